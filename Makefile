@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help demo build test laws lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit snapshot examples browser bench-start bench-plan bench-memory bench-history
+.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults snapshot examples browser bench-start bench-plan bench-memory bench-dump bench-history
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -47,6 +47,9 @@ mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MU
 hostile: ## 10,000 damaged inputs over all commands, some minutes; HOSTILE_SEED=n for others
 	HOSTILE_CASES=$${HOSTILE_CASES:-10000} go test -count=1 -timeout 2h -run Hostile ./internal/cli
 
+fuzz: ## Go's fuzzer on every reader, an hour in all; FUZZTIME=6s for each, FUZZ=Skim for some
+	test/fuzz.sh "$(or $(FUZZTIME),6m)" "$(FUZZ)"
+
 compare: ## what BASE, a commit, answers beside the working tree: examples, stories, 500 random states; minutes; COMPARE="-seed 2 -states 100 -only ^seed"
 	go test -count=1 -timeout 3h -v -run 'TestSame$$' ./test/compare -base $(or $(BASE),default) $(COMPARE)
 
@@ -73,6 +76,10 @@ admission: ## pkg/admission against a real API server: ADMISSION_CASES=400 names
 fit: ## plans against the real scheduler: FIT_SCENES=60 drawn scenes on a real control plane, some minutes; FIT_SEED=n for others
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && FIT_SCENES=$(or $(FIT_SCENES),60) FIT_SEED=$(or $(FIT_SEED),1) go test -count=1 -v -timeout 45m -run 'TestFit$$' .
+
+faults: ## commands through a proxy that answers a tenth of the requests of a real API server badly: FAULTS=1000 runs, some minutes; FAULTS_SEED=n for others, FAULTS_RUN=n for one of them again
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && FAULTS=$(or $(FAULTS),1000) FAULTS_SEED=$(or $(FAULTS_SEED),1) FAULTS_RUN=$(or $(FAULTS_RUN),0) go test -count=1 -v -timeout 3h -run 'TestFaults$$' .
 
 soak: ## what .ci/run leaves out: random cases of a new seed, mutants, e2e three times, every version and platform; hours; SOAK="hostile oracle" for some
 	.ci/soak $(SOAK)
@@ -116,6 +123,9 @@ bench-plan: ## a whole rollout over 1,000 to 100,000 nodes, with the ratio of ea
 
 bench-memory: ## what a read of 5,000 nodes takes with the rows of 50,000 other pods, and what plan-rollout --fit takes, beside the same without
 	go test -run '^$$' -bench Memory -benchtime $(or $(MEMORY_TIMES),3x) ./internal/source
+
+bench-dump: ## a must-gather in a .tar.xz explained beside xz, which unpacks it: CPU time and memory; DUMP=FILE for a real one
+	go test -run '^$$' -bench MustGather -benchtime 5x ./internal/source
 
 bench-history: ## 100 revisions of 200 KB beside kubectl get controllerrevisions -o yaml of the same ones
 	test/cluster/build.sh >/dev/null

@@ -175,7 +175,7 @@ users: [{name: jane}, {name: root}], contexts: [{name: dev, context: {cluster: d
 		{"history " + system + "agent --diff 3,", "3,2|3,1 4d old, new agent|3,live the template that the DaemonSet has now|[ordered]", daemonSets + "/agent|" + revisions, "the second one"},
 
 		{"plan-rollout -f ", "yaml|yml|json|[files]", "", "manifests"},
-		{"explain --from ", "yaml|yml|json|[files]", "", "dumps"},
+		{"explain --from ", "yaml|yml|json|tar|gz|tgz|xz|txz|zst|bz2|zip|[files]", "", "dumps"},
 		{"plan-rollout -k ", "[directories]", "", "a directory"},
 		{"explain --kubeconfig ", "[files]", "", "any file"},
 	} {

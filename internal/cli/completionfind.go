@@ -27,7 +27,7 @@ var (
 // fileFlags are the flags that take a file, with the ends of its name; without them any
 // file.
 var fileFlags = map[string][]string{
-	"filename": {"yaml", "yml", "json"}, "from": {"yaml", "yml", "json"},
+	"filename": {"yaml", "yml", "json"}, "from": {"yaml", "yml", "json", "tar", "gz", "tgz", "xz", "txz", "zst", "bz2", "zip"},
 	"redact-map": nil, "kubeconfig": nil, "certificate-authority": nil, "client-certificate": nil, "client-key": nil,
 }
 

@@ -2,7 +2,8 @@
 // purpose: damaged, mistyped, cut off, full of control codes.
 //
 // A case is a base (a recorded cluster, or a random state of internal/dstest),
-// a form (a List, a YAML stream, typed lists, a folder, what jq -s writes, …),
+// a form (a List, a YAML stream, typed lists, a folder, what jq -s writes, an
+// archive, what a collector writes, …),
 // mutations, and a command line, which cli.Main runs in this process. All of it
 // follows from a seed and the case's number.
 //
@@ -15,13 +16,16 @@
 //     each is a word of 16 characters that stands nowhere else
 //   - a structural mutation (of a kind, an apiVersion, the nesting, a type, by a
 //     cut or a copy), which changes no meaning, changes no number either, or
-//     there is an error, a note or a gap about it
+//     there is an error, a note or a gap about it; where there is an error,
+//     --keep-going gives an answer in which a note or a gap covers each number
+//     that is another one
 //   - a snapshot that was written of the input gives the same explanation
 //
 // "go test ./..." runs thirty cases of one seed; "make hostile" runs
 // 10,000:
 //
 //	HOSTILE_CASES=10000 HOSTILE_SEED=7 go test -count=1 -timeout 1h -run Hostile ./internal/cli
+//	HOSTILE_STRUCTURAL=1 HOSTILE_CASES=100000 HOSTILE_SEED=7 go test -count=1 -timeout 3h -run Hostile ./internal/cli
 //	HOSTILE_SEED=7 HOSTILE_ONLY=1234 go test -count=1 -v -run Hostile ./internal/cli
 //
 // A failure says the seed and the number, the mutations and the command line,
@@ -34,6 +38,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,17 +48,19 @@ import (
 
 // settings is what is run.
 type settings struct {
-	seed  uint64
-	cases int
-	only  int // the number of one case; -1: all of them
+	seed       uint64
+	cases      int
+	only       int  // the number of one case; -1: all of them
+	structural bool // only mutations that change no meaning
 }
 
 func settingsOf(t *testing.T) settings {
 	s := settings{seed: 1, cases: cases.Of(30), only: -1}
 	for name, set := range map[string]func(uint64){
-		"HOSTILE_SEED":  func(n uint64) { s.seed = n },
-		"HOSTILE_CASES": func(n uint64) { s.cases = int(n) },
-		"HOSTILE_ONLY":  func(n uint64) { s.only = int(n) },
+		"HOSTILE_SEED":       func(n uint64) { s.seed = n },
+		"HOSTILE_CASES":      func(n uint64) { s.cases = int(n) },
+		"HOSTILE_ONLY":       func(n uint64) { s.only = int(n) },
+		"HOSTILE_STRUCTURAL": func(n uint64) { s.structural = n > 0 },
 	} {
 		text := os.Getenv(name)
 		if text == "" {
@@ -87,13 +94,16 @@ func TestHostile(t *testing.T) {
 	alone(t, folder)
 	t.Log("inputs are in", folder)
 	seen := map[string]int{}
-	failed := 0
+	failed, structural := 0, 0
 	for i := range s.cases {
 		if s.only >= 0 {
 			i = s.only
 		}
 		at := filepath.Join(folder, strconv.Itoa(i))
-		tried, faults := try(t, s.seed, i, at)
+		tried, compared, faults := try(t, s, i, at)
+		if compared {
+			structural++
+		}
 		if len(faults) > 0 {
 			failed++
 			kind, _, _ := strings.Cut(strings.Split(faults[0], `"`)[0], ":")
@@ -108,6 +118,7 @@ func TestHostile(t *testing.T) {
 			break
 		}
 	}
+	t.Logf("%d cases, %d of them changed no meaning", s.cases, structural)
 	if failed > 0 {
 		t.Errorf("%d of %d cases failed:", failed, s.cases)
 		for kind, n := range seen {
@@ -121,12 +132,12 @@ func TestHostile(t *testing.T) {
 }
 
 // try makes the case of this number and runs it.
-func try(t *testing.T, seed uint64, number int, folder string) (tried string, faults []string) {
-	r := rand.New(rand.NewPCG(seed, uint64(number)))
+func try(t *testing.T, s settings, number int, folder string) (tried string, compared bool, faults []string) {
+	r := rand.New(rand.NewPCG(s.seed, uint64(number)))
 	b := bases()[r.IntN(len(bases()))]
-	in := mutate(b, r)
+	in := mutate(b, r, s.structural)
 	f := in.serialize(pick(r, forms), r)
-	f.damaged(r)
+	f.damaged(r, s.structural)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -134,17 +145,25 @@ func try(t *testing.T, seed uint64, number int, folder string) (tried string, fa
 	args := command(in, r, folder, flags, f.stdin)
 	t.Setenv("COLUMNS", pick(r, []string{"", "", "80", "20", "1", "200"}))
 	tried = fmt.Sprintf("%s, %s: %s\nkubectl-ds %q", b.title, f.form, strings.Join(f.did, "; "), args)
-	_ = os.WriteFile(filepath.Join(filepath.Dir(folder), "running.txt"), []byte(fmt.Sprintf("HOSTILE_SEED=%d HOSTILE_ONLY=%d\n%s\n", seed, number, tried)), 0o600)
+	_ = os.WriteFile(filepath.Join(filepath.Dir(folder), "running.txt"), []byte(fmt.Sprintf("HOSTILE_SEED=%d HOSTILE_ONLY=%d\n%s\n", s.seed, number, tried)), 0o600)
 
 	if len(args) == 0 {
 		args = []string{"version"}
 	}
 	faults = judge(run(args, stdin), in.secrets)
 	if !f.value {
-		damaged := run(append([]string{"explain", "-n", in.namespace, in.name, "-o", "json", "--now", clock}, flags...), stdin)
+		about := slices.Concat([]string{"explain", "-n", in.namespace, in.name, "-o", "json", "--now", clock}, flags)
+		damaged := run(about, stdin)
 		faults = append(faults, judge(damaged, in.secrets)...)
-		if d := different(whole(b), damaged); d != "" {
+		if d := different(whole(b), damaged, f); d != "" {
 			faults = append(faults, d)
+		}
+		if damaged.status != 0 {
+			kept := run(append(about, "--keep-going"), stdin)
+			faults = append(faults, judge(kept, in.secrets)...)
+			if d := keepsGoing(whole(b), kept, f); d != "" {
+				faults = append(faults, d)
+			}
 		}
 	}
 	if r.IntN(4) == 0 && !f.stdin { // a suggestion names no standard input
@@ -154,5 +173,5 @@ func try(t *testing.T, seed uint64, number int, folder string) (tried string, fa
 			faults = append(faults, fault)
 		}
 	}
-	return tried, faults
+	return tried, !f.value && len(f.did) > 0, faults
 }

@@ -28,6 +28,7 @@ func command(in *input, r *rand.Rand, folder string, flags []string, stdin bool)
 	if r.IntN(100) < 80 {
 		about = append(about, "--now", clock)
 	}
+	about = append(about, d.maybe(15, "--keep-going")...)
 	node := func() string {
 		if names := in.names("Node"); len(names) > 0 && r.IntN(6) > 0 {
 			return pick(r, names)
@@ -79,7 +80,7 @@ func command(in *input, r *rand.Rand, folder string, flags []string, stdin bool)
 }
 
 var allFlags = []string{
-	"all", "all-namespaces", "color", "exit-code", "from", "kubernetes-version", "node", "now", "output", "selector", "namespace", "request-timeout", "diff", "unified", "undo", "revision", "show-values",
+	"all", "all-namespaces", "color", "keep-going", "max-input", "exit-code", "from", "kubernetes-version", "node", "now", "output", "selector", "namespace", "request-timeout", "diff", "unified", "undo", "revision", "show-values",
 	"image", "max-unavailable", "max-surge", "min-ready-seconds", "strategy", "to-revision", "restart", "toleration", "node-selector", "taint", "label", "cordon", "uncordon", "node-down", "remove-nodes", "add-nodes", "like",
 	"group-by", "start", "termination", "request-rate", "request-burst", "fail-on", "filename", "kustomize", "server-dry-run", "timeout", "as", "user", "tls-server-name", "v",
 }
@@ -121,8 +122,8 @@ func manifest(d dice, folder string, in *input, stdin bool) []string {
 	default:
 		text = inYAML(in.manifest)
 	}
-	f := &files{input: in, form: "manifest", parts: []*part{{filepath.Join("manifests", name), text}}}
-	f.damaged(r)
+	f := &files{input: in, form: "manifest", parts: []*part{{name: filepath.Join("manifests", name), text: text}}}
+	f.damaged(r, false)
 	kustomize := r.IntN(3) == 0
 	if kustomize {
 		lines := []string{"resources: [" + name + "]"}
@@ -131,8 +132,8 @@ func manifest(d dice, folder string, in *input, stdin bool) []string {
 			{"configMapGenerator: [{name: x, literals: [a=b]}]"}, {"components: [nosuch]"}, {"resources2: [x]"}, {"commonLabels: {a: b}"}, {"bases: [.]"}, {`patchesStrategicMerge: ["\u001b]0;x\u0007"]`},
 			{"replacements: [{source: {kind: DaemonSet}, targets: []}]"}, {"generators: [x.yaml]"}, {"crds: [x]"}, {"labels: [{pairs: {a: b}}]"}, {"vars: [{name: X, objref: {kind: DaemonSet, name: x}}]"},
 		})...)
-		f.parts = append(f.parts, &part{"manifests/kustomization.yaml", []byte(strings.Join(lines, "\n") + "\n")},
-			&part{"manifests/patch.yaml", []byte(pick(r, []string{"- {op: add, path: /metadata/labels/x, value: y}\n", "- {op: remove, path: /nosuch}\n", "spec: {template: {spec: {containers: null}}}\n", "\x1b[31m", "spec: 5\n"}))})
+		f.parts = append(f.parts, &part{name: "manifests/kustomization.yaml", text: []byte(strings.Join(lines, "\n") + "\n")},
+			&part{name: "manifests/patch.yaml", text: []byte(pick(r, []string{"- {op: add, path: /metadata/labels/x, value: y}\n", "- {op: remove, path: /nosuch}\n", "spec: {template: {spec: {containers: null}}}\n", "\x1b[31m", "spec: 5\n"}))})
 	}
 	_, _ = f.put(folder)
 	switch {

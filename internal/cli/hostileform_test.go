@@ -1,9 +1,7 @@
 package cli_test
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -20,21 +18,25 @@ import (
 // forms are the ways in which objects come.
 var forms = []string{
 	"List in JSON", "List in JSON", "List in JSON", "compact List in JSON", "List in YAML", "List in YAML", "YAML documents", "JSON documents", "array", "array of Lists", "typed lists", "typed lists in an array",
-	"folder", "folder", "tar.gz", "standard input", "kind first", "one of several files",
+	"folder", "folder", "standard input", "kind first", "one of several files",
+	"List in tar.gz", "List in zip", "List in gzip", "folder in tar", "folder in tar.gz", "folder in zip", "tar.gz in zip", "must-gather", "must-gather in tar.gz", "cluster-info dump", "arrays by their names", "Rancher in zip",
 }
 
 // files are what is written to disk, and how it is given.
 type files struct {
 	*input
-	form  string
-	parts []*part
-	from  []string // names to give; all parts if empty
-	stdin bool
+	form    string
+	parts   []*part
+	from    []string // names to give; all parts if empty
+	stdin   bool
+	holding []string // the names of the files that hold objects
+	pack    []string // the archives that the parts are put into once they are damaged, the innermost first
 }
 
 type part struct {
-	name string
-	text []byte
+	name  string
+	text  []byte
+	noise bool // it holds none of the objects
 }
 
 // items returns the objects as the items of a list.
@@ -111,11 +113,30 @@ func (in *input) serialize(form string, r *rand.Rand) *files {
 	f := &files{input: in, form: form}
 	all := items(in.objects)
 	one := func(name string, text []byte) *files {
-		f.parts = []*part{{name, text}}
+		f.parts = []*part{{name: name, text: text}}
 		return f
 	}
 	var b bytes.Buffer
+	if inner, archive, _ := strings.Cut(form, " in "); packers[archive] != nil {
+		switch inner {
+		case "List":
+			inner = pick(r, []string{"List in JSON", "List in YAML"})
+		case "tar.gz":
+			inner = "folder in tar.gz"
+		}
+		f = in.serialize(inner, r)
+		f.form, f.from, f.pack = form, nil, append(f.pack, archive)
+		return f
+	}
 	switch form {
+	case "must-gather":
+		return in.mustGather(f)
+	case "cluster-info dump":
+		return in.clusterInfo(f, r)
+	case "arrays by their names":
+		return in.arrays(f)
+	case "Rancher":
+		return in.rancher(f)
 	case "List in JSON":
 		return one("dump.json", indented(list(all)))
 	case "kind first":
@@ -153,19 +174,6 @@ func (in *input) serialize(form string, r *rand.Rand) *files {
 	case "standard input":
 		f.stdin = true
 		return one("dump.json", indented(list(all)))
-	case "tar.gz":
-		z := gzip.NewWriter(&b)
-		t := tar.NewWriter(z)
-		text := indented(list(all))
-		if err := t.WriteHeader(&tar.Header{Name: "dump/dump.json", Mode: 0o600, Size: int64(len(text))}); err != nil {
-			panic(err)
-		}
-		if _, err := t.Write(text); err != nil {
-			panic(err)
-		}
-		_ = t.Close()
-		_ = z.Close()
-		return one("dump.tar.gz", b.Bytes())
 	case "folder":
 		f.from = []string{"folder"}
 		in.sequence = true
@@ -179,17 +187,17 @@ func (in *input) serialize(form string, r *rand.Rand) *files {
 			case 2:
 				name = "folder/" + strings.NewReplacer("/", "", "\x00", "", "\n", "").Replace(rawBytes.Replace(pick(r, payloads))) + fmt.Sprintf("%d.yaml", i)
 			}
-			f.parts = append(f.parts, &part{name, text})
+			f.parts = append(f.parts, &part{name: name, text: text})
 		}
 		for range r.IntN(3) { // what is no document
 			name := "folder/" + strings.NewReplacer("/", "", "\x00", "").Replace(rawBytes.Replace(pick(r, payloads))) + pick(r, []string{"readme.txt", "note.yaml", "x.json", "log"})
-			f.parts = append(f.parts, &part{name, []byte(pick(r, []string{"", "hello\n", "a: 1\n", "\x7fELF\x00\x00", "kind of thing\n", "null\n", "[]\n", "- a\n- b\n"}))})
+			f.noise(name, []byte(pick(r, []string{"", "hello\n", "a: 1\n", "\x7fELF\x00\x00", "kind of thing\n", "null\n", "[]\n", "- a\n- b\n"})))
 		}
 		return f
 	case "one of several files":
 		cut := r.IntN(len(all) + 1)
 		in.sequence = true
-		f.parts = []*part{{"a.json", indented(list(all[:cut:cut]))}, {"b.yaml", inYAML(list(all[cut:]))}}
+		f.parts = []*part{{name: "a.json", text: indented(list(all[:cut:cut]))}, {name: "b.yaml", text: inYAML(list(all[cut:]))}}
 		return f
 	}
 	panic(form)
@@ -319,23 +327,30 @@ var damages = []damage{
 }
 
 // damaged damages the text of one file, or does not.
-func (f *files) damaged(r *rand.Rand) {
+func (f *files) damaged(r *rand.Rand, structural bool) {
 	for _, p := range f.parts {
-		if strings.HasSuffix(p.name, ".gz") {
-			continue
+		if !p.noise {
+			f.holding = append(f.holding, p.name)
 		}
+	}
+	defer f.packed(r)
+	for _, p := range f.parts {
 		p.text = []byte(rawBytes.Replace(string(p.text)))
 	}
 	if len(f.did) > 0 && r.IntN(4) > 0 || len(f.parts) == 0 || r.IntN(4) == 0 {
 		return
 	}
 	total := 0
-	for _, d := range damages {
+	from := damages
+	if structural {
+		from = slices.DeleteFunc(slices.Clone(from), func(d damage) bool { return !d.structural })
+	}
+	for _, d := range from {
 		total += d.weight
 	}
 	n := r.IntN(total)
 	p := pick(r, f.parts)
-	for _, d := range damages {
+	for _, d := range from {
 		if n -= d.weight; n < 0 {
 			if d.do(f, p, r) {
 				f.note("%s: %s", p.name, d.name)

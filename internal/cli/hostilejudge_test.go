@@ -49,12 +49,12 @@ func TestDifferent(t *testing.T) {
 		b := bases()[slices.IndexFunc(bases(), func(b *base) bool { return b.title == "stuck-rollout.json" })]
 		i := slices.IndexFunc(b.objects, func(o object) bool { return o["kind"] == kind })
 		less := &input{base: b, objects: slices.Delete(slices.Clone(b.objects), i, i+1)}
-		if d := different(whole(b), less.serialize("List in JSON", nil).explain(t.TempDir())); d == "" {
+		if d := different(whole(b), less.serialize("List in JSON", nil).explain(t.TempDir()), nil); d == "" {
 			t.Errorf("a %s less makes no difference", kind)
 		}
 	}
 	b := bases()[0]
-	if d := different(whole(b), (&input{base: b, objects: b.objects}).serialize("List in YAML", nil).explain(t.TempDir())); d != "" {
+	if d := different(whole(b), (&input{base: b, objects: b.objects}).serialize("List in YAML", nil).explain(t.TempDir()), nil); d != "" {
 		t.Error(d)
 	}
 }

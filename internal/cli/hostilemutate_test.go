@@ -459,16 +459,19 @@ func legitimate(o object, path string) bool {
 }
 
 // mutate returns the base with one or two mutations.
-func mutate(b *base, r *rand.Rand) *input {
+func mutate(b *base, r *rand.Rand, structural bool) *input {
 	in := &input{base: b, objects: clone(b.objects), manifest: clone(b.manifest)}
-	total := 0
-	for _, m := range mutations {
+	total, from := 0, mutations
+	times := pick(r, []int{0, 1, 1, 1, 1, 1, 2})
+	if structural {
+		from = slices.DeleteFunc(slices.Clone(from), func(m mutation) bool { return !m.structural })
+	}
+	for _, m := range from {
 		total += m.weight
 	}
-	times := pick(r, []int{0, 1, 1, 1, 1, 1, 2})
 	for range times {
 		n := r.IntN(total)
-		for _, m := range mutations {
+		for _, m := range from {
 			if n -= m.weight; n < 0 {
 				m.do(in, r)
 				in.value = in.value || !m.structural

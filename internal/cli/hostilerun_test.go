@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -79,12 +80,14 @@ func (f *files) explain(folder string) *result {
 	return run(slices.Concat([]string{"explain", "-n", f.namespace, f.name, "-o", "json", "--now", clock}, flags), stdin)
 }
 
-// numbers is what an explanation says, without words.
+// numbers are what an explanation says, without words.
 type numbers struct {
 	verdict string
-	all     string // JSON
-	gaps    string
+	parts   map[string]string // JSON, by the name of a part
+	gaps    map[gap]bool
 }
+
+type gap struct{ What, Why string }
 
 func (r *result) numbers() numbers {
 	var e struct {
@@ -92,19 +95,27 @@ func (r *result) numbers() numbers {
 			Code string `json:"code"`
 		} `json:"verdict"`
 		Snapshot struct {
-			Gaps []struct{ What, Why string } `json:"gaps"`
+			Gaps []gap `json:"gaps"`
 		} `json:"snapshot"`
-		Status  any `json:"status"`
-		Columns any `json:"columns"`
-		Nodes   any `json:"nodes"`
-		Budget  any `json:"budget"`
-		Next    any `json:"next"`
+		Status  any            `json:"status"`
+		Columns any            `json:"columns"`
+		Nodes   any            `json:"nodes"`
+		Budget  map[string]any `json:"budget"`
+		Next    any            `json:"next"`
 	}
 	if r.status != 0 || json.Unmarshal([]byte(r.out), &e) != nil {
 		return numbers{}
 	}
-	all, gaps := write([]any{e.Verdict, e.Status, e.Columns, e.Nodes, e.Budget, e.Next}), write(e.Snapshot.Gaps)
-	return numbers{e.Verdict.Code, string(all), string(gaps)}
+	holders := e.Budget["holders"]
+	delete(e.Budget, "holders")
+	n := numbers{e.Verdict.Code, map[string]string{}, map[gap]bool{}}
+	for name, part := range map[string]any{"verdict": e.Verdict, "status": e.Status, "columns": e.Columns, "nodes": e.Nodes, "budget": e.Budget, "holders": holders, "next": e.Next} {
+		n.parts[name] = string(write(part))
+	}
+	for _, g := range e.Snapshot.Gaps {
+		n.gaps[g] = true
+	}
+	return n
 }
 
 // panicWords begin what the program says of a panic of its own.
@@ -181,16 +192,80 @@ func around(text string, at int) string { return text[max(0, at-60):min(len(text
 
 // different says how the numbers of a structurally mutated input differ, if
 // nothing was said about it.
-func different(whole, damaged *result) string {
+func different(whole, damaged *result, f *files) string {
 	if damaged.status != 0 {
 		return ""
 	}
 	a, b := whole.numbers(), damaged.numbers()
-	if a.all == b.all || a.gaps != b.gaps || damaged.errs != whole.errs {
-		return ""
+	for _, part := range slices.Sorted(maps.Keys(a.parts)) {
+		if a.parts[part] != b.parts[part] && !b.covers(part, a) && !says(damaged, whole, f) {
+			return fmt.Sprintf("another %s without a word about it: %s\n%s", part, firstDifference(a.parts[part], b.parts[part]), damaged.errs)
+		}
 	}
-	return fmt.Sprintf("other numbers without a word about it: %s", firstDifference(a.all, b.all))
+	return ""
 }
+
+// covers reports whether there is a gap which the whole does not have, of what a part of an explanation rests on.
+func (n numbers) covers(part string, whole numbers) bool {
+	for g := range n.gaps {
+		switch g.What {
+		case "clock", "version", "poddisruptionbudgets": // on which no number rests
+		case "events":
+			if !whole.gaps[g] && (part == "nodes" || part == "verdict" || part == "holders") { // which tell why a pod is not there
+				return true
+			}
+		default:
+			if !whole.gaps[g] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// telling are notes about what counts: of an object that is not read, or of which only a part is, or which of two is.
+// That a log was not read, who says the version, and what is said to matter to no answer explains no other number.
+var telling = regexp.MustCompile(`may be cut off$|appears? twice|: a second (?:snapshot|DaemonSet|Node|Pod|ControllerRevision|Event|PodDisruptionBudget) |` +
+	`this version of the plugin does not know the field|fields are ignored$|a kind that Kubernetes does not have$|of versions that no server since|objects inside another object are not read$`)
+
+// says reports whether a note tells of the damage, which the whole does not have.
+func says(damaged, whole *result, f *files) bool {
+	for line := range strings.Lines(damaged.errs) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.Contains(whole.errs, line) {
+			continue
+		}
+		if telling.MatchString(line) {
+			return true
+		}
+		if names, ok := strings.CutPrefix(line, "note: ignored, because they are not Kubernetes objects in YAML or JSON: "); ok {
+			if f == nil || strings.HasSuffix(names, " more") {
+				return true
+			}
+			for _, name := range f.holding {
+				plain := strings.FieldsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) // the rest is written in another way
+				if strings.Contains(names, plain[len(plain)-1]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// keepsGoing says what is wrong with the answer that --keep-going gives where there is an error without it.
+func keepsGoing(whole, kept *result, f *files) string {
+	if kept.status == 0 {
+		return different(whole, kept, f)
+	}
+	if !lostAll.MatchString(kept.errs) && !(strings.Contains(kept.errs, "not found") && says(kept, whole, f)) {
+		return "no answer with --keep-going: " + kept.errs
+	}
+	return ""
+}
+
+// lostAll are the errors that remain with --keep-going: nothing is left of the DaemonSet, or of the input.
+var lostAll = regexp.MustCompile(`(?m)^error: (?:daemonset "[^"]*" not found in namespace "[^"]*": left out, because it is damaged|.*: no DaemonSet|.*: has no object$|.*: no server since v1.16 has a DaemonSet|.*: not a Kubernetes object: (?:no kind|it is text)$)`)
 
 func firstDifference(a, b string) string {
 	i := 0

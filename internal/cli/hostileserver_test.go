@@ -241,7 +241,7 @@ func TestServer(t *testing.T) {
 		api.mu.Unlock()
 		damaged := run(args("explain", "-o", "json"), nil)
 		faults := judge(damaged, b.secrets)
-		if d := different(whole, damaged); d != "" && twist.name != controlCodes { // which may stand in a template
+		if d := different(whole, damaged, nil); d != "" && twist.name != controlCodes { // which may stand in a template
 			faults = append(faults, d)
 		}
 		for _, command := range [][]string{pick(r, [][]string{{"explain"}, {"plan-rollout"}, {"history"}, {"snapshot"}, {"plan-rollout", "-o", "markdown"}, {"history", "-o", "yaml"}})} {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -32,8 +33,10 @@ type input struct {
 	flagSet
 	command string // that asks, as "explain"
 	from    []string
+	how     source.How // files are read
 	now     string
 	version string
+	size    string // of all that is read
 
 	names         []source.Ref // without a namespace: that of the context, or in a dump any
 	allNamespaces bool
@@ -49,10 +52,15 @@ type input struct {
 
 func (in *input) addFlags(f *pflag.FlagSet) {
 	in.flags = f
-	f.StringArrayVar(&in.from, "from", nil, "read this file, directory or - instead of a cluster; repeatable")
+	f.StringArrayVar(&in.from, "from", nil, "read this file, directory, archive or - instead of a cluster; repeatable")
+	f.BoolVar(&in.how.KeepGoing, "keep-going", false, "leave out what is damaged; what depends on it is unknown")
 	f.StringVar(&in.now, "now", "", "current time (default: time of the snapshot), such as 2026-01-31T15:04:05Z")
 	f.StringVar(&in.version, "kubernetes-version", "", "controller version whose rules apply, such as v1.37.1 (default: the server's)")
+	f.StringVar(&in.size, "max-input", defaultSize, "read at most this much, once unpacked")
 }
+
+// defaultSize is how much is read where --max-input says nothing.
+var defaultSize = resource.NewQuantity(source.DefaultMaxInput, resource.BinarySI).String()
 
 // flagSet is the flags of a command.
 type flagSet struct{ flags *pflag.FlagSet }
@@ -90,6 +98,9 @@ func (in *input) check() error {
 	if slices.Contains(in.from, "") {
 		return hinted{errors.New("--from names no file"), "--from FILE"}
 	}
+	if in.how.KeepGoing && len(in.from) == 0 {
+		return hinted{errors.New("--keep-going is for the input of --from"), "leave out --keep-going"}
+	}
 	if n := in.config.Namespace(); n != "" && len(validation.IsDNS1123Label(n)) > 0 {
 		err := fmt.Errorf("-n %q is not a name of a namespace: use lower-case letters, digits and -", n)
 		if lower := strings.ToLower(n); len(validation.IsDNS1123Label(lower)) == 0 {
@@ -102,6 +113,10 @@ func (in *input) check() error {
 	if _, err := time.ParseDuration(timeout); err != nil && notSeconds != nil {
 		return hinted{fmt.Errorf("--request-timeout %q is not a duration", timeout), "--request-timeout 5s"}
 	}
+	size, err := resource.ParseQuantity(cmp.Or(in.size, defaultSize))
+	if in.how.Most = size.Value(); err != nil || in.how.Most < 1 {
+		return hinted{fmt.Errorf("--max-input %q is not a size", in.size), "--max-input 4Gi"}
+	}
 	if in.now != "" {
 		t, err := time.Parse(time.RFC3339, in.now)
 		if err != nil {
@@ -111,7 +126,7 @@ func (in *input) check() error {
 	}
 	if in.version != "" {
 		if _, err := daemonset.ForVersion(in.version); err != nil {
-			return hinted{fmt.Errorf("--kubernetes-version: %w", err), "--kubernetes-version " + daemonset.Newest}
+			return hinted{fmt.Errorf("--kubernetes-version: %w", err), otherVersion(err)}
 		}
 	}
 	return nil
@@ -137,12 +152,12 @@ type reader interface {
 // kubeconfig is none of a dump's.
 func (in *input) open(ctx context.Context) (reader, string, error) {
 	if len(in.from) > 0 {
-		d, err := source.ReadFiles(ctx, in.from, in.In, time.Now)
-		if err != nil {
-			return nil, "", err
-		}
+		d, err := source.ReadFiles(ctx, in.from, in.In, time.Now, in.how)
 		for _, n := range d.Notes() {
 			in.note("%s", n)
+		}
+		if err != nil {
+			return nil, "", err
 		}
 		in.opened = d
 		return d, in.config.Namespace(), nil
@@ -156,6 +171,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	c.AtMost(cmp.Or(in.how.Most, source.DefaultMaxInput))
 	c.OnWarning(in.serverWarns)
 	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // somebody waits
 	namespace, err := in.config.CurrentNamespace()
@@ -204,7 +220,7 @@ func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Prof
 	}
 	profile, err := daemonset.ForVersion(s.KubernetesVersion)
 	if err != nil {
-		return nil, profile, hinted{err, "--kubernetes-version " + daemonset.Newest}
+		return nil, profile, hinted{err, otherVersion(err)}
 	}
 	if s.Lacks(snapshot.Clock) {
 		at, err := daemonset.EarliestClock(s, profile)
@@ -214,6 +230,14 @@ func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Prof
 		s = s.At(at)
 	}
 	return s, profile, nil
+}
+
+// otherVersion is the hint for a version that has no rules.
+func otherVersion(err error) string {
+	if old := (*daemonset.OldVersionError)(nil); errors.As(err, &old) {
+		return "--kubernetes-version " + daemonset.Oldest + " (applies the oldest rules that are known)"
+	}
+	return "--kubernetes-version " + daemonset.Newest
 }
 
 // state returns the State of the Snapshot that ruled returns.

@@ -42,7 +42,7 @@ func TestReadNames(t *testing.T) {
 	if err := os.WriteFile(path, []byte(dump.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := source.ReadFiles(t.Context(), []string{path}, nil, func() time.Time { return time.Unix(1_800_000_000, 0) })
+	d, err := source.ReadFiles(t.Context(), []string{path}, nil, func() time.Time { return time.Unix(1_800_000_000, 0) }, source.How{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,9 +107,10 @@ func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 }
 
 // assumedBeside reports whether a gap stands among the assumptions of an answer: few
-// dumps hold what decides whether a pod is created, and where it fits.
+// dumps hold what decides whether a pod is created, where it fits, and which nodes the
+// controller of OpenShift selects by default.
 func assumedBeside(g daemonset.Gap) bool {
-	return g.Why == snapshot.NotGiven && (slices.Contains(snapshot.AdmissionWhats, g.What) || slices.Contains(snapshot.FitWhats, g.What) || slices.Contains(snapshot.VolumeWhats, g.What))
+	return g.Why == snapshot.NotGiven && (g.What == snapshot.DefaultNodeSelector || slices.Contains(snapshot.AdmissionWhats, g.What) || slices.Contains(snapshot.FitWhats, g.What) || slices.Contains(snapshot.VolumeWhats, g.What))
 }
 
 // lackedBeside returns the parts for a question about fit of which assumptions say, and
@@ -117,7 +118,8 @@ func assumedBeside(g daemonset.Gap) bool {
 func lackedBeside(answers []*daemonset.Header) (parts []snapshot.What) {
 	for _, h := range answers {
 		for _, g := range h.Snapshot.Gaps {
-			if assumedBeside(g) && !slices.Contains(snapshot.AdmissionWhats, g.What) && !slices.Contains(parts, g.What) {
+			ofFit := slices.Contains(snapshot.FitWhats, g.What) || slices.Contains(snapshot.VolumeWhats, g.What)
+			if assumedBeside(g) && ofFit && !slices.Contains(parts, g.What) {
 				parts = append(parts, g.What)
 			}
 		}
@@ -157,9 +159,12 @@ func (in *input) checked(parts []snapshot.What) (may string, check screen.Comman
 		return "read them", check
 	}
 	of := parts[0]
-	what := cmp.Or(map[snapshot.What]string{snapshot.PodsOfOthers: "pods", snapshot.BudgetsOfOthers: "poddisruptionbudgets", snapshot.Webhooks: "validatingwebhookconfigurations"}[of], string(of))
+	what := cmp.Or(map[snapshot.What]string{
+		snapshot.PodsOfOthers: "pods", snapshot.BudgetsOfOthers: "poddisruptionbudgets", snapshot.Webhooks: "validatingwebhookconfigurations",
+		snapshot.NamespaceNodeSelector: "namespaces", snapshot.DefaultNodeSelector: "kubecontrollermanagers.operator.openshift.io",
+	}[of], string(of))
 	verb := "list"
-	if slices.Contains([]snapshot.What{snapshot.Namespaces, snapshot.RuntimeClasses, snapshot.ServiceAccounts, snapshot.PersistentVolumes}, of) || slices.Contains(snapshot.ReferenceWhats, of) {
+	if slices.Contains([]snapshot.What{snapshot.Namespaces, snapshot.NamespaceNodeSelector, snapshot.DefaultNodeSelector, snapshot.RuntimeClasses, snapshot.ServiceAccounts, snapshot.PersistentVolumes}, of) || slices.Contains(snapshot.ReferenceWhats, of) {
 		verb = "get"
 	}
 	check = screen.Command{screen.Word("kubectl auth can-i " + verb + " " + what)}
@@ -174,7 +179,7 @@ func (in *input) checked(parts []snapshot.What) (may string, check screen.Comman
 }
 
 // ofCluster are the parts that are in no namespace, or are one.
-var ofCluster = []snapshot.What{snapshot.Nodes, snapshot.PriorityClasses, snapshot.RuntimeClasses, snapshot.Webhooks, snapshot.PersistentVolumes, snapshot.CSINodes}
+var ofCluster = []snapshot.What{snapshot.Nodes, snapshot.DefaultNodeSelector, snapshot.PriorityClasses, snapshot.RuntimeClasses, snapshot.Webhooks, snapshot.PersistentVolumes, snapshot.CSINodes}
 
 // nothing says that there is no DaemonSet, with the command that looks in all
 // namespaces.

@@ -22,6 +22,7 @@ func TestNotesOfGaps(t *testing.T) {
 		part  = "not allowed to read, so whether the API server would admit a new pod is checked only in part"
 		refer = "so whether what a new pod refers to exists is not checked"
 		kinds = "kubectl get ds,nodes,pods,controllerrevisions,events,pdb"
+		every = "so the placement is computed as if it selected every node"
 		hooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings"
 		them  = "; ask somebody who may read them (kubectl auth can-i --list -n kube-system) to run this, or use --from and a dump of them: " + kinds
 	)
@@ -75,6 +76,21 @@ func TestNotesOfGaps(t *testing.T) {
 				"secrets: not in the input, " + refer + " (none)",
 			},
 			"what namespaces lack is of each by itself",
+		},
+		{
+			[]string{"namespaces/node-selector=no"}, false,
+			[]string{"the node selector of the namespace: not allowed to read, " + every + " (no); ask somebody who may get namespaces (kubectl auth can-i get namespaces -n kube-system) to run this, or use --from and a dump that has them"},
+			"OpenShift: the namespace is got",
+		},
+		{
+			[]string{"kubecontrollermanagers=no"}, false,
+			[]string{"the default node selector of the controller: not allowed to read, " + every + " (no); ask somebody who may get kubecontrollermanagers.operator.openshift.io (kubectl auth can-i get kubecontrollermanagers.operator.openshift.io) to run this, or use --from and a dump that has them"},
+			"OpenShift: the default is in no namespace, and no role of Kubernetes has it",
+		},
+		{
+			[]string{"namespaces/node-selector? kubecontrollermanagers?"}, true,
+			[]string{"the node selector of the namespace: not in the input, " + every + "; a dump has them by " + kinds + ",ns -A -o yaml"},
+			"OpenShift: the namespaces are not in the usual dump; that it has no default is an assumption",
 		},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

@@ -27,13 +27,16 @@ var ofKubectl = []string{
 }
 
 // ofInput are the flags of every command that a question about the same input needs.
-var ofInput = append([]string{"from", "now", "kubernetes-version"}, ofKubectl...)
+var ofInput = append([]string{"from", "keep-going", "max-input", "now", "kubernetes-version"}, ofKubectl...)
 
 // askedBy is the command line that asked, by the flags that every command has.
 func (in *input) askedBy() view.Asked {
 	asked := view.Asked{Program: screen.Word(in.program.shown)}
 	asked.Flags, asked.Again = in.givenAgain(ofInput...)
 	asked.Kubectl = kubectlFlags(in.flags)
+	if d, ok := in.opened.(*source.Dump); ok {
+		asked.Log = d.Log
+	}
 	return asked
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -48,5 +49,26 @@ func Lacks(what snapshot.What, why snapshot.Why) Option {
 			s.Revisions = nil
 		}
 		s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: why})
+	})
+}
+
+// OpenShift makes the cluster one of OpenShift, whose namespace has annotations that select
+// nodes, "openshift.io/node-selector=pool=infra": one of the two keys, = and the selector.
+// Any other text is the default of the controller.
+func OpenShift(says ...string) Option {
+	return Edit(func(s *snapshot.Snapshot) {
+		s.OpenShift = &snapshot.OpenShift{Namespace: &corev1.Namespace{}}
+		s.OpenShift.Namespace.Name = s.DaemonSet.Namespace
+		for _, text := range says {
+			switch key, selector, _ := strings.Cut(text, "="); key {
+			case snapshot.NodeSelectorAnnotation, snapshot.ProjectNodeSelectorAnnotation:
+				metav1.SetMetaDataAnnotation(&s.OpenShift.Namespace.ObjectMeta, key, selector)
+			default:
+				s.OpenShift.DefaultNodeSelector = text
+			}
+		}
+		for i := range s.Nodes {
+			metav1.SetMetaDataLabel(&s.Nodes[i].ObjectMeta, "node.openshift.io/os_id", "rhcos")
+		}
 	})
 }

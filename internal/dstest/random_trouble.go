@@ -20,7 +20,10 @@ var troubleVersions = []string{Newest, Newest, Newest, "v1.30.5", "v1.25.0", "v1
 // RandomTrouble returns a random state in which pods and nodes also say what is
 // wrong with them, and parts of which are sometimes not given.
 func RandomTrouble(seed int64) *snapshot.Snapshot {
-	s := RandomFor(seed, troubleVersions[int(seed)%len(troubleVersions)])
+	return troubled(RandomFor(seed, troubleVersions[int(seed)%len(troubleVersions)]), seed)
+}
+
+func troubled(s *snapshot.Snapshot, seed int64) *snapshot.Snapshot {
 	r := rand.New(rand.NewPCG(uint64(seed), 1))
 	for i := range s.Nodes {
 		if r.IntN(8) == 0 {

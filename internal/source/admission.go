@@ -95,7 +95,7 @@ type admissionParts struct {
 func (p *admissionParts) add(of Creation) *snapshot.Snapshot {
 	namespace, template := of.namespace(), of.template()
 	a := &snapshot.Admission{
-		Namespace: p.namespace, PriorityClasses: p.priorityClasses,
+		Namespace: withoutAnnotations(p.namespace), PriorityClasses: p.priorityClasses,
 		RuntimeClasses:  filter(p.runtimeClasses, func(o metav1.Object) bool { return o.GetName() == of.runtimeClass() }),
 		ServiceAccounts: filter(p.accounts, func(o metav1.Object) bool { return key(o) == namespace+"/"+of.serviceAccount() }),
 		ResourceQuotas:  filter(p.quotas, func(o metav1.Object) bool { return o.GetNamespace() == namespace }),
@@ -106,6 +106,16 @@ func (p *admissionParts) add(of Creation) *snapshot.Snapshot {
 	sortByName(a.ResourceQuotas)
 	sortByName(a.LimitRanges)
 	return of.Of.Admitting(a, ordered(p.gaps))
+}
+
+// withoutAnnotations returns a Namespace without what only OpenShift's controller looks at.
+func withoutAnnotations(n *corev1.Namespace) *corev1.Namespace {
+	if n == nil || n.Annotations == nil {
+		return n
+	}
+	c := *n
+	c.Annotations = nil
+	return &c
 }
 
 // labels returns those of the namespace, nil where they are not known.
@@ -150,6 +160,9 @@ func (r *admissionReader) read(ctx context.Context) error {
 	g, gctx := newGroup(ctx)
 	for namespace, creations := range accounts {
 		n := &namespaceParts{}
+		if o := creations[0].Of.OpenShift; o != nil {
+			n.namespace = o.Namespace // it was read
+		}
 		r.in[namespace] = n
 		r.ofNamespace(gctx, g, n, namespace, namesOf(creations, Creation.serviceAccount))
 	}
@@ -193,13 +206,15 @@ func (r *admissionReader) read(ctx context.Context) error {
 // ofNamespace reads the parts of a namespace.
 func (r *admissionReader) ofNamespace(ctx context.Context, g group, n *namespaceParts, namespace string, accounts []string) {
 	core := r.c.api
-	g.Go(func() error {
-		found, gaps, err := byName(ctx, r.c, snapshot.Namespaces, []string{namespace}, core.Namespaces().Get, core.Namespaces().List)
-		if n.gaps[0] = gaps; len(found) > 0 {
-			n.namespace = &found[0]
-		}
-		return err
-	})
+	if n.namespace == nil {
+		g.Go(func() error {
+			found, gaps, err := byName(ctx, r.c, snapshot.Namespaces, []string{namespace}, core.Namespaces().Get, core.Namespaces().List)
+			if n.gaps[0] = gaps; len(found) > 0 {
+				n.namespace = &found[0]
+			}
+			return err
+		})
+	}
 	g.Go(func() (err error) {
 		n.accounts, n.gaps[1], err = byName(ctx, r.c, snapshot.ServiceAccounts, accounts, core.ServiceAccounts(namespace).Get, core.ServiceAccounts(namespace).List)
 		return err
@@ -266,19 +281,20 @@ func namesOf(all []Creation, name func(Creation) string) []string {
 
 // byName reads the objects of these names, with one request: a list of all where there
 // are several. One that does not exist is not among them, and is no gap.
-func byName[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, names []string,
-	get func(context.Context, string, metav1.GetOptions) (*T, error), all func(context.Context, metav1.ListOptions) (L, error),
+func byName[T any](ctx context.Context, c *Cluster, what snapshot.What, names []string,
+	get func(context.Context, string, metav1.GetOptions) (*T, error), all lister[T],
 ) ([]T, []snapshot.Gap, error) {
 	if len(names) != 1 {
 		return list[T](ctx, c, what, metav1.ListOptions{}, all, func(o metav1.Object) bool { return slices.Contains(names, o.GetName()) })
 	}
 	o, err := get(ctx, names[0], metav1.GetOptions{})
+	if err == nil {
+		err = about(names[0], metaOf(o), nil)
+	}
 	switch {
-	case err == nil && metaOf(o).GetName() == names[0]:
+	case err == nil:
 		strip(o)
 		return []T{*o}, nil, nil
-	case err == nil:
-		err = fmt.Errorf("unusable answer: it is about %q", metaOf(o).GetName())
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return nil, nil, nil
 	}
@@ -288,10 +304,10 @@ func byName[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What
 
 // served does what list does, and takes an API that the server does not have for one
 // without objects.
-func served[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, ask func(context.Context, metav1.ListOptions) (L, error)) ([]T, []snapshot.Gap, error) {
+func served[T any](ctx context.Context, c *Cluster, what snapshot.What, ask lister[T]) ([]T, []snapshot.Gap, error) {
 	missing := false
-	got, gaps, err := list[T](ctx, c, what, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions) (L, error) {
-		page, err := ask(ctx, o)
+	got, gaps, err := list(ctx, c, what, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
+		page, err := ask(ctx, o, each)
 		missing = missing || apierrors.IsNotFound(err)
 		return page, err
 	}, nil)
@@ -394,7 +410,7 @@ func (d *Dump) admissionOf(of Creation) *admissionParts {
 		{snapshot.Webhooks, ofMutatingBindings, false, true},
 	} {
 		name := kindName(part.kind)
-		partial, damaged := d.pages.partial(name), s.damaged[part.kind]
+		partial, damaged := d.partial(name), s.damaged[part.kind]
 		switch given := d.kinds[name] > 0 || d.lists[name]; {
 		case !part.asked:
 		case partial != "":

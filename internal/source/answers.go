@@ -3,14 +3,16 @@ package source
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	sjson "sigs.k8s.io/json"
 )
 
 // restClient returns a client for one group that takes no answer for what it is
@@ -31,72 +33,133 @@ func (a answers) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVersioner) 
 	return answer{a.NegotiatedSerializer.DecoderToVersion(d, gv)}
 }
 
-// answer decodes what a server answers, and rejects what is not what was asked
-// for, or is damaged. client-go's own decoder takes {}, null and an object of
-// another kind for an empty list. A server is held to what a file is held to.
+// answer decodes one object that a server answers, and rejects what is not what was asked
+// for, or is damaged. client-go's own decoder takes an object without a kind for any kind.
+// A server is held to what a file is held to. A list is a listPage.
 type answer struct{ runtime.Decoder }
 
 func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	o, kind, err := a.Decoder.Decode(raw, defaults, into)
-	if err != nil || into == nil { // nobody said what is to come: a change of a watch, or an error
-		return o, kind, err
+	if into == nil { // nobody said what is to come: a change of a watch, or an error
+		return a.Decoder.Decode(raw, defaults, into)
 	}
-	if status, ok := o.(*metav1.Status); ok && status.Status == metav1.StatusFailure {
-		return o, kind, nil // client-go makes an error of it
+	kind, protobuf, raw, err := described(raw)
+	if err != nil {
+		return nil, nil, unusable(err)
 	}
-	if err := fits(raw, o, into); err != nil {
-		return nil, kind, fmt.Errorf("unusable answer: %w", err)
+	if kind == statusKind {
+		status := &metav1.Status{}
+		if err := unpack(raw, status, protobuf); err == nil && status.Status == metav1.StatusFailure {
+			return status, nil, nil // client-go makes an error of it
+		}
 	}
-	return o, kind, nil
+	if err := fits(raw, kind, protobuf, into); err != nil {
+		return nil, nil, unusable(err)
+	}
+	into.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as client-go does
+	return into, nil, nil
 }
 
-// fits returns an error unless the answer is what was asked for, and whole.
-func fits(raw []byte, o, into runtime.Object) error {
-	asked, _, err := apiScheme().ObjectKinds(into)
+// fits makes an object of an answer, and returns an error unless that is what was asked
+// for, and whole.
+func fits(raw []byte, kind metav1.TypeMeta, protobuf bool, into runtime.Object) error {
+	asked, err := gvkOf(into)
 	if err != nil {
 		return err
 	}
-	said, items := described(raw)
-	switch {
-	case said.Kind == "":
-		return fmt.Errorf("it has no kind, but a %s was requested", asked[0].Kind)
-	case o != into || said.Kind != asked[0].Kind:
-		return fmt.Errorf("it is a %s, but a %s was requested", said.Kind, asked[0].Kind)
-	case !meta.IsListType(o):
-		return sound(o.(metav1.Object))
-	case items != "":
-		return &fieldError{"items", fmt.Errorf("must be a list, not %s", items)}
+	if err := otherKind(kind, asked); err != nil {
+		return err
 	}
-	i := -1
-	return meta.EachListItem(o, func(item runtime.Object) error {
-		i++
-		if err := sound(item.(metav1.Object)); err != nil {
-			return within(fmt.Sprintf("items[%d]", i), err)
-		}
-		return nil
-	})
+	if err := unpack(raw, into, protobuf); err != nil {
+		return err
+	}
+	return sound(into.(metav1.Object))
 }
 
-var protobufPrefix = []byte("k8s\x00")
+// otherKind returns what is wrong with an answer that is not what was asked for; nil if it
+// is.
+func otherKind(is metav1.TypeMeta, asked schema.GroupVersionKind) error {
+	switch want := asked.GroupVersion().String(); {
+	case is.Kind == "":
+		return fmt.Errorf("it has no kind, but a %s was requested", asked.Kind)
+	case is.Kind != asked.Kind:
+		return fmt.Errorf("it is a %s, but a %s was requested", oneLine(is.Kind), asked.Kind)
+	case is.APIVersion != want:
+		return fmt.Errorf("it is a %s of %q, but one of %s was requested", asked.Kind, oneLine(is.APIVersion), want)
+	}
+	return nil
+}
 
-// described returns what an answer says that it is, and what it has in place of
-// a list's items; "" where it has items, or where that is not to be seen:
-// protobuf has no null.
-func described(raw []byte) (kind metav1.TypeMeta, items string) {
+// about returns an error unless an answer is about the object that was asked for. One that
+// the request already has is kept.
+func about(name string, is metav1.Object, err error) error {
+	if err == nil && is.GetName() != name {
+		return unusable(fmt.Errorf("it is about %q", oneLine(is.GetName())))
+	}
+	return err
+}
+
+var (
+	statusKind     = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"} // what a server says in the place of an answer
+	protobufPrefix = []byte("k8s\x00")
+
+	errEmptyAnswer = errors.New("it is empty")
+	errCutAnswer   = errors.New("it is cut off")
+	errDamaged     = errors.New("its protobuf is damaged")
+)
+
+// described returns what an answer says that it is, and the object: in protobuf without
+// what is around it.
+func described(raw []byte) (kind metav1.TypeMeta, protobuf bool, object []byte, err error) {
+	if len(raw) == 0 {
+		return kind, false, nil, errEmptyAnswer
+	}
 	if body, ok := bytes.CutPrefix(raw, protobufPrefix); ok {
 		var o runtime.Unknown
-		if o.Unmarshal(body) == nil {
-			kind = metav1.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}
+		if o.Unmarshal(body) != nil {
+			err = errDamaged
 		}
-		return kind, ""
+		return metav1.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}, true, o.Raw, err
 	}
-	var o struct {
-		metav1.TypeMeta
-		Items json.RawMessage `json:"items"`
+	err = json.Unmarshal(raw, &kind)
+	if misfit := (*json.UnmarshalTypeError)(nil); errors.As(err, &misfit) { // it is no object, and has no kind
+		err = nil
 	}
-	_ = json.Unmarshal(raw, &o)
-	if c := firstByte(o.Items); c != '[' {
-		items = kindOfJSON(c)
+	return kind, false, raw, notJSON(err)
+}
+
+// unpack decodes an object. Unknown fields are passed over: the server may be of a newer
+// version.
+func unpack(raw []byte, into any, protobuf bool) error {
+	if len(raw) > fewParts && partsOf(raw, protobuf) > maxParts {
+		return errTooManyParts
 	}
-	return o.TypeMeta, items
+	if !protobuf {
+		return explain(raw, into, sjson.UnmarshalCaseSensitivePreserveInts(raw, into))
+	}
+	if into.(interface{ Unmarshal([]byte) error }).Unmarshal(raw) != nil {
+		return errDamaged
+	}
+	return nil
+}
+
+// notJSON returns in plain words why an answer is no JSON.
+func notJSON(err error) error {
+	switch {
+	case err == nil, ofReading(err):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), err.Error() == "unexpected end of JSON input":
+		return errCutAnswer
+	}
+	return errors.New("it is not JSON")
+}
+
+// notProtobuf returns in plain words why an answer is no protobuf.
+func notProtobuf(err error) error {
+	switch {
+	case ofReading(err), errors.Is(err, errTooLarge):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errCutAnswer
+	}
+	return errDamaged
 }

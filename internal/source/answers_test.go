@@ -1,8 +1,11 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +37,7 @@ func TestUnusableLists(t *testing.T) {
 		{`{"kind":"K","apiVersion":"V","metadata":{"resourceVersion":"7"}}`, "unusable answer: items: must be a list, not nothing", "no items"},
 		{`{"kind":"K","apiVersion":"V","metadata":{"resourceVersion":"7"},"items":null}`, "unusable answer: items: must be a list, not null", "items of null"},
 		{`{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{},"items":[]}`, "unusable answer: it is a DeploymentList, but a K was requested", "another list"},
-		{`{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`, `no kind "Table" is registered for version "meta.k8s.io/v1" in scheme`, "a table"},
+		{`{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`, "unusable answer: it is a Table, but a K was requested", "a table"},
 		{`{"kind":"Status","apiVersion":"v1","status":"Success"}`, "unusable answer: it is a Status, but a K was requested", "a success"},
 		{`{"kind":"K","apiVersion":"V","items":[{}]}`, "unusable answer: items[0].metadata.name: missing", "an item of nothing"},
 		{`{"kind":"K","apiVersion":"V","items":[{"metadata":{"labels":{"app":"agent"}}}]}`, "unusable answer: items[0].metadata.name: missing", "an item without a name"},
@@ -42,7 +45,7 @@ func TestUnusableLists(t *testing.T) {
 		{`[]`, "", "an array"},
 		{`<html>`, "", "a page of a proxy"},
 		{"", "", "an empty body"},
-		{"k8s\x00", "empty body", "nothing, in protobuf"},
+		{"k8s\x00", "unusable answer: it has no kind, but a K was requested", "nothing, in protobuf"},
 	} {
 		for what, list := range listKinds {
 			t.Run(tt.why+"/"+string(what), func(t *testing.T) {
@@ -173,6 +176,7 @@ func TestUnusableChanges(t *testing.T) {
 		{`{"type":"MODIFIED","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"n0001"}}}`, "another kind", "unusable answer: a change of a Node"},
 		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1"}}`, "no metadata", "unusable answer: metadata.name: missing"},
 		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2"}}}`, "no namespace", "unusable answer: metadata.namespace: missing"},
+		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2","namespace":"kube-system","annotations":{"a":"` + strings.Repeat("x", 2*maxObject) + `"}}}}`, "a large object", "larger than 8Mi, which no API server stores"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := newWatchServer(t, parseWorld(t, followed))
@@ -192,5 +196,43 @@ func TestUnusableChanges(t *testing.T) {
 				t.Errorf("then %q", got)
 			}
 		})
+	}
+}
+
+// TestCutLists: a list that ends early is no list, wherever it ends: in protobuf the beginning of one is itself a list.
+func TestCutLists(t *testing.T) {
+	var page corev1.NodeList
+	for _, o := range parseWorld(t, "nodes 3") {
+		page.Items = append(page.Items, *o.(*corev1.Node))
+	}
+	for _, form := range []string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON} {
+		w := httptest.NewRecorder()
+		new(apiServer).encode(w, http.StatusOK, form, &page)
+		whole := bytes.TrimSpace(w.Body.Bytes())
+		read := func(raw []byte) (names []string, err error) {
+			body := &answerBody{ReadCloser: io.NopCloser(bytes.NewReader(raw)), ctx: background, allowed: plenty, left: maxObject, empty: true}
+			p := &listPage{of: corev1.SchemeGroupVersion.WithKind("NodeList"), each: func(raw []byte, protobuf bool) error {
+				n := &corev1.Node{}
+				err := unpack(raw, n, protobuf)
+				names = append(names, n.Name)
+				return err
+			}}
+			return names, p.from(body)
+		}
+		if names, err := read(whole); err != nil || !slices.Equal(names, []string{"n0000", "n0001", "n0002"}) {
+			t.Errorf("%s: %v, %v", form, names, err)
+		}
+		for i := range whole {
+			names, err := read(whole[:i])
+			if err == nil && len(names) == len(page.Items) { // what is left says nothing of the list
+				continue
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), "unusable answer: ") {
+				t.Errorf("%s: of %d bytes the first %d are a list of %v: %v", form, len(whole), i, names, err)
+			}
+		}
+		if _, err := read(append(slices.Clone(whole), "{}"...)); err == nil {
+			t.Errorf("%s: what follows the end is passed over", form)
+		}
 	}
 }

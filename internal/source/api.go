@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"sync"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -53,112 +54,120 @@ func newScheme() *runtime.Scheme {
 // api makes requests, by group.
 type api map[schema.GroupVersion]*rest.RESTClient
 
-type (
-	oneOf[T any] interface {
-		*T
-		runtime.Object
-		metav1.Object
-	}
-	manyOf[L any] interface {
-		*L
-		runtime.Object
-	}
-)
+type oneOf[T any] interface {
+	*T
+	runtime.Object
+	metav1.Object
+}
+
+// client asks for the objects of one kind.
+type client[T any, P oneOf[T]] struct {
+	*gentype.Client[P]
+	name string
+}
 
 // of returns what asks for the objects of a resource, in a namespace, or in all if
 // that is empty.
-func of[T, L any, P oneOf[T], Q manyOf[L]](a api, g schema.GroupVersion, resource, namespace string) *gentype.ClientWithList[P, Q] {
-	return gentype.NewClientWithList(resource, rest.Interface(a[g]), apiParameters(), namespace, func() P { return new(T) }, func() Q { return new(L) }, gentype.PrefersProtobuf[P]())
+func of[T any, P oneOf[T]](a api, g schema.GroupVersion, name, namespace string) client[T, P] {
+	return client[T, P]{gentype.NewClient(name, rest.Interface(a[g]), apiParameters(), namespace, func() P { return new(T) }, gentype.PrefersProtobuf[P]()), name}
 }
 
-func (a api) Pods(namespace string) *gentype.ClientWithList[*corev1.Pod, *corev1.PodList] {
-	return of[corev1.Pod, corev1.PodList](a, corev1.SchemeGroupVersion, "pods", namespace)
+// lister asks for a page of a list: see readList.
+type lister[T any] func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error)
+
+// List is a lister.
+func (c client[T, P]) List(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
+	return readList[T, P](ctx, c.GetClient().Get().NamespaceIfScoped(c.GetNamespace(), c.GetNamespace() != "").Resource(c.name).VersionedParams(&o, apiParameters()), each)
 }
 
-func (a api) Nodes() *gentype.ClientWithList[*corev1.Node, *corev1.NodeList] {
-	return of[corev1.Node, corev1.NodeList](a, corev1.SchemeGroupVersion, "nodes", "")
+func (a api) Pods(namespace string) client[corev1.Pod, *corev1.Pod] {
+	return of[corev1.Pod](a, corev1.SchemeGroupVersion, "pods", namespace)
 }
 
-func (a api) Events(namespace string) *gentype.ClientWithList[*corev1.Event, *corev1.EventList] {
-	return of[corev1.Event, corev1.EventList](a, corev1.SchemeGroupVersion, "events", namespace)
+func (a api) Nodes() client[corev1.Node, *corev1.Node] {
+	return of[corev1.Node](a, corev1.SchemeGroupVersion, "nodes", "")
 }
 
-func (a api) Namespaces() *gentype.ClientWithList[*corev1.Namespace, *corev1.NamespaceList] {
-	return of[corev1.Namespace, corev1.NamespaceList](a, corev1.SchemeGroupVersion, "namespaces", "")
+func (a api) Events(namespace string) client[corev1.Event, *corev1.Event] {
+	return of[corev1.Event](a, corev1.SchemeGroupVersion, "events", namespace)
 }
 
-func (a api) ServiceAccounts(namespace string) *gentype.ClientWithList[*corev1.ServiceAccount, *corev1.ServiceAccountList] {
-	return of[corev1.ServiceAccount, corev1.ServiceAccountList](a, corev1.SchemeGroupVersion, "serviceaccounts", namespace)
+func (a api) Namespaces() client[corev1.Namespace, *corev1.Namespace] {
+	return of[corev1.Namespace](a, corev1.SchemeGroupVersion, "namespaces", "")
 }
 
-func (a api) LimitRanges(namespace string) *gentype.ClientWithList[*corev1.LimitRange, *corev1.LimitRangeList] {
-	return of[corev1.LimitRange, corev1.LimitRangeList](a, corev1.SchemeGroupVersion, "limitranges", namespace)
+func (a api) ServiceAccounts(namespace string) client[corev1.ServiceAccount, *corev1.ServiceAccount] {
+	return of[corev1.ServiceAccount](a, corev1.SchemeGroupVersion, "serviceaccounts", namespace)
 }
 
-func (a api) ResourceQuotas(namespace string) *gentype.ClientWithList[*corev1.ResourceQuota, *corev1.ResourceQuotaList] {
-	return of[corev1.ResourceQuota, corev1.ResourceQuotaList](a, corev1.SchemeGroupVersion, "resourcequotas", namespace)
+func (a api) LimitRanges(namespace string) client[corev1.LimitRange, *corev1.LimitRange] {
+	return of[corev1.LimitRange](a, corev1.SchemeGroupVersion, "limitranges", namespace)
 }
 
-func (a api) ConfigMaps(namespace string) *gentype.ClientWithList[*corev1.ConfigMap, *corev1.ConfigMapList] {
-	return of[corev1.ConfigMap, corev1.ConfigMapList](a, corev1.SchemeGroupVersion, "configmaps", namespace)
+func (a api) ResourceQuotas(namespace string) client[corev1.ResourceQuota, *corev1.ResourceQuota] {
+	return of[corev1.ResourceQuota](a, corev1.SchemeGroupVersion, "resourcequotas", namespace)
 }
 
-func (a api) Secrets(namespace string) *gentype.ClientWithList[*corev1.Secret, *corev1.SecretList] {
-	return of[corev1.Secret, corev1.SecretList](a, corev1.SchemeGroupVersion, "secrets", namespace)
+func (a api) ConfigMaps(namespace string) client[corev1.ConfigMap, *corev1.ConfigMap] {
+	return of[corev1.ConfigMap](a, corev1.SchemeGroupVersion, "configmaps", namespace)
 }
 
-func (a api) PersistentVolumeClaims(namespace string) *gentype.ClientWithList[*corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaimList] {
-	return of[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](a, corev1.SchemeGroupVersion, "persistentvolumeclaims", namespace)
+func (a api) Secrets(namespace string) client[corev1.Secret, *corev1.Secret] {
+	return of[corev1.Secret](a, corev1.SchemeGroupVersion, "secrets", namespace)
 }
 
-func (a api) PersistentVolumes() *gentype.ClientWithList[*corev1.PersistentVolume, *corev1.PersistentVolumeList] {
-	return of[corev1.PersistentVolume, corev1.PersistentVolumeList](a, corev1.SchemeGroupVersion, "persistentvolumes", "")
+func (a api) PersistentVolumeClaims(namespace string) client[corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaim] {
+	return of[corev1.PersistentVolumeClaim](a, corev1.SchemeGroupVersion, "persistentvolumeclaims", namespace)
 }
 
-func (a api) DaemonSets(namespace string) *gentype.ClientWithList[*appsv1.DaemonSet, *appsv1.DaemonSetList] {
-	return of[appsv1.DaemonSet, appsv1.DaemonSetList](a, appsv1.SchemeGroupVersion, "daemonsets", namespace)
+func (a api) PersistentVolumes() client[corev1.PersistentVolume, *corev1.PersistentVolume] {
+	return of[corev1.PersistentVolume](a, corev1.SchemeGroupVersion, "persistentvolumes", "")
 }
 
-func (a api) ControllerRevisions(namespace string) *gentype.ClientWithList[*appsv1.ControllerRevision, *appsv1.ControllerRevisionList] {
-	return of[appsv1.ControllerRevision, appsv1.ControllerRevisionList](a, appsv1.SchemeGroupVersion, "controllerrevisions", namespace)
+func (a api) DaemonSets(namespace string) client[appsv1.DaemonSet, *appsv1.DaemonSet] {
+	return of[appsv1.DaemonSet](a, appsv1.SchemeGroupVersion, "daemonsets", namespace)
 }
 
-func (a api) PodDisruptionBudgets(namespace string) *gentype.ClientWithList[*policyv1.PodDisruptionBudget, *policyv1.PodDisruptionBudgetList] {
-	return of[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](a, policyv1.SchemeGroupVersion, "poddisruptionbudgets", namespace)
+func (a api) ControllerRevisions(namespace string) client[appsv1.ControllerRevision, *appsv1.ControllerRevision] {
+	return of[appsv1.ControllerRevision](a, appsv1.SchemeGroupVersion, "controllerrevisions", namespace)
 }
 
-func (a api) PriorityClasses() *gentype.ClientWithList[*schedulingv1.PriorityClass, *schedulingv1.PriorityClassList] {
-	return of[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](a, schedulingv1.SchemeGroupVersion, "priorityclasses", "")
+func (a api) PodDisruptionBudgets(namespace string) client[policyv1.PodDisruptionBudget, *policyv1.PodDisruptionBudget] {
+	return of[policyv1.PodDisruptionBudget](a, policyv1.SchemeGroupVersion, "poddisruptionbudgets", namespace)
 }
 
-func (a api) RuntimeClasses() *gentype.ClientWithList[*nodev1.RuntimeClass, *nodev1.RuntimeClassList] {
-	return of[nodev1.RuntimeClass, nodev1.RuntimeClassList](a, nodev1.SchemeGroupVersion, "runtimeclasses", "")
+func (a api) PriorityClasses() client[schedulingv1.PriorityClass, *schedulingv1.PriorityClass] {
+	return of[schedulingv1.PriorityClass](a, schedulingv1.SchemeGroupVersion, "priorityclasses", "")
 }
 
-func (a api) CSINodes() *gentype.ClientWithList[*storagev1.CSINode, *storagev1.CSINodeList] {
-	return of[storagev1.CSINode, storagev1.CSINodeList](a, storagev1.SchemeGroupVersion, "csinodes", "")
+func (a api) RuntimeClasses() client[nodev1.RuntimeClass, *nodev1.RuntimeClass] {
+	return of[nodev1.RuntimeClass](a, nodev1.SchemeGroupVersion, "runtimeclasses", "")
 }
 
-func (a api) ValidatingWebhookConfigurations() *gentype.ClientWithList[*admissionv1.ValidatingWebhookConfiguration, *admissionv1.ValidatingWebhookConfigurationList] {
-	return of[admissionv1.ValidatingWebhookConfiguration, admissionv1.ValidatingWebhookConfigurationList](a, admissionv1.SchemeGroupVersion, "validatingwebhookconfigurations", "")
+func (a api) CSINodes() client[storagev1.CSINode, *storagev1.CSINode] {
+	return of[storagev1.CSINode](a, storagev1.SchemeGroupVersion, "csinodes", "")
 }
 
-func (a api) MutatingWebhookConfigurations() *gentype.ClientWithList[*admissionv1.MutatingWebhookConfiguration, *admissionv1.MutatingWebhookConfigurationList] {
-	return of[admissionv1.MutatingWebhookConfiguration, admissionv1.MutatingWebhookConfigurationList](a, admissionv1.SchemeGroupVersion, "mutatingwebhookconfigurations", "")
+func (a api) ValidatingWebhookConfigurations() client[admissionv1.ValidatingWebhookConfiguration, *admissionv1.ValidatingWebhookConfiguration] {
+	return of[admissionv1.ValidatingWebhookConfiguration](a, admissionv1.SchemeGroupVersion, "validatingwebhookconfigurations", "")
 }
 
-func (a api) ValidatingAdmissionPolicies() *gentype.ClientWithList[*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyList] {
-	return of[admissionv1.ValidatingAdmissionPolicy, admissionv1.ValidatingAdmissionPolicyList](a, admissionv1.SchemeGroupVersion, "validatingadmissionpolicies", "")
+func (a api) MutatingWebhookConfigurations() client[admissionv1.MutatingWebhookConfiguration, *admissionv1.MutatingWebhookConfiguration] {
+	return of[admissionv1.MutatingWebhookConfiguration](a, admissionv1.SchemeGroupVersion, "mutatingwebhookconfigurations", "")
 }
 
-func (a api) MutatingAdmissionPolicies() *gentype.ClientWithList[*admissionv1.MutatingAdmissionPolicy, *admissionv1.MutatingAdmissionPolicyList] {
-	return of[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](a, admissionv1.SchemeGroupVersion, "mutatingadmissionpolicies", "")
+func (a api) ValidatingAdmissionPolicies() client[admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicy] {
+	return of[admissionv1.ValidatingAdmissionPolicy](a, admissionv1.SchemeGroupVersion, "validatingadmissionpolicies", "")
 }
 
-func (a api) ValidatingAdmissionPolicyBindings() *gentype.ClientWithList[*admissionv1.ValidatingAdmissionPolicyBinding, *admissionv1.ValidatingAdmissionPolicyBindingList] {
-	return of[admissionv1.ValidatingAdmissionPolicyBinding, admissionv1.ValidatingAdmissionPolicyBindingList](a, admissionv1.SchemeGroupVersion, "validatingadmissionpolicybindings", "")
+func (a api) MutatingAdmissionPolicies() client[admissionv1.MutatingAdmissionPolicy, *admissionv1.MutatingAdmissionPolicy] {
+	return of[admissionv1.MutatingAdmissionPolicy](a, admissionv1.SchemeGroupVersion, "mutatingadmissionpolicies", "")
 }
 
-func (a api) MutatingAdmissionPolicyBindings() *gentype.ClientWithList[*admissionv1.MutatingAdmissionPolicyBinding, *admissionv1.MutatingAdmissionPolicyBindingList] {
-	return of[admissionv1.MutatingAdmissionPolicyBinding, admissionv1.MutatingAdmissionPolicyBindingList](a, admissionv1.SchemeGroupVersion, "mutatingadmissionpolicybindings", "")
+func (a api) ValidatingAdmissionPolicyBindings() client[admissionv1.ValidatingAdmissionPolicyBinding, *admissionv1.ValidatingAdmissionPolicyBinding] {
+	return of[admissionv1.ValidatingAdmissionPolicyBinding](a, admissionv1.SchemeGroupVersion, "validatingadmissionpolicybindings", "")
+}
+
+func (a api) MutatingAdmissionPolicyBindings() client[admissionv1.MutatingAdmissionPolicyBinding, *admissionv1.MutatingAdmissionPolicyBinding] {
+	return of[admissionv1.MutatingAdmissionPolicyBinding](a, admissionv1.SchemeGroupVersion, "mutatingadmissionpolicybindings", "")
 }

@@ -55,7 +55,7 @@ func (c *Cluster) Revisions(ctx context.Context, ref Ref) ([]appsv1.ControllerRe
 		return nil, at, err
 	}
 	at, _ = c.now(at)
-	all, _, err := readPages[appsv1.ControllerRevision](ctx, metav1.ListOptions{LabelSelector: r.selector.String()}, c.api.ControllerRevisions(ref.Namespace).List, r.takes)
+	all, _, err := readPages(ctx, c.allowed, metav1.ListOptions{LabelSelector: r.selector.String()}, c.api.ControllerRevisions(ref.Namespace).List, r.takes)
 	if err != nil {
 		return nil, at, c.refused(ctx, "controllerrevisions of namespace "+ref.Namespace, "kubectl auth can-i list controllerrevisions.apps -n "+ref.Namespace, err)
 	}
@@ -71,9 +71,11 @@ func latestFirst(all []appsv1.ControllerRevision) []appsv1.ControllerRevision {
 // labeled reads the metadata of all objects of a resource of the core group, by name.
 func (c *Cluster) labeled(ctx context.Context, resource string) ([]Labeled, error) {
 	made := func(o *metav1.PartialObjectMetadata) (Labeled, bool) { return Labeled{o.Name, o.Labels}, true }
-	all, _, err := readPagesAs(silent(ctx), metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-		return c.metadata(ctx, resource, o)
-	}, made, func(l *Labeled) string { return l.Name })
+	ask := func(ctx context.Context, o metav1.ListOptions, each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
+		return readList(ctx, c.api[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o, apiParameters()).
+			SetHeader("Accept", runtime.ContentTypeProtobuf+metadataOfList+","+runtime.ContentTypeJSON+metadataOfList), each)
+	}
+	all, _, err := readPagesAs(silent(ctx), c.allowed, metav1.ListOptions{}, ask, made, func(l *Labeled) string { return l.Name })
 	if err != nil {
 		return nil, c.refused(ctx, resource, "kubectl auth can-i list "+resource, err)
 	}
@@ -83,13 +85,6 @@ func (c *Cluster) labeled(ctx context.Context, resource string) ([]Labeled, erro
 
 // metadataOfList asks for objects as their metadata alone.
 const metadataOfList = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-
-// metadata reads the metadata of a page of objects.
-func (c *Cluster) metadata(ctx context.Context, resource string, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	return list, c.api[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o, apiParameters()).
-		SetHeader("Accept", runtime.ContentTypeProtobuf+metadataOfList+","+runtime.ContentTypeJSON+metadataOfList).Do(ctx).Into(list)
-}
 
 // DaemonSets returns the DaemonSets of the namespace, or of all namespaces if it is
 // empty, by namespace and name.

@@ -33,11 +33,13 @@ type Cluster struct {
 	server string // for errors: without credentials
 	proxy  string
 	sends  presented
-	help   string // of the kubeconfig, for its credential plugin
-	limit  bool   // a request may take only some time
+	help   string        // of the kubeconfig, for its credential plugin
+	limit  time.Duration // of a request with its retries; 0: there is none
 	clock  func() time.Time
 	heard  *heard // the server's warnings
 	waits  *once  // that the server is waited for
+
+	allowed *allowance // how much is read in all
 
 	leftOut []snapshot.What // parts that are not asked for
 }
@@ -75,9 +77,9 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 		// server's own priority and fairness is what protects it.
 		config.QPS, config.Burst = 50, 100
 	}
-	waits := &once{}
+	waits, allowed := &once{}, &allowance{most: DefaultMaxInput}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		return noPages{patient{dated{onlyDry{rt}}, config.Timeout, waits}}
+		return paged{noPages{patient{dated{bounded{onlyDry{rt}, allowed}}, config.Timeout, waits}}}
 	})
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -92,7 +94,7 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		api:    a,
 		server: address(config.Host), proxy: proxyOf(config), sends: credentialsOf(config),
-		clock: clock, heard: heard, waits: waits, limit: config.Timeout > 0,
+		clock: clock, heard: heard, waits: waits, limit: config.Timeout, allowed: allowed,
 	}
 	if config.ExecProvider != nil {
 		c.help = config.ExecProvider.InstallHint
@@ -137,7 +139,8 @@ func address(host string) string {
 // of which those stay that select the labels of the template.
 //
 // On 12 nodes these are 8 requests, or 9 when a pod is not ready; on more
-// nodes only further pages are added.
+// nodes only further pages are added. On OpenShift, which its nodes tell, one or
+// two more follow: see openShift.
 func (c *Cluster) Read(ctx context.Context, ref Ref) (*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
 	ds, _, err := c.daemonSet(ctx, ref)
@@ -149,8 +152,18 @@ func (c *Cluster) Read(ctx context.Context, ref Ref) (*snapshot.Snapshot, error)
 		return nil, err
 	}
 	return c.take(ctx, ds, version, func(ctx context.Context, r relation, _ int) (*snapshot.Snapshot, error) {
-		return c.lists(ctx, ref.Namespace, &r, nil)
+		return c.listsOf(ctx, &r)
 	})
+}
+
+// listsOf reads what a Snapshot of one DaemonSet holds beside it.
+func (c *Cluster) listsOf(ctx context.Context, r *relation) (*snapshot.Snapshot, error) {
+	s, err := c.lists(ctx, r.ds.Namespace, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.openShift(ctx, s.Nodes, r.ds.Namespace)
+	return o.in(s, r.ds.Namespace), err
 }
 
 // ReadAll takes the Snapshots of all DaemonSets that the filter lets through,
@@ -175,16 +188,31 @@ func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, 
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
+	var namespaces []string
+	for i := range all {
+		namespaces = append(namespaces, all[i].Namespace)
+	}
+	selecting, err := c.openShift(ctx, common.Nodes, namespaces...)
+	if err != nil {
+		return nil, err
+	}
 	taken := make([]*snapshot.Snapshot, len(all))
 	g, gctx = newGroup(ctx)
 	g.SetLimit(concurrent)
 	for i := range all {
 		g.Go(func() error {
 			s, err := c.take(gctx, &all[i], version, func(ctx context.Context, r relation, try int) (*snapshot.Snapshot, error) {
+				read := c.pick
 				if try > 1 { // a new generation has a new revision
-					return c.lists(ctx, r.ds.Namespace, &r, common)
+					read = func(ctx context.Context, r relation, common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+						return c.lists(ctx, r.ds.Namespace, &r, common)
+					}
 				}
-				return c.pick(ctx, r, common)
+				lists, err := read(ctx, r, common)
+				if err != nil {
+					return nil, err
+				}
+				return selecting.in(lists, r.ds.Namespace), nil
 			})
 			if gone := (*NotFoundError)(nil); errors.As(err, &gone) {
 				return nil
@@ -213,7 +241,7 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 	if err != nil {
 		return nil, err
 	}
-	read, err := c.lists(ctx, ds.Namespace, &r, nil)
+	read, err := c.listsOf(ctx, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +324,7 @@ func (c *Cluster) daemonSet(ctx context.Context, ref Ref) (*appsv1.DaemonSet, ti
 	ds, err := c.api.DaemonSets(ref.Namespace).Get(dated, ref.Name, metav1.GetOptions{})
 	switch {
 	case err == nil && (ds.Name != ref.Name || ds.Namespace != ref.Namespace):
-		err = fmt.Errorf("unusable answer: daemonset %s", Ref{ds.Namespace, ds.Name})
+		err = unusable(fmt.Errorf("daemonset %s", Ref{ds.Namespace, ds.Name}))
 	case err == nil:
 		stripDaemonSet(ds)
 		return ds, at.Time, nil
@@ -318,14 +346,11 @@ func (c *Cluster) notFound(ctx context.Context, ref Ref) error {
 		slices.Sort(names)
 		e.Near = snapshot.Near(ref.Name, slices.Compact(names))
 	}
-	elsewhere, err := c.api.DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
-		FieldSelector: fields.OneTermEqualSelector("metadata.name", ref.Name).String(), Limit: pageSize,
-	})
+	elsewhere, _, err := readPages(ctx, c.allowed, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", ref.Name).String()},
+		c.api.DaemonSets(metav1.NamespaceAll).List, func(o metav1.Object) bool { return o.GetName() == ref.Name })
 	if err == nil {
-		for i := range elsewhere.Items {
-			if o := &elsewhere.Items[i]; o.Name == ref.Name {
-				e.Elsewhere = append(e.Elsewhere, o.Namespace)
-			}
+		for i := range elsewhere {
+			e.Elsewhere = append(e.Elsewhere, elsewhere[i].Namespace)
 		}
 		slices.Sort(e.Elsewhere)
 	}
@@ -370,7 +395,7 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 	if f.Selector != nil {
 		o.LabelSelector = f.Selector.String()
 	}
-	got, _, err := readPages[appsv1.DaemonSet](ctx, o, c.api.DaemonSets(f.Namespace).List, func(o metav1.Object) bool { return f.matches(o.GetName(), o.GetLabels()) })
+	got, _, err := readPages(ctx, c.allowed, o, c.api.DaemonSets(f.Namespace).List, func(o metav1.Object) bool { return f.matches(o.GetName(), o.GetLabels()) })
 	if err != nil {
 		what, hint := "daemonsets of all namespaces", "kubectl auth can-i list daemonsets.apps -A"
 		if f.Namespace != "" {
@@ -388,7 +413,7 @@ func (c *Cluster) version(ctx context.Context) (*snapshot.Snapshot, error) {
 	var info version.Info
 	err := result.Error()
 	if body, _ := result.Raw(); err == nil {
-		err = json.Unmarshal(body, &info)
+		err = notJSON(json.Unmarshal(body, &info))
 	}
 	if err == nil && info.GitVersion == "" {
 		err = errors.New("the server's /version has no gitVersion")
@@ -405,7 +430,7 @@ func (c *Cluster) version(ctx context.Context) (*snapshot.Snapshot, error) {
 // and when that fails too, nobody is there.
 func (c *Cluster) gap(ctx context.Context, what snapshot.What, err error) (snapshot.Gap, error) {
 	switch {
-	case ctx.Err() != nil || apierrors.IsUnauthorized(err):
+	case ctx.Err() != nil || apierrors.IsUnauthorized(err) || errors.As(err, new(*tooMuchError)):
 		return snapshot.Gap{}, c.refused(ctx, string(what), "", err)
 	case apierrors.IsForbidden(err):
 		return snapshot.Gap{What: what, Why: snapshot.Forbidden, Message: message(err)}, nil
@@ -415,7 +440,8 @@ func (c *Cluster) gap(ctx context.Context, what snapshot.What, err error) (snaps
 
 // refused sorts the errors that leave no answer.
 func (c *Cluster) refused(ctx context.Context, what, hint string, err error) error {
-	later, address := laterError{}, (*url.Error)(nil)
+	later, address, answer := laterError{}, (*url.Error)(nil), (*answerError)(nil)
+	much, many := (*tooMuchError)(nil), (*tooManyError)(nil)
 	request := &RequestError{What: what, Err: err}
 	switch {
 	case ctx.Err() != nil:
@@ -428,10 +454,16 @@ func (c *Cluster) refused(ctx context.Context, what, hint string, err error) err
 		request.hint = hint
 	case errors.As(err, &later):
 		request.Err, request.hint = later, "try again later, or wait for it with --request-timeout 0"
+	case errors.As(err, &much):
+		request.Err, request.hint = much, much.Hint()
+	case errors.As(err, &many):
+		request.hint = many.Hint()
+	case errors.As(err, &answer):
+		request.Err, request.hint = answer, "kubectl get --raw '/readyz?verbose' (a load balancer or a proxy may stand before the server)"
 	case errors.As(err, &address):
-		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: address.Err, installHint: c.help, limited: c.limit} // the address stands beside it
+		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: address.Err, installHint: c.help, limited: c.limit > 0} // the address stands beside it
 	case errors.Is(err, context.DeadlineExceeded):
-		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: err, limited: c.limit}
+		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: err, limited: c.limit > 0}
 	case apierrors.IsTooManyRequests(err):
 		request.hint = "run the command again in a minute: the API server limits requests"
 	case apierrors.IsBadRequest(err) && wantsTLS(err):
@@ -484,8 +516,5 @@ func message(err error) string {
 	if e := (*RequestError)(nil); errors.As(err, &e) {
 		err = e.Err
 	}
-	if e := (*url.Error)(nil); errors.As(err, &e) {
-		err = e.Err
-	}
-	return inWords(err)
+	return whyOf(err)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/net/http2"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -255,7 +257,7 @@ func TestGaps(t *testing.T) {
 		{
 			func(_ *apiServer, w http.ResponseWriter, what string, _ int) bool { return what == "nodes" && cut(w) },
 			outline{"kube-system/agent", "", "p1 p2", "r1", "e1 e2"},
-			[]snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Failed, Message: "unexpected error when reading response body. Please retry. Original error: unexpected EOF"}},
+			[]snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Failed, Message: "the connection was closed before the end of the answer"}},
 			"a connection that ends in the middle is a gap while the server is there",
 		},
 		{
@@ -534,6 +536,9 @@ func TestLastOfEach(t *testing.T) {
 	}
 }
 
+// plenty is more than any test reads.
+var plenty = &allowance{most: DefaultMaxInput}
+
 func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
 	pages := map[string]*corev1.NodeList{"": named("2", "a", "b"), "2": named("", "c")}
 	for _, p := range pages {
@@ -541,12 +546,18 @@ func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
 			p.Items[i].Annotations = map[string]string{"large": "text"}
 		}
 	}
-	got, _, err := readPages[corev1.Node](background, metav1.ListOptions{},
-		func(_ context.Context, o metav1.ListOptions) (*corev1.NodeList, error) {
-			if o.Continue == "2" && pages[""].Items[0].Annotations != nil {
-				t.Error("the first page is held whole while the second is read")
+	got, _, err := readPages(background, plenty, metav1.ListOptions{},
+		func(_ context.Context, o metav1.ListOptions, each func(*corev1.Node) error) (metav1.ListMeta, error) {
+			page := pages[o.Continue]
+			for i := range page.Items {
+				if i > 0 && page.Items[i-1].Annotations != nil {
+					t.Error("an object is held whole while the next is read")
+				}
+				if err := each(&page.Items[i]); err != nil {
+					return metav1.ListMeta{}, err
+				}
 			}
-			return pages[o.Continue], nil
+			return page.ListMeta, nil
 		}, func(o metav1.Object) bool { return o.GetName() != "b" })
 	if err != nil {
 		t.Fatal(err)
@@ -566,7 +577,9 @@ func TestPagesWithoutAWay(t *testing.T) {
 		"the server's pages do not advance":                                       named("x", "a"),
 		"the server announces 7 more objects, but gives no token to request them": short,
 	} {
-		_, _, err := readPages[corev1.Node](background, metav1.ListOptions{}, func(context.Context, metav1.ListOptions) (*corev1.NodeList, error) { return page, nil }, nil)
+		_, _, err := readPages(background, plenty, metav1.ListOptions{}, func(context.Context, metav1.ListOptions, func(*corev1.Node) error) (metav1.ListMeta, error) {
+			return page.ListMeta, nil
+		}, nil)
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -694,6 +707,11 @@ func TestUnreachableInWords(t *testing.T) {
 		{dial(&net.DNSError{Err: "no such host", Name: "api.example", Server: "10.0.0.1:53", IsNotFound: true}), "no such host api.example", "a name that nobody knows"},
 		{&url.Error{Op: "Get", URL: "https://h", Err: context.DeadlineExceeded}, "the time for the request is over", "--request-timeout"},
 		{dial(os.ErrDeadlineExceeded), "the time for the request is over", "a deadline of the connection"},
+		{errors.New("client rate limiter Wait returned an error: rate: Wait(n=1) would exceed context deadline - error from a previous attempt: EOF"), "the time for the request is over", "no time for a retry"},
+		{&url.Error{Op: "Get", URL: "https://h", Err: io.EOF}, "the connection was closed", "a connection that ends"},
+		{http2.StreamError{StreamID: 5, Code: http2.ErrCodeInternal}, "the connection was closed", "a stream of HTTP/2 that ends"},
+		{errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"\""), "the connection was closed", "a connection of HTTP/2 that ends"},
+		{errors.New(`net/http: HTTP/1.x transport connection broken: malformed HTTP response "SSH-2.0-OpenSSH_9.2"`), "the answer is not HTTP", "another server"},
 		{errors.New("tls: failed to verify certificate: x509: certificate signed by unknown authority"), "tls: failed to verify certificate: x509: certificate signed by unknown authority", "any other words stay"},
 	} {
 		e := &UnreachableError{Server: "https://h", Err: tt.err}

@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -97,28 +96,40 @@ func (e *UnreachableError) told() (words, hint string) {
 }
 
 // why returns the cause without the words of the layers that it came through.
-func (e *UnreachableError) why() string {
+func (e *UnreachableError) why() string { return whyOf(e.Err) }
+
+// whyOf returns why a request failed, without the words of the layers that the error came
+// through.
+func whyOf(err error) string {
 	var (
-		name *net.DNSError
-		call *os.SyscallError
+		answer *answerError
+		later  laterError
+		name   *net.DNSError
+		call   *os.SyscallError
+		layer  *url.Error
 	)
 	switch {
-	case errors.As(e.Err, &name) && name.IsNotFound:
+	case errors.As(err, &answer):
+		return inWords(answer)
+	case errors.As(err, &later):
+		return inWords(later)
+	case errors.As(err, &name) && name.IsNotFound:
 		return "no such host " + oneLine(name.Name)
-	case errors.As(e.Err, &call):
+	case errors.As(err, &call):
 		return oneLine(call.Err.Error())
-	case e.late():
+	case isLate(err):
 		return "the time for the request is over"
-	case errors.Is(e.Err, io.EOF):
+	case lostConnection(err):
 		return "the connection was closed"
+	case errors.As(err, &layer):
+		return whyOf(layer.Err)
+	case notHTTP(err):
+		return "the answer is not HTTP"
 	}
-	return inWords(e.Err)
+	return inWords(err)
 }
 
-func (e *UnreachableError) late() bool {
-	var late interface{ Timeout() bool }
-	return errors.Is(e.Err, context.DeadlineExceeded) || errors.As(e.Err, &late) && late.Timeout()
-}
+func (e *UnreachableError) late() bool { return isLate(e.Err) }
 
 // next returns the hint where nobody answered.
 func (e *UnreachableError) next() string {

@@ -57,27 +57,57 @@ func nearField(kind, path string) string {
 // or like a list of one, and is not. It returns nil for all others, among them
 // a kind of somebody's own group, which may be called Node.
 func mistaken(k metav1.TypeMeta) error {
-	group, version, _ := strings.Cut(k.APIVersion, "/")
-	if strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") || heldTypes[k] != nil || heldTypes[itemKind(k)] != nil {
+	group, _, _ := strings.Cut(k.APIVersion, "/")
+	if foreign(k) || heldTypes[k] != nil || heldTypes[itemKind(k)] != nil {
 		return nil
 	}
 	kind, isList := strings.CutSuffix(k.Kind, "List")
 	want, known := counted[kind]
 	switch {
 	case group == "meta.k8s.io" && k.Kind == "Table":
-		return &fieldError{"kind", errors.New("a Table has columns of objects, not the objects")}
+		return &fieldError{"kind", errTable}
 	case group == "meta.k8s.io" && kind == "PartialObjectMetadata":
-		return &fieldError{"kind", fmt.Errorf("a %s has only the metadata of objects", k.Kind)}
+		return &fieldError{"kind", fmt.Errorf("a %s %w", k.Kind, errPartialObject)}
 	case k.Kind == "List", group == "meta.k8s.io", k.APIVersion == want && known, kind == snapshot.Kind && group == snapshotGroup:
+		return nil
+	case !known && ofAnyGroup(kind):
 		return nil
 	case !known:
 		return misspelled(k.Kind)
 	case k.APIVersion == "":
 		return &fieldError{"apiVersion", fmt.Errorf("missing: a %s has %s", k.Kind, want)}
-	case kind == "DaemonSet" && !isList && (group == "extensions" || group == "apps" && strings.HasPrefix(version, "v1beta")):
+	case gone(k) && !isList:
 		return &fieldError{"apiVersion", fmt.Errorf("no server since v1.16 has a %s of %s: use %s", k.Kind, k.APIVersion, want)}
 	}
 	return &fieldError{"apiVersion", fmt.Errorf("there is no %s of %s: use %s", k.Kind, k.APIVersion, want)}
+}
+
+// What a server writes in the place of objects when it is asked to.
+var (
+	errTable         = errors.New("a Table has columns of objects, not the objects")
+	errPartialObject = errors.New("has only the metadata of objects")
+)
+
+// ofAnyGroup reports whether Kubernetes has a kind of that name in some group.
+func ofAnyGroup(kind string) bool {
+	for _, kinds := range kindsByVersion() {
+		if slices.Contains(kinds, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// gone reports whether a kind is a DaemonSet, or a list of them, as servers before v1.16 had it.
+func gone(k metav1.TypeMeta) bool {
+	group, version, _ := strings.Cut(k.APIVersion, "/")
+	return strings.TrimSuffix(k.Kind, "List") == "DaemonSet" && (group == "extensions" || group == "apps" && strings.HasPrefix(version, "v1beta"))
+}
+
+// foreign reports whether a kind is of a group in which its name means something else.
+func foreign(k metav1.TypeMeta) bool {
+	group, _, _ := strings.Cut(k.APIVersion, "/")
+	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") || group == "audit.k8s.io"
 }
 
 // misspelled returns an error for an unknown kind whose name is nearly one that
@@ -114,9 +144,12 @@ var kindsByVersion = sync.OnceValue(func() map[string][]string {
 // sound returns what is wrong with an object that a Snapshot would hold. Files
 // and servers are held to the same.
 func sound(o metav1.Object) error {
+	_, bare := o.(*metav1.PartialObjectMetadata) // of a kind that it does not say
 	switch {
 	case o.GetName() == "":
 		return &fieldError{"metadata.name", errMissing}
+	case bare:
+		return nil
 	case ofCluster(o) && o.GetNamespace() != "":
 		return &fieldError{"metadata.namespace", fmt.Errorf("a %s has no namespace", reflect.TypeOf(o).Elem().Name())}
 	case !ofCluster(o) && o.GetNamespace() == "":
@@ -136,8 +169,7 @@ func sound(o metav1.Object) error {
 // ofCluster reports whether an object is of a kind that has no namespace.
 func ofCluster(o metav1.Object) bool {
 	switch o.(type) {
-	case *metav1.PartialObjectMetadata, // of which none but these is asked for
-		*corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.CSINode, *schedulingv1.PriorityClass, *nodev1.RuntimeClass,
+	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.CSINode, *schedulingv1.PriorityClass, *nodev1.RuntimeClass,
 		*admissionv1.ValidatingWebhookConfiguration, *admissionv1.MutatingWebhookConfiguration,
 		*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding, *admissionv1.MutatingAdmissionPolicy, *admissionv1.MutatingAdmissionPolicyBinding:
 		return true

@@ -37,13 +37,18 @@ type object struct {
 	kind     metav1.TypeMeta
 	is       metav1.Object // of a kind of which a Snapshot holds objects
 	snapshot *snapshot.Snapshot
-	newest   time.Time     // the newest time in the object
-	bare     bool          // it lacks its status, which every live object has
-	asked    metav1.Object // of a kind of admissionTypes
-	damage   error         // why such an object cannot be read
-	note     string        // what a person should know of it, said of "it"
+	newest   time.Time         // the newest time in the object
+	bare     bool              // it lacks its status, which every live object has
+	again    bool              // it is the same, word for word, as one that was read before
+	asked    metav1.Object     // of a kind of admissionTypes
+	operator []byte            // of a ClusterOperator, all of it
+	damage   error             // why such an object cannot be read
+	failed   error             // why it cannot be read at all, in a list that was read as a whole
+	kinds    []metav1.TypeMeta // what it may be, then
+	note     string            // what a person should know of it, said of "it"
 
 	referred *inNamespace // what is kept of a kind that pods refer to
+	manager  *manager     // of an object of ofManagers
 	attached []string     // of a node: its CSI volumes
 
 	list     bool   // the end of a list of this kind, and no object
@@ -187,7 +192,10 @@ func other(raw []byte, o object) (object, error) {
 		}
 		return o, err
 	}
-	o.note, o.referred = passedOver(raw, o.kind), referredOf(o.kind, raw)
+	o.note, o.referred, o.manager = passedOver(raw, o.kind), referredOf(o.kind, raw), managerOf(o.kind, raw)
+	if o.kind == ofOperators {
+		o.operator = raw
+	}
 	var timed struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 		Spec     struct {
@@ -195,6 +203,9 @@ func other(raw []byte, o object) (object, error) {
 		} `json:"spec"`
 	}
 	if json.Unmarshal(raw, &timed) == nil { // one that cannot be read has none
+		if o.kind != ofLeases {
+			timed.Spec.RenewTime = metav1.MicroTime{}
+		}
 		o.saw(reflect.ValueOf(timed))
 	}
 	if t := admissionTypes[o.kind]; t != nil {

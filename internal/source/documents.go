@@ -3,6 +3,7 @@ package source
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"slices"
 
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	sjson "sigs.k8s.io/json"
 )
@@ -25,10 +27,12 @@ import (
 // batch of items is held as text, so that a list of any length takes the memory
 // of what is kept of it. Any other document is read as a whole.
 type documents struct {
-	name   string // that people know the file by
-	from   io.Reader
-	decode decoder
-	emit   func(object) error
+	name     string // that people know the file by
+	from     io.Reader
+	decode   decoder
+	emit     func(object) error
+	most     int64      // bytes of one document that is read as a whole, and of one item of a list
+	tolerant *tolerance // nil: of a manifest, in which nothing is passed over
 
 	in     *bufio.Reader // of from
 	line   int           // lines read before in, from 0
@@ -37,8 +41,9 @@ type documents struct {
 	list   listMeta // of the list being read, as far as it is known
 	items  int      // of that list, so far
 	batch  []item
-	size   int    // bytes in batch
-	later  []item // items that have no kind, of a list whose kind has not come yet
+	size   int                      // bytes in batch
+	later  []item                   // items that have no kind, of a list whose kind has not come yet
+	kinds  map[metav1.TypeMeta]bool // of the objects of this document, so far
 
 	ragged bool // the last line has no newline, and nothing else shows that it is whole
 }
@@ -91,6 +96,7 @@ var (
 	errListEnd  = errors.New("a list without a kind: the file may be cut off")
 	errTwoLists = errors.New("items: appears twice")
 	errNotJSON  = errors.New("not JSON")
+	errTooOld   = errors.New("a list as kubectl before v1.9 wrote it, whose objects do not say what they are: it is too old to be read")
 )
 
 // read hands every object of the file to emit, in the order in which they
@@ -98,23 +104,15 @@ var (
 // error is an *InputError, or what emit or ctx returned.
 func (d *documents) read(ctx context.Context) error {
 	d.in = bufio.NewReaderSize(d.from, 1<<16)
+	d.most = cmp.Or(d.most, DefaultMaxInput/partOfInput)
 	switch head, err := d.in.Peek(512); {
 	case err != nil && err != io.EOF:
-		return &InputError{File: d.name, Err: err}
+		return d.brokenOff(nil, err)
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}): // PowerShell writes UTF-16
-		raw, err := io.ReadAll(d.in)
-		if err == nil && len(raw)%2 != 0 {
-			err = errCutOff
-		}
-		if err == nil {
-			raw, err = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(raw)
-		}
-		if err != nil {
-			return &InputError{File: d.name, Err: err}
-		}
-		d.in = bufio.NewReaderSize(bytes.NewReader(raw), 1<<16)
+		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
+		d.in = bufio.NewReaderSize(transform.NewReader(&pairs{in: d.in}, utf16), 1<<16)
 	case bytes.IndexByte(head, 0) >= 0:
-		return &InputError{File: d.name, Err: errNotText}
+		return d.brokenOff(nil, errNotText)
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -125,17 +123,17 @@ func (d *documents) read(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return &InputError{File: d.name, Err: err}
+			return d.brokenOff(nil, &InputError{File: d.name, Err: err})
 		}
 		d.doc++
-		d.list, d.items = listMeta{}, 0
+		d.list, d.items, d.kinds = listMeta{}, 0, map[metav1.TypeMeta]bool{}
 		if first == '{' || first == '[' {
 			err = d.jsonDocument(ctx)
 		} else {
 			err = d.yamlDocument(ctx)
 		}
 		if err != nil {
-			return d.at("", err)
+			return d.brokenOff(nil, err)
 		}
 	}
 }
@@ -175,10 +173,29 @@ func (d *documents) start() (byte, error) {
 			d.indent = nil
 		case first && separator(head):
 			d.skip(3)
+		case first && d.tolerant != nil && aside(d.in):
+			if err := d.passAside(); err != nil {
+				return 0, err
+			}
 		default:
 			return head[0], nil
 		}
 	}
+}
+
+// pairs reads what is written in units of two bytes.
+type pairs struct {
+	in  io.Reader
+	odd bool
+}
+
+func (p *pairs) Read(to []byte) (int, error) {
+	n, err := p.in.Read(to)
+	p.odd = p.odd != (n%2 == 1)
+	if err == io.EOF && p.odd {
+		err = errCutOff
+	}
+	return n, err
 }
 
 // separator reports whether a line that begins with head ends a YAML document.
@@ -192,14 +209,22 @@ func (d *documents) skip(n int) { _, _ = d.in.Discard(n) }
 // readLine returns the next line with its end, and io.EOF only when there is
 // none.
 func (d *documents) readLine() ([]byte, error) {
-	text, err := d.in.ReadBytes('\n')
-	if err == nil {
-		d.line++
+	var text []byte
+	for {
+		part, err := d.in.ReadSlice('\n')
+		text = append(text, part...)
+		switch {
+		case err == nil:
+			d.line++
+		case err == io.EOF && len(text) > 0:
+			err = nil
+		case err == bufio.ErrBufferFull && int64(len(text)) <= d.most:
+			continue
+		case err == bufio.ErrBufferFull:
+			err = tooLong(d.most)
+		}
+		return text, err
 	}
-	if err == io.EOF && len(text) > 0 {
-		err = nil
-	}
-	return text, err
 }
 
 // describe keeps what a list says about itself.
@@ -207,6 +232,9 @@ func (d *documents) describe(about any) error {
 	raw, err := json.Marshal(about)
 	if err != nil {
 		return err
+	}
+	if d.tolerant != nil && d.tolerant.words {
+		raw = withoutNulls(raw)
 	}
 	d.list = listMeta{}
 	return explain(raw, &d.list, json.Unmarshal(raw, &d.list))
@@ -227,7 +255,7 @@ func (d *documents) add(ctx context.Context, it item) error {
 func (d *documents) document(it item) error {
 	objects, err := d.objects(it, metav1.TypeMeta{})
 	if err != nil {
-		return err
+		return d.harmed("", err, kindsIn(it, metav1.TypeMeta{}))
 	}
 	if len(objects) == 0 {
 		d.doc--
@@ -238,6 +266,15 @@ func (d *documents) document(it item) error {
 func (d *documents) emitAll(objects []object, path string) error {
 	for _, o := range objects {
 		o.document, o.path = d.doc, join(path, o.path)
+		if o.failed != nil {
+			if err := d.harmed(o.path, o.failed, o.kinds); err != nil {
+				return err
+			}
+			continue
+		}
+		if !o.list {
+			d.kinds[o.kind] = true
+		}
 		if err := d.emit(o); err != nil {
 			return d.at(o.path, err)
 		}
@@ -264,9 +301,14 @@ func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) er
 		return err
 	}
 	if err := mistaken(d.list.TypeMeta); err != nil && !bare {
-		return err
+		d.later = nil
+		return d.harmed("", err, []metav1.TypeMeta{itemKind(d.list.TypeMeta)})
 	}
 	d.batch, d.later = d.later, nil
+	if d.tolerant != nil && d.list.TypeMeta == (metav1.TypeMeta{}) && (bare || len(d.batch) > 0) {
+		d.list.TypeMeta = d.tolerant.arrays
+		bare = bare && d.list.Kind == ""
+	}
 	if _, known := d.list.itemsAre(); len(d.batch) > 0 && !known {
 		first := d.batch[0].path
 		d.batch = nil
@@ -288,15 +330,31 @@ func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) er
 // objects returns the object of a text, or all that are in it, with the keys that
 // stand in it twice: the later value of such a key counts, as for kubectl.
 func (d *documents) objects(it item, list metav1.TypeMeta) ([]object, error) {
+	if d.tolerant != nil && d.tolerant.sums != nil && it.yaml {
+		if s, ok := skim(it.text); ok {
+			if s.kind.Kind == "" {
+				s.kind = itemKind(list)
+			}
+			if o, ok := s.ofObject(); ok {
+				return []object{o}, nil
+			}
+			if d.tolerant.sums.again(&s) {
+				return []object{{kind: s.kind, again: true}}, nil
+			}
+		}
+	}
 	raw, repeats, err := it.json()
 	if err != nil {
 		return nil, err
+	}
+	if d.tolerant != nil && d.tolerant.words {
+		raw = withoutNulls(raw)
 	}
 	if it.yaml && it.path == "" && string(raw) == "null" { // nothing but comments
 		return nil, nil
 	}
 	all, err := d.unfold(raw, list)
-	if !it.yaml && (err != nil || slices.ContainsFunc(all, func(o object) bool { return o.twice })) {
+	if !it.yaml && (err != nil || slices.ContainsFunc(all, func(o object) bool { return o.twice || o.failed != nil })) {
 		if repeats = repeatsInJSON(raw, it.line); len(repeats) > 0 {
 			if raw, err = laterValues(raw); err == nil {
 				all, err = d.unfold(raw, list)
@@ -315,7 +373,10 @@ func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
 	o, list := object{}, listMeta{Items: raw}
 	if firstByte(raw) != '[' {
 		var err error
-		if o, err = d.decode(raw, in); err != nil || isCounted(o.kind.Kind, o.kind.APIVersion) {
+		if o, err = d.decode(raw, in); err == errNoKind && tooOld(raw) {
+			return nil, errTooOld
+		}
+		if err != nil || isCounted(o.kind.Kind, o.kind.APIVersion) {
 			return []object{o}, err
 		}
 		list = listMeta{}
@@ -335,8 +396,11 @@ func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
 	var all []object
 	for i := range items {
 		inner, err := d.unfold(items[i], list.TypeMeta)
-		if err != nil {
+		switch {
+		case err != nil && d.tolerant == nil:
 			return nil, within(itemPath(raw, i), err)
+		case err != nil:
+			inner = []object{{failed: err, kinds: kindsIn(item{text: items[i]}, list.TypeMeta)}}
 		}
 		for _, o := range inner {
 			o.path = join(itemPath(raw, i), o.path)
@@ -365,7 +429,7 @@ func (d *documents) flush(ctx context.Context) error {
 	}
 	list, known := d.list.itemsAre()
 	if err := mistaken(list); err != nil && known {
-		return d.at("", err)
+		return d.harmed("", err, []metav1.TypeMeta{list})
 	}
 	if !known {
 		list = metav1.TypeMeta{}
@@ -385,11 +449,14 @@ func (d *documents) flush(ctx context.Context) error {
 	}
 	for i := range batch {
 		switch {
-		case errs[i] == errNoKind && !known:
-			d.later = append(d.later, batch[i])
+		case errs[i] != nil && !known && (errs[i] == errNoKind || d.tolerant != nil && !errors.Is(errs[i], errNotKubernetes) && len(kindsIn(batch[i], list)) == 0):
+			d.later = append(d.later, batch[i]) // the list's own kind says what it is
 			continue
 		case errs[i] != nil:
-			return d.at(batch[i].path, errs[i])
+			if err := d.harmed(batch[i].path, errs[i], kindsIn(batch[i], list)); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := d.emitAll(objects[i], batch[i].path); err != nil {
 			return err

@@ -32,13 +32,42 @@ type Dump struct {
 	snapshots  map[Ref]*snapshot.Snapshot
 	admission  admissionStores
 	attached   map[string][]string // CSI volumes, by node
+	manager    *manager            // of OpenShift; nil if there is none
+
+	how           How
+	path          string // the one that is being read, of those that were given
+	files         int    // read so far
+	bytes         int64  // of documents
+	harms         int    // how often something damaged was left out
+	unpackedBytes int64  // of everything
 
 	kinds   map[string]int  // how many objects there are of each kind, of any kind
 	strange map[string]bool // kinds that Kubernetes does not have
 	lists   map[string]bool // kinds of which there is a typed list: empty means none, not "not given"
 	pages   readings
 	objects int
-	skipped []string // files
+	sums    *sums
+
+	// what was not read
+	skipped  []string // files
+	leading  []string // out of their archive
+	tooDeep  []string // archives
+	damaged  []string // errors
+	links    int      // in archives
+	macOS    int      // files
+	logFiles int
+	gone     []*InputError              // DaemonSets as servers before v1.16 had them
+	lost     map[snapshot.What][]string // errors of what may count
+
+	logs       map[logOf][]logPlace
+	versions   []saidVersion
+	version    saidVersion // that is used; of no version, if none is said
+	kubelet    string      // the highest, where no version is said
+	clusters   []cluster   // of different UIDs
+	otherNodes []otherNode
+	gathers    map[string]map[string]*gathered // of each path that was given
+	folders    map[string]bool                 // of these paths
+
 	notes   []string
 	clashes []string // notes on objects of which two copies differ
 	twice   []string // notes on keys that stand twice
@@ -48,8 +77,9 @@ type Dump struct {
 	clock   snapshot.Gap
 }
 
-func newDump() *Dump {
-	d := &Dump{referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
+func newDump(how How) *Dump {
+	how.Most = cmp.Or(how.Most, DefaultMaxInput)
+	d := &Dump{how: how, sums: newSums(), lost: map[snapshot.What][]string{}, logs: map[logOf][]logPlace{}, gathers: map[string]map[string]*gathered{}, folders: map[string]bool{}, referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
 	d.stores = map[string]putter{
 		"DaemonSet": &d.daemonSets, "ControllerRevision": &d.revisions, "Node": &d.nodes, "Pod": &d.pods, "Event": &d.events, "PodDisruptionBudget": &d.budgets,
 	}
@@ -57,8 +87,13 @@ func newDump() *Dump {
 }
 
 // add adds what was read from a file.
-func (d *Dump) add(file string, o object) error {
+func (d *Dump) add(p location, o object) error {
 	d.objects++
+	if o.again {
+		return nil
+	}
+	file := p.name
+	d.sees(p, o)
 	if o.note != "" {
 		d.notes = append(d.notes, fmt.Sprintf("%s: document %d: %s", file, o.document, o.note))
 	}
@@ -90,6 +125,9 @@ func (d *Dump) add(file string, o object) error {
 	for _, field := range o.unknown {
 		d.unread(o.kind.Kind, field, at)
 	}
+	if o.manager != nil {
+		d.manager = o.manager
+	}
 	if o.referred != nil {
 		d.referable[o.referred.namespace] = append(d.referable[o.referred.namespace], o.referred.Referred)
 	}
@@ -98,10 +136,20 @@ func (d *Dump) add(file string, o object) error {
 		if o.attached != nil {
 			d.attached[o.is.GetName()] = o.attached
 		}
-		if why, from := d.stores[o.kind.Kind].put(o.is, o.bare, at); why != "" {
+		why, from := d.stores[o.kind.Kind].put(o.is, o.bare, at)
+		if why == otherUID && o.kind.Kind == "Node" && o.is.GetUID() != "" && !slices.ContainsFunc(d.otherNodes, func(n otherNode) bool { return n.name == o.is.GetName() }) {
+			d.otherNodes = append(d.otherNodes, otherNode{o.is.GetName(), from, at})
+		}
+		if why != "" {
 			d.clashes = append(d.clashes, fmt.Sprintf("%s: a second %s %s: the one in %s %s; the one that comes last is used", at, o.kind.Kind, Ref{o.is.GetNamespace(), o.is.GetName()}, from, why))
 		}
+	case o.operator != nil:
+		d.operator(o.operator, at)
 	case o.asked != nil:
+		uid := string(o.asked.GetUID())
+		if o.kind == ofNamespaces && o.asked.GetName() == metav1.NamespaceSystem && uid != "" && !slices.ContainsFunc(d.clusters, func(c cluster) bool { return c.uid == uid }) {
+			d.clusters = append(d.clusters, cluster{uid, at})
+		}
 		d.admission.put(o, at)
 	case o.snapshot != nil:
 		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
@@ -114,6 +162,24 @@ func (d *Dump) add(file string, o object) error {
 		}
 	}
 	return nil
+}
+
+// sees notes of which reading an object is.
+func (d *Dump) sees(p location, o object) {
+	if d.gathers[d.path] == nil {
+		d.gathers[d.path] = map[string]*gathered{}
+	}
+	of := d.gathers[d.path][p.gather]
+	if of == nil {
+		of = &gathered{}
+		d.gathers[d.path][p.gather] = of
+	}
+	if o.is != nil {
+		of.objects++
+	}
+	if o.newest.After(of.newest) {
+		of.newest = o.newest
+	}
 }
 
 // repeated notes a key that appears twice in one object.
@@ -191,8 +257,15 @@ func kindName(k metav1.TypeMeta) string {
 
 // finish sorts what was read and decides on the clock.
 func (d *Dump) finish(paths []string, clock func() time.Time) error {
-	if len(d.daemonSets.items) == 0 && len(d.snapshots) == 0 {
+	d.noteUnread()
+	if len(d.gone) > 0 && len(d.daemonSets.items) == 0 {
+		return d.gone[0]
+	}
+	if len(d.daemonSets.items) == 0 && len(d.snapshots) == 0 && !d.lists["DaemonSet"] && len(d.lost[snapshot.DaemonSets]) == 0 {
 		return &InputError{File: strings.Join(paths, ", "), Err: noDaemonSet(d.kinds), hint: getHint}
+	}
+	if err := cmp.Or(d.severalGathers(), d.severalClusters()); err != nil {
+		return err
 	}
 	sortByName(d.nodes.items)
 	d.clock = snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the input does not say when it was taken: the newest time in it is used"}
@@ -208,9 +281,7 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 		unread = append(unread, u.note())
 	}
 	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects appear twice in the input, with different content"), folded(d.twice, "keys appear twice in one object"), folded(unread, "fields are ignored"))
-	if len(d.skipped) > 0 {
-		d.notes = append(d.notes, skippedNote(d.skipped))
-	}
+	d.decideVersion()
 	return nil
 }
 
@@ -220,6 +291,8 @@ func noDaemonSet(kinds map[string]int) error {
 		return errors.New("no DaemonSet and no other object")
 	}
 	found := each(kinds)
+	isOne := func(words string) bool { return strings.Contains(words, " DaemonSet") } // of another version
+	found = slices.Concat(slices.DeleteFunc(slices.Clone(found), func(w string) bool { return !isOne(w) }), slices.DeleteFunc(found, isOne))
 	if len(found) > 6 {
 		found = append(found[:5], fmt.Sprintf("objects of %d more kinds", len(found)-5))
 	}
@@ -277,7 +350,7 @@ func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 	}
 	switch len(fit) {
 	case 0:
-		e := &NotFoundError{Ref: ref, Near: snapshot.Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere, Partial: d.pages.partial("DaemonSet")}
+		e := &NotFoundError{Ref: ref, Near: snapshot.Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere, Partial: d.partial("DaemonSet")}
 		if len(e.Near) == 0 && len(e.Elsewhere) == 0 {
 			if e.Far = far(ref.Name, d.refs()); len(e.Far) == 0 {
 				e.Held = d.refs()
@@ -297,7 +370,7 @@ func (d *Dump) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, err
 	var out []*snapshot.Snapshot
 	partial := "" // of all DaemonSets; those that were named are there, or not
 	if len(f.Names) == 0 {
-		partial = d.pages.partial("DaemonSet")
+		partial = d.partial("DaemonSet")
 	}
 	for _, r := range d.refs() {
 		if f.Namespace != "" && r.Namespace != f.Namespace || !f.matches(r.Name, d.labels(r)) {
@@ -329,7 +402,8 @@ func (d *Dump) labels(r Ref) map[string]string {
 
 func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	if s := d.snapshots[r]; s != nil {
-		return s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil), nil // until it is asked for
+		s = s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil) // until it is asked for
+		return selected(s, r.Namespace), nil
 	}
 	rel, err := relate(&d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
 	if err != nil {
@@ -349,9 +423,19 @@ func (d *Dump) assemble(r relation) *snapshot.Snapshot {
 	for i := range budgets {
 		strip(&budgets[i])
 	}
+	known, from := d.version.version, snapshot.VersionDump
+	if known == "" {
+		known, from = d.kubelet, snapshot.VersionKubelet
+	}
+	if known == "" {
+		from = snapshot.VersionDefault
+	}
+	selecting := d.openShift(r.ds.Namespace)
 	return &snapshot.Snapshot{
-		DaemonSet: r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items, Pods: filter(d.pods.items, r.takes),
-		PodDisruptionBudgets: budgets, TakenAt: d.takenAt, VersionSource: snapshot.VersionDefault, Gaps: d.gaps(r),
+		KubernetesVersion: known,
+		DaemonSet:         r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items, Pods: filter(d.pods.items, r.takes),
+		PodDisruptionBudgets: budgets, TakenAt: d.takenAt, VersionSource: from,
+		OpenShift: selecting.of, Gaps: slices.Concat(d.gaps(r), selecting.gaps),
 	}
 }
 
@@ -367,6 +451,8 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 	s := d.assemble(rel)
 	if last := d.last(); last != nil && len(s.Nodes) == 0 {
 		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, last.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).Gaps
+		s.OpenShift = last.OpenShift
+		s = selected(s, last.DaemonSet.Namespace)
 	}
 	s.Gaps = ordered(slices.DeleteFunc(s.Gaps, func(g snapshot.Gap) bool {
 		return g.Why != snapshot.Partial && slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)
@@ -401,10 +487,16 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 			gaps = append(gaps, snapshot.Gap{What: what, Why: why, Message: message, Of: of})
 		}
 	}
-	add(snapshot.Version, snapshot.NotGiven, "the input does not say which version of Kubernetes it is from", "")
+	switch {
+	case d.version.version != "":
+	case d.kubelet != "":
+		add(snapshot.Version, snapshot.NotGiven, "the input does not say which version of Kubernetes it is from; its highest kubelet is "+d.kubelet+", and no kubelet is newer than the control plane", "")
+	default:
+		add(snapshot.Version, snapshot.NotGiven, "the input does not say which version of Kubernetes it is from", "")
+	}
 	add(snapshot.NodeStatus, snapshot.NotGiven, d.nodes.without(d.nodes.items), "")
 	add(snapshot.PodStatus, snapshot.NotGiven, d.pods.without(filter(d.pods.items, r.takes)), "")
-	add(snapshot.PodDisruptionBudgets, snapshot.Partial, d.pages.partial("PodDisruptionBudget"), "")
+	add(snapshot.PodDisruptionBudgets, snapshot.Partial, d.partial("PodDisruptionBudget"), "")
 	status, of := &r.ds.Status, "daemonset "+Ref{r.ds.Namespace, r.ds.Name}.String()
 	unknown := d.daemonSets.bare[key(&r.ds.ObjectMeta)] // what its controller has seen and done
 	if unknown {
@@ -422,7 +514,7 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 		{snapshot.Revisions, "ControllerRevision", (unknown || status.ObservedGeneration > 0) && !hasRevision, of},
 		{snapshot.Events, "Event", false, ""},
 	} {
-		partial := d.pages.partial(p.kind)
+		partial := d.partial(p.kind)
 		switch given := d.kinds[p.kind] > 0 || d.lists[p.kind]; {
 		case partial != "":
 			add(p.what, snapshot.Partial, partial, "")

@@ -145,6 +145,7 @@ type InputError struct {
 	Field    string // as items[17].spec.taints; empty: the document as a whole
 	Err      error
 	hint     string
+	settled  bool // that it is not passed over
 
 	Address       bool // File is a URL, given as a manifest
 	Kustomization bool // File is that of a kustomization, given as a manifest

@@ -1,9 +1,11 @@
 package source
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +23,8 @@ import (
 
 // StandardInput is the path of standard input.
 const StandardInput = "-"
+
+const stdinName = "standard input" // as people know it
 
 // getHint is the command that writes what ReadFiles reads.
 var getHint = DumpCommand() + " > dump.yaml"
@@ -43,21 +47,41 @@ func DumpCommand(further ...snapshot.What) string {
 // question needs. Before v1.36 servers have no mutating policies, and kubectl rejects a
 // command that names a kind which the server does not have.
 var dumpedFor = map[snapshot.What]string{
-	snapshot.Namespaces: "ns", snapshot.ServiceAccounts: "sa", snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
+	snapshot.Namespaces: "ns", snapshot.NamespaceNodeSelector: "ns", snapshot.ServiceAccounts: "sa", snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
 	snapshot.LimitRanges: "limits", snapshot.ResourceQuotas: "quota",
 	snapshot.Webhooks:   "validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings",
 	snapshot.ConfigMaps: "cm", snapshot.Claims: "pvc", snapshot.PersistentVolumes: "pvc,pv", snapshot.CSINodes: "csinodes",
 }
 
-// ReadFiles reads what "kubectl get -o yaml" or "-o json" writes, and what
-// "kubectl ds snapshot" writes, from files, from folders with all that is in
-// them, and from standard input ("-"), as one Dump.
+// How says how ReadFiles reads.
+type How struct {
+	// KeepGoing: what is damaged is left out. Where it may count, what depends on it is a Gap.
+	KeepGoing bool
+	// Most bounds the bytes of all documents that are read, unpacked; 0 is DefaultMaxInput. One
+	// object may have a sixteenth of that, and what an archive unpacks to that is not read
+	// sixteen times that.
+	Most int64
+}
+
+const (
+	partOfInput   = 16      // How.Most is so many times what one object may have
+	timesTheInput = 16      // an archive may unpack to so many times How.Most
+	mostFiles     = 1 << 20 // of one input
+	mostDeep      = 2       // archives within archives
+	mostLayers    = 4       // of them and of packed files
+)
+
+// ReadFiles reads what "kubectl get -o yaml" or "-o json", "kubectl cluster-info dump" and
+// "kubectl ds snapshot" write, and what support bundles hold, from files, from folders with
+// all that is in them, from archives, which are read as folders are, and from standard input
+// ("-"), as one Dump.
 //
 // Lists may stand in lists. Objects of kinds that no Snapshot holds are not
 // read. In a folder, neither are files that are not such documents, and Notes
 // names them; a file that is named must be one. What nearly looks like an
 // object that counts is damage, and damage is an error wherever it stands: an
-// [*InputError] that names the file, the document and the field.
+// [*InputError] that names the file, the document and the field. Damage in an object of a kind
+// that decides nothing is passed over, with a note.
 //
 // A field that an object that counts does not have is no error, since the object
 // may be of a newer version: Notes names it once. Of a key that appears twice in an object the last value is used, and
@@ -68,28 +92,43 @@ var dumpedFor = map[snapshot.What]string{
 // its end, or a list without its kind, which kubectl writes last. A single
 // object in YAML that was cut off between two lines looks whole.
 //
-// clock is called only if no object has a time.
-func ReadFiles(ctx context.Context, paths []string, stdin io.Reader, clock func() time.Time) (*Dump, error) {
-	d := newDump()
+// clock is called only if no object has a time. With an error the Dump has nothing but the Notes
+// on what was not read.
+func ReadFiles(ctx context.Context, paths []string, stdin io.Reader, clock func() time.Time, how How) (*Dump, error) {
+	d := newDump(how)
 	for i, path := range paths {
 		if slices.Contains(paths[:i], path) {
-			return nil, &InputError{File: path, Err: errors.New("is given twice")}
+			return d, &InputError{File: path, Err: errors.New("is given twice")}
 		}
 		if err := d.readPath(ctx, path, stdin); err != nil {
-			return nil, err
+			d.noteUnread()
+			return d, err
 		}
 	}
-	if err := d.finish(paths, clock); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return d, d.finish(paths, clock)
 }
 
+// location is where a file stands.
+type location struct {
+	name   string // that people know it by
+	within string // its path in the folder or the archive that was given; empty for one that was given itself
+	gather string // the part of the input that is one reading of a cluster by itself; empty for all of it
+	unpack string // the command that writes it to standard output, but for raw; empty where it is in no archive that is a file
+	raw    string // its path in the archive, as that has it
+	deep   int    // archives that it is in
+	layers int    // of them and of packed files
+}
+
+// found reports whether nobody gave the file by its name: it may be something else altogether.
+func (p location) found() bool { return p.within != "" }
+
 func (d *Dump) readPath(ctx context.Context, path string, stdin io.Reader) error {
+	d.path = path
 	if info, err := os.Stat(path); path != StandardInput && err == nil && info.IsDir() {
+		d.folders[path] = true
 		return d.readFolder(ctx, path)
 	}
-	err := readFrom(ctx, path, stdin, func(name string, in io.Reader) error { return d.readFile(ctx, name, in, false) })
+	err := readFrom(ctx, path, stdin, func(name string, in io.Reader) error { return d.readStream(ctx, location{name: name}, in) })
 	if e := (*InputError)(nil); errors.As(err, &e) && errors.Is(err, fs.ErrNotExist) {
 		e.hint = cmp.Or(e.hint, getHint)
 	}
@@ -100,7 +139,7 @@ func (d *Dump) readPath(ctx context.Context, path string, stdin io.Reader) error
 // it by.
 func readFrom(ctx context.Context, path string, stdin io.Reader, read func(name string, in io.Reader) error) error {
 	if path == StandardInput {
-		return read("standard input", waiting{ctx, stdin})
+		return read(stdinName, waiting{ctx, stdin})
 	}
 	f, err := openFile(ctx, path)
 	if err != nil {
@@ -137,13 +176,19 @@ func (d *Dump) readFolder(ctx context.Context, folder string) error {
 			return fileError(path, err)
 		}
 		if entry.IsDir() {
-			return nil
+			return ctx.Err()
 		}
-		info, err := os.Stat(path)
+		within, err := filepath.Rel(folder, path)
 		if err != nil {
 			return fileError(path, err)
 		}
-		if !info.Mode().IsRegular() {
+		p := location{name: path, within: filepath.ToSlash(within)}
+		p.gather = d.gatherOf(p.within)
+		info, err := os.Stat(path)
+		if err != nil && entry.Type()&fs.ModeSymlink == 0 {
+			return fileError(path, err)
+		}
+		if err != nil || !info.Mode().IsRegular() {
 			d.skipped = append(d.skipped, path)
 			return nil
 		}
@@ -152,25 +197,55 @@ func (d *Dump) readFolder(ctx context.Context, folder string) error {
 			return fileError(path, err)
 		}
 		defer f.Close()
-		if !documentName(path) {
-			head := make([]byte, 4<<10)
-			n, err := io.ReadFull(f, head)
-			if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-				return fileError(path, err)
-			}
-			if head = head[:n]; !documentHead(head) {
-				d.skipped = append(d.skipped, path)
-				return nil
-			}
-			return d.readFile(ctx, path, io.MultiReader(bytes.NewReader(head), f), true)
-		}
-		return d.readFile(ctx, path, f, true)
+		return d.readStream(ctx, p, f)
 	})
 }
 
+// readStream reads one file: an archive, a packed file, or documents.
+func (d *Dump) readStream(ctx context.Context, p location, in io.Reader) error {
+	if d.files++; d.files > mostFiles {
+		return &InputError{File: d.path, Err: fmt.Errorf("it holds more than %d files", mostFiles)}
+	}
+	if p.found() && ofMacOS(p.within) {
+		d.macOS++
+		return nil
+	}
+	head := bufio.NewReaderSize(in, 32<<10)
+	begin, err := head.Peek(headBytes)
+	if err != nil && err != io.EOF {
+		known := (*packedError)(nil)
+		switch {
+		case p.found() && errors.As(err, &known):
+			d.skipped = append(d.skipped, p.name) // a log that was packed, and is damaged
+			return nil
+		case errors.Is(err, io.ErrUnexpectedEOF): // of the archive that it is in
+			return err
+		case p.layers > 0:
+			return d.broken(p, err)
+		}
+		return fileError(p.name, err)
+	}
+	if form := formOf(begin, p.name); form != nil {
+		return d.unpack(ctx, p, form, head, in)
+	}
+	if p.found() {
+		if d.observe(p, begin) {
+			return nil
+		}
+		if !documentName(p.within) && !documentHead(begin) {
+			d.skipped = append(d.skipped, p.name)
+			return nil
+		}
+	}
+	return d.readFile(ctx, p, head)
+}
+
+// headBytes are enough to tell what a file is.
+const headBytes = 4 << 10
+
 // documentName reports whether a file's name says that it holds documents.
 func documentName(path string) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
+	switch strings.ToLower(filepath.Ext(unpackedName(path))) {
 	case ".json", ".yaml", ".yml":
 		return true
 	}
@@ -179,51 +254,162 @@ func documentName(path string) bool {
 
 var (
 	apiVersionLine = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)(^|[{,])\s*"?apiVersion"?\s*:`)
+		return regexp.MustCompile(`(?m)^(?:\xEF\xBB\xBF)?"?apiVersion"?\s*:`)
 	})
 	kindLine = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)(^|[{,])\s*"?(kind|items)"?\s*:`)
+		return regexp.MustCompile(`(?m)^(?:\xEF\xBB\xBF)?"?(?:kind|items)"?\s*:`)
+	})
+	// ofDocument matches what a line of a YAML document at its left edge is.
+	ofDocument = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:\xEF\xBB\xBF)?(?:"?[A-Za-z0-9_./-]+"?\s*:(?:\s|$)|-(?:\s|$)|#|---|\.\.\.|%|====)`)
 	})
 )
 
 // documentHead reports whether a file that begins so holds documents, whatever
-// it is called: sos reports, for one, name files after commands.
+// it is called: sos reports, for one, name files after commands. A log that quotes an object
+// does not begin with it.
 func documentHead(head []byte) bool {
 	head = bytes.ReplaceAll(head, []byte{0}, nil) // UTF-16
+	head = bytes.TrimPrefix(bytes.TrimPrefix(head, []byte("\xff\xfe")), []byte("\xfe\xff"))
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	if first := firstByte(head); first == '{' || first == '[' {
+		return objectHead(head)
+	}
+	if i := bytes.LastIndexByte(head, '\n'); i >= 0 && len(head) > headBytes/2 {
+		head = head[:i] // the last line may not be whole
+	}
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 && line[0] != ' ' && !ofDocument().Match(line) {
+			return false
+		}
+	}
 	return apiVersionLine().Match(head) && kindLine().Match(head)
 }
 
-// readFile reads the documents of one file. A file found in a folder may be
-// something else altogether.
-func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bool) error {
-	before := d.objects
-	docs := &documents{name: name, from: in, decode: decode, emit: func(o object) error { return d.add(name, o) }}
+// objectHead reports whether JSON begins as an object with a kind, a list or an array of such
+// objects does.
+func objectHead(head []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(head))
+	keys := map[string]bool{}
+	for depth := 0; ; {
+		t, err := d.Token()
+		if err != nil {
+			break
+		}
+		switch v := t.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				depth++
+			} else {
+				depth--
+			}
+		case string:
+			if depth <= 3 {
+				keys[v] = true
+			}
+		}
+	}
+	return keys["apiVersion"] && keys["kind"] || keys["apiVersion"] && keys["items"]
+}
+
+// readFile reads the documents of one file.
+func (d *Dump) readFile(ctx context.Context, p location, in io.Reader) error {
+	before, harms := d.objects, d.harms
+	var none []damage // what says nothing of being an object, with KeepGoing
+	docs := &documents{
+		name: p.name, from: &documentBytes{d, in}, decode: decode, most: d.how.Most / partOfInput,
+		emit: func(o object) error { return d.add(p, o) },
+		tolerant: &tolerance{
+			arrays: listOf(p.within), words: fromRancher(p.within), sums: d.sums,
+			harm: func(x damage) error {
+				if d.how.KeepGoing && (errors.Is(x, errNotKubernetes) || errors.Is(x, errEmpty)) {
+					none = append(none, x)
+					return nil
+				}
+				return d.harmed(p, x)
+			},
+			log: func(of logOf) { d.logs[of] = append(d.logs[of], logPlace{p, true}) },
+		},
+	}
 	err := docs.read(ctx)
-	if err == nil && d.objects == before {
-		err = &InputError{File: name, Err: errEmpty}
+	switch {
+	case err != nil || d.harms > harms:
+	case d.objects == before && len(none) > 0:
+		err = none[0].InputError
+	case d.objects == before:
+		err = &InputError{File: p.name, Err: errEmpty}
+	}
+	if d.objects > before || d.harms > harms {
+		for _, x := range none {
+			d.leaveOut(p, x)
+		}
 	}
 	if err == nil && docs.ragged {
-		d.notes = append(d.notes, raggedNote(name))
+		d.notes = append(d.notes, raggedNote(p.name))
 	}
 	out := (*InputError)(nil)
 	if !errors.As(err, &out) {
 		return err
 	}
-	if found && d.objects == before && (errors.Is(err, errNotKubernetes) || errors.Is(err, errEmpty)) {
-		d.skipped = append(d.skipped, name)
+	if p.found() && d.objects == before && (errors.Is(err, errNotKubernetes) || errors.Is(err, errEmpty)) {
+		d.skipped = append(d.skipped, p.name)
 		return nil
 	}
-	if !slices.ContainsFunc([]error{errNotKubernetes, errNotText, errCutOff, errListEnd, errEmpty}, func(of error) bool { return errors.Is(err, of) }) {
-		return out
+	return d.hinting(out)
+}
+
+// hinting returns an error about a file with what to do.
+func (d *Dump) hinting(e *InputError) error {
+	large := (*sizeError)(nil)
+	switch {
+	case e.hint != "":
+	case errors.As(e, &large):
+		e.hint = "--max-input " + sizeOf(2*max(large.bound, d.how.Most))
+	case slices.ContainsFunc([]error{errNotKubernetes, errNotText, errCutOff, errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):
+		e.hint = getHint
+	default:
+		e.hint = "--keep-going (leaves out what is damaged; what depends on it is then unknown)"
 	}
-	out.hint = getHint
-	for _, p := range packed {
-		if errors.Is(err, errNotText) && strings.HasSuffix(strings.ToLower(name), p.suffix) {
-			out.Err, out.hint = errors.New(p.what), p.command+" "+word(name)
-			break
-		}
+	return e
+}
+
+// harmed decides about something that cannot be read: it is an error, passed over or, with
+// KeepGoing, lost.
+func (d *Dump) harmed(p location, x damage) error {
+	large := (*sizeError)(nil)
+	switch {
+	case p.found() && len(x.kinds) > 0 && gone(x.kinds[0]):
+		d.gone = append(d.gone, x.InputError)
+		d.harms++
+		return nil
+	case errors.Is(x, errNotKubernetes), errors.Is(x, errEmpty), !d.how.KeepGoing && (errors.As(x, &large) || x.counts(p.found())):
+		return x.InputError
 	}
-	return out
+	d.leaveOut(p, x)
+	return nil
+}
+
+// leaveOut notes what cannot be read, and is passed over or lost.
+func (d *Dump) leaveOut(p location, x damage) {
+	if d.harms++; x.counts(p.found()) {
+		d.lose(x)
+	} else {
+		d.damaged = append(d.damaged, x.Error())
+	}
+}
+
+// documentBytes reads documents of which there may be only so much in all.
+type documentBytes struct {
+	d  *Dump
+	in io.Reader
+}
+
+func (b *documentBytes) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	if b.d.bytes += int64(n); b.d.bytes > b.d.how.Most {
+		return 0, &sizeError{fmt.Sprintf("the input has more than %s", sizeOf(b.d.how.Most)), b.d.how.Most}
+	}
+	return n, err
 }
 
 func raggedNote(file string) string {
@@ -231,19 +417,6 @@ func raggedNote(file string) string {
 }
 
 var errEmpty = errors.New("has no object")
-
-// packed are files that hold others, by what ends their name, and the command
-// that unpacks one.
-var packed = []struct{ suffix, what, command string }{
-	{".zip", archive, "unzip"}, {".tar", archive, "tar -xf"}, {".tgz", archive, "tar -xf"}, {".txz", archive, "tar -xf"},
-	{".tar.gz", archive, "tar -xf"}, {".tar.xz", archive, "tar -xf"}, {".tar.bz2", archive, "tar -xf"}, {".tar.zst", archive, "tar -xf"},
-	{".gz", compressed, "gunzip -k"}, {".xz", compressed, "unxz -k"}, {".bz2", compressed, "bunzip2 -k"}, {".zst", compressed, "unzstd"},
-}
-
-const (
-	archive    = "an archive: unpack it, and give the directory"
-	compressed = "compressed: unpack it, and give the file"
-)
 
 func fileError(path string, err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
@@ -280,15 +453,6 @@ func word(name string) string {
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9._:/=@,%+-]+$`)
-
-// skippedNote returns the note with the files of a folder that were not read.
-func skippedNote(skipped []string) string {
-	names := strings.Join(skipped[:min(3, len(skipped))], ", ")
-	if len(skipped) > 3 {
-		names += fmt.Sprintf(", +%d more", len(skipped)-3)
-	}
-	return fmt.Sprintf("ignored, because they are not Kubernetes objects in YAML or JSON: %s", names)
-}
 
 // waiting is a reader, of a terminal perhaps, that stops waiting when the
 // context ends.

@@ -70,7 +70,7 @@ metadata:
 )
 
 func readText(text string) (*Dump, error) {
-	return ReadFiles(background, []string{"-"}, strings.NewReader(text), func() time.Time { return noon })
+	return ReadFiles(background, []string{"-"}, strings.NewReader(text), func() time.Time { return noon }, How{})
 }
 
 func utf16Text(order binary.AppendByteOrder, s string) string {
@@ -159,7 +159,7 @@ func TestDamage(t *testing.T) {
 		{`{"items":[{"a":1}]}`, "document 1: items[0]: not a Kubernetes object: no kind", "some other JSON"},
 		{"[1]", "document 1: [0]: not a Kubernetes object: it is a number", "an array of something else"},
 		{"\x89PNG\r\n\x1a\n\x00\x00", "not text", "a picture"},
-		{utf16Text(binary.LittleEndian, dsJSON)[:61], "ends in the middle of an object: the file is cut off", "UTF-16 of an odd length"},
+		{utf16Text(binary.LittleEndian, dsJSON)[:61], "document 1: ends in the middle of an object: the file is cut off", "UTF-16 of an odd length"},
 		{dsJSON[:60], "document 1: ends in the middle of an object: the file is cut off", "JSON that is cut off"},
 		{`{"kind":"List","items":[` + dsJSON + "," + nodeJSON[:30], "document 1: items[1]: ends in the middle of an object: the file is cut off", "a list that is cut off in an item"},
 		{`{"kind":"List","items":[` + dsJSON + ",", "document 1: items[1]: ends in the middle of an object: the file is cut off", "a list that is cut off between items"},
@@ -247,40 +247,12 @@ func TestHintsOfDamage(t *testing.T) {
 		{dsJSON[:60], getHint, "cut off"},
 		{nodeYAML, getHint, "no DaemonSet"},
 		{"\x00", getHint, "no text"},
-		{dsYAML + "status: []\n", "", "a field that is wrong: nothing to paste corrects it"},
+		{dsYAML + "status: []\n", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "a field that is wrong: nothing to paste corrects it"},
 	} {
 		_, err := readText(tt.text)
 		if e := (*InputError)(nil); !errors.As(err, &e) || e.Hint() != tt.want {
 			t.Errorf("%s: %v with another hint than %q", tt.why, err, tt.want)
 		}
-	}
-}
-
-func TestPackedFiles(t *testing.T) {
-	const archive, compressed = ": an archive: unpack it, and give the directory", ": compressed: unpack it, and give the file"
-	for _, tt := range []struct{ file, message, hint, why string }{
-		{"dump.tar", archive, "tar -xf dump.tar", "an archive"},
-		{"dump.tar.gz", archive, "tar -xf dump.tar.gz", "a packed archive"},
-		{"Dump.TGZ", archive, "tar -xf Dump.TGZ", "a short name for one, in capitals"},
-		{"dump.txz", archive, "tar -xf dump.txz", "another short name"},
-		{"dump.tar.zst", archive, "tar -xf dump.tar.zst", "an archive packed in another way"},
-		{"dump.zip", archive, "unzip dump.zip", "not every tar reads a zip"},
-		{"dump.json.gz", compressed, "gunzip -k dump.json.gz", "one file that is packed is no archive"},
-		{"tar.gz", compressed, "gunzip -k tar.gz", "nor is one that is called tar"},
-		{"dump.yaml.xz", compressed, "unxz -k dump.yaml.xz", "each has its own command"},
-		{"dump.yaml.bz2", compressed, "bunzip2 -k dump.yaml.bz2", "another one"},
-		{"dump.yaml.zst", compressed, "unzstd dump.yaml.zst", "and one that keeps the file by itself"},
-		{"dump.json", ": not text", getHint, "a name that does not tell"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			t.Chdir(t.TempDir())
-			write(t, tt.file, []byte("\x1f\x8b\x00"))
-			_, err := ReadFiles(background, []string{tt.file}, strings.NewReader(""), nil)
-			e := (*InputError)(nil)
-			if !errors.As(err, &e) || e.Error() != tt.file+tt.message || e.Hint() != tt.hint {
-				t.Errorf("%v, want %s%s with hint %q", err, tt.file, tt.message, tt.hint)
-			}
-		})
 	}
 }
 
@@ -296,23 +268,27 @@ func TestFolders(t *testing.T) {
 		{files{"a/ds.yaml": dsYAML, "b/c/node.json": nodeJSON}, "DIR", "", "", "a folder is read with all that is in it"},
 		{files{"ds.yaml": dsYAML, "n": "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n"}, "DIR", "", "", "a file is known by what is in it"},
 		{files{"ds.yaml": dsYAML, "n.txt": utf16Text(binary.LittleEndian, nodeJSON)}, "DIR", "", "", "in UTF-16 too"},
-		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "pod.log": "I1120 starting: kind of slow\n"}, "DIR", "ignored, because they are not Kubernetes objects in YAML or JSON: DIR/pod.log", "", "a log is noted"},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "pod.log": "I1120 starting: kind of slow\n"}, "DIR", "not read: 1 log", "", "a log is noted"},
 		{
 			files{"ds.yaml": dsYAML, "node.json": nodeJSON, "a.log": "", "b.log": "", "c.bin": "\x00", "values.yaml": "replicas: 1\n", "errors.json": `["forbidden"]`},
-			"DIR", "ignored, because they are not Kubernetes objects in YAML or JSON: DIR/a.log, DIR/b.log, DIR/c.bin, +2 more", "", "many are counted",
+			"DIR", "not read: 2 logs\nignored, because they are not Kubernetes objects in YAML or JSON: DIR/c.bin, DIR/errors.json, DIR/values.yaml", "", "logs are counted",
+		},
+		{
+			files{"ds.yaml": dsYAML, "node.json": nodeJSON, "a": "", "b": "", "c.bin": "\x00", "values.yaml": "replicas: 1\n", "errors.json": `["forbidden"]`},
+			"DIR", "ignored, because they are not Kubernetes objects in YAML or JSON: DIR/a, DIR/b, DIR/c.bin, +2 more", "", "many are counted",
 		},
 		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "empty.yaml": ""}, "DIR", "ignored, because they are not Kubernetes objects in YAML or JSON: DIR/empty.yaml", "", "an empty file is noted"},
 		{files{"ds.yaml": dsYAML, "node.json": nodeJSON}, "DIR/ds.yaml DIR/node.json", "", "", "several paths are one dump"},
 		{files{"ds.yaml": dsYAML, "node.json": nodeJSON}, "DIR DIR/node.json", "", "", "the same object twice is one"},
 		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "b.yaml": "kind: Node\napiVersion: v1\nmetadata: {name: [n2]}"}, "DIR", "", "DIR/b.yaml: document 1: metadata.name: must be text, not a list", "damage is an error wherever it stands"},
 		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "b": nodeJSON[:40]}, "DIR", "", "DIR/b: document 1: ends in the middle of an object: the file is cut off", "in a file without a telling name too"},
-		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "chart.yaml": "a: {{ .Values.a }}\n"}, "DIR", "", "DIR/chart.yaml: document 1: yaml: invalid map key", "what cannot be read is not taken for something else"},
-		{files{"ds.yaml": dsYAML, "c.yml": "a: b: c\n"}, "DIR", "", "DIR/c.yml: document 1: yaml: mapping values are not allowed in this context", "a short name is a name too"},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "chart.yaml": "a: {{ .Values.a }}\n"}, "DIR/chart.yaml", "", "DIR/chart.yaml: document 1: yaml: invalid map key", "a file that is named is not taken for something else"},
+		{files{"ds.yaml": dsYAML, "c.yml": "kind: Pod\na: b: c\n"}, "DIR", "", "DIR/c.yml: document 1: yaml: line 2: mapping values are not allowed in this context", "a short name is a name too"},
 		{files{"ds.yaml": dsYAML + "---\na: 1\n"}, "DIR", "", "DIR/ds.yaml: document 2: not a Kubernetes object: no kind", "a file that holds objects holds nothing else"},
 		{files{"values.yaml": "replicas: 1\n"}, "DIR/values.yaml", "", "DIR/values.yaml: document 1: not a Kubernetes object: no kind", "a file that is named must hold objects"},
 		{files{"a.log": "x"}, "DIR", "", "DIR: no DaemonSet and no other object", "a folder of nothing"},
 		{files{"node.json": nodeJSON}, "DIR", "", "DIR: no DaemonSet, only 1 Node", "a folder without a DaemonSet"},
-		{files{"dump.tar.gz": "\x1f\x8b\x00"}, "DIR/dump.tar.gz", "", "DIR/dump.tar.gz: an archive: unpack it, and give the directory", "an archive is told from damage"},
+		{files{"dump.tar.gz": "\x1f\x8b\x00"}, "DIR/dump.tar.gz", "", "DIR/dump.tar.gz: the gzip file is cut off", "an archive that is damaged"},
 		{files{}, "DIR/none.yaml", "", "DIR/none.yaml: no such file or directory", "a file that is not there"},
 		{files{"ds.yaml": dsYAML}, "DIR/ds.yaml DIR/ds.yaml", "", "DIR/ds.yaml: is given twice", "a path given twice"},
 	} {
@@ -321,7 +297,7 @@ func TestFolders(t *testing.T) {
 			for name, text := range tt.files {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			d, err := ReadFiles(background, strings.Fields(strings.ReplaceAll(tt.paths, "DIR", dir)), nil, func() time.Time { return noon })
+			d, err := ReadFiles(background, strings.Fields(strings.ReplaceAll(tt.paths, "DIR", dir)), nil, func() time.Time { return noon }, How{})
 			if tt.err != "" {
 				if err == nil || strings.ReplaceAll(err.Error(), dir, "DIR") != tt.err {
 					t.Fatalf("\n got %v\nwant %s", err, tt.err)
@@ -493,7 +469,7 @@ func TestDuplicates(t *testing.T) {
 		{node("u", "10", "a"), node("v", "9", "b"), "b", note("is of another UID"), "of two that are not the same the later, and it is told"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			d, err := readText(dsJSON + tt.first + tt.second)
+			d, err := readText(dsJSON + tt.first + tt.second + strings.Replace(nodeJSON, "n1", "n2", 1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -501,8 +477,8 @@ func TestDuplicates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(s.Nodes) != 1 || s.Nodes[0].Status.NodeInfo.KubeletVersion != tt.want {
-				t.Errorf("got %v, want one node of %s", s.Nodes, tt.want)
+			if len(s.Nodes) != 2 || s.Nodes[0].Status.NodeInfo.KubeletVersion != tt.want {
+				t.Errorf("got %v, want n1 of %s", s.Nodes, tt.want)
 			}
 			if got := strings.Join(d.Notes(), "\n"); got != tt.note {
 				t.Errorf("notes %q, want %q", got, tt.note)
@@ -597,10 +573,10 @@ func TestReadingStopsWithTheContext(t *testing.T) {
 	never, writer := io.Pipe() // a terminal at which nobody types
 	defer writer.Close()
 	cancel()
-	if _, err := ReadFiles(ctx, []string{"-"}, never, nil); !errors.Is(err, context.Canceled) {
+	if _, err := ReadFiles(ctx, []string{"-"}, never, nil, How{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if _, err := ReadFiles(ctx, []string{"-"}, strings.NewReader(dsJSON), nil); !errors.Is(err, context.Canceled) {
+	if _, err := ReadFiles(ctx, []string{"-"}, strings.NewReader(dsJSON), nil, How{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -660,7 +636,7 @@ func FuzzReadFiles(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := ReadFiles(background, []string{"-"}, bytes.NewReader(data), func() time.Time { return noon })
+		d, err := ReadFiles(background, []string{"-"}, bytes.NewReader(data), func() time.Time { return noon }, How{})
 		if err != nil {
 			if !errors.As(err, new(*InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
 				t.Errorf("%T %q", err, err)
@@ -697,7 +673,7 @@ func TestSnapshotOfSomebodyElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := ReadFiles(background, []string{"-"}, bytes.NewReader(raw), func() time.Time { return noon })
+	d, err := ReadFiles(background, []string{"-"}, bytes.NewReader(raw), func() time.Time { return noon }, How{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -728,7 +704,7 @@ func TestDuplicatesOfFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := ReadFiles(background, []string{a, b}, nil, func() time.Time { return noon })
+	d, err := ReadFiles(background, []string{a, b}, nil, func() time.Time { return noon }, How{})
 	if err != nil {
 		t.Fatal(err)
 	}

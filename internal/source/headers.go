@@ -91,7 +91,7 @@ type laterError struct{ error }
 
 // patient is a transport that says so when the server asks to be waited for
 // (Retry-After), which client-go does in silence, and does not wait longer than
-// a request may take.
+// a request may take, or than is left of that.
 type patient struct {
 	http.RoundTripper
 	limit time.Duration // 0: there is none
@@ -108,15 +108,21 @@ func (t patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	after := time.Duration(seconds) * time.Second
+	until, limited := req.Context().Deadline()
+	why := ""
 	switch {
 	case err != nil:
 	case t.limit > 0 && after >= t.limit:
-		_, _ = io.CopyN(io.Discard, resp.Body, 1<<12)
-		resp.Body.Close()
-		return nil, laterError{fmt.Errorf("the server asks to retry in %s (%s), but a request may take only %s",
-			duration.HumanDuration(after), resp.Status, duration.HumanDuration(t.limit))}
+		why = "a request may take only " + duration.HumanDuration(t.limit)
+	case limited && after >= time.Until(until):
+		why = "the time for the request is over by then"
 	case after > silentWait:
 		t.waits.say(fmt.Sprintf("the server asks to retry in %s (%s): waiting", duration.HumanDuration(after), resp.Status))
 	}
-	return resp, nil
+	if why == "" {
+		return resp, nil
+	}
+	_, _ = io.CopyN(io.Discard, resp.Body, 1<<12)
+	resp.Body.Close()
+	return nil, laterError{fmt.Errorf("the server asks to retry in %s (%s), but %s", duration.HumanDuration(after), resp.Status, why)}
 }

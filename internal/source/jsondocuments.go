@@ -23,6 +23,7 @@ type jsonReader struct {
 	held int     // bytes of in that the decoder has
 	line int     // lines that end before the last offset asked for
 	read int64   // bytes
+	most int64   // of them in one value
 	ends []int64 // where the lines after that end
 }
 
@@ -31,6 +32,9 @@ func (j *jsonReader) Read(p []byte) (int, error) {
 	j.held = 0
 	if _, err := j.in.Peek(1); err != nil {
 		return 0, err
+	}
+	if j.read-j.InputOffset() > j.most {
+		return 0, tooLong(j.most)
 	}
 	text, _ := j.in.Peek(min(len(p), j.in.Buffered()))
 	for i, c := range text {
@@ -99,16 +103,16 @@ var jsonInItems = sync.OnceValue(func() *regexp.Regexp {
 // jsonDocument reads an object, or a list, or an array of objects.
 func (d *documents) jsonDocument(ctx context.Context) error {
 	head, _ := d.in.Peek(4 << 10)
-	j := &jsonReader{in: d.in, line: d.line}
+	j := &jsonReader{in: d.in, line: d.line, most: d.most}
 	j.Decoder = json.NewDecoder(j)
 	if jsonInItems().Match(head) {
 		if err := d.jsonList(ctx, j); err != nil {
-			return err
+			return d.brokenOff(j, err)
 		}
 	} else {
 		raw, line, err := j.value()
 		if err != nil {
-			return err
+			return d.brokenOff(j, err)
 		}
 		if err := d.document(item{text: raw, line: line}); err != nil {
 			return err

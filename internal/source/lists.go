@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,10 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -126,20 +125,18 @@ func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1
 
 // list reads a list to its end. That it is not asked for, or cannot be read, is a
 // Gap, unless all other requests would fail as well.
-func list[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error),
-	keep func(metav1.Object) bool,
-) ([]T, []snapshot.Gap, error) {
+func list[T any](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask lister[T], keep func(metav1.Object) bool) ([]T, []snapshot.Gap, error) {
 	return listAs(ctx, c, what, o, ask, stripped[T](keep), keyOf[T])
 }
 
 // listAs does what list does, and holds of each object what made returns.
-func listAs[T, R any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error),
+func listAs[T, R any](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask lister[T],
 	made func(*T) (R, bool), keyOf func(*R) string,
 ) ([]R, []snapshot.Gap, error) {
 	if slices.Contains(c.leftOut, what) {
 		return nil, []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "not asked for"}}, nil
 	}
-	got, moved, err := readPagesAs(ctx, o, ask, made, keyOf)
+	got, moved, err := readPagesAs(ctx, c.allowed, o, ask, made, keyOf)
 	switch {
 	case err != nil:
 		g, err := c.gap(ctx, what, err)
@@ -170,18 +167,12 @@ const pageSize = 500
 // which each page does is not asked for ever.
 const mostExpiries = 5
 
-// pageOf is a list of one kind, of which a server may send a part.
-type pageOf interface {
-	metav1.ListInterface
-	runtime.Object
-}
-
-// readPages reads a list to its end, page by page, and strips what it keeps of
-// each before it asks for the next, so that what nobody reads is never held for
-// more than one page. Without keep it keeps all. moved says why the objects are
-// not all of one moment, or is empty.
-func readPages[T any, L pageOf](ctx context.Context, opts metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error), keep func(metav1.Object) bool) (got []T, moved string, err error) {
-	return readPagesAs(ctx, opts, ask, stripped[T](keep), keyOf[T])
+// readPages reads a list to its end, page by page and object by object, and strips what it
+// keeps of each before it looks at the next, so that what nobody reads is never held.
+// Without keep it keeps all. moved says why the objects are not all of one moment, or is
+// empty.
+func readPages[T any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T], keep func(metav1.Object) bool) (all []T, moved string, err error) {
+	return readPagesAs(ctx, allowed, opts, ask, stripped[T](keep), keyOf[T])
 }
 
 // readPagesAs does what readPages does, and holds of each object what made returns,
@@ -194,21 +185,31 @@ func readPages[T any, L pageOf](ctx context.Context, opts metav1.ListOptions, as
 //
 // client-go's tools/pager is not used: after 410 Gone it asks for the rest of
 // the list in one piece, which is what pages are there to avoid.
-func readPagesAs[T, R any, L pageOf](ctx context.Context, opts metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error),
+func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T],
 	made func(*T) (R, bool), keyOf func(*R) string,
-) (got []R, moved string, err error) {
+) (all []R, moved string, err error) {
 	opts.Limit = pageSize
-	page, expiries := 1, 0
-	followed := map[string]bool{} // tokens
+	most, expiries, pages, held := mostOf[R](allowed), 0, progress{}, pile[R]{}
+	each := func(o *T) error {
+		one, kept := made(o)
+		if kept && held.size == most {
+			return &tooManyError{most, allowed.most}
+		}
+		if kept {
+			held.add(one)
+		}
+		return nil
+	}
 	for {
-		answer, err := ask(ctx, opts)
+		answer, err := ask(ctx, opts, each)
 		if token, gone := expired(err); gone && opts.Continue != "" {
 			if expiries++; expiries > mostExpiries {
 				return nil, "", fmt.Errorf("its pages expired %d times while they were read: %w", expiries, err)
 			}
-			clear(followed)
+			page := pages.read + 1
+			pages.followed = nil
 			if token == "" || token == opts.Continue {
-				got, moved, page, opts.Continue = nil, "", 1, ""
+				held, moved, pages, opts.Continue = pile[R]{}, "", progress{}, ""
 				continue
 			}
 			opts.Continue = token
@@ -218,35 +219,66 @@ func readPagesAs[T, R any, L pageOf](ctx context.Context, opts metav1.ListOption
 		if err != nil {
 			return nil, "", err
 		}
-		items, err := meta.GetItemsPtr(answer)
-		if err != nil {
+		if opts.Continue, err = pages.next(answer); err != nil {
 			return nil, "", err
 		}
-		all := *items.(*[]T)
-		for i := range all {
-			if one, kept := made(&all[i]); kept {
-				got = append(got, one)
-			}
-		}
-		next, left := answer.GetContinue(), answer.GetRemainingItemCount()
-		if next == "" && left != nil && *left > 0 {
-			return nil, "", fmt.Errorf("the server announces %d more objects, but gives no token to request them", *left)
-		}
-		if next == "" {
+		if opts.Continue == "" {
 			break
 		}
-		if followed[next] {
-			return nil, "", errors.New("the server's pages do not advance")
-		}
-		opts.Continue = next
-		followed[opts.Continue] = true
-		page++
 	}
-	once := lastOfEach(got, keyOf)
-	if twice := len(got) - len(once); twice > 0 && moved == "" {
+	once := lastOfEach(held.all(), keyOf)
+	if twice := held.size - len(once); twice > 0 && moved == "" {
 		moved = fmt.Sprintf("%d objects appear twice: the pages were not read at the same moment", twice)
 	}
 	return once, moved, nil
+}
+
+// pile is a slice that grows without being copied: of a list nobody knows how long it is,
+// and its objects take a kilobyte each.
+type pile[T any] struct {
+	parts [][]T
+	size  int
+}
+
+func (p *pile[T]) add(o T) {
+	const least, most = 8, 512 // of a part
+	last := len(p.parts) - 1
+	if last < 0 || len(p.parts[last]) == cap(p.parts[last]) {
+		p.parts = append(p.parts, make([]T, 0, min(max(least, p.size), most)))
+		last++
+	}
+	p.parts[last] = append(p.parts[last], o)
+	p.size++
+}
+
+func (p *pile[T]) all() []T { return slices.Concat(p.parts...) }
+
+// progress is how far a list was read, page by page.
+type progress struct {
+	read     int
+	followed map[[sha256.Size]byte]bool // digests of tokens, which may be of any length
+}
+
+// next returns the token of the page that follows one; empty after the last.
+func (p *progress) next(page metav1.ListMeta) (string, error) {
+	p.read++
+	next, left := page.Continue, page.RemainingItemCount
+	if next == "" && left != nil && *left > 0 {
+		return "", fmt.Errorf("the server announces %d more objects, but gives no token to request them", *left)
+	}
+	token := sha256.Sum256([]byte(next))
+	switch {
+	case next == "":
+		return "", nil
+	case p.followed[token]:
+		return "", errors.New("the server's pages do not advance")
+	case p.read == maxPages:
+		return "", fmt.Errorf("the server's pages do not end: there are more than %d", maxPages)
+	case p.followed == nil:
+		p.followed = map[[sha256.Size]byte]bool{}
+	}
+	p.followed[token] = true
+	return next, nil
 }
 
 // expired reports whether err says that a continue token is too old, and which

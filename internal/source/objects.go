@@ -82,6 +82,9 @@ func stripRecorded(s *snapshot.Snapshot) {
 	for i := range s.Nodes {
 		snapshot.StripNode(&s.Nodes[i])
 	}
+	if o := s.OpenShift; o != nil && o.Namespace != nil {
+		strip(o.Namespace)
+	}
 	if a := s.Admission; a != nil {
 		if a.Namespace != nil {
 			strip(a.Namespace)

@@ -142,7 +142,7 @@ func (d *Dump) gapsOfOthers() (gaps []snapshot.Gap) {
 	add := func(what snapshot.What, why snapshot.Why, message string) {
 		gaps = append(gaps, snapshot.Gap{What: what, Why: why, Message: message})
 	}
-	if partial := d.pages.partial("Pod"); partial != "" {
+	if partial := d.partial("Pod"); partial != "" {
 		add(snapshot.PodsOfOthers, snapshot.Partial, partial)
 	} else if len(d.pods.in) < 2 {
 		held := "no Pod"
@@ -151,7 +151,7 @@ func (d *Dump) gapsOfOthers() (gaps []snapshot.Gap) {
 		}
 		add(snapshot.PodsOfOthers, snapshot.NotGiven, "the input holds "+held)
 	}
-	if partial := d.pages.partial("PodDisruptionBudget"); partial != "" {
+	if partial := d.partial("PodDisruptionBudget"); partial != "" {
 		add(snapshot.BudgetsOfOthers, snapshot.Partial, partial)
 	} else if d.kinds["PodDisruptionBudget"] == 0 && !d.lists["PodDisruptionBudget"] {
 		add(snapshot.BudgetsOfOthers, snapshot.NotGiven, "the input holds no PodDisruptionBudget")

@@ -109,13 +109,18 @@ func compare(b *testing.B, peak func(with bool) float64) {
 
 var peakSize = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
 
-// TestMain makes this program the other process of BenchmarkMemory where that asks for it.
+// TestMain makes this program the other process of BenchmarkMemory or TestEndlessAnswers where
+// they ask for it.
 func TestMain(m *testing.M) {
 	if address := os.Getenv("LARGE_CLUSTER"); address != "" {
 		if err := readLarge(address, os.Getenv("LARGE_ROWS") == "true"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		os.Exit(0)
+	}
+	if address := os.Getenv("ENDLESS_CLUSTER"); address != "" {
+		sayEndless(address)
 		os.Exit(0)
 	}
 	if os.Getenv("LARGE_COMMAND") != "" {

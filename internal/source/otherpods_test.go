@@ -276,7 +276,7 @@ func TestAddOtherPodsGaps(t *testing.T) {
 		{
 			func(_ *apiServer, w http.ResponseWriter, what string, _ int) bool { return what == "pods" && cut(w) },
 			nil, "none",
-			[]snapshot.Gap{{What: snapshot.PodsOfOthers, Why: snapshot.Failed, Message: "unexpected error when reading response body. Please retry. Original error: unexpected EOF"}},
+			[]snapshot.Gap{{What: snapshot.PodsOfOthers, Why: snapshot.Failed, Message: "the connection was closed before the end of the answer"}},
 			"a connection that ends in the middle",
 		},
 	} {
@@ -420,7 +420,7 @@ func recorded(t *testing.T, s *snapshot.Snapshot) *Dump {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := ReadFiles(background, []string{StandardInput}, bytes.NewReader(raw), func() time.Time { return noon })
+	d, err := ReadFiles(background, []string{StandardInput}, bytes.NewReader(raw), func() time.Time { return noon }, How{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestPanics(t *testing.T) {
 			return d.read(background)
 		}},
 		{"standard input", func(t *testing.T) error {
-			_, err := ReadFiles(background, []string{"-"}, oddReader{}, time.Now)
+			_, err := ReadFiles(background, []string{"-"}, oddReader{}, time.Now, How{})
 			return err
 		}},
 	} {

@@ -3,12 +3,18 @@ package source
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
+	"net/url"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/metrics"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -85,5 +91,107 @@ func TestRetryAfterAMoment(t *testing.T) {
 	c.Notify(func(line string) { t.Errorf("said %q", line) })
 	if got, err := c.Read(background, agent); err != nil || len(got.Gaps) != 0 || s.asked()["nodes"] != 2 {
 		t.Errorf("%v, %v after %v", got, err, s.asked())
+	}
+}
+
+// longest is the longest request to each server that client-go counted, with all its retries and
+// the reading of its answer.
+type longest struct {
+	mu sync.Mutex
+	by map[string]time.Duration
+}
+
+func (l *longest) Observe(_ context.Context, _ string, u url.URL, d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.by[u.Host] = max(l.by[u.Host], d)
+}
+
+func (l *longest) of(s *apiServer) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.by[strings.TrimPrefix(s.URL, "http://")]
+}
+
+// hangUp closes the connection before any answer, or resets it.
+func hangUp(w http.ResponseWriter, reset bool) {
+	c, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	if reset {
+		_ = c.(*net.TCPConn).SetLinger(0)
+	}
+	c.Close()
+}
+
+// TestNoRequestTakesLonger: with a timeout no request takes longer, retries included, whatever
+// the server does, and what is said of it is not what Go says.
+func TestNoRequestTakesLonger(t *testing.T) {
+	const timeout, slack = 3 * time.Second, 2500 * time.Millisecond // a second try would take as long again
+	counted, before := &longest{by: map[string]time.Duration{}}, metrics.RequestLatency
+	metrics.RequestLatency = counted
+	t.Cleanup(func() { metrics.RequestLatency = before })
+
+	later := func(code int, seconds string) func(*apiServer, http.ResponseWriter, *http.Request) {
+		return func(s *apiServer, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", seconds)
+			s.fail(w, code, metav1.StatusReasonTooManyRequests, "busy")
+		}
+	}
+	const over = "the time for the request is over"
+	for _, tt := range []struct {
+		answer    func(*apiServer, http.ResponseWriter, *http.Request)
+		want, why string
+	}{
+		{func(_ *apiServer, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, over, "no answer at all"},
+		{func(_ *apiServer, w http.ResponseWriter, r *http.Request) {
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, over, "nothing but headers"},
+		{func(_ *apiServer, w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				fmt.Fprint(w, " ")
+				w.(http.Flusher).Flush()
+				time.Sleep(10 * time.Millisecond)
+			}
+		}, over, "an answer that comes byte by byte"},
+		{func(s *apiServer, w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, over, "an error that does not end"},
+		{later(http.StatusTooManyRequests, "1"), "the server asks to retry in 1s (429 Too Many Requests), but the time for the request is over by then", "one second, again and again"},
+		{later(http.StatusServiceUnavailable, "1"), "the server asks to retry in 1s (503 Service Unavailable), but the time for the request is over by then", "the same of one that starts"},
+		{later(http.StatusTooManyRequests, "0"), "busy", "no time at all, ten times"},
+		{func(_ *apiServer, w http.ResponseWriter, _ *http.Request) { cut(w) }, "the connection was closed before the end of the answer", "an answer that ends too early"},
+		{func(_ *apiServer, w http.ResponseWriter, _ *http.Request) { hangUp(w, false) }, over, "a connection that is closed, again and again"},
+		{func(_ *apiServer, w http.ResponseWriter, _ *http.Request) { hangUp(w, true) }, over, "a connection that is reset, again and again"},
+	} {
+		for _, of := range []string{"nodes", "daemonset", "version"} {
+			t.Run(tt.why+"/"+of, func(t *testing.T) {
+				t.Parallel()
+				s := newAPIServer(t, parseWorld(t, small))
+				handler := s.Config.Handler
+				s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // without the lock of apiServer
+					if strings.Contains(r.URL.Path, of) {
+						tt.answer(s, w, r)
+						return
+					}
+					handler.ServeHTTP(w, r)
+				})
+				got, err := patientCluster(t, s, timeout).Read(background, agent)
+				said := fmt.Sprint(err)
+				if err == nil {
+					said = fmt.Sprint(got.Gaps)
+				}
+				if !strings.Contains(said, tt.want) {
+					t.Errorf("%s, want %s", said, tt.want)
+				}
+				if d := counted.of(s); d == 0 || d > timeout+slack {
+					t.Errorf("a request takes %s", d)
+				}
+			})
+		}
 	}
 }

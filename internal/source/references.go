@@ -66,15 +66,16 @@ func (c *Cluster) referred(ctx context.Context, namespace string, w snapshot.Wan
 	var err error
 	switch {
 	case !w.Keys:
-		err = c.api[corev1.SchemeGroupVersion].Get().Namespace(namespace).Resource(string(w.Kind.What())).Name(w.Name).SetHeader("Accept", metadataOnly).Do(ctx).Error()
+		is := &metav1.PartialObjectMetadata{}
+		err = about(w.Name, is, c.api[corev1.SchemeGroupVersion].Get().Namespace(namespace).Resource(string(w.Kind.What())).Name(w.Name).SetHeader("Accept", metadataOnly).Do(ctx).Into(is))
 	case w.Kind == snapshot.ConfigMap:
 		is, failed := c.api.ConfigMaps(namespace).Get(ctx, w.Name, metav1.GetOptions{})
-		if err = failed; err == nil {
+		if err = about(w.Name, is, failed); err == nil {
 			o.Keys, o.BinaryKeys = slices.Sorted(maps.Keys(is.Data)), slices.Sorted(maps.Keys(is.BinaryData))
 		}
 	default:
 		is, failed := c.api.Secrets(namespace).Get(ctx, w.Name, metav1.GetOptions{})
-		if err = failed; err == nil {
+		if err = about(w.Name, is, failed); err == nil {
 			o.Keys = slices.Sorted(maps.Keys(is.Data))
 		}
 	}
@@ -107,12 +108,17 @@ func referredOf(kind metav1.TypeMeta, raw []byte) *inNamespace {
 	if json.Unmarshal(raw, &is) != nil || is.Metadata.Name == "" {
 		return nil
 	}
-	o := &inNamespace{is.Metadata.Namespace, snapshot.Referred{Kind: of, Name: is.Metadata.Name, Exists: true}}
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(is.Data)), maps.Keys(is.StringData))
+	slices.Sort(keys)
+	return referredAs(of, is.Metadata.Namespace, is.Metadata.Name, slices.Compact(keys), slices.Sorted(maps.Keys(is.BinaryData)))
+}
+
+// referredAs returns an object that a pod can refer to, with its keys, sorted.
+func referredAs(of snapshot.ReferredKind, namespace, name string, keys, binary []string) *inNamespace {
+	o := &inNamespace{namespace, snapshot.Referred{Kind: of, Name: name, Exists: true}}
 	if of != snapshot.Claim {
-		keys := slices.AppendSeq(slices.Collect(maps.Keys(is.Data)), maps.Keys(is.StringData))
-		slices.Sort(keys)
-		o.Keys, o.BinaryKeys = slices.Compact(keys), slices.Sorted(maps.Keys(is.BinaryData))
-		o.KeysRead = len(o.Keys)+len(o.BinaryKeys) > 0 // a dump may leave out what is secret
+		o.Keys, o.BinaryKeys = keys, binary
+		o.KeysRead = len(keys)+len(binary) > 0 // a dump may leave out what is secret
 	}
 	return o
 }
@@ -142,7 +148,7 @@ func (d *Dump) AddReferences(_ context.Context, s *snapshot.Snapshot, wanted []s
 // referred returns an object of a dump, or why it is unknown.
 func (d *Dump) referred(namespace string, w snapshot.Wanted) (*snapshot.Referred, snapshot.Gap) {
 	kind, of := string(w.Kind), d.referable[namespace]
-	partial := d.pages.partial(kind)
+	partial := d.partial(kind)
 	i := slices.IndexFunc(of, func(o snapshot.Referred) bool { return o.Kind == w.Kind && o.Name == w.Name })
 	ofKind := func(o snapshot.Referred) bool { return o.Kind == w.Kind }
 	lacks := func(why snapshot.Why, message, of string) (*snapshot.Referred, snapshot.Gap) {

@@ -47,9 +47,13 @@ func answerReferred(s *apiServer) {
 		body, known := map[string]string{
 			"/api/v1/namespaces/kube-system/configmaps/settings":         `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"kube-system","name":"settings"},"data":{"level":"value"},"binaryData":{"blob":"dmFsdWU="}}`,
 			"/api/v1/namespaces/kube-system/secrets/token":               `{"kind":"Secret","apiVersion":"v1","metadata":{"namespace":"kube-system","name":"token"},"data":{"token":"dmFsdWU=","user":"dmFsdWU="}}`,
-			"/api/v1/namespaces/kube-system/persistentvolumeclaims/data": `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"data"}}`,
+			"/api/v1/namespaces/kube-system/persistentvolumeclaims/data": "",
 		}[path]
 		w.Header().Set("Content-Type", "application/json")
+		if s.headers.Get("Accept") == metadataOnly {
+			_, name, _ := strings.Cut(strings.TrimPrefix(path, "/api/v1/namespaces/kube-system/"), "/")
+			body = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"namespace":"kube-system","name":"` + name + `"}}`
+		}
 		if !known {
 			w.WriteHeader(http.StatusNotFound)
 			body = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
@@ -106,6 +110,38 @@ func TestAddReferences(t *testing.T) {
 	}
 	if len(server.requests) != len(wanted) {
 		t.Errorf("%d requests for %d objects: %q", len(server.requests), len(wanted), server.requests)
+	}
+}
+
+// TestUnusableReferences: that an object exists is known only where the server answers with that
+// object.
+func TestUnusableReferences(t *testing.T) {
+	for _, tt := range []struct{ body, want, why string }{
+		{`{}`, "unusable answer: it has no kind, but a K was requested", "nothing"},
+		{``, "unusable answer: it is empty", "an empty body"},
+		{`{"kind":"Status","apiVersion":"v1","status":"Success"}`, "unusable answer: it is a Status, but a K was requested", "a success"},
+		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"settings","namespace":"kube-system"}}`, "unusable answer: it is a Pod, but a K was requested", "another kind"},
+		{`{"kind":"K","apiVersion":"V","metadata":{"name":"other","namespace":"kube-system"}}`, `unusable answer: it is about "other"`, "another object"},
+		{`{"kind":"K","apiVersion":"V","metadata":{"name":"settings"`, "unusable answer: it is cut off", "half of it"},
+		{`moved`, "unusable answer: it is not JSON", "text"},
+	} {
+		for _, keys := range []bool{false, true} {
+			server := newAPIServer(t, parseWorld(t, "node a"))
+			kind := map[bool]string{false: "PartialObjectMetadata", true: "ConfigMap"}[keys]
+			server.answer = func(_ *apiServer, w http.ResponseWriter, _ string, _ int) bool {
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, strings.NewReplacer(`"K"`, `"`+kind+`"`, `"V"`, map[bool]string{false: `"meta.k8s.io/v1"`, true: `"v1"`}[keys]).Replace(tt.body))
+				return true
+			}
+			s, err := newCluster(t, server).AddReferences(background, anySnapshot(), []snapshot.Wanted{{Kind: snapshot.ConfigMap, Name: "settings", Keys: keys}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []snapshot.Gap{{What: snapshot.ConfigMaps, Why: snapshot.Failed, Message: strings.ReplaceAll(tt.want, "a K was", "a "+kind+" was")}}
+			if diff := cmp.Diff(want, s.Gaps); diff != "" || len(s.References.Objects) > 0 {
+				t.Errorf("%s: %v (-want +got):\n%s", tt.why, s.References.Objects, diff)
+			}
+		}
 	}
 }
 

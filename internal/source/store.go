@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -64,6 +65,7 @@ func (s *store[T]) put(o metav1.Object, bare bool, at position) (clash, position
 	case versions && b < a:
 		return "", position{}
 	case versions && b > a, sameObject(s.items[i], *new):
+	case versions && ofEvents(*new): // the same one, as two groups have it
 	case versions:
 		why = sameVersion
 	default:
@@ -81,6 +83,11 @@ const (
 	sameVersion clash = "differs, though it is of the same resourceVersion"
 	noVersion   clash = "differs, and no resourceVersion says which is newer"
 )
+
+func ofEvents(o any) bool {
+	_, is := o.(corev1.Event)
+	return is
+}
 
 // sameObject reports whether two objects are the same but for who wrote their fields,
 // which kubectl leaves out.

@@ -85,6 +85,7 @@ var kindsOf = map[string]string{
 	"validatingadmissionpolicies": "ValidatingAdmissionPolicy", "validatingadmissionpolicybindings": "ValidatingAdmissionPolicyBinding",
 	"mutatingadmissionpolicies": "MutatingAdmissionPolicy", "mutatingadmissionpolicybindings": "MutatingAdmissionPolicyBinding",
 	"persistentvolumeclaims": "PersistentVolumeClaim", "persistentvolumes": "PersistentVolume", "csinodes": "CSINode",
+	"kubecontrollermanagers": "KubeControllerManager",
 }
 
 // typedList is what "kubectl get --raw" prints, of every second object: the
@@ -103,6 +104,8 @@ func typedList(t *testing.T, w world, resource string, half int, extension strin
 		group = "apps/v1"
 	case "PodDisruptionBudget":
 		group = "policy/v1"
+	case "KubeControllerManager":
+		group = "operator.openshift.io/v1"
 	case "CSINode":
 		group = "storage.k8s.io/v1"
 	case "PriorityClass":
@@ -155,7 +158,7 @@ func openText(t testing.TB, name string, data []byte) reader {
 
 func open(t testing.TB, paths ...string) *Dump {
 	t.Helper()
-	d, err := ReadFiles(background, paths, strings.NewReader(""), nil)
+	d, err := ReadFiles(background, paths, strings.NewReader(""), nil, How{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, 
 
 // one reads the object of a name, which is nil where there is none.
 func one[T any](ctx context.Context, c *Cluster, what snapshot.What, name string, get func(context.Context, string, metav1.GetOptions) (*T, error)) (*T, []snapshot.Gap, error) {
-	found, gaps, err := byName[T, *corev1.PodList](ctx, c, what, []string{name}, get, nil)
+	found, gaps, err := byName(ctx, c, what, []string{name}, get, nil)
 	if len(found) == 0 {
 		return nil, gaps, err
 	}
@@ -182,7 +182,7 @@ func (c *Cluster) attached(ctx context.Context, r *volumeReader, limited [][]sna
 	} else {
 		out, gaps, err = ofNodes(ctx, names, func(ctx context.Context, name string) (attachedTo, bool, []snapshot.Gap, error) {
 			n, err := c.api.Nodes().Get(ctx, name, metav1.GetOptions{})
-			if err != nil {
+			if err = about(name, n, err); err != nil {
 				g, err := c.gap(ctx, snapshot.CSINodes, err)
 				return attachedTo{}, false, []snapshot.Gap{g}, err
 			}
@@ -272,7 +272,7 @@ func given[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T
 // has them.
 func (d *Dump) lacking(what snapshot.What, kind metav1.TypeMeta) *snapshot.Gap {
 	name := kindName(kind)
-	partial, damaged := d.pages.partial(name), d.admission.damaged[kind]
+	partial, damaged := d.partial(name), d.admission.damaged[kind]
 	switch {
 	case partial != "":
 		return &snapshot.Gap{What: what, Why: snapshot.Partial, Message: partial}

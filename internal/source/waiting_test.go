@@ -16,7 +16,7 @@ import (
 // writes ends with the context, whether the pipe is being opened or read.
 func TestPipesAreWaitedForInVain(t *testing.T) {
 	dump := func(ctx context.Context, pipe string) error {
-		_, err := ReadFiles(ctx, []string{pipe}, nil, nil)
+		_, err := ReadFiles(ctx, []string{pipe}, nil, nil, How{})
 		return err
 	}
 	manifest := func(ctx context.Context, pipe string) error {
@@ -76,7 +76,7 @@ func TestPipesAreRead(t *testing.T) {
 			w.Close()
 		}
 	}()
-	d, err := ReadFiles(t.Context(), []string{pipe}, nil, func() time.Time { return noon })
+	d, err := ReadFiles(t.Context(), []string{pipe}, nil, func() time.Time { return noon }, How{})
 	if err == nil {
 		_, err = d.Read(background, agent)
 	}

@@ -13,7 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -68,7 +68,8 @@ type Seen struct {
 // by another list, from which only the differences are told. What may not be
 // read, but for the DaemonSet and its pods, is a Gap and is not followed.
 //
-// The Snapshot has no PodDisruptionBudgets.
+// The Snapshot has no PodDisruptionBudgets. What OpenShift's controller looks at is read
+// once: the controller itself syncs nothing when it changes.
 func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
 	ctx = silent(ctx)
 	ds, at, err := c.daemonSet(ctx, ref)
@@ -94,6 +95,14 @@ func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
 	w.run(func() { w.hand(ctx) })
 	select {
 	case <-w.ready:
+		o, err := c.openShift(ctx, w.start.Nodes, ref.Namespace)
+		if err != nil {
+			w.Close()
+			return nil, err
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.start = o.in(w.start, ref.Namespace)
 		return w, nil
 	case <-ctx.Done():
 		w.Close()
@@ -218,15 +227,14 @@ func (w *Watching) begin() {
 func (w *Watching) kinds(r relation) []*feed {
 	c, ns := w.c, r.ds.Namespace
 	named := fields.OneTermEqualSelector(metav1.ObjectNameField, r.ds.Name).String()
+	warnings := fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String()
 	return []*feed{
-		newFeed(w, "", "daemonsets.apps", &appsv1.DaemonSet{}, metav1.ListOptions{FieldSelector: named}, c.api.DaemonSets(ns).List, c.api.DaemonSets(ns).Watch,
+		newFeed(w, "", "daemonsets.apps", c.api.DaemonSets(ns), metav1.ListOptions{FieldSelector: named},
 			func(o metav1.Object) bool { return o.GetName() == r.ds.Name && o.GetUID() == r.ds.UID }),
-		newFeed(w, snapshot.Pods, "pods", &corev1.Pod{}, metav1.ListOptions{LabelSelector: r.selector.String()}, c.api.Pods(ns).List, c.api.Pods(ns).Watch, nil),
-		newFeed(w, snapshot.Nodes, "nodes", &corev1.Node{}, metav1.ListOptions{}, c.api.Nodes().List, c.api.Nodes().Watch, nil),
-		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", &appsv1.ControllerRevision{}, metav1.ListOptions{}, c.api.ControllerRevisions(ns).List, c.api.ControllerRevisions(ns).Watch,
-			r.takes),
-		newFeed(w, snapshot.Events, "events", &corev1.Event{}, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String()},
-			c.api.Events(ns).List, c.api.Events(ns).Watch, r.warns),
+		newFeed(w, snapshot.Pods, "pods", c.api.Pods(ns), metav1.ListOptions{LabelSelector: r.selector.String()}, nil),
+		newFeed(w, snapshot.Nodes, "nodes", c.api.Nodes(), metav1.ListOptions{}, nil),
+		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", c.api.ControllerRevisions(ns), metav1.ListOptions{}, r.takes),
+		newFeed(w, snapshot.Events, "events", c.api.Events(ns), metav1.ListOptions{FieldSelector: warnings}, r.warns),
 	}
 }
 
@@ -248,6 +256,7 @@ type feed struct {
 	keep     func(metav1.Object) bool
 	lister   cache.ListWatch
 	example  runtime.Object
+	most     int // objects that are held
 	stop     context.CancelFunc
 
 	// Under the Watching's lock.
@@ -256,26 +265,36 @@ type feed struct {
 	failed int  // times in a row
 }
 
-func newFeed[L runtime.Object](w *Watching, what snapshot.What, resource string, example runtime.Object, which metav1.ListOptions,
-	list func(context.Context, metav1.ListOptions) (L, error), begin func(context.Context, metav1.ListOptions) (watch.Interface, error), keep func(metav1.Object) bool,
-) *feed {
-	f := &feed{w: w, what: what, resource: resource, keep: keep, example: example, known: map[string]metav1.Object{}}
+func newFeed[T any, P oneOf[T]](w *Watching, what snapshot.What, resource string, from client[T, P], which metav1.ListOptions, keep func(metav1.Object) bool) *feed {
+	f := &feed{w: w, what: what, resource: resource, keep: keep, example: P(new(T)), known: map[string]metav1.Object{}, most: mostOf[T](w.c.allowed)}
+	held, pages := 0, progress{}
 	f.lister.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
 		o.ResourceVersion, o.ResourceVersionMatch = "", "" // not older than what was done just before
-		page, err := list(ctx, o)
-		f.heard(ctx, "list", err)
-		if err != nil {
-			return nil, err
+		if o.Continue == "" {
+			held, pages = 0, progress{}
 		}
-		return page, meta.EachListItem(page, func(o runtime.Object) error { // at once, so that no page is held whole
+		page, err := &metainternalversion.List{}, error(nil)
+		page.ListMeta, err = from.List(ctx, o, func(o *T) error {
+			if keep != nil && !keep(P(o)) {
+				return nil
+			}
+			if held++; held > f.most {
+				return &tooManyError{f.most, w.c.allowed.most}
+			}
 			strip(o)
+			page.Items = append(page.Items, P(o))
 			return nil
 		})
+		if err == nil {
+			_, err = pages.next(page.ListMeta)
+		}
+		f.heard(ctx, "list", err)
+		return page, err
 	}
 	f.lister.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
-		changes, err := begin(ctx, o)
+		changes, err := w.c.begin(ctx, func(ctx context.Context) (watch.Interface, error) { return from.Watch(ctx, o) })
 		f.heard(ctx, "watch", err)
 		if err != nil {
 			return nil, err
@@ -283,6 +302,24 @@ func newFeed[L runtime.Object](w *Watching, what snapshot.What, resource string,
 		return watch.Filter(changes, func(e watch.Event) (watch.Event, bool) { return f.checked(ctx, e), true }), nil
 	}
 	return f
+}
+
+// begin begins a watch. client-go asks ten times where nobody answers, and does not count
+// all of them together as one request.
+func (c *Cluster) begin(ctx context.Context, ask func(context.Context) (watch.Interface, error)) (watch.Interface, error) {
+	if c.limit == 0 {
+		return ask(ctx)
+	}
+	asked, cancel := context.WithCancel(ctx) // canceled with ctx at the latest
+	late := time.AfterFunc(c.limit, cancel)
+	changes, err := ask(asked)
+	if late.Stop() {
+		return changes, err
+	}
+	if err == nil {
+		changes.Stop()
+	}
+	return nil, context.DeadlineExceeded
 }
 
 // checked makes an error of a change that is none: a Reflector passes over what
@@ -298,14 +335,23 @@ func (f *feed) checked(ctx context.Context, e watch.Event) watch.Event {
 		return e
 	case reflect.TypeOf(e.Object) != reflect.TypeOf(f.example):
 		err = fmt.Errorf("unusable answer: a change of a %s", reflect.TypeOf(e.Object).Elem().Name())
+	case e.Type == watch.Added && f.full():
+		err = &tooManyError{f.most, f.w.c.allowed.most}
 	default:
 		if err = sound(m); err == nil {
 			return e
 		}
-		err = fmt.Errorf("unusable answer: %w", err)
+		err = unusable(err)
 	}
 	f.heard(ctx, "watch", err)
 	return watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(err).ErrStatus}
+}
+
+// full reports whether no more objects are held.
+func (f *feed) full() bool {
+	f.w.mu.Lock()
+	defer f.w.mu.Unlock()
+	return len(f.known) >= f.most
 }
 
 // lists makes a Reflector list and then watch: a server that is asked to

@@ -59,6 +59,12 @@ func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.refuse != nil {
 		code = s.refuse(what, s.begun[what])
 	}
+	if code == unansweredWatch {
+		s.moved.Broadcast()
+		s.mu.Unlock()
+		<-r.Context().Done()
+		return
+	}
 	if code != 0 {
 		s.moved.Broadcast()
 		s.mu.Unlock()
@@ -81,6 +87,9 @@ func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if !open {
 				return
 			}
+			if line == torn {
+				panic(http.ErrAbortHandler)
+			}
 			fmt.Fprintln(w, line)
 			w.(http.Flusher).Flush()
 		case <-r.Context().Done():
@@ -88,6 +97,12 @@ func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 }
+
+// torn is in the place of a change: the connection ends in the middle of one.
+const torn = "{"
+
+// unansweredWatch is the code of a watch that gets no answer.
+const unansweredWatch = -1
 
 // await waits until a resource was watched so many times.
 func (s *watchServer) await(what string, n int) {
@@ -138,8 +153,14 @@ func (s *watchServer) replace(t testing.TB, text string) {
 // watchOf returns a Watching of the agent of s.
 func watchOf(t testing.TB, s *watchServer) (*Watching, error) {
 	t.Helper()
+	return watchWithin(t, s, 0)
+}
+
+// watchWithin does the same, with a time that a request may take.
+func watchWithin(t testing.TB, s *watchServer, timeout time.Duration) (*Watching, error) {
+	t.Helper()
 	began := noon.AddDate(1, 0, 0)
-	c, err := NewCluster(&rest.Config{Host: s.front.URL, QPS: -1, UserAgent: "kubectl-ds/test"}, func() time.Time { began = began.Add(time.Millisecond); return began })
+	c, err := NewCluster(&rest.Config{Host: s.front.URL, QPS: -1, UserAgent: "kubectl-ds/test", Timeout: timeout}, func() time.Time { began = began.Add(time.Millisecond); return began })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -567,5 +588,50 @@ func TestWatchCloses(t *testing.T) {
 	}
 	if w.Err() != nil {
 		t.Error(w.Err())
+	}
+}
+
+// TestWatchWithoutAnAnswer: to begin a watch takes no longer than a request may, though client-go
+// would ask ten times.
+func TestWatchWithoutAnAnswer(t *testing.T) {
+	const timeout, slack = time.Second, 700 * time.Millisecond
+	s := newWatchServer(t, parseWorld(t, followed))
+	s.refuse = func(what string, _ int) int {
+		if what == "pods" {
+			return unansweredWatch
+		}
+		return 0
+	}
+	w, err := watchWithin(t, s, timeout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	got := next(t, w)
+	if want := "lost changes of pods do not arrive: the time for the request is over"; got != want || time.Since(began) > timeout+slack {
+		t.Errorf("after %s: %q, want %q", time.Since(began), got, want)
+	}
+}
+
+// TestWatchThatIsTorn: a watch whose connection breaks goes on where it was, and nobody need hear of it.
+func TestWatchThatIsTorn(t *testing.T) {
+	s := newWatchServer(t, parseWorld(t, followed))
+	w, err := watchOf(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.change("ADDED", parseWorld(t, "pod p8 app=agent owner=agent")[0]) // of a watch that had nothing to say the list is read again
+	got := []string{next(t, w)}
+	s.say("pods", torn)
+	s.mu.Lock()
+	s.watches["pods"] = nil
+	s.mu.Unlock()
+	s.await("pods", 2)
+	s.change("ADDED", parseWorld(t, "pod p9 app=agent owner=agent")[0])
+	if got = append(got, next(t, w)); !slices.Equal(got, []string{"pod p8", "pod p9"}) {
+		t.Errorf("got %q", got)
+	}
+	if n := s.apiServer.asked()["pods"]; n != 1 {
+		t.Errorf("pods were listed %d times", n)
 	}
 }

@@ -46,6 +46,12 @@ type world []runtime.Object
 //	policy NAME, mpolicy NAME       a validating or mutating policy; the same words
 //	binding NAME, mbinding NAME     words: policy=NAME, audits, and the same words
 //
+// and for OpenShift:
+//
+//	node NAME       words: openshift
+//	namespace NAME  words: selects=X, kube=X its annotations for nodes
+//	manager NAME    a KubeControllerManager; words: observed=X, overridden=X the default for nodes
+//
 // and for volumes:
 //
 //	pvc NAME      words: volume=X that it is bound to, bindable (not yet bound for good), onepod
@@ -145,6 +151,9 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 			if name != "" {
 				attached = append(attached, corev1.AttachedVolume{Name: corev1.UniqueVolumeName("kubernetes.io/csi/" + name)})
 			}
+		}
+		if _, is := has["openshift"]; is {
+			meta.Labels = map[string]string{"node.openshift.io/os_id": "rhcos"}
 		}
 		inUse := []corev1.UniqueVolumeName{"kubernetes.io/host-path/x"}
 		for _, v := range attached {
@@ -252,6 +261,16 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 			d.Allocatable = &storagev1.VolumeNodeResources{Count: &limit}
 		}
 		return &storagev1.CSINode{ObjectMeta: meta, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{d, {Name: "another", NodeID: name, Allocatable: d.Allocatable}}}}
+	case "manager":
+		meta.Namespace = ""
+		config := func(word string) map[string]any {
+			selector, said := has[word]
+			if !said {
+				return map[string]any{"extendedArguments": map[string]any{"cluster-name": []string{"x"}}}
+			}
+			return map[string]any{"projectConfig": map[string]any{"defaultNodeSelector": selector}}
+		}
+		return &kubeControllerManager{ObjectMeta: meta, Spec: map[string]any{"managementState": "Managed", "observedConfig": config("observed"), "unsupportedConfigOverrides": config("overridden")}}
 	case "other":
 		return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"k": "v"}}
 	}
@@ -285,6 +304,11 @@ func forAdmission(kind string, meta metav1.ObjectMeta, has map[string]string) ru
 	resources := &admissionv1.MatchResources{NamespaceSelector: byNamespace, ObjectSelector: byObject, ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: rule}}}
 	switch kind {
 	case "namespace":
+		for word, annotation := range map[string]string{"selects": "openshift.io/node-selector", "kube": "scheduler.alpha.kubernetes.io/node-selector"} {
+			if selector, said := has[word]; said {
+				meta.Annotations[annotation] = selector
+			}
+		}
 		return &corev1.Namespace{ObjectMeta: meta, Spec: corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{"kubernetes"}}, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceActive}}
 	case "priorityclass":
 		return &schedulingv1.PriorityClass{ObjectMeta: meta, Value: 7, Description: "long"}
@@ -320,9 +344,25 @@ func forAdmission(kind string, meta metav1.ObjectMeta, has map[string]string) ru
 	return &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: has["policy"]}}
 }
 
+// kubeControllerManager is of operator.openshift.io/v1, as far as it matters.
+type kubeControllerManager struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              map[string]any `json:"spec"`
+}
+
+func (k *kubeControllerManager) DeepCopyObject() runtime.Object {
+	c := *k
+	return &c
+}
+
 // typed returns a copy of o that says what it is.
 func typed(o runtime.Object) runtime.Object {
 	o = o.DeepCopyObject()
+	if _, is := o.(*kubeControllerManager); is {
+		o.GetObjectKind().SetGroupVersionKind(ofManagers.GroupVersionKind())
+		return o
+	}
 	kinds, _, err := apiScheme().ObjectKinds(o)
 	if err != nil {
 		panic(err)

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	goyaml "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
@@ -34,14 +36,14 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 			}
 			done := it
 			it = item{}
-			if yamlAnchor().Match(done.text) {
+			if hasAnchor(done.text) {
 				anchors = append(anchors, done.text...)
 			}
 			return d.add(ctx, done)
 		}
 	)
 	for n := 0; ; n++ {
-		if head, _ := d.in.Peek(4); separator(head) && n > 0 {
+		if head, _ := d.in.Peek(4); n > 0 && (separator(head) || d.tolerant != nil && aside(d.in)) {
 			break
 		}
 		line := d.line
@@ -61,9 +63,9 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		if maybe && !blank {
 			maybe = false
 			if dash && isList {
-				return errTwoLists
+				return d.brokenOff(nil, errTwoLists)
 			}
-			if dash && !yamlAnchor().Match(whole.text) {
+			if dash && !hasAnchor(whole.text) {
 				isList, column = true, at
 			}
 		}
@@ -77,14 +79,23 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		if column >= 0 && (blank || at > column || dash && at == column) {
 			it.text = append(it.text, text...)
 			whole.text = append(whole.text, '\n')
+			if int64(len(it.text)) > d.most {
+				return d.at(it.path, tooLong(d.most))
+			}
 			continue
 		}
 		column = -1
 		if err := endOfOne(); err != nil {
 			return err
 		}
-		maybe = maybe || itemsKey().Match(text)
+		maybe = maybe || bytes.HasPrefix(text, []byte("items:")) && itemsKey().Match(text)
 		whole.text = append(whole.text, text...)
+		if int64(len(whole.text)) > d.most {
+			return tooLong(d.most)
+		}
+		if d.tolerant != nil && !utf8.Valid(text) { // which the parser would say after all of it
+			return errNotText
+		}
 	}
 	if err := endOfOne(); err != nil {
 		return err
@@ -94,31 +105,44 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 	}
 	whole.before = anchors
 	raw, repeats, err := whole.json()
+	if err == nil {
+		err = d.describe(json.RawMessage(raw))
+	}
+	if c := firstByte(d.list.Items); err == nil && c != 0 && c != 'n' { // after what looked like the end of the items
+		err = errTwoLists
+	}
+	if err == nil {
+		err = d.endList(ctx, false, repeats)
+	}
 	if err != nil {
-		return err
+		return d.harmed("", err, slices.Collect(maps.Keys(d.kinds)))
 	}
-	if err := d.describe(json.RawMessage(raw)); err != nil {
-		return err
-	}
-	if c := firstByte(d.list.Items); c != 0 && c != 'n' { // after what looked like the end of the items
-		return errTwoLists
-	}
-	return d.endList(ctx, false, repeats)
+	return nil
 }
 
 var itemsKey = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^items:[ \t]*(#.*)?\r?\n?$`)
 })
 
-// What may be an anchor of YAML, or an alias of one. kubectl writes none.
-var (
-	yamlAnchor = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s\[\]{},&]`)
-	})
-	yamlAlias = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
-	})
-)
+// hasAnchor reports whether a text has what may be an anchor of YAML. kubectl writes none.
+func hasAnchor(text []byte) bool {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(text[at:], '&')
+		if i < 0 {
+			return false
+		}
+		at += i
+		before := at == 0 || bytes.IndexByte([]byte(" \t\r\n\f[{,"), text[at-1]) >= 0
+		if before && at+1 < len(text) && bytes.IndexByte([]byte(" \t\r\n\f[]{},&"), text[at+1]) < 0 {
+			return true
+		}
+	}
+}
+
+// yamlAlias matches an alias of an anchor.
+var yamlAlias = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
+})
 
 // json returns the text as JSON, and of YAML the keys that stand in it twice.
 func (it *item) json() ([]byte, []Repeat, error) {

@@ -32,7 +32,7 @@ var advices = map[explain.AdviceCode][]string{
 		"{told=true}{undo=true}{back}; later publish the image for {platform}, or keep the pod off {count?this node|these nodes}", "{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
 		"find out whether the image is built for {platform} (Check) before you change anything",
 	},
-	explain.AdviseExcludeNodes: {"keep the pod off {count?this node|these nodes}[ ({Fix})]"},
+	explain.AdviseExcludeNodes: {"{problem=NextRolloutStalls}nothing now; before the next rollout have the template exclude {where} too, by its nodeSelector", "{problem=ExcludedButCounted}have the template exclude {count?this node|these nodes} too, by its nodeSelector[ ({Fix})]", "keep the pod off {count?this node|these nodes}[ ({Fix})]"},
 	explain.AdviseCompareNodes: {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
 	explain.AdviseConfig:       {"create what the message below names, or correct the template"},
 	explain.AdviseReadEvents:   {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
@@ -291,7 +291,7 @@ func (s *planned) first() string {
 	}
 	for _, u := range s.p.Ways(false) {
 		if u.Code == plan.ExcludeNodes {
-			return "keep the pod off " + someNames(u.Nodes)
+			return s.without(u)
 		}
 	}
 	if s.o.Reason == cause.DoesNotFit {

@@ -54,6 +54,9 @@ func everyWorld(t *testing.T, n int64) []told {
 	}
 	for _, seed := range seeds {
 		s := dstest.RandomTrouble(seed)
+		if seed%4 == 3 {
+			s = dstest.RandomOpenShift(seed)
+		}
 		out = append(out, told{name: fmt.Sprintf("seed %d", seed), s: s, changes: changes(s)})
 	}
 	return out

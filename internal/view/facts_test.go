@@ -38,6 +38,9 @@ func TestFactsHaveTheirTypes(t *testing.T) {
 	}
 	for seed := range cases.Of(int64(60)) {
 		s := dstest.Random(seed)
+		if seed%4 == 3 {
+			s = dstest.OnOpenShift(s, seed)
+		}
 		h, err := history.Make(stateOf(t, s), history.Options{})
 		check(t, err)
 		eachFacts(reflect.ValueOf(explained(t, s, explain.Options{})), look)

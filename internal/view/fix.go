@@ -93,8 +93,9 @@ func (a *answer) fix(f *explain.Fix, or string) {
 	case explain.FixPublishImage:
 		a.act(screen.Fix, either+say("publish a new image, for {name} too (it starts a rollout of all pods)", "publish a new image, for these nodes too (it starts a rollout of all pods)"), nil)
 	case explain.FixExcludeNodes:
+		facts["problem"] = string(f.Problem)
 		a.preview("", "node-selector", f.Selector.Key+"="+f.Selector.Value)
-		a.act(screen.Fix, either+say("{nodes=1}keep the pod off this node:", "keep the pod off these {nodes} nodes:"), a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p",
+		a.act(screen.Fix, either+say("{problem=ExcludedButCounted}{nodes=1}have the template exclude this node too:", "{problem=ExcludedButCounted}have the template exclude these {nodes} nodes too:", "{nodes=1}keep the pod off this node:", "keep the pod off these {nodes} nodes:"), a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p",
 			screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"nodeSelector":{%q:%q}}}}}`, f.Selector.Key, f.Selector.Value))), "starts a rollout of all pods", a.undoneBy())
 	case explain.FixRaiseLimit:
 		a.raise(f, or)

@@ -384,17 +384,23 @@ func (p *past) changed(r *history.Row) []string {
 	return lines
 }
 
-// images are what a revision runs; empty where it is unknown.
+// images are what a revision runs, each once; empty where it is unknown.
 func images(all []history.Image) string {
-	var words []string
+	var each []string
 	for _, i := range all {
-		image := template.ParseImage(i.Image)
-		if len(all) > 1 { // their registries are left out
+		if !slices.Contains(each, i.Image) {
+			each = append(each, i.Image)
+		}
+	}
+	var words []string
+	for _, i := range each {
+		image := template.ParseImage(i)
+		if len(each) > 1 { // their registries are left out
 			image.Repository = image.Name()
 		}
 		words = append(words, imageWords(image))
 	}
-	return behind(pluralOf(len(all), "image ", "images "), strings.Join(words, ", "))
+	return behind(pluralOf(len(each), "image ", "images "), strings.Join(words, ", "))
 }
 
 // commands are what to look at next.

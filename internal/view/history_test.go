@@ -335,3 +335,25 @@ stored: {8: {metadata: {annotations: {kubernetes.io/change-cause: "kubectl set e
 nodes: {"w-[1-2]": {}}
 pods: {"w-1 8": {}, "w-2 7": {}}
 `
+
+// TestImagesOnce: an image that several containers run is named once.
+func TestImagesOnce(t *testing.T) {
+	for _, tt := range []struct {
+		of   []string
+		want string
+	}{
+		{nil, ""},
+		{[]string{"r.example/a:1"}, "image r.example/a:1"},
+		{[]string{"r.example/a:1", "r.example/a:1", "r.example/a:1"}, "image r.example/a:1"},
+		{[]string{"r.example/a:1", "r.example/b:2", "r.example/a:1"}, "images a:1, b:2"},
+		{[]string{"r.example/a:1", "r.example/a:2"}, "images a:1, a:2"},
+	} {
+		var all []history.Image
+		for _, image := range tt.of {
+			all = append(all, history.Image{Image: image})
+		}
+		if got := images(all); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.of, got, tt.want)
+		}
+	}
+}

@@ -47,7 +47,7 @@ func histories(all []Past, asked Asked, style Style) *screen.Screen {
 			case r.Is == history.RowPending:
 				revision = fmt.Sprint(r.Number)
 			case h.Inferred():
-				revision, since = "hash "+r.Hash, "-"
+				revision = "hash " + r.Hash
 			}
 		}
 		if h.Rollout.Pods != nil {

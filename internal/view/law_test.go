@@ -26,6 +26,12 @@ import (
 func TestEveryScreen(t *testing.T) {
 	for seed := range cases.Of(int64(36)) {
 		s := dstest.Random(seed)
+		if seed%4 == 1 {
+			s = dstest.OnOpenShift(dstest.RandomFor(seed, "v1.30.5"), seed)
+		}
+		if seed%20 == 5 { // of one node by itself
+			s.OpenShift.Namespace.Annotations = map[string]string{snapshot.ProjectNodeSelectorAnnotation: "\x1b[31m\x07 \u009b2J \u202e red\nline"}
+		}
 		if seed%7 == 0 {
 			s.Nodes, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
 		}

@@ -42,7 +42,7 @@ func unknownNodes(nodes, known []string) (out []*screen.Screen) {
 func (a *answer) node(n *explain.Node) {
 	is, f := nodeStates[n.State()], daemonset.Facts{"runs": len(n.Pods) > 0, "problem": string(n.ProblemCode())}
 	if n.ShouldRun != nil {
-		f["excluded"] = fill(a.now, ofNode(n.ShouldRun.Facts), notEligible[n.ShouldRun.Reason])
+		f["excluded"] = fill(a.now, ofNode(n.ShouldRun.Facts), notEligible[n.ShouldRun.Reason]...)
 	}
 	if n.Problem != nil && predicates[n.Problem.Code].noun != "" {
 		f["problem"] = predicates[n.Problem.Code].of([]string{n.Name}, 1)
@@ -116,11 +116,12 @@ var nodeStates = map[explain.NodeState]struct {
 }
 
 // notEligible says which rule excludes a node.
-var notEligible = map[daemonset.Reason]string{
-	daemonset.NodeName:          "the template names another node; ",
-	daemonset.NodeSelector:      "the nodeSelector does not match; ",
-	daemonset.NodeAffinity:      "the node affinity does not match; ",
-	daemonset.TaintNotTolerated: "[{meaning}, and ]the pod does not tolerate the taint {taint}; ",
+var notEligible = map[daemonset.Reason][]string{
+	daemonset.NodeName:              {"the template names another node; "},
+	daemonset.NodeSelector:          {"the nodeSelector does not match; "},
+	daemonset.NodeAffinity:          {"the node affinity does not match; "},
+	daemonset.TaintNotTolerated:     {"[{meaning}, and ]the pod does not tolerate the taint {taint}; "},
+	daemonset.NamespaceNodeSelector: {"the node selector of the namespace ({annotation}) does not match; ", "the default node selector of the controller does not match; "},
 }
 
 // rules is a table of the rules of placement in the controller's order, those
@@ -193,6 +194,10 @@ var checks = map[daemonset.Rule][]string{
 	daemonset.RuleNodeSelector: {"{ok=true}{key}=[{want}]", "{placement}"},
 	daemonset.RuleNodeAffinity: {"{ok=true}term {term} of {terms} matches", "{requirement}"},
 	daemonset.RuleTaint:        {"{ok=true}tolerated by {automatic?every DaemonSet pod|the template}[ ({meaning})]", "not tolerated[{stays=true}: no new pod, but one that runs may stay][ ({meaning})]"},
+	daemonset.RuleNamespaceSelector: {
+		"{valid=false}{selector} cannot be parsed, and is ignored[ ({annotation})]", "{ok=true}{selector}[ ({annotation})]",
+		"the node does not match {selector}[ ({annotation})][{stays=true}; not asked, because another rule fails]",
+	},
 }
 
 // nodeChange is one change that makes a node eligible: a command, or words that
@@ -203,6 +208,11 @@ func (a *answer) nodeChange(node string, c daemonset.Remedy) []screen.Block {
 		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"="+c.Value), "--overwrite")}
 	case daemonset.RemoveLabel:
 		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"-"))}
+	case daemonset.SelectEveryNode:
+		return []screen.Block{
+			screen.Text("have namespace " + a.e.DaemonSet.Namespace + " select every node, for all of its pods:"),
+			a.kubectl("kubectl annotate namespace", screen.Quote(a.e.DaemonSet.Namespace), screen.Quote(c.Key+"="), "--overwrite"),
+		}
 	}
 	f := daemonset.Facts{"key": c.Key, "meaning": taintMeanings[c.Key], "affinity": fmt.Sprintf("{matchFields: [{key: metadata.name, operator: In, values: [%s]}]}", node)}
 	if t := c.Toleration; t != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -108,8 +109,21 @@ func (s *planned) waysOut() {
 		s.raise(u)
 	}
 	if i := slices.IndexFunc(s.p.Ways(false), func(u plan.Unblock) bool { return u.Code == plan.ExcludeNodes }); i >= 0 && s.live == nil {
-		s.add(screen.Fix, "keep the pod off %s: add the %s to the template", someNames(s.p.Ways(false)[i].Nodes), "nodeSelector "+s.p.Ways(false)[i].Value)
+		u := s.p.Ways(false)[i]
+		s.add(screen.Fix, "%s: add the nodeSelector %s to the template", s.without(u), u.Value)
 	}
+}
+
+// without says what excluding nodes is: nodes that get no pod anyway are to be excluded by
+// the template too.
+func (s *planned) without(u plan.Unblock) string {
+	counted := func(p *cause.Problem) bool {
+		return p.Code == cause.ExcludedButCounted && slices.Contains(p.Nodes, u.Nodes[0])
+	}
+	if len(u.Nodes) > 0 && slices.ContainsFunc(s.problems, counted) {
+		return "have the template exclude " + someNames(u.Nodes) + " too"
+	}
+	return "keep the pod off " + someNames(u.Nodes)
 }
 
 // costs say whom a way out costs its pod.

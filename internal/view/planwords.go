@@ -302,5 +302,6 @@ var assumptions = []struct {
 	{daemonset.AssumeNewestRules, []string{"the rules of {value}, the newest known, still hold"}},
 	{daemonset.AssumeMayStay, []string{"the nodes that pods are on still exist and keep them"}},
 	{daemonset.AssumeNodesReady, []string{"nodes are Ready unless a taint says otherwise, since their status is not in the input"}},
+	{daemonset.AssumeEveryNodeSelected, []string{"{source=kubecontrollermanagers}the controller has no default node selector, as it could not be read", "the namespace selects every node, as its node selector could not be read"}},
 	{daemonset.AssumeTolerationComparison, []string{"the controller's feature gate {value} is on, since the template has a toleration that needs it (Lt or Gt)"}},
 }

@@ -25,6 +25,10 @@ type Asked struct {
 	Live    bool             // of a cluster, not of a dump
 	Undo    bool             // it is a rollback that was asked for as one
 	Makes   []screen.Command // what makes the change that is planned, in its order; empty where none is known
+
+	// Log returns the command, in words, that shows a log which the input has; none where it has
+	// not. Nil: of a cluster.
+	Log func(namespace, pod, container string, previous bool) []string
 }
 
 // own is a command of this program.
@@ -245,6 +249,15 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	}[explain.LookInto(p)]
 	if c := a.describeOwner(p.Facts); len(c) > 0 {
 		return c
+	}
+	if look := explain.LookInto(p); a.asked.Log != nil && (look == explain.LookLogs || look == explain.LookLastLogs) && len(p.Pods) > 0 {
+		if words := a.asked.Log(a.h.DaemonSet.Namespace, p.Pods[0], fact(p.Facts, "container"), look == explain.LookLastLogs); len(words) > 0 {
+			c := screen.Command{}
+			for _, w := range words {
+				c = append(c, screen.Word(w))
+			}
+			return c
+		}
 	}
 	if words == nil {
 		return nil

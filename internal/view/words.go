@@ -145,6 +145,8 @@ var placements = map[daemonset.Reason][]string{
 	daemonset.NodeAffinity:      {"affinity: {requirement}"},
 	daemonset.TaintNotTolerated: {"[{meaning}: ]taint {taint}"},
 	daemonset.NodeGone:          {"there is no such node"},
+
+	daemonset.NamespaceNodeSelector: {"the namespace selects {selector} ({annotation})", "the controller selects {selector} by default"},
 }
 
 // requirements say which requirement of a node affinity fails.
@@ -192,7 +194,7 @@ func bracketed(words ...string) string {
 
 // sourceWords are where the version of the controller is from.
 var sourceWords = map[snapshot.VersionSource]string{
-	snapshot.VersionServer: "the API server's", snapshot.VersionFlag: "by flag", snapshot.VersionDump: "by the dump", snapshot.VersionDefault: "the newest known",
+	snapshot.VersionServer: "the API server's", snapshot.VersionFlag: "by flag", snapshot.VersionDump: "by the dump", snapshot.VersionKubelet: "the highest kubelet's", snapshot.VersionDefault: "the newest known",
 }
 
 // whyMissing and lostBy say why a part of the input is missing, and what the answer lacks for it.
@@ -206,6 +208,7 @@ var (
 		snapshot.PodsUnknown:              "only the reported numbers are left",
 		snapshot.ReportedUnknown:          "the reported numbers are unknown, and whether the controller has observed the latest generation",
 		snapshot.NodeConditionsUnknown:    "only its taints show that a node is NotReady",
+		snapshot.EveryNodeSelected:        "the placement is computed as if it selected every node",
 		snapshot.PodStatesUnknown:         "READY and AVAILABLE are not computed, and nothing is forecast",
 		snapshot.RevisionInferred:         "which pods are updated is inferred from their labels",
 		snapshot.DisruptionBudgetsUnknown: "unknown whether one selects the pods; a rolling update ignores it either way",
@@ -226,6 +229,7 @@ var (
 func partWords(what snapshot.What) string {
 	named := map[snapshot.What]string{
 		snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes", snapshot.PodStatus: "the status of pods",
+		snapshot.NamespaceNodeSelector: "the node selector of the namespace", snapshot.DefaultNodeSelector: "the default node selector of the controller",
 		snapshot.PersistentVolumes: "persistentvolumes and their claims", snapshot.PodsOfOthers: "the other pods on the nodes", snapshot.BudgetsOfOthers: "the poddisruptionbudgets of the other pods",
 	}
 	return cmp.Or(named[what], string(what))

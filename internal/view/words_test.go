@@ -41,11 +41,22 @@ func TestPlacementWords(t *testing.T) {
 		{daemonset.NodeAffinity, facts{"terms": 1, "key": "pool", "operator": "Exists", "values": []string{}, "valid": true}, "affinity: needs pool Exists"},
 		{daemonset.NodeAffinity, facts{"terms": 1, "key": "size", "operator": "Gt", "values": []string{"big"}, "valid": false}, "affinity: needs size Gt [big], which is not valid and never matches"},
 		{daemonset.TaintNotTolerated, facts{"taint": "dedicated=gpu:NoExecute", "key": "dedicated"}, "taint dedicated=gpu:NoExecute"},
+		{daemonset.NamespaceNodeSelector, facts{"selector": "pool=infra", "annotation": "openshift.io/node-selector", "valid": true}, "the namespace selects pool=infra (openshift.io/node-selector)"},
+		{daemonset.NamespaceNodeSelector, facts{"selector": "pool=infra", "valid": true}, "the controller selects pool=infra by default"},
 		{daemonset.TaintNotTolerated, facts{"taint": "a\x1b:NoSchedule", "key": "a\x1b"}, `taint a\u001b:NoSchedule`},
 		{daemonset.NodeGone, nil, "there is no such node"},
 	} {
 		if got := placement(tt.reason, tt.facts); got != tt.want {
 			t.Errorf("%s %v: %q, want %q", tt.reason, tt.facts, got, tt.want)
+		}
+	}
+	for _, r := range daemonset.PlacementReasons {
+		switch {
+		case r == daemonset.Eligible, r == daemonset.NodesNotRead:
+		case len(placements[r]) == 0:
+			t.Errorf("no words for %s", r)
+		case len(notEligible[r]) == 0 && r != daemonset.NodeGone:
+			t.Errorf("no words for a node that is not eligible for %s", r)
 		}
 	}
 }
@@ -149,7 +160,7 @@ func tables() map[string][]string {
 		each("eligibleIf", kind, sentences...)
 	}
 	for code, words := range notEligible {
-		each("notEligible", code, words)
+		each("notEligible", code, words...)
 	}
 	for tool, words := range managers {
 		each("managers", tool, words.who)

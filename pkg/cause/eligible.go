@@ -91,7 +91,7 @@ type step struct {
 func (t *step) eligible(st *daemonset.State) int {
 	ds := &appsv1.DaemonSet{}
 	ds.Spec.Template.Spec = *t.spec
-	placement, count := daemonset.NewPlacement(ds, st.Profile), 0
+	placement, count := daemonset.NewPlacement(ds, st.Profile).In(st.Snapshot.OpenShift), 0
 	for i := range st.Nodes {
 		if n := st.Nodes[i].Object; n != nil {
 			if should, _ := placement.Decide(n); should.OK {

@@ -16,7 +16,7 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	p := concern(n)
 	switch {
 	case p == nil && !n.ShouldRun.OK:
-		return nil
+		return cs.excluded(n)
 	case p == nil:
 		return cmp.Or(OtherSystem(n, &cs.st.DaemonSet.Spec.Template), cs.noPod())
 	}

@@ -87,6 +87,12 @@ const (
 	// Severity: Error
 	// Facts: want, platform
 	PodOSNotSupported daemonset.Reason = "PodOSNotSupported"
+	// ExcludedButCounted: only the node selector of the namespace excludes the node, so it gets no pod, and the rolling
+	// update of OpenShift 4.11 to 4.19 counts it as one without an available pod all the same. `key` and `want` are the
+	// label that the namespace asks for, if it asks for one
+	// Severity: Info, Error while old pods are left
+	// Facts: selector, annotation, key, want
+	ExcludedButCounted daemonset.Reason = "ExcludedButCounted"
 	// Terminating: the pod is terminating
 	// Severity: Info, Error when overdue
 	// Facts: overdue, finalizers
@@ -104,14 +110,14 @@ const (
 	// NextRolloutStalls: no rollout is in progress, and a change of the template would not reach every node, as a
 	// simulation shows. The nodes are those that would use up the limit or stay without an available pod
 	// Severity: Warning
-	// Facts: reason, replaced, replaces, atWorst, working, holders, field, limit
+	// Facts: reason, replaced, replaces, atWorst, working, holders, field, limit, excluded
 	NextRolloutStalls daemonset.Reason = "NextRolloutStalls"
 )
 
 // Reasons lists every Reason that this package adds to daemonset.Reasons.
 var Reasons = []daemonset.Reason{
 	NodeNotReady, TerminatingOnDeadNode, ControllerSilent, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
-	ProbeFailing, DoesNotFit, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, EvictLoop, Terminating, Starting, NoPod, NoEligibleNode, NextRolloutStalls,
+	ProbeFailing, DoesNotFit, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, EvictLoop, ExcludedButCounted, Terminating, Starting, NoPod, NoEligibleNode, NextRolloutStalls,
 }
 
 // OfContainer reports whether a cause is one that containers give: a bad revision

@@ -13,6 +13,9 @@ type FactKeys struct {
 
 	Allocatable string `json:"allocatable"` // how much of the first of `resources` the node can allocate, such as `16Gi`
 
+	// the annotation of the namespace that selects nodes; absent if it is the default of the controller
+	Annotation string `json:"annotation"`
+
 	// what tolerates the taint: a toleration that the controller adds (true) or one of the template (false)
 	Automatic   bool      `json:"automatic"`
 	Available   int       `json:"available"`   // the number of the status
@@ -55,6 +58,7 @@ type FactKeys struct {
 	// the field of the DaemonSet that tells: `metadata.labels[argocd.argoproj.io/instance]`,
 	// `metadata.managedFields[manager=helm]`
 	Evidence string `json:"evidence"`
+	Excluded bool   `json:"excluded"` // all of the nodes are `ExcludedButCounted`; otherwise absent
 	ExitCode int    `json:"exitCode"` // of the container's last exit
 	Failures int    `json:"failures"` // how often a pod failed on the node, by the controller's events
 	Fault    string `json:"fault"`    // one of the [faults of an image](#faults-of-an-image)
@@ -184,6 +188,7 @@ type FactKeys struct {
 	Restarts     int       `json:"restarts"`     // of the container; in a note, how many revisions are restarts
 	Revision     string    `json:"revision"`     // the ControllerRevision of the pod; empty if there is none
 	Revisions    int       `json:"revisions"`    // how many revisions equal the live template
+	Selector     string    `json:"selector"`     // the node selector of the namespace: `pool=infra`
 	Slot         string    `json:"slot"`         // the node's [slot](#slots)
 	SlowestStart int       `json:"slowestStart"` // the seconds that the slowest of those other pods took
 	StartedAt    time.Time `json:"startedAt"`    // when the container was started
@@ -207,18 +212,19 @@ type FactKeys struct {
 	To          int    `json:"to"`          // the number that the revision gets
 
 	// `ManagedFields`: they hold the time. `Order`: revisions with lower numbers are younger
-	Told        string   `json:"told"`
-	Tool        string   `json:"tool"`        // one of the [tools](#tools)
-	Unavailable int      `json:"unavailable"` // the number of the status
-	Updated     int      `json:"updated"`     // the number of the status
-	Used        int      `json:"used"`        // how many nodes use up the limit
-	Valid       bool     `json:"valid"`       // the requirement can be parsed; one that cannot matches no node
-	Value       string   `json:"value"`       // of the taint
-	Values      []string `json:"values"`      // of the requirement
-	Variable    string   `json:"variable"`    // of the environment, which refers to a key
-	Volume      string   `json:"volume"`      // which refers to the object
-	Want        string   `json:"want"`        // what the template asks for
-	Was         int      `json:"was"`         // its first number; 0 if that is not certain
+	Told        string `json:"told"`
+	Tool        string `json:"tool"`        // one of the [tools](#tools)
+	Unavailable int    `json:"unavailable"` // the number of the status
+	Updated     int    `json:"updated"`     // the number of the status
+	Used        int    `json:"used"`        // how many nodes use up the limit
+	// the requirement can be parsed; one that cannot matches no node, but as the node selector of a namespace every node
+	Valid    bool     `json:"valid"`
+	Value    string   `json:"value"`    // of the taint
+	Values   []string `json:"values"`   // of the requirement
+	Variable string   `json:"variable"` // of the environment, which refers to a key
+	Volume   string   `json:"volume"`   // which refers to the object
+	Want     string   `json:"want"`     // what the template asks for
+	Was      int      `json:"was"`      // its first number; 0 if that is not certain
 
 	// `TakenUpAgain`: they are the first numbers of restored revisions. `Unknown`: renumbered, cleaned up or
 	// deleted

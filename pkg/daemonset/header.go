@@ -105,6 +105,9 @@ const (
 	// AssumeNodesReady: without the status of the nodes: a node is Ready unless a taint says otherwise
 	// Source: `nodes/status`
 	AssumeNodesReady AssumptionCode = "NodesReady"
+	// AssumeEveryNodeSelected: on OpenShift, without what says which nodes the namespace selects: it selects every node
+	// Source: `namespaces/node-selector` or `kubecontrollermanagers`
+	AssumeEveryNodeSelected AssumptionCode = "EveryNodeSelected"
 	// AssumeTolerationComparison: the template has a toleration with the operator Lt or Gt, which the API server
 	// accepts only if its feature gate is on: it is assumed to be on in kube-controller-manager too
 	// Value: the feature gate
@@ -125,7 +128,7 @@ const (
 const comparisonGate = "TaintTolerationComparisonOperators"
 
 // Assumptions lists every AssumptionCode.
-var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay, AssumeNodesReady, AssumeTolerationComparison, AssumeGeneration, AssumeNewHash}
+var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay, AssumeNodesReady, AssumeEveryNodeSelected, AssumeTolerationComparison, AssumeGeneration, AssumeNewHash}
 
 // NewHeader returns the header of an answer of the given kind.
 func NewHeader(kind string, st *State) Header {
@@ -166,6 +169,11 @@ func NewHeader(kind string, st *State) Header {
 	}
 	if st.NodesRead && s.Lacks(snapshot.NodeStatus) {
 		assume(AssumeNodesReady, "", string(snapshot.NodeStatus))
+	}
+	for _, what := range snapshot.OpenShiftWhats {
+		if st.NodesRead && s.Lacks(what) {
+			assume(AssumeEveryNodeSelected, "", string(what))
+		}
 	}
 	if st.Placement.compares() {
 		assume(AssumeTolerationComparison, comparisonGate, "spec.template.spec.tolerations")

@@ -580,7 +580,12 @@ func TestVerdictsHaveReasons(t *testing.T) {
 func TestPlacementAgreesWithItself(t *testing.T) {
 	for seed := range cases.Of(int64(180)) {
 		s := dstest.RandomPlacement(seed)
-		p := NewPlacement(s.DaemonSet, Profile{TolerationComparison: true})
+		profile := Profile{TolerationComparison: true, NamespaceInStatus: true}
+		var namespace *snapshot.OpenShift // of every other one
+		if seed%2 == 1 {
+			namespace = dstest.RandomNamespace(seed, s.DaemonSet.Namespace)
+		}
+		p := NewPlacement(s.DaemonSet, profile).In(namespace)
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
 			run, stay := p.Decide(n)
@@ -597,10 +602,13 @@ func TestPlacementAgreesWithItself(t *testing.T) {
 				}
 				continue
 			}
-			ds, node := s.DaemonSet.DeepCopy(), n.DeepCopy()
+			ds, node, after := s.DaemonSet.DeepCopy(), n.DeepCopy(), namespace
 			spec := &ds.Spec.Template.Spec
 			for _, c := range changes {
 				switch c.Kind {
+				case SelectEveryNode:
+					after = &snapshot.OpenShift{Namespace: namespace.Namespace.DeepCopy(), DefaultNodeSelector: namespace.DefaultNodeSelector}
+					metav1.SetMetaDataAnnotation(&after.Namespace.ObjectMeta, c.Key, "")
 				case RepairNode:
 					node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == c.Key })
 				case AddToleration:
@@ -618,7 +626,7 @@ func TestPlacementAgreesWithItself(t *testing.T) {
 					}})
 				}
 			}
-			if run, _ := NewPlacement(ds, Profile{TolerationComparison: true}).Decide(node); !run.OK {
+			if run, _ := NewPlacement(ds, profile).In(after).Decide(node); !run.OK {
 				t.Fatalf("seed %d: node %s: after %+v: %+v", seed, n.Name, changes, run)
 			}
 		}

@@ -22,7 +22,8 @@ type Placement struct {
 	hasAffinity bool
 	terms       []term
 	tolerations []toleration
-	compare     bool // Lt and Gt are known
+	profile     Profile
+	namespace   *namespaceRule // of OpenShift; nil if there is none
 }
 
 type term []requirement
@@ -38,14 +39,15 @@ type toleration struct {
 	automatic bool
 }
 
-// NewPlacement returns the placement rules of a DaemonSet.
+// NewPlacement returns the placement rules of a DaemonSet, but for what its namespace adds
+// on OpenShift: see In.
 func NewPlacement(ds *appsv1.DaemonSet, profile Profile) *Placement {
 	spec := &ds.Spec.Template.Spec
 	p := &Placement{
 		nodeName: spec.NodeName,
 		selector: spec.NodeSelector,
 		keys:     slices.Sorted(maps.Keys(spec.NodeSelector)),
-		compare:  profile.TolerationComparison,
+		profile:  profile,
 	}
 	for _, t := range spec.Tolerations {
 		p.tolerations = append(p.tolerations, toleration{Toleration: t})
@@ -114,15 +116,20 @@ const (
 	RuleNodeSelector Rule = "nodeSelector" // one key of the template's nodeSelector
 	RuleNodeAffinity Rule = "nodeAffinity" // the template's required node affinity
 	RuleTaint        Rule = "taint"        // one taint of the node
+	// RuleNamespaceSelector: the node selector of the namespace, on OpenShift only. Its controller asks for it where
+	// every other rule passes
+	RuleNamespaceSelector Rule = "namespaceNodeSelector"
 )
 
 // Check is one rule applied to one node. Stays is false where failing it also
-// ends a pod that runs there already: everything but a NoSchedule taint.
+// ends a pod that runs there already: everything but a NoSchedule taint, and a
+// rule that is not asked because of one.
 type Check struct {
 	Rule Rule `json:"rule"` // the rule that was applied
 	OK   bool `json:"ok"`   // whether the node passes
 
-	// whether a pod that is on the node may stay although the rule fails; only a NoSchedule taint lets it
+	// whether a pod that is on the node may stay although the rule fails; only a NoSchedule taint lets it, and
+	// `namespaceNodeSelector` where another rule fails too
 	Stays bool `json:"stays"`
 
 	// the code of a failure, also where the node passes
@@ -132,13 +139,14 @@ type Check struct {
 }
 
 // Checks returns every rule for the node: the template's nodeName, its
-// nodeSelector key by key, its required node affinity as one, then each
-// NoSchedule and NoExecute taint of the node. The order of taints is ours:
-// those that outlive a node's condition before those that come with it.
+// nodeSelector key by key, its required node affinity as one, each NoSchedule
+// and NoExecute taint of the node, and the node selector of an OpenShift
+// namespace. The order of taints is ours: those that outlive a node's condition
+// before those that come with it.
 // PreferNoSchedule taints, preferred affinity, resources, ports, and the
 // node's readiness are no rules of placement.
 func (p *Placement) Checks(n *corev1.Node) []Check {
-	checks := make([]Check, 0, 2+len(p.keys)+len(n.Spec.Taints))
+	checks := make([]Check, 0, 3+len(p.keys)+len(n.Spec.Taints))
 	if p.nodeName != "" {
 		checks = append(checks, Check{Rule: RuleNodeName, OK: p.nodeName == n.Name, Reason: NodeName, Facts: Facts{"want": p.nodeName}})
 	}
@@ -150,6 +158,10 @@ func (p *Placement) Checks(n *corev1.Node) []Check {
 	}
 	for _, t := range sortedTaints(n.Spec.Taints) {
 		checks = append(checks, p.checkTaint(t))
+	}
+	if p.namespace != nil {
+		failed := slices.ContainsFunc(checks, func(c Check) bool { return !c.OK })
+		checks = append(checks, p.namespace.check(n, failed))
 	}
 	return checks
 }
@@ -243,7 +255,7 @@ func (p *Placement) tolerates(tol *corev1.Toleration, taint *corev1.Taint) bool 
 	case corev1.TolerationOpLt, corev1.TolerationOpGt:
 		limit, ok := wholeNumber(tol.Value)
 		number, isNumber := wholeNumber(taint.Value)
-		if !p.compare || !ok || !isNumber {
+		if !p.profile.TolerationComparison || !ok || !isNumber {
 			return false
 		}
 		return tol.Operator == corev1.TolerationOpLt && number < limit || tol.Operator == corev1.TolerationOpGt && number > limit
@@ -261,7 +273,7 @@ func wholeNumber(s string) (int64, bool) {
 // compares reports whether a toleration of the template has an operator that
 // the API refuses unless a gate is on, in a version that knows it.
 func (p *Placement) compares() bool {
-	return p.compare && slices.ContainsFunc(p.tolerations, func(t toleration) bool {
+	return p.profile.TolerationComparison && slices.ContainsFunc(p.tolerations, func(t toleration) bool {
 		return t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt
 	})
 }
@@ -300,9 +312,10 @@ func sortedTaints(taints []corev1.Taint) []corev1.Taint {
 // Decide returns whether the node should run the pod, and whether one that is
 // there may stay: the controller's NodeShouldRunDaemonPod.
 //
-// A node that fails nodeName, the selector or the affinity neither should nor
-// may, so a pod goes when a label stops matching. A NoSchedule taint that is
-// not tolerated only ends shouldRun, a NoExecute taint both. The reason is
+// A node that fails nodeName, the selector, the affinity or the selector of its
+// namespace neither should nor may, so a pod goes when a label stops matching. A
+// NoSchedule taint that is not tolerated only ends shouldRun, and the namespace is
+// then not asked; a NoExecute taint ends both. The reason is
 // that of the first rule that fails, in the order of Checks; facts "others"
 // counts the further ones.
 func (p *Placement) Decide(n *corev1.Node) (shouldRun, mayStay Verdict) {

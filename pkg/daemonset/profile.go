@@ -9,14 +9,17 @@ import (
 // Newest is the newest Kubernetes minor whose rules are known, as "v1.37".
 const Newest = "v1.37"
 
+// Oldest is the oldest one.
+const Oldest = "v1.17"
+
 const (
 	oldestMinor = 17
 	newestMinor = 37
 )
 
 // Profile is the rule set of one Kubernetes version: everything in which the
-// DaemonSet controllers of 1.17 to 1.37 differ. docs/controller.md has the
-// versions in which each came.
+// DaemonSet controllers of 1.17 to 1.37 differ, and those of OpenShift that are
+// built from them. docs/controller.md has the versions in which each came.
 type Profile struct {
 	Version string // as asked for: "v1.30.4"
 	Beyond  bool   // newer than Newest: the newest known rules are used
@@ -33,11 +36,16 @@ type Profile struct {
 	TemplateWithoutNullTime   bool // a revision's template has no "creationTimestamp": null
 	OwnedPodsFirst            bool // pods that are owned come before those to adopt, where only the first one goes
 	TolerationComparison      bool // tolerations with Lt and Gt compare numbers; behind a gate, see AssumeTolerationComparison
+
+	// Where the nodes are of OpenShift, whose controller asks for the node selector of the
+	// namespace (see Placement.In) when it creates and deletes pods.
+	NamespaceInStatus  bool // it does so too for the numbers of the status
+	NamespaceInRollout bool // … and in the rolling update
 }
 
 // profileRules says in which versions each field of Profile holds: the first
 // is the minor from whose .0 on it does, the others are patch releases of
-// older minors that got it as a backport.
+// older minors that got it as a backport, or had it before it was lost.
 //
 // Changes of the controller that no single sync shows have no field: those of
 // its queue, its expectations, its retries, its cache and its events.
@@ -58,6 +66,8 @@ var profileRules = []struct {
 	{func(p *Profile) *bool { return &p.AvailableInclusive }, []version{{34, 0}}, "#132122"},
 	{func(p *Profile) *bool { return &p.TemplateWithoutNullTime }, []version{{34, 0}}, "#130989"},
 	{func(p *Profile) *bool { return &p.TolerationComparison }, []version{{35, 0}}, "#134665; alpha and off by default"},
+	{func(p *Profile) *bool { return &p.NamespaceInStatus }, []version{{18, 0}}, "openshift/origin: one method for all of it, from OpenShift 4.5 on"},
+	{func(p *Profile) *bool { return &p.NamespaceInRollout }, []version{{33, 0}, {23, 0}, {22, 0}, {21, 0}, {20, 0}, {19, 0}, {18, 0}}, "openshift/kubernetes; lost with the method in 4.11 (1.24), and back in 4.20 (1.33)"},
 }
 
 type version struct{ minor, patch int }
@@ -84,13 +94,20 @@ func ForVersion(v string) (Profile, error) {
 		}
 	}
 	if minor < oldestMinor {
-		return Profile{}, fmt.Errorf("the rules of Kubernetes %s are not known: 1.%d is the oldest", v, oldestMinor)
+		return Profile{}, &OldVersionError{v}
 	}
 	p := Profile{Version: v, Beyond: minor > newestMinor}
 	for _, r := range profileRules {
 		*r.field(&p) = holds(version{minor, patch}, r.since)
 	}
 	return p, nil
+}
+
+// OldVersionError says that a version is older than Oldest.
+type OldVersionError struct{ Version string }
+
+func (e *OldVersionError) Error() string {
+	return fmt.Sprintf("the rules of Kubernetes %s are not known: 1.%d is the oldest", e.Version, oldestMinor)
 }
 
 func holds(v version, since []version) bool {

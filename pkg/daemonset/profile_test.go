@@ -21,6 +21,8 @@ var profileFields = map[string]func(*Profile) *bool{
 	"no-null-time":   func(p *Profile) *bool { return &p.TemplateWithoutNullTime },
 	"owned-first":    func(p *Profile) *bool { return &p.OwnedPodsFirst },
 	"compare":        func(p *Profile) *bool { return &p.TolerationComparison },
+	"in-status":      func(p *Profile) *bool { return &p.NamespaceInStatus },
+	"in-rollout":     func(p *Profile) *bool { return &p.NamespaceInRollout },
 	"beyond-newest!": func(p *Profile) *bool { return &p.Beyond },
 }
 
@@ -65,10 +67,34 @@ func TestForVersion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			want.NamespaceInStatus, want.NamespaceInRollout = got.NamespaceInStatus, got.NamespaceInRollout // see TestOpenShiftRules
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestOpenShiftRules: which parts of OpenShift's controller ask the namespace, at every edge.
+func TestOpenShiftRules(t *testing.T) {
+	for _, tt := range []struct {
+		version         string
+		status, rollout bool
+		why             string
+	}{
+		{"v1.17.9", false, false, "4.4: only creation and deletion do"},
+		{"v1.18.0", true, true, "4.5: one method decides for all of them"},
+		{"v1.19.16", true, true, "4.6"}, {"v1.20.0", true, true, "4.7"}, {"v1.21.14", true, true, "4.8"}, {"v1.22.0", true, true, "4.9"},
+		{"v1.23.17", true, true, "4.10"},
+		{"v1.24.0", true, false, "4.11: the method became a function, which the rolling update calls without the patch"},
+		{"v1.32.13", true, false, "4.19"},
+		{"v1.33.0", true, true, "4.20: the rolling update calls the patch again"},
+		{"v1.99.0", true, true, "the newest rules"},
+	} {
+		got, err := ForVersion(tt.version)
+		if err != nil || got.NamespaceInStatus != tt.status || got.NamespaceInRollout != tt.rollout {
+			t.Errorf("%s: status %t, rollout %t, %v: %s", tt.version, got.NamespaceInStatus, got.NamespaceInRollout, err, tt.why)
+		}
 	}
 }
 

@@ -61,6 +61,10 @@ const (
 	// NoExecute taint of the node. In `checks` also for a taint that is tolerated
 	// Facts: taint, key, value, effect, automatic, others
 	TaintNotTolerated Reason = "TaintNotTolerated"
+	// NamespaceNodeSelector: on OpenShift: every other rule passes, and the node selector of the namespace does not match.
+	// In `checks` also where another rule fails
+	// Facts: selector, annotation, valid
+	NamespaceNodeSelector Reason = "NamespaceNodeSelector"
 	// NodesNotRead: unknown: the nodes could not be read. In no Explanation, whose `shouldRun` is then null
 	NodesNotRead Reason = "NodesNotRead"
 	NodeGone     Reason = "NodeGone" // the node no longer exists
@@ -115,7 +119,7 @@ const (
 )
 
 // PlacementReasons lists why a node is or is not eligible.
-var PlacementReasons = []Reason{Eligible, NodeName, NodeSelector, NodeAffinity, TaintNotTolerated, NodeGone, NodesNotRead}
+var PlacementReasons = []Reason{Eligible, NodeName, NodeSelector, NodeAffinity, TaintNotTolerated, NamespaceNodeSelector, NodeGone, NodesNotRead}
 
 // StepReasons lists why a sync acts or does not.
 var StepReasons = []Reason{StepPlacement, StepReplacing, StepUpToDate, StepBudgetSpent, StepWaiting, StepOnDelete, StepFails, StepBeingDeleted, StepSelectsAll, StepPodsNotRead}

@@ -1,6 +1,7 @@
 package daemonset
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // RemedyKind names a Remedy.
@@ -16,10 +19,12 @@ type RemedyKind string
 
 const (
 	// RepairNode: repair the node: its taint `key` comes and goes with a node condition
-	RepairNode    RemedyKind = "RepairNode"
-	SetLabel      RemedyKind = "SetLabel"      // set the node's label `key` to `value`
-	RemoveLabel   RemedyKind = "RemoveLabel"   // remove the node's label `key`
-	AddToleration RemedyKind = "AddToleration" // add `toleration` to the template
+	RepairNode  RemedyKind = "RepairNode"
+	SetLabel    RemedyKind = "SetLabel"    // set the node's label `key` to `value`
+	RemoveLabel RemedyKind = "RemoveLabel" // remove the node's label `key`
+	// SelectEveryNode: set the annotation `key` of the namespace to nothing, which has it select every node
+	SelectEveryNode RemedyKind = "SelectEveryNode"
+	AddToleration   RemedyKind = "AddToleration" // add `toleration` to the template
 	// AddAffinityTerm: add a term to the template's required node affinity that names the node
 	AddAffinityTerm RemedyKind = "AddAffinityTerm"
 	RemoveNodeName  RemedyKind = "RemoveNodeName" // remove nodeName from the template
@@ -29,14 +34,14 @@ const (
 )
 
 // byHarm are the changes that can be made, the least harmful first: of this
-// node alone, then of the template, which rolls every pod.
-var byHarm = []RemedyKind{RepairNode, SetLabel, RemoveLabel, AddToleration, AddAffinityTerm, RemoveNodeName}
+// node alone, then of the namespace, then of the template, which rolls every pod.
+var byHarm = []RemedyKind{RepairNode, SetLabel, RemoveLabel, SelectEveryNode, AddToleration, AddAffinityTerm, RemoveNodeName}
 
-// Remedy is one change, of the node or of the template, by which a node may become
-// eligible.
+// Remedy is one change, of the node, its namespace or the template, by which a node may
+// become eligible.
 type Remedy struct {
 	Kind       RemedyKind         `json:"kind"`                 // what to change
-	Key        string             `json:"key,omitempty"`        // of the label or the taint; absent if it is about neither
+	Key        string             `json:"key,omitempty"`        // of the label, the annotation or the taint; absent if it is about none
 	Value      string             `json:"value,omitempty"`      // of the label; absent if there is none
 	Toleration *corev1.Toleration `json:"toleration,omitempty"` // the toleration to add; absent for other changes
 }
@@ -87,7 +92,7 @@ func (p *Placement) Remedies(n *corev1.Node) []Remedy {
 	for _, c := range p.Checks(n) {
 		key := c.Facts.Text("key")
 		switch {
-		case c.OK, c.Rule == RuleNodeAffinity: // which is below
+		case c.OK, c.Rule == RuleNodeAffinity, c.Rule == RuleNamespaceSelector: // which are below
 		case c.Rule == RuleNodeName:
 			changes = append(changes, Remedy{Kind: RemoveNodeName})
 		case c.Rule == RuleTaint:
@@ -100,7 +105,11 @@ func (p *Placement) Remedies(n *corev1.Node) []Remedy {
 			changes = append(changes, Remedy{Kind: SetLabel, Key: key, Value: p.selector[key]})
 		}
 	}
-	return sensible(append(changes, p.affinityRemedies(n)...))
+	byLabels := p.affinityRemedies(n)
+	if p.namespace != nil {
+		byLabels = p.needed(n, append(byLabels, p.namespaceRemedies(n, byLabels)...))
+	}
+	return sensible(append(changes, byLabels...))
 }
 
 // sensible returns the changes by harm, or, where one of them is none that makes
@@ -121,11 +130,7 @@ func (p *Placement) affinityRemedies(n *corev1.Node) []Remedy {
 	if !p.hasAffinity {
 		return nil
 	}
-	labeled := n.DeepCopy()
-	if labeled.Labels == nil {
-		labeled.Labels = map[string]string{}
-	}
-	maps.Copy(labeled.Labels, p.selector)
+	labeled := relabeled(n, p.selector, nil)
 	var best []Remedy
 	found, byOwned, others := false, "", 0
 	for i := range p.terms {
@@ -146,6 +151,65 @@ func (p *Placement) affinityRemedies(n *corev1.Node) []Remedy {
 		return []Remedy{{Kind: NoSensibleChange, Key: byOwned}}
 	}
 	return []Remedy{{Kind: AddAffinityTerm}}
+}
+
+// namespaceRemedies returns what has the namespace select the node, beside these changes of
+// its labels and those that the template's selector wants: the fewest further ones or, where
+// there are none that a person makes, a change of the namespace.
+func (p *Placement) namespaceRemedies(n *corev1.Node, beside []Remedy) []Remedy {
+	labeled, settled := relabeled(n, p.selector, beside), map[string]string{}
+	maps.Copy(settled, p.selector)
+	for _, c := range beside {
+		settled[c.Key] = c.Value
+	}
+	if p.namespace.check(labeled, false).OK {
+		return nil
+	}
+	if changes, _, ok := p.namespace.term().labelRemedies(labeled, settled); ok {
+		// a label that it takes away may be one that the affinity needs
+		if after := relabeled(labeled, nil, changes); !p.hasAffinity || p.checkAffinity(after).OK || !p.checkAffinity(labeled).OK {
+			return changes
+		}
+	}
+	return []Remedy{{Kind: SelectEveryNode, Key: cmp.Or(p.namespace.annotation, snapshot.ProjectNodeSelectorAnnotation)}}
+}
+
+// needed returns the changes without those that the others make needless: a label for the
+// namespace can meet another term of the affinity.
+func (p *Placement) needed(n *corev1.Node, changes []Remedy) []Remedy {
+	has := func(in []Remedy, kind RemedyKind) bool {
+		return slices.ContainsFunc(in, func(c Remedy) bool { return c.Kind == kind })
+	}
+	met := func(by []Remedy) bool {
+		labeled := relabeled(n, p.selector, by)
+		return (!p.hasAffinity || has(by, AddAffinityTerm) || p.checkAffinity(labeled).OK) && (has(by, SelectEveryNode) || p.namespace.check(labeled, false).OK)
+	}
+	for i := 0; i < len(changes); {
+		if fewer := slices.Delete(slices.Clone(changes), i, i+1); met(fewer) {
+			changes = fewer
+		} else {
+			i++
+		}
+	}
+	return changes
+}
+
+// relabeled returns a copy of the node with these labels and changes of labels.
+func relabeled(n *corev1.Node, set map[string]string, changes []Remedy) *corev1.Node {
+	out := n.DeepCopy()
+	if out.Labels == nil {
+		out.Labels = map[string]string{}
+	}
+	maps.Copy(out.Labels, set)
+	for _, c := range changes {
+		switch c.Kind {
+		case SetLabel:
+			out.Labels[c.Key] = c.Value
+		case RemoveLabel:
+			delete(out.Labels, c.Key)
+		}
+	}
+	return out
 }
 
 // labelRemedies returns the label changes that make a node meet the term, key

@@ -126,7 +126,7 @@ func TestFewest(t *testing.T) {
 func TestOfTemplate(t *testing.T) {
 	for kind, want := range map[RemedyKind]bool{
 		AddToleration: true, AddAffinityTerm: true, RemoveNodeName: true,
-		SetLabel: false, RemoveLabel: false, RepairNode: false, NoSensibleChange: false,
+		SetLabel: false, RemoveLabel: false, SelectEveryNode: false, RepairNode: false, NoSensibleChange: false,
 	} {
 		if got := (Remedy{Kind: kind}).OfTemplate(); got != want {
 			t.Errorf("%s: %t, want %t", kind, got, want)

@@ -140,7 +140,7 @@ func revisionHash(r *appsv1.ControllerRevision) string {
 // number, in the profile's.
 func liveForm(s *snapshot.Snapshot, profile Profile, stored []template.Content) (template.Content, error) {
 	form, err := template.Of(&s.DaemonSet.Spec.Template, !profile.TemplateWithoutNullTime)
-	if err != nil || s.VersionSource != snapshot.VersionDefault {
+	if err != nil || s.VersionSource != snapshot.VersionDefault && s.VersionSource != snapshot.VersionKubelet {
 		return form, err
 	}
 	other, err := template.Of(&s.DaemonSet.Spec.Template, profile.TemplateWithoutNullTime)

@@ -80,7 +80,7 @@ func (st *State) Limit() int {
 
 // Holds reports whether the node uses up one of the budget. Every node counts
 // that should run the pod or that any pod of the DaemonSet is for, vanished
-// ones too.
+// ones too; which nodes should, rolled says.
 //
 // Unavailable: no available pod, two pods where one belongs, or only
 // terminating ones; an unavailable old pod counts from 1.31.0, 1.30.6,
@@ -92,13 +92,13 @@ func (st *State) Holds(n *Node) bool {
 	case st.Budget.Kind == BudgetNone:
 		return false
 	case !st.Profile.RollingUpdateV2:
-		return n.ShouldRun.OK && !hasLivingAvailable(n)
+		return n.rolled() && !hasLivingAvailable(n)
 	case st.Budget.MaxSurge > 0:
 		return n.Slot == SlotExcess || n.Slot == SlotBoth && !newOf(n).Available.OK
 	}
 	switch n.Slot {
 	case SlotEmpty:
-		return n.ShouldRun.OK
+		return n.rolled()
 	case SlotExcess, SlotOnlyTerminating, SlotBoth, SlotNewUnavailable:
 		return true
 	case SlotOldUnavailable:
@@ -106,6 +106,10 @@ func (st *State) Holds(n *Node) bool {
 	}
 	return false
 }
+
+// rolled reports whether the rolling update takes the node for one that should run the
+// pod: on OpenShift 4.11 to 4.19, and 4.4, also one that only its namespace excludes.
+func (n *Node) rolled() bool { return n.ShouldRun.OK || n.StillRolled }
 
 // Used is how many nodes use up the budget; meaningless where PodsRead is false.
 func (st *State) Used() int {
@@ -163,9 +167,9 @@ func (st *State) surgeShare(n *Node, share *rollingShare) {
 	case newPod != nil:
 	case !n.Exists && st.Profile.SunsetInSurge:
 		share.err = &StepError{Code: VanishedNodeInSurge, Node: n.Name, Pod: oldPod.Name}
-	case !n.ShouldRun.OK && st.Profile.SunsetInSurge && oldPod.Available.OK:
+	case !n.rolled() && st.Profile.SunsetInSurge && oldPod.Available.OK:
 		share.sunset = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: Sunset}}
-	case !n.ShouldRun.OK && st.Profile.SunsetInSurge:
+	case !n.rolled() && st.Profile.SunsetInSurge:
 		share.deletes = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: NoLongerEligible}}
 	case oldPod.Available.OK:
 		share.candidates = []Item{{Node: n.Name, Reason: Surge}}

@@ -32,7 +32,8 @@ type State struct {
 	Budget    Budget
 
 	// Desired is the number of nodes that should run the pod; the status's
-	// number where the nodes could not be read.
+	// number where the nodes could not be read. The rolling update counts those
+	// of Budget.Of, which can be more on OpenShift.
 	Desired int
 
 	NodesRead  bool
@@ -55,6 +56,10 @@ type Node struct {
 	Pods      []Pod // in the controller's order: bound first, then oldest, then by name
 	Ignored   []Pod // pods on the node that no rule counts
 	Slot      Slot
+
+	// Of a node that only its namespace excludes: whether the controller of this version of
+	// OpenShift counts it all the same, in the status and in a rolling update.
+	StillDesired, StillRolled bool
 }
 
 // Pod is a pod of the DaemonSet as the next sync sees it.
@@ -127,7 +132,7 @@ func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content) 
 		return nil, fmt.Errorf("daemonset %s/%s: spec.selector: %w", ds.Namespace, ds.Name, err)
 	}
 	st := &State{
-		Snapshot: s, stored: stored, At: s.TakenAt, Profile: profile, DaemonSet: ds, Placement: NewPlacement(ds, profile),
+		Snapshot: s, stored: stored, At: s.TakenAt, Profile: profile, DaemonSet: ds, Placement: NewPlacement(ds, profile).In(s.OpenShift),
 		NodesRead: !s.Lacks(snapshot.Nodes), PodsListed: !s.Lacks(snapshot.Pods), StatusRead: !s.Lacks(snapshot.DaemonSetStatus),
 		surge: allowsSurge(ds, profile), deleted: ds.DeletionTimestamp != nil,
 	}
@@ -153,15 +158,15 @@ func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content) 
 	if !st.StatusRead {
 		source = "Unknown"
 	}
+	rolled := st.Desired
 	if st.NodesRead {
-		st.Desired, source = 0, "Computed"
+		st.Desired, rolled, source = 0, 0, "Computed"
 		for i := range st.Nodes {
-			if st.Nodes[i].ShouldRun.OK {
-				st.Desired++
-			}
+			st.Desired += b2i(st.Nodes[i].Membership().Desired)
+			rolled += b2i(st.Nodes[i].rolled())
 		}
 	}
-	st.Budget = resolveBudget(ds, st.Desired, profile)
+	st.Budget = resolveBudget(ds, rolled, profile)
 	st.Budget.OfSource = source
 	return st, nil
 }
@@ -223,6 +228,8 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 		for i := range objects {
 			n := &Node{Name: objects[i].Name, Object: &objects[i], Exists: true}
 			n.ShouldRun, n.MayStay = st.Placement.Decide(n.Object)
+			alone := n.ShouldRun.excludedAlone()
+			n.StillDesired, n.StillRolled = alone && !st.Profile.NamespaceInStatus, alone && !st.Profile.NamespaceInRollout
 			nodes[n.Name] = n
 		}
 	}

@@ -4,7 +4,8 @@ import appsv1 "k8s.io/api/apps/v1"
 
 // Counts are the seven numbers of a DaemonSet's status, comparable with ==.
 type Counts struct {
-	Desired      int `json:"desiredNumberScheduled"` // eligible nodes: those that should run the pod
+	// eligible nodes: those that should run the pod; on OpenShift 4.4 also those that only their namespace excludes
+	Desired      int `json:"desiredNumberScheduled"`
 	Current      int `json:"currentNumberScheduled"` // of those, the nodes with a pod, in whatever state
 	Misscheduled int `json:"numberMisscheduled"`     // nodes that are not eligible and have a pod
 
@@ -36,7 +37,7 @@ func (n *Node) Membership() Membership {
 	if !n.Exists {
 		return Membership{}
 	}
-	if !n.ShouldRun.OK {
+	if !n.ShouldRun.OK && !n.StillDesired {
 		return Membership{Misscheduled: len(n.Pods) > 0}
 	}
 	if len(n.Pods) == 0 {

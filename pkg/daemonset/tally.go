@@ -14,6 +14,7 @@ type Tally struct {
 
 	counts               Counts
 	used, available, old int
+	lacking              int // nodes that should run the pod and have none
 
 	sets [allSets]set // of nodes, by what they bring
 	last Act          // its lists are used again
@@ -101,6 +102,7 @@ func (t *Tally) add(p *part, by int) {
 	t.used += by * b2i(p.rolling.holds)
 	t.available += by * b2i(p.rolling.available)
 	t.old += by * p.old
+	t.lacking += by * b2i(p.member.Desired && !p.member.Current && !p.node.StillDesired)
 	t.counts.add(p.member, by)
 }
 
@@ -128,14 +130,14 @@ func (t *Tally) Rolls() bool {
 // Refused reports whether a pod is owed that the API server refuses, which ends a
 // sync before old pods are replaced.
 func (t *Tally) Refused() bool {
-	return t.course.Refused && t.counts.Current < t.counts.Desired
+	return t.course.Refused && t.lacking > 0
 }
 
 // room returns how many candidates a rolling update takes, and how many pods it
 // takes from nodes that should not run them: as far as more are available than
 // desired.
 func (t *Tally) room() (candidates, sunset int) {
-	return max(0, t.st.Limit()-t.used), max(0, t.available-t.st.Desired)
+	return max(0, t.st.Limit()-t.used), max(0, t.available-t.st.Budget.Of)
 }
 
 // Act is what one sync does in one course of many.

@@ -54,7 +54,8 @@ const (
 	// AdvisePublishImage: the failing nodes have an architecture or an operating system that the image may not be built
 	// for: publish it for them, or keep the pod off them
 	AdvisePublishImage AdviceCode = "PublishImage"
-	// AdviseExcludeNodes: keep the pod off nodes whose kubelet rejects it
+	// AdviseExcludeNodes: keep the pod off nodes whose kubelet rejects it, or have the template exclude those that only
+	// the namespace excludes
 	AdviseExcludeNodes AdviceCode = "ExcludeNodes"
 	AdviseConfig       AdviceCode = "Config" // create what the container refers to, or correct the template
 	// AdviseRepairBeforeRollout: nothing is urgent, but the nodes have to be repaired before the next rollout
@@ -149,6 +150,8 @@ func advise(problems []*Problem, canWait bool) []Advice {
 // adviceFor returns what a problem asks for; empty where that is not known.
 func adviceFor(p *Problem) AdviceCode {
 	switch {
+	case p.Code == cause.NextRolloutStalls && p.Facts.Yes("excluded"):
+		return AdviseExcludeNodes
 	case p.Code == cause.NextRolloutStalls, p.Code == Misscheduled && p.Origin != nil:
 		return AdviseRepairBeforeRollout
 	case p.Code == Misscheduled && p.Severity == cause.SeverityWarning:
@@ -159,7 +162,7 @@ func adviceFor(p *Problem) AdviceCode {
 		return AdviseWait
 	case p.Origin == nil:
 		return ""
-	case p.Code == cause.PodOSNotSupported:
+	case p.Code == cause.PodOSNotSupported, p.Code == cause.ExcludedButCounted:
 		return AdviseExcludeNodes
 	case p.Origin.Kind == cause.OriginCommon && p.Common.OfPlatform():
 		return AdvisePublishImage

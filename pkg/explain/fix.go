@@ -85,6 +85,10 @@ func (g *given) fixes(e *Explanation) []Fix {
 				add(Fix{Code: FixUndo, Revision: int64(to)})
 			}
 		case p.Code != Misscheduled && !p.Urgent():
+		case p.Code == cause.ExcludedButCounted:
+			if key := p.Facts.Text("key"); key != "" {
+				add(Fix{Code: FixExcludeNodes, Selector: &cause.Label{Key: key, Value: p.Facts.Text("want")}, Nodes: p.Nodes})
+			}
 		case p.Code == cause.PodOSNotSupported:
 			add(Fix{Code: FixExcludeNodes, Selector: &cause.Label{Key: corev1.LabelOSStable, Value: p.Facts.Text("want")}, Nodes: p.Nodes})
 		case o.Kind == cause.OriginCommon && p.Common.OfPlatform():
@@ -215,7 +219,7 @@ func (g *given) change(problems []Problem) *history.Diff {
 func (e *Explanation) helps(code FixCode) daemonset.Reason {
 	kind := map[FixCode]cause.OriginKind{FixRepairNodes: cause.OriginNodes, FixRaiseQuota: cause.OriginQuota, FixMakeRoom: cause.OriginScheduling, FixNoSurge: cause.OriginStrategy, FixPublishImage: cause.OriginCommon, FixExcludeNodes: cause.OriginCommon}[code]
 	for _, p := range e.Matters() {
-		if code == FixExcludeNodes && p.Code == cause.PodOSNotSupported {
+		if code == FixExcludeNodes && (p.Code == cause.PodOSNotSupported || p.Code == cause.ExcludedButCounted) {
 			return p.Code
 		}
 		if code == FixTolerate && p.Code == Misscheduled {

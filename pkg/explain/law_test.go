@@ -28,7 +28,7 @@ const seeds = 300
 func TestNothingFollowsFromAMissingStatus(t *testing.T) {
 	verdicts := map[explain.VerdictCode]int{}
 	for seed := range cases.Of(int64(seeds)) {
-		s := dstest.RandomTrouble(seed)
+		s := troubled(seed)
 		if len(s.Gaps) > 0 {
 			continue
 		}
@@ -110,6 +110,14 @@ func TestLaws(t *testing.T) {
 	}
 }
 
+// troubled returns a random state, every seventh of OpenShift.
+func troubled(seed int64) *snapshot.Snapshot {
+	if seed%7 == 6 {
+		return dstest.RandomOpenShift(seed)
+	}
+	return dstest.RandomTrouble(seed)
+}
+
 type answer struct {
 	st *daemonset.State
 	e  *explain.Explanation
@@ -121,6 +129,10 @@ func randomAnswers(t *testing.T) []answer {
 	var out []answer
 	for seed := range cases.Of(int64(seeds)) {
 		st, e := explanation(t, dstest.RandomTrouble(seed), explain.Options{})
+		out = append(out, answer{st, e})
+	}
+	for seed := range cases.Of(int64(seeds / 3)) {
+		st, e := explanation(t, dstest.RandomOpenShift(seed), explain.Options{})
 		out = append(out, answer{st, e})
 	}
 	for seed := range cases.Of(int64(seeds / 5)) {
@@ -137,7 +149,7 @@ func columnsPartition(st *daemonset.State, e *explain.Explanation) error {
 	}
 	of := map[string]func(*daemonset.Node) bool{
 		"DESIRED":      func(n *daemonset.Node) bool { return n.Exists },
-		"MISSCHEDULED": func(n *daemonset.Node) bool { return n.Exists && !n.ShouldRun.OK },
+		"MISSCHEDULED": func(n *daemonset.Node) bool { return n.Exists && !n.Membership().Desired },
 	}
 	total := map[string]int{
 		"DESIRED": counts.Desired, "CURRENT": counts.Current, "READY": counts.Ready,
@@ -156,7 +168,7 @@ func columnsPartition(st *daemonset.State, e *explain.Explanation) error {
 	for _, c := range e.Columns {
 		belongs := of[c.Name]
 		if belongs == nil {
-			belongs = func(n *daemonset.Node) bool { return n.Exists && n.ShouldRun.OK }
+			belongs = func(n *daemonset.Node) bool { return n.Exists && n.Membership().Desired }
 		}
 		var wanted, named []string
 		for i := range st.Nodes {
@@ -398,7 +410,7 @@ func TestDocument(t *testing.T) {
 		return nil
 	}
 	for seed := range cases.Of(int64(seeds / 6)) {
-		s := dstest.RandomTrouble(seed)
+		s := troubled(seed)
 		var o explain.Options
 		if seed%3 == 0 && len(s.Nodes) > 0 {
 			o.Nodes = []string{s.Nodes[0].Name}
@@ -425,7 +437,7 @@ func encode(t *testing.T, e *explain.Explanation) []byte {
 
 func TestOrderOfInputDoesNotMatter(t *testing.T) {
 	for seed := range cases.Of(int64(seeds / 4)) {
-		s := dstest.RandomTrouble(seed)
+		s := troubled(seed)
 		_, e := explanation(t, s, explain.Options{})
 		r := rand.New(rand.NewPCG(uint64(seed), 2))
 		shuffled := *s
@@ -446,7 +458,7 @@ func shuffle[T any](r *rand.Rand, list []T) []T {
 
 func TestInputIsNotChanged(t *testing.T) {
 	for seed := range cases.Of(int64(seeds / 5)) {
-		s := dstest.RandomTrouble(seed)
+		s := troubled(seed)
 		before, err := snapshot.Encode(s)
 		if err != nil {
 			t.Fatal(err)

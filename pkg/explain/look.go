@@ -23,7 +23,7 @@ const (
 )
 
 var looks = map[daemonset.Reason]Look{
-	cause.NodeNotReady: LookNode, cause.TerminatingOnDeadNode: LookNode, cause.InsufficientResources: LookNode, cause.DoesNotFit: LookNode, cause.NextRolloutStalls: LookNode, Misscheduled: LookNode,
+	cause.NodeNotReady: LookNode, cause.TerminatingOnDeadNode: LookNode, cause.InsufficientResources: LookNode, cause.DoesNotFit: LookNode, cause.NextRolloutStalls: LookNode, Misscheduled: LookNode, cause.ExcludedButCounted: LookNode,
 	cause.HostPortConflict: LookNodePorts, cause.CrashLoopBackOff: LookLastLogs, cause.ProbeFailing: LookLogs, cause.InitRunning: LookLogs,
 	cause.ControllerSilent: LookController, GenerationNotObserved: LookController, StaleStatus: LookController, cause.FailedCreate: LookEvents,
 }

@@ -21,6 +21,7 @@ var originOf = map[daemonset.Reason]cause.Origin{
 	OnDeleteOutdated:            {Kind: cause.OriginStrategy, Certainty: cause.Certain},
 	daemonset.InvalidBudget:     {Kind: cause.OriginStrategy, Certainty: cause.Certain},
 	SurgeHostPort:               {Kind: cause.OriginStrategy, Certainty: cause.Certain},
+	cause.ExcludedButCounted:    {Kind: cause.OriginController, Certainty: cause.Certain},
 	StaleStatus:                 {Kind: cause.OriginController, Certainty: cause.Likely},
 	cause.EvictLoop:             {Kind: cause.OriginUnknown, Certainty: cause.Unsure},
 	daemonset.FailedPod:         {Kind: cause.OriginUnknown, Certainty: cause.Unsure},

@@ -239,7 +239,12 @@ func (g *given) nextRollout() (found []cause.On) {
 	f := daemonset.Facts{
 		"reason": string(stall.Reason), "replaced": stall.Replaced, "replaces": stall.Of, "holders": len(stall.Nodes) + stall.Further, "field": g.st.Budget.Kind.Field(), "limit": g.st.Limit(),
 	}
-	for key, is := range map[string]bool{"atWorst": stall.AtWorst, "working": stall.Working} {
+	other := func(node string) bool {
+		c := g.causes.Of(node)
+		return c == nil || c.Code != cause.ExcludedButCounted
+	}
+	excluded := stall.Further == 0 && len(stall.Nodes) > 0 && !slices.ContainsFunc(stall.Nodes, other)
+	for key, is := range map[string]bool{"atWorst": stall.AtWorst, "working": stall.Working, "excluded": excluded} {
 		if is {
 			f[key] = true
 		}

@@ -106,7 +106,7 @@ var problemOrder = []daemonset.Reason{
 	daemonset.NodeGone,
 	cause.TerminatingOnDeadNode, cause.NodeNotReady,
 	cause.FailedCreate, cause.OOMKilled, cause.CrashLoopBackOff, cause.ImagePullBackOff, cause.FailedMount, cause.FailedCreatePodSandBox, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning, cause.ProbeFailing,
-	SurgeHostPort, cause.DoesNotFit, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.PodOSNotSupported, cause.EvictLoop,
+	SurgeHostPort, cause.DoesNotFit, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.PodOSNotSupported, cause.ExcludedButCounted, cause.EvictLoop,
 	// the pod's phase is Failed; the controller deletes it
 	// Severity: Warning
 	// Facts: reason, message

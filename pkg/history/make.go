@@ -108,14 +108,14 @@ func newGiven(st *daemonset.State, show bool) (*given, error) {
 }
 
 // NotRead are the parts of the input that no History depends on.
-var NotRead = []snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus, snapshot.Events, snapshot.PodDisruptionBudgets}
+var NotRead = []snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus, snapshot.NamespaceNodeSelector, snapshot.DefaultNodeSelector, snapshot.Events, snapshot.PodDisruptionBudgets}
 
 // header leaves out what no revision and no count depends on.
 func header(st *daemonset.State) daemonset.Header {
 	h := daemonset.NewHeader(Kind, st)
 	h.Snapshot.Gaps = slices.DeleteFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return slices.Contains(NotRead, g.What) })
 	h.Assumptions = slices.DeleteFunc(h.Assumptions, func(a daemonset.Assumption) bool {
-		return a.Code == daemonset.AssumeMayStay || a.Code == daemonset.AssumeNodesReady || a.Code == daemonset.AssumeTolerationComparison
+		return slices.Contains([]daemonset.AssumptionCode{daemonset.AssumeMayStay, daemonset.AssumeNodesReady, daemonset.AssumeEveryNodeSelected, daemonset.AssumeTolerationComparison}, a.Code)
 	})
 	return h
 }

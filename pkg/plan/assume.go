@@ -98,7 +98,7 @@ func hasReadyOld(n *daemonset.Node) bool {
 // onNode are the causes that a further pod on the same node meets too.
 var onNode = map[daemonset.Reason]bool{
 	cause.NodeNotReady: true, cause.TerminatingOnDeadNode: true, cause.InsufficientResources: true, cause.HostPortConflict: true,
-	cause.PendingUnschedulable: true, cause.EvictLoop: true,
+	cause.PendingUnschedulable: true, cause.EvictLoop: true, cause.ExcludedButCounted: true,
 }
 
 // beside are those of them that come of the old pod beside a new one, and so
@@ -180,7 +180,7 @@ func assume(st *daemonset.State) *assumed {
 				a.broken[n.Name] = f.pods[p.Name]
 			}
 		}
-		a.stay += b2i(f.down && !f.tooSmall() || f.hangs || a.broken[n.Name] != nil)
+		a.stay += b2i(f.down && !f.tooSmall() && !n.StillRolled || f.hangs || a.broken[n.Name] != nil)
 		if c != nil && c.Facts.Yes("late") && !f.stays() && updatedPod(n, c.Pod) {
 			a.late = append(a.late, Holder{Node: n.Name, Pod: c.Pod, Cause: c})
 		}

@@ -460,7 +460,7 @@ func TestExpectationIsWhatABatchAdmits(t *testing.T) {
 func TestFollowerAgreesWithTheModel(t *testing.T) {
 	batches := 0
 	for seed := range cases.Of(int64(42)) {
-		s := dstest.RandomFor(seed, "v1.37.1")
+		s := anywhere(seed, "v1.37.1")
 		st, err := daemonset.StateOf(s)
 		if err != nil {
 			t.Fatal(err)

@@ -507,7 +507,7 @@ func TestGroups(t *testing.T) {
 func TestForecastLaws(t *testing.T) {
 	ten := 10 * time.Second
 	for seed := range cases.Of(int64(100)) {
-		s := dstest.RandomFor(seed, "v1.37.1")
+		s := anywhere(seed, "v1.37.1")
 		st := stateOf(t, s)
 		f := forecast(st, Options{Starts: []time.Duration{ten}}, nil, false)
 		o := &f.Outcome

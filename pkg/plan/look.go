@@ -72,7 +72,7 @@ func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *cause.
 // safe reports whether nothing is in the way of a next rollout, which spares the
 // work of simulating it.
 func (w *way) safe() bool {
-	return w.a.stay+w.a.unfit == 0 && w.a.rejects == nil && w.a.room == nil && w.st.Budget.Invalid == "" &&
+	return w.a.stay+w.a.unfit+len(w.counted()) == 0 && w.a.rejects == nil && w.a.room == nil && w.st.Budget.Invalid == "" &&
 		(w.st.Budget.MaxSurge == 0 || len(cause.HostPorts(&w.st.DaemonSet.Spec.Template.Spec)) == 0)
 }
 

@@ -116,8 +116,8 @@ func TestNextBatch(t *testing.T) {
 // does not have.
 func TestLookIsAPartOfMake(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range cases.Of(int64(500)) {
-		s := dstest.RandomFor(seed, "v1.37.1")
+	for seed := range cases.Of(int64(750)) {
+		s := anywhere(seed, "v1.37.1")
 		if len(s.Nodes) > 40 {
 			continue
 		}
@@ -197,7 +197,7 @@ func TestUnblockLaw(t *testing.T) {
 	offered, lost := map[UnblockCode]int{}, 0
 	ten := []time.Duration{10 * time.Second}
 	for seed := range cases.Of(int64(400)) {
-		s := dstest.RandomFor(seed, "v1.37.1")
+		s := anywhere(seed, "v1.37.1")
 		st := stateOf(t, s)
 		if len(st.Nodes) > 40 {
 			continue

@@ -156,7 +156,7 @@ func markNow(limits []Limit, before, after *daemonset.State) []Limit {
 	}
 	same, now := before.Budget.Kind == after.Budget.Kind, before.Limit()
 	spec := intstr.Parse(before.Budget.Spec)
-	if n, err := intstr.GetScaledValueFromIntOrPercent(&spec, after.Desired, true); err == nil && n > 0 {
+	if n, err := intstr.GetScaledValueFromIntOrPercent(&spec, after.Budget.Of, true); err == nil && n > 0 {
 		now = n // of the nodes that there are then
 	}
 	for i := range limits {

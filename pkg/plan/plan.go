@@ -352,7 +352,8 @@ const (
 	// Value: a number
 	NoSurge UnblockCode = "NoSurge"
 	// ExcludeNodes: add this label to the template's nodeSelector, which keeps the pod off the nodes on which alone the
-	// current revision fails, or whose kubelet rejects the pod (`PodOSNotSupported`)
+	// current revision fails, whose kubelet rejects the pod (`PodOSNotSupported`), or which only the rolling update counts
+	// (`ExcludedButCounted`)
 	// Value: `KEY=VALUE`
 	ExcludeNodes UnblockCode = "ExcludeNodes"
 	// RollBack: go back to this revision, because the pods of the current one fail, do not fit, or refer to what does not exist

@@ -87,7 +87,7 @@ func TestSimulationIsTheModel(t *testing.T) {
 	ended := map[string]int{}
 	for _, version := range []string{"v1.37.1", "v1.30.5", "v1.28.2", "v1.22.17", "v1.19.16"} {
 		for seed := range cases.Of(int64(states)) {
-			s := dstest.RandomFor(seed, version)
+			s := anywhere(seed, version)
 			st, err := daemonset.StateOf(s)
 			if err != nil {
 				t.Fatal(err)

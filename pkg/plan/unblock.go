@@ -25,7 +25,7 @@ func (w *way) limits() []Limit {
 	}
 	for _, text := range texts {
 		v := intstr.Parse(text)
-		n, err := intstr.GetScaledValueFromIntOrPercent(&v, w.st.Desired, true)
+		n, err := intstr.GetScaledValueFromIntOrPercent(&v, w.st.Budget.Of, true)
 		if err != nil || n == 0 || alsoCalled(&out, n, text) {
 			continue
 		}
@@ -119,6 +119,9 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 	if want, on := w.otherSystem(); want != "" {
 		change(Unblock{Code: ExcludeNodes, Value: corev1.LabelOSStable + "=" + want, Nodes: on}, whatif.Change{NodeSelector: map[string]string{corev1.LabelOSStable: want}})
 	}
+	if key, value, one := st.Placement.NamespaceLabel(); one && len(w.counted()) > 0 { // the template then says it, too
+		change(Unblock{Code: ExcludeNodes, Value: key + "=" + value, Nodes: w.counted()}, whatif.Change{NodeSelector: map[string]string{key: value}})
+	}
 	if w.a.confined != nil {
 		if label := w.a.causes.Elsewhere(w.a.confined); label != nil {
 			change(Unblock{Code: ExcludeNodes, Value: label.Key + "=" + label.Value, Nodes: w.failsOn()}, whatif.Change{NodeSelector: map[string]string{label.Key: label.Value}})
@@ -145,7 +148,7 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 	const most = 5
 	tried := 0
 	for i := range st.Nodes {
-		if !stalled.tally.Holds(int32(i)) || tried == most || w.a.failsOn(&st.Nodes[i]) || w.a.nodes[i].tooSmall() {
+		if !stalled.tally.Holds(int32(i)) || tried == most || st.Nodes[i].StillRolled || w.a.failsOn(&st.Nodes[i]) || w.a.nodes[i].tooSmall() {
 			continue
 		}
 		tried++
@@ -169,6 +172,17 @@ func (w *way) otherSystem() (want string, nodes []string) {
 		}
 	}
 	return want, nodes
+}
+
+// counted returns the nodes that only their namespace excludes and that the rolling update
+// counts all the same.
+func (w *way) counted() (nodes []string) {
+	for i := range w.st.Nodes {
+		if n := &w.st.Nodes[i]; n.StillRolled {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	return nodes
 }
 
 // roomless reports whether other than a limit is wrong where a rollout stalls.

@@ -92,8 +92,8 @@ func Decode(data []byte) (*Snapshot, error) {
 
 // Validate returns an error that names the field when the Snapshot lacks what
 // every calculation needs: a named DaemonSet with a selector, a time, and
-// names for all revisions, nodes and pods, unique among nodes and pods. Rows of
-// other pods need their node as well.
+// names for all revisions, nodes and pods, unique among nodes and pods, and where
+// there is a namespace the DaemonSet's. Rows of other pods need their node as well.
 func Validate(s *Snapshot) error {
 	ds := s.DaemonSet
 	switch {
@@ -139,6 +139,9 @@ func Validate(s *Snapshot) error {
 		if s.Revisions[i].Name == "" {
 			return fmt.Errorf("revisions[%d].metadata.name: missing", i)
 		}
+	}
+	if o := s.OpenShift; o != nil && o.Namespace != nil && o.Namespace.Name != ds.Namespace {
+		return fmt.Errorf("openShift.namespace.metadata.name: %q is not the DaemonSet's %q", o.Namespace.Name, ds.Namespace)
 	}
 	return validateRows(s.OtherPods)
 }

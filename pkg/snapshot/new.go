@@ -23,6 +23,12 @@ type Objects struct {
 	Revisions            []appsv1.ControllerRevision
 	Events               []corev1.Event
 	PodDisruptionBudgets []policyv1.PodDisruptionBudget
+
+	// OpenShift's controller looks at the DaemonSet's namespace, those of other clusters do not.
+	Namespaces []corev1.Namespace
+	// DefaultNodeSelector is that of OpenShift's controller, for namespaces that say nothing: nearly
+	// always none. See OpenShift.
+	DefaultNodeSelector string
 }
 
 // New returns the Snapshot of a DaemonSet in a cluster with these objects, as they
@@ -30,8 +36,8 @@ type Objects struct {
 // never zero. Version is that of Kubernetes, as "v1.37.1", or empty if it is not
 // known; VersionSource then is VersionDefault, and else VersionServer (see Under).
 //
-// Gaps: lists that are nil, an unknown version, nodes without conditions, and pods of
-// the namespace without a phase. That a list is not whole, or that the DaemonSet's
+// Gaps: lists that are nil, an unknown version, nodes without conditions, pods of the
+// namespace without a phase, and on OpenShift a DaemonSet without its namespace. That a list is not whole, or that the DaemonSet's
 // status is missing, cannot be told: whoever knows adds the Gap.
 //
 // Objects come in the order of their names, and are shared, not copied; nobody may
@@ -60,11 +66,29 @@ func New(ds *appsv1.DaemonSet, in Objects, at time.Time, version string) (*Snaps
 	if slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return p.Status.Phase == "" }) {
 		s.Gaps = append(s.Gaps, Gap{What: PodStatus, Why: NotGiven, Message: "not given"})
 	}
+	if OnOpenShift(s.Nodes) {
+		s.OpenShift = in.openShift(ds.Namespace)
+		if s.OpenShift.Namespace == nil {
+			s.Gaps = append(s.Gaps, Gap{What: NamespaceNodeSelector, Why: NotGiven, Message: "not given"})
+		}
+	}
 	slices.SortStableFunc(s.Gaps, func(a, b Gap) int { return slices.Index(Whats, a.What) - slices.Index(Whats, b.What) })
 	if version == "" {
 		s.VersionSource = VersionDefault
 	}
 	return s, Validate(s)
+}
+
+// openShift returns what OpenShift's controller looks at for a namespace.
+func (in *Objects) openShift(namespace string) *OpenShift {
+	o := &OpenShift{}
+	if i := slices.IndexFunc(in.Namespaces, func(n corev1.Namespace) bool { return n.Name == namespace }); i >= 0 {
+		o.Namespace = &in.Namespaces[i]
+	}
+	if o.NeedsDefault() {
+		o.DefaultNodeSelector = in.DefaultNodeSelector
+	}
+	return o
 }
 
 // inNamespace returns the objects of a namespace, by name.
@@ -107,6 +131,8 @@ func FromList(raw []byte) (daemonSets []appsv1.DaemonSet, in Objects, err error)
 				in.Pods, err = add(in.Pods, item)
 			case "apps/v1 ControllerRevision":
 				in.Revisions, err = add(in.Revisions, item)
+			case "v1 Namespace":
+				in.Namespaces, err = add(in.Namespaces, item)
 			case "v1 Event":
 				in.Events, err = add(in.Events, item)
 			case "policy/v1 PodDisruptionBudget":

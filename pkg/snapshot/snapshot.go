@@ -59,6 +59,10 @@ type Snapshot struct {
 	// have it
 	EnvValues string `json:"envValues"`
 
+	// what OpenShift's controller looks at besides; absent on other clusters, where the nodes could not be read, and in
+	// older files
+	OpenShift *OpenShift `json:"openShift,omitempty"`
+
 	// `StandIns` where stand-ins replace names and everything that somebody wrote; absent in any other file
 	Names string `json:"names,omitempty"`
 
@@ -84,9 +88,11 @@ type VersionSource string
 
 const (
 	// VersionServer: `/version` of the API server; kube-controller-manager can be older or newer during an upgrade
-	VersionServer  VersionSource = "Server"
-	VersionFlag    VersionSource = "Flag"    // `--kubernetes-version`
-	VersionDump    VersionSource = "Dump"    // the dump says it
+	VersionServer VersionSource = "Server"
+	VersionFlag   VersionSource = "Flag" // `--kubernetes-version`
+	VersionDump   VersionSource = "Dump" // the dump says it
+	// VersionKubelet: the highest kubelet of a dump that does not say the version: the control plane is not older
+	VersionKubelet VersionSource = "Kubelet"
 	VersionDefault VersionSource = "Default" // unknown: the newest known version
 )
 
@@ -121,6 +127,13 @@ const (
 	// CSINodes: how many volumes the CSI drivers of the nodes attach; read only where the pods have such volumes
 	CSINodes What = "csinodes"
 
+	// NamespaceNodeSelector: which nodes the namespace of the DaemonSet selects for its pods; read only on OpenShift,
+	// whose controller heeds it
+	NamespaceNodeSelector What = "namespaces/node-selector"
+	// DefaultNodeSelector: which nodes OpenShift's controller selects where the namespace does not say it; read only
+	// then
+	DefaultNodeSelector What = "kubecontrollermanagers"
+
 	Version What = "version" // the Kubernetes version of the controller
 	// Clock: the time in the cluster; of a dump it is the earliest time that the times in its objects and the reported
 	// numbers allow
@@ -152,7 +165,7 @@ const (
 
 // Whats lists every What, in the order in which gaps are reported.
 var Whats = []What{
-	DaemonSets, DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets,
+	DaemonSets, DaemonSetStatus, Nodes, NodeStatus, NamespaceNodeSelector, DefaultNodeSelector, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets,
 	PodsOfOthers, BudgetsOfOthers, PersistentVolumes, CSINodes,
 	Namespaces, ServiceAccounts, PriorityClasses, RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks,
 	ConfigMaps, Secrets, Claims,
@@ -177,7 +190,7 @@ const (
 	Forbidden Why = "Forbidden" // you have no permission to read it
 	NotGiven  Why = "NotGiven"  // the dump does not have it, or the server does not say
 	// Partial: the dump has some pages of a List, but not all: its `metadata.continue` or `remainingItemCount` says
-	// that others follow. Nothing is computed from the objects that it has, except that an event that it has did
+	// that others follow; or some of its objects are damaged, and were left out with `--keep-going`. Nothing is computed from the objects that it has, except that an event that it has did
 	// happen
 	Partial Why = "Partial"
 	Failed  Why = "Failed" // the request failed
@@ -204,6 +217,9 @@ const (
 	// NodeConditionsUnknown: only its taints say whether a node is NotReady
 	// Of: nodes/status
 	NodeConditionsUnknown Consequence = "NodeConditionsUnknown"
+	// EveryNodeSelected: the placement is computed as if this part selected every node
+	// Of: namespaces/node-selector, kubecontrollermanagers
+	EveryNodeSelected Consequence = "EveryNodeSelected"
 	// PodStatesUnknown: READY and AVAILABLE are not computed, no cause is named, and there is no forecast
 	// Of: pods/status
 	PodStatesUnknown Consequence = "PodStatesUnknown"
@@ -254,7 +270,7 @@ func (g Gap) Consequence() Consequence {
 }
 
 var consequences = map[What]Consequence{
-	DaemonSets: DaemonSetsUnknown, DaemonSetStatus: ReportedUnknown, Nodes: PlacementUnknown, NodeStatus: NodeConditionsUnknown, Pods: PodsUnknown, PodStatus: PodStatesUnknown,
+	DaemonSets: DaemonSetsUnknown, DaemonSetStatus: ReportedUnknown, Nodes: PlacementUnknown, NodeStatus: NodeConditionsUnknown, NamespaceNodeSelector: EveryNodeSelected, DefaultNodeSelector: EveryNodeSelected, Pods: PodsUnknown, PodStatus: PodStatesUnknown,
 	Revisions: RevisionInferred, Events: CausesReduced, PodDisruptionBudgets: DisruptionBudgetsUnknown,
 	Namespaces: AdmissionUnchecked, ServiceAccounts: AdmissionUnchecked, PriorityClasses: AdmissionUnchecked, RuntimeClasses: AdmissionUnchecked, LimitRanges: AdmissionUnchecked,
 	ResourceQuotas: AdmissionUnchecked, Webhooks: WebhooksUnknown, Version: RulesAssumed, Clock: ClockAssumed,

@@ -183,12 +183,17 @@ func StripPodDisruptionBudget(b *policyv1.PodDisruptionBudget) {
 	b.Status = policyv1.PodDisruptionBudgetStatus{}
 }
 
-// StripNamespace keeps of a Namespace its name, labels and whether it is being
-// deleted.
+// StripNamespace keeps of a Namespace its name, labels, whether it is being deleted, and
+// the annotations that select nodes for its pods.
 func StripNamespace(n *corev1.Namespace) {
-	labels := n.Labels
+	labels, annotations := n.Labels, n.Annotations
 	stripToName(&n.ObjectMeta)
 	n.Labels, n.Spec, n.Status = labels, corev1.NamespaceSpec{}, corev1.NamespaceStatus{Phase: n.Status.Phase}
+	for _, key := range nodeSelectorAnnotations {
+		if value, has := annotations[key]; has {
+			metav1.SetMetaDataAnnotation(&n.ObjectMeta, key, value)
+		}
+	}
 }
 
 // StripPriorityClass keeps of a PriorityClass its name, value, preemption policy and

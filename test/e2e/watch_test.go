@@ -209,14 +209,16 @@ func TestWatch(t *testing.T) {
 		}
 	})
 	t.Run("until --timeout", func(t *testing.T) {
-		limit(2, 0)
-		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, broken))
+		limit(1, 0)
+		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, "acme/node-agent:7")) // 14 nodes one at a time take longer, and none is stuck
 		w := watched(t, c, ds, stage.Reader, "--timeout", "2s")
 		if w.Code != 2 || !strings.Contains(w.last(), " timeout after 2s with ") {
 			t.Errorf("ended with %d:\n%s", w.Code, w.Stdout)
 		}
 	})
 	t.Run("until it is stuck", func(t *testing.T) {
+		limit(2, 0)
+		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, broken))
 		w := watched(t, c, ds, stage.Reader)
 		if w.Code != 3 || !strings.Contains(w.last(), " stuck: ") || !strings.Contains(w.last(), "(CrashLoopBackOff) use up the limit; ") {
 			t.Errorf("ended with %d:\n%s", w.Code, w.Stdout)

@@ -30,7 +30,7 @@ var equivalents = []equivalent{
 		"the first version of a rule is a .0, which no patch release is before",
 	},
 	{
-		"revision.go", "liveForm", `err != nil || s.VersionSource != snapshot.VersionDefault`, `s.VersionSource != snapshot.VersionDefault`,
+		"revision.go", "liveForm", `err != nil || s.VersionSource != snapshot.VersionDefault && s.VersionSource != snapshot.VersionKubelet`, `s.VersionSource != snapshot.VersionDefault && s.VersionSource != snapshot.VersionKubelet`,
 		"a template that has no one form has no other, and that error is returned then",
 	},
 	{

@@ -55,6 +55,8 @@ import (
 //	references: as in a Snapshot
 //	dryRun:     what the API server answered in a dry run: answer, message
 //	volumes:    as in a Snapshot
+//	openShift:  what the namespace says of nodes, on OpenShift: annotation: its
+//	            node selector; with default as the annotation, the controller's
 //
 // A name in nodes and pods may hold a range: w-[1-3]. Numbers of the status
 // that are not given are those that the controller's rules give.
@@ -78,6 +80,7 @@ type world struct {
 	References *snapshot.References `json:"references"`
 	DryRun     *snapshot.PodDryRun  `json:"dryRun"`
 	Volumes    *snapshot.Volumes    `json:"volumes"`
+	OpenShift  map[string]string    `json:"openShift"`
 }
 
 type event struct {
@@ -118,6 +121,18 @@ func Parse(t testing.TB, text string) *snapshot.Snapshot {
 	for _, key := range slices.Sorted(maps.Keys(w.Pods)) {
 		for _, k := range expand(key) {
 			s.Pods = append(s.Pods, c.pod(s.DaemonSet, k, w.Revisions, w.Pods[key]))
+		}
+	}
+	if w.OpenShift != nil {
+		o := &snapshot.OpenShift{Namespace: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.DaemonSet.Namespace}}, DefaultNodeSelector: w.OpenShift["default"]}
+		for key, selector := range w.OpenShift {
+			if key != "default" {
+				metav1.SetMetaDataAnnotation(&o.Namespace.ObjectMeta, key, selector)
+			}
+		}
+		s.OpenShift = o
+		for i := range s.Nodes {
+			metav1.SetMetaDataLabel(&s.Nodes[i].ObjectMeta, "node.openshift.io/os_id", "rhcos")
 		}
 	}
 	if w.Admission != nil {

@@ -1,0 +1,139 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// dumpNames are names of files, each of which is read in a way of its own.
+var dumpNames = []string{
+	"a.yaml", "a.json", "pods.json", "nodes/x.json", "a.log", "a", "yamls/cluster/v1/nodes.yaml", "k8s-version.txt", "serverversion.json", "a.tar", "a.yaml.gz", "._a.yaml",
+	"namespaces/n/pods/p/c/c/logs/current.log", "must-gather.local.1/x.yaml", "inspect.local.1/x.yaml",
+}
+
+// FuzzDump reads any bytes as a file of a folder, beside one that is whole, and as what is in an
+// archive: there is an answer that can be recorded, or one line of an error of this package, and
+// with KeepGoing the whole file is read whatever the other is.
+func FuzzDump(f *testing.F) {
+	for i, seed := range []string{
+		dsYAML + "---\n" + nodeYAML, listYAML, dsJSON + nodeJSON, `[{"metadata":{"name":"n1"}}]`, "not: an object\n", "\x00\x01", "v1.37.1\n", `{"gitVersion":"v1.30.1"}`,
+		"==== START logs for container c of pod n/p ====\nkind: Node\n==== END logs for container c of pod n/p ====\n" + nodeJSON,
+		`{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"n1","labels":{"a":"null"}}}]}`, "kind: [Node]\napiVersion: v1\nmetadata: {name: x}\n", "kind: Pod\nmetadata:\n  name: ***\n",
+	} {
+		f.Add([]byte(seed), uint8(i), uint8(i%5))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, name, form uint8) {
+		dir := t.TempDir()
+		at := dumpNames[int(name)%len(dumpNames)]
+		path := dir
+		switch form % 5 {
+		case 0:
+			write(t, filepath.Join(dir, "input", "whole.yaml"), []byte(dsYAML))
+			write(t, filepath.Join(dir, "input", at), data)
+			path = filepath.Join(dir, "input")
+		case 1, 2:
+			path = filepath.Join(dir, "x.tar.gz")
+			write(t, path, gzipOf(t, tarOf(t, entry{"whole.yaml", dsYAML, ""}, entry{at, string(data), ""})))
+		case 3:
+			path = filepath.Join(dir, "x.zip")
+			write(t, path, zipOf(t, entry{"whole.yaml", dsYAML, ""}, entry{at, string(data), ""}))
+		case 4: // it is the archive
+			path = filepath.Join(dir, filepath.Base(at))
+			write(t, path, data)
+		}
+		for _, keepGoing := range []bool{false, true} {
+			d, err := ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, How{KeepGoing: keepGoing, Most: 1 << 22})
+			checkRead(t, d, err)
+			if known := (*InputError)(nil); err != nil && keepGoing && form%5 != 4 && (!errors.As(err, &known) || !slices.ContainsFunc([]string{"two clusters", "readings of a cluster", "more than", "encrypted"}, func(words string) bool { return strings.Contains(err.Error(), words) })) {
+				t.Errorf("%q beside a file that is whole, with KeepGoing: %v", at, err)
+			}
+		}
+	})
+}
+
+// FuzzArchive reads any bytes as an archive by itself.
+func FuzzArchive(f *testing.F) {
+	inTar, inZip := tarOf(f, entry{"d.yaml", dsYAML, ""}, entry{"x", "", "/etc/passwd"}), zipOf(f, entry{"d.yaml", dsYAML, ""}, entry{"../y", "x", ""})
+	packed := gzipOf(f, inTar)
+	for _, seed := range [][]byte{inTar, inZip, packed, []byte("\xfd7zXZ\x00\x00"), []byte("\x28\xb5\x2f\xfd\x00"), []byte("BZh9"), []byte("7z\xbc\xaf\x27\x1c"), packed[:20]} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "x")
+		write(t, path, data)
+		d, err := ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, How{Most: 1 << 22})
+		checkRead(t, d, err)
+		if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "kubectl-ds-*")); len(left) > 20 {
+			t.Errorf("%d temporary files are left", len(left))
+		}
+	})
+}
+
+// checkRead checks what was read, or the error.
+func checkRead(t *testing.T, d *Dump, err error) {
+	for _, note := range d.Notes() {
+		if strings.ContainsAny(note, "\n\r") && !strings.Contains(note, "ignored") { // which name files
+			t.Errorf("a note of several lines: %q", note)
+		}
+	}
+	if err != nil {
+		if !errors.As(err, new(*InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
+			t.Errorf("%T %q", err, err)
+		}
+		return
+	}
+	all, err := d.ReadAll(background, Filter{})
+	if err != nil && !strings.Contains(err.Error(), "spec.selector") {
+		t.Errorf("read, and then: %v", err)
+	}
+	for _, s := range all {
+		b, err := snapshot.Encode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := snapshot.Decode(b); err != nil {
+			t.Errorf("cannot be recorded: %v\n%s", err, b)
+		}
+	}
+}
+
+// FuzzManifests reads any bytes as kubectl apply -f does: what is read is one DaemonSet after the
+// other, each by a name of its own, and is read again as it was from its own JSON.
+func FuzzManifests(f *testing.F) {
+	const manifest = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata:\n  name: agent\nspec:\n  selector:\n    matchLabels: {app: agent}\n  template:\n    metadata:\n      labels: {app: agent}\n    spec:\n      containers:\n      - name: c\n        image: x\n"
+	for _, seed := range []string{
+		manifest, manifest + "---\n" + strings.Replace(manifest, "agent", "other", 1), "# only a comment\n", dsYAML, listYAML, dsJSON, "kind: DaemonSetList\napiVersion: apps/v1\nitems:\n- metadata: {name: x}\n",
+		strings.Replace(manifest, "image: x", "imgae: x", 1), manifest + manifest, strings.Replace(manifest, "  name: agent", "  name: agent\n  name: other", 1),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		all, err := ReadManifests(background, []string{StandardInput}, "", bytes.NewReader(data))
+		if err != nil {
+			if !errors.As(err, new(*InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
+				t.Errorf("%T %q", err, err)
+			}
+			return
+		}
+		if len(all) == 0 {
+			t.Fatal("neither a DaemonSet nor an error")
+		}
+		for _, m := range all {
+			if m.Name == "" {
+				t.Error("a DaemonSet without a name")
+			}
+			again, err := ReadManifests(background, []string{StandardInput}, "", bytes.NewReader(m.raw))
+			if err != nil || len(again) != 1 || !bytes.Equal(again[0].raw, m.raw) || again[0].Ref != m.Ref {
+				t.Errorf("%s is read again as %v, %v", m.raw, again, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,9 @@
+package source
+
+import (
+	"os"
+	"syscall"
+)
+
+// memoryOf returns the most memory that a process had, in bytes.
+func memoryOf(s *os.ProcessState) int64 { return s.SysUsage().(*syscall.Rusage).Maxrss * 1024 }

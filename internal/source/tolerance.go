@@ -1,0 +1,333 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// tolerance says what a reader of documents makes of what is no object, or a damaged one.
+type tolerance struct {
+	arrays metav1.TypeMeta       // the List that an array without a kind is, as its file's name says
+	words  bool                  // the text "null" stands for nothing
+	sums   *sums                 // of what was read before; nil: everything is converted
+	harm   func(damage) error    // nil: what was damaged is passed over
+	log    func(container logOf) // a log begins
+}
+
+// damage is what could not be read.
+type damage struct {
+	*InputError
+	kinds []metav1.TypeMeta // what it is or holds, as far as can be told; none: it may be anything
+}
+
+// counts reports whether an answer may be another one without what was damaged: it is of a kind
+// that counts. Of a file that nobody named, what nothing says to be of such a kind is not.
+func (d damage) counts(found bool) bool {
+	if errors.Is(d.InputError, errTable) || errors.Is(d.InputError, errPartialObject) ||
+		errors.Is(d.Err, errMissing) && (strings.HasSuffix(d.Field, "metadata.name") || strings.HasSuffix(d.Field, "metadata.namespace")) {
+		return !found // no server has an object without a name: it is a manifest, or an extract
+	}
+	if len(d.kinds) == 0 {
+		return !found
+	}
+	return slices.ContainsFunc(d.kinds, func(k metav1.TypeMeta) bool {
+		return k.Kind == "" || k.Kind == "List" || counted[k.Kind] != "" && !foreign(k) || mistaken(k) != nil
+	})
+}
+
+// harmed returns the error of a part of the input that cannot be read, or nil where it is passed
+// over.
+func (d *documents) harmed(field string, err error, kinds []metav1.TypeMeta) error {
+	if len(kinds) == 0 && d.tolerant != nil && d.tolerant.arrays.Kind != "" {
+		kinds = []metav1.TypeMeta{itemKind(d.tolerant.arrays)}
+	}
+	if e := (*fieldError)(nil); len(kinds) == 0 && errors.As(err, &e) && (e.field == "kind" || e.field == "apiVersion") {
+		kinds = anything // it is an object, and what it is cannot be read
+	}
+	err = d.at(field, err)
+	in := (*InputError)(nil)
+	if d.tolerant == nil || !errors.As(err, &in) || in.settled {
+		return err
+	}
+	err = d.tolerant.harm(damage{in, kinds})
+	in.settled = err != nil
+	return err
+}
+
+// brokenOff returns the error of a document after which nothing more of its file can be read, or
+// nil where that is passed over. j is what reads it; nil in YAML.
+func (d *documents) brokenOff(j *jsonReader, err error) error {
+	in := (*InputError)(nil)
+	if d.tolerant == nil || errors.As(err, &in) && in.settled || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return d.at("", err)
+	}
+	kinds := slices.Collect(maps.Keys(d.kinds))
+	if large := (*sizeError)(nil); errors.As(err, &large) {
+		d.in = bufio.NewReader(strings.NewReader(""))
+		return d.harmed("", err, nil)
+	}
+	rest := io.Reader(d.in)
+	var head []byte
+	if j != nil {
+		held, _ := io.ReadAll(j.Buffered())
+		head = held[:min(len(held), 64<<10)]
+		_, _ = d.in.Discard(j.held)
+		j.held = 0
+		rest = io.MultiReader(bytes.NewReader(held), d.in)
+	}
+	if k := itemKind(d.list.TypeMeta); k.Kind != "" {
+		kinds = []metav1.TypeMeta{k}
+	}
+	if len(kinds) == 0 && len(head) > 0 {
+		kinds = kindsIn(item{text: head}, metav1.TypeMeta{})
+	}
+	mentioned, referred := mentions(rest)
+	if kinds = append(kinds, mentioned...); len(kinds) == 0 && referred {
+		kinds = anything
+	}
+	return d.harmed("", err, kinds)
+}
+
+// anything is the kind of what may be, or hold, objects of every kind.
+var anything = []metav1.TypeMeta{{Kind: "List"}}
+
+// mentions reads to the end, and returns the kinds that count of which an object seems to
+// stand there. referred says whether such an object is referred to, as by its pods.
+func mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
+	const overlap = 100
+	buffer := make([]byte, 0, 64<<10)
+	for {
+		n, err := io.ReadFull(in, buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		for _, m := range mentionedKind().FindAllSubmatch(buffer, -1) {
+			if k := (metav1.TypeMeta{Kind: string(m[1]), APIVersion: counted[string(m[1])]}); len(m[2]) > 0 {
+				referred = true
+			} else if !slices.Contains(found, k) {
+				found = append(found, k)
+			}
+		}
+		if err != nil {
+			return found, referred
+		}
+		keep := min(overlap, len(buffer))
+		copy(buffer, buffer[len(buffer)-keep:])
+		buffer = buffer[:keep]
+	}
+}
+
+var mentionedKind = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bkind"?\s*:\s*"?(` + strings.Join(slices.Sorted(maps.Keys(counted)), "|") + `)(?:List)?\b("?\s*,?\s*"?name"?\s*:)?`) // a reference has the name beside the kind
+})
+
+// kindsIn returns the kind of the object that a text is, or of its items, as far as that can be
+// told from where it is whole; none if it cannot.
+func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
+	var k metav1.TypeMeta
+	if it.yaml {
+		s, _ := skim(it.text)
+		k = s.kind
+	} else {
+		k = kindInJSON(it.text)
+	}
+	if k.Kind == "" {
+		k = itemKind(list)
+	}
+	if of := itemKind(k); of.Kind != "" {
+		k = of
+	}
+	if k.Kind != "" {
+		return []metav1.TypeMeta{k}
+	}
+	found, referred := mentions(bytes.NewReader(it.text))
+	if len(found) == 0 && referred {
+		return anything
+	}
+	return found
+}
+
+// kindInJSON returns the kind that stands in an object before it breaks off.
+func kindInJSON(text []byte) (k metav1.TypeMeta) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	depth, key := 0, ""
+	isKey := false
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return k
+		}
+		switch v := t.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			isKey = depth == 1 && (v == '{' || v == '}' || v == ']')
+			continue
+		case string:
+			if depth == 1 && isKey {
+				key, isKey = v, false
+				continue
+			}
+			switch {
+			case depth == 1 && key == "kind":
+				k.Kind = v
+			case depth == 1 && key == "apiVersion":
+				k.APIVersion = v
+			}
+		}
+		isKey = depth == 1
+	}
+}
+
+// tooOld reports whether an object without a kind is a list as kubectl wrote it before v1.9:
+// in the form in which the server's own code has it.
+func tooOld(raw []byte) bool {
+	if !bytes.Contains(raw, []byte(`"Items"`)) {
+		return false
+	}
+	var old map[string]json.RawMessage
+	return json.Unmarshal(raw, &old) == nil && firstByte(old["Items"]) == '['
+}
+
+// withoutNulls returns JSON in which the text "null" is nothing: one collector writes it in the
+// place of every empty text and of null. In the template of a revision, which is compared as it
+// stands there, what is nothing is left out, as it is of the DaemonSet's own.
+func withoutNulls(raw []byte) []byte {
+	if !bytes.Contains(raw, []byte(`"null"`)) {
+		return raw
+	}
+	var out []byte
+	rest := raw
+	for at := nullText().FindIndex(rest); at != nil; at = nullText().FindIndex(rest) {
+		if after := bytes.TrimLeft(rest[at[1]:], " \t\r\n"); len(after) > 0 && after[0] == ':' { // a key
+			out = append(out, rest[:at[1]]...)
+		} else {
+			out = append(append(out, rest[:at[1]-len(`"null"`)]...), "null"...)
+		}
+		rest = rest[at[1]:]
+	}
+	out = append(out, rest...)
+	var o any
+	d := json.NewDecoder(bytes.NewReader(out))
+	d.UseNumber()
+	if !bytes.Contains(out, []byte(`"revision"`)) || d.Decode(&o) != nil || !pruneRevisions(o) {
+		return out
+	}
+	return encoded(o)
+}
+
+var nullText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[:\[,]\s*"null"`) })
+
+// pruneRevisions leaves out what is null in the templates of revisions, and reports whether there
+// is one. A creationTimestamp stays, which the controller did write as null.
+func pruneRevisions(v any) bool {
+	o, _ := v.(map[string]any)
+	items, _ := o["items"].([]any)
+	pruned := false
+	for _, item := range items {
+		pruned = pruneRevisions(item) || pruned
+	}
+	data, _ := o["data"].(map[string]any)
+	if spec, ok := data["spec"].(map[string]any); ok && o["revision"] != nil {
+		spec["template"] = pruneNulls(spec["template"])
+		pruned = true
+	}
+	return pruned
+}
+
+func pruneNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(key string, value any) bool { return value == nil && key != "creationTimestamp" })
+		for key, value := range v {
+			v[key] = pruneNulls(value)
+		}
+	case []any:
+		for i := range v {
+			if v[i] = pruneNulls(v[i]); v[i] == nil {
+				v[i] = ""
+			}
+		}
+	}
+	return v
+}
+
+// tooLong is the error of a document or an item of more than so many bytes.
+func tooLong(most int64) error {
+	return &sizeError{fmt.Sprintf("one object has more than %s", sizeOf(most)), most * partOfInput}
+}
+
+// sizeError is the error that a bound of the input was reached.
+type sizeError struct {
+	words string
+	bound int64 // of the whole input, with which it was
+}
+
+func (e *sizeError) Error() string { return e.words }
+
+// logOf is whose log it is.
+type logOf struct {
+	namespace, pod string
+	container      string // empty: of all
+	previous       bool
+}
+
+var (
+	logBegins = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^==== START logs for container (\S+) of pod ([^/\s]+)/(\S+) ====\s*$`)
+	})
+	dumpedTo = []byte("Cluster info dumped to ")
+	fence    = []byte("====")
+)
+
+// aside reports whether what follows is no document of a dump but what "kubectl cluster-info
+// dump" writes between and after them.
+func aside(in *bufio.Reader) bool {
+	head, _ := in.Peek(len("==== START logs"))
+	if bytes.HasPrefix(head, fence) {
+		return true
+	}
+	head, _ = in.Peek(len(dumpedTo))
+	return bytes.Equal(head, dumpedTo)
+}
+
+// passAside reads the log of a container, or a line of words.
+func (d *documents) passAside() error {
+	line, err := d.readLine()
+	if err != nil {
+		return err
+	}
+	of := logBegins().FindSubmatch(line)
+	if of == nil {
+		return nil
+	}
+	if d.tolerant.log != nil {
+		d.tolerant.log(logOf{string(of[2]), string(of[3]), string(of[1]), false})
+	}
+	end := bytes.Replace(bytes.TrimSpace(line), []byte("START"), []byte("END"), 1)
+	for {
+		line, err := d.in.ReadSlice('\n') // a line of a log may be of any length: it is not kept
+		if err == nil {
+			d.line++
+		}
+		if bytes.Equal(bytes.TrimSpace(line), end) || err == io.EOF {
+			return nil
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			return err
+		}
+	}
+}

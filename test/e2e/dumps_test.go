@@ -1,0 +1,84 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/scene"
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// TestDumps: what kubectl's own collectors write of a cluster gives the answer that the cluster gives.
+func TestDumps(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"settled", "crash", "quota"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			c := newStage(t, stage.Options{})
+			i := slices.IndexFunc(scene.All, func(s struct {
+				Name string
+				Set  scene.Setting
+			}) bool {
+				return s.Name == name
+			})
+			s, err := scene.All[i].Set(ctx, c)
+			must(t, err)
+			must(t, c.Freeze())
+			type told struct {
+				Verdict    struct{ Code string }
+				Status     struct{ Computed *counts }
+				Controller struct{ KubernetesVersion string }
+				Snapshot   struct{ TakenAt string }
+				Problems   []struct{ Code string }
+			}
+			explained := func(flags ...string) (e told) {
+				r, err := c.KubectlAs(ctx, stage.Reader, append([]string{"ds", "explain", "-n", s.Namespace, s.Name, "-o", "json"}, flags...)...)
+				must(t, err)
+				if r.Code != 0 || strings.Contains(r.Stderr, "ignored") { // other notes say what a dump lacks
+					t.Fatalf("%q ended with %d: %s", flags, r.Code, r.Stderr)
+				}
+				must(t, json.Unmarshal([]byte(r.Stdout), &e))
+				return e
+			}
+			live := explained()
+			dir := t.TempDir()
+			collect := func(file string, args ...string) string {
+				r, err := c.Kubectl(ctx, args...)
+				must(t, err)
+				if r.Code != 0 {
+					t.Fatalf("kubectl %q: %s", args, r.Stderr)
+				}
+				file = filepath.Join(dir, file)
+				must(t, os.WriteFile(file, []byte(r.Stdout), 0o600))
+				return file
+			}
+			folder := filepath.Join(dir, "folder")
+			collect("words", "cluster-info", "dump", "-A", "--output-directory", folder)
+			archive := filepath.Join(dir, "dump.tar.gz")
+			if out, err := exec.CommandContext(ctx, "tar", "-czf", archive, "-C", dir, "folder").CombinedOutput(); err != nil {
+				t.Fatalf("tar: %v\n%s", err, out)
+			}
+			for how, path := range map[string]string{
+				"cluster-info dump to a directory":              folder,
+				"the directory in an archive":                   archive,
+				"cluster-info dump to standard output":          collect("stream.json", "cluster-info", "dump", "-A"),
+				"cluster-info dump to standard output, in YAML": collect("stream.yaml", "cluster-info", "dump", "-A", "-o", "yaml"),
+				"the command that the plugin offers":            collect("get.yaml", "get", "ds,nodes,pods,controllerrevisions,events,pdb,quota", "-A", "-o", "yaml"),
+			} {
+				e := explained("--from", path, "--now", live.Snapshot.TakenAt)
+				if e.Verdict != live.Verdict || e.Status.Computed == nil || *e.Status.Computed != *live.Status.Computed || !slices.Equal(e.Problems, live.Problems) {
+					t.Errorf("%s: %s %+v %v, of the cluster %s %+v %v", how, e.Verdict.Code, e.Status.Computed, e.Problems, live.Verdict.Code, live.Status.Computed, live.Problems)
+				}
+				if e.Controller != live.Controller {
+					t.Errorf("%s: rules of %s, of the cluster %s", how, e.Controller.KubernetesVersion, live.Controller.KubernetesVersion)
+				}
+			}
+		})
+	}
+}

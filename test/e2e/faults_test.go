@@ -1,0 +1,306 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// faultyAsks are the commands that are run through the fault proxy.
+var faultyAsks = []string{
+	"explain -n agents settled", "explain -n agents stuck", "explain -n agents pending", "explain -n agents referring", "explain -n tenant refused", "explain -A", "explain -n agents",
+	"plan-rollout -n agents settled --image acme/settled:3", "plan-rollout -n agents stuck", "plan-rollout -n agents pending", "plan-rollout -n tenant refused",
+	"plan-rollout -n agents stateful --image acme/stateful:2 --fit", "plan-rollout -n agents referring --restart",
+	"history -n agents stuck", "history -A",
+	"snapshot -n agents stuck", "snapshot -n agents stateful --fit", "snapshot -A --fit",
+}
+
+const (
+	mostMemory = 512 // MB, of one command
+	shortTime  = time.Second
+	longTime   = 5 * time.Second
+	slack      = 1500 * time.Millisecond // of a machine with more to do
+)
+
+// TestFaults runs commands against a real API server through a proxy that answers a tenth of the requests as servers, load
+// balancers and networks do that are not well. Each ends with the right answer, with the right answer but for what its gaps
+// name, or with one clear error; within its time, and its memory.
+//
+// FAULTS runs are tried, of FAULTS_SEED; FAULTS_RUN does a single one of them again. Beside them, a server that answers
+// nothing is waited for as long as its requests may take, and no longer.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	c := newStage(t, stage.Options{})
+	setFaultyScene(t, c)
+	j := newFaultJudge(t, c)
+	t.Run("a tenth of the requests", func(t *testing.T) { t.Parallel(); someFaults(t, j) })
+	for _, tt := range stalled {
+		t.Run(tt.ask+", answered "+tt.answered, func(t *testing.T) {
+			t.Parallel()
+			config := proxied(t, c, stage.Admin, func(_ http.ResponseWriter, r *http.Request) bool {
+				stalls := r.URL.Path != tt.answered
+				if stalls {
+					<-r.Context().Done()
+				}
+				return stalls
+			})
+			began := time.Now()
+			r := kubectlDS(t, c, config, tt.ask+" --request-timeout "+longTime.String())
+			if took := time.Since(began); took > time.Duration(tt.waits)*longTime+slack {
+				t.Errorf("it takes %s, which is more than %d times %s", took, tt.waits, longTime)
+			}
+			if said := r.Stdout + r.Stderr; r.Code != tt.code || !strings.Contains(said, "the time for the request is over") || goWords.MatchString(said) {
+				t.Errorf("it ends with %d, not %d: %s", r.Code, tt.code, said)
+			}
+		})
+	}
+}
+
+// stalled are commands whose requests get no answer, but for one path, and how many waits follow each other at most: what is
+// asked side by side is waited for together.
+var stalled = []struct {
+	ask, answered string
+	waits, code   int
+}{
+	{"explain -n agents settled", "none", 1, 1},
+	{"explain -A", "none", 1, 1},
+	{"explain -n agents settled", "/apis/apps/v1/namespaces/agents/daemonsets/settled", 2, 0}, // the version, and lists
+	{"history -n agents settled", "/apis/apps/v1/namespaces/agents/daemonsets/settled", 2, 0},
+	{"snapshot -n agents settled", "/apis/apps/v1/namespaces/agents/daemonsets/settled", 3, 0}, // and what the creation of pods needs
+	{"plan-rollout -n agents settled --image acme/settled:3", "/apis/apps/v1/namespaces/agents/daemonsets/settled", 3, 0},
+}
+
+// someFaults runs commands through the proxy, and has each judged.
+func someFaults(t *testing.T, j *faultJudge) {
+	ctx, c := t.Context(), j.c
+	runs, seed := number(t, "FAULTS", 100), uint64(number(t, "FAULTS_SEED", 1))
+	first := 1
+	if only := number(t, "FAULTS_RUN", 0); only > 0 {
+		first, runs = only, only
+	}
+	proxies := []*faultProxy{newFaultProxy(t, c, seed, 0.1, false), newFaultProxy(t, c, seed, 0.1, true)}
+
+	var mu sync.Mutex
+	var sum faultTally
+	began := time.Now()
+	todo := make(chan int)
+	var workers sync.WaitGroup
+	for range 6 { // they wait most of their time
+		workers.Go(func() {
+			for n := range todo {
+				dice := rand.New(rand.NewPCG(seed, uint64(n)))
+				ask := faultyAsks[dice.IntN(len(faultyAsks))]
+				timeout := shortTime
+				if dice.IntN(20) == 0 {
+					timeout = longTime
+				}
+				p := proxies[dice.IntN(len(proxies))]
+				r := j.run(ctx, ask, "--server", p.address(n), "--certificate-authority", p.ca, "--request-timeout", timeout.String())
+				attempts := p.attempts(n)
+				verdict, wrong := j.judge(ctx, ask, n, r)
+				wrong = append(wrong, late(attempts, timeout)...)
+				if r.megabytes > mostMemory {
+					wrong = append(wrong, fmt.Sprintf("it takes %d MB", r.megabytes))
+				}
+				mu.Lock()
+				sum.add(verdict, len(wrong) > 0, r, attempts)
+				if len(wrong) > 0 && sum.wrong <= 10 || first == runs {
+					t.Logf("FAULTS_SEED=%d FAULTS_RUN=%d: %s, --request-timeout %s: %s\n%s\n%s%s", seed, n, ask, timeout, verdict, strings.Join(wrong, "\n"), told(attempts), r.stderr)
+				}
+				if len(wrong) > 0 {
+					t.Fail()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for n := first; n <= runs && ctx.Err() == nil; n++ {
+		todo <- n
+	}
+	close(todo)
+	workers.Wait()
+	t.Logf("FAULTS_SEED=%d: %s in %s", seed, sum, time.Since(began).Round(time.Second))
+}
+
+// faultTally is what came of many runs.
+type faultTally struct {
+	runs, right, gaps, failed, wrong int
+	requests, faults, megabytes      int
+	longest                          time.Duration
+	by                               map[string]int // faults
+}
+
+func (s *faultTally) add(verdict string, wrong bool, r faultyRun, attempts []attempt) {
+	s.runs++
+	switch {
+	case wrong:
+		s.wrong++
+	case verdict == isRight:
+		s.right++
+	case verdict == hasGaps:
+		s.gaps++
+	default:
+		s.failed++
+	}
+	s.requests += len(attempts)
+	for _, a := range attempts {
+		if a.fault != "" {
+			s.faults++
+		}
+	}
+	s.megabytes, s.longest = max(s.megabytes, r.megabytes), max(s.longest, r.took)
+}
+
+func (s faultTally) String() string {
+	return fmt.Sprintf("%d runs: %d right, %d right with a gap, %d with one error, %d wrong; %d of %d requests with a fault; at most %d MB and %s",
+		s.runs, s.right, s.gaps, s.failed, s.wrong, s.faults, s.requests, s.megabytes, s.longest.Round(time.Millisecond))
+}
+
+var token = regexp.MustCompile(`continue=[^&]*`)
+
+// told returns the faults of a run.
+func told(attempts []attempt) string {
+	var b strings.Builder
+	for _, a := range attempts {
+		if a.fault != "" {
+			fmt.Fprintf(&b, "  %s: %s, after %s\n", token.ReplaceAllString(a.what, "continue=…"), a.fault, a.end.Sub(a.began).Round(time.Millisecond))
+		}
+	}
+	return b.String()
+}
+
+// late returns which requests took longer than their timeout, with all their retries. What client-go sends again is one
+// request with what came before it.
+func late(attempts []attempt, timeout time.Duration) (wrong []string) {
+	open := map[string]time.Time{} // when a request began that is not over
+	for _, a := range attempts {
+		began, again := open[a.what]
+		if !again {
+			began = a.began
+		}
+		if took := a.end.Sub(began); took > timeout+slack {
+			wrong = append(wrong, fmt.Sprintf("%s takes %s, of %s", a.what, took, timeout))
+		}
+		delete(open, a.what)
+		if a.again {
+			open[a.what] = began
+		}
+	}
+	return wrong
+}
+
+// faultyRun is a command that ended.
+type faultyRun struct {
+	stdout, stderr string
+	code           int
+	took           time.Duration
+	megabytes      int // at most, with those of this process when it started the command
+}
+
+// setFaultyScene makes what the commands ask about, and holds it still.
+func setFaultyScene(t *testing.T, c *stage.Cluster) {
+	t.Helper()
+	ctx := t.Context()
+	nodes := stage.Nodes(12, "node-%02d")
+	nodes[0].Spec.Taints = []corev1.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}}
+	for i := range nodes {
+		nodes[i].Labels[corev1.LabelTopologyZone] = fmt.Sprintf("zone-%c", 'a'+i%3)
+	}
+	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("300m"), corev1.ResourceMemory: resource.MustParse("1Gi"), corev1.ResourcePods: resource.MustParse("110")}
+	nodes[4].Status.Capacity, nodes[4].Status.Allocatable = small, small
+	must(t, c.AddNodes(ctx, nodes...))
+	must(t, c.SetRules(ctx, stage.Rule{Image: "acme/stuck:3", Behave: stage.ImagePullBackOff}, stage.Rule{DaemonSet: "referring", Behave: stage.ConfigError}))
+	must(t, c.CreateNamespace(ctx, "agents"))
+	must(t, c.CreateNamespace(ctx, "tenant"))
+	boundClaim(t, c, "agents", "data")
+
+	make := func(namespace, name string, change func(*corev1.PodSpec)) *appsv1.DaemonSet {
+		ds := stage.NewDaemonSet(namespace, name, "acme/"+name+":1")
+		change(&ds.Spec.Template.Spec)
+		must(t, c.Create(ctx, ds))
+		return ds
+	}
+	plain := func(*corev1.PodSpec) {}
+	settled, stuck := make("agents", "settled", plain), make("agents", "stuck", plain)
+	make("agents", "stateful", func(s *corev1.PodSpec) {
+		s.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+	})
+	for _, name := range []string{"settled", "stuck", "stateful"} {
+		must(t, c.WaitRollout(ctx, "agents", name))
+	}
+	budget, hook := intstr.FromInt32(1), admissionv1.Fail
+	_, err := c.Client.PolicyV1().PodDisruptionBudgets("agents").Create(ctx, &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Name: "settled"}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: settled.Spec.Selector, MaxUnavailable: &budget},
+	}, metav1.CreateOptions{})
+	must(t, err)
+	_, err = c.Client.CoreV1().Secrets("agents").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token"}, Data: map[string][]byte{"token": []byte("sesame")}}, metav1.CreateOptions{})
+	must(t, err)
+	make("agents", "pending", func(s *corev1.PodSpec) {
+		s.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}
+	})
+	make("agents", "referring", func(s *corev1.PodSpec) {
+		s.Containers[0].EnvFrom = []corev1.EnvFromSource{
+			{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "gone"}}},
+			{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "token"}}},
+		}
+	})
+	must(t, c.WaitDaemonSet(ctx, "agents", "pending", "all but one", func(ds *appsv1.DaemonSet) bool { return ds.Status.NumberAvailable == 10 }))
+	for _, image := range []string{"acme/settled:2"} {
+		must(t, c.SetImage(ctx, "agents", "settled", image))
+		must(t, c.WaitRollout(ctx, "agents", "settled"))
+	}
+	must(t, c.SetImage(ctx, "agents", "stuck", "acme/stuck:2"))
+	must(t, c.WaitRollout(ctx, "agents", "stuck"))
+	must(t, c.SetImage(ctx, "agents", "stuck", "acme/stuck:3"))
+	quota := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("3")}
+	_, err = c.Client.CoreV1().ResourceQuotas("tenant").Create(ctx, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "pods"}, Spec: corev1.ResourceQuotaSpec{Hard: quota}}, metav1.CreateOptions{})
+	must(t, err)
+	must(t, c.WaitFor(ctx, "the quota to be counted", func(ctx context.Context) (bool, error) {
+		q, err := c.Client.CoreV1().ResourceQuotas("tenant").Get(ctx, "pods", metav1.GetOptions{})
+		return err == nil && len(q.Status.Used) > 0, err
+	}))
+	make("tenant", "refused", plain)
+	must(t, c.WaitDaemonSet(ctx, "tenant", "refused", "three pods", func(ds *appsv1.DaemonSet) bool { return ds.Status.NumberAvailable == 3 }))
+	for reason, namespace := range map[string]string{"FailedCreate": "tenant", "BackOff": "agents", "FailedScheduling": "agents"} {
+		must(t, c.WaitFor(ctx, "the event "+reason, func(ctx context.Context) (bool, error) {
+			l, err := c.Client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("reason", reason).String()})
+			return err == nil && len(l.Items) > 0, err
+		}))
+	}
+	must(t, c.WaitDaemonSet(ctx, "agents", "stuck", "one pod of the new image", func(ds *appsv1.DaemonSet) bool {
+		return ds.Status.UpdatedNumberScheduled == 1 && ds.Status.NumberUnavailable == 1
+	}))
+	for _, name := range []string{"a", "b"} { // last: they fail
+		none := admissionv1.SideEffectClassNone
+		_, err := c.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, &admissionv1.ValidatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionv1.ValidatingWebhook{{
+				Name: name + ".example.com", FailurePolicy: &hook, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+				ClientConfig: admissionv1.WebhookClientConfig{URL: new("https://127.0.0.1:1/")},
+				Rules: []admissionv1.RuleWithOperations{{
+					Operations: []admissionv1.OperationType{admissionv1.Create},
+					Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+				}},
+			}},
+		}, metav1.CreateOptions{})
+		must(t, err)
+	}
+	must(t, c.Freeze())
+	_ = stuck
+}
