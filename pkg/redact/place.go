@@ -12,7 +12,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
@@ -97,6 +96,7 @@ var ruleList = sync.OnceValue(func() []struct {
 			NodeCondition.type PodCondition.type DaemonSetCondition.type NamespaceCondition.type Condition.type PodReadinessGate.conditionType`},
 		{aValue, `LabelSelectorRequirement.values Taint.value`},
 		{comparedValue, `NodeSelectorRequirement.values Toleration.value`},
+		{aSelector, `OpenShift.defaultNodeSelector`},
 		{of("platform"), `NodeSystemInfo.architecture NodeSystemInfo.operatingSystem`},
 		{aVersion, `
 			Snapshot.kubernetesVersion NodeSystemInfo.kubeletVersion NodeSystemInfo.kubeProxyVersion NodeSystemInfo.kernelVersion NodeSystemInfo.containerRuntimeVersion NodeSystemInfo.osImage`},
@@ -379,8 +379,8 @@ func (w *walker) annotation(p place, key, value string) string {
 		}
 	case key == appsv1.DeprecatedTemplateGeneration, strings.HasSuffix(key, "/namespace"), strings.HasSuffix(key, "/release-namespace"):
 		return w.labelValue(key, value)
-	case key == "scheduler.alpha.kubernetes.io/node-selector", key == "openshift.io/node-selector":
-		return w.selector(value)
+	case key == snapshot.NodeSelectorAnnotation, key == snapshot.ProjectNodeSelectorAnnotation:
+		return aSelector(w, p, value)
 	case key == "argocd.argoproj.io/tracking-id":
 		app, object, _ := strings.Cut(value, ":")
 		if at, is := strings.CutPrefix(object, "apps/DaemonSet:"); is {
@@ -402,36 +402,25 @@ func (w *walker) annotation(p place, key, value string) string {
 	return text()
 }
 
-// selector returns a selector of nodes as text. One that cannot be parsed stays one that
-// cannot.
-func (w *walker) selector(text string) string {
-	all, err := labels.ParseToRequirements(text)
-	if err != nil {
-		return w.name("text", text) + "!!"
+// aSelector is a selector of nodes as text. One that cannot be parsed stays one that cannot.
+func aSelector(w *walker, _ place, text string) string {
+	if _, err := labels.Parse(text); err != nil {
+		return w.made("selector", text, w.name("text", text)+"!!")
 	}
-	var out []string
-	for _, r := range all {
-		key, of := w.key(r.Key()), r.ValuesUnsorted()
-		for i := range of {
-			of[i] = w.labelValue(r.Key(), of[i])
+	return requirement.ReplaceAllStringFunc(text, func(one string) string {
+		m := requirement.FindStringSubmatch(one)
+		if operator := strings.TrimSpace(m[3]); operator != "=" && operator != "==" && operator != "in" {
+			w.compared[m[2]] = true
 		}
-		switch r.Operator() {
-		case selection.Exists:
-			out = append(out, key)
-		case selection.DoesNotExist:
-			out = append(out, "!"+key)
-		case selection.Equals, selection.DoubleEquals, selection.NotEquals:
-			out = append(out, key+string(r.Operator())+of[0])
-		case selection.GreaterThan:
-			out = append(out, key+">"+of[0])
-		case selection.LessThan:
-			out = append(out, key+"<"+of[0])
-		default:
-			out = append(out, key+" "+string(r.Operator())+" ("+strings.Join(of, ",")+")")
-		}
-	}
-	return strings.Join(out, ",")
+		return m[1] + w.key(m[2]) + m[3] + selected.ReplaceAllStringFunc(m[4], func(value string) string { return w.labelValue(m[2], value) })
+	})
 }
+
+// A requirement of a selector is a key, and may have an operator with values behind it.
+var (
+	requirement = regexp.MustCompile(`([\s,!]*)([^\s,!=<>()]+)(\s*(?:==|=|!=|<|>|\b(?:in|notin)\b)\s*)?(\([^()]*\)|[^\s,()]*)`)
+	selected    = regexp.MustCompile(`[^\s,()]+`)
+)
 
 var letterRuns = regexp.MustCompile(`[A-Za-z]+|[^ -~]+`)
 

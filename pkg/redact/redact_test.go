@@ -227,7 +227,7 @@ var knownKeys = []string{
 }
 
 // TestNothingSurvives: of a Snapshot with the marker in every field that any type of the API
-// has, and of random states with it in half of their strings, none is left. LAW_CASES=50
+// has, and of random states with it in half of their strings, none is left. LAW_CASES=100
 // tries 5,000 states.
 func TestNothingSurvives(t *testing.T) {
 	try := func(name string, s *snapshot.Snapshot) {
@@ -254,7 +254,7 @@ func TestNothingSurvives(t *testing.T) {
 		}
 		try(fmt.Sprint("full ", i), s)
 	}
-	for i := range cases.Of(100) {
+	for i := range cases.Of(50) {
 		f := &filler{rand.New(rand.NewPCG(uint64(i), 2)), 50}
 		s := dstest.RandomTrouble(int64(i))
 		f.plant(reflect.ValueOf(s).Elem())

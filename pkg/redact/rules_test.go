@@ -205,3 +205,25 @@ func TestSeveral(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestSelectors: what stands in for a selector of nodes that is a text.
+func TestSelectors(t *testing.T) {
+	for _, tt := range []struct{ selector, want, why string }{
+		{"zeta.com/pool=infra", "key-1.example/key-1=value-2", "one label"},
+		{"", "", "every node"},
+		{"zeta in (a, b) ,!zone,kubernetes.io/os", "key-1 in (value-1, value-3) ,!key-2,kubernetes.io/os", "blanks stay where they are"},
+		{"zeta>5,zeta!=a", "key-1>5,key-1!=value-1", "a number that is compared"},
+		{"zeta!!", "text-1!!", "what is no selector is none then, either"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State("-", dstest.Edit(func(s *snapshot.Snapshot) {
+				s.Nodes[0].Labels = map[string]string{"app": "infra"}
+				s.OpenShift = &snapshot.OpenShift{DefaultNodeSelector: tt.selector}
+			}))
+			out, _ := names(t, s)
+			if got := out.OpenShift.DefaultNodeSelector; got != tt.want {
+				t.Errorf("%s\ngot  %s\nwant %s", tt.selector, got, tt.want)
+			}
+		})
+	}
+}

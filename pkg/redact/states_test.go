@@ -57,7 +57,7 @@ var (
 // messages are hard to replace, the same for the same seed.
 func hardState(seed int64) *snapshot.Snapshot {
 	h := &hard{rand.New(rand.NewPCG(uint64(seed), 7)), dstest.RandomTrouble(seed)}
-	for _, do := range []func(){h.nodes, h.template, h.pods, h.common, h.events, h.others, h.admission} {
+	for _, do := range []func(){h.nodes, h.template, h.pods, h.common, h.events, h.others, h.admission, h.openShift} {
 		do()
 	}
 	return h.renamed()
@@ -287,6 +287,21 @@ func (h *hard) admission() {
 		ResourceQuotas:  []corev1.ResourceQuota{quota("db"), quota("prod"), quota("prod-eu")},
 		LimitRanges:     []corev1.LimitRange{{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "acme"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: "Container", Max: corev1.ResourceList{corev1.ResourceName(h.one(hardResources)): resource.MustParse("2")}}}}}},
 		Hooks:           []snapshot.AdmissionHook{{Kind: snapshot.ValidatingWebhook, Name: "acme", Webhook: "policy.acme.com"}, {Kind: snapshot.ValidatingPolicy, Name: "acme"}},
+	}
+}
+
+// openShift makes the cluster one of OpenShift, whose namespace selects nodes.
+func (h *hard) openShift() {
+	if h.IntN(4) > 0 {
+		return
+	}
+	selectors := []string{"", h.one(hardKeys) + "=" + h.one(hardValues), h.one(hardKeys) + " in (a-b, " + h.one(hardValues) + ") ,!acme.com/rack", h.one(hardKeys) + ">5", h.one(hardKeys) + "!=a, team", "acme.com/rack==b,zone-group notin (b)", "no selector of acme!"}
+	h.s.OpenShift = &snapshot.OpenShift{Namespace: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: h.s.DaemonSet.Namespace}}, DefaultNodeSelector: h.one(selectors)}
+	if h.IntN(2) == 0 {
+		h.s.OpenShift.Namespace.Annotations = map[string]string{h.one([]string{snapshot.NodeSelectorAnnotation, snapshot.ProjectNodeSelectorAnnotation}): h.one(selectors)}
+	}
+	for i := range h.s.Nodes {
+		h.s.Nodes[i].Labels["node.openshift.io/os_id"] = "rhcos"
 	}
 }
 

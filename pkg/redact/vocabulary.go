@@ -57,7 +57,7 @@ var apiWords = sync.OnceValue(func() vocabulary {
 	for _, w := range []snapshot.Why{snapshot.Forbidden, snapshot.NotGiven, snapshot.Partial, snapshot.Failed, snapshot.Moved} {
 		v[string(w)] = true
 	}
-	for _, w := range []snapshot.VersionSource{snapshot.VersionServer, snapshot.VersionFlag, snapshot.VersionDump, snapshot.VersionDefault} {
+	for _, w := range []snapshot.VersionSource{snapshot.VersionServer, snapshot.VersionFlag, snapshot.VersionDump, snapshot.VersionKubelet, snapshot.VersionDefault} {
 		v[string(w)] = true
 	}
 	for _, k := range snapshot.HookKinds {
