@@ -383,7 +383,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 func TestSnapshot(t *testing.T) {
 	s := dstest.State("O n")
 	s.Gaps = []snapshot.Gap{{What: snapshot.Events, Why: snapshot.NotGiven}}
-	s.Names = snapshot.StandIns
+	s.Names, s.OpenShift = snapshot.StandIns, &snapshot.OpenShift{}
 	s.OtherPods, s.Admission, s.References, s.Volumes = &snapshot.OtherPods{}, &snapshot.Admission{}, &snapshot.References{}, &snapshot.Volumes{}
 	raw, err := snapshot.Encode(s)
 	if err != nil {
@@ -802,6 +802,18 @@ func states(t *testing.T) map[string]*snapshot.Snapshot {
 			s.Gaps = []snapshot.Gap{{What: snapshot.PodStatus, Why: snapshot.NotGiven}}
 		}
 		all[fmt.Sprintf("seed %d", seed)] = s
+	}
+	labeled := []dstest.Option{dstest.Version("v1.30.5"), dstest.Labeled("n0", "pool=infra"), dstest.Labeled("n1", "pool=infra"), dstest.OpenShift("openshift.io/node-selector=pool=infra")}
+	all["excluded by the namespace, a rollout"] = dstest.State("N O - -", labeled...)
+	labeled = append(labeled, dstest.Labeled("n2", "pool=infra"), dstest.Labeled("n3", "pool=infra"))
+	all["excluded by the namespace, between rollouts"] = dstest.State("N N N N - -", labeled...)
+	for seed := range cases.Of(int64(60)) {
+		s := dstest.OnOpenShift(dstest.RandomFor(seed, []string{"v1.30.5", dstest.Newest}[seed%2]), seed)
+		if seed%10 == 0 {
+			s.OpenShift = &snapshot.OpenShift{}
+			s.Gaps = append(s.Gaps, snapshot.Gap{What: snapshot.NamespaceNodeSelector, Why: snapshot.Forbidden})
+		}
+		all[fmt.Sprintf("seed %d of OpenShift", seed)] = s
 	}
 	return all
 }

@@ -105,7 +105,7 @@ func TestProfile(t *testing.T) {
 	}
 	fields := 0
 	for f := range reflect.TypeFor[daemonset.Profile]().Fields() {
-		if f.Type.Kind() != reflect.Bool || f.Name == "Beyond" {
+		if f.Type.Kind() != reflect.Bool || f.Name == "Beyond" || strings.HasPrefix(f.Name, "Namespace") { // those of OpenShift
 			continue
 		}
 		fields++
@@ -128,6 +128,37 @@ func TestProfile(t *testing.T) {
 	}
 	if fields != len(rows) {
 		t.Errorf("%d fields, %d rows", fields, len(rows))
+	}
+}
+
+// TestOpenShiftProfile: the table of controller.md says of every minor version what OpenShift's
+// controller asks the namespace.
+func TestOpenShiftProfile(t *testing.T) {
+	rows := map[string]string{}
+	for _, r := range readPage(t, "controller.md").rows(t, "What differs on OpenShift?") {
+		rows[code(t, r["Field"])] = r["In"]
+	}
+	for f := range reflect.TypeFor[daemonset.Profile]().Fields() {
+		if !strings.HasPrefix(f.Name, "Namespace") {
+			continue
+		}
+		for minor := 17; minor <= 37; minor++ {
+			p, err := daemonset.ForVersion(fmt.Sprintf("v1.%d.1", minor))
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := false
+			for _, span := range strings.Split(rows[f.Name], ", ") {
+				var from, to int
+				if n, err := fmt.Sscanf(span, "1.%d to 1.%d", &from, &to); n != 2 {
+					t.Fatalf("%s: %q: %v", f.Name, span, err)
+				}
+				said = said || minor >= from && minor <= to
+			}
+			if has := reflect.ValueOf(p).FieldByName(f.Name).Bool(); has != said {
+				t.Errorf("%s in 1.%d: %t, on the page %t", f.Name, minor, has, said)
+			}
+		}
 	}
 }
 
