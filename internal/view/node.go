@@ -70,10 +70,15 @@ func (a *answer) node(n *explain.Node) {
 		a.add(screen.Cause, "%s", a.origin(p))
 		a.checks([]*explain.Problem{p})
 	}
-	if len(n.Changes) == 0 {
-		for _, f := range a.e.FixesOn(n) {
-			a.fix(&f, "")
-		}
+	fixes := a.e.FixesOn(n)
+	if len(n.Changes) > 0 && n.ProblemCode() != cause.ExcludedButCounted { // they make it eligible, and that ends the problem
+		fixes = nil
+	}
+	for _, f := range fixes {
+		a.fix(&f, "")
+	}
+	if len(fixes) > 0 && len(n.Changes) > 0 {
+		a.add(screen.Fix, "or make the node eligible:")
 	}
 	a.nodeFix(n)
 }
