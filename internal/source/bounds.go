@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"golang.org/x/net/http2"
@@ -217,11 +216,10 @@ func (b *answerBody) Read(p []byte) (int, error) {
 // over, or that nobody waits any more, stays as it is.
 func (b *answerBody) cutOff(err error) error {
 	var corrupt flate.CorruptInputError
-	until, limited := b.ctx.Deadline()
 	switch {
 	case err == nil, err == io.EOF:
 		return err
-	case isLate(err), limited && !time.Now().Before(until): // whatever a connection looks like that is closed for it
+	case isLate(err), overIn(b.ctx, 0): // whatever a connection looks like that is closed for it
 		return context.DeadlineExceeded
 	case b.ctx.Err() != nil:
 		return b.ctx.Err()

@@ -98,6 +98,16 @@ type patient struct {
 	waits *once
 }
 
+// overIn reports whether the time of a request will be over after a while. Contexts know
+// when: nothing here reads a clock.
+func overIn(ctx context.Context, after time.Duration) bool {
+	until, limited := ctx.Deadline()
+	waits, cancel := context.WithTimeout(ctx, after)
+	defer cancel()
+	first, _ := waits.Deadline()
+	return limited && first.Equal(until)
+}
+
 // silentWait is for how long one waits without a word.
 const silentWait = 3 * time.Second
 
@@ -108,13 +118,12 @@ func (t patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	after := time.Duration(seconds) * time.Second
-	until, limited := req.Context().Deadline()
 	why := ""
 	switch {
 	case err != nil:
 	case t.limit > 0 && after >= t.limit:
 		why = "a request may take only " + duration.HumanDuration(t.limit)
-	case limited && after >= time.Until(until):
+	case overIn(req.Context(), after):
 		why = "the time for the request is over by then"
 	case after > silentWait:
 		t.waits.say(fmt.Sprintf("the server asks to retry in %s (%s): waiting", duration.HumanDuration(after), resp.Status))

@@ -311,9 +311,11 @@ func (c *Cluster) begin(ctx context.Context, ask func(context.Context) (watch.In
 		return ask(ctx)
 	}
 	asked, cancel := context.WithCancel(ctx) // canceled with ctx at the latest
-	late := time.AfterFunc(c.limit, cancel)
+	late, done := context.WithTimeout(ctx, c.limit)
+	defer done()
+	inTime := context.AfterFunc(late, cancel)
 	changes, err := ask(asked)
-	if late.Stop() {
+	if inTime() {
 		return changes, err
 	}
 	if err == nil {
