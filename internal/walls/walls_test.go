@@ -258,8 +258,6 @@ func TestCalls(t *testing.T) {
 				"time.Now", "time.Since", "time.Until", "time.After", "time.AfterFunc", "time.Tick", "time.NewTicker", "time.NewTimer", "time.Sleep",
 				"k8s.io/apimachinery/pkg/apis/meta/v1.Now", "k8s.io/apimachinery/pkg/apis/meta/v1.NowMicro",
 			},
-			// How long a request may take is no time of an answer.
-			inside: map[string]string{"internal/source.cutOff": "time.Now", "internal/source.RoundTrip": "time.Until", "internal/source.begin": "time.AfterFunc"},
 			breach: func(p *project) {
 				p.source("pkg/daemonset", `import meta "k8s.io/apimachinery/pkg/apis/meta/v1"; func f() { g(meta.Now) }`)
 			},
