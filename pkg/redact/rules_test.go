@@ -211,7 +211,7 @@ func TestSelectors(t *testing.T) {
 	for _, tt := range []struct{ selector, want, why string }{
 		{"zeta.com/pool=infra", "key-1.example/key-1=value-2", "one label"},
 		{"", "", "every node"},
-		{"zeta in (a, b) ,!zone,kubernetes.io/os", "key-1 in (value-1, value-3) ,!key-2,kubernetes.io/os", "blanks stay where they are"},
+		{"zeta in (a, b) ,!zone,kubernetes.io/os", "l-key-1 in (value-1, value-3) ,!l-key-2,kubernetes.io/os", "blanks stay where they are, and the keys behind the one that is known"},
 		{"zeta>5,zeta!=a", "key-1>5,key-1!=value-1", "a number that is compared"},
 		{"zeta!!", "text-1!!", "what is no selector is none then, either"},
 	} {
