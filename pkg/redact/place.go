@@ -97,6 +97,7 @@ var ruleList = sync.OnceValue(func() []struct {
 			NodeCondition.type PodCondition.type DaemonSetCondition.type NamespaceCondition.type Condition.type PodReadinessGate.conditionType`},
 		{aValue, `LabelSelectorRequirement.values Taint.value`},
 		{comparedValue, `NodeSelectorRequirement.values Toleration.value`},
+		{aSelector, `OpenShift.defaultNodeSelector`},
 		{of("platform"), `NodeSystemInfo.architecture NodeSystemInfo.operatingSystem`},
 		{aVersion, `
 			Snapshot.kubernetesVersion NodeSystemInfo.kubeletVersion NodeSystemInfo.kubeProxyVersion NodeSystemInfo.kernelVersion NodeSystemInfo.containerRuntimeVersion NodeSystemInfo.osImage`},
@@ -402,6 +403,9 @@ func (w *walker) annotation(p place, key, value string) string {
 	return text()
 }
 
+// aSelector is a selector of nodes as text.
+func aSelector(w *walker, _ place, word string) string { return w.selector(word) }
+
 // selector returns a selector of nodes as text. One that cannot be parsed stays one that
 // cannot.
 func (w *walker) selector(text string) string {
@@ -412,6 +416,10 @@ func (w *walker) selector(text string) string {
 	var out []string
 	for _, r := range all {
 		key, of := w.key(r.Key()), r.ValuesUnsorted()
+		switch r.Operator() {
+		case selection.GreaterThan, selection.LessThan, selection.NotIn, selection.NotEquals:
+			w.compared[r.Key()] = true
+		}
 		for i := range of {
 			of[i] = w.labelValue(r.Key(), of[i])
 		}

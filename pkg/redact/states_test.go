@@ -56,7 +56,11 @@ var (
 // hardState returns a random state in which names, labels, taints, versions, images and
 // messages are hard to replace, the same for the same seed.
 func hardState(seed int64) *snapshot.Snapshot {
-	h := &hard{rand.New(rand.NewPCG(uint64(seed), 7)), dstest.RandomTrouble(seed)}
+	s := dstest.RandomTrouble(seed)
+	if seed%5 == 4 {
+		s = dstest.RandomOpenShift(seed)
+	}
+	h := &hard{rand.New(rand.NewPCG(uint64(seed), 7)), s}
 	for _, do := range []func(){h.nodes, h.template, h.pods, h.common, h.events, h.others, h.admission} {
 		do()
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/redact"
 )
 
@@ -79,6 +81,12 @@ func (m *Renamed) compare(a, b any, at string) (diff []string) {
 				}
 				continue
 			}
+			if key == "selector" {
+				if !m.selector(v, b[key]) {
+					diff = append(diff, fmt.Sprintf("%s.selector: %q, redacted %q", at, v, b[key]))
+				}
+				continue
+			}
 			of, found := b[key]
 			for other := range b {
 				if !found && m.Text(key, other) {
@@ -110,6 +118,25 @@ func (m *Renamed) compare(a, b any, at string) (diff []string) {
 		return differ()
 	}
 	return nil
+}
+
+// selector reports whether the second selector of nodes asks for what the first does, in
+// whatever order, with names replaced.
+func (m *Renamed) selector(a, b any) bool {
+	of := func(v any) ([]labels.Requirement, error) { return labels.ParseToRequirements(fmt.Sprint(v)) }
+	as, errA := of(a)
+	bs, errB := of(b)
+	if errA != nil || errB != nil || len(as) != len(bs) {
+		return errA != nil && errB != nil
+	}
+	same := func(a, b []string) bool {
+		return len(a) == len(b) && !slices.ContainsFunc(a, func(v string) bool { return !slices.ContainsFunc(b, func(w string) bool { return m.Text(v, w) }) })
+	}
+	return !slices.ContainsFunc(as, func(r labels.Requirement) bool {
+		return !slices.ContainsFunc(bs, func(q labels.Requirement) bool {
+			return r.Operator() == q.Operator() && m.Text(r.Key(), q.Key()) && same(r.ValuesUnsorted(), q.ValuesUnsorted())
+		})
+	})
 }
 
 // Text reports whether the second text is the first with names in it replaced.
