@@ -1,6 +1,8 @@
 package daemonset
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -28,7 +30,7 @@ type namespaceRule struct {
 // none, is not mirrored.
 func (p *Placement) In(o *snapshot.OpenShift) *Placement {
 	annotation, text := o.NodeSelector()
-	if text == "" {
+	if strings.TrimSpace(text) == "" {
 		return p
 	}
 	rule := &namespaceRule{annotation: annotation, text: text, always: !p.profile.NamespaceInStatus}
