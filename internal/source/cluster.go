@@ -462,7 +462,7 @@ func (c *Cluster) refused(ctx context.Context, what, hint string, err error) err
 		request.Err, request.hint = answer, "kubectl get --raw '/readyz?verbose' (a load balancer or a proxy may stand before the server)"
 	case errors.As(err, &address):
 		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: address.Err, installHint: c.help, limited: c.limit > 0} // the address stands beside it
-	case errors.Is(err, context.DeadlineExceeded):
+	case isLate(err):
 		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: err, limited: c.limit > 0}
 	case apierrors.IsTooManyRequests(err):
 		request.hint = "run the command again in a minute: the API server limits requests"

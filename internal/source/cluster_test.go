@@ -721,6 +721,15 @@ func TestUnreachableInWords(t *testing.T) {
 	}
 }
 
+// TestNoTimeForARetry: that client-go has no time left for another try is no word of the server.
+func TestNoTimeForARetry(t *testing.T) {
+	c := newCluster(t, newAPIServer(t, nil))
+	err := c.refused(background, "daemonset kube-system/agent", "", errors.New("client rate limiter Wait returned an error: rate: Wait(n=1) would exceed context deadline - error from a previous attempt: EOF"))
+	if want := "no answer from the cluster at " + c.server + ": the time for the request is over"; err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // warnings counts the warnings that client-go hands on.
 type warnings int
 
