@@ -164,6 +164,14 @@ type faulty struct {
 	dice *rand.Rand
 }
 
+// asks asks the API server for something else, and for the whole of it.
+func (f *faulty) asks(path string) {
+	f.r.URL.Path, f.r.URL.RawQuery = path, ""
+	if strings.Contains(f.r.Header.Get("Accept"), ";as=") {
+		f.r.Header.Set("Accept", inJSON)
+	}
+}
+
 // right is what the API server answers. Where it cannot be asked, it is a 503.
 func (f *faulty) right() (http.Header, int, []byte) {
 	r := f.r.Clone(f.r.Context())
@@ -364,11 +372,11 @@ var faults = []fault{
 		f.says(200, inJSON, []string{"{}", "null", "[]", `"text"`, "0", " "}[f.dice.IntN(6)])
 	}},
 	{"another list", false, func(f *faulty) {
-		f.r.URL.Path, f.r.URL.RawQuery = "/api/v1/namespaces", ""
+		f.asks("/api/v1/namespaces")
 		f.send(f.begins(nil))
 	}},
 	{"another object", false, func(f *faulty) {
-		f.r.URL.Path, f.r.URL.RawQuery = "/api/v1/namespaces/default", ""
+		f.asks("/api/v1/namespaces/default")
 		f.send(f.begins(nil))
 	}},
 	{"words", false, func(f *faulty) { f.says(200, asText, "ok\n") }},
