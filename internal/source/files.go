@@ -213,15 +213,11 @@ func (d *Dump) readStream(ctx context.Context, p location, in io.Reader) error {
 	head := bufio.NewReaderSize(in, 32<<10)
 	begin, err := head.Peek(headBytes)
 	if err != nil && err != io.EOF {
-		known := (*packedError)(nil)
 		switch {
-		case p.found() && errors.As(err, &known):
-			d.skipped = append(d.skipped, p.name) // a log that was packed, and is damaged
-			return nil
 		case errors.Is(err, io.ErrUnexpectedEOF): // of the archive that it is in
 			return err
 		case p.layers > 0:
-			return d.broken(p, err)
+			return d.cannotUnpack(p, err)
 		}
 		return fileError(p.name, err)
 	}
@@ -320,7 +316,7 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader) error {
 		name: p.name, from: &documentBytes{d, in}, decode: decode, most: d.how.Most / partOfInput,
 		emit: func(o object) error { return d.add(p, o) },
 		tolerant: &tolerance{
-			arrays: listOf(p.within), words: fromRancher(p.within), sums: d.sums,
+			arrays: listOf(p.name), words: fromRancher(p.name), sums: d.sums,
 			harm: func(x damage) error {
 				if d.how.KeepGoing && (errors.Is(x, errNotKubernetes) || errors.Is(x, errEmpty)) {
 					none = append(none, x)

@@ -56,9 +56,10 @@ type gathered struct {
 
 // listOf returns the List of which a file has the items, as the name of the file or of its folder
 // says: old collectors write arrays of objects that do not say what they are.
-func listOf(within string) metav1.TypeMeta {
-	base, _, _ := strings.Cut(path.Base(within), ".")
-	for _, name := range []string{base, path.Base(path.Dir(within))} {
+func listOf(file string) metav1.TypeMeta {
+	file = filepath.ToSlash(file)
+	base, _, _ := strings.Cut(path.Base(file), ".")
+	for _, name := range []string{base, path.Base(path.Dir(file))} {
 		name = strings.ToLower(name)
 		if i := strings.LastIndexByte(name, '_'); i >= 0 {
 			name = name[i+1:]
@@ -81,8 +82,9 @@ var resources = map[string]metav1.TypeMeta{
 
 // fromRancher reports whether a file is of a bundle of Rancher's support-bundle-kit, which writes
 // "null" for every empty text.
-func fromRancher(within string) bool {
-	return strings.HasPrefix(within, "yamls/") || strings.Contains(within, "/yamls/cluster/") || strings.Contains(within, "/yamls/namespaced/")
+func fromRancher(file string) bool {
+	file = "/" + filepath.ToSlash(file)
+	return strings.Contains(file, "/yamls/cluster/") || strings.Contains(file, "/yamls/namespaced/")
 }
 
 // logPlace is where a log is: a file by itself, or a part of a file with others.
@@ -391,7 +393,10 @@ func (d *Dump) severalGathers() error {
 		slices.SortFunc(names, func(a, b string) int { return d.gathers[given][a].newest.Compare(d.gathers[given][b].newest) })
 		var each []string
 		for _, name := range names {
-			each = append(each, fmt.Sprintf("%s (up to %s)", name, d.gathers[given][name].newest.Format(time.RFC3339)))
+			if newest := d.gathers[given][name].newest; !newest.IsZero() {
+				name += " (up to " + newest.Format(time.RFC3339) + ")"
+			}
+			each = append(each, name)
 		}
 		last := names[len(names)-1]
 		hint := "--from " + word(path.Join(given, last))

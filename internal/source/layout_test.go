@@ -52,6 +52,7 @@ func TestRealInput(t *testing.T) {
 		{files{"cluster-resources/daemonsets/kube-system.json": "[" + strings.Replace(dsJSON, `"apiVersion":"apps/v1","kind":"DaemonSet",`, "", 1) + "]", "cluster-resources/nodes.json": "[" + strings.Replace(nodeJSON, `"apiVersion":"v1","kind":"Node",`, "", 1) + "]"}, "", "", "arrays of objects that do not say what they are, of an old support bundle"},
 		{files{"resources/ns/kube-system/apps_v1_daemonsets.json": "[" + strings.Replace(dsJSON, `"apiVersion":"apps/v1","kind":"DaemonSet",`, "", 1) + "]", "resources/cluster/core_v1_nodes.json": `{"items":[` + strings.Replace(nodeJSON, `"apiVersion":"v1","kind":"Node",`, "", 1) + "]}"}, "", "", "named as Sonobuoy names them"},
 		{both(files{"Chart.yaml": "a: {{ .Values.a }}\n", "x.json": "{- Finished ..\n"}), "ignored, because it cannot be read and no answer depends on it: DIR/Chart.yaml: document 1: yaml: invalid map key (and 1 more)", "", "what nothing says to be an object that counts"},
+		{both(files{"x.json": "\x00\x01"}), "ignored, because it cannot be read and no answer depends on it: DIR/x.json: not text", "", "a file that is no text"},
 		{both(files{"roles.json": `{"kind":"RoleList","apiVersion":"rbac.authorization.k8s.io/v1","items":null}`}), "", "", "a kind that is called nearly as one that counts"},
 		{both(files{"table.json": `{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`}), "ignored, because it cannot be read and no answer depends on it: DIR/table.json: document 1: kind: a Table has columns of objects, not the objects", "", "a table"},
 		{both(files{"old.json": strings.Replace(dsJSON, "apps/v1", "extensions/v1beta1", 1), "olds.json": `{"kind":"DaemonSetList","apiVersion":"extensions/v1beta1","items":[{"metadata":{"name":"a"}}]}`}), "ignored: 3 DaemonSets or lists of them of versions that no server since v1.16 has: DIR/old.json", "", "each DaemonSet in two groups, as servers before v1.16 had it"},
@@ -119,6 +120,31 @@ func TestClusterInfoStream(t *testing.T) {
 			}
 		})
 	}
+	if d, err := readText(dsJSON + "\n==== something else\n" + nodeJSON); err == nil {
+		t.Errorf("other words are passed over, with the notes %q", d.Notes())
+	}
+}
+
+// TestNamedByItsPath: what a file does not say of its objects, its path says, also that of a
+// file or a folder that was given itself.
+func TestNamedByItsPath(t *testing.T) {
+	dir := t.TempDir()
+	set, node := strings.Replace(dsJSON, `"apiVersion":"apps/v1","kind":"DaemonSet",`, "", 1), strings.Replace(nodeJSON, `"apiVersion":"v1","kind":"Node",`, "", 1)
+	write(t, filepath.Join(dir, "daemonsets.json"), []byte("["+set+"]"))
+	write(t, filepath.Join(dir, "core_v1_nodes.json"), []byte("["+node+"]"))
+	write(t, filepath.Join(dir, "yamls/cluster/v1/nodes.yaml"), []byte(strings.Replace(nodeYAML, `"2026-11-20T12:00:00Z"`, `"null"`, 1)))
+	for _, paths := range [][]string{{"daemonsets.json", "core_v1_nodes.json"}, {"daemonsets.json", "yamls/cluster"}} {
+		for i := range paths {
+			paths[i] = filepath.Join(dir, paths[i])
+		}
+		d, err := ReadFiles(background, paths, nil, func() time.Time { return noon }, How{})
+		must(t, err)
+		s, err := d.Read(background, agent)
+		must(t, err)
+		if diff := cmp.Diff(outline{DaemonSet: "kube-system/agent", Nodes: "n1"}, outlineOf(s)); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", paths, diff)
+		}
+	}
 }
 
 // TestEmptyList: a list of no DaemonSets is an answer, as it is of a cluster.
@@ -144,6 +170,7 @@ func TestKeepGoing(t *testing.T) {
 		}
 		return gaps
 	}
+	everything := []snapshot.What{snapshot.DaemonSets, snapshot.Nodes, snapshot.Pods, snapshot.Revisions, snapshot.Events, snapshot.PodDisruptionBudgets}
 	for _, tt := range []struct {
 		files files
 		gaps  []string
@@ -154,7 +181,12 @@ func TestKeepGoing(t *testing.T) {
 		{files{"n.json": nodeJSON[:40]}, partial("DIR/n.json: document 1: ends in the middle of an object: the file is cut off", snapshot.Nodes), "a file that is cut off in a node"},
 		{files{"r.json": `{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r","namespace":"a"},"revision":1,"data":7}`}, partial("DIR/r.json: document 1: data: must be an object, not a number", snapshot.Revisions), "a revision"},
 		{files{"pods.json": `{"items":[`}, partial("DIR/pods.json: document 1: ends in the middle of an object: the file is cut off", snapshot.Pods), "a list of which only the file's name says what it is"},
-		{files{"x.tar": string(tarOf(t, entry{"a", strings.Repeat("x", 2000), ""})[:1000])}, partial("DIR/x.tar: the tar archive is cut off", snapshot.DaemonSets, snapshot.Nodes, snapshot.Pods, snapshot.Revisions, snapshot.Events, snapshot.PodDisruptionBudgets), "what is lost of an archive could be of any kind"},
+		{files{"x.tar": string(tarOf(t, entry{"a", strings.Repeat("x", 2000), ""})[:1000])}, partial("DIR/x.tar: the tar archive is cut off", everything...), "what is lost of an archive could be of any kind"},
+		{files{"o.json": `{"kind":5,"apiVersion":"v1","metadata":{"name":"p","ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","name":"agent"}]}}`}, partial("DIR/o.json: document 1: kind: must be text, not a number", everything...), "an object whose kind cannot be read is no DaemonSet because its owner is one"},
+		{files{"o.json": `{"metadata":{"ownerReferences":[{"kind":"DaemonSet","name":"agent"}]},"spec":{"a":}}`}, partial("DIR/o.json: document 1: line 1: not JSON: invalid character '}' looking for beginning of value", everything...), "what breaks off may be the pod that refers to its owner"},
+		{files{"nodes.json": "\x00\x01"}, partial("DIR/nodes.json: not text", snapshot.Nodes), "a file that is no text, and is called as one that counts"},
+		{files{"a.tar.gz": "\x1f\x8b\x00"}, partial("DIR/a.tar.gz: the gzip file is cut off", everything...), "an archive of which nothing can be unpacked"},
+		{files{"l.json": `{"kind":"List","apiVersion":"v1","x":1,"items":[` + nodeJSON + `,{"kind":"List","apiVersion":"v1","items":[` + strings.Replace(nodeJSON, `"n1"`, "5", 1) + "]}]}"}, partial("DIR/l.json: document 1: items[1].items[0].metadata.name: must be text, not a number", snapshot.Nodes), "of a list in a list one object, not the list"},
 		{files{"d.json": strings.Replace(dsJSON, `"agent"`, `5`, 1)}, partial("DIR/d.json: document 1: metadata.name: must be text, not a number", snapshot.DaemonSets), "a DaemonSet"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -288,6 +320,13 @@ func TestSeveralGathers(t *testing.T) {
 	}
 	if _, err := read(filepath.Join(dir, "must-gather.local.1"), filepath.Join(dir, "must-gather.local.2")); err != nil {
 		t.Errorf("both, by name: %v", err)
+	}
+	both := filepath.Join(t.TempDir(), "both.tar")
+	write(t, both, tarOf(t, entry{"must-gather.local.1/ds.yaml", dsYAML, ""}, entry{"must-gather.local.2/ds.yaml", dsYAML, ""}, entry{"must-gather.local.2/n.yaml", nodeYAML, ""}))
+	_, err = read(both)
+	want = both + ": 2 readings of a cluster: must-gather.local.1, must-gather.local.2 (up to 2026-11-20T12:00:00Z)"
+	if err == nil || err.Error() != want || hintOf(err) != "unpack it, and --from must-gather.local.2" {
+		t.Errorf("in an archive: %v, hint %s", err, hintOf(err))
 	}
 	archives := t.TempDir()
 	for name, hour := range map[string]string{"a.tar.gz": "13", "b.zip": "14"} {

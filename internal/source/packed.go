@@ -112,20 +112,20 @@ func (d *Dump) unpack(ctx context.Context, p location, f *form, in *bufio.Reader
 	packed := &counting{Reader: in}
 	out, err := f.unpack(packed)
 	if err != nil {
-		return d.cannotUnpack(p, f, err)
+		return d.cannotUnpack(p, f.damaged(err))
 	}
 	defer out.Close()
 	return d.readStream(ctx, p, &unpacked{d: d, form: f, in: out, packed: packed})
 }
 
-// cannotUnpack returns the error of a packed file that is damaged. One that was found, and of
-// which nothing is known, may be a log.
-func (d *Dump) cannotUnpack(p location, f *form, err error) error {
-	if p.found() && p.deep == 0 || p.deep > 1 {
+// cannotUnpack returns the error of a packed file of which nothing can be read. One that nobody
+// named, and whose name does not say that objects are in it, is most often a log.
+func (d *Dump) cannotUnpack(p location, err error) error {
+	if p.found() && !packedName(p.within) && !documentName(p.within) {
 		d.skipped = append(d.skipped, p.name)
 		return nil
 	}
-	return d.broken(p, f.damaged(err))
+	return d.broken(p, err)
 }
 
 // damaged returns an error of the library that unpacks.

@@ -15,7 +15,7 @@ import (
 // it, one of 95 MB is made.
 func BenchmarkMustGather(b *testing.B) {
 	if _, err := exec.LookPath("xz"); err != nil {
-		b.Skip("without xz")
+		b.Skip("needs the program xz to compare with: apt-get install xz-utils")
 	}
 	dir := b.TempDir()
 	archive := os.Getenv("DUMP")

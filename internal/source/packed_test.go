@@ -75,11 +75,11 @@ func zstdOf(t *testing.T, raw []byte) []byte {
 }
 
 // packedBy returns what a program of the system makes of its input; the test is skipped
-// without it.
+// without it, and .ci/run installs it.
 func packedBy(t *testing.T, raw []byte, program string, args ...string) []byte {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
-		t.Skipf("without %s", program)
+		t.Skipf("needs the program %s to pack with, which .ci/run installs", program)
 	}
 	c := exec.Command(program, args...)
 	c.Stdin = bytes.NewReader(raw)
@@ -130,6 +130,9 @@ func TestArchives(t *testing.T) {
 			deeper := tarOf(t, entry{"deepest.tar", string(tarOf(t, entry{"x.json", nodeJSON, ""})), ""})
 			return inTar(entry{"deep.tar", string(deeper), ""})
 		}, "ignored, because they are archives in archives, more than 2 deep: DIR/d.tar/deep.tar/deepest.tar", "and none in that"},
+		{"d.tar", func(t *testing.T) []byte {
+			return inTar(entry{"a.log.gz", "\x1f\x8b\x08\x00", ""}, entry{"b.log.gz", string(gzipOf(t, []byte("hello\n"))), ""})
+		}, "not read: 1 log\nignored, because they are not Kubernetes objects in YAML or JSON: DIR/d.tar/a.log.gz", "packed logs, one of them damaged"},
 		{"d.tar", func(t *testing.T) []byte {
 			return inTar(entry{"dump/._ds.yaml", "\x00\x05\x16\x07", ""}, entry{".DS_Store", "\x00", ""}, entry{"__MACOSX/x.json", "{", ""})
 		}, "not read: 3 files of macOS (._*)", "what macOS adds"},

@@ -289,19 +289,19 @@ var (
 	logBegins = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^==== START logs for container (\S+) of pod ([^/\s]+)/(\S+) ====\s*$`)
 	})
-	dumpedTo = []byte("Cluster info dumped to ")
-	fence    = []byte("====")
+	// What stands aside begins with one of these.
+	asides = [][]byte{[]byte("==== START logs for container "), []byte("Cluster info dumped to ")}
 )
 
 // aside reports whether what follows is no document of a dump but what "kubectl cluster-info
 // dump" writes between and after them.
 func aside(in *bufio.Reader) bool {
-	head, _ := in.Peek(len("==== START logs"))
-	if bytes.HasPrefix(head, fence) {
-		return true
+	for _, begins := range asides {
+		if head, _ := in.Peek(len(begins)); bytes.Equal(head, begins) {
+			return true
+		}
 	}
-	head, _ = in.Peek(len(dumpedTo))
-	return bytes.Equal(head, dumpedTo)
+	return false
 }
 
 // passAside reads the log of a container, or a line of words.

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FuzzChooseNodes: a name, a pattern or a selector chooses nodes that there are, in order, each
-// once, whatever other nodes there are, or gives one line of an error.
+// FuzzChooseNodes: a name, a pattern or a selector chooses existing nodes, in order and each once,
+// independent of the other nodes, or returns an error of one line.
 func FuzzChooseNodes(f *testing.F) {
 	for _, seed := range []string{"worker-1", "worker-*", "worker-[!1]", "pool=gpu", "!pool", "pool in (gpu,cpu)", "pool", "[", "", "*", "a,b", "pool notin (gpu)", "worker-?", `\`, "pool==", "=x"} {
 		f.Add(seed, "worker-1", "gpu")
