@@ -174,11 +174,19 @@ func sideOf(field string, side bool) feature {
 	return feature{fields, field + " " + strconv.FormatBool(side)}
 }
 
+// notRules are the fields of the Profile that are no rules of a controller of
+// Kubernetes, with the reason why.
+var notRules = map[string]string{
+	"Beyond":             "it says which rules are used",
+	"NamespaceInStatus":  "a rule of OpenShift's controller, which none of those built here is",
+	"NamespaceInRollout": "likewise",
+}
+
 // profileFields are the names of the fields that are rules.
 func profileFields() []string {
 	var names []string
 	for f := range reflect.TypeFor[daemonset.Profile]().Fields() {
-		if f.Type.Kind() == reflect.Bool && f.Name != "Beyond" {
+		if _, not := notRules[f.Name]; f.Type.Kind() == reflect.Bool && !not {
 			names = append(names, f.Name)
 		}
 	}
@@ -235,9 +243,10 @@ func withoutReasons(b daemonset.Batch) daemonset.Batch {
 // beyondReach are the codes that no comparison with a real controller can
 // reach, with the reason why.
 var beyondReach = map[daemonset.Reason]string{
-	daemonset.NodesNotRead:    "a gap: the real controller always has the nodes",
-	daemonset.StepPodsNotRead: "a gap: the real controller always has the pods",
-	daemonset.StepSelectsAll:  "the API refuses an empty selector; a chosen state has one",
+	daemonset.NodesNotRead:          "a gap: the real controller always has the nodes",
+	daemonset.StepPodsNotRead:       "a gap: the real controller always has the pods",
+	daemonset.StepSelectsAll:        "the API refuses an empty selector; a chosen state has one",
+	daemonset.NamespaceNodeSelector: "a rule of OpenShift's controller",
 }
 
 // expected are the features that the states of a version should reach. What
