@@ -77,7 +77,7 @@ func TestDiffIsComplete(t *testing.T) {
 		if again := Diff(a, b); !cmp.Equal(found, again) {
 			fail("another time: %s", inJSON(again))
 		}
-		if !slices.IsSortedFunc(found, func(x, y Difference) int { return max(strings.Compare(x.Path.String(), y.Path.String()), -1) }) ||
+		if !slices.IsSortedFunc(found, func(x, y Difference) int { return x.Path.Compare(y.Path) }) ||
 			len(slices.CompactFunc(slices.Clone(found), func(x, y Difference) bool { return x.Path.Equal(y.Path) })) != len(found) {
 			fail("not in order, or twice")
 		}

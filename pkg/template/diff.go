@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
@@ -42,7 +41,7 @@ func Diff(old, new Content) []Difference {
 }
 
 // Between returns the differences of two objects of an API type, parsed as a
-// Content is, in the order of their paths. Each path stands once, and whoever
+// Content is, in the order of Path.Compare. Each path stands once, and whoever
 // makes all the changes to old has new. Null is as good as absent.
 //
 // What only one of the two has is one difference, with all that is in it. But
@@ -63,18 +62,7 @@ func Between[T any](old, new map[string]any) []Difference {
 func between[T any](old, new map[string]any) []Difference {
 	d := &differ{}
 	d.object(strategicpatch.PatchMetaFromStruct{T: reflect.TypeFor[T]()}, old, new)
-	type written struct {
-		Difference
-		path string
-	}
-	var all []written
-	for _, f := range d.found {
-		all = append(all, written{f, f.Path.String()})
-	}
-	slices.SortFunc(all, func(a, b written) int { return strings.Compare(a.path, b.path) })
-	for i, f := range all {
-		d.found[i] = f.Difference
-	}
+	slices.SortFunc(d.found, func(a, b Difference) int { return a.Path.Compare(b.Path) })
 	return d.found
 }
 

@@ -20,7 +20,7 @@ func TestOnlyMetadata(t *testing.T) {
 		{base, `{"metadata":{"labels":{"app":"a"},"annotations":{"checksum/config":"2"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`, Metadata{Annotations: []string{"checksum/config"}}, true, "a checksum"},
 		{base, `{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`, Metadata{Annotations: []string{"checksum/config"}}, true, "one that goes, the last of all"},
 		{base, `{"metadata":{"labels":{"app":"a","helm.sh/chart":"a-2"},"annotations":{"checksum/config":"2","plain":"x","odd\"]=":"y"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`,
-			Metadata{Annotations: []string{"plain", `odd"]=`, "checksum/config"}, Labels: []string{"helm.sh/chart"}}, true, "annotations and a label, whatever their keys are"},
+			Metadata{Annotations: []string{"checksum/config", `odd"]=`, "plain"}, Labels: []string{"helm.sh/chart"}}, true, "annotations and a label, whatever their keys are"},
 		{base, `{"metadata":{"labels":{"app":"a"},"annotations":{"checksum/config":"2"}},"spec":{"containers":[{"name":"a","image":"a:2"}]}}`, Metadata{}, false, "an image besides"},
 		{base, `{"metadata":{"labels":{"app":"a"},"annotations":{"checksum/config":"1"}},"spec":{"containers":[{"name":"a","image":"a:2"}]}}`, Metadata{}, false, "an image alone"},
 		{base, `{"metadata":{"name":"x","labels":{"app":"a"},"annotations":{"checksum/config":"2"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`, Metadata{}, false, "other metadata"},

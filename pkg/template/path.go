@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -52,6 +53,14 @@ func (p Path) Equal(other Path) bool {
 	return slices.EqualFunc(p, other, func(a, b Step) bool {
 		isName := a.Kind <= Key && b.Kind <= Key
 		return (a.Kind == b.Kind || isName) && a.Name == b.Name && a.Value == b.Value
+	})
+}
+
+// Compare orders Paths step by step, a part after what it is a part of. The keys of a map
+// have the order of their text, however a document writes them: a before a/b.
+func (p Path) Compare(other Path) int {
+	return slices.CompareFunc(p, other, func(a, b Step) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
 	})
 }
 
