@@ -179,12 +179,10 @@ func nulls(v any) any {
 			out[k] = nulls(e)
 		}
 		return out
+	case []object:
+		return each(v, func(e object) any { return nulls(e) })
 	case []any:
-		var out []any
-		for _, e := range v {
-			out = append(out, nulls(e))
-		}
-		return append([]any{}, out...)
+		return each(v, nulls)
 	case nil:
 		return "null"
 	case string:
@@ -193,6 +191,14 @@ func nulls(v any) any {
 		}
 	}
 	return v
+}
+
+func each[T any](all []T, do func(T) any) []any {
+	out := make([]any, 0, len(all))
+	for _, e := range all {
+		out = append(out, do(e))
+	}
+	return out
 }
 
 // packers make an archive of files.

@@ -244,7 +244,11 @@ func says(damaged, whole *result, f *files) bool {
 			}
 			for _, name := range f.holding {
 				plain := strings.FieldsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) // the rest is written in another way
-				if strings.Contains(names, plain[len(plain)-1]) {
+				end := plain[len(plain)-1]
+				if parts := strings.Split(end, "/"); len(parts) > 2 { // of a long path only the end is written
+					end = strings.Join(parts[len(parts)-2:], "/")
+				}
+				if strings.Contains(names, end) {
 					return true
 				}
 			}

@@ -107,12 +107,12 @@ func (d *documents) read(ctx context.Context) error {
 	d.most = cmp.Or(d.most, DefaultMaxInput/partOfInput)
 	switch head, err := d.in.Peek(512); {
 	case err != nil && err != io.EOF:
-		return d.brokenOff(nil, err)
+		return d.brokenOff(ctx, nil, err)
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}): // PowerShell writes UTF-16
 		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
 		d.in = bufio.NewReaderSize(transform.NewReader(&pairs{in: d.in}, utf16), 1<<16)
 	case bytes.IndexByte(head, 0) >= 0:
-		return d.brokenOff(nil, errNotText)
+		return d.brokenOff(ctx, nil, errNotText)
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -123,7 +123,7 @@ func (d *documents) read(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return d.brokenOff(nil, &InputError{File: d.name, Err: err})
+			return d.brokenOff(ctx, nil, &InputError{File: d.name, Err: err})
 		}
 		d.doc++
 		d.list, d.items, d.kinds = listMeta{}, 0, map[metav1.TypeMeta]bool{}
@@ -133,7 +133,7 @@ func (d *documents) read(ctx context.Context) error {
 			err = d.yamlDocument(ctx)
 		}
 		if err != nil {
-			return d.brokenOff(nil, err)
+			return d.brokenOff(ctx, nil, err)
 		}
 	}
 }

@@ -107,12 +107,12 @@ func (d *documents) jsonDocument(ctx context.Context) error {
 	j.Decoder = json.NewDecoder(j)
 	if jsonInItems().Match(head) {
 		if err := d.jsonList(ctx, j); err != nil {
-			return d.brokenOff(j, err)
+			return d.brokenOff(ctx, j, err)
 		}
 	} else {
 		raw, line, err := j.value()
 		if err != nil {
-			return d.brokenOff(j, err)
+			return d.brokenOff(ctx, j, err)
 		}
 		if err := d.document(item{text: raw, line: line}); err != nil {
 			return err

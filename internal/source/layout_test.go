@@ -47,6 +47,10 @@ func TestRealInput(t *testing.T) {
 		{both(files{"crd.yaml": "apiVersion: example.com/v1\nkind: Foo\nmetadata:\n  name: c\nspec: {a: b: c}\n"}), "", "", "an object of a kind that decides nothing is not looked at"},
 		{both(files{"pods.yaml": "apiVersion: v1\nkind: PodList\nitems:\n- metadata:\n    name: a\n    namespace: b\n  spec: {a: ***HIDDEN***:1}\n"}), "", "DIR/pods.yaml: document 1: items[0]: yaml: line 7: did not find expected alphabetic or numeric character", "a pod counts"},
 		{both(files{"all.json": `{"apiVersion":"v1","items":[` + config + `,{"apiVersion":"v1","kind":"Pod"}],"kind":"List"}`}), "", "DIR/all.json: document 1: items[0]: line 1: not JSON: invalid character '*' looking for beginning of value", "what comes after the damage may count"},
+		{both(files{"x.yaml": "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a, namespace: b}\nkind: List\n]\n"}), "", "DIR/x.yaml: document 1: yaml: line 6: did not find expected key", "a list that is damaged behind its items, which count"},
+		{both(files{"x.json": `{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"b"}}],"metadata":{]`}), "", "DIR/x.json: document 1: line 1: not JSON: invalid character ']' looking for beginning of object key string", "the same in JSON"},
+		{both(files{"x.yaml": "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: a, namespace: b}\nkind: List\n]\n"}), "ignored, because it cannot be read and no answer depends on it: DIR/x.yaml: document 1: yaml: line 6: did not find expected key", "", "and with items that do not"},
+		{both(files{"x.yaml": "kind: |\n  Pod\napiVersion: v1\nmetadata: {name: a, namespace: b}\n]\n"}), "", "DIR/x.yaml: document 1: yaml: line 4: did not find expected key", "a kind on a line of its own"},
 		{both(files{"._ds.yaml": "\x00\x05\x16\x07\x00", "a/._b.json": "x"}), "not read: 2 files of macOS (._*)", "", "what macOS writes beside each file"},
 		{both(files{"nodes.json": old}), "", "DIR/nodes.json: document 1: a list as kubectl before v1.9 wrote it, whose objects do not say what they are: it is too old to be read", "a list from before 1.9"},
 		{files{"cluster-resources/daemonsets/kube-system.json": "[" + strings.Replace(dsJSON, `"apiVersion":"apps/v1","kind":"DaemonSet",`, "", 1) + "]", "cluster-resources/nodes.json": "[" + strings.Replace(nodeJSON, `"apiVersion":"v1","kind":"Node",`, "", 1) + "]"}, "", "", "arrays of objects that do not say what they are, of an old support bundle"},
@@ -122,6 +126,23 @@ func TestClusterInfoStream(t *testing.T) {
 	}
 	if d, err := readText(dsJSON + "\n==== something else\n" + nodeJSON); err == nil {
 		t.Errorf("other words are passed over, with the notes %q", d.Notes())
+	}
+}
+
+// TestWithoutNulls: "null" is nothing, and the template of a revision has nothing that is null.
+func TestWithoutNulls(t *testing.T) {
+	const revision, pruned = `{"data":{"spec":{"template":{"a":"null","creationTimestamp":"null","l":["null"]}}},"metadata":{"name":"null"},"revision":1}`, `{"data":{"spec":{"template":{"creationTimestamp":null,"l":[""]}}},"metadata":{"name":null},"revision":1}`
+	for _, tt := range []struct{ raw, want, why string }{
+		{`{"a":"x"}`, `{"a":"x"}`, "nothing to do"},
+		{`{"a":"null","null":["null", "nulls"]}`, `{"a":null,"null":[null, "nulls"]}`, "a text, not a key or a part of a text"},
+		{`{"data":"null","x":1}`, `{"data":null,"x":1}`, "no revision"},
+		{revision, pruned, "a revision"},
+		{`{"items":[` + revision + `]}`, `{"items":[` + pruned + `]}`, "in a list"},
+		{`[` + revision + `,{"items":[` + revision + `]}]`, `[` + pruned + `,{"items":[` + pruned + `]}]`, "in an array"},
+	} {
+		if got := string(withoutNulls([]byte(tt.raw))); got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.why, got, tt.want)
+		}
 	}
 }
 

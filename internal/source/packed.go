@@ -202,10 +202,7 @@ func (d *Dump) readTar(ctx context.Context, p location, in *bufio.Reader) error 
 		h, err := t.Next()
 		switch {
 		case err == io.EOF:
-			if end.zeros < 512 {
-				d.notes = append(d.notes, p.name+": the archive has no end mark: it may be cut off")
-			}
-			return nil
+			return d.endTar(p, end)
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath):
 			return d.brokenArchive(p, "tar", err)
 		}
@@ -231,6 +228,23 @@ func (d *Dump) readTar(ctx context.Context, p location, in *bufio.Reader) error 
 			return err
 		}
 	}
+}
+
+// endTar reads what stands behind the last file of an archive: what tells whether that which it was
+// packed with is damaged stands at the very end.
+func (d *Dump) endTar(p location, end *ending) error {
+	if end.zeros < 512 {
+		d.notes = append(d.notes, p.name+": the archive has no end mark: it may be cut off")
+	}
+	end.zeros = 0
+	n, err := io.Copy(io.Discard, io.LimitReader(end, d.how.Most))
+	if err != nil {
+		return d.brokenArchive(p, "tar", err)
+	}
+	if n > int64(end.zeros) {
+		d.notes = append(d.notes, fmt.Sprintf("%s: ignored, because it stands behind the end mark of the archive: %s", p.name, sizeOf(n)))
+	}
+	return nil
 }
 
 // ending counts with how many zeros ends what was read.

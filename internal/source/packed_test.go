@@ -114,6 +114,7 @@ func TestArchives(t *testing.T) {
 		{"d.tar.xz", func(t *testing.T) []byte { return packedBy(t, inTar(), "xz", "-c", "-9e", "--check=sha256") }, "", "with its largest dictionary and another check"},
 		{"d.tar.bz2", func(t *testing.T) []byte { return packedBy(t, inTar(), "bzip2", "-c") }, "", "packed with bzip2"},
 		{"d.tar", func(t *testing.T) []byte { whole := inTar(); return whole[:len(whole)-1024] }, "DIR/d.tar: the archive has no end mark: it may be cut off", "cut off between two files"},
+		{"d.tar", func(t *testing.T) []byte { return append(inTar(), inTar()...) }, "DIR/d.tar: ignored, because it stands behind the end mark of the archive: 3Ki", "two archives in one file, as tar reads them"},
 		{"d.zip", func(t *testing.T) []byte { return zipOf(t, both...) }, "", "a zip"},
 		{"d.zip.gz", func(t *testing.T) []byte { return gzipOf(t, zipOf(t, both...)) }, "", "a zip that cannot be read from its end"},
 		{"all.json.gz", func(t *testing.T) []byte { return gzipOf(t, []byte(dsJSON+nodeJSON)) }, "", "one file that is packed"},
@@ -184,6 +185,13 @@ func TestArchives(t *testing.T) {
 	}
 }
 
+// harmedAt returns a text with another byte at a place, from the end.
+func harmedAt(raw []byte, place int) []byte {
+	raw = bytes.Clone(raw)
+	raw[len(raw)+place] ^= 1
+	return raw
+}
+
 // TestArchivesRefused: an archive that is damaged, too large, or in a form that is not read.
 func TestArchivesRefused(t *testing.T) {
 	whole := tarOf(t, entry{"ds.yaml", dsYAML, ""}, entry{"node.json", nodeJSON, ""})
@@ -196,6 +204,8 @@ func TestArchivesRefused(t *testing.T) {
 		why       string
 	}{
 		{"d.tar.gz", gzipOf(t, whole)[:200], 0, "d.tar.gz: the gzip file is cut off", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "half of a packed archive"},
+		{"d.tar.gz", harmedAt(gzipOf(t, whole), -8), 0, "d.tar.gz: the gzip file is damaged: gzip: invalid checksum", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "a checksum that is wrong, behind the last file"},
+		{"d.tar.xz", harmedAt(packedBy(t, whole, "xz", "-c"), -40), 0, "d.tar.xz: the xz file is damaged: xz: data is corrupt", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "and one of xz"},
 		{"d.tar", whole[:1300], 0, "d.tar: the tar archive is cut off", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "half of an archive"},
 		{"d.zip", zipOf(t, entry{"ds.yaml", dsYAML, ""})[:100], 0, "d.zip: the zip archive is damaged: zip: not a valid zip file", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "half of a zip"},
 		{"d.7z", []byte("7z\xbc\xaf\x27\x1c\x00"), 0, "d.7z: a 7z archive is not read: unpack it, and give the directory", "7z x d.7z", "another form"},

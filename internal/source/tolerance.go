@@ -68,15 +68,19 @@ func (d *documents) harmed(field string, err error, kinds []metav1.TypeMeta) err
 
 // brokenOff returns the error of a document after which nothing more of its file can be read, or
 // nil where that is passed over. j is what reads it; nil in YAML.
-func (d *documents) brokenOff(j *jsonReader, err error) error {
+func (d *documents) brokenOff(ctx context.Context, j *jsonReader, err error) error {
 	in := (*InputError)(nil)
 	if d.tolerant == nil || errors.As(err, &in) && in.settled || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return d.at("", err)
 	}
-	kinds := slices.Collect(maps.Keys(d.kinds))
 	if large := (*sizeError)(nil); errors.As(err, &large) {
+		d.batch, d.later = nil, nil
 		d.in = bufio.NewReader(strings.NewReader(""))
 		return d.harmed("", err, nil)
+	}
+	kinds, before := d.whole(ctx)
+	if before != nil {
+		return before
 	}
 	rest := io.Reader(d.in)
 	var head []byte
@@ -98,6 +102,18 @@ func (d *documents) brokenOff(j *jsonReader, err error) error {
 		kinds = anything
 	}
 	return d.harmed("", err, kinds)
+}
+
+// whole emits the items of a broken list that were read, and returns the kinds of them and of those
+// that only the list itself could tell.
+func (d *documents) whole(ctx context.Context) ([]metav1.TypeMeta, error) {
+	err := d.flush(ctx)
+	kinds := slices.Collect(maps.Keys(d.kinds))
+	for _, it := range d.later {
+		kinds = append(kinds, kindsIn(it, metav1.TypeMeta{})...)
+	}
+	d.later = nil
+	return kinds, err
 }
 
 // anything is the kind of what may be, or hold, objects of every kind.
@@ -128,7 +144,7 @@ func mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 }
 
 var mentionedKind = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bkind"?\s*:\s*"?(` + strings.Join(slices.Sorted(maps.Keys(counted)), "|") + `)(?:List)?\b("?\s*,?\s*"?name"?\s*:)?`) // a reference has the name beside the kind
+	return regexp.MustCompile(`\bkind["']?\s*:\s*(?:[|>][-+0-9]*\s+)?["']?(` + strings.Join(slices.Sorted(maps.Keys(counted)), "|") + `)(?:List)?\b(["']?\s*,?\s*["']?name["']?\s*:)?`) // a reference has the name beside the kind
 })
 
 // kindsIn returns the kind of the object that a text is, or of its items, as far as that can be
@@ -235,7 +251,10 @@ var nullText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // is one. A creationTimestamp stays, which the controller did write as null.
 func pruneRevisions(v any) bool {
 	o, _ := v.(map[string]any)
-	items, _ := o["items"].([]any)
+	items, isArray := v.([]any)
+	if !isArray {
+		items, _ = o["items"].([]any)
+	}
 	pruned := false
 	for _, item := range items {
 		pruned = pruneRevisions(item) || pruned

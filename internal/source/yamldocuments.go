@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,7 +62,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		if maybe && !blank {
 			maybe = false
 			if dash && isList {
-				return d.brokenOff(nil, errTwoLists)
+				return d.brokenOff(ctx, nil, errTwoLists)
 			}
 			if dash && !hasAnchor(whole.text) {
 				isList, column = true, at
@@ -115,7 +114,11 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		err = d.endList(ctx, false, repeats)
 	}
 	if err != nil {
-		return d.harmed("", err, slices.Collect(maps.Keys(d.kinds)))
+		kinds, before := d.whole(ctx)
+		if before != nil {
+			return before
+		}
+		return d.harmed("", err, kinds)
 	}
 	return nil
 }

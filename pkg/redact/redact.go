@@ -27,6 +27,9 @@ import (
 // Literal values of environment variables must be digests already: see snapshot.Redact.
 // A Snapshot that was redacted before can be redacted again.
 //
+// A node that a plan adds is named after one that is there: where the names of others begin
+// with that name, the added one may stand at another place among them.
+//
 // It takes names for what they are by the place in which they stand, and does not look for
 // them elsewhere: numbers, times, amounts and versions stay what they are.
 func Names(all []*snapshot.Snapshot) ([]*snapshot.Snapshot, *Table) {

@@ -114,6 +114,9 @@ func (h *hard) template() {
 	spec := &t.Spec
 	if h.IntN(4) == 0 {
 		spec.NodeSelector = map[string]string{h.one(hardKeys): h.one(hardValues), h.one(hardKeys): h.one(hardValues)}
+		if len(spec.NodeSelector) == 2 && len(slices.Compact(slices.Collect(maps.Values(spec.NodeSelector)))) == 1 {
+			delete(spec.NodeSelector, slices.Max(slices.Collect(maps.Keys(spec.NodeSelector)))) // of two equal values the API says once that they are not valid, and stand-ins of two kinds are two
+		}
 	}
 	if h.IntN(4) == 0 {
 		var terms []corev1.NodeSelectorTerm
