@@ -9,12 +9,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
 // start answers the program's name alone: with what the DaemonSets' statuses say, and what
-// to type next. Where no cluster answers at once, or has none, that is the help. Whoever
-// gives a flag, as -n or --context, asks a cluster: then it is an error, or that there is
-// none.
+// to type next. Where one of them alone has pods that are not available or not updated, it is
+// explained. Where no cluster answers at once, or has none, that is the help. Whoever gives a
+// flag, as -n or --context, asks a cluster: then it is an error, or that there is none.
 func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 	in := &input{common: c, flagSet: flagSet{cmd.Flags()}, command: "explain", allNamespaces: everywhere}
 	if cmd.Flags().NFlag() > 0 {
@@ -29,7 +30,7 @@ func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 			in.allNamespaces = in.config.Namespace() == "" || everywhere
 			return in.nothing()
 		}
-		return in.started(all)
+		return in.started(cmd, all)
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), typingWait)
 	defer cancel()
@@ -44,7 +45,8 @@ func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 	select {
 	case all := <-found:
 		if len(all) > 0 {
-			return in.started(all)
+			in.common = c
+			return in.started(cmd, all)
 		}
 	case <-ctx.Done(): // a program that gives credentials may take any time
 	}
@@ -52,7 +54,10 @@ func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 }
 
 // started writes the first screen.
-func (in *input) started(all []appsv1.DaemonSet) error {
+func (in *input) started(cmd *cobra.Command, all []appsv1.DaemonSet) error {
+	if one := explain.Unsettled(all); len(one) == 1 {
+		return in.explainOne(cmd, one[0].Namespace+"/"+one[0].Name, len(all))
+	}
 	style, err := styleOf(in.Out, "auto")
 	if err != nil {
 		return err
@@ -62,6 +67,26 @@ func (in *input) started(all []appsv1.DaemonSet) error {
 		namespace = ""
 	}
 	return view.Start(in.Out, all, namespace, in.askedBy(), style)
+}
+
+// explainOne is explain of one of so many DaemonSets.
+func (in *input) explainOne(cmd *cobra.Command, name string, of int) error {
+	sub, _, err := cmd.Find([]string{"explain"})
+	if err == nil {
+		err = sub.ParseFlags(nil)
+	}
+	if err != nil {
+		return err
+	}
+	sub.SetContext(cmd.Context())
+	if err := sub.RunE(sub, []string{name}); err != nil {
+		return err
+	}
+	if of > 1 {
+		defer in.holdNotes()()
+		in.note("%s: all pods are available and updated, by the status; %s lists the commands", view.Plural(of-1, "other DaemonSet"), in.program.own("--help"))
+	}
+	return nil
 }
 
 // daemonSets returns those of all namespaces, or of the current one where no more may be

@@ -1,15 +1,13 @@
 package view
 
 import (
-	"cmp"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
 // mostUnsettled is how many DaemonSets the first screen names.
@@ -20,10 +18,7 @@ const mostUnsettled = 8
 // first, and what to type next. It is made from their statuses alone. They are all of a
 // namespace, or of all if that is empty.
 func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked Asked, style Style) error {
-	unsettled := slices.DeleteFunc(slices.Clone(all), func(ds appsv1.DaemonSet) bool { return settled(&ds) })
-	slices.SortStableFunc(unsettled, func(a, b appsv1.DaemonSet) int {
-		return cmp.Or(cmp.Compare(unavailable(&b), unavailable(&a)), cmp.Compare(notUpdated(&b), notUpdated(&a)), strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
-	})
+	unsettled := explain.Unsettled(all)
 	s := &screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(all), "DaemonSet"), Text: "all pods are available and updated", Tone: screen.Good}}
 	where := screen.Word("-A")
 	if namespace != "" {
@@ -45,15 +40,4 @@ func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked Asked, s
 	}
 	s.Add(screen.Note, screen.Text("these are the numbers of each status, as kubectl get shows them; "+string(asked.own("--help"))+" lists the commands"))
 	return writeOne(w, s, style)
-}
-
-func settled(ds *appsv1.DaemonSet) bool {
-	return unavailable(ds) == 0 && notUpdated(ds) == 0 && ds.Status.ObservedGeneration >= ds.Generation
-}
-
-func unavailable(ds *appsv1.DaemonSet) int32 {
-	return ds.Status.DesiredNumberScheduled - ds.Status.NumberAvailable
-}
-func notUpdated(ds *appsv1.DaemonSet) int32 {
-	return ds.Status.DesiredNumberScheduled - ds.Status.UpdatedNumberScheduled
 }

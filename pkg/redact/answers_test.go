@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/agree"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -20,6 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -35,9 +34,10 @@ func TestAnswers(t *testing.T) {
 		r := read(t, out[0])
 		s = read(t, s)
 		m := agree.NewRenamed(table)
+		node, standIn := nodeAt(s, r)
 		for _, q := range questions(s) {
-			a, errA := q.ask(s, nodeAt(s))
-			b, errB := q.ask(r, nodeAt(r))
+			a, errA := q.ask(s, node)
+			b, errB := q.ask(r, standIn)
 			switch {
 			case (errA == nil) != (errB == nil):
 				t.Fatalf("state %d, %s: %v; redacted: %v", i, q.name, errA, errB)
@@ -71,19 +71,21 @@ func read(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	return s
 }
 
-// nodeAt returns the name of a node in the middle; empty if there is none. No other name begins with
-// it: one that is added has a name made of it, and the order of that and the others is not kept.
-func nodeAt(s *snapshot.Snapshot) string {
-	var alone []string
-	for _, n := range s.Nodes {
+// nodeAt returns the names of a node in the middle, in the original and redacted; empty if there is none.
+// No other name begins with it: one that is added has a name made of it, and the order of that and the
+// others is not kept.
+func nodeAt(s, redacted *snapshot.Snapshot) (string, string) {
+	var alone []int
+	for i, n := range s.Nodes {
 		if !slices.ContainsFunc(s.Nodes, func(other corev1.Node) bool { return other.Name != n.Name && strings.HasPrefix(other.Name, n.Name) }) {
-			alone = append(alone, n.Name)
+			alone = append(alone, i)
 		}
 	}
 	if len(alone) == 0 {
-		return ""
+		return "", ""
 	}
-	return alone[len(alone)/2]
+	i := alone[len(alone)/2]
+	return s.Nodes[i].Name, redacted.Nodes[i].Name
 }
 
 type question struct {
