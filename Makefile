@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults snapshot examples browser bench-start bench-plan bench-memory bench-dump bench-history
+.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench-start bench-plan bench-memory bench-dump bench-history
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -80,6 +80,11 @@ fit: ## plans against the real scheduler: FIT_SCENES=60 drawn scenes on a real c
 faults: ## commands through a proxy that answers a tenth of the requests of a real API server badly: FAULTS=1000 runs, some minutes; FAULTS_SEED=n for others, FAULTS_RUN=n for one of them again
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && FAULTS=$(or $(FAULTS),1000) FAULTS_SEED=$(or $(FAULTS_SEED),1) FAULTS_RUN=$(or $(FAULTS_RUN),0) go test -count=1 -v -timeout 3h -run 'TestFaults$$' .
+
+collectors: ## the answers from dumps that troubleshoot and sonobuoy make of a real control plane are those of the cluster; builds both, some minutes
+	test/cluster/build.sh >/dev/null
+	troubleshoot=$$(tools/build.sh troubleshoot)/troubleshoot sonobuoy=$$(tools/build.sh sonobuoy)/sonobuoy && \
+	cd test/e2e && TROUBLESHOOT="$$troubleshoot" SONOBUOY="$$sonobuoy" go test -count=1 -v -timeout 30m -run 'TestDumps$$' .
 
 soak: ## what .ci/run leaves out: random cases of a new seed, mutants, e2e three times, every version and platform; hours; SOAK="hostile oracle" for some
 	.ci/soak $(SOAK)
