@@ -119,8 +119,8 @@ func (d *documents) whole(ctx context.Context) ([]metav1.TypeMeta, error) {
 // anything is the kind of what may be, or hold, objects of every kind.
 var anything = []metav1.TypeMeta{{Kind: "List"}}
 
-// mentions reads to the end, and returns the kinds that count of which an object seems to
-// stand there. referred says whether such an object is referred to, as by its pods.
+// mentions reads to the end, and returns the kinds that count, or are written nearly as one that
+// does, of which an object seems to stand there. referred says whether such an object is referred to, as by its pods.
 func mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 	const overlap = 100
 	buffer := make([]byte, 0, 64<<10)
@@ -128,9 +128,13 @@ func mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 		n, err := io.ReadFull(in, buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]
 		for _, m := range mentionedKind().FindAllSubmatch(buffer, -1) {
-			if k := (metav1.TypeMeta{Kind: string(m[1]), APIVersion: counted[string(m[1])]}); len(m[2]) > 0 {
+			kind := strings.TrimSuffix(string(m[1]), "List")
+			k := metav1.TypeMeta{Kind: kind, APIVersion: counted[kind]}
+			switch {
+			case k.APIVersion == "" && (ofAnyGroup(kind) || misspelled(kind) == nil), slices.Contains(found, k):
+			case len(m[2]) > 0:
 				referred = true
-			} else if !slices.Contains(found, k) {
+			default:
 				found = append(found, k)
 			}
 		}
@@ -144,7 +148,7 @@ func mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 }
 
 var mentionedKind = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bkind["']?\s*:\s*(?:[|>][-+0-9]*\s+)?["']?(` + strings.Join(slices.Sorted(maps.Keys(counted)), "|") + `)(?:List)?\b(["']?\s*,?\s*["']?name["']?\s*:)?`) // a reference has the name beside the kind
+	return regexp.MustCompile(`\bkind["']?\s*:\s*(?:[|>][-+0-9]*\s+)?["']?([A-Za-z]+)\b(["']?\s*,?\s*["']?name["']?\s*:)?`) // a reference has the name beside the kind
 })
 
 // kindsIn returns the kind of the object that a text is, or of its items, as far as that can be
