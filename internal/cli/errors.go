@@ -198,9 +198,18 @@ func (p program) hintFor(err error, typed *cobra.Command) string {
 			return hint + ": " + retyped{err, typed.CommandPath(), but}.with(typed.Flags())
 		}
 	}
+	if of := addFlag.FindStringSubmatch(hint); of != nil && errors.As(err, new(*source.InputError)) {
+		f, _ := flagNamed(typed, "--"+of[1])
+		if _, pastable := (flagSet{typed.Flags()}).givenAgain("from"); f != nil && pastable && typed.Flags().Changed("from") && !(of[1] == "from" && typed.Flags().Changed("filename")) {
+			return retyped{err, typed.CommandPath(), []string{f.Name}}.with(typed.Flags()) + " " + hint
+		}
+	}
 	files, _ := flagSet{typed.Flags()}.givenAgain("from")
 	return p.reaching(hint, kubectlFlags(typed.Flags()), files)
 }
+
+// addFlag matches a hint to read the input in another way.
+var addFlag = regexp.MustCompile(`^--(keep-going|max-input|from) `)
 
 // leaveOut matches a hint to leave out one flag.
 var leaveOut = regexp.MustCompile(`^leave out (-\S+)(?: wide)?$`)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
@@ -55,7 +56,7 @@ func (c *common) serverWarns(words string) { c.note("the API server warns: %s", 
 // has the same consequence for the same reason.
 func (in *input) gaps(answers ...*daemonset.Header) {
 	for _, n := range notesOn(answers) {
-		in.note("%s%s", view.Gap(n.gap, n.parts[1:]...), in.right(n))
+		in.note("%s%s", view.Gap(n.gap, n.at, n.parts[1:]...), in.right(n))
 	}
 }
 
@@ -64,6 +65,7 @@ type gapNote struct {
 	gap      daemonset.Gap // with the messages of all
 	parts    []snapshot.What
 	messages []string
+	at       time.Time // of the clock: the one that was used
 }
 
 // notesOn returns what notes there are on the gaps of answers. Why you may not read
@@ -85,6 +87,9 @@ func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 				i, notes = len(notes), append(notes, &gapNote{gap: g})
 			}
 			n := notes[i]
+			if g.What == snapshot.Clock && n.at.Before(h.Snapshot.TakenAt) {
+				n.at = h.Snapshot.TakenAt
+			}
 			if !slices.Contains(n.parts, g.What) {
 				n.parts = append(n.parts, g.What)
 			}

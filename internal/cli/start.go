@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -56,7 +57,7 @@ func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 // started writes the first screen.
 func (in *input) started(cmd *cobra.Command, all []appsv1.DaemonSet) error {
 	if one := explain.Unsettled(all); len(one) == 1 {
-		return in.explainOne(cmd, one[0].Namespace+"/"+one[0].Name, len(all))
+		return in.explainOne(cmd, one[0].Namespace, one[0].Name, len(all))
 	}
 	style, err := styleOf(in.Out, "auto")
 	if err != nil {
@@ -69,21 +70,26 @@ func (in *input) started(cmd *cobra.Command, all []appsv1.DaemonSet) error {
 	return view.Start(in.Out, all, namespace, in.askedBy(), style)
 }
 
-// explainOne is explain of one of so many DaemonSets.
-func (in *input) explainOne(cmd *cobra.Command, name string, of int) error {
-	sub, _, err := cmd.Find([]string{"explain"})
-	if err == nil {
-		err = sub.ParseFlags(nil)
-	}
-	if err != nil {
-		return err
-	}
-	sub.SetContext(cmd.Context())
-	if err := sub.RunE(sub, []string{name}); err != nil {
+// explainOne is explain of one of so many DaemonSets, with the flags that were typed.
+func (in *input) explainOne(cmd *cobra.Command, namespace, name string, of int) error {
+	args := []string{"explain", "--namespace=" + namespace, name}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			if f.Name != "namespace" && f.Name != "all-namespaces" {
+				args = append(args, "--"+f.Name+"="+v)
+			}
+		}
+	})
+	root := newRoot(in.program, in.In, in.Out, in.ErrOut, args...)
+	root.SetArgs(args)
+	if err := root.ExecuteContext(cmd.Context()); err != nil {
 		return err
 	}
 	if of > 1 {
-		defer in.holdNotes()()
 		in.note("%s: all pods are available and updated, by the status; %s lists the commands", view.Plural(of-1, "other DaemonSet"), in.program.own("--help"))
 	}
 	return nil

@@ -394,7 +394,7 @@ func (d *Dump) severalGathers() error {
 		var each []string
 		for _, name := range names {
 			if newest := d.gathers[given][name].newest; !newest.IsZero() {
-				name += " (up to " + newest.Format(time.RFC3339) + ")"
+				name += " (its newest object is of " + newest.Format(time.RFC3339) + ")"
 			}
 			each = append(each, name)
 		}
@@ -403,7 +403,7 @@ func (d *Dump) severalGathers() error {
 		if !d.folders[given] {
 			hint = "unpack it, and --from " + word(last)
 		}
-		return &InputError{File: given, Err: fmt.Errorf("%d readings of a cluster: %s", len(names), strings.Join(each, ", ")), hint: hint}
+		return &InputError{File: given, Err: fmt.Errorf("holds %d dumps, and one has to be named: %s", len(names), strings.Join(each, ", ")), hint: hint}
 	}
 	return nil
 }
@@ -412,13 +412,21 @@ func (d *Dump) severalGathers() error {
 func (d *Dump) severalClusters() error {
 	if len(d.clusters) > 1 {
 		a, b := d.clusters[0], d.clusters[len(d.clusters)-1]
-		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: the namespace kube-system of %s is of another UID than that of %s", a.at, b.at), hint: "--from one of them"}
+		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: the namespace kube-system is there twice with different UIDs, in %s and in %s", a.at, b.at), hint: eitherOf(a.at, b.at)}
 	}
 	if n, all := len(d.otherNodes), len(d.nodes.items); 10*n >= all && (n > 1 || n == 1 && all == 1) {
 		first := d.otherNodes[0]
-		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: %d of %d nodes are of two UIDs, the first of them %s of %s and of %s", n, len(d.nodes.items), first.name, first.from, first.at), hint: "--from one of them"}
+		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: %d of %s there twice with different UIDs: %s, in %s and in %s", n, plural(all, "node is", "nodes are"), first.name, first.from, first.at), hint: eitherOf(first.from, first.at)}
 	}
 	return nil
+}
+
+// eitherOf offers the file of the later of two positions, or the other's.
+func eitherOf(a, b position) string {
+	if a.file == b.file {
+		return "--from a dump of one of them"
+	}
+	return "--from " + word(b.file) + " (or " + word(a.file) + ")"
 }
 
 // cluster is the namespace kube-system of a cluster, by which it is told from others.

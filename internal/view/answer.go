@@ -98,7 +98,7 @@ func (a *answer) words() (string, screen.Tone) {
 // summaries begin the headline's sentence.
 var summaries = map[explain.VerdictCode][]string{
 	explain.BeingDeleted: {"the controller no longer manages its pods"},
-	explain.Unknown:      {"{next=SelectsAll}its selector is empty, so the controller ignores it", "{unread} could not be read"},
+	explain.Unknown:      {"{next=SelectsAll}its selector is empty, so the controller ignores it", "{unread}"},
 	explain.NotObserved:  {"the controller has not observed generation {generation} yet; its numbers are of generation {observed}"},
 	explain.AwaitingDelete: {
 		"{oldNodes=1}{new} of {desired:pod} updated; the other one waits to be deleted ({strategy})", "{new} of {desired:pod} updated; the other {oldNodes} wait to be deleted ({strategy})",
@@ -237,7 +237,7 @@ var impacts = map[explain.Affected]struct {
 	before, after []string
 	short         bool
 }{
-	explain.AffectedUnknown: {[]string{"{named=true}{unread} could not be read; without an available pod at least:", "unknown: {unread} could not be read"}, nil, true},
+	explain.AffectedUnknown: {[]string{"{named=true}{unread}; without an available pod at least:", "unknown: {unread}"}, nil, true},
 	explain.AffectedNowhere: {[]string{"{lasting=-}no node runs the pod", "no node runs the pod; none has been eligible for {lasting}"}, nil, false},
 	explain.AffectedRemoved: {[]string{"the controller deletes the pods on all nodes that have one:"}, nil, true},
 	explain.AffectedAlmost:  {[]string{"none: {have} a Ready pod; not counted as available yet:"}, nil, false},

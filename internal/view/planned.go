@@ -186,7 +186,7 @@ var endings = map[plan.OutcomeCode][]string{
 		"{same=true}nothing[{known=false} that can be compared] differs from what is in the cluster",
 		nothing + "; DESIRED goes from {before} to {after}" + ifEqual, nothing + ifEqual,
 	},
-	plan.Unknown: {"how it ends is unknown: {unread} could not be read", "how it ends is unknown: {blame}"},
+	plan.Unknown: {"how it ends is unknown: {unread}", "how it ends is unknown: {blame}"},
 }
 
 const (
@@ -782,7 +782,7 @@ func (s *planned) outlook() {
 	case s.o.Code == plan.NotRolling && s.o.Reason != daemonset.StepOnDelete:
 		return
 	case waits && n.Reason == daemonset.StepPodsNotRead:
-		s.add(screen.Outlook, "unknown: %s could not be read", unread(s.h))
+		s.add(screen.Outlook, "unknown: %s", unread(s.h))
 	case s.o.Code == plan.RemovesAllPods && s.p.OfChange():
 		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, including {more} that DESIRED does not count]")
 		return

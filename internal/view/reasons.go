@@ -39,7 +39,7 @@ var predicates = map[daemonset.Reason]predicate{
 	cause.DoesNotFit:             {"new pod", "does not fit", "do not fit"},
 	cause.PendingUnschedulable:   {"pod", "is not scheduled", "are not scheduled"},
 	cause.PodOSNotSupported:      {"pod", "is rejected by its kubelet", "are rejected by their kubelet"},
-	cause.ExcludedButCounted:     {"node", "is excluded by its namespace and counted all the same", "are excluded by their namespace and counted all the same"},
+	cause.ExcludedButCounted:     {"node", "that the namespace excludes counts as unavailable", "that the namespace excludes count as unavailable"},
 	cause.EvictLoop:              {"pod", "fails again and again", "fail again and again"},
 	daemonset.FailedPod:          {"pod", "has failed", "have failed"},
 	daemonset.SucceededPod:       {"pod", "has ended", "have ended"},

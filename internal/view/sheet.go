@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // Asked is the command line that asked for an answer.
@@ -244,6 +245,7 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 		explain.LookLastLogs:   append(slices.Clone(logs), "--previous"),
 		explain.LookController: {"kubectl get lease", "-n kube-system", "kube-controller-manager", "-o jsonpath='{.spec.renewTime}'"},
 		explain.LookQuota:      {"kubectl describe resourcequota", namespace, screen.Quote(name)},
+		explain.LookSelector:   {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "-o yaml"},
 		explain.LookNamespace:  {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels"},
 		explain.LookEvents:     {"kubectl get events", namespace, "--field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + a.name()},
 	}[explain.LookInto(p)]
@@ -386,7 +388,7 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 		}
 	}
 	if !n.Exact && len(lines) > 0 {
-		lines = append(lines, screen.Text("(deletes and creates may be missing here: "+cmp.Or(unread(a.h), "a part")+" could not be read)"))
+		lines = append(lines, screen.Text("(deletes and creates may be missing here: "+cmp.Or(unread(a.h), "a part could not be read")+")"))
 	}
 	const most = 4
 	if more := len(lines) - most; more > 1 && !a.style.All {
@@ -449,13 +451,18 @@ var stepWords = map[daemonset.Reason]string{
 	daemonset.Surge:            "beside the old pod",
 }
 
-// unread names what could not be read at all.
+// unread names what could not be read, and says so: or that it was read only in part.
 func unread(h *daemonset.Header) string {
 	var parts []string
+	inPart := true
 	for _, what := range h.Snapshot.Unread() {
 		parts = append(parts, partWords(what))
+		inPart = inPart && slices.ContainsFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == what && g.Why == snapshot.Partial })
 	}
-	return strings.Join(parts, " and ")
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, " and ") + map[bool]string{true: " were read only in part", false: " could not be read"}[inPart]
 }
 
 // managerWords say who writes a DaemonSet besides a person, and what undoes a

@@ -20,5 +20,5 @@ func HiddenMessages(m redact.Messages) string {
 		return ""
 	}
 	all := m.Whole + m.Partly + m.Hidden
-	return "of " + pluralOf(all, "1 message ", fmt.Sprintf("%d different messages ", all)) + strings.Join(parts, " and ") + ": only what Kubernetes' own programs are known to say stays"
+	return "of " + pluralOf(all, "1 message ", fmt.Sprintf("%d different messages ", all)) + strings.Join(parts, " and ") + ": of what they say only the sentences stay that are known to be Kubernetes' own"
 }

@@ -220,7 +220,7 @@ var (
 		snapshot.ReferencesUnchecked:      "whether what a new pod refers to exists is not checked",
 		snapshot.CausesReduced:            "rejected creations and the messages of scheduler and kubelet are missing",
 		snapshot.RulesAssumed:             "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
-		snapshot.ClockAssumed:             "ages are measured from the latest time in the input, or from this machine's clock where it has none (--now sets it)",
+		snapshot.ClockAssumed:             "ages are measured from {at} (--now sets it)",
 		snapshot.SeveralMoments:           "its parts may be of different moments",
 	}
 )
@@ -236,13 +236,15 @@ func partWords(what snapshot.What) string {
 }
 
 // Gap says what could not be read and what the answer lacks for it. also are further
-// parts that could not be read for the same reason, and whose lack costs the same.
-func Gap(g daemonset.Gap, also ...snapshot.What) string {
+// parts that could not be read for the same reason, and whose lack costs the same. at is
+// the clock that was used, where it is one.
+func Gap(g daemonset.Gap, at time.Time, also ...snapshot.What) string {
 	part := partWords(g.What)
 	for _, what := range also {
 		part += ", " + partWords(what)
 	}
-	f := daemonset.Facts{"part": part, "why": whyMissing[g.Why], "lost": lostBy[g.Consequence]}
+	lost := fill(at, daemonset.Facts{"at": at.UTC().Format(time.RFC3339)}, lostBy[g.Consequence])
+	f := daemonset.Facts{"part": part, "why": whyMissing[g.Why], "lost": lost}
 	if g.Why != snapshot.NotGiven || g.Of != "" || g.What == snapshot.NodeStatus || g.What == snapshot.PodStatus {
 		f["message"] = g.Message
 	}

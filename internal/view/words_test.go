@@ -383,10 +383,10 @@ func TestGap(t *testing.T) {
 		{snapshot.Gap{What: snapshot.NodeStatus, Why: snapshot.NotGiven, Message: "2 of 12 have none"}, "the status of nodes: not in the input, so only its taints show that a node is NotReady (2 of 12 have none)"},
 		{snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: "1 of 2 have none"}, "the status of pods: not in the input, so READY and AVAILABLE are not computed, and nothing is forecast (1 of 2 have none)"},
 		{snapshot.Gap{What: snapshot.Version, Why: snapshot.NotGiven}, "version: not in the input, so the rules of v1.37 are used (--kubernetes-version chooses others)"},
-		{snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven}, "clock: not in the input, so ages are measured from the latest time in the input, or from this machine's clock where it has none (--now sets it)"},
+		{snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven}, "clock: not in the input, so ages are measured from 2026-11-20T12:00:00Z (--now sets it)"},
 		{snapshot.Gap{What: snapshot.Pods, Why: snapshot.Moved}, "pods: changed while being read, so its parts may be of different moments"},
 	} {
-		if diff := cmp.Diff(tt.want, Gap(daemonset.Gap{Gap: tt.gap, Consequence: tt.gap.Consequence()})); diff != "" {
+		if diff := cmp.Diff(tt.want, Gap(daemonset.Gap{Gap: tt.gap, Consequence: tt.gap.Consequence()}, time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}

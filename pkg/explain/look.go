@@ -19,12 +19,13 @@ const (
 	LookController Look = "Controller" // whether a kube-controller-manager leads
 	LookQuota      Look = "Quota"      // the ResourceQuota
 	LookNamespace  Look = "Namespace"  // the namespace, whose labels set what Pod Security allows
+	LookSelector   Look = "Selector"   // the annotations of the namespace, one of which selects nodes
 	LookEvents     Look = "Events"     // the DaemonSet's events
 )
 
 var looks = map[daemonset.Reason]Look{
-	cause.NodeNotReady: LookNode, cause.TerminatingOnDeadNode: LookNode, cause.InsufficientResources: LookNode, cause.DoesNotFit: LookNode, cause.NextRolloutStalls: LookNode, Misscheduled: LookNode, cause.ExcludedButCounted: LookNode,
-	cause.HostPortConflict: LookNodePorts, cause.CrashLoopBackOff: LookLastLogs, cause.ProbeFailing: LookLogs, cause.InitRunning: LookLogs,
+	cause.NodeNotReady: LookNode, cause.TerminatingOnDeadNode: LookNode, cause.InsufficientResources: LookNode, cause.DoesNotFit: LookNode, cause.NextRolloutStalls: LookNode, Misscheduled: LookNode,
+	cause.ExcludedButCounted: LookSelector, cause.HostPortConflict: LookNodePorts, cause.CrashLoopBackOff: LookLastLogs, cause.ProbeFailing: LookLogs, cause.InitRunning: LookLogs,
 	cause.ControllerSilent: LookController, GenerationNotObserved: LookController, StaleStatus: LookController, cause.FailedCreate: LookEvents,
 }
 
