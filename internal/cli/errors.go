@@ -204,7 +204,10 @@ func (p program) hintFor(err error, typed *cobra.Command) string {
 			return retyped{err, typed.CommandPath(), []string{f.Name}}.with(typed.Flags()) + " " + hint
 		}
 	}
-	files, _ := flagSet{typed.Flags()}.givenAgain("from")
+	files, pastable := flagSet{typed.Flags()}.givenAgain("from")
+	if hint == "kubectl get nodes" && len(files) > 0 && pastable && typed.Name() == "explain" { // the nodes of the file, of the same DaemonSet
+		return retyped{err, typed.CommandPath(), []string{"node"}}.with(typed.Flags()) + " --node '*'"
+	}
 	return p.reaching(hint, kubectlFlags(typed.Flags()), files)
 }
 
