@@ -190,7 +190,7 @@ func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapsh
 	}
 	o.note("stand-ins replace names and texts, %d in all; %s says what stays", len(table.Rows), o.program.own("snapshot --help"))
 	if o.redactMap != "" {
-		o.note("%s leads back from the stand-ins: keep it, and send only the snapshot", o.redactMap)
+		o.note("%s has the real names: keep it, and send only the snapshot", o.redactMap)
 	}
 	if words := view.HiddenMessages(table.Messages); words != "" {
 		o.note("%s", words)

@@ -394,16 +394,16 @@ func (d *Dump) severalGathers() error {
 		var each []string
 		for _, name := range names {
 			if newest := d.gathers[given][name].newest; !newest.IsZero() {
-				name += " (its newest object is of " + newest.Format(time.RFC3339) + ")"
+				name += " (newest object: " + newest.Format(time.RFC3339) + ")"
 			}
 			each = append(each, name)
 		}
 		last := names[len(names)-1]
-		hint := "--from " + word(path.Join(given, last))
+		hint := "--from " + word(path.Join(given, last)) + " (the newest)"
 		if !d.folders[given] {
 			hint = "unpack it, and --from " + word(last)
 		}
-		return &InputError{File: given, Err: fmt.Errorf("holds %d dumps, and one has to be named: %s", len(names), strings.Join(each, ", ")), hint: hint}
+		return &InputError{File: given, Err: fmt.Errorf("holds %d dumps, of which one can be read at a time: %s", len(names), strings.Join(each, ", ")), hint: hint}
 	}
 	return nil
 }
@@ -412,11 +412,11 @@ func (d *Dump) severalGathers() error {
 func (d *Dump) severalClusters() error {
 	if len(d.clusters) > 1 {
 		a, b := d.clusters[0], d.clusters[len(d.clusters)-1]
-		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: the namespace kube-system is there twice with different UIDs, in %s and in %s", a.at, b.at), hint: eitherOf(a.at, b.at)}
+		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: the namespace kube-system is in it twice, with different UIDs, in %s and in %s", a.at, b.at), hint: eitherOf(a.at, b.at)}
 	}
 	if n, all := len(d.otherNodes), len(d.nodes.items); 10*n >= all && (n > 1 || n == 1 && all == 1) {
 		first := d.otherNodes[0]
-		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: %d of %s there twice with different UIDs: %s, in %s and in %s", n, plural(all, "node is", "nodes are"), first.name, first.from, first.at), hint: eitherOf(first.from, first.at)}
+		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: %d of %s in it twice, with different UIDs; the first is %s, in %s and in %s", n, plural(all, "node is", "nodes are"), first.name, first.from, first.at), hint: eitherOf(first.from, first.at)}
 	}
 	return nil
 }

@@ -301,11 +301,11 @@ func TestTwoClusters(t *testing.T) {
 	}
 	for _, tt := range []struct{ text, err, why string }{
 		{system("a") + system("a"), "", "the same one twice"},
-		{system("a") + system("b"), "two clusters: the namespace kube-system is there twice with different UIDs, in standard input, document 2 and in standard input, document 3", "two namespaces kube-system"},
+		{system("a") + system("b"), "two clusters: the namespace kube-system is in it twice, with different UIDs, in standard input, document 2 and in standard input, document 3", "two namespaces kube-system"},
 		{nodes("a", 0, 20) + nodes("b", 0, 1), "", "one of twenty nodes was registered again"},
-		{nodes("a", 0, 20) + nodes("b", 0, 2), "two clusters: 2 of 20 nodes are there twice with different UIDs: n00, in standard input, document 2 and in standard input, document 22", "a tenth of the nodes"},
+		{nodes("a", 0, 20) + nodes("b", 0, 2), "two clusters: 2 of 20 nodes are in it twice, with different UIDs; the first is n00, in standard input, document 2 and in standard input, document 22", "a tenth of the nodes"},
 		{nodes("a", 0, 3) + nodes("b", 0, 1), "", "one of three"},
-		{nodes("a", 0, 1) + nodes("b", 0, 1), "two clusters: 1 of 1 node is there twice with different UIDs: n00, in standard input, document 2 and in standard input, document 3", "all of one"},
+		{nodes("a", 0, 1) + nodes("b", 0, 1), "two clusters: 1 of 1 node is in it twice, with different UIDs; the first is n00, in standard input, document 2 and in standard input, document 3", "all of one"},
 		{nodes("a", 0, 10) + nodes("b", 10, 20), "", "other names are other nodes"},
 	} {
 		d, err := readText(dsJSON + tt.text)
@@ -333,8 +333,8 @@ func TestSeveralGathers(t *testing.T) {
 		return ReadFiles(background, paths, nil, func() time.Time { return noon }, How{})
 	}
 	_, err := read(dir)
-	want := "DIR: holds 2 dumps, and one has to be named: must-gather.local.1 (its newest object is of 2026-11-20T13:00:00Z), must-gather.local.2 (its newest object is of 2026-11-20T14:00:00Z)"
-	if err == nil || strings.ReplaceAll(err.Error(), dir, "DIR") != want || strings.ReplaceAll(hintOf(err), dir, "DIR") != "--from DIR/must-gather.local.2" {
+	want := "DIR: holds 2 dumps, of which one can be read at a time: must-gather.local.1 (newest object: 2026-11-20T13:00:00Z), must-gather.local.2 (newest object: 2026-11-20T14:00:00Z)"
+	if err == nil || strings.ReplaceAll(err.Error(), dir, "DIR") != want || strings.ReplaceAll(hintOf(err), dir, "DIR") != "--from DIR/must-gather.local.2 (the newest)" {
 		t.Errorf("%v, hint %s", err, hintOf(err))
 	}
 	if _, err := read(filepath.Join(dir, "must-gather.local.1")); err != nil {
@@ -346,7 +346,7 @@ func TestSeveralGathers(t *testing.T) {
 	both := filepath.Join(t.TempDir(), "both.tar")
 	write(t, both, tarOf(t, entry{"must-gather.local.1/ds.yaml", dsYAML, ""}, entry{"must-gather.local.2/ds.yaml", dsYAML, ""}, entry{"must-gather.local.2/n.yaml", nodeYAML, ""}))
 	_, err = read(both)
-	want = both + ": holds 2 dumps, and one has to be named: must-gather.local.1, must-gather.local.2 (its newest object is of 2026-11-20T12:00:00Z)"
+	want = both + ": holds 2 dumps, of which one can be read at a time: must-gather.local.1, must-gather.local.2 (newest object: 2026-11-20T12:00:00Z)"
 	if err == nil || err.Error() != want || hintOf(err) != "unpack it, and --from must-gather.local.2" {
 		t.Errorf("in an archive: %v, hint %s", err, hintOf(err))
 	}
@@ -360,8 +360,8 @@ func TestSeveralGathers(t *testing.T) {
 		write(t, filepath.Join(archives, name), raw)
 	}
 	_, err = read(archives)
-	want = "DIR: holds 2 dumps, and one has to be named: a.tar.gz (its newest object is of 2026-11-20T13:00:00Z), b.zip (its newest object is of 2026-11-20T14:00:00Z)"
-	if err == nil || strings.ReplaceAll(err.Error(), archives, "DIR") != want || strings.ReplaceAll(hintOf(err), archives, "DIR") != "--from DIR/b.zip" {
+	want = "DIR: holds 2 dumps, of which one can be read at a time: a.tar.gz (newest object: 2026-11-20T13:00:00Z), b.zip (newest object: 2026-11-20T14:00:00Z)"
+	if err == nil || strings.ReplaceAll(err.Error(), archives, "DIR") != want || strings.ReplaceAll(hintOf(err), archives, "DIR") != "--from DIR/b.zip (the newest)" {
 		t.Errorf("%v, hint %s", err, hintOf(err))
 	}
 }

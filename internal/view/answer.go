@@ -371,6 +371,9 @@ func (a *answer) limit() {
 	if b.Fallback {
 		words = "maxUnavailable and maxSurge both come to 0, so the controller uses maxUnavailable 1"
 	}
+	if a.e.Has(cause.ExcludedButCounted) != nil && b.Kind == daemonset.BudgetUnavailable { // some of them are none that should run the pod
+		used = strings.Replace(used, "{used:is unavailable|are unavailable}", "{used:counts|count} as unavailable", 1)
+	}
 	full := *b.Used >= limit && a.e.Next.Deletes.Len() == 0
 	f := daemonset.Facts{"used": *b.Used}
 	if !a.brief {
