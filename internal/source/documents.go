@@ -302,7 +302,7 @@ func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) er
 	}
 	if err := mistaken(d.list.TypeMeta); err != nil && !bare {
 		d.later = nil
-		return d.harmed("", err, []metav1.TypeMeta{itemKind(d.list.TypeMeta)})
+		return d.harmed("", err, itemKinds(d.list.TypeMeta))
 	}
 	d.batch, d.later = d.later, nil
 	if d.tolerant != nil && d.list.TypeMeta == (metav1.TypeMeta{}) && (bare || len(d.batch) > 0) {
@@ -429,7 +429,7 @@ func (d *documents) flush(ctx context.Context) error {
 	}
 	list, known := d.list.itemsAre()
 	if err := mistaken(list); err != nil && known {
-		return d.harmed("", err, []metav1.TypeMeta{list})
+		return d.harmed("", err, append([]metav1.TypeMeta{list}, anything...))
 	}
 	if !known {
 		list = metav1.TypeMeta{}

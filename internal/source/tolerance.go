@@ -165,7 +165,7 @@ func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
 		k = itemKind(list)
 	}
 	if of := itemKind(k); of.Kind != "" {
-		k = of
+		return itemKinds(k)
 	}
 	if k.Kind != "" {
 		return []metav1.TypeMeta{k}
@@ -175,6 +175,16 @@ func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
 		return anything
 	}
 	return found
+}
+
+// itemKinds returns the kind of the items of a list; and, where that is nearly one that counts, that
+// it may be one.
+func itemKinds(list metav1.TypeMeta) []metav1.TypeMeta {
+	kinds := []metav1.TypeMeta{itemKind(list)}
+	if mistaken(list) != nil {
+		kinds = append(kinds, anything...)
+	}
+	return kinds
 }
 
 // kindInJSON returns the kind that stands in an object before it breaks off.
