@@ -363,7 +363,7 @@ func (a *answer) limit() {
 	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	limit, used := b.MaxUnavailable, "{used:is unavailable|are unavailable}[ {beyond}][{full=true}, so the controller replaces no further pod][{until=true} until one is available][, so {more} more may become unavailable]"
+	limit, used := b.MaxUnavailable, "{used} {is}[ {beyond}][{full=true}, so the controller replaces no further pod][{until=true} until one is available][, so {more} more may become unavailable]"
 	if b.Kind == daemonset.BudgetSurge {
 		limit, used = b.MaxSurge, "{used:extra pod exists|extra pods exist}[{full=true}, so the controller starts no further pod][{until=true} until one is available]"
 	}
@@ -371,11 +371,11 @@ func (a *answer) limit() {
 	if b.Fallback {
 		words = "maxUnavailable and maxSurge both come to 0, so the controller uses maxUnavailable 1"
 	}
-	if a.e.Has(cause.ExcludedButCounted) != nil && b.Kind == daemonset.BudgetUnavailable { // some of them are none that should run the pod
-		used = strings.Replace(used, "{used:is unavailable|are unavailable}", "{used:counts|count} as unavailable", 1)
-	}
 	full := *b.Used >= limit && a.e.Next.Deletes.Len() == 0
-	f := daemonset.Facts{"used": *b.Used}
+	f := daemonset.Facts{"used": *b.Used, "is": pluralOf(*b.Used, "is unavailable", "are unavailable")}
+	if a.e.Has(cause.ExcludedButCounted) != nil { // of these, some should not run the pod
+		f["is"] = pluralOf(*b.Used, "counts as unavailable", "count as unavailable")
+	}
 	if !a.brief {
 		f = with(f, daemonset.Facts{"more": max(0, limit-*b.Used) * min(1, *b.Used), "full": full, "until": full && a.e.Verdict.Code == explain.Progressing})
 		if *b.Used > limit && b.Kind == daemonset.BudgetUnavailable {
