@@ -42,7 +42,7 @@ func TestDumps(t *testing.T) {
 				r, err := c.KubectlAs(ctx, stage.Reader, append([]string{"ds", "explain", "-n", s.Namespace, s.Name, "-o", "json"}, flags...)...)
 				must(t, err)
 				ignored := strings.Contains(r.Stderr, "ignored") && !strings.Contains(r.Stderr, "auth-cani-list") && !strings.Contains(r.Stderr, "servergroups.json") // which are no objects
-				if r.Code != 0 || ignored { // other notes say what a dump lacks
+				if r.Code != 0 || ignored {                                                                                                                           // other notes say what a dump lacks
 					t.Fatalf("%q ended with %d: %s", flags, r.Code, r.Stderr)
 				}
 				must(t, json.Unmarshal([]byte(r.Stdout), &e))
