@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -113,10 +114,16 @@ func foreign(k metav1.TypeMeta) bool {
 // misspelled returns an error for an unknown kind whose name is nearly one that
 // counts.
 func misspelled(kind string) error {
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, kind) // without what nobody sees
 	for _, right := range append(slices.Sorted(maps.Keys(counted)), "") {
 		for _, right := range []string{right, right + "List"} {
 			near := max(1, len(right)/4)
-			if right != "" && (strings.EqualFold(kind, right) || snapshot.Distance(kind, right) <= near) {
+			if right != "" && (strings.EqualFold(letters, right) || snapshot.Distance(kind, right) <= near) {
 				return &fieldError{"kind", fmt.Errorf("there is no %q: did you mean %s?", kind, right)}
 			}
 		}
