@@ -8,17 +8,23 @@ import (
 	"testing"
 )
 
-// TestStartOfOne: where one DaemonSet alone has pods that are not available or not updated, the name
-// of the program alone explains it.
-func TestStartOfOne(t *testing.T) {
-	s := newCompleting(t)
+// asking has kubectl's configuration name one server.
+func asking(t *testing.T, server string) {
+	t.Helper()
 	config := filepath.Join(t.TempDir(), "config")
-	text := `{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: "` + s.URL + `"}}], users: [{name: u}], contexts: [{name: c, context: {cluster: c, user: u}}]}`
+	text := `{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: "` + server + `"}}], users: [{name: u}], contexts: [{name: c, context: {cluster: c, user: u}}]}`
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("KUBECONFIG", config)
 	t.Setenv("KUBERNETES_MASTER", "")
+}
+
+// TestStartOfOne: where one DaemonSet alone has pods that are not available or not updated, the name
+// of the program alone explains it.
+func TestStartOfOne(t *testing.T) {
+	s := newCompleting(t)
+	asking(t, s.URL)
 	ask := func(typed string) (out, errs string) {
 		var o, e bytes.Buffer
 		if status := Main(append([]string{"kubectl-ds"}, strings.Fields(typed)...), nil, &o, &e); status != 0 {
@@ -52,13 +58,7 @@ func TestStart(t *testing.T) {
 		{"and so does who asks for all", "http://127.0.0.1:1", "-A", 1, "error: no answer from the cluster at http://127.0.0.1:1: connection refused", ""},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			config := filepath.Join(t.TempDir(), "config")
-			text := `{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: "` + tt.server + `"}}], users: [{name: u}], contexts: [{name: c, context: {cluster: c, user: u}}]}`
-			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			t.Setenv("KUBECONFIG", config)
-			t.Setenv("KUBERNETES_MASTER", "")
+			asking(t, tt.server)
 			var out, errs bytes.Buffer
 			s.asked = nil
 			status := Main(append([]string{"kubectl-ds"}, strings.Fields(tt.typed)...), nil, &out, &errs)

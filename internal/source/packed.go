@@ -230,8 +230,8 @@ func (d *Dump) readTar(ctx context.Context, p location, in *bufio.Reader) error 
 	}
 }
 
-// endTar reads what stands behind the last file of an archive: what tells whether that which it was
-// packed with is damaged stands at the very end.
+// endTar reads an archive to its end. A compressed file has its checksum there, so damage
+// shows only once all of it was read; whatever stands behind the end mark is a note.
 func (d *Dump) endTar(p location, end *ending) error {
 	if end.zeros < 512 {
 		d.notes = append(d.notes, p.name+": the archive has no end mark: it may be cut off")
