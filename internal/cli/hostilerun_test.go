@@ -268,8 +268,9 @@ func keepsGoing(whole, kept *result, f *files) string {
 	return ""
 }
 
-// lostAll are the errors that remain with --keep-going: nothing is left of the DaemonSet, or of the input.
-var lostAll = regexp.MustCompile(`(?m)^error: (?:daemonset "[^"]*" not found in namespace "[^"]*": left out, because it is damaged|.*: no DaemonSet|.*: has no object$|.*: no server since v1.16 has a DaemonSet|.*: not a Kubernetes object: (?:no kind|it is text)$)`)
+// lostAll are the errors that remain with --keep-going: nothing is left of the DaemonSet, or of the input; or the
+// input has become two dumps (a bit in the name of a folder), and which one is meant is for the person to say.
+var lostAll = regexp.MustCompile(`(?m)^error: (?:daemonset "[^"]*" not found in namespace "[^"]*": left out, because it is damaged|.*: no DaemonSet|.*: has no object$|.*: no server since v1.16 has a DaemonSet|.*: not a Kubernetes object: (?:no kind|it is text)$|.*: holds \d+ dumps, of which one can be read at a time: )`)
 
 func firstDifference(a, b string) string {
 	i := 0

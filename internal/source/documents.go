@@ -310,11 +310,16 @@ func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) er
 		bare = bare && d.list.Kind == ""
 	}
 	if _, known := d.list.itemsAre(); len(d.batch) > 0 && !known {
-		first := d.batch[0].path
+		without := d.batch
 		d.batch = nil
-		if bare || d.list.Kind == "List" || d.list.TypeMeta == (metav1.TypeMeta{}) {
-			return d.at(first, errNoKind)
-		} // of any other kind: no list, but an object that has items
+		if !bare && d.list.Kind != "List" && d.list.TypeMeta != (metav1.TypeMeta{}) {
+			without = nil // no list, but an object that has items
+		}
+		for _, it := range without {
+			if err := d.harmed(it.path, errNoKind, kindsIn(it, metav1.TypeMeta{})); err != nil {
+				return err
+			}
+		}
 	}
 	if !bare && d.list.Kind == "" {
 		return errListEnd

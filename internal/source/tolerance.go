@@ -161,6 +161,7 @@ func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
 	} else {
 		k = kindInJSON(it.text)
 	}
+	versioned := k.APIVersion != ""
 	if k.Kind == "" {
 		k = itemKind(list)
 	}
@@ -171,7 +172,7 @@ func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
 		return []metav1.TypeMeta{k}
 	}
 	found, referred := mentions(bytes.NewReader(it.text))
-	if len(found) == 0 && referred {
+	if len(found) == 0 && (referred || versioned) { // an object of which nobody can say what it is
 		return anything
 	}
 	return found

@@ -28,6 +28,14 @@ rules:
 - level: Metadata
 `
 
+// auditPolicyOf returns the policy of a stage; that of a bare one keeps no bodies.
+func auditPolicyOf(bare bool) string {
+	if bare {
+		return strings.Replace(auditPolicy, "level: RequestResponse", "level: Metadata", 1)
+	}
+	return auditPolicy
+}
+
 // AuditEntry is one line of the API server's audit log: one request at one stage of its handling. A watch has two
 // lines, when it starts and when it ends; every other request has one.
 type AuditEntry struct {

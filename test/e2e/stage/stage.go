@@ -55,6 +55,14 @@ type Options struct {
 	// ServiceAccounts enables the admission plugin ServiceAccount, as every real cluster does: pods need a ServiceAccount
 	// that exists, and get its token. Without it a pod can be created the moment that its namespace is there.
 	ServiceAccounts bool
+	// Bare starts etcd and the API server alone, with room for a gigabyte of objects, and audits no bodies: nothing
+	// happens by itself. StartProgram starts the others.
+	Bare bool
+	// EtcdData is a folder of etcd's data that stays when the stage is closed; what an earlier stage left in it is there
+	// again. "" is one of the stage's own.
+	EtcdData string
+	// APIServerFlags are added to those of the API server.
+	APIServerFlags []string
 
 	planeDir string // of Version
 }
@@ -221,6 +229,9 @@ func startOnce(ctx context.Context, o Options) (*Cluster, error) {
 		{Scheduler, "", nil},
 		{Kwok, "", nil},
 	} {
+		if o.Bare && step.program != Etcd && step.program != APIServer {
+			continue
+		}
 		if err := c.StartProgram(ctx, step.program); err != nil {
 			return c, err
 		}
@@ -233,10 +244,11 @@ func startOnce(ctx context.Context, o Options) (*Cluster, error) {
 	if err := c.isOf(o.Version); err != nil {
 		return c, err
 	}
-	if err := c.setUpUsers(ctx); err != nil {
+	// In data that stayed they have their rights already.
+	if err := c.setUpUsers(ctx); err != nil && (o.EtcdData == "" || !apierrors.IsAlreadyExists(err)) {
 		return c, err
 	}
-	if !slices.Contains(o.Controllers, "serviceaccount-controller") {
+	if o.Bare || !slices.Contains(o.Controllers, "serviceaccount-controller") {
 		return c, nil
 	}
 	// The first thing that the controllers make is the sign that they run.
@@ -270,7 +282,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 		return err
 	}
 	for name, data := range map[string][]byte{
-		"apiserver.crt": certificate, "apiserver.key": key, "sa.key": accountKey, "audit.yaml": []byte(auditPolicy),
+		"apiserver.crt": certificate, "apiserver.key": key, "sa.key": accountKey, "audit.yaml": []byte(auditPolicyOf(c.options.Bare)),
 	} {
 		if err := os.WriteFile(c.path(name), data, 0o600); err != nil {
 			return err
@@ -309,8 +321,9 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 	grace := c.options.NodeMonitorGracePeriod
 	c.args = map[Program][]string{
 		Etcd: {
-			"--data-dir=" + c.path("etcd"),
+			"--data-dir=" + cmp.Or(c.options.EtcdData, c.path("etcd")),
 			"--unsafe-no-fsync",
+			"--quota-backend-bytes=8589934592", // what a bare stage may hold
 			"--listen-client-urls=" + etcdURL,
 			"--advertise-client-urls=" + etcdURL,
 			"--listen-peer-urls=http://127.0.0.1:0", // it has no peers
@@ -368,6 +381,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 	if !c.options.ServiceAccounts {
 		c.args[APIServer] = append(c.args[APIServer], "--disable-admission-plugins=ServiceAccount")
 	}
+	c.args[APIServer] = append(c.args[APIServer], c.options.APIServerFlags...)
 	if c.options.LogSyncs {
 		c.args[ControllerManager] = append(c.args[ControllerManager], "--vmodule=daemon_controller=4")
 	}

@@ -1,0 +1,95 @@
+//go:build linux
+
+// Command bench keeps a stage of thousands of nodes, and measures on it what kubectl ds costs, beside kubectl and beside
+// a program that only makes the same requests (cmd/floor):
+//
+//	go run ./cmd/bench stage 5000
+//	go run ./cmd/bench measure -size 5000 -pairs 11 -only 'explain|history'
+//
+// It is run in the folder test/e2e. docs/performance.md has what it printed, and what each number means.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/large"
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	const usage = "usage: bench stage [SIZE] | bench measure [-size SIZE] [-pairs N] [-only PATTERN]"
+	if len(args) == 0 {
+		return errors.New(usage)
+	}
+	switch args[0] {
+	case "stage":
+		name := "5000"
+		if len(args) > 1 {
+			name = args[1]
+		}
+		return keep(ctx, name, args[min(2, len(args)):])
+	case "measure":
+		var o options
+		flags := flag.NewFlagSet("measure", flag.ContinueOnError)
+		flags.StringVar(&o.size, "size", "5000", "the stage: 5000, 15000 or small")
+		flags.IntVar(&o.pairs, "pairs", 11, "how often each pair is run")
+		flags.StringVar(&o.only, "only", "", "which rows, as a regular expression")
+		flags.StringVar(&o.plugin, "plugin", "", "a kubectl-ds to measure in place of this tree's")
+		flags.StringVar(&o.old, "old", "", "a kubectl-ds of commit e3221af; empty builds it")
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		return o.run(ctx)
+	}
+	return errors.New(usage)
+}
+
+func sizeOf(name string) (large.Size, error) {
+	for _, s := range large.Sizes {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return large.Size{}, fmt.Errorf("no size %q", name)
+}
+
+// keep starts a stage, says how to use it, and stops it when somebody interrupts.
+func keep(ctx context.Context, name string, flags []string) (err error) {
+	size, err := sizeOf(name)
+	if err != nil {
+		return err
+	}
+	plugin, err := stage.BuildPlugin(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := size.Start(ctx, say, flags...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	fmt.Printf("# %s in %s; Ctrl-C ends the stage\nexport KUBECONFIG=%s PATH=%s:%s:$PATH\n", size.DaemonSet(0), size.Namespace(0), c.Kubeconfig, plugin, c.BinDir)
+	for name, id := range c.Processes() {
+		fmt.Printf("# %s is process %d\n", name, id)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func say(format string, values ...any) { fmt.Fprintf(os.Stderr, format+"\n", values...) }

@@ -1,0 +1,132 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// cost is what one run of a command took.
+type cost struct {
+	wall       time.Duration
+	cpu        time.Duration // of the client
+	memory     int64         // bytes, the most that the client had
+	server     time.Duration // CPU of the API server meanwhile
+	etcd       time.Duration // CPU of etcd meanwhile
+	bytes      int64         // that came over the wire; only of a counted run
+	requests   int           // only of a counted run
+	stdout     string
+	paths      []string // that were asked for, without those of further pages; only of a counted run
+	serverPeak int64
+}
+
+// command is a program with its arguments.
+type command struct {
+	name string
+	args []string
+}
+
+// runner runs commands against a stage.
+type runner struct {
+	stage *stage.Cluster
+	kube  string // the kubeconfig
+}
+
+// run runs a command once.
+func (r *runner) run(ctx context.Context, c command) (cost, error) {
+	cmd := exec.CommandContext(ctx, c.name, c.args...)
+	cmd.Env = []string{"PATH=" + r.stage.BinDir + ":" + os.Getenv("PATH"), "HOME=" + r.stage.Dir + "/home", "KUBECONFIG=" + r.kube}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	processes := r.stage.Processes()
+	server, etcd := cpuOf(processes[stage.APIServer]), cpuOf(processes[stage.Etcd])
+	resetPeak(processes[stage.APIServer])
+	began := time.Now()
+	err := cmd.Run()
+	out := cost{wall: time.Since(began), stdout: stdout.String()}
+	if err != nil {
+		return out, fmt.Errorf("%s %s: %w\n%s", c.name, strings.Join(c.args, " "), err, stderr.String())
+	}
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	out.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	out.memory = usage.Maxrss * 1024
+	out.server, out.etcd = cpuOf(processes[stage.APIServer])-server, cpuOf(processes[stage.Etcd])-etcd
+	out.serverPeak = peakOf(processes[stage.APIServer])
+	return out, nil
+}
+
+// counted runs a command once through a proxy that counts, and looks up its requests in the audit log.
+func (r *runner) counted(ctx context.Context, c command) (cost, error) {
+	link, err := newLink(r.stage, 0, 0)
+	if err != nil {
+		return cost{}, err
+	}
+	defer link.close()
+	before, err := r.stage.AuditLog(ctx)
+	if err != nil {
+		return cost{}, err
+	}
+	through := &runner{r.stage, link.kubeconfig}
+	out, err := through.run(ctx, c)
+	if err != nil {
+		return out, err
+	}
+	after, err := r.stage.AuditLog(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.bytes = link.received.Load()
+	for _, e := range after[len(before):] {
+		if e.UserAgent == "stage" || e.User != stage.Admin {
+			continue
+		}
+		out.requests++
+		if !strings.Contains(e.URI, "continue=") {
+			out.paths = append(out.paths, e.URI)
+		}
+	}
+	return out, nil
+}
+
+// ticks is how many of a process's ticks are a second: Linux has 100 on every machine.
+const ticks = 100
+
+// cpuOf returns the CPU time of a process so far.
+func cpuOf(process int) time.Duration {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(raw), ") ")
+	fields := strings.Fields(after)
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * time.Second / ticks
+}
+
+// resetPeak makes peakOf begin anew.
+func resetPeak(process int) {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", process), []byte("5"), 0)
+}
+
+// peakOf returns the most memory that a process had since resetPeak, in bytes.
+func peakOf(process int) int64 {
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", process))
+	for line := range strings.Lines(string(raw)) {
+		if rest, is := strings.CutPrefix(line, "VmHWM:"); is {
+			n, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return n * 1024
+		}
+	}
+	return 0
+}

@@ -1,0 +1,305 @@
+// Package large fills a stage with as many objects as large clusters have, through the API, as the controllers and the
+// kubelets of such a cluster write them. Nothing acts on them: the stage is a bare one (stage.Options).
+package large
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// Size is how much a stage has.
+type Size struct {
+	Name       string
+	Nodes      int
+	DaemonSets int // each has a pod on each node
+	Namespaces int // of the DaemonSets
+	Inside     int // pods of others in these namespaces
+	Outside    int // pods of others in namespaces of their own
+}
+
+// The sizes of docs/performance.md.
+var (
+	Nodes5000  = Size{"5000", 5000, 20, 5, 10_000, 20_000}
+	Nodes15000 = Size{"15000", 15_000, 2, 1, 5_000, 0}
+	Small      = Size{"small", 100, 4, 2, 200, 100} // to try the programs
+)
+
+// Sizes are all of them.
+var Sizes = []Size{Small, Nodes5000, Nodes15000}
+
+// Namespace returns the name of a namespace with DaemonSets.
+func (s Size) Namespace(i int) string { return fmt.Sprintf("agents-%d", i%s.Namespaces) }
+
+// DaemonSet returns the name of a DaemonSet, which is in Namespace(i). The first one is in a rollout: four fifths of its
+// pods are of the newest revision, and one pod in a hundred is not ready.
+func (s Size) DaemonSet(i int) string { return fmt.Sprintf("agent-%02d", i) }
+
+// Node returns the name of a node.
+func (s Size) Node(i int) string {
+	return fmt.Sprintf("ip-10-%d-%d-%d.eu-west-1.compute.internal", i/65536, i/256%256, i%256)
+}
+
+// Start starts a stage of this size. The first time it is filled, which takes minutes, and then kept in the user's
+// cache, so that later ones have it at once. Flags are added to the API server's.
+func (s Size) Start(ctx context.Context, say func(string, ...any), flags ...string) (*stage.Cluster, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(cache, "kubectl-ds", "large-"+s.Name)
+	if _, err := os.Stat(filepath.Join(data, full)); err != nil {
+		if err := os.RemoveAll(data); err != nil {
+			return nil, err
+		}
+		say("filling a stage of %d nodes, once: it stays in %s", s.Nodes, data)
+	}
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return nil, err
+	}
+	c, err := stage.Start(ctx, stage.Options{Bare: true, EtcdData: data, APIServerFlags: flags})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(data, full)); err == nil {
+		return c, nil
+	}
+	err = s.fill(ctx, c, say)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(data, full), nil, 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// full is the file that says that a stage has all of it.
+const full = "full"
+
+// filler writes objects.
+type filler struct {
+	Size
+	stage  *stage.Cluster
+	client *kubernetes.Clientset
+	say    func(string, ...any)
+}
+
+func (s Size) fill(ctx context.Context, c *stage.Cluster, say func(string, ...any)) error {
+	config := rest.CopyConfig(c.Config)
+	config.ContentType = runtime.ContentTypeProtobuf
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	f := &filler{s, c, client, say}
+	began := time.Now()
+	sets, err := f.daemonSets(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f.nodes(ctx); err != nil {
+		return err
+	}
+	say("%d nodes after %v", s.Nodes, time.Since(began).Round(time.Second))
+	for i := range sets {
+		if err := f.pods(ctx, i, &sets[i]); err != nil {
+			return err
+		}
+		say("pods of %s after %v", sets[i].ds.Name, time.Since(began).Round(time.Second))
+	}
+	return f.others(ctx)
+}
+
+// owned is a DaemonSet with the hashes of its two revisions, the newest last.
+type owned struct {
+	ds     *appsv1.DaemonSet
+	hashes [2]string
+}
+
+// daemonSets creates the DaemonSets, before there is a node, while the real controller runs, which makes the revisions;
+// and a second revision of each.
+func (f *filler) daemonSets(ctx context.Context) ([]owned, error) {
+	if err := f.stage.StartProgram(ctx, stage.ControllerManager); err != nil {
+		return nil, err
+	}
+	for i := range f.DaemonSets {
+		ds := daemonSet(f.Namespace(i), f.DaemonSet(i), "v1.8.2")
+		if err := f.stage.Create(ctx, ds); err != nil {
+			return nil, err
+		}
+		if err := f.refersTo(ctx, ds); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.waitForRevisions(ctx, 1); err != nil {
+		return nil, err
+	}
+	for i := range f.DaemonSets {
+		if err := f.stage.SetImage(ctx, f.Namespace(i), f.DaemonSet(i), image(f.DaemonSet(i), "v1.9.0")); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.waitForRevisions(ctx, 2); err != nil {
+		return nil, err
+	}
+	if err := f.stage.StopProgram(stage.ControllerManager); err != nil {
+		return nil, err
+	}
+	out := make([]owned, f.DaemonSets)
+	for i := range out {
+		ds, err := f.client.AppsV1().DaemonSets(f.Namespace(i)).Get(ctx, f.DaemonSet(i), metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		out[i].ds = ds
+		revisions, err := f.client.AppsV1().ControllerRevisions(ds.Namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range revisions.Items {
+			if metav1.IsControlledBy(&r, ds) {
+				out[i].hashes[r.Revision-1] = r.Labels[appsv1.ControllerRevisionHashLabelKey]
+			}
+		}
+	}
+	return out, nil
+}
+
+// refersTo creates what the template of a DaemonSet names.
+func (f *filler) refersTo(ctx context.Context, ds *appsv1.DaemonSet) error {
+	meta := metav1.ObjectMeta{Namespace: ds.Namespace, Name: ds.Name}
+	core := f.client.CoreV1()
+	_, err := core.ServiceAccounts(ds.Namespace).Create(ctx, &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{})
+	if err == nil {
+		_, err = core.ConfigMaps(ds.Namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"config.yaml": "level: info"}}, metav1.CreateOptions{})
+	}
+	if err == nil {
+		_, err = core.Secrets(ds.Namespace).Create(ctx, &corev1.Secret{ObjectMeta: meta, StringData: map[string]string{"api-key": "none"}}, metav1.CreateOptions{})
+	}
+	return err
+}
+
+func (f *filler) waitForRevisions(ctx context.Context, n int) error {
+	return f.stage.WaitFor(ctx, fmt.Sprintf("%d revisions of each DaemonSet", n), func(ctx context.Context) (bool, error) {
+		all, err := f.client.AppsV1().ControllerRevisions("").List(ctx, metav1.ListOptions{})
+		return err == nil && len(all.Items) == n*f.DaemonSets, err
+	})
+}
+
+func (f *filler) nodes(ctx context.Context) error {
+	return each(ctx, f.Nodes, func(ctx context.Context, i int) error {
+		_, err := f.client.CoreV1().Nodes().Create(ctx, node(f.Node(i), i), metav1.CreateOptions{FieldManager: "kubelet"})
+		return err
+	})
+}
+
+// pods creates the pods of a DaemonSet, a pod on each node, then writes its status.
+func (f *filler) pods(ctx context.Context, index int, of *owned) error {
+	updated, notReady := f.Nodes, 0
+	if index == 0 {
+		updated = f.Nodes * 4 / 5
+	}
+	err := each(ctx, f.Nodes, func(ctx context.Context, i int) error {
+		hash, tag := of.hashes[1], "v1.9.0"
+		if i >= updated {
+			hash, tag = of.hashes[0], "v1.8.2"
+		}
+		return f.pod(ctx, podOf(of.ds, f.Node(i), hash, tag, i), index == 0 && i%100 == 7 && i < updated)
+	})
+	if err != nil {
+		return err
+	}
+	if index == 0 {
+		notReady = (updated + 92) / 100
+	}
+	of.ds.Status = appsv1.DaemonSetStatus{
+		CurrentNumberScheduled: int32(f.Nodes), DesiredNumberScheduled: int32(f.Nodes), UpdatedNumberScheduled: int32(updated),
+		NumberReady: int32(f.Nodes - notReady), NumberAvailable: int32(f.Nodes - notReady), NumberUnavailable: int32(notReady),
+		ObservedGeneration: of.ds.Generation,
+	}
+	_, err = f.client.AppsV1().DaemonSets(of.ds.Namespace).UpdateStatus(ctx, of.ds, metav1.UpdateOptions{FieldManager: "kube-controller-manager"})
+	return err
+}
+
+// pod creates a pod, and its status as its kubelet writes it.
+func (f *filler) pod(ctx context.Context, pod *corev1.Pod, notReady bool) error {
+	status := pod.Status
+	pods := f.client.CoreV1().Pods(pod.Namespace)
+	created, err := pods.Create(ctx, pod, metav1.CreateOptions{FieldManager: "kube-controller-manager"})
+	if apierrors.IsAlreadyExists(err) { // the connection was lost before the answer came
+		created, err = pods.Get(ctx, pod.Name, metav1.GetOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	created.Status = status
+	if notReady {
+		crash(&created.Status)
+	}
+	_, err = pods.UpdateStatus(ctx, created, metav1.UpdateOptions{FieldManager: "kubelet"})
+	return err
+}
+
+// others creates pods that no DaemonSet owns.
+func (f *filler) others(ctx context.Context) error {
+	const namespaces = 20
+	for i := range namespaces {
+		if _, err := f.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("team-%02d", i)}}, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return each(ctx, f.Inside+f.Outside, func(ctx context.Context, i int) error {
+		namespace := fmt.Sprintf("team-%02d", i%namespaces)
+		if i < f.Inside {
+			namespace = f.Namespace(i)
+		}
+		return f.pod(ctx, workload(namespace, f.Node(i%f.Nodes), i), false)
+	})
+}
+
+// each calls do with 0 to n-1, some at a time.
+func each(ctx context.Context, n int, do func(context.Context, int) error) error {
+	const atOnce = 24
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next, done := make(chan int), make(chan struct{})
+	for range atOnce {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for i := range next {
+				if ctx.Err() != nil {
+					continue
+				}
+				err := do(ctx, i)
+				for try := 1; try < 5 && err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown; try++ { // a busy machine loses connections
+					err = do(ctx, i)
+				}
+				if err != nil {
+					cancel(err)
+				}
+			}
+		}()
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	for range atOnce {
+		<-done
+	}
+	return context.Cause(ctx)
+}
