@@ -73,7 +73,7 @@ func (c *Cluster) labeled(ctx context.Context, resource string) ([]Labeled, erro
 	made := func(o *metav1.PartialObjectMetadata) (Labeled, bool) { return Labeled{o.Name, o.Labels}, true }
 	ask := func(ctx context.Context, o metav1.ListOptions, each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
 		return readList(ctx, c.api[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o, apiParameters()).
-			SetHeader("Accept", runtime.ContentTypeProtobuf+metadataOfList+","+runtime.ContentTypeJSON+metadataOfList), each)
+			SetHeader("Accept", runtime.ContentTypeProtobuf+metadataOfList+","+runtime.ContentTypeJSON+metadataOfList), func([]byte) *wire { return labeledWire() }, each)
 	}
 	all, _, err := readPagesAs(silent(ctx), c.allowed, metav1.ListOptions{}, ask, made, func(l *Labeled) string { return l.Name })
 	if err != nil {

@@ -100,7 +100,7 @@ func TestEndlessAnswers(t *testing.T) {
 			return err
 		}, "error daemonset kube-system/agent: unusable answer: more than 250000 fields and members of lists"},
 		{"an object that is large in memory, in protobuf", "nodes", 200, protobuf, func(w io.Writer, _ int) error {
-			item := delimit(2, delimit(3, strings.Repeat("\x42\x00", 3<<20))) // images
+			item := delimit(2, delimit(3, strings.Repeat("\x22\x00", 3<<20))) // conditions
 			_, err := io.WriteString(w, "k8s\x00\x0a\x0e\x0a\x02v1\x12\x08NodeList"+delimit(2, "\x0a\x00"+item))
 			return err
 		}, unusable("nodes", "items[0]: more than 250000 fields and members of lists")},

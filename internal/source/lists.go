@@ -43,7 +43,7 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, kno
 			s.Nodes, gaps[0] = known.Nodes, slices.DeleteFunc(slices.Clone(known.Gaps), func(g snapshot.Gap) bool { return g.What != snapshot.Nodes })
 			return nil
 		}
-		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{}, c.api.Nodes().List, nil)
+		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{}, c.api.Nodes().Kept, nil)
 		sortByName(s.Nodes)
 		return err
 	})
@@ -116,7 +116,7 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose trouble
 }
 
 func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
-	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()}, c.api.Pods(r.ds.Namespace).List, nil)
+	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()}, c.api.Pods(r.ds.Namespace).Kept, nil)
 }
 
 func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool, which ...fields.Selector) ([]corev1.Event, []snapshot.Gap, error) {

@@ -38,13 +38,23 @@ type listPage struct {
 // readList sends a request for a page of objects of a kind, calls each with one after the
 // other, and returns what the server says of the list. The object is only each's until it
 // returns. An error of each ends the page, and is returned.
-func readList[T any, P oneOf[T]](ctx context.Context, r *rest.Request, each func(*T) error) (metav1.ListMeta, error) {
+//
+// Of what comes in protobuf only what kept names is looked at; all, where kept is nil.
+func readList[T any, P oneOf[T]](ctx context.Context, r *rest.Request, kept func(raw []byte) *wire, each func(*T) error) (metav1.ListMeta, error) {
 	of, err := gvkOf(P(new(T)))
 	if err != nil {
 		return metav1.ListMeta{}, err
 	}
+	var held []byte
 	p := &listPage{of: of, each: func(raw []byte, protobuf bool) error {
 		o := P(new(T))
+		if protobuf && kept != nil {
+			var ok bool
+			if held, ok = kept(raw).from(held[:0], raw); !ok {
+				return errDamaged
+			}
+			raw = held
+		}
 		if err := unpack(raw, o, protobuf); err != nil {
 			return err
 		}

@@ -275,7 +275,7 @@ func newFeed[T any, P oneOf[T]](w *Watching, what snapshot.What, resource string
 			held, pages = 0, progress{}
 		}
 		page, err := &metainternalversion.List{}, error(nil)
-		page.ListMeta, err = from.List(ctx, o, func(o *T) error {
+		page.ListMeta, err = from.Kept(ctx, o, func(o *T) error {
 			if keep != nil && !keep(P(o)) {
 				return nil
 			}

@@ -1,0 +1,78 @@
+package source
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/randfill"
+
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
+)
+
+// TestWire: an object made of what is kept of its bytes is, once it is stripped, the object made of all of them; and
+// what is kept has nothing more than that.
+func TestWire(t *testing.T) {
+	t.Run("nodes", func(t *testing.T) { testWire[corev1.Node](t, nil) })
+	t.Run("pods", func(t *testing.T) {
+		testWire(t, func(i int, p *corev1.Pod) {
+			if i%2 == 0 {
+				p.Spec.NodeName = ""
+			}
+		})
+	})
+}
+
+type onWire[T any] interface {
+	oneOf[T]
+	Marshal() ([]byte, error)
+	Unmarshal([]byte) error
+}
+
+func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
+	kept := keptWire[T]()
+	for i := range cases.Of(300) {
+		fill := randfill.NewWithSeed(int64(i)).NilChance(.3).NumElements(0, 3).MaxDepth(12).Funcs(
+			func(q *resource.Quantity, c randfill.Continue) { *q = *resource.NewMilliQuantity(int64(c.Intn(100_000)), resource.DecimalSI) },
+			func(at *metav1.Time, c randfill.Continue) { *at = metav1.Unix(1_800_000_000+int64(c.Intn(1000)), 0) },
+			func(at *metav1.MicroTime, c randfill.Continue) { *at = metav1.NewMicroTime(time.Unix(1_800_000_000, 0)) },
+			func(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawBytes([]byte(`{"f:spec":{}}`)) },
+		)
+		o := P(new(T))
+		fill.Fill(o)
+		if set != nil {
+			set(i, (*T)(o))
+		}
+		raw, err := o.Marshal()
+		must(t, err)
+		whole := P(new(T))
+		must(t, whole.Unmarshal(raw))
+		strip(whole)
+
+		few, ok := kept(raw).from(nil, raw)
+		if !ok {
+			t.Fatal("it is no message")
+		}
+		part := P(new(T))
+		must(t, part.Unmarshal(few))
+		strip(part)
+		if diff := cmp.Diff(whole, part); diff != "" {
+			t.Fatalf("%d: what is kept lacks what Strip keeps, or has more (-of all +of what is kept):\n%s", i, diff)
+		}
+		stripped, err := part.Marshal()
+		must(t, err)
+		if len(few) > 2*len(stripped)+200 {
+			t.Errorf("%d: %d bytes are kept of %d, and Strip keeps %d", i, len(few), len(raw), len(stripped))
+		}
+		for _, cut := range []int{len(raw) / 3, len(raw) - 1} {
+			if _, ok := kept(raw[:cut]).from(nil, raw[:cut]); ok && cut > 0 {
+				if again := P(new(T)); again.Unmarshal(raw[:cut]) != nil {
+					t.Errorf("%d: what is cut off after %d of %d bytes was taken for whole", i, cut, len(raw))
+				}
+			}
+		}
+	}
+}
