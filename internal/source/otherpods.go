@@ -187,11 +187,35 @@ func recordedRows(s, from *snapshot.Snapshot, nodes []string) *snapshot.Snapshot
 	case o == nil:
 	case nodes == nil && !o.AllNodes, slices.ContainsFunc(nodes, func(n string) bool { return !o.Of(n) }):
 		lacks("the snapshot was recorded with those of some nodes only")
+	case nodes != nil:
+		o = onNodes(o, nodes)
 	}
 	if o != nil && (from.DaemonSet.Name != s.DaemonSet.Name || from.DaemonSet.Namespace != s.DaemonSet.Namespace) {
 		o = with(o, from)
 	}
 	return s.Holding(o, gaps)
+}
+
+// onNodes returns the rows of some nodes, as a Cluster gives them: what an answer has not
+// asked for does not change it.
+func onNodes(o *snapshot.OtherPods, nodes []string) *snapshot.OtherPods {
+	c := &snapshot.OtherPods{Nodes: nodes}
+	selecting := map[[2]string]bool{}
+	for _, p := range o.Pods {
+		if !slices.Contains(nodes, p.Node) {
+			continue
+		}
+		c.Pods = append(c.Pods, p)
+		for _, b := range p.Budgets {
+			selecting[[2]string{p.Namespace, b}] = true
+		}
+	}
+	for _, b := range o.Budgets {
+		if selecting[[2]string{b.Namespace, b.Name}] {
+			c.Budgets = append(c.Budgets, b)
+		}
+	}
+	return c
 }
 
 // with returns rows with those of the Snapshot's own pods. Which PodDisruptionBudgets

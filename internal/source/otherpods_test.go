@@ -454,7 +454,7 @@ func TestRecordedRows(t *testing.T) {
 		why      string
 	}{
 		{with(nil), nil, with(nil).OtherPods, nil, "all of all"},
-		{with(nil), []string{"n1"}, with(nil).OtherPods, nil, "of all, those of one are among them"},
+		{with(nil), []string{"n1"}, with([]string{"n1"}).OtherPods, nil, "of all, those of one, as a cluster would give them"},
 		{with([]string{"n1"}), []string{"n1"}, with([]string{"n1"}).OtherPods, nil, "of one node"},
 		{with([]string{"n1"}), []string{"n2"}, with([]string{"n1"}).OtherPods, notOf("the snapshot was recorded with those of some nodes only"), "of another node"},
 		{with([]string{"n1"}), nil, with([]string{"n1"}).OtherPods, notOf("the snapshot was recorded with those of some nodes only"), "of one node of all"},
@@ -485,7 +485,7 @@ func TestRecordedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := d.AddOtherPods(background, []*snapshot.Snapshot{s}, []string{"n1"})
+	got, err := d.AddOtherPods(background, []*snapshot.Snapshot{s}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

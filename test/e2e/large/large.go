@@ -61,34 +61,51 @@ func (s Size) Start(ctx context.Context, say func(string, ...any), flags ...stri
 		return nil, err
 	}
 	data := filepath.Join(cache, "kubectl-ds", "large-"+s.Name)
-	if _, err := os.Stat(filepath.Join(data, full)); err != nil {
-		if err := os.RemoveAll(data); err != nil {
+	steps := []struct {
+		name string
+		fill func(*filler, context.Context) error
+	}{{"agents", (*filler).agents}, {"others", (*filler).others}}
+	done := func(i int) string { return filepath.Join(data, "has-"+steps[i].name) }
+	for i := range steps {
+		if _, err := os.Stat(done(i)); err == nil {
+			continue
+		}
+		if i == 0 { // what an interrupted one left is of no use
+			if err := os.RemoveAll(data); err != nil {
+				return nil, err
+			}
+		}
+		say("filling a stage of %d nodes with %s, once: it stays in %s", s.Nodes, steps[i].name, data)
+		// An API server that has written so much holds it several times: each step has one of its own.
+		err := s.with(ctx, data, say, func(f *filler) error { return steps[i].fill(f, ctx) })
+		if err == nil {
+			err = os.WriteFile(done(i), nil, 0o600)
+		}
+		if err != nil {
 			return nil, err
 		}
-		say("filling a stage of %d nodes, once: it stays in %s", s.Nodes, data)
 	}
-	if err := os.MkdirAll(data, 0o700); err != nil {
-		return nil, err
-	}
-	c, err := stage.Start(ctx, stage.Options{Bare: true, EtcdData: data, APIServerFlags: flags})
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(filepath.Join(data, full)); err == nil {
-		return c, nil
-	}
-	err = s.fill(ctx, c, say)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(data, full), nil, 0o600)
-	}
-	if err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return c, nil
+	return stage.Start(ctx, stage.Options{Bare: true, EtcdData: data, APIServerFlags: flags})
 }
 
-// full is the file that says that a stage has all of it.
-const full = "full"
+// with starts a stage for as long as do takes.
+func (s Size) with(ctx context.Context, data string, say func(string, ...any), do func(*filler) error) (err error) {
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return err
+	}
+	c, err := stage.Start(ctx, stage.Options{Bare: true, EtcdData: data})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	config := rest.CopyConfig(c.Config)
+	config.ContentType = runtime.ContentTypeProtobuf
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	return do(&filler{s, c, client, say, time.Now()})
+}
 
 // filler writes objects.
 type filler struct {
@@ -96,17 +113,11 @@ type filler struct {
 	stage  *stage.Cluster
 	client *kubernetes.Clientset
 	say    func(string, ...any)
+	began  time.Time
 }
 
-func (s Size) fill(ctx context.Context, c *stage.Cluster, say func(string, ...any)) error {
-	config := rest.CopyConfig(c.Config)
-	config.ContentType = runtime.ContentTypeProtobuf
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	f := &filler{s, c, client, say}
-	began := time.Now()
+// agents creates the nodes, and the DaemonSets with their pods.
+func (f *filler) agents(ctx context.Context) error {
 	sets, err := f.daemonSets(ctx)
 	if err != nil {
 		return err
@@ -114,14 +125,14 @@ func (s Size) fill(ctx context.Context, c *stage.Cluster, say func(string, ...an
 	if err := f.nodes(ctx); err != nil {
 		return err
 	}
-	say("%d nodes after %v", s.Nodes, time.Since(began).Round(time.Second))
+	f.say("%d nodes after %v", f.Nodes, time.Since(f.began).Round(time.Second))
 	for i := range sets {
 		if err := f.pods(ctx, i, &sets[i]); err != nil {
 			return err
 		}
-		say("pods of %s after %v", sets[i].ds.Name, time.Since(began).Round(time.Second))
+		f.say("pods of %s after %v", sets[i].ds.Name, time.Since(f.began).Round(time.Second))
 	}
-	return f.others(ctx)
+	return nil
 }
 
 // owned is a DaemonSet with the hashes of its two revisions, the newest last.
@@ -273,7 +284,7 @@ func (f *filler) others(ctx context.Context) error {
 
 // each calls do with 0 to n-1, some at a time.
 func each(ctx context.Context, n int, do func(context.Context, int) error) error {
-	const atOnce = 24
+	const atOnce = 12
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	next, done := make(chan int), make(chan struct{})
