@@ -45,17 +45,15 @@ func readList[T any, P oneOf[T]](ctx context.Context, r *rest.Request, kept func
 	if err != nil {
 		return metav1.ListMeta{}, err
 	}
-	var held []byte
+	reader := &wireReader[T, P]{kept: kept, known: map[string]P{}}
 	p := &listPage{of: of, each: func(raw []byte, protobuf bool) error {
-		o := P(new(T))
+		o, err := P(new(T)), error(nil)
 		if protobuf && kept != nil {
-			var ok bool
-			if held, ok = kept(raw).from(held[:0], raw); !ok {
-				return errDamaged
-			}
-			raw = held
+			o, err = reader.read(raw)
+		} else {
+			err = unpack(raw, o, protobuf)
 		}
-		if err := unpack(raw, o, protobuf); err != nil {
+		if err != nil {
 			return err
 		}
 		if is := o.GetObjectKind().GroupVersionKind(); is.Kind != "" && is != of { // most say nothing

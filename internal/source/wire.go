@@ -16,26 +16,29 @@ import (
 type wire struct {
 	fields []*wire // by number; nil: it is dropped
 	whole  bool    // all of it is kept
+	common bool    // many objects have the same
 }
 
 // What the Strip functions of pkg/snapshot keep, in the names of the API. A field without
-// braces is kept whole.
+// braces is kept whole. What begins with "=" is the same in many objects, as the containers
+// of all pods of a revision.
 const (
-	ofMeta            = `metadata{name namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds labels finalizers selfLink ownerReferences}`
-	ofNode            = ofMeta + ` spec{taints unschedulable} status{conditions allocatable nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
-	ofContainer       = `{name image restartPolicy resources{requests} ports{containerPort hostPort hostIP protocol}}`
-	ofContainerStatus = `{name image ready started restartCount state lastState allocatedResources resources{requests}}`
-	ofPodStatus       = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` + ofContainerStatus + ` containerStatuses` + ofContainerStatus + ` resources{requests} allocatedResources}`
-	ofPodSpec         = `nodeName containers` + ofContainer + ` initContainers` + ofContainer + ` terminationGracePeriodSeconds priority priorityClassName preemptionPolicy schedulerName schedulingGates overhead resources{requests}`
-	ofUnbound         = ` nodeSelector tolerations volumes{name volumeSource{persistentVolumeClaim{claimName} ephemeral{}}} affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
+	ofMeta      = `metadata{name =namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink `
+	ofNode      = ofMeta + `labels} spec{=taints =unschedulable} status{conditions =allocatable =nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
+	ofContainer = `{name image restartPolicy resources{requests} ports{containerPort hostPort hostIP protocol}}`
+	ofRunning   = `{name image ready started restartCount state lastState allocatedResources resources{requests}}`
+	ofPodMeta   = ofMeta + `=labels =ownerReferences} `
+	ofPodSpec   = `nodeName =containers` + ofContainer + ` =initContainers` + ofContainer + ` =terminationGracePeriodSeconds =priority =priorityClassName =preemptionPolicy =schedulerName schedulingGates =overhead =resources{requests}`
+	ofUnbound   = ` =nodeSelector =tolerations volumes{name volumeSource{persistentVolumeClaim{claimName} ephemeral{}}} affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
+	ofPodStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` + ofRunning + ` containerStatuses` + ofRunning + ` resources{requests} allocatedResources}`
 )
 
 // The messages of which an answer may have thousands.
 var (
 	nodeWire    = wireOf[corev1.Node](ofNode)
-	boundWire   = wireOf[corev1.Pod](ofMeta + ` spec{` + ofPodSpec + `} ` + ofPodStatus)
+	boundWire   = wireOf[corev1.Pod](ofPodMeta + `spec{` + ofPodSpec + `} ` + ofPodStatus)
+	unboundWire = wireOf[corev1.Pod](ofPodMeta + `spec{` + ofPodSpec + ofUnbound + `} ` + ofPodStatus)
 	labeledWire = wireOf[metav1.PartialObjectMetadata](`metadata{name labels}`)
-	unboundWire = wireOf[corev1.Pod](ofMeta + ` spec{` + ofPodSpec + ofUnbound + `} ` + ofPodStatus)
 )
 
 // keptWire returns what is kept of objects of a type, for each object; nil for all of it.
@@ -74,16 +77,18 @@ func valueAt(message []byte, field protowire.Number) (value []byte) {
 	return value
 }
 
-// from appends to what is held what is kept of a message; false where it is no message.
-func (w *wire) from(held, message []byte) ([]byte, bool) {
+// split appends what is kept of a message: to own what is this object's, and to common
+// what others have as well. Both are messages; an object is made of both together. It
+// returns false where it is given no message.
+func (w *wire) split(own, common, message []byte) ([]byte, []byte, bool) {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
-			return held, false
+			return own, common, false
 		}
 		size := protowire.ConsumeFieldValue(number, kind, message[n:])
 		if size < 0 {
-			return held, false
+			return own, common, false
 		}
 		field := message[:n+size]
 		message = message[n+size:]
@@ -91,24 +96,80 @@ func (w *wire) from(held, message []byte) ([]byte, bool) {
 			continue
 		}
 		part := w.fields[number]
-		if part.whole || kind != protowire.BytesType {
-			held = append(held, field...)
+		if kind == protowire.BytesType && !part.whole {
+			inner, _ := protowire.ConsumeBytes(field[n:])
+			ofOwn, ofCommon := len(own), len(common)
+			own, common = opened(own, field[:n]), opened(common, field[:n])
+			begun := len(own)
+			var ok bool
+			if own, common, ok = part.split(own, common, inner); !ok {
+				return own, common, false
+			}
+			if part.common { // all of it
+				own, common = own[:begun], append(common, own[begun:]...)
+			}
+			own, common = closed(own, ofOwn, n, part.common), closed(common, ofCommon, n, !part.common)
 			continue
 		}
-		inner, _ := protowire.ConsumeBytes(field[n:])
-		held = append(held, field[:n]...)
-		const most = 5 // bytes of a length
-		begin := len(held)
-		held = append(held, make([]byte, most)...)
-		var ok bool
-		if held, ok = part.from(held, inner); !ok {
-			return held, false
+		if part.common {
+			common = append(common, field...)
+		} else {
+			own = append(own, field...)
 		}
-		kept := held[begin+most:]
-		length := protowire.AppendVarint(held[:begin], uint64(len(kept)))
-		held = append(length, kept...)
 	}
-	return held, true
+	return own, common, true
+}
+
+const mostOfLength = 5 // bytes that a length takes
+
+// opened begins a message in another one.
+func opened(in, tag []byte) []byte {
+	return append(append(in, tag...), make([]byte, mostOfLength)...)
+}
+
+// closed ends a message that begins at a place, with its tag; one without any content is left
+// out, if it may be.
+func closed(in []byte, at, tag int, mayLack bool) []byte {
+	inner := in[at+tag+mostOfLength:]
+	if len(inner) == 0 && mayLack {
+		return in[:at]
+	}
+	return append(protowire.AppendVarint(in[:at+tag], uint64(len(inner))), inner...)
+}
+
+// wireReader makes objects of their messages, of what is kept of them.
+type wireReader[T any, P oneOf[T]] struct {
+	kept        func(raw []byte) *wire
+	own, common []byte
+	known       map[string]P // what is common
+}
+
+// mostCommon is of how many kinds the objects of one list are in what they have in common:
+// pods of as many revisions, and nodes of as many forms. Of further ones each has its own.
+const mostCommon = 1000
+
+// read makes an object of what is kept of a message. What it has in common with others it
+// shares with them: nobody may change that.
+func (r *wireReader[T, P]) read(raw []byte) (P, error) {
+	var ok bool
+	if r.own, r.common, ok = r.kept(raw).split(r.own[:0], r.common[:0], raw); !ok {
+		return nil, errDamaged
+	}
+	o := P(new(T))
+	if with := r.known[string(r.common)]; with != nil {
+		*o = *with
+		return o, unpack(r.own, o, true)
+	}
+	if err := unpack(r.common, o, true); err != nil {
+		return nil, err
+	}
+	if len(r.known) < mostCommon {
+		with := P(new(T))
+		strip(o)
+		*with = *o
+		r.known[string(r.common)] = with
+	}
+	return o, unpack(r.own, o, true)
 }
 
 // wireOf returns what makes the wire of a type, once, from the names of the fields that are kept.
@@ -129,7 +190,7 @@ func wireIn(t reflect.Type, kept *string) *wire {
 			return w
 		}
 		end := strings.IndexAny(*kept+" ", " {}")
-		name := (*kept)[:end]
+		name, common := strings.CutPrefix((*kept)[:end], "=")
 		*kept = (*kept)[end:]
 		number, is := numberOf(t, name)
 		part := &wire{whole: true}
@@ -137,6 +198,7 @@ func wireIn(t reflect.Type, kept *string) *wire {
 			*kept = rest
 			part = wireIn(is, kept)
 		}
+		part.common = common
 		for len(w.fields) <= number {
 			w.fields = append(w.fields, nil)
 		}

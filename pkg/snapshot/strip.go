@@ -10,6 +10,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -116,9 +117,42 @@ func claiming(all []corev1.Volume) (out []corev1.Volume) {
 // because it is being resized in place. Of all others the kubelet repeats in the
 // status what the spec says, which takes more room than all else of them.
 func resized(p *corev1.Pod) bool {
+	if repeats(p) {
+		return false
+	}
 	is := RequestsOf(p)
 	asks := RequestsOf(&corev1.Pod{Spec: p.Spec, Status: corev1.PodStatus{Conditions: p.Status.Conditions}})
 	return is.MilliCPU != asks.MilliCPU || is.Memory != asks.Memory || is.EphemeralStorage != asks.EphemeralStorage || !maps.Equal(is.Scalar, asks.Scalar)
+}
+
+// repeats reports whether the status of a pod says of each container's requests what its
+// spec says, or nothing: nearly all do.
+func repeats(p *corev1.Pod) bool {
+	if p.Spec.Resources != nil || p.Status.Resources != nil || p.Status.AllocatedResources != nil ||
+		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending }) {
+		return false
+	}
+	for _, of := range []struct {
+		containers []corev1.Container
+		statuses   []corev1.ContainerStatus
+	}{{p.Spec.InitContainers, p.Status.InitContainerStatuses}, {p.Spec.Containers, p.Status.ContainerStatuses}} {
+		for i := range of.statuses {
+			s := &of.statuses[i]
+			at := slices.IndexFunc(of.containers, func(c corev1.Container) bool { return c.Name == s.Name })
+			if at < 0 {
+				return false
+			}
+			asks := of.containers[at].Resources.Requests
+			if s.AllocatedResources != nil && !sameAmounts(s.AllocatedResources, asks) || s.Resources != nil && !sameAmounts(s.Resources.Requests, asks) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func sameAmounts(a, b corev1.ResourceList) bool {
+	return maps.EqualFunc(a, b, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
 }
 
 func stripStatuses(cs []corev1.ContainerStatus, counted bool) {
@@ -141,7 +175,12 @@ func stripStatuses(cs []corev1.ContainerStatus, counted bool) {
 	}
 }
 
+// stripContainers returns the containers with nothing but what StripPod keeps of them: those
+// that have no more are the same.
 func stripContainers(cs []corev1.Container) []corev1.Container {
+	if cs != nil && !slices.ContainsFunc(cs, func(c corev1.Container) bool { return !isStripped(&c) }) {
+		return cs
+	}
 	out := make([]corev1.Container, len(cs))
 	for i, c := range cs {
 		out[i] = corev1.Container{Name: c.Name, Image: c.Image, RestartPolicy: c.RestartPolicy, Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}}
@@ -152,6 +191,15 @@ func stripContainers(cs []corev1.Container) []corev1.Container {
 		}
 	}
 	return slices.Clip(out)
+}
+
+// isStripped reports whether a container has nothing but what StripPod keeps.
+func isStripped(c *corev1.Container) bool {
+	return c.Command == nil && c.Args == nil && c.WorkingDir == "" && c.EnvFrom == nil && c.Env == nil && c.Resources.Limits == nil && c.Resources.Claims == nil &&
+		c.ResizePolicy == nil && c.RestartPolicyRules == nil && c.VolumeMounts == nil && c.VolumeDevices == nil && c.LivenessProbe == nil && c.ReadinessProbe == nil &&
+		c.StartupProbe == nil && c.Lifecycle == nil && c.TerminationMessagePath == "" && c.TerminationMessagePolicy == "" && c.ImagePullPolicy == "" &&
+		c.SecurityContext == nil && !c.Stdin && !c.StdinOnce && !c.TTY &&
+		!slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort == 0 || p.Name != "" })
 }
 
 // StripRevision keeps all of a revision but who wrote which field. Who wrote its
