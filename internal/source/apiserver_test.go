@@ -152,6 +152,9 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if to < len(found) {
 		list.(metav1.ListInterface).SetContinue(fmt.Sprintf("from-%d", to))
+		if q.Get("labelSelector")+q.Get("fieldSelector") == "" { // as the real one: else it would have to look at all of them
+			list.(metav1.ListInterface).SetRemainingItemCount(new(int64(len(found) - to)))
+		}
 	}
 	s.send(w, r, list)
 }

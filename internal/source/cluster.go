@@ -169,9 +169,10 @@ func (c *Cluster) listsOf(ctx context.Context, r *relation) (*snapshot.Snapshot,
 // ReadAll takes the Snapshots of all DaemonSets that the filter lets through,
 // ordered by namespace and name; there may be none. It gives what Read would,
 // but reads what they share once: the nodes, the version, and the revisions,
-// events and PodDisruptionBudgets of the namespace, or of all of them. Per
-// DaemonSet it reads its pods, a few DaemonSets at a time, and the DaemonSet
-// again. One that is deleted meanwhile is left out.
+// events and PodDisruptionBudgets of the namespace, or of all of them; the pods
+// of a namespace with several of them too, see podsOfSeveral. A few DaemonSets at
+// a time are read again, with their own pods where these were not. One that is
+// deleted meanwhile is left out.
 //
 // All Snapshots are held at the same time: the pods of 20 DaemonSets on 5,000
 // nodes take some hundred megabytes.
@@ -196,13 +197,17 @@ func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, 
 	if err != nil {
 		return nil, err
 	}
+	pods, err := c.podsOfSeveral(ctx, all)
+	if err != nil {
+		return nil, err
+	}
 	taken := make([]*snapshot.Snapshot, len(all))
 	g, gctx = newGroup(ctx)
 	g.SetLimit(concurrent)
 	for i := range all {
 		g.Go(func() error {
 			s, err := c.take(gctx, &all[i], version, func(ctx context.Context, r relation, try int) (*snapshot.Snapshot, error) {
-				read := c.pick
+				read := pods.pick
 				if try > 1 { // a new generation has a new revision
 					read = func(ctx context.Context, r relation, common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 						return c.lists(ctx, r.ds.Namespace, &r, common)

@@ -151,13 +151,50 @@ func TestReadAllReadsNodesOnce(t *testing.T) {
 	if len(all) != 20 {
 		t.Errorf("%d snapshots", len(all))
 	}
-	want := map[string]int{"daemonsets": 1, "daemonset": 20, "version": 1, "nodes": 3, "pods": 20, "controllerrevisions": 1, "poddisruptionbudgets": 1, "events": 2}
+	want := map[string]int{"daemonsets": 1, "daemonset": 20, "version": 1, "nodes": 3, "pods": 2, "controllerrevisions": 1, "poddisruptionbudgets": 1, "events": 2}
 	if diff := cmp.Diff(want, s.asked()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	for _, snap := range all {
 		if &snap.Nodes[0] != &all[0].Nodes[0] {
 			t.Errorf("daemonset %s has nodes of its own", snap.DaemonSet.Name)
+		}
+	}
+}
+
+// TestReadAllReadsPodsOnce: how often the pods of a namespace are asked for, which has so many DaemonSets with a pod
+// each, and so many pods of others. What is read is the same.
+func TestReadAllReadsPodsOnce(t *testing.T) {
+	for _, tt := range []struct {
+		daemonSets, others int
+		want               int // requests
+		why                string
+	}{
+		{1, 10, 1, "one DaemonSet: its own pods"},
+		{2, 10, 1, "two: those of the namespace, once"},
+		{3, 600, 2, "two pages of it"},
+		{2, 2600, 3, "most pods are others': its first page tells, and then each DaemonSet's own are read"},
+	} {
+		text := "node n1\n"
+		for i := range tt.daemonSets {
+			text += fmt.Sprintf("ds d%d\npod p%d app=d%d\n", i, i, i)
+		}
+		for i := range tt.others {
+			text += fmt.Sprintf("pod other%d app=web\n", i)
+		}
+		s := newAPIServer(t, parseWorld(t, text))
+		c := newCluster(t, s)
+		all, err := c.ReadAll(background, Filter{})
+		must(t, err)
+		if got := s.asked()["pods"]; got != tt.want {
+			t.Errorf("%s: %d requests, want %d", tt.why, got, tt.want)
+		}
+		for _, snap := range all {
+			one, err := c.Read(background, Ref{snap.DaemonSet.Namespace, snap.DaemonSet.Name})
+			must(t, err)
+			if diff := cmp.Diff(one, snap); diff != "" {
+				t.Errorf("%s: one by one, and all at once:\n%s", tt.why, diff)
+			}
 		}
 	}
 }

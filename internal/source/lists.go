@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -65,14 +67,91 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, kno
 	return &s, err
 }
 
+// podsOfNamespaces are the pods that were read once for all DaemonSets of a namespace.
+type podsOfNamespaces struct {
+	c    *Cluster
+	read map[string]podsOfNamespace
+}
+
+type podsOfNamespace struct {
+	pods []corev1.Pod // that one of the DaemonSets selects
+	gaps []snapshot.Gap
+}
+
+// podsOfSeveral reads the pods of each namespace in which several of the DaemonSets are: the
+// server looks at all pods of a namespace for each list with a selector. A namespace of which
+// most pods are others' is left out, and so is one with a single DaemonSet: there a list for
+// each DaemonSet sends less.
+func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*podsOfNamespaces, error) {
+	out := &podsOfNamespaces{c, map[string]podsOfNamespace{}}
+	of := map[string][]relation{}
+	expected := map[string]int64{}
+	for i := range all {
+		r, err := relate(&all[i])
+		if err != nil {
+			return nil, err
+		}
+		of[r.ds.Namespace] = append(of[r.ds.Namespace], r)
+		expected[r.ds.Namespace] += int64(max(r.ds.Status.DesiredNumberScheduled, r.ds.Status.CurrentNumberScheduled))
+	}
+	g, ctx := newGroup(ctx)
+	g.SetLimit(concurrent)
+	var mu sync.Mutex
+	for namespace, sets := range of {
+		if len(sets) < 2 {
+			continue
+		}
+		g.Go(func() error {
+			kept := func(p metav1.Object) bool {
+				return slices.ContainsFunc(sets, func(r relation) bool { return r.selector.Matches(labels.Set(p.GetLabels())) })
+			}
+			pods, gaps, err := list(ctx, c, snapshot.Pods, metav1.ListOptions{}, unlessMany(c.api.Pods(namespace).Kept, expected[namespace]), kept)
+			if errors.Is(err, errManyOthers) {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out.read[namespace] = podsOfNamespace{pods, gaps}
+			return err
+		})
+	}
+	return out, g.Wait()
+}
+
+// errManyOthers says that a list has many objects that nobody asked for.
+var errManyOthers = errors.New("most objects are others")
+
+// unlessMany returns a lister that gives up after the first page of a list that is more than
+// twice as long as is expected. A short list is read to its end.
+func unlessMany[T any](ask lister[T], expected int64) lister[T] {
+	const short = 2 * pageSize
+	return func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
+		page, err := ask(ctx, o, each)
+		if left := page.RemainingItemCount; err == nil && o.Continue == "" && left != nil && *left+pageSize > 2*expected+short {
+			err = errManyOthers
+		}
+		return page, err
+	}
+}
+
 // pick returns what of the lists of a namespace is one DaemonSet's, with its pods.
 // The events of its pods are not among them: see addPodEvents.
-func (c *Cluster) pick(ctx context.Context, r relation, common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
-	pods, gaps, err := c.pods(ctx, r)
-	return &snapshot.Snapshot{
-		Nodes: common.Nodes, Pods: pods, Revisions: filter(common.Revisions, r.takes), Events: filter(common.Events, r.concerns),
-		PodDisruptionBudgets: filter(common.PodDisruptionBudgets, r.selectedBy), Gaps: slices.Concat(common.Gaps, gaps),
-	}, err
+func (p *podsOfNamespaces) pick(ctx context.Context, r relation, common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+	s := &snapshot.Snapshot{
+		Nodes: common.Nodes, Revisions: filter(common.Revisions, r.takes), Events: filter(common.Events, r.concerns),
+		PodDisruptionBudgets: filter(common.PodDisruptionBudgets, r.selectedBy),
+	}
+	read, shared := p.read[r.ds.Namespace]
+	if shared {
+		s.Pods = filter(read.pods, func(o metav1.Object) bool { return r.selector.Matches(labels.Set(o.GetLabels())) })
+	} else {
+		var err error
+		if s.Pods, read.gaps, err = p.c.pods(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	s.Gaps = slices.Concat(common.Gaps, read.gaps)
+	return s, nil
 }
 
 // addPodEvents reads the events of all pods that are not ready at once, and
@@ -138,6 +217,8 @@ func listAs[T, R any](ctx context.Context, c *Cluster, what snapshot.What, o met
 	}
 	got, moved, err := readPagesAs(ctx, c.allowed, o, ask, made, keyOf)
 	switch {
+	case errors.Is(err, errManyOthers):
+		return nil, nil, err
 	case err != nil:
 		g, err := c.gap(ctx, what, err)
 		return nil, []snapshot.Gap{g}, err
