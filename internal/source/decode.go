@@ -225,11 +225,15 @@ func kindOf(raw []byte, list metav1.TypeMeta) (object, error) {
 	if first := firstByte(raw); first != '{' {
 		return o, fmt.Errorf("%w: it is %s", errNotKubernetes, kindOfJSON(first))
 	}
-	odd, err := sjson.UnmarshalStrict(raw, &o.kind, sjson.DisallowDuplicateFields)
-	if err != nil {
-		return o, explain(raw, &o.kind, err)
+	var plain bool
+	if o.kind, plain = headOf(raw); !plain {
+		o.kind = metav1.TypeMeta{}
+		odd, err := sjson.UnmarshalStrict(raw, &o.kind, sjson.DisallowDuplicateFields)
+		if err != nil {
+			return o, explain(raw, &o.kind, err)
+		}
+		o.twice = len(odd) > 0
 	}
-	o.twice = len(odd) > 0
 	if o.kind.Kind == "" {
 		o.kind = itemKind(list)
 	}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
@@ -278,3 +279,9 @@ func workload(namespace, node string, i int) *corev1.Pod {
 
 // network returns that of the pods of a node.
 func network(i int) string { return fmt.Sprintf("100.%d.%d.0/24", i/256, i%256) }
+
+// uid returns what stands for the UID of the i-th object of a kind.
+func uid(kind string, i int) types.UID {
+	d := digest(fmt.Sprint(kind, i))
+	return types.UID(d[:8] + "-" + d[8:12] + "-4" + d[13:16] + "-8" + d[17:20] + "-" + d[20:32])
+}

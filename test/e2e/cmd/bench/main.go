@@ -4,6 +4,7 @@
 // a program that only makes the same requests (cmd/floor):
 //
 //	go run ./cmd/bench stage 5000
+//	go run ./cmd/bench dump FILE 15000
 //	go run ./cmd/bench measure -size 5000 -pairs 11 -only 'explain|history'
 //
 // It is run in the folder test/e2e. docs/performance.md has what it printed, and what each number means.
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/large"
@@ -33,7 +35,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	const usage = "usage: bench stage [SIZE] | bench measure [-size SIZE] [-pairs N] [-only PATTERN]"
+	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench measure [-size SIZE] [-pairs N] [-only PATTERN]"
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
@@ -44,6 +46,15 @@ func run(ctx context.Context, args []string) error {
 			name = args[1]
 		}
 		return keep(ctx, name, args[min(2, len(args)):])
+	case "dump":
+		if len(args) != 3 {
+			return errors.New(usage)
+		}
+		nodes, err := strconv.Atoi(args[2])
+		if err != nil {
+			return err
+		}
+		return large.Dump(args[1], nodes)
 	case "measure":
 		var o options
 		flags := flag.NewFlagSet("measure", flag.ContinueOnError)

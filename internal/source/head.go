@@ -1,0 +1,96 @@
+package source
+
+import (
+	"bytes"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// headOf reads what an object says that it is, without building anything of the rest. The
+// text is JSON that was parsed before. plain is false where only a parser can tell: a key
+// that stands twice, one with an escape, or a kind that is no plain text.
+func headOf(raw []byte) (kind metav1.TypeMeta, plain bool) {
+	var seen [][]byte
+	rest := bytes.TrimLeft(raw, space)
+	if len(rest) == 0 || rest[0] != '{' {
+		return kind, false
+	}
+	for rest = rest[1:]; ; {
+		rest = bytes.TrimLeft(rest, space+",")
+		if len(rest) == 0 {
+			return kind, false
+		}
+		if rest[0] == '}' {
+			return kind, true
+		}
+		key, after, ok := plainText(rest)
+		if !ok || slices.ContainsFunc(seen, func(k []byte) bool { return bytes.Equal(k, key) }) {
+			return kind, false
+		}
+		seen = append(seen, key)
+		value := bytes.TrimLeft(after, space+":")
+		switch string(key) {
+		case "kind", "apiVersion":
+			text, behind, ok := plainText(value)
+			if !ok {
+				return kind, false
+			}
+			if string(key) == "kind" {
+				kind.Kind = string(text)
+			} else {
+				kind.APIVersion = string(text)
+			}
+			rest = behind
+		default:
+			rest = value[sizeOfValue(value):]
+		}
+	}
+}
+
+const space = " \t\r\n"
+
+// plainText returns a text without escapes that JSON begins with, and what follows it.
+func plainText(raw []byte) (text, rest []byte, ok bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return nil, nil, false
+	}
+	end := bytes.IndexAny(raw[1:], "\"\\")
+	if end < 0 || raw[1+end] == '\\' {
+		return nil, nil, false
+	}
+	return raw[1 : 1+end], raw[end+2:], true
+}
+
+// sizeOfValue returns how long the value is that JSON begins with.
+func sizeOfValue(raw []byte) int {
+	depth := 0
+	for at := 0; at < len(raw); at++ {
+		switch raw[at] {
+		case '"':
+			for at++; at < len(raw) && raw[at] != '"'; at++ {
+				if raw[at] == '\\' {
+					at++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			if depth--; depth < 0 { // of what it stands in
+				return at
+			}
+		case ',':
+			if depth == 0 {
+				return at
+			}
+			continue
+		default:
+			continue
+		}
+		if depth == 0 {
+			return min(at+1, len(raw))
+		}
+	}
+	return len(raw)
+}

@@ -1,0 +1,73 @@
+package source
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	sjson "sigs.k8s.io/json"
+
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
+)
+
+// TestHeadOf: what is read without a parser is what the parser reads; what only it can tell is left to it.
+func TestHeadOf(t *testing.T) {
+	for _, tt := range []struct {
+		text, want string // the kind and its apiVersion; "?" for the parser
+		why        string
+	}{
+		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`, "Pod v1", "an object"},
+		{" { \"apiVersion\" : \"v1\" ,\n \"kind\" : \"Pod\" } ", "Pod v1", "with spaces"},
+		{`{"metadata":{"kind":"x","a":["}",{"]":"{"}]},"kind":"Pod","n":-1.5e3,"t":true,"z":null,"apiVersion":"v1"}`, "Pod v1", "values of all forms before it"},
+		{`{"s":"a\\\"},\"kind\":\"No\"","kind":"Pod"}`, "Pod ", "a text that looks like more"},
+		{`{"metadata":{"kind":"Pod"}}`, " ", "a kind of something else"},
+		{`{}`, " ", "nothing"},
+		{`{"kind":"Pod","kind":"Node"}`, "?", "the later of two counts, and a note says so"},
+		{`{"a":1,"a":2}`, "?", "any key twice"},
+		{`{"k\u0069nd":"Pod"}`, "?", "an escape in a key"},
+		{`{"kind":"P\u006fd"}`, "?", "and in the kind"},
+		{`{"kind":5}`, "?", "no text"},
+		{`{"kind":null}`, "?", "nor nothing"},
+		{`[]`, "?", "no object"},
+	} {
+		kind, plain := headOf([]byte(tt.text))
+		got := kind.Kind + " " + kind.APIVersion
+		if !plain {
+			got = "?"
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s: %q, want %q", tt.why, tt.text, got, tt.want)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	words := []string{`{`, `}`, `[`, `]`, `,`, `:`, `"kind"`, `"apiVersion"`, `"Pod"`, `"v1"`, `"a"`, `"\""`, `"}"`, `1`, `null`, ` `, "\n", `"kind":"Pod"`, `"a":{}`, `"b":[{"kind":"No"}]`}
+	valid := 0
+	for range cases.Of(200_000) {
+		var b strings.Builder
+		b.WriteString(`{`)
+		for range r.IntN(6) {
+			b.WriteString(words[r.IntN(len(words))])
+		}
+		for range r.IntN(3) {
+			b.WriteString(`,"k` + string(rune('a'+r.IntN(3))) + `":` + []string{`{"x":"}"}`, `[1,[2],"]"]`, `"\\"`, `"a\"b"`, `0`}[r.IntN(5)])
+		}
+		b.WriteString(`}`)
+		text := []byte(b.String())
+		if !json.Valid(text) {
+			_, _ = headOf(text) // it must not fail, whatever it says
+			continue
+		}
+		valid++
+		kind, plain := headOf(text)
+		var want metav1.TypeMeta
+		odd, err := sjson.UnmarshalStrict(text, &want, sjson.DisallowDuplicateFields)
+		if plain && (err != nil || len(odd) > 0 || kind != want) {
+			t.Fatalf("%s: %v, the parser says %v, %v, %v", text, kind, want, odd, err)
+		}
+	}
+	if valid < 1000 {
+		t.Errorf("only %d texts are JSON", valid)
+	}
+}
