@@ -255,7 +255,12 @@ func (d *documents) add(ctx context.Context, it item) error {
 func (d *documents) document(it item) error {
 	objects, err := d.objects(it, metav1.TypeMeta{})
 	if err != nil {
-		return d.harmed("", err, kindsIn(it, metav1.TypeMeta{}))
+		kinds := kindsIn(it, metav1.TypeMeta{})
+		if errors.Is(err, errDedent) { // who knows what it is part of: a kind that stands in it may be that of another object
+			mentioned, _ := mentions(bytes.NewReader(it.text))
+			kinds = append(kinds, mentioned...)
+		}
+		return d.harmed("", err, kinds)
 	}
 	if len(objects) == 0 {
 		d.doc--

@@ -208,6 +208,12 @@ func TestKeepGoing(t *testing.T) {
 		{files{"x.tar": string(tarOf(t, entry{"a", strings.Repeat("x", 2000), ""})[:1000])}, partial("DIR/x.tar: the tar archive is cut off", everything...), "what is lost of an archive could be of any kind"},
 		{files{"o.json": `{"kind":5,"apiVersion":"v1","metadata":{"name":"p","ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","name":"agent"}]}}`}, partial("DIR/o.json: document 1: kind: must be text, not a number", everything...), "an object whose kind cannot be read is no DaemonSet because its owner is one"},
 		{files{"l.json": `{"apiVersion":"v1","items":[` + nodeJSON + `,{"apiVersion":"v1","kind":1,"metadata":{"name":"n0"}}],"kind":"List"}`}, partial("DIR/l.json: document 1: items[1].kind: must be text, not a number", everything...), "nor does the List that it is in tell what it is, whose kind comes later"},
+		{
+			files{"l.yaml": "  apiVersion: apps/v1\n  kind: ControllerRevision\n- apiVersion: apps/v1\n  kind: DaemonSet\n  metadata:\n    name: other\n"},
+			partial("DIR/l.yaml: document 1: line 3: indented less than the first line of its document: nothing from here on would be read", snapshot.DaemonSets, snapshot.Revisions),
+			"of items that are indented differently it says no more than the kind of the first",
+		},
+		{files{"r.yaml": "apiVersion: apps/v1\nkind: ControllerRevision\nmetadata:\n  creationTimestamp: null\n"}, partial("DIR/r.yaml: document 1: metadata.name: missing", snapshot.Revisions), "what is cut off before its name"},
 		{files{"o.json": `{"metadata":{"ownerReferences":[{"kind":"DaemonSet","name":"agent"}]},"spec":{"a":}}`}, partial("DIR/o.json: document 1: line 1: not JSON: invalid character '}' looking for beginning of value", everything...), "what breaks off may be the pod that refers to its owner"},
 		{files{"nodes.json": "\x00\x01"}, partial("DIR/nodes.json: not text", snapshot.Nodes), "a file that is no text, and is called as one that counts"},
 		{files{"a.tar.gz": "\x1f\x8b\x00"}, partial("DIR/a.tar.gz: the gzip file is cut off", everything...), "an archive of which nothing can be unpacked"},

@@ -35,9 +35,10 @@ type damage struct {
 // counts reports whether an answer may be another one without what was damaged: it is of a kind
 // that counts. Of a file that nobody named, what nothing says to be of such a kind is not.
 func (d damage) counts(found bool) bool {
-	if errors.Is(d.InputError, errTable) || errors.Is(d.InputError, errPartialObject) ||
-		errors.Is(d.Err, errMissing) && (strings.HasSuffix(d.Field, "metadata.name") || strings.HasSuffix(d.Field, "metadata.namespace")) {
-		return !found // no server has an object without a name: it is a manifest, or an extract
+	isEvent := func(k metav1.TypeMeta) bool { return k.Kind == "Event" }
+	lacks := func(field string) bool { return errors.Is(d.Err, errMissing) && strings.HasSuffix(d.Field, "metadata."+field) }
+	if errors.Is(d.InputError, errTable) || errors.Is(d.InputError, errPartialObject) || lacks("namespace") || lacks("name") && slices.ContainsFunc(d.kinds, isEvent) {
+		return !found // no server has an object without a namespace, it is a manifest; and extracts are made of events
 	}
 	if len(d.kinds) == 0 {
 		return !found

@@ -182,6 +182,7 @@ var (
 	yamlQuote = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("(?s)(invalid map key): .*| ?`.*`")
 	})
+	errDedent   = errors.New("indented less than the first line of its document: nothing from here on would be read")
 	errNoAnchor = errors.New("an alias without an anchor before it in the same document")
 )
 
@@ -190,7 +191,7 @@ var (
 // that the parser quotes of the file, which may be a secret.
 func yamlToJSON(text []byte, line int) ([]byte, []Repeat, error) {
 	if n := unread(text); n > 0 {
-		return nil, nil, fmt.Errorf("line %d: indented less than the first line of its document: nothing from here on would be read", line+n)
+		return nil, nil, fmt.Errorf("line %d: %w", line+n, errDedent)
 	}
 	raw, err := yaml.YAMLToJSONStrict(text)
 	if err == nil {
