@@ -36,7 +36,9 @@ type damage struct {
 // that counts. Of a file that nobody named, what nothing says to be of such a kind is not.
 func (d damage) counts(found bool) bool {
 	isEvent := func(k metav1.TypeMeta) bool { return k.Kind == "Event" }
-	lacks := func(field string) bool { return errors.Is(d.Err, errMissing) && strings.HasSuffix(d.Field, "metadata."+field) }
+	lacks := func(field string) bool {
+		return errors.Is(d.Err, errMissing) && strings.HasSuffix(d.Field, "metadata."+field)
+	}
 	if errors.Is(d.InputError, errTable) || errors.Is(d.InputError, errPartialObject) || lacks("namespace") || lacks("name") && slices.ContainsFunc(d.kinds, isEvent) {
 		return !found // no server has an object without a namespace, it is a manifest; and extracts are made of events
 	}
