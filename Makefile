@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench-start bench-plan bench-memory bench-dump bench-history
+.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench bench-stage bench-start bench-plan bench-memory bench-dump bench-history
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -118,6 +118,14 @@ demo: ## record the terminal session of the README on a real control plane; need
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && go run ./cmd/scene stuck asciinema rec --quiet --overwrite --cols 100 --rows 40 --idle-time-limit 4 --title "kubectl ds" \
 	  --env TERM --command ../../docs/demo/session.sh ../../docs/demo/session.cast
+
+bench-stage: ## a real etcd and API server with 5,000 nodes and 130,000 pods, kept until Ctrl-C; the first time it is filled, 20 minutes and 2 GB; SIZE=15000, SIZE=small. The API server takes up to 16 GB of memory
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && go run ./cmd/bench stage $(or $(SIZE),5000)
+
+bench: ## what commands cost on that stage, beside kubectl and beside a program that makes the same requests; fails where docs/performance.md asks for less; PAIRS=5, ONLY=explain for some
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && go run ./cmd/bench measure -size $(or $(SIZE),5000) -pairs $(or $(PAIRS),11) -only "$(ONLY)"
 
 bench-start: ## start-up of kubectl-ds version beside kubectl version --client
 	test/cluster/build.sh >/dev/null

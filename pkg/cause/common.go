@@ -51,13 +51,17 @@ var platform = []split.Kind{split.Architecture, split.OperatingSystem}
 // nothing, nor what else they have in common then, or where a person deletes the old
 // pods; but for the architecture and the operating system.
 func (cs *Causes) Common(nodes []string, messages ...string) *Common {
+	fails := make(map[string]bool, len(nodes))
+	for _, n := range nodes {
+		fails[n] = true
+	}
 	var failing []*corev1.Node
 	for i := range cs.st.Nodes {
-		if n := &cs.st.Nodes[i]; n.Object != nil && slices.Contains(nodes, n.Name) {
+		if n := &cs.st.Nodes[i]; n.Object != nil && fails[n.Name] {
 			failing = append(failing, n.Object)
 		}
 	}
-	healthy, compared := cs.healthy(nodes)
+	healthy, compared := cs.healthy(fails)
 	told := slices.ContainsFunc(messages, OtherPlatform)
 	if told {
 		if s := samePlatform(failing, healthy); s != nil {
@@ -92,11 +96,11 @@ func (cs *Causes) Confined() *Common {
 }
 
 // healthy returns the eligible nodes other than these with an available pod.
-func (cs *Causes) healthy(failing []string) ([]*corev1.Node, Compared) {
+func (cs *Causes) healthy(failing map[string]bool) ([]*corev1.Node, Compared) {
 	of := map[bool][]*corev1.Node{}
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
-		if n.Object == nil || !n.ShouldRun.OK || cs.nodes[n.Name] != nil || Down(n, cs.at) != nil || slices.Contains(failing, n.Name) {
+		if n.Object == nil || !n.ShouldRun.OK || cs.nodes[n.Name] != nil || Down(n, cs.at) != nil || failing[n.Name] {
 			continue
 		}
 		if i := slices.IndexFunc(n.Pods, func(p daemonset.Pod) bool { return p.Available.OK && !p.Terminating }); i >= 0 {

@@ -121,9 +121,9 @@ var formerly = map[string]string{corev1.LabelArchStable: "beta.kubernetes.io/arc
 // all properties of exactly these nodes; in the order of their first properties. It
 // leaves out those that are too small to separate.
 func (s *search) setsOf(nodes []*corev1.Node) []*set {
-	having := map[Property][]int{}
+	having := labelsOf(nodes)
 	for i, n := range nodes {
-		for _, p := range slices.Concat(labels(n), taints(n)) {
+		for _, p := range taints(n) {
 			having[p] = append(having[p], i)
 		}
 	}
@@ -164,16 +164,55 @@ func key(members []uint64) string {
 }
 
 // labels returns the properties that the labels of a node are.
-func labels(n *corev1.Node) (out []Property) {
-	for key, value := range n.Labels {
-		today, old := renamed[key]
-		if _, both := n.Labels[today]; old && both || key == corev1.LabelHostname {
-			continue
-		}
-		key = cmp.Or(today, key)
-		out = append(out, Property{Kind: cmp.Or(kindOf[key], Label), Key: key, Operator: Is, Value: value}, Property{Kind: cmp.Or(kindOf[key], Label), Key: key, Operator: Exists})
+func labels(n *corev1.Node) []Property {
+	return slices.Collect(maps.Keys(labelsOf([]*corev1.Node{n})))
+}
+
+// labelsOf returns the properties that the labels of nodes are, with the nodes that have them.
+// There are some hundred thousand labels on thousands of nodes, of a few keys.
+func labelsOf(nodes []*corev1.Node) map[Property][]int {
+	type label struct {
+		today string // its key; empty for one that names the node
+		old   bool   // nodes may carry both
+		nodes []int
+		by    map[string][]int // by value
 	}
-	return out
+	all := map[string]*label{}
+	for i, n := range nodes {
+		for key, value := range n.Labels {
+			l := all[key]
+			if l == nil {
+				l = &label{by: map[string][]int{}}
+				if l.today, l.old = renamed[key]; !l.old && key != corev1.LabelHostname {
+					l.today = key
+				}
+				all[key] = l
+			}
+			if l.today == "" {
+				continue
+			}
+			if l.old {
+				if _, both := n.Labels[l.today]; both {
+					continue
+				}
+			}
+			l.nodes, l.by[value] = append(l.nodes, i), append(l.by[value], i)
+		}
+	}
+	having := map[Property][]int{}
+	for _, l := range all {
+		add := func(o Operator, value string, members []int) {
+			p := Property{Kind: cmp.Or(kindOf[l.today], Label), Key: l.today, Operator: o, Value: value}
+			having[p] = append(having[p], members...)
+		}
+		if len(l.nodes) > 0 {
+			add(Exists, "", l.nodes)
+		}
+		for value, members := range l.by {
+			add(Is, value, members)
+		}
+	}
+	return having
 }
 
 // passing are taints that come and go with the state of a node, or with the agents on

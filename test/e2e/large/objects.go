@@ -70,7 +70,7 @@ func node(name string, i int) *corev1.Node {
 			NodeInfo: corev1.NodeSystemInfo{
 				MachineID: digest("machine" + name)[:32], SystemUUID: digest("system" + name)[:36], BootID: digest("boot" + name)[:36],
 				KernelVersion: "6.1.141-155.222.amzn2023.x86_64", OSImage: "Amazon Linux 2023.8.20250721", ContainerRuntimeVersion: "containerd://1.7.27",
-				KubeletVersion: "v1.36.3", KubeProxyVersion: "v1.36.3", OperatingSystem: "linux", Architecture: "amd64",
+				KubeletVersion: "v1.36.3", OperatingSystem: "linux", Architecture: "amd64",
 			},
 			RuntimeHandlers: []corev1.NodeRuntimeHandler{{Name: ""}, {Name: "runc"}},
 			Features:        &corev1.NodeFeatures{},

@@ -62,7 +62,6 @@ func run(ctx context.Context, args []string) error {
 		flags.IntVar(&o.pairs, "pairs", 11, "how often each pair is run")
 		flags.StringVar(&o.only, "only", "", "which rows, as a regular expression")
 		flags.StringVar(&o.plugin, "plugin", "", "a kubectl-ds to measure in place of this tree's")
-		flags.StringVar(&o.old, "old", "", "a kubectl-ds of commit e3221af; empty builds it")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}

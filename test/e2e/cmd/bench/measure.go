@@ -19,12 +19,9 @@ import (
 )
 
 type options struct {
-	size, only, plugin, old string
-	pairs                   int
+	size, only, plugin string
+	pairs              int
 }
-
-// oldCommit is the commit whose history is measured beside today's.
-const oldCommit = "e3221af"
 
 // bench is a run of measurements.
 type bench struct {
@@ -85,10 +82,10 @@ type row struct {
 	floor   []string // paths that the floor asks for; nil: those of the command
 	pairs   int
 
-	cpu, wall, bytes, server, etcd, worst float64 // times the floor's
-	memory                                int64   // MB
-	requests                              int
-	kilobytes                             int64
+	cpu, bytes, server, etcd, worst float64 // times the floor's
+	memory                          int64   // MB
+	requests                        int
+	kilobytes                       int64
 }
 
 func (b *bench) rows(ctx context.Context) error {
