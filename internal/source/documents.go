@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"sync"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
@@ -251,12 +252,16 @@ func (d *documents) add(ctx context.Context, it item) error {
 	return nil
 }
 
+// itemsLine matches a line that begins the items of a list, wherever it is indented.
+var itemsLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *items:[ \t]*\r?$`) })
+
 // document reads a document as a whole.
 func (d *documents) document(it item) error {
 	objects, err := d.objects(it, metav1.TypeMeta{})
 	if err != nil {
 		kinds := kindsIn(it, metav1.TypeMeta{})
-		if errors.Is(err, errDedent) { // who knows what it is part of: a kind that stands in it may be that of another object
+		// Who knows what it is part of: the kind that stands in it may be that of one of several objects.
+		if it.yaml && (errors.Is(err, errDedent) || itemsLine().Match(it.text) || slices.ContainsFunc(kinds, func(k metav1.TypeMeta) bool { return counted[k.Kind] != "" })) {
 			mentioned, _ := mentions(bytes.NewReader(it.text))
 			kinds = append(kinds, mentioned...)
 		}
