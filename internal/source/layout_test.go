@@ -218,6 +218,7 @@ func TestKeepGoing(t *testing.T) {
 			partial("DIR/l.yaml: document 1: yaml: line 6: did not find expected key", snapshot.DaemonSets, snapshot.Revisions),
 			"nor where the parser fails before that",
 		},
+		{files{"o.yaml": "  apiVersion: v1\n  kind: \"null\"\n  metadata:\n    name: p\nspec: {}\n"}, partial("DIR/o.yaml: document 1: line 5: indented less than the first line of its document: nothing from here on would be read", everything...), "a broken object whose kind is nothing"},
 		{files{"r.yaml": "apiVersion: apps/v1\nkind: ControllerRevision\nmetadata:\n  creationTimestamp: null\n"}, partial("DIR/r.yaml: document 1: metadata.name: missing", snapshot.Revisions), "what is cut off before its name"},
 		{files{"o.json": `{"metadata":{"ownerReferences":[{"kind":"DaemonSet","name":"agent"}]},"spec":{"a":}}`}, partial("DIR/o.json: document 1: line 1: not JSON: invalid character '}' looking for beginning of value", everything...), "what breaks off may be the pod that refers to its owner"},
 		{files{"nodes.json": "\x00\x01"}, partial("DIR/nodes.json: not text", snapshot.Nodes), "a file that is no text, and is called as one that counts"},

@@ -164,6 +164,9 @@ func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
 	} else {
 		k = kindInJSON(it.text)
 	}
+	if k.Kind == "null" { // as Rancher's collector writes nothing
+		k.Kind = ""
+	}
 	versioned := k.APIVersion != ""
 	if k.Kind == "" {
 		k = itemKind(list)
