@@ -85,3 +85,34 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 		}
 	}
 }
+
+// FuzzWire: whatever a server sends in the place of a pod, it is an error or a pod, and what is kept is no longer than
+// what came.
+func FuzzWire(f *testing.F) {
+	for _, p := range []corev1.Pod{
+		{},
+		{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", Labels: map[string]string{"a": "b"}}, Spec: corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: "c", Image: "i"}}}},
+		{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}}, Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "c"}}}},
+	} {
+		raw, err := p.Marshal()
+		must(f, err)
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		reader := &wireReader[corev1.Pod, *corev1.Pod]{kept: keptWire[corev1.Pod](), known: map[string]*corev1.Pod{}}
+		first, err := reader.read(raw)
+		if err != nil {
+			return
+		}
+		again, err := reader.read(raw)
+		must(t, err)
+		strip(first)
+		strip(again)
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Errorf("the first one, and one that shares with it:\n%s", diff)
+		}
+		if len(reader.own)+len(reader.common) > 3*len(raw)+20 {
+			t.Errorf("of %d bytes %d are kept", len(raw), len(reader.own)+len(reader.common))
+		}
+	})
+}
