@@ -111,7 +111,11 @@ func (c *common) knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return c.unknownCommand(root, split(root, c.args))
+	t := split(root, c.args)
+	if len(t.words) == 0 { // what looks like flags, behind "--"
+		t = typed{words: args}
+	}
+	return c.unknownCommand(root, t)
 }
 
 // knownTopic returns an error for words after "help" that are no command.
