@@ -174,8 +174,8 @@ func (c *Cluster) listsOf(ctx context.Context, r *relation) (*snapshot.Snapshot,
 // a time are read again, with their own pods where these were not. One that is
 // deleted meanwhile is left out.
 //
-// All Snapshots are held at the same time: the pods of 20 DaemonSets on 5,000
-// nodes take some hundred megabytes.
+// All Snapshots are held at the same time: with the pods of 20 DaemonSets on 5,000
+// nodes the program has a gigabyte at its peak.
 func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
 	all, err := c.daemonSets(ctx, f)

@@ -146,7 +146,11 @@ type wireReader[T any, P oneOf[T]] struct {
 
 // mostCommon is of how many kinds the objects of one list are in what they have in common:
 // pods of as many revisions, and nodes of as many forms. Of further ones each has its own.
-const mostCommon = 1000
+// Nor is what takes much room remembered: its object may not be one that is held.
+const (
+	mostCommon    = 1000
+	longestCommon = 32 << 10 // bytes
+)
 
 // read makes an object of what is kept of a message. What it has in common with others it
 // shares with them: nobody may change that.
@@ -163,7 +167,7 @@ func (r *wireReader[T, P]) read(raw []byte) (P, error) {
 	if err := unpack(r.common, o, true); err != nil {
 		return nil, err
 	}
-	if len(r.known) < mostCommon {
+	if len(r.known) < mostCommon && len(r.common) <= longestCommon {
 		with := P(new(T))
 		strip(o)
 		*with = *o
