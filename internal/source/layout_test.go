@@ -207,6 +207,7 @@ func TestKeepGoing(t *testing.T) {
 		{files{"pods.json": `{"items":[`}, partial("DIR/pods.json: document 1: ends in the middle of an object: the file is cut off", snapshot.Pods), "a list of which only the file's name says what it is"},
 		{files{"x.tar": string(tarOf(t, entry{"a", strings.Repeat("x", 2000), ""})[:1000])}, partial("DIR/x.tar: the tar archive is cut off", everything...), "what is lost of an archive could be of any kind"},
 		{files{"o.json": `{"kind":5,"apiVersion":"v1","metadata":{"name":"p","ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","name":"agent"}]}}`}, partial("DIR/o.json: document 1: kind: must be text, not a number", everything...), "an object whose kind cannot be read is no DaemonSet because its owner is one"},
+		{files{"o.json": `{"kind":["Pod"],"apiVersion":"v1","metadata":{"name":"p","ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","kind":"DaemonSet","name":"agent"}]}}`}, partial("DIR/o.json: document 1: kind: must be text, not a list", everything...), "… nor where the kind of its owner stands there twice"},
 		{files{"l.json": `{"apiVersion":"v1","items":[` + nodeJSON + `,{"apiVersion":"v1","kind":1,"metadata":{"name":"n0"}}],"kind":"List"}`}, partial("DIR/l.json: document 1: items[1].kind: must be text, not a number", everything...), "nor does the List that it is in tell what it is, whose kind comes later"},
 		{
 			files{"l.yaml": "  apiVersion: apps/v1\n  kind: ControllerRevision\n- apiVersion: apps/v1\n  kind: DaemonSet\n  metadata:\n    name: other\n"},

@@ -56,8 +56,8 @@ func (d *documents) harmed(field string, err error, kinds []metav1.TypeMeta) err
 	if len(kinds) == 0 && d.tolerant != nil && d.tolerant.arrays.Kind != "" {
 		kinds = []metav1.TypeMeta{itemKind(d.tolerant.arrays)}
 	}
-	if e := (*fieldError)(nil); len(kinds) == 0 && errors.As(err, &e) && (e.field == "kind" || e.field == "apiVersion") {
-		kinds = anything // it is an object, and what it is cannot be read
+	if e := (*fieldError)(nil); errors.As(err, &e) && (e.field == "kind" && itemKind(d.list.TypeMeta).Kind == "" || e.field == "apiVersion" && len(kinds) == 0) {
+		kinds = anything // it is an object, and what it is cannot be read: not by the kinds of what it refers to either
 	}
 	err = d.at(field, err)
 	in := (*InputError)(nil)
