@@ -1,6 +1,7 @@
 package split
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,8 +14,11 @@ func (s *Split) Has(n *corev1.Node) bool {
 
 // Has reports whether a node has a property.
 func (p Property) Has(n *corev1.Node) bool {
-	if slices.Contains(labels(n), p) || slices.Contains(taints(n), p) {
+	if value, ok := label(n, p.Key); ok && p.Kind == cmp.Or(kindOf[p.Key], Label) && (p.Operator == Exists && p.Value == "" || p.Operator == Is && p.Value == value) {
 		return true
+	}
+	if p.Kind == Taint {
+		return slices.Contains(taints(n), p)
 	}
 	i := slices.IndexFunc(fields, func(f field) bool { return f.kind == p.Kind && f.key == p.Key })
 	if i < 0 || fields[i].value(n) == "" {
@@ -34,13 +38,20 @@ func (p Property) Has(n *corev1.Node) bool {
 // PropertyOf returns the property of a kind that a node has: its architecture, its
 // operating system. It is nil if the node does not say it.
 func PropertyOf(n *corev1.Node, k Kind) *Property {
-	for _, p := range labels(n) {
-		if p.Kind == k && p.Operator == Is {
-			return &p
+	for key, of := range kindOf {
+		if of != k {
+			continue
+		}
+		if value, ok := label(n, key); ok {
+			return &Property{Kind: k, Key: key, Operator: Is, Value: value}
 		}
 	}
-	for _, f := range fields {
-		if v := f.value(n); f.kind == k && !f.only && v != "" {
+	for i := range fields {
+		f := &fields[i]
+		if f.kind != k || f.only {
+			continue
+		}
+		if v := f.value(n); v != "" {
 			return &Property{Kind: k, Key: f.key, Operator: Is, Value: v}
 		}
 	}

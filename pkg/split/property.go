@@ -114,8 +114,14 @@ var renamed = map[string]string{
 	corev1.LabelFailureDomainBetaZone: corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
 }
 
-// formerly are the same, by the name of today, where the kubelet reports it too.
-var formerly = map[string]string{corev1.LabelArchStable: "beta.kubernetes.io/arch", corev1.LabelOSStable: "beta.kubernetes.io/os"}
+// formerly are the same, by the name of today.
+var formerly = func() map[string]string {
+	out := map[string]string{}
+	for old, today := range renamed {
+		out[today] = old
+	}
+	return out
+}()
 
 // setsOf returns the sets of nodes that have a property in common, each once, with
 // all properties of exactly these nodes; in the order of their first properties. It
@@ -163,9 +169,16 @@ func key(members []uint64) string {
 	return string(b)
 }
 
-// labels returns the properties that the labels of a node are.
-func labels(n *corev1.Node) []Property {
-	return slices.Collect(maps.Keys(labelsOf([]*corev1.Node{n})))
+// label returns what a node has of a label, by its name of today; ok is false where it has none, and of one that names
+// the node.
+func label(n *corev1.Node, key string) (value string, ok bool) {
+	if key == corev1.LabelHostname || renamed[key] != "" {
+		return "", false
+	}
+	if value, ok = n.Labels[key]; !ok && formerly[key] != "" {
+		value, ok = n.Labels[formerly[key]]
+	}
+	return value, ok
 }
 
 // labelsOf returns the properties that the labels of nodes are, with the nodes that have them.
@@ -279,8 +292,8 @@ var fields = []field{
 
 // value returns what a node says of it; empty where a label of the node says it.
 func (f *field) value(n *corev1.Node) string {
-	for _, key := range []string{f.label, formerly[f.label]} {
-		if _, labeled := n.Labels[key]; labeled {
+	if f.label != "" {
+		if _, labeled := label(n, f.label); labeled {
 			return ""
 		}
 	}

@@ -148,7 +148,7 @@ func (f *filler) daemonSets(ctx context.Context) ([]owned, error) {
 		return nil, err
 	}
 	for i := range f.DaemonSets {
-		ds := daemonSet(f.Namespace(i), f.DaemonSet(i), "v1.8.2")
+		ds := daemonSet(f.Namespace(i), f.DaemonSet(i), tags[0])
 		if err := f.stage.Create(ctx, ds); err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func (f *filler) daemonSets(ctx context.Context) ([]owned, error) {
 		return nil, err
 	}
 	for i := range f.DaemonSets {
-		if err := f.stage.SetImage(ctx, f.Namespace(i), f.DaemonSet(i), image(f.DaemonSet(i), "v1.9.0")); err != nil {
+		if err := f.stage.SetImage(ctx, f.Namespace(i), f.DaemonSet(i), image(f.DaemonSet(i), tags[1])); err != nil {
 			return nil, err
 		}
 	}
@@ -218,36 +218,62 @@ func (f *filler) nodes(ctx context.Context) error {
 	})
 }
 
+// tags are those of the images of a DaemonSet's two revisions.
+var tags = [2]string{"v1.8.2", "v1.9.0"}
+
+// updated returns how many pods of a DaemonSet are of the newest revision: those on the first nodes.
+func (s Size) updated(index int) int {
+	if index == 0 {
+		return s.Nodes * 4 / 5
+	}
+	return s.Nodes
+}
+
+// podOn returns the pod of a DaemonSet on the i-th node.
+func (s Size) podOn(index int, of *owned, i int) *corev1.Pod {
+	revision := 1
+	if i >= s.updated(index) {
+		revision = 0
+	}
+	pod := podOf(of.ds, s.Node(i), of.hashes[revision], tags[revision], i)
+	pod.Labels["pod-template-generation"] = fmt.Sprint(revision + 1)
+	if s.crashes(index, i) {
+		crash(&pod.Status)
+	}
+	return pod
+}
+
+// crashes reports whether the pod of a DaemonSet on the i-th node does.
+func (s Size) crashes(index, i int) bool { return index == 0 && i%100 == 7 && i < s.updated(index) }
+
+// status returns that of a DaemonSet.
+func (s Size) status(index int) appsv1.DaemonSetStatus {
+	notReady := 0
+	for i := range s.Nodes {
+		if s.crashes(index, i) {
+			notReady++
+		}
+	}
+	n, up := int32(s.Nodes), int32(s.Nodes-notReady)
+	return appsv1.DaemonSetStatus{
+		CurrentNumberScheduled: n, DesiredNumberScheduled: n, UpdatedNumberScheduled: int32(s.updated(index)), NumberReady: up, NumberAvailable: up, NumberUnavailable: n - up,
+	}
+}
+
 // pods creates the pods of a DaemonSet, a pod on each node, then writes its status.
 func (f *filler) pods(ctx context.Context, index int, of *owned) error {
-	updated, notReady := f.Nodes, 0
-	if index == 0 {
-		updated = f.Nodes * 4 / 5
-	}
-	err := each(ctx, f.Nodes, func(ctx context.Context, i int) error {
-		hash, tag := of.hashes[1], "v1.9.0"
-		if i >= updated {
-			hash, tag = of.hashes[0], "v1.8.2"
-		}
-		return f.pod(ctx, podOf(of.ds, f.Node(i), hash, tag, i), index == 0 && i%100 == 7 && i < updated)
-	})
+	err := each(ctx, f.Nodes, func(ctx context.Context, i int) error { return f.pod(ctx, f.podOn(index, of, i)) })
 	if err != nil {
 		return err
 	}
-	if index == 0 {
-		notReady = (updated + 92) / 100
-	}
-	of.ds.Status = appsv1.DaemonSetStatus{
-		CurrentNumberScheduled: int32(f.Nodes), DesiredNumberScheduled: int32(f.Nodes), UpdatedNumberScheduled: int32(updated),
-		NumberReady: int32(f.Nodes - notReady), NumberAvailable: int32(f.Nodes - notReady), NumberUnavailable: int32(notReady),
-		ObservedGeneration: of.ds.Generation,
-	}
+	of.ds.Status = f.status(index)
+	of.ds.Status.ObservedGeneration = of.ds.Generation
 	_, err = f.client.AppsV1().DaemonSets(of.ds.Namespace).UpdateStatus(ctx, of.ds, metav1.UpdateOptions{FieldManager: "kube-controller-manager"})
 	return err
 }
 
 // pod creates a pod, and its status as its kubelet writes it.
-func (f *filler) pod(ctx context.Context, pod *corev1.Pod, notReady bool) error {
+func (f *filler) pod(ctx context.Context, pod *corev1.Pod) error {
 	status := pod.Status
 	pods := f.client.CoreV1().Pods(pod.Namespace)
 	created, err := pods.Create(ctx, pod, metav1.CreateOptions{FieldManager: "kube-controller-manager"})
@@ -258,9 +284,6 @@ func (f *filler) pod(ctx context.Context, pod *corev1.Pod, notReady bool) error 
 		return err
 	}
 	created.Status = status
-	if notReady {
-		crash(&created.Status)
-	}
 	_, err = pods.UpdateStatus(ctx, created, metav1.UpdateOptions{FieldManager: "kubelet"})
 	return err
 }
@@ -278,7 +301,7 @@ func (f *filler) others(ctx context.Context) error {
 		if i < f.Inside {
 			namespace = f.Namespace(i)
 		}
-		return f.pod(ctx, workload(namespace, f.Node(i%f.Nodes), i), false)
+		return f.pod(ctx, workload(namespace, f.Node(i%f.Nodes), i))
 	})
 }
 

@@ -116,7 +116,9 @@ func address(first, i int) string {
 // daemonSet returns an agent as people deploy them: two containers and an init container, host paths, probes, env.
 func daemonSet(namespace, name, tag string) *appsv1.DaemonSet {
 	ds := stage.NewDaemonSet(namespace, name, image(name, tag))
-	ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: new(intstr.FromString("5%"))}
+	ds.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{
+		Type: appsv1.RollingUpdateDaemonSetStrategyType, RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: new(intstr.FromString("5%"))},
+	}
 	spec := &ds.Spec.Template.Spec
 	ds.Spec.Template.Annotations = map[string]string{"prometheus.io/scrape": "true", "prometheus.io/port": "9402", "checksum/config": digest(name)}
 	ds.Spec.Template.Labels["app.kubernetes.io/part-of"] = "platform"
