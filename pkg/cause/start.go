@@ -55,8 +55,10 @@ func startTime(p *daemonset.Pod) (seconds float64, ok bool) {
 	if !p.Ready || p.Terminating || p.Object.CreationTimestamp.IsZero() {
 		return 0, false
 	}
-	statuses := slices.Concat(p.Object.Status.InitContainerStatuses, p.Object.Status.ContainerStatuses)
-	if slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return s.RestartCount > 0 }) {
+	restarted := func(of []corev1.ContainerStatus) bool {
+		return slices.ContainsFunc(of, func(s corev1.ContainerStatus) bool { return s.RestartCount > 0 })
+	}
+	if restarted(p.Object.Status.InitContainerStatuses) || restarted(p.Object.Status.ContainerStatuses) {
 		return 0, false
 	}
 	c := condition(p.Object, corev1.PodReady)

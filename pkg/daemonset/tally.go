@@ -52,12 +52,30 @@ type part struct {
 
 // Tally returns what the nodes bring to the next sync.
 func (st *State) Tally(c Course) *Tally {
-	t := &Tally{st: st, course: c, parts: make([]part, len(st.Nodes))}
+	t := &Tally{}
+	t.Reset(st, c)
+	return t
+}
+
+// Reset makes a Tally that is no longer needed what State.Tally returns, in its memory.
+func (t *Tally) Reset(st *State, c Course) {
+	was := *t
+	*t = Tally{st: st, course: c, parts: was.parts}
+	if cap(t.parts) < len(st.Nodes) {
+		t.parts = make([]part, len(st.Nodes))
+	}
+	t.parts = t.parts[:len(st.Nodes)]
+	clear(t.parts)
+	for k := range was.sets {
+		if s := was.sets[k]; len(s.place) == len(st.Nodes) {
+			clear(s.place)
+			t.sets[k] = set{s.members[:0], s.place}
+		}
+	}
 	for i := range st.Nodes {
 		t.parts[i].node = st.Nodes[i]
 		t.put(int32(i))
 	}
-	return t
 }
 
 // SetPods gives a node other pods, in the controller's order.

@@ -78,7 +78,7 @@ func (w *way) assuming(nodes []string, edit func(*assumedNode, *daemonset.Node, 
 			edit(&a.nodes[i], n, w.a.causes.Of(n.Name))
 		}
 	}
-	return &way{w.st, &a, w.m}
+	return &way{w.st, &a, w.m, w.spare}
 }
 
 // fail has the pods of the current revision not become ready.

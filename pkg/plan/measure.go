@@ -101,8 +101,11 @@ func measure(st *daemonset.State, o Options) *measured {
 func unpulled(st *daemonset.State) (count int) {
 	ran, templates := map[string]bool{}, map[string]bool{}
 	runs := func(s *corev1.PodSpec) {
-		for _, c := range slices.Concat(s.InitContainers, s.Containers) {
-			ran[c.Image] = true
+		for i := range s.InitContainers {
+			ran[s.InitContainers[i].Image] = true
+		}
+		for i := range s.Containers {
+			ran[s.Containers[i].Image] = true
 		}
 	}
 	for i := range st.Nodes {

@@ -37,7 +37,7 @@ func TestRoom(t *testing.T) {
 			for _, p := range st.Snapshot.Pods {
 				r.held[p.Name] = []int64{tt.old}
 			}
-			w := &way{st: st, a: a, m: measure(st, Options{})}
+			w := &way{st: st, a: a, m: measure(st, Options{}), spare: &spare{}}
 			s := simulate(st, a.nodes, &pace{starts: inTurn{times: said([]float64{3})}, ends: inTurn{times: said([]float64{4})}, rate: 20, burst: 30, room: r})
 			o := w.outcome(s)
 			counts := s.tally.Counts()

@@ -32,6 +32,7 @@ type simulation struct {
 	refused bool                // the last sync had a create that the quotas refuse
 	updated daemonset.UpdatedBy // what makes a pod of the future so
 	slots   []slot
+	spare   *spare
 
 	down, replacing, hopeless int
 
@@ -82,10 +83,34 @@ type slot struct {
 	hopeless  bool // it had no available pod then, and gets none
 }
 
+// spare is the memory of a simulation, which a later one uses again.
+type spare struct {
+	tally            daemonset.Tally
+	slots            []slot
+	pods             []daemonset.Pod // the last of the parts in which pods are made; of the next, it is the first
+	timers, maturing timers
+}
+
+// copied returns a copy of pods with room for one.
+func (s *spare) copied(pods []daemonset.Pod) []daemonset.Pod {
+	n := max(1, len(pods))
+	if cap(s.pods)-len(s.pods) < n {
+		s.pods = make([]daemonset.Pod, 0, max(n, 2*cap(s.pods), 64))
+	}
+	from := len(s.pods)
+	s.pods = append(s.pods, pods...)[:from+n]
+	return s.pods[from : from+len(pods) : from+n]
+}
+
 // simulate steps a rollout to where nothing happens any more. The State is not
 // changed.
 func simulate(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
-	r := newSimulation(st, nodes, p)
+	return simulateIn(&spare{}, st, nodes, p)
+}
+
+// simulateIn does the same in the memory of a simulation of which nobody looks at the Tally any more.
+func simulateIn(s *spare, st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
+	r := newSimulation(s, st, nodes, p)
 	for left := mostSyncs * (len(st.Nodes) + 50); ; left-- {
 		if left == 0 {
 			r.end.endless = true
@@ -98,13 +123,18 @@ func simulate(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
 	}
 	r.close()
 	r.end.at = r.now
+	s.timers, s.maturing = r.timers, r.maturing
 	return r
 }
 
-func newSimulation(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
+func newSimulation(s *spare, st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
+	s.tally.Reset(st, daemonset.Course{First: func(i int32) bool { return nodes[i].stays() }, Refused: p.refused}) // which go is random: at worst those
+	s.slots = slices.Grow(s.slots[:0], len(st.Nodes))[:len(st.Nodes)]
+	clear(s.slots)
+	s.pods = s.pods[:0]
 	r := &simulation{
-		st: st, times: p, nodes: nodes, room: p.room.copied(), updated: st.NewPod(), slots: make([]slot, len(st.Nodes)), requests: newRequests(p.rate, p.burst), look: math.Inf(1),
-		tally: st.Tally(daemonset.Course{First: func(i int32) bool { return nodes[i].stays() }, Refused: p.refused}), // which go is random: at worst those
+		st: st, times: p, nodes: nodes, room: p.room.copied(), updated: st.NewPod(), requests: newRequests(p.rate, p.burst), look: math.Inf(1),
+		tally: &s.tally, slots: s.slots, timers: s.timers[:0], maturing: s.maturing[:0], spare: s,
 	}
 	for i := range r.slots {
 		r.begin(int32(i))
@@ -442,7 +472,7 @@ func (r *simulation) pods(i int32) []daemonset.Pod {
 	pods := r.tally.Node(i).Pods
 	if s := &r.slots[i]; !s.owned {
 		s.owned = true
-		pods = append(make([]daemonset.Pod, 0, max(1, len(pods))), pods...)
+		pods = r.spare.copied(pods)
 	}
 	return pods
 }

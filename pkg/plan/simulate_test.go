@@ -96,7 +96,7 @@ func TestSimulationIsTheModel(t *testing.T) {
 				continue
 			}
 			a := assume(st)
-			r := newSimulation(st, a.nodes, &pace{starts: inTurn{times: said([]float64{2, 3, 5})}, ends: inTurn{times: said([]float64{4})}, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
+			r := newSimulation(&spare{}, st, a.nodes, &pace{starts: inTurn{times: said([]float64{2, 3, 5})}, ends: inTurn{times: said([]float64{4})}, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
 			syncs := 0
 			for ; syncs < 2000; syncs++ {
 				r.due()

@@ -120,7 +120,8 @@ func invalidImages(st *daemonset.State) []corev1.Container {
 }
 
 func runs(p *corev1.Pod, image string) bool {
-	return slices.ContainsFunc(slices.Concat(p.Spec.InitContainers, p.Spec.Containers), func(c corev1.Container) bool { return c.Image == image })
+	is := func(c corev1.Container) bool { return c.Image == image }
+	return slices.ContainsFunc(p.Spec.InitContainers, is) || slices.ContainsFunc(p.Spec.Containers, is)
 }
 
 // stepWarnings returns what the next step does that the budget does not tell,

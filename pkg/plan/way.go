@@ -14,6 +14,8 @@ type way struct {
 	st *daemonset.State
 	a  *assumed
 	m  *measured
+
+	spare *spare // of simulations of which only the end counts
 }
 
 // newWay returns that of a State. What was assumed before a change may be inherited.
@@ -21,7 +23,7 @@ func newWay(st *daemonset.State, m *measured, inherited *assumed) *way {
 	a := assume(st)
 	a.inherit(inherited, st)
 	a.told(m, st.At)
-	return &way{st, a, m}
+	return &way{st, a, m, &spare{}}
 }
 
 // quiet has the controller do nothing where it does nothing now, or where a node has been
@@ -59,7 +61,7 @@ func (w *way) withLimit(n int) *way {
 	} else {
 		st.Budget.MaxUnavailable = n
 	}
-	return &way{&st, w.a, w.m}
+	return &way{&st, w.a, w.m, w.spare}
 }
 
 // after returns that of a State which a further change makes of this one.
@@ -68,7 +70,7 @@ func (w *way) after(then *daemonset.State) *way {
 	if sameContainers(w.st.DaemonSet, then.DaemonSet) { // as MakeChanged has it
 		a.inherit(cmp.Or(w.a.inherited, w.a), then)
 	}
-	return &way{then, a, w.m}
+	return &way{then, a, w.m, w.spare}
 }
 
 // simulate steps the rollout to its end, in steady waves.
@@ -79,7 +81,7 @@ func (w *way) simulate() *simulation { return simulate(w.st, w.a.nodes, w.typica
 func (w *way) dated() bool { return len(w.m.starts) > 0 }
 
 // spread runs the rollout at its best, as expected and at its worst, and returns the
-// runs in this order; none if it cannot be told how long they take. It has the
+// runs in this order, without their Tallies; none if it cannot be told how long they take. It has the
 // Outcome hold the worst of all of them, and how long it takes until the end.
 func (w *way) spread(o *Outcome) (runs []*simulation) {
 	if !w.dated() {
@@ -89,7 +91,8 @@ func (w *way) spread(o *Outcome) (runs []*simulation) {
 	row := o.Replaced / max(1, w.st.Limit())
 	for i, p := range []*pace{w.optimistic(row), w.expected(), w.pessimistic(row)} {
 		p.drawn = i == 1
-		r := simulate(w.st, w.a.nodes, p)
+		r := simulateIn(w.spare, w.st, w.a.nodes, p)
+		r.tally = nil // the next one has its memory
 		if r.end.endless {
 			return nil
 		}
