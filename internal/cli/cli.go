@@ -44,6 +44,7 @@ func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Wr
 	case status := <-done:
 		return status
 	case <-ctx.Done():
+		go notes.showNoMore() // a terminal that takes nothing has it wait
 	}
 	select {
 	case status := <-done:
@@ -68,6 +69,7 @@ func execute(ctx context.Context, args []string, in io.Reader, answers, notes *s
 		_ = notes.Close()
 	}()
 	status = run(ctx, args, in, answers, notes)
+	notes.showNoMore()
 	if err := answers.Close(); err != nil && status == 0 && !errors.Is(err, syscall.EPIPE) {
 		status = calledAs(args[0]).failed(notes, err, new(cobra.Command))
 	}

@@ -153,7 +153,7 @@ var flagGroups = []struct {
 	{"a change of the nodes", append(slices.Clone(ofNodes), "like")},
 	{"the forecast", []string{"fit", "start", "termination", "request-rate", "request-burst"}},
 	{"the revisions to show", []string{"revision", "diff", "unified", "undo"}},
-	{"the input", []string{"from", "keep-going", "max-input", "now", "kubernetes-version"}},
+	{"the input", []string{"from", "keep-going", "max-input", "chunk-size", "now", "kubernetes-version"}},
 	{"the output", []string{"output", "all", "node", "group-by", "show-values", "redact", "redact-map", "color", "help", "version"}},
 	{"--watch", []string{"watch", "timeout"}},
 	{"exit status", []string{"exit-code", "fail-on"}},
@@ -240,7 +240,7 @@ func flagRow(f *pflag.Flag) row {
 // placeholders are what stands for the value of a flag in the help, the same in
 // every command.
 var placeholders = map[string]string{
-	"add-nodes": "N", "color": "WHEN", "cordon": "NODES", "diff": "A,B", "fail-on": "CONDITIONS", "field-manager": "NAME", "filename": "FILE",
+	"add-nodes": "N", "chunk-size": "N", "color": "WHEN", "cordon": "NODES", "diff": "A,B", "fail-on": "CONDITIONS", "field-manager": "NAME", "filename": "FILE",
 	"from": "FILE", "max-input": "SIZE", "group-by": "LABEL", "image": "IMAGE", "kubernetes-version": "VERSION", "kustomize": "DIRECTORY", "label": "NODES:LABEL",
 	"like": "NODE", "max-surge": "LIMIT", "max-unavailable": "LIMIT", "min-ready-seconds": "SECONDS", "node": "NODES", "node-down": "NODES",
 	"node-selector": "LABEL", "now": "TIME", "output": "FORMAT", "redact-map": "FILE", "remove-nodes": "NODES", "request-burst": "N", "request-rate": "N",

@@ -37,6 +37,7 @@ type input struct {
 	now     string
 	version string
 	size    string // of all that is read
+	page    int64  // how many objects of a list a request asks for
 
 	names         []source.Ref // without a namespace: that of the context, or in a dump any
 	allNamespaces bool
@@ -57,6 +58,7 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&in.now, "now", "", "current time (default: time of the snapshot), such as 2026-01-31T15:04:05Z")
 	f.StringVar(&in.version, "kubernetes-version", "", "controller version whose rules apply, such as v1.37.1 (default: the server's)")
 	f.StringVar(&in.size, "max-input", defaultSize, "read at most this much, once unpacked")
+	f.Int64Var(&in.page, "chunk-size", source.DefaultPage, "objects of a list per request; 0 for all at once")
 }
 
 // defaultSize is how much is read where --max-input says nothing.
@@ -117,6 +119,9 @@ func (in *input) check() error {
 	if in.how.Most = size.Value(); err != nil || in.how.Most < 1 {
 		return hinted{fmt.Errorf("--max-input %q is not a size", in.size), "--max-input 4Gi"}
 	}
+	if in.page < 0 {
+		return hinted{fmt.Errorf("--chunk-size %d is less than 0", in.page), "--chunk-size " + strconv.Itoa(source.DefaultPage)}
+	}
 	if in.now != "" {
 		t, err := time.Parse(time.RFC3339, in.now)
 		if err != nil {
@@ -172,7 +177,9 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 		return nil, "", err
 	}
 	c.AtMost(cmp.Or(in.how.Most, source.DefaultMaxInput))
+	c.InPagesOf(in.page)
 	c.OnWarning(in.serverWarns)
+	in.progressOn(c)
 	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // somebody waits
 	namespace, err := in.config.CurrentNamespace()
 	in.opened = c.Without(in.unasked...)

@@ -27,7 +27,7 @@ var ofKubectl = []string{
 }
 
 // ofInput are the flags of every command that a question about the same input needs.
-var ofInput = append([]string{"from", "keep-going", "max-input", "now", "kubernetes-version"}, ofKubectl...)
+var ofInput = append([]string{"from", "keep-going", "max-input", "chunk-size", "now", "kubernetes-version"}, ofKubectl...)
 
 // askedBy is the command line that asked, by the flags that every command has.
 func (in *input) askedBy() view.Asked {

@@ -24,7 +24,33 @@ type stream struct {
 	color bool
 	rest  []byte // the beginning of a character, or of a color
 
+	passing bool   // the line of show stands on the terminal
+	shown   bool   // show does nothing any more
+	before  func() // is called before anything is written; nil: nothing is
+
 	abandoned atomic.Bool
+}
+
+// show writes a line of text that is gone when anything else is written, and takes the place of the
+// one before; an empty one only takes that away. The writer below must be a terminal that goes
+// back to the beginning of a line.
+func (s *stream) show(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown || line == "" && !s.passing {
+		return
+	}
+	escaped, _ := s.escape([]byte(line), true)
+	_ = s.put(escaped)
+	s.passing = line != ""
+}
+
+// showNoMore takes away the line of show, and makes all later ones nothing.
+func (s *stream) showNoMore() {
+	s.show("")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = true
 }
 
 // abandon makes every later Write fail. It does not wait for one that is under
@@ -35,6 +61,14 @@ func (s *stream) abandon() { s.abandoned.Store(true) }
 func (s *stream) put(text []byte) error {
 	if s.abandoned.Load() {
 		return io.ErrClosedPipe
+	}
+	if s.before != nil {
+		s.before()
+	}
+	if s.passing {
+		const clear = "\r\x1b[K"
+		s.passing = false
+		text = append([]byte(clear), text...)
 	}
 	_, err := s.under.Write(text)
 	return err

@@ -11,6 +11,9 @@ import (
 // Width is how many columns of a terminal a text takes.
 func Width(text string) int { return runewidth.StringWidth(text) }
 
+// Cut returns what of a text takes so many columns, with a mark where something is left out.
+func Cut(text string, columns int) string { return runewidth.Truncate(text, columns, "…") }
+
 // words splits a text at its blanks, without what a terminal would obey. A number
 // stays with the word before it: revision 7.
 func words(text string) []string {

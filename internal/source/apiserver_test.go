@@ -145,8 +145,10 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return strings.Compare(b.(metav1.Object).GetNamespace()+"/"+b.(metav1.Object).GetName(), a.(metav1.Object).GetNamespace()+"/"+a.(metav1.Object).GetName())
 	})
 	from, _ := strconv.Atoi(strings.TrimPrefix(q.Get("continue"), "from-"))
-	limit, _ := strconv.Atoi(q.Get("limit"))
-	to := min(len(found), from+limit)
+	to := len(found)
+	if limit, _ := strconv.Atoi(q.Get("limit")); limit > 0 {
+		to = min(to, from+limit)
+	}
 	if err := meta.SetList(list, found[min(from, to):to]); err != nil {
 		panic(err)
 	}

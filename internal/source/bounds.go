@@ -103,6 +103,7 @@ func sizeOf(bytes int64) string { return resource.NewQuantity(bytes, resource.Bi
 // are decompressed.
 type allowance struct {
 	most int64
+	page int64 // how many objects of a list a request asks for; 0: for all of them
 	read atomic.Int64
 }
 
@@ -145,6 +146,10 @@ func (e *tooManyError) Hint() string { return "--max-input " + sizeOf(2*e.most) 
 // DefaultMaxInput. It is called before anything is asked. Watches are not counted: they
 // have no end.
 func (c *Cluster) AtMost(bytes int64) { c.allowed.most = bytes }
+
+// InPagesOf sets how many objects of a list each request asks for, in place of DefaultPage; 0
+// asks for all at once. It is called before anything is asked.
+func (c *Cluster) InPagesOf(objects int64) { c.allowed.page = objects }
 
 // bounded is a transport whose answers have an end: each object is at most so large, and
 // all answers together. What cuts an answer off is an answerError.

@@ -42,6 +42,7 @@ type Cluster struct {
 	allowed *allowance // how much is read in all
 
 	leftOut []snapshot.What // parts that are not asked for
+	told    *told           // see OnReading
 }
 
 // Notify has note called with a line, once each, when the server is waited for
@@ -77,7 +78,7 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 		// server's own priority and fairness is what protects it.
 		config.QPS, config.Burst = 50, 100
 	}
-	waits, allowed := &once{}, &allowance{most: DefaultMaxInput}
+	waits, allowed := &once{}, &allowance{most: DefaultMaxInput, page: DefaultPage}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 		return paged{noPages{patient{dated{bounded{onlyDry{rt}, allowed}}, config.Timeout, waits}}}
 	})
@@ -94,7 +95,7 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		api:    a,
 		server: address(config.Host), proxy: proxyOf(config), sends: credentialsOf(config),
-		clock: clock, heard: heard, waits: waits, limit: config.Timeout, allowed: allowed,
+		clock: clock, heard: heard, waits: waits, limit: config.Timeout, allowed: allowed, told: &told{},
 	}
 	if config.ExecProvider != nil {
 		c.help = config.ExecProvider.InstallHint

@@ -574,7 +574,7 @@ func TestLastOfEach(t *testing.T) {
 }
 
 // plenty is more than any test reads.
-var plenty = &allowance{most: DefaultMaxInput}
+var plenty = &allowance{most: DefaultMaxInput, page: DefaultPage}
 
 func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
 	pages := map[string]*corev1.NodeList{"": named("2", "a", "b"), "2": named("", "c")}

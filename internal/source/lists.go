@@ -45,7 +45,7 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, kno
 			s.Nodes, gaps[0] = known.Nodes, slices.DeleteFunc(slices.Clone(known.Gaps), func(g snapshot.Gap) bool { return g.What != snapshot.Nodes })
 			return nil
 		}
-		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{}, c.api.Nodes().Kept, nil)
+		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{}, telling(c.told, snapshot.Nodes, 0, c.api.Nodes().Kept), nil)
 		sortByName(s.Nodes)
 		return err
 	})
@@ -105,7 +105,7 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 			kept := func(p metav1.Object) bool {
 				return slices.ContainsFunc(sets, func(r relation) bool { return r.selector.Matches(labels.Set(p.GetLabels())) })
 			}
-			pods, gaps, err := list(ctx, c, snapshot.Pods, metav1.ListOptions{}, unlessMany(c.api.Pods(namespace).Kept, expected[namespace]), kept)
+			pods, gaps, err := list(ctx, c, snapshot.Pods, metav1.ListOptions{}, unlessMany(telling(c.told, snapshot.Pods, 0, c.api.Pods(namespace).Kept), expected[namespace]), kept)
 			if errors.Is(err, errManyOthers) {
 				return nil
 			}
@@ -124,10 +124,10 @@ var errManyOthers = errors.New("most objects are others")
 // unlessMany returns a lister that gives up after the first page of a list that is more than
 // twice as long as is expected. A short list is read to its end.
 func unlessMany[T any](ask lister[T], expected int64) lister[T] {
-	const short = 2 * pageSize
+	const short = 2 * DefaultPage
 	return func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
 		page, err := ask(ctx, o, each)
-		if left := page.RemainingItemCount; err == nil && o.Continue == "" && left != nil && *left+pageSize > 2*expected+short {
+		if left := page.RemainingItemCount; err == nil && o.Continue == "" && left != nil && *left+o.Limit > 2*expected+short {
 			err = errManyOthers
 		}
 		return page, err
@@ -195,7 +195,8 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose trouble
 }
 
 func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
-	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()}, c.api.Pods(r.ds.Namespace).Kept, nil)
+	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
+		telling(c.told, snapshot.Pods, int(max(r.ds.Status.DesiredNumberScheduled, r.ds.Status.CurrentNumberScheduled)), c.api.Pods(r.ds.Namespace).Kept), nil)
 }
 
 func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool, which ...fields.Selector) ([]corev1.Event, []snapshot.Gap, error) {
@@ -240,9 +241,9 @@ func stripped[T any](keep func(metav1.Object) bool) func(*T) (T, bool) {
 	}
 }
 
-// pageSize is the length of a page: kubectl's own, and small enough for a
-// page of pods to stay under the API server's timeouts on a large cluster.
-const pageSize = 500
+// DefaultPage is how many objects of a list a request asks for: as many as kubectl's, and few
+// enough for a page of pods to stay under the API server's timeouts on a large cluster.
+const DefaultPage = 500
 
 // mostExpiries bounds how often the pages of one list may expire: a server on
 // which each page does is not asked for ever.
@@ -269,7 +270,7 @@ func readPages[T any](ctx context.Context, allowed *allowance, opts metav1.ListO
 func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T],
 	made func(*T) (R, bool), keyOf func(*R) string,
 ) (all []R, moved string, err error) {
-	opts.Limit = pageSize
+	opts.Limit = allowed.page
 	most, expiries, pages, held := mostOf[R](allowed), 0, progress{}, pile[R]{}
 	each := func(o *T) error {
 		one, kept := made(o)

@@ -68,7 +68,7 @@ func (c *Cluster) rows(ctx context.Context, r *rowReader, nodes []string) ([]sna
 	}
 	read := func(ctx context.Context, r *rowReader, which ...fields.Selector) ([]snapshot.PodRow, []snapshot.Gap, error) {
 		o := metav1.ListOptions{FieldSelector: fields.AndSelectors(append(which, counted...)...).String()}
-		return listAs(ctx, c, snapshot.PodsOfOthers, o, c.api.Pods(metav1.NamespaceAll).Kept, r.row, rowKey)
+		return listAs(ctx, c, snapshot.PodsOfOthers, o, telling(c.told, snapshot.PodsOfOthers, 0, c.api.Pods(metav1.NamespaceAll).Kept), r.row, rowKey)
 	}
 	if nodes == nil {
 		return read(ctx, r)

@@ -184,7 +184,7 @@ func (largeCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, q := r.URL.Path, r.URL.Query()
 	from, _ := strconv.Atoi(q.Get("continue"))
 	page := func(total int, add func(i int)) metav1.ListMeta {
-		to := min(total, from+pageSize)
+		to := min(total, from+DefaultPage)
 		for i := from; i < to; i++ {
 			add(i)
 		}

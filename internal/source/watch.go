@@ -369,7 +369,7 @@ func (f *feed) run(ctx context.Context) {
 	f.stop = stop
 	f.w.mu.Unlock()
 	r := cache.NewReflectorWithOptions(lists{&f.lister}, f.example, f, cache.ReflectorOptions{Name: f.resource, Logger: &klog.Logger{}})
-	r.WatchListPageSize = pageSize // of every list, and of no watch
+	r.WatchListPageSize = f.w.c.allowed.page // of every list, and of no watch
 	r.RunWithContext(ctx)
 }
 

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+)
+
+// soon is how long somebody waits for an answer without a word of what is done meanwhile.
+const soon = time.Second
+
+// progress shows on a terminal how far nodes and pods have been read, once that takes longer than
+// soon: in one line, which the answer, a note or an error takes away.
+type progress struct {
+	show  func(line string)
+	width func() int
+	now   func() time.Time
+
+	mu    sync.Mutex
+	began time.Time
+	lists []source.Reading // in the order in which they began
+}
+
+// progressOn shows the progress of reading a cluster on the terminal of the notes, if it is one.
+func (in *input) progressOn(c *source.Cluster) {
+	notes, safe := in.ErrOut.(*stream)
+	tty := terminalOf(in.ErrOut)
+	if !safe || tty == nil {
+		return
+	}
+	p := &progress{show: notes.show, width: func() int { return tty().width }, now: time.Now, began: time.Now()}
+	if answers, safe := in.Out.(*stream); safe {
+		answers.before = notes.showNoMore
+	}
+	time.AfterFunc(soon, p.draw)
+	c.OnReading(p.heard)
+}
+
+// heard is told how far a list was read.
+func (p *progress) heard(r source.Reading) {
+	p.mu.Lock()
+	if i := slices.IndexFunc(p.lists, func(known source.Reading) bool { return known.List == r.List }); i >= 0 {
+		p.lists[i] = r
+	} else {
+		p.lists = append(p.lists, r)
+	}
+	p.mu.Unlock()
+	p.draw()
+}
+
+// draw puts the line in the place of the one before.
+func (p *progress) draw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now().Sub(p.began) >= soon {
+		p.show(view.ReadingLine(p.parts(), p.width()-1)) // a whole line would end in the next one
+	}
+}
+
+// parts sums up lists of one kind, and leaves out those that have been read.
+func (p *progress) parts() (out []view.Reading) {
+	for _, r := range p.lists {
+		if slices.ContainsFunc(out, func(known view.Reading) bool { return known.What == r.What }) {
+			continue
+		}
+		sum, known, done := view.Reading{What: r.What}, true, true
+		for _, other := range p.lists {
+			if other.What == r.What {
+				sum.Read, sum.Of = sum.Read+other.Read, sum.Of+other.Of
+				known, done = known && (other.Of > 0 || other.Done), done && other.Done
+			}
+		}
+		if !known {
+			sum.Of = 0
+		}
+		if !done {
+			out = append(out, sum)
+		}
+	}
+	return out
+}
