@@ -45,12 +45,13 @@ func readList[T any, P oneOf[T]](ctx context.Context, r *rest.Request, kept func
 	if err != nil {
 		return metav1.ListMeta{}, err
 	}
-	reader := &wireReader[T, P]{kept: kept, known: map[string]P{}}
+	reader, held := newWireReader[T, P](kept), P(new(T))
 	p := &listPage{of: of, each: func(raw []byte, protobuf bool) error {
-		o, err := P(new(T)), error(nil)
+		o, err := held, error(nil)
 		if protobuf && kept != nil {
-			o, err = reader.read(raw)
+			err = reader.read(raw, o)
 		} else {
+			o = P(new(T))
 			err = unpack(raw, o, protobuf)
 		}
 		if err != nil {

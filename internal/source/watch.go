@@ -282,8 +282,9 @@ func newFeed[T any, P oneOf[T]](w *Watching, what snapshot.What, resource string
 			if held++; held > f.most {
 				return &tooManyError{f.most, w.c.allowed.most}
 			}
-			strip(o)
-			page.Items = append(page.Items, P(o))
+			kept := *o
+			strip(&kept)
+			page.Items = append(page.Items, P(&kept))
 			return nil
 		})
 		if err == nil {

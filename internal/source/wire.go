@@ -17,14 +17,28 @@ type wire struct {
 	fields []*wire // by number; nil: it is dropped
 	whole  bool    // all of it is kept
 	common bool    // many objects have the same
+	texts  bool    // a map of texts, of which many objects have some
+	list   sized   // that is counted
 }
+
+// sized is a list of which it is known how long it is before an object is made.
+type sized int
+
+const (
+	notCounted sized = iota
+	conditions
+	statuses // of containers
+	allSized
+)
+
+var sizedNames = map[string]sized{"conditions": conditions, "containerStatuses": statuses}
 
 // What the Strip functions of pkg/snapshot keep, in the names of the API. A field without
 // braces is kept whole. What begins with "=" is the same in many objects, as the containers
-// of all pods of a revision.
+// of all pods of a revision; of what begins with "#" the keys are, and some values.
 const (
 	ofMeta      = `metadata{name =namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink `
-	ofNode      = ofMeta + `labels} spec{=taints =unschedulable} status{conditions =allocatable =nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
+	ofNode      = ofMeta + `#labels} spec{=taints =unschedulable} status{conditions =allocatable =nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
 	ofContainer = `{name image restartPolicy resources{requests} ports{containerPort hostPort hostIP protocol}}`
 	ofRunning   = `{name image ready started restartCount state lastState allocatedResources resources{requests}}`
 	ofPodMeta   = ofMeta + `=labels =ownerReferences} `
@@ -77,18 +91,30 @@ func valueAt(message []byte, field protowire.Number) (value []byte) {
 	return value
 }
 
-// split appends what is kept of a message: to own what is this object's, and to common
-// what others have as well. Both are messages; an object is made of both together. It
-// returns false where it is given no message.
-func (w *wire) split(own, common, message []byte) ([]byte, []byte, bool) {
+// parts are what is kept of a message. Own and common are messages; an object is made of both
+// together, and of the texts.
+type parts struct {
+	own    []byte        // what is this object's
+	common []byte        // what others have as well
+	texts  []byte        // the entries of the map of texts, as the fields that they were
+	sizes  [allSized]int // of its lists
+}
+
+func (p *parts) reset() {
+	*p = parts{own: p.own[:0], common: p.common[:0], texts: p.texts[:0]}
+}
+
+// split appends to the parts what is kept of a message. It returns false where it is given
+// none.
+func (w *wire) split(into *parts, message []byte) bool {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
-			return own, common, false
+			return false
 		}
 		size := protowire.ConsumeFieldValue(number, kind, message[n:])
 		if size < 0 {
-			return own, common, false
+			return false
 		}
 		field := message[:n+size]
 		message = message[n+size:]
@@ -96,28 +122,29 @@ func (w *wire) split(own, common, message []byte) ([]byte, []byte, bool) {
 			continue
 		}
 		part := w.fields[number]
-		if kind == protowire.BytesType && !part.whole {
+		into.sizes[part.list]++
+		switch {
+		case kind == protowire.BytesType && !part.whole:
 			inner, _ := protowire.ConsumeBytes(field[n:])
-			ofOwn, ofCommon := len(own), len(common)
-			own, common = opened(own, field[:n]), opened(common, field[:n])
-			begun := len(own)
-			var ok bool
-			if own, common, ok = part.split(own, common, inner); !ok {
-				return own, common, false
+			ofOwn, ofCommon := len(into.own), len(into.common)
+			into.own, into.common = opened(into.own, field[:n]), opened(into.common, field[:n])
+			begun := len(into.own)
+			if !part.split(into, inner) {
+				return false
 			}
 			if part.common { // all of it
-				own, common = own[:begun], append(common, own[begun:]...)
+				into.own, into.common = into.own[:begun], append(into.common, into.own[begun:]...)
 			}
-			own, common = closed(own, ofOwn, n, part.common), closed(common, ofCommon, n, !part.common)
-			continue
-		}
-		if part.common {
-			common = append(common, field...)
-		} else {
-			own = append(own, field...)
+			into.own, into.common = closed(into.own, ofOwn, n, part.common), closed(into.common, ofCommon, n, !part.common)
+		case kind == protowire.BytesType && part.texts:
+			into.texts = append(into.texts, field...)
+		case part.common:
+			into.common = append(into.common, field...)
+		default:
+			into.own = append(into.own, field...)
 		}
 	}
-	return own, common, true
+	return true
 }
 
 const mostOfLength = 5 // bytes that a length takes
@@ -139,9 +166,14 @@ func closed(in []byte, at, tag int, mayLack bool) []byte {
 
 // wireReader makes objects of their messages, of what is kept of them.
 type wireReader[T any, P oneOf[T]] struct {
-	kept        func(raw []byte) *wire
-	own, common []byte
-	known       map[string]P // what is common
+	kept  func(raw []byte) *wire
+	parts parts
+	known map[string]P      // what is common
+	texts map[string]string // that were read
+}
+
+func newWireReader[T any, P oneOf[T]](kept func(raw []byte) *wire) *wireReader[T, P] {
+	return &wireReader[T, P]{kept: kept, known: map[string]P{}, texts: map[string]string{}}
 }
 
 // mostCommon is of how many kinds the objects of one list are in what they have in common:
@@ -150,30 +182,153 @@ type wireReader[T any, P oneOf[T]] struct {
 const (
 	mostCommon    = 1000
 	longestCommon = 32 << 10 // bytes
+	mostTexts     = 10_000
+	longestText   = 256 // bytes
 )
 
-// read makes an object of what is kept of a message. What it has in common with others it
-// shares with them: nobody may change that.
-func (r *wireReader[T, P]) read(raw []byte) (P, error) {
-	var ok bool
-	if r.own, r.common, ok = r.kept(raw).split(r.own[:0], r.common[:0], raw); !ok {
-		return nil, errDamaged
+// read makes an object, in the place of the one before, of what is kept of a message. What it has
+// in common with others it shares with them: nobody may change that.
+func (r *wireReader[T, P]) read(raw []byte, o P) error {
+	if r.parts.reset(); !r.kept(raw).split(&r.parts, raw) {
+		return errDamaged
 	}
-	o := P(new(T))
-	if with := r.known[string(r.common)]; with != nil {
+	*o = *new(T)
+	if with := r.known[string(r.parts.common)]; with != nil {
 		*o = *with
-		return o, unpack(r.own, o, true)
+	} else {
+		if err := unpack(r.parts.common, o, true); err != nil {
+			return err
+		}
+		if len(r.known) < mostCommon && len(r.parts.common) <= longestCommon {
+			with := P(new(T))
+			strip(o)
+			*with = *o
+			r.known[string(r.parts.common)] = with
+		}
 	}
-	if err := unpack(r.common, o, true); err != nil {
-		return nil, err
+	room(o, &r.parts.sizes)
+	if err := unpack(r.parts.own, o, true); err != nil {
+		return err
 	}
-	if len(r.known) < mostCommon && len(r.common) <= longestCommon {
-		with := P(new(T))
-		strip(o)
-		*with = *o
-		r.known[string(r.common)] = with
+	if !r.label(o) {
+		return errDamaged
 	}
-	return o, unpack(r.own, o, true)
+	r.share(o)
+	return nil
+}
+
+// room makes room for the lists of an object: else they take a fourth more when they have grown to
+// where they are.
+func room(o any, sizes *[allSized]int) {
+	switch o := o.(type) {
+	case *corev1.Node:
+		o.Status.Conditions = roomFor[corev1.NodeCondition](sizes[conditions])
+	case *corev1.Pod:
+		o.Status.Conditions = roomFor[corev1.PodCondition](sizes[conditions])
+		o.Status.ContainerStatuses = roomFor[corev1.ContainerStatus](sizes[statuses])
+	}
+}
+
+func roomFor[T any](n int) []T {
+	if n == 0 {
+		return nil
+	}
+	return make([]T, 0, n)
+}
+
+// label gives an object the labels that are among the texts. It returns false where these are none.
+func (r *wireReader[T, P]) label(o P) bool {
+	if len(r.parts.texts) == 0 {
+		return true
+	}
+	labels := map[string]string{}
+	for rest := r.parts.texts; len(rest) > 0; {
+		_, _, n := protowire.ConsumeTag(rest)
+		entry, size := protowire.ConsumeBytes(rest[n:])
+		rest = rest[n+size:]
+		key, value, ok := entryOf(entry)
+		if !ok {
+			return false
+		}
+		labels[r.text(key)] = r.text(value)
+	}
+	o.SetLabels(labels)
+	return true
+}
+
+// entryOf returns what an entry of a map of texts is.
+func entryOf(message []byte) (key, value []byte, ok bool) {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return nil, nil, false
+		}
+		size := protowire.ConsumeFieldValue(number, kind, message[n:])
+		if size < 0 {
+			return nil, nil, false
+		}
+		if kind == protowire.BytesType && number <= 2 {
+			text, _ := protowire.ConsumeBytes(message[n:])
+			if number == 1 {
+				key = text
+			} else {
+				value = text
+			}
+		}
+		message = message[n+size:]
+	}
+	return key, value, true
+}
+
+// text returns a text, the same for the same one.
+func (r *wireReader[T, P]) text(raw []byte) string {
+	known, is := r.texts[string(raw)]
+	if is {
+		return known
+	}
+	text := string(raw)
+	if len(r.texts) < mostTexts && len(text) <= longestText {
+		r.texts[text] = text
+	}
+	return text
+}
+
+// share has an object hold words that it has in common with others only once.
+func (r *wireReader[T, P]) share(o any) {
+	switch o := o.(type) {
+	case *corev1.Node:
+		for i := range o.Status.Conditions {
+			c := &o.Status.Conditions[i]
+			heldOnce(r.texts, &c.Type)
+			heldOnce(r.texts, &c.Status)
+			heldOnce(r.texts, &c.Reason)
+			heldOnce(r.texts, &c.Message)
+		}
+	case *corev1.Pod:
+		for i := range o.Status.Conditions {
+			c := &o.Status.Conditions[i]
+			heldOnce(r.texts, &c.Type)
+			heldOnce(r.texts, &c.Status)
+			heldOnce(r.texts, &c.Reason)
+		}
+		for i := range o.Status.ContainerStatuses {
+			c := &o.Status.ContainerStatuses[i]
+			heldOnce(r.texts, &c.Name)
+			heldOnce(r.texts, &c.Image)
+		}
+	}
+}
+
+// heldOnce puts the same text in the place of a text.
+func heldOnce[S ~string](texts map[string]string, text *S) {
+	if *text == "" || len(*text) > longestText {
+		return
+	}
+	if known, is := texts[string(*text)]; is {
+		*text = S(known)
+	} else if len(texts) < mostTexts {
+		texts[string(*text)] = string(*text)
+	}
 }
 
 // wireOf returns what makes the wire of a type, once, from the names of the fields that are kept.
@@ -195,6 +350,7 @@ func wireIn(t reflect.Type, kept *string) *wire {
 		}
 		end := strings.IndexAny(*kept+" ", " {}")
 		name, common := strings.CutPrefix((*kept)[:end], "=")
+		name, texts := strings.CutPrefix(name, "#")
 		*kept = (*kept)[end:]
 		number, is := numberOf(t, name)
 		part := &wire{whole: true}
@@ -202,7 +358,7 @@ func wireIn(t reflect.Type, kept *string) *wire {
 			*kept = rest
 			part = wireIn(is, kept)
 		}
-		part.common = common
+		part.common, part.texts, part.list = common, texts, sizedNames[name]
 		for len(w.fields) <= number {
 			w.fields = append(w.fields, nil)
 		}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ type onWire[T any] interface {
 
 func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 	kept := keptWire[T]()
-	reader := &wireReader[T, P]{kept: kept, known: map[string]P{}}
+	reader := newWireReader[T, P](kept)
 	for i := range cases.Of(300) {
 		fill := randfill.NewWithSeed(int64(i)).NilChance(.3).NumElements(0, 3).MaxDepth(12).Funcs(
 			func(q *resource.Quantity, c randfill.Continue) {
@@ -57,14 +58,14 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 		must(t, whole.Unmarshal(raw))
 		strip(whole)
 
-		few, common, ok := kept(raw).split(nil, nil, raw)
-		if !ok {
+		var split parts
+		if !kept(raw).split(&split, raw) {
 			t.Fatal("it is no message")
 		}
-		few = append(few, common...)
+		few := slices.Concat(split.own, split.common, split.texts)
 		for range 2 { // as the first one, and as one of those that have the same in common
-			part, err := reader.read(raw)
-			must(t, err)
+			part := P(new(T))
+			must(t, reader.read(raw, part))
 			strip(part)
 			if diff := cmp.Diff(whole, part); diff != "" {
 				t.Fatalf("%d: what is kept lacks what Strip keeps, or has more (-of all +of what is kept):\n%s", i, diff)
@@ -77,7 +78,7 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 			t.Errorf("%d: %d bytes are kept of %d, and Strip keeps %d", i, len(few), len(raw), len(stripped))
 		}
 		for _, cut := range []int{len(raw) / 3, len(raw) - 1} {
-			if _, _, ok := kept(raw[:cut]).split(nil, nil, raw[:cut]); ok && cut > 0 {
+			if ok := kept(raw[:cut]).split(&parts{}, raw[:cut]); ok && cut > 0 {
 				if again := P(new(T)); again.Unmarshal(raw[:cut]) != nil {
 					t.Errorf("%d: what is cut off after %d of %d bytes was taken for whole", i, cut, len(raw))
 				}
@@ -99,20 +100,19 @@ func FuzzWire(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		reader := &wireReader[corev1.Pod, *corev1.Pod]{kept: keptWire[corev1.Pod](), known: map[string]*corev1.Pod{}}
-		first, err := reader.read(raw)
-		if err != nil {
+		reader := newWireReader[corev1.Pod](keptWire[corev1.Pod]())
+		first, again := &corev1.Pod{}, &corev1.Pod{}
+		if reader.read(raw, first) != nil {
 			return
 		}
-		again, err := reader.read(raw)
-		must(t, err)
+		must(t, reader.read(raw, again))
 		strip(first)
 		strip(again)
 		if diff := cmp.Diff(first, again); diff != "" {
 			t.Errorf("the first one, and one that shares with it:\n%s", diff)
 		}
-		if len(reader.own)+len(reader.common) > 3*len(raw)+20 {
-			t.Errorf("of %d bytes %d are kept", len(raw), len(reader.own)+len(reader.common))
+		if kept := len(reader.parts.own) + len(reader.parts.common); kept > 3*len(raw)+20 {
+			t.Errorf("of %d bytes %d are kept", len(raw), kept)
 		}
 	})
 }
