@@ -47,6 +47,7 @@ type Dump struct {
 	pages   readings
 	objects int
 	sums    *sums
+	sharer  *sharer // of nodes and pods
 
 	// what was not read
 	skipped  []string // files
@@ -79,7 +80,7 @@ type Dump struct {
 
 func newDump(how How) *Dump {
 	how.Most = cmp.Or(how.Most, DefaultMaxInput)
-	d := &Dump{how: how, sums: newSums(), lost: map[snapshot.What][]string{}, logs: map[logOf][]logPlace{}, gathers: map[string]map[string]*gathered{}, folders: map[string]bool{}, referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
+	d := &Dump{how: how, sums: newSums(), sharer: newSharer(), lost: map[snapshot.What][]string{}, logs: map[logOf][]logPlace{}, gathers: map[string]map[string]*gathered{}, folders: map[string]bool{}, referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
 	d.stores = map[string]putter{
 		"DaemonSet": &d.daemonSets, "ControllerRevision": &d.revisions, "Node": &d.nodes, "Pod": &d.pods, "Event": &d.events, "PodDisruptionBudget": &d.budgets,
 	}
@@ -136,6 +137,7 @@ func (d *Dump) add(p location, o object) error {
 		if o.attached != nil {
 			d.attached[o.is.GetName()] = o.attached
 		}
+		d.sharer.share(o.is)
 		why, from := d.stores[o.kind.Kind].put(o.is, o.bare, at)
 		if why == otherUID && o.kind.Kind == "Node" && o.is.GetUID() != "" && !slices.ContainsFunc(d.otherNodes, func(n otherNode) bool { return n.name == o.is.GetName() }) {
 			d.otherNodes = append(d.otherNodes, otherNode{o.is.GetName(), from, at})

@@ -168,12 +168,12 @@ func closed(in []byte, at, tag int, mayLack bool) []byte {
 type wireReader[T any, P oneOf[T]] struct {
 	kept  func(raw []byte) *wire
 	parts parts
-	known map[string]P      // what is common
-	texts map[string]string // that were read
+	known map[string]P // what is common
+	words words
 }
 
 func newWireReader[T any, P oneOf[T]](kept func(raw []byte) *wire) *wireReader[T, P] {
-	return &wireReader[T, P]{kept: kept, known: map[string]P{}, texts: map[string]string{}}
+	return &wireReader[T, P]{kept: kept, known: map[string]P{}, words: words{}}
 }
 
 // mostCommon is of how many kinds the objects of one list are in what they have in common:
@@ -182,8 +182,6 @@ func newWireReader[T any, P oneOf[T]](kept func(raw []byte) *wire) *wireReader[T
 const (
 	mostCommon    = 1000
 	longestCommon = 32 << 10 // bytes
-	mostTexts     = 10_000
-	longestText   = 256 // bytes
 )
 
 // read makes an object, in the place of the one before, of what is kept of a message. What it has
@@ -213,7 +211,7 @@ func (r *wireReader[T, P]) read(raw []byte, o P) error {
 	if !r.label(o) {
 		return errDamaged
 	}
-	r.share(o)
+	r.words.share(o)
 	return nil
 }
 
@@ -250,7 +248,7 @@ func (r *wireReader[T, P]) label(o P) bool {
 		if !ok {
 			return false
 		}
-		labels[r.text(key)] = r.text(value)
+		labels[r.words.of(key)] = r.words.of(value)
 	}
 	o.SetLabels(labels)
 	return true
@@ -278,57 +276,6 @@ func entryOf(message []byte) (key, value []byte, ok bool) {
 		message = message[n+size:]
 	}
 	return key, value, true
-}
-
-// text returns a text, the same for the same one.
-func (r *wireReader[T, P]) text(raw []byte) string {
-	known, is := r.texts[string(raw)]
-	if is {
-		return known
-	}
-	text := string(raw)
-	if len(r.texts) < mostTexts && len(text) <= longestText {
-		r.texts[text] = text
-	}
-	return text
-}
-
-// share has an object hold words that it has in common with others only once.
-func (r *wireReader[T, P]) share(o any) {
-	switch o := o.(type) {
-	case *corev1.Node:
-		for i := range o.Status.Conditions {
-			c := &o.Status.Conditions[i]
-			heldOnce(r.texts, &c.Type)
-			heldOnce(r.texts, &c.Status)
-			heldOnce(r.texts, &c.Reason)
-			heldOnce(r.texts, &c.Message)
-		}
-	case *corev1.Pod:
-		for i := range o.Status.Conditions {
-			c := &o.Status.Conditions[i]
-			heldOnce(r.texts, &c.Type)
-			heldOnce(r.texts, &c.Status)
-			heldOnce(r.texts, &c.Reason)
-		}
-		for i := range o.Status.ContainerStatuses {
-			c := &o.Status.ContainerStatuses[i]
-			heldOnce(r.texts, &c.Name)
-			heldOnce(r.texts, &c.Image)
-		}
-	}
-}
-
-// heldOnce puts the same text in the place of a text.
-func heldOnce[S ~string](texts map[string]string, text *S) {
-	if *text == "" || len(*text) > longestText {
-		return
-	}
-	if known, is := texts[string(*text)]; is {
-		*text = S(known)
-	} else if len(texts) < mostTexts {
-		texts[string(*text)] = string(*text)
-	}
 }
 
 // wireOf returns what makes the wire of a type, once, from the names of the fields that are kept.

@@ -33,22 +33,26 @@ type onWire[T any] interface {
 	Unmarshal([]byte) error
 }
 
+// filler fills objects at random, as they may come.
+func filler(seed int64) *randfill.Filler {
+	return randfill.NewWithSeed(seed).NilChance(.3).NumElements(0, 3).MaxDepth(12).Funcs(
+		func(q *resource.Quantity, c randfill.Continue) {
+			*q = *resource.NewMilliQuantity(int64(c.Intn(100_000)), resource.DecimalSI)
+		},
+		func(at *metav1.Time, c randfill.Continue) { *at = metav1.Unix(1_800_000_000+int64(c.Intn(1000)), 0) },
+		func(at *metav1.MicroTime, c randfill.Continue) {
+			*at = metav1.NewMicroTime(time.Unix(1_800_000_000, 0))
+		},
+		func(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawBytes([]byte(`{"f:spec":{}}`)) },
+	)
+}
+
 func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 	kept := keptWire[T]()
 	reader := newWireReader[T, P](kept)
 	for i := range cases.Of(300) {
-		fill := randfill.NewWithSeed(int64(i)).NilChance(.3).NumElements(0, 3).MaxDepth(12).Funcs(
-			func(q *resource.Quantity, c randfill.Continue) {
-				*q = *resource.NewMilliQuantity(int64(c.Intn(100_000)), resource.DecimalSI)
-			},
-			func(at *metav1.Time, c randfill.Continue) { *at = metav1.Unix(1_800_000_000+int64(c.Intn(1000)), 0) },
-			func(at *metav1.MicroTime, c randfill.Continue) {
-				*at = metav1.NewMicroTime(time.Unix(1_800_000_000, 0))
-			},
-			func(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawBytes([]byte(`{"f:spec":{}}`)) },
-		)
 		o := P(new(T))
-		fill.Fill(o)
+		filler(int64(i)).Fill(o)
 		if set != nil {
 			set(i, (*T)(o))
 		}

@@ -1,0 +1,144 @@
+package source
+
+import (
+
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// words are texts that many objects have, each held once.
+type words map[string]string
+
+// A list has more words than these where each of its objects has some of its own; those that many
+// have come early.
+const (
+	mostWords   = 10_000
+	longestWord = 256 // bytes
+)
+
+// of returns the text that some bytes are.
+func (w words) of(raw []byte) string {
+	known, is := w[string(raw)]
+	if !is {
+		known = string(raw)
+		w.keep(known)
+	}
+	return known
+}
+
+func (w words) keep(text string) {
+	if len(w) < mostWords && len(text) <= longestWord {
+		w[text] = text
+	}
+}
+
+// replace puts the text that is held in the place of the same one.
+func replace[S ~string](w words, text *S) {
+	if known, is := w[string(*text)]; is {
+		*text = S(known)
+	} else {
+		w.keep(string(*text))
+	}
+}
+
+// share has an object hold the words that others have as well only once.
+func (w words) share(o any) {
+	switch o := o.(type) {
+	case *corev1.Node:
+		for i := range o.Status.Conditions {
+			c := &o.Status.Conditions[i]
+			replace(w, &c.Type)
+			replace(w, &c.Status)
+			replace(w, &c.Reason)
+			replace(w, &c.Message)
+		}
+	case *corev1.Pod:
+		for i := range o.Status.Conditions {
+			c := &o.Status.Conditions[i]
+			replace(w, &c.Type)
+			replace(w, &c.Status)
+			replace(w, &c.Reason)
+		}
+		for i := range o.Status.ContainerStatuses {
+			c := &o.Status.ContainerStatuses[i]
+			replace(w, &c.Name)
+			replace(w, &c.Image)
+		}
+	}
+}
+
+// sharer holds what nodes of one form and pods of one revision have in common once, as a wireReader
+// does of what comes in protobuf. It is not for concurrent use.
+type sharer struct {
+	words       words
+	taints      recent[[]corev1.Taint]
+	allocatable recent[corev1.ResourceList]
+	labels      recent[map[string]string]
+	containers  recent[[]corev1.Container]
+}
+
+func newSharer() *sharer { return &sharer{words: words{}} }
+
+// share has an object share with those before it what they have in common: nobody may change that.
+func (h *sharer) share(o any) {
+	switch o := o.(type) {
+	case *corev1.Node:
+		o.Labels = h.worded(o.Labels)
+		o.Spec.Taints = h.taints.of(o.Spec.Taints)
+		o.Status.Allocatable = h.allocatable.of(o.Status.Allocatable)
+		o.Status.Conditions = slices.Clone(o.Status.Conditions) // without room for more
+		for _, text := range []*string{
+			&o.Status.NodeInfo.KubeletVersion, &o.Status.NodeInfo.KernelVersion, &o.Status.NodeInfo.ContainerRuntimeVersion,
+			&o.Status.NodeInfo.OSImage, &o.Status.NodeInfo.OperatingSystem, &o.Status.NodeInfo.Architecture,
+		} {
+			replace(h.words, text)
+		}
+	case *corev1.Pod:
+		o.Labels = h.labels.of(o.Labels)
+		o.Spec.InitContainers, o.Spec.Containers = h.containers.of(o.Spec.InitContainers), h.containers.of(o.Spec.Containers)
+		o.Status.Conditions, o.Status.ContainerStatuses = slices.Clone(o.Status.Conditions), slices.Clone(o.Status.ContainerStatuses)
+		replace(h.words, &o.Namespace)
+		for i := range o.OwnerReferences {
+			owner := &o.OwnerReferences[i]
+			replace(h.words, &owner.APIVersion)
+			replace(h.words, &owner.Kind)
+			replace(h.words, &owner.Name)
+			replace(h.words, &owner.UID)
+		}
+	}
+	h.words.share(o)
+}
+
+// worded returns a map with words that are held once.
+func (h *sharer) worded(all map[string]string) map[string]string {
+	if all == nil {
+		return nil
+	}
+	out := make(map[string]string, len(all))
+	for key, value := range all {
+		replace(h.words, &key)
+		replace(h.words, &value)
+		out[key] = value
+	}
+	return out
+}
+
+// recent are the last few different values of something.
+type recent[T any] []T
+
+const mostRecent = 16
+
+// of returns the value that is the same as this one, if there is one.
+func (r *recent[T]) of(v T) T {
+	at := slices.IndexFunc(*r, func(known T) bool { return reflect.DeepEqual(known, v) })
+	if at < 0 {
+		if len(*r) == mostRecent {
+			*r = (*r)[:mostRecent-1]
+		}
+		*r = slices.Insert(*r, 0, v)
+		return v
+	}
+	return (*r)[at]
+}

@@ -1,0 +1,64 @@
+package source
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
+)
+
+// TestSharer: an object that shares with others says what it said alone, to the letter, and so do those before it.
+func TestSharer(t *testing.T) {
+	h := newSharer()
+	var alone, shared []any
+	for i := range cases.Of(200) {
+		n, p := &corev1.Node{}, &corev1.Pod{}
+		fill := filler(int64(i / 2)) // each comes twice
+		fill.Fill(n)
+		fill.Fill(p)
+		if i%3 == 0 { // the same amount in other words, and nothing in another form
+			n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse([]string{"1", "1000m"}[i%2])}
+			n.Spec.Taints = [][]corev1.Taint{nil, {}}[i%2]
+		}
+		strip(n)
+		strip(p)
+		alone, shared = append(alone, n.DeepCopy(), p.DeepCopy()), append(shared, n, p)
+		h.share(n)
+		h.share(p)
+	}
+	for i := range shared {
+		if !reflect.DeepEqual(alone[i], shared[i]) {
+			t.Fatalf("object %d (-alone +shared):\n%s", i, cmp.Diff(alone[i], shared[i]))
+		}
+	}
+}
+
+// TestSharerShares: pods of one revision hold one list of containers, and nodes the words of their labels once.
+func TestSharerShares(t *testing.T) {
+	h := newSharer()
+	var pods []*corev1.Pod
+	var nodes []*corev1.Node
+	word := func(i int) string { return fmt.Sprintf("zone-%d", i%2) } // not the same memory
+	for i := range 4 {
+		p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: word(i)}}}}
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"zone": word(i)}}}
+		h.share(p)
+		h.share(n)
+		pods, nodes = append(pods, p), append(nodes, n)
+	}
+	for i := range 2 {
+		if &pods[i].Spec.Containers[0] != &pods[i+2].Spec.Containers[0] {
+			t.Errorf("pods %d and %d have containers of their own", i, i+2)
+		}
+		if a, b := nodes[i].Labels["zone"], nodes[i+2].Labels["zone"]; unsafe.StringData(a) != unsafe.StringData(b) {
+			t.Errorf("nodes %d and %d hold %q twice", i, i+2, a)
+		}
+	}
+}
