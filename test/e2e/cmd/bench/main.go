@@ -6,6 +6,7 @@
 //	go run ./cmd/bench stage 5000
 //	go run ./cmd/bench dump FILE 15000
 //	go run ./cmd/bench measure -size 5000 -pairs 11 -only 'explain|history'
+//	go run ./cmd/bench growth 1000 10000 100000
 //
 // It is run in the folder test/e2e. docs/performance.md has what it printed, and what each number means.
 package main
@@ -35,7 +36,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench measure [-size SIZE] [-pairs N] [-only PATTERN]"
+	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench measure [-size SIZE] [-pairs N] [-only PATTERN]"
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
@@ -55,6 +56,16 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		return large.Dump(args[1], nodes)
+	case "growth":
+		var nodes []int
+		for _, arg := range args[1:] {
+			n, err := strconv.Atoi(arg)
+			if err != nil {
+				return err
+			}
+			nodes = append(nodes, n)
+		}
+		return growth(ctx, nodes)
 	case "measure":
 		var o options
 		flags := flag.NewFlagSet("measure", flag.ContinueOnError)

@@ -1,0 +1,101 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/large"
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// grows is how many times more CPU a command may take for a snapshot of ten times as many nodes.
+const grows = 12
+
+// growth measures what each command takes of recorded snapshots of growing clusters, and returns an error
+// where one takes more than twelve times as much for ten times as many nodes.
+func growth(ctx context.Context, sizes []int) (err error) {
+	plugin, err := stage.BuildPlugin(ctx)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "kubectl-ds-growth-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	size := large.Size{Namespaces: 1}
+	of := []string{"-n", size.Namespace(0), size.DaemonSet(0)}
+	commands := [][]string{
+		append([]string{"explain"}, of...), append([]string{"explain", "--node", size.Node(4)}, of...), {"explain", "-A"},
+		append([]string{"plan-rollout"}, of...), append([]string{"plan-rollout", "--restart"}, of...), append([]string{"plan-rollout", "--remove-nodes", "ip-10-0-*"}, of...),
+		append([]string{"history"}, of...), append([]string{"history", "--undo", "1"}, of...), append([]string{"snapshot"}, of...), append([]string{"snapshot", "--redact"}, of...),
+	}
+	before := make([]time.Duration, len(commands))
+	var missed []string
+	for k, nodes := range sizes {
+		file, err := recorded(ctx, filepath.Join(plugin, "kubectl-ds"), folder, nodes, of)
+		if err != nil {
+			return err
+		}
+		for i, args := range commands {
+			cost, memory, err := costOf(ctx, filepath.Join(plugin, "kubectl-ds"), append(args, "--from", file, "--max-input", "16Gi"), nil)
+			if err != nil {
+				return err
+			}
+			row := fmt.Sprintf("%7d nodes  %-60s %8.2f s  %6.0f MB", nodes, strings.Join(args, " "), cost.Seconds(), mb(memory))
+			if k > 0 {
+				by, most := ratio(cost, before[i]), grows*float64(nodes)/float64(10*sizes[k-1])
+				row += fmt.Sprintf("  %.1f of %.1f times as much", by, most)
+				if by > most {
+					missed = append(missed, row)
+					row += "  MISSED"
+				}
+			}
+			fmt.Println(row)
+			before[i] = cost
+		}
+	}
+	if len(missed) > 0 {
+		return errors.New("grows faster than the cluster:\n" + strings.Join(missed, "\n"))
+	}
+	return nil
+}
+
+// recorded returns the file of a recorded snapshot of a cluster with so many nodes.
+func recorded(ctx context.Context, program, folder string, nodes int, of []string) (string, error) {
+	dump, file := filepath.Join(folder, "dump.json"), filepath.Join(folder, fmt.Sprintf("snapshot-%d.json", nodes))
+	if err := large.Dump(dump, nodes); err != nil {
+		return "", err
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return "", err
+	}
+	defer out.Close()
+	_, _, err = costOf(ctx, program, append([]string{"snapshot", "--from", dump, "--max-input", "16Gi"}, of...), out)
+	return file, errors.Join(err, os.Remove(dump))
+}
+
+// costOf returns the CPU and the most memory that a command took.
+func costOf(ctx context.Context, program string, args []string, out *os.File) (time.Duration, int64, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if out != nil {
+		cmd.Stdout = out
+	}
+	if err := cmd.Run(); err != nil {
+		return 0, 0, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	s := cmd.ProcessState
+	return s.UserTime() + s.SystemTime(), s.SysUsage().(*syscall.Rusage).Maxrss * 1024, nil
+}
