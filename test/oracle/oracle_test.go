@@ -103,7 +103,7 @@ func TestMain(m *testing.M) {
 
 // program returns the path of a version's program, and builds it the first
 // time; ORACLE_PROGRAMS names a folder that may hold it already.
-func program(t *testing.T, version string) string {
+func program(t testing.TB, version string) string {
 	t.Helper()
 	built.lock.Lock()
 	defer built.lock.Unlock()
@@ -122,7 +122,7 @@ func program(t *testing.T, version string) string {
 
 // start runs a version's controller so many times for one test, with the
 // feature gates on that its Profile takes to be on.
-func start(t *testing.T, version string, count int) []*Program {
+func start(t testing.TB, version string, count int) []*Program {
 	t.Helper()
 	path := program(t, version)
 	profile, err := daemonset.ForVersion(version)

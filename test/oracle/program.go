@@ -97,6 +97,13 @@ func (p *Program) Ask(s *snapshot.Snapshot, runs int, seed int64, burst int) (wi
 	return p.exchange(s, wire.Request{Runs: runs, Seed: seed, Burst: burst})
 }
 
+// Measured returns what one sync of the real controller takes, run several times, with a stand-in for
+// what creates and deletes pods.
+func (p *Program) Measured(s *snapshot.Snapshot, runs int) ([]wire.Run, error) {
+	a, err := p.exchange(s, wire.Request{Runs: runs, NoPods: true})
+	return a.Runs, err
+}
+
 // Refused returns what the real controller does in one sync while the API
 // server refuses every create and delete of a pod.
 func (p *Program) Refused(s *snapshot.Snapshot) (wire.Run, error) {

@@ -14,6 +14,7 @@ import (
 	"io"
 	"math/rand"
 	"os"
+	"reflect"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -35,6 +36,9 @@ type Adapter struct {
 	// NewClock makes a clock that stands still, for the constructor of a
 	// backoff. Its package moved in 1.23.
 	NewClock any
+
+	// NoPods makes what stands in for its PodControl, and does nothing; nil: nothing does.
+	NoPods func() any
 
 	// RealClock says that it reads the real clock in the rolling update and for
 	// the status, as up to 1.20.
@@ -145,7 +149,10 @@ func (a Adapter) sync(s *state, order *rand.Rand, r wire.Request) (wire.Run, err
 		i.world.refuse = r.Refuse
 		shift := a.shift(s.TakenAt, slack)
 		i.fill(s, shift, order)
-		i.sync()
+		if r.NoPods {
+			field(i.controller, "podControl").Set(reflect.ValueOf(a.NoPods()))
+		}
+		i.measured()
 		i.stop()
 		if !shift.ranOut() {
 			return i.run(), nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"reflect"
+	"runtime"
 	"time"
 	"unsafe"
 
@@ -142,6 +143,17 @@ func (i *instance) sync() {
 			return
 		}
 	}
+}
+
+// measured does what sync does, and notes what it takes.
+func (i *instance) measured() {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := time.Now()
+	i.sync()
+	i.world.run.Took = time.Since(began)
+	runtime.ReadMemStats(&after)
+	i.world.run.Allocs = after.Mallocs - before.Mallocs
 }
 
 // shouldRun calls a version's NodeShouldRunDaemonPod, which has taken a logger,

@@ -11,6 +11,7 @@ import (
 	"os"
 
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	pods "k8s.io/kubernetes/pkg/controller"
 	"k8s.io/kubernetes/pkg/controller/daemon"
 
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller"
@@ -23,5 +24,8 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	controller.Main(controller.Adapter{New: daemon.NewDaemonSetsController, ShouldRun: shouldRun, NewClock: newClock, RealClock: realClock})
+	controller.Main(controller.Adapter{
+		New: daemon.NewDaemonSetsController, ShouldRun: shouldRun, NewClock: newClock, RealClock: realClock,
+		NoPods: func() any { return &pods.FakePodControl{} },
+	})
 }

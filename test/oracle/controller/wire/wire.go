@@ -3,7 +3,10 @@
 // It holds no Kubernetes types, so the two may be built with different ones.
 package wire
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Request asks what the real controller does with one state.
 type Request struct {
@@ -23,6 +26,9 @@ type Request struct {
 
 	// Refuse lets the API server refuse every pod that is created or deleted.
 	Refuse bool `json:"refuse,omitempty"`
+
+	// NoPods has pods created and deleted by a stand-in that does nothing: a benchmark is about the rest.
+	NoPods bool `json:"noPods,omitempty"`
 
 	// Trace asks for one sync of a controller that lives on, instead of Runs.
 	Trace Trace `json:"trace,omitempty"`
@@ -71,6 +77,9 @@ type Run struct {
 	AdoptedRevs  []string          `json:"adoptedRevs"`
 	ReleasedRevs []string          `json:"releasedRevs"`
 	Unforeseen   []string          `json:"unforeseen"` // requests that the program does not know
+
+	Took   time.Duration `json:"took"`   // by the sync
+	Allocs uint64        `json:"allocs"` // of the sync
 
 	// In a trace only.
 	Waiting bool     `json:"waiting,omitempty"` // it still expected creates or deletes when the sync began
