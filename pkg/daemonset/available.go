@@ -22,27 +22,24 @@ func isReady(p *corev1.Pod) bool {
 }
 
 // available reports whether the pod has been ready for minReadySeconds, and
-// when it came or comes to that if it stays ready; nil when it is not ready,
+// when it came or comes to that if it stays ready; zero when it is not ready,
 // or does not say since when.
 //
 // Whether the pod is terminating does not matter. Without minReadySeconds a
 // ready pod is available, even one that became ready in the future. From 1.34
 // on (#132122) the pod is available at that moment, before only after it.
-func available(p *corev1.Pod, minReadySeconds int32, now time.Time, profile Profile) (Verdict, *time.Time) {
+func available(p *corev1.Pod, minReadySeconds int32, now time.Time, profile Profile) (v Verdict, at time.Time) {
 	c := readyCondition(p)
 	if c == nil || c.Status != corev1.ConditionTrue {
-		return Verdict{Reason: NotReady}, nil
+		return Verdict{Reason: NotReady}, at
 	}
-	since := c.LastTransitionTime.Time
-	var at *time.Time
-	if !since.IsZero() {
-		t := since.Add(time.Duration(minReadySeconds) * time.Second).UTC()
-		at = &t
+	if since := c.LastTransitionTime.Time; !since.IsZero() {
+		at = since.Add(time.Duration(minReadySeconds) * time.Second).UTC()
 	}
 	switch {
 	case minReadySeconds == 0,
-		at != nil && at.Before(now),
-		at != nil && at.Equal(now) && profile.AvailableInclusive:
+		!at.IsZero() && at.Before(now),
+		!at.IsZero() && at.Equal(now) && profile.AvailableInclusive:
 		return Verdict{OK: true, Reason: Available}, at
 	}
 	return Verdict{Reason: NotYetAvailable, Facts: Facts{"minReadySeconds": int(minReadySeconds)}}, at

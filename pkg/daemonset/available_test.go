@@ -65,7 +65,10 @@ func TestAvailable(t *testing.T) {
 			if got, want := isReady(pod), tt.want.Verdict.Reason != NotReady; got != want {
 				t.Errorf("ready: %t, want %t", got, want)
 			}
-			got.Verdict, got.At = available(pod, tt.minReady, dstest.Now, profile)
+			var at time.Time
+			if got.Verdict, at = available(pod, tt.minReady, dstest.Now, profile); !at.IsZero() {
+				got.At = &at
+			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -2,6 +2,7 @@ package daemonset
 
 import (
 	"cmp"
+	"encoding/binary"
 	"maps"
 	"slices"
 	"strconv"
@@ -146,7 +147,10 @@ type Check struct {
 // PreferNoSchedule taints, preferred affinity, resources, ports, and the
 // node's readiness are no rules of placement.
 func (p *Placement) Checks(n *corev1.Node) []Check {
-	checks := make([]Check, 0, 3+len(p.keys)+len(n.Spec.Taints))
+	checks := []Check{}
+	if most := b2i(p.nodeName != "") + len(p.keys) + b2i(p.hasAffinity) + len(n.Spec.Taints) + b2i(p.namespace != nil); most > 0 {
+		checks = make([]Check, 0, most)
+	}
 	if p.nodeName != "" {
 		checks = append(checks, Check{Rule: RuleNodeName, OK: p.nodeName == n.Name, Reason: NodeName, Facts: Facts{"want": p.nodeName}})
 	}
@@ -320,6 +324,54 @@ func sortedTaints(taints []corev1.Taint) []corev1.Taint {
 // counts the further ones.
 func (p *Placement) Decide(n *corev1.Node) (shouldRun, mayStay Verdict) {
 	return decide(p.Checks(n))
+}
+
+// decisions decide about nodes as Placement.Decide does, of those that have in common what it looks at
+// once: their Verdicts share their facts.
+type decisions struct {
+	*Placement
+	each  bool // there is a rule that may look at all of a node
+	key   []byte
+	known map[string][2]Verdict
+}
+
+func (p *Placement) decisions() *decisions {
+	ofFields := slices.ContainsFunc(p.terms, func(t term) bool { return slices.ContainsFunc(t, func(r requirement) bool { return r.field }) })
+	return &decisions{Placement: p, each: p.namespace != nil || ofFields, known: map[string][2]Verdict{}}
+}
+
+func (d *decisions) of(n *corev1.Node) (shouldRun, mayStay Verdict) {
+	if d.each {
+		return d.Decide(n)
+	}
+	d.key = d.key[:0]
+	word := func(text string) { d.key = append(binary.AppendUvarint(d.key, uint64(len(text))), text...) }
+	label := func(key string) {
+		value, present := n.Labels[key]
+		d.key = append(d.key, byte(b2i(present)))
+		word(value)
+	}
+	d.key = append(d.key, byte(b2i(n.Name == d.nodeName)))
+	for _, key := range d.keys {
+		label(key)
+	}
+	for _, t := range d.terms {
+		for i := range t {
+			label(t[i].expr.Key)
+		}
+	}
+	for i := range n.Spec.Taints {
+		t := &n.Spec.Taints[i]
+		word(t.Key)
+		word(t.Value)
+		word(string(t.Effect))
+	}
+	known, is := d.known[string(d.key)]
+	if !is {
+		known[0], known[1] = d.Decide(n)
+		d.known[string(d.key)] = known
+	}
+	return known[0], known[1]
 }
 
 func decide(checks []Check) (shouldRun, mayStay Verdict) {

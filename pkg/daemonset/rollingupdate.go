@@ -53,20 +53,27 @@ type rollingShare struct {
 	candidates []Item // creates with maxSurge, else deletes
 	sunset     []Item // deletes
 	err        *StepError
+
+	one [1]Item // the memory of the only Item that most nodes have
 }
 
-// rollingShare returns what the node adds to a rolling-update step.
-func (st *State) rollingShare(n *Node) rollingShare {
-	share := rollingShare{holds: st.Holds(n)}
+// only returns a list of one Item.
+func (share *rollingShare) only(it Item) []Item {
+	share.one[0] = it
+	return share.one[:]
+}
+
+// putRollingShare puts what the node adds to a rolling-update step into share, which stays where it is.
+func (st *State) putRollingShare(n *Node, share *rollingShare) {
+	*share = rollingShare{holds: st.Holds(n)}
 	switch {
 	case !st.Profile.RollingUpdateV2:
-		legacyShare(n, &share)
+		legacyShare(n, share)
 	case st.Budget.MaxSurge == 0:
-		unavailableShare(n, &share)
+		unavailableShare(n, share)
 	default:
-		st.surgeShare(n, &share)
+		st.surgeShare(n, share)
 	}
-	return share
 }
 
 // Limit is how many nodes the budget allows to be unavailable, or to surge; 0 under
@@ -139,9 +146,9 @@ func hasLivingAvailable(n *Node) bool {
 func unavailableShare(n *Node, share *rollingShare) {
 	switch n.Slot {
 	case SlotOldUnavailable:
-		share.deletes = []Item{{Node: n.Name, Pod: oldOf(n).Name, Reason: Forced}}
+		share.deletes = share.only(Item{Node: n.Name, Pod: oldOf(n).Name, Reason: Forced})
 	case SlotOldAvailable:
-		share.candidates = []Item{{Node: n.Name, Pod: oldOf(n).Name, Reason: WithinBudget}}
+		share.candidates = share.only(Item{Node: n.Name, Pod: oldOf(n).Name, Reason: WithinBudget})
 	}
 }
 

@@ -223,11 +223,14 @@ func b2i(b bool) int {
 }
 
 func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, released []*corev1.Pod) {
-	nodes := make(map[string]*Node, len(objects))
+	nodes, made := make(map[string]*Node, len(objects)), make([]Node, len(objects))
+	pods, times := make([]Pod, 0, len(claimed)), make([]time.Time, 0, len(claimed)+len(released)) // in one piece each
 	if st.NodesRead {
+		decisions := st.Placement.decisions()
 		for i := range objects {
-			n := &Node{Name: objects[i].Name, Object: &objects[i], Exists: true}
-			n.ShouldRun, n.MayStay = st.Placement.Decide(n.Object)
+			n := &made[i]
+			*n = Node{Name: objects[i].Name, Object: &objects[i], Exists: true}
+			n.ShouldRun, n.MayStay = decisions.of(n.Object)
 			alone := n.ShouldRun.excludedAlone()
 			n.StillDesired, n.StillRolled = alone && !st.Profile.NamespaceInStatus, alone && !st.Profile.NamespaceInRollout
 			nodes[n.Name] = n
@@ -256,7 +259,11 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 			v.Revision = revisions[v.Hash]
 		}
 		v.Updated = v.UpdatedBy != NotUpdated
-		v.Available, v.AvailableAt = available(p.Pod, st.DaemonSet.Spec.MinReadySeconds, st.At, st.Profile)
+		var at time.Time
+		if v.Available, at = available(p.Pod, st.DaemonSet.Spec.MinReadySeconds, st.At, st.Profile); !at.IsZero() {
+			times = append(times, at)
+			v.AvailableAt = &times[len(times)-1]
+		}
 		return v
 	}
 	for _, p := range claimed {
@@ -271,6 +278,11 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 			st.ignore(nodes, name, v)
 		default:
 			n := at(name)
+			if n.Pods == nil {
+				pods = append(pods, v)
+				n.Pods = pods[len(pods)-1 : len(pods) : len(pods)]
+				continue
+			}
 			n.Pods = append(n.Pods, v)
 		}
 	}

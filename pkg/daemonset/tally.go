@@ -93,7 +93,7 @@ func (t *Tally) put(i int32) {
 	p.manage = t.st.manageShare(n)
 	p.member, p.old = n.Membership(), 0
 	if t.Rolls() {
-		*r = t.st.rollingShare(n)
+		t.st.putRollingShare(n, r)
 	}
 	if t.course.Refused {
 		p.manage.create, r.creates = false, nil
