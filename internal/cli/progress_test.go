@@ -79,7 +79,13 @@ func TestShow(t *testing.T) {
 		{"a note", func(_, n *stream) { n.show("a"); _, _ = n.Write([]byte("note\n")); n.show("b"); n.showNoMore() }, "a" + gone + "note\nb" + gone},
 		{"an answer, and none after it", func(a, n *stream) { n.show("a"); _, _ = a.Write([]byte("HEALTHY\n")); n.show("b") }, "a" + gone + "HEALTHY\n"},
 		{"a screen", func(a, n *stream) { n.show("a"); _ = a.control("\x1b[H"); n.show("b") }, "a" + gone + "\x1b[H"},
-		{"an error at the end", func(_, n *stream) { n.show("a"); _, _ = n.Write([]byte("error")); _ = n.Close(); n.showNoMore(); n.show("b") }, "a" + gone + "error"},
+		{"an error at the end", func(_, n *stream) {
+			n.show("a")
+			_, _ = n.Write([]byte("error"))
+			_ = n.Close()
+			n.showNoMore()
+			n.show("b")
+		}, "a" + gone + "error"},
 		{"words of the cluster are words", func(_, n *stream) { n.show("\x1b[2J"); n.show("") }, `\u001b[2J` + gone},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package source
 
 import (
-
 	"reflect"
 	"slices"
 
