@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "7fd89f3"
+const defaultBase = "8bc36ab"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
