@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench bench-stage bench-start bench-plan bench-memory bench-dump bench-history
+.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench bench-stage bench-start bench-plan bench-memory bench-dump bench-history bench-growth bench-sync
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -126,6 +126,12 @@ bench-stage: ## a real etcd and API server with 5,000 nodes and 130,000 pods, ke
 bench: ## what commands cost on that stage, beside kubectl and beside a program that makes the same requests; fails where docs/performance.md asks for less; PAIRS=5, ONLY=explain for some
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && go run ./cmd/bench measure -size $(or $(SIZE),5000) -pairs $(or $(PAIRS),11) -only "$(ONLY)"
+
+bench-growth: ## what each command takes of recorded snapshots of growing clusters; fails where ten times as many nodes take more than twelve times as much; SIZES="1000 10000"
+	cd test/e2e && go run ./cmd/bench growth $(or $(SIZES),1000 10000 100000)
+
+bench-sync: ## one sync of the model beside one of the newest real controller, on the same objects
+	cd test/oracle && go test -run '^$$' -bench 'Sync$$' .
 
 bench-start: ## start-up of kubectl-ds version beside kubectl version --client
 	test/cluster/build.sh >/dev/null
