@@ -632,3 +632,32 @@ func TestPlacementAgreesWithItself(t *testing.T) {
 		}
 	}
 }
+
+// TestDecidedOnce: what is decided about a node once for all that are like it is what is decided about it alone.
+func TestDecidedOnce(t *testing.T) {
+	shared := 0
+	for seed := range cases.Of(int64(300)) {
+		for _, s := range []*snapshot.Snapshot{dstest.RandomPlacement(seed), dstest.RandomFor(seed, dstest.Newest)} {
+			var namespace *snapshot.OpenShift // of every third one
+			if seed%3 == 0 {
+				namespace = dstest.RandomNamespace(seed, s.DaemonSet.Namespace)
+			}
+			p := NewPlacement(s.DaemonSet, Profile{TolerationComparison: true, NamespaceInStatus: true}).In(namespace)
+			d := p.decisions()
+			for i := range s.Nodes {
+				n := &s.Nodes[i]
+				run, stay := p.Decide(n)
+				gotRun, gotStay := d.of(n)
+				if diff := cmp.Diff([]Verdict{run, stay}, []Verdict{gotRun, gotStay}); diff != "" {
+					t.Fatalf("seed %d, node %s (-alone +once):\n%s", seed, n.Name, diff)
+				}
+			}
+			if !d.each {
+				shared += len(s.Nodes) - len(d.known)
+			}
+		}
+	}
+	if shared < cases.Least(300) {
+		t.Errorf("only %d nodes are like another one", shared)
+	}
+}
