@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -91,6 +93,38 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		return o.following().follow(ctx, o.timeout)
 	}
 	defer o.holdNotes()()
+	x := &explaining{in: &o.input}
+	if err := o.answer(ctx, x); err != nil {
+		return err
+	}
+	items := x.items
+	o.gaps(headers(items, headerOf)...)
+	if len(o.names) == 0 {
+		slices.SortStableFunc(items, explain.WorstFirst)
+	}
+	return cmp.Or(o.print(items, x.from), o.foot(headers(items, headerOf)), o.status(items))
+}
+
+// answer makes the Explanations of what was chosen: of some DaemonSets after the other, unless
+// the answer is about all at once, as a page is, and one about nodes.
+func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
+	if len(o.nodes) == 0 && o.format != inHTML {
+		x.drops = o.many()
+		err := o.readEach(ctx, o.exitGate(), func(st *daemonset.State) error {
+			x.add(st)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return x.finish(ctx)
+	}
+	if o.ofOneNode() {
+		if alone, err := o.alone(ctx); err == nil && alone != nil { // else what is wrong is told with all that was read
+			x.items, o.nodes = []*explain.Explanation{alone}, []string{alone.Nodes[0].Name}
+			return nil
+		}
+	}
 	read, err := o.read(ctx, o.exitGate())
 	if err != nil {
 		return err
@@ -98,46 +132,108 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if o.nodes, err = chosenNodes(o.nodes, read); err != nil {
 		return err
 	}
+	x.nodes = o.nodes
 	for _, st := range read {
 		if err := o.groupable(st.Snapshot, o.groupBy, nil); err != nil {
 			return err
 		}
+		x.add(st)
 	}
-	items, from, err := o.explains(ctx, read, o.nodes)
+	return x.finish(ctx)
+}
+
+// ofOneNode reports whether the question is about one node of a cluster and one DaemonSet, and
+// the answer says nothing of any other node, nor does the exit status.
+func (o *explainOptions) ofOneNode() bool {
+	return len(o.nodes) == 1 && len(validation.IsDNS1123Subdomain(o.nodes[0])) == 0 && !o.many() && len(o.from) == 0 && o.text() && !o.exitCode
+}
+
+// alone returns the answer about one node from what was read of that node alone; nil where other
+// nodes decide what there is to say.
+func (o *explainOptions) alone(ctx context.Context) (*explain.Explanation, error) {
+	r, namespace, err := o.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	one := *o
+	one.opened = r.(*source.Cluster).On(o.nodes[0])
+	s, err := one.opened.Read(ctx, within(namespace, o.names)[0])
+	if err != nil {
+		return nil, err
+	}
+	st, err := o.state(s)
+	if err != nil {
+		return nil, err
+	}
+	x := &explaining{in: &one.input, nodes: o.nodes}
+	x.add(st)
+	if e := x.items[0]; e != nil && (len(e.Nodes) != 1 || !e.Alone(&e.Nodes[0])) {
+		return nil, nil
+	}
+	if err := x.finish(ctx); err != nil {
+		return nil, err
+	}
+	if e := x.items[0]; len(e.Nodes) == 1 && e.Alone(&e.Nodes[0]) {
+		return e, nil
+	}
+	return nil, nil
+}
+
+// explaining makes the Explanations of States, in their order.
+type explaining struct {
+	in    *input
+	nodes []string // that were asked for
+	drops bool     // the States of which all is said
+
+	items []*explain.Explanation
+	from  map[*explain.Explanation]*daemonset.State // with what else the answer needed; not what was dropped
+
+	waiting []int // which of the items are not made yet, as something more has to be read
+	states  []*daemonset.State
+}
+
+// add takes a State. It makes its Explanation, unless that needs what was not read.
+func (x *explaining) add(st *daemonset.State) {
+	x.items = append(x.items, nil)
+	if n := cause.NeedsOn(st, x.nodes).And(cause.NeedsOf(st)); n.Admission || len(n.Nodes) > 0 {
+		x.waiting, x.states = append(x.waiting, len(x.items)-1), append(x.states, st)
+		return
+	}
+	x.explain(len(x.items)-1, st)
+}
+
+// explain makes an Explanation.
+func (x *explaining) explain(at int, st *daemonset.State) {
+	e := explain.Explain(st, explain.Options{Nodes: x.nodes, Outlook: plan.Look(st)})
+	x.items[at] = e
+	if x.from == nil {
+		x.from = map[*explain.Explanation]*daemonset.State{}
+	}
+	if !x.drops {
+		x.from[e] = st
+	}
+}
+
+// finish makes the Explanations that need something more, of which what they share is read
+// once.
+func (x *explaining) finish(ctx context.Context) error {
+	read, err := x.in.knowingAll(ctx, x.states, explainNeeds(x.states, x.nodes))
 	if err != nil {
 		return err
 	}
-	o.gaps(headers(items, headerOf)...)
-	if len(o.names) == 0 {
-		slices.SortStableFunc(items, explain.WorstFirst)
+	for i, st := range read {
+		x.explain(x.waiting[i], st)
 	}
-	return cmp.Or(o.print(items, from), o.foot(headers(items, headerOf)), o.status(items))
-}
-
-// explains returns what explain says of States, in their order, with the State of each that
-// has what else the answer needed; nodes are those that were asked for.
-func (in *input) explains(ctx context.Context, read []*daemonset.State, nodes []string) ([]*explain.Explanation, map[*explain.Explanation]*daemonset.State, error) {
-	read, err := in.knowingAll(ctx, read, explainNeeds(read, nodes))
+	if x.in.many() || len(x.items) == 0 || !x.items[0].StartsInVain() {
+		return nil
+	}
+	st := x.from[x.items[0]] // one look at what it refers to
+	s, err := x.in.refers(ctx, st.Snapshot, &st.DaemonSet.Spec.Template)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	var items []*explain.Explanation
-	from := map[*explain.Explanation]*daemonset.State{}
-	for _, st := range read {
-		e := explain.Explain(st, explain.Options{Nodes: nodes, Outlook: plan.Look(st)})
-		items, from[e] = append(items, e), st
-	}
-	if !in.many() && len(items) > 0 && items[0].StartsInVain() { // one look at what they refer to
-		st := read[0]
-		s, err := in.refers(ctx, st.Snapshot, &st.DaemonSet.Spec.Template)
-		if err != nil {
-			return nil, nil, err
-		}
-		st = st.Reading(s)
-		items[0] = explain.Explain(st, explain.Options{Nodes: nodes, Outlook: plan.Look(st)})
-		from[items[0]] = st
-	}
-	return items, from, nil
+	x.explain(0, st.Reading(s))
+	return nil
 }
 
 // explainNeeds returns what else the answers need: of ten nodes in all the other pods, those

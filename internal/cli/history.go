@@ -144,20 +144,20 @@ func (o *historyOptions) judge(ctx context.Context, items []answered) error {
 		return nil
 	}
 	var rolling []int // which of them
-	var states []*daemonset.State
+	x := &explaining{in: &o.input}
 	for i, h := range items {
 		if h.Rollout.InProgress() {
-			rolling, states = append(rolling, i), append(states, h.from)
+			rolling = append(rolling, i)
+			x.add(h.from)
 		}
 	}
-	verdicts, _, err := o.explains(ctx, states, nil)
-	if err != nil {
+	if err := x.finish(ctx); err != nil {
 		return err
 	}
 	for n, i := range rolling {
 		h := &items[i]
-		if h.History = verdicts[n].Judge(h.History); h.Rollout.Code == history.Stuck {
-			h.now = verdicts[n]
+		if h.History = x.items[n].Judge(h.History); h.Rollout.Code == history.Stuck {
+			h.now = x.items[n]
 		}
 	}
 	return nil

@@ -49,6 +49,7 @@ type input struct {
 
 	unasked []snapshot.What // parts that a cluster is not asked for
 	opened  reader          // what open returned
+	within  string          // the namespace that open returned
 }
 
 func (in *input) addFlags(f *pflag.FlagSet) {
@@ -141,6 +142,7 @@ func (in *input) check() error {
 type reader interface {
 	Read(context.Context, source.Ref) (*snapshot.Snapshot, error)
 	ReadAll(context.Context, source.Filter) ([]*snapshot.Snapshot, error)
+	ReadEach(context.Context, source.Filter, func([]*snapshot.Snapshot) error) error
 	DaemonSets(context.Context, string) ([]appsv1.DaemonSet, error)
 	Nodes(context.Context) ([]source.Labeled, error)
 	Namespaces(context.Context) ([]string, error)
@@ -152,10 +154,21 @@ type reader interface {
 	AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error)
 }
 
-// open returns the reader and the namespace that was asked for. In a dump
-// that is empty, for all, unless a flag names one: the current namespace of a
+// open returns the reader, which it makes once, and the namespace that was asked for. In a
+// dump that is empty, for all, unless a flag names one: the current namespace of a
 // kubeconfig is none of a dump's.
 func (in *input) open(ctx context.Context) (reader, string, error) {
+	if in.opened != nil {
+		return in.opened, in.within, nil
+	}
+	r, namespace, err := in.newReader(ctx)
+	if err == nil {
+		in.opened, in.within = r, namespace
+	}
+	return r, namespace, err
+}
+
+func (in *input) newReader(ctx context.Context) (reader, string, error) {
 	if len(in.from) > 0 {
 		d, err := source.ReadFiles(ctx, in.from, in.In, time.Now, in.how)
 		for _, n := range d.Notes() {
@@ -164,7 +177,6 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		in.opened = d
 		return d, in.config.Namespace(), nil
 	}
 	config, err := in.config.Config(os.Getenv("KUBERNETES_MASTER"))
@@ -182,8 +194,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 	in.progressOn(c)
 	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // somebody waits
 	namespace, err := in.config.CurrentNamespace()
-	in.opened = c.Without(in.unasked...)
-	return in.opened, namespace, err
+	return c.Without(in.unasked...), namespace, err
 }
 
 // namespace returns the one that a command without -A is about.
@@ -329,32 +340,49 @@ func (in *input) knowingAll(ctx context.Context, all []*daemonset.State, needs [
 	return out, nil
 }
 
-// read returns the Snapshots that were chosen.
-func (in *input) read(ctx context.Context) ([]*snapshot.Snapshot, error) {
+// readEach calls each with the Snapshots that were chosen, with some after the other where
+// there are many.
+func (in *input) readEach(ctx context.Context, each func([]*snapshot.Snapshot) error) error {
 	r, namespace, err := in.open(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return in.readFrom(ctx, r, namespace)
+	return in.readEachFrom(ctx, r, namespace, each)
 }
 
-func (in *input) readFrom(ctx context.Context, r reader, namespace string) ([]*snapshot.Snapshot, error) {
-	found, err := in.find(ctx, r, namespace)
-	if slices.ContainsFunc(found, func(s *snapshot.Snapshot) bool { return s != nil && s.Names == snapshot.StandIns }) {
+// readFrom returns the Snapshots that were chosen.
+func (in *input) readFrom(ctx context.Context, r reader, namespace string) (all []*snapshot.Snapshot, err error) {
+	err = in.readEachFrom(ctx, r, namespace, func(read []*snapshot.Snapshot) error {
+		all = append(all, read...)
+		return nil
+	})
+	return all, err
+}
+
+func (in *input) readEachFrom(ctx context.Context, r reader, namespace string, each func([]*snapshot.Snapshot) error) error {
+	standIns := false
+	err := in.find(ctx, r, namespace, func(read []*snapshot.Snapshot) error {
+		standIns = standIns || slices.ContainsFunc(read, func(s *snapshot.Snapshot) bool { return s != nil && s.Names == snapshot.StandIns })
+		return each(read)
+	})
+	if standIns {
 		in.note("the names are stand-ins: the snapshot was written with --redact")
 	}
-	return found, err
+	return err
 }
 
-func (in *input) find(ctx context.Context, r reader, namespace string) ([]*snapshot.Snapshot, error) {
+func (in *input) find(ctx context.Context, r reader, namespace string, each func([]*snapshot.Snapshot) error) error {
 	if len(in.names) == 0 {
 		if in.allNamespaces {
 			namespace = ""
 		}
-		return r.ReadAll(ctx, source.Filter{Namespace: namespace, Selector: in.selector})
+		return r.ReadEach(ctx, source.Filter{Namespace: namespace, Selector: in.selector}, each)
 	}
 	found, err := readNames(ctx, r, within(namespace, in.names), orOfKind)
-	return found, in.meant(err)
+	if err != nil {
+		return in.meant(err)
+	}
+	return each(found)
 }
 
 // within returns the refs with the namespace for those that have none.

@@ -138,21 +138,37 @@ func (q *question) askedBy() view.Asked {
 	return asked
 }
 
-// read returns the States of what was chosen, by the clock and the rules that were
-// asked for. gate is the flag that makes the answer a check, for which nothing is an
+// read returns the States of what was chosen, as readEach gives them.
+func (q *question) read(ctx context.Context, gate string) (all []*daemonset.State, err error) {
+	err = q.readEach(ctx, gate, func(st *daemonset.State) error {
+		all = append(all, st)
+		return nil
+	})
+	return all, err
+}
+
+// readEach calls each with the States of what was chosen, by the clock and the rules that
+// were asked for. gate is the flag that makes the answer a check, for which nothing is an
 // error; empty where it is no check.
-func (q *question) read(ctx context.Context, gate string) ([]*daemonset.State, error) {
-	read, err := q.input.read(ctx)
-	if err == nil && len(read) == 0 && gate != "" {
+func (q *question) readEach(ctx context.Context, gate string, each func(*daemonset.State) error) error {
+	some := false
+	err := q.input.readEach(ctx, func(read []*snapshot.Snapshot) error {
+		for _, s := range read {
+			some = true
+			st, err := q.state(s)
+			if err == nil {
+				err = each(st)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && !some && gate != "" {
 		err = q.ungated(gate)
 	}
-	var all []*daemonset.State
-	for i := 0; i < len(read) && err == nil; i++ {
-		var st *daemonset.State
-		st, err = q.state(read[i])
-		all = append(all, st)
-	}
-	return all, err
+	return err
 }
 
 // exitGate is --exit-code where it was given.

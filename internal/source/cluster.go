@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,6 +43,7 @@ type Cluster struct {
 	allowed *allowance // how much is read in all
 
 	leftOut []snapshot.What // parts that are not asked for
+	on      string          // the only node that is read; empty for all
 	told    *told           // see OnReading
 }
 
@@ -55,6 +57,16 @@ func (c *Cluster) Notify(note func(string)) { c.waits.tell = note }
 func (c *Cluster) Without(what ...snapshot.What) *Cluster {
 	out := *c
 	out.leftOut = what
+	return &out
+}
+
+// On returns a Cluster that reads of the nodes only this one, of the pods of a DaemonSet those
+// on it and those that are on none, and neither events nor PodDisruptionBudgets: a few
+// requests, however large the cluster is. Its Snapshots are of no use but for what rests on
+// that node alone; they have no Gap for the rest. A node that cannot be read is an error.
+func (c *Cluster) On(node string) *Cluster {
+	out := *c
+	out.on = node
 	return &out
 }
 
@@ -168,27 +180,44 @@ func (c *Cluster) listsOf(ctx context.Context, r *relation) (*snapshot.Snapshot,
 }
 
 // ReadAll takes the Snapshots of all DaemonSets that the filter lets through,
-// ordered by namespace and name; there may be none. It gives what Read would,
-// but reads what they share once: the nodes, the version, and the revisions,
-// events and PodDisruptionBudgets of the namespace, or of all of them; the pods
-// of a namespace with several of them too, see podsOfSeveral. A few DaemonSets at
-// a time are read again, with their own pods where these were not. One that is
-// deleted meanwhile is left out.
-//
-// All Snapshots are held at the same time: with the pods of 20 DaemonSets on 5,000
-// nodes the program has a gigabyte at its peak.
+// ordered by namespace and name; there may be none. See ReadEach.
 func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, error) {
+	return collected(ctx, f, c.ReadEach)
+}
+
+// collected returns the Snapshots of one reading.
+func collected(ctx context.Context, f Filter, read func(context.Context, Filter, func([]*snapshot.Snapshot) error) error) (all []*snapshot.Snapshot, err error) {
+	err = read(ctx, f, func(some []*snapshot.Snapshot) error {
+		all = append(all, some...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// ReadEach takes the Snapshots of all DaemonSets that the filter lets through,
+// ordered by namespace and name, and calls each with some of them after the other:
+// with those of one namespace, or of several with few pods. What is read of the
+// next ones takes the room of what each has dropped. It is not called where there
+// are none. It gives what Read would, but reads what they share once: the nodes, the
+// version, and the revisions, events and PodDisruptionBudgets of the namespace, or of
+// all of them; the pods of a namespace with several of them too, see podsOfSeveral. A
+// few DaemonSets at a time are read again, with their own pods where these were not.
+// One that is deleted meanwhile is left out.
+func (c *Cluster) ReadEach(ctx context.Context, f Filter, each func([]*snapshot.Snapshot) error) error {
 	ctx = silent(ctx)
 	all, err := c.daemonSets(ctx, f)
 	if err != nil || len(all) == 0 {
-		return nil, err
+		return err
 	}
 	var common, version *snapshot.Snapshot // what they share
 	g, gctx := newGroup(ctx)
 	g.Go(func() (err error) { version, err = c.version(gctx); return err })
 	g.Go(func() (err error) { common, err = c.lists(gctx, f.Namespace, nil, nil); return err })
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return err
 	}
 	var namespaces []string
 	for i := range all {
@@ -196,14 +225,61 @@ func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, 
 	}
 	selecting, err := c.openShift(ctx, common.Nodes, namespaces...)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	for some := range atATime(all) {
+		taken, err := c.takeAll(ctx, some, common, version, selecting)
+		if err == nil && len(taken) > 0 {
+			err = each(taken)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// podsAtATime is how many pods are read before it is answered what they mean. It is more than
+// most clusters have.
+const podsAtATime = 10_000
+
+// atATime returns DaemonSets in their order, some after the other: those of a namespace
+// together, and as many namespaces as have no more pods than may be held at a time.
+func atATime(all []appsv1.DaemonSet) iter.Seq[[]appsv1.DaemonSet] {
+	return func(yield func([]appsv1.DaemonSet) bool) {
+		begun, pods := 0, int64(0)
+		for end := 0; end < len(all); {
+			next, of := end, int64(0)
+			for ; next < len(all) && all[next].Namespace == all[end].Namespace; next++ {
+				of += expectedPods(&all[next])
+			}
+			if end > begun && pods+of > podsAtATime {
+				if !yield(all[begun:end]) {
+					return
+				}
+				begun, pods = end, 0
+			}
+			end, pods = next, pods+of
+		}
+		if begun < len(all) {
+			yield(all[begun:])
+		}
+	}
+}
+
+// expectedPods is how many pods a DaemonSet has, by its status.
+func expectedPods(ds *appsv1.DaemonSet) int64 {
+	return int64(max(ds.Status.DesiredNumberScheduled, ds.Status.CurrentNumberScheduled, 0))
+}
+
+// takeAll takes the Snapshots of DaemonSets of which the rest was read.
+func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, version *snapshot.Snapshot, selecting openShift) ([]*snapshot.Snapshot, error) {
 	pods, err := c.podsOfSeveral(ctx, all)
 	if err != nil {
 		return nil, err
 	}
 	taken := make([]*snapshot.Snapshot, len(all))
-	g, gctx = newGroup(ctx)
+	g, gctx := newGroup(ctx)
 	g.SetLimit(concurrent)
 	for i := range all {
 		g.Go(func() error {

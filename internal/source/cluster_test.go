@@ -24,6 +24,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -158,6 +159,118 @@ func TestReadAllReadsNodesOnce(t *testing.T) {
 	for _, snap := range all {
 		if &snap.Nodes[0] != &all[0].Nodes[0] {
 			t.Errorf("daemonset %s has nodes of its own", snap.DaemonSet.Name)
+		}
+	}
+}
+
+// TestReadOn: of one node as much is read as of a cluster that has no other, with a handful of requests.
+func TestReadOn(t *testing.T) {
+	const world = "ds agent\nrev agent-1 app=agent\nds other\n"
+	text := world + "node n7\npod p7 app=agent node=n7\npod waits app=agent node=\n"
+	whole := text
+	for i := range 6 {
+		whole += fmt.Sprintf("node n%d\npod p%d app=agent node=n%d\n", i, i, i)
+	}
+	whole += "pod q7 app=web node=n7\n"
+	s := newAPIServer(t, parseWorld(t, whole))
+	got, err := newCluster(t, s).On("n7").Read(background, Ref{"kube-system", "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := newCluster(t, newAPIServer(t, parseWorld(t, text))).Read(background, Ref{"kube-system", "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-of a cluster with that node +read):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int{"daemonset": 2, "version": 1, "node": 1, "pods": 2, "controllerrevisions": 1}, s.asked()); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	if _, err := newCluster(t, s).On("gone").Read(background, Ref{"kube-system", "agent"}); err == nil {
+		t.Error("no error for a node that is not there")
+	}
+}
+
+// TestReadEach: how many DaemonSets are read before it is answered what they mean; those of a namespace always together.
+func TestReadEach(t *testing.T) {
+	for _, tt := range []struct {
+		pods string // of each DaemonSet by its status: namespaces with DaemonSets in them
+		want string
+		why  string
+	}{
+		{"5 5|5|5 5", "5", "few pods"},
+		{"4000 4000|2000|1", "3 1", "as many as may be held"},
+		{"9000 9000|9000|9000", "2 1 1", "a namespace with more is read alone"},
+		{"1|20000|1", "1 1 1", "as is one between small ones"},
+		{"0", "1", "one"},
+		{"", "", "none: it is not called"},
+	} {
+		text := "node n1\n"
+		for i, namespace := range strings.Split(tt.pods, "|") {
+			for j, pods := range strings.Fields(namespace) {
+				text += fmt.Sprintf("ds d%d ns=ns%d current=%s\n", j, i, pods)
+			}
+		}
+		c := newCluster(t, newAPIServer(t, parseWorld(t, text)))
+		var got, names []string
+		err := c.ReadEach(background, Filter{}, func(some []*snapshot.Snapshot) error {
+			got = append(got, strconv.Itoa(len(some)))
+			for _, s := range some {
+				names = append(names, s.DaemonSet.Namespace+"/"+s.DaemonSet.Name)
+			}
+			return nil
+		})
+		if err != nil || strings.Join(got, " ") != tt.want || !slices.IsSorted(names) {
+			t.Errorf("%s: %v, want %s (%s, %v)", tt.why, got, tt.want, names, err)
+		}
+	}
+	stop := errors.New("enough")
+	calls := 0
+	err := newCluster(t, newAPIServer(t, parseWorld(t, "node n1\nds a ns=a current=9000\nds b ns=b current=9000\n"))).ReadEach(background, Filter{}, func([]*snapshot.Snapshot) error {
+		calls++
+		return stop
+	})
+	if !errors.Is(err, stop) || calls != 1 {
+		t.Errorf("%v after %d calls, want the error of the first", err, calls)
+	}
+}
+
+// TestParted: pods go to those that select them, in their order.
+func TestParted(t *testing.T) {
+	set := func(name, selector string) relation {
+		s, err := labels.Parse(selector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return relation{ds: &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: name}}, selector: s}
+	}
+	for _, tt := range []struct{ pods, want, why string }{
+		{"1a 2b 3a 4c 5b 6a", "a: 1a 3a 6a, b: 2b 5b, c: 4c", "each selects its own"},
+		{"1c 2b 3a", "a: 3a, b: 2b, c: 1c", "the other way round"},
+		{"1a 2a", "a: 1a 2a, b:, c:", "one has all"},
+		{"", "a:, b:, c:", "there is none"},
+		{"1a 2ab 3b 4c", "a: 1a 2ab, b: 2ab 3b, c: 4c", "two select the same pod"},
+	} {
+		var pods []corev1.Pod
+		for _, name := range strings.Fields(tt.pods) {
+			p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
+			for _, l := range name[1:] {
+				p.Labels[string(l)] = ""
+			}
+			pods = append(pods, p)
+		}
+		of := parted(pods, []relation{set("a", "a"), set("b", "b"), set("c", "c")})
+		var got []string
+		for _, name := range []string{"a", "b", "c"} {
+			words := name + ":"
+			for _, p := range of[name] {
+				words += " " + p.Name
+			}
+			got = append(got, words)
+		}
+		if strings.Join(got, ", ") != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, strings.Join(got, ", "), tt.want)
 		}
 	}
 }

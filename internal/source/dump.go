@@ -369,7 +369,11 @@ func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 // through, ordered by namespace and name; there may be none. Those that are
 // not recorded Snapshots share their Nodes.
 func (d *Dump) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, error) {
-	var out []*snapshot.Snapshot
+	return collected(ctx, f, d.ReadEach)
+}
+
+// ReadEach calls each with the Snapshots that ReadAll returns, one after the other.
+func (d *Dump) ReadEach(ctx context.Context, f Filter, each func([]*snapshot.Snapshot) error) error {
 	partial := "" // of all DaemonSets; those that were named are there, or not
 	if len(f.Names) == 0 {
 		partial = d.partial("DaemonSet")
@@ -379,20 +383,22 @@ func (d *Dump) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, err
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		s, err := d.snapshot(r)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if partial != "" {
 			c := *s
 			c.Gaps = ordered(append(slices.Clone(s.Gaps), snapshot.Gap{What: snapshot.DaemonSets, Why: snapshot.Partial, Message: partial}))
 			s = &c
 		}
-		out = append(out, s)
+		if err := each([]*snapshot.Snapshot{s}); err != nil {
+			return err
+		}
 	}
-	return out, nil
+	return nil
 }
 
 func (d *Dump) labels(r Ref) map[string]string {

@@ -23,6 +23,9 @@ import (
 // lists reads what a Snapshot holds beside the DaemonSet. Without of, it reads for all
 // DaemonSets of the namespace, and no pods. The nodes of known are not read again.
 func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, known *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+	if c.on != "" {
+		return c.listsOn(ctx, namespace, of)
+	}
 	var s snapshot.Snapshot
 	var podEvents []corev1.Event
 	var gaps [6][]snapshot.Gap // of each request
@@ -67,6 +70,42 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, kno
 	return &s, err
 }
 
+// listsOn reads what a Snapshot of one DaemonSet holds that rests on the node that is read alone.
+func (c *Cluster) listsOn(ctx context.Context, namespace string, of *relation) (*snapshot.Snapshot, error) {
+	var s snapshot.Snapshot
+	var pods [2][]corev1.Pod
+	var gaps [3][]snapshot.Gap // of each list
+	g, ctx := newGroup(ctx)
+	g.Go(func() error {
+		node, err := c.api.Nodes().Get(ctx, c.on, metav1.GetOptions{})
+		if err == nil && node.Name != c.on {
+			err = unusable(fmt.Errorf("node %s", node.Name))
+		}
+		if err != nil {
+			return c.refused(ctx, "node "+c.on, "kubectl auth can-i get nodes", err)
+		}
+		strip(node)
+		s.Nodes = []corev1.Node{*node}
+		return nil
+	})
+	g.Go(func() (err error) {
+		for i, node := range []string{"", c.on} { // in this order: one that is bound meanwhile is in the second at least
+			o := metav1.ListOptions{LabelSelector: of.selector.String(), FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()}
+			if pods[i], gaps[i], err = list[corev1.Pod](ctx, c, snapshot.Pods, o, c.api.Pods(namespace).Kept, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	g.Go(func() (err error) {
+		s.Revisions, gaps[2], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{}, c.api.ControllerRevisions(namespace).List, of.takes)
+		return err
+	})
+	err := g.Wait()
+	s.Pods, s.Gaps = lastOfEach(slices.Concat(pods[:]...), keyOf[corev1.Pod]), slices.Concat(gaps[:]...)
+	return &s, err
+}
+
 // podsOfNamespaces are the pods that were read once for all DaemonSets of a namespace.
 type podsOfNamespaces struct {
 	c    *Cluster
@@ -74,7 +113,7 @@ type podsOfNamespaces struct {
 }
 
 type podsOfNamespace struct {
-	pods []corev1.Pod // that one of the DaemonSets selects
+	pods map[string][]corev1.Pod // that a DaemonSet selects, by its name
 	gaps []snapshot.Gap
 }
 
@@ -92,7 +131,7 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 			return nil, err
 		}
 		of[r.ds.Namespace] = append(of[r.ds.Namespace], r)
-		expected[r.ds.Namespace] += int64(max(r.ds.Status.DesiredNumberScheduled, r.ds.Status.CurrentNumberScheduled))
+		expected[r.ds.Namespace] += expectedPods(r.ds)
 	}
 	g, ctx := newGroup(ctx)
 	g.SetLimit(concurrent)
@@ -111,11 +150,51 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			out.read[namespace] = podsOfNamespace{pods, gaps}
+			out.read[namespace] = podsOfNamespace{parted(pods, sets), gaps}
 			return err
 		})
 	}
 	return out, g.Wait()
+}
+
+// parted returns the pods that each of the DaemonSets selects, by its name, in their order. A pod that
+// several select is among those of each; otherwise nothing is copied, and the pods change places.
+func parted(pods []corev1.Pod, sets []relation) map[string][]corev1.Pod {
+	whose, size, out := make([]int, len(pods)), make([]int, len(sets)), map[string][]corev1.Pod{}
+	for i := range pods {
+		selected := 0
+		for j, r := range sets {
+			if r.selector.Matches(labels.Set(pods[i].Labels)) {
+				whose[i] = j
+				size[j]++
+				selected++
+			}
+		}
+		if selected != 1 {
+			for _, r := range sets {
+				out[r.ds.Name] = filter(pods, func(o metav1.Object) bool { return r.selector.Matches(labels.Set(o.GetLabels())) })
+			}
+			return out
+		}
+	}
+	next, end := make([]int, len(sets)), 0
+	for j, r := range sets {
+		next[j] = end
+		end += size[j]
+		out[r.ds.Name] = slices.Clip(pods[next[j]:end])
+	}
+	place := whose
+	for i, j := range whose {
+		place[i] = next[j]
+		next[j]++
+	}
+	for i := range pods {
+		for to := place[i]; to != i; to = place[i] {
+			pods[i], pods[to] = pods[to], pods[i]
+			place[i], place[to] = place[to], place[i]
+		}
+	}
+	return out
 }
 
 // errManyOthers says that a list has many objects that nobody asked for.
@@ -143,7 +222,7 @@ func (p *podsOfNamespaces) pick(ctx context.Context, r relation, common *snapsho
 	}
 	read, shared := p.read[r.ds.Namespace]
 	if shared {
-		s.Pods = filter(read.pods, func(o metav1.Object) bool { return r.selector.Matches(labels.Set(o.GetLabels())) })
+		s.Pods = read.pods[r.ds.Name]
 	} else {
 		var err error
 		if s.Pods, read.gaps, err = p.c.pods(ctx, r); err != nil {
@@ -196,7 +275,7 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose trouble
 
 func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
 	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
-		telling(c.told, snapshot.Pods, int(max(r.ds.Status.DesiredNumberScheduled, r.ds.Status.CurrentNumberScheduled)), c.api.Pods(r.ds.Namespace).Kept), nil)
+		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), c.api.Pods(r.ds.Namespace).Kept), nil)
 }
 
 func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool, which ...fields.Selector) ([]corev1.Event, []snapshot.Gap, error) {

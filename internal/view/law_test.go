@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
@@ -218,5 +219,39 @@ func TestScreensAreShort(t *testing.T) {
 		if n := strings.Count(b.String(), "\n"); n > most {
 			t.Errorf("seed %d: %d lines, at most %d:\n%s", seed, n, most, b.String())
 		}
+	}
+}
+
+// TestNodeAlone: what a screen says of a node on which nothing is wrong is the same where no
+// other node was read, and no event and no PodDisruptionBudget.
+func TestNodeAlone(t *testing.T) {
+	said, others := 0, 0
+	for seed := range cases.Of(int64(300)) {
+		s := []func(int64) *snapshot.Snapshot{dstest.Random, dstest.RandomTrouble, dstest.RandomCommon, dstest.RandomPlacement, dstest.RandomOpenShift}[seed%5](seed)
+		for i := range s.Nodes[:min(8, len(s.Nodes))] {
+			name := s.Nodes[i].Name
+			one := *s
+			one.Nodes, one.Events, one.PodDisruptionBudgets = s.Nodes[i:i+1], nil, nil
+			one.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(p corev1.Pod) bool { return p.Spec.NodeName != "" && p.Spec.NodeName != name })
+			options := explain.Options{Nodes: []string{name}}
+			alone, all := explained(t, &one, options), explained(t, s, options)
+			if len(alone.Nodes) != 1 || !alone.Alone(&alone.Nodes[0]) {
+				if len(all.Nodes) == 1 && all.Alone(&all.Nodes[0]) {
+					others++
+				}
+				continue
+			}
+			said++
+			var got, want bytes.Buffer
+			check(t, Nodes(&got, alone, options.Nodes, askable, Style{Width: 80}))
+			check(t, Nodes(&want, all, options.Nodes, askable, Style{Width: 80}))
+			if got.String() != want.String() {
+				t.Fatalf("seed %d, node %s alone:\n%s\nwith all others:\n%s\n%s", seed, name, got.String(), want.String(), dstest.Describe(s))
+			}
+		}
+	}
+	t.Logf("%d nodes alone; of %d that are fine it cannot be told alone", said, others)
+	if said < 200 || others > said/2 {
+		t.Errorf("%d nodes alone, and %d that are fine but not alone", said, others)
 	}
 }

@@ -44,6 +44,13 @@ func (e *Explanation) OnNode(n *Node) *Problem {
 	return nil
 }
 
+// Alone reports whether all that is said of a node rests on it, its pods, the template and the
+// revisions alone, so that it is the same without any other node: nothing is wrong there. What
+// is wrong is explained by what other nodes have in common, or lack.
+func (e *Explanation) Alone(n *Node) bool {
+	return n.Exists && n.ShouldRun != nil && n.Problem == nil && e.OnNode(n) == nil
+}
+
 // Stays reports whether the node is not eligible and keeps a pod until the next
 // rollout deletes it.
 func (n *Node) Stays() bool {
