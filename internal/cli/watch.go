@@ -72,6 +72,7 @@ type following struct {
 	told  []plan.Happening     // what happened since it was last shown
 	shown time.Time            // by the server's clock
 	cost  time.Duration        // of looking and showing
+	news  bool                 // something was seen since then
 
 	known  string     // what was asked besides the objects that are followed, or is being asked
 	knows  chan known // the answer; nil where none is waited for
@@ -252,7 +253,7 @@ type known struct {
 // know takes an answer. Where there is none, as the server does not answer, the watch
 // tells it.
 func (f *following) know(k known) error {
-	f.knows = nil
+	f.knows, f.news = nil, true
 	f.f.Know(k.read)
 	if p := (*source.PanicError)(nil); errors.As(k.err, &p) {
 		return k.err
@@ -270,6 +271,7 @@ func asked(st *daemonset.State, n cause.Needs) string {
 
 // see takes what the watch tells.
 func (f *following) see(s source.Seen) {
+	f.news = true
 	if f.seen = s.At; s.Kind != "" {
 		f.heard(s)
 		return
@@ -315,11 +317,15 @@ func (f *following) time() time.Time {
 
 // show shows what happened: in lines as soon as it did, on a terminal with every
 // second of the clock, and at once in another size. On a large cluster a look costs so
-// much that it is not taken more often than its tenfold.
+// much that it is not taken more often than its tenfold, and where nothing was seen and
+// nothing is due, which leaves only the clock, than its two hundredfold.
 func (f *following) show() error {
 	at := f.time()
 	f.told = append(f.told, f.f.Settle(at, false)...)
 	wait := max(time.Second, 10*f.cost)
+	if !f.news && len(f.told) == 0 && (f.now.Due.IsZero() || at.Before(f.now.Due)) {
+		wait = max(time.Second, 200*f.cost)
+	}
 	if f.terminal == nil && f.format == inText && len(f.told) > 0 {
 		wait = 10 * f.cost
 	}
@@ -331,6 +337,7 @@ func (f *following) show() error {
 		return nil
 	}
 	began := time.Now()
+	f.news = false
 	err := f.look(at)
 	if err == nil && f.now.End == "" { // else end shows it
 		err = f.write()

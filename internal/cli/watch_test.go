@@ -372,3 +372,42 @@ func TestWatchClock(t *testing.T) {
 		t.Errorf("in 30 seconds: %v", drawn)
 	}
 }
+
+// TestWatchRests: a look that costs much is not taken where nothing was seen, unless something is due.
+func TestWatchRests(t *testing.T) {
+	const cost = 50 * time.Millisecond // ten times it is less than a second, and two hundred times are ten
+	for _, tt := range []struct {
+		why   string
+		grid  string
+		then  func(w *watched)
+		after time.Duration
+		looks bool
+	}{
+		{"nothing was seen", "O O N", nil, 9 * time.Second, false},
+		{"for long", "O O N", nil, 10 * time.Second, true},
+		{"a pod changed", "O O N", func(w *watched) { w.pod("p0", crashes) }, time.Second, true},
+		{"but a moment ago", "O O N", func(w *watched) { w.pod("p0", crashes) }, 900 * time.Millisecond, false},
+		{"changes of nodes do not arrive", "O O N", func(w *watched) { w.lose("nodes") }, time.Second, true},
+		{"more was read", "O O N", func(w *watched) { _ = w.know(known{read: w.start}) }, time.Second, true},
+		{"a pod is available in five seconds", "O O N", func(w *watched) { w.following.now.Due = w.now.Add(5 * time.Second) }, 5 * time.Second, true},
+		{"and not sooner", "O O N", func(w *watched) { w.following.now.Due = w.now.Add(5 * time.Second) }, 4 * time.Second, false},
+	} {
+		w := watch(t, "explain", inText, &size{80, 24}, dstest.State(tt.grid))
+		w.now = w.now.Add(time.Minute)
+		if err := w.show(); err != nil {
+			t.Fatal(err)
+		}
+		w.cost = cost
+		if tt.then != nil {
+			tt.then(w)
+		}
+		w.now = w.now.Add(tt.after)
+		before := w.following.now
+		if err := w.show(); err != nil {
+			t.Fatal(err)
+		}
+		if looked := w.following.now != before; looked != tt.looks {
+			t.Errorf("%s: looks after %s: %t, want %t", tt.why, tt.after, looked, tt.looks)
+		}
+	}
+}

@@ -28,6 +28,11 @@ type Progress struct {
 	// nothing has come.
 	Owed time.Duration
 
+	// Due is when the clock alone changes the next of this: a pod becomes available, a batch is
+	// over, or an end or what is owed has stood for long enough. It is zero where nothing of that
+	// is to come. What is late, and for how long nothing has moved, changes with any second.
+	Due time.Time
+
 	Batches     int // that the controller did
 	AsPredicted int // of them
 	End         End
@@ -82,7 +87,34 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 		return p, nil
 	}
 	p.End = f.ended(p, f.present(p))
+	p.Due = f.dueAt(p.State)
 	return p, nil
+}
+
+// dueAt returns Progress.Due.
+func (f *Follower) dueAt(st *daemonset.State) (next time.Time) {
+	add := func(at time.Time) {
+		if at.After(f.at) && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	for i := range st.Nodes {
+		for _, p := range st.Nodes[i].Pods {
+			if p.AvailableAt != nil {
+				add(*p.AvailableAt)
+			}
+		}
+	}
+	if f.open != nil {
+		add(f.open.last.Add(quiet))
+	}
+	if f.still.end != "" {
+		add(f.still.since.Add(calm))
+	}
+	if !f.due.since.IsZero() {
+		add(f.due.since.Add(overdue))
+	}
+	return next
 }
 
 // due is what the next sync has been predicted to do after so many batches, and since

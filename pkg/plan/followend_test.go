@@ -3,6 +3,8 @@ package plan
 import (
 	"testing"
 	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 )
 
 // TestResume: what could not be seen was not owed, and an end that showed meanwhile must
@@ -24,5 +26,33 @@ func TestResume(t *testing.T) {
 				t.Errorf("owed %s, idle %s, end %q", p.Owed, p.Idle, p.End)
 			}
 		})
+	}
+}
+
+// TestDue: when the clock alone changes what is told.
+func TestDue(t *testing.T) {
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    time.Duration // from the beginning; 0: nothing is due
+		why     string
+	}{
+		{"N N N", nil, calm, "that all is done has to hold for half a minute"},
+		{"N W N O", []dstest.Option{dstest.MinReadySeconds(20)}, 19 * time.Second, "a new pod that is Ready becomes available"},
+		{"N V O O", []dstest.Option{dstest.MinReadySeconds(20)}, 19 * time.Second, "an old one as well"},
+		{"N O O O", nil, overdue, "the next deletion is owed"},
+	} {
+		f := follow(t, tt.grid, tt.options...)
+		p, err := f.Progress(f.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		due := time.Duration(0)
+		if !p.Due.IsZero() {
+			due = p.Due.Sub(f.at)
+		}
+		if due != tt.want {
+			t.Errorf("%s: due after %s, want %s", tt.why, due, tt.want)
+		}
 	}
 }
