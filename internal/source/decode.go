@@ -89,9 +89,11 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	if t == nil {
 		return other(raw, o)
 	}
-	o.is = reflect.New(t).Interface().(metav1.Object)
-	if err := o.decodeInto(raw, o.is); err != nil {
-		return o, err
+	if o.is = fewerRead(raw, o.kind, t); o.is == nil {
+		o.is = reflect.New(t).Interface().(metav1.Object)
+		if err := o.decodeInto(raw, o.is); err != nil {
+			return o, err
+		}
 	}
 	switch is := o.is.(type) {
 	case *appsv1.DaemonSet:
@@ -194,7 +196,7 @@ func other(raw []byte, o object) (object, error) {
 	}
 	o.note, o.referred, o.manager = passedOver(raw, o.kind), referredOf(o.kind, raw), managerOf(o.kind, raw)
 	if o.kind == ofOperators {
-		o.operator = raw
+		o.operator = bytes.Clone(raw)
 	}
 	var timed struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`

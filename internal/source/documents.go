@@ -43,6 +43,7 @@ type documents struct {
 	items  int      // of that list, so far
 	batch  []item
 	size   int                      // bytes in batch
+	texts  []byte                   // of items in JSON: the next batch takes the room of the one before
 	later  []item                   // items that have no kind, of a list whose kind has not come yet
 	kinds  map[metav1.TypeMeta]bool // of the objects of this document, so far
 
@@ -476,6 +477,9 @@ func (d *documents) flush(ctx context.Context) error {
 		if err := d.emitAll(objects[i], batch[i].path); err != nil {
 			return err
 		}
+	}
+	if len(d.later) == 0 { // no object holds a part of its text
+		d.texts = d.texts[:0]
 	}
 	return nil
 }

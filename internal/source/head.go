@@ -62,17 +62,31 @@ func plainText(raw []byte) (text, rest []byte, ok bool) {
 	return raw[1 : 1+end], raw[end+2:], true
 }
 
+// sizeOfText returns how long the text is that JSON begins with, in its quotes.
+func sizeOfText(raw []byte) int {
+	for at := 1; ; {
+		end := bytes.IndexByte(raw[min(at, len(raw)):], '"')
+		if end < 0 {
+			return len(raw)
+		}
+		at += end + 1
+		escapes := 0
+		for raw[at-2-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return at
+		}
+	}
+}
+
 // sizeOfValue returns how long the value is that JSON begins with.
 func sizeOfValue(raw []byte) int {
 	depth := 0
 	for at := 0; at < len(raw); at++ {
 		switch raw[at] {
 		case '"':
-			for at++; at < len(raw) && raw[at] != '"'; at++ {
-				if raw[at] == '\\' {
-					at++
-				}
-			}
+			at += sizeOfText(raw[at:]) - 1
 		case '{', '[':
 			depth++
 			continue

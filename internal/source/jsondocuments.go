@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"sync"
 
 	kjson "k8s.io/apimachinery/pkg/util/json"
@@ -67,6 +68,20 @@ func (j *jsonReader) lineAt(offset int64) int {
 func (j *jsonReader) value() (raw json.RawMessage, line int, err error) {
 	err = j.fail(j.Decode(&raw))
 	return raw, j.lineAt(j.InputOffset() - int64(len(raw))), err
+}
+
+// textOf is a value as text, which stands behind others in one piece of memory.
+type textOf struct {
+	into *[]byte
+	text []byte
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *textOf) UnmarshalJSON(text []byte) error {
+	begin := len(*t.into)
+	*t.into = append(*t.into, text...)
+	t.text = slices.Clip((*t.into)[begin:])
+	return nil
 }
 
 func (j *jsonReader) token() (json.Token, error) {
@@ -176,10 +191,11 @@ func (d *documents) jsonList(ctx context.Context, j *jsonReader) error {
 func (d *documents) jsonItems(ctx context.Context, j *jsonReader, path string) error {
 	for i := 0; j.More(); i++ {
 		it := item{path: fmt.Sprintf("%s[%d]", path, i)}
-		var err error
-		if it.text, it.line, err = j.value(); err != nil {
+		value := textOf{into: &d.texts}
+		if err := j.fail(j.Decode(&value)); err != nil {
 			return d.at(it.path, err)
 		}
+		it.text, it.line = value.text, j.lineAt(j.InputOffset()-int64(len(value.text)))
 		if err := d.add(ctx, it); err != nil {
 			return err
 		}

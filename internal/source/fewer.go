@@ -1,0 +1,199 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	sjson "sigs.k8s.io/json"
+)
+
+// fewer tells which fields of an object that is written in JSON are read: as wire does of one that
+// comes in protobuf, and with all that has a time, or says which volumes a node has.
+type fewer struct {
+	fields map[string]*fewerField // all that the type has
+	list   bool                   // it stands in a list of its kind
+}
+
+type fewerField struct {
+	number int
+	begins string // the first byte of a value that fits; empty: any
+	kept   bool
+	inner  *fewer // what is kept of it; nil: all
+}
+
+// What decode keeps of the kinds of which a dump has thousands, in the notation of wire.
+const (
+	ofDumpMeta = `kind apiVersion metadata{name namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink labels ownerReferences managedFields{time}} `
+	ofDumpNode = ofDumpMeta + `spec{taints unschedulable} status{conditions allocatable volumesAttached nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
+	ofDumpPod  = ofDumpMeta + `spec{` + ofPodSpec + ofDumpUnbound + `} ` + ofPodStatus
+
+	ofDumpUnbound = ` nodeSelector tolerations volumes{name persistentVolumeClaim{claimName} ephemeral{volumeClaimTemplate{metadata{` + ofTimes + `}}}} affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
+	ofTimes       = `creationTimestamp deletionTimestamp deletionGracePeriodSeconds managedFields{time}`
+)
+
+// fewerOf are the kinds of which not all is read.
+var fewerOf = map[metav1.TypeMeta]func() *fewer{
+	{APIVersion: "v1", Kind: "Node"}: sync.OnceValue(func() *fewer { return fewerIn[corev1.Node](ofDumpNode) }),
+	{APIVersion: "v1", Kind: "Pod"}: sync.OnceValue(func() *fewer {
+		return fewerIn[corev1.Pod](strings.Replace(ofDumpPod, "status{", "status{ephemeralContainerStatuses{state lastState} volumeHealth{lastTransitionTime} ", 1))
+	}),
+}
+
+func fewerIn[T any](kept string) *fewer {
+	return fewerFields(reflect.TypeFor[T](), &kept)
+}
+
+// fewerFields reads names up to a closing brace. It panics where a type has no such field.
+func fewerFields(t reflect.Type, kept *string) *fewer {
+	f := &fewer{fields: map[string]*fewerField{}}
+	for name, field := range fieldTypes(t) {
+		f.fields[name] = &fewerField{number: len(f.fields), begins: beginsWith(field.Type)}
+	}
+	for {
+		*kept = strings.TrimLeft(*kept, " ")
+		if *kept == "" || (*kept)[0] == '}' {
+			*kept = strings.TrimPrefix(*kept, "}")
+			return f
+		}
+		end := strings.IndexAny(*kept+" ", " {}")
+		name := strings.TrimLeft((*kept)[:end], "=#") // what many have in common is found later
+		*kept = (*kept)[end:]
+		is := f.fields[name]
+		if is == nil {
+			panic(t.String() + " has no field " + name)
+		}
+		is.kept = true
+		if rest, has := strings.CutPrefix(*kept, "{"); has {
+			*kept = rest
+			of, list := fieldTypes(t)[name].Type, false
+			for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+				list = list || of.Kind() == reflect.Slice
+				of = of.Elem()
+			}
+			is.inner = fewerFields(of, kept)
+			is.inner.list = list
+		}
+	}
+}
+
+// beginsWith returns the bytes that JSON of a type may begin with; empty where that is up to
+// the type.
+func beginsWith(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return ""
+	case t.Kind() == reflect.Struct, t.Kind() == reflect.Map:
+		return "{n"
+	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
+		return "[n"
+	case t.Kind() == reflect.String:
+		return `"n`
+	case t.Kind() == reflect.Bool:
+		return "tfn"
+	}
+	return ""
+}
+
+// fewerRead returns an object of a type of which not all is read; nil where all of it has to be.
+func fewerRead(raw []byte, kind metav1.TypeMeta, t reflect.Type) metav1.Object {
+	of := fewerOf[kind]
+	if of == nil {
+		return nil
+	}
+	held := fewerTexts.Get().(*[]byte)
+	defer fewerTexts.Put(held)
+	text, ok := of().of((*held)[:0], raw)
+	*held = text
+	if !ok {
+		return nil
+	}
+	into := reflect.New(t).Interface()
+	if odd, err := sjson.UnmarshalStrict(text, into); err != nil || len(odd) > 0 {
+		return nil
+	}
+	return into.(metav1.Object)
+}
+
+var fewerTexts = sync.Pool{New: func() any { return new([]byte) }} // Unmarshal copies what it keeps of them
+
+// of appends to a text what is read of an object. ok is false where all of it has to be read, as
+// something is odd about it: a field that the type does not have, one that stands there twice, a
+// value of another kind. The object is JSON that was parsed before.
+func (f *fewer) of(into, object []byte) (text []byte, ok bool) {
+	rest := bytes.TrimLeft(object, space)
+	if len(rest) == 0 || rest[0] != '{' {
+		return into, false
+	}
+	into = append(into, '{')
+	begun := len(into)
+	var seen [2]uint64
+	for rest = rest[1:]; ; {
+		rest = bytes.TrimLeft(rest, space+",")
+		if len(rest) == 0 {
+			return into, false
+		}
+		if rest[0] == '}' {
+			return append(into, '}'), true
+		}
+		key, after, plain := plainText(rest)
+		field := f.fields[string(key)]
+		if !plain || field == nil || field.number >= 128 || seen[field.number/64]&(1<<(field.number%64)) != 0 {
+			return into, false
+		}
+		seen[field.number/64] |= 1 << (field.number % 64)
+		value := bytes.TrimLeft(after, space+":")
+		if len(value) == 0 || field.begins != "" && strings.IndexByte(field.begins, value[0]) < 0 {
+			return into, false
+		}
+		size := sizeOfValue(value)
+		rest = value[size:]
+		if !field.kept {
+			continue
+		}
+		if len(into) > begun {
+			into = append(into, ',')
+		}
+		into = append(append(append(into, '"'), key...), '"', ':')
+		switch value = value[:size]; {
+		case field.inner == nil || value[0] == 'n':
+			into = append(into, value...)
+		case field.inner.list:
+			into, ok = field.inner.ofEach(into, value)
+		default:
+			into, ok = field.inner.of(into, value)
+		}
+		if field.inner != nil && value[0] != 'n' && !ok {
+			return into, false
+		}
+	}
+}
+
+// ofEach does what of does for each object of a list.
+func (f *fewer) ofEach(into, list []byte) (text []byte, ok bool) {
+	into = append(into, '[')
+	for rest := list[1:]; ; {
+		rest = bytes.TrimLeft(rest, space)
+		switch {
+		case len(rest) == 0:
+			return into, false
+		case rest[0] == ']':
+			return append(into, ']'), true
+		case rest[0] == ',':
+			into, rest = append(into, ','), rest[1:]
+			continue
+		}
+		size := sizeOfValue(rest)
+		if into, ok = f.of(into, rest[:size]); !ok {
+			return into, false
+		}
+		rest = rest[size:]
+	}
+}

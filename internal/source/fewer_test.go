@@ -1,0 +1,108 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
+)
+
+// TestFewer: an object is the same where only what is read of it is decoded, with its times, its volumes and whether it
+// has a status.
+func TestFewer(t *testing.T) {
+	t.Run("nodes", func(t *testing.T) { testFewer[corev1.Node](t, "Node") })
+	t.Run("pods", func(t *testing.T) { testFewer[corev1.Pod](t, "Pod") })
+}
+
+func testFewer[T any, P oneOf[T]](t *testing.T, kind string) {
+	of := metav1.TypeMeta{APIVersion: "v1", Kind: kind}
+	size, left := 0, 0
+	for i := range cases.Of(300) {
+		o := P(new(T))
+		filler(int64(i)).Fill(o)
+		o.SetName("one")
+		if o.SetNamespace(""); kind == "Pod" {
+			o.SetNamespace("ns")
+		}
+		o.GetObjectKind().SetGroupVersionKind(of.GroupVersionKind())
+		raw, err := json.Marshal(o)
+		must(t, err)
+		if i%3 == 0 {
+			var b bytes.Buffer
+			must(t, json.Indent(&b, raw, "", "    "))
+			raw = b.Bytes()
+		}
+		text, ok := fewerOf[of]().of(nil, raw)
+		if !ok {
+			t.Fatalf("%d: all of it is read: %s", i, raw)
+		}
+		size, left = size+len(raw), left+len(text)
+		got, err := decode(raw, metav1.TypeMeta{})
+		must(t, err)
+		want, err := decodeWhole(raw)
+		must(t, err)
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(object{}, page{}, listMeta{})); diff != "" {
+			t.Fatalf("%d: (-of all +of what is read):\n%s", i, diff)
+		}
+	}
+	if left > size*2/3 {
+		t.Errorf("%d of %d bytes are read", left, size)
+	}
+}
+
+// decodeWhole does what decode does, without leaving anything out.
+func decodeWhole(raw []byte) (object, error) {
+	kept := fewerOf
+	defer func() { fewerOf = kept }()
+	fewerOf = nil
+	return decode(raw, metav1.TypeMeta{})
+}
+
+// TestFewerOfOdd: what is odd about an object is noticed where it is as where nothing is left out.
+func TestFewerOfOdd(t *testing.T) {
+	const meta = `"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns"}`
+	for _, tt := range []struct {
+		raw  string
+		left bool // something is left out of it
+		why  string
+	}{
+		{`{` + meta + `,"spec":{"nodeName":"n1","hostNetwork":true},"status":{"phase":"Running","hostIP":"10.0.0.1"}}`, true, "nothing is odd"},
+		{`{` + meta + `,"spec":{"hostNetwork":null,"containers":null}}`, true, "null"},
+		{`{` + meta + `,"spec":{"containers":[ {"name":"c","image":"i","env":[{"name":"A","value":"}]\"{["}]} , {"name":"d"} ]}}`, true, "a text with braces"},
+		{`{` + meta + `,"spec":{"containers":[]}}`, true, "an empty list"},
+		{`{` + meta + `,"spec":{"nodename":"n1"}}`, false, "a field in other letters"},
+		{`{` + meta + `,"spec":{"hostNetwork":true,"hostNetwork":false}}`, false, "a field twice that nobody reads"},
+		{`{` + meta + `,"spec":{"nodeName":"a","nodeName":"b"}}`, false, "a field twice"},
+		{`{` + meta + `,"spec":{"hostNetwork":"yes"}}`, false, "text where true or false is meant"},
+		{`{` + meta + `,"spec":{"containers":{"name":"c"}}}`, false, "an object in the place of a list"},
+		{`{` + meta + `,"spec":{"containers":["c"]}}`, false, "a text in the place of an object"},
+		{`{` + meta + `,"spec":"none"}`, false, "a text in the place of the spec"},
+		{`{` + meta + `,"spec":{"node\u004eame":"n1"}}`, false, "a key with an escape"},
+		{`{` + meta + `,"status":{"phase":7}}`, false, "a number in the place of a text"},
+		{`{` + meta + `,"extra":{}}`, false, "a field that no pod has"},
+	} {
+		text, ok := fewerOf[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().of(nil, []byte(tt.raw))
+		if ok != tt.left {
+			t.Errorf("%s: left out %t, want %t: %s", tt.why, ok, tt.left, text)
+		}
+		if ok && !json.Valid(text) {
+			t.Errorf("%s: no JSON: %s", tt.why, text)
+		}
+		got, gotErr := decode([]byte(tt.raw), metav1.TypeMeta{})
+		want, wantErr := decodeWhole([]byte(tt.raw))
+		if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, %v\nwant %v, %v", tt.why, got, gotErr, want, wantErr)
+		}
+	}
+	if text, _ := fewerOf[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().of(nil, []byte(`{`+meta+`,"spec":{"hostNetwork":true,"nodeName":"n"}}`)); strings.Contains(string(text), "hostNetwork") || !strings.Contains(string(text), `"nodeName":"n"`) {
+		t.Errorf("what is left: %s", text)
+	}
+}
