@@ -9,4 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/cli"
 )
 
-func main() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	cli.SetCollector()
+	os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
