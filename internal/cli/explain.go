@@ -109,7 +109,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 // the answer is about all at once, as a page is, and one about nodes.
 func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
 	if len(o.nodes) == 0 && o.format != inHTML {
-		x.drops = o.many()
+		x.brief = len(o.names) == 0 && o.text()
 		err := o.readEach(ctx, o.exitGate(), func(st *daemonset.State) error {
 			x.add(st)
 			return nil
@@ -183,7 +183,7 @@ func (o *explainOptions) alone(ctx context.Context) (*explain.Explanation, error
 type explaining struct {
 	in    *input
 	nodes []string // that were asked for
-	drops bool     // the States of which all is said
+	brief bool     // nobody looks at single nodes: a State of which all is said is dropped
 
 	items []*explain.Explanation
 	from  map[*explain.Explanation]*daemonset.State // with what else the answer needed; not what was dropped
@@ -204,12 +204,12 @@ func (x *explaining) add(st *daemonset.State) {
 
 // explain makes an Explanation.
 func (x *explaining) explain(at int, st *daemonset.State) {
-	e := explain.Explain(st, explain.Options{Nodes: x.nodes, Outlook: plan.Look(st)})
+	e := explain.Explain(st, explain.Options{Nodes: x.nodes, Brief: x.brief, Outlook: plan.Look(st)})
 	x.items[at] = e
 	if x.from == nil {
 		x.from = map[*explain.Explanation]*daemonset.State{}
 	}
-	if !x.drops {
+	if !x.brief {
 		x.from[e] = st
 	}
 }

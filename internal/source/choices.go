@@ -75,7 +75,7 @@ func (c *Cluster) labeled(ctx context.Context, resource string) ([]Labeled, erro
 		return readList(ctx, c.api[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o, apiParameters()).
 			SetHeader("Accept", runtime.ContentTypeProtobuf+metadataOfList+","+runtime.ContentTypeJSON+metadataOfList), func([]byte) *wire { return labeledWire() }, each)
 	}
-	all, _, err := readPagesAs(silent(ctx), c.allowed, metav1.ListOptions{}, ask, made, func(l *Labeled) string { return l.Name })
+	all, _, err := readPagesAs(silent(ctx), c.allowed, metav1.ListOptions{}, ask, made, func(l *Labeled) string { return l.Name }, 0)
 	if err != nil {
 		return nil, c.refused(ctx, resource, "kubectl auth can-i list "+resource, err)
 	}

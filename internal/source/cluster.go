@@ -90,9 +90,14 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 		// server's own priority and fairness is what protects it.
 		config.QPS, config.Burst = 50, 100
 	}
+	unzips := func(rt http.RoundTripper) http.RoundTripper { return unzipping{rt} }
+	if config.DisableCompression {
+		unzips = func(rt http.RoundTripper) http.RoundTripper { return rt }
+	}
+	config.DisableCompression = true // by Go's transport
 	waits, allowed := &once{}, &allowance{most: DefaultMaxInput, page: DefaultPage}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		return paged{noPages{patient{dated{bounded{onlyDry{rt}, allowed}}, config.Timeout, waits}}}
+		return paged{noPages{patient{dated{bounded{unzips(onlyDry{rt}), allowed}}, config.Timeout, waits}}}
 	})
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {

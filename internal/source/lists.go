@@ -144,7 +144,8 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 			kept := func(p metav1.Object) bool {
 				return slices.ContainsFunc(sets, func(r relation) bool { return r.selector.Matches(labels.Set(p.GetLabels())) })
 			}
-			pods, gaps, err := list(ctx, c, snapshot.Pods, metav1.ListOptions{}, unlessMany(telling(c.told, snapshot.Pods, 0, c.api.Pods(namespace).Kept), expected[namespace]), kept)
+			pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{}, unlessMany(telling(c.told, snapshot.Pods, 0, c.api.Pods(namespace).Kept), expected[namespace]),
+				stripped[corev1.Pod](kept), keyOf[corev1.Pod], expected[namespace])
 			if errors.Is(err, errManyOthers) {
 				return nil
 			}
@@ -274,8 +275,8 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose trouble
 }
 
 func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
-	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
-		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), c.api.Pods(r.ds.Namespace).Kept), nil)
+	return listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
+		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), c.api.Pods(r.ds.Namespace).Kept), stripped[corev1.Pod](nil), keyOf[corev1.Pod], expectedPods(r.ds))
 }
 
 func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool, which ...fields.Selector) ([]corev1.Event, []snapshot.Gap, error) {
@@ -285,17 +286,18 @@ func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1
 // list reads a list to its end. That it is not asked for, or cannot be read, is a
 // Gap, unless all other requests would fail as well.
 func list[T any](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask lister[T], keep func(metav1.Object) bool) ([]T, []snapshot.Gap, error) {
-	return listAs(ctx, c, what, o, ask, stripped[T](keep), keyOf[T])
+	return listAs(ctx, c, what, o, ask, stripped[T](keep), keyOf[T], 0)
 }
 
-// listAs does what list does, and holds of each object what made returns.
+// listAs does what list does, and holds of each object what made returns. So many are expected; 0
+// where that is not known.
 func listAs[T, R any](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask lister[T],
-	made func(*T) (R, bool), keyOf func(*R) string,
+	made func(*T) (R, bool), keyOf func(*R) string, expected int64,
 ) ([]R, []snapshot.Gap, error) {
 	if slices.Contains(c.leftOut, what) {
 		return nil, []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "not asked for"}}, nil
 	}
-	got, moved, err := readPagesAs(ctx, c.allowed, o, ask, made, keyOf)
+	got, moved, err := readPagesAs(ctx, c.allowed, o, ask, made, keyOf, expected)
 	switch {
 	case errors.Is(err, errManyOthers):
 		return nil, nil, err
@@ -333,11 +335,12 @@ const mostExpiries = 5
 // Without keep it keeps all. moved says why the objects are not all of one moment, or is
 // empty.
 func readPages[T any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T], keep func(metav1.Object) bool) (all []T, moved string, err error) {
-	return readPagesAs(ctx, allowed, opts, ask, stripped[T](keep), keyOf[T])
+	return readPagesAs(ctx, allowed, opts, ask, stripped[T](keep), keyOf[T], 0)
 }
 
 // readPagesAs does what readPages does, and holds of each object what made returns,
-// with whether it is kept. keyOf returns what tells two of them apart.
+// with whether it is kept. keyOf returns what tells two of them apart. So many are
+// expected, where that is known before the first page tells it; else 0.
 //
 // A continue token expires after some five minutes of etcd history (410
 // Gone). The server then offers a token that goes on from the same place at
@@ -347,11 +350,12 @@ func readPages[T any](ctx context.Context, allowed *allowance, opts metav1.ListO
 // client-go's tools/pager is not used: after 410 Gone it asks for the rest of
 // the list in one piece, which is what pages are there to avoid.
 func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T],
-	made func(*T) (R, bool), keyOf func(*R) string,
+	made func(*T) (R, bool), keyOf func(*R) string, expected int64,
 ) (all []R, moved string, err error) {
 	opts.Limit = allowed.page
-	most, expiries, pages, held := mostOf[R](allowed), 0, progress{}, pile[R]{}
+	most, expiries, pages, held, seen := mostOf[R](allowed), 0, progress{}, pile[R]{expected: expected}, 0
 	each := func(o *T) error {
+		seen++
 		one, kept := made(o)
 		if kept && held.size == most {
 			return &tooManyError{most, allowed.most}
@@ -370,7 +374,7 @@ func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.
 			page := pages.read + 1
 			pages.followed = nil
 			if token == "" || token == opts.Continue {
-				held, moved, pages, opts.Continue = pile[R]{}, "", progress{}, ""
+				held, moved, pages, opts.Continue, seen = pile[R]{expected: expected}, "", progress{}, "", 0
 				continue
 			}
 			opts.Continue = token
@@ -386,6 +390,9 @@ func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.
 		if opts.Continue == "" {
 			break
 		}
+		if left := answer.RemainingItemCount; left != nil && held.size == seen {
+			held.expected = *left
+		}
 	}
 	once := lastOfEach(held.all(), keyOf)
 	if twice := held.size - len(once); twice > 0 && moved == "" {
@@ -394,25 +401,39 @@ func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.
 	return once, moved, nil
 }
 
-// pile is a slice that grows without being copied: of a list nobody knows how long it is,
+// pile is a slice that grows without being copied: nobody knows for sure how long a list is,
 // and its objects take a kilobyte each.
 type pile[T any] struct {
-	parts [][]T
-	size  int
+	parts    [][]T
+	size     int
+	expected int64 // how many more are to come; 0 where that is not known
 }
+
+// mostExpected is for how many objects there is room before they have come, whatever a server says.
+const mostExpected = 50_000
 
 func (p *pile[T]) add(o T) {
 	const least, most = 8, 512 // of a part
 	last := len(p.parts) - 1
 	if last < 0 || len(p.parts[last]) == cap(p.parts[last]) {
-		p.parts = append(p.parts, make([]T, 0, min(max(least, p.size), most)))
-		last++
+		room := min(max(least, p.size), most)
+		if more := int(min(p.expected, mostExpected)); more > room && p.size <= most { // all in one part, and nothing to copy at the end
+			p.parts = [][]T{append(make([]T, 0, p.size+more), p.all()...)}
+		} else {
+			p.parts = append(p.parts, make([]T, 0, room))
+		}
+		last, p.expected = len(p.parts)-1, 0
 	}
 	p.parts[last] = append(p.parts[last], o)
 	p.size++
 }
 
-func (p *pile[T]) all() []T { return slices.Concat(p.parts...) }
+func (p *pile[T]) all() []T {
+	if len(p.parts) == 1 {
+		return p.parts[0]
+	}
+	return slices.Concat(p.parts...)
+}
 
 // progress is how far a list was read, page by page.
 type progress struct {

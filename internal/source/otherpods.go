@@ -40,7 +40,7 @@ func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot, no
 	var gaps []snapshot.Gap
 	var budgets []policyv1.PodDisruptionBudget
 	if len(all) > 0 && (nodes == nil || len(nodes) > 0) {
-		if budgets, gaps, err = listAs(ctx, c, snapshot.BudgetsOfOthers, metav1.ListOptions{}, c.api.PodDisruptionBudgets(metav1.NamespaceAll).List, whole, keyOf); err != nil {
+		if budgets, gaps, err = listAs(ctx, c, snapshot.BudgetsOfOthers, metav1.ListOptions{}, c.api.PodDisruptionBudgets(metav1.NamespaceAll).List, whole, keyOf, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +68,7 @@ func (c *Cluster) rows(ctx context.Context, r *rowReader, nodes []string) ([]sna
 	}
 	read := func(ctx context.Context, r *rowReader, which ...fields.Selector) ([]snapshot.PodRow, []snapshot.Gap, error) {
 		o := metav1.ListOptions{FieldSelector: fields.AndSelectors(append(which, counted...)...).String()}
-		return listAs(ctx, c, snapshot.PodsOfOthers, o, telling(c.told, snapshot.PodsOfOthers, 0, c.api.Pods(metav1.NamespaceAll).Kept), r.row, rowKey)
+		return listAs(ctx, c, snapshot.PodsOfOthers, o, telling(c.told, snapshot.PodsOfOthers, 0, c.api.Pods(metav1.NamespaceAll).Kept), r.row, rowKey, 0)
 	}
 	if nodes == nil {
 		return read(ctx, r)

@@ -149,7 +149,7 @@ func (c *Cluster) limited(ctx context.Context, r *volumeReader) ([][]snapshot.Dr
 		return listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, csi.List, func(n *storagev1.CSINode) ([]snapshot.DriverRow, bool) {
 			rows := snapshot.DriversOf(n, r.Claims)
 			return rows, len(rows) > 0
-		}, func(rows *[]snapshot.DriverRow) string { return (*rows)[0].Node })
+		}, func(rows *[]snapshot.DriverRow) string { return (*rows)[0].Node }, 0)
 	}
 	return ofNodes(ctx, r.Nodes, func(ctx context.Context, name string) ([]snapshot.DriverRow, bool, []snapshot.Gap, error) {
 		n, gaps, err := one(ctx, c, snapshot.CSINodes, name, csi.Get)
@@ -178,7 +178,7 @@ func (c *Cluster) attached(ctx context.Context, r *volumeReader, limited [][]sna
 		out, gaps, err = listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, c.api.Nodes().List, func(n *corev1.Node) (attachedTo, bool) {
 			_, asked := slices.BinarySearch(names, n.Name)
 			return attachedTo{n.Name, snapshot.AttachedOf(n)}, asked
-		}, func(n *attachedTo) string { return n.node })
+		}, func(n *attachedTo) string { return n.node }, 0)
 	} else {
 		out, gaps, err = ofNodes(ctx, names, func(ctx context.Context, name string) (attachedTo, bool, []snapshot.Gap, error) {
 			n, err := c.api.Nodes().Get(ctx, name, metav1.GetOptions{})

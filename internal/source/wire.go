@@ -1,8 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,6 +21,9 @@ type wire struct {
 	common bool    // many objects have the same
 	texts  bool    // a map of texts, of which many objects have some
 	list   sized   // that is counted
+	aside  bool    // it is put aside; it is kept as well where keeps
+	keeps  bool
+	full   *wire // of an object: what is kept where what is aside counts
 }
 
 // sized is a list of which it is known how long it is before an object is made.
@@ -35,23 +40,26 @@ var sizedNames = map[string]sized{"conditions": conditions, "containerStatuses":
 
 // What the Strip functions of pkg/snapshot keep, in the names of the API. A field without
 // braces is kept whole. What begins with "=" is the same in many objects, as the containers
-// of all pods of a revision; of what begins with "#" the keys are, and some values.
+// of all pods of a revision; of what begins with "#" the keys are, and some values. What begins
+// with "~" is put aside, and what begins with "&" kept and put aside.
 const (
 	ofMeta      = `metadata{name =namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink `
 	ofNode      = ofMeta + `#labels} spec{=taints =unschedulable} status{conditions =allocatable =nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
 	ofContainer = `{name image restartPolicy resources{requests} ports{containerPort hostPort hostIP protocol}}`
 	ofRunning   = `{name image ready started restartCount state lastState allocatedResources resources{requests}}`
+	ofRepeating = `{&name image ready started restartCount state lastState ~allocatedResources ~resources}`
 	ofPodMeta   = ofMeta + `=labels =ownerReferences} `
 	ofPodSpec   = `nodeName =containers` + ofContainer + ` =initContainers` + ofContainer + ` =terminationGracePeriodSeconds =priority =priorityClassName =preemptionPolicy =schedulerName schedulingGates =overhead =resources{requests}`
 	ofUnbound   = ` =nodeSelector =tolerations volumes{name volumeSource{persistentVolumeClaim{claimName} ephemeral{}}} affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
 	ofPodStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` + ofRunning + ` containerStatuses` + ofRunning + ` resources{requests} allocatedResources}`
+	ofFewStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` + ofRepeating + ` containerStatuses` + ofRepeating + ` &resources{requests} &allocatedResources}`
 )
 
 // The messages of which an answer may have thousands.
 var (
 	nodeWire    = wireOf[corev1.Node](ofNode)
-	boundWire   = wireOf[corev1.Pod](ofPodMeta + `spec{` + ofPodSpec + `} ` + ofPodStatus)
-	unboundWire = wireOf[corev1.Pod](ofPodMeta + `spec{` + ofPodSpec + ofUnbound + `} ` + ofPodStatus)
+	boundWire   = wireOf[corev1.Pod](ofPodMeta+`spec{`+ofPodSpec+`} `+ofFewStatus, ofPodMeta+`spec{`+ofPodSpec+`} `+ofPodStatus)
+	unboundWire = wireOf[corev1.Pod](ofPodMeta+`spec{`+ofPodSpec+ofUnbound+`} `+ofFewStatus, ofPodMeta+`spec{`+ofPodSpec+ofUnbound+`} `+ofPodStatus)
 	labeledWire = wireOf[metav1.PartialObjectMetadata](`metadata{name labels}`)
 )
 
@@ -97,11 +105,12 @@ type parts struct {
 	own    []byte        // what is this object's
 	common []byte        // what others have as well
 	texts  []byte        // the entries of the map of texts, as the fields that they were
+	aside  []byte        // what is put aside
 	sizes  [allSized]int // of its lists
 }
 
 func (p *parts) reset() {
-	*p = parts{own: p.own[:0], common: p.common[:0], texts: p.texts[:0]}
+	*p = parts{own: p.own[:0], common: p.common[:0], texts: p.texts[:0], aside: p.aside[:0]}
 }
 
 // split appends to the parts what is kept of a message. It returns false where it is given
@@ -123,6 +132,11 @@ func (w *wire) split(into *parts, message []byte) bool {
 		}
 		part := w.fields[number]
 		into.sizes[part.list]++
+		if part.aside {
+			if into.aside = append(into.aside, field...); !part.keeps {
+				continue
+			}
+		}
 		switch {
 		case kind == protowire.BytesType && !part.whole:
 			inner, _ := protowire.ConsumeBytes(field[n:])
@@ -166,14 +180,16 @@ func closed(in []byte, at, tag int, mayLack bool) []byte {
 
 // wireReader makes objects of their messages, of what is kept of them.
 type wireReader[T any, P oneOf[T]] struct {
-	kept  func(raw []byte) *wire
-	parts parts
-	known map[string]P // what is common
-	words words
+	kept    func(raw []byte) *wire
+	parts   parts
+	known   map[string]P    // what is common
+	repeats map[string]bool // what is aside, behind what is common with it, and does not count
+	key     []byte          // of repeats
+	words   words
 }
 
 func newWireReader[T any, P oneOf[T]](kept func(raw []byte) *wire) *wireReader[T, P] {
-	return &wireReader[T, P]{kept: kept, known: map[string]P{}, words: words{}}
+	return &wireReader[T, P]{kept: kept, known: map[string]P{}, repeats: map[string]bool{}, words: words{}}
 }
 
 // mostCommon is of how many kinds the objects of one list are in what they have in common:
@@ -187,9 +203,42 @@ const (
 // read makes an object, in the place of the one before, of what is kept of a message. What it has
 // in common with others it shares with them: nobody may change that.
 func (r *wireReader[T, P]) read(raw []byte, o P) error {
-	if r.parts.reset(); !r.kept(raw).split(&r.parts, raw) {
+	w := r.kept(raw)
+	if r.parts.reset(); !w.split(&r.parts, raw) {
 		return errDamaged
 	}
+	if len(r.parts.aside) == 0 || r.repeating() {
+		return r.make(o)
+	}
+	if r.parts.reset(); !w.full.split(&r.parts, raw) {
+		return errDamaged
+	}
+	err := r.make(o)
+	if strip(o); err == nil && len(r.repeats) < mostCommon && len(r.key) <= longestCommon && repeatsSpec(o) {
+		r.repeats[string(r.key)] = true
+	}
+	return err
+}
+
+// repeating reports whether what is aside is known to say no more than what is common: what containers
+// request, of which the status of a pod repeats what its spec says. While a pod is being resized it says
+// more.
+func (r *wireReader[T, P]) repeating() bool {
+	r.key = append(append(append(r.key[:0], r.parts.common...), 0), r.parts.aside...)
+	return r.repeats[string(r.key)] && !bytes.Contains(r.parts.own, []byte(corev1.PodResizePending))
+}
+
+// repeatsSpec reports whether strip left nothing of what the status of a pod says of requests, and not
+// because its resize is pending.
+func repeatsSpec(o any) bool {
+	p, is := o.(*corev1.Pod)
+	return is && !slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), func(c corev1.ContainerStatus) bool {
+		return c.Resources != nil || c.AllocatedResources != nil
+	}) && !slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending })
+}
+
+// make makes an object of the parts.
+func (r *wireReader[T, P]) make(o P) error {
 	*o = *new(T)
 	if with := r.known[string(r.parts.common)]; with != nil {
 		*o = *with
@@ -278,11 +327,15 @@ func entryOf(message []byte) (key, value []byte, ok bool) {
 	return key, value, true
 }
 
-// wireOf returns what makes the wire of a type, once, from the names of the fields that are kept.
-func wireOf[T any](kept string) func() *wire {
+// wireOf returns what makes the wire of a type, once, from the names of the fields that are kept, and
+// where some are put aside from those that are kept otherwise.
+func wireOf[T any](kept string, full ...string) func() *wire {
 	return sync.OnceValue(func() *wire {
-		text := kept
-		return wireIn(reflect.TypeFor[T](), &text)
+		w := wireIn(reflect.TypeFor[T](), &kept)
+		for _, all := range full {
+			w.full = wireIn(reflect.TypeFor[T](), &all)
+		}
+		return w
 	})
 }
 
@@ -298,6 +351,8 @@ func wireIn(t reflect.Type, kept *string) *wire {
 		end := strings.IndexAny(*kept+" ", " {}")
 		name, common := strings.CutPrefix((*kept)[:end], "=")
 		name, texts := strings.CutPrefix(name, "#")
+		name, aside := strings.CutPrefix(name, "~")
+		name, keeps := strings.CutPrefix(name, "&")
 		*kept = (*kept)[end:]
 		number, is := numberOf(t, name)
 		part := &wire{whole: true}
@@ -305,7 +360,7 @@ func wireIn(t reflect.Type, kept *string) *wire {
 			*kept = rest
 			part = wireIn(is, kept)
 		}
-		part.common, part.texts, part.list = common, texts, sizedNames[name]
+		part.common, part.texts, part.list, part.aside, part.keeps = common, texts, sizedNames[name], aside || keeps, keeps
 		for len(w.fields) <= number {
 			w.fields = append(w.fields, nil)
 		}

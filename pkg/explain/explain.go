@@ -309,6 +309,9 @@ type Pod struct {
 // Options narrow an Explanation.
 type Options struct {
 	Nodes []string // if any: only these in Explanation.Nodes, with every rule of placement
+	// Brief leaves out what is said of each node and pod: Explanation.Nodes and Unmapped are empty. It shares
+	// nothing with the State, which need not be held for it.
+	Brief bool
 	// Outlook is what a simulation of the rollout says: plan.Look of the same State, which costs about as much as a
 	// plan. Without it Explanation.Outlook and Budget.Unblock are nil, no Fix is a higher limit, and NextRolloutStalls
 	// is not among the problems.
@@ -336,8 +339,11 @@ func Explain(st *daemonset.State, o Options) *Explanation {
 		Problems:  problems,
 		Admission: g.admission(),
 		Next:      g.next,
-		Nodes:     g.nodes(o.Nodes),
-		Unmapped:  pods(st.Unmapped),
+		Nodes:     []Node{},
+		Unmapped:  []Pod{},
+	}
+	if !o.Brief {
+		e.Nodes, e.Unmapped = g.nodes(o.Nodes), pods(st.Unmapped)
 	}
 	e.Advice, e.Fixes = e.advice(), g.fixes(e)
 	return e
