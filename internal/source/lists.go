@@ -206,6 +206,9 @@ var errManyOthers = errors.New("most objects are others")
 func unlessMany[T any](ask lister[T], expected int64) lister[T] {
 	const short = 2 * DefaultPage
 	return func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
+		if o.Continue == "" { // whether there is a second page to ask for is seen below
+			ctx = context.WithValue(ctx, slot[tellsNext]{}, nil)
+		}
 		page, err := ask(ctx, o, each)
 		if left := page.RemainingItemCount; err == nil && o.Continue == "" && left != nil && *left+o.Limit > 2*expected+short {
 			err = errManyOthers
@@ -365,8 +368,10 @@ func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.
 		}
 		return nil
 	}
+	read, stop := readAhead(ask)
+	defer stop()
 	for {
-		answer, err := ask(ctx, opts, each)
+		answer, err := read(ctx, opts, each)
 		if token, gone := expired(err); gone && opts.Continue != "" {
 			if expiries++; expiries > mostExpiries {
 				return nil, "", fmt.Errorf("its pages expired %d times while they were read: %w", expiries, err)

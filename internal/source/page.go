@@ -28,6 +28,10 @@ type listPage struct {
 	of   schema.GroupVersionKind // what was asked for, as v1 PodList
 	each func(raw []byte, protobuf bool) error
 
+	follows tellsNext // called once the page has said which one follows it; may be nil
+	turn    turn      // of the page to be read
+	ctx     context.Context
+
 	begun bool
 	err   error // why it cannot be read
 	kind  metav1.TypeMeta
@@ -66,7 +70,12 @@ func readList[T any, P oneOf[T]](ctx context.Context, r *rest.Request, kept func
 		return each(o)
 	}}
 	p.of.Kind += "List"
-	switch err := r.Do(context.WithValue(ctx, slot[listPage]{}, p)).Error(); {
+	p.ctx = ctx
+	p.follows, _ = ctx.Value(slot[tellsNext]{}).(tellsNext)
+	p.turn, _ = ctx.Value(slot[turn]{}).(turn)
+	err = r.Do(context.WithValue(ctx, slot[listPage]{}, p)).Error()
+	p.turn.wait(ctx) // whoever reads the list looks at an error in its turn, too
+	switch {
 	case p.err != nil: // without client-go's words for it
 		return metav1.ListMeta{}, p.err
 	case err == nil && !p.begun:
@@ -108,6 +117,7 @@ func (b *pageBody) Read([]byte) (int, error) {
 		return 0, io.EOF
 	}
 	b.page.begun = true
+	b.page.turn.wait(b.page.ctx)
 	b.page.err = b.page.from(b.answerBody)
 	return 0, cmp.Or(b.page.err, io.EOF)
 }
@@ -330,7 +340,9 @@ func (p *listPage) protobufList(m *protoMessage, body *answerBody) error {
 		case field == item:
 			err = p.item(raw, true)
 		default:
-			err = unpack(raw, &p.meta, true)
+			if err = unpack(raw, &p.meta, true); err == nil && p.follows != nil {
+				p.follows(p.meta)
+			}
 		}
 		if err != nil {
 			return err

@@ -36,10 +36,10 @@ func telling[T any](l *told, what snapshot.What, expected int, ask lister[T]) li
 	}
 	r := Reading{List: l.lists.Add(1), What: what}
 	return func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
-		if o.Continue == "" {
+		if o.Continue == "" { // else the page before may be being read still
 			r.Read, r.Of = 0, expected
+			l.tell(r)
 		}
-		l.tell(r)
 		page, err := ask(ctx, o, func(object *T) error {
 			r.Read++
 			return each(object)

@@ -1,0 +1,89 @@
+package source
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// tellsNext is called with what a page of a list says of it, before the objects of the page are read.
+type tellsNext func(metav1.ListMeta)
+
+// turn is closed when the answer of a request may be read: the page before it was.
+type turn chan struct{}
+
+// wait waits for its turn. Without one, it is.
+func (t turn) wait(ctx context.Context) {
+	if t == nil {
+		return
+	}
+	select {
+	case <-t:
+	case <-ctx.Done():
+	}
+}
+
+// pageAhead is a page that was asked for while the one before was read.
+type pageAhead struct {
+	token  string
+	turn   turn
+	done   chan struct{}
+	cancel context.CancelFunc
+	answer metav1.ListMeta // these once it is done
+	err    error
+}
+
+// readAhead returns a lister that does what ask does for the pages of one list, one after the other,
+// and asks for the page that follows as soon as a page tells its token: the server makes it while
+// this one is read. What it answers waits until the page before it has been read; at most one page
+// is ahead. stop ends a request that nobody has asked for.
+func readAhead[T any](ask lister[T]) (read lister[T], stop func()) {
+	var next *pageAhead
+	stop = func() {
+		if a := next; a != nil {
+			next = nil
+			a.cancel()
+			<-a.done
+		}
+	}
+	// nextOf asks for the page behind one of a list, which is read with ctx.
+	var nextOf func(ctx context.Context, o metav1.ListOptions, each func(*T) error) tellsNext
+	nextOf = func(ctx context.Context, o metav1.ListOptions, each func(*T) error) tellsNext {
+		return func(m metav1.ListMeta) {
+			if m.Continue == "" || next != nil {
+				return
+			}
+			o := o
+			o.Continue = m.Continue
+			a := &pageAhead{token: m.Continue, turn: make(turn), done: make(chan struct{})}
+			next = a
+			own, cancel := context.WithCancel(context.WithValue(context.WithValue(ctx, slot[turn]{}, a.turn), slot[tellsNext]{}, nextOf(ctx, o, each)))
+			a.cancel = cancel
+			go func() {
+				defer close(a.done)
+				a.err = contained(func() (err error) {
+					a.answer, err = ask(own, o, each)
+					return err
+				})()
+			}()
+		}
+	}
+	return func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
+		var answer metav1.ListMeta
+		var err error
+		if a := next; a != nil && a.token == o.Continue {
+			next = nil
+			close(a.turn)
+			<-a.done
+			a.cancel()
+			answer, err = a.answer, a.err
+		} else {
+			stop()
+			answer, err = ask(context.WithValue(ctx, slot[tellsNext]{}, nextOf(ctx, o, each)), o, each)
+		}
+		if err != nil {
+			stop()
+		}
+		return answer, err
+	}, stop
+}

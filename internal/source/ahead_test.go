@@ -1,0 +1,107 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestReadAhead: the next page is asked for while a page is read, its objects come after those of the page, and what was
+// asked for in vain ends.
+func TestReadAhead(t *testing.T) {
+	failed := errors.New("no")
+	for _, tt := range []struct {
+		pages string // their objects; ! where the page cannot be read
+		stop  int    // after so many pages nobody asks for more; 0: all are read
+		want  string // what happens, as far as its order is certain
+		err   error
+		why   string
+	}{
+		{"ab cd e", 0, "ask 0, ask 1, a, b, ask 2, c, d, e", nil, "each page is asked for while the one before is read"},
+		{"ab", 0, "ask 0, a, b", nil, "nothing follows"},
+		{"ab ! e", 0, "ask 0, ask 1, a, b", failed, "a page that cannot be read, though the one before can"},
+		{"! cd", 0, "ask 0", failed, "the first one"},
+		{"ab cd e", 1, "ask 0, ask 1, a, b, ended 1", nil, "nobody asks for the second page"},
+	} {
+		var mu sync.Mutex
+		var got []string
+		say := func(format string, args ...any) {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, fmt.Sprintf(format, args...))
+		}
+		pages := strings.Fields(tt.pages)
+		began := make([]chan struct{}, len(pages)+1)
+		for i := range began {
+			began[i] = make(chan struct{})
+		}
+		ask := func(ctx context.Context, o metav1.ListOptions, each func(*string) error) (metav1.ListMeta, error) {
+			at := len(o.Continue)
+			say("ask %d", at)
+			close(began[at])
+			var page metav1.ListMeta
+			if at+1 < len(pages) {
+				page.Continue = o.Continue + "+"
+			}
+			own, _ := ctx.Value(slot[turn]{}).(turn)
+			own.wait(ctx)
+			if ctx.Err() != nil {
+				say("ended %d", at)
+				return page, ctx.Err()
+			}
+			if pages[at] == "!" {
+				return page, failed
+			}
+			if tells, ok := ctx.Value(slot[tellsNext]{}).(tellsNext); ok {
+				tells(page)
+			}
+			if at+1 < len(pages) {
+				<-began[at+1] // it is asked for before this one has been read
+			}
+			for _, object := range strings.Split(pages[at], "") {
+				if err := each(&object); err != nil {
+					return page, err
+				}
+			}
+			return page, nil
+		}
+		read, stop := readAhead(ask)
+		o, err := metav1.ListOptions{}, error(nil)
+		for n := 1; ; n++ {
+			var page metav1.ListMeta
+			page, err = read(t.Context(), o, func(object *string) error { say("%s", *object); return nil })
+			if o.Continue = page.Continue; err != nil || o.Continue == "" || n == tt.stop {
+				break
+			}
+		}
+		stop()
+		if diff := cmp.Diff(strings.Split(tt.want, ", "), got); diff != "" || !errors.Is(err, tt.err) {
+			t.Errorf("%s: %v (-want +got):\n%s", tt.why, err, diff)
+		}
+	}
+}
+
+// TestReadAheadOnce: a server gets as many requests as without, and one more where a list is given up.
+func TestReadAheadOnce(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 1700\npod p app=agent"))
+	if _, err := newCluster(t, s).Read(background, agent); err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	for _, r := range s.requests {
+		if strings.Contains(r, "/nodes?") {
+			asked = append(asked, r)
+		}
+	}
+	slices.Sort(asked)
+	if len(slices.Compact(slices.Clone(asked))) != 4 || len(asked) != 4 {
+		t.Errorf("nodes are asked for with %v", asked)
+	}
+}
