@@ -10,8 +10,8 @@ import (
 
 // When the garbage collector runs: docs/performance.md says what was measured.
 const (
-	firstCollection = 48 << 20 // bytes: most commands end sooner
-	mostGrowth      = 50       // percent of what is alive, after that
+	firstCollection = 40 << 20 // bytes: most commands end sooner
+	mostGrowth      = 45       // percent of what is alive, after that
 )
 
 // SetCollector has the garbage collector run when the program has taken so much memory that most
