@@ -74,6 +74,9 @@ type following struct {
 	cost  time.Duration        // of looking and showing
 	news  bool                 // something was seen since then
 
+	needed *plan.Progress // of which needs and asks are
+	needs  cause.Needs
+	asks   string     // what needs asks for
 	known  string     // what was asked besides the objects that are followed, or is being asked
 	knows  chan known // the answer; nil where none is waited for
 	asking time.Time  // when that was asked
@@ -226,12 +229,15 @@ func (f *following) ask(ctx context.Context) {
 		return
 	}
 	st := f.now.State
-	needs := cause.Watched(st)
-	asks := asked(st, needs)
-	if asks == f.known {
+	if f.needed != f.now {
+		f.needed, f.needs = f.now, cause.Watched(st)
+		f.asks = asked(st, f.needs)
+	}
+	if f.asks == f.known {
 		return
 	}
-	f.known, f.asking, f.knows = asks, f.w.Now(), make(chan known, 1)
+	needs := f.needs
+	f.known, f.asking, f.knows = f.asks, f.w.Now(), make(chan known, 1)
 	bare := st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil))
 	go func(answer chan<- known) {
 		k := known{bare.Snapshot, nil}

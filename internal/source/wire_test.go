@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/randfill"
 
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
@@ -90,6 +91,50 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 			}
 		}
 	}
+}
+
+// TestChanged: what a watch tells of a node or a pod is the same where only what is kept of it is decoded, and anything
+// else is left to client-go.
+func TestChanged(t *testing.T) {
+	for i := range cases.Of(200) {
+		testChanged(t, i, &corev1.Node{}, &corev1.Node{}, "Node")
+		testChanged(t, i, &corev1.Pod{}, &corev1.Pod{}, "Pod")
+	}
+	for _, tt := range []struct{ raw, why string }{
+		{"", "nothing"}, {`{"kind":"Node","apiVersion":"v1"}`, "JSON"}, {"k8s\x00\xff", "damaged"},
+		{string(inProtobuf(t, &corev1.ConfigMap{}, "ConfigMap")), "another kind"},
+	} {
+		if o, _ := changed([]byte(tt.raw)); o != nil {
+			t.Errorf("%s: %v", tt.why, o)
+		}
+	}
+}
+
+func testChanged(t *testing.T, seed int, o, whole runtime.Object, kind string) {
+	filler(int64(seed)).Fill(o)
+	raw := inProtobuf(t, o.(interface{ Marshal() ([]byte, error) }), kind)
+	_, _, object, err := described(raw)
+	must(t, err)
+	must(t, whole.(interface{ Unmarshal([]byte) error }).Unmarshal(object))
+	strip(whole)
+	got, gvk := changed(raw)
+	if got == nil || gvk.Kind != kind {
+		t.Fatalf("%d: %v is no %s", seed, gvk, kind)
+	}
+	strip(got)
+	if diff := cmp.Diff(whole, got); diff != "" {
+		t.Fatalf("%d: (-of all +of what is kept):\n%s", seed, diff)
+	}
+}
+
+// inProtobuf is an object as a server sends it.
+func inProtobuf(t *testing.T, o interface{ Marshal() ([]byte, error) }, kind string) []byte {
+	t.Helper()
+	raw, err := o.Marshal()
+	must(t, err)
+	around, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: kind}, Raw: raw}).Marshal()
+	must(t, err)
+	return append([]byte("k8s\x00"), around...)
 }
 
 // TestWireRepeats: what the status of a pod repeats of its spec is not decoded again once that was found of another
