@@ -17,11 +17,15 @@ func main() {
 	p := os.Getenv("PROF")
 	if p != "" {
 		f, _ := os.Create(p + ".cpu")
-		pprof.StartCPUProfile(f)
+		if os.Getenv("PROFWAIT") != "" {
+			time.AfterFunc(20*time.Second, func() { pprof.StartCPUProfile(f) })
+		} else {
+			pprof.StartCPUProfile(f)
+		}
 		defer f.Close()
 	}
 	var peak uint64
-	if p != "" {
+	if p != "" && os.Getenv("PROFWAIT") == "" {
 		go func() {
 			for {
 				time.Sleep(20 * time.Millisecond)
