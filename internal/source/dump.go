@@ -502,8 +502,8 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 	default:
 		add(snapshot.Version, snapshot.NotGiven, "the input does not say which version of Kubernetes it is from", "")
 	}
-	add(snapshot.NodeStatus, snapshot.NotGiven, d.nodes.without(d.nodes.items), "")
-	add(snapshot.PodStatus, snapshot.NotGiven, d.pods.without(filter(d.pods.items, r.takes)), "")
+	add(snapshot.NodeStatus, snapshot.NotGiven, d.nodes.without(func(metav1.Object) bool { return true }), "")
+	add(snapshot.PodStatus, snapshot.NotGiven, d.pods.without(r.takes), "")
 	add(snapshot.PodDisruptionBudgets, snapshot.Partial, d.partial("PodDisruptionBudget"), "")
 	status, of := &r.ds.Status, "daemonset "+Ref{r.ds.Namespace, r.ds.Name}.String()
 	unknown := d.daemonSets.bare[key(&r.ds.ObjectMeta)] // what its controller has seen and done

@@ -18,19 +18,21 @@ type store[T any] struct {
 	bare  map[string]bool // by namespace and name: without a status
 }
 
-// without returns the words for how many of these objects have no status, or ""
-// if all have one.
-func (s *store[T]) without(items []T) string {
-	n := 0
-	for i := range items {
-		if s.bare[key(metaOf(&items[i]))] {
-			n++
+// without returns the words for how many of the objects that keep lets through have no status,
+// or "" if all have one.
+func (s *store[T]) without(keep func(metav1.Object) bool) string {
+	n, all := 0, 0
+	for i := range s.items {
+		if o := metaOf(&s.items[i]); keep(o) {
+			if all++; s.bare[key(o)] {
+				n++
+			}
 		}
 	}
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d have none", n, len(items))
+	return fmt.Sprintf("%d of %d have none", n, all)
 }
 
 // put adds an object. Of two of the same name it keeps the one that has a

@@ -1,0 +1,23 @@
+package cli
+
+import "testing"
+
+// TestGrowthOf: after how much more memory the collector runs again.
+func TestGrowthOf(t *testing.T) {
+	for _, tt := range []struct {
+		live uint64 // MB
+		want int    // percent
+		why  string
+	}{
+		{0, 45, "nothing is alive"},
+		{9, 300, "not before the first 36 megabytes"},
+		{30, 45, "then by half"},
+		{50, 45, "of some thousand nodes"},
+		{64, 75, "of many"},
+		{500, 75, "of very many"},
+	} {
+		if got := growthOf(tt.live << 20); got != tt.want {
+			t.Errorf("%s: %d MB are alive: %d %%, want %d %%", tt.why, tt.live, got, tt.want)
+		}
+	}
+}
