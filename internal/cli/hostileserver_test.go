@@ -25,8 +25,9 @@ type server struct {
 	twist   func(answer object) []byte
 	once    bool // only the first answer of those
 
-	mu sync.Mutex
-	n  int // answers that were twisted
+	mu    sync.Mutex
+	n     int      // answers that were twisted
+	asked []string // paths
 }
 
 var resources = map[string]string{
@@ -46,6 +47,7 @@ func newServer(b *base) *server {
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asked = append(s.asked, r.URL.Path)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Date", "Thu, 24 Dec 2026 12:00:00 GMT")
 	if r.URL.Path == "/version" {
@@ -82,6 +84,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		about, _ := o["involvedObject"].(object)
 		of := fields.Set{"metadata.name": fmt.Sprint(meta["name"]), "involvedObject.kind": fmt.Sprint(about["kind"]), "involvedObject.name": fmt.Sprint(about["name"]), "type": "Warning"}
+		if spec, _ := o["spec"].(object); kind == "Pod" {
+			node, _ := spec["nodeName"].(string)
+			of["spec.nodeName"] = node
+		}
 		if byLabel.Matches(set) && byField.Matches(of) {
 			found = append(found, o)
 		}

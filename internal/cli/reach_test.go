@@ -90,3 +90,41 @@ func TestSnapshotOfAll(t *testing.T) {
 		t.Errorf("at most %d DaemonSets in a cluster", most)
 	}
 }
+
+// TestNodeOfCluster: what is said of one node is the same where only that node is read of a cluster as where all is, which
+// --exit-code asks for; and of a node on which nothing is wrong only that node is read.
+func TestNodeOfCluster(t *testing.T) {
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	alone, all := 0, 0
+	for _, b := range cases.Some(bases(), 10) {
+		api := newServer(b)
+		defer api.Close()
+		for i, node := range b.names("Node") {
+			if i == 3 {
+				break
+			}
+			said := func(flags ...string) string {
+				var out, errs bytes.Buffer
+				api.asked = nil
+				cli.Main(append([]string{"kubectl-ds", "explain", "--server", api.URL, "-n", b.namespace, b.name, "--node", node}, flags...), strings.NewReader(""), &out, &errs)
+				return out.String()
+			}
+			want := said("--exit-code")
+			got := said()
+			switch listed := slices.Contains(api.asked, "/api/v1/nodes"); {
+			case listed:
+				all++
+			case len(api.asked) > 12:
+				t.Errorf("%s, node %s: %d requests", b.title, node, len(api.asked))
+			default:
+				alone++
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, node %s (-with all nodes +alone):\n%s", b.title, node, diff)
+			}
+		}
+	}
+	if alone < cases.Least(10) || all < cases.Least(3) {
+		t.Errorf("%d nodes alone, %d with all others", alone, all)
+	}
+}

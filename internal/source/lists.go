@@ -91,7 +91,8 @@ func (c *Cluster) listsOn(ctx context.Context, namespace string, of *relation) (
 	g.Go(func() (err error) {
 		for i, node := range []string{"", c.on} { // in this order: one that is bound meanwhile is in the second at least
 			o := metav1.ListOptions{LabelSelector: of.selector.String(), FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()}
-			if pods[i], gaps[i], err = list[corev1.Pod](ctx, c, snapshot.Pods, o, c.api.Pods(namespace).Kept, nil); err != nil {
+			here := func(o metav1.Object) bool { return o.(*corev1.Pod).Spec.NodeName == node }
+			if pods[i], gaps[i], err = list[corev1.Pod](ctx, c, snapshot.Pods, o, c.api.Pods(namespace).Kept, here); err != nil {
 				return err
 			}
 		}

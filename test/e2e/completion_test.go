@@ -124,7 +124,7 @@ func TestCompletion(t *testing.T) {
 }
 
 // offered returns what kubectl completes a command line with, of which the last word is begun. It fails if that takes
-// longer than somebody waits, or if the plugin writes to standard error. On a busy machine, of five times one must be in
+// longer than somebody waits, or if the plugin writes to standard error. On a busy machine, of ten times one must be in
 // time, with what is wanted.
 func offered(t *testing.T, c *stage.Cluster, config, line string, wanted func([]string) bool) (words []string) {
 	t.Helper()
@@ -149,8 +149,8 @@ func offered(t *testing.T, c *stage.Cluster, config, line string, wanted func([]
 			return words
 		case !late && err != nil && !errors.As(err, new(*exec.ExitError)):
 			t.Fatal(err)
-		case try == 5:
-			t.Errorf("%q: five times not within %s", line, patience)
+		case try == 10:
+			t.Errorf("%q: ten times not within %s", line, patience)
 			return words
 		}
 	}
