@@ -107,6 +107,12 @@ func run(c *exec.Cmd) answer {
 // digest is of a literal value in a snapshot, with a key that is drawn for each.
 var digest = regexp.MustCompile(`digest:[0-9a-f]+`)
 
+// undigested returns an answer without what differs with each key.
+func undigested(a answer) answer {
+	a.Out = digest.ReplaceAllString(a.Out, "digest:")
+	return a
+}
+
 // stories runs those of internal/cli with both builds. It leaves out those with a
 // server that says nothing, which wait for one connection, and for a time, and those in which
 // a command writes a new file, which the second build would find.
@@ -180,9 +186,12 @@ func both() {
 		in, _ = io.ReadAll(os.Stdin)
 	}
 	var answers []answer
-	for _, build := range strings.Split(os.Getenv("BUILDS"), "\n") {
-		c := &exec.Cmd{Path: build, Args: os.Args, Stdin: bytes.NewReader(in)}
-		answers = append(answers, run(c))
+	for try := 0; try == 0 || try < 5 && undigested(answers[0]) != undigested(answers[1]); try++ { // an answer may have the time in it, and that may be another by now
+		answers = nil
+		for _, build := range strings.Split(os.Getenv("BUILDS"), "\n") {
+			c := &exec.Cmd{Path: build, Args: os.Args, Stdin: bytes.NewReader(in)}
+			answers = append(answers, run(c))
+		}
 	}
 	h := hearing{strings.Replace(filepath.Base(os.Getenv("WORK")), "script-", "cli/", 1), os.Args[1:], answers[0], answers[1]}
 	line, err := json.Marshal(h)
@@ -217,8 +226,7 @@ type report struct {
 }
 
 func (r *report) see(q question, old, new answer) {
-	old.Out, new.Out = digest.ReplaceAllString(old.Out, "digest:"), digest.ReplaceAllString(new.Out, "digest:")
-	old, new, needed := settle(strings.Join(q.args, " "), old, new, allowed)
+	old, new, needed := settle(strings.Join(q.args, " "), undigested(old), undigested(new), allowed)
 	r.Lock()
 	defer r.Unlock()
 	r.questions++
