@@ -3,9 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
@@ -120,9 +122,13 @@ func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
 		return x.finish(ctx)
 	}
 	if o.ofOneNode() {
-		if alone, err := o.alone(ctx); err == nil && alone != nil { // else what is wrong is told with all that was read
+		alone, err := o.alone(ctx)
+		switch refused, gone := apierrors.APIStatus(nil), (*source.NotFoundError)(nil); {
+		case err == nil && alone != nil:
 			x.items, o.nodes = []*explain.Explanation{alone}, []string{alone.Nodes[0].Name}
 			return nil
+		case err != nil && !errors.As(err, &refused) && !errors.As(err, &gone): // nobody answers
+			return err
 		}
 	}
 	read, err := o.read(ctx, o.exitGate())
