@@ -16,7 +16,7 @@ const (
 	// thousand nodes by little, which costs a tenth more time; of more nearly as much as Go has it,
 	// since there the collector would take a third of the time.
 	growth, growthOfMany = 45, 75
-	many                 = 64 << 20 // bytes that are alive
+	many                 = 96 << 20 // bytes that are alive
 )
 
 // SetCollector has the garbage collector run when the program has taken so much memory that most

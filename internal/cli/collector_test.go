@@ -13,7 +13,7 @@ func TestGrowthOf(t *testing.T) {
 		{9, 300, "not before the first 36 megabytes"},
 		{30, 45, "then by half"},
 		{50, 45, "of some thousand nodes"},
-		{64, 75, "of many"},
+		{95, 45, "of ten thousand"}, {96, 75, "of many"},
 		{500, 75, "of very many"},
 	} {
 		if got := growthOf(tt.live << 20); got != tt.want {
