@@ -108,10 +108,18 @@ func fewerRead(raw []byte, kind metav1.TypeMeta, t reflect.Type) metav1.Object {
 	if of == nil {
 		return nil
 	}
-	held := fewerTexts.Get().(*[]byte)
-	defer fewerTexts.Put(held)
-	text, ok := of().of((*held)[:0], raw)
-	*held = text
+	var held []byte
+	select {
+	case held = <-fewerTexts:
+	default:
+	}
+	text, ok := of().of(held[:0], raw)
+	defer func() {
+		select {
+		case fewerTexts <- text:
+		default:
+		}
+	}()
 	if !ok {
 		return nil
 	}
@@ -122,7 +130,7 @@ func fewerRead(raw []byte, kind metav1.TypeMeta, t reflect.Type) metav1.Object {
 	return into.(metav1.Object)
 }
 
-var fewerTexts = sync.Pool{New: func() any { return new([]byte) }} // Unmarshal copies what it keeps of them
+var fewerTexts = make(chan []byte, 8) // are used again: Unmarshal copies what it keeps of them
 
 // of appends to a text what is read of an object. ok is false where all of it has to be read, as
 // something is odd about it: a field that the type does not have, one that stands there twice, a
