@@ -1,6 +1,10 @@
 package cli
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+	"time"
+)
 
 // TestGrowthOf: after how much more memory the collector runs again.
 func TestGrowthOf(t *testing.T) {
@@ -18,6 +22,27 @@ func TestGrowthOf(t *testing.T) {
 	} {
 		if got := growthOf(tt.live << 20); got != tt.want {
 			t.Errorf("%s: %d MB are alive: %d %%, want %d %%", tt.why, tt.live, got, tt.want)
+		}
+	}
+}
+
+// TestAfterEachCollection: it is called after one collection as after the next.
+func TestAfterEachCollection(t *testing.T) {
+	ran := make(chan struct{}, 1)
+	afterEachCollection(func() {
+		select {
+		case ran <- struct{}{}:
+		default:
+		}
+	})
+	for range 3 {
+		for waits := true; waits; { // one may already be under way that does not see it
+			runtime.GC()
+			select {
+			case <-ran:
+				waits = false
+			case <-time.After(time.Second):
+			}
 		}
 	}
 }

@@ -12,14 +12,17 @@ type tellsNext func(metav1.ListMeta)
 // turn is closed when the answer of a request may be read: the page before it was.
 type turn chan struct{}
 
-// wait waits for its turn. Without one, it is.
-func (t turn) wait(ctx context.Context) {
+// wait waits for its turn, and returns an error where ctx ends first. Without a turn there is nothing to
+// wait for.
+func (t turn) wait(ctx context.Context) error {
 	if t == nil {
-		return
+		return nil
 	}
 	select {
 	case <-t:
+		return nil
 	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

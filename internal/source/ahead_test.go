@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -51,10 +52,9 @@ func TestReadAhead(t *testing.T) {
 				page.Continue = o.Continue + "+"
 			}
 			own, _ := ctx.Value(slot[turn]{}).(turn)
-			own.wait(ctx)
-			if ctx.Err() != nil {
+			if err := own.wait(ctx); err != nil {
 				say("ended %d", at)
-				return page, ctx.Err()
+				return page, err
 			}
 			if pages[at] == "!" {
 				return page, failed
@@ -103,5 +103,21 @@ func TestReadAheadOnce(t *testing.T) {
 	slices.Sort(asked)
 	if len(slices.Compact(slices.Clone(asked))) != 4 || len(asked) != 4 {
 		t.Errorf("nodes are asked for with %v", asked)
+	}
+}
+
+// TestReadAheadInVain: of a page that nobody asks for no object is read, though all of it has come.
+func TestReadAheadInVain(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 900"))
+	c := newCluster(t, s)
+	read, stop := readAhead(c.api.Nodes().Kept)
+	got := 0
+	page, err := read(background, metav1.ListOptions{Limit: 500}, func(*corev1.Node) error { got++; return nil })
+	if err != nil || page.Continue == "" {
+		t.Fatal(page, err)
+	}
+	stop()
+	if got != 500 {
+		t.Errorf("%d nodes, want those of the first page", got)
 	}
 }

@@ -60,10 +60,11 @@ func (c *Cluster) Without(what ...snapshot.What) *Cluster {
 	return &out
 }
 
-// On returns a Cluster that reads of the nodes only this one, of the pods of a DaemonSet those
-// on it and those that are on none, and neither events nor PodDisruptionBudgets: a few
-// requests, however large the cluster is. Its Snapshots are of no use but for what rests on
-// that node alone; they have no Gap for the rest. A node that cannot be read is an error.
+// On returns a Cluster whose Read and ReadFor list only one node, only the DaemonSet's pods that
+// are bound to it or to no node, and neither events nor PodDisruptionBudgets: a few requests,
+// however large the cluster is. Such a Snapshot has no Gap for what was left out, so it can be
+// used only for what depends on that node alone: see explain.Explanation.Alone. If the node
+// cannot be read, that is an error. Other calls read as without it.
 func (c *Cluster) On(node string) *Cluster {
 	out := *c
 	out.on = node

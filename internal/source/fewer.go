@@ -134,7 +134,8 @@ var fewerTexts = make(chan []byte, 8) // are used again: Unmarshal copies what i
 
 // of appends to a text what is read of an object. ok is false where all of it has to be read, as
 // something is odd about it: a field that the type does not have, one that stands there twice, a
-// value of another kind. The object is JSON that was parsed before.
+// value of another kind. What is inside a field that is not read is not checked. The object is JSON
+// that was parsed before.
 func (f *fewer) of(into, object []byte) (text []byte, ok bool) {
 	rest := bytes.TrimLeft(object, space)
 	if len(rest) == 0 || rest[0] != '{' {

@@ -102,6 +102,13 @@ func TestFewerOfOdd(t *testing.T) {
 			t.Errorf("%s: %v, %v\nwant %v, %v", tt.why, got, gotErr, want, wantErr)
 		}
 	}
+	const within = `{` + meta + `,"spec":{"nodeName":"n1","hostAliases":[{"ip":7,"host":"a"}]}}` // damage that no answer depends on
+	if o, err := decode([]byte(within), metav1.TypeMeta{}); err != nil || o.is.(*corev1.Pod).Spec.NodeName != "n1" || len(o.unknown) > 0 {
+		t.Errorf("inside a field that is not read: %v, %v", err, o.unknown)
+	}
+	if _, err := decodeWhole([]byte(within)); err == nil {
+		t.Error("inside a field that is not read: nothing is damaged")
+	}
 	if text, _ := fewerOf[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().of(nil, []byte(`{`+meta+`,"spec":{"hostNetwork":true,"nodeName":"n"}}`)); strings.Contains(string(text), "hostNetwork") || !strings.Contains(string(text), `"nodeName":"n"`) {
 		t.Errorf("what is left: %s", text)
 	}

@@ -23,7 +23,7 @@ import (
 // lists reads what a Snapshot holds beside the DaemonSet. Without of, it reads for all
 // DaemonSets of the namespace, and no pods. The nodes of known are not read again.
 func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, known *snapshot.Snapshot) (*snapshot.Snapshot, error) {
-	if c.on != "" {
+	if c.on != "" && of != nil {
 		return c.listsOn(ctx, namespace, of)
 	}
 	var s snapshot.Snapshot

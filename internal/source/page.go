@@ -74,7 +74,9 @@ func readList[T any, P oneOf[T]](ctx context.Context, r *rest.Request, kept func
 	p.follows, _ = ctx.Value(slot[tellsNext]{}).(tellsNext)
 	p.turn, _ = ctx.Value(slot[turn]{}).(turn)
 	err = r.Do(context.WithValue(ctx, slot[listPage]{}, p)).Error()
-	p.turn.wait(ctx) // whoever reads the list looks at an error in its turn, too
+	if late := p.turn.wait(ctx); late != nil { // whoever reads the list looks at an error in its turn, too
+		return metav1.ListMeta{}, late
+	}
 	switch {
 	case p.err != nil: // without client-go's words for it
 		return metav1.ListMeta{}, p.err
@@ -117,8 +119,9 @@ func (b *pageBody) Read([]byte) (int, error) {
 		return 0, io.EOF
 	}
 	b.page.begun = true
-	b.page.turn.wait(b.page.ctx)
-	b.page.err = b.page.from(b.answerBody)
+	if b.page.err = b.page.turn.wait(b.page.ctx); b.page.err == nil {
+		b.page.err = b.page.from(b.answerBody)
+	}
 	return 0, cmp.Or(b.page.err, io.EOF)
 }
 

@@ -39,11 +39,7 @@ func TestBrief(t *testing.T) {
 
 func briefOf(t *testing.T, s *snapshot.Snapshot) (whole, brief *explain.Explanation, held map[string]func() bool) {
 	t.Helper()
-	profile, err := daemonset.ForVersion(s.KubernetesVersion)
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := daemonset.New(s, profile)
+	st, err := daemonset.StateOf(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +58,7 @@ func briefOf(t *testing.T, s *snapshot.Snapshot) (whole, brief *explain.Explanat
 	return whole, brief, held
 }
 
-// holds returns what tells whether somebody holds a part.
+// holds returns a function that reports whether anything still refers to part.
 func holds[T any](part *T) func() bool {
 	w := weak.Make(part)
 	return func() bool { return w.Value() != nil }
