@@ -12,9 +12,8 @@ import (
 const (
 	firstCollection = 36 << 20 // bytes: most commands end sooner
 
-	// By how many percent of what is alive the heap grows until it runs again: of a cluster of some
-	// thousand nodes by little, which costs a tenth more time; of more nearly as much as Go has it,
-	// since there the collector would take a third of the time.
+	// By how many percent of what is alive the heap grows until it runs again. The larger share for
+	// large heaps is a compromise: there a collection takes long.
 	growth, growthOfMany = 45, 75
 	many                 = 96 << 20 // bytes that are alive
 )
