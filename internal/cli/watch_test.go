@@ -393,6 +393,7 @@ func TestWatchRests(t *testing.T) {
 		{"and not sooner", "O O N", func(w *watched) { w.following.now.Due = w.now.Add(5 * time.Second) }, 4 * time.Second, false},
 	} {
 		w := watch(t, "explain", inText, &size{80, 24}, dstest.State(tt.grid))
+		w.pod("p0", func(*corev1.Pod) {}) // what was seen before a look is no news after it
 		w.now = w.now.Add(time.Minute)
 		if err := w.show(); err != nil {
 			t.Fatal(err)

@@ -837,3 +837,28 @@ func TestAliases(t *testing.T) {
 		}
 	}
 }
+
+// TestKindAfterManyItems: items that have no kind are read when their list has said it, at its end, however many come before.
+func TestKindAfterManyItems(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"apiVersion":"v1","items":[`)
+	for i := range 2*batchItems + 10 {
+		if i > 0 {
+			text.WriteString(",")
+		}
+		fmt.Fprintf(&text, `{"metadata":{"name":"n%04d","labels":{"number":"%d"}},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, i, i)
+	}
+	text.WriteString(`],"kind":"NodeList"}` + "\n" + dsJSON)
+	d, err := ReadFiles(background, []string{"-"}, strings.NewReader(text.String()), func() time.Time { return noon }, How{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.nodes.items) != 2*batchItems+10 {
+		t.Errorf("%d nodes", len(d.nodes.items))
+	}
+	for i, n := range d.nodes.items {
+		if n.Name != fmt.Sprintf("n%04d", i) || n.Labels["number"] != fmt.Sprint(i) {
+			t.Fatalf("node %d is %s with %v", i, n.Name, n.Labels)
+		}
+	}
+}

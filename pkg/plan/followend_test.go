@@ -34,15 +34,18 @@ func TestDue(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
+		script  string
 		want    time.Duration // from the beginning; 0: nothing is due
 		why     string
 	}{
-		{"N N N", nil, calm, "that all is done has to hold for half a minute"},
-		{"N W N O", []dstest.Option{dstest.MinReadySeconds(20)}, 19 * time.Second, "a new pod that is Ready becomes available"},
-		{"N V O O", []dstest.Option{dstest.MinReadySeconds(20)}, 19 * time.Second, "an old one as well"},
-		{"N O O O", nil, overdue, "the next deletion is owed"},
+		{"N N N", nil, "", calm, "that all is done has to hold for half a minute"},
+		{"N W N O", []dstest.Option{dstest.MinReadySeconds(20)}, "", 19 * time.Second, "a new pod that is Ready becomes available"},
+		{"N V O O", []dstest.Option{dstest.MinReadySeconds(20)}, "", 19 * time.Second, "an old one as well"},
+		{"N O O O", nil, "", overdue, "the next deletion is owed"},
+		{"O O O O", []dstest.Option{dstest.MaxUnavailable("2")}, "delete p0", quiet, "one of two deletions has come, and the other may"},
 	} {
 		f := follow(t, tt.grid, tt.options...)
+		f.run(tt.script)
 		p, err := f.Progress(f.at)
 		if err != nil {
 			t.Fatal(err)
