@@ -52,14 +52,12 @@ func TestStories(t *testing.T) {
 
 // addresses sets CLOSED and SILENT.
 func addresses(e *testscript.Env) error {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	closed, free, err := nobodyListens()
 	if err != nil {
 		return err
 	}
-	e.Setenv("CLOSED", "http://"+closed.Addr().String())
-	if err := closed.Close(); err != nil {
-		return err
-	}
+	e.Setenv("CLOSED", "http://"+closed)
+	e.Defer(free)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -79,6 +77,21 @@ func addresses(e *testscript.Env) error {
 		}
 	}()
 	return nil
+}
+
+// nobodyListens returns an address that refuses connections until free is called. Its port is that of a
+// connection that stays open: that of a listener that was closed may be given to the next one.
+func nobodyListens() (address string, free func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		_ = l.Close()
+		return "", nil, err
+	}
+	return c.LocalAddr().String(), func() { _, _ = c.Close(), l.Close() }, nil
 }
 
 func await(ts *testscript.TestScript, neg bool, args []string) {

@@ -106,14 +106,12 @@ func TestConnection(t *testing.T) {
 		return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":%q,"reason":%q,"code":%d}`, message, reason, code)
 	}
 	no := refusal(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	closed, free, err := nobodyListens()
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := "http://" + listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	defer free()
+	closed = "http://" + closed
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts
 	if err != nil {
 		t.Fatal(err)
