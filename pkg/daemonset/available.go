@@ -16,14 +16,9 @@ func readyCondition(p *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-func isReady(p *corev1.Pod) bool {
-	c := readyCondition(p)
-	return c != nil && c.Status == corev1.ConditionTrue
-}
-
 // available reports whether the pod has been ready for minReadySeconds, and
 // when it came or comes to that if it stays ready; zero when it is not ready,
-// or does not say since when.
+// or does not say since when. Of a pod that is not ready the reason is NotReady.
 //
 // Whether the pod is terminating does not matter. Without minReadySeconds a
 // ready pod is available, even one that became ready in the future. From 1.34

@@ -62,9 +62,6 @@ func TestAvailable(t *testing.T) {
 			}
 			var got result
 			pod := &corev1.Pod{Status: corev1.PodStatus{Conditions: tt.conditions}}
-			if got, want := isReady(pod), tt.want.Verdict.Reason != NotReady; got != want {
-				t.Errorf("ready: %t, want %t", got, want)
-			}
 			var at time.Time
 			if got.Verdict, at = available(pod, tt.minReady, dstest.Now, profile); !at.IsZero() {
 				got.At = &at

@@ -17,15 +17,18 @@ func (t *Tally) manageStep(step *Step) {
 	var creates, onNodes, unscheduled class
 	var backoff []string
 	for i := range t.parts {
-		n, share := &t.parts[i].node, &t.parts[i].manage
+		if t.parts[i].in&(1<<manages) == 0 {
+			continue
+		}
+		name, share := t.st.Nodes[i].Name, t.manage(int32(i))
 		if share.create {
-			creates.add(Item{Node: n.Name, Reason: Missing})
+			creates.add(Item{Node: name, Reason: Missing})
 		}
 		onNodes.add(share.deletes...)
 		onNodes.choose(min(1, len(share.failed)), 1, share.failed, FailedPod)
 		unscheduled.add(share.unscheduled...)
 		if share.backoff {
-			backoff = append(backoff, n.Name)
+			backoff = append(backoff, name)
 		}
 	}
 	step.Creates = burst(creates)
@@ -47,7 +50,11 @@ type manageShare struct {
 
 // acts reports whether the node keeps the rolling update from its turn.
 func (share *manageShare) acts() bool {
-	return share.create || len(share.deletes)+len(share.failed)+len(share.unscheduled) > 0
+	return share.create || share.deletesAny()
+}
+
+func (share *manageShare) deletesAny() bool {
+	return len(share.deletes)+len(share.failed)+len(share.unscheduled) > 0
 }
 
 // Owed reports whether the next sync gives the node a pod, whatever the limit, if

@@ -1,6 +1,7 @@
 package daemonset
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"maps"
@@ -333,6 +334,8 @@ type decisions struct {
 	each  bool // there is a rule that may look at all of a node
 	key   []byte
 	known map[string][2]Verdict
+	last  []byte     // the key of the node before
+	told  [2]Verdict // and what was decided of it
 }
 
 func (p *Placement) decisions() *decisions {
@@ -366,11 +369,15 @@ func (d *decisions) of(n *corev1.Node) (shouldRun, mayStay Verdict) {
 		word(t.Value)
 		word(string(t.Effect))
 	}
+	if d.last != nil && bytes.Equal(d.key, d.last) {
+		return d.told[0], d.told[1]
+	}
 	known, is := d.known[string(d.key)]
 	if !is {
 		known[0], known[1] = d.Decide(n)
 		d.known[string(d.key)] = known
 	}
+	d.last, d.told = append(d.last[:0], d.key...), known
 	return known[0], known[1]
 }
 

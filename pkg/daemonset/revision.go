@@ -220,7 +220,7 @@ func (h *History) choose(pods []claimedPod) {
 		}
 	}
 	for _, p := range pods {
-		if p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] != h.Hash {
+		if p.label != h.Hash {
 			h.Relabel = append(h.Relabel, p.Name)
 		}
 	}
@@ -233,8 +233,8 @@ func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []claimedPod) {
 	limit := HistoryLimit(ds)
 	inUse := map[string]bool{}
 	for _, p := range pods {
-		if _, ok := TargetNode(p.Pod); ok && p.hash(h) != "" {
-			inUse[p.hash(h)] = true
+		if hash := p.hash(h); hash != "" && !inUse[hash] {
+			_, inUse[hash] = TargetNode(p.Pod)
 		}
 	}
 	isOld := func(r Revision) bool { return !r.Matches }
@@ -288,12 +288,11 @@ func inferHistory(s *snapshot.Snapshot, pods []claimedPod) *History {
 	var newest *corev1.Pod
 	hashes := map[string]int{}
 	for _, p := range pods {
-		hash := p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
-		if hash == "" {
+		if p.label == "" {
 			continue
 		}
-		hashes[hash]++
-		if ok && p.Labels[templateGenerationLabel] == generation && (newest == nil || newest.CreationTimestamp.Before(&p.CreationTimestamp)) {
+		hashes[p.label]++
+		if ok && p.Labels[templateGenerationLabel] == generation && (newest == nil || younger(p.Pod, newest)) {
 			newest = p.Pod
 		}
 	}
@@ -308,6 +307,11 @@ func inferHistory(s *snapshot.Snapshot, pods []claimedPod) *History {
 		}
 	}
 	return h
+}
+
+// younger reports whether a pod was created after another one, or, of two of one second, comes before it.
+func younger(a, b *corev1.Pod) bool {
+	return cmp.Or(b.CreationTimestamp.Time.Compare(a.CreationTimestamp.Time), comparePods(a, b)) < 0
 }
 
 const (
@@ -367,6 +371,11 @@ func (st *State) NewPod() UpdatedBy {
 type claimedPod struct {
 	*corev1.Pod
 	claim Claim
+	label string // its controller-revision-hash
+}
+
+func asClaimed(p *corev1.Pod, c Claim) claimedPod {
+	return claimedPod{p, c, p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]}
 }
 
 // hash returns the pod's hash as the sync sees it: after every pod was
@@ -375,7 +384,7 @@ func (p claimedPod) hash(h *History) string {
 	if h.Merged {
 		return h.Hash
 	}
-	return p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
+	return p.label
 }
 
 // TemplateOf returns the pod template that a ControllerRevision of the Snapshot stores,

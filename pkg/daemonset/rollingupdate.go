@@ -7,9 +7,12 @@ func (t *Tally) rollingStep(step *Step) {
 		step.Error = &StepError{Code: InvalidBudget, Field: t.st.Budget.Invalid}
 	}
 	var creates, deletes, candidates, sunset class
-	var from, setting []Item
+	from, setting := make([]Item, 0, t.sets[candidatesFirst].len()+t.sets[candidatesOthers].len()), []Item(nil)
 	for i := range t.parts {
-		share := &t.parts[i].rolling
+		if t.parts[i].in&^(1<<manages) == 0 {
+			continue
+		}
+		share := t.rolling(int32(i))
 		creates.add(share.creates...)
 		deletes.add(share.deletes...)
 		from, setting = append(from, share.candidates...), append(setting, share.sunset...)
@@ -170,18 +173,18 @@ func (st *State) surgeShare(n *Node, share *rollingShare) {
 	switch {
 	case oldPod == nil:
 	case newPod != nil && newPod.Available.OK:
-		share.deletes = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: Superseded}}
+		share.deletes = share.only(Item{Node: n.Name, Pod: oldPod.Name, Reason: Superseded})
 	case newPod != nil:
 	case !n.Exists && st.Profile.SunsetInSurge:
 		share.err = &StepError{Code: VanishedNodeInSurge, Node: n.Name, Pod: oldPod.Name}
 	case !n.rolled() && st.Profile.SunsetInSurge && oldPod.Available.OK:
-		share.sunset = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: Sunset}}
+		share.sunset = share.only(Item{Node: n.Name, Pod: oldPod.Name, Reason: Sunset})
 	case !n.rolled() && st.Profile.SunsetInSurge:
-		share.deletes = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: NoLongerEligible}}
+		share.deletes = share.only(Item{Node: n.Name, Pod: oldPod.Name, Reason: NoLongerEligible})
 	case oldPod.Available.OK:
-		share.candidates = []Item{{Node: n.Name, Reason: Surge}}
+		share.candidates = share.only(Item{Node: n.Name, Reason: Surge})
 	default:
-		share.creates = []Item{{Node: n.Name, Reason: Forced}}
+		share.creates = share.only(Item{Node: n.Name, Reason: Forced})
 	}
 }
 

@@ -3,7 +3,6 @@ package daemonset
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -185,7 +184,9 @@ func SelectsAll(ds *appsv1.DaemonSet) bool {
 	return s != nil && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
+// claim returns the pods that the next sync takes for the DaemonSet's, and those that it releases.
 func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed []claimedPod, released []*corev1.Pod) {
+	claimed = make([]claimedPod, 0, len(pods))
 	for i := range pods {
 		p := &pods[i]
 		if p.Namespace != st.DaemonSet.Namespace {
@@ -193,15 +194,13 @@ func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed []c
 		}
 		switch c := claimOf(p, st.DaemonSet, selector); c {
 		case Owned, Adopt:
-			claimed = append(claimed, claimedPod{p, c})
+			claimed = append(claimed, asClaimed(p, c))
 		case Release:
 			released = append(released, p)
 		case Foreign:
 			st.Foreign = append(st.Foreign, p)
 		}
 	}
-	slices.SortFunc(claimed, func(a, b claimedPod) int { return comparePods(a.Pod, b.Pod) })
-	slices.SortFunc(released, comparePods)
 	slices.SortFunc(st.Foreign, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return claimed, released
 }
@@ -222,50 +221,20 @@ func b2i(b bool) int {
 	return 0
 }
 
+// mapToNodes fills Nodes and Unmapped.
 func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, released []*corev1.Pod) {
-	nodes, made := make(map[string]*Node, len(objects)), make([]Node, len(objects))
-	pods, times := make([]Pod, 0, len(claimed)), make([]time.Time, 0, len(claimed)+len(released)) // in one piece each
-	if st.NodesRead {
-		decisions := st.Placement.decisions()
-		for i := range objects {
-			n := &made[i]
-			*n = Node{Name: objects[i].Name, Object: &objects[i], Exists: true}
-			n.ShouldRun, n.MayStay = decisions.of(n.Object)
-			alone := n.ShouldRun.excludedAlone()
-			n.StillDesired, n.StillRolled = alone && !st.Profile.NamespaceInStatus, alone && !st.Profile.NamespaceInRollout
-			nodes[n.Name] = n
+	at := st.placed(objects)
+	slot := func(name string) *Node {
+		i, is := at[name]
+		if !is {
+			i = int32(len(st.Nodes))
+			st.Nodes, at[name] = append(st.Nodes, st.unreadNode(name)), i
 		}
+		return &st.Nodes[i]
 	}
-	at := func(name string) *Node {
-		n := nodes[name]
-		if n == nil {
-			n = st.unreadNode(name)
-			nodes[name] = n
-		}
-		return n
-	}
-	generation, hasGeneration := templateGeneration(st.DaemonSet)
-	revisions := map[string]string{}
-	for _, r := range slices.Backward(st.History.Revisions) {
-		revisions[r.Hash] = r.Name
-	}
-	view := func(p claimedPod) Pod {
-		v := Pod{
-			Name: p.Name, Object: p.Pod, Claim: p.claim, Terminating: p.DeletionTimestamp != nil,
-			Hash:  p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey],
-			Ready: isReady(p.Pod), UpdatedBy: updatedBy(p, st.History, generation, hasGeneration, st.Profile),
-		}
-		if v.Hash != "" { // else it is up to date with no revision, even with one that has no hash either
-			v.Revision = revisions[v.Hash]
-		}
-		v.Updated = v.UpdatedBy != NotUpdated
-		var at time.Time
-		if v.Available, at = available(p.Pod, st.DaemonSet.Spec.MinReadySeconds, st.At, st.Profile); !at.IsZero() {
-			times = append(times, at)
-			v.AvailableAt = &times[len(times)-1]
-		}
-		return v
-	}
+	view := st.views(len(claimed) + len(released))
+	pods := make([]Pod, 0, len(claimed)) // those of most nodes, in one piece
+	var ignored []Pod
 	for _, p := range claimed {
 		v := view(p)
 		name, ok := TargetNode(p.Pod)
@@ -275,9 +244,9 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 			st.Unmapped = append(st.Unmapped, v)
 		case v.Terminating && isTerminal(p.Pod) && st.Profile.IgnoreTerminalTerminating:
 			v.Ignored = TerminalTerminating
-			st.ignore(nodes, name, v)
+			ignored = append(ignored, v)
 		default:
-			n := at(name)
+			n := slot(name)
 			if n.Pods == nil {
 				pods = append(pods, v)
 				n.Pods = pods[len(pods)-1 : len(pods) : len(pods)]
@@ -287,39 +256,99 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 		}
 	}
 	for _, p := range released {
-		v := view(claimedPod{p, Release})
+		v := view(asClaimed(p, Release))
 		v.Ignored = ReleasedPod
-		name, _ := TargetNode(p)
-		st.ignore(nodes, name, v)
+		ignored = append(ignored, v)
+	}
+	for _, p := range ignored { // beside the node that it is on, if that stands there otherwise
+		name, _ := TargetNode(p.Object)
+		if i, is := at[name]; is {
+			st.Nodes[i].Ignored = append(st.Nodes[i].Ignored, p)
+		} else {
+			st.Unmapped = append(st.Unmapped, p)
+		}
+	}
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		slices.SortFunc(n.Pods, func(a, b Pod) int { return comparePods(a.Object, b.Object) })
+		slices.SortFunc(n.Ignored, func(a, b Pod) int {
+			return cmp.Or(cmp.Compare(b2i(a.Ignored == ReleasedPod), b2i(b.Ignored == ReleasedPod)), comparePods(a.Object, b.Object))
+		})
+		n.Slot = slotOf(n.Pods)
 	}
 	slices.SortFunc(st.Unmapped, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })
-	st.Nodes = make([]Node, 0, len(nodes))
-	for _, name := range slices.Sorted(maps.Keys(nodes)) {
-		n := nodes[name]
-		n.Slot = slotOf(n.Pods)
-		st.Nodes = append(st.Nodes, *n)
-	}
+	slices.SortFunc(st.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) }) // vanished ones are last so far
 }
 
-// ignore puts a pod that no rule counts beside the node that it is on; one
-// whose node does not stand there otherwise is unmapped.
-func (st *State) ignore(nodes map[string]*Node, name string, p Pod) {
-	if n := nodes[name]; n != nil {
-		n.Ignored = append(n.Ignored, p)
-		return
+// placed puts the nodes that were read into Nodes, with what Placement says of them, and returns where each of them
+// is. Of two with one name the last counts.
+func (st *State) placed(objects []corev1.Node) map[string]int32 {
+	at, decisions := make(map[string]int32, len(objects)), st.Placement.decisions()
+	st.Nodes = make([]Node, 0, len(objects))
+	for _, o := range inOrder(objects) {
+		n := Node{Name: o.Name, Object: o, Exists: true}
+		n.ShouldRun, n.MayStay = decisions.of(n.Object)
+		alone := n.ShouldRun.excludedAlone()
+		n.StillDesired, n.StillRolled = alone && !st.Profile.NamespaceInStatus, alone && !st.Profile.NamespaceInRollout
+		if last := len(st.Nodes) - 1; last >= 0 && st.Nodes[last].Name == n.Name {
+			st.Nodes[last] = n
+			continue
+		}
+		at[n.Name] = int32(len(st.Nodes))
+		st.Nodes = append(st.Nodes, n)
 	}
-	st.Unmapped = append(st.Unmapped, p)
+	return at
+}
+
+// inOrder returns nodes by name, as a server lists them.
+func inOrder(objects []corev1.Node) []*corev1.Node {
+	out := make([]*corev1.Node, len(objects))
+	for i := range objects {
+		out[i] = &objects[i]
+	}
+	byName := func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) }
+	if !slices.IsSortedFunc(out, byName) {
+		slices.SortStableFunc(out, byName)
+	}
+	return out
+}
+
+// views returns what tells how the next sync sees a pod, of so many.
+func (st *State) views(pods int) func(claimedPod) Pod {
+	times := make([]time.Time, 0, pods) // in one piece
+	generation, hasGeneration := templateGeneration(st.DaemonSet)
+	revisions := map[string]string{}
+	for _, r := range slices.Backward(st.History.Revisions) {
+		revisions[r.Hash] = r.Name
+	}
+	return func(p claimedPod) Pod {
+		v := Pod{
+			Name: p.Name, Object: p.Pod, Claim: p.claim, Terminating: p.DeletionTimestamp != nil,
+			Hash: p.label, UpdatedBy: updatedBy(p, st.History, generation, hasGeneration, st.Profile),
+		}
+		if v.Hash != "" { // else it is up to date with no revision, even with one that has no hash either
+			v.Revision = revisions[v.Hash]
+		}
+		v.Updated = v.UpdatedBy != NotUpdated
+		var at time.Time
+		v.Available, at = available(p.Pod, st.DaemonSet.Spec.MinReadySeconds, st.At, st.Profile)
+		if v.Ready = v.Available.Reason != NotReady; !at.IsZero() {
+			times = append(times, at)
+			v.AvailableAt = &times[len(times)-1]
+		}
+		return v
+	}
 }
 
 // unreadNode stands for a node that a pod is for and that was not read: it
 // vanished, or no node could be read at all.
-func (st *State) unreadNode(name string) *Node {
+func (st *State) unreadNode(name string) Node {
 	if st.NodesRead {
 		gone := Verdict{Reason: NodeGone}
-		return &Node{Name: name, ShouldRun: gone, MayStay: gone}
+		return Node{Name: name, ShouldRun: gone, MayStay: gone}
 	}
 	unread := Verdict{OK: true, Reason: NodesNotRead}
-	return &Node{Name: name, Exists: true, ShouldRun: unread, MayStay: unread}
+	return Node{Name: name, Exists: true, ShouldRun: unread, MayStay: unread}
 }
 
 func isTerminal(p *corev1.Pod) bool {

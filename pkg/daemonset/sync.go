@@ -319,24 +319,23 @@ type class struct {
 
 func (c *class) add(i ...Item) { c.items = append(c.items, i...) }
 
-// choose adds "any count of from": certain if it is all of them.
+// choose adds "any count of from", which is the class's from then on: certain if it is all of them.
 func (c *class) choose(count, perNode int, from []Item, reason Reason) {
 	switch {
 	case count <= 0:
 	case count >= len(from):
 		c.add(from...)
 	default:
-		c.choices = append(c.choices, Choice{Count: count, PerNode: perNode, From: plain(from), Reason: reason})
+		c.choices = append(c.choices, Choice{Count: count, PerNode: perNode, From: withoutReason(from), Reason: reason})
 	}
 }
 
-// plain drops the reasons that a Choice says once for all its items.
-func plain(items []Item) []Item {
-	out := make([]Item, len(items))
-	for i, it := range items {
-		out[i] = Item{Node: it.Node, Pod: it.Pod}
+// withoutReason takes away the reasons that a Choice says once for all its items.
+func withoutReason(items []Item) []Item {
+	for i := range items {
+		items[i].Reason = ""
 	}
-	return out
+	return items
 }
 
 func (c *class) len() int {
@@ -375,36 +374,57 @@ func burst(classes ...class) Batch {
 
 // cut returns the choice of count among everything that the class could do.
 func (c *class) cut(count int) Choice {
-	from := slices.Clone(c.items)
+	if len(c.items) == 0 && len(c.choices) == 1 && c.choices[0].PerNode == 0 {
+		only := c.choices[0]
+		only.Count = count
+		sortItems(only.From)
+		return only
+	}
+	size, limited := len(c.items), false
+	for _, ch := range c.choices {
+		size, limited = size+len(ch.From), limited || ch.PerNode > 0
+	}
+	from := append(make([]Item, 0, size), c.items...)
+	for _, ch := range c.choices {
+		for _, i := range ch.From {
+			from = append(from, Item{Node: i.Node, Pod: i.Pod, Reason: ch.Reason})
+		}
+	}
+	sortItems(from)
+	out := Choice{Count: count, From: from, Reason: Burst}
+	if limited {
+		out.PerNode = c.mostOfANode()
+	}
+	if !slices.ContainsFunc(from, func(i Item) bool { return i.Reason != from[0].Reason }) {
+		out.Reason = from[0].Reason
+		withoutReason(from)
+	}
+	return out
+}
+
+// mostOfANode is how many of the class one node can have at most.
+func (c *class) mostOfANode() int {
 	perNode := map[string]int{}
 	for _, i := range c.items {
 		perNode[i.Node]++
 	}
-	limited := false
 	for _, ch := range c.choices {
-		limited = limited || ch.PerNode > 0
 		seen := map[string]bool{}
 		for _, i := range ch.From {
-			from = append(from, Item{Node: i.Node, Pod: i.Pod, Reason: ch.Reason})
 			if !seen[i.Node] {
 				seen[i.Node] = true
 				perNode[i.Node] += ch.Count
 			}
 		}
 	}
-	sortItems(from)
-	out := Choice{Count: count, From: from, Reason: Burst}
-	if limited {
-		out.PerNode = slices.Max(slices.Collect(maps.Values(perNode)))
-	}
-	if !slices.ContainsFunc(from, func(i Item) bool { return i.Reason != from[0].Reason }) {
-		out.Reason, out.From = from[0].Reason, plain(from)
-	}
-	return out
+	return slices.Max(slices.Collect(maps.Values(perNode)))
 }
 
 func compareItems(a, b Item) int {
-	return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Pod, b.Pod))
+	if byNode := strings.Compare(a.Node, b.Node); byNode != 0 {
+		return byNode
+	}
+	return strings.Compare(a.Pod, b.Pod)
 }
 
 func sortItems(items []Item) { slices.SortFunc(items, compareItems) }

@@ -18,6 +18,8 @@ type Tally struct {
 
 	sets [allSets]set // of nodes, by what they bring
 	last Act          // its lists are used again
+
+	share rollingShare // of the node that is looked at
 }
 
 // The sets of a Tally.
@@ -40,14 +42,16 @@ type Course struct {
 	Refused bool // the API server refuses every new pod
 }
 
-// part is what one node brings.
+// part is what one node brings, without what it says of single pods: that is told again, by manageShare and
+// putRollingShare, of the few nodes that a sync does something to.
 type part struct {
-	node    Node
-	manage  manageShare
-	rolling rollingShare
-	member  Membership
-	old     int   // pods that are neither updated nor terminating
-	in      uint8 // the sets that have it, a bit for each
+	pods           []Pod
+	slot           Slot
+	old            int32 // pods that are neither updated nor terminating
+	member         Membership
+	holds, surplus bool  // the node is one of Used; it has an available pod that counts against sunset
+	lacks          bool  // all that manage does is to create a pod
+	in             uint8 // the sets that have it, a bit for each
 }
 
 // Tally returns what the nodes bring to the next sync.
@@ -73,41 +77,34 @@ func (t *Tally) Reset(st *State, c Course) {
 		}
 	}
 	for i := range st.Nodes {
-		t.parts[i].node = st.Nodes[i]
-		t.put(int32(i))
+		n := &st.Nodes[i]
+		t.parts[i].pods, t.parts[i].slot = n.Pods, n.Slot
+		t.put(int32(i), n)
 	}
 }
 
 // SetPods gives a node other pods, in the controller's order.
 func (t *Tally) SetPods(i int32, pods []Pod) {
 	p := &t.parts[i]
-	t.add(p, -1)
-	p.node.Pods, p.node.Slot = pods, slotOf(pods)
-	t.put(i)
+	t.add(i, -1)
+	p.pods, p.slot = pods, slotOf(pods)
+	n := t.Node(i)
+	t.put(i, &n)
 }
 
-// put brings the sums up to date with the pods of a node.
-func (t *Tally) put(i int32) {
+// put brings the sums up to date with the pods that a node has now.
+func (t *Tally) put(i int32, n *Node) {
 	p := &t.parts[i]
-	n, r := &p.node, &p.rolling
-	p.manage = t.st.manageShare(n)
-	p.member, p.old = n.Membership(), 0
-	if t.Rolls() {
-		t.st.putRollingShare(n, r)
-	}
-	if t.course.Refused {
-		p.manage.create, r.creates = false, nil
-		if t.st.Budget.MaxSurge > 0 {
-			r.candidates = nil
-		}
-	}
+	share, manage := &t.share, t.shares(n)
+	p.member, p.old, p.holds, p.surplus = n.Membership(), 0, share.holds, share.available
 	for j := range n.Pods {
-		p.old += b2i(!n.Pods[j].Updated && !n.Pods[j].Terminating)
+		p.old += int32(b2i(!n.Pods[j].Updated && !n.Pods[j].Terminating))
 	}
-	t.add(p, 1)
+	p.lacks = manage.create && !manage.deletesAny()
+	t.add(i, 1)
 	later := t.course.First == nil || !t.course.First(i)
-	in := uint8(b2i(p.manage.acts())<<manages | b2i(len(r.creates) > 0)<<creates | b2i(len(r.deletes) > 0)<<deletes |
-		b2i(len(r.sunset) > 0)<<sunsets | b2i(r.err != nil)<<fails | b2i(len(r.candidates) > 0)<<(candidatesFirst+b2i(later)))
+	in := uint8(b2i(manage.acts())<<manages | b2i(len(share.creates) > 0)<<creates | b2i(len(share.deletes) > 0)<<deletes |
+		b2i(len(share.sunset) > 0)<<sunsets | b2i(share.err != nil)<<fails | b2i(len(share.candidates) > 0)<<(candidatesFirst+b2i(later)))
 	for changed := in ^ p.in; changed != 0; changed &= changed - 1 {
 		k := bits.TrailingZeros8(changed)
 		t.sets[k].put(i, in>>k&1 == 1, len(t.parts))
@@ -115,18 +112,41 @@ func (t *Tally) put(i int32) {
 	p.in = in
 }
 
+// shares returns what a node adds to a manage step, and puts what it adds to a rolling update into t.share.
+func (t *Tally) shares(n *Node) (manage manageShare) {
+	manage = t.st.manageShare(n)
+	rolling := &t.share
+	if t.Rolls() {
+		t.st.putRollingShare(n, rolling)
+	}
+	if t.course.Refused {
+		manage.create, rolling.creates = false, nil
+		if t.st.Budget.MaxSurge > 0 {
+			rolling.candidates = nil
+		}
+	}
+	return manage
+}
+
 // add adds a node to the sums, or takes it away.
-func (t *Tally) add(p *part, by int) {
-	t.used += by * b2i(p.rolling.holds)
-	t.available += by * b2i(p.rolling.available)
-	t.old += by * p.old
-	t.lacking += by * b2i(p.member.Desired && !p.member.Current && !p.node.StillDesired)
+func (t *Tally) add(i int32, by int) {
+	p := &t.parts[i]
+	t.used += by * b2i(p.holds)
+	t.available += by * b2i(p.surplus)
+	t.old += by * int(p.old)
+	t.lacking += by * b2i(p.member.Desired && !p.member.Current && !t.st.Nodes[i].StillDesired)
 	t.counts.add(p.member, by)
 }
 
-// Node returns a node with the pods that it has now; its fields are not to be
-// written.
-func (t *Tally) Node(i int32) *Node { return &t.parts[i].node }
+// Node returns a node with the pods that it has now.
+func (t *Tally) Node(i int32) Node {
+	n := t.st.Nodes[i]
+	n.Pods, n.Slot = t.parts[i].pods, t.parts[i].slot
+	return n
+}
+
+// Pods are the pods that a node has now, in the controller's order.
+func (t *Tally) Pods(i int32) []Pod { return t.parts[i].pods }
 
 // Counts are the numbers of the status.
 func (t *Tally) Counts() Counts { return t.counts }
@@ -138,7 +158,7 @@ func (t *Tally) Old() int { return t.old }
 func (t *Tally) Used() int { return t.used }
 
 // Holds reports whether a node is one of Used.
-func (t *Tally) Holds(i int32) bool { return t.parts[i].rolling.holds }
+func (t *Tally) Holds(i int32) bool { return t.parts[i].holds }
 
 // Rolls reports whether old pods are replaced at all.
 func (t *Tally) Rolls() bool {
@@ -183,26 +203,45 @@ func (t *Tally) Act() *Act {
 		t.manageAct(a)
 	case !t.Rolls() || t.Refused():
 	case t.sets[fails].len() > 0:
-		a.Error = t.parts[t.sets[fails].members[0]].rolling.err
+		a.Error = t.rolling(t.sets[fails].members[0]).err
 	default:
 		t.rollingAct(a)
 	}
 	return a
 }
 
+// manage returns what a node adds to a manage step now.
+func (t *Tally) manage(i int32) manageShare {
+	n := t.Node(i)
+	return t.shares(&n)
+}
+
+// rolling returns what a node adds to a rolling update now, until another one is looked at.
+func (t *Tally) rolling(i int32) *rollingShare {
+	n := t.Node(i)
+	t.shares(&n)
+	return &t.share
+}
+
 func (t *Tally) manageAct(a *Act) {
 	a.Kind = StepManage
+	var unscheduled []Doomed
 	for _, i := range t.sets[manages].members {
-		share := &t.parts[i].manage
+		if t.parts[i].lacks {
+			a.create(i)
+			continue
+		}
+		share := t.manage(i)
 		if share.create {
 			a.create(i)
 		}
 		a.delete(i, share.deletes...)
 		a.delete(i, share.failed[:min(1, len(share.failed))]...)
+		for _, it := range share.unscheduled {
+			unscheduled = append(unscheduled, Doomed{i, it.Pod})
+		}
 	}
-	for _, i := range t.sets[manages].members {
-		a.delete(i, t.parts[i].manage.unscheduled...)
-	}
+	a.Deletes = append(a.Deletes, unscheduled[:min(len(unscheduled), BurstReplicas-len(a.Deletes))]...)
 }
 
 func (t *Tally) rollingAct(a *Act) {
@@ -213,13 +252,13 @@ func (t *Tally) rollingAct(a *Act) {
 		a.create(i)
 	}
 	for _, i := range t.sets[deletes].members {
-		if !a.delete(i, t.parts[i].rolling.deletes...) {
+		if !a.delete(i, t.rolling(i).deletes...) {
 			break
 		}
 	}
 	take := func(from *set) {
 		for _, i := range from.members {
-			items := t.parts[i].rolling.candidates
+			items := t.rolling(i).candidates
 			items = items[:min(room, len(items))]
 			if room -= len(items); len(items) == 0 {
 				return
@@ -232,7 +271,7 @@ func (t *Tally) rollingAct(a *Act) {
 	take(&t.sets[candidatesFirst])
 	take(&t.sets[candidatesOthers])
 	for _, i := range t.sets[sunsets].members {
-		if overflow == 0 || !a.delete(i, t.parts[i].rolling.sunset...) {
+		if overflow == 0 || !a.delete(i, t.rolling(i).sunset...) {
 			break
 		}
 		overflow--

@@ -140,8 +140,8 @@ func (r *simulation) oldPods() (replaces, drops int) {
 		n := r.tally.Node(int32(i))
 		for j := range n.Pods {
 			if p := &n.Pods[j]; !p.Updated && !p.Terminating && n.MayStay.OK {
-				replaces += b2i(follows(n))
-				drops += b2i(!follows(n))
+				replaces += b2i(follows(&n))
+				drops += b2i(!follows(&n))
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func (r *simulation) lost() []PlacementNode {
 	out := []PlacementNode{}
 	for i := range r.slots {
 		n, end := &r.st.Nodes[i], r.tally.Node(int32(i))
-		if !n.Exists || n.ShouldRun.OK || !running(n) || running(end) && !r.reaches(end) {
+		if !n.Exists || n.ShouldRun.OK || !running(n) || running(&end) && !r.reaches(&end) {
 			continue
 		}
 		why := n.MayStay
@@ -221,7 +221,7 @@ func (w *way) outcome(r *simulation) Outcome {
 		Late: append([]Holder{}, w.a.late...), Alternatives: []Alternative{}, Unblock: []Unblock{},
 	}
 	for i := range r.slots {
-		for j, pods := 0, r.tally.Node(int32(i)).Pods; j < len(pods); j++ {
+		for j, pods := 0, r.tally.Pods(int32(i)); j < len(pods); j++ {
 			p := &pods[j]
 			o.Terminating += b2i(p.Terminating && !p.Updated)
 		}
@@ -281,7 +281,7 @@ func (a *assumed) startsNone() bool { return a.unmet != nil || a.image != "" }
 // creates reports whether a pod that a simulation creates is there at its end.
 func (r *simulation) creates() bool {
 	for i := range r.slots {
-		if slices.ContainsFunc(r.tally.Node(int32(i)).Pods, func(p daemonset.Pod) bool { return p.Object == simulated && !p.Terminating }) {
+		if slices.ContainsFunc(r.tally.Pods(int32(i)), func(p daemonset.Pod) bool { return p.Object == simulated && !p.Terminating }) {
 			return true
 		}
 	}
@@ -307,7 +307,7 @@ func (r *simulation) hangs() bool {
 
 func (r *simulation) runsPod() bool {
 	for i := range r.slots {
-		if n := r.tally.Node(int32(i)); n.Exists && running(n) {
+		if n := r.tally.Node(int32(i)); n.Exists && running(&n) {
 			return true
 		}
 	}

@@ -215,11 +215,11 @@ func (r *simulation) settle(i int32, pods []daemonset.Pod) {
 
 // count adds a node to the sums.
 func (r *simulation) count(i int32) {
-	s, n := &r.slots[i], r.tally.Node(i)
+	s, pods := &r.slots[i], r.tally.Pods(i)
 	old := false
-	s.down = n.ShouldRun.OK
-	for j := range n.Pods {
-		if p := &n.Pods[j]; !p.Terminating {
+	s.down = r.st.Nodes[i].ShouldRun.OK
+	for j := range pods {
+		if p := &pods[j]; !p.Terminating {
 			old, s.down = old || !p.Updated, s.down && !p.Available.OK
 		}
 	}
@@ -269,7 +269,7 @@ func (r *simulation) sync() bool {
 // way out.
 func (r *simulation) fresh(a *daemonset.Act) bool {
 	for _, d := range a.Deletes {
-		for j, pods := 0, r.tally.Node(d.Node).Pods; j < len(pods); j++ {
+		for j, pods := 0, r.tally.Pods(d.Node); j < len(pods); j++ {
 			if pods[j].Name == d.Pod && !pods[j].Terminating {
 				return true
 			}
@@ -399,8 +399,8 @@ func (r *simulation) delete(d daemonset.Doomed, at float64) {
 			return p.Object.Spec.NodeName != ""
 		}
 		if !p.Updated && n.MayStay.OK {
-			r.end.replaced += b2i(follows(n))
-			r.end.dropped += b2i(!follows(n))
+			r.end.replaced += b2i(follows(&n))
+			r.end.dropped += b2i(!follows(&n))
 			r.end.working = r.end.working || p.Available.OK
 		}
 		if p.Object.Spec.NodeName == "" || isTerminal(p.Object) {
@@ -469,7 +469,7 @@ func (r *simulation) change(i int32, name string, edit func(*daemonset.Pod) (sta
 
 // pods returns the pods of a node, which are the simulation's own to edit.
 func (r *simulation) pods(i int32) []daemonset.Pod {
-	pods := r.tally.Node(i).Pods
+	pods := r.tally.Pods(i)
 	if s := &r.slots[i]; !s.owned {
 		s.owned = true
 		pods = r.spare.copied(pods)

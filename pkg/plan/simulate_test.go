@@ -19,7 +19,7 @@ func (r *simulation) state() *daemonset.State {
 	st := *r.st
 	st.Nodes = make([]daemonset.Node, len(r.slots))
 	for i := range r.slots {
-		st.Nodes[i] = *r.tally.Node(int32(i))
+		st.Nodes[i] = r.tally.Node(int32(i))
 	}
 	return &st
 }

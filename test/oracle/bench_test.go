@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -22,6 +25,7 @@ func BenchmarkSync(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("nodes=%d/%s", nodes, is.name), func(b *testing.B) {
 				s := dstest.State(is.nodes, dstest.MaxUnavailable("10%"))
+				slices.SortFunc(s.Nodes, func(a, b corev1.Node) int { return strings.Compare(a.Name, b.Name) }) // as a server lists them
 				p := start(b, dstest.Newest, 1)[0]
 				const runs = 7
 				real, err := p.Measured(s, runs)
