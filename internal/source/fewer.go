@@ -3,13 +3,16 @@ package source
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"sync"
+	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	sjson "sigs.k8s.io/json"
 )
 
 // fewer tells which fields of an object that is written in JSON are read: as wire does of one that
@@ -124,10 +127,59 @@ func fewerRead(raw []byte, kind metav1.TypeMeta, t reflect.Type) metav1.Object {
 		return nil
 	}
 	into := reflect.New(t).Interface()
-	if odd, err := sjson.UnmarshalStrict(text, into); err != nil || len(odd) > 0 {
+	if err := jsonv2.Unmarshal(text, into, strictly()); err != nil {
 		return nil
 	}
 	return into.(metav1.Object)
+}
+
+// strictly has encoding/json/v2 read what the decoder of the API reads, and nothing else: what it
+// refuses, that one is asked about.
+var strictly = sync.OnceValue(func() jsonv2.Options {
+	return jsonv2.JoinOptions(jsonv2.RejectUnknownMembers(true), jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(
+		jsonv2.UnmarshalFromFunc(readTime), jsonv2.UnmarshalFromFunc(readLabels))))
+})
+
+// readLabels reads labels into a map that has room for them and no more.
+func readLabels(d *jsontext.Decoder, into *map[string]string) error {
+	if d.PeekKind() != '{' {
+		return errors.ErrUnsupported
+	}
+	text, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	labels := make(map[string]string, bytes.Count(text, []byte(`":`)))
+	for rest := []byte(text[1:]); ; {
+		rest = bytes.TrimLeft(rest, space+",")
+		if rest[0] == '}' {
+			*into = labels
+			return nil
+		}
+		key, after, plain := plainText(rest)
+		if !plain {
+			return json.Unmarshal(text, into)
+		}
+		value, behind, plain := plainText(bytes.TrimLeft(after, space+":"))
+		if !plain {
+			return json.Unmarshal(text, into)
+		}
+		labels[string(key)], rest = string(value), behind
+	}
+}
+
+// readTime reads a time as the API server writes it, of which metav1.Time makes two copies.
+func readTime(d *jsontext.Decoder, into *metav1.Time) error {
+	if d.PeekKind() != '"' {
+		return errors.ErrUnsupported
+	}
+	text, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	t, err := time.Parse(time.RFC3339, text.String())
+	into.Time = t.Local()
+	return err
 }
 
 var fewerTexts = make(chan []byte, 8) // are used again: Unmarshal copies what it keeps of them

@@ -88,7 +88,7 @@ func (d *documents) brokenOff(ctx context.Context, j *jsonReader, err error) err
 	rest := io.Reader(d.in)
 	var head []byte
 	if j != nil {
-		held, _ := io.ReadAll(j.Buffered())
+		held := bytes.Clone(j.rest())
 		head = held[:min(len(held), 64<<10)]
 		_, _ = d.in.Discard(j.held)
 		j.held = 0
