@@ -349,13 +349,16 @@ func (s *admissionStores) put(o object, at position) {
 		s.damaged[o.kind] = fmt.Sprintf("%s: %s", at, inWords(o.damage))
 		return
 	}
-	stores := map[metav1.TypeMeta]putter{
+	s.stores()[o.kind].put(o.asked, false, at)
+}
+
+func (s *admissionStores) stores() map[metav1.TypeMeta]putter {
+	return map[metav1.TypeMeta]putter{
 		ofNamespaces: &s.namespaces, ofAccounts: &s.accounts, ofQuotas: &s.quotas, ofLimits: &s.limits, ofPriorityClasses: &s.priorityClasses, ofRuntimeClasses: &s.runtimeClasses,
 		ofValidatingWebhooks: &s.validatingWebhooks, ofMutatingWebhooks: &s.mutatingWebhooks,
 		ofClaims: &s.claims, ofVolumes: &s.volumes, ofCSINodes: &s.csiNodes,
 		ofValidatingPolicies: &s.validatingPolicies, ofValidatingBindings: &s.validatingBindings, ofMutatingPolicies: &s.mutatingPolicies, ofMutatingBindings: &s.mutatingBindings,
 	}
-	stores[o.kind].put(o.asked, false, at)
 }
 
 // AddAdmission does what Cluster.AddAdmission does, with the objects that the input

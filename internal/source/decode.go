@@ -81,15 +81,22 @@ func (e *fieldError) Unwrap() error { return e.err }
 // stands in: it decides when the object itself has none. Unknown fields are
 // named and passed over: the object may be of a newer version.
 func decode(raw []byte, list metav1.TypeMeta) (object, error) {
-	o, err := kindOf(raw, list)
-	if err != nil {
-		return o, err
+	begun := beginning(raw)
+	o := object{kind: begun, is: fewerRead(raw, begun)}
+	if o.is == nil {
+		var err error
+		if o, err = kindOf(raw, list); err != nil {
+			return o, err
+		}
+		if o.kind != begun {
+			o.is = fewerRead(raw, o.kind)
+		}
 	}
 	t := heldTypes[o.kind]
 	if t == nil {
 		return other(raw, o)
 	}
-	if o.is = fewerRead(raw, o.kind, t); o.is == nil {
+	if o.is == nil {
 		o.is = reflect.New(t).Interface().(metav1.Object)
 		if err := o.decodeInto(raw, o.is); err != nil {
 			return o, err

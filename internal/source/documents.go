@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
@@ -88,8 +89,8 @@ type item struct {
 }
 
 const (
-	batchItems = 512
-	batchBytes = 8 << 20
+	batchItems = 128
+	batchBytes = 2 << 20
 )
 
 var (
@@ -452,11 +453,13 @@ func (d *documents) flush(ctx context.Context) error {
 	}
 	objects := make([][]object, len(batch))
 	errs := make([]error, len(batch))
+	var taken atomic.Int64
 	g, _ := newGroup(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range batch {
+	for range min(runtime.GOMAXPROCS(0), len(batch)) {
 		g.Go(func() error {
-			objects[i], errs[i] = d.objects(batch[i], list)
+			for i := int(taken.Add(1)) - 1; i < len(batch); i = int(taken.Add(1)) - 1 {
+				objects[i], errs[i] = d.objects(batch[i], list)
+			}
 			return nil
 		})
 	}

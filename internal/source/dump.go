@@ -28,6 +28,7 @@ type Dump struct {
 	events     store[corev1.Event]
 	budgets    store[policyv1.PodDisruptionBudget]
 	stores     map[string]putter // all of these, by kind
+	before     string            // the kind of the object that was put last
 	referable  referable
 	snapshots  map[Ref]*snapshot.Snapshot
 	admission  admissionStores
@@ -138,6 +139,12 @@ func (d *Dump) add(p location, o object) error {
 			d.attached[o.is.GetName()] = o.attached
 		}
 		d.sharer.share(o.is)
+		if o.kind.Kind != d.before { // mostly, the next kind begins
+			for _, s := range d.stores {
+				s.settle(true)
+			}
+			d.before = o.kind.Kind
+		}
 		why, from := d.stores[o.kind.Kind].put(o.is, o.bare, at)
 		if why == otherUID && o.kind.Kind == "Node" && o.is.GetUID() != "" && !slices.ContainsFunc(d.otherNodes, func(n otherNode) bool { return n.name == o.is.GetName() }) {
 			d.otherNodes = append(d.otherNodes, otherNode{o.is.GetName(), from, at})
@@ -259,6 +266,9 @@ func kindName(k metav1.TypeMeta) string {
 
 // finish sorts what was read and decides on the clock.
 func (d *Dump) finish(paths []string, clock func() time.Time) error {
+	for _, s := range slices.Concat(slices.Collect(maps.Values(d.stores)), slices.Collect(maps.Values(d.admission.stores()))) {
+		s.settle(false)
+	}
 	d.noteUnread()
 	if len(d.gone) > 0 && len(d.daemonSets.items) == 0 {
 		return d.gone[0]

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,14 @@ type fewerField struct {
 	number int
 	begins string // the first byte of a value that fits; empty: any
 	kept   bool
+	loose  bool   // only where there is no nodeName
 	inner  *fewer // what is kept of it; nil: all
+}
+
+// fewerMember is a field of an object, and its value.
+type fewerMember struct {
+	*fewerField
+	key, value []byte
 }
 
 // What decode keeps of the kinds of which a dump has thousands, in the notation of wire.
@@ -35,7 +43,8 @@ const (
 	ofDumpNode = ofDumpMeta + `spec{taints unschedulable} status{conditions allocatable volumesAttached nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
 	ofDumpPod  = ofDumpMeta + `spec{` + ofPodSpec + ofDumpUnbound + `} ` + ofPodStatus
 
-	ofDumpUnbound = ` nodeSelector tolerations volumes{name persistentVolumeClaim{claimName} ephemeral{volumeClaimTemplate{metadata{` + ofTimes + `}}}} affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
+	// With a question mark: where the pod is on no node.
+	ofDumpUnbound = ` ?nodeSelector ?tolerations volumes{name persistentVolumeClaim{claimName} ephemeral{volumeClaimTemplate{metadata{` + ofTimes + `}}}} ?affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
 	ofTimes       = `creationTimestamp deletionTimestamp deletionGracePeriodSeconds managedFields{time}`
 )
 
@@ -64,13 +73,14 @@ func fewerFields(t reflect.Type, kept *string) *fewer {
 			return f
 		}
 		end := strings.IndexAny(*kept+" ", " {}")
-		name := strings.TrimLeft((*kept)[:end], "=#") // what many have in common is found later
+		marked := (*kept)[:end]
+		name := strings.TrimLeft(marked, "=#?") // what many have in common is found later
 		*kept = (*kept)[end:]
 		is := f.fields[name]
 		if is == nil {
 			panic(t.String() + " has no field " + name)
 		}
-		is.kept = true
+		is.kept, is.loose = true, marked[0] == '?'
 		if rest, has := strings.CutPrefix(*kept, "{"); has {
 			*kept = rest
 			of, list := fieldTypes(t)[name].Type, false
@@ -106,7 +116,7 @@ func beginsWith(t reflect.Type) string {
 }
 
 // fewerRead returns an object of a type of which not all is read; nil where all of it has to be.
-func fewerRead(raw []byte, kind metav1.TypeMeta, t reflect.Type) metav1.Object {
+func fewerRead(raw []byte, kind metav1.TypeMeta) metav1.Object {
 	of := fewerOf[kind]
 	if of == nil {
 		return nil
@@ -126,7 +136,7 @@ func fewerRead(raw []byte, kind metav1.TypeMeta, t reflect.Type) metav1.Object {
 	if !ok {
 		return nil
 	}
-	into := reflect.New(t).Interface()
+	into := reflect.New(heldTypes[kind]).Interface()
 	if err := jsonv2.Unmarshal(text, into, strictly()); err != nil {
 		return nil
 	}
@@ -136,9 +146,45 @@ func fewerRead(raw []byte, kind metav1.TypeMeta, t reflect.Type) metav1.Object {
 // strictly has encoding/json/v2 read what the decoder of the API reads, and nothing else: what it
 // refuses, that one is asked about.
 var strictly = sync.OnceValue(func() jsonv2.Options {
-	return jsonv2.JoinOptions(jsonv2.RejectUnknownMembers(true), jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(
-		jsonv2.UnmarshalFromFunc(readTime), jsonv2.UnmarshalFromFunc(readLabels))))
+	within := jsonv2.JoinUnmarshalers(jsonv2.UnmarshalFromFunc(readTime), jsonv2.UnmarshalFromFunc(readLabels))
+	alike := jsonv2.JoinOptions(jsonv2.RejectUnknownMembers(true), jsonv2.WithUnmarshalers(within))
+	return jsonv2.JoinOptions(alike, jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(within,
+		jsonv2.UnmarshalFromFunc(new(alikeTexts[corev1.ResourceList]).reader(alike)),
+		jsonv2.UnmarshalFromFunc(new(alikeTexts[[]corev1.Container]).reader(alike)),
+	)))
 })
+
+// alikeTexts are the last few different texts of which many objects have one, such as the containers of
+// the pods of a revision, with what they mean.
+type alikeTexts[T any] struct {
+	sync.Mutex
+	texts  [][]byte
+	values []T
+}
+
+// reader reads a value, unless its text is one of these: then the value is the same, and nobody may change it.
+func (a *alikeTexts[T]) reader(how jsonv2.Options) func(*jsontext.Decoder, *T) error {
+	return func(d *jsontext.Decoder, into *T) error {
+		text, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		a.Lock()
+		defer a.Unlock()
+		if known := slices.IndexFunc(a.texts, func(t []byte) bool { return bytes.Equal(t, text) }); known >= 0 {
+			*into = a.values[known]
+			return nil
+		}
+		if err := jsonv2.Unmarshal(text, into, how); err != nil {
+			return err
+		}
+		if len(a.texts) == mostRecent {
+			a.texts, a.values = a.texts[:mostRecent-1], a.values[:mostRecent-1]
+		}
+		a.texts, a.values = slices.Insert(a.texts, 0, bytes.Clone(text)), slices.Insert(a.values, 0, *into)
+		return nil
+	}
+}
 
 // readLabels reads labels into a map that has room for them and no more.
 func readLabels(d *jsontext.Decoder, into *map[string]string) error {
@@ -196,13 +242,15 @@ func (f *fewer) of(into, object []byte) (text []byte, ok bool) {
 	into = append(into, '{')
 	begun := len(into)
 	var seen [2]uint64
+	var loose []fewerMember
+	bound := false
 	for rest = rest[1:]; ; {
 		rest = bytes.TrimLeft(rest, space+",")
 		if len(rest) == 0 {
 			return into, false
 		}
 		if rest[0] == '}' {
-			return append(into, '}'), true
+			break
 		}
 		key, after, plain := plainText(rest)
 		field := f.fields[string(key)]
@@ -215,26 +263,42 @@ func (f *fewer) of(into, object []byte) (text []byte, ok bool) {
 			return into, false
 		}
 		size := sizeOfValue(value)
-		rest = value[size:]
-		if !field.kept {
-			continue
+		value, rest = value[:size], value[size:]
+		is := fewerMember{field, key, value}
+		switch {
+		case field.loose:
+			loose = append(loose, is)
+		case field.kept:
+			bound = bound || string(key) == "nodeName" && value[0] == '"' && len(value) > len(`""`)
+			if into, ok = is.append(into, begun); !ok {
+				return into, false
+			}
 		}
-		if len(into) > begun {
-			into = append(into, ',')
+	}
+	for _, is := range loose {
+		if bound {
+			break
 		}
-		into = append(append(append(into, '"'), key...), '"', ':')
-		switch value = value[:size]; {
-		case field.inner == nil || value[0] == 'n':
-			into = append(into, value...)
-		case field.inner.list:
-			into, ok = field.inner.ofEach(into, value)
-		default:
-			into, ok = field.inner.of(into, value)
-		}
-		if field.inner != nil && value[0] != 'n' && !ok {
+		if into, ok = is.append(into, begun); !ok {
 			return into, false
 		}
 	}
+	return append(into, '}'), true
+}
+
+// append appends a member to an object that begins at an offset.
+func (m *fewerMember) append(into []byte, begun int) (text []byte, ok bool) {
+	if len(into) > begun {
+		into = append(into, ',')
+	}
+	into = append(append(append(into, '"'), m.key...), '"', ':')
+	switch {
+	case m.inner == nil || m.value[0] == 'n':
+		return append(into, m.value...), true
+	case m.inner.list:
+		return m.inner.ofEach(into, m.value)
+	}
+	return m.inner.of(into, m.value)
 }
 
 // ofEach does what of does for each object of a list.

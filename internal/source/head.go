@@ -48,6 +48,32 @@ func headOf(raw []byte) (kind metav1.TypeMeta, plain bool) {
 	}
 }
 
+// beginning returns what an object says that it is, where it says so before anything else.
+func beginning(raw []byte) (kind metav1.TypeMeta) {
+	rest := bytes.TrimLeft(raw, space)
+	if len(rest) == 0 || rest[0] != '{' {
+		return kind
+	}
+	rest = rest[1:]
+	for kind.Kind == "" || kind.APIVersion == "" {
+		key, after, ok := plainText(bytes.TrimLeft(rest, space+","))
+		if !ok {
+			break
+		}
+		text, behind, ok := plainText(bytes.TrimLeft(after, space+":"))
+		switch {
+		case ok && string(key) == "kind":
+			kind.Kind = string(text)
+		case ok && string(key) == "apiVersion":
+			kind.APIVersion = string(text)
+		default:
+			return metav1.TypeMeta{}
+		}
+		rest = behind
+	}
+	return kind
+}
+
 const space = " \t\r\n"
 
 // plainText returns a text without escapes that JSON begins with, and what follows it.

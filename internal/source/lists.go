@@ -434,6 +434,15 @@ func (p *pile[T]) add(o T) {
 	p.size++
 }
 
+// at returns one of those that were added.
+func (p *pile[T]) at(i int) *T {
+	part := 0
+	for ; i >= len(p.parts[part]); part++ {
+		i -= len(p.parts[part])
+	}
+	return &p.parts[part][i]
+}
+
 func (p *pile[T]) all() []T {
 	if len(p.parts) == 1 {
 		return p.parts[0]

@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -111,8 +112,11 @@ func filter[T any](all []T, keep func(metav1.Object) bool) []T {
 			kept = append(kept, i)
 		}
 	}
-	if len(kept) == 0 {
+	switch len(kept) {
+	case 0:
 		return nil
+	case len(all):
+		return slices.Clip(all)
 	}
 	out := make([]T, len(kept))
 	for to, from := range kept {

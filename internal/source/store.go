@@ -11,11 +11,12 @@ import (
 
 // store holds the objects of one kind, each once.
 type store[T any] struct {
-	items []T
+	items []T             // after settle
+	fresh pile[T]         // those behind them
 	from  []position      // of each
 	at    map[string]int  // by namespace and name
 	in    map[string]int  // how many, by namespace
-	bare  map[string]bool // by namespace and name: without a status
+	bare  map[string]bool // by namespace and name: those without a status
 }
 
 // without returns the words for how many of the objects that keep lets through have no status,
@@ -35,6 +36,33 @@ func (s *store[T]) without(keep func(metav1.Object) bool) string {
 	return fmt.Sprintf("%d of %d have none", n, all)
 }
 
+// settle puts all objects into items. Those of which there are few are there before. Between two objects
+// it does so only where many have come since.
+func (s *store[T]) settle(between bool) {
+	if s.fresh.size == 0 || between && s.fresh.size < len(s.items)/2 {
+		return
+	}
+	all := make([]T, 0, len(s.items)+s.fresh.size)
+	all = append(all, s.items...)
+	s.items = nil
+	for i, part := range s.fresh.parts {
+		all = append(all, part...)
+		s.fresh.parts[i] = nil // which makes room for the next one
+	}
+	s.items, s.fresh = all, pile[T]{}
+}
+
+// object returns one of the objects, in the order in which they were put.
+func (s *store[T]) object(i int) *T {
+	if i < len(s.items) {
+		return &s.items[i]
+	}
+	return s.fresh.at(i - len(s.items))
+}
+
+// inOnePiece is how many objects of a store are in items before settle.
+const inOnePiece = 512
+
 // put adds an object. Of two of the same name it keeps the one that has a
 // status, or else the one that the API server wrote later, by resourceVersion.
 // Where that does not tell, it keeps the one that comes later, and returns what is
@@ -46,13 +74,18 @@ func (s *store[T]) put(o metav1.Object, bare bool, at position) (clash, position
 	name, new := key(o), any(o).(*T)
 	i, known := s.at[name]
 	if !known {
-		s.bare[name] = bare
-		s.at[name] = len(s.items)
+		s.at[name] = len(s.from)
 		s.in[o.GetNamespace()]++
-		s.items, s.from = append(s.items, *new), append(s.from, at)
+		s.setBare(name, bare)
+		if s.from = append(s.from, at); len(s.items) < inOnePiece {
+			s.items = append(s.items, *new)
+		} else {
+			s.fresh.add(*new)
+		}
 		return "", position{}
 	}
-	old, from := metaOf(&s.items[i]), s.from[i]
+	held, from := s.object(i), s.from[i]
+	old := metaOf(held)
 	a, aErr := strconv.ParseUint(old.GetResourceVersion(), 10, 64)
 	b, bErr := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	versions := aErr == nil && bErr == nil
@@ -66,15 +99,24 @@ func (s *store[T]) put(o metav1.Object, bare bool, at position) (clash, position
 		why = otherUID
 	case versions && b < a:
 		return "", position{}
-	case versions && b > a, sameObject(s.items[i], *new):
+	case versions && b > a, sameObject(*held, *new):
 	case versions && ofEvents(*new): // the same one, as two groups have it
 	case versions:
 		why = sameVersion
 	default:
 		why = noVersion
 	}
-	s.items[i], s.bare[name], s.from[i] = *new, bare, at
+	*held, s.from[i] = *new, at
+	s.setBare(name, bare)
 	return why, from
+}
+
+func (s *store[T]) setBare(name string, bare bool) {
+	if bare {
+		s.bare[name] = true
+	} else {
+		delete(s.bare, name)
+	}
 }
 
 // clash says why it is unknown which of two copies of an object is newer.
@@ -117,4 +159,5 @@ func (p position) String() string {
 // putter is a store of any kind.
 type putter interface {
 	put(o metav1.Object, bare bool, at position) (clash, position)
+	settle(between bool)
 }
