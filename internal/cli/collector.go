@@ -12,10 +12,10 @@ import (
 const (
 	firstCollection = 36 << 20 // bytes: most commands end sooner
 
-	// By how many percent of what is alive the heap grows until it runs again. The larger share for
-	// large heaps is a compromise: there a collection takes long.
-	growth, growthOfMany = 45, 75
-	many                 = 96 << 20 // bytes that are alive
+	// By how many percent of what is alive the heap grows until it runs again. The smallest share is for
+	// what 15,000 nodes take, so that they fit into 200 MB; with still more, time is dearer than memory.
+	growth, growthOfMany, growthOfMost = 45, 25, 75
+	many, most                         = 96 << 20, 160 << 20 // bytes that are alive
 )
 
 // SetCollector has the garbage collector run when the program has taken so much memory that most
@@ -38,6 +38,8 @@ func SetCollector() {
 // growthOf returns by how many percent a heap may grow of which so many bytes are alive.
 func growthOf(live uint64) int {
 	switch {
+	case live >= most:
+		return growthOfMost
 	case live >= many:
 		return growthOfMany
 	case live == 0:

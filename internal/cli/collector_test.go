@@ -17,8 +17,8 @@ func TestGrowthOf(t *testing.T) {
 		{9, 300, "not before the first 36 megabytes"},
 		{30, 45, "then by half"},
 		{50, 45, "of some thousand nodes"},
-		{95, 45, "of ten thousand"}, {96, 75, "of many"},
-		{500, 75, "of very many"},
+		{95, 45, "of ten thousand"}, {96, 25, "of fifteen thousand"},
+		{159, 25, "of some more"}, {160, 75, "of very many"},
 	} {
 		if got := growthOf(tt.live << 20); got != tt.want {
 			t.Errorf("%s: %d MB are alive: %d %%, want %d %%", tt.why, tt.live, got, tt.want)

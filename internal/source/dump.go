@@ -269,6 +269,7 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	for _, s := range slices.Concat(slices.Collect(maps.Values(d.stores)), slices.Collect(maps.Values(d.admission.stores()))) {
 		s.settle(false)
 	}
+	d.sharer = nil
 	d.noteUnread()
 	if len(d.gone) > 0 && len(d.daemonSets.items) == 0 {
 		return d.gone[0]
@@ -280,6 +281,7 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 		return err
 	}
 	sortByName(d.nodes.items)
+	d.nodes.at, d.pods.at = nil, nil // of which there are many, and nobody asks for one
 	d.clock = snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the input does not say when it was taken: the newest time in it is used"}
 	if d.takenAt.IsZero() {
 		d.takenAt = clock().UTC()

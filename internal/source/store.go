@@ -37,8 +37,11 @@ func (s *store[T]) without(keep func(metav1.Object) bool) string {
 }
 
 // settle puts all objects into items. Those of which there are few are there before. Between two objects
-// it does so only where many have come since.
+// it does so only where many have come since; at the end, where they stood is forgotten.
 func (s *store[T]) settle(between bool) {
+	if !between {
+		s.from = nil
+	}
 	if s.fresh.size == 0 || between && s.fresh.size < len(s.items)/2 {
 		return
 	}
