@@ -7,6 +7,7 @@
 //	go run ./cmd/bench dump FILE 15000
 //	go run ./cmd/bench measure -size 5000 -pairs 11 -only 'explain|history'
 //	go run ./cmd/bench growth 1000 10000 100000
+//	go run ./cmd/bench agree 5000
 //
 // It is run in the folder test/e2e. docs/performance.md has what it printed, and what each number means.
 package main
@@ -36,7 +37,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench measure [-size SIZE] [-pairs N] [-only PATTERN]"
+	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench agree SIZE | bench measure [-size SIZE] [-pairs N] [-only PATTERN] [-link]"
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
@@ -66,6 +67,15 @@ func run(ctx context.Context, args []string) error {
 			nodes = append(nodes, n)
 		}
 		return growth(ctx, nodes)
+	case "agree":
+		if len(args) != 2 {
+			return errors.New(usage)
+		}
+		size, err := sizeOf(args[1])
+		if err != nil {
+			return err
+		}
+		return agree(ctx, size)
 	case "measure":
 		var o options
 		flags := flag.NewFlagSet("measure", flag.ContinueOnError)
@@ -73,6 +83,7 @@ func run(ctx context.Context, args []string) error {
 		flags.IntVar(&o.pairs, "pairs", 11, "how often each pair is run")
 		flags.StringVar(&o.only, "only", "", "which rows, as a regular expression")
 		flags.StringVar(&o.plugin, "plugin", "", "a kubectl-ds to measure in place of this tree's")
+		flags.BoolVar(&o.link, "link", false, "through a link of 80 ms and 20 Mbit/s: only the time is compared")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ import (
 type options struct {
 	size, only, plugin string
 	pairs              int
+	link               bool
 }
 
 // bench is a run of measurements.
@@ -150,6 +151,15 @@ func (b *bench) row(ctx context.Context, r *row) error {
 	if pairs == 0 || b.pairs < pairs {
 		pairs = b.pairs
 	}
+	through := b.runner
+	if b.link {
+		l, err := newLink(b.runner.stage, longTrip, thin)
+		if err != nil {
+			return err
+		}
+		defer l.close()
+		through = &runner{b.runner.stage, l.kubeconfig}
+	}
 	for i := range pairs {
 		turn := []struct {
 			c    command
@@ -159,7 +169,7 @@ func (b *bench) row(ctx context.Context, r *row) error {
 			slices.Reverse(turn)
 		}
 		for _, t := range turn {
-			one, err := b.runner.run(ctx, t.c)
+			one, err := through.run(ctx, t.c)
 			if err != nil {
 				return err
 			}
@@ -173,6 +183,10 @@ func (b *bench) row(ctx context.Context, r *row) error {
 	}
 	print("kubectl ds", a, counted)
 	print("floor", f, countedFloor)
+	if b.link {
+		b.check(r, "wall time", ratio(a.wall, f.wall), overLink)
+		return nil
+	}
 	for _, other := range r.against {
 		c, err := b.runner.counted(ctx, other)
 		if err != nil {
@@ -197,6 +211,14 @@ func (b *bench) row(ctx context.Context, r *row) error {
 	fmt.Println()
 	return nil
 }
+
+// A link that is long and thin: how long a byte takes in one direction, how many bytes a second there are, and how many
+// times as long as the floor a command may take through it.
+const (
+	longTrip = 40 * time.Millisecond
+	thin     = 20_000_000 / 8
+	overLink = 1.2
+)
 
 // check prints what came beside what is asked, where something is.
 func (b *bench) check(r *row, what string, is, most float64) {
