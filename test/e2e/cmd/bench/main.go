@@ -37,7 +37,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench agree SIZE | bench measure [-size SIZE] [-pairs N] [-only PATTERN] [-link]"
+	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench agree SIZE | bench measure [-size SIZE] [-pairs N] [-only PATTERN] [-link] [-peers FOLDER]"
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
@@ -83,6 +83,7 @@ func run(ctx context.Context, args []string) error {
 		flags.IntVar(&o.pairs, "pairs", 11, "how often each pair is run")
 		flags.StringVar(&o.only, "only", "", "which rows, as a regular expression")
 		flags.StringVar(&o.plugin, "plugin", "", "a kubectl-ds to measure in place of this tree's")
+		flags.StringVar(&o.peers, "peers", "", "a folder with kubectl-status and kubectl-revisions, as built from source: they are measured too")
 		flags.BoolVar(&o.link, "link", false, "through a link of 80 ms and 20 Mbit/s: only the time is compared")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err

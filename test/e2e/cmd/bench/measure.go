@@ -22,6 +22,7 @@ type options struct {
 	size, only, plugin string
 	pairs              int
 	link               bool
+	peers              string
 }
 
 // bench is a run of measurements.
@@ -113,6 +114,15 @@ func (b *bench) rows(ctx context.Context) error {
 		{name: "plan-rollout --restart", args: append([]string{"plan-rollout", "--restart"}, of...), cpu: 0.75, bytes: 1.05, server: 1.05, memory: memory},
 		{name: "history", args: append([]string{"history"}, of...), against: []command{kubectl("rollout", "history", "daemonset", "-n", namespace, name)}},
 		{name: "explain --node", args: append([]string{"explain", "--node", b.size.Node(4)}, of...), against: []command{kubectl("get", "node", b.size.Node(4))}, requests: 10, kilobytes: 300},
+	}
+	for i := range rows { // what does the same job, at least in part
+		switch {
+		case b.peers == "":
+		case rows[i].name == "explain":
+			rows[i].against = append(rows[i].against, command{filepath.Join(b.peers, "kubectl-status"), []string{"daemonset", "-n", namespace, name}})
+		case rows[i].name == "history":
+			rows[i].against = append(rows[i].against, command{filepath.Join(b.peers, "kubectl-revisions"), []string{"get", "daemonset", "-n", namespace, name}})
+		}
 	}
 	if b.size.DaemonSets > 2 {
 		rows = append(rows, row{
