@@ -66,6 +66,28 @@ func decodeWhole(raw []byte) (object, error) {
 	return decode(raw, metav1.TypeMeta{})
 }
 
+// TestFewerAlike: pods whose containers are the same, word for word, share them; no other does.
+func TestFewerAlike(t *testing.T) {
+	containers := func(image, cpu string) []corev1.Container {
+		o, err := decode([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns"},"spec":{"containers":[{"name":"c","image":"`+image+`","resources":{"requests":{"cpu":"`+cpu+`"}}}]}}`), metav1.TypeMeta{})
+		must(t, err)
+		return o.is.(*corev1.Pod).Spec.Containers
+	}
+	first := containers("a", "1")
+	for i := range 2 * mostRecent { // more than are remembered
+		is := containers(fmt.Sprint(i), "1")
+		if is[0].Image != fmt.Sprint(i) || &is[0] == &first[0] {
+			t.Fatalf("%d: %v", i, is)
+		}
+		if again := containers(fmt.Sprint(i), "1"); &again[0] != &is[0] {
+			t.Errorf("%d: it is read again", i)
+		}
+		if cpu := containers(fmt.Sprint(i), "2")[0].Resources.Requests.Cpu(); cpu.Value() != 2 {
+			t.Errorf("%d: cpu %v", i, cpu)
+		}
+	}
+}
+
 // TestFewerOfOdd: what is odd about an object is noticed where it is as where nothing is left out.
 func TestFewerOfOdd(t *testing.T) {
 	const meta = `"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns"}`
@@ -88,6 +110,19 @@ func TestFewerOfOdd(t *testing.T) {
 		{`{` + meta + `,"spec":{"node\u004eame":"n1"}}`, false, "a key with an escape"},
 		{`{` + meta + `,"status":{"phase":7}}`, false, "a number in the place of a text"},
 		{`{` + meta + `,"extra":{}}`, false, "a field that no pod has"},
+		{`{` + meta + `,"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]}]}}},"tolerations":[{"operator":"Exists"}],"nodeSelector":{"a":"b"}}}`, true, "a pod that is on no node yet keeps what says where it may go"},
+		{`{` + meta + `,"spec":{"nodeName":null,"tolerations":[{"operator":"Exists"}]}}`, true, "so does one whose node is null"},
+		{`{` + meta + `,"spec":{"nodeName":"","tolerations":[{"operator":"Exists"}]}}`, true, "or empty"},
+		{`{` + meta + `,"spec":{"tolerations":[{"operator":"Exists"}],"nodeName":"n1"}}`, true, "one that is on a node does not"},
+		{`{` + meta + `,"status":{"startTime":null,"phase":null}}`, true, "null is nothing"},
+		{`{` + meta + `,"status":{"startTime":"yesterday"}}`, true, "what is no time"},
+		{`{` + meta + `,"status":{"conditions":[{"type":"Ready","status":"True","more":1}]}}`, true, "a field that no condition has"},
+		{`{` + meta + `,"status":{"conditions":[{"type":"Ready","type":"Ready"}]}}`, true, "twice the same in a condition"},
+		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","labels":{"a":"1","a":"2"}}}`, true, "a label twice"},
+		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","labels":{"a":null,"b\u0063":"\n", "d" : "e"}}}`, true, "labels with an escape, and null"},
+		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","labels":{"a":1}}}`, true, "a number as a label"},
+		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","labels":{}}}`, true, "no label"},
+		{`{` + meta + `,"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"much"}}}]}}`, true, "what is no quantity"},
 	} {
 		text, ok := fewerOf[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().of(nil, []byte(tt.raw))
 		if ok != tt.left {

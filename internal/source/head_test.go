@@ -40,6 +40,17 @@ func TestHeadOf(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %s: %q, want %q", tt.why, tt.text, got, tt.want)
 		}
+		if begun := beginning([]byte(tt.text)); begun != (metav1.TypeMeta{}) && plain && begun != kind {
+			t.Errorf("%s: %s: it begins as %v", tt.why, tt.text, begun)
+		}
+	}
+	for text, begins := range map[string]bool{
+		`{"apiVersion":"v1","kind":"Pod","a":1,"a":2}`: true, ` { "kind" : "Pod" , "apiVersion" : "v1" }`: true,
+		`{"apiVersion":"v1","metadata":{},"kind":"Pod"}`: false, `{"apiVersion":"v1"}`: false, `{"kind":"Pod","apiVersion":1}`: false, ``: false, `[]`: false,
+	} {
+		if got, want := beginning([]byte(text)), (metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}); (got == want) != begins || !begins && got.Kind != "" && got.APIVersion != "" {
+			t.Errorf("%s begins as %v", text, got)
+		}
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	words := []string{`{`, `}`, `[`, `]`, `,`, `:`, `"kind"`, `"apiVersion"`, `"Pod"`, `"v1"`, `"a"`, `"\""`, `"}"`, `1`, `null`, ` `, "\n", `"kind":"Pod"`, `"a":{}`, `"b":[{"kind":"No"}]`}

@@ -3,6 +3,7 @@ package daemonset
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -298,6 +299,7 @@ func TestInferHistory(t *testing.T) {
 		{"O N O", nil, History{Hash: "new", Inferred: "TemplateGeneration"}, "a pod of the live generation has the current hash"},
 		{"G N", options{young("p1")}, History{Hash: "new", Inferred: "TemplateGeneration"}, "the youngest of them knows best"},
 		{"G N", options{young("p0")}, History{Hash: "old", Inferred: "TemplateGeneration"}, "whichever that is"},
+		{"G N", options{young("p0"), young("p1")}, History{Hash: "old", Inferred: "TemplateGeneration"}, "of two of one second, the first by name"},
 		{"N gp", options{young("p0")}, History{Hash: "new", Inferred: "TemplateGeneration"}, "bound or not"},
 		{"O O", nil, unknown, "without one nothing tells"},
 		{"N O", options{none, reported(1)}, unknown, "of two hashes the status cannot tell which it means"},
@@ -309,12 +311,16 @@ func TestInferHistory(t *testing.T) {
 		{"", nil, unknown, "nor does no pod"},
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {
-			st := state(t, dstest.State(tt.grid, append(tt.opts, gap)...))
-			if diff := cmp.Diff(&tt.want, st.History); diff != "" {
-				t.Errorf("%q (-want +got):\n%s", tt.grid, diff)
-			}
-			if st.Sync().Exact {
-				t.Errorf("%q: a step by a guess is exact", tt.grid)
+			s := dstest.State(tt.grid, append(tt.opts, gap)...)
+			for _, order := range []string{"as they stand", "the other way round"} {
+				st := state(t, s)
+				if diff := cmp.Diff(&tt.want, st.History); diff != "" {
+					t.Errorf("%q, pods %s (-want +got):\n%s", tt.grid, order, diff)
+				}
+				if st.Sync().Exact {
+					t.Errorf("%q: a step by a guess is exact", tt.grid)
+				}
+				slices.Reverse(s.Pods)
 			}
 		})
 	}

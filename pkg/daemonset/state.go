@@ -270,10 +270,9 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 	}
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
-		slices.SortFunc(n.Pods, func(a, b Pod) int { return comparePods(a.Object, b.Object) })
-		slices.SortFunc(n.Ignored, func(a, b Pod) int {
-			return cmp.Or(cmp.Compare(b2i(a.Ignored == ReleasedPod), b2i(b.Ignored == ReleasedPod)), comparePods(a.Object, b.Object))
-		})
+		for _, pods := range [][]Pod{n.Pods, n.Ignored} {
+			slices.SortFunc(pods, func(a, b Pod) int { return comparePods(a.Object, b.Object) })
+		}
 		n.Slot = slotOf(n.Pods)
 	}
 	slices.SortFunc(st.Unmapped, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })
@@ -281,7 +280,7 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 }
 
 // placed puts the nodes that were read into Nodes, with what Placement says of them, and returns where each of them
-// is. Of two with one name the last counts.
+// is.
 func (st *State) placed(objects []corev1.Node) map[string]int32 {
 	at, decisions := make(map[string]int32, len(objects)), st.Placement.decisions()
 	st.Nodes = make([]Node, 0, len(objects))
@@ -290,10 +289,6 @@ func (st *State) placed(objects []corev1.Node) map[string]int32 {
 		n.ShouldRun, n.MayStay = decisions.of(n.Object)
 		alone := n.ShouldRun.excludedAlone()
 		n.StillDesired, n.StillRolled = alone && !st.Profile.NamespaceInStatus, alone && !st.Profile.NamespaceInRollout
-		if last := len(st.Nodes) - 1; last >= 0 && st.Nodes[last].Name == n.Name {
-			st.Nodes[last] = n
-			continue
-		}
 		at[n.Name] = int32(len(st.Nodes))
 		st.Nodes = append(st.Nodes, n)
 	}

@@ -8,6 +8,7 @@
 //	go run ./cmd/bench measure -size 5000 -pairs 11 -only 'explain|history'
 //	go run ./cmd/bench growth 1000 10000 100000
 //	go run ./cmd/bench agree 5000
+//	go run ./cmd/bench watch 5000
 //
 // It is run in the folder test/e2e. docs/performance.md has what it printed, and what each number means.
 package main
@@ -37,7 +38,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench agree SIZE | bench measure [-size SIZE] [-pairs N] [-only PATTERN] [-link] [-peers FOLDER]"
+	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench agree SIZE | bench watch SIZE | bench measure [-size SIZE] [-pairs N] [-only PATTERN] [-link] [-peers FOLDER]"
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string) error {
 			nodes = append(nodes, n)
 		}
 		return growth(ctx, nodes)
-	case "agree":
+	case "agree", "watch":
 		if len(args) != 2 {
 			return errors.New(usage)
 		}
@@ -75,7 +76,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return agree(ctx, size)
+		return map[string]func(context.Context, large.Size) error{"agree": agree, "watch": watch}[args[0]](ctx, size)
 	case "measure":
 		var o options
 		flags := flag.NewFlagSet("measure", flag.ContinueOnError)

@@ -1,0 +1,107 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/large"
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// What is asked of explain --watch while nothing moves, and once something does.
+const (
+	heartbeat = 5 * time.Minute // how often a node writes its status
+	mostIdle  = 0.01            // of a core
+	mostLate  = time.Second
+)
+
+// watch measures what explain --watch takes while each node says every five minutes that it is alive, and how soon a
+// change of a node that counts is on the screen.
+func watch(ctx context.Context, size large.Size) (err error) {
+	dir, err := stage.BuildPlugin(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := size.Start(ctx, say)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	client, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, "kubectl-ds"), "explain", "--watch", "-n", size.Namespace(0), size.DaemonSet(0))
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.Dir + "/home", "KUBECONFIG=" + c.Kubeconfig}
+	printed := &counter{}
+	cmd.Stdout = printed
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	}()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go beat(ctx, client, size)
+	for printed.Load() == 0 {
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(20 * time.Second) // what follows the first reading
+	for i := range 3 {
+		before, began := cpuOf(cmd.Process.Pid), time.Now()
+		time.Sleep(time.Minute)
+		idle := float64(cpuOf(cmd.Process.Pid)-before) / float64(time.Since(began))
+		shown, changed := printed.Load(), time.Now()
+		taint := fmt.Sprintf(`{"spec":{"taints":[{"key":"example.com/bench","value":"%d","effect":"NoExecute"}]}}`, i)
+		if _, err := client.CoreV1().Nodes().Patch(ctx, size.Node(i), types.MergePatchType, []byte(taint), metav1.PatchOptions{}); err != nil {
+			return err
+		}
+		for printed.Load() == shown {
+			time.Sleep(5 * time.Millisecond)
+		}
+		late := time.Since(changed)
+		fmt.Printf("%.2f%% of a core; a taint is on the screen after %v\n", 100*idle, late.Round(time.Millisecond))
+		if _, err := client.CoreV1().Nodes().Patch(ctx, size.Node(i), types.MergePatchType, []byte(`{"spec":{"taints":null}}`), metav1.PatchOptions{}); err != nil {
+			return err
+		}
+		if idle > mostIdle || late > mostLate {
+			err = fmt.Errorf("missed: %.2f%% of a core of %.0f%%, %v of %v", 100*idle, 100*mostIdle, late, mostLate)
+		}
+		time.Sleep(5 * time.Second)
+	}
+	return err
+}
+
+// counter counts bytes.
+type counter struct{ atomic.Int64 }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.Add(int64(len(p)))
+	return len(p), nil
+}
+
+// beat writes for one node after the other that it is alive.
+func beat(ctx context.Context, client kubernetes.Interface, size large.Size) {
+	tick := time.NewTicker(heartbeat / time.Duration(size.Nodes))
+	defer tick.Stop()
+	for i := 0; ctx.Err() == nil; i++ {
+		<-tick.C
+		alive := fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"lastHeartbeatTime":%q}]}}`, corev1.NodeReady, time.Now().UTC().Format(time.RFC3339))
+		_, _ = client.CoreV1().Nodes().Patch(ctx, size.Node(i%size.Nodes), types.StrategicMergePatchType, []byte(alive), metav1.PatchOptions{FieldManager: "kubelet"}, "status")
+	}
+}
