@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench bench-stage bench-start bench-plan bench-memory bench-dump bench-history bench-growth bench-sync
+.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench bench-stage bench-start bench-plan bench-memory bench-dump bench-history bench-growth bench-agree bench-watch bench-sync
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -123,12 +123,20 @@ bench-stage: ## a real etcd and API server with 5,000 nodes and 130,000 pods, ke
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && go run ./cmd/bench stage $(or $(SIZE),5000)
 
-bench: ## what commands cost on that stage, beside kubectl and beside a program that makes the same requests; fails where docs/performance.md asks for less; PAIRS=5, ONLY=explain for some
+bench: ## what commands cost on that stage, beside kubectl and beside a program that makes the same requests; fails where docs/performance.md asks for less; PAIRS=5, ONLY=explain for some, LINK=1 through a link of 80 ms and 20 Mbit/s, PEERS=FOLDER beside kubectl-status and kubectl-revisions that were built there
 	test/cluster/build.sh >/dev/null
-	cd test/e2e && go run ./cmd/bench measure -size $(or $(SIZE),5000) -pairs $(or $(PAIRS),11) -only "$(ONLY)"
+	cd test/e2e && go run ./cmd/bench measure -size $(or $(SIZE),5000) -pairs $(or $(PAIRS),11) -only "$(ONLY)" $(if $(LINK),-link) -peers "$(PEERS)"
 
 bench-growth: ## what each command takes of recorded snapshots of growing clusters; fails where ten times as many nodes take more than twelve times as much; SIZES="1000 10000"
 	cd test/e2e && go run ./cmd/bench growth $(or $(SIZES),1000 10000 100000)
+
+bench-agree: ## what commands answer, asked of an API server in every way in which it makes a list, and in pages of several sizes; SIZE=small
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && go run ./cmd/bench agree $(or $(SIZE),5000)
+
+bench-watch: ## what explain --watch takes while nothing moves but what nodes say of themselves, and how soon a change is on the screen; SIZE=small
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && go run ./cmd/bench watch $(or $(SIZE),5000)
 
 bench-sync: ## one sync of the model beside one of the newest real controller, on the same objects
 	cd test/oracle && go test -run '^$$' -bench 'Sync$$' .
