@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench bench-stage bench-start bench-plan bench-memory bench-dump bench-history bench-growth bench-agree bench-watch bench-sync
+.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench bench-stage bench-start bench-plan bench-memory bench-dump bench-history bench-growth bench-parse bench-agree bench-watch bench-sync
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -129,6 +129,9 @@ bench: ## what commands cost on that stage, beside kubectl and beside a program 
 
 bench-growth: ## what each command takes of recorded snapshots of growing clusters; fails where ten times as many nodes take more than twelve times as much; SIZES="1000 10000"
 	cd test/e2e && go run ./cmd/bench growth $(or $(SIZES),1000 10000 100000)
+
+bench-parse: ## what a dump of 15,000 nodes in JSON costs, beside Python's json.load; fails where more than 1.5 times as much, or 200 MB; NODES=5000
+	cd test/e2e && go run ./cmd/bench parse $(or $(NODES),15000)
 
 bench-agree: ## what commands answer, asked of an API server in every way in which it makes a list, and in pages of several sizes; SIZE=small
 	test/cluster/build.sh >/dev/null

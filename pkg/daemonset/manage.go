@@ -2,8 +2,6 @@ package daemonset
 
 import (
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // maxBackoff is how long the controller waits at most before it deletes the
@@ -97,11 +95,11 @@ func (st *State) manageWhereTheyStay(n *Node, share *manageShare) {
 		p := &n.Pods[i]
 		switch {
 		case p.Terminating:
-		case p.Object.Status.Phase == corev1.PodFailed && p.Claim == Adopt && st.Profile.OwnedPodsFirst && !st.History.Merged:
+		case p.failed && p.Claim == Adopt && st.Profile.OwnedPodsFirst && !st.History.Merged:
 			orphans = append(orphans, Item{Node: n.Name, Pod: p.Name, Reason: FailedPod})
-		case p.Object.Status.Phase == corev1.PodFailed:
+		case p.failed:
 			share.failed = append(share.failed, Item{Node: n.Name, Pod: p.Name, Reason: FailedPod})
-		case p.Object.Status.Phase == corev1.PodSucceeded && st.Profile.DeleteSucceeded:
+		case p.succeeded && st.Profile.DeleteSucceeded:
 			share.deletes = append(share.deletes, Item{Node: n.Name, Pod: p.Name, Reason: SucceededPod})
 		default:
 			running = append(running, p)

@@ -75,6 +75,8 @@ type Pod struct {
 	Available   Verdict
 	AvailableAt *time.Time
 	Ignored     Reason // why no rule counts it; else empty
+
+	failed, succeeded bool // its phase
 }
 
 // Slot sums up the pods of a node as the rolling update sees them: new and old
@@ -320,6 +322,7 @@ func (st *State) views(pods int) func(claimedPod) Pod {
 		v := Pod{
 			Name: p.Name, Object: p.Pod, Claim: p.claim, Terminating: p.DeletionTimestamp != nil,
 			Hash: p.label, UpdatedBy: updatedBy(p, st.History, generation, hasGeneration, st.Profile),
+			failed: p.Status.Phase == corev1.PodFailed, succeeded: p.Status.Phase == corev1.PodSucceeded,
 		}
 		if v.Hash != "" { // else it is up to date with no revision, even with one that has no hash either
 			v.Revision = revisions[v.Hash]

@@ -7,6 +7,7 @@
 //	go run ./cmd/bench dump FILE 15000
 //	go run ./cmd/bench measure -size 5000 -pairs 11 -only 'explain|history'
 //	go run ./cmd/bench growth 1000 10000 100000
+//	go run ./cmd/bench parse 15000
 //	go run ./cmd/bench agree 5000
 //	go run ./cmd/bench watch 5000
 //
@@ -38,7 +39,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench agree SIZE | bench watch SIZE | bench measure [-size SIZE] [-pairs N] [-only PATTERN] [-link] [-peers FOLDER]"
+	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench parse NODES | bench agree SIZE | bench watch SIZE | bench measure [-size SIZE] [-pairs N] [-only PATTERN] [-link] [-peers FOLDER]"
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
@@ -68,6 +69,16 @@ func run(ctx context.Context, args []string) error {
 			nodes = append(nodes, n)
 		}
 		return growth(ctx, nodes)
+	case "parse":
+		if len(args) != 2 {
+			return errors.New(usage)
+		}
+		nodes, err := strconv.Atoi(args[1])
+		if err != nil {
+			return err
+		}
+		const rounds = 5
+		return parse(ctx, nodes, rounds)
 	case "agree", "watch":
 		if len(args) != 2 {
 			return errors.New(usage)

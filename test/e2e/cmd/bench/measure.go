@@ -70,10 +70,7 @@ func (o options) run(ctx context.Context) (err error) {
 	if err := b.rows(ctx); err != nil {
 		return err
 	}
-	if len(b.missed) > 0 {
-		return fmt.Errorf("missed:\n  %s", strings.Join(b.missed, "\n  "))
-	}
-	return nil
+	return b.error()
 }
 
 // row is a command that is measured, with what is asked of it. A limit of 0 is none.
