@@ -453,7 +453,7 @@ func (d *Dump) assemble(r relation) *snapshot.Snapshot {
 	selecting := d.openShift(r.ds.Namespace)
 	return &snapshot.Snapshot{
 		KubernetesVersion: known,
-		DaemonSet:         r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items, Pods: filter(d.pods.items, r.takes),
+		DaemonSet:         r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items, Pods: those(d.pods.items, r.takes),
 		PodDisruptionBudgets: budgets, TakenAt: d.takenAt, VersionSource: from,
 		OpenShift: selecting.of, Gaps: slices.Concat(d.gaps(r), selecting.gaps),
 	}

@@ -195,7 +195,8 @@ func readLabels(d *jsontext.Decoder, into *map[string]string) error {
 	if err != nil {
 		return err
 	}
-	labels := make(map[string]string, bytes.Count(text, []byte(`":`)))
+	const usual = 64 // a text may look like more than there are
+	labels := make(map[string]string, min(bytes.Count(text, []byte(`":`)), usual))
 	for rest := []byte(text[1:]); ; {
 		rest = bytes.TrimLeft(rest, space+",")
 		if rest[0] == '}' {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -64,6 +65,22 @@ func decodeWhole(raw []byte) (object, error) {
 	defer func() { fewerOf = kept }()
 	fewerOf = nil
 	return decode(raw, metav1.TypeMeta{})
+}
+
+// TestFewerLabels: a label that looks like many takes no room for them.
+func TestFewerLabels(t *testing.T) {
+	raw := []byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","labels":{"a":"` + strings.Repeat(`\":`, 300_000) + `"}}}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	o, err := decode(raw, metav1.TypeMeta{})
+	runtime.ReadMemStats(&after)
+	must(t, err)
+	if got := o.is.GetLabels()["a"]; got != strings.Repeat(`":`, 300_000) {
+		t.Errorf("a label of %d bytes", len(got))
+	}
+	if took := int(after.TotalAlloc - before.TotalAlloc); took > 12*len(raw) {
+		t.Errorf("%d bytes of text take %d", len(raw), took)
+	}
 }
 
 // TestFewerAlike: pods whose containers are the same, word for word, share them; no other does.

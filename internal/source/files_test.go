@@ -73,6 +73,28 @@ func readText(text string) (*Dump, error) {
 	return ReadFiles(background, []string{"-"}, strings.NewReader(text), func() time.Time { return noon }, How{})
 }
 
+// TestReadChangesNothing: a Snapshot that is read leaves the dump as it was, for the next question.
+func TestReadChangesNothing(t *testing.T) {
+	budget := func(name, app string) string {
+		return `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"` + name + `","namespace":"kube-system"},"spec":{"selector":{"matchLabels":{"app":"` + app + `"}}},"status":{"disruptionsAllowed":3}}`
+	}
+	ds := strings.Replace(dsJSON, `"spec":{`, `"spec":{"template":{"metadata":{"labels":{"app":"agent"}}},`, 1)
+	for _, budgets := range []string{budget("b", "agent"), budget("b", "agent") + budget("other", "x")} {
+		d, err := readText(ds + nodeJSON + budgets)
+		must(t, err)
+		s, err := d.Read(background, d.refs()[0])
+		must(t, err)
+		if len(s.PodDisruptionBudgets) != 1 {
+			t.Fatalf("%d budgets select the pods", len(s.PodDisruptionBudgets))
+		}
+		for i := range d.budgets.items {
+			if b := &d.budgets.items[i]; b.Status.DisruptionsAllowed != 3 {
+				t.Errorf("%s allows %d", b.Name, b.Status.DisruptionsAllowed)
+			}
+		}
+	}
+}
+
 func utf16Text(order binary.AppendByteOrder, s string) string {
 	var b []byte
 	for _, u := range utf16.Encode([]rune("\ufeff" + s)) {

@@ -96,7 +96,7 @@ func (j *jsonReader) fail(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case j.failed != nil && j.failed != io.EOF:
+	case j.failed != nil && j.failed != io.EOF && !errors.Is(j.failed, io.ErrUnexpectedEOF):
 		return j.failed
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errCutOff

@@ -195,6 +195,8 @@ func TestKeepGoing(t *testing.T) {
 		return gaps
 	}
 	everything := []snapshot.What{snapshot.DaemonSets, snapshot.Nodes, snapshot.Pods, snapshot.Revisions, snapshot.Events, snapshot.PodDisruptionBudgets}
+	cut := partial("DIR/x.tar: the tar archive is cut off", everything...)
+	cut[1] = partial("DIR/x.tar/nodes.json: document 1: items[160]: ends in the middle of an object: the file is cut off (and 2 more)", snapshot.Nodes)[0]
 	for _, tt := range []struct {
 		files files
 		gaps  []string
@@ -204,6 +206,8 @@ func TestKeepGoing(t *testing.T) {
 		{files{"p.yaml": pods("  spec: {a: b: c}\n")}, partial("DIR/p.yaml: document 1: items[0]: yaml: line 6: did not find expected ',' or '}'", snapshot.Pods), "a pod that cannot be parsed"},
 		{files{"n.json": nodeJSON[:40]}, partial("DIR/n.json: document 1: ends in the middle of an object: the file is cut off", snapshot.Nodes), "a file that is cut off in a node"},
 		{files{"r.json": `{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r","namespace":"a"},"revision":1,"data":7}`}, partial("DIR/r.json: document 1: data: must be an object, not a number", snapshot.Revisions), "a revision"},
+		{files{"l.json": `{"apiVersion":"v1","items":[{"apiVersion":"v1","metadata"x:{"name":"n1","labels":{"a":"b"}},"spec":{},"kind":"Node"}],"kind":"List"}`}, partial("DIR/l.json: document 1: items[0]: line 1: not JSON: invalid character 'x' after object key", snapshot.Nodes), "a node that says only behind the damage that it is one"},
+		{files{"x.tar": string(tarOf(t, entry{"nodes.json", `{"apiVersion":"v1","kind":"NodeList","items":[` + strings.Repeat(nodeJSON+",", 300) + nodeJSON + "]}", ""})[:10_000])}, cut, "a list in an archive that is cut off"},
 		{files{"pods.json": `{"items":[`}, partial("DIR/pods.json: document 1: ends in the middle of an object: the file is cut off", snapshot.Pods), "a list of which only the file's name says what it is"},
 		{files{"x.tar": string(tarOf(t, entry{"a", strings.Repeat("x", 2000), ""})[:1000])}, partial("DIR/x.tar: the tar archive is cut off", everything...), "what is lost of an archive could be of any kind"},
 		{files{"o.json": `{"kind":5,"apiVersion":"v1","metadata":{"name":"p","ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","name":"agent"}]}}`}, partial("DIR/o.json: document 1: kind: must be text, not a number", everything...), "an object whose kind cannot be read is no DaemonSet because its owner is one"},

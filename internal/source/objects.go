@@ -112,17 +112,24 @@ func filter[T any](all []T, keep func(metav1.Object) bool) []T {
 			kept = append(kept, i)
 		}
 	}
-	switch len(kept) {
-	case 0:
+	if len(kept) == 0 {
 		return nil
-	case len(all):
-		return slices.Clip(all)
 	}
 	out := make([]T, len(kept))
 	for to, from := range kept {
 		out[to] = all[from]
 	}
 	return out
+}
+
+// those returns what keep lets through, and no copies where that is all: it is not to be changed.
+func those[T any](all []T, keep func(metav1.Object) bool) []T {
+	for i := range all {
+		if !keep(metaOf(&all[i])) {
+			return filter(all, keep)
+		}
+	}
+	return slices.Clip(all)
 }
 
 func key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }

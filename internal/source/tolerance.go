@@ -89,9 +89,10 @@ func (d *documents) brokenOff(ctx context.Context, j *jsonReader, err error) err
 	var head []byte
 	if j != nil {
 		held := bytes.Clone(j.rest())
-		head = held[:min(len(held), 64<<10)]
 		_, _ = d.in.Discard(j.held)
 		j.held = 0
+		ahead, _ := d.in.Peek(32 << 10)
+		head = slices.Concat(held[:min(len(held), 32<<10)], ahead)
 		rest = io.MultiReader(bytes.NewReader(held), d.in)
 	}
 	if k := itemKind(d.list.TypeMeta); k.Kind != "" {

@@ -1,6 +1,7 @@
 package daemonset
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,6 +34,19 @@ func claimsOf(st *State) claims {
 		c["Foreign"] = append(c["Foreign"], p.Name)
 	}
 	return c
+}
+
+// TestIgnoredInOrder: beside a node stand first the pods that ended while terminating, then those that are released.
+func TestIgnoredInOrder(t *testing.T) {
+	young := dstest.Pod("p0b", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })
+	st := state(t, dstest.State("Nr/nft", young))
+	var names []string
+	for _, p := range st.Nodes[0].Ignored {
+		names = append(names, p.Name+" "+string(p.Ignored))
+	}
+	if want := []string{"p0b " + string(TerminalTerminating), "p0 " + string(ReleasedPod)}; !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
 }
 
 func TestClaim(t *testing.T) {

@@ -272,9 +272,10 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 	}
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
-		for _, pods := range [][]Pod{n.Pods, n.Ignored} {
-			slices.SortFunc(pods, func(a, b Pod) int { return comparePods(a.Object, b.Object) })
-		}
+		slices.SortFunc(n.Pods, func(a, b Pod) int { return comparePods(a.Object, b.Object) })
+		slices.SortFunc(n.Ignored, func(a, b Pod) int { // those that it releases are last
+			return cmp.Or(cmp.Compare(b2i(a.Claim == Release), b2i(b.Claim == Release)), comparePods(a.Object, b.Object))
+		})
 		n.Slot = slotOf(n.Pods)
 	}
 	slices.SortFunc(st.Unmapped, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })

@@ -83,7 +83,8 @@ func (t *Tally) Reset(st *State, c Course) {
 	}
 }
 
-// SetPods gives a node other pods, in the controller's order.
+// SetPods gives a node other pods, in the controller's order: pods of the State, and such as have neither
+// failed nor succeeded.
 func (t *Tally) SetPods(i int32, pods []Pod) {
 	p := &t.parts[i]
 	t.add(i, -1)
