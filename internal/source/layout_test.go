@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -421,5 +423,24 @@ func TestLogOf(t *testing.T) {
 	command := strings.Join(d.Log("kube-system", "agent-x", "agent", false), " ")
 	if out, err := exec.Command("sh", "-c", command).Output(); err != nil || !strings.Contains(string(out), "hello\n") || strings.Contains(string(out), "DaemonSet") {
 		t.Errorf("%s: %v\n%s", command, err, out)
+	}
+}
+
+// TestMentions: a kind is the same wherever a text is read on.
+func TestMentions(t *testing.T) {
+	for _, tt := range []struct {
+		text     string
+		want     []metav1.TypeMeta
+		referred bool
+	}{
+		{`"kind":"Pod","spec":{}`, []metav1.TypeMeta{{Kind: "Pod", APIVersion: "v1"}}, false},
+		{`"kind":"DaemonSet","name":"agent"`, nil, true},
+	} {
+		for before := 64<<10 - 200; before < 64<<10+10; before++ {
+			got, referred := mentions(strings.NewReader(strings.Repeat(" ", before) + tt.text + strings.Repeat(" ", 300)))
+			if !slices.Equal(got, tt.want) || referred != tt.referred {
+				t.Fatalf("%s after %d bytes: %v, %t", tt.text, before, got, referred)
+			}
+		}
 	}
 }

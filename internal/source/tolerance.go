@@ -91,8 +91,10 @@ func (d *documents) brokenOff(ctx context.Context, j *jsonReader, err error) err
 		held := bytes.Clone(j.rest())
 		_, _ = d.in.Discard(j.held)
 		j.held = 0
-		ahead, _ := d.in.Peek(32 << 10)
-		head = slices.Concat(held[:min(len(held), 32<<10)], ahead)
+		const enough = 64 << 10 // to tell what is broken
+		ahead, _ := d.in.Peek(enough)
+		head = slices.Concat(held, ahead)
+		head = head[:min(len(head), enough)]
 		rest = io.MultiReader(bytes.NewReader(held), d.in)
 	}
 	if k := itemKind(d.list.TypeMeta); k.Kind != "" {
@@ -131,12 +133,15 @@ func mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 	for {
 		n, err := io.ReadFull(in, buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]
-		for _, m := range mentionedKind().FindAllSubmatch(buffer, -1) {
-			kind := strings.TrimSuffix(string(m[1]), "List")
+		for _, m := range mentionedKind().FindAllSubmatchIndex(buffer, -1) {
+			if err == nil && m[0] >= len(buffer)-overlap { // it may go on: it is looked at again with what follows
+				continue
+			}
+			kind := strings.TrimSuffix(string(buffer[m[2]:m[3]]), "List")
 			k := metav1.TypeMeta{Kind: kind, APIVersion: counted[kind]}
 			switch {
 			case k.APIVersion == "" && (ofAnyGroup(kind) || misspelled(kind) == nil), slices.Contains(found, k):
-			case len(m[2]) > 0:
+			case m[4] >= 0:
 				referred = true
 			default:
 				found = append(found, k)

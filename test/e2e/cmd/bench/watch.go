@@ -51,24 +51,30 @@ func watch(ctx context.Context, size large.Size) (err error) {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		stop()
+		close(ended)
+	}()
 	defer func() {
 		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
+		<-ended
 	}()
 	pods, err := client.CoreV1().Pods(size.Namespace(0)).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + size.DaemonSet(0), Limit: 3})
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	go beat(ctx, client, size)
-	for printed.Load() == 0 {
-		time.Sleep(100 * time.Millisecond)
+	for printed.Load() == 0 && sleep(ctx, 100*time.Millisecond) {
 	}
-	time.Sleep(20 * time.Second) // what follows the first reading
+	sleep(ctx, 20*time.Second) // what follows the first reading
 	for i := range 3 {
 		before, began := cpuOf(cmd.Process.Pid), time.Now()
-		time.Sleep(time.Minute)
+		if !sleep(ctx, time.Minute) {
+			return errors.Join(err, errors.New("explain --watch ended, or was interrupted"))
+		}
 		idle := float64(cpuOf(cmd.Process.Pid)-before) / float64(time.Since(began))
 		shown, changed := printed.Load(), time.Now()
 		if err := setReady(ctx, client, pods.Items[i], corev1.ConditionFalse); err != nil {
@@ -85,9 +91,19 @@ func watch(ctx context.Context, size large.Size) (err error) {
 		if idle > mostIdle || late > mostLate {
 			err = fmt.Errorf("missed: %.2f%% of a core of %.0f%%, %v of %v", 100*idle, 100*mostIdle, late, mostLate)
 		}
-		time.Sleep(5 * time.Second)
+		sleep(ctx, 5*time.Second)
 	}
 	return err
+}
+
+// sleep waits so long, and reports whether ctx has not ended before.
+func sleep(ctx context.Context, long time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(long):
+		return true
+	}
 }
 
 // setReady has a pod say whether it is Ready, since when it was before.
