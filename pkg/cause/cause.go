@@ -6,6 +6,7 @@ package cause
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,7 +60,7 @@ type Causes struct {
 	admission *admission.Verdict                     // about the next pod; nil if it is not known
 	fitting   *fitting                               // see fits
 	ports     map[string][]snapshot.HostPort         // by revision: see portsOfRevision
-	changed   time.Time                              // the newest time in what the status is computed from
+	changed   func() time.Time                       // see Changed; computed where it is asked for
 	starts    Starts
 	nodes     map[string]*Cause           // by name; none where nothing is wrong
 	hide      func(message string) string // takes literal values out; nil until there is a message
@@ -77,7 +78,7 @@ func Find(st *daemonset.State) *Causes {
 		cs.note(&s.Events[i])
 	}
 	cs.admission = admissionOf(st)
-	cs.refusal, cs.changed = cs.quotable(cs.rejected(cs.refused())), cs.lastChange()
+	cs.refusal, cs.changed = cs.quotable(cs.rejected(cs.refused())), sync.OnceValue(cs.lastChange)
 	if !st.PodsRead {
 		return cs
 	}

@@ -10,11 +10,11 @@ import (
 
 // Changed returns the newest time in what the status is computed from: nothing
 // later has happened that the controller could still have to act on.
-func (cs *Causes) Changed() time.Time { return cs.changed }
+func (cs *Causes) Changed() time.Time { return cs.changed() }
 
 // Settled reports whether nothing changed for longer than the controller takes
 // to act on it.
-func (cs *Causes) Settled() bool { return cs.at.Sub(cs.changed) > Patience }
+func (cs *Causes) Settled() bool { return cs.at.Sub(cs.changed()) > Patience }
 
 // lastChange is the newest time in what the status is computed from.
 func (cs *Causes) lastChange() time.Time {
@@ -33,8 +33,8 @@ func (cs *Causes) lastChange() time.Time {
 		n := &cs.st.Nodes[i]
 		if n.Object != nil {
 			see(n.Object.CreationTimestamp.Time)
-			for _, c := range n.Object.Status.Conditions {
-				see(c.LastTransitionTime.Time)
+			for j := range n.Object.Status.Conditions {
+				see(n.Object.Status.Conditions[j].LastTransitionTime.Time)
 			}
 			for _, t := range n.Object.Spec.Taints {
 				if t.TimeAdded != nil {
@@ -42,14 +42,16 @@ func (cs *Causes) lastChange() time.Time {
 				}
 			}
 		}
-		for _, p := range n.Pods {
+		for j := range n.Pods {
+			p := &n.Pods[j]
 			see(p.Object.CreationTimestamp.Time)
 			if p.Terminating {
 				see(p.Object.DeletionTimestamp.Add(-grace(p.Object)))
 			}
-			for _, c := range p.Object.Status.Conditions {
-				see(c.LastTransitionTime.Time)
-				see(c.LastTransitionTime.Add(minReady))
+			for k := range p.Object.Status.Conditions {
+				at := p.Object.Status.Conditions[k].LastTransitionTime.Time
+				see(at)
+				see(at.Add(minReady))
 			}
 		}
 	}

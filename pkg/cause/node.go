@@ -123,7 +123,7 @@ func (cs *Causes) noPod() *Cause {
 	}
 	c := &Cause{Code: NoPod, Severity: SeverityWarning, Facts: daemonset.Facts{"eventsRead": !cs.s.Lacks(snapshot.Events)}}
 	if cs.Settled() {
-		c.Severity, c.Since = SeverityError, timeOf(cs.changed)
+		c.Severity, c.Since = SeverityError, timeOf(cs.changed())
 	}
 	return c
 }

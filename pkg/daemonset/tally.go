@@ -83,6 +83,17 @@ func (t *Tally) Reset(st *State, c Course) {
 	}
 }
 
+// Copy makes a Tally that is no longer needed what from is, in its memory, but of st, which differs from the State of
+// from in nothing but the number that limits the rolling update.
+func (t *Tally) Copy(from *Tally, st *State) {
+	was := *t
+	*t = *from
+	t.st, t.last, t.parts = st, Act{Creates: was.last.Creates[:0], Deletes: was.last.Deletes[:0]}, append(was.parts[:0], from.parts...)
+	for k := range t.sets {
+		t.sets[k] = set{append(was.sets[k].members[:0], from.sets[k].members...), append(was.sets[k].place[:0], from.sets[k].place...)}
+	}
+}
+
 // SetPods gives a node other pods, in the controller's order: pods of the State, and such as have neither
 // failed nor succeeded.
 func (t *Tally) SetPods(i int32, pods []Pod) {
@@ -309,7 +320,7 @@ func (s *set) len() int { return len(s.members) }
 
 // put adds one of so many nodes, or takes it away.
 func (s *set) put(i int32, in bool, nodes int) {
-	if s.place == nil {
+	if len(s.place) == 0 {
 		s.place = make([]int32, nodes)
 	}
 	switch at := s.place[i]; {

@@ -60,12 +60,12 @@ func (w *way) alternatives(o *Outcome) []Alternative {
 // alternative simulates this.
 func (w *way) alternative(on Condition, nodes []string) (Alternative, *Outcome) {
 	run := w.simulate()
-	o := w.outcome(run)
+	o, counts := w.outcome(run), run.tally.Counts()
 	if o.ends() {
 		w.spread(&o)
 	}
 	slices.Sort(nodes)
-	return Alternative{on, nodes, o.Code, o.Replaced, run.tally.Counts().Updated, o.Unserved(), o.Duration}, &o
+	return Alternative{on, nodes, o.Code, o.Replaced, counts.Updated, o.Unserved(), o.Duration}, &o
 }
 
 // assuming returns the same with something else assumed of some nodes.
@@ -78,7 +78,7 @@ func (w *way) assuming(nodes []string, edit func(*assumedNode, *daemonset.Node, 
 			edit(&a.nodes[i], n, w.a.causes.Of(n.Name))
 		}
 	}
-	return &way{w.st, &a, w.m, w.spare}
+	return &way{st: w.st, a: &a, m: w.m, spare: w.spare}
 }
 
 // fail has the pods of the current revision not become ready.

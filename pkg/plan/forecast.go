@@ -49,11 +49,13 @@ func forecast(st *daemonset.State, o Options, inherited *assumed, underWay bool)
 	}
 	steady := w.typical()
 	steady.drawn = true
-	run := simulate(st, w.a.nodes, steady)
+	run := w.simulateAt(steady)
 	f.lost = run.lost()
 	f.stranded = run.stranded(f.lost)
 	f.Waves = append(f.Waves, run.waves...)
-	f.Outcome = w.outcome(run)
+	if f.Outcome = w.outcome(run); f.Outcome.Code == Stalls { // what lets it go on rests on where it stands
+		run.keep()
+	}
 	f.Replaces, f.Drops = f.Outcome.Replaced, f.Outcome.Dropped
 	if st.Budget.Kind != daemonset.BudgetNone {
 		replaces, drops := run.oldPods()
@@ -97,7 +99,7 @@ func (f *projection) judge(w *way, run *simulation) (late float64) {
 	}
 	f.Outcome.Alternatives = w.alternatives(&f.Outcome)
 	if b := w.st.Budget; f.Replaces+f.Drops > 0 && b.Kind != daemonset.BudgetNone && b.Invalid == "" {
-		f.Limits = w.limits()
+		f.Limits = w.limits(&f.Outcome)
 	}
 	return late
 }

@@ -25,7 +25,10 @@ func Look(st *daemonset.State) cause.Outlook {
 // look returns what Look does, of a simulation and how it ended. It adds to the
 // Outcome the other ends, and of one that ends how long that takes.
 func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) cause.Outlook {
-	out := cause.Outlook{Lost: Nodes(r.lost())}
+	out, end := cause.Outlook{Lost: Nodes(r.lost())}, r.tally.Counts()
+	if o.Code == Stalls {
+		r.keep() // for raise
+	}
 	if o.ends() {
 		w.m.wait(next)
 		w.spread(o)
@@ -33,10 +36,10 @@ func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) cause.Outloo
 	o.Alternatives = w.alternatives(o)
 	switch {
 	case o.Code == Stalls:
-		out.Course = &cause.Course{Stalls: true, End: r.tally.Counts(), Otherwise: o.otherwise()}
+		out.Course = &cause.Course{Stalls: true, End: end, Otherwise: o.otherwise()}
 		out.Raise = w.raise(r)
 	case o.Code == Completes:
-		out.Course = &cause.Course{End: r.tally.Counts(), Next: nextBatch(w.st, next, r), Duration: o.Duration, Otherwise: o.otherwise()}
+		out.Course = &cause.Course{End: end, Next: nextBatch(w.st, next, r), Duration: o.Duration, Otherwise: o.otherwise()}
 	case o.Code == NothingToDo && !w.safe():
 		out.Stall = nextStall(w.st)
 	}

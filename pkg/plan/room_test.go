@@ -38,7 +38,7 @@ func TestRoom(t *testing.T) {
 				r.held[p.Name] = []int64{tt.old}
 			}
 			w := &way{st: st, a: a, m: measure(st, Options{}), spare: &spare{}}
-			s := simulate(st, a.nodes, &pace{starts: inTurn{times: said([]float64{3})}, ends: inTurn{times: said([]float64{4})}, rate: 20, burst: 30, room: r})
+			s := simulate(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: inTurn{times: said([]float64{3})}, ends: inTurn{times: said([]float64{4})}, rate: 20, burst: 30, room: r})
 			o := w.outcome(s)
 			counts := s.tally.Counts()
 			got := fmt.Sprintf("%d of %d available", counts.Available, counts.Desired)

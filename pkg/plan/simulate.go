@@ -85,7 +85,8 @@ type slot struct {
 
 // spare is the memory of a simulation, which a later one uses again.
 type spare struct {
-	tally            daemonset.Tally
+	last             *simulation // that has it; nil for none
+	tally            *daemonset.Tally
 	slots            []slot
 	pods             []daemonset.Pod // the last of the parts in which pods are made; of the next, it is the first
 	timers, maturing timers
@@ -102,15 +103,29 @@ func (s *spare) copied(pods []daemonset.Pod) []daemonset.Pod {
 	return s.pods[from : from+len(pods) : from+n]
 }
 
-// simulate steps a rollout to where nothing happens any more. The State is not
-// changed.
-func simulate(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
-	return simulateIn(&spare{}, st, nodes, p)
+// beginning is what every simulation of a State begins with, whatever its times, and whatever the number of the limit.
+type beginning struct {
+	nodes []assumedNode
+	tally daemonset.Tally
+	slots []slot
+	down  int // nodes that should have an available pod, and have none
 }
 
-// simulateIn does the same in the memory of a simulation of which nobody looks at the Tally any more.
-func simulateIn(s *spare, st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
-	r := newSimulation(s, st, nodes, p)
+// newBeginning returns that of a State of which this is assumed. The API server may refuse every new pod.
+func newBeginning(st *daemonset.State, nodes []assumedNode, refused bool) *beginning {
+	b := &beginning{nodes: nodes, slots: make([]slot, len(st.Nodes))}
+	b.tally.Reset(st, daemonset.Course{First: func(i int32) bool { return nodes[i].stays() }, Refused: refused}) // which go is random: at worst those
+	for i := range b.slots {
+		b.slots[i].down, _ = downAndOld(&st.Nodes[i], b.tally.Pods(int32(i)))
+		b.down += b2i(b.slots[i].down)
+	}
+	return b
+}
+
+// simulate steps a rollout to where nothing happens any more, in the memory of the one before, which then has no Tally
+// any more unless it keeps it. The State is not changed.
+func simulate(s *spare, b *beginning, st *daemonset.State, p *pace) *simulation {
+	r := newSimulation(s, b, st, p)
 	for left := mostSyncs * (len(st.Nodes) + 50); ; left-- {
 		if left == 0 {
 			r.end.endless = true
@@ -127,19 +142,24 @@ func simulateIn(s *spare, st *daemonset.State, nodes []assumedNode, p *pace) *si
 	return r
 }
 
-func newSimulation(s *spare, st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
-	s.tally.Reset(st, daemonset.Course{First: func(i int32) bool { return nodes[i].stays() }, Refused: p.refused}) // which go is random: at worst those
-	s.slots = slices.Grow(s.slots[:0], len(st.Nodes))[:len(st.Nodes)]
-	clear(s.slots)
+func newSimulation(s *spare, b *beginning, st *daemonset.State, p *pace) *simulation {
+	if s.last != nil {
+		s.last.tally = nil
+	}
+	if s.tally == nil {
+		s.tally = &daemonset.Tally{}
+	}
+	s.tally.Copy(&b.tally, st)
+	s.slots = append(s.slots[:0], b.slots...)
 	s.pods = s.pods[:0]
 	r := &simulation{
-		st: st, times: p, nodes: nodes, room: p.room.copied(), updated: st.NewPod(), requests: newRequests(p.rate, p.burst), look: math.Inf(1),
-		tally: &s.tally, slots: s.slots, timers: s.timers[:0], maturing: s.maturing[:0], spare: s,
+		st: st, times: p, nodes: b.nodes, down: b.down, room: p.room.copied(), updated: st.NewPod(), requests: newRequests(p.rate, p.burst), look: math.Inf(1),
+		tally: s.tally, slots: s.slots, timers: s.timers[:0], maturing: s.maturing[:0], spare: s,
 	}
 	for i := range r.slots {
 		r.begin(int32(i))
-		r.count(int32(i))
 	}
+	s.last = r
 	r.written = r.tally.Counts()
 	r.whole = r.written.Updated == r.written.Desired && r.written.Available == r.written.Desired && r.tally.Old() == 0
 	r.end.worst = r.down
@@ -148,6 +168,9 @@ func newSimulation(s *spare, st *daemonset.State, nodes []assumedNode, p *pace) 
 	}
 	return r
 }
+
+// keep has the simulation keep its memory, for whoever looks at the Tally after another one.
+func (r *simulation) keep() { *r.spare = spare{} }
 
 // due lets all happen that is due, or so soon after that it belongs to the same
 // wave. The first sync is that of the present, which nothing precedes.
@@ -215,17 +238,23 @@ func (r *simulation) settle(i int32, pods []daemonset.Pod) {
 
 // count adds a node to the sums.
 func (r *simulation) count(i int32) {
-	s, pods := &r.slots[i], r.tally.Pods(i)
-	old := false
-	s.down = r.st.Nodes[i].ShouldRun.OK
-	for j := range pods {
-		if p := &pods[j]; !p.Terminating {
-			old, s.down = old || !p.Updated, s.down && !p.Available.OK
-		}
-	}
+	s := &r.slots[i]
+	down, old := downAndOld(&r.st.Nodes[i], r.tally.Pods(i))
+	s.down = down
 	s.replacing = s.replacing && (s.down || old)
 	r.down, r.replacing, r.hopeless = r.down+b2i(s.down), r.replacing+b2i(s.replacing), r.hopeless+b2i(s.replacing && s.hopeless)
 	r.end.worst = max(r.end.worst, r.down)
+}
+
+// downAndOld reports whether a node should have an available pod and has none, and whether it has an old pod that stays.
+func downAndOld(n *daemonset.Node, pods []daemonset.Pod) (down, old bool) {
+	down = n.ShouldRun.OK
+	for j := range pods {
+		if p := &pods[j]; !p.Terminating {
+			old, down = old || !p.Updated, down && !p.Available.OK
+		}
+	}
+	return down, old
 }
 
 func b2i(b bool) int {

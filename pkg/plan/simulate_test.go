@@ -96,7 +96,7 @@ func TestSimulationIsTheModel(t *testing.T) {
 				continue
 			}
 			a := assume(st)
-			r := newSimulation(&spare{}, st, a.nodes, &pace{starts: inTurn{times: said([]float64{2, 3, 5})}, ends: inTurn{times: said([]float64{4})}, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
+			r := newSimulation(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: inTurn{times: said([]float64{2, 3, 5})}, ends: inTurn{times: said([]float64{4})}, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
 			syncs := 0
 			for ; syncs < 2000; syncs++ {
 				r.due()
@@ -174,7 +174,7 @@ func BenchmarkRollout(b *testing.B) {
 			b.Run(fmt.Sprintf("maxUnavailable=%s/nodes=%d", limit, nodes), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					r := simulate(st, a.nodes, &pace{starts: inTurn{times: said([]float64{10, 11, 12, 15})}, ends: inTurn{times: said([]float64{5})}, rate: 20, burst: 30})
+					r := simulate(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: inTurn{times: said([]float64{10, 11, 12, 15})}, ends: inTurn{times: said([]float64{5})}, rate: 20, burst: 30})
 					if r.tally.Old() != 0 || r.tally.Counts().Available != nodes {
 						b.Fatalf("ended with %+v", r.tally.Counts())
 					}

@@ -15,9 +15,9 @@ import (
 // usual are the limits that people choose.
 var usual = []string{"1", "5%", "10%", "25%", "33%"}
 
-// limits says what the usual limits and that of the DaemonSet itself would mean,
-// the lowest first.
-func (w *way) limits() []Limit {
+// limits says what the usual limits and that of the DaemonSet itself would mean, the lowest first. With its own it ends
+// as now says.
+func (w *way) limits(now *Outcome) []Limit {
 	out := []Limit{}
 	texts := usual
 	if own := w.st.Budget.Spec; !slices.Contains(usual, own) {
@@ -29,10 +29,13 @@ func (w *way) limits() []Limit {
 		if err != nil || n == 0 || alsoCalled(&out, n, text) {
 			continue
 		}
-		with := w.withLimit(n)
-		o := with.outcome(with.simulate())
-		with.spread(&o)
-		own := n == w.st.Limit()
+		o, own := now, n == w.st.Limit()
+		if !own {
+			with := w.withLimit(n)
+			other := with.outcome(with.simulate())
+			with.spread(&other)
+			o = &other
+		}
 		out = append(out, Limit{Limit: text, Nodes: n, AtATime: o.AtATime, Steps: o.Steps, Current: own, Planned: own, Duration: o.Duration, Code: o.Code})
 	}
 	slices.SortStableFunc(out, func(a, b Limit) int { return a.Nodes - b.Nodes })
@@ -66,9 +69,9 @@ func (w *way) out(now map[string]bool) (r *simulation, left []string, ok bool) {
 
 // ending adds to a way out how it ends.
 func (w *way) ending(u Unblock, r *simulation) Unblock {
-	counts, o := r.tally.Counts(), w.outcome(r)
+	counts, loses, o := r.tally.Counts(), r.loses(), w.outcome(r)
 	w.spread(&o)
-	u.Updated, u.Desired, u.Loses, u.Duration = counts.Updated, counts.Desired, r.loses(), o.Duration
+	u.Updated, u.Desired, u.Loses, u.Duration = counts.Updated, counts.Desired, loses, o.Duration
 	return u
 }
 

@@ -15,7 +15,8 @@ type way struct {
 	a  *assumed
 	m  *measured
 
-	spare *spare // of simulations of which only the end counts
+	begins *beginning // of its simulations; nil until the first
+	spare  *spare     // of its simulations, and of those of ways that are made of it
 }
 
 // newWay returns that of a State. What was assumed before a change may be inherited.
@@ -23,7 +24,7 @@ func newWay(st *daemonset.State, m *measured, inherited *assumed) *way {
 	a := assume(st)
 	a.inherit(inherited, st)
 	a.told(m, st.At)
-	return &way{st, a, m, &spare{}}
+	return &way{st: st, a: a, m: m, spare: &spare{}}
 }
 
 // quiet has the controller do nothing where it does nothing now, or where a node has been
@@ -61,7 +62,7 @@ func (w *way) withLimit(n int) *way {
 	} else {
 		st.Budget.MaxUnavailable = n
 	}
-	return &way{&st, w.a, w.m, w.spare}
+	return &way{&st, w.a, w.m, w.beginning(), w.spare}
 }
 
 // after returns that of a State which a further change makes of this one.
@@ -70,11 +71,21 @@ func (w *way) after(then *daemonset.State) *way {
 	if sameContainers(w.st.DaemonSet, then.DaemonSet) { // as MakeChanged has it
 		a.inherit(cmp.Or(w.a.inherited, w.a), then)
 	}
-	return &way{then, a, w.m, w.spare}
+	return &way{st: then, a: a, m: w.m, spare: w.spare}
 }
 
 // simulate steps the rollout to its end, in steady waves.
-func (w *way) simulate() *simulation { return simulate(w.st, w.a.nodes, w.typical()) }
+func (w *way) simulate() *simulation { return w.simulateAt(w.typical()) }
+
+// simulateAt does it at another pace.
+func (w *way) simulateAt(p *pace) *simulation { return simulate(w.spare, w.beginning(), w.st, p) }
+
+func (w *way) beginning() *beginning {
+	if w.begins == nil {
+		w.begins = newBeginning(w.st, w.a.nodes, w.a.refusal != nil)
+	}
+	return w.begins
+}
 
 // dated reports whether it can be told how long things take: pods tell how long
 // one needs to become ready.
@@ -91,8 +102,7 @@ func (w *way) spread(o *Outcome) (runs []*simulation) {
 	row := o.Replaced / max(1, w.st.Limit())
 	for i, p := range []*pace{w.optimistic(row), w.expected(), w.pessimistic(row)} {
 		p.drawn = i == 1
-		r := simulateIn(w.spare, w.st, w.a.nodes, p)
-		r.tally = nil // the next one has its memory
+		r := w.simulateAt(p)
 		if r.end.endless {
 			return nil
 		}
