@@ -39,6 +39,8 @@ type Dump struct {
 	path          string // the one that is being read, of those that were given
 	files         int    // read so far
 	bytes         int64  // of documents
+	end           int64  // what bytes will be when the file is read that is being read; 0 where that is not known
+	podsFrom      int64  // what bytes was when the first pod came
 	harms         int    // how often something damaged was left out
 	unpackedBytes int64  // of everything
 
@@ -146,6 +148,7 @@ func (d *Dump) add(p location, o object) error {
 			d.before = o.kind.Kind
 		}
 		why, from := d.stores[o.kind.Kind].put(o.is, o.bare, at)
+		d.expectPods()
 		if why == otherUID && o.kind.Kind == "Node" && o.is.GetUID() != "" && !slices.ContainsFunc(d.otherNodes, func(n otherNode) bool { return n.name == o.is.GetName() }) {
 			d.otherNodes = append(d.otherNodes, otherNode{o.is.GetName(), from, at})
 		}
@@ -171,6 +174,18 @@ func (d *Dump) add(p location, o object) error {
 		}
 	}
 	return nil
+}
+
+// expectPods makes room for the pods that are still to come, once many have told how long one is: so they need not be
+// copied at the end. What a dump has besides comes before them, or is little.
+func (d *Dump) expectPods() {
+	switch n := int64(len(d.pods.items)); {
+	case n == 1:
+		d.podsFrom = d.bytes
+	case n == inOnePiece && cap(d.pods.items) <= 2*inOnePiece && d.bytes > d.podsFrom:
+		more := (d.end - d.bytes) * n / (d.bytes - d.podsFrom)
+		d.pods.items = slices.Grow(d.pods.items, int(min(max(0, more+more/20), mostExpected)))
+	}
 }
 
 // sees notes of which reading an object is.
@@ -266,6 +281,7 @@ func kindName(k metav1.TypeMeta) string {
 
 // finish sorts what was read and decides on the clock.
 func (d *Dump) finish(paths []string, clock func() time.Time) error {
+	d.nodes.at, d.pods.at = nil, nil // of which there are many, and nobody asks for one
 	for _, s := range slices.Concat(slices.Collect(maps.Values(d.stores)), slices.Collect(maps.Values(d.admission.stores()))) {
 		s.settle(false)
 	}
@@ -281,7 +297,6 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 		return err
 	}
 	sortByName(d.nodes.items)
-	d.nodes.at, d.pods.at = nil, nil // of which there are many, and nobody asks for one
 	d.clock = snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the input does not say when it was taken: the newest time in it is used"}
 	if d.takenAt.IsZero() {
 		d.takenAt = clock().UTC()

@@ -310,6 +310,11 @@ func objectHead(head []byte) bool {
 
 // readFile reads the documents of one file.
 func (d *Dump) readFile(ctx context.Context, p location, in io.Reader) error {
+	if d.end = 0; p.layers == 0 && !p.found() {
+		if info, err := os.Stat(d.path); err == nil && info.Mode().IsRegular() {
+			d.end = d.bytes + info.Size()
+		}
+	}
 	before, harms := d.objects, d.harms
 	var none []damage // what says nothing of being an object, with KeepGoing
 	docs := &documents{

@@ -63,8 +63,8 @@ func (s *store[T]) object(i int) *T {
 	return s.fresh.at(i - len(s.items))
 }
 
-// inOnePiece is how many objects of a store are in items before settle.
-const inOnePiece = 512
+// inOnePiece is how many objects of a store are in items before settle, or how many more it has room for there.
+const inOnePiece = 2048
 
 // put adds an object. Of two of the same name it keeps the one that has a
 // status, or else the one that the API server wrote later, by resourceVersion.
@@ -80,7 +80,7 @@ func (s *store[T]) put(o metav1.Object, bare bool, at position) (clash, position
 		s.at[name] = len(s.from)
 		s.in[o.GetNamespace()]++
 		s.setBare(name, bare)
-		if s.from = append(s.from, at); len(s.items) < inOnePiece {
+		if s.from = append(s.from, at); len(s.items) < max(inOnePiece, cap(s.items)) {
 			s.items = append(s.items, *new)
 		} else {
 			s.fresh.add(*new)
