@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench bench-stage bench-start bench-plan bench-memory bench-dump bench-history bench-growth bench-parse bench-agree bench-watch bench-sync
+.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults collectors snapshot examples browser bench bench-measure bench-stage bench-start bench-plan bench-memory bench-dump bench-history bench-growth bench-parse bench-agree bench-watch bench-sync
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -123,7 +123,11 @@ bench-stage: ## a real etcd and API server with 5,000 nodes and 130,000 pods, ke
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && go run ./cmd/bench stage $(or $(SIZE),5000)
 
-bench: ## what commands cost on that stage, beside kubectl and beside a program that makes the same requests; fails where docs/performance.md asks for less; PAIRS=5, ONLY=explain for some, LINK=1 through a link of 80 ms and 20 Mbit/s, PEERS=FOLDER beside kubectl-status and kubectl-revisions that were built there
+bench: ## every measurement of docs/performance.md, one after the other, two hours; fails where one of them asks for less; PAIRS=5 for fewer runs of each, PEERS=FOLDER as below
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && go run ./cmd/bench all -pairs $(or $(PAIRS),11) -peers "$(PEERS)"
+
+bench-measure: ## what commands cost on that stage, beside kubectl and beside a program that makes the same requests; SIZE=15000, PAIRS=5, ONLY=explain for some, LINK=1 through a link of 80 ms and 20 Mbit/s, PEERS=FOLDER beside kubectl-status and kubectl-revisions that were built there
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && go run ./cmd/bench measure -size $(or $(SIZE),5000) -pairs $(or $(PAIRS),11) -only "$(ONLY)" $(if $(LINK),-link) -peers "$(PEERS)"
 

@@ -3,6 +3,7 @@
 // Command bench keeps a stage of thousands of nodes, and measures on it what kubectl ds costs, beside kubectl and beside
 // a program that only makes the same requests (cmd/floor):
 //
+//	go run ./cmd/bench all
 //	go run ./cmd/bench stage 5000
 //	go run ./cmd/bench dump FILE 15000
 //	go run ./cmd/bench measure -size 5000 -pairs 11 -only 'explain|history'
@@ -39,7 +40,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	const usage = "usage: bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench parse NODES | bench agree SIZE | bench watch SIZE | bench measure [-size SIZE] [-pairs N] [-only PATTERN] [-link] [-peers FOLDER]"
+	const usage = "usage: bench all [-pairs N] [-peers FOLDER] | bench stage [SIZE] | bench dump FILE NODES | bench growth NODES NODES... | bench parse NODES | bench agree SIZE | bench watch SIZE | bench measure [-size SIZE] [-pairs N] [-only PATTERN] [-link] [-peers FOLDER]"
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
@@ -77,20 +78,15 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		const rounds = 5
-		return parse(ctx, nodes, rounds)
+		return parse(ctx, nodes, parsed)
 	case "agree", "watch":
 		if len(args) != 2 {
 			return errors.New(usage)
 		}
-		size, err := sizeOf(args[1])
-		if err != nil {
-			return err
-		}
-		return map[string]func(context.Context, large.Size) error{"agree": agree, "watch": watch}[args[0]](ctx, size)
-	case "measure":
+		return ofSize(map[string]func(context.Context, large.Size) error{"agree": agree, "watch": watch}[args[0]], args[1])(ctx)
+	case "measure", "all":
 		var o options
-		flags := flag.NewFlagSet("measure", flag.ContinueOnError)
+		flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 		flags.StringVar(&o.size, "size", "5000", "the stage: 5000, 15000 or small")
 		flags.IntVar(&o.pairs, "pairs", 11, "how often each pair is run")
 		flags.StringVar(&o.only, "only", "", "which rows, as a regular expression")
@@ -100,9 +96,23 @@ func run(ctx context.Context, args []string) error {
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
+		if args[0] == "all" {
+			return o.all(ctx)
+		}
 		return o.run(ctx)
 	}
 	return errors.New(usage)
+}
+
+// ofSize has a measurement run on a stage of a size.
+func ofSize(run func(context.Context, large.Size) error, name string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		size, err := sizeOf(name)
+		if err != nil {
+			return err
+		}
+		return run(ctx, size)
+	}
 }
 
 func sizeOf(name string) (large.Size, error) {

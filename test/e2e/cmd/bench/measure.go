@@ -3,11 +3,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -33,6 +33,7 @@ type bench struct {
 	runner *runner
 	plugin string
 	floor  string
+	before string // the plugin of an earlier commit; empty where no row is compared with it
 	missed []string
 }
 
@@ -57,8 +58,13 @@ func (o options) run(ctx context.Context) (err error) {
 	}
 	defer os.RemoveAll(programs)
 	b.floor = filepath.Join(programs, "floor")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.floor, "./cmd/floor").CombinedOutput(); err != nil {
-		return fmt.Errorf("build the floor: %w\n%s", err, out)
+	if err := stage.Build(ctx, b.floor, ".", "./cmd/floor"); err != nil {
+		return fmt.Errorf("build the floor: %w", err)
+	}
+	if b.only.MatchString("history") && !b.link {
+		if b.before, err = buildBefore(ctx, programs); err != nil {
+			return err
+		}
 	}
 	c, err := b.size.Start(ctx, say)
 	if err != nil {
@@ -85,6 +91,9 @@ type row struct {
 	memory                          int64   // MB
 	requests                        int
 	kilobytes                       int64
+
+	beside         *command // runs in turns with the two
+	wall, ofBeside float64  // times its wall time; times its bytes and its server CPU
 }
 
 func (b *bench) rows(ctx context.Context) error {
@@ -99,6 +108,7 @@ func (b *bench) rows(ctx context.Context) error {
 	for i := range b.size.Namespaces {
 		agents = append(agents, "/api/v1/namespaces/"+b.size.Namespace(i)+"/pods?limit=500")
 	}
+	kubectlNode := kubectl("get", "node", b.size.Node(4))
 	rows := []row{
 		{
 			name: "explain", args: append([]string{"explain"}, of...), cpu: 0.75, bytes: 1.05, server: 1.05, memory: memory,
@@ -109,8 +119,8 @@ func (b *bench) rows(ctx context.Context) error {
 			},
 		},
 		{name: "plan-rollout --restart", args: append([]string{"plan-rollout", "--restart"}, of...), cpu: 0.75, bytes: 1.05, server: 1.05, memory: memory},
-		{name: "history", args: append([]string{"history"}, of...), against: []command{kubectl("rollout", "history", "daemonset", "-n", namespace, name)}},
-		{name: "explain --node", args: append([]string{"explain", "--node", b.size.Node(4)}, of...), against: []command{kubectl("get", "node", b.size.Node(4))}, requests: 10, kilobytes: 300},
+		{name: "history", args: append([]string{"history"}, of...), beside: &command{b.before, append([]string{"history"}, of...)}, ofBeside: 0.5, against: []command{kubectl("rollout", "history", "daemonset", "-n", namespace, name)}},
+		{name: "explain --node", args: append([]string{"explain", "--node", b.size.Node(4)}, of...), beside: &kubectlNode, requests: 10, kilobytes: 300, wall: 1.5},
 	}
 	for i := range rows { // what does the same job, at least in part
 		switch {
@@ -140,83 +150,105 @@ func (b *bench) rows(ctx context.Context) error {
 
 // row measures a row, prints it, and notes what it misses.
 func (b *bench) row(ctx context.Context, r *row) error {
-	ours := command{b.plugin, r.args}
-	counted, err := b.runner.counted(ctx, ours)
-	if err != nil {
-		return err
+	commands := []command{{b.plugin, r.args}, {b.floor, r.floor}}
+	if r.beside != nil && !b.link {
+		commands = append(commands, *r.beside)
 	}
-	if r.floor == nil {
-		r.floor = counted.paths
-	}
-	floor := command{b.floor, r.floor}
-	countedFloor, err := b.runner.counted(ctx, floor)
-	if err != nil {
-		return err
-	}
-	var of, low []cost
-	pairs := r.pairs
-	if pairs == 0 || b.pairs < pairs {
-		pairs = b.pairs
-	}
-	through := b.runner
-	if b.link {
-		l, err := newLink(b.runner.stage, longTrip, thin)
-		if err != nil {
+	counted := make([]cost, len(commands))
+	for i := range commands {
+		if i == 1 && r.floor == nil {
+			commands[i].args = counted[0].paths
+		}
+		var err error
+		if counted[i], err = b.runner.counted(ctx, commands[i]); err != nil {
 			return err
 		}
-		defer l.close()
-		through = &runner{b.runner.stage, l.kubeconfig}
 	}
-	for i := range pairs {
-		turn := []struct {
-			c    command
-			into *[]cost
-		}{{ours, &of}, {floor, &low}}
-		if i%2 == 1 { // neither is always the second
-			slices.Reverse(turn)
-		}
-		for _, t := range turn {
-			one, err := through.run(ctx, t.c)
-			if err != nil {
-				return err
-			}
-			*t.into = append(*t.into, one)
-		}
+	costs, err := b.inTurns(ctx, commands, cmp.Or(min(r.pairs, b.pairs), b.pairs))
+	if err != nil {
+		return err
 	}
 	fmt.Printf("%-28s %8s %8s %7s %9s %8s %9s %8s %7s\n", r.name, "wall", "cpu", "MB", "server", "etcd", "server MB", "requests", "MB rcvd")
-	a, f := median(of), median(low)
 	print := func(name string, c cost, counted cost) {
 		fmt.Printf("  %-26s %8.2f %8.2f %7.0f %9.2f %8.2f %9.0f %8d %7.2f\n", name, c.wall.Seconds(), c.cpu.Seconds(), mb(c.memory), c.server.Seconds(), c.etcd.Seconds(), mb(c.serverPeak), counted.requests, mb(counted.bytes))
 	}
-	print("kubectl ds", a, counted)
-	print("floor", f, countedFloor)
+	print("kubectl ds", median(costs[0]), counted[0])
+	print("floor", median(costs[1]), counted[1])
 	if b.link {
-		b.check(r, "wall time", ratio(a.wall, f.wall), overLink)
+		b.check(r, "wall time", ratio(median(costs[0]).wall, median(costs[1]).wall), overLink)
 		return nil
+	}
+	if len(commands) > 2 {
+		print(named(commands[2]), median(costs[2]), counted[2])
 	}
 	for _, other := range r.against {
 		c, err := b.runner.counted(ctx, other)
 		if err != nil {
 			return err
 		}
-		print(filepath.Base(other.name)+" "+strings.Join(other.args[:min(3, len(other.args))], " "), c, c)
+		print(named(other), c, c)
 	}
+	b.judge(r, costs, counted)
+	fmt.Println()
+	return nil
+}
+
+// named is how a command is called in a table.
+func named(c command) string {
+	return filepath.Base(c.name) + " " + strings.Join(c.args[:min(3, len(c.args))], " ")
+}
+
+// inTurns runs each of the commands so many times, one after the other, in an order that changes.
+func (b *bench) inTurns(ctx context.Context, commands []command, times int) ([][]cost, error) {
+	through := b.runner
+	if b.link {
+		l, err := newLink(b.runner.stage, longTrip, thin)
+		if err != nil {
+			return nil, err
+		}
+		defer l.close()
+		through = &runner{b.runner.stage, l.kubeconfig}
+	}
+	costs := make([][]cost, len(commands))
+	for turn := range times {
+		for k := range commands {
+			i := k
+			if turn%2 == 1 {
+				i = len(commands) - 1 - k
+			}
+			one, err := through.run(ctx, commands[i])
+			if err != nil {
+				return nil, err
+			}
+			costs[i] = append(costs[i], one)
+		}
+	}
+	return costs, nil
+}
+
+// judge prints what is asked of a row, and notes what it misses.
+func (b *bench) judge(r *row, costs [][]cost, counted []cost) {
+	a, f := median(costs[0]), median(costs[1])
 	b.check(r, "client CPU", ratio(a.cpu, f.cpu), r.cpu)
-	b.check(r, "bytes", float64(counted.bytes)/float64(countedFloor.bytes), r.bytes)
+	b.check(r, "bytes", float64(counted[0].bytes)/float64(counted[1].bytes), r.bytes)
 	b.check(r, "API server CPU", ratio(a.server, f.server), r.server)
 	if r.etcd > 0 {
 		b.check(r, "API server and etcd CPU", ratio(a.server+a.etcd, f.server+f.etcd), r.etcd)
 		worst := 0.0
-		for _, one := range of {
+		for _, one := range costs[0] {
 			worst = max(worst, ratio(one.server+one.etcd, f.server+f.etcd))
 		}
 		b.check(r, "… in the worst run", worst, r.worst)
 	}
 	b.check(r, "peak memory, MB", mb(a.memory), float64(r.memory))
-	b.check(r, "requests", float64(counted.requests), float64(r.requests))
-	b.check(r, "received, KB", float64(counted.bytes)/1e3, float64(r.kilobytes))
-	fmt.Println()
-	return nil
+	b.check(r, "requests", float64(counted[0].requests), float64(r.requests))
+	b.check(r, "received, KB", float64(counted[0].bytes)/1e3, float64(r.kilobytes))
+	if len(costs) > 2 {
+		other := median(costs[2])
+		b.check(r, "wall time, of the other", ratio(a.wall, other.wall), r.wall)
+		b.check(r, "bytes, of the other", float64(counted[0].bytes)/float64(counted[2].bytes), r.ofBeside)
+		b.check(r, "API server CPU, of it", ratio(a.server, other.server), r.ofBeside)
+	}
 }
 
 // A link that is long and thin: how long a byte takes in one direction, how many bytes a second there are, and how many

@@ -19,6 +19,8 @@ const (
 	mostOfLoad    = 1.5
 	mostOfExplain = 1.3
 	mostOfDump    = 200 // MB
+
+	parsed = 5 // runs of each
 )
 
 // parse measures what a dump of so many nodes costs, in turns.
