@@ -13,12 +13,18 @@ const maxBackoff = 15 * time.Minute
 // have. Budgets do not apply here.
 func (t *Tally) manageStep(step *Step) {
 	var creates, onNodes, unscheduled class
+	creates.items = make([]Item, 0, t.lacking)
 	var backoff []string
 	for i := range t.parts {
 		if t.parts[i].in&(1<<manages) == 0 {
 			continue
 		}
-		name, share := t.st.Nodes[i].Name, t.manage(int32(i))
+		name := t.st.Nodes[i].Name
+		if t.parts[i].lacks {
+			creates.add(Item{Node: name, Reason: Missing})
+			continue
+		}
+		share := t.manage(int32(i))
 		if share.create {
 			creates.add(Item{Node: name, Reason: Missing})
 		}

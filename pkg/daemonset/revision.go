@@ -85,7 +85,7 @@ func byNumber(a, b Revision) int {
 // Revisions of the DaemonSet's namespace are all that is looked at. Up to 1.22
 // the controller lists those of every namespace, and there adopts an orphan
 // with matching labels, whose number then counts (#101250).
-func newHistory(s *snapshot.Snapshot, profile Profile, stored []template.Content, selector labels.Selector, pods []claimedPod) (*History, error) {
+func newHistory(s *snapshot.Snapshot, profile Profile, stored []template.Content, selector labels.Selector, pods []Pod) (*History, error) {
 	if s.Lacks(snapshot.Revisions) {
 		return inferHistory(s, pods), nil
 	}
@@ -186,7 +186,7 @@ func storedTemplates(s *snapshot.Snapshot, profile Profile, selector labels.Sele
 
 // choose settles on the current revision, its number, and what happens to
 // those equal to it.
-func (h *History) choose(pods []claimedPod) {
+func (h *History) choose(pods []Pod) {
 	var highest int64
 	var matching []Revision
 	for _, r := range h.Revisions {
@@ -219,9 +219,9 @@ func (h *History) choose(pods []claimedPod) {
 			h.Remove = append(h.Remove, Removal{Name: name, Reason: Duplicate})
 		}
 	}
-	for _, p := range pods {
-		if p.label != h.Hash {
-			h.Relabel = append(h.Relabel, p.Name)
+	for i := range pods {
+		if pods[i].Hash != h.Hash {
+			h.Relabel = append(h.Relabel, pods[i].Name)
 		}
 	}
 	slices.Sort(h.Relabel)
@@ -229,12 +229,12 @@ func (h *History) choose(pods []claimedPod) {
 
 // cleanUp names the revisions that the sync's history clean-up deletes, and
 // those that the one after the next change of the template deletes.
-func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []claimedPod) {
+func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []Pod) {
 	limit := HistoryLimit(ds)
 	inUse := map[string]bool{}
-	for _, p := range pods {
-		if hash := p.hash(h); hash != "" && !inUse[hash] {
-			_, inUse[hash] = TargetNode(p.Pod)
+	for i := range pods {
+		if hash := h.hashOf(&pods[i]); hash != "" && !inUse[hash] {
+			_, inUse[hash] = TargetNode(pods[i].Object)
 		}
 	}
 	isOld := func(r Revision) bool { return !r.Matches }
@@ -282,18 +282,19 @@ func beyond(limit int, all []Revision, counts func(Revision) bool, inUse map[str
 // them: by pods of the live template generation, else by the one hash that as
 // many pods carry as the status counts as updated, if that is all of them and
 // the status is of the live generation.
-func inferHistory(s *snapshot.Snapshot, pods []claimedPod) *History {
+func inferHistory(s *snapshot.Snapshot, pods []Pod) *History {
 	h := &History{Hash: hashOfNew, Inferred: "None"}
 	generation, ok := templateGeneration(s.DaemonSet)
 	var newest *corev1.Pod
 	hashes := map[string]int{}
-	for _, p := range pods {
-		if p.label == "" {
+	for i := range pods {
+		p := &pods[i]
+		if p.Hash == "" {
 			continue
 		}
-		hashes[p.label]++
-		if ok && p.Labels[templateGenerationLabel] == generation && (newest == nil || younger(p.Pod, newest)) {
-			newest = p.Pod
+		hashes[p.Hash]++
+		if ok && p.Object.Labels[templateGenerationLabel] == generation && (newest == nil || younger(p.Object, newest)) {
+			newest = p.Object
 		}
 	}
 	if newest != nil {
@@ -344,11 +345,11 @@ const (
 // updatedBy reports whether a pod is of the live template: by a hash that is not
 // empty, or, from 1.24 on (#107241), by its template generation. The latter
 // keeps pods in place where a revision was cut although nothing changed.
-func updatedBy(p claimedPod, h *History, generation string, hasGeneration bool, profile Profile) UpdatedBy {
-	if h.Hash != "" && p.hash(h) == h.Hash {
+func updatedBy(p *Pod, h *History, generation string, hasGeneration bool, profile Profile) UpdatedBy {
+	if h.Hash != "" && h.hashOf(p) == h.Hash {
 		return ByHash
 	}
-	if profile.TemplateGenerationCounts && hasGeneration && p.Labels[templateGenerationLabel] == generation {
+	if profile.TemplateGenerationCounts && hasGeneration && p.Object.Labels[templateGenerationLabel] == generation {
 		return ByGeneration
 	}
 	return NotUpdated
@@ -367,24 +368,13 @@ func (st *State) NewPod() UpdatedBy {
 	return NotUpdated
 }
 
-// claimedPod is a pod that the next sync takes for this DaemonSet's.
-type claimedPod struct {
-	*corev1.Pod
-	claim Claim
-	label string // its controller-revision-hash
-}
-
-func asClaimed(p *corev1.Pod, c Claim) claimedPod {
-	return claimedPod{p, c, p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]}
-}
-
-// hash returns the pod's hash as the sync sees it: after every pod was
+// hashOf returns a pod's hash as the sync sees it: after every pod was
 // relabeled, if that is what it does.
-func (p claimedPod) hash(h *History) string {
+func (h *History) hashOf(p *Pod) string {
 	if h.Merged {
 		return h.Hash
 	}
-	return p.label
+	return p.Hash
 }
 
 // TemplateOf returns the pod template that a ControllerRevision of the Snapshot stores,

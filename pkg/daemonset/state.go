@@ -49,12 +49,12 @@ type State struct {
 type Node struct {
 	Name      string
 	Object    *corev1.Node // nil for a node that vanished, or where the nodes could not be read
-	Exists    bool
 	ShouldRun Verdict
 	MayStay   Verdict
 	Pods      []Pod // in the controller's order: bound first, then oldest, then by name
 	Ignored   []Pod // pods on the node that no rule counts
 	Slot      Slot
+	Exists    bool
 
 	// Of a node that only its namespace excludes: whether the controller of this version of
 	// OpenShift counts it all the same, in the status and in a rolling update.
@@ -66,17 +66,15 @@ type Pod struct {
 	Name        string
 	Object      *corev1.Pod
 	Claim       Claim
-	Terminating bool
 	Hash        string // of its label
 	Revision    string // the name of the ControllerRevision with that hash, if there is one
 	UpdatedBy   UpdatedBy
-	Updated     bool
-	Ready       bool
 	Available   Verdict
 	AvailableAt *time.Time
 	Ignored     Reason // why no rule counts it; else empty
 
-	failed, succeeded bool // its phase
+	Terminating, Updated, Ready bool
+	failed, succeeded           bool // its phase
 }
 
 // Slot sums up the pods of a node as the rolling update sees them: new and old
@@ -186,9 +184,10 @@ func SelectsAll(ds *appsv1.DaemonSet) bool {
 	return s != nil && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
-// claim returns the pods that the next sync takes for the DaemonSet's, and those that it releases.
-func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed []claimedPod, released []*corev1.Pod) {
-	claimed = make([]claimedPod, 0, len(pods))
+// claim returns the pods that the next sync takes for the DaemonSet's, and those that it releases, with what they say
+// by themselves: see views.
+func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed, released []Pod) {
+	claimed = make([]Pod, 0, len(pods))
 	for i := range pods {
 		p := &pods[i]
 		if p.Namespace != st.DaemonSet.Namespace {
@@ -196,15 +195,22 @@ func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed []c
 		}
 		switch c := claimOf(p, st.DaemonSet, selector); c {
 		case Owned, Adopt:
-			claimed = append(claimed, asClaimed(p, c))
+			claimed = append(claimed, newPod(p, c))
 		case Release:
-			released = append(released, p)
+			released = append(released, newPod(p, c))
 		case Foreign:
 			st.Foreign = append(st.Foreign, p)
 		}
 	}
 	slices.SortFunc(st.Foreign, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return claimed, released
+}
+
+func newPod(p *corev1.Pod, c Claim) Pod {
+	return Pod{
+		Name: p.Name, Object: p, Claim: c, Hash: p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], Terminating: p.DeletionTimestamp != nil,
+		failed: p.Status.Phase == corev1.PodFailed, succeeded: p.Status.Phase == corev1.PodSucceeded,
+	}
 }
 
 // comparePods is the order in which the controller keeps pods of one node, and
@@ -224,8 +230,15 @@ func b2i(b bool) int {
 }
 
 // mapToNodes fills Nodes and Unmapped.
-func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, released []*corev1.Pod) {
-	at := st.placed(objects)
+func (st *State) mapToNodes(objects []corev1.Node, claimed, released []Pod) {
+	st.place(objects)
+	var at map[string]int32 // which node it is, by name
+	if len(claimed)+len(released) > 0 {
+		at = make(map[string]int32, len(st.Nodes))
+		for i := range st.Nodes {
+			at[st.Nodes[i].Name] = int32(i)
+		}
+	}
 	slot := func(name string) *Node {
 		i, is := at[name]
 		if !is {
@@ -235,32 +248,30 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 		return &st.Nodes[i]
 	}
 	view := st.views(len(claimed) + len(released))
-	pods := make([]Pod, 0, len(claimed)) // those of most nodes, in one piece
 	var ignored []Pod
-	for _, p := range claimed {
-		v := view(p)
-		name, ok := TargetNode(p.Pod)
+	for i := range claimed {
+		p := &claimed[i]
+		view(p)
+		name, ok := TargetNode(p.Object)
 		switch {
 		case !ok:
-			v.Ignored = NoTargetNode
-			st.Unmapped = append(st.Unmapped, v)
-		case v.Terminating && isTerminal(p.Pod) && st.Profile.IgnoreTerminalTerminating:
-			v.Ignored = TerminalTerminating
-			ignored = append(ignored, v)
+			p.Ignored = NoTargetNode
+			st.Unmapped = append(st.Unmapped, *p)
+		case p.Terminating && isTerminal(p.Object) && st.Profile.IgnoreTerminalTerminating:
+			p.Ignored = TerminalTerminating
+			ignored = append(ignored, *p)
 		default:
-			n := slot(name)
-			if n.Pods == nil {
-				pods = append(pods, v)
-				n.Pods = pods[len(pods)-1 : len(pods) : len(pods)]
-				continue
+			if n := slot(name); n.Pods == nil {
+				n.Pods = claimed[i : i+1 : i+1] // as on most nodes, in one piece
+			} else {
+				n.Pods = append(n.Pods, *p)
 			}
-			n.Pods = append(n.Pods, v)
 		}
 	}
-	for _, p := range released {
-		v := view(asClaimed(p, Release))
-		v.Ignored = ReleasedPod
-		ignored = append(ignored, v)
+	for i := range released {
+		view(&released[i])
+		released[i].Ignored = ReleasedPod
+		ignored = append(ignored, released[i])
 	}
 	for _, p := range ignored { // beside the node that it is on, if that stands there otherwise
 		name, _ := TargetNode(p.Object)
@@ -272,30 +283,33 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 	}
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
-		slices.SortFunc(n.Pods, func(a, b Pod) int { return comparePods(a.Object, b.Object) })
-		slices.SortFunc(n.Ignored, func(a, b Pod) int { // those that it releases are last
-			return cmp.Or(cmp.Compare(b2i(a.Claim == Release), b2i(b.Claim == Release)), comparePods(a.Object, b.Object))
-		})
+		if len(n.Pods) > 1 {
+			slices.SortFunc(n.Pods, func(a, b Pod) int { return comparePods(a.Object, b.Object) })
+		}
+		if len(n.Ignored) > 1 {
+			slices.SortFunc(n.Ignored, func(a, b Pod) int { // those that it releases are last
+				return cmp.Or(cmp.Compare(b2i(a.Claim == Release), b2i(b.Claim == Release)), comparePods(a.Object, b.Object))
+			})
+		}
 		n.Slot = slotOf(n.Pods)
 	}
 	slices.SortFunc(st.Unmapped, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(st.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) }) // vanished ones are last so far
+	if len(st.Nodes) > len(objects) { // vanished ones are last so far
+		slices.SortFunc(st.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
+	}
 }
 
-// placed puts the nodes that were read into Nodes, with what Placement says of them, and returns where each of them
-// is.
-func (st *State) placed(objects []corev1.Node) map[string]int32 {
-	at, decisions := make(map[string]int32, len(objects)), st.Placement.decisions()
+// place puts the nodes that were read into Nodes, by name, with what Placement says of them.
+func (st *State) place(objects []corev1.Node) {
+	decisions := st.Placement.decisions()
 	st.Nodes = make([]Node, 0, len(objects))
 	for _, o := range inOrder(objects) {
-		n := Node{Name: o.Name, Object: o, Exists: true}
+		st.Nodes = append(st.Nodes, Node{Name: o.Name, Object: o, Exists: true})
+		n := &st.Nodes[len(st.Nodes)-1]
 		n.ShouldRun, n.MayStay = decisions.of(n.Object)
 		alone := n.ShouldRun.excludedAlone()
 		n.StillDesired, n.StillRolled = alone && !st.Profile.NamespaceInStatus, alone && !st.Profile.NamespaceInRollout
-		at[n.Name] = int32(len(st.Nodes))
-		st.Nodes = append(st.Nodes, n)
 	}
-	return at
 }
 
 // inOrder returns nodes by name, as a server lists them.
@@ -311,31 +325,26 @@ func inOrder(objects []corev1.Node) []*corev1.Node {
 	return out
 }
 
-// views returns what tells how the next sync sees a pod, of so many.
-func (st *State) views(pods int) func(claimedPod) Pod {
+// views returns what adds to a Pod how the next sync sees it, of so many.
+func (st *State) views(pods int) func(*Pod) {
 	times := make([]time.Time, 0, pods) // in one piece
 	generation, hasGeneration := templateGeneration(st.DaemonSet)
 	revisions := map[string]string{}
 	for _, r := range slices.Backward(st.History.Revisions) {
 		revisions[r.Hash] = r.Name
 	}
-	return func(p claimedPod) Pod {
-		v := Pod{
-			Name: p.Name, Object: p.Pod, Claim: p.claim, Terminating: p.DeletionTimestamp != nil,
-			Hash: p.label, UpdatedBy: updatedBy(p, st.History, generation, hasGeneration, st.Profile),
-			failed: p.Status.Phase == corev1.PodFailed, succeeded: p.Status.Phase == corev1.PodSucceeded,
-		}
+	return func(v *Pod) {
+		v.UpdatedBy = updatedBy(v, st.History, generation, hasGeneration, st.Profile)
 		if v.Hash != "" { // else it is up to date with no revision, even with one that has no hash either
 			v.Revision = revisions[v.Hash]
 		}
 		v.Updated = v.UpdatedBy != NotUpdated
 		var at time.Time
-		v.Available, at = available(p.Pod, st.DaemonSet.Spec.MinReadySeconds, st.At, st.Profile)
+		v.Available, at = available(v.Object, st.DaemonSet.Spec.MinReadySeconds, st.At, st.Profile)
 		if v.Ready = v.Available.Reason != NotReady; !at.IsZero() {
 			times = append(times, at)
 			v.AvailableAt = &times[len(times)-1]
 		}
-		return v
 	}
 }
 

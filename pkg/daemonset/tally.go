@@ -107,7 +107,7 @@ func (t *Tally) SetPods(i int32, pods []Pod) {
 // put brings the sums up to date with the pods that a node has now.
 func (t *Tally) put(i int32, n *Node) {
 	p := &t.parts[i]
-	share, manage := &t.share, t.shares(n)
+	share, manage := t.rollingOf(n), t.manageOf(n)
 	p.member, p.old, p.holds, p.surplus = n.Membership(), 0, share.holds, share.available
 	for j := range n.Pods {
 		p.old += int32(b2i(!n.Pods[j].Updated && !n.Pods[j].Terminating))
@@ -124,20 +124,26 @@ func (t *Tally) put(i int32, n *Node) {
 	p.in = in
 }
 
-// shares returns what a node adds to a manage step, and puts what it adds to a rolling update into t.share.
-func (t *Tally) shares(n *Node) (manage manageShare) {
-	manage = t.st.manageShare(n)
-	rolling := &t.share
+// manageOf returns what a node adds to a manage step.
+func (t *Tally) manageOf(n *Node) manageShare {
+	share := t.st.manageShare(n)
+	share.create = share.create && !t.course.Refused
+	return share
+}
+
+// rollingOf puts what a node adds to a rolling update into t.share, and returns that.
+func (t *Tally) rollingOf(n *Node) *rollingShare {
+	share := &t.share
 	if t.Rolls() {
-		t.st.putRollingShare(n, rolling)
+		t.st.putRollingShare(n, share)
 	}
 	if t.course.Refused {
-		manage.create, rolling.creates = false, nil
+		share.creates = nil
 		if t.st.Budget.MaxSurge > 0 {
-			rolling.candidates = nil
+			share.candidates = nil
 		}
 	}
-	return manage
+	return share
 }
 
 // add adds a node to the sums, or takes it away.
@@ -225,14 +231,13 @@ func (t *Tally) Act() *Act {
 // manage returns what a node adds to a manage step now.
 func (t *Tally) manage(i int32) manageShare {
 	n := t.Node(i)
-	return t.shares(&n)
+	return t.manageOf(&n)
 }
 
 // rolling returns what a node adds to a rolling update now, until another one is looked at.
 func (t *Tally) rolling(i int32) *rollingShare {
 	n := t.Node(i)
-	t.shares(&n)
-	return &t.share
+	return t.rollingOf(&n)
 }
 
 func (t *Tally) manageAct(a *Act) {

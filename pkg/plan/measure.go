@@ -217,7 +217,7 @@ type pace struct {
 	minReady float64
 	rate     float64
 	burst    int
-	refused  bool // every new pod is, by the API server
+	refused  bool  // every new pod is, by the API server
 	room     *room // that quotas leave to begin with; nil where none limits pods
 	silent   daemonset.Reason
 	collects float64 // when the pods of a node that is gone are collected
