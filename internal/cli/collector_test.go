@@ -9,18 +9,20 @@ import (
 // TestGrowthOf: after how much more memory the collector runs again.
 func TestGrowthOf(t *testing.T) {
 	for _, tt := range []struct {
-		live uint64 // MB
-		want int    // percent
-		why  string
+		live  uint64 // MB
+		watch bool
+		want  int // percent
+		why   string
 	}{
-		{0, 45, "nothing is alive"},
-		{9, 300, "not before the first 36 megabytes"},
-		{30, 45, "then by half"},
-		{50, 45, "of some thousand nodes"},
-		{95, 45, "of ten thousand"}, {96, 25, "of fifteen thousand"},
-		{159, 25, "of some more"}, {160, 75, "of very many"},
+		{0, false, 45, "nothing is alive"},
+		{9, false, 300, "not before the first 36 megabytes"},
+		{30, false, 45, "then by half"},
+		{50, false, 45, "of some thousand nodes"},
+		{95, false, 45, "of ten thousand"}, {96, false, 25, "of fifteen thousand"},
+		{159, false, 25, "of some more"}, {160, false, 75, "of very many"},
+		{50, true, 100, "of --watch, which runs for hours"},
 	} {
-		if got := growthOf(tt.live << 20); got != tt.want {
+		if got := growthOf(tt.live<<20, tt.watch); got != tt.want {
 			t.Errorf("%s: %d MB are alive: %d %%, want %d %%", tt.why, tt.live, got, tt.want)
 		}
 	}

@@ -112,6 +112,7 @@ func (f *following) follow(ctx context.Context, timeout time.Duration) error {
 		return err
 	}
 	defer f.w.Close()
+	rest()
 	if f.format == inText {
 		f.terminal = terminalOf(f.Out)
 	}
@@ -324,13 +325,13 @@ func (f *following) time() time.Time {
 // show shows what happened: in lines as soon as it did, on a terminal with every
 // second of the clock, and at once in another size. On a large cluster a look costs so
 // much that it is not taken more often than its tenfold, and where nothing was seen and
-// nothing is due, which leaves only the clock, than its three hundredfold.
+// nothing is due, which leaves only the clock, than its six hundredfold.
 func (f *following) show() error {
 	at := f.time()
 	f.told = append(f.told, f.f.Settle(at, false)...)
 	wait := max(time.Second, 10*f.cost)
 	if !f.news && len(f.told) == 0 && (f.now.Due.IsZero() || at.Before(f.now.Due)) {
-		wait = max(time.Second, 300*f.cost)
+		wait = max(time.Second, 600*f.cost)
 	}
 	if f.terminal == nil && f.format == inText && len(f.told) > 0 {
 		wait = 10 * f.cost

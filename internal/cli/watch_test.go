@@ -375,7 +375,7 @@ func TestWatchClock(t *testing.T) {
 
 // TestWatchRests: a look that costs much is not taken where nothing was seen, unless something is due.
 func TestWatchRests(t *testing.T) {
-	const cost = 40 * time.Millisecond // ten times it is less than a second, and three hundred times are twelve
+	const cost = 40 * time.Millisecond // ten times it is less than a second, and six hundred times are 24
 	for _, tt := range []struct {
 		why   string
 		grid  string
@@ -383,8 +383,8 @@ func TestWatchRests(t *testing.T) {
 		after time.Duration
 		looks bool
 	}{
-		{"nothing was seen", "O O N", nil, 11 * time.Second, false},
-		{"for long", "O O N", nil, 12 * time.Second, true},
+		{"nothing was seen", "O O N", nil, 23 * time.Second, false},
+		{"for long", "O O N", nil, 24 * time.Second, true},
 		{"a pod changed", "O O N", func(w *watched) { w.pod("p0", crashes) }, time.Second, true},
 		{"but a moment ago", "O O N", func(w *watched) { w.pod("p0", crashes) }, 900 * time.Millisecond, false},
 		{"changes of nodes do not arrive", "O O N", func(w *watched) { w.lose("nodes") }, time.Second, true},

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -75,15 +77,27 @@ func changed(raw []byte) (runtime.Object, *schema.GroupVersionKind) {
 	switch {
 	case err != nil:
 	case gvk == corev1.SchemeGroupVersion.WithKind("Node"):
-		if o := (&corev1.Node{}); newWireReader[corev1.Node](keptWire[corev1.Node]()).read(raw, o) == nil {
+		if o := (&corev1.Node{}); readChanged(&nodeReaders, raw, o) {
 			return o, &gvk
 		}
 	case gvk == corev1.SchemeGroupVersion.WithKind("Pod"):
-		if o := (&corev1.Pod{}); newWireReader[corev1.Pod](keptWire[corev1.Pod]()).read(raw, o) == nil {
+		if o := (&corev1.Pod{}); readChanged(&podReaders, raw, o) {
 			return o, &gvk
 		}
 	}
 	return nil, nil
+}
+
+// What reads one change after the other, until the garbage collector runs: what objects have in common is decoded once.
+var (
+	nodeReaders = sync.Pool{New: func() any { return newWireReader[corev1.Node](keptWire[corev1.Node]()) }}
+	podReaders  = sync.Pool{New: func() any { return newWireReader[corev1.Pod](keptWire[corev1.Pod]()) }}
+)
+
+func readChanged[T any, P oneOf[T]](readers *sync.Pool, raw []byte, o P) bool {
+	r := readers.Get().(*wireReader[T, P])
+	defer readers.Put(r)
+	return r.read(raw, o) == nil
 }
 
 // fits makes an object of an answer, and returns an error unless that is what was asked
@@ -142,16 +156,37 @@ func described(raw []byte) (kind metav1.TypeMeta, protobuf bool, object []byte, 
 	}
 	if body, ok := bytes.CutPrefix(raw, protobufPrefix); ok {
 		var o runtime.Unknown
-		if o.Unmarshal(body) != nil {
-			err = errDamaged
-		}
-		return metav1.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}, true, o.Raw, err
+		object, err = unwrapped(body, &o)
+		return metav1.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}, true, object, err
 	}
 	err = json.Unmarshal(raw, &kind)
 	if misfit := (*json.UnmarshalTypeError)(nil); errors.As(err, &misfit) { // it is no object, and has no kind
 		err = nil
 	}
 	return kind, false, raw, notJSON(err)
+}
+
+// unwrapped reads what is around an object in protobuf, and returns the object: that part of the text, not a copy.
+func unwrapped(body []byte, around *runtime.Unknown) (object []byte, err error) {
+	const raw = 2 // the number of the field
+	var rest []byte
+	for left := body; len(left) > 0; {
+		number, kind, size := protowire.ConsumeField(left)
+		if size < 0 {
+			return nil, errDamaged
+		}
+		if number == raw && kind == protowire.BytesType {
+			_, _, tag := protowire.ConsumeTag(left)
+			object, _ = protowire.ConsumeBytes(left[tag:])
+		} else {
+			rest = append(rest, left[:size]...)
+		}
+		left = left[size:]
+	}
+	if around.Unmarshal(rest) != nil {
+		return nil, errDamaged
+	}
+	return object, nil
 }
 
 // unpack decodes an object. Unknown fields are passed over: the server may be of a newer

@@ -23,6 +23,7 @@ type objects struct {
 	base    *snapshot.Snapshot // gaps and version
 	ds      *appsv1.DaemonSet
 	around  map[id]metav1.Object // nodes, pods, revisions and events
+	made    *snapshot.Snapshot   // of these; nil after a change
 }
 
 type id struct {
@@ -62,6 +63,7 @@ func (o *objects) get(object any) any {
 // put adds an object, or takes away the one of that name. With a pod, what was
 // said of it goes.
 func (o *objects) put(object any, gone bool) {
+	o.made = nil
 	ds, isDaemonSet := object.(*appsv1.DaemonSet)
 	switch {
 	case isDaemonSet:
@@ -99,9 +101,23 @@ func (o *objects) before(changes []change) *objects {
 
 // snapshot returns the objects as a Snapshot of a time.
 func (o *objects) snapshot(at time.Time) *snapshot.Snapshot {
+	if o.made == nil {
+		o.made = o.make()
+	}
 	s := *o.base
 	s.DaemonSet, s.TakenAt = o.ds, at
-	s.Nodes, s.Pods, s.Revisions, s.Events = nil, nil, nil, nil
+	s.Nodes, s.Pods, s.Revisions, s.Events = o.made.Nodes, o.made.Pods, o.made.Revisions, o.made.Events
+	return &s
+}
+
+// make returns a Snapshot of the objects, and of nothing else.
+func (o *objects) make() *snapshot.Snapshot {
+	var s snapshot.Snapshot
+	nodes, pods := 0, 0
+	for of := range o.around {
+		nodes, pods = nodes+b2i(of.kind == reflect.TypeFor[*corev1.Node]()), pods+b2i(of.kind == reflect.TypeFor[*corev1.Pod]())
+	}
+	s.Nodes, s.Pods = slices.Grow(s.Nodes, nodes), slices.Grow(s.Pods, pods)
 	byName := func(a, b metav1.Object) int { return strings.Compare(a.GetName(), b.GetName()) }
 	for _, object := range slices.SortedFunc(maps.Values(o.around), byName) {
 		switch x := object.(type) {
@@ -115,6 +131,8 @@ func (o *objects) snapshot(at time.Time) *snapshot.Snapshot {
 			s.Events = append(s.Events, *x)
 		}
 	}
+	s.Nodes, s.Pods = slices.Clip(s.Nodes), slices.Clip(s.Pods) // several Snapshots have them
+	s.Revisions, s.Events = slices.Clip(s.Revisions), slices.Clip(s.Events)
 	return &s
 }
 
