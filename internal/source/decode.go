@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -194,7 +195,7 @@ var (
 // know, and its times: a Lease, for one, is renewed by a kubelet every 10 seconds.
 func other(raw []byte, o object) (object, error) {
 	if group, _, _ := strings.Cut(o.kind.APIVersion, "/"); o.kind.Kind == snapshot.Kind && group == snapshotGroup {
-		o.twice = true // perhaps
+		o.twice = !jsontext.Value(raw).IsValid() // perhaps
 		var err error
 		if o.snapshot, err = snapshot.Decode(raw); err == nil {
 			stripRecorded(o.snapshot)
