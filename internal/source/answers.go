@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
@@ -77,27 +76,36 @@ func changed(raw []byte) (runtime.Object, *schema.GroupVersionKind) {
 	switch {
 	case err != nil:
 	case gvk == corev1.SchemeGroupVersion.WithKind("Node"):
-		if o := (&corev1.Node{}); readChanged(&nodeReaders, raw, o) {
+		if o := (&corev1.Node{}); readChanged(nodeReader, raw, o) {
 			return o, &gvk
 		}
 	case gvk == corev1.SchemeGroupVersion.WithKind("Pod"):
-		if o := (&corev1.Pod{}); readChanged(&podReaders, raw, o) {
+		if o := (&corev1.Pod{}); readChanged(podReader, raw, o) {
 			return o, &gvk
 		}
 	}
 	return nil, nil
 }
 
-// What reads one change after the other, until the garbage collector runs: what objects have in common is decoded once.
+// What reads one change after the other: what objects have in common is decoded once.
 var (
-	nodeReaders = sync.Pool{New: func() any { return newWireReader[corev1.Node](keptWire[corev1.Node]()) }}
-	podReaders  = sync.Pool{New: func() any { return newWireReader[corev1.Pod](keptWire[corev1.Pod]()) }}
+	nodeReader = make(chan *wireReader[corev1.Node, *corev1.Node], 1)
+	podReader  = make(chan *wireReader[corev1.Pod, *corev1.Pod], 1)
 )
 
-func readChanged[T any, P oneOf[T]](readers *sync.Pool, raw []byte, o P) bool {
-	r := readers.Get().(*wireReader[T, P])
-	defer readers.Put(r)
-	return r.read(raw, o) == nil
+func readChanged[T any, P oneOf[T]](last chan *wireReader[T, P], raw []byte, o P) bool {
+	var r *wireReader[T, P]
+	select {
+	case r = <-last:
+	default:
+		r = newWireReader[T, P](keptWire[T]())
+	}
+	ok := r.read(raw, o) == nil
+	select {
+	case last <- r:
+	default:
+	}
+	return ok
 }
 
 // fits makes an object of an answer, and returns an error unless that is what was asked
