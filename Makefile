@@ -125,6 +125,7 @@ bench-stage: ## a real etcd and API server with 5,000 nodes and 130,000 pods, ke
 
 bench: ## every measurement of docs/performance.md, one after the other, two hours; fails where one of them asks for less; PAIRS=5 for fewer runs of each, PEERS=FOLDER as below
 	test/cluster/build.sh >/dev/null
+	@[ -z "$(ONLY)$(LINK)$(SIZE)" ] || { echo "ONLY, LINK and SIZE are of make bench-measure"; exit 1; }
 	cd test/e2e && go run ./cmd/bench all -pairs $(or $(PAIRS),11) -peers "$(PEERS)"
 
 bench-measure: ## what commands cost on that stage, beside kubectl and beside a program that makes the same requests; SIZE=15000, PAIRS=5, ONLY=explain for some, LINK=1 through a link of 80 ms and 20 Mbit/s, PEERS=FOLDER beside kubectl-status and kubectl-revisions that were built there

@@ -182,11 +182,14 @@ func (d *Dump) expectPods() {
 	switch n := int64(len(d.pods.items)); {
 	case n == 1:
 		d.podsFrom = d.bytes
-	case n == inOnePiece && cap(d.pods.items) <= 2*inOnePiece && d.bytes > d.podsFrom:
+	case n == inOnePiece && d.pods.fresh.size == 0 && d.bytes > d.podsFrom:
 		more := (d.end - d.bytes) * n / (d.bytes - d.podsFrom)
-		d.pods.items = slices.Grow(d.pods.items, int(min(max(0, more+more/20), mostExpected)))
+		d.pods.items = slices.Grow(d.pods.items, int(min(max(0, more+more/20), mostPods)))
 	}
 }
+
+// mostPods is for how many pods there is room before they have come: what follows in the file may be something else.
+const mostPods = 20_000
 
 // sees notes of which reading an object is.
 func (d *Dump) sees(p location, o object) {

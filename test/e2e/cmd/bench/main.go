@@ -87,12 +87,14 @@ func run(ctx context.Context, args []string) error {
 	case "measure", "all":
 		var o options
 		flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
-		flags.StringVar(&o.size, "size", "5000", "the stage: 5000, 15000 or small")
 		flags.IntVar(&o.pairs, "pairs", 11, "how often each pair is run")
-		flags.StringVar(&o.only, "only", "", "which rows, as a regular expression")
-		flags.StringVar(&o.plugin, "plugin", "", "a kubectl-ds to measure in place of this tree's")
 		flags.StringVar(&o.peers, "peers", "", "a folder with kubectl-status and kubectl-revisions, as built from source: they are measured too")
-		flags.BoolVar(&o.link, "link", false, "through a link of 80 ms and 20 Mbit/s: only the time is compared")
+		if args[0] == "measure" {
+			flags.StringVar(&o.size, "size", "5000", "the stage: 5000, 15000 or small")
+			flags.StringVar(&o.only, "only", "", "which rows, as a regular expression")
+			flags.StringVar(&o.plugin, "plugin", "", "a kubectl-ds to measure in place of this tree's")
+			flags.BoolVar(&o.link, "link", false, "through a link of 80 ms and 20 Mbit/s: only the time is compared")
+		}
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
