@@ -1,0 +1,63 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestExpectPods: there is room for the pods of a file before they have come, so that none is copied at the end, but not
+// for any number. Whatever stands before and behind them, and where nobody knows how long the input is, the same pods
+// are held.
+func TestExpectPods(t *testing.T) {
+	items := func(kind string, n int, more string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`{"apiVersion":"v1","kind":%q,"metadata":{"name":"%s-%d"%s`, kind, strings.ToLower(kind), i, more))
+		}
+		return strings.Join(all, ",\n")
+	}
+	pods := func(from string, n int, images int) string {
+		containers := strings.Repeat(`,{"name":"agent","image":"registry.example.com/agent:v1"}`, images)
+		return strings.ReplaceAll(items("Pod", n, `,"namespace":"kube-system","labels":{"app":"agent"}},"spec":{"nodeName":"node-1","containers":[`+containers[1:]+`]}}`), "pod-", from)
+	}
+	const many = 3 * inOnePiece
+	for _, tt := range []struct {
+		why  string
+		list []string
+		room bool // for all of them, before they came
+	}{
+		{"pods come last", []string{dsJSON, items("Node", 500, "}}"), pods("pod-", many, 30)}, true},
+		{"nodes follow", []string{dsJSON, pods("pod-", many, 30), items("Node", 500, "}}")}, true},
+		{"very much follows", []string{dsJSON, pods("pod-", many, 30), items("Node", 5*inOnePiece, "}}")}, true},
+		{"later ones are shorter", []string{dsJSON, pods("pod-", inOnePiece, 100), pods("later-", many, 1)}, false},
+		{"they are few", []string{dsJSON, pods("pod-", inOnePiece/2, 1)}, true},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(tt.list, ",\n") + `]}`
+			file := filepath.Join(t.TempDir(), "dump.json")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			of, err := ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, How{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			unknown, err := readText(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(unknown.pods.items, of.pods.items) {
+				t.Error("other pods than of an input of unknown length")
+			}
+			n, room := len(of.pods.items), cap(of.pods.items)
+			if had := room > n; had != tt.room || room > mostPods+2*inOnePiece {
+				t.Errorf("%d pods, room for %d: without a copy: %t, want %t", n, room, had, tt.room)
+			}
+		})
+	}
+}
