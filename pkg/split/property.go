@@ -125,8 +125,8 @@ var formerly = func() map[string]string {
 
 // setsOf returns the sets of nodes that have a property in common, each once, with
 // all properties of exactly these nodes; in the order of their first properties. It
-// leaves out those that are too small to separate.
-func (s *search) setsOf(nodes []*corev1.Node) []*set {
+// leaves out those that are too small to separate, and where these are all nodes, the labels that name a node.
+func (s *search) setsOf(nodes []*corev1.Node, all bool) []*set {
 	having := labelsOf(nodes)
 	for i, n := range nodes {
 		for _, p := range taints(n) {
@@ -136,7 +136,9 @@ func (s *search) setsOf(nodes []*corev1.Node) []*set {
 	for i := range fields {
 		s.ranges(nodes, &fields[i], having)
 	}
-	unique(having)
+	if all {
+		unique(having)
+	}
 	sets := map[string]*set{}
 	for p, members := range having {
 		if !s.enough(len(members)) {

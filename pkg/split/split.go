@@ -60,11 +60,34 @@ var chances = []float64{ofSystem: 0.003, ofPlace: 0.003, ofLabel: 0.0015, ofAge:
 // nodes have the first by kind: see Kinds. Two properties are given where they are
 // less likely than a single one. The order of the nodes has no influence.
 func Find(failing, healthy []*corev1.Node) *Split {
-	if len(failing) < fewest || len(healthy) == 0 {
+	if len(failing) < fewest || len(healthy) == 0 || hopeless(failing, healthy) {
 		return nil
 	}
+	return find(failing, healthy)
+}
+
+// hopeless reports whether nothing separates failing from healthy nodes, as a few of the healthy ones show: what
+// separates all of them is what eight of ten failing nodes have and, of any healthy ones, at most as many as a quarter
+// of these. Of thousands of nodes it spares looking at most.
+func hopeless(failing, healthy []*corev1.Node) bool {
+	few := 4 * len(failing) // what a tenth of the healthy nodes have is then had by too many
+	if len(healthy) < 4*few {
+		return false
+	}
+	some := make([]*corev1.Node, few)
+	for i := range some {
+		some[i] = healthy[i*len(healthy)/few]
+	}
+	s := newSearch(len(failing), len(failing)+few)
+	s.sets = s.setsOf(slices.Concat(failing, some), false)
+	separates := func(set *set) bool { return s.separates(set.size, set.with) }
+	return len(s.sets) < most && !slices.ContainsFunc(s.sets, separates) && !slices.ContainsFunc(s.pairs(), separates)
+}
+
+// find does what Find does, of all nodes.
+func find(failing, healthy []*corev1.Node) *Split {
 	s := newSearch(len(failing), len(failing)+len(healthy))
-	s.sets = s.setsOf(slices.Concat(failing, healthy))
+	s.sets = s.setsOf(slices.Concat(failing, healthy), true)
 	best := s.best(s.sets)
 	if two := s.best(s.pairs()); best == nil || two != nil && two.doubt < best.doubt {
 		best = two

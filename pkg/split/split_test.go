@@ -469,6 +469,64 @@ func TestPropertyOf(t *testing.T) {
 	}
 }
 
+// TestHopeless: what a look at a few healthy nodes says is what all of them say.
+func TestHopeless(t *testing.T) {
+	named, states := 0, cases.Of(400)
+	for seed := range states {
+		r := rand.New(rand.NewPCG(uint64(seed), 77))
+		var all, failing, healthy []*corev1.Node
+		for len(all) < 300 {
+			all = append(all, cluster(r)...)
+		}
+		draw := []func(*rand.Rand, []*corev1.Node) []split.Property{drawOne, drawTwo, drawRange}[r.IntN(3)]
+		cause, most, spared := draw(r, all), 4+r.IntN(9), r.IntN(10)
+		for _, n := range all {
+			switch has := hold(n, cause); {
+			case len(failing) < most && (has || r.IntN(200) == 0):
+				failing = append(failing, n)
+			case !has || r.IntN(10) < spared:
+				healthy = append(healthy, n)
+			}
+		}
+		want := split.FindInAll(failing, healthy)
+		if len(failing) < 4 || len(healthy) == 0 {
+			want = nil
+		}
+		if diff := cmp.Diff(want, split.Find(failing, healthy)); diff != "" {
+			t.Fatalf("seed %d: %d nodes fail, %d do not (-all +few):\n%s", seed, len(failing), len(healthy), diff)
+		}
+		named += b2i(want != nil && len(healthy) >= 16*len(failing))
+	}
+	if 10*named < states {
+		t.Errorf("a property is named in %d of %d large clusters: that tells little", named, states)
+	}
+}
+
+// TestHopelessSerial: a label that names each of the nodes that are looked at may be one that others share.
+func TestHopelessSerial(t *testing.T) {
+	node := func(name, serial string) *corev1.Node {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
+		if serial != "" {
+			n.Labels["gpu.serial"] = serial
+		}
+		return n
+	}
+	var failing, healthy []*corev1.Node
+	for i := range 10 {
+		failing = append(failing, node(fmt.Sprint("f", i), fmt.Sprint(i)))
+	}
+	for i := range 200 {
+		serial := ""
+		if i == 1 || i == 2 { // every fifth one is looked at
+			serial = "shared"
+		}
+		healthy = append(healthy, node(fmt.Sprint("h", i), serial))
+	}
+	if s := split.Find(failing, healthy); s == nil || s.Properties[0].Key != "gpu.serial" {
+		t.Errorf("%+v", s)
+	}
+}
+
 func BenchmarkFind(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var all []*corev1.Node
