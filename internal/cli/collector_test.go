@@ -18,8 +18,8 @@ func TestGrowthOf(t *testing.T) {
 		{9, false, 300, "not before the first 36 megabytes"},
 		{30, false, 45, "then by half"},
 		{50, false, 45, "of some thousand nodes"},
-		{95, false, 45, "of ten thousand"}, {96, false, 25, "of fifteen thousand"},
-		{159, false, 25, "of some more"}, {160, false, 75, "of very many"},
+		{95, false, 45, "of ten thousand"}, {96, false, 30, "of fifteen thousand"},
+		{159, false, 30, "of some more"}, {160, false, 75, "of very many"},
 		{50, true, 100, "of --watch, which runs for hours"},
 	} {
 		if got := growthOf(tt.live<<20, tt.watch); got != tt.want {
