@@ -43,7 +43,7 @@ func SetCollector() {
 }
 
 // rest has a program that has read what there is, and now waits for changes, take less of a processor. One that wakes up
-// some twenty times a second takes a fifth more where Go looks on several processors for something to do. It changes
+// some twenty times a second takes a sixth more where Go looks on several processors for something to do. It changes
 // nothing where GOMAXPROCS is set.
 func rest() {
 	if !ours.Load() {

@@ -3,9 +3,9 @@ package snapshot
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -49,7 +49,7 @@ func TestDecoders(t *testing.T) {
 				if err := dec.Decode(&b); err != nil {
 					t.Fatalf("%s: %q at %d: encoding/json refuses it: %v", path, with, i, err)
 				}
-				if x, y := fmt.Sprintf("%+v", a), fmt.Sprintf("%+v", b); x != y && !cmp.Equal(a, b) {
+				if !reflect.DeepEqual(a, b) {
 					t.Fatalf("%s: %q at %d: %s", path, with, i, cmp.Diff(a, b))
 				}
 			}

@@ -68,7 +68,7 @@ func besideController(ctx context.Context) error {
 	return nil
 }
 
-// before is the commit that history is compared with: the last one that read whatever the server has of each pod.
+// before is the commit that history is compared with: of what it costs the server, half is asked.
 const before = "e3221af"
 
 // buildBefore builds the plugin of that commit into a folder.
