@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -108,20 +109,9 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	if o.format == inHTML { // which shows them
 		o.unasked = slices.DeleteFunc(slices.Clone(o.unasked), func(w snapshot.What) bool { return w == snapshot.Nodes })
 	}
-	read, err := o.read(ctx, o.exitGate())
+	items, err := o.made(ctx)
 	if err != nil {
 		return err
-	}
-	var items []answered
-	for _, st := range read {
-		if err := o.groupable(st.Snapshot, o.groupBy, nil); err != nil {
-			return err
-		}
-		h, err := history.Make(st, history.Options{ShowValues: o.showValues, Diff: o.between})
-		if err != nil {
-			return err
-		}
-		items = append(items, answered{h, st, nil})
 	}
 	if err := o.judge(ctx, items); err != nil {
 		return err
@@ -135,6 +125,63 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 		print = o.printDiff
 	}
 	return cmp.Or(print(items), o.foot(headers(items, answered.header)), o.status(items))
+}
+
+// made returns the Histories of what was chosen.
+func (o *historyOptions) made(ctx context.Context) ([]answered, error) {
+	options := history.Options{ShowValues: o.showValues, Diff: o.between}
+	if o.namesNoNode() {
+		one, err := o.settled(ctx, options)
+		if err != nil || one != nil {
+			return one, err
+		}
+	}
+	read, err := o.read(ctx, o.exitGate())
+	if err != nil {
+		return nil, err
+	}
+	var items []answered
+	for _, st := range read {
+		if err := o.groupable(st.Snapshot, o.groupBy, nil); err != nil {
+			return nil, err
+		}
+		h, err := history.Make(st, options)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, answered{h, st, nil})
+	}
+	return items, nil
+}
+
+// namesNoNode reports whether the question is about one DaemonSet of a cluster, and the answer
+// names no node.
+func (o *historyOptions) namesNoNode() bool {
+	return !o.many() && len(o.from) == 0 && o.which == nil && o.text() && o.format != inHTML
+}
+
+// settled returns the History of a DaemonSet whose status says that it is settled, from the metadata
+// of its pods. It returns none where that is not enough, and more has to be read.
+func (o *historyOptions) settled(ctx context.Context, options history.Options) ([]answered, error) {
+	r, _, err := o.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	few := *o
+	few.opened = r.(*source.Cluster).PodMetadata(history.SaysAvailable)
+	read, err := few.read(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	st, make := read[0], history.MakeFromMetadata
+	if s := st.Snapshot; !s.Lacks(snapshot.PodStatus) && !s.Lacks(snapshot.Pods) { // all was read
+		make = history.Make
+	}
+	h, err := make(st, options)
+	if h == nil || err != nil {
+		return nil, err
+	}
+	return []answered{{h, st, nil}}, nil
 }
 
 // judge gives the rollouts in progress the verdict of explain. Of a cluster it does not: what

@@ -24,6 +24,7 @@ type server struct {
 	twisted string // a resource, with its page from 0: "pods 1"
 	twist   func(answer object) []byte
 	once    bool // only the first answer of those
+	plain   bool // it gives whole objects where the metadata alone are asked for
 
 	mu    sync.Mutex
 	n     int      // answers that were twisted
@@ -115,6 +116,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		delete(item, "kind")
 		delete(item, "apiVersion")
 		items = append(items, item)
+	}
+	if !s.plain && strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadataList;") {
+		for i, item := range items {
+			items[i] = object{"metadata": item.(object)["metadata"]}
+		}
+		kind, version = "PartialObjectMetadata", "meta.k8s.io/v1"
 	}
 	s.answer(w, fmt.Sprint(resource, " ", page), object{"kind": kind + "List", "apiVersion": version, "metadata": meta, "items": items})
 }

@@ -128,3 +128,38 @@ func TestNodeOfCluster(t *testing.T) {
 		t.Errorf("%d nodes alone, %d with all others", alone, all)
 	}
 }
+
+// TestHistoryFromMetadata: a history says the same where a server gives the metadata of pods alone, which tell enough of
+// some DaemonSets, as where it gives none, so that whole pods are read.
+func TestHistoryFromMetadata(t *testing.T) {
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	few, all := 0, 0
+	for _, b := range cases.Some(bases(), 10) {
+		api := newServer(b)
+		defer api.Close()
+		for _, flags := range [][]string{nil, {"-o", "wide"}, {"--all"}, {"-o", "markdown"}, {"--diff", "-1,live"}, {"--exit-code"}} {
+			said := func(plain bool) (words string, lists int) {
+				var out, errs bytes.Buffer
+				api.asked, api.plain = nil, plain
+				status := cli.Main(append([]string{"kubectl-ds", "history", "--server", api.URL, "-n", b.namespace, b.name}, flags...), strings.NewReader(""), &out, &errs)
+				for _, path := range api.asked {
+					lists += strings.Count(path, "/pods")
+				}
+				return fmt.Sprintf("%s%s%d", &out, &errs, status), lists
+			}
+			got, listed := said(false)
+			want, asPlain := said(true)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, %q (-from whole pods +from metadata):\n%s", b.title, flags, diff)
+			}
+			if listed < asPlain {
+				few++
+			} else {
+				all++
+			}
+		}
+	}
+	if few < cases.Least(6) || all < cases.Least(6) {
+		t.Errorf("%d from metadata, %d from whole pods", few, all)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Labeled is an object that a command line can name, with its labels.
@@ -72,8 +71,7 @@ func latestFirst(all []appsv1.ControllerRevision) []appsv1.ControllerRevision {
 func (c *Cluster) labeled(ctx context.Context, resource string) ([]Labeled, error) {
 	made := func(o *metav1.PartialObjectMetadata) (Labeled, bool) { return Labeled{o.Name, o.Labels}, true }
 	ask := func(ctx context.Context, o metav1.ListOptions, each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
-		return readList(ctx, c.api[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o, apiParameters()).
-			SetHeader("Accept", runtime.ContentTypeProtobuf+metadataOfList+","+runtime.ContentTypeJSON+metadataOfList), func([]byte) *wire { return labeledWire() }, each)
+		return readMetadata(ctx, c.api[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o, apiParameters()), labeledWire, each)
 	}
 	all, _, err := readPagesAs(silent(ctx), c.allowed, metav1.ListOptions{}, ask, made, func(l *Labeled) string { return l.Name }, 0)
 	if err != nil {
@@ -82,9 +80,6 @@ func (c *Cluster) labeled(ctx context.Context, resource string) ([]Labeled, erro
 	slices.SortFunc(all, func(a, b Labeled) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
-
-// metadataOfList asks for objects as their metadata alone.
-const metadataOfList = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 // DaemonSets returns the DaemonSets of the namespace, or of all namespaces if it is
 // empty, by namespace and name.

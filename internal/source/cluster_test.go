@@ -192,6 +192,88 @@ func TestReadOn(t *testing.T) {
 	}
 }
 
+// TestPodMetadata: of pods whose DaemonSet tells enough only the metadata are asked for.
+func TestPodMetadata(t *testing.T) {
+	world := parseWorld(t, "ds agent\nnode a\npod p app=agent owner=agent node=a ready\npod q app=agent node=a\npod r app=web")
+	read := func(t *testing.T, enough bool, change func(*apiServer)) (*snapshot.Snapshot, *snapshot.Snapshot, string) {
+		s := newAPIServer(t, world)
+		change(s)
+		accept := ""
+		inner := s.answer
+		s.answer = func(s *apiServer, w http.ResponseWriter, what string, n int) bool {
+			if what == "pods" {
+				accept = s.headers.Get("Accept")
+			}
+			return inner != nil && inner(s, w, what, n)
+		}
+		whole, err := newCluster(t, newAPIServer(t, world)).Read(background, agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := newCluster(t, s).PodMetadata(func(ds *appsv1.DaemonSet) bool { return enough && ds.Name == "agent" }).Read(background, agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got, whole, accept
+	}
+	t.Run("they are enough", func(t *testing.T) {
+		got, want, accept := read(t, true, func(*apiServer) {})
+		for i := range want.Pods {
+			want.Pods[i] = corev1.Pod{ObjectMeta: want.Pods[i].ObjectMeta}
+			strip(&want.Pods[i])
+		}
+		want.Gaps = append(want.Gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: "not asked for"})
+		if diff := cmp.Diff(want, got); diff != "" || len(got.Pods) != 2 {
+			t.Errorf("(-without the rest of the pods +read):\n%s", diff)
+		}
+		if want := "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"; accept != want {
+			t.Errorf("accept: %s", accept)
+		}
+	})
+	t.Run("they are not", func(t *testing.T) {
+		got, want, _ := read(t, false, func(*apiServer) {})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-read as usual +read):\n%s", diff)
+		}
+	})
+	t.Run("a server that gives something else: the pods are a gap", func(t *testing.T) {
+		got, _, _ := read(t, true, func(s *apiServer) {
+			s.answer = func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
+				if what != "pods" {
+					return false
+				}
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, `{"apiVersion":"v1","kind":"PodList","items":[]}`)
+				return true
+			}
+		})
+		if !got.Lacks(snapshot.Pods) {
+			t.Errorf("gaps: %v", got.Gaps)
+		}
+	})
+	t.Run("pages of two moments: they are metadata still", func(t *testing.T) {
+		expired := false
+		got, _, _ := read(t, true, func(s *apiServer) {
+			text := "ds agent\n"
+			for i := range 600 {
+				text += fmt.Sprintf("pod p%03d app=agent owner=agent\n", i)
+			}
+			s.world = parseWorld(t, text)
+			s.answer = func(s *apiServer, w http.ResponseWriter, what string, n int) bool {
+				if what != "pods" || n != 2 {
+					return false
+				}
+				expired = true
+				s.expire(w, http.StatusGone, metav1.StatusReasonExpired, "expired", "from-0500")
+				return true
+			}
+		})
+		if !expired || !got.Lacks(snapshot.PodStatus) || !slices.ContainsFunc(got.Gaps, func(g snapshot.Gap) bool { return g.What == snapshot.Pods && g.Why == snapshot.Moved }) {
+			t.Errorf("gaps: %v", got.Gaps)
+		}
+	})
+}
+
 // TestReadEach: how many DaemonSets are read before it is answered what they mean; those of a namespace always together.
 func TestReadEach(t *testing.T) {
 	for _, tt := range []struct {

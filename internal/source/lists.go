@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -279,8 +281,32 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose trouble
 }
 
 func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
+	if c.tells != nil && c.tells(r.ds) {
+		return c.podMetadata(ctx, r)
+	}
 	return listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
 		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), c.api.Pods(r.ds.Namespace).Kept), stripped[corev1.Pod](nil), keyOf[corev1.Pod], expectedPods(r.ds))
+}
+
+// podMetadata reads of the pods the metadata alone.
+func (c *Cluster) podMetadata(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
+	made := func(o *metav1.PartialObjectMetadata) (corev1.Pod, bool) {
+		return stripped[corev1.Pod](nil)(&corev1.Pod{ObjectMeta: o.ObjectMeta})
+	}
+	of := c.api.Pods(r.ds.Namespace)
+	ask := func(ctx context.Context, o metav1.ListOptions, each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
+		return readMetadata(ctx, of.listing(o), podMetaWire, each)
+	}
+	pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()}, telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), ask), made, keyOf[corev1.Pod], expectedPods(r.ds))
+	return pods, append(gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: "not asked for"}), err
+}
+
+// readMetadata does what readList does, and asks for objects as their metadata alone, of which only
+// what is kept is looked at.
+func readMetadata(ctx context.Context, r *rest.Request, kept func() *wire, each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
+	const metadata = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	r.SetHeader("Accept", runtime.ContentTypeProtobuf+metadata+","+runtime.ContentTypeJSON+metadata)
+	return readList(ctx, r, func([]byte) *wire { return kept() }, each)
 }
 
 func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool, which ...fields.Selector) ([]corev1.Event, []snapshot.Gap, error) {

@@ -61,6 +61,7 @@ var (
 	boundWire   = wireOf[corev1.Pod](ofPodMeta+`spec{`+ofPodSpec+`} `+ofFewStatus, ofPodMeta+`spec{`+ofPodSpec+`} `+ofPodStatus)
 	unboundWire = wireOf[corev1.Pod](ofPodMeta+`spec{`+ofPodSpec+ofUnbound+`} `+ofFewStatus, ofPodMeta+`spec{`+ofPodSpec+ofUnbound+`} `+ofPodStatus)
 	labeledWire = wireOf[metav1.PartialObjectMetadata](`metadata{name labels}`)
+	podMetaWire = wireOf[metav1.PartialObjectMetadata](ofPodMeta)
 )
 
 // keptWire returns what is kept of objects of a type, for each object; nil for all of it.

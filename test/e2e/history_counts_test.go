@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +51,7 @@ func TestHistoryCounts(t *testing.T) {
 	if settled.hashes != 1 || settled.nodes != 8 {
 		t.Errorf("settled: %+v", settled)
 	}
+	tableAgrees(t, c, ds)
 
 	image := 1
 	next := func() string {
@@ -108,6 +112,7 @@ func withoutRevision(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	must(t, c.WaitDaemonSet(ctx, ds.Namespace, ds.Name, "three pods replaced", func(ds *appsv1.DaemonSet) bool {
 		return ds.Status.UpdatedNumberScheduled == 3 && ds.Status.NumberAvailable == 8
 	}))
+	tableAgrees(t, c, ds)
 	asAdmin("delete", "controllerrevision", old)
 	pods = podsOf(t, c, ds)
 	asAdmin("label", "--overwrite", "pod", pods["node-01"].Name, "controller-revision-hash=other")
@@ -125,6 +130,30 @@ func withoutRevision(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 		if i := slices.IndexFunc(a.Notes, func(n historyNote) bool { return n.Code == code }); i < 0 || a.Notes[i].Facts["pods"] != pods {
 			t.Errorf("no note %s of %v pods: %+v", code, pods, a.Notes)
 		}
+	}
+}
+
+// tableAgrees compares the screen of a DaemonSet whose pods are all available, which is made from their metadata, with
+// that of a snapshot, which holds whole pods.
+func tableAgrees(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
+	t.Helper()
+	of := []string{"-n", ds.Namespace, ds.Name}
+	screen := ""
+	asked := requests(t, c, func() {
+		screen = answer(t, c, stage.Reader, slices.Concat([]string{"ds", "history", "-o", "wide"}, of)...)
+	})
+	if n := resources(asked)["pods"]; n != 1 {
+		t.Errorf("%d requests for pods: the metadata did not do", n)
+	}
+	recorded := filepath.Join(t.TempDir(), "snapshot.json")
+	must(t, os.WriteFile(recorded, []byte(answer(t, c, stage.Reader, slices.Concat([]string{"ds", "snapshot"}, of)...)), 0o600))
+	whole := answer(t, c, stage.Reader, slices.Concat([]string{"ds", "history", "-o", "wide", "--from", recorded}, of)...)
+	ages, commands := regexp.MustCompile(`[0-9hms]+ ago`), regexp.MustCompile(`(?m)^.*kubectl .*\n`)
+	plain := func(s string) string {
+		return strings.Join(strings.Fields(ages.ReplaceAllString(commands.ReplaceAllString(s, ""), "ago")), " ")
+	}
+	if got, want := plain(screen), plain(whole); got != want {
+		t.Errorf("from metadata\n%s\nfrom whole pods\n%s", screen, whole)
 	}
 }
 

@@ -100,6 +100,13 @@ func (b *bench) rows(ctx context.Context) error {
 	namespace, name := b.size.Namespace(0), b.size.DaemonSet(0)
 	kubectl := func(args ...string) command { return command{filepath.Join(b.runner.stage.BinDir, "kubectl"), args} }
 	of := []string{"-n", namespace, name}
+	settled := []string{"-n", b.size.Namespace(1), b.size.DaemonSet(1)} // the first one is in a rollout
+	before := func(of []string) *command {
+		if b.before == "" {
+			return nil
+		}
+		return &command{b.before, append([]string{"history"}, of...)}
+	}
 	memory := int64(110)
 	if b.size.Nodes > 5000 {
 		memory = 200
@@ -119,11 +126,9 @@ func (b *bench) rows(ctx context.Context) error {
 			},
 		},
 		{name: "plan-rollout --restart", args: append([]string{"plan-rollout", "--restart"}, of...), cpu: 0.75, bytes: 1.05, server: 1.05, memory: memory},
-		{name: "history", args: append([]string{"history"}, of...), beside: &command{b.before, append([]string{"history"}, of...)}, ofBeside: 0.5, against: []command{kubectl("rollout", "history", "daemonset", "-n", namespace, name)}},
+		{name: "history", args: append([]string{"history"}, settled...), beside: before(settled), ofBeside: 0.5, against: []command{kubectl("rollout", "history", "daemonset", "-n", namespace, name)}},
+		{name: "history of a rollout", args: append([]string{"history"}, of...), beside: before(of), ofBeside: 1.05},
 		{name: "explain --node", args: append([]string{"explain", "--node", b.size.Node(4)}, of...), beside: &kubectlNode, requests: 10, kilobytes: 300, wall: 1.5},
-	}
-	if b.before == "" {
-		rows[slices.IndexFunc(rows, func(r row) bool { return r.name == "history" })].beside = nil
 	}
 	for i := range rows { // what does the same job, at least in part
 		switch {
