@@ -253,7 +253,10 @@ func kindOf(raw []byte, list metav1.TypeMeta) (object, error) {
 	return o, mistaken(o.kind)
 }
 
-var snapshotGroup, _, _ = strings.Cut(snapshot.APIVersion, "/")
+var (
+	ofSnapshot          = metav1.TypeMeta{APIVersion: snapshot.APIVersion, Kind: snapshot.Kind}
+	snapshotGroup, _, _ = strings.Cut(snapshot.APIVersion, "/")
+)
 
 // compact returns JSON as the API server sends it: without a file's
 // indentation.

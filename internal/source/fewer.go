@@ -3,17 +3,15 @@ package source
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // fewer tells which fields of an object that is written in JSON are read: as wire does of one that
@@ -137,97 +135,15 @@ func fewerRead(raw []byte, kind metav1.TypeMeta) metav1.Object {
 		return nil
 	}
 	into := reflect.New(heldTypes[kind]).Interface()
-	if err := jsonv2.Unmarshal(text, into, strictly()); err != nil {
+	if err := jsonv2.Unmarshal(text, into, sharing()); err != nil {
 		return nil
 	}
 	return into.(metav1.Object)
 }
 
-// strictly has encoding/json/v2 read what the decoder of the API reads, and nothing else: what it
-// refuses, that one is asked about.
-var strictly = sync.OnceValue(func() jsonv2.Options {
-	within := jsonv2.JoinUnmarshalers(jsonv2.UnmarshalFromFunc(readTime), jsonv2.UnmarshalFromFunc(readLabels))
-	alike := jsonv2.JoinOptions(jsonv2.RejectUnknownMembers(true), jsonv2.WithUnmarshalers(within))
-	return jsonv2.JoinOptions(alike, jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(within,
-		jsonv2.UnmarshalFromFunc(new(alikeTexts[corev1.ResourceList]).reader(alike)),
-		jsonv2.UnmarshalFromFunc(new(alikeTexts[[]corev1.Container]).reader(alike)),
-	)))
-})
-
-// alikeTexts are the last few different texts of which many objects have one, such as the containers of
-// the pods of a revision, with what they mean.
-type alikeTexts[T any] struct {
-	sync.Mutex
-	texts  [][]byte
-	values []T
-}
-
-// reader reads a value, unless its text is one of these: then the value is the same, and nobody may change it.
-func (a *alikeTexts[T]) reader(how jsonv2.Options) func(*jsontext.Decoder, *T) error {
-	return func(d *jsontext.Decoder, into *T) error {
-		text, err := d.ReadValue()
-		if err != nil {
-			return err
-		}
-		a.Lock()
-		defer a.Unlock()
-		if known := slices.IndexFunc(a.texts, func(t []byte) bool { return bytes.Equal(t, text) }); known >= 0 {
-			*into = a.values[known]
-			return nil
-		}
-		if err := jsonv2.Unmarshal(text, into, how); err != nil {
-			return err
-		}
-		if len(a.texts) == mostRecent {
-			a.texts, a.values = a.texts[:mostRecent-1], a.values[:mostRecent-1]
-		}
-		a.texts, a.values = slices.Insert(a.texts, 0, bytes.Clone(text)), slices.Insert(a.values, 0, *into)
-		return nil
-	}
-}
-
-// readLabels reads labels into a map that has room for them and no more.
-func readLabels(d *jsontext.Decoder, into *map[string]string) error {
-	if d.PeekKind() != '{' {
-		return errors.ErrUnsupported
-	}
-	text, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
-	const usual = 64 // a text may look like more than there are
-	labels := make(map[string]string, min(bytes.Count(text, []byte(`":`)), usual))
-	for rest := []byte(text[1:]); ; {
-		rest = bytes.TrimLeft(rest, space+",")
-		if rest[0] == '}' {
-			*into = labels
-			return nil
-		}
-		key, after, plain := plainText(rest)
-		if !plain {
-			return json.Unmarshal(text, into)
-		}
-		value, behind, plain := plainText(bytes.TrimLeft(after, space+":"))
-		if !plain {
-			return json.Unmarshal(text, into)
-		}
-		labels[string(key)], rest = string(value), behind
-	}
-}
-
-// readTime reads a time as the API server writes it, of which metav1.Time makes two copies.
-func readTime(d *jsontext.Decoder, into *metav1.Time) error {
-	if d.PeekKind() != '"' {
-		return errors.ErrUnsupported
-	}
-	text, err := d.ReadToken()
-	if err != nil {
-		return err
-	}
-	t, err := time.Parse(time.RFC3339, text.String())
-	into.Time = t.Local()
-	return err
-}
+// sharing has encoding/json/v2 read what the decoder of the API reads, and nothing else: what it
+// refuses, that one is asked about. Objects share what many of them have.
+var sharing = sync.OnceValue(snapshot.Sharing)
 
 var fewerTexts = make(chan []byte, 8) // are used again: Unmarshal copies what it keeps of them
 

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	kjson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // jsonReader reads JSON and counts the lines. What the decoder has read ahead
@@ -28,6 +30,7 @@ type jsonReader struct {
 	read int64   // bytes
 	most int64   // of them in one value
 	ends []int64 // where the lines after that end
+	kept *pieces // what was read so far; nil: that is not kept
 
 	failed error // of reading
 }
@@ -35,7 +38,7 @@ type jsonReader struct {
 func (j *jsonReader) Read(p []byte) (int, error) {
 	_, _ = j.in.Discard(j.held)
 	j.held = 0
-	if _, j.failed = j.in.Peek(1); j.failed == nil && j.read-j.InputOffset() > j.most {
+	if _, j.failed = j.in.Peek(1); j.failed == nil && (j.read-j.InputOffset() > j.most || j.kept.size() > j.most) {
 		j.failed = tooLong(j.most)
 	}
 	if j.failed != nil {
@@ -49,7 +52,40 @@ func (j *jsonReader) Read(p []byte) (int, error) {
 	}
 	j.held = copy(p, text)
 	j.read += int64(j.held)
+	j.kept.add(text[:j.held])
 	return j.held, nil
+}
+
+// pieces are a text that came in pieces. A nil one keeps nothing.
+type pieces struct{ all [][]byte }
+
+const sizeOfPiece = 1 << 20
+
+func (p *pieces) add(text []byte) {
+	for p != nil && len(text) > 0 {
+		last := len(p.all) - 1
+		if last < 0 || len(p.all[last]) == cap(p.all[last]) {
+			p.all, last = append(p.all, make([]byte, 0, sizeOfPiece)), last+1
+		}
+		n := min(len(text), cap(p.all[last])-len(p.all[last]))
+		p.all[last], text = append(p.all[last], text[:n]...), text[n:]
+	}
+}
+
+func (p *pieces) size() (n int64) {
+	if p != nil && len(p.all) > 0 {
+		n = int64(len(p.all)-1)*sizeOfPiece + int64(len(p.all[len(p.all)-1]))
+	}
+	return n
+}
+
+// before returns what reads the pieces, and then the rest.
+func (p *pieces) before(rest io.Reader) io.Reader {
+	var readers []io.Reader
+	for _, text := range p.all {
+		readers = append(readers, bytes.NewReader(text))
+	}
+	return io.MultiReader(append(readers, rest)...)
 }
 
 // done leaves in the input what the decoder has not made use of, and returns
@@ -140,9 +176,31 @@ var jsonInItems = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\[|\{\s*(?:"\w+"\s*:\s*(?:"[^"\\]*"|\{[^{}]*\})\s*,\s*)*"items"\s*:\s*\[)`)
 })
 
+// recorded reads a recorded Snapshot object by object, so that its text is not held in one piece. It
+// reports false where that cannot be done, as something is odd about it: then the document is still
+// to be read.
+func (d *documents) recorded() (bool, error) {
+	j := &jsonReader{in: d.in, line: d.line, most: d.most, kept: &pieces{}}
+	j.Decoder = jsontext.NewDecoder(j)
+	s, err := snapshot.DecodeFrom(j.Decoder)
+	if err != nil {
+		_, _ = d.in.Discard(j.held)
+		d.in = bufio.NewReaderSize(j.kept.before(d.in), 1<<16)
+		return false, nil
+	}
+	stripRecorded(s)
+	d.line = j.done()
+	return true, d.emitAll([]object{{kind: ofSnapshot, snapshot: s}}, "")
+}
+
 // jsonDocument reads an object, or a list, or an array of objects.
 func (d *documents) jsonDocument(ctx context.Context) error {
 	head, _ := d.in.Peek(4 << 10)
+	if beginning(head) == ofSnapshot && d.tolerant != nil && !d.tolerant.words {
+		if read, err := d.recorded(); read || err != nil {
+			return err
+		}
+	}
 	j := &jsonReader{in: d.in, line: d.line, most: d.most}
 	j.Decoder = jsontext.NewDecoder(j, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if jsonInItems().Match(head) {

@@ -3,13 +3,20 @@ package snapshot
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
+	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestDecoders: what the decoder of encoding/json/v2 reads, encoding/json reads as the same; and it reads what Encode
@@ -32,30 +39,84 @@ func TestDecoders(t *testing.T) {
 		if raw, err = Encode(s); err != nil {
 			t.Fatal(err)
 		}
-		if err := jsonv2.Unmarshal(raw, new(document), jsonv2.RejectUnknownMembers(true)); err != nil {
+		if _, err := DecodeFrom(jsontext.NewDecoder(bytes.NewReader(raw))); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 		for i := 0; i < len(raw); i += 1 + len(raw)/12 {
-			for _, with := range []string{"", "null", `"`, "{", "7", "Nodes", "\xff", "[]", "1e3", " "} {
+			for _, with := range []string{"", "null", `"`, "{", "7", "Nodes", "\xff", "[]", "1e3", " ", `\u0041`} {
 				changed := bytes.Join([][]byte{raw[:i], []byte(with), raw[min(len(raw), i+len(with)):]}, nil)
-				var a, b document
-				if jsonv2.Unmarshal(changed, &a, jsonv2.RejectUnknownMembers(true)) != nil {
+				got, err := DecodeFrom(jsontext.NewDecoder(bytes.NewReader(changed)))
+				if err != nil {
 					damaged++
 					continue
 				}
 				quick++
+				var d document
 				dec := json.NewDecoder(bytes.NewReader(changed))
 				dec.DisallowUnknownFields()
-				if err := dec.Decode(&b); err != nil {
+				if err := dec.Decode(&d); err != nil {
 					t.Fatalf("%s: %q at %d: encoding/json refuses it: %v", path, with, i, err)
 				}
-				if !reflect.DeepEqual(a, b) {
-					t.Fatalf("%s: %q at %d: %s", path, with, i, cmp.Diff(a, b))
+				if want, err := d.checked(); err != nil || !reflect.DeepEqual(got, want) {
+					t.Fatalf("%s: %q at %d: %v %s", path, with, i, err, cmp.Diff(got, want))
 				}
 			}
 		}
 	}
 	if quick < 100 || damaged < 100 {
 		t.Errorf("%d read, %d refused: that tells little", quick, damaged)
+	}
+}
+
+// TestDecodeMany: what is read in parts, and what is shared, is what encoding/json reads.
+func TestDecodeMany(t *testing.T) {
+	s := &Snapshot{DaemonSet: &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{}}}, TakenAt: time.Unix(1e9, 0)}
+	for i := range 1500 {
+		labels := map[string]string{"app": "a", "quoted": `a "word" \ ` + "\n", "é": "ü\u2028", fmt.Sprint(i): strings.Repeat("x", i)}
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("p", i), Labels: labels, CreationTimestamp: metav1.Unix(int64(i), 0)}}
+		p.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: fmt.Sprint(i % 20)}}
+		cpu := corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(int64(i%18), resource.DecimalSI)}
+		p.Spec.Containers = []corev1.Container{{Name: "c", Image: fmt.Sprint(i % 19), Resources: corev1.ResourceRequirements{Requests: cpu}}}
+		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("n", i), Labels: labels}}
+		n.Spec.Taints, n.Status.Allocatable = []corev1.Taint{{Key: fmt.Sprint(i % 21)}}, cpu
+		for c := range i % 50 {
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(fmt.Sprint(i, c))})
+			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: fmt.Sprint(i, c)})
+			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeConditionType(fmt.Sprint(i, c))})
+		}
+		s.Pods, s.Nodes = append(s.Pods, p), append(s.Nodes, n)
+	}
+	raw, err := Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeFrom(jsontext.NewDecoder(bytes.NewReader(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want document
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatal(err)
+	}
+	if whole, err := want.checked(); err != nil || !reflect.DeepEqual(whole, got) {
+		t.Errorf("%v (-encoding/json +in parts):\n%.3000s", err, cmp.Diff(whole, got))
+	}
+	if a, b := &got.Pods[0].Spec.Containers[0], &got.Pods[19*18].Spec.Containers[0]; a == b || &got.Pods[1].Spec.Containers[0] == &got.Pods[2].Spec.Containers[0] {
+		t.Error("containers are shared that are not the same, or no more remembered")
+	}
+	if cap(got.Pods) != len(got.Pods) || cap(got.Pods[49].Status.Conditions) != len(got.Pods[49].Status.Conditions) {
+		t.Error("a list has room for more")
+	}
+}
+
+// TestDecodeShares: pods with the same containers share them.
+func TestDecodeShares(t *testing.T) {
+	s, err := Decode([]byte(`{"apiVersion":"` + APIVersion + `","kind":"Snapshot","takenAt":"2026-01-01T00:00:00Z","daemonSet":{"metadata":{"name":"a"},"spec":{"selector":{}}},
+		"pods":[{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}]}},{"metadata":{"name":"q"},"spec":{"containers":[{"name":"c"}]}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if &s.Pods[0].Spec.Containers[0] != &s.Pods[1].Spec.Containers[0] {
+		t.Error("each has its own")
 	}
 }

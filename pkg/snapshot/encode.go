@@ -1,16 +1,11 @@
 package snapshot
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // document is a Snapshot as it is written.
@@ -54,52 +49,6 @@ func Encode(s *Snapshot) ([]byte, error) {
 		return nil, fmt.Errorf("encode snapshot: %w", err)
 	}
 	return append(raw, '\n'), nil
-}
-
-// Decode reads what Encode wrote, and checks it with Validate. Empty lists
-// come back as nil, as do lists that are not there. A field that it does not
-// know is an error, since the answer could depend on it.
-func Decode(data []byte) (*Snapshot, error) {
-	d, err := decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("not a readable snapshot: %w", template.Misfit(err))
-	}
-	if d.APIVersion != APIVersion || d.Kind != Kind {
-		return nil, fmt.Errorf("not a snapshot of %s: apiVersion %q, kind %q", APIVersion, d.APIVersion, d.Kind)
-	}
-	s := &d.Snapshot
-	s.Gaps, s.Revisions, s.Nodes, s.Pods = none(s.Gaps), none(s.Revisions), none(s.Nodes), none(s.Pods)
-	s.Events, s.PodDisruptionBudgets = none(s.Events), none(s.PodDisruptionBudgets)
-	if o := s.OtherPods; o != nil {
-		o.Nodes, o.Pods, o.Budgets = none(o.Nodes), none(o.Pods), none(o.Budgets)
-	}
-	if a := s.Admission; a != nil {
-		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = none(a.PriorityClasses), none(a.RuntimeClasses), none(a.ServiceAccounts)
-		a.ResourceQuotas, a.LimitRanges, a.Hooks = none(a.ResourceQuotas), none(a.LimitRanges), none(a.Hooks)
-	}
-	if r := s.References; r != nil {
-		r.Objects = none(r.Objects)
-		for i := range r.Objects {
-			r.Objects[i].Keys, r.Objects[i].BinaryKeys = none(r.Objects[i].Keys), none(r.Objects[i].BinaryKeys)
-		}
-	}
-	if v := s.Volumes; v != nil {
-		v.Claims, v.Nodes, v.Drivers = none(v.Claims), none(v.Nodes), none(v.Drivers)
-	}
-	return s, Validate(s)
-}
-
-// decode reads a document with the decoder of encoding/json/v2, which takes less time and memory. What that one
-// refuses, as a key that stands twice or in other capitals, encoding/json decides about.
-func decode(data []byte) (*document, error) {
-	var d document
-	if jsonv2.Unmarshal(data, &d, jsonv2.RejectUnknownMembers(true)) == nil {
-		return &d, nil
-	}
-	d = document{}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	return &d, dec.Decode(&d)
 }
 
 // Validate returns an error that names the field when the Snapshot lacks what

@@ -1,0 +1,144 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
+)
+
+// readDocuments returns the objects of a text, the lines that were read, and what is wrong.
+func readDocuments(t *testing.T, from io.Reader, most int64) (all []object, lines int, err error) {
+	t.Helper()
+	d := &documents{name: "x", from: from, decode: decode, tolerant: &tolerance{harm: func(x damage) error { return x.InputError }}, most: most, emit: func(o object) error {
+		all = append(all, o)
+		return nil
+	}}
+	err = d.read(t.Context())
+	return all, d.line, err
+}
+
+// asWhole returns the same as readDocuments where no Snapshot is read object by object: none begins as one.
+func asWhole(t *testing.T, text string, most int64) ([]object, int, error) {
+	t.Helper()
+	const begins = `"kind":"Snapshot"`
+	return readDocuments(t, strings.NewReader(strings.ReplaceAll(text, "{"+begins, `{"`+"names\":\"\","+begins)), most)
+}
+
+// recordings are the texts of Snapshots: of examples, of random states, and one with more of everything than is read in
+// one part.
+func recordings(t *testing.T) (texts []string) {
+	t.Helper()
+	add := func(s *snapshot.Snapshot) {
+		raw, err := snapshot.Encode(s)
+		must(t, err)
+		texts = append(texts, string(raw))
+	}
+	examples, _ := filepath.Glob("../../examples/*.json")
+	for _, path := range examples {
+		raw, err := os.ReadFile(path)
+		must(t, err)
+		if s, err := snapshot.Decode(raw); err == nil {
+			add(s)
+		}
+	}
+	for seed := range cases.Of(int64(10)) {
+		add(dstest.RandomTrouble(seed))
+		add(dstest.RandomCommon(seed))
+	}
+	many := dstest.State("N*600")
+	for i := range many.Pods {
+		p := &many.Pods[i]
+		if i < 100 {
+			filler(int64(i)).Fill(&p.Spec)
+			filler(int64(i)).Fill(&p.Status)
+		}
+		for range i % 40 {
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(fmt.Sprint(len(p.Status.Conditions)))})
+			p.Labels[fmt.Sprint(len(p.Labels))] = fmt.Sprint(`a "word" \ `, i)
+		}
+	}
+	add(many)
+	return texts
+}
+
+// TestRecorded: a Snapshot that is read object by object is the one that is read whole, and what follows it is read as well.
+func TestRecorded(t *testing.T) {
+	texts := recordings(t)
+	for i, text := range texts {
+		var b bytes.Buffer
+		must(t, json.Indent(&b, []byte(text), "", "  "))
+		for _, tt := range []struct{ why, text string }{
+			{"alone", text},
+			{"with line ends", strings.Replace(b.String(), "{\n  ", "{", 1)},
+			{"and the next", text + texts[(i+1)%len(texts)] + "---\n" + text},
+			{"and an object", text + `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}}`},
+			{"and YAML", text + "---\nkind: Node\napiVersion: v1\nmetadata: {name: n}\n"},
+			{"and words", text + "no object"},
+		} {
+			got, lines, err := readDocuments(t, iotest.HalfReader(strings.NewReader(tt.text)), 0)
+			want, wantLines, wantErr := asWhole(t, tt.text, 0)
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) || lines != wantLines {
+				t.Errorf("%d %s: %v in %d lines, want %v in %d", i, tt.why, err, lines, wantErr, wantLines)
+			}
+			if !reflect.DeepEqual(want, got) {
+				t.Fatalf("%d %s: (-whole +object by object):\n%.4000s", i, tt.why, cmp.Diff(want, got, cmp.AllowUnexported(object{}, page{}, listMeta{})))
+			}
+			if len(got) == 0 || got[0].snapshot == nil {
+				t.Fatalf("%d %s: no Snapshot", i, tt.why)
+			}
+		}
+	}
+}
+
+// TestRecordedOdd: of a Snapshot with something odd, or that cannot be read, the same is said.
+func TestRecordedOdd(t *testing.T) {
+	text := recordings(t)[0]
+	changed := func(old, new string) string {
+		t.Helper()
+		if !strings.Contains(text, old) {
+			t.Fatalf("no %s", old)
+		}
+		return strings.Replace(text, old, new, 1)
+	}
+	for _, tt := range []struct{ why, text string }{
+		{"a key twice", changed(`"pods":[`, `"gaps":[],"pods":[`)},
+		{"a key in other letters", changed(`"pods":[`, `"Pods":[`)},
+		{"a field that is not known", changed(`"pods":[`, `"more":1,"pods":[`)},
+		{"a number in the place of a list", changed(`"pods":[`, `"pods":7,"nodes":[`)},
+		{"of a version to come", changed(snapshot.APIVersion, "kubectl-ds/v9")},
+		{"without its DaemonSet", changed(`"daemonSet":`, `"openShift":null,"x":`)},
+		{"two nodes of one name", changed(`"nodes":[`, `"nodes":[{"metadata":{"name":"a"}},{"metadata":{"name":"a"}},`)},
+		{"no UTF-8", changed(`"gaps":[`, `"names":"`+"\xff"+`","gaps":[`)},
+		{"cut off", text[:len(text)/2]},
+		{"cut off at a line", strings.ReplaceAll(text, ",", ",\n")[:len(text)/2]},
+		{"a comma too many", changed(`"pods":[`, `"pods":[,`)},
+		{"no end, then another", text[:len(text)/2] + "\n" + text},
+	} {
+		got, lines, err := readDocuments(t, strings.NewReader(tt.text), 0)
+		want, wantLines, wantErr := asWhole(t, tt.text, 0)
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) || lines != wantLines || !reflect.DeepEqual(want, got) {
+			t.Errorf("%s: %v in %d lines, want %v in %d\n%s", tt.why, err, lines, wantErr, wantLines, cmp.Diff(want, got, cmp.AllowUnexported(object{}, page{}, listMeta{})))
+		}
+	}
+	for _, most := range []int64{100, int64(len(text) / 2), int64(len(text) * 2)} {
+		_, _, err := readDocuments(t, strings.NewReader(text), most)
+		_, _, want := asWhole(t, text, most)
+		if fmt.Sprint(err) != fmt.Sprint(want) || (err == nil) != (most > int64(len(text))) {
+			t.Errorf("at most %d of %d bytes: %v, want %v", most, len(text), err, want)
+		}
+	}
+}
