@@ -145,11 +145,7 @@ func (o *snapshotOptions) run(ctx context.Context, args []string) error {
 		}
 	}
 	for _, s := range all {
-		raw, err := snapshot.Encode(s)
-		if err != nil {
-			return err
-		}
-		if _, err = in.Out.Write(raw); err != nil {
+		if err := snapshot.EncodeTo(in.Out, s); err != nil {
 			return err
 		}
 	}

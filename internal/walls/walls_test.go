@@ -60,7 +60,7 @@ func TestImports(t *testing.T) {
 				"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity", "k8s.io/component-helpers/resource",
 				"k8s.io/component-helpers/nodedeclaredfeatures", "k8s.io/component-helpers/nodedeclaredfeatures/types",
 				"k8s.io/pod-security-admission/api", "k8s.io/pod-security-admission/policy",
-				"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext"), // encoding/json/v2 from Go 1.27 on
+				"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/v1"), // encoding/json/v2 from Go 1.27 on
 			breach: func(p *project) { p.edge("pkg/daemonset", "k8s.io/component-helpers/apps/poddisruptionbudget") },
 		},
 		{

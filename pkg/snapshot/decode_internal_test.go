@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // TestDecoders: what the decoder of encoding/json/v2 reads, encoding/json reads as the same; and it reads what Encode
@@ -120,3 +122,49 @@ func TestDecodeShares(t *testing.T) {
 		t.Error("each has its own")
 	}
 }
+
+// TestEncodeTo: what is written as it is made is what encoding/json makes, byte by byte.
+func TestEncodeTo(t *testing.T) {
+	var all []*Snapshot
+	examples, _ := filepath.Glob("../../examples/*.json")
+	for _, path := range examples {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Decode(raw); err == nil {
+			all = append(all, s)
+		}
+	}
+	for _, text := range []string{"<a> & b", "\u2028\u2029", "\x00\x1b[2J\x7f\u009b", "\xff\xfe", `\ " /`, "é\U0001f600\ufffd"} {
+		s := *all[0]
+		s.Nodes = append([]corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: text, Labels: map[string]string{"b" + text: text, "a": "", "c": text}}}}, s.Nodes...)
+		s.Gaps = []Gap{{Message: text}}
+		all = append(all, &s)
+	}
+	for i, s := range all {
+		want, err := marshal(documentOf(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(string(want), `\ufffd`, "\ufffd") + "\n" // of what is no UTF-8
+		got, err := Encode(s)
+		if err != nil || string(got) != text {
+			t.Errorf("%d: %v\n%s", i, err, cmp.Diff(text, string(got)))
+		}
+	}
+	broken := *all[0]
+	broken.Revisions = []appsv1.ControllerRevision{{Data: runtime.RawExtension{Raw: []byte("{")}}}
+	var b bytes.Buffer
+	if err := EncodeTo(&b, &broken); err == nil || b.Len() > 0 {
+		t.Errorf("%v, and %d bytes of what cannot be written whole", err, b.Len())
+	}
+	failing := errors.New("full")
+	if err := EncodeTo(writerFunc(func(p []byte) (int, error) { return 0, failing }), all[0]); !errors.Is(err, failing) {
+		t.Errorf("%v, want the error of writing", err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }

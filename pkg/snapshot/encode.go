@@ -1,10 +1,15 @@
 package snapshot
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -14,9 +19,33 @@ type document struct {
 	Snapshot        `json:",inline"`
 }
 
-// Encode returns the Snapshot as one JSON document, which Decode reads back
-// to an equal Snapshot. Lists are never null.
+// Encode returns what EncodeTo writes.
 func Encode(s *Snapshot) ([]byte, error) {
+	var b bytes.Buffer
+	err := EncodeTo(&b, s)
+	return b.Bytes(), err
+}
+
+// EncodeTo writes the Snapshot as one JSON document, which Decode reads back
+// to an equal Snapshot. Lists are never null. It is in the form of encoding/json, but
+// that what is no UTF-8 is written as U+FFFD without an escape, and written as it is made. Where it cannot be made, nothing is written.
+func EncodeTo(w io.Writer, s *Snapshot) error {
+	d := documentOf(s)
+	like := jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	first := d // without what is long, and always has a form
+	first.Nodes, first.Pods, first.OtherPods = nil, nil, nil
+	if err := jsonv2.MarshalWrite(io.Discard, &first, like); err != nil {
+		return fmt.Errorf("encode snapshot: %w", err)
+	}
+	if err := jsonv2.MarshalWrite(w, &d, like); err != nil {
+		return err
+	}
+	_, err := w.Write([]byte{'\n'})
+	return err
+}
+
+// documentOf returns a document without a list that is null.
+func documentOf(s *Snapshot) document {
 	d := document{metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind}, *s}
 	d.TakenAt = s.TakenAt.UTC()
 	d.Gaps, d.Revisions, d.Nodes, d.Pods = list(s.Gaps), list(s.Revisions), list(s.Nodes), list(s.Pods)
@@ -44,11 +73,7 @@ func Encode(s *Snapshot) ([]byte, error) {
 		v.Claims, v.Nodes, v.Drivers = list(v.Claims), list(v.Nodes), list(v.Drivers)
 		d.Volumes = &v
 	}
-	raw, err := marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("encode snapshot: %w", err)
-	}
-	return append(raw, '\n'), nil
+	return d
 }
 
 // Validate returns an error that names the field when the Snapshot lacks what
