@@ -14,11 +14,11 @@ func TestGrowthOf(t *testing.T) {
 		want  int // percent
 		why   string
 	}{
-		{0, false, 45, "nothing is alive"},
+		{0, false, 65, "nothing is alive"},
 		{9, false, 300, "not before the first 36 megabytes"},
-		{30, false, 45, "then by half"},
-		{50, false, 45, "of some thousand nodes"},
-		{95, false, 45, "of ten thousand"}, {96, false, 30, "of fifteen thousand"},
+		{30, false, 65, "then by two thirds"},
+		{50, false, 65, "of some thousand nodes"},
+		{87, false, 65, "of ten thousand"}, {88, false, 30, "of fifteen thousand"},
 		{159, false, 30, "of some more"}, {160, false, 75, "of very many"},
 		{50, true, 100, "of --watch, which runs for hours"},
 	} {
