@@ -78,9 +78,9 @@ func growth(ctx context.Context, sizes []int) (err error) {
 // roundsOf is how often each command is run on so many nodes: what takes a tenth of a second differs by more from one
 // run to the next.
 func roundsOf(nodes int) int {
-	const some = 5
+	const some, fewer = 5, 3
 	if nodes > 10_000 {
-		return 1
+		return fewer
 	}
 	return some
 }
