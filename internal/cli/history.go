@@ -154,10 +154,10 @@ func (o *historyOptions) made(ctx context.Context) ([]answered, error) {
 	return items, nil
 }
 
-// namesNoNode reports whether the question is about one DaemonSet of a cluster, and the answer
-// names no node.
+// namesNoNode reports whether the question is about one DaemonSet of a cluster as it is now, and the
+// answer names no node.
 func (o *historyOptions) namesNoNode() bool {
-	return !o.many() && len(o.from) == 0 && o.which == nil && o.text() && o.format != inHTML
+	return !o.many() && len(o.from) == 0 && o.clock.IsZero() && o.which == nil && o.text() && o.format != inHTML
 }
 
 // settled returns the History of a DaemonSet whose status says that it is settled, from the metadata
@@ -173,11 +173,11 @@ func (o *historyOptions) settled(ctx context.Context, options history.Options) (
 	if err != nil {
 		return nil, err
 	}
-	st, make := read[0], history.MakeFromMetadata
-	if s := st.Snapshot; !s.Lacks(snapshot.PodStatus) && !s.Lacks(snapshot.Pods) { // all was read
-		make = history.Make
+	st, from := read[0], history.MakeFromMetadata
+	if !st.Snapshot.Lacks(snapshot.PodStatus) { // whole pods were asked for
+		from = history.Make
 	}
-	h, err := make(st, options)
+	h, err := from(st, options)
 	if h == nil || err != nil {
 		return nil, err
 	}

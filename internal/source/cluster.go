@@ -76,9 +76,10 @@ func (c *Cluster) On(node string) *Cluster {
 // pods.
 type statusTells func(*appsv1.DaemonSet) bool
 
-// PodMetadata returns a Cluster whose Read lists only the metadata of the pods where the status of
-// the DaemonSet tells enough: it costs the server less than half. Such a Snapshot has a Gap for the
-// status of the pods, which are on no node.
+// PodMetadata returns a Cluster that lists of the pods of one DaemonSet only the metadata where its
+// status tells enough: that costs the server less than half. Such a Snapshot has a Gap for the
+// status of the pods, which are on no node. It is for who leaves out events, or the warnings about
+// all these pods would be read.
 func (c *Cluster) PodMetadata(enough func(*appsv1.DaemonSet) bool) *Cluster {
 	out := *c
 	out.tells = enough

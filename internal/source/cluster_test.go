@@ -251,6 +251,21 @@ func TestPodMetadata(t *testing.T) {
 			t.Errorf("gaps: %v", got.Gaps)
 		}
 	})
+	t.Run("a pod without a namespace: the pods are a gap", func(t *testing.T) {
+		got, _, _ := read(t, true, func(s *apiServer) {
+			s.answer = func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
+				if what != "pods" {
+					return false
+				}
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, `{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","items":[{"metadata":{"name":"p","labels":{"app":"agent"}}}]}`)
+				return true
+			}
+		})
+		if !got.Lacks(snapshot.Pods) {
+			t.Errorf("gaps: %v", got.Gaps)
+		}
+	})
 	t.Run("pages of two moments: they are metadata still", func(t *testing.T) {
 		expired := false
 		got, _, _ := read(t, true, func(s *apiServer) {

@@ -57,26 +57,28 @@ func (j *jsonReader) Read(p []byte) (int, error) {
 }
 
 // pieces are a text that came in pieces. A nil one keeps nothing.
-type pieces struct{ all [][]byte }
-
-const sizeOfPiece = 1 << 20
+type pieces struct {
+	all   [][]byte
+	bytes int
+}
 
 func (p *pieces) add(text []byte) {
+	const least, most = 1 << 14, 1 << 20 // bytes of one
 	for p != nil && len(text) > 0 {
 		last := len(p.all) - 1
 		if last < 0 || len(p.all[last]) == cap(p.all[last]) {
-			p.all, last = append(p.all, make([]byte, 0, sizeOfPiece)), last+1
+			p.all, last = append(p.all, make([]byte, 0, min(max(least, p.bytes), most))), last+1
 		}
 		n := min(len(text), cap(p.all[last])-len(p.all[last]))
-		p.all[last], text = append(p.all[last], text[:n]...), text[n:]
+		p.all[last], text, p.bytes = append(p.all[last], text[:n]...), text[n:], p.bytes+n
 	}
 }
 
-func (p *pieces) size() (n int64) {
-	if p != nil && len(p.all) > 0 {
-		n = int64(len(p.all)-1)*sizeOfPiece + int64(len(p.all[len(p.all)-1]))
+func (p *pieces) size() int64 {
+	if p == nil {
+		return 0
 	}
-	return n
+	return int64(p.bytes)
 }
 
 // before returns what reads the pieces, and then the rest.
@@ -195,7 +197,8 @@ func (d *documents) recorded() (bool, error) {
 
 // jsonDocument reads an object, or a list, or an array of objects.
 func (d *documents) jsonDocument(ctx context.Context) error {
-	head, _ := d.in.Peek(4 << 10)
+	head, _ := d.in.Peek(4 << 10) // good until more is read
+	inItems := jsonInItems().Match(head)
 	if beginning(head) == ofSnapshot && d.tolerant != nil && !d.tolerant.words {
 		if read, err := d.recorded(); read || err != nil {
 			return err
@@ -203,7 +206,7 @@ func (d *documents) jsonDocument(ctx context.Context) error {
 	}
 	j := &jsonReader{in: d.in, line: d.line, most: d.most}
 	j.Decoder = jsontext.NewDecoder(j, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if jsonInItems().Match(head) {
+	if inItems {
 		if err := d.jsonList(ctx, j); err != nil {
 			return d.brokenOff(ctx, j, err)
 		}

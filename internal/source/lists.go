@@ -290,14 +290,18 @@ func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapsho
 
 // podMetadata reads of the pods the metadata alone.
 func (c *Cluster) podMetadata(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
-	made := func(o *metav1.PartialObjectMetadata) (corev1.Pod, bool) {
-		return stripped[corev1.Pod](nil)(&corev1.Pod{ObjectMeta: o.ObjectMeta})
-	}
 	of := c.api.Pods(r.ds.Namespace)
-	ask := func(ctx context.Context, o metav1.ListOptions, each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
-		return readMetadata(ctx, of.listing(o), podMetaWire, each)
+	ask := func(ctx context.Context, o metav1.ListOptions, each func(*corev1.Pod) error) (metav1.ListMeta, error) {
+		return readMetadata(ctx, of.listing(o), podMetaWire, func(o *metav1.PartialObjectMetadata) error {
+			pod := &corev1.Pod{ObjectMeta: o.ObjectMeta}
+			if err := sound(pod); err != nil {
+				return err
+			}
+			return each(pod)
+		})
 	}
-	pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()}, telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), ask), made, keyOf[corev1.Pod], expectedPods(r.ds))
+	pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
+		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), ask), stripped[corev1.Pod](nil), keyOf[corev1.Pod], expectedPods(r.ds))
 	return pods, append(gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: "not asked for"}), err
 }
 

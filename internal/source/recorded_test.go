@@ -126,6 +126,8 @@ func TestRecordedOdd(t *testing.T) {
 		{"cut off", text[:len(text)/2]},
 		{"cut off at a line", strings.ReplaceAll(text, ",", ",\n")[:len(text)/2]},
 		{"a comma too many", changed(`"pods":[`, `"pods":[,`)},
+		{"a field that is not known, behind what looks like a list wherever it is cut", strings.Replace(
+			changed(`"gaps":[`, `"gaps":[{"what":"","why":"","message":"`+strings.Repeat("[", 1<<18)+`"}`), `"envValues":`, `"more":1,"envValues":`, 1)},
 		{"no end, then another", text[:len(text)/2] + "\n" + text},
 	} {
 		got, lines, err := readDocuments(t, strings.NewReader(tt.text), 0)

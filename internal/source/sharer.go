@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // words are texts that many objects have, each held once.
@@ -76,6 +77,7 @@ type sharer struct {
 	allocatable recent[corev1.ResourceList]
 	labels      recent[map[string]string]
 	containers  recent[[]corev1.Container]
+	owners      recent[[]metav1.OwnerReference]
 }
 
 func newSharer() *sharer { return &sharer{words: words{}} }
@@ -98,14 +100,8 @@ func (h *sharer) share(o any) {
 		o.Labels = h.labels.of(o.Labels)
 		o.Spec.InitContainers, o.Spec.Containers = h.containers.of(o.Spec.InitContainers), h.containers.of(o.Spec.Containers)
 		o.Status.Conditions, o.Status.ContainerStatuses = slices.Clone(o.Status.Conditions), slices.Clone(o.Status.ContainerStatuses)
+		o.OwnerReferences = h.owners.of(o.OwnerReferences)
 		replace(h.words, &o.Namespace)
-		for i := range o.OwnerReferences {
-			owner := &o.OwnerReferences[i]
-			replace(h.words, &owner.APIVersion)
-			replace(h.words, &owner.Kind)
-			replace(h.words, &owner.Name)
-			replace(h.words, &owner.UID)
-		}
 	}
 	h.words.share(o)
 }

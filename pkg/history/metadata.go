@@ -25,8 +25,9 @@ func SaysAvailable(ds *appsv1.DaemonSet) bool {
 // its nodes.
 //
 // It is nil unless the status of the DaemonSet and the pods agree that each is alone on its node, and
-// available: SaysAvailable holds, as many pods are there as the status counts, each is the
-// DaemonSet's own and of a revision that is there, and none is terminating.
+// available: SaysAvailable holds, as many pods are there as the status counts, and as many are updated,
+// each is the DaemonSet's own and of a revision that is there, old enough to be available, and none
+// is terminating. That a pod stopped being Ready after the status was written is not seen.
 func MakeFromMetadata(st *daemonset.State, o Options) (*History, error) {
 	if !agrees(st) {
 		return nil, nil
@@ -39,6 +40,13 @@ func MakeFromMetadata(st *daemonset.State, o Options) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
+	updated := 0
+	for i := range h.Revisions {
+		updated += *h.Revisions[i].Updated
+	}
+	if updated != daemonset.Reported(st.DaemonSet).Updated { // it was written before the last pod was replaced
+		return nil, nil
+	}
 	for i := range h.Revisions {
 		h.Revisions[i].OnNodes = []string{}
 	}
@@ -50,9 +58,10 @@ func agrees(st *daemonset.State) bool {
 	if !SaysAvailable(st.DaemonSet) {
 		return false
 	}
-	pods := 0
+	pods, least := 0, time.Duration(st.DaemonSet.Spec.MinReadySeconds)*time.Second
 	for p := range (&given{st: st}).pods() {
-		if p.Terminating || p.Claim != daemonset.Owned || p.Revision == "" {
+		young := st.At.Sub(p.Object.CreationTimestamp.Time) < least
+		if p.Terminating || young || p.Claim != daemonset.Owned || p.Revision == "" {
 			return false
 		}
 		pods++

@@ -151,6 +151,11 @@ func TestMetadataTell(t *testing.T) {
 		{"N N N", first(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: dstest.Now} }), false, "one began to terminate since then"},
 		{"N N N", first(func(p *corev1.Pod) { p.OwnerReferences = nil }), false, "one is to be adopted"},
 		{"N N N", first(func(p *corev1.Pod) { p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = "other" }), false, "no revision has its hash: what it runs, its containers tell"},
+		{"N N O", status(func(s *appsv1.DaemonSetStatus) { s.UpdatedNumberScheduled-- }), false, "one was replaced since then, and is not known to be available"},
+		{"N N N", first(func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now.Add(-9 * second)) }), true, "one is young"},
+		{"N N N", func(s *snapshot.Snapshot) {
+			s.DaemonSet.Spec.MinReadySeconds, s.Pods[0].CreationTimestamp = 10, metav1.NewTime(dstest.Now.Add(-9*second))
+		}, false, "one is younger than minReadySeconds"},
 		{"N N N", func(s *snapshot.Snapshot) {
 			s.Gaps = append(s.Gaps, snapshot.Gap{What: snapshot.Pods, Why: snapshot.Forbidden})
 		}, false, "the pods could not be read"},

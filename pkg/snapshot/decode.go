@@ -23,7 +23,7 @@ import (
 //
 // What many objects have word for word in common they share: nobody may change it.
 func Decode(data []byte) (*Snapshot, error) {
-	if s, err := DecodeFrom(jsontext.NewDecoder(bytes.NewBuffer(data))); err == nil { // and so to the end of the data
+	if s, err := DecodeFrom(jsontext.NewDecoder(bytes.NewBuffer(data))); err == nil {
 		return s, nil
 	}
 	var d document
@@ -35,10 +35,10 @@ func Decode(data []byte) (*Snapshot, error) {
 	return d.checked()
 }
 
-// DecodeFrom does what Decode does with the next value of a decoder with the options that it has
-// where none is given, and holds no more of the text than a part. It refuses some of what Decode
-// reads, as a key that stands twice or in other capitals, and does not say what is wrong in the
-// words of encoding/json: that is for Decode, with the same text.
+// DecodeFrom does what Decode does with the next value of a decoder that was made without options,
+// and holds no more of the text than a part. It refuses some of what Decode reads, as a key that
+// stands twice or in other capitals, and does not say what is wrong in the words of encoding/json:
+// that is for Decode, with the same text.
 func DecodeFrom(dec *jsontext.Decoder) (*Snapshot, error) {
 	var d document
 	if err := jsonv2.UnmarshalDecode(dec, &d, Sharing()); err != nil {

@@ -160,7 +160,7 @@ func TestEncodeTo(t *testing.T) {
 		t.Errorf("%v, and %d bytes of what cannot be written whole", err, b.Len())
 	}
 	failing := errors.New("full")
-	if err := EncodeTo(writerFunc(func(p []byte) (int, error) { return 0, failing }), all[0]); !errors.Is(err, failing) {
+	if err := EncodeTo(writerFunc(func(p []byte) (int, error) { return 0, failing }), all[0]); err != failing {
 		t.Errorf("%v, want the error of writing", err)
 	}
 }

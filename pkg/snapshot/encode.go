@@ -26,22 +26,39 @@ func Encode(s *Snapshot) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// EncodeTo writes the Snapshot as one JSON document, which Decode reads back
-// to an equal Snapshot. Lists are never null. It is in the form of encoding/json, but
-// that what is no UTF-8 is written as U+FFFD without an escape, and written as it is made. Where it cannot be made, nothing is written.
+// EncodeTo writes the Snapshot as one JSON document, which Decode reads back to an equal Snapshot, while
+// it is made. Lists are never null. It is in the form of encoding/json, but that what is no UTF-8 is
+// written as U+FFFD without an escape. Of a Snapshot with a revision or managed fields that are not JSON
+// nothing is written. An error of w is returned as it is.
 func EncodeTo(w io.Writer, s *Snapshot) error {
 	d := documentOf(s)
 	like := jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
-	first := d // without what is long, and always has a form
+	first := d // without what is long, and stripped of what may have no form
 	first.Nodes, first.Pods, first.OtherPods = nil, nil, nil
 	if err := jsonv2.MarshalWrite(io.Discard, &first, like); err != nil {
 		return fmt.Errorf("encode snapshot: %w", err)
 	}
-	if err := jsonv2.MarshalWrite(w, &d, like); err != nil {
-		return err
+	out := &failing{w: w}
+	err := jsonv2.MarshalWrite(out, &d, like)
+	if err == nil {
+		_, err = out.Write([]byte{'\n'})
 	}
-	_, err := w.Write([]byte{'\n'})
-	return err
+	if err != nil && out.err == nil {
+		return fmt.Errorf("encode snapshot: %w", err)
+	}
+	return out.err
+}
+
+// failing keeps the error of its Writer.
+type failing struct {
+	w   io.Writer
+	err error
+}
+
+func (f *failing) Write(p []byte) (n int, err error) {
+	n, err = f.w.Write(p)
+	f.err = err
+	return n, err
 }
 
 // documentOf returns a document without a list that is null.
