@@ -124,16 +124,21 @@ func fits(raw []byte, kind metav1.TypeMeta, protobuf bool, into runtime.Object) 
 	return sound(into.(metav1.Object))
 }
 
-// otherKind returns what is wrong with an answer that is not what was asked for; nil if it
-// is.
+// kindError says that an answer is of another kind than was asked for.
+type kindError struct{ words string }
+
+func (e *kindError) Error() string { return e.words }
+
+// otherKind returns what is wrong with an answer that is not what was asked for, which is a
+// kindError; nil if it is.
 func otherKind(is metav1.TypeMeta, asked schema.GroupVersionKind) error {
 	switch want := asked.GroupVersion().String(); {
 	case is.Kind == "":
-		return fmt.Errorf("it has no kind, but a %s was requested", asked.Kind)
+		return &kindError{fmt.Sprintf("it has no kind, but a %s was requested", asked.Kind)}
 	case is.Kind != asked.Kind:
-		return fmt.Errorf("it is a %s, but a %s was requested", oneLine(is.Kind), asked.Kind)
+		return &kindError{fmt.Sprintf("it is a %s, but a %s was requested", oneLine(is.Kind), asked.Kind)}
 	case is.APIVersion != want:
-		return fmt.Errorf("it is a %s of %q, but one of %s was requested", asked.Kind, oneLine(is.APIVersion), want)
+		return &kindError{fmt.Sprintf("it is a %s of %q, but one of %s was requested", asked.Kind, oneLine(is.APIVersion), want)}
 	}
 	return nil
 }

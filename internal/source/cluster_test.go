@@ -236,8 +236,8 @@ func TestPodMetadata(t *testing.T) {
 			t.Errorf("(-read as usual +read):\n%s", diff)
 		}
 	})
-	t.Run("a server that gives something else: the pods are a gap", func(t *testing.T) {
-		got, _, _ := read(t, true, func(s *apiServer) {
+	t.Run("a server that gives something else: whole pods are read", func(t *testing.T) {
+		got, _, accept := read(t, true, func(s *apiServer) {
 			s.answer = func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
 				if what != "pods" {
 					return false
@@ -247,8 +247,24 @@ func TestPodMetadata(t *testing.T) {
 				return true
 			}
 		})
-		if !got.Lacks(snapshot.Pods) {
-			t.Errorf("gaps: %v", got.Gaps)
+		if got.Lacks(snapshot.Pods) || got.Lacks(snapshot.PodStatus) || strings.Contains(accept, "Partial") {
+			t.Errorf("gaps: %v; accept %s", got.Gaps, accept)
+		}
+	})
+	t.Run("a server that answers too late: nothing else is asked", func(t *testing.T) {
+		asked := 0
+		got, _, _ := read(t, true, func(s *apiServer) {
+			s.answer = func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
+				if what != "pods" {
+					return false
+				}
+				asked++
+				s.fail(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "too late")
+				return true
+			}
+		})
+		if !got.Lacks(snapshot.Pods) || got.Lacks(snapshot.PodStatus) || asked != 1 {
+			t.Errorf("gaps: %v after %d requests", got.Gaps, asked)
 		}
 	})
 	t.Run("a pod without a namespace: the pods are a gap", func(t *testing.T) {

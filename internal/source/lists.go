@@ -282,27 +282,39 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose trouble
 
 func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
 	if c.tells != nil && c.tells(r.ds) {
-		return c.podMetadata(ctx, r)
+		if pods, gaps, err := c.podMetadata(ctx, r); !errors.Is(err, errNoMetadata) {
+			return pods, gaps, err
+		}
 	}
 	return listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
 		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), c.api.Pods(r.ds.Namespace).Kept), stripped[corev1.Pod](nil), keyOf[corev1.Pod], expectedPods(r.ds))
 }
 
-// podMetadata reads of the pods the metadata alone.
+// errNoMetadata says that a server gives something else where the metadata of objects are asked for.
+var errNoMetadata = errors.New("no metadata")
+
+// podMetadata reads of the pods the metadata alone, or fails with errNoMetadata.
 func (c *Cluster) podMetadata(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
 	of := c.api.Pods(r.ds.Namespace)
 	ask := func(ctx context.Context, o metav1.ListOptions, each func(*corev1.Pod) error) (metav1.ListMeta, error) {
-		return readMetadata(ctx, of.listing(o), podMetaWire, func(o *metav1.PartialObjectMetadata) error {
+		page, err := readMetadata(ctx, of.listing(o), podMetaWire, func(o *metav1.PartialObjectMetadata) error {
 			pod := &corev1.Pod{ObjectMeta: o.ObjectMeta}
 			if err := sound(pod); err != nil {
 				return err
 			}
 			return each(pod)
 		})
+		if errors.As(err, new(*kindError)) {
+			err = errNoMetadata
+		}
+		return page, err
 	}
 	pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
 		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), ask), stripped[corev1.Pod](nil), keyOf[corev1.Pod], expectedPods(r.ds))
-	return pods, append(gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: "not asked for"}), err
+	if failed := slices.ContainsFunc(gaps, func(g snapshot.Gap) bool { return g.Why != snapshot.Moved }); !failed {
+		gaps = append(gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: "not asked for"})
+	}
+	return pods, gaps, err
 }
 
 // readMetadata does what readList does, and asks for objects as their metadata alone, of which only
@@ -333,7 +345,7 @@ func listAs[T, R any](ctx context.Context, c *Cluster, what snapshot.What, o met
 	}
 	got, moved, err := readPagesAs(ctx, c.allowed, o, ask, made, keyOf, expected)
 	switch {
-	case errors.Is(err, errManyOthers):
+	case errors.Is(err, errManyOthers), errors.Is(err, errNoMetadata):
 		return nil, nil, err
 	case err != nil:
 		g, err := c.gap(ctx, what, err)
