@@ -69,8 +69,8 @@ func TestLawFromMetadata(t *testing.T) {
 	codes, others := map[RolloutCode]int{}, 0
 	for seed := range cases.Of(int64(600)) {
 		s := reported(t, []func(int64) *snapshot.Snapshot{dstest.Random, dstest.RandomCommon, dstest.RandomPlacement, dstest.RandomOpenShift}[seed%4](seed))
-		if seed%3 > 0 { // few states of all that there are have nothing wrong
-			s = mended(t, s)
+		if seed%3 > 0 { // only a few random states have all pods available
+			s = withAllAvailable(t, s)
 		}
 		got, want := fromMetadata(t, s)
 		if got == nil {
@@ -93,8 +93,10 @@ func TestLawFromMetadata(t *testing.T) {
 	}
 }
 
-// mended returns a Snapshot in which each node that should run a pod has one, which is available.
-func mended(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
+// withAllAvailable returns the Snapshot with at most one pod on each node: it is bound and available, and
+// the node should run it. Where a node lacks a pod, the status says so. If three divides the
+// number of pods, the strategy is OnDelete.
+func withAllAvailable(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	t.Helper()
 	st, err := daemonset.StateOf(s)
 	if err != nil {
