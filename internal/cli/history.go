@@ -131,7 +131,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 func (o *historyOptions) made(ctx context.Context) ([]answered, error) {
 	options := history.Options{ShowValues: o.showValues, Diff: o.between}
 	if o.namesNoNode() {
-		one, err := o.settled(ctx, options)
+		one, err := o.fromMetadata(ctx, options)
 		if err != nil || one != nil {
 			return one, err
 		}
@@ -160,9 +160,10 @@ func (o *historyOptions) namesNoNode() bool {
 	return !o.many() && len(o.from) == 0 && o.clock.IsZero() && o.which == nil && o.text() && o.format != inHTML
 }
 
-// settled returns the History of a DaemonSet whose status says that it is settled, from the metadata
-// of its pods. It returns none where that is not enough, and more has to be read.
-func (o *historyOptions) settled(ctx context.Context, options history.Options) ([]answered, error) {
+// fromMetadata returns the History of a DaemonSet from the metadata of its pods if its status says that
+// they are all available, else from whole pods. It returns none where the two do not agree: then whole
+// pods have to be read.
+func (o *historyOptions) fromMetadata(ctx context.Context, options history.Options) ([]answered, error) {
 	r, _, err := o.open(ctx)
 	if err != nil {
 		return nil, err
