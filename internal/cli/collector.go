@@ -15,7 +15,7 @@ const (
 
 	// By how many percent of what is alive the heap grows until it runs again. The smallest share is for
 	// what 15,000 nodes take, so that they fit into some 200 MB; with still more, time is dearer than memory.
-	growth, growthOfMany, growthOfMost = 65, 30, 75
+	growth, growthOfMany, growthOfMost = 65, 30, 100
 	many, most                         = 88 << 20, 160 << 20 // bytes that are alive
 
 	growthOfWatch = 100 // of what runs for hours: it is not to keep a processor busy

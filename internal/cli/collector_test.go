@@ -19,7 +19,7 @@ func TestGrowthOf(t *testing.T) {
 		{30, false, 65, "then by two thirds"},
 		{50, false, 65, "of some thousand nodes"},
 		{87, false, 65, "of ten thousand"}, {88, false, 30, "of fifteen thousand"},
-		{159, false, 30, "of some more"}, {160, false, 75, "of very many"},
+		{159, false, 30, "of some more"}, {160, false, 100, "of very many"},
 		{50, true, 100, "of --watch, which runs for hours"},
 	} {
 		if got := growthOf(tt.live<<20, tt.watch); got != tt.want {

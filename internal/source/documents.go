@@ -31,12 +31,14 @@ import (
 type documents struct {
 	name     string // that people know the file by
 	from     io.Reader
+	again    io.ReaderAt // what from reads, from its beginning; nil where it is read once
 	decode   decoder
 	emit     func(object) error
 	most     int64      // bytes of one document that is read as a whole, and of one item of a list
 	tolerant *tolerance // nil: of a manifest, in which nothing is passed over
 
-	in     *bufio.Reader // of from
+	taken  *counting     // bytes of from
+	in     *bufio.Reader // of taken
 	line   int           // lines read before in, from 0
 	indent []byte        // blanks read before in, on the same line
 	doc    int
@@ -106,14 +108,15 @@ var (
 // stand there, but that items without a kind come after those with one. An
 // error is an *InputError, or what emit or ctx returned.
 func (d *documents) read(ctx context.Context) error {
-	d.in = bufio.NewReaderSize(d.from, 1<<16)
+	d.taken = &counting{Reader: d.from}
+	d.in = bufio.NewReaderSize(d.taken, 1<<16)
 	d.most = cmp.Or(d.most, DefaultMaxInput/partOfInput)
 	switch head, err := d.in.Peek(512); {
 	case err != nil && err != io.EOF:
 		return d.brokenOff(ctx, nil, err)
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}): // PowerShell writes UTF-16
 		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
-		d.in = bufio.NewReaderSize(transform.NewReader(&pairs{in: d.in}, utf16), 1<<16)
+		d.again, d.in = nil, bufio.NewReaderSize(transform.NewReader(&pairs{in: d.in}, utf16), 1<<16)
 	case bytes.IndexByte(head, 0) >= 0:
 		return d.brokenOff(ctx, nil, errNotText)
 	}

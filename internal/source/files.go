@@ -233,7 +233,8 @@ func (d *Dump) readStream(ctx context.Context, p location, in io.Reader) error {
 			return nil
 		}
 	}
-	return d.readFile(ctx, p, head)
+	again, _ := in.(io.ReaderAt) // a file, not what comes out of a packed one
+	return d.readFile(ctx, p, head, again)
 }
 
 // headBytes are enough to tell what a file is.
@@ -308,8 +309,8 @@ func objectHead(head []byte) bool {
 	return keys["apiVersion"] && keys["kind"] || keys["apiVersion"] && keys["items"]
 }
 
-// readFile reads the documents of one file.
-func (d *Dump) readFile(ctx context.Context, p location, in io.Reader) error {
+// readFile reads the documents of one file. Where it can be read again, that is how.
+func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, again io.ReaderAt) error {
 	if d.end = 0; p.layers == 0 && !p.found() {
 		if info, err := os.Stat(d.path); err == nil && info.Mode().IsRegular() {
 			d.end = d.bytes + info.Size()
@@ -318,7 +319,7 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader) error {
 	before, harms := d.objects, d.harms
 	var none []damage // what says nothing of being an object, with KeepGoing
 	docs := &documents{
-		name: p.name, from: &documentBytes{d, in}, decode: decode, most: d.how.Most / partOfInput,
+		name: p.name, from: &documentBytes{d, in}, again: again, decode: decode, most: d.how.Most / partOfInput,
 		emit: func(o object) error { return d.add(p, o) },
 		tolerant: &tolerance{
 			arrays: listOf(p.name), words: fromRancher(p.name), sums: d.sums,

@@ -28,7 +28,8 @@ type jsonReader struct {
 	held int     // bytes of in that the decoder has
 	line int     // lines that end before the last offset asked for
 	read int64   // bytes
-	most int64   // of them in one value
+	most int64   // of them in one value, or in all
+	all  bool    // most is of all of them
 	ends []int64 // where the lines after that end
 	kept *pieces // what was read so far; nil: that is not kept
 
@@ -38,7 +39,7 @@ type jsonReader struct {
 func (j *jsonReader) Read(p []byte) (int, error) {
 	_, _ = j.in.Discard(j.held)
 	j.held = 0
-	if _, j.failed = j.in.Peek(1); j.failed == nil && (j.read-j.InputOffset() > j.most || j.kept.size() > j.most) {
+	if _, j.failed = j.in.Peek(1); j.failed == nil && (j.read-j.InputOffset() > j.most || j.all && j.read > j.most) {
 		j.failed = tooLong(j.most)
 	}
 	if j.failed != nil {
@@ -74,20 +75,13 @@ func (p *pieces) add(text []byte) {
 	}
 }
 
-func (p *pieces) size() int64 {
-	if p == nil {
-		return 0
-	}
-	return int64(p.bytes)
-}
-
-// before returns what reads the pieces, and then the rest.
-func (p *pieces) before(rest io.Reader) io.Reader {
+// reader returns what reads the pieces.
+func (p *pieces) reader() io.Reader {
 	var readers []io.Reader
 	for _, text := range p.all {
 		readers = append(readers, bytes.NewReader(text))
 	}
-	return io.MultiReader(append(readers, rest)...)
+	return io.MultiReader(readers...)
 }
 
 // done leaves in the input what the decoder has not made use of, and returns
@@ -178,16 +172,26 @@ var jsonInItems = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\[|\{\s*(?:"\w+"\s*:\s*(?:"[^"\\]*"|\{[^{}]*\})\s*,\s*)*"items"\s*:\s*\[)`)
 })
 
-// recorded reads a recorded Snapshot object by object, so that its text is not held in one piece. It
-// reports false where that cannot be done, as something is odd about it: then the document is still
-// to be read.
+// recorded reads a recorded Snapshot object by object, so that its text is not held in one piece, and
+// not at all where it can be read again. It reports false where that cannot be done, as something is
+// odd about it: then the document is still to be read.
 func (d *documents) recorded() (bool, error) {
-	j := &jsonReader{in: d.in, line: d.line, most: d.most, kept: &pieces{}}
+	j := &jsonReader{in: d.in, line: d.line, most: d.most, all: true}
+	begin := d.taken.n - int64(d.in.Buffered())
+	if d.again == nil {
+		j.kept = &pieces{}
+	}
 	j.Decoder = jsontext.NewDecoder(j)
 	s, err := snapshot.DecodeFrom(j.Decoder)
 	if err != nil {
 		_, _ = d.in.Discard(j.held)
-		d.in = bufio.NewReaderSize(j.kept.before(d.in), 1<<16)
+		var text io.Reader
+		if d.again != nil {
+			text = io.NewSectionReader(d.again, begin, j.read)
+		} else {
+			text = j.kept.reader()
+		}
+		d.again, d.in = nil, bufio.NewReaderSize(io.MultiReader(text, d.in), 1<<16)
 		return false, nil
 	}
 	stripRecorded(s)

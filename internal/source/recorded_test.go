@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,9 +22,9 @@ import (
 )
 
 // readDocuments returns the objects of a text, the lines that were read, and what is wrong.
-func readDocuments(t *testing.T, from io.Reader, most int64) (all []object, lines int, err error) {
+func readDocuments(t *testing.T, from io.Reader, again io.ReaderAt, most int64) (all []object, lines int, err error) {
 	t.Helper()
-	d := &documents{name: "x", from: from, decode: decode, tolerant: &tolerance{harm: func(x damage) error { return x.InputError }}, most: most, emit: func(o object) error {
+	d := &documents{name: "x", from: from, again: again, decode: decode, tolerant: &tolerance{harm: func(x damage) error { return x.InputError }}, most: most, emit: func(o object) error {
 		all = append(all, o)
 		return nil
 	}}
@@ -35,7 +36,12 @@ func readDocuments(t *testing.T, from io.Reader, most int64) (all []object, line
 func asWhole(t *testing.T, text string, most int64) ([]object, int, error) {
 	t.Helper()
 	const begins = `"kind":"Snapshot"`
-	return readDocuments(t, strings.NewReader(strings.ReplaceAll(text, "{"+begins, `{"`+"names\":\"\","+begins)), most)
+	return readDocuments(t, strings.NewReader(strings.ReplaceAll(text, "{"+begins, `{"`+"names\":\"\","+begins)), nil, most)
+}
+
+// ways are a text that is read once, and one that can be read again.
+func ways(text string) map[string]io.ReaderAt {
+	return map[string]io.ReaderAt{"read once": nil, "that can be read again": strings.NewReader(text)}
 }
 
 // recordings are the texts of Snapshots: of examples, of random states, and one with more of everything than is read in
@@ -89,16 +95,18 @@ func TestRecorded(t *testing.T) {
 			{"and YAML", text + "---\nkind: Node\napiVersion: v1\nmetadata: {name: n}\n"},
 			{"and words", text + "no object"},
 		} {
-			got, lines, err := readDocuments(t, iotest.HalfReader(strings.NewReader(tt.text)), 0)
 			want, wantLines, wantErr := asWhole(t, tt.text, 0)
-			if fmt.Sprint(err) != fmt.Sprint(wantErr) || lines != wantLines {
-				t.Errorf("%d %s: %v in %d lines, want %v in %d", i, tt.why, err, lines, wantErr, wantLines)
-			}
-			if !reflect.DeepEqual(want, got) {
-				t.Fatalf("%d %s: (-whole +object by object):\n%.4000s", i, tt.why, cmp.Diff(want, got, cmp.AllowUnexported(object{}, page{}, listMeta{})))
-			}
-			if len(got) == 0 || got[0].snapshot == nil {
-				t.Fatalf("%d %s: no Snapshot", i, tt.why)
+			for way, again := range ways(tt.text) {
+				got, lines, err := readDocuments(t, iotest.HalfReader(strings.NewReader(tt.text)), again, 0)
+				if fmt.Sprint(err) != fmt.Sprint(wantErr) || lines != wantLines {
+					t.Errorf("%d %s, %s: %v in %d lines, want %v in %d", i, tt.why, way, err, lines, wantErr, wantLines)
+				}
+				if !reflect.DeepEqual(want, got) {
+					t.Fatalf("%d %s, %s: (-whole +object by object):\n%.4000s", i, tt.why, way, cmp.Diff(want, got, cmp.AllowUnexported(object{}, page{}, listMeta{})))
+				}
+				if len(got) == 0 || got[0].snapshot == nil {
+					t.Fatalf("%d %s, %s: no Snapshot", i, tt.why, way)
+				}
 			}
 		}
 	}
@@ -129,18 +137,25 @@ func TestRecordedOdd(t *testing.T) {
 		{"a field that is not known, behind what looks like a list wherever it is cut", strings.Replace(
 			changed(`"gaps":[`, `"gaps":[{"what":"","why":"","message":"`+strings.Repeat("[", 1<<18)+`"}`), `"envValues":`, `"more":1,"envValues":`, 1)},
 		{"no end, then another", text[:len(text)/2] + "\n" + text},
+		{"and so is the next", changed(`"pods":[`, `"more":1,"pods":[`) + " " + changed(`"nodes":[`, `"more":2,"nodes":[`) + text},
+		{"after blanks, another and a comment", "\n  " + text + "\n# next\n" + changed(`"pods":[`, `"more":1,"pods":[`) + text},
+		{"in UTF-16", utf16Text(binary.LittleEndian, changed(`"pods":[`, `"more":1,"pods":[`))},
 	} {
-		got, lines, err := readDocuments(t, strings.NewReader(tt.text), 0)
 		want, wantLines, wantErr := asWhole(t, tt.text, 0)
-		if fmt.Sprint(err) != fmt.Sprint(wantErr) || lines != wantLines || !reflect.DeepEqual(want, got) {
-			t.Errorf("%s: %v in %d lines, want %v in %d\n%s", tt.why, err, lines, wantErr, wantLines, cmp.Diff(want, got, cmp.AllowUnexported(object{}, page{}, listMeta{})))
+		for way, again := range ways(tt.text) {
+			got, lines, err := readDocuments(t, strings.NewReader(tt.text), again, 0)
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) || lines != wantLines || !reflect.DeepEqual(want, got) {
+				t.Errorf("%s, %s: %v in %d lines, want %v in %d\n%s", tt.why, way, err, lines, wantErr, wantLines, cmp.Diff(want, got, cmp.AllowUnexported(object{}, page{}, listMeta{})))
+			}
 		}
 	}
 	for _, most := range []int64{100, int64(len(text) / 2), int64(len(text) * 2)} {
-		_, _, err := readDocuments(t, strings.NewReader(text), most)
 		_, _, want := asWhole(t, text, most)
-		if fmt.Sprint(err) != fmt.Sprint(want) || (err == nil) != (most > int64(len(text))) {
-			t.Errorf("at most %d of %d bytes: %v, want %v", most, len(text), err, want)
+		for way, again := range ways(text) {
+			_, _, err := readDocuments(t, strings.NewReader(text), again, most)
+			if fmt.Sprint(err) != fmt.Sprint(want) || (err == nil) != (most > int64(len(text))) {
+				t.Errorf("at most %d of %d bytes, %s: %v, want %v", most, len(text), way, err, want)
+			}
 		}
 	}
 }

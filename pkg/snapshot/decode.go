@@ -153,19 +153,34 @@ func inParts[T any]() *jsonv2.Unmarshalers {
 				return err
 			}
 		}
-		size := len(part)
-		for _, p := range before {
-			size += len(p)
-		}
-		all := make([]T, 0, size)
-		for _, p := range append(before, part) {
-			all = append(all, p...)
-		}
-		*into = all
+		*into = Joined(append(before, part)...)
 		_, err := d.ReadToken()
 		return err
 	})
 }
+
+// Joined returns lists as one, as [slices.Concat] does, with a copy of each item, and no room for more. It is for
+// what is large: it copies in steps between which the garbage collector can stop it, which
+// waits for that on a processor of its own, and which the room for a long list is often what starts.
+func Joined[T any](lists ...[]T) []T {
+	const step = 32
+	size := 0
+	for _, list := range lists {
+		size += len(list)
+	}
+	all := make([]T, 0, size)
+	for _, list := range lists {
+		for some := range slices.Chunk(list, step) {
+			all = join(all, some)
+		}
+	}
+	return all
+}
+
+// join is where a goroutine can be stopped: in a call, as long as that is not made part of its caller.
+//
+//go:noinline
+func join[T any](all, more []T) []T { return append(all, more...) }
 
 // words are texts that many objects have, each held once.
 type words struct {

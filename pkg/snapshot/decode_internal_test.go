@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,24 @@ func TestDecodeShares(t *testing.T) {
 	}
 	if &s.Pods[0].Spec.Containers[0] != &s.Pods[1].Spec.Containers[0] {
 		t.Error("each has its own")
+	}
+}
+
+// TestJoined: lists as one, of whatever lengths, with no room for more, and of their own.
+func TestJoined(t *testing.T) {
+	numbers := make([]int, 200)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	for _, cuts := range [][2]int{{0, 0}, {0, 200}, {1, 31}, {31, 33}, {32, 64}, {64, 65}, {100, 200}} {
+		a, b, c := numbers[:cuts[0]], numbers[cuts[0]:cuts[1]], numbers[cuts[1]:]
+		got := Joined(a, b, c)
+		if !slices.Equal(got, numbers) || cap(got) != len(numbers) || &got[0] == &numbers[0] {
+			t.Errorf("cut at %v: %v with room for %d", cuts, got, cap(got))
+		}
+	}
+	if got := Joined[int](); got == nil || len(got) != 0 {
+		t.Errorf("of none: %#v", got)
 	}
 }
 

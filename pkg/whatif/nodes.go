@@ -40,7 +40,10 @@ func editNodes(s *snapshot.Snapshot, edits []NodeEdit) ([]NodeChange, error) {
 	if s.Lacks(snapshot.Nodes) {
 		return nil, lacking(s, snapshot.Nodes, "what there is to change")
 	}
-	s.Nodes, s.Pods = slices.Clone(s.Nodes), slices.Clone(s.Pods)
+	s.Nodes = snapshot.Joined(s.Nodes)
+	if slices.ContainsFunc(edits, func(e NodeEdit) bool { return e.Kind == NodeDown || e.Kind == NodeRemove }) {
+		s.Pods = snapshot.Joined(s.Pods)
+	}
 	before := map[string][]*NodeEdit{}
 	for i := range edits {
 		e := &edits[i]
@@ -103,6 +106,10 @@ func (e *NodeEdit) edit(s *snapshot.Snapshot, before map[string][]*NodeEdit) ([]
 		return removeNodes(s, chosen), nil
 	}
 	now := metav1.NewTime(s.TakenAt).Rfc3339Copy()
+	var podsOf map[string][]int
+	if e.Kind == NodeDown {
+		podsOf = podsByNode(s)
+	}
 	names, found := []string{}, false
 	for _, i := range chosen {
 		n := s.Nodes[i].DeepCopy()
@@ -132,7 +139,7 @@ func (e *NodeEdit) edit(s *snapshot.Snapshot, before map[string][]*NodeEdit) ([]
 			changed = uncordon(n)
 		case NodeDown:
 			changed = fallSilent(n, now)
-			changed = unready(s, n.Name, now) || changed
+			changed = unready(s, podsOf[n.Name], now) || changed
 		}
 		if changed {
 			found, s.Nodes[i] = true, *n
@@ -347,14 +354,11 @@ func fallSilent(n *corev1.Node, now metav1.Time) bool {
 	return changed
 }
 
-// unready marks the pods of a node not ready, as the node controller does when
-// the node is not any more.
-func unready(s *snapshot.Snapshot, node string, now metav1.Time) bool {
+// unready marks pods not ready, as the node controller does when their node
+// is not any more, and reports whether one was.
+func unready(s *snapshot.Snapshot, pods []int, now metav1.Time) bool {
 	changed := false
-	for i := range s.Pods {
-		if s.Pods[i].Spec.NodeName != node {
-			continue
-		}
+	for _, i := range pods {
 		p := s.Pods[i].DeepCopy()
 		for j := range p.Status.Conditions {
 			if c := &p.Status.Conditions[j]; c.Type == corev1.PodReady && c.Status != corev1.ConditionFalse {
@@ -364,6 +368,15 @@ func unready(s *snapshot.Snapshot, node string, now metav1.Time) bool {
 		}
 	}
 	return changed
+}
+
+// podsByNode returns the indexes of the pods of each node.
+func podsByNode(s *snapshot.Snapshot) map[string][]int {
+	of := map[string][]int{}
+	for i := range s.Pods {
+		of[s.Pods[i].Spec.NodeName] = append(of[s.Pods[i].Spec.NodeName], i)
+	}
+	return of
 }
 
 // removeNodes takes nodes away, with the pods that are bound to them.

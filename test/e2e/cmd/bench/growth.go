@@ -20,6 +20,9 @@ import (
 // grows is how many times more CPU a command may take for a snapshot of ten times as many nodes.
 const grows = 12
 
+// aTenth is a pattern for a tenth of the nodes of large.Dump, of any size.
+const aTenth = "ip-10-*7.*"
+
 // growth measures what each command takes of recorded snapshots of growing clusters, and returns an error
 // where one takes more than twelve times as much for ten times as many nodes.
 func growth(ctx context.Context, sizes []int) (err error) {
@@ -36,7 +39,8 @@ func growth(ctx context.Context, sizes []int) (err error) {
 	of := []string{"-n", size.Namespace(0), size.DaemonSet(0)}
 	commands := [][]string{
 		append([]string{"explain"}, of...), append([]string{"explain", "--node", size.Node(4)}, of...), {"explain", "-A"},
-		append([]string{"plan-rollout"}, of...), append([]string{"plan-rollout", "--restart"}, of...), append([]string{"plan-rollout", "--remove-nodes", "ip-10-0-*"}, of...),
+		append([]string{"plan-rollout"}, of...), append([]string{"plan-rollout", "--restart"}, of...),
+		append([]string{"plan-rollout", "--remove-nodes", aTenth}, of...), append([]string{"plan-rollout", "--node-down", aTenth}, of...),
 		append([]string{"history"}, of...), append([]string{"history", "--undo", "1"}, of...), append([]string{"snapshot"}, of...), append([]string{"snapshot", "--redact"}, of...),
 	}
 	before := make([]time.Duration, len(commands))
