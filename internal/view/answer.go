@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -216,9 +218,10 @@ func (a *answer) clause(p *explain.Problem, nodes []string) string {
 
 // strandedBeside are the other nodes from which a rollout removes the pod for a taint.
 func (a *answer) strandedBeside(nodes []string) (others []string) {
+	these := sets.New(nodes...)
 	for i := range a.e.Problems {
 		if p := &a.e.Problems[i]; fact(p.Facts, "strandedBy") != "" {
-			others = append(others, slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return slices.Contains(nodes, n) })...)
+			others = append(others, slices.DeleteFunc(slices.Clone(p.Nodes), these.Has)...)
 		}
 	}
 	slices.Sort(others)

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
@@ -130,10 +131,10 @@ func (a *answer) fix(f *explain.Fix, or string) {
 // makeRoom says what helps pods that do not fit on these nodes.
 func (a *answer) makeRoom(on []string) {
 	var said []string
-	nodes := map[string][]string{}
+	nodes, these := map[string][]string{}, sets.New(on...)
 	for i := range a.e.Problems {
 		p := &a.e.Problems[i]
-		at := slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return !slices.Contains(on, n) })
+		at := slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return !these.Has(n) })
 		f := with(p.Facts, daemonset.Facts{"resource": firstOf(p.Facts["resources"]), "short": lacking(p.Facts)})
 		words := fill(a.now, f, roomFixes[p.Code]...)
 		if len(at) == 0 || words == "" {

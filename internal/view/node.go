@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -30,8 +31,9 @@ func Nodes(w io.Writer, e *explain.Explanation, nodes []string, asked Asked, sty
 // unknownNodes says of the nodes that were asked for and that no answer names
 // why: one that is not there would have been refused.
 func unknownNodes(nodes, known []string) (out []*screen.Screen) {
+	named := sets.New(known...)
 	for _, name := range nodes {
-		if !slices.Contains(known, name) {
+		if !named.Has(name) {
 			out = append(out, &screen.Screen{Headline: screen.Headline{Verdict: "UNKNOWN", Tone: screen.Warn, Subject: name, Text: "the nodes could not be read, and no pod is assigned to it"}})
 		}
 	}

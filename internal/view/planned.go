@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -618,13 +620,13 @@ func (s *planned) rejectedImpact() {
 
 // gains says which nodes get a pod at once, and on which of them it never runs.
 func (s *planned) gains() {
-	pending, rejected := plan.Nodes(s.p.Unfit), s.otherSystem()
+	pending, rejected := sets.New(plan.Nodes(s.p.Unfit)...), sets.New(s.otherSystem()...)
 	var run, hang, none []string
 	for _, node := range plan.Nodes(s.p.Placement.Gain) {
 		switch {
-		case slices.Contains(pending, node):
+		case pending.Has(node):
 			hang = append(hang, node)
-		case slices.Contains(rejected, node):
+		case rejected.Has(node):
 			none = append(none, node)
 		default:
 			run = append(run, node)
@@ -717,8 +719,7 @@ func (s *planned) causes() {
 	}
 	for _, p := range known {
 		if p.Code == cause.PodOSNotSupported && p.Origin == nil {
-			gained := func(node string) bool { return slices.Contains(p.Nodes, node) }
-			f := with(p.Facts, daemonset.Facts{"gained": slices.ContainsFunc(plan.Nodes(s.p.Placement.Gain), gained), "some": someNames(p.Nodes)})
+			f := with(p.Facts, daemonset.Facts{"gained": sets.New(p.Nodes...).HasAny(plan.Nodes(s.p.Placement.Gain)...), "some": someNames(p.Nodes)})
 			s.s.Add(screen.Check, s.kubectl("kubectl get nodes", screen.Word("-L kubernetes.io/os")))
 			s.add(screen.Cause, "%s", fill(s.now, f, "{gained=true}the change: it makes {some} eligible, and its template is for {want} only", "the template: it is for {want} only"))
 		}

@@ -3,6 +3,7 @@ package cause
 import (
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,12 +81,15 @@ func (s Starts) Quantile(part float64) float64 {
 // had needed days.
 func (s Starts) slowest() time.Duration {
 	longest := s.Quantile(0.9)
-	for _, took := range s.Seconds {
-		if took <= Patience.Seconds() {
-			longest = max(longest, took)
-		}
+	if n := s.within(Patience); n > 0 {
+		longest = max(longest, s.Seconds[n-1])
 	}
 	return time.Duration(longest * float64(time.Second))
+}
+
+// within returns how many of the starts took no longer.
+func (s Starts) within(most time.Duration) int {
+	return sort.Search(len(s.Seconds), func(i int) bool { return s.Seconds[i] > most.Seconds() })
 }
 
 // compare adds to the facts of a pod that is not ready what other pods took: the
@@ -94,13 +98,8 @@ func (s Starts) compare(f daemonset.Facts) {
 	if len(s.Seconds) == 0 {
 		return
 	}
-	slowest, within := s.slowest(), 0
-	for _, took := range s.Seconds {
-		if took <= slowest.Seconds() {
-			within++
-		}
-	}
-	f["slowestStart"], f["starts"] = int(slowest.Round(time.Second).Seconds()), within
+	slowest := s.slowest()
+	f["slowestStart"], f["starts"] = int(slowest.Round(time.Second).Seconds()), s.within(slowest)
 }
 
 // A pod is late when it takes longer than any other did, and also twice as long or longer

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -199,11 +201,11 @@ func (e *Explanation) Sums() []Sum {
 // Eligible returns how many nodes DESIRED counts, how many it does not, and how
 // many of the former are NotReady.
 func (e *Explanation) Eligible() (eligible, excluded, notReady int) {
-	down := e.nodesOf(func(p *Problem) bool { return p.Code == cause.NodeNotReady || p.Code == cause.TerminatingOnDeadNode })
+	down := sets.New(e.nodesOf(func(p *Problem) bool { return p.Code == cause.NodeNotReady || p.Code == cause.TerminatingOnDeadNode })...)
 	for _, g := range e.Groups("DESIRED", true) {
 		eligible += g.Count
 		for _, n := range g.Nodes {
-			if slices.Contains(down, n) {
+			if down.Has(n) {
 				notReady++
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -120,9 +121,9 @@ func (g *given) inCommon(problems ...*Problem) bool {
 		return false
 	}
 	for _, p := range problems {
-		with := 0
+		with, on := 0, sets.New(p.Nodes...)
 		for i := range g.st.Nodes {
-			if n := &g.st.Nodes[i]; n.Object != nil && slices.Contains(p.Nodes, n.Name) {
+			if n := &g.st.Nodes[i]; n.Object != nil && on.Has(n.Name) {
 				with += b2i(c.Has(n.Object))
 			}
 		}

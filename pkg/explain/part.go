@@ -3,6 +3,8 @@ package explain
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
@@ -38,6 +40,7 @@ func (e *Explanation) Parts() []Part {
 		}
 		parts[i].Problems = append(parts[i].Problems, p)
 	}
+	nodesOf := map[int]sets.Set[string]{} // of the advices with such a fix
 	for _, f := range e.Fixes {
 		in := []int{}
 		for _, code := range e.Helps(&f) {
@@ -49,8 +52,11 @@ func (e *Explanation) Parts() []Part {
 		for n, i := range in {
 			switch {
 			case len(f.Nodes) > 0:
+				if nodesOf[i] == nil {
+					nodesOf[i] = sets.New(e.Advice[i].Nodes...)
+				}
 				here := f
-				here.Nodes = slices.DeleteFunc(slices.Clone(f.Nodes), func(node string) bool { return !slices.Contains(e.Advice[i].Nodes, node) })
+				here.Nodes = slices.DeleteFunc(slices.Clone(f.Nodes), func(node string) bool { return !nodesOf[i].Has(node) })
 				parts[i].Fixes = append(parts[i].Fixes, here)
 			case n == 0:
 				parts[i].Fixes = append(parts[i].Fixes, f)

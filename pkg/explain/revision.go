@@ -3,6 +3,8 @@ package explain
 import (
 	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Current returns the revision that holds the live template, or nil if none
@@ -17,10 +19,14 @@ func (e *Explanation) Current() *Revision {
 // ServedBy returns the old revision that all available pods are of; nil if they
 // are of several, or of the current one.
 func (e *Explanation) ServedBy() *Revision {
+	without := sets.Set[string]{}
+	if e.Impact != nil {
+		without = sets.New(e.Impact.Without...)
+	}
 	var on *Revision
 	for i := range e.Revisions {
 		r := &e.Revisions[i]
-		if !slices.ContainsFunc(r.Nodes, func(n string) bool { return e.Impact == nil || !slices.Contains(e.Impact.Without, n) }) {
+		if !slices.ContainsFunc(r.Nodes, func(n string) bool { return !without.Has(n) }) {
 			continue
 		}
 		if r.Current || on != nil {

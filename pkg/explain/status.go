@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -154,10 +156,10 @@ func (g *given) revisions() []Revision {
 // nodes returns the nodes of the Explanation: all, or those that were asked
 // for, with every rule.
 func (g *given) nodes(asked []string) []Node {
-	out := []Node{}
+	out, only := []Node{}, sets.New(asked...)
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
-		if len(asked) > 0 && !slices.Contains(asked, n.Name) {
+		if len(only) > 0 && !only.Has(n.Name) {
 			continue
 		}
 		v := Node{Name: n.Name, Exists: n.Exists, Slot: n.Slot, Pods: pods(slices.Concat(n.Pods, n.Ignored)), Problem: g.causes.Of(n.Name)}

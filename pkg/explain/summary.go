@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -55,9 +57,10 @@ func (e *Explanation) ordered(problems []*Problem) []*Problem {
 // Beside returns the problems other than these, but for nodes that go away, without
 // those that no rollout is about.
 func (e *Explanation) Beside(others []*Problem, going []string) (out []*Problem) {
+	goes := sets.New(going...)
 	for i := range e.Problems {
 		p := &e.Problems[i]
-		left := slices.DeleteFunc(slices.Clone(p.Nodes), func(name string) bool { return slices.Contains(going, name) })
+		left := slices.DeleteFunc(slices.Clone(p.Nodes), goes.Has)
 		same := func(other *Problem) bool { return other.Code == p.Code && slices.Equal(other.Nodes, left) }
 		if p.Count > 0 && p.Code != OnDeleteOutdated && p.Code != Misscheduled && !slices.ContainsFunc(others, same) {
 			out = append(out, p)

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -72,8 +74,9 @@ func (w *way) alternative(on Condition, nodes []string) (Alternative, *Outcome) 
 func (w *way) assuming(nodes []string, edit func(*assumedNode, *daemonset.Node, *cause.Cause)) *way {
 	a := *w.a
 	a.nodes, a.late = slices.Clone(a.nodes), nil
+	on := sets.New(nodes...)
 	for i := range w.st.Nodes {
-		if n := &w.st.Nodes[i]; slices.Contains(nodes, n.Name) {
+		if n := &w.st.Nodes[i]; on.Has(n.Name) {
 			a.nodes[i].pods = maps.Clone(a.nodes[i].pods)
 			edit(&a.nodes[i], n, w.a.causes.Of(n.Name))
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -135,8 +136,8 @@ func (p *Plan) Losses() []PlacementNode {
 // LostLater returns the nodes that lose their pod in the course of the rollout,
 // without those that do so at once for the change.
 func (p *Plan) LostLater() []PlacementNode {
-	at := Nodes(p.Placement.Lose)
-	return slices.DeleteFunc(slices.Clone(p.Lost), func(n PlacementNode) bool { return slices.Contains(at, n.Node) })
+	at := sets.New(Nodes(p.Placement.Lose)...)
+	return slices.DeleteFunc(slices.Clone(p.Lost), func(n PlacementNode) bool { return at.Has(n.Node) })
 }
 
 // LostOtherwise returns those of LostLater that are not stranded by a taint.
@@ -197,9 +198,13 @@ func (p *Plan) Supposed(nodes ...string) bool {
 	if p.Change == nil || len(nodes) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(nodes, func(name string) bool {
-		return !slices.ContainsFunc(p.Change.Nodes, func(c whatif.NodeChange) bool { return c.Kind == whatif.NodeDown && slices.Contains(c.Nodes, name) })
-	})
+	isDown := func(name string) bool {
+		return slices.ContainsFunc(p.Change.Nodes, func(c whatif.NodeChange) bool {
+			_, is := slices.BinarySearch(c.Nodes, name)
+			return is && c.Kind == whatif.NodeDown
+		})
+	}
+	return !slices.ContainsFunc(nodes, func(name string) bool { return !isDown(name) })
 }
 
 // SplitDown splits nodes that are down into those that are, and those that the plan was asked
@@ -484,8 +489,7 @@ func (p *Plan) Price() []string {
 // LosesBy returns the nodes that lose their pod with a way out, without those that do
 // so at once for the change.
 func (p *Plan) LosesBy(u *Unblock) []string {
-	at := Nodes(p.Placement.Lose)
-	return slices.DeleteFunc(slices.Clone(u.Loses), func(name string) bool { return slices.Contains(at, name) })
+	return slices.DeleteFunc(slices.Clone(u.Loses), sets.New(Nodes(p.Placement.Lose)...).Has)
 }
 
 // Down returns the nodes whose kubelet does not answer, of some problems.

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,6 +28,7 @@ type cost struct {
 	requests   int           // only of a counted run
 	paths      []string      // that were asked for, without those of further pages; only of a counted run
 	serverPeak int64
+	allocated  int64 // bytes, by the API server; only where its garbage is collected between runs
 }
 
 // command is a program with its arguments.
@@ -63,6 +65,20 @@ func (r *runner) run(ctx context.Context, c command) (cost, error) {
 	out.server, out.etcd = cpuOf(processes[stage.APIServer])-server, cpuOf(processes[stage.Etcd])-etcd
 	out.serverPeak = peakOf(processes[stage.APIServer])
 	return out, nil
+}
+
+// collect has the API server collect its garbage, and returns how many bytes it has allocated since it started.
+func (r *runner) collect(ctx context.Context) (int64, error) {
+	raw, err := r.stage.Client.Discovery().RESTClient().Get().AbsPath("/debug/pprof/heap").Param("gc", "1").Param("debug", "1").Do(ctx).Raw()
+	if err != nil {
+		return 0, fmt.Errorf("ask the API server for its heap: %w", err)
+	}
+	for line := range bytes.Lines(raw) {
+		if n, is := strings.CutPrefix(string(line), "# TotalAlloc = "); is {
+			return strconv.ParseInt(strings.TrimSpace(n), 10, 64)
+		}
+	}
+	return 0, errors.New("the API server's heap does not say what was allocated")
 }
 
 // counted runs a command once through a proxy that counts, and looks up its requests in the audit log.
