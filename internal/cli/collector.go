@@ -19,10 +19,13 @@ const (
 	many, most                         = 88 << 20, 160 << 20 // bytes that are alive
 
 	growthOfWatch = 100 // of what runs for hours: it is not to keep a processor busy
+
+	ofRecorded = 3 // bytes that are taken while a byte of a recorded snapshot is read
 )
 
-// ours says that the process is the program, and resting that rest was called.
-var ours, resting atomic.Bool
+// ours says that the process is the program, tuned that nobody else said when the collector runs, and resting that rest
+// was called.
+var ours, tuned, resting atomic.Bool
 
 // SetCollector has the garbage collector run when the program has taken so much memory that most
 // commands never do, and from there on at first more often than by Go's own setting, with which the
@@ -32,6 +35,7 @@ func SetCollector() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
+	tuned.Store(true)
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(firstCollection)
 	afterEachCollection(func() {
@@ -40,6 +44,19 @@ func SetCollector() {
 		debug.SetGCPercent(growthOf(live[0].Value.Uint64(), resting.Load()))
 		debug.SetMemoryLimit(math.MaxInt64)
 	})
+}
+
+// waitForRecorded has the garbage collector wait until a recorded snapshot of so many bytes is read: nearly all of it
+// stays, and a collection meanwhile would look through it for nothing.
+func waitForRecorded(bytes int64) {
+	if !tuned.Load() {
+		return
+	}
+	now := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(now)
+	taken := int64(now[0].Value.Uint64() - now[1].Value.Uint64())
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(max(firstCollection, taken+ofRecorded*bytes))
 }
 
 // rest has a program that has read what there is, and now waits for changes, take less of a processor. One that wakes up

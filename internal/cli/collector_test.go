@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"math"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"time"
 )
@@ -46,5 +48,29 @@ func TestAfterEachCollection(t *testing.T) {
 			case <-time.After(time.Second):
 			}
 		}
+	}
+}
+
+// TestWaitForRecorded: the collector waits until what a recorded snapshot takes is there, unless somebody else says when it
+// runs.
+func TestWaitForRecorded(t *testing.T) {
+	const bytes = 1 << 30
+	limit, percent := debug.SetMemoryLimit(math.MaxInt64), debug.SetGCPercent(100)
+	t.Cleanup(func() {
+		tuned.Store(false)
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(percent)
+	})
+	waitForRecorded(bytes)
+	if now := debug.SetMemoryLimit(-1); now != math.MaxInt64 {
+		t.Errorf("GOGC or GOMEMLIMIT is set: a limit of %d", now)
+	}
+	tuned.Store(true)
+	waitForRecorded(bytes)
+	if now := debug.SetMemoryLimit(-1); now < 3*bytes || now > 5*bytes {
+		t.Errorf("%d bytes are to come: a limit of %d", bytes, now)
+	}
+	if now := debug.SetGCPercent(-1); now != -1 {
+		t.Errorf("it runs again after %d %%", now)
 	}
 }

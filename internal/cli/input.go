@@ -170,7 +170,9 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 
 func (in *input) newReader(ctx context.Context) (reader, string, error) {
 	if len(in.from) > 0 {
-		d, err := source.ReadFiles(ctx, in.from, in.In, time.Now, in.how)
+		how := in.how
+		how.Stays = waitForRecorded
+		d, err := source.ReadFiles(ctx, in.from, in.In, time.Now, how)
 		for _, n := range d.Notes() {
 			in.note("%s", n)
 		}

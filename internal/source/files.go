@@ -61,6 +61,9 @@ type How struct {
 	// object may have a sixteenth of that, and what an archive unpacks to that is not read
 	// sixteen times that.
 	Most int64
+	// Stays is called before a recorded Snapshot is read of a file of so many bytes: nearly all of
+	// it stays in memory. It may be nil.
+	Stays func(bytes int64)
 }
 
 const (
@@ -233,8 +236,8 @@ func (d *Dump) readStream(ctx context.Context, p location, in io.Reader) error {
 			return nil
 		}
 	}
-	again, _ := in.(io.ReaderAt) // a file, not what comes out of a packed one
-	return d.readFile(ctx, p, head, again)
+	file, _ := in.(*os.File) // nil for what comes out of a packed one, or through a pipe
+	return d.readFile(ctx, p, head, file)
 }
 
 // headBytes are enough to tell what a file is.
@@ -309,8 +312,8 @@ func objectHead(head []byte) bool {
 	return keys["apiVersion"] && keys["kind"] || keys["apiVersion"] && keys["items"]
 }
 
-// readFile reads the documents of one file. Where it can be read again, that is how.
-func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, again io.ReaderAt) error {
+// readFile reads the documents of one file. If it is one that can be read again, that is how.
+func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.File) error {
 	if d.end = 0; p.layers == 0 && !p.found() {
 		if info, err := os.Stat(d.path); err == nil && info.Mode().IsRegular() {
 			d.end = d.bytes + info.Size()
@@ -319,7 +322,7 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, again io.
 	before, harms := d.objects, d.harms
 	var none []damage // what says nothing of being an object, with KeepGoing
 	docs := &documents{
-		name: p.name, from: &documentBytes{d, in}, again: again, decode: decode, most: d.how.Most / partOfInput,
+		name: p.name, from: &documentBytes{d, in}, decode: decode, most: d.how.Most / partOfInput,
 		emit: func(o object) error { return d.add(p, o) },
 		tolerant: &tolerance{
 			arrays: listOf(p.name), words: fromRancher(p.name), sums: d.sums,
@@ -332,6 +335,13 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, again io.
 			},
 			log: func(of logOf) { d.logs[of] = append(d.logs[of], logPlace{p, true}) },
 		},
+	}
+	if file != nil {
+		docs.again, docs.recording = file, func() {
+			if info, err := file.Stat(); err == nil && d.how.Stays != nil {
+				d.how.Stays(info.Size())
+			}
+		}
 	}
 	err := docs.read(ctx)
 	switch {

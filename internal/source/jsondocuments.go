@@ -181,6 +181,9 @@ func (d *documents) recorded() (bool, error) {
 	if d.again == nil {
 		j.kept = &pieces{}
 	}
+	if d.recording != nil {
+		d.recording()
+	}
 	j.Decoder = jsontext.NewDecoder(j)
 	s, err := snapshot.DecodeFrom(j.Decoder)
 	if err != nil {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -9,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -156,6 +159,38 @@ func TestRecordedOdd(t *testing.T) {
 			if fmt.Sprint(err) != fmt.Sprint(want) || (err == nil) != (most > int64(len(text))) {
 				t.Errorf("at most %d of %d bytes, %s: %v, want %v", most, len(text), way, err, want)
 			}
+		}
+	}
+}
+
+// TestStays: how much a recorded Snapshot is is told of a file, and of nothing else.
+func TestStays(t *testing.T) {
+	text := recordings(t)[0]
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write([]byte(text))
+	must(t, err)
+	must(t, z.Close())
+	for _, tt := range []struct {
+		why, name, text string
+		want            []int64
+	}{
+		{"a recorded Snapshot", "a.json", text, []int64{int64(len(text))}},
+		{"through a pipe: nobody knows how much comes", StandardInput, text, nil},
+		{"packed: it is not known before it is read", "a.json.gz", packed.String(), nil},
+		{"objects, of which not all stays", "a.json", dsJSON, nil},
+	} {
+		path := tt.name
+		if path != StandardInput {
+			path = filepath.Join(t.TempDir(), tt.name)
+			must(t, os.WriteFile(path, []byte(tt.text), 0o600))
+		}
+		var got []int64
+		how := How{Stays: func(n int64) { got = append(got, n) }}
+		_, err := ReadFiles(t.Context(), []string{path}, strings.NewReader(tt.text), time.Now, how)
+		must(t, err)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
 		}
 	}
 }

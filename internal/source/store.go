@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // store holds the objects of one kind, each once.
@@ -46,10 +48,10 @@ func (s *store[T]) settle(between bool) {
 		return
 	}
 	all := make([]T, 0, len(s.items)+s.fresh.size)
-	all = append(all, s.items...)
+	all = snapshot.Append(all, s.items)
 	s.items = nil
 	for i, part := range s.fresh.parts {
-		all = append(all, part...)
+		all = snapshot.Append(all, part)
 		s.fresh.parts[i] = nil // which makes room for the next one
 	}
 	s.items, s.fresh = all, pile[T]{}

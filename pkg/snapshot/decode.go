@@ -159,28 +159,33 @@ func inParts[T any]() *jsonv2.Unmarshalers {
 	})
 }
 
-// Joined returns lists as one, as [slices.Concat] does, with a copy of each item, and no room for more. It is for
-// what is large: it copies in steps between which the garbage collector can stop it, which
-// waits for that on a processor of its own, and which the room for a long list is often what starts.
+// Joined returns lists as one, as [slices.Concat] does, but for how it copies: see [Append].
 func Joined[T any](lists ...[]T) []T {
-	const step = 32
 	size := 0
 	for _, list := range lists {
 		size += len(list)
 	}
 	all := make([]T, 0, size)
 	for _, list := range lists {
-		for some := range slices.Chunk(list, step) {
-			all = join(all, some)
-		}
+		all = Append(all, list)
 	}
 	return all
 }
 
-// join is where a goroutine can be stopped: in a call, as long as that is not made part of its caller.
+// Append appends a list of what is large, in steps between which the garbage collector can stop it. It
+// waits for that, on a processor of its own, and the room for a long list is often what starts it.
+func Append[T any](all, more []T) []T {
+	const step = 32
+	for some := range slices.Chunk(more, step) {
+		all = appendStep(all, some)
+	}
+	return all
+}
+
+// appendStep is where a goroutine can be stopped: in a call, as long as that is not made part of its caller.
 //
 //go:noinline
-func join[T any](all, more []T) []T { return append(all, more...) }
+func appendStep[T any](all, more []T) []T { return append(all, more...) }
 
 // words are texts that many objects have, each held once.
 type words struct {
