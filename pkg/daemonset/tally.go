@@ -50,7 +50,7 @@ type part struct {
 	old            int32 // pods that are neither updated nor terminating
 	member         Membership
 	holds, surplus bool  // the node is one of Used; it has an available pod that counts against sunset
-	lacks          bool  // all that manage does is to create a pod
+	owed, lacks    bool  // manage creates a pod; and does nothing else
 	in             uint8 // the sets that have it, a bit for each
 }
 
@@ -112,7 +112,7 @@ func (t *Tally) put(i int32, n *Node) {
 	for j := range n.Pods {
 		p.old += int32(b2i(!n.Pods[j].Updated && !n.Pods[j].Terminating))
 	}
-	p.lacks = manage.create && !manage.deletesAny()
+	p.owed, p.lacks = manage.create, manage.create && !manage.deletesAny()
 	t.add(i, 1)
 	later := t.course.First == nil || !t.course.First(i)
 	in := uint8(b2i(manage.acts())<<manages | b2i(len(share.creates) > 0)<<creates | b2i(len(share.deletes) > 0)<<deletes |
@@ -244,8 +244,11 @@ func (t *Tally) manageAct(a *Act) {
 	a.Kind = StepManage
 	var unscheduled []Doomed
 	for _, i := range t.sets[manages].members {
-		if t.parts[i].lacks {
+		switch p := &t.parts[i]; {
+		case p.lacks:
 			a.create(i)
+			continue
+		case !p.owed && len(a.Deletes) == BurstReplicas: // nothing more of it is done
 			continue
 		}
 		share := t.manage(i)
