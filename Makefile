@@ -123,7 +123,7 @@ bench-stage: ## a real etcd and API server with 5,000 nodes and 130,000 pods, ke
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && go run ./cmd/bench stage $(or $(SIZE),5000)
 
-bench: ## every measurement of docs/performance.md, one after the other, an hour or less on a stage that is filled; fails where one of them asks for less; PAIRS=5 for fewer runs of each, PEERS=FOLDER as below
+bench: ## every measurement of docs/performance.md, one after the other, an hour or less on a stage that is filled; fails where one of them asks for less; PAIRS=5 for fewer runs of each but explain -A, PEERS=FOLDER as below
 	test/cluster/build.sh >/dev/null
 	@[ -z "$(ONLY)$(LINK)$(SIZE)" ] || { echo "ONLY, LINK and SIZE are of make bench-measure"; exit 1; }
 	cd test/e2e && go run ./cmd/bench all -pairs $(or $(PAIRS),11) -peers "$(PEERS)"

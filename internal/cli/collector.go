@@ -20,7 +20,8 @@ const (
 
 	growthOfWatch = 100 // of what runs for hours: it is not to keep a processor busy
 
-	ofRecorded = 3 // bytes that are taken while a byte of a recorded snapshot is read
+	ofRecorded = 3       // bytes that are taken while a byte of a recorded snapshot is read
+	mostWait   = 2 << 30 // bytes that are taken without a look at what is alive: something else may be in its file, too
 )
 
 // ours says that the process is the program, tuned that nobody else said when the collector runs, and resting that rest
@@ -47,16 +48,23 @@ func SetCollector() {
 }
 
 // waitForRecorded has the garbage collector wait until a recorded snapshot of so many bytes is read: nearly all of it
-// stays, and a collection meanwhile would look through it for nothing.
+// stays, and a collection meanwhile would look through it for nothing. It never has it run sooner.
 func waitForRecorded(bytes int64) {
 	if !tuned.Load() {
 		return
 	}
-	now := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	now := []metrics.Sample{
+		{Name: "/gc/heap/goal:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+	}
 	metrics.Read(now)
-	taken := int64(now[0].Value.Uint64() - now[1].Value.Uint64())
+	goal, objects, total, released := now[0].Value.Uint64(), now[1].Value.Uint64(), now[2].Value.Uint64(), now[3].Value.Uint64()
+	more := min(ofRecorded*bytes, mostWait)
+	if objects+uint64(more) <= goal {
+		return
+	}
 	debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(max(firstCollection, taken+ofRecorded*bytes))
+	debug.SetMemoryLimit(int64(total-released) + more)
 }
 
 // rest has a program that has read what there is, and now waits for changes, take less of a processor. One that wakes up

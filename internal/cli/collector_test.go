@@ -51,26 +51,43 @@ func TestAfterEachCollection(t *testing.T) {
 	}
 }
 
-// TestWaitForRecorded: the collector waits until what a recorded snapshot takes is there, unless somebody else says when it
-// runs.
+// TestWaitForRecorded: the collector waits until what a recorded snapshot takes is there, however large the file is only so
+// long, and not at all unless it would run before or where somebody else says when it runs.
 func TestWaitForRecorded(t *testing.T) {
-	const bytes = 1 << 30
-	limit, percent := debug.SetMemoryLimit(math.MaxInt64), debug.SetGCPercent(100)
+	const mega = 1 << 20
+	limit, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100)
 	t.Cleanup(func() {
 		tuned.Store(false)
 		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(percent)
 	})
-	waitForRecorded(bytes)
-	if now := debug.SetMemoryLimit(-1); now != math.MaxInt64 {
-		t.Errorf("GOGC or GOMEMLIMIT is set: a limit of %d", now)
-	}
-	tuned.Store(true)
-	waitForRecorded(bytes)
-	if now := debug.SetMemoryLimit(-1); now < 3*bytes || now > 5*bytes {
-		t.Errorf("%d bytes are to come: a limit of %d", bytes, now)
-	}
-	if now := debug.SetGCPercent(-1); now != -1 {
-		t.Errorf("it runs again after %d %%", now)
+	for _, tt := range []struct {
+		why         string
+		tuned       bool
+		bytes       int64
+		least, most int64 // of the limit, beyond what is taken; 0: it is as before
+	}{
+		{"GOGC or GOMEMLIMIT is set", false, 500 * mega, 0, 0},
+		{"a large one", true, 500 * mega, 1500 * mega, 1600 * mega},
+		{"a small one, which is read before the collector runs", true, 1, 0, 0},
+		{"one of many gigabytes", true, 1 << 40, 2048 * mega, 2148 * mega},
+	} {
+		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetGCPercent(100)
+		runtime.GC()
+		var before runtime.MemStats
+		runtime.ReadMemStats(&before)
+		tuned.Store(tt.tuned)
+		waitForRecorded(tt.bytes)
+		limit, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(-1)
+		if tt.least == 0 {
+			if limit != math.MaxInt64 || percent != 100 {
+				t.Errorf("%s: a limit of %d, and %d %%", tt.why, limit, percent)
+			}
+			continue
+		}
+		if beyond := limit - int64(before.Sys-before.HeapReleased); beyond < tt.least-100*mega || beyond > tt.most || percent != -1 {
+			t.Errorf("%s: %d bytes beyond what is taken, and %d %%", tt.why, beyond, percent)
+		}
 	}
 }

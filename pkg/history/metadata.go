@@ -74,7 +74,7 @@ func agrees(st *daemonset.State) bool {
 func placed(s *snapshot.Snapshot) *snapshot.Snapshot {
 	out := *s
 	out.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps), func(g snapshot.Gap) bool { return g.What == snapshot.PodStatus })
-	out.Pods = slices.Clone(s.Pods)
+	out.Pods = snapshot.Joined(s.Pods)
 	since := metav1.NewTime(s.TakenAt.Add(-time.Duration(s.DaemonSet.Spec.MinReadySeconds)*second - second))
 	ready := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: since}}
 	for i := range out.Pods {

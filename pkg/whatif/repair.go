@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // Repaired returns the State as it would be if the kubelets of some nodes
@@ -17,7 +18,7 @@ func Repaired(st *daemonset.State, names []string) (*daemonset.State, error) {
 	for _, name := range names {
 		is[name] = true
 	}
-	out.Nodes, out.Pods = slices.Clone(s.Nodes), slices.DeleteFunc(slices.Clone(s.Pods), func(p corev1.Pod) bool {
+	out.Nodes, out.Pods = snapshot.Joined(s.Nodes), slices.DeleteFunc(snapshot.Joined(s.Pods), func(p corev1.Pod) bool {
 		return is[p.Spec.NodeName] && p.DeletionTimestamp != nil
 	})
 	for i := range out.Nodes {
