@@ -411,8 +411,8 @@ func (p *score) enough(t *testing.T) {
 func (b *batch) describe(t *testing.T, r *record) string {
 	t.Helper()
 	var w strings.Builder
-	fmt.Fprintf(&w, "%s decided at %s, first write at version %d\n  creates %s\n  deletes %s\n",
-		b.kind, b.decided.Format("15:04:05.000"), b.version, itemsText(b.creates), itemsText(b.deletes))
+	fmt.Fprintf(&w, "%s begun at %s, pods listed after %s, decided at %s, first write at version %d\n  creates %s\n  deletes %s\n",
+		b.kind, b.began.Format(clockFace), b.listed.Format(clockFace), b.decided.Format(clockFace), b.version, itemsText(b.creates), itemsText(b.deletes))
 	events := r.ordered()
 	n := slices.IndexFunc(events, func(e event) bool { return e.version >= b.version })
 	s := r.replay(events[:n], b.decided)
@@ -429,6 +429,8 @@ func (b *batch) describe(t *testing.T, r *record) string {
 	return w.String()
 }
 
+const clockFace = "15:04:05.000000"
+
 func (e event) String() string {
 	what := "changed"
 	switch {
@@ -439,7 +441,10 @@ func (e event) String() string {
 	case e.object.GetDeletionTimestamp() != nil:
 		what = "changed, terminating"
 	}
-	text := fmt.Sprintf("%d %s %s %s %s", e.version, e.seen.Format("15:04:05.000"), e.kind, e.name, what)
+	text := fmt.Sprintf("%d %s %s %s %s", e.version, e.seen.Format(clockFace), e.kind, e.name, what)
+	if !e.heard.IsZero() {
+		text += ", heard of at " + e.heard.Format(clockFace)
+	}
 	if pod, ok := e.object.(*corev1.Pod); ok {
 		text += fmt.Sprintf(", for %s, %s, ready %t", e.node, pod.Status.Phase, stage.PodReady(pod))
 	}
