@@ -47,24 +47,35 @@ func SetCollector() {
 	})
 }
 
-// waitForRecorded has the garbage collector wait until a recorded snapshot of so many bytes is read: nearly all of it
-// stays, and a collection meanwhile would look through it for nothing. It never has it run sooner.
-func waitForRecorded(bytes int64) {
-	if !tuned.Load() {
-		return
-	}
-	now := []metrics.Sample{
-		{Name: "/gc/heap/goal:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
-	}
-	metrics.Read(now)
-	goal, objects, total, released := now[0].Value.Uint64(), now[1].Value.Uint64(), now[2].Value.Uint64(), now[3].Value.Uint64()
-	more := min(ofRecorded*bytes, mostWait)
-	if objects+uint64(more) <= goal {
-		return
+// waitForRecorded has the garbage collector wait until a recorded snapshot of so many bytes is read, which what it returns
+// is told: nearly all of it stays, and a collection meanwhile would look through it for nothing. It never has it run
+// sooner. The next one is when it would be if one had found then that all is alive.
+func waitForRecorded(bytes int64) (read func()) {
+	before := heapNow()
+	more := min(bytes, mostWait/ofRecorded) * ofRecorded
+	if !tuned.Load() || before.objects+more <= before.goal {
+		return func() {}
 	}
 	debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(int64(total-released) + more)
+	debug.SetMemoryLimit(before.taken + more)
+	return func() {
+		if after := heapNow(); after.collections == before.collections {
+			debug.SetMemoryLimit(after.taken + after.objects*int64(growthOf(uint64(after.objects), false))/100)
+		}
+	}
+}
+
+// heap is what the runtime says of the memory that it has, in bytes but for the number of collections.
+type heap struct{ goal, objects, taken, collections int64 }
+
+func heapNow() heap {
+	now := []metrics.Sample{
+		{Name: "/gc/heap/goal:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
+	}
+	metrics.Read(now)
+	value := func(i int) int64 { return int64(min(now[i].Value.Uint64(), math.MaxInt64)) }
+	return heap{goal: value(0), objects: value(1), taken: value(2) - value(3), collections: value(4)}
 }
 
 // rest has a program that has read what there is, and now waits for changes, take less of a processor. One that wakes up

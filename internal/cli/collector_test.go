@@ -78,13 +78,19 @@ func TestWaitForRecorded(t *testing.T) {
 		var before runtime.MemStats
 		runtime.ReadMemStats(&before)
 		tuned.Store(tt.tuned)
-		waitForRecorded(tt.bytes)
+		read := waitForRecorded(tt.bytes)
 		limit, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(-1)
+		debug.SetGCPercent(percent)
+		read()
+		after := debug.SetMemoryLimit(-1)
 		if tt.least == 0 {
-			if limit != math.MaxInt64 || percent != 100 {
-				t.Errorf("%s: a limit of %d, and %d %%", tt.why, limit, percent)
+			if limit != math.MaxInt64 || percent != 100 || after != limit {
+				t.Errorf("%s: a limit of %d, and %d %%; %d once it is read", tt.why, limit, percent, after)
 			}
 			continue
+		}
+		if beyond := after - int64(before.Sys-before.HeapReleased); beyond <= 0 || beyond > firstCollection+8*mega {
+			t.Errorf("%s: once it is read, %d bytes beyond what is taken", tt.why, beyond)
 		}
 		if beyond := limit - int64(before.Sys-before.HeapReleased); beyond < tt.least-100*mega || beyond > tt.most || percent != -1 {
 			t.Errorf("%s: %d bytes beyond what is taken, and %d %%", tt.why, beyond, percent)

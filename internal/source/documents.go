@@ -29,14 +29,17 @@ import (
 // batch of items is held as text, so that a list of any length takes the memory
 // of what is kept of it. Any other document is read as a whole.
 type documents struct {
-	name      string // that people know the file by
-	from      io.Reader
-	again     io.ReaderAt // what from reads, from its beginning; nil where it is read once
-	recording func()      // is called before a recorded Snapshot is read object by object; may be nil
-	decode    decoder
-	emit      func(object) error
-	most      int64      // bytes of one document that is read as a whole, and of one item of a list
-	tolerant  *tolerance // nil: of a manifest, in which nothing is passed over
+	name     string // that people know the file by
+	from     io.Reader
+	again    io.ReaderAt // what from reads, from its beginning; nil where it is read once
+	decode   decoder
+	emit     func(object) error
+	most     int64      // bytes of one document that is read as a whole, and of one item of a list
+	tolerant *tolerance // nil: of a manifest, in which nothing is passed over
+
+	// recording is called before a recorded Snapshot is read object by object, and what it returns
+	// when that is done. It may be nil.
+	recording func() (read func())
 
 	taken  *counting     // bytes of from
 	in     *bufio.Reader // of taken
@@ -98,6 +101,7 @@ const (
 
 var (
 	errCutOff   = errors.New("ends in the middle of an object: the file is cut off")
+	errChanged  = errors.New("it became shorter while it was read: run the command again, or copy the file first")
 	errNotText  = errors.New("not text")
 	errListEnd  = errors.New("a list without a kind: the file may be cut off")
 	errTwoLists = errors.New("items: appears twice")

@@ -61,9 +61,9 @@ type How struct {
 	// object may have a sixteenth of that, and what an archive unpacks to that is not read
 	// sixteen times that.
 	Most int64
-	// Stays is called before a recorded Snapshot is read of a file of so many bytes: nearly all of
-	// it stays in memory. It may be nil.
-	Stays func(bytes int64)
+	// Stays is called before the first recorded Snapshot is read, of a file of so many bytes: nearly
+	// all of it stays in memory. What it returns is called when that Snapshot is read. It may be nil.
+	Stays func(bytes int64) (read func())
 }
 
 const (
@@ -337,10 +337,13 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 		},
 	}
 	if file != nil {
-		docs.again, docs.recording = file, func() {
-			if info, err := file.Stat(); err == nil && d.how.Stays != nil {
-				d.how.Stays(info.Size())
+		docs.again, docs.recording = file, func() func() {
+			stays := d.how.Stays
+			d.how.Stays = nil
+			if info, err := file.Stat(); err == nil && stays != nil {
+				return stays(info.Size())
 			}
+			return func() {}
 		}
 	}
 	err := docs.read(ctx)

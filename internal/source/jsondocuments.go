@@ -182,7 +182,7 @@ func (d *documents) recorded() (bool, error) {
 		j.kept = &pieces{}
 	}
 	if d.recording != nil {
-		d.recording()
+		defer d.recording()()
 	}
 	j.Decoder = jsontext.NewDecoder(j)
 	s, err := snapshot.DecodeFrom(j.Decoder)
@@ -190,7 +190,7 @@ func (d *documents) recorded() (bool, error) {
 		_, _ = d.in.Discard(j.held)
 		var text io.Reader
 		if d.again != nil {
-			text = io.NewSectionReader(d.again, begin, j.read)
+			text = &entire{io.NewSectionReader(d.again, begin, j.read), j.read}
 		} else {
 			text = j.kept.reader()
 		}
@@ -200,6 +200,20 @@ func (d *documents) recorded() (bool, error) {
 	stripRecorded(s)
 	d.line = j.done()
 	return true, d.emitAll([]object{{kind: ofSnapshot, snapshot: s}}, "")
+}
+
+// entire reads so many bytes, and fails where there are fewer.
+type entire struct {
+	io.Reader
+	left int64
+}
+
+func (e *entire) Read(p []byte) (int, error) {
+	n, err := e.Reader.Read(p)
+	if e.left -= int64(n); err == io.EOF && e.left > 0 {
+		err = errChanged
+	}
+	return n, err
 }
 
 // jsonDocument reads an object, or a list, or an array of objects.

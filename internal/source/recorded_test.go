@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -163,9 +164,11 @@ func TestRecordedOdd(t *testing.T) {
 	}
 }
 
-// TestStays: how much a recorded Snapshot is is told of a file, and of nothing else.
+// TestStays: how much a recorded Snapshot is is told of a file, and of nothing else, before the first one is read, and
+// when that is over.
 func TestStays(t *testing.T) {
 	text := recordings(t)[0]
+	changed := func(old, new string) string { return strings.Replace(text, old, new, 1) }
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, err := z.Write([]byte(text))
@@ -173,9 +176,11 @@ func TestStays(t *testing.T) {
 	must(t, z.Close())
 	for _, tt := range []struct {
 		why, name, text string
-		want            []int64
+		want            []int64 // 0: it is read
 	}{
-		{"a recorded Snapshot", "a.json", text, []int64{int64(len(text))}},
+		{"a recorded Snapshot", "a.json", text, []int64{int64(len(text)), 0}},
+		{"several, of which not all stays", "a.json", text + text, []int64{int64(2 * len(text)), 0}},
+		{"one that cannot be read object by object", "a.json", changed(`"gaps":[`, `"more":1,"gaps":[`), []int64{int64(len(text) + 9), 0}},
 		{"through a pipe: nobody knows how much comes", StandardInput, text, nil},
 		{"packed: it is not known before it is read", "a.json.gz", packed.String(), nil},
 		{"objects, of which not all stays", "a.json", dsJSON, nil},
@@ -186,11 +191,27 @@ func TestStays(t *testing.T) {
 			must(t, os.WriteFile(path, []byte(tt.text), 0o600))
 		}
 		var got []int64
-		how := How{Stays: func(n int64) { got = append(got, n) }}
+		how := How{KeepGoing: true, Stays: func(n int64) func() {
+			got = append(got, n)
+			return func() { got = append(got, 0) }
+		}}
 		_, err := ReadFiles(t.Context(), []string{path}, strings.NewReader(tt.text), time.Now, how)
 		must(t, err)
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestRecordedChanged: a file that became shorter before something odd has it read again is not taken for what is left
+// of it.
+func TestRecordedChanged(t *testing.T) {
+	text := recordings(t)[0]
+	odd := strings.TrimSuffix(strings.TrimSpace(text), "}") + `,"more":1}`
+	for _, left := range []string{"", odd[:100], odd[:len(odd)/2]} {
+		got, _, err := readDocuments(t, strings.NewReader(odd+text), strings.NewReader(left), 0)
+		if !errors.Is(err, errChanged) || errors.Is(err, errNotKubernetes) || len(got) > 0 {
+			t.Errorf("%d bytes are left: %d objects, %v", len(left), len(got), err)
 		}
 	}
 }

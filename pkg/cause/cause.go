@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -61,6 +62,7 @@ type Causes struct {
 	fitting   *fitting                               // see fits
 	ports     map[string][]snapshot.HostPort         // by revision: see portsOfRevision
 	changed   func() time.Time                       // see Changed; computed where it is asked for
+	unmet     func() []refer.Missing                 // what the template refers to and does not exist; likewise
 	starts    Starts
 	nodes     map[string]*Cause           // by name; none where nothing is wrong
 	hide      func(message string) string // takes literal values out; nil until there is a message
@@ -79,6 +81,7 @@ func Find(st *daemonset.State) *Causes {
 	}
 	cs.admission = admissionOf(st)
 	cs.refusal, cs.changed = cs.quotable(cs.rejected(cs.refused())), sync.OnceValue(cs.lastChange)
+	cs.unmet = sync.OnceValue(func() []refer.Missing { return refer.Unmet(&st.DaemonSet.Spec.Template.Spec, s.References) })
 	if !st.PodsRead {
 		return cs
 	}

@@ -46,14 +46,14 @@ func FactsOf(m *refer.Missing) daemonset.Facts {
 // does not exist, where that is why. A volume that cannot be mounted is told also before an
 // event says so.
 func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
-	if c == nil || !p.Updated || cs.s.References == nil {
+	if c == nil || !p.Updated {
 		return c
 	}
 	code := c.Code
 	if code == ContainerCreating {
 		code = FailedMount
 	}
-	for _, m := range refer.Unmet(&cs.st.DaemonSet.Spec.Template.Spec, cs.s.References) {
+	for _, m := range cs.unmet() {
 		container := c.Facts.Text("container")
 		if codeOf(&m) != code || code == ContainerConfig && m.Container != container {
 			continue

@@ -284,7 +284,6 @@ func beyond(limit int, all []Revision, counts func(Revision) bool, inUse map[str
 // the status is of the live generation.
 func inferHistory(s *snapshot.Snapshot, pods []Pod) *History {
 	h := &History{Hash: hashOfNew, Inferred: "None"}
-	generation, ok := templateGeneration(s.DaemonSet)
 	var newest *corev1.Pod
 	hashes := map[string]int{}
 	for i := range pods {
@@ -293,7 +292,7 @@ func inferHistory(s *snapshot.Snapshot, pods []Pod) *History {
 			continue
 		}
 		hashes[p.Hash]++
-		if ok && p.Object.Labels[templateGenerationLabel] == generation && (newest == nil || younger(p.Object, newest)) {
+		if p.generation && (newest == nil || younger(p.Object, newest)) {
 			newest = p.Object
 		}
 	}
@@ -345,11 +344,11 @@ const (
 // updatedBy reports whether a pod is of the live template: by a hash that is not
 // empty, or, from 1.24 on (#107241), by its template generation. The latter
 // keeps pods in place where a revision was cut although nothing changed.
-func updatedBy(p *Pod, h *History, generation string, hasGeneration bool, profile Profile) UpdatedBy {
+func updatedBy(p *Pod, h *History, profile Profile) UpdatedBy {
 	if h.Hash != "" && h.hashOf(p) == h.Hash {
 		return ByHash
 	}
-	if profile.TemplateGenerationCounts && hasGeneration && p.Object.Labels[templateGenerationLabel] == generation {
+	if profile.TemplateGenerationCounts && p.generation {
 		return ByGeneration
 	}
 	return NotUpdated

@@ -75,6 +75,7 @@ type Pod struct {
 
 	Terminating, Updated, Ready bool
 	failed, succeeded           bool // its phase
+	generation                  bool // its template generation is that of the live template
 }
 
 // Slot sums up the pods of a node as the rolling update sees them: new and old
@@ -188,6 +189,14 @@ func SelectsAll(ds *appsv1.DaemonSet) bool {
 // by themselves: see views.
 func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed, released []Pod) {
 	claimed = make([]Pod, 0, len(pods))
+	generation, has := templateGeneration(st.DaemonSet)
+	newPod := func(p *corev1.Pod, c Claim) Pod {
+		return Pod{
+			Name: p.Name, Object: p, Claim: c, Hash: p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], Terminating: p.DeletionTimestamp != nil,
+			failed: p.Status.Phase == corev1.PodFailed, succeeded: p.Status.Phase == corev1.PodSucceeded,
+			generation: has && p.Labels[templateGenerationLabel] == generation,
+		}
+	}
 	for i := range pods {
 		p := &pods[i]
 		if p.Namespace != st.DaemonSet.Namespace {
@@ -204,13 +213,6 @@ func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed, re
 	}
 	slices.SortFunc(st.Foreign, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return claimed, released
-}
-
-func newPod(p *corev1.Pod, c Claim) Pod {
-	return Pod{
-		Name: p.Name, Object: p, Claim: c, Hash: p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], Terminating: p.DeletionTimestamp != nil,
-		failed: p.Status.Phase == corev1.PodFailed, succeeded: p.Status.Phase == corev1.PodSucceeded,
-	}
 }
 
 // comparePods is the order in which the controller keeps pods of one node, and
@@ -302,11 +304,11 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed, released []Pod) {
 // place puts the nodes that were read into Nodes, by name, with what Placement says of them.
 func (st *State) place(objects []corev1.Node) {
 	decisions := st.Placement.decisions()
-	st.Nodes = make([]Node, 0, len(objects))
-	for _, o := range inOrder(objects) {
-		st.Nodes = append(st.Nodes, Node{Name: o.Name, Object: o, Exists: true})
-		n := &st.Nodes[len(st.Nodes)-1]
-		n.ShouldRun, n.MayStay = decisions.of(n.Object)
+	st.Nodes = make([]Node, len(objects))
+	for i, o := range inOrder(objects) {
+		n := &st.Nodes[i]
+		n.Name, n.Object, n.Exists = o.Name, o, true
+		n.ShouldRun, n.MayStay = decisions.of(o)
 		alone := n.ShouldRun.excludedAlone()
 		n.StillDesired, n.StillRolled = alone && !st.Profile.NamespaceInStatus, alone && !st.Profile.NamespaceInRollout
 	}
@@ -328,13 +330,12 @@ func inOrder(objects []corev1.Node) []*corev1.Node {
 // views returns what adds to a Pod how the next sync sees it, of so many.
 func (st *State) views(pods int) func(*Pod) {
 	times := make([]time.Time, 0, pods) // in one piece
-	generation, hasGeneration := templateGeneration(st.DaemonSet)
 	revisions := map[string]string{}
 	for _, r := range slices.Backward(st.History.Revisions) {
 		revisions[r.Hash] = r.Name
 	}
 	return func(v *Pod) {
-		v.UpdatedBy = updatedBy(v, st.History, generation, hasGeneration, st.Profile)
+		v.UpdatedBy = updatedBy(v, st.History, st.Profile)
 		if v.Hash != "" { // else it is up to date with no revision, even with one that has no hash either
 			v.Revision = revisions[v.Hash]
 		}

@@ -150,6 +150,9 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 	}
 	const most = 5
 	tried := 0
+	if stalled.tally.Used() > st.Limit() && stalled.tally.Old() > 1 { // one node less leaves no room, and an old pod
+		tried = most
+	}
 	for i := range st.Nodes {
 		if !stalled.tally.Holds(int32(i)) || tried == most || st.Nodes[i].StillRolled || w.a.failsOn(&st.Nodes[i]) || w.a.nodes[i].tooSmall() {
 			continue

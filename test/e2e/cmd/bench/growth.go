@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -43,34 +44,27 @@ func growth(ctx context.Context, sizes []int) (err error) {
 		append([]string{"plan-rollout", "--remove-nodes", aTenth}, of...), append([]string{"plan-rollout", "--node-down", aTenth}, of...),
 		append([]string{"history"}, of...), append([]string{"history", "--undo", "1"}, of...), append([]string{"snapshot"}, of...), append([]string{"snapshot", "--redact"}, of...),
 	}
-	before := make([]time.Duration, len(commands))
-	var missed []string
+	files := make([]string, len(sizes))
 	for k, nodes := range sizes {
-		file, err := recorded(ctx, filepath.Join(plugin, "kubectl-ds"), folder, nodes, of)
-		if err != nil {
+		if files[k], err = recorded(ctx, filepath.Join(plugin, "kubectl-ds"), folder, nodes, of); err != nil {
 			return err
 		}
-		for i, args := range commands {
-			var runs []cost
-			for range roundsOf(nodes) {
-				cpu, memory, err := costOf(ctx, filepath.Join(plugin, "kubectl-ds"), append(args, "--from", file, "--max-input", "16Gi"), nil)
-				if err != nil {
-					return err
-				}
-				runs = append(runs, cost{cpu: cpu, memory: memory})
+	}
+	var missed []string
+	for _, args := range commands {
+		for k := range sizes[1:] {
+			took, err := pairs(ctx, filepath.Join(plugin, "kubectl-ds"), args, files[k:k+2], roundsOf(sizes[k+1]))
+			if err != nil {
+				return err
 			}
-			took := median(runs)
-			row := fmt.Sprintf("%7d nodes  %-60s %8.2f s  %6.0f MB", nodes, strings.Join(args, " "), took.cpu.Seconds(), mb(took.memory))
-			if k > 0 {
-				by, most := ratio(took.cpu, before[i]), grows*float64(nodes)/float64(10*sizes[k-1])
-				row += fmt.Sprintf("  %.1f of %.1f times as much", by, most)
-				if by > most {
-					missed = append(missed, row)
-					row += "  MISSED"
-				}
+			by, most := ratio(took[1].cpu, took[0].cpu), grows*float64(sizes[k+1])/float64(10*sizes[k])
+			row := fmt.Sprintf("%7d to %7d nodes  %-78s %5.2f to %5.2f s  %4.0f to %4.0f MB  %.1f of %.1f times as much", sizes[k], sizes[k+1], strings.Join(args, " "),
+				took[0].cpu.Seconds(), took[1].cpu.Seconds(), mb(took[0].memory), mb(took[1].memory), by, most)
+			if by > most {
+				missed = append(missed, row)
+				row += "  MISSED"
 			}
 			fmt.Println(row)
-			before[i] = took.cpu
 		}
 	}
 	if len(missed) > 0 {
@@ -79,10 +73,26 @@ func growth(ctx context.Context, sizes []int) (err error) {
 	return nil
 }
 
-// roundsOf is how often each command is run on so many nodes: what takes a tenth of a second differs by more from one
-// run to the next.
+// pairs returns the median costs of a command for each of two files. It is run for one and the other in turn: what
+// else the machine does changes within minutes.
+func pairs(ctx context.Context, program string, args, files []string, rounds int) ([2]cost, error) {
+	var runs [2][]cost
+	for range rounds {
+		for i, file := range files {
+			cpu, memory, err := costOf(ctx, program, append(slices.Clone(args), "--from", file, "--max-input", "16Gi"), nil)
+			if err != nil {
+				return [2]cost{}, err
+			}
+			runs[i] = append(runs[i], cost{cpu: cpu, memory: memory})
+		}
+	}
+	return [2]cost{median(runs[0]), median(runs[1])}, nil
+}
+
+// roundsOf is how often each command is run on so many nodes and on fewer: what takes a tenth of a second differs by
+// more from one run to the next.
 func roundsOf(nodes int) int {
-	const some, fewer = 5, 3
+	const some, fewer = 7, 3
 	if nodes > 10_000 {
 		return fewer
 	}

@@ -69,6 +69,9 @@ func run(ctx context.Context, args []string) error {
 			}
 			nodes = append(nodes, n)
 		}
+		if len(nodes) < 2 {
+			return errors.New(usage)
+		}
 		return growth(ctx, nodes)
 	case "parse":
 		if len(args) != 2 {
