@@ -523,6 +523,13 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
 // held returns the DaemonSet's revisions that the API holds, newest first.
 func (h *historyTest) held() []appsv1.ControllerRevision {
 	h.Helper()

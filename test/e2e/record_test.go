@@ -53,6 +53,7 @@ type moment struct {
 	objects    state
 	last, next event
 	known      time.Time // when the controller had heard of all of it
+	later      time.Time // when it or the record heard of anything that happened afterwards, at the earliest
 	expecting  bool
 }
 
@@ -200,8 +201,11 @@ func (r *record) at(version int64) moment {
 	created := map[string]bool{}
 	for _, e := range r.ordered() {
 		if e.version > version {
-			m.next = e
-			return m
+			if m.next.version == 0 {
+				m.next, m.later = e, e.seen
+			}
+			m.later = earlier(m.later, earlier(e.seen, e.known())) // each kind is watched by itself: a later one may be heard of first
+			continue
 		}
 		m.last = e
 		m.known = later(m.known, e.known())
@@ -279,7 +283,7 @@ func (r *record) latest() *snapshot.Snapshot { return r.replay(r.ordered(), time
 // syncs that left the status as it was knew of all that had happened, and ended before anything else happened.
 func (m *moment) settled(left []stage.Sync) bool {
 	return !m.next.status && !m.expecting && slices.ContainsFunc(left, func(s stage.Sync) bool {
-		return s.Start.After(m.known) && s.End.Before(m.next.seen) && s.End.Before(m.next.known())
+		return s.Start.After(m.known) && s.End.Before(m.later)
 	})
 }
 
@@ -359,5 +363,49 @@ func TestRecordGoesOn(t *testing.T) {
 	}
 	if want := []int64{3, 4, 6, 9}; !slices.Equal(versions, want) {
 		t.Errorf("recorded %v, want %v", versions, want)
+	}
+}
+
+// TestSettled: a status has settled where a sync that left it knew of all that there was, and ended before anything else
+// was heard of.
+func TestSettled(t *testing.T) {
+	at := func(milliseconds int) time.Time { return time.UnixMilli(int64(milliseconds)) }
+	pod := func(version int64, name string, seen, heard int) event {
+		return event{version: version, kind: "pod", name: name, node: name, seen: at(seen), heard: at(heard)}
+	}
+	status := func(version int64, seen, heard int) event {
+		return event{version: version, kind: "daemonset", name: "ds", status: true, seen: at(seen), heard: at(heard)}
+	}
+	created := func(e event) event { e.added = true; return e }
+	sync := func(start, end int) []stage.Sync {
+		return []stage.Sync{{Start: at(start), End: at(end), Acts: []stage.Act{{Time: at(start)}}}}
+	}
+	before := []event{pod(1, "a", 1, 1), status(2, 5, 9)}
+	for _, tt := range []struct {
+		why  string
+		then []event
+		left []stage.Sync
+		want bool
+	}{
+		{"a sync after all that there was, and before what came next", []event{pod(4, "a", 30, 31)}, sync(10, 20), true},
+		{"no sync left the status as it was", []event{pod(4, "a", 30, 31)}, nil, false},
+		{"the sync began before the controller had heard of the status", []event{pod(4, "a", 30, 31)}, sync(8, 20), false},
+		{"what came next was seen before the sync ended", []event{pod(4, "a", 19, 31)}, sync(10, 20), false},
+		{"… heard of by the controller", []event{pod(4, "a", 30, 19)}, sync(10, 20), false},
+		{"a further status came next", []event{status(4, 30, 31)}, sync(10, 20), false},
+		{"… and before it the change of a pod that the controller heard of later: the sync left that status as it was", []event{pod(4, "a", 30, 31), status(5, 15, 15)}, sync(16, 20), false},
+		{"a pod came of which the status may not know", []event{created(pod(4, "b", 10, 10)), status(5, 12, 12), pod(6, "a", 30, 31)}, sync(13, 20), false},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			r := &record{events: slices.Concat(before, tt.then)}
+			version := int64(2)
+			if slices.ContainsFunc(tt.then, func(e event) bool { return e.added }) {
+				version = 5
+			}
+			m := r.at(version)
+			if got := m.settled(tt.left); got != tt.want {
+				t.Errorf("settled: %t, want %t", got, tt.want)
+			}
+		})
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 // Sync is one pass of the DaemonSet controller over a DaemonSet. Of one DaemonSet there is one at a time.
 type Sync struct {
+	// Start and End rest on the last line of the log about it, which may come late on a busy machine: it began no later
+	// than its first act.
 	Start, End time.Time
 	// Acts are what it decided: first the manage part's, then the rolling update's, which is left out while the
 	// controller waits to see what manage did. There are none when it waits to see what an earlier sync did.
@@ -171,6 +173,9 @@ func parseSyncs(log, daemonSet string, now time.Time) ([]Sync, error) {
 				return err
 			}
 			next.Start, next.End = at.Add(-took), at
+			if len(next.Acts) > 0 && next.Acts[0].Time.Before(next.Start) { // the line came late
+				next.Start = next.Acts[0].Time
+			}
 			syncs, next = append(syncs, next), Sync{}
 		}
 		return nil

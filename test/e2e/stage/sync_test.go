@@ -48,6 +48,10 @@ func TestParseSyncs(t *testing.T) {
 			{Start: at(11).Add(500 * time.Microsecond), End: at(12)},
 		}, "both acts are one sync's, and not the next one's"},
 		{[]string{
+			creating("0101 00:00:00.004000", "ns/a", "null", "0"), deleting("0101 00:00:00.005000", "ns/a", "null", "0"),
+			finished(first, "ns/a", "3ms"),
+		}, []Sync{{Start: at(4), End: at(10), Acts: []Act{{Time: at(4)}}}}, "its last line came late: it had begun by its first act"},
+		{[]string{
 			creating("0101 00:00:00.004000", "ns/b", `["n1"]`, "1"), deleting("0101 00:00:00.005000", "ns/b", "null", "0"),
 			finished(first, "ns/a", "10ms"), finished("0101 00:00:00.012000", "ns/b", "10ms"),
 		}, []Sync{{Start: at(0), End: at(10)}}, "another DaemonSet's, in between"},
