@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"sync"
 	"testing"
@@ -73,12 +75,12 @@ func TestAgreesWithTheController(t *testing.T) {
 					samples := follow(t, c, r, ds)
 					catchUp(t, c, r, ds)
 					r.hear(t, c, ds.Namespace)
-					left := leftTheStatus(t, c, ds)
+					syncs := leftTheStatus(t, c, r, ds)
 					one, all := newTally(), newTally()
 					for n, raw := range samples {
-						one.add(t, r, left, c.PluginDir, filepath.Join(t.TempDir(), strconv.Itoa(n)+".json"), raw)
+						one.add(t, r, syncs, c.PluginDir, filepath.Join(t.TempDir(), strconv.Itoa(n)+".json"), raw)
 					}
-					all.addRecorded(t, r, left, from)
+					all.addRecorded(t, r, syncs, from)
 					t.Logf("%s\nread      %s\nrecorded  %s", ro.name, one, all)
 					mu.Lock()
 					read.merge(one)
@@ -165,21 +167,41 @@ func catchUp(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) {
 	}))
 }
 
-// leftTheStatus returns the syncs that looked at the pods and left the status as it was: they asked for no write of it.
-func leftTheStatus(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) []stage.Sync {
+// left is a sync that looked at the pods and left the status as it was: it asked for no write of it.
+type left struct {
+	stage.Sync
+	written time.Time // when the write of that status had come
+}
+
+// leftTheStatus returns them, and notes in the record when the write of each status came, which must hold them all.
+func leftTheStatus(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) (out []left) {
 	t.Helper()
 	log, err := c.AuditLog(t.Context())
 	must(t, err)
-	writes := slices.DeleteFunc(log, func(e stage.AuditEntry) bool {
-		return e.Verb != "update" || e.Resource != "daemonsets" || e.Subresource != "status" || e.Namespace != ds.Namespace || e.Name != ds.Name
-	})
+	var tried, written []time.Time
+	for _, e := range log {
+		if e.Verb != "update" || e.Resource != "daemonsets" || e.Subresource != "status" || e.Namespace != ds.Namespace || e.Name != ds.Name {
+			continue
+		}
+		tried = append(tried, e.Received)
+		if e.Code == http.StatusOK {
+			written = append(written, e.Received)
+		}
+	}
+	r.wrote(t, written)
 	syncs, err := c.Syncs(ds.Namespace, ds.Name)
 	must(t, err)
-	return slices.DeleteFunc(syncs, func(s stage.Sync) bool {
-		return len(s.Acts) == 0 || slices.ContainsFunc(writes, func(e stage.AuditEntry) bool {
-			return !e.Received.Before(s.Start) && !e.Received.After(s.End)
-		})
-	})
+	for _, s := range syncs {
+		within := func(at time.Time) bool { return !at.Before(s.Start) && !at.After(s.End) }
+		if len(s.Acts) == 0 || slices.ContainsFunc(tried, within) {
+			continue
+		}
+		before := sort.Search(len(written), func(i int) bool { return written[i].After(s.Start) })
+		if before > 0 {
+			out = append(out, left{s, written[before-1]})
+		}
+	}
+	return out
 }
 
 // tally counts what was compared.
@@ -209,7 +231,7 @@ func (a *tally) merge(b *tally) {
 }
 
 // add judges one snapshot, and compares if its status had settled.
-func (a *tally) add(t *testing.T, r *record, left []stage.Sync, plugin, file string, raw []byte) {
+func (a *tally) add(t *testing.T, r *record, syncs []left, plugin, file string, raw []byte) {
 	t.Helper()
 	a.read++
 	var s struct {
@@ -238,7 +260,7 @@ func (a *tally) add(t *testing.T, r *record, left []stage.Sync, plugin, file str
 	switch {
 	case !m.last.status || !m.objects.equal(held):
 		a.moving++
-	case !m.settled(left) || matured(&s.DaemonSet, s.Pods, s.TakenAt):
+	case !m.settled(syncs) || matured(&s.DaemonSet, s.Pods, s.TakenAt):
 		a.owed++
 	case a.done[version]:
 		a.repeated++
@@ -249,7 +271,7 @@ func (a *tally) add(t *testing.T, r *record, left []stage.Sync, plugin, file str
 }
 
 // addRecorded compares every status after a version that had settled, with what is computed from the record.
-func (a *tally) addRecorded(t *testing.T, r *record, left []stage.Sync, from int64) {
+func (a *tally) addRecorded(t *testing.T, r *record, syncs []left, from int64) {
 	t.Helper()
 	for _, e := range r.ordered() {
 		if !e.status || e.version <= from {
@@ -261,7 +283,7 @@ func (a *tally) addRecorded(t *testing.T, r *record, left []stage.Sync, from int
 		}
 		a.read++
 		s := r.replay(r.until(e.version+1), e.seen)
-		if !m.settled(left) || matured(s.DaemonSet, s.Pods, s.TakenAt) {
+		if !m.settled(syncs) || matured(s.DaemonSet, s.Pods, s.TakenAt) {
 			a.owed++
 			continue
 		}
