@@ -116,11 +116,12 @@ func sameNodes(r *whatif.Result) bool {
 // withoutLifted returns a State without the events of refusals that a new template
 // lifts.
 func withoutLifted(st *daemonset.State) *daemonset.State {
-	if !cause.Find(st).Lifted() {
+	refused := func(e corev1.Event) bool { return e.Reason == "FailedCreate" }
+	if !slices.ContainsFunc(st.Snapshot.Events, refused) || !cause.Find(st).Lifted() {
 		return st
 	}
 	s := *st.Snapshot
-	s.Events = slices.DeleteFunc(slices.Clone(s.Events), func(e corev1.Event) bool { return e.Reason == "FailedCreate" })
+	s.Events = slices.DeleteFunc(slices.Clone(s.Events), refused)
 	if lifted, err := st.Changed(&s); err == nil {
 		return lifted
 	}
