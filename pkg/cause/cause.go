@@ -63,9 +63,9 @@ type Causes struct {
 	ports     map[string][]snapshot.HostPort         // by revision: see portsOfRevision
 	changed   func() time.Time                       // see Changed; computed where it is asked for
 	unmet     func() []refer.Missing                 // what the template refers to and does not exist; likewise
-	starts    Starts
-	nodes     map[string]*Cause           // by name; none where nothing is wrong
-	hide      func(message string) string // takes literal values out; nil until there is a message
+	starts    func() Starts                          // likewise; where a pod is not Ready
+	nodes     map[string]*Cause                      // by name; none where nothing is wrong
+	hide      func(message string) string            // takes literal values out; nil until there is a message
 }
 
 // Find returns the causes that a State and the events of its Snapshot show.
@@ -74,13 +74,14 @@ func Find(st *daemonset.State) *Causes {
 	s := st.Snapshot
 	cs := &Causes{
 		s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{},
-		failures: map[string]*failures{}, ports: map[string][]snapshot.HostPort{}, nodes: map[string]*Cause{}, starts: StartsOf(st),
+		failures: map[string]*failures{}, ports: map[string][]snapshot.HostPort{}, nodes: map[string]*Cause{},
 	}
 	for i := range s.Events {
 		cs.note(&s.Events[i])
 	}
 	cs.admission = admissionOf(st)
 	cs.refusal, cs.changed = cs.quotable(cs.rejected(cs.refused())), sync.OnceValue(cs.lastChange)
+	cs.starts = sync.OnceValue(func() Starts { return StartsOf(st) })
 	cs.unmet = sync.OnceValue(func() []refer.Missing { return refer.Unmet(&st.DaemonSet.Spec.Template.Spec, s.References) })
 	if !st.PodsRead {
 		return cs

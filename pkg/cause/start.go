@@ -130,17 +130,17 @@ const (
 // current revision tell how long one takes, the latter is twice as long; where none of any
 // tells, both are Patience.
 func (cs *Causes) patience(fails bool) (whole, own time.Duration) {
-	if len(cs.starts.Seconds) == 0 {
+	if len(cs.starts().Seconds) == 0 {
 		return Patience, Patience
 	}
 	own = stayByAge
 	if fails {
 		own = stayByEvent
 	}
-	if !cs.starts.Updated {
+	if !cs.starts().Updated {
 		own *= 2
 	}
-	return max(own, stayFactor*cs.starts.slowest()), own
+	return max(own, stayFactor*cs.starts().slowest()), own
 }
 
 // stays reports whether a pod whose containers began at a time is expected to stay as it
@@ -159,7 +159,7 @@ func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
 	}
 	if c.Severity == SeverityError {
 		if c.Code == ProbeFailing {
-			cs.starts.compare(c.Facts)
+			cs.starts().compare(c.Facts)
 		}
 		return
 	}
@@ -172,16 +172,16 @@ func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
 	}
 	age := cs.at.Sub(began)
 	switch {
-	case len(cs.starts.Seconds) > 0:
-		slowest := cs.starts.slowest()
+	case len(cs.starts().Seconds) > 0:
+		slowest := cs.starts().slowest()
 		soonest, usual := soonestLate, usualStart
-		if c.Code == Starting && !cs.starts.Updated {
+		if c.Code == Starting && !cs.starts().Updated {
 			soonest, usual = soonestFirst, usualFirst
 		}
 		if age <= max(slowest, min(usual, max(soonest, 2*slowest))) {
 			return
 		}
-		cs.starts.compare(c.Facts)
+		cs.starts().compare(c.Facts)
 	case c.Code == Starting || age <= lateByEvent:
 		return
 	}

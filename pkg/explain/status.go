@@ -156,13 +156,17 @@ func (g *given) revisions() []Revision {
 // nodes returns the nodes of the Explanation: all, or those that were asked
 // for, with every rule.
 func (g *given) nodes(asked []string) []Node {
-	out, only := []Node{}, sets.New(asked...)
+	only, most := sets.New(asked...), len(g.st.Nodes)
+	if len(asked) > 0 {
+		most = len(asked)
+	}
+	out := make([]Node, 0, most)
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
 		if len(only) > 0 && !only.Has(n.Name) {
 			continue
 		}
-		v := Node{Name: n.Name, Exists: n.Exists, Slot: n.Slot, Pods: pods(slices.Concat(n.Pods, n.Ignored)), Problem: g.causes.Of(n.Name)}
+		v := Node{Name: n.Name, Exists: n.Exists, Slot: n.Slot, Pods: pods(n.Pods, n.Ignored), Problem: g.causes.Of(n.Name)}
 		if g.st.NodesRead {
 			v.ShouldRun, v.MayStay = &n.ShouldRun, &n.MayStay
 		}
@@ -175,14 +179,21 @@ func (g *given) nodes(asked []string) []Node {
 	return out
 }
 
-func pods(list []daemonset.Pod) []Pod {
-	out := []Pod{}
-	for _, p := range list {
-		out = append(out, Pod{
-			Name: p.Name, Phase: string(p.Object.Status.Phase), Terminating: p.Terminating, Revision: p.Revision,
-			Updated: p.Updated, UpdatedBy: p.UpdatedBy, Ready: p.Ready, Available: p.Available.OK, AvailableAt: p.AvailableAt,
-			Claim: p.Claim, Ignored: p.Ignored,
-		})
+func pods(lists ...[]daemonset.Pod) []Pod {
+	count := 0
+	for _, list := range lists {
+		count += len(list)
+	}
+	out := make([]Pod, 0, count)
+	for _, list := range lists {
+		for i := range list {
+			p := &list[i]
+			out = append(out, Pod{
+				Name: p.Name, Phase: string(p.Object.Status.Phase), Terminating: p.Terminating, Revision: p.Revision,
+				Updated: p.Updated, UpdatedBy: p.UpdatedBy, Ready: p.Ready, Available: p.Available.OK, AvailableAt: p.AvailableAt,
+				Claim: p.Claim, Ignored: p.Ignored,
+			})
+		}
 	}
 	return out
 }
