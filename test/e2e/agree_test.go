@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"sync"
 	"testing"
@@ -30,10 +29,10 @@ import (
 // DaemonSets at once, whenever a status had settled: as kubectl ds reads and explains it, and as the record of every
 // change has it, which misses none.
 //
-// Settled is told by that record and by the controller's log: the snapshot holds exactly what there was when the status
-// was written, nothing was still expected (see moment), what happened next was not a further write of the status, before
-// it the controller had looked once more, knowing of all that came before, and no pod became available by the clock
-// alone since it was written. Each written status is compared once in each way.
+// Settled is told by that record, by the controller's log and by the requests that the API server got: the snapshot holds
+// exactly what there was when the status was written, nothing was still expected (see moment), what happened next was not
+// a further write of the status, before it the controller had looked once more, knowing of all that came before, and no
+// pod became available by the clock alone since it was written. Each written status is compared once in each way.
 func TestAgreesWithTheController(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -75,7 +74,7 @@ func TestAgreesWithTheController(t *testing.T) {
 					samples := follow(t, c, r, ds)
 					catchUp(t, c, r, ds)
 					r.hear(t, c, ds.Namespace)
-					syncs := leftTheStatus(t, c, r, ds)
+					syncs := leftTheStatus(t, c, ds)
 					one, all := newTally(), newTally()
 					for n, raw := range samples {
 						one.add(t, r, syncs, c.PluginDir, filepath.Join(t.TempDir(), strconv.Itoa(n)+".json"), raw)
@@ -167,38 +166,37 @@ func catchUp(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) {
 	}))
 }
 
-// left is a sync that looked at the pods and left the status as it was: it asked for no write of it.
+// left is a sync that looked at the pods, created and deleted none, and left the status as it was: it asked for no write
+// of it.
 type left struct {
 	stage.Sync
-	written time.Time // when the write of that status had come
+	status int64 // the version of the DaemonSet that the last write of its status had left
 }
 
-// leftTheStatus returns them, and notes in the record when the write of each status came, which must hold them all.
-func leftTheStatus(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) (out []left) {
+// leftTheStatus returns them.
+func leftTheStatus(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) (out []left) {
 	t.Helper()
 	log, err := c.AuditLog(t.Context())
 	must(t, err)
-	var tried, written []time.Time
-	for _, e := range log {
-		if e.Verb != "update" || e.Resource != "daemonsets" || e.Subresource != "status" || e.Namespace != ds.Namespace || e.Name != ds.Name {
-			continue
-		}
-		tried = append(tried, e.Received)
-		if e.Code == http.StatusOK {
-			written = append(written, e.Received)
-		}
-	}
-	r.wrote(t, written)
+	writes := slices.DeleteFunc(log, func(e stage.AuditEntry) bool {
+		return e.Verb != "update" || e.Resource != "daemonsets" || e.Subresource != "status" || e.Namespace != ds.Namespace || e.Name != ds.Name
+	})
+	slices.SortStableFunc(writes, func(a, b stage.AuditEntry) int { return a.Received.Compare(b.Received) })
 	syncs, err := c.Syncs(ds.Namespace, ds.Name)
 	must(t, err)
+	var status int64
 	for _, s := range syncs {
-		within := func(at time.Time) bool { return !at.Before(s.Start) && !at.After(s.End) }
-		if len(s.Acts) == 0 || slices.ContainsFunc(tried, within) {
-			continue
+		wrote := false
+		for len(writes) > 0 && !writes[0].Received.After(s.End) {
+			if writes[0].Code == http.StatusOK {
+				status, err = strconv.ParseInt(writes[0].Version, 10, 64)
+				must(t, err)
+			}
+			wrote, writes = true, writes[1:]
 		}
-		before := sort.Search(len(written), func(i int) bool { return written[i].After(s.Start) })
-		if before > 0 {
-			out = append(out, left{s, written[before-1]})
+		acted := slices.ContainsFunc(s.Acts, func(a stage.Act) bool { return a.Creates > 0 || a.Deletes > 0 })
+		if len(s.Acts) > 0 && !acted && !wrote {
+			out = append(out, left{s, status})
 		}
 	}
 	return out

@@ -44,7 +44,6 @@ type event struct {
 	status  bool
 	seen    time.Time // when the record heard of it
 	heard   time.Time // when the controller did, at the latest: see hear
-	written time.Time // of a status: when the API server got it; see wrote
 }
 
 // moment is what there was when an event had just happened. expecting tells that, since the status write before the
@@ -54,7 +53,7 @@ type moment struct {
 	objects    state
 	last, next event
 	known      time.Time // when the controller had heard of all of it
-	later      time.Time // when it or the record heard of anything that happened afterwards, at the earliest
+	later      time.Time // the earliest time at which it, by its log, or the record heard of anything that happened afterwards
 	expecting  bool
 }
 
@@ -180,26 +179,6 @@ func (r *record) hear(t *testing.T, c *stage.Cluster, namespace string) {
 	}
 }
 
-// wrote notes when the API server got each status of the DaemonSet, by the times of all of them, the oldest first.
-func (r *record) wrote(t *testing.T, times []time.Time) {
-	t.Helper()
-	r.ordered()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := range r.events {
-		if !r.events[i].status {
-			continue
-		}
-		if len(times) == 0 {
-			t.Fatal("the record holds a status that nothing wrote")
-		}
-		r.events[i].written, times = times[0], times[1:]
-	}
-	if len(times) > 0 {
-		t.Fatalf("%d statuses were written that the record does not hold", len(times))
-	}
-}
-
 // seen reports whether the record has come to a version of a kind of object.
 func (r *record) seen(kind string, version int64) bool {
 	r.mu.Lock()
@@ -301,10 +280,10 @@ func (r *record) replay(events []event, taken time.Time) *snapshot.Snapshot {
 func (r *record) latest() *snapshot.Snapshot { return r.replay(r.ordered(), time.Now()) }
 
 // settled reports whether nothing more is to come of a status that was written last: nothing is expected, and one of the
-// syncs that left it as it was knew of all that had happened, and ended before anything else happened.
+// syncs that left it as it was knew of all that had happened, and ended before anything else was heard of.
 func (m *moment) settled(syncs []left) bool {
 	return !m.next.status && !m.expecting && slices.ContainsFunc(syncs, func(s left) bool {
-		return s.written.Equal(m.last.written) && s.Start.After(m.known) && s.End.Before(m.later)
+		return s.status == m.last.version && s.Start.After(m.known) && s.End.Before(m.later)
 	})
 }
 
@@ -394,15 +373,15 @@ func TestSettled(t *testing.T) {
 	pod := func(version int64, name string, seen, heard int) event {
 		return event{version: version, kind: "pod", name: name, node: name, seen: at(seen), heard: at(heard)}
 	}
-	status := func(version int64, written, seen, heard int) event {
-		return event{version: version, kind: "daemonset", name: "ds", status: true, written: at(written), seen: at(seen), heard: at(heard)}
+	status := func(version int64, seen, heard int) event {
+		return event{version: version, kind: "daemonset", name: "ds", status: true, seen: at(seen), heard: at(heard)}
 	}
 	created := func(e event) event { e.added = true; return e }
-	of := func(written, start, end int) []left {
-		return []left{{stage.Sync{Start: at(start), End: at(end)}, at(written)}}
+	of := func(status int64, start, end int) []left {
+		return []left{{stage.Sync{Start: at(start), End: at(end)}, status}}
 	}
 	events := func(then ...event) []event {
-		return slices.Concat([]event{pod(1, "a", 1, 1), status(2, 3, 5, 9)}, then)
+		return slices.Concat([]event{pod(1, "a", 1, 1), status(2, 5, 9)}, then)
 	}
 	for _, tt := range []struct {
 		why     string
@@ -411,16 +390,16 @@ func TestSettled(t *testing.T) {
 		left    []left
 		want    bool
 	}{
-		{"a sync after all that there was, and before what came next", events(pod(4, "a", 30, 31)), 2, of(3, 10, 20), true},
+		{"a sync after all that there was, and before what came next", events(pod(4, "a", 30, 31)), 2, of(2, 10, 20), true},
 		{"no sync left the status as it was", events(pod(4, "a", 30, 31)), 2, nil, false},
-		{"the sync began before the controller had heard of the status", events(pod(4, "a", 30, 31)), 2, of(3, 8, 20), false},
-		{"what came next was seen before the sync ended", events(pod(4, "a", 19, 31)), 2, of(3, 10, 20), false},
-		{"… heard of by the controller", events(pod(4, "a", 30, 19)), 2, of(3, 10, 20), false},
-		{"a further status came next", events(status(4, 25, 30, 31)), 2, of(3, 10, 20), false},
-		{"… and before it the change of a pod that was heard of later", events(pod(4, "a", 30, 31), status(5, 12, 15, 15)), 2, of(3, 16, 20), false},
-		{"… where the sync knew of that status before the log tells that it was heard of", events(pod(4, "a", 30, 31), status(5, 12, 25, 25)), 2, of(12, 16, 20), false},
-		{"… of which it is the settled one", events(status(5, 12, 14, 15), pod(6, "a", 30, 31)), 5, of(12, 16, 20), true},
-		{"a pod came of which the status may not know", events(created(pod(4, "b", 10, 10)), status(5, 12, 12, 12), pod(6, "a", 30, 31)), 5, of(12, 13, 20), false},
+		{"the sync began before the controller had heard of the status", events(pod(4, "a", 30, 31)), 2, of(2, 8, 20), false},
+		{"what came next was seen before the sync ended", events(pod(4, "a", 19, 31)), 2, of(2, 10, 20), false},
+		{"… heard of by the controller", events(pod(4, "a", 30, 19)), 2, of(2, 10, 20), false},
+		{"a further status came next", events(status(4, 30, 31)), 2, of(2, 10, 20), false},
+		{"… and before it the change of a pod that was heard of later", events(pod(4, "a", 30, 31), status(5, 15, 15)), 2, of(2, 16, 20), false},
+		{"… where the sync knew of that status before the log tells that it was heard of", events(pod(4, "a", 30, 31), status(5, 25, 25)), 2, of(5, 16, 20), false},
+		{"… of which it is the settled one", events(status(5, 14, 15), pod(6, "a", 30, 31)), 5, of(5, 16, 20), true},
+		{"a pod came of which the status may not know", events(created(pod(4, "b", 10, 10)), status(5, 12, 12), pod(6, "a", 30, 31)), 5, of(5, 13, 20), false},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			m := (&record{events: tt.events}).at(tt.version)

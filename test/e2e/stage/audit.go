@@ -13,8 +13,9 @@ import (
 )
 
 // auditPolicy records who asked for what, without bodies. Node leases are left out: they are the kubelets' heartbeats,
-// several a second, and nobody asks about them. Only what is answered to the creation of a pod is kept: the name that
-// the API server gave it stands nowhere else.
+// several a second, and nobody asks about them. Only what is answered to the creation of a pod and to the write of a
+// status of a DaemonSet is kept: the name that the API server gave the one, and the version that it gave the other, stand
+// nowhere else.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -25,13 +26,16 @@ rules:
 - level: RequestResponse
   verbs: [create]
   resources: [{group: "", resources: [pods]}]
+- level: RequestResponse
+  verbs: [update]
+  resources: [{group: apps, resources: [daemonsets/status]}]
 - level: Metadata
 `
 
 // auditPolicyOf returns the policy of a stage; that of a bare one keeps no bodies.
 func auditPolicyOf(bare bool) string {
 	if bare {
-		return strings.Replace(auditPolicy, "level: RequestResponse", "level: Metadata", 1)
+		return strings.ReplaceAll(auditPolicy, "level: RequestResponse", "level: Metadata")
 	}
 	return auditPolicy
 }
@@ -49,7 +53,8 @@ type AuditEntry struct {
 	Subresource     string
 	Namespace, Name string // of a created pod: the name that it got
 	URI             string
-	Code            int // of the HTTP response
+	Code            int    // of the HTTP response
+	Version         string // of what the API server answered to a creation of a pod or a write of a DaemonSet's status
 }
 
 // AuditLog returns the entries of the API server's audit log so far, oldest first. Every request that was answered
@@ -92,7 +97,9 @@ func parseAudit(data []byte, mark string) (entries []AuditEntry, seen bool, err 
 			User                     struct{ Username string }
 			ObjectRef                struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 			ResponseStatus           struct{ Code int }
-			ResponseObject           struct{ Metadata struct{ Name string } }
+			ResponseObject           struct {
+				Metadata struct{ Name, ResourceVersion string }
+			}
 		}
 		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, false, fmt.Errorf("audit log: %w", err)
@@ -105,7 +112,7 @@ func parseAudit(data []byte, mark string) (entries []AuditEntry, seen bool, err 
 			User: e.User.Username, UserAgent: e.UserAgent,
 			Verb: e.Verb, Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource, Subresource: e.ObjectRef.Subresource,
 			Namespace: e.ObjectRef.Namespace, Name: cmp.Or(e.ObjectRef.Name, e.ResponseObject.Metadata.Name),
-			URI: e.RequestURI, Code: e.ResponseStatus.Code,
+			URI: e.RequestURI, Code: e.ResponseStatus.Code, Version: e.ResponseObject.Metadata.ResourceVersion,
 		})
 	}
 }
