@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -173,8 +174,8 @@ type left struct {
 	status int64 // the version of the DaemonSet that the last write of its status had left
 }
 
-// leftTheStatus returns them.
-func leftTheStatus(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) (out []left) {
+// leftTheStatus returns those of a DaemonSet so far, oldest first.
+func leftTheStatus(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) []left {
 	t.Helper()
 	log, err := c.AuditLog(t.Context())
 	must(t, err)
@@ -184,13 +185,21 @@ func leftTheStatus(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) (out []
 	slices.SortStableFunc(writes, func(a, b stage.AuditEntry) int { return a.Received.Compare(b.Received) })
 	syncs, err := c.Syncs(ds.Namespace, ds.Name)
 	must(t, err)
+	out, err := leftOf(syncs, writes)
+	must(t, err)
+	return out
+}
+
+// leftOf returns those of the syncs, given all syncs of a DaemonSet and all writes of its status, each oldest first.
+func leftOf(syncs []stage.Sync, writes []stage.AuditEntry) (out []left, err error) {
 	var status int64
 	for _, s := range syncs {
 		wrote := false
 		for len(writes) > 0 && !writes[0].Received.After(s.End) {
 			if writes[0].Code == http.StatusOK {
-				status, err = strconv.ParseInt(writes[0].Version, 10, 64)
-				must(t, err)
+				if status, err = strconv.ParseInt(writes[0].Version, 10, 64); err != nil {
+					return nil, fmt.Errorf("the version that a write of the status left: %w", err)
+				}
 			}
 			wrote, writes = true, writes[1:]
 		}
@@ -199,7 +208,47 @@ func leftTheStatus(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) (out []
 			out = append(out, left{s, status})
 		}
 	}
-	return out
+	return out, nil
+}
+
+// TestLeftOf: a sync left the status where it looked, did nothing and wrote nothing; of which write that status is, the
+// last answered one tells.
+func TestLeftOf(t *testing.T) {
+	at := func(milliseconds int) time.Time { return time.UnixMilli(int64(milliseconds)) }
+	sync := func(start, end int, acts ...stage.Act) stage.Sync {
+		return stage.Sync{Start: at(start), End: at(end), Acts: acts}
+	}
+	write := func(received, code int, version string) stage.AuditEntry {
+		return stage.AuditEntry{Received: at(received), Code: code, Version: version}
+	}
+	idle, quiet := stage.Act{}, sync(20, 29, stage.Act{}, stage.Act{})
+	for _, tt := range []struct {
+		why    string
+		syncs  []stage.Sync
+		writes []stage.AuditEntry
+		want   []left
+	}{
+		{"a sync that looked", []stage.Sync{sync(10, 19, idle), quiet}, []stage.AuditEntry{write(15, 200, "7")}, []left{{quiet, 7}}},
+		{"one that waited, and did not look", []stage.Sync{sync(10, 19, idle), sync(20, 29)}, []stage.AuditEntry{write(15, 200, "7")}, nil},
+		{"one that created", []stage.Sync{sync(10, 19, stage.Act{Creates: 1}, idle)}, nil, nil},
+		{"one that deleted", []stage.Sync{sync(10, 19, idle, stage.Act{Deletes: 1})}, nil, nil},
+		{"one whose write was refused wrote all the same; the next left the status before it", []stage.Sync{sync(1, 9, idle), sync(10, 19, idle), quiet},
+			[]stage.AuditEntry{write(5, 200, "7"), write(15, 409, "")}, []left{{quiet, 7}}},
+		{"a write that changed nothing leaves the version that there was", []stage.Sync{sync(1, 9, idle), sync(10, 19, idle), quiet},
+			[]stage.AuditEntry{write(5, 200, "7"), write(15, 200, "7")}, []left{{quiet, 7}}},
+		{"of two writes of a sync the last", []stage.Sync{sync(10, 19, idle), quiet}, []stage.AuditEntry{write(12, 200, "7"), write(15, 200, "8")}, []left{{quiet, 8}}},
+		{"a later write is not its status", []stage.Sync{sync(10, 19, idle), quiet}, []stage.AuditEntry{write(15, 200, "7"), write(35, 200, "9")}, []left{{quiet, 7}}},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got, err := leftOf(tt.syncs, tt.writes)
+			if err != nil || !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %+v, %v, want %+v", got, err, tt.want)
+			}
+		})
+	}
+	if _, err := leftOf([]stage.Sync{quiet}, []stage.AuditEntry{write(25, 200, "")}); err == nil {
+		t.Error("a write without a version is no error")
+	}
 }
 
 // tally counts what was compared.
