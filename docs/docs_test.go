@@ -66,7 +66,11 @@ func resolve(rows map[string]string, field string) string {
 		}
 		above = strings.TrimSuffix(above[:i], "[]")
 		if _, as, found := strings.Cut(rows[above], ", as "); found {
-			return resolve(rows, strings.Trim(as, "`")+field[len(above):])
+			to, inside := strings.Trim(as, "`"), strings.TrimPrefix(field[len(above):], "[]")
+			if strings.HasPrefix(rows[to], "list of ") {
+				to += "[]"
+			}
+			return resolve(rows, to+inside)
 		}
 	}
 }

@@ -370,13 +370,13 @@ func (o *planning) status(plans []planned) error {
 
 // statusOf is the exit status of one plan with --exit-code; 0 for none.
 func statusOf(p *plan.Plan) exitStatus {
-	underWay := p.Subject == plan.SubjectRollout && (p.Outcome.Code == plan.Completes || p.Next.Kind != daemonset.StepNone)
+	underWay := p.Subject == plan.SubjectRollout && (p.Outcome.ReachesEnd() || p.Next.Kind != daemonset.StepNone)
 	switch {
 	case p.Outcome.Code == plan.Stalls:
 		return stuck
 	case p.Outcome.Code == plan.RemovesAllPods:
 		return degraded
-	case p.Outcome.Unserved() > 0 && (p.Outcome.Code == plan.Completes || p.Outcome.Code == plan.NothingToDo):
+	case p.Outcome.Unserved() > 0 && (p.Outcome.ReachesEnd() || p.Outcome.Code == plan.NothingToDo):
 		return degraded
 	case p.Outcome.Code == plan.Unknown:
 		return inPart

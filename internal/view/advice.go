@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -32,10 +34,13 @@ var advices = map[explain.AdviceCode][]string{
 		"{told=true}{undo=true}{back}; later publish the image for {platform}, or keep the pod off {count?this node|these nodes}", "{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
 		"find out whether the image is built for {platform} (Check) before you change anything",
 	},
-	explain.AdviseExcludeNodes: {"{problem=NextRolloutStalls}nothing now; before the next rollout have the template exclude {where} too, by its nodeSelector", "{problem=ExcludedButCounted}have the template exclude {count?this node|these nodes} too, by its nodeSelector[ ({Fix})]", "keep the pod off {count?this node|these nodes}[ ({Fix})]"},
-	explain.AdviseCompareNodes: {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
-	explain.AdviseConfig:       {"create what the message below names, or correct the template"},
-	explain.AdviseReadEvents:   {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
+	explain.AdviseExcludeNodes:    {"{problem=NextRolloutStalls}nothing now; before the next rollout have the template exclude {where} too, by its nodeSelector", "{problem=ExcludedButCounted}have the template exclude {count?this node|these nodes} too, by its nodeSelector[ ({Fix})]", "keep the pod off {count?this node|these nodes}[ ({Fix})]"},
+	explain.AdviseCompareNodes:    {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
+	explain.AdviseCorrectTemplate: {"correct the template (Cause)"},
+	explain.AdviseInjector:        {"read the logs of container {container} (Check), and ask whoever adds it to the pods"},
+	explain.AdviseFreeNode:        {"see what fills {where} (Check), and free it, or ask the team that runs {count?it|them}"},
+	explain.AdviseConfig:          {"create what the message below names, or correct the template"},
+	explain.AdviseReadEvents:      {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
 	explain.AdviseRepairNodes: {
 		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
@@ -43,7 +48,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host port {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
-	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first}[; until then restart and drain {nothing}]", "read the message below: it says what the pod violates"},
+	explain.AdviseAskOwner:     {`{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first}[; until then restart and drain {nothing}]", "read the message below: it says what the pod violates"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
 	explain.AdviseRepairBeforeRollout: {
@@ -73,9 +78,14 @@ func (a *answer) doNow(advice []explain.Advice) {
 			if owner, ports := fact(p.Facts, "owner"), fact(p.Facts, "ports"); owner != "" && ports != "" && len(d.Nodes) == len(p.Nodes) {
 				f["owner"], f["ports"] = owner, ports
 			}
+			for i := range a.e.Problems {
+				if s := a.e.Problems[i].Subject; s.Kind == cause.SubjectInjected {
+					f["container"] = s.Name
+				}
+			}
 			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == explain.LookLogs || look == explain.LookLastLogs
-			if p.Origin != nil {
-				f["kind"], f["name"] = string(p.Origin.Kind), p.Origin.Name
+			if p.Blame != nil {
+				f["kind"], f["name"] = string(p.Subject.Kind), p.Subject.Name
 			}
 			if r := a.refusal(p); r != nil {
 				if first := firstly(r, a.h.DaemonSet.Namespace, a.works() > 0); first != "" {
@@ -88,7 +98,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 			if p.Common != nil {
 				f = with(f, commonFacts(p.Common, a.now))
 			}
-			if slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixExcludeNodes }) {
+			if a.e.Fix(remedy.ExcludeNodes) != nil {
 				f["Fix"] = "Fix"
 			}
 		}
@@ -99,11 +109,9 @@ func (a *answer) doNow(advice []explain.Advice) {
 			who, _ := managerWords(a.e.ManagedBy[0])
 			f["back"] = "roll back in the source of " + who + ", not by hand"
 		}
-		for _, fix := range a.e.Fixes {
-			if fix.Code == explain.FixUndo {
-				f["replaced"], f["works"], _ = a.e.Undoes(&fix)
-				f["undo"] = a.e.Fixes[0].Code == explain.FixUndo
-			}
+		if undo := a.e.Fix(remedy.RollBack); undo != nil {
+			f["replaced"], f["works"], _ = a.e.Undoes(undo)
+			f["undo"] = a.e.Fixes()[0].Code == remedy.RollBack
 		}
 		for n, other := range advice {
 			if len(d.After) == 0 || !slices.Contains(d.After, slices.Concat(other.Problems, []daemonset.Reason{""})[0]) {
@@ -142,7 +150,7 @@ func (a *answer) oneAct() {
 	var solves []int
 	works := 0
 	for n, part := range a.e.Parts() {
-		undo := slices.IndexFunc(part.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo && f.Unsure })
+		undo := slices.IndexFunc(part.Fixes, func(f remedy.Remedy) bool { return f.Code == remedy.RollBack && !a.blames(&f) })
 		switch {
 		case part.Advice == nil:
 		case undo >= 0:
@@ -179,7 +187,7 @@ var planAdvices = map[plan.Verdict][]string{
 	},
 	plan.VerdictNothing:    {noChange, "{writes=true}{undoer=}apply it, if you want it[ ({apply})]: no pod is affected"},
 	plan.VerdictEnds:       {noChange, "{do} if you give up revision {from}[ ({apply})]: that ends the rollout"},
-	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},
+	plan.VerdictLate:       {"{doubt}{do} only if it corrects what the pods on {doubt} fail on: nothing shows that it does[ ({apply})]", "wait until these pods are Ready, or find out why they are not (Check)"},
 	plan.VerdictUndone:     {"change it where {undoer} reads it, such as Git, not by hand"},
 	plan.VerdictRemoves:    {"{only=true}", "{do} only if you want {lose:node|nodes} to lose {lose?its|their} pod"},
 	plan.VerdictRemovesAll: {"{only=true}", "do not {do}"},
@@ -211,7 +219,7 @@ func (s *planned) doNow() {
 	if _, tolerations := s.p.KeptByTolerations(); len(tolerations) > 0 {
 		f["otherwise"] = pluralOf(len(tolerations), "add a toleration", "add tolerations")
 	}
-	f["do"] = s.does()
+	f["do"], f["doubt"] = s.does(), someNames(plan.Nodes(s.o.Unknown))
 	if first := s.first(); first != "" {
 		f["first"] = first + inFix(s.p.Admission)
 		if s.ran() > 0 {
@@ -290,7 +298,7 @@ func (s *planned) first() string {
 		return s.creates(i) + ", or correct the template"
 	}
 	for _, u := range s.p.Ways(false) {
-		if u.Code == plan.ExcludeNodes {
+		if u.Code == remedy.ExcludeNodes {
 			return s.without(u)
 		}
 	}
@@ -367,7 +375,7 @@ func (p *past) adviceHolds() bool {
 		return true
 	case explain.AdviseRollBack:
 		to := p.h.RollsBackTo()
-		return to != nil && slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo && f.Revision == to.Revision })
+		return to != nil && e.Fix(remedy.RollBack) != nil && e.Fix(remedy.RollBack).Value == strconv.FormatInt(to.Revision, 10)
 	}
 	return false
 }

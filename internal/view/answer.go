@@ -188,29 +188,29 @@ var clauses = map[daemonset.Reason][]string{
 	cause.NextRolloutStalls:       {"{some} would stall the next rollout"},
 	cause.ControllerSilent:        {"the DaemonSet controller has not acted for {lasting}"},
 	explain.StaleStatus:           {"the reported status is stale"},
-	explain.Misscheduled:          {"{down=true}{some} {on?is|are} NotReady and not counted", "{strandedBy=Next}the next rollout removes the pod from {some}[ and {more:more node}]", "the rollout removes the pod from {some}"},
+	cause.Misscheduled:            {"{down=true}{some} {on?is|are} NotReady and not counted", "{strandedBy=Next}the next rollout removes the pod from {some}[ and {more:more node}]", "the rollout removes the pod from {some}"},
 	daemonset.InvalidBudget:       {"{field} cannot be resolved"},
 	daemonset.VanishedNodeInSurge: {"a pod of a deleted node blocks every step"},
 }
 
 // rejecters are what rejects a pod, where that is not the API server itself.
-var rejecters = map[cause.OriginKind]string{cause.OriginQuota: "a ResourceQuota", cause.OriginPolicy: "Pod Security", cause.OriginWebhook: "an admission webhook"}
+var rejecters = map[cause.SubjectKind]string{cause.SubjectQuota: "a ResourceQuota", cause.SubjectPolicy: "Pod Security", cause.SubjectWebhook: "an admission webhook"}
 
 // clause is a problem on some nodes in few words.
 func (a *answer) clause(p *explain.Problem, nodes []string) string {
-	o := cmp.Or(p.Origin, &cause.Origin{})
+	o := cmp.Or(p.Blame, &cause.Blame{})
 	if sentences, ok := clauses[p.Code]; ok {
 		some := cmp.Or(strings.Join(p.Nodes, " and "), "the cluster")
 		if len(p.Nodes) > 2 {
 			some = Plural(len(p.Nodes), "node")
 		}
-		return fill(a.now, with(p.Facts, daemonset.Facts{"on": len(p.Nodes), "some": some, "down": p.Origin != nil, "lasting": a.lasting(p), "more": len(a.strandedBeside(p.Nodes)), "by": cmp.Or(rejecters[o.Kind], "the API server")}), sentences...)
+		return fill(a.now, with(p.Facts, daemonset.Facts{"on": len(p.Nodes), "some": some, "down": p.Blame != nil, "lasting": a.lasting(p), "more": len(a.strandedBeside(p.Nodes)), "by": cmp.Or(rejecters[p.Subject.Kind], "the API server")}), sentences...)
 	}
-	words := predicates[p.Code]
-	if o.Kind == cause.OriginRevision && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.noun != "" {
+	words := predicates[p.Code].byProbe(p.Facts)
+	if o.Who == cause.WhoChange && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.noun != "" {
 		return allOf(len(nodes)) + "new pods " + words.many
 	}
-	if p.Common != nil && o.Kind == cause.OriginCommon && p.Common.OfPlatform() && p.Common.Exact() && len(nodes) > 1 {
+	if p.Common != nil && o.Who == cause.WhoNodeProperty && p.Common.OfPlatform() && p.Common.Exact() && len(nodes) > 1 {
 		return words.of(nodes, len(p.Pods)) + ", on " + screen.Clean(p.Common.Properties[0].Value) + " nodes only"
 	}
 	return words.of(nodes, len(p.Pods))

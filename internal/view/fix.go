@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
 // solutions say who, what shows more of it and what solves it: of several things
@@ -32,6 +33,9 @@ func (a *answer) solutions() {
 		a.causes(part.Problems)
 		a.checks(slices.DeleteFunc(slices.Clone(part.Problems), func(p *explain.Problem) bool { return !slices.Contains(matters, p) }))
 		for n, f := range part.Fixes {
+			if a.goesBack && f.Code == remedy.RollBack { // which the plan says
+				continue
+			}
 			a.fix(&f, map[bool]string{true: "or, "}[n > 0])
 		}
 		if len(part.Problems) > 0 && len(a.e.Advice) > 0 && (part.As > 0 || len(part.Fixes) == 0) {
@@ -70,55 +74,78 @@ func (a *sheet) preview(of, flag, value string) {
 
 // fix is a command or an act that changes the cluster, and a plan of it; or joins
 // what is another way.
-func (a *answer) fix(f *explain.Fix, or string) {
-	facts := daemonset.Facts{"nodes": len(f.Nodes), "name": f.Name, "needs": f.Needs, "pods": len(f.Pods), "current": a.current()}
+func (a *answer) fix(f *remedy.Remedy, or string) {
+	facts := daemonset.Facts{"nodes": len(f.Nodes), "name": f.Value, "needs": f.Needs, "pods": len(f.Pods), "current": a.current()}
 	either := map[bool]string{true: "or "}[or != ""]
 	say := func(sentences ...string) string { return fill(a.now, facts, sentences...) }
 	switch f.Code {
-	case explain.FixUndo:
-		to, words := strconv.FormatInt(f.Revision, 10), ""
+	case remedy.RollBack:
+		to, words := f.Value, ""
 		facts["to"], facts["told"] = to, slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Common != nil && p.Common.Told })
-		if f.Unsure {
+		if !a.blames(f) {
 			words = say("{told=true}"+either+"go back to revision {to}:", or+"if revision {current} is at fault:")
 		}
 		a.preview("", "to-revision", to)
 		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), a.undoneBy())...)
-	case explain.FixRepairNodes:
+	case remedy.RepairNodes:
 		facts["under"], facts["whole"] = a.e.Rollout.UnderWay, a.e.Impact != nil && len(a.e.Impact.Without) == 0
-		facts["undo"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
+		facts["undo"] = a.e.Fix(remedy.RollBack) != nil
 		a.act(screen.Fix, say("repair {nodes?the node|the nodes}; ")+say("{undo=false}{under=true}the rollout then continues by itself",
 			"{undo=false}{whole=true}{nodes?it then counts again, and keeps its pod|they then count again, and keep their pods}", "{nodes?its pod then comes back by itself|their pods then come back by themselves}"), nil)
 		if a.e.Verdict.Code != explain.Healthy {
 			a.act(screen.Fix, "or, only for a node that will never come back:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
 		}
-	case explain.FixPublishImage:
+	case remedy.PublishImage:
 		a.act(screen.Fix, either+say("publish a new image, for {name} too (it starts a rollout of all pods)", "publish a new image, for these nodes too (it starts a rollout of all pods)"), nil)
-	case explain.FixExcludeNodes:
-		facts["problem"] = string(f.Problem)
-		a.preview("", "node-selector", f.Selector.Key+"="+f.Selector.Value)
+	case remedy.ExcludeNodes:
+		if slices.Contains(f.Problems, cause.ExcludedButCounted) {
+			facts["problem"] = string(cause.ExcludedButCounted)
+		}
+		key, value, not := f.Label()
+		if not {
+			a.exclude(key, value, len(f.Nodes))
+			return
+		}
+		a.preview("", "node-selector", f.Value)
 		a.act(screen.Fix, either+say("{problem=ExcludedButCounted}{nodes=1}have the template exclude this node too:", "{problem=ExcludedButCounted}have the template exclude these {nodes} nodes too:", "{nodes=1}keep the pod off this node:", "keep the pod off these {nodes} nodes:"), a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p",
-			screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"nodeSelector":{%q:%q}}}}}`, f.Selector.Key, f.Selector.Value))), "starts a rollout of all pods", a.undoneBy())
-	case explain.FixRaiseLimit:
+			screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"nodeSelector":{%q:%q}}}}}`, key, value))), "starts a rollout of all pods", a.undoneBy())
+	case remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge:
 		a.raise(f, or)
-	case explain.FixRaiseQuota:
+	case remedy.RaiseQuota:
 		raise, after := screen.Command{}, ""
 		if f.Needs > 0 {
 			after = "whoever manages the ResourceQuota may set it back"
-			raise = a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))
+			raise = a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Value), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))
 		}
 		a.act(screen.Fix, say(`ask the team that manages ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it yourself:]`), raise, after)
-	case explain.FixMakeRoom:
+	case remedy.MakeRoom:
 		a.makeRoom(f.Nodes)
-	case explain.FixNoSurge:
+	case remedy.NoSurge:
 		a.act(screen.Fix, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
-	case explain.FixTolerate:
+	case remedy.Tolerate:
 		others := a.strandedBeside(f.Nodes) // which that rollout strands
 		facts["some"], facts["others"] = someNames(others), len(others)
 		a.act(screen.Fix, tolerate(f.Nodes, f.Tolerations), nil, say("this starts a rollout of all pods[, which removes the {others?pod|pods} on {some}]"), a.undoneBy())
 		if c := a.again("plan-rollout", tolerationFlags(f.Tolerations)...); len(c) > 0 {
 			a.act(screen.Preview, "", c)
 		}
-	case explain.FixDeletePods:
+	case remedy.CreateObject:
+		a.create(f)
+	case remedy.FreePort:
+		a.freePort(f)
+	case remedy.LowerRequest:
+		if a.inPlan { // which says it for each node
+			return
+		}
+		a.act(screen.Fix, either+say("lower the request in the template (it starts a rollout of all pods)"), screen.Command{})
+	case remedy.CorrectTemplate:
+		if len(a.e.Fixes()) == 1 {
+			a.act(screen.Fix, say("correct the template (it starts a rollout of all pods)"), screen.Command{})
+		}
+	case remedy.AskOwner: // which Do now says
+	case remedy.FreeDisk:
+		a.act(screen.Fix, say("free what {nodes?the node lacks|the nodes lack}, or ask the team that runs {nodes?it|them}; the controller then creates the {nodes?pod|pods}, up to 15m later"), screen.Command{})
+	case remedy.DeletePods:
 		l, words := screen.Fix, ""
 		if a.e.Verdict.Code == explain.AwaitingDelete {
 			a.preview("of a rolling update in place of the deletions:", "strategy", "RollingUpdate")
@@ -126,6 +153,42 @@ func (a *answer) fix(f *explain.Fix, or string) {
 		}
 		a.act(l, words, a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0])))
 	}
+}
+
+// exclude is a node affinity that keeps the pod off nodes with a label.
+func (a *answer) exclude(key, value string, nodes int) {
+	a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"nodes": nodes}, "keep the pod off {nodes?this node|these nodes}: add this term to the required node affinity of the template (it starts a rollout of all pods):"))
+	a.add(screen.Fix, "%s", fmt.Sprintf("{key: %s, operator: NotIn, values: [%s]}", key, value))
+}
+
+// freePort says who has the port.
+func (a *answer) freePort(f *remedy.Remedy) {
+	for i := range a.e.Problems {
+		if p := &a.e.Problems[i]; p.Subject.Kind == cause.SubjectHostPort {
+			a.s.Add(screen.Fix, screen.Names{Before: "on", Names: p.Nodes, After: ": " + fill(a.now, p.Facts, roomFixes[cause.HostPortConflict]...)})
+		}
+	}
+}
+
+// create says which objects have to exist, or which keys they need.
+func (a *answer) create(f *remedy.Remedy) {
+	for _, s := range f.Ends {
+		words := "create it"
+		for i := range a.e.Problems {
+			p := &a.e.Problems[i]
+			if p.Subject == s && p.Facts["kind"] != nil {
+				words = fill(a.now, with(p.Facts, daemonset.Facts{"namespace": a.h.DaemonSet.Namespace}), create...)
+			}
+		}
+		a.act(screen.Fix, words+fill(a.now, daemonset.Facts{"pods": len(f.Nodes)}, "; the {pods?pod then starts by itself|pods then start by themselves}"), screen.Command{})
+	}
+}
+
+// blames reports whether a rollback is for the fault of the revision, as far as is known.
+func (a *answer) blames(f *remedy.Remedy) bool {
+	return slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool {
+		return slices.Contains(f.Problems, p.Code) && p.Blame != nil && p.Blame.Who == cause.WhoChange
+	})
 }
 
 // makeRoom says what helps pods that do not fit on these nodes.
@@ -215,7 +278,7 @@ func (a *answer) undoneBy() string {
 }
 
 // undoes says what a rollback does with pods.
-func (a *answer) undoes(f *explain.Fix) []string {
+func (a *answer) undoes(f *remedy.Remedy) []string {
 	replaced, works, extra := a.e.Undoes(f)
 	facts := daemonset.Facts{"revision": a.current(), "replaced": replaced, "extra": extra, "works": works, "some": works % max(replaced, 1)}
 	if none := a.e.Has(cause.NoEligibleNode); none != nil {
@@ -230,17 +293,18 @@ func (a *answer) undoes(f *explain.Fix) []string {
 }
 
 // raise is a higher limit for as long as nodes are broken.
-func (a *answer) raise(f *explain.Fix, or string) {
+func (a *answer) raise(f *remedy.Remedy, or string) {
+	limit, _ := strconv.Atoi(f.Value)
 	field, flag, before := a.e.Budget.Kind.Field(), limitFlags[a.e.Budget.Kind], cmp.Or(a.e.Budget.Spec, "1")
 	words, n := or+"to update the other pods now", len(f.Nodes)
-	if n > 0 && f.Limit.Number > n {
-		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", f.Limit.Number, n, f.Limit.Number-n)
+	if n > 0 && limit > n {
+		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", limit, n, limit-n)
 	}
-	a.preview(fmt.Sprintf("of %s %d:", field, f.Limit.Number), flag, strconv.Itoa(f.Limit.Number))
+	a.preview(fmt.Sprintf("of %s %d:", field, limit), flag, f.Value)
 	loses := ""
 	if i := a.e.Impact; i != nil {
 		loses = fill(a.now, costFacts(i.Uncounted), "["+costs+"]")
 	}
-	a.act(screen.Fix, words+":", a.limitTo(field, strconv.Itoa(f.Limit.Number)), loses, a.undoneBy())
+	a.act(screen.Fix, words+":", a.limitTo(field, f.Value), loses, a.undoneBy())
 	a.act(screen.Fix, "and afterwards back to "+before+":", a.limitTo(field, before))
 }

@@ -460,7 +460,7 @@ func TestLiveIdleOrder(t *testing.T) {
 func TestLiveKeepsAFix(t *testing.T) {
 	var b bytes.Buffer
 	check(t, LiveScreen(&b, liveOf(t, storyIn(t, "testdata/does-not-come-up.txtar").s), askable, Style{Width: 80}, 23))
-	if !strings.Contains(b.String(), "\nFix       the pod starts by itself when that object exists") {
+	if !strings.Contains(b.String(), "\nFix       create Secret kube-system/agent-tls") {
 		t.Errorf("%s", &b)
 	}
 }

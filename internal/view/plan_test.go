@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -391,10 +392,10 @@ func TestEveryWarning(t *testing.T) {
 
 // TestEveryWayOut: each change has words, and a flag that plans it.
 func TestEveryWayOut(t *testing.T) {
-	for _, code := range []plan.UnblockCode{plan.RaiseMaxUnavailable, plan.RaiseMaxSurge, plan.RemoveNode, plan.NoSurge, plan.ExcludeNodes, plan.RollBack, plan.RepairNodes} {
-		words, flags := wayOut(plan.Unblock{Code: code, Value: "3"})
+	for _, code := range []remedy.Code{remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.RemoveNode, remedy.NoSurge, remedy.ExcludeNodes, remedy.RollBack, remedy.RepairNodes} {
+		words, flags := wayOut(remedy.Remedy{Code: code, Value: "3"})
 		planned := len(flags) > 0 && flags[len(flags)-1].Value == "3"
-		if strings.Contains(words, string(code)) || !strings.Contains(words, "3") || planned == (code == plan.RepairNodes) {
+		if strings.Contains(words, string(code)) || !strings.Contains(words, "3") || planned == (code == remedy.RepairNodes) {
 			t.Errorf("%s: %q %v", code, words, flags)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
 // course is the table of steps, where there are several. Which pods each takes is the
@@ -69,23 +70,23 @@ func (s *planned) waysOut() {
 	previewed := s.live != nil // with the fix
 	for _, u := range s.p.Ways(s.style.All) {
 		words, flags := wayOut(u)
-		if u.Code == plan.RemoveNode && len(s.o.Holders) > 1 && slices.Contains(plan.Down(s.problems), u.Value) {
+		if u.Code == remedy.RemoveNode && len(s.o.Holders) > 1 && slices.Contains(plan.Down(s.problems), u.Value) {
 			words = "delete a lost node"
 		}
 		within := "unknown"
 		switch {
-		case u.Duration != nil:
-			within = seconds(u.Duration.Pessimistic)
-		case u.Code == plan.RepairNodes:
+		case u.Effect.Duration != nil:
+			within = seconds(u.Effect.Duration.Pessimistic)
+		case u.Code == remedy.RepairNodes:
 			within = "after repair"
-		case u.Code == plan.RollBack: // which replaces no pod
+		case u.Code == remedy.RollBack: // which replaces no pod
 			within = "immediately"
 		}
 		var given screen.Command
 		for _, f := range flags {
 			given = append(given, f.Word())
 		}
-		row := screen.Row{Cells: screen.Cells(words, fmt.Sprintf("%d of %d", u.Updated, u.Desired), within, cmp.Or(given.String(), "-"))}
+		row := screen.Row{Cells: screen.Cells(words, fmt.Sprintf("%d of %d", u.Effect.Updated, u.Effect.Desired), within, cmp.Or(given.String(), "-"))}
 		loses, why := s.p.LosesBy(&u), ""
 		for _, g := range plan.ByVerdict(s.p.LostLater()) {
 			if slices.Equal(g.Nodes, loses) {
@@ -93,8 +94,8 @@ func (s *planned) waysOut() {
 			}
 		}
 		row.Detail = []screen.Block{screen.Text(fill(s.now, costFacts(loses), "["+costs+"]") + why)}
-		if n := len(u.Left); n > 0 && u.Code != plan.RepairNodes {
-			row.Detail = append(row.Detail, screen.Names{Before: "leaves", Names: u.Left, After: " without an available pod", Short: true})
+		if n := len(u.Effect.Left); n > 0 && u.Code != remedy.RepairNodes {
+			row.Detail = append(row.Detail, screen.Names{Before: "leaves", Names: u.Effect.Left, After: " without an available pod", Short: true})
 		}
 		t.Rows = append(t.Rows, row)
 		if !previewed && len(flags) > 0 {
@@ -102,13 +103,13 @@ func (s *planned) waysOut() {
 			s.s.Add(screen.Preview, s.again("plan-rollout", flags...))
 		}
 	}
-	if ways := s.p.Ways(s.style.All); len(ways) != 1 || ways[0].Code != plan.ExcludeNodes && (ways[0].Code != plan.RollBack || s.live == nil || !s.live.goesBack) { // which Fix and Preview say
+	if ways := s.p.Ways(s.style.All); len(ways) != 1 || ways[0].Code != remedy.ExcludeNodes && (ways[0].Code != remedy.RollBack || s.live == nil) { // which Fix and Preview say
 		s.s.Add(screen.Body, t)
 	}
 	if u := s.p.Raised(); u != nil && s.raises() {
 		s.raise(u)
 	}
-	if i := slices.IndexFunc(s.p.Ways(false), func(u plan.Unblock) bool { return u.Code == plan.ExcludeNodes }); i >= 0 && s.live == nil {
+	if i := slices.IndexFunc(s.p.Ways(false), func(u remedy.Remedy) bool { return u.Code == remedy.ExcludeNodes }); i >= 0 && s.live == nil {
 		u := s.p.Ways(false)[i]
 		s.add(screen.Fix, "%s: add the nodeSelector %s to the template", s.without(u), u.Value)
 	}
@@ -116,7 +117,7 @@ func (s *planned) waysOut() {
 
 // without says what excluding nodes is: nodes that get no pod anyway are to be excluded by
 // the template too.
-func (s *planned) without(u plan.Unblock) string {
+func (s *planned) without(u remedy.Remedy) string {
 	counted := func(p *cause.Problem) bool {
 		return p.Code == cause.ExcludedButCounted && slices.Contains(p.Nodes, u.Nodes[0])
 	}
@@ -141,7 +142,7 @@ func (s *planned) raises() bool {
 
 // raise is a higher limit around the change, in the order that it takes: applying a
 // manifest may set the limit, too.
-func (s *planned) raise(u *plan.Unblock) {
+func (s *planned) raise(u *remedy.Remedy) {
 	before := cmp.Or(s.p.Budget.Spec, "1")
 	type step struct {
 		words  string
@@ -157,7 +158,7 @@ func (s *planned) raise(u *plan.Unblock) {
 	if s.p.Change.Method != "" {
 		steps[0], steps[1] = steps[1], steps[0]
 	}
-	repair := slices.ContainsFunc(s.p.Ways(true), func(u plan.Unblock) bool { return u.Code == plan.RepairNodes })
+	repair := slices.ContainsFunc(s.p.Ways(true), func(u remedy.Remedy) bool { return u.Code == remedy.RepairNodes })
 	s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"repair": repair}, "{repair=true}if it cannot wait for the repair, in this order:", "in this order:"))
 	for i, step := range steps {
 		s.acts(screen.Fix, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c, step.effect)
@@ -181,19 +182,19 @@ func (s *planned) undoneBy(byHand bool) string {
 }
 
 // wayOut says a change, and the flags that ask for it; there may be none.
-func wayOut(u plan.Unblock) (words string, flags []Flag) {
+func wayOut(u remedy.Remedy) (words string, flags []Flag) {
 	value := func(name string) []Flag { return []Flag{{Name: name, Value: u.Value}} }
-	way := map[plan.UnblockCode]struct {
+	way := map[remedy.Code]struct {
 		words string
 		flags []Flag
 	}{
-		plan.RepairNodes:         {pluralOf(len(u.Nodes), "repair "+strings.Join(u.Nodes, ""), "repair the "+u.Value+" nodes") + " (safest)", nil},
-		plan.RaiseMaxUnavailable: {"raise maxUnavailable to " + u.Value, value("max-unavailable")},
-		plan.RaiseMaxSurge:       {"raise maxSurge to " + u.Value, value("max-surge")},
-		plan.RemoveNode:          {"delete node " + u.Value, value("remove-nodes")},
-		plan.NoSurge:             {"maxSurge 0, maxUnavailable " + u.Value, append([]Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
-		plan.ExcludeNodes:        {"nodeSelector " + u.Value, value("node-selector")},
-		plan.RollBack:            {"roll back to revision " + u.Value, value("to-revision")},
+		remedy.RepairNodes:         {pluralOf(len(u.Nodes), "repair "+strings.Join(u.Nodes, ""), "repair the "+u.Value+" nodes") + " (safest)", nil},
+		remedy.RaiseMaxUnavailable: {"raise maxUnavailable to " + u.Value, value("max-unavailable")},
+		remedy.RaiseMaxSurge:       {"raise maxSurge to " + u.Value, value("max-surge")},
+		remedy.RemoveNode:          {"delete node " + u.Value, value("remove-nodes")},
+		remedy.NoSurge:             {"maxSurge 0, maxUnavailable " + u.Value, append([]Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
+		remedy.ExcludeNodes:        {"nodeSelector " + u.Value, value("node-selector")},
+		remedy.RollBack:            {"roll back to revision " + u.Value, value("to-revision")},
 	}[u.Code]
 	return cmp.Or(way.words, string(u.Code)+" "+u.Value), way.flags
 }
@@ -208,7 +209,7 @@ func (s *planned) whatIf() {
 			plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you", plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
 		}[p.Outcome.Code], readPlan(p, nil, s.asked, s.style).summary())
 	}
-	if s.o.LimitHelps() || s.p.OfChange() && len(s.p.KeptByRepair()) > 0 { // the ways out have it; or it is not to be applied yet
+	if s.o.Code == plan.Stalls && len(s.p.Ways(true)) > 0 || s.o.LimitHelps() || s.p.OfChange() && len(s.p.KeptByRepair()) > 0 { // the ways out have it; or it is not to be applied yet
 		return
 	}
 	for _, r := range p.OtherLimits(s.style.All) {

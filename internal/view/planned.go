@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -40,21 +41,24 @@ type planned struct {
 }
 
 func readPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *planned {
-	s := &planned{sheet: newSheet(&p.Header, asked, style), p: p, o: &p.Outcome, problems: p.Outcome.Problems()}
+	s := &planned{sheet: newSheet(&p.Header, asked, style), p: p, o: &p.Outcome, problems: p.Outcome.Problems}
 	switch {
 	case now != nil && p.OfChange():
 		s.before = &answer{sheet: s.sheet, e: now}
 		for _, p := range s.problems {
-			p.Origin = now.Outside(p.Code)
+			if out := now.Outside(p.Code); out != nil {
+				p.Blame, p.Subject = out.Blame, out.Subject
+			}
 		}
 	case now != nil:
-		back := func(u plan.Unblock) bool { return u.Code == plan.RollBack }
-		undo := func(f explain.Fix) bool { return f.Code == explain.FixUndo }
-		s.live = &answer{sheet: s.sheet, e: now, inPlan: true, losing: p.Outcome.Code == plan.Stalls && p.Outcome.Unserved() > 0, goesBack: p.Outcome.Code == plan.Stalls && slices.ContainsFunc(p.Outcome.Unblock, back) && !slices.ContainsFunc(now.Fixes, undo)}
+		s.live = &answer{sheet: s.sheet, e: now, inPlan: true, losing: p.Outcome.Code == plan.Stalls && p.Outcome.Unserved() > 0, goesBack: p.Outcome.Code == plan.Stalls && back(p.Ways(true)) && len(p.Waves) > 0 && !now.Failing()}
 		s.problems = s.live.e.Matters()
 	}
 	return s
 }
+
+// back reports whether a rollback is among the ways out of a stall.
+func back(ways []remedy.Remedy) bool { return remedy.Find(ways, remedy.RollBack) != nil }
 
 func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *screen.Screen {
 	return &newPlan(p, now, asked, style).s
@@ -216,7 +220,7 @@ func (s *planned) ending() string {
 	f := daemonset.Facts{
 		"about": string(p.Subject), "desired": end.Desired, "updated": end.Updated, "available": end.Available, "was": p.Now.Updated, "of": p.Now.Desired,
 		"begun": len(p.Waves) > 0, "atWorst": o.AtWorst, "reason": string(o.Reason), "strategy": strategy(s.h), "unread": unread(s.h),
-		"stayBy": codes(o.Holders), "stayOn": staying(o), "lateOn": someNames(plan.Nodes(o.Late)), "lateBy": s.codesFor(o.Late),
+		"stayBy": codes(o.Holders), "stayOn": staying(o), "lateOn": someNames(plan.Nodes(o.Late)), "lateBy": s.codesFor(o.Late), "doubtOn": someNames(plan.Nodes(o.Unknown)), "doubtBy": codes(o.Unknown),
 		"creates": creates, "deletes": deletes, "moves": creates + deletes, "both": creates > 0 && deletes > 0, "would": p.OfChange(),
 		"after": p.Desired.After, "in": rangeWords(o.Duration),
 		"updates": p.Subject != plan.SubjectNew && p.Old() > 0, "nowhere": p.Nowhere(), "known": p.TemplateKnown(),
@@ -228,11 +232,11 @@ func (s *planned) ending() string {
 			f[key] = v
 		}
 	}
-	moves := o.Code == plan.Completes && p.Subject != plan.SubjectNew
+	moves := o.ReachesEnd() && p.Subject != plan.SubjectNew
 	set("about", "Replaced", moves && p.Subject != plan.SubjectRollout && p.Replaces > 0)
 	set("about", "Moved", moves && (p.Old() == 0 || p.Subject != plan.SubjectRollout && p.Replaces == 0))
 	set("rest", pluralOf(p.Replaces, "one", strconv.Itoa(p.Replaces)), p.Replaces > 0 && p.Replaces+p.Now.Updated == end.Desired)
-	for key, n := range map[string]int{"replaces": p.Replaces, "drops": p.Drops, "stay": o.Unserved(), "late": len(o.Late), "left": o.Left} {
+	for key, n := range map[string]int{"replaces": p.Replaces, "drops": p.Drops, "stay": o.Unserved(), "late": len(o.Late), "left": o.Left, "doubts": len(o.Unknown)} {
 		set(key, n, n > 0)
 	}
 	set("dropsOn", someNames(later), len(later) == p.Drops && p.Drops <= 3)
@@ -250,8 +254,9 @@ func (s *planned) ending() string {
 	if o.Code == plan.Stalls || o.Code == plan.Unknown {
 		f["blame"] = s.blame()
 	}
-	words := fill(s.now, f, endings[o.Code]...)
-	if o.Code == plan.Completes {
+	words := fill(s.now, f, endings[courseOf(o.Code)]...)
+	if o.ReachesEnd() {
+		words += fill(s.now, f, "[ if the next {doubts?pod|pods} on {doubtOn} {doubts?works|work} (unknown: {doubtBy})]") + s.otherwise(plan.NextPodsFail)
 		words += fill(s.now, f, "[ if the {late?pod|pods} on {lateOn} {late?becomes|become} Ready ({lateBy})]") + s.otherwise(plan.PodsStayUnready) + behind("; ", map[bool]string{false: lost}[first]) + fill(s.now, f, "[; {stayOn} {stay?stays|stay} without an available pod][ ({stayBy})]")
 	}
 	return words
@@ -262,7 +267,7 @@ func (s *planned) ending() string {
 func (s *planned) otherwise(on plan.Condition) string {
 	for _, a := range s.o.Alternatives {
 		if a.Condition == on {
-			return otherwise(&cause.Otherwise{Nodes: a.Nodes, Ready: on == plan.PodsBecomeReady, Stalls: a.Code == plan.Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}, s.p.AtEnd().Desired, s.o.Code == plan.Stalls)
+			return otherwise(&remedy.Otherwise{Nodes: a.Nodes, Ready: on == plan.PodsBecomeReady, Stalls: a.Code == plan.Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}, s.p.AtEnd().Desired, s.o.Code == plan.Stalls)
 		}
 	}
 	return ""
@@ -295,7 +300,7 @@ func (s *planned) blame() string {
 		return why(s.p.Unfits(), func(p *cause.Problem, nodes []string) string { return predicates[p.Code].of(nodes, 0) }, 2)
 	case s.live != nil && len(s.p.Waves) == 0:
 		return cmp.Or(s.live.why(2), stallReason(reason))
-	case reason == cause.FailedCreate && len(s.problems) > 0 && s.problems[0].Origin != nil:
+	case reason == cause.FailedCreate && len(s.problems) > 0 && s.problems[0].Code == cause.FailedCreate && cmp.Or(s.before, s.live) != nil:
 		return cmp.Or(s.before, s.live).clause(s.problems[0], nil)
 	case reason != daemonset.StepBudgetSpent && reason != daemonset.StepWaiting && reason != plan.Unfilled && reason != cause.DoesNotFit:
 		return stallReason(reason)
@@ -579,7 +584,7 @@ func (s *planned) rollBack() {
 	if s.or() == "" {
 		return
 	}
-	to := s.o.Unblock[slices.IndexFunc(s.o.Unblock, func(u plan.Unblock) bool { return u.Code == plan.RollBack })].Value
+	to := remedy.Find(s.o.Remedies, remedy.RollBack).Value
 	s.live.preview("", "to-revision", to)
 	effect := fill(s.now, daemonset.Facts{"n": s.p.Now.Updated}, "{n=0}replaces no pod: none is updated yet", "replaces the {n:pod that is|pods that are} updated")
 	s.act(screen.Fix, "roll back:", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name(), screen.Word("--to-revision="+to)), effect, s.live.undoneBy())
@@ -718,12 +723,13 @@ func (s *planned) causes() {
 		s.admitted(s.p.Admission, s.o.Unserved(), s.ran())
 	}
 	for _, p := range known {
-		if p.Code == cause.PodOSNotSupported && p.Origin == nil {
+		if p.Code == cause.PodOSNotSupported {
 			f := with(p.Facts, daemonset.Facts{"gained": sets.New(p.Nodes...).HasAny(plan.Nodes(s.p.Placement.Gain)...), "some": someNames(p.Nodes)})
 			s.s.Add(screen.Check, s.kubectl("kubectl get nodes", screen.Word("-L kubernetes.io/os")))
 			s.add(screen.Cause, "%s", fill(s.now, f, "{gained=true}the change: it makes {some} eligible, and its template is for {want} only", "the template: it is for {want} only"))
+			continue
 		}
-		if p.Origin != nil && !(rejected && p.Code == cause.FailedCreate) {
+		if p.Blame != nil && s.before != nil && p.Blame.Who != cause.WhoNode && p.Blame.Who != cause.WhoUnknown && p.Code != cause.DoesNotFit && !(rejected && p.Code == cause.FailedCreate) {
 			s.add(screen.Cause, "%s", s.before.origin(p))
 		}
 	}
@@ -817,7 +823,7 @@ func (s *planned) applies() bool {
 	if s.asked.Undo {
 		return s.o.Reason != daemonset.StepBeingDeleted
 	}
-	ends := []plan.OutcomeCode{plan.Completes, plan.NothingToDo}
+	ends := []plan.OutcomeCode{plan.Completes, plan.MayComplete, plan.NothingToDo}
 	return s.p.OfChange() && slices.Contains(ends, s.o.Code) && s.p.Quality() != plan.EndsBadly
 }
 

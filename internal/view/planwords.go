@@ -34,7 +34,7 @@ var stallWords = map[daemonset.Reason]string{
 // codes lists the causes of holders, the most frequent first.
 func codes(holders []plan.Holder) string {
 	var out []string
-	for _, p := range (&plan.Outcome{Holders: holders}).Problems() {
+	for _, p := range plan.ProblemsOf(holders) {
 		if !slices.Contains(out, string(p.Code)) {
 			out = append(out, string(p.Code))
 		}
@@ -204,7 +204,7 @@ func (s *planned) assumed() {
 	}
 	rests := slices.DeleteFunc(slices.Clone(s.p.Assumptions), func(a daemonset.Assumption) bool { return !s.p.RestsOn(a.Code) })
 	var lines []string
-	if s.o.Code == plan.Completes && s.o.Duration == nil && s.p.RestsOn(plan.AssumeStart) {
+	if s.o.ReachesEnd() && s.o.Duration == nil && s.p.RestsOn(plan.AssumeStart) {
 		lines = append(lines, "how long a new pod takes to become Ready is not known; set it with --start 40s")
 	}
 	for _, of := range assumptions {

@@ -13,6 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // predicate is what the pods or nodes of a problem do, in the singular and in
@@ -40,6 +42,7 @@ var predicates = map[daemonset.Reason]predicate{
 	cause.PendingUnschedulable:   {"pod", "is not scheduled", "are not scheduled"},
 	cause.PodOSNotSupported:      {"pod", "is rejected by its kubelet", "are rejected by their kubelet"},
 	cause.ExcludedButCounted:     {"node", "that the namespace excludes counts as unavailable", "that the namespace excludes count as unavailable"},
+	cause.VirtualNode:            {"node", "is virtual and runs no DaemonSet pod", "are virtual and run no DaemonSet pods"},
 	cause.EvictLoop:              {"pod", "fails again and again", "fail again and again"},
 	daemonset.FailedPod:          {"pod", "has failed", "have failed"},
 	daemonset.SucceededPod:       {"pod", "has ended", "have ended"},
@@ -48,11 +51,24 @@ var predicates = map[daemonset.Reason]predicate{
 	cause.Starting:               {"pod", "is starting", "are starting"},
 	daemonset.NotYetAvailable:    {"pod", "is not available yet", "are not available yet"},
 	cause.NoPod:                  {"node", "has no pod", "have no pod"},
-	explain.Misscheduled:         {"pod", "runs on a node that is not eligible", "run on nodes that are not eligible"},
+	cause.Misscheduled:           {"pod", "runs on a node that is not eligible", "run on nodes that are not eligible"},
 	daemonset.Duplicate:          {"node", "has more than one pod", "have more than one pod"},
 	explain.Foreign:              {"pod", "belongs to somebody else", "belong to somebody else"},
 	daemonset.ReleasedPod:        {"pod", "no longer matches the selector", "no longer match the selector"},
 	daemonset.NoTargetNode:       {"pod", "is not assigned to any node", "are not assigned to any node"},
+}
+
+// probing has what pods do that fail another probe than their readiness probe.
+var probing = map[string]predicate{
+	"startup": {"pod", "fails its startup probe", "fail their startup probe"}, "liveness": {"pod", "fails its liveness probe", "fail their liveness probe"},
+}
+
+// byProbe returns the predicate with the probe that fails, where an event says which.
+func (p predicate) byProbe(f daemonset.Facts) predicate {
+	if by, known := probing[fact(f, "probe")]; known {
+		return by
+	}
+	return p
 }
 
 // of is the predicate of so many pods or nodes: one is named by its node, where
@@ -75,7 +91,7 @@ func (p predicate) of(nodes []string, n int) string {
 // fast other pods were. What a kubelet reports of a node that is not eligible stands
 // beside the cause.
 func (a *sheet) detail(p *explain.Problem) []screen.Block {
-	if p.Code == explain.Misscheduled {
+	if p.Code == cause.Misscheduled {
 		return []screen.Block{screen.Text(a.meaning(p))}
 	}
 	others := fill(a.now, p.Facts, "{starts=0}", "{starts:other pod was|other pods were} ready within {slowestStart@} of creation")
@@ -147,14 +163,17 @@ const (
 // facts of the reason there are: on, how many nodes; only, their names, where they are all whose pod is replaced; lasting, how long; posted, how long no node status was; held, why no
 // status is written; placement, the rule that fails; stall, why a rollout would stop.
 var meanings = map[daemonset.Reason][]string{
-	cause.CrashLoopBackOff:  {"{exitCode=}" + container + " crashes" + restarted, "{exitCode=0}" + container + " keeps exiting with code 0" + restarted, container + " exits with code {exitCode}" + restarted},
-	cause.OOMKilled:         {container + " exceeds its memory limit" + restarted},
+	cause.CrashLoopBackOff: {"{ready=true}" + container + " runs again after it exited with code {exitCode}" + restarted, "{exitCode=}" + container + " crashes" + restarted, "{exitCode=0}" + container + " keeps exiting with code 0" + restarted, container + " exits with code {exitCode}" + restarted},
+	cause.OOMKilled: {
+		"{ready=true}{limited=false}" + container + " runs again after it ran out of memory; the template sets no limit" + restarted, "{ready=true}" + container + " runs again after it exceeded its memory limit[ of {memoryLimit}]" + restarted,
+		"{limited=false}" + container + " ran out of memory; the template sets no limit" + restarted, container + " exceeds its memory limit[ of {memoryLimit}]" + restarted,
+	},
 	cause.ImagePullBackOff:  {container + " cannot pull {image}"},
 	cause.ContainerConfig:   {"{missing}", container + " cannot be started[ ({reason})]"},
 	cause.FailedMount:       {"{missing}"},
 	cause.ContainerCreating: {container + " has not started[ ({reason})]"},
 	cause.InitRunning:       {container + " has not ended, and the pod waits for it"},
-	cause.ProbeFailing:      {container + " runs but is not Ready" + restarted},
+	cause.ProbeFailing:      {"{sidecar=true}{probe=startup}sidecar {container} runs, but its startup probe fails" + restarted, "{sidecar=true}sidecar {container} runs but has not started, and the pod waits for it" + restarted, "{probe=startup}" + container + " runs, but its startup probe fails" + restarted, container + " runs but is not Ready" + restarted},
 	cause.NodeNotReady: {
 		"{status=Unknown}the kubelet does not answer", "{status=False}the kubelet reports that the node is not ready",
 		"some of these kubelets do not answer, the others report that their node is not ready",
@@ -169,6 +188,7 @@ var meanings = map[daemonset.Reason][]string{
 	cause.DoesNotFit:            doesNotFit,
 	cause.InsufficientResources: {"{requested=}", doesNotFit[0], doesNotFit[1], doesNotFit[2], doesNotFit[3]},
 	cause.HostPortConflict:      {"{plugin=NodePorts}host port {ports} is used by pod {owner}", "{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
+	cause.VirtualNode:           {"the node has the label {key}={want}: no machine behind it runs pods of DaemonSets, though the controller makes it eligible"},
 	cause.PodOSNotSupported:     {"the template is for {want}, and {on?the node runs|the nodes run} {platform}: the kubelet rejects every pod"},
 	cause.ExcludedButCounted: {
 		"the namespace selects {selector} ({annotation}), which keeps the pod off {on?the node|the nodes}, and a rolling update counts {on?it|them} as without an available pod",
@@ -179,7 +199,7 @@ var meanings = map[daemonset.Reason][]string{
 	daemonset.NotReady:            {"readiness gates not met: {conditions}"},
 	daemonset.NotYetAvailable:     {"Ready for less than {minReadySeconds@} (minReadySeconds)[; available in {availableAt@}, at {availableAt@clock}][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
 	cause.NoPod:                   {"{eventsRead=true}", "unknown why: events could not be read"},
-	explain.Misscheduled:          {"{strandedBy=}the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]", "{strandedBy=Deletion}the node is not eligible ({placement}), but has a pod; if you delete the {on?pod|pods}, the controller creates none", "{others=}{placement} is not tolerated; " + strands + "the taint is removed", "{placement} and {others:more taint} are not tolerated; " + strands + "the taints are removed"},
+	cause.Misscheduled:            {"{strandedBy=}the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]", "{strandedBy=Deletion}the node is not eligible ({placement}), but has a pod; if you delete the {on?pod|pods}, the controller creates none", "{others=}{placement} is not tolerated; " + strands + "the taint is removed", "{placement} and {others:more taint} are not tolerated; " + strands + "the taints are removed"},
 	cause.ControllerSilent:        {"the controller has work to do, but does nothing and writes no status"},
 	explain.GenerationNotObserved: {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
 	explain.StaleStatus:           {"the reported status is stale: {fields}[; {held}]"},
@@ -228,10 +248,13 @@ func missing(h *daemonset.Header, f daemonset.Facts) string {
 
 var missings = []string{
 	"{field=imagePullSecrets}" + noObject + ", which the template names in imagePullSecrets",
+	"{field=}{key=}" + noObject, "{field=}{kind} {namespace}/{name} has no key {key}",
 	"{key=}" + noObject + "; " + refersTo, "{kind} {namespace}/{name} has no key {key}; " + refersTo,
 }
 
 const (
+	deletedSince = "[{certainty=Likely}; perhaps deleted since {works:other pod|other pods} of this revision started]"
+
 	noObject = "{kind} {namespace}/{name} does not exist"
 	refersTo = "[{volume=}{init?init |}container {container} refers to it in {field}][ ({variable})][volume {volume} refers to it]"
 )
@@ -293,14 +316,36 @@ func (a *answer) causes(problems []*explain.Problem) {
 // origins say what a problem comes from. Beside its facts there are those of the
 // pods that fail, and: on, how many nodes; some of them; code; evidence; reported,
 // what the kubelet says.
-var origins = map[cause.OriginKind][]string{
-	cause.OriginRevision: {
+var origins = map[cause.Who][]string{
+	cause.WhoChange: {
 		"{code=NoEligibleNode}likely revision {revision}, which changed {fields}: with revision {before}, {eligible:node} would be eligible",
 		"{code=PodOSNotSupported}the template of revision {revision}, which is for {want} only",
-		"likely revision {revision}: {new} {does}, {old} on {other}",
+		"{certainty=Certain}{touched=}revision {revision}", "{certainty=Certain}revision {revision}, which changed the {touched}",
+		"{all=true}likely revision {revision}: {new} {does}, {old} on {other}", "{touched=}likely revision {revision}", "likely revision {revision}, which changed the {touched}",
 	},
-	cause.OriginUnknown: {
-		"{kind} {namespace}/{name} has no key {key}", noObject,
+	cause.WhoNodeProperty: {"{code=VirtualNode}the {on?node is|nodes are} virtual ({key}={want}), and the template does not exclude {on?it|them}"},
+	cause.WhoTemplate: {
+		"{code=PodOSNotSupported}the template, which is for {want} only",
+		"{beyond=true}the template: the pod requests more {resources} than {some} {on?has|have} in all",
+		"{subject=Volume}{object=}the template: it mounts a volume that cannot be on several nodes at a time", "{subject=Volume}the template: the pod writes more to volume {object} than its sizeLimit allows",
+		"{subject=Container}the template: the pod writes more to its disk than it may",
+		"the template",
+	},
+	cause.WhoMissingObject: {"{kind=}the object that the message names, which does not exist", "{kind} {namespace}/{name} has no key {key}" + deletedSince, noObject + deletedSince},
+	cause.WhoRegistry: {
+		"{works=0}likely the registry, or the way to it: [{notChange=true}not revision {current}, which did not change the image]",
+		"{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
+	},
+	cause.WhoInjection: {"container {container} is not in the template: ask whoever adds it to pods, such as a service mesh"},
+	cause.WhoPlatform:  {"likely the network of {on?the node|these nodes} or of the cluster, not the DaemonSet: see the message"},
+	cause.WhoPolicy: {
+		`{subject=Quota}the quota, not the DaemonSet: ResourceQuota "{object}" of namespace {namespace} has no room for {on:more pod}`,
+		"{subject=Policy}Pod Security of namespace {namespace}: the pod violates {object}",
+		"{subject=Webhook}admission webhook {object}",
+		"the API server: see its message",
+	},
+	cause.WhoUnknown: {
+		"{code=Terminating}whoever set the {finalizers?finalizer|finalizers} {finalizers} has to remove {finalizers?it|them}",
 		"{evidence=OldOnly}unknown: {oldFailing} of {oldPods:pod} on the revision before fail",
 		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
 		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
@@ -310,7 +355,13 @@ var origins = map[cause.OriginKind][]string{
 		"{evidence=Some}{code=ContainerConfig}the object that the message names does not exist: revision {current} works on {works:other node}, so it may have been deleted since[{back=true}, and then a rollback may not help]",
 		"{evidence=Some}not known yet: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
 	},
-	cause.OriginNodes: {
+	cause.WhoNode: {
+		"{code=Terminating}likely {some}: the kubelet does not end the {on?pod|pods}",
+		"{code=OOMKilled}{certainty=Certain}{some}: {on?the node has|the nodes have} MemoryPressure, and the template sets no limit",
+		"{code=OOMKilled}likely {some}: {on?the node|the nodes} ran out of memory, as the template sets no limit",
+		"{stays=true}{certainty=Certain}{some}: {on?the node has|the nodes have} {object}, not the DaemonSet",
+		"{stays=true}likely {some}: {on?its kubelet|their kubelets} reported {object}, not the DaemonSet",
+		"{stage=Network}likely {some}: other nodes set up the same pod",
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
 		"{earlier=true}{began=close}{on?the node|the nodes}, not the rollout: NotReady since {since@clock}, the rollout started at {rollout@clock}",
 		"{earlier=true}{on?the node|the nodes}, not the rollout: NotReady for {lasting}[{code=Misscheduled} ({reported})], the rollout started {rollout@} ago",
@@ -320,16 +371,12 @@ var origins = map[cause.OriginKind][]string{
 		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout started earlier, {rollout@} ago",
 		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
 	},
-	cause.OriginQuota:      {`the quota, not the DaemonSet: ResourceQuota "{name}" of namespace {namespace} has no room for {on:more pod}`},
-	cause.OriginPolicy:     {"Pod Security of namespace {namespace}: the pod violates {name}"},
-	cause.OriginWebhook:    {"admission webhook {name}"},
-	cause.OriginAPIServer:  {"the API server: see its message"},
-	cause.OriginScheduling: {"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses the host port", "{code=HostPortConflict}not this DaemonSet: another pod on {some} uses the host port", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
-	cause.OriginController: {
+	cause.WhoOtherWorkload: {"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses the host port", "{code=HostPortConflict}not this DaemonSet: another pod on {some} uses the host port", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
+	cause.WhoController: {
 		"{code=ExcludedButCounted}kube-controller-manager of OpenShift 4.11 to 4.19: where it counts nodes for a rolling update, it does not ask for the node selector of the namespace",
 		"likely kube-controller-manager: it is down, or cannot reach the API server",
 	},
-	cause.OriginStrategy: {
+	cause.WhoStrategy: {
 		"{code=HostPortConflict}maxSurge: the old pod on the node uses the host port that the new one needs",
 		"{code=OnDeleteOutdated}updateStrategy {strategy}: the controller replaces a pod only after you have deleted it",
 	},
@@ -337,6 +384,25 @@ var origins = map[cause.OriginKind][]string{
 
 // tainted says whose fault it is that a rollout removes pods for a taint.
 var tainted = []string{"the taint on {some}[ ({meaning})]: it was added after {n?its pod|their pods} had started, and the template does not tolerate it"}
+
+// touchedWords name the fields that a revision changed, at most two.
+func touchedWords(paths []template.Path) string {
+	var names []string
+	for _, p := range paths {
+		member, _ := p.Member()
+		name, container := fieldName(member)
+		if container != "" {
+			name += " of container " + container
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 2 {
+		names = append(names[:1], Plural(len(names)-1, "more field"))
+	}
+	return screen.Clean(strings.Join(names, " and "))
+}
 
 // works is how many pods of the current revision are available.
 func (a *answer) works() int { return cmp.Or(a.e.Current(), &explain.Revision{}).Available }
@@ -353,8 +419,8 @@ func (a *answer) refusal(p *explain.Problem) *admission.Refusal {
 // origin says what a problem comes from; empty where nothing tells, or it passes
 // by itself.
 func (a *answer) origin(p *explain.Problem) string {
-	o, t := p.Origin, a.e.Tally()
-	if by := fact(p.Facts, "strandedBy"); p.Code == explain.Misscheduled && o == nil && by != "" && a.e.Has(cause.NoEligibleNode) == nil {
+	o, t := p.Blame, a.e.Tally()
+	if by := fact(p.Facts, "strandedBy"); p.Code == cause.Misscheduled && o == nil && by != "" && a.e.Has(cause.NoEligibleNode) == nil {
 		return fill(a.now, with(ofNode(p.Facts), daemonset.Facts{"some": someNames(p.Nodes), "n": len(p.Nodes)}), tainted...)
 	}
 	if o == nil {
@@ -362,13 +428,13 @@ func (a *answer) origin(p *explain.Problem) string {
 	}
 	do, other := predicate{"pod", "fails", "fail"}, "other revisions"
 	if t.NewFailing == p.Count {
-		do = predicates[p.Code]
+		do = predicates[p.Code].byProbe(p.Facts)
 	}
 	if len(a.e.Revisions) == 2 {
 		other = revisionName(&a.e.Revisions[1])
 	}
 	f := with(p.Facts, with(t.Facts(), daemonset.Facts{
-		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "reported": a.reported(p), "name": o.Name, "revision": o.Revision,
+		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "reported": a.reported(p), "subject": p.Subject.Kind, "object": p.Subject.Name, "revision": o.Revision, "touched": touchedWords(o.Touched), "notChange": o.NotChange,
 		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": cmp.Or(a.e.Current(), &explain.Revision{}).Available, "does": pluralOf(t.NewPods, do.one, do.many),
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))
@@ -376,7 +442,11 @@ func (a *answer) origin(p *explain.Problem) string {
 	if p.Facts["kind"] != nil { // of what does not exist
 		f["name"] = fact(p.Facts, "name")
 	}
-	f["back"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
+	f["back"], f["all"] = a.e.Fix(remedy.RollBack) != nil, t.NewFailing > 0 && t.NewFailing == t.NewPods && t.OldPods > 0 && t.OldFailing == 0
+	f["stays"] = cause.StageOf(p.Code) == cause.StageStays
+	if cause.StageOf(p.Code) == cause.StageNetwork {
+		f["stage"] = "Network"
+	}
 	f["certainty"], f["untouched"] = o.Certainty, o.Untouched
 	if began := a.e.Rollout.Since; began != nil && p.Since != nil {
 		f["since"], f["rollout"] = p.Since.Format(time.RFC3339), began.Format(time.RFC3339)
@@ -387,14 +457,17 @@ func (a *answer) origin(p *explain.Problem) string {
 			f["began"] = "close"
 		}
 	}
-	if o.Kind == cause.OriginCommon {
+	if o.Who == cause.WhoNodeProperty && p.Common != nil {
 		return a.inCommon(p, f)
 	}
 	if r := a.refusal(p); r != nil && r.Reason != admission.QuotaExceeded {
 		words, _ := a.rejection(r, a.works())
 		return words
 	}
-	words := fill(a.now, f, origins[o.Kind]...)
+	words := fill(a.now, f, origins[o.Who]...)
+	if o.NotChange && o.Who == cause.WhoUnknown && a.current() > 0 {
+		words = joined("; ", words, fmt.Sprintf("not revision %d, which changed nothing that these pods fail on", a.current()))
+	}
 	if p.Common != nil {
 		words = joined("; ", words, fill(a.now, commonFacts(p.Common, a.now), "{who} {have}"))
 	}

@@ -224,7 +224,7 @@ func (a *sheet) lasting(p *cause.Problem) string {
 // codesFor is "ProbeFailing for 90s", by cause.
 func (a *sheet) codesFor(holders []plan.Holder) string {
 	var parts []string
-	for _, p := range (&plan.Outcome{Holders: holders}).Problems() {
+	for _, p := range plan.ProblemsOf(holders) {
 		lasting := map[bool]string{true: a.lasting(p)}[p.Since != nil]
 		parts = append(parts, string(p.Code)+behind(" for ", lasting))
 	}
@@ -235,7 +235,7 @@ func (a *sheet) codesFor(holders []plan.Holder) string {
 // where there is none.
 func (a *sheet) check(p *cause.Problem) screen.Command {
 	first := func(names []string) screen.Word { return screen.Quote(strings.Join(names[:min(1, len(names))], "")) }
-	node, pod, namespace, name := first(p.Nodes), first(p.Pods), a.namespace(), cmp.Or(p.Origin, &cause.Origin{}).Name
+	node, pod, namespace, name := first(p.Nodes), first(p.Pods), a.namespace(), p.Subject.Name
 	logs := []screen.Word{"kubectl logs", namespace, pod, "-c " + screen.Quote(fact(p.Facts, "container"))}
 	words := map[explain.Look][]screen.Word{
 		explain.LookNode:       {"kubectl describe node", node},

@@ -106,10 +106,19 @@ func standing(p *plan.Progress) string {
 	if d := o.Duration; d != nil {
 		f["expected"], f["when"] = seconds(d.Expected), clockRange(p.Header.Snapshot.TakenAt, d)
 	}
-	if words := idleFor(p); words != "" && o.Code == plan.Completes {
+	if words := idleFor(p); words != "" && o.ReachesEnd() {
 		return far(p) + ", " + words
 	}
-	return far(p) + fill(time.Time{}, f, standings[o.Code]...)
+	return far(p) + fill(time.Time{}, f, standings[courseOf(o.Code)]...)
+}
+
+// courseOf returns the code by which the course of a rollout is told: one that may complete is on
+// its way to the end.
+func courseOf(code plan.OutcomeCode) plan.OutcomeCode {
+	if code == plan.MayComplete {
+		return plan.Completes
+	}
+	return code
 }
 
 var standings = map[plan.OutcomeCode][]string{

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -297,7 +297,7 @@ func namesIn(f daemonset.Facts, key string) string {
 // otherwise says what comes if pods that are not ready do otherwise than expected: a
 // sentence if they become ready, else the end of one. How long it takes from then on is
 // said where the rollout waits for them.
-func otherwise(o *cause.Otherwise, desired int, waits bool) string {
+func otherwise(o *remedy.Otherwise, desired int, waits bool) string {
 	f := daemonset.Facts{"n": len(o.Nodes), "on": someNames(o.Nodes), "ready": yesNo(o.Ready), "stalls": yesNo(o.Stalls), "updated": o.Updated, "desired": desired, "unserved": o.Unserved}
 	if waits {
 		f["in"] = rangeWords(o.Duration)

@@ -233,8 +233,9 @@ var madeKeys = map[string]any{
 	"problem": "p", "where": "n1", "old": 3, "back": "b", "kind": "k", "count": 3, "noRollback": "n", "apply": "Apply", "spreads": 8, "afterFirst": 1, "afterLast": 2, "logs": true, "replaced": 3, "as": 1, "uncounted": true, "inPlan": true, "two": true, // doNow, otherFixes, impactWords
 	"repair": "n1", "loses": 2, "lose": 2, "undoer": "u", "warnings": 1, "current": 8, "until": "2026-03-01T12:03:00Z", "ways": 2, // doNow of a plan
 	"kept": 9, "others": 9, "again": 7, "worst": 1, "have": "all 3 nodes have", "aside": "n1", "before": 4, // templateWords, ending, impact
-	"otherwise": "add a toleration",
-	"notReady":  1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
+	"otherwise": "add a toleration", "doubt": "n1", // doNow of a plan
+	"subject": "Quota", "object": "o", "touched": "image of container agent", "notChange": true, "stage": "Network", "stays": true, // origin
+	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
 	"gain": 3, "room": 2, "without": 3, "deleted": 1, "first": "default/other", "violates": 1, "pods": 2, "details": "d", "bound": "1Gi", "asked": "2Gi", "limited": "2Gi", "amount": "27", "whose": "container agent", "unfit": "yes", "fresh": true, "level": "baseline", "version": "v1.30", // admission, room
 	"do": "apply it", "goesBack": true, "yet": true, "evicted": 1, "further": 2, "none": true, "stalls": "yes", "beyond": "already", "nothing": "nothing", "ran": true, "short": "150m", "now": true, "system": "yes", "lost": "l", "undo": true, "n": 3, // planAdvices, impacts, assumption, ending, unfits
 	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", "writes": true, "stuck": true, "goes": 1, "stayOn": "n1", // costs, planAdvices, meaning, endings
@@ -345,9 +346,9 @@ func TestMeaning(t *testing.T) {
 		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "BeingDeleted"}, "the reported status is stale: a; the controller writes none while the DaemonSet is being deleted"},
 		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "SelectsAll"}, "the reported status is stale: a; the controller writes none for an empty selector"},
 		{explain.GenerationNotObserved, facts{"generation": 3, "observed": 2}, "generation 3 not observed yet; the status is for generation 2"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, "the node is not eligible (the template names node w-1), but has a pod"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, "the node is not eligible (the template names node w-1), but has a pod; the pod stays until the next rollout deletes it, and is not recreated"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "the node is not eligible (the template names node w-1), but has a pod"},
+		{cause.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, "the node is not eligible (the template names node w-1), but has a pod"},
+		{cause.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, "the node is not eligible (the template names node w-1), but has a pod; the pod stays until the next rollout deletes it, and is not recreated"},
+		{cause.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "the node is not eligible (the template names node w-1), but has a pod"},
 		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request for 1 pod, the last one 40s ago:"},
 	} {
 		if got := (&sheet{now: now}).meaning(&cause.Problem{Code: tt.code, Facts: tt.facts, Nodes: []string{"w-1"}, Since: &since}); got != tt.want {

@@ -104,9 +104,14 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("pkg/fit", module+"/pkg/daemonset") },
 		},
 		{
-			why: "what is wrong on a node does not depend on who asks: explain names it, plan reckons with it, and the two cannot differ",
-			who: own("pkg/cause"), project: true, only: own("pkg/snapshot", "pkg/daemonset", "pkg/admission", "pkg/fit", "pkg/refer", "pkg/split"),
+			why: "what is wrong on a node, and whose fault it is, does not depend on who asks: explain names it, plan reckons with it, and the two cannot differ; whether a change is at fault, the fields tell in which two templates differ",
+			who: own("pkg/cause"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/admission", "pkg/fit", "pkg/refer", "pkg/split"),
 			breach: func(p *project) { p.edge("pkg/cause", module+"/pkg/explain") },
+		},
+		{
+			why: "what a person can do is a value: plan makes and weighs it, explain hands it on, view shows it, and it knows none of them",
+			who: own("pkg/remedy"), project: true, only: own("pkg/daemonset", "pkg/cause"),
+			breach: func(p *project) { p.edge("pkg/remedy", module+"/pkg/plan") },
 		},
 		{
 			why: "the API server's answer to a pod depends on the pod and on what it looks up, not on what a DaemonSet is or on who asks",
@@ -124,13 +129,13 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("pkg/history", module+"/pkg/plan") },
 		},
 		{
-			why: "so is a plan; it tries changes, to find ways out of a stall",
-			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/admission", "pkg/fit", "pkg/refer"),
+			why: "so is a plan; it tries changes, to weigh remedies",
+			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/admission", "pkg/fit", "pkg/refer"),
 			breach: func(p *project) { p.edge("pkg/plan", module+"/pkg/history") },
 		},
 		{
-			why: "explain is a third one, which says what changed as history does",
-			who: own("pkg/explain"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/split", "pkg/history", "pkg/admission"),
+			why: "explain is a third one, which says what changed as history does; what helps, it is given",
+			who: own("pkg/explain"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/managed", "pkg/history", "pkg/admission"),
 			breach: func(p *project) { p.edge("pkg/explain", module+"/pkg/plan") },
 		},
 		{
@@ -141,7 +146,7 @@ func TestImports(t *testing.T) {
 		{
 			why: "a new package of pkg gets a row above, which says what it stands on",
 			check: func(p *project) []string {
-				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/refer", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history", "pkg/admission", "pkg/redact")
+				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/refer", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history", "pkg/admission", "pkg/redact")
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
 					return !matches(own("pkg/..."), pkg) || matches(known, pkg)
 				})

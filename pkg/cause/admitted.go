@@ -1,9 +1,11 @@
 package cause
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -62,38 +64,48 @@ func (cs *Causes) rejected(told *Cause) *Cause {
 		}
 		return &Cause{Code: FailedCreate, Severity: SeverityError, Facts: f}
 	}
-	if kind, _ := RefusedBy(told.Facts.Text("message")); kind == ruleOrigins[r.Rule] {
+	if kind, _ := RefusedBy(told.Facts.Text("message")); kind == ruleSubjects[r.Rule] {
 		maps.Copy(told.Facts, f)
 	}
 	return told
 }
 
-// ruleOrigins are what a rule of admission makes a problem come from, where that is
-// not the API server as a whole.
-var ruleOrigins = map[admission.Rule]OriginKind{admission.ResourceQuota: OriginQuota, admission.PodSecurity: OriginPolicy}
-
 // RejectedBy returns what refuses a pod and its name, by the facts of FailedCreate: the
 // rule if it is known, else the message of the API server.
-func RejectedBy(f daemonset.Facts) (by OriginKind, name string) {
+func RejectedBy(f daemonset.Facts) (by SubjectKind, name string) {
 	rule := admission.Rule(f.Text("rule"))
 	if rule == "" || f.Text("message") != "" {
 		return RefusedBy(f.Text("message"))
 	}
-	if by, known := ruleOrigins[rule]; known {
+	if by, known := ruleSubjects[rule]; known {
 		return by, f.Text("name")
 	}
-	return OriginAPIServer, f.Text("name")
+	return SubjectAPIServer, f.Text("name")
 }
 
 // Lifted reports whether the events tell that a rule refused pods which it would admit
 // now: what was refused, or who refused it, has changed since. It is false where a rule
 // refused that is not computed, as that of a webhook, or that could not be read.
 func (cs *Causes) Lifted() bool {
+	if cs.refusal == nil {
+		return false
+	}
+	spec, message := &cs.st.DaemonSet.Spec.Template.Spec, cs.refusal.Facts.Text("message")
+	if classes := scopeClasses(message); len(classes) > 0 {
+		return !slices.Contains(classes, spec.PriorityClassName)
+	}
+	for _, named := range []struct{ before, is string }{
+		{`serviceaccount "`, cmp.Or(spec.ServiceAccountName, "default")}, {"no PriorityClass with name ", spec.PriorityClassName}, {`runtimeclasses.node.k8s.io "`, deref(spec.RuntimeClassName)},
+	} {
+		if _, rest, ok := strings.Cut(message, named.before); ok {
+			return named.is == "" || !strings.HasPrefix(rest, named.is)
+		}
+	}
 	if cs.admission == nil || cs.refusal == nil || !cs.admission.Admitted() {
 		return false
 	}
 	by, _ := RefusedBy(cs.refusal.Facts.Text("message"))
-	for rule, kind := range ruleOrigins {
+	for rule, kind := range ruleSubjects {
 		if kind != by {
 			continue
 		}
@@ -102,6 +114,13 @@ func (cs *Causes) Lifted() bool {
 		return !unread && !assumed
 	}
 	return false
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 // Narrowest returns the quota that lets the fewest new pods pass, with the resource that

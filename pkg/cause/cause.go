@@ -61,6 +61,7 @@ type Causes struct {
 	admission *admission.Verdict                     // about the next pod; nil if it is not known
 	fitting   *fitting                               // see fits
 	ports     map[string][]snapshot.HostPort         // by revision: see portsOfRevision
+	differ    map[[2]string]difference               // of two revisions: see differences
 	changed   func() time.Time                       // see Changed; computed where it is asked for
 	unmet     func() []refer.Missing                 // what the template refers to and does not exist; likewise
 	starts    func() Starts                          // likewise; where a pod is not Ready
@@ -74,7 +75,7 @@ func Find(st *daemonset.State) *Causes {
 	s := st.Snapshot
 	cs := &Causes{
 		s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{},
-		failures: map[string]*failures{}, ports: map[string][]snapshot.HostPort{}, nodes: map[string]*Cause{},
+		failures: map[string]*failures{}, ports: map[string][]snapshot.HostPort{}, differ: map[[2]string]difference{}, nodes: map[string]*Cause{},
 	}
 	for i := range s.Events {
 		cs.note(&s.Events[i])

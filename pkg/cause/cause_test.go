@@ -137,7 +137,7 @@ func TestCause(t *testing.T) {
 		{
 			why:    "a container that is killed for its memory",
 			status: unready + "containerStatuses: [{name: agent, restartCount: 3, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 137, reason: OOMKilled}}}]",
-			want:   &cause.Cause{Code: cause.OOMKilled, Severity: cause.SeverityError, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 137, "reason": "OOMKilled", "restarts": 3}},
+			want:   &cause.Cause{Code: cause.OOMKilled, Severity: cause.SeverityError, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 137, "reason": "OOMKilled", "restarts": 3, "limited": false}},
 		},
 		{
 			why:    "an init container crashes, and the others wait for it",
@@ -192,7 +192,7 @@ func TestCause(t *testing.T) {
 		{
 			why:    "a secret that is missing for a variable",
 			status: unready + "containerStatuses: [{name: agent, state: {waiting: {reason: CreateContainerConfigError, message: secret \"x\" not found}}}]",
-			want:   &cause.Cause{Code: cause.ContainerConfig, Severity: cause.SeverityError, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "CreateContainerConfigError", "message": `secret "x" not found`}},
+			want:   &cause.Cause{Code: cause.ContainerConfig, Severity: cause.SeverityError, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "CreateContainerConfigError", "message": `secret "x" not found`, "kind": "Secret", "name": "x"}},
 		},
 		{
 			why:    "the same after the container had run",

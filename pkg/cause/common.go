@@ -85,7 +85,7 @@ func (cs *Causes) Confined() *Common {
 	var nodes, messages []string
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
-		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && OfContainer(c.Code) && concern(n).Updated {
+		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && OfContainer(c.Code) && cs.SameProgram(concern(n)) {
 			nodes, messages = append(nodes, n.Name), append(messages, c.Facts.Text("message"))
 		}
 	}
@@ -104,7 +104,7 @@ func (cs *Causes) healthy(failing map[string]bool) ([]*corev1.Node, Compared) {
 			continue
 		}
 		if i := slices.IndexFunc(n.Pods, func(p daemonset.Pod) bool { return p.Available.OK && !p.Terminating }); i >= 0 {
-			of[n.Pods[i].Updated] = append(of[n.Pods[i].Updated], n.Object)
+			of[cs.SameProgram(&n.Pods[i])] = append(of[cs.SameProgram(&n.Pods[i])], n.Object)
 		}
 	}
 	if len(of[true]) > 0 {

@@ -11,14 +11,18 @@ import (
 )
 
 // worstContainer returns the first of the most severe causes among the pod's
-// containers, init containers first: one that is still starting does not hide
-// one that crashes.
+// containers, init containers first, then those of the earliest stage: one that is still
+// starting, or not Ready, does not hide one that crashes.
 func (cs *Causes) worstContainer(o *corev1.Pod) *Cause {
 	var worst *Cause
+	worse := func(c *Cause, init bool) bool {
+		bySeverity := c.Severity.Compare(worst.Severity)
+		return bySeverity < 0 || bySeverity == 0 && !init && !worst.Facts.Yes("init") && StageOf(c.Code) < StageOf(worst.Code)
+	}
 	see := func(statuses []corev1.ContainerStatus, init bool) {
 		for i := range statuses {
 			c := cs.containerCause(o, &statuses[i], init)
-			if c != nil && (worst == nil || c.Severity.Compare(worst.Severity) < 0) {
+			if c != nil && (worst == nil || worse(c, init)) {
 				worst = c
 			}
 		}
@@ -55,7 +59,9 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 		setMessage(f, w.Message)
 		return c
 	case w != nil && w.Reason == "CrashLoopBackOff", last != nil && !s.Ready && (last.ExitCode != 0 || s.State.Terminated != nil):
-		return crash(c, s, last)
+		c = crash(c, s, last)
+		cs.memory(o, c)
+		return c
 	case s.State.Running != nil && !s.Ready && !init:
 		return cs.runsUnready(o, s, c)
 	case s.State.Running != nil && init && (s.Started == nil || !*s.Started) && !initialized(o):
@@ -119,6 +125,10 @@ var kubeletEvents = map[string]daemonset.Reason{
 // initRuns is the cause of a pod whose init container has not ended.
 func (cs *Causes) initRuns(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *Cause {
 	started := s.State.Running.StartedAt.Time
+	if isSidecar(o, s.Name) {
+		c.Facts["sidecar"] = true
+		return cs.runsUnready(o, s, c)
+	}
 	if !cs.stays(o, started, false) {
 		return cs.starting(o, started)
 	}
@@ -146,6 +156,18 @@ func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause
 	}
 	if ev := cs.event(o, "Unhealthy"); ev != nil {
 		setMessage(c.Facts, messageOf(ev))
+		for _, probe := range []string{"Startup", "Liveness"} {
+			if strings.HasPrefix(messageOf(ev), probe+" probe") {
+				c.Facts["probe"] = strings.ToLower(probe)
+			}
+		}
 	}
 	return c
+}
+
+// isSidecar reports whether an init container of a pod keeps running beside the others.
+func isSidecar(o *corev1.Pod, name string) bool {
+	return slices.ContainsFunc(o.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+	})
 }

@@ -14,6 +14,12 @@ import (
 // one; nil if nothing is. The node's own state comes before that of its pods.
 func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	p := concern(n)
+	if c := cs.virtual(n); c != nil {
+		if p != nil {
+			c.Pod, c.Since = p.Name, timeOf(p.Object.CreationTimestamp.Time)
+		}
+		return c
+	}
 	switch {
 	case p == nil && !n.ShouldRun.OK:
 		return cs.excluded(n)
@@ -28,7 +34,7 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	if !n.Exists {
 		return &Cause{Code: daemonset.NodeGone, Severity: SeverityWarning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
 	}
-	if down := Down(n, cs.at); down != nil && wrong.Code != daemonset.NotYetAvailable && !imagePullOrCrash(wrong.Code) {
+	if down := Down(n, cs.at); down != nil && wrong.Code != daemonset.NotYetAvailable && !SeenByKubelet(wrong.Code) {
 		down.Pod = p.Name
 		if p.Terminating {
 			down.Code = TerminatingOnDeadNode
@@ -109,9 +115,9 @@ func taintedDown(n *corev1.Node) *Cause {
 	return down
 }
 
-// imagePullOrCrash reports whether a cause was seen by a kubelet and does not
+// SeenByKubelet reports whether a cause was seen by a kubelet and does not
 // come from the node going down.
-func imagePullOrCrash(code daemonset.Reason) bool {
+func SeenByKubelet(code daemonset.Reason) bool {
 	return code == ImagePullBackOff || code == CrashLoopBackOff || code == OOMKilled
 }
 

@@ -24,7 +24,7 @@ func (cs *Causes) podCause(p *daemonset.Pod) *Cause {
 	case o.Status.Phase == corev1.PodSucceeded:
 		return &Cause{Code: daemonset.SucceededPod, Severity: SeverityWarning, Facts: daemonset.Facts{}}
 	case p.Available.OK:
-		return nil
+		return cs.restarting(o)
 	case p.Ready:
 		return cs.notYetAvailable(p)
 	case o.Spec.NodeName == "":
@@ -44,6 +44,9 @@ func (cs *Causes) terminating(o *corev1.Pod) *Cause {
 	}
 	if cs.at.Sub(o.DeletionTimestamp.Time) > Patience {
 		c.Severity, c.Facts["overdue"] = SeverityError, true
+	}
+	if e := cs.event(o, "FailedKillPod"); e != nil {
+		setMessage(c.Facts, messageOf(e))
 	}
 	return c
 }
@@ -228,7 +231,7 @@ func (cs *Causes) notReady(o *corev1.Pod) *Cause {
 		setMessage(c.Facts, s.Message)
 	}
 	var closed []string
-	for _, g := range cs.st.DaemonSet.Spec.Template.Spec.ReadinessGates {
+	for _, g := range cs.gatesOf(o) {
 		if s := condition(o, g.ConditionType); s == nil || s.Status != corev1.ConditionTrue {
 			closed = append(closed, string(g.ConditionType))
 		}
@@ -237,6 +240,18 @@ func (cs *Causes) notReady(o *corev1.Pod) *Cause {
 		c.Facts["conditions"] = closed
 	}
 	return c
+}
+
+// gatesOf returns the readiness gates of a pod: its own, or else those of the template that it
+// was created from.
+func (cs *Causes) gatesOf(o *corev1.Pod) []corev1.PodReadinessGate {
+	if len(o.Spec.ReadinessGates) > 0 {
+		return o.Spec.ReadinessGates
+	}
+	if t := cs.templateOf(o); t != nil {
+		return t.Spec.ReadinessGates
+	}
+	return cs.st.DaemonSet.Spec.Template.Spec.ReadinessGates
 }
 
 // starting is a pod that takes its time within Patience, and says nothing of

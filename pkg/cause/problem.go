@@ -26,8 +26,10 @@ type Problem struct {
 	Since    *time.Time       `json:"since"`    // when the first of them began; nil if unknown
 	Latest   *time.Time       `json:"latest"`   // when the last of them began; nil if unknown
 
-	// what it comes from; nil if the problem resolves by itself, or where its code says so
-	Origin *Origin `json:"origin"`
+	Subject Subject `json:"subject"` // what the pods fail on
+
+	// whose fault it is; nil if the problem resolves by itself, or where its code says so
+	Blame *Blame `json:"blame"`
 
 	// what separates the nodes of the failing pods, also those of other problems of the same kind, from healthy
 	// nodes; nil if nothing is known
@@ -148,49 +150,3 @@ func Share(common, facts daemonset.Facts) {
 		}
 	}
 }
-
-// Origin is what a problem comes from, as far as the input shows.
-type Origin struct {
-	Kind      OriginKind `json:"kind"`      // what the problem comes from
-	Certainty Certainty  `json:"certainty"` // how certain that is
-
-	// of the ResourceQuota or webhook, or the Pod Security level; otherwise empty
-	Name     string `json:"name"`
-	Revision int64  `json:"revision"` // the current revision, for `Revision`; otherwise 0
-
-	// all of it was there before the rollout in progress began; nil if there is none, where either time is unknown, and
-	// where the two are less than a minute apart, which is no evidence
-	BeforeRollout *bool `json:"beforeRollout"`
-
-	// for `Nodes`: the rollout in progress had done nothing on these nodes when they became NotReady. No pod of the
-	// current revision is or was there, and no pod of another one was deleted before; false also where this is unknown
-	Untouched bool `json:"untouched"`
-}
-
-// OriginKind is a kind of Origin.
-type OriginKind string
-
-const (
-	// OriginRevision: the template: all pods of the current revision fail, and none of the others
-	OriginRevision  OriginKind = "Revision"
-	OriginNodes     OriginKind = "Nodes"         // the nodes
-	OriginQuota     OriginKind = "ResourceQuota" // a ResourceQuota has no room for the pod
-	OriginPolicy    OriginKind = "PodSecurity"   // the Pod Security level of the namespace rejects the pod
-	OriginWebhook   OriginKind = "Webhook"       // an admission webhook rejects the pod, or does not answer
-	OriginAPIServer OriginKind = "APIServer"     // the API server rejects the pod, for the reason in its message
-	// OriginCommon: something that the failing nodes have in common, and healthy ones do not: see `common`
-	OriginCommon     OriginKind = "NodeProperty"
-	OriginScheduling OriginKind = "Scheduling" // the pod does not fit beside the other pods on the node
-	OriginController OriginKind = "Controller" // kube-controller-manager
-	OriginStrategy   OriginKind = "Strategy"   // `spec.updateStrategy`
-	OriginUnknown    OriginKind = "Unknown"    // the input does not show it
-)
-
-// Certainty is how sure an Origin is.
-type Certainty string
-
-const (
-	Certain Certainty = "Certain" // the input says so
-	Likely  Certainty = "Likely"  // the numbers suggest it
-	Unsure  Certainty = "Unknown" // the input does not show it
-)

@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"slices"
-
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
@@ -24,13 +22,13 @@ const (
 	// Severity: Error
 	// Facts: events, last, message, predicted, rule, rejects, name
 	FailedCreate daemonset.Reason = "FailedCreate"
-	// OOMKilled: a container was killed because it ran out of memory
-	// Severity: Error
-	// Facts: container, init, exitCode, restarts, reason, message
+	// OOMKilled: a container was killed because it ran out of memory; with `ready` it runs again, and its pod is available
+	// Severity: Error, Warning if the pod is available
+	// Facts: container, init, exitCode, restarts, reason, message, ready, limited, memoryLimit
 	OOMKilled daemonset.Reason = "OOMKilled"
-	// CrashLoopBackOff: a container keeps exiting
-	// Severity: Error
-	// Facts: container, init, exitCode, restarts, reason, message
+	// CrashLoopBackOff: a container keeps exiting; with `ready` it runs again, and its pod is available
+	// Severity: Error, Warning if the pod is available
+	// Facts: container, init, exitCode, restarts, reason, message, ready
 	CrashLoopBackOff daemonset.Reason = "CrashLoopBackOff"
 	// ImagePullBackOff: an image cannot be pulled
 	// Severity: Error
@@ -58,7 +56,7 @@ const (
 	InitRunning daemonset.Reason = "InitRunning"
 	// ProbeFailing: a container runs but is not ready: an event reports a failing probe, or it is expected to stay so
 	// Severity: Info, Warning when late, Error when expected to stay or restarted
-	// Facts: container, init, startedAt, restarts, message, late, patience, slowestStart, starts
+	// Facts: container, init, startedAt, restarts, message, late, patience, slowestStart, starts, probe, sidecar
 	ProbeFailing daemonset.Reason = "ProbeFailing"
 	// InsufficientResources: the node has no room for the pod
 	// Severity: Error
@@ -77,6 +75,11 @@ const (
 	// Severity: Error
 	// Facts: reason, message, kind, name, field, volume, plugin, others, preemption, claim, persistentVolume, reachable, driver, limit, attached
 	PendingUnschedulable daemonset.Reason = "PendingUnschedulable"
+	// VirtualNode: the node is virtual, such as one of AWS Fargate: it runs no pods of DaemonSets, and the rules of the
+	// controller make it eligible all the same
+	// Severity: Error
+	// Facts: key, want
+	VirtualNode daemonset.Reason = "VirtualNode"
 	// EvictLoop: pods fail, are deleted and fail again: at least three times on the node by the controller's events,
 	// the last time within 20 minutes
 	// Severity: Error
@@ -95,7 +98,7 @@ const (
 	ExcludedButCounted daemonset.Reason = "ExcludedButCounted"
 	// Terminating: the pod is terminating
 	// Severity: Info, Error when overdue
-	// Facts: overdue, finalizers
+	// Facts: overdue, finalizers, message
 	Terminating daemonset.Reason = "Terminating"
 	// Starting: the pod is starting, and nothing says that it fails
 	// Severity: Info, Warning when late
@@ -103,6 +106,11 @@ const (
 	Starting daemonset.Reason = "Starting"
 	NoPod    daemonset.Reason = "NoPod" // the node has no pod
 
+	// Misscheduled: a node that is not eligible has a pod; unless the only reason is that the node is NotReady. The
+	// facts include those of the code in `because`
+	// Severity: Info, Warning if a rollout deletes the pod for taints that the template could tolerate
+	// Facts: because, stays, terminating, strandedBy, message
+	Misscheduled daemonset.Reason = "Misscheduled"
 	// NoEligibleNode: no node is eligible, although the cluster has nodes
 	// Severity: Warning
 	// Facts: nodes, losing, staying, changed, number, before, eligible, fields
@@ -117,11 +125,5 @@ const (
 // Reasons lists every Reason that this package adds to daemonset.Reasons.
 var Reasons = []daemonset.Reason{
 	NodeNotReady, TerminatingOnDeadNode, ControllerSilent, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
-	ProbeFailing, DoesNotFit, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, EvictLoop, ExcludedButCounted, Terminating, Starting, NoPod, NoEligibleNode, NextRolloutStalls,
-}
-
-// OfContainer reports whether a cause is one that containers give: a bad revision
-// gives it to all of its pods.
-func OfContainer(code daemonset.Reason) bool {
-	return slices.Contains([]daemonset.Reason{OOMKilled, CrashLoopBackOff, ImagePullBackOff, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning, ProbeFailing}, code)
+	ProbeFailing, DoesNotFit, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, VirtualNode, EvictLoop, ExcludedButCounted, Terminating, Starting, NoPod, Misscheduled, NoEligibleNode, NextRolloutStalls,
 }

@@ -2,6 +2,8 @@ package cause
 
 import (
 	"maps"
+	"regexp"
+	"slices"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
@@ -42,11 +44,54 @@ func FactsOf(m *refer.Missing) daemonset.Facts {
 	return f
 }
 
+// told adds to a cause what does not exist, by the words of the kubelet, unless it was read and
+// exists by now.
+func (cs *Causes) told(c *Cause) {
+	if c.Code != ContainerConfig && c.Code != FailedMount || c.Facts["kind"] != nil {
+		return
+	}
+	message := c.Facts.Text("message")
+	for _, s := range absences {
+		m := s.words.FindStringSubmatch(message)
+		if m == nil {
+			continue
+		}
+		name, key := m[s.words.SubexpIndex("name")], ""
+		if i := s.words.SubexpIndex("key"); i >= 0 {
+			key = m[i]
+		}
+		if o := cs.s.References.Find(s.kind, name); o == nil || !o.Exists || key != "" && !slices.Contains(o.Keys, key) {
+			c.Facts["kind"], c.Facts["name"] = string(s.kind), name
+			if key != "" {
+				c.Facts["key"] = key
+			}
+		}
+		return
+	}
+}
+
+// absences are words of kubelets for an object, or a key of one, that a pod refers to and that
+// does not exist.
+var absences = []struct {
+	kind  snapshot.ReferredKind
+	words *regexp.Regexp
+}{
+	{snapshot.ConfigMap, regexp.MustCompile(`couldn't find key (?P<key>\S+) in ConfigMap [^/\s]+/(?P<name>[^\s,"]+)`)},
+	{snapshot.Secret, regexp.MustCompile(`couldn't find key (?P<key>\S+) in Secret [^/\s]+/(?P<name>[^\s,"]+)`)},
+	{snapshot.ConfigMap, regexp.MustCompile(`configmap "(?P<name>[^"]+)" not found`)},
+	{snapshot.Secret, regexp.MustCompile(`secret "(?P<name>[^"]+)" not found`)},
+	{snapshot.Claim, regexp.MustCompile(`persistentvolumeclaim "(?P<name>[^"]+)" not found`)},
+}
+
 // named adds to a cause of a pod of the current revision what the template refers to and
 // does not exist, where that is why. A volume that cannot be mounted is told also before an
 // event says so.
 func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
-	if c == nil || !p.Updated {
+	if c == nil {
+		return nil
+	}
+	cs.told(c)
+	if !p.Updated {
 		return c
 	}
 	code := c.Code

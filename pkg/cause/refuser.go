@@ -7,21 +7,38 @@ import (
 
 // RefusedBy returns what refused a pod, by the message of the API server, and
 // its name: the quota's, the level and version of Pod Security, the webhook's.
-func RefusedBy(message string) (by OriginKind, name string) {
+func RefusedBy(message string) (by SubjectKind, name string) {
 	if _, rest, ok := strings.Cut(message, "exceeded quota: "); ok {
 		name, _, _ = strings.Cut(rest, ",")
-		return OriginQuota, name
+		return SubjectQuota, name
+	}
+	if strings.Contains(message, scopesUnmatched) {
+		return SubjectQuota, ""
 	}
 	for _, sign := range []struct {
 		before string
-		by     OriginKind
-	}{{`violates PodSecurity "`, OriginPolicy}, {`admission webhook "`, OriginWebhook}, {`failed calling webhook "`, OriginWebhook}} {
+		by     SubjectKind
+	}{{`violates PodSecurity "`, SubjectPolicy}, {`admission webhook "`, SubjectWebhook}, {`failed calling webhook "`, SubjectWebhook}} {
 		if _, rest, ok := strings.Cut(message, sign.before); ok {
 			name, _, _ = strings.Cut(rest, `"`)
 			return sign.by, name
 		}
 	}
-	return OriginAPIServer, ""
+	return SubjectAPIServer, ""
+}
+
+// scopesUnmatched are words of the API server for a pod that needs a quota of its scope, such as
+// its PriorityClass, where there is none.
+const scopesUnmatched = "insufficient quota to match these scopes"
+
+// scopeClasses returns the PriorityClasses whose pods need a quota, by a message about scopes.
+func scopeClasses(message string) []string {
+	_, rest, ok := strings.Cut(message, "{PriorityClass In [")
+	if !ok {
+		return nil
+	}
+	list, _, _ := strings.Cut(rest, "]")
+	return strings.Fields(list)
 }
 
 // QuotaNeeds returns how many pods a quota has to allow so that some more are

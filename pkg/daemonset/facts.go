@@ -110,10 +110,12 @@ type FactKeys struct {
 	Limit          int    `json:"limit"`
 	Line           int    `json:"line"`           // of the file, from 1
 	Losing         int    `json:"losing"`         // on how many nodes the pod is being deleted without replacement
+	Limited        bool   `json:"limited"`        // the container has a memory limit
 	MaxUnavailable string `json:"maxUnavailable"` // of the PodDisruptionBudget, as it is written: `1`, `10%`
 
 	// the words of the kubelet, the scheduler, the API server or a program
 	Message         string `json:"message"`
+	MemoryLimit     string `json:"memoryLimit"`     // of the container
 	MinAvailable    string `json:"minAvailable"`    // of the PodDisruptionBudget, as it is written
 	MinReadySeconds int    `json:"minReadySeconds"` // of the DaemonSet
 
@@ -167,11 +169,13 @@ type FactKeys struct {
 	Platforms  []string `json:"platforms"`
 	Ports      []string `json:"ports"`      // for example `8080/TCP`
 	Preemption string   `json:"preemption"` // what [preemption](#preemption) does
+	Probe      string   `json:"probe"`      // which probe fails, as an event says: `startup` or `liveness`; otherwise absent
 	Predicted  bool     `json:"predicted"`  // no event tells of it: the rules do; otherwise absent
 	Present    bool     `json:"present"`    // the node has the label
 
 	// from which nodes the volume can be attached: `topology.kubernetes.io/zone=a`
 	Reachable string `json:"reachable"`
+	Ready     bool   `json:"ready"` // the pod is available at the moment; otherwise absent
 
 	// the reason of the pod, the container or the node condition, in the words of Kubernetes; for
 	// `NextRolloutStalls`, [why](#why-a-rollout-does-not-complete)
@@ -190,6 +194,7 @@ type FactKeys struct {
 	Revisions    int       `json:"revisions"`    // how many revisions equal the live template
 	Selector     string    `json:"selector"`     // the node selector of the namespace: `pool=infra`
 	Slot         string    `json:"slot"`         // the node's [slot](#slots)
+	Sidecar      bool      `json:"sidecar"`      // the container is an init container that keeps running; otherwise absent
 	SlowestStart int       `json:"slowestStart"` // the seconds that the slowest of those other pods took
 	StartedAt    time.Time `json:"startedAt"`    // when the container was started
 	Starts       int       `json:"starts"`       // how many other pods were ready within `slowestStart` of their creation

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
 // Advice is what to do first about a problem, or where there is none about the
@@ -57,7 +58,12 @@ const (
 	// AdviseExcludeNodes: keep the pod off nodes whose kubelet rejects it, or have the template exclude those that only
 	// the namespace excludes
 	AdviseExcludeNodes AdviceCode = "ExcludeNodes"
-	AdviseConfig       AdviceCode = "Config" // create what the container refers to, or correct the template
+	AdviseConfig       AdviceCode = "Config" // create what the pod refers to, or correct the template
+	// AdviseCorrectTemplate: the template cannot work as it is
+	AdviseCorrectTemplate AdviceCode = "CorrectTemplate"
+	// AdviseInjector: ask whoever adds the failing container to the pods
+	AdviseInjector AdviceCode = "Injector"
+	AdviseFreeNode AdviceCode = "FreeNode" // free what the nodes lack: disk, memory or process IDs
 	// AdviseRepairBeforeRollout: nothing is urgent, but the nodes have to be repaired before the next rollout
 	AdviseRepairBeforeRollout AdviceCode = "RepairBeforeRollout"
 	// AdviseTolerate: nothing is urgent, but a rollout deletes the pods of these nodes for good, unless the template
@@ -67,7 +73,7 @@ const (
 
 // AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
+	AdviseControlPlane, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseCorrectTemplate, AdviseInjector, AdviseFreeNode, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
 }
 
 // advice returns what to do first, for each kind of problem of a summary once, in the
@@ -83,7 +89,7 @@ func (e *Explanation) advice() []Advice {
 	case AwaitingDelete:
 		return rollout(AdviseDeletePods)
 	}
-	out := advise(e.Matters(), canWait)
+	out := e.advise(e.Matters(), canWait)
 	for i := range out {
 		if out[i].Code == AdviseRepairNodes {
 			out[i].After = e.newFailing()
@@ -115,23 +121,23 @@ func (e *Explanation) newFailing() []daemonset.Reason {
 func (e *Explanation) RollbackInVain() bool {
 	return e.Rollout.UnderWay && len(e.Advice) == 1 && e.Advice[0].Code == AdviseRepairNodes && !slices.ContainsFunc(e.Advice[0].Problems, func(code daemonset.Reason) bool {
 		p := e.Has(code)
-		return p != nil && p.Origin != nil && p.Origin.Certainty != cause.Certain
+		return p != nil && p.Blame != nil && p.Blame.Certainty != cause.Certain
 	})
 }
 
 // AdviceOn returns what to do first about a node.
 func (e *Explanation) AdviceOn(n *Node) []Advice {
 	if p := e.OnNode(n); p != nil {
-		return advise([]*Problem{p}, false)
+		return e.advise([]*Problem{p}, false)
 	}
 	return []Advice{}
 }
 
 // advise returns what problems ask for, those that ask for the same together.
-func advise(problems []*Problem, canWait bool) []Advice {
+func (e *Explanation) advise(problems []*Problem, canWait bool) []Advice {
 	out := []Advice{}
 	for _, p := range problems {
-		code := adviceFor(p)
+		code := e.adviceFor(p)
 		i := slices.IndexFunc(out, func(o Advice) bool { return o.Code == code })
 		switch {
 		case code == "":
@@ -147,38 +153,54 @@ func advise(problems []*Problem, canWait bool) []Advice {
 	return out
 }
 
-// adviceFor returns what a problem asks for; empty where that is not known.
-func adviceFor(p *Problem) AdviceCode {
+// adviceFor returns what a problem asks for; empty where that is not known. To roll back is
+// advised only if that helps, as a simulation shows.
+func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 	switch {
 	case p.Code == cause.NextRolloutStalls && p.Facts.Yes("excluded"):
 		return AdviseExcludeNodes
-	case p.Code == cause.NextRolloutStalls, p.Code == Misscheduled && p.Origin != nil:
+	case p.Code == cause.NextRolloutStalls, p.Code == cause.Misscheduled && p.Blame != nil:
 		return AdviseRepairBeforeRollout
-	case p.Code == Misscheduled && p.Severity == cause.SeverityWarning:
+	case p.Code == cause.Misscheduled && p.Severity == cause.SeverityWarning:
 		return AdviseTolerate
 	case p.Code == daemonset.VanishedNodeInSurge:
 		return AdviseDeletePods
 	case p.Code == daemonset.NodeGone: // the pod garbage collector removes it
 		return AdviseWait
-	case p.Origin == nil:
+	case p.Blame == nil:
 		return ""
 	case p.Code == cause.PodOSNotSupported, p.Code == cause.ExcludedButCounted:
 		return AdviseExcludeNodes
-	case p.Origin.Kind == cause.OriginCommon && p.Common.OfPlatform():
+	case p.Blame.Who == cause.WhoChange && e.solves(remedy.RollBack, p):
+		return AdviseRollBack
+	case p.Code == cause.NoEligibleNode:
+		return AdviseCorrectTemplate
+	case e.solves(remedy.DeletePods, p):
+		return AdviseDeletePods
+	case p.Blame.Who == cause.WhoNodeProperty && p.Common != nil && p.Common.OfPlatform():
 		return AdvisePublishImage
-	case p.Origin.Kind == cause.OriginUnknown && p.Facts["kind"] != nil: // what does not exist
-		return AdviseConfig
-	case p.Origin.Kind == cause.OriginScheduling && p.Code == cause.HostPortConflict:
+	case p.Code == cause.VirtualNode:
+		return AdviseExcludeNodes
+	case p.Blame.Who == cause.WhoNode && (cause.StageOf(p.Code) == cause.StageStays || p.Code == cause.OOMKilled):
+		return AdviseFreeNode
+	case p.Blame.Who == cause.WhoNodeProperty && p.Common == nil:
+		return AdviseCompareNodes
+	case p.Blame.Who == cause.WhoOtherWorkload && p.Code == cause.HostPortConflict:
 		return AdviseFreePort
 	}
-	return cmp.Or(adviceBy[p.Origin.Kind], adviceOn[p.Code], AdviseReadEvents)
+	return cmp.Or(adviceBy[p.Blame.Who], adviceOn[p.Code], AdviseReadEvents)
 }
 
-// adviceBy is what problems ask for by where they come from.
-var adviceBy = map[cause.OriginKind]AdviceCode{
-	cause.OriginRevision: AdviseRollBack, cause.OriginNodes: AdviseRepairNodes, cause.OriginScheduling: AdviseMakeRoom,
-	cause.OriginQuota: AdviseAskOwner, cause.OriginPolicy: AdviseAskOwner, cause.OriginWebhook: AdviseAskOwner, cause.OriginAPIServer: AdviseAskOwner,
-	cause.OriginCommon: AdviseCompareNodes, cause.OriginController: AdviseControlPlane, cause.OriginStrategy: AdviseStrategy,
+// solves reports whether a remedy with a code helps against a problem.
+func (e *Explanation) solves(code remedy.Code, p *Problem) bool {
+	r := e.Fix(code)
+	return r != nil && slices.Contains(r.Problems, p.Code)
+}
+
+// adviceBy is what problems ask for by whose fault they are.
+var adviceBy = map[cause.Who]AdviceCode{
+	cause.WhoNode: AdviseRepairNodes, cause.WhoOtherWorkload: AdviseMakeRoom, cause.WhoPolicy: AdviseAskOwner, cause.WhoMissingObject: AdviseConfig, cause.WhoInjection: AdviseInjector,
+	cause.WhoRegistry: AdviseImage, cause.WhoTemplate: AdviseCorrectTemplate, cause.WhoNodeProperty: AdviseCompareNodes, cause.WhoController: AdviseControlPlane, cause.WhoStrategy: AdviseStrategy,
 }
 
 // adviceOn is what problems ask for of which it is not known who is at fault.

@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,7 +16,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // deadNode makes a node one whose kubelet has not answered for an hour.
@@ -35,36 +38,42 @@ func rejects(message string) dstest.Option {
 	})
 }
 
-// TestOrigin: what each problem comes from, by the numbers.
-func TestOrigin(t *testing.T) {
+// TestBlame: whose fault each problem is, by the numbers, and what the pods fail on.
+func TestBlame(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
 		want    string
 		why     string
 	}{
-		{"O O n n", []dstest.Option{crashing("p2"), crashing("p3")}, "CrashLoopBackOff: Revision Likely 2", "all new pods fail, and no old one does"},
-		{"O O n N", []dstest.Option{crashing("p2")}, "CrashLoopBackOff: Unknown Unknown", "one of the new pods works"},
-		{"O o n n", []dstest.Option{crashing("p1"), crashing("p2"), crashing("p3")}, "CrashLoopBackOff: Unknown Unknown", "an old pod fails as well"},
-		{"n n", []dstest.Option{crashing("p0"), crashing("p1")}, "CrashLoopBackOff: Unknown Unknown", "there is no other revision to compare with"},
-		{"N n", []dstest.Option{deadNode("n1")}, "NodeNotReady: Nodes Certain", "a node that is down"},
-		{"N -", []dstest.Option{rejects(`pods "a" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=5, limited: pods=5`)}, "FailedCreate: ResourceQuota Certain pods", "a quota, by its name"},
-		{"N -", []dstest.Option{rejects(`pods "a" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`)}, "FailedCreate: PodSecurity Certain baseline:latest", "Pod Security, by its level"},
-		{"N -", []dstest.Option{rejects(`admission webhook "validate.example.org" denied the request: no`)}, "FailedCreate: Webhook Certain validate.example.org", "a webhook, by its name"},
-		{"N -", []dstest.Option{rejects(`Pod "a" is invalid: spec.containers[0].image: Required value`)}, "FailedCreate: APIServer Certain", "anything else"},
+		{"O O n n", []dstest.Option{crashing("p2"), crashing("p3")}, "CrashLoopBackOff: ThisChange Likely 2, Container agent", "all new pods fail, and no old one does"},
+		{"O O n N", []dstest.Option{crashing("p2")}, "CrashLoopBackOff: Unknown Unknown, Container agent", "one of the new pods works"},
+		{"O o n n", []dstest.Option{crashing("p1"), crashing("p2"), crashing("p3")}, "CrashLoopBackOff: Unknown Unknown, Container agent", "an old pod fails as well"},
+		{"n n", []dstest.Option{crashing("p0"), crashing("p1")}, "CrashLoopBackOff: Unknown Unknown, Container agent", "there is no other revision to compare with"},
+		{"O O n n", []dstest.Option{onlyRestarted, crashing("p2"), crashing("p3")}, "CrashLoopBackOff: Unknown Unknown, Container agent, not the change", "the new revision only restarts the pods"},
+		{"N n", []dstest.Option{deadNode("n1")}, "NodeNotReady: Node Certain, NodeCondition Ready", "a node that is down"},
+		{"N -", []dstest.Option{rejects(`pods "a" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=5, limited: pods=5`)}, "FailedCreate: Policy Certain, Quota pods", "a quota, by its name"},
+		{"N -", []dstest.Option{rejects(`pods "a" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`)}, "FailedCreate: Policy Certain, Policy baseline:latest", "Pod Security, by its level"},
+		{"N -", []dstest.Option{rejects(`admission webhook "validate.example.org" denied the request: no`)}, "FailedCreate: Policy Certain, Webhook validate.example.org", "a webhook, by its name"},
+		{"N -", []dstest.Option{rejects(`Pod "a" is invalid: spec.containers[0].image: Required value`)}, "FailedCreate: Policy Certain, APIServer", "anything else"},
 		{"O N", []dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType })}, "OnDeleteOutdated: Strategy Certain", "OnDelete is somebody's choice"},
-		{"N n", []dstest.Option{young("p1")}, "Starting: none", "what passes by itself comes from nothing"},
+		{"N n", []dstest.Option{young("p1")}, "Starting: none", "what passes by itself is nobody's fault"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			_, e := explanation(t, dstest.State(tt.grid, append(tt.options, reports(nil))...), explain.Options{})
 			got := map[string]bool{}
 			for _, p := range e.Problems {
 				line := string(p.Code) + ": none"
-				if o := p.Origin; o != nil {
-					line = strings.TrimSpace(fmt.Sprintf("%s: %s %s %s", p.Code, o.Kind, o.Certainty, o.Name))
-					if o.Revision != 0 {
-						line += fmt.Sprint(o.Revision)
-						line = strings.Replace(line, "Likely2", "Likely 2", 1)
+				if b := p.Blame; b != nil {
+					line = fmt.Sprintf("%s: %s %s", p.Code, b.Who, b.Certainty)
+					if b.Revision != 0 {
+						line += fmt.Sprint(" ", b.Revision)
+					}
+					if k := p.Subject.Kind; k != cause.SubjectUnspecified {
+						line += strings.TrimSuffix(fmt.Sprintf(", %s %s", k, p.Subject.Name), " ")
+					}
+					if b.NotChange {
+						line += ", not the change"
 					}
 				}
 				got[line] = true
@@ -75,6 +84,24 @@ func TestOrigin(t *testing.T) {
 		})
 	}
 }
+
+// onlyRestarted makes the old revision one whose template is the live one, which kubectl has
+// restarted since.
+var onlyRestarted = dstest.Edit(func(s *snapshot.Snapshot) {
+	old := s.DaemonSet.Spec.Template.DeepCopy()
+	metav1.SetMetaDataAnnotation(&s.DaemonSet.Spec.Template.ObjectMeta, "kubectl.kubernetes.io/restartedAt", "2026-03-01T11:00:00Z")
+	for i, of := range []*corev1.PodTemplateSpec{old, &s.DaemonSet.Spec.Template} {
+		c, err := template.Of(of, false)
+		if err != nil {
+			panic(err)
+		}
+		raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": c}})
+		if err != nil {
+			panic(err)
+		}
+		s.Revisions[i].Data.Raw = raw
+	}
+})
 
 // TestImpact: who is without a working pod.
 func TestImpact(t *testing.T) {
@@ -121,53 +148,48 @@ func late(pod string) dstest.Option {
 	})
 }
 
-// TestFixes: what a person can do, and what it replaces.
-func TestFixes(t *testing.T) {
+// TestRemedies: what a person can do, and what it replaces.
+func TestRemedies(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
 		want    []string
 		why     string
 	}{
-		{"O O n n", []dstest.Option{crashing("p2"), crashing("p3")}, []string{"Undo to 1, replaces 2"}, "back to the revision of the old pods"},
-		{"O O O n", []dstest.Option{crashing("p3")}, []string{"Undo to 1, replaces 1"}, "the new pods are replaced, and not the old ones"},
-		{"O O n N", []dstest.Option{crashing("p2")}, []string{"Undo to 1, replaces 2 if it is the revision"}, "only if the logs say so"},
-		{"O O n N", []dstest.Option{late("p2")}, []string{"Undo to 1, replaces 2 if it is the revision"}, "a pod that is late may have the same fault, long before it counts as failing"},
-		{"O o n", []dstest.Option{crashing("p1"), crashing("p2")}, nil, "not to a revision that fails, too"},
+		{"O O n n", []dstest.Option{crashing("p2"), crashing("p3")}, []string{"Helps RollBack 1, replaces 2"}, "back to the revision of the old pods"},
+		{"O O O n", []dstest.Option{crashing("p3")}, []string{"Helps RollBack 1, replaces 1"}, "the new pods are replaced, and not the old ones"},
+		{"O O n N", []dstest.Option{crashing("p2")}, []string{"Helps RollBack 1, replaces 2"}, "pods of the revision before run elsewhere, and ran there"},
+		{"O O n N", []dstest.Option{late("p2")}, []string{"Helps RollBack 1, replaces 2"}, "a pod that is late may have the same fault, long before it counts as failing"},
+		{"O O n n", []dstest.Option{onlyRestarted, crashing("p2"), crashing("p3")}, []string{"Useless RollBack 1, replaces 2"}, "the revision before is the same but for the restart"},
+		{"O o n", []dstest.Option{crashing("p1"), crashing("p2")}, []string{"Useless RollBack 1, replaces 1"}, "not to a revision that fails, too"},
 		{"n n", []dstest.Option{crashing("p0"), crashing("p1")}, nil, "there is nothing to go back to"},
-		{"N n", []dstest.Option{deadNode("n1")}, []string{"RepairNodes [n1]"}, "a node that is down"},
-		{"N - -", []dstest.Option{rejects(`exceeded quota: pods, requested: pods=1, used: pods=5, limited: pods=5`)}, []string{"RaiseQuota pods to 7"}, "room for every pod that is missing"},
-		{"N -", []dstest.Option{rejects(`exceeded quota: cpu, requested: requests.cpu=1, used: requests.cpu=5, limited: requests.cpu=5`)}, []string{"RaiseQuota cpu"}, "how much, only its owner can tell"},
-		{"O N O", []dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType })}, []string{"DeletePods [n0 n2] [p0 p2]"}, "OnDelete waits for a person"},
+		{"N n", []dstest.Option{deadNode("n1")}, []string{"Helps RepairNodes 1 [n1]"}, "a node that is down"},
+		{"N - -", []dstest.Option{rejects(`exceeded quota: pods, requested: pods=1, used: pods=5, limited: pods=5`)}, []string{"Helps RaiseQuota pods [n1 n2], needs 7"}, "room for every pod that is missing"},
+		{"N -", []dstest.Option{rejects(`exceeded quota: cpu, requested: requests.cpu=1, used: requests.cpu=5, limited: requests.cpu=5`)}, []string{"Helps RaiseQuota cpu [n1]"}, "how much, only its owner can tell"},
+		{"O N O", []dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType })}, []string{"Helps DeletePods [n0 n2] [p0 p2]"}, "OnDelete waits for a person"},
 		{"N N", nil, nil, "nothing is wrong"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			_, e := explanation(t, dstest.State(tt.grid, append(tt.options, reports(nil))...), explain.Options{})
+			_, e := looked(t, dstest.State(tt.grid, append(tt.options, reports(nil))...))
 			var got []string
-			for _, f := range e.Fixes {
-				line := string(f.Code)
-				if f.Name != "" {
-					line += " " + f.Name
+			for _, r := range e.Remedies {
+				line := strings.TrimSpace(fmt.Sprint(r.Worth, " ", r.Code, " ", r.Value))
+				if len(r.Nodes) > 0 {
+					line += fmt.Sprint(" ", r.Nodes)
 				}
-				if f.Needs > 0 {
-					line += fmt.Sprintf(" to %d", f.Needs)
+				if len(r.Pods) > 0 {
+					line += fmt.Sprint(" ", r.Pods)
 				}
-				if len(f.Nodes) > 0 {
-					line += fmt.Sprint(" ", f.Nodes)
+				if r.Needs > 0 {
+					line += fmt.Sprintf(", needs %d", r.Needs)
 				}
-				if len(f.Pods) > 0 {
-					line += fmt.Sprint(" ", f.Pods)
-				}
-				if f.Revision > 0 {
-					line += fmt.Sprintf(" to %d, replaces %d", f.Revision, f.Replaces)
-				}
-				if f.Unsure {
-					line += " if it is the revision"
+				if r.Effect.Replaces > 0 {
+					line += fmt.Sprintf(", replaces %d", r.Effect.Replaces)
 				}
 				got = append(got, line)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("fixes of %q (-want +got):\n%s", tt.grid, diff)
+				t.Errorf("remedies of %q (-want +got):\n%s", tt.grid, diff)
 			}
 		})
 	}
@@ -177,24 +199,24 @@ func TestFixes(t *testing.T) {
 // package plan's to say.
 func TestWillBe(t *testing.T) {
 	ends := daemonset.Counts{Desired: 3, Updated: 2, Available: 3}
-	soon := &cause.Duration{Optimistic: 10, Expected: 20, Pessimistic: 30}
+	soon := &remedy.Duration{Optimistic: 10, Expected: 20, Pessimistic: 30}
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		course  *cause.Course
+		course  *remedy.Course
 		want    *explain.Outlook
 		why     string
 	}{
-		{"O O n", []dstest.Option{crashing("p2")}, &cause.Course{End: ends, Stalls: true}, &explain.Outlook{Code: explain.Stays, Desired: 3, Updated: 1, Available: 2}, "a rollout that is stuck stays as it is"},
-		{"N N n", []dstest.Option{crashing("p2")}, &cause.Course{End: ends}, &explain.Outlook{Code: explain.Stays, Desired: 3, Updated: 3, Available: 2}, "nothing rolls, and a pod fails"},
+		{"O O n", []dstest.Option{crashing("p2")}, &remedy.Course{End: ends, Stalls: true}, &explain.Outlook{Code: explain.Stays, Desired: 3, Updated: 1, Available: 2}, "a rollout that is stuck stays as it is"},
+		{"N N n", []dstest.Option{crashing("p2")}, &remedy.Course{End: ends}, &explain.Outlook{Code: explain.Stays, Desired: 3, Updated: 3, Available: 2}, "nothing rolls, and a pod fails"},
 		{"O N", []dstest.Option{dstest.OnDelete()}, nil, &explain.Outlook{Code: explain.Stays, Desired: 2, Updated: 1, Available: 2}, "OnDelete waits for a person"},
-		{"O O N", nil, &cause.Course{End: ends, Duration: soon}, &explain.Outlook{Code: explain.Completes, Desired: 3, Updated: 2, Available: 3, Duration: soon}, "a rollout that goes on"},
-		{"O O N", nil, &cause.Course{End: ends, Stalls: true}, &explain.Outlook{Code: explain.Stalls, Desired: 3, Updated: 2, Available: 3}, "and ends before"},
+		{"O O N", nil, &remedy.Course{End: ends, Duration: soon}, &explain.Outlook{Code: explain.Completes, Desired: 3, Updated: 2, Available: 3, Duration: soon}, "a rollout that goes on"},
+		{"O O N", nil, &remedy.Course{End: ends, Stalls: true}, &explain.Outlook{Code: explain.Stalls, Desired: 3, Updated: 2, Available: 3}, "and ends before"},
 		{"O O N", nil, nil, nil, "which nothing tells"},
-		{"N N", nil, &cause.Course{End: ends}, nil, "nothing is to happen"},
+		{"N N", nil, &remedy.Course{End: ends}, nil, "nothing is to happen"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			_, e := explanation(t, dstest.State(tt.grid, append(tt.options, reports(nil))...), explain.Options{Outlook: cause.Outlook{Course: tt.course}})
+			_, e := explanation(t, dstest.State(tt.grid, append(tt.options, reports(nil))...), explain.Options{Outlook: remedy.Outlook{Course: tt.course}})
 			if diff := cmp.Diff(tt.want, e.Outlook); diff != "" {
 				t.Errorf("outlook of %q, which is %s (-want +got):\n%s", tt.grid, e.Verdict.Code, diff)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
 // Kind and ListKind are the kinds of the documents of this package.
@@ -41,8 +42,9 @@ type Explanation struct {
 	// could be read
 	Advice []Advice `json:"advice"`
 
-	// what a person can do, the safest first; fixes of different problems stand side by side
-	Fixes []Fix `json:"fixes"`
+	// what a person can do, the best first: each was simulated. A rollback and a higher limit are among them also where
+	// they do not help
+	Remedies []remedy.Remedy `json:"remedies"`
 
 	// the numbers once nothing changes by itself any more; nil if there is nothing to wait for, and if it is unknown
 	Outlook *Outlook `json:"outlook"`
@@ -212,11 +214,6 @@ type BudgetUse struct {
 
 	// the nodes that use up the limit, sorted by name; there are `used` of them
 	Holders []BudgetHolder `json:"holders"`
-
-	// a higher limit with which the stuck rollout completes and leaves no further node without an available pod, as a
-	// simulation shows. It keeps today's number of pods at a time: the limit, plus the nodes that are broken.
-	// It is nil if the rollout is not stuck, and where no limit helps: the revision fails, or the API server rejects pods
-	Unblock *cause.Raise `json:"unblock"`
 }
 
 // BudgetHolder is a node that uses up one of the budget. BeforeRevision tells
@@ -313,9 +310,9 @@ type Options struct {
 	// nothing with the State, which need not be held for it.
 	Brief bool
 	// Outlook is what a simulation of the rollout says: plan.Look of the same State, which costs about as much as a
-	// plan. Without it Explanation.Outlook and Budget.Unblock are nil, no Fix is a higher limit, and NextRolloutStalls
-	// is not among the problems.
-	Outlook cause.Outlook
+	// plan. Without it Explanation.Outlook is nil, there are no Remedies, and NextRolloutStalls is not among the
+	// problems.
+	Outlook remedy.Outlook
 }
 
 // Explain returns the Explanation of a DaemonSet. It shares parts with the State: both
@@ -345,7 +342,8 @@ func Explain(st *daemonset.State, o Options) *Explanation {
 	if !o.Brief {
 		e.Nodes, e.Unmapped = g.nodes(o.Nodes), pods(st.Unmapped)
 	}
-	e.Advice, e.Fixes = e.advice(), g.fixes(e)
+	e.Remedies = append([]remedy.Remedy{}, o.Outlook.Remedies...)
+	e.Advice = e.advice()
 	return e
 }
 

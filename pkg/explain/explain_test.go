@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -197,22 +198,22 @@ func TestProblems(t *testing.T) {
 			{Code: cause.Terminating, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
 		}, "the problem of more nodes first, with the first's last words; a pod that goes tells nothing of its revision"},
 		{"N !n", []dstest.Option{dstest.MaxSurge("1"), crashing("p1"), reports(nil)}, []explain.Problem{
-			{Code: explain.Misscheduled, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: cause.Misscheduled, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
 		}, "what fails where it should not run, and holds nothing, is no problem"},
 		{"!N !N", []dstest.Option{reports(nil), dstest.Node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/gone", Effect: corev1.TaintEffectNoExecute})
 		})}, []explain.Problem{
 			{Code: cause.NoEligibleNode, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Facts: facts{"nodes": 2, "losing": 0, "staying": 1, "changed": "NotTemplate"}},
-			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"},
+			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
-			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "a pod that stays is not one that goes, though the same taint is named first"},
 		{"N !N #N", []dstest.Option{reports(nil)}, []explain.Problem{
-			{Code: explain.Misscheduled, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: cause.Misscheduled, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
-			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"},
+			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoExecute", "key": "dedicated", "value": "", "effect": "NoExecute"}},
 		}, "where a pod should not run, and whether it stays"},
 		{"N n", []dstest.Option{notReady("n1"), unreachable("n1"), reports(nil)}, []explain.Problem{
@@ -222,7 +223,7 @@ func TestProblems(t *testing.T) {
 		{"N !n", []dstest.Option{notReady("n1"), unreachable("n1"), reports(nil)}, []explain.Problem{
 			{Code: cause.NodeNotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
-			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "but not where another taint stays when it is up again"},
 		{"N n", []dstest.Option{notReady("n1"), unreachable("n1"), dstest.Node("n1", func(n *corev1.Node) {
@@ -230,7 +231,7 @@ func TestProblems(t *testing.T) {
 		}), reports(nil)}, []explain.Problem{
 			{Code: cause.NodeNotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
-			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "node.kubernetes.io/unreachable:NoSchedule", "key": "node.kubernetes.io/unreachable", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "whichever is named first"},
 		{"O O/n", []dstest.Option{dstest.MaxSurge("1"), young("p1b"), hostPort(), reports(nil)}, []explain.Problem{
@@ -317,7 +318,7 @@ func TestProblems(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			_, e := explanation(t, dstest.State(tt.grid, tt.options...), explain.Options{})
 			for i := range e.Problems {
-				e.Problems[i].Origin = nil // see TestOrigin
+				e.Problems[i].Subject, e.Problems[i].Blame = cause.Subject{}, nil // see TestBlame
 			}
 			if diff := cmp.Diff(tt.want, e.Problems); diff != "" {
 				t.Errorf("problems of %q (-want +got):\n%s", tt.grid, diff)
@@ -642,34 +643,37 @@ func TestNodes(t *testing.T) {
 // TestOutlook: what a simulation found stands where it belongs, and without one
 // nothing is offered.
 func TestOutlook(t *testing.T) {
-	raise := &cause.Raise{Amount: cause.AmountOf(6, 24), Smallest: cause.AmountOf(4, 24), Left: []string{"n1"}}
-	stall := &cause.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, Nodes: []string{"n0", "n1"}, Further: 1}
+	raise := remedy.New(remedy.RaiseMaxUnavailable, "6", "n1")
+	raise.Worth, raise.Smallest = remedy.Helps, "4"
+	back := remedy.New(remedy.RollBack, "1")
+	back.Worth = remedy.Useless
+	stall := &remedy.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, Nodes: []string{"n0", "n1"}, Further: 1}
 	problem := explain.Problem{
-		Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{},
+		Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{}, Subject: cause.Subject{Kind: cause.SubjectUnspecified},
 		Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 1, "replaces": 2, "holders": 3, "field": "maxUnavailable", "limit": 1},
 	}
 	for _, tt := range []struct {
-		outlook  cause.Outlook
-		unblock  *cause.Raise
+		outlook  remedy.Outlook
+		remedies []remedy.Remedy
 		problems []explain.Problem
 		why      string
 	}{
-		{cause.Outlook{}, nil, []explain.Problem{}, "nothing was simulated"},
-		{cause.Outlook{Raise: raise}, raise, []explain.Problem{}, "a way out of a stall"},
-		{cause.Outlook{Stall: stall}, nil, []explain.Problem{problem}, "a stall to come, with the nodes that are known and one that is not"},
-		{cause.Outlook{Stall: &cause.Stall{Reason: daemonset.StepBudgetSpent, Of: 2, Further: 1}}, nil, []explain.Problem{{
-			Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{},
+		{remedy.Outlook{}, []remedy.Remedy{}, []explain.Problem{}, "nothing was simulated"},
+		{remedy.Outlook{Remedies: []remedy.Remedy{raise, back}}, []remedy.Remedy{raise, back}, []explain.Problem{}, "a way out of a stall, and one that is none"},
+		{remedy.Outlook{Stall: stall}, []remedy.Remedy{}, []explain.Problem{problem}, "a stall to come, with the nodes that are known and one that is not"},
+		{remedy.Outlook{Stall: &remedy.Stall{Reason: daemonset.StepBudgetSpent, Of: 2, Further: 1}}, []remedy.Remedy{}, []explain.Problem{{
+			Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Subject: cause.Subject{Kind: cause.SubjectUnspecified},
 			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 0, "replaces": 2, "holders": 1, "field": "maxUnavailable", "limit": 1},
 		}}, "of which no node is known"},
-		{cause.Outlook{Stall: &cause.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, AtWorst: true, Working: true, Further: 1}}, nil, []explain.Problem{{
-			Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{},
+		{remedy.Outlook{Stall: &remedy.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, AtWorst: true, Working: true, Further: 1}}, []remedy.Remedy{}, []explain.Problem{{
+			Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Subject: cause.Subject{Kind: cause.SubjectUnspecified},
 			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 1, "replaces": 2, "atWorst": true, "working": true, "holders": 1, "field": "maxUnavailable", "limit": 1},
 		}}, "of which the order is random"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			_, e := explanation(t, dstest.State("N N", reports(nil)), explain.Options{Outlook: tt.outlook})
-			if diff := cmp.Diff(tt.unblock, e.Budget.Unblock); diff != "" {
-				t.Errorf("unblock (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tt.remedies, e.Remedies); diff != "" {
+				t.Errorf("remedies (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.problems, e.Problems); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -17,12 +18,12 @@ type given struct {
 	s        *snapshot.Snapshot
 	st       *daemonset.State
 	causes   *cause.Causes
-	outlook  cause.Outlook
+	outlook  remedy.Outlook
 	next     daemonset.Step
 	heldUpBy daemonset.Reason // why no status is written; empty if it is
 }
 
-func newGiven(st *daemonset.State, o cause.Outlook) *given {
+func newGiven(st *daemonset.State, o remedy.Outlook) *given {
 	causes, next := cause.Find(st), st.Sync()
 	return &given{s: st.Snapshot, st: st, causes: causes, outlook: o, next: next, heldUpBy: causes.HoldsUp(&next)}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
 // Impact is which nodes are without a working pod. It is nil if nodes or pods
@@ -48,13 +49,13 @@ type Outlook struct {
 	Available int         `json:"available"` // of them, those whose pod is available then
 
 	// how long until then; nil if unknown, and for `Stays` and `Stalls`
-	Duration *cause.Duration `json:"duration"`
+	Duration *remedy.Duration `json:"duration"`
 
 	// what the controller does next, where it waits for a time that is known; otherwise nil
-	Next *cause.Batch `json:"next"`
+	Next *remedy.Batch `json:"next"`
 
 	// the end that comes if pods that are not ready do otherwise than expected; nil where it is the same
-	Otherwise *cause.Otherwise `json:"otherwise"`
+	Otherwise *remedy.Otherwise `json:"otherwise"`
 }
 
 // OutlookCode says how it goes on by itself.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +17,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
@@ -73,15 +76,24 @@ func report(s *appsv1.DaemonSetStatus, c daemonset.Counts) {
 
 func explanation(t *testing.T, s *snapshot.Snapshot, o explain.Options) (*daemonset.State, *explain.Explanation) {
 	t.Helper()
-	profile, err := daemonset.ForVersion(s.KubernetesVersion)
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := daemonset.New(s, profile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := stateOf(t, s)
 	return st, explain.Explain(st, o)
+}
+
+// looked is explanation with what a simulation says.
+func looked(t *testing.T, s *snapshot.Snapshot) (*daemonset.State, *explain.Explanation) {
+	t.Helper()
+	st := stateOf(t, s)
+	return st, explain.Explain(st, explain.Options{Outlook: plan.Look(st)})
+}
+
+func stateOf(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
+	t.Helper()
+	st, err := daemonset.StateOf(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
 }
 
 // TestLaws holds what is true of every Explanation against random states.
@@ -96,7 +108,7 @@ func TestLaws(t *testing.T) {
 		{"the verdict speaks of the computed numbers, and of the reported ones only where nothing could be computed", verdictTotals},
 		{"a verdict does not contradict what is said below it", verdictAgrees},
 		{"a revision's nodes are each of one revision", revisionsPartition},
-		{"what nodes have in common goes with the origin, and with what to do", commonAgrees},
+		{"what nodes have in common goes with whose fault it is, and with what to do", commonAgrees},
 	}
 	answers := randomAnswers(t)
 	for _, law := range laws {
@@ -128,15 +140,19 @@ func randomAnswers(t *testing.T) []answer {
 	t.Helper()
 	var out []answer
 	for seed := range cases.Of(int64(seeds)) {
-		st, e := explanation(t, dstest.RandomTrouble(seed), explain.Options{})
+		st, e := looked(t, dstest.RandomTrouble(seed))
 		out = append(out, answer{st, e})
 	}
 	for seed := range cases.Of(int64(seeds / 3)) {
-		st, e := explanation(t, dstest.RandomOpenShift(seed), explain.Options{})
+		st, e := looked(t, dstest.RandomOpenShift(seed))
 		out = append(out, answer{st, e})
 	}
 	for seed := range cases.Of(int64(seeds / 5)) {
-		st, e := explanation(t, dstest.RandomCommon(seed), explain.Options{})
+		st, e := looked(t, dstest.RandomCommon(seed))
+		out = append(out, answer{st, e})
+	}
+	for seed := range cases.Of(int64(seeds / 3)) {
+		st, e := looked(t, dstest.RandomBlame(seed))
 		out = append(out, answer{st, e})
 	}
 	return out
@@ -224,8 +240,10 @@ func holdersUse(st *daemonset.State, e *explain.Explanation) error {
 			return fmt.Errorf("%s: %+v", h.Node, h)
 		}
 	}
-	if u := b.Unblock; u != nil && (u.Number <= st.Used() || *b.Free > 0) {
-		return fmt.Errorf("unblock %+v with %d used, %d free", *u, *b.Used, *b.Free)
+	for _, r := range e.Fixes() {
+		if value, err := strconv.Atoi(r.Value); r.Smallest != "" && (err != nil || value <= st.Used() || *b.Free > 0) {
+			return fmt.Errorf("%+v with %d used, %d free", r, *b.Used, *b.Free)
+		}
 	}
 	return nil
 }
@@ -332,13 +350,18 @@ func revisionsPartition(st *daemonset.State, e *explain.Explanation) error {
 	return nil
 }
 
-// commonAgrees: what the nodes of a problem have in common is there where the origin
-// says so, most of the nodes have it, and the fixes about it stand before a rollback.
+// commonAgrees: what the nodes of a problem have in common is there where that is at fault,
+// most of the nodes have it, remedies of these nodes are there only where it is, and the
+// revision is not blamed.
 func commonAgrees(st *daemonset.State, e *explain.Explanation) error {
 	common := false
 	for _, p := range e.Problems {
-		if is := p.Origin != nil && p.Origin.Kind == cause.OriginCommon; is != (p.Common != nil && cause.OfContainer(p.Code)) {
-			return fmt.Errorf("%s: origin %v, in common %v", p.Code, p.Origin, p.Common)
+		if p.Code == cause.VirtualNode { // a label says it, and no comparison
+			common = true
+			continue
+		}
+		if is := p.Blame != nil && p.Blame.Who == cause.WhoNodeProperty; is != (p.Common != nil && cause.OfContainer(p.Code)) {
+			return fmt.Errorf("%s: blame %v, in common %v", p.Code, p.Blame, p.Common)
 		} else if is {
 			common = true
 		}
@@ -359,16 +382,20 @@ func commonAgrees(st *daemonset.State, e *explain.Explanation) error {
 			return fmt.Errorf("%s: %d of %d nodes have %+v, and %d on which pods work", p.Code, with, len(p.Nodes), p.Common, working)
 		}
 	}
-	for i, f := range e.Fixes {
-		about := f.Code == explain.FixPublishImage || f.Code == explain.FixExcludeNodes
-		if about && !common && f.Problem != cause.PodOSNotSupported || (f.Selector != nil) != (f.Code == explain.FixExcludeNodes) {
-			return fmt.Errorf("fix %+v", f)
+	for i, r := range e.Fixes() {
+		about := r.Code == remedy.PublishImage || r.Code == remedy.ExcludeNodes
+		if about && !common && e.Has(cause.PodOSNotSupported) == nil && e.Has(cause.ExcludedButCounted) == nil {
+			return fmt.Errorf("remedy %+v", r)
 		}
-		if current := e.Current(); about && current != nil && current.Available > 0 && slices.ContainsFunc(e.Fixes[:i], func(f explain.Fix) bool { return f.Code == explain.FixUndo }) {
-			return fmt.Errorf("fix %s behind a rollback that replaces pods that work", f.Code)
+		if current := e.Current(); about && current != nil && current.Available > 0 && slices.ContainsFunc(e.Fixes()[:i], func(r remedy.Remedy) bool { return r.Code == remedy.RollBack }) {
+			return fmt.Errorf("remedy %s behind a rollback that replaces pods that work", r.Code)
 		}
-		if f.Code == explain.FixUndo && common && !f.Unsure {
-			return fmt.Errorf("the revision is blamed: %+v", f)
+	}
+	for _, a := range e.Advice {
+		for _, code := range a.Problems {
+			if p := e.Has(code); a.Code == explain.AdviseRollBack && p.Common != nil && cause.OfContainer(code) && !slices.ContainsFunc(e.Problems, func(p explain.Problem) bool { return p.Code == code && p.Common == nil }) {
+				return fmt.Errorf("the revision is blamed: %+v", *p)
+			}
 		}
 	}
 	return nil
@@ -376,8 +403,8 @@ func commonAgrees(st *daemonset.State, e *explain.Explanation) error {
 
 // nullable are the fields that docs/output.md lets be null.
 var nullable = []string{
-	"admission", "impact", "change", "outlook", "duration", "next", "otherwise", "limit", "origin", "common", "selector", "beforeRollout", // besides beforeRevision and others below
-	"reported", "computed", "agrees", "writtenAt", "createdAt", "used", "free", "unblock", "since", "latest", "beforeRevision", "notBefore", "error", "shouldRun", "mayStay", "problem", "availableAt",
+	"admission", "impact", "change", "outlook", "duration", "next", "otherwise", "blame", "common", "beforeRollout", // besides beforeRevision and others below
+	"reported", "computed", "agrees", "writtenAt", "createdAt", "used", "free", "since", "latest", "beforeRevision", "notBefore", "error", "shouldRun", "mayStay", "problem", "availableAt",
 }
 
 // TestDocument walks the JSON of random states.
@@ -411,7 +438,7 @@ func TestDocument(t *testing.T) {
 	}
 	for seed := range cases.Of(int64(seeds / 6)) {
 		s := troubled(seed)
-		var o explain.Options
+		o := explain.Options{Outlook: plan.Look(stateOf(t, s))}
 		if seed%3 == 0 && len(s.Nodes) > 0 {
 			o.Nodes = []string{s.Nodes[0].Name}
 		}
@@ -438,12 +465,12 @@ func encode(t *testing.T, e *explain.Explanation) []byte {
 func TestOrderOfInputDoesNotMatter(t *testing.T) {
 	for seed := range cases.Of(int64(seeds / 4)) {
 		s := troubled(seed)
-		_, e := explanation(t, s, explain.Options{})
+		_, e := looked(t, s)
 		r := rand.New(rand.NewPCG(uint64(seed), 2))
 		shuffled := *s
 		shuffled.Nodes, shuffled.Pods = shuffle(r, s.Nodes), shuffle(r, s.Pods)
 		shuffled.Revisions, shuffled.Events = shuffle(r, s.Revisions), shuffle(r, s.Events)
-		_, again := explanation(t, &shuffled, explain.Options{})
+		_, again := looked(t, &shuffled)
 		if diff := cmp.Diff(string(encode(t, e)), string(encode(t, again))); diff != "" {
 			t.Fatalf("seed %d: (-as read +shuffled):\n%s\n%s", seed, diff, dstest.Describe(s))
 		}
@@ -463,7 +490,7 @@ func TestInputIsNotChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		explanation(t, s, explain.Options{})
+		looked(t, s)
 		after, err := snapshot.Encode(s)
 		if err != nil {
 			t.Fatal(err)

@@ -20,8 +20,8 @@ func WorstFirst(a, b *Explanation) int {
 // else runs on it, and those that would stop the next rollout; each once, sorted.
 func (e *Explanation) troubled() []string {
 	return sorted(e.nodesOf(func(p *Problem) bool {
-		o := p.Origin
-		return p.Code == cause.NextRolloutStalls || o != nil && (o.Kind == cause.OriginNodes || o.Kind == cause.OriginScheduling)
+		o := p.Blame
+		return p.Code == cause.NextRolloutStalls || o != nil && (o.Who == cause.WhoNode || o.Who == cause.WhoOtherWorkload)
 	}))
 }
 

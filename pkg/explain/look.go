@@ -24,8 +24,8 @@ const (
 )
 
 var looks = map[daemonset.Reason]Look{
-	cause.NodeNotReady: LookNode, cause.TerminatingOnDeadNode: LookNode, cause.InsufficientResources: LookNode, cause.DoesNotFit: LookNode, cause.NextRolloutStalls: LookNode, Misscheduled: LookNode,
-	cause.ExcludedButCounted: LookSelector, cause.HostPortConflict: LookNodePorts, cause.CrashLoopBackOff: LookLastLogs, cause.ProbeFailing: LookLogs, cause.InitRunning: LookLogs,
+	cause.NodeNotReady: LookNode, cause.TerminatingOnDeadNode: LookNode, cause.InsufficientResources: LookNode, cause.DoesNotFit: LookNode, cause.NextRolloutStalls: LookNode, cause.Misscheduled: LookNode,
+	cause.VirtualNode: LookNode, cause.ExcludedButCounted: LookSelector, cause.HostPortConflict: LookNodePorts, cause.CrashLoopBackOff: LookLastLogs, cause.ProbeFailing: LookLogs, cause.InitRunning: LookLogs,
 	cause.ControllerSilent: LookController, GenerationNotObserved: LookController, StaleStatus: LookController, cause.FailedCreate: LookEvents,
 }
 
@@ -33,6 +33,9 @@ var looks = map[daemonset.Reason]Look{
 // no pod to look at, or where something that is a problem too holds up the status.
 func LookInto(p *Problem) Look {
 	look := cmp.Or(looks[p.Code], LookPod)
+	if p.Subject.Kind == cause.SubjectNodeCondition && p.Code != daemonset.NodeGone {
+		look = LookNode
+	}
 	switch look {
 	case LookNode, LookNodePorts:
 		if len(p.Nodes) == 0 {
@@ -47,8 +50,7 @@ func LookInto(p *Problem) Look {
 			return ""
 		}
 	case LookEvents:
-		by := cmp.Or(p.Origin, &cause.Origin{}).Kind
-		return cmp.Or(map[cause.OriginKind]Look{cause.OriginQuota: LookQuota, cause.OriginPolicy: LookNamespace}[by], LookEvents)
+		return cmp.Or(map[cause.SubjectKind]Look{cause.SubjectQuota: LookQuota, cause.SubjectPolicy: LookNamespace}[p.Subject.Kind], LookEvents)
 	}
 	return look
 }

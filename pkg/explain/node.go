@@ -5,16 +5,17 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// FixesOn returns the fixes of what is wrong on a node, narrowed to it.
-func (e *Explanation) FixesOn(n *Node) (fixes []Fix) {
+// FixesOn returns the remedies that help against what is wrong on a node, narrowed to it.
+func (e *Explanation) FixesOn(n *Node) (fixes []remedy.Remedy) {
 	p := e.OnNode(n)
 	if p == nil {
 		return nil
 	}
-	for _, f := range e.Fixes {
-		if f.Problem == p.Code || f.Code == FixMakeRoom && slices.Contains(f.Nodes, n.Name) {
+	for _, f := range e.Fixes() {
+		if slices.Contains(f.Problems, p.Code) && (len(f.Nodes) == 0 || slices.Contains(f.Nodes, n.Name)) {
 			f.Nodes = []string{n.Name}
 			fixes = append(fixes, f)
 		}
@@ -24,7 +25,7 @@ func (e *Explanation) FixesOn(n *Node) (fixes []Fix) {
 
 // OnNode returns the problem of a node, narrowed to it; nil if it has none.
 func (e *Explanation) OnNode(n *Node) *Problem {
-	code := Misscheduled
+	code := cause.Misscheduled
 	if n.Problem != nil {
 		code = n.Problem.Code
 	}

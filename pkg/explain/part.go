@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
 // Part is what belongs together: problems that ask for the same, what to do first
@@ -13,7 +14,7 @@ import (
 type Part struct {
 	Advice   *Advice // nil for what is left
 	Problems []*Problem
-	Fixes    []Fix
+	Fixes    []remedy.Remedy
 	As       int // the part, counted from 1, whose fix removes these problems too; 0 where it has its own
 }
 
@@ -23,7 +24,7 @@ type Part struct {
 // the first. Where only one thing is to be done, everything is one part without advice.
 func (e *Explanation) Parts() []Part {
 	if len(e.Advice) < 2 {
-		return []Part{{Problems: e.All(), Fixes: e.Fixes}}
+		return []Part{{Problems: e.All(), Fixes: e.Fixes()}}
 	}
 	parts, left := make([]Part, len(e.Advice)+1), len(e.Advice)
 	of := map[daemonset.Reason]int{}
@@ -41,9 +42,9 @@ func (e *Explanation) Parts() []Part {
 		parts[i].Problems = append(parts[i].Problems, p)
 	}
 	nodesOf := map[int]sets.Set[string]{} // of the advices with such a fix
-	for _, f := range e.Fixes {
+	for _, f := range e.Fixes() {
 		in := []int{}
-		for _, code := range e.Helps(&f) {
+		for _, code := range f.Problems {
 			if i, ok := of[code]; ok && !slices.Contains(in, i) {
 				in = append(in, i)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -66,7 +67,7 @@ func TestListed(t *testing.T) {
 		why      string
 	}{
 		{"", Healthy, "None [] []", "nothing is wrong"},
-		{"NodeNotReady Error n1 Nodes; StaleStatus Warning", Stuck, "Problem [NodeNotReady StaleStatus] []", "what is wrong is a row, whether or not a summary is about it"},
+		{"NodeNotReady Error n1 Node; StaleStatus Warning", Stuck, "Problem [NodeNotReady StaleStatus] []", "what is wrong is a row, whether or not a summary is about it"},
 		{"StaleStatus Warning", Healthy, "Warning [StaleStatus] []", "a warning"},
 		{"ProbeFailing Warning late n1", Progressing, "Problem [ProbeFailing] []", "one that is urgent"},
 		{"NoEligibleNode Warning", Healthy, "Problem [NoEligibleNode] []", "a DaemonSet that runs nowhere is more than a warning"},
@@ -103,14 +104,17 @@ func TestLookInto(t *testing.T) {
 	}{
 		{"NodeNotReady Error n1", false, false, LookNode, "a node"},
 		{"NextRolloutStalls Warning", false, false, "", "a node that nobody names"},
+		{"EvictLoop Error n1 Node of:NodeCondition", true, false, LookNode, "a node that evicts the pod for what it lacks"},
+		{"EvictLoop Error n1 Template of:Volume", true, false, LookPod, "a pod that is evicted for what it uses"},
+		{"NodeGone Warning n1 Node of:NodeCondition", true, false, LookPod, "a node that is gone shows nothing"},
 		{"HostPortConflict Error n1", true, false, LookNodePorts, "what else runs there"},
 		{"CrashLoopBackOff Error n1", true, false, LookLastLogs, "the container that has crashed"},
 		{"ProbeFailing Error n1", true, false, LookLogs, "one that runs"},
 		{"ProbeFailing Error n1", false, false, "", "a pod that nobody names"},
 		{"ImagePullBackOff Error n1", true, false, LookPod, "one that has not started has no logs"},
-		{"FailedCreate Error n1 ResourceQuota", false, false, LookQuota, "the quota that rejects pods"},
-		{"FailedCreate Error n1 PodSecurity", false, false, LookNamespace, "the labels that set Pod Security"},
-		{"FailedCreate Error n1 Webhook", false, false, LookEvents, "a webhook"},
+		{"FailedCreate Error n1 Policy of:Quota", false, false, LookQuota, "the quota that rejects pods"},
+		{"FailedCreate Error n1 Policy of:Policy", false, false, LookNamespace, "the labels that set Pod Security"},
+		{"FailedCreate Error n1 Policy of:Webhook", false, false, LookEvents, "a webhook"},
 		{"FailedCreate Error n1", false, false, LookEvents, "nothing tells who"},
 		{"StaleStatus Warning", false, false, LookController, "the controller"},
 		{"StaleStatus Warning", false, true, "", "not where something holds it up"},
@@ -172,7 +176,7 @@ func TestUndoes(t *testing.T) {
 	for _, tt := range []struct {
 		kind      daemonset.BudgetKind
 		oldServes []string
-		available int    // pods of the current revision
+		available int    // of the three pods that it replaces
 		want      [3]int // replaced, available, extra
 		why       string
 	}{
@@ -182,8 +186,8 @@ func TestUndoes(t *testing.T) {
 		{daemonset.BudgetSurge, []string{"n1", "n2", "n3", "n4"}, 1, [3]int{0, 0, 3}, "never more than there are"},
 		{daemonset.BudgetUnavailable, []string{"n1"}, 0, [3]int{3, 0, 0}, "only a surge has pods beside old ones"},
 	} {
-		e := &Explanation{Budget: BudgetUse{Budget: daemonset.Budget{Kind: tt.kind}}, Impact: &Impact{OldServes: tt.oldServes}, Revisions: []Revision{{Current: true, Available: tt.available}}}
-		replaced, available, extra := e.Undoes(&Fix{Code: FixUndo, Replaces: 3})
+		e := &Explanation{Budget: BudgetUse{Budget: daemonset.Budget{Kind: tt.kind}}, Impact: &Impact{OldServes: tt.oldServes}}
+		replaced, available, extra := e.Undoes(&remedy.Remedy{Code: remedy.RollBack, Effect: remedy.Effect{Replaces: 3, Available: tt.available}})
 		if got := [3]int{replaced, available, extra}; got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
 		}
@@ -244,27 +248,22 @@ func TestNodeState(t *testing.T) {
 func TestParts(t *testing.T) {
 	for _, tt := range []struct {
 		problems string
-		fixes    string // code, the first problem that it removes, and nodes
+		fixes    string // see remediesOf
 		want     string
 		why      string
 	}{
-		{"NodeNotReady Error n1 Nodes; OOMKilled Error n2 Unknown; CrashLoopBackOff Error n3,n4 Unknown", "Undo CrashLoopBackOff; RepairNodes NodeNotReady n1",
-			"NodeNotReady > RepairNodes n1 | CrashLoopBackOff > Undo | OOMKilled > as 2 | left", "a rollback is for all containers, and stands where it is first needed"},
-		{"TerminatingOnDeadNode Error n1 Nodes; NodeNotReady Error n2 Nodes", "RepairNodes TerminatingOnDeadNode n1,n2", "TerminatingOnDeadNode NodeNotReady > RepairNodes n1,n2", "one thing to do"},
-		{"TerminatingOnDeadNode Error n1 Nodes; NodeNotReady Error n2 Nodes; OOMKilled Error n3 Unknown", "RepairNodes TerminatingOnDeadNode n1,n2", "TerminatingOnDeadNode NodeNotReady > RepairNodes n1,n2 | OOMKilled | left", "one repair for both"},
-		{"InsufficientResources Error n1 Scheduling; HostPortConflict Error n2 Scheduling", "MakeRoom HostPortConflict n1,n2",
+		{"NodeNotReady Error n1 Node; OOMKilled Error n2 Unknown; CrashLoopBackOff Error n3,n4 Unknown", "RollBack CrashLoopBackOff,OOMKilled; RepairNodes NodeNotReady n1",
+			"NodeNotReady > RepairNodes n1 | CrashLoopBackOff > RollBack | OOMKilled > as 2 | left", "a rollback is for all containers, and stands where it is first needed"},
+		{"TerminatingOnDeadNode Error n1 Node; NodeNotReady Error n2 Node", "RepairNodes TerminatingOnDeadNode,NodeNotReady n1,n2", "TerminatingOnDeadNode NodeNotReady > RepairNodes n1,n2", "one thing to do"},
+		{"TerminatingOnDeadNode Error n1 Node; NodeNotReady Error n2 Node; OOMKilled Error n3 Unknown", "RepairNodes TerminatingOnDeadNode,NodeNotReady n1,n2", "TerminatingOnDeadNode NodeNotReady > RepairNodes n1,n2 | OOMKilled | left", "one repair for both"},
+		{"InsufficientResources Error n1 OtherWorkload; HostPortConflict Error n2 OtherWorkload", "MakeRoom HostPortConflict,InsufficientResources n1,n2",
 			"HostPortConflict > MakeRoom n2 | InsufficientResources > MakeRoom n1 | left", "room is made on each node for its own reason"},
-		{"NodeNotReady Error n1 Nodes; OOMKilled Error n3 Unknown", "RaiseLimit", "NodeNotReady | OOMKilled | left > RaiseLimit", "a way around is of none"},
-		{"NodeNotReady Error n1 Nodes; OOMKilled Error n3 Unknown; FailedMount Info n2", "", "NodeNotReady | OOMKilled | left FailedMount", "what passes by itself asks for nothing"},
-		{"NodeNotReady Error n1 Nodes; HostPortConflict Error n2 Scheduling", "Undo OOMKilled", "NodeNotReady | HostPortConflict | left > Undo", "a problem that is not there"},
-		{"NodeNotReady Error n1 Nodes", "Undo OOMKilled; RaiseLimit", "NodeNotReady > Undo > RaiseLimit", "one thing to do: everything is of it"},
+		{"NodeNotReady Error n1 Node; OOMKilled Error n3 Unknown", "RaiseMaxUnavailable", "NodeNotReady | OOMKilled | left > RaiseMaxUnavailable", "a way around is of none"},
+		{"NodeNotReady Error n1 Node; OOMKilled Error n3 Unknown; FailedMount Info n2", "", "NodeNotReady | OOMKilled | left FailedMount", "what passes by itself asks for nothing"},
+		{"NodeNotReady Error n1 Node; HostPortConflict Error n2 OtherWorkload", "RollBack OOMKilled", "NodeNotReady | HostPortConflict | left > RollBack", "a problem that is not there"},
+		{"NodeNotReady Error n1 Node", "RollBack OOMKilled; RaiseMaxUnavailable", "NodeNotReady > RollBack > RaiseMaxUnavailable", "one thing to do: everything is of it"},
 	} {
-		e := &Explanation{Problems: problemsOf(t, tt.problems)}
-		for _, f := range strings.Split(tt.fixes, "; ") {
-			if words := append(strings.Fields(f), "", ""); words[0] != "" {
-				e.Fixes = append(e.Fixes, Fix{Code: FixCode(words[0]), Problem: daemonset.Reason(words[1]), Nodes: strings.FieldsFunc(words[2], func(r rune) bool { return r == ',' })})
-			}
-		}
+		e := &Explanation{Problems: problemsOf(t, tt.problems), Remedies: remediesOf(tt.fixes)}
 		e.Advice = e.advice()
 		var got []string
 		for _, part := range e.Parts() {

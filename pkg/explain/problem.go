@@ -18,10 +18,9 @@ import (
 // within one code the more severe and the larger groups first.
 func (g *given) problems(s *Status) []Problem {
 	out := cause.Problems(slices.Concat(g.onNodes(), g.ofPods(), g.ofDaemonSet(s)), problemOrder)
-	g.common(out)
-	all := g.causes.RevisionFails()
+	g.causes.Judge(out)
 	for i := range out {
-		out[i].Origin = g.origin(&out[i], all)
+		out[i].Blame = g.blame(&out[i])
 	}
 	return out
 }
@@ -66,7 +65,7 @@ func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
 		f["terminating"] = true
 	}
 	maps.Copy(f, n.ShouldRun.Facts)
-	c := &cause.Cause{Code: Misscheduled, Severity: cause.SeverityInfo, Pod: n.Pods[0].Name, Facts: f}
+	c := &cause.Cause{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Pod: n.Pods[0].Name, Facts: f}
 	if by := g.strandedBy(n); by != "" {
 		f["strandedBy"] = by
 		if by != ByDeletion && g.st.Desired > 0 && len(g.tolerable(n)) > 0 { // else NoEligibleNode says it, or it is the node that has to change

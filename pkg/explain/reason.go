@@ -15,11 +15,6 @@ const (
 	// OutOfDate: its first pod is not updated
 	// Facts: revision
 	OutOfDate daemonset.Reason = "OutOfDate"
-	// Misscheduled: a node that is not eligible has a pod; unless the only reason is that the node is NotReady. The
-	// facts include those of the code in `because`
-	// Severity: Info, Warning if a rollout deletes the pod for taints that the template could tolerate
-	// Facts: because, stays, terminating, strandedBy, message
-	Misscheduled daemonset.Reason = "Misscheduled"
 )
 
 // What takes a pod away for good.
@@ -106,7 +101,7 @@ var problemOrder = []daemonset.Reason{
 	daemonset.NodeGone,
 	cause.TerminatingOnDeadNode, cause.NodeNotReady,
 	cause.FailedCreate, cause.OOMKilled, cause.CrashLoopBackOff, cause.ImagePullBackOff, cause.FailedMount, cause.FailedCreatePodSandBox, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning, cause.ProbeFailing,
-	SurgeHostPort, cause.DoesNotFit, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.PodOSNotSupported, cause.ExcludedButCounted, cause.EvictLoop,
+	SurgeHostPort, cause.DoesNotFit, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.PodOSNotSupported, cause.VirtualNode, cause.ExcludedButCounted, cause.EvictLoop,
 	// the pod's phase is Failed; the controller deletes it
 	// Severity: Warning
 	// Facts: reason, message
@@ -140,13 +135,13 @@ var problemOrder = []daemonset.Reason{
 	// a pod is not assigned to any node; the controller ignores it
 	// Severity: Warning
 	daemonset.NoTargetNode,
-	Misscheduled, StaleStatus,
+	cause.Misscheduled, StaleStatus,
 	DisruptionBudgetIgnored,
 }
 
 // Reasons lists every Reason of an Explanation that is none of
 // daemonset.Reasons.
 var Reasons = slices.Concat(cause.Reasons, []daemonset.Reason{
-	HasPod, Ready, UpToDate, OutOfDate, Misscheduled,
+	HasPod, Ready, UpToDate, OutOfDate,
 	GenerationNotObserved, SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, DuplicateRevisions, Adopt, Foreign, StaleStatus, Moving,
 })

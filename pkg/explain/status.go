@@ -85,7 +85,7 @@ func (g *given) budget() BudgetUse {
 	}
 	used := g.st.Used()
 	free := max(0, g.st.Limit()-used)
-	out.Used, out.Free, out.Unblock = &used, &free, g.outlook.Raise
+	out.Used, out.Free = &used, &free
 	began := g.rolloutBegan()
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]

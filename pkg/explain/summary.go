@@ -19,7 +19,7 @@ func (e *Explanation) Matters() []*Problem {
 		switch p := &e.Problems[i]; {
 		case p.Urgent():
 			urgent = append(urgent, p)
-		case p.Severity == cause.SeverityWarning, p.Code == Misscheduled && p.Origin != nil:
+		case p.Severity == cause.SeverityWarning, p.Code == cause.Misscheduled && p.Blame != nil:
 			others = append(others, p)
 		}
 	}
@@ -39,7 +39,7 @@ func (e *Explanation) ordered(problems []*Problem) []*Problem {
 		switch i := slices.Index(problemOrder, p.Code); {
 		case cause.OfContainer(p.Code):
 			return slices.IndexFunc(problemOrder, cause.OfContainer)
-		case e.Rollout.UnderWay && p.Origin != nil && p.Origin.Kind == cause.OriginNodes:
+		case e.Rollout.UnderWay && p.Blame != nil && p.Blame.Who == cause.WhoNode:
 			return max(i, behind)
 		default:
 			return i
@@ -62,7 +62,7 @@ func (e *Explanation) Beside(others []*Problem, going []string) (out []*Problem)
 		p := &e.Problems[i]
 		left := slices.DeleteFunc(slices.Clone(p.Nodes), goes.Has)
 		same := func(other *Problem) bool { return other.Code == p.Code && slices.Equal(other.Nodes, left) }
-		if p.Count > 0 && p.Code != OnDeleteOutdated && p.Code != Misscheduled && !slices.ContainsFunc(others, same) {
+		if p.Count > 0 && p.Code != OnDeleteOutdated && p.Code != cause.Misscheduled && !slices.ContainsFunc(others, same) {
 			out = append(out, p)
 		}
 	}
@@ -133,7 +133,7 @@ func (e *Explanation) Evidence(p *Problem) Evidence {
 	switch {
 	case !cause.OfContainer(p.Code):
 		return ""
-	case p.Origin != nil && p.Origin.Kind == cause.OriginRevision:
+	case p.Blame != nil && p.Blame.Who == cause.WhoChange:
 		return NewOnly
 	case t.NewPods == 0:
 		return OldOnly

@@ -11,16 +11,17 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// problemsOf reads problems as "CODE SEVERITY NODE,NODE ORIGIN late", of which all
+// problemsOf reads problems as "CODE SEVERITY NODE,NODE WHO of:SUBJECT late", of which all
 // but the code may be left out.
 func problemsOf(t *testing.T, text string) (out []Problem) {
 	t.Helper()
 	for _, one := range strings.Split(text, ";") {
 		p := Problem{Facts: daemonset.Facts{}}
 		for i, w := range strings.Fields(one) {
-			severity, origin := cause.Severity(w), cause.OriginKind(w)
+			severity := cause.Severity(w)
 			switch {
 			case i == 0:
 				p.Code = daemonset.Reason(w)
@@ -30,8 +31,10 @@ func problemsOf(t *testing.T, text string) (out []Problem) {
 				p.Severity = severity
 			case strings.HasPrefix(w, "n"):
 				p.Nodes = strings.Split(w, ",")
+			case strings.HasPrefix(w, "of:"):
+				p.Subject.Kind = cause.SubjectKind(strings.TrimPrefix(w, "of:"))
 			default:
-				p.Origin = &cause.Origin{Kind: origin}
+				p.Blame = &cause.Blame{Who: cause.Who(w)}
 			}
 		}
 		if p.Code != "" {
@@ -46,13 +49,13 @@ func problemsOf(t *testing.T, text string) (out []Problem) {
 func TestMatters(t *testing.T) {
 	for _, tt := range []struct{ problems, want, why string }{
 		{"", "[] failing false of []", "nothing is wrong"},
-		{"NodeNotReady Error n1 Nodes; StaleStatus Warning", "[NodeNotReady] failing true of [n1]", "an error hides what only warns"},
+		{"NodeNotReady Error n1 Node; StaleStatus Warning", "[NodeNotReady] failing true of [n1]", "an error hides what only warns"},
 		{"StaleStatus Warning Controller; Adopt Info", "[StaleStatus] failing false of []", "without one a warning counts"},
 		{"ProbeFailing Warning late n1 Unknown; NoPod Warning n2", "[ProbeFailing] failing false of []", "a late pod is urgent, but may become ready"},
-		{"ProbeFailing Warning late n1 Unknown; CrashLoopBackOff Error n2 Revision", "[ProbeFailing CrashLoopBackOff] failing false of []", "the first of several decides"},
-		{"Misscheduled Info n2 Nodes", "[Misscheduled] failing false of [n2]", "a node that is NotReady and not counted"},
+		{"ProbeFailing Warning late n1 Unknown; CrashLoopBackOff Error n2 ThisChange", "[ProbeFailing CrashLoopBackOff] failing false of []", "the first of several decides"},
+		{"Misscheduled Info n2 Node", "[Misscheduled] failing false of [n2]", "a node that is NotReady and not counted"},
 		{"Misscheduled Info n2", "[] failing false of []", "one that is not eligible for another reason is as somebody wants it"},
-		{"NextRolloutStalls Warning n3,n1; InsufficientResources Error n1 Scheduling", "[InsufficientResources] failing true of [n1 n3]", "who would stop the next rollout is troubled too"},
+		{"NextRolloutStalls Warning n3,n1; InsufficientResources Error n1 OtherWorkload", "[InsufficientResources] failing true of [n1 n3]", "who would stop the next rollout is troubled too"},
 	} {
 		e := &Explanation{Problems: problemsOf(t, tt.problems)}
 		codes := []daemonset.Reason{}
@@ -67,12 +70,12 @@ func TestMatters(t *testing.T) {
 
 // TestBeside: what is the case beside what a plan names.
 func TestBeside(t *testing.T) {
-	const others = "NodeNotReady Error n1 Nodes"
+	const others = "NodeNotReady Error n1 Node"
 	for _, tt := range []struct{ problems, going, want, why string }{
-		{"NodeNotReady Error n1 Nodes; ProbeFailing Error n2 Revision", "", "[ProbeFailing]", "one is named already"},
-		{"NodeNotReady Error n1,n2 Nodes", "", "[NodeNotReady]", "of other nodes it is another"},
-		{"NodeNotReady Error n1,n2 Nodes", "n2", "[]", "the other node goes away"},
-		{"NodeNotReady Error n1,n2 Nodes", "n3", "[NodeNotReady]", "a node goes away that has nothing to do with it"},
+		{"NodeNotReady Error n1 Node; ProbeFailing Error n2 ThisChange", "", "[ProbeFailing]", "one is named already"},
+		{"NodeNotReady Error n1,n2 Node", "", "[NodeNotReady]", "of other nodes it is another"},
+		{"NodeNotReady Error n1,n2 Node", "n2", "[]", "the other node goes away"},
+		{"NodeNotReady Error n1,n2 Node", "n3", "[NodeNotReady]", "a node goes away that has nothing to do with it"},
 		{"Misscheduled Info n2; OnDeleteOutdated Warning n2", "", "[]", "no rollout is about these"},
 	} {
 		e := &Explanation{Problems: problemsOf(t, tt.problems)}
@@ -85,31 +88,6 @@ func TestBeside(t *testing.T) {
 		}
 		if got := fmt.Sprint(codes); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
-		}
-	}
-}
-
-// TestHelps: the first problem that a fix removes.
-func TestHelps(t *testing.T) {
-	const problems = "NodeNotReady Error n1 Nodes; CrashLoopBackOff Error n2 Unknown; FailedCreate Error n3 ResourceQuota; HostPortConflict Error n4 Scheduling"
-	for _, tt := range []struct {
-		problems string
-		code     FixCode
-		want     daemonset.Reason
-		why      string
-	}{
-		{problems, FixRepairNodes, cause.NodeNotReady, "nodes"},
-		{problems, FixUndo, cause.CrashLoopBackOff, "a rollback, whether or not the revision is known to be at fault"},
-		{problems, FixRaiseQuota, cause.FailedCreate, "a quota"},
-		{problems, FixMakeRoom, cause.HostPortConflict, "room"},
-		{problems, FixNoSurge, "", "nothing here comes from the strategy"},
-		{problems, FixRaiseLimit, "", "a higher limit removes no problem"},
-		{problems, FixDeletePods, "", "nor do deletions"},
-		{"NoEligibleNode Warning Revision", FixUndo, cause.NoEligibleNode, "a template that leaves no node eligible"},
-		{"FailedMount Info n1", FixUndo, "", "what passes by itself needs no fix"},
-	} {
-		if got := (&Explanation{Problems: problemsOf(t, tt.problems)}).helps(tt.code); got != tt.want {
-			t.Errorf("%s: %s helps against %q, want %q", tt.why, tt.code, got, tt.want)
 		}
 	}
 }
@@ -235,7 +213,7 @@ func TestTally(t *testing.T) {
 func TestShared(t *testing.T) {
 	var l List
 	for _, problems := range []string{
-		"NodeNotReady Error n1,n2 Nodes", "TerminatingOnDeadNode Error n2 Nodes; NodeNotReady Error n2,n3 Nodes", "NextRolloutStalls Warning n2,n1", "CrashLoopBackOff Error n3 Revision", "",
+		"NodeNotReady Error n1,n2 Node", "TerminatingOnDeadNode Error n2 Node; NodeNotReady Error n2,n3 Node", "NextRolloutStalls Warning n2,n1", "CrashLoopBackOff Error n3 ThisChange", "",
 	} {
 		l.Items = append(l.Items, &Explanation{Problems: problemsOf(t, problems)})
 	}
@@ -244,11 +222,70 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// remediesOf reads remedies as "CODE PROBLEM,PROBLEM NODE,NODE WORTH", of which all but the code
+// may be left out: - stands for no problem, and they help.
+func remediesOf(text string) (out []remedy.Remedy) {
+	comma := func(r rune) bool { return r == ',' }
+	for _, one := range strings.Split(text, "; ") {
+		words := strings.Fields(one)
+		if len(words) == 0 {
+			continue
+		}
+		r := remedy.New(remedy.Code(words[0]), "")
+		r.Worth = remedy.Helps
+		for i, w := range words[1:] {
+			switch {
+			case slices.Contains(remedy.Worths, remedy.Worth(w)):
+				r.Worth = remedy.Worth(w)
+			case i == 0 && w != "-":
+				for _, code := range strings.FieldsFunc(w, comma) {
+					r.Problems = append(r.Problems, daemonset.Reason(code))
+				}
+			case i > 0:
+				r.Nodes = strings.FieldsFunc(w, comma)
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// TestFixes: the remedies that help, in their order, and tolerations only where a warning about
+// them is what a summary is about.
+func TestFixes(t *testing.T) {
+	for _, tt := range []struct{ problems, remedies, want, why string }{
+		{"CrashLoopBackOff Error n1", "RollBack CrashLoopBackOff; RepairNodes - n2", "[RollBack RepairNodes]", "all that help"},
+		{"CrashLoopBackOff Error n1", "RollBack CrashLoopBackOff MayHelp; RepairNodes - Useless; RaiseMaxUnavailable Harms", "[]", "none that does not, or of which that is not known"},
+		{"CrashLoopBackOff Error n1", "DeletePods - n1; RollBack Useless; RemoveNode", "[DeletePods RemoveNode]", "in their order"},
+		{"Misscheduled Warning n1", "Tolerate Misscheduled n1", "[Tolerate]", "a rollout deletes the pod for good"},
+		{"Misscheduled Warning n1; CrashLoopBackOff Error n2", "Tolerate Misscheduled n1; RollBack CrashLoopBackOff", "[RollBack]", "something else is urgent"},
+		{"Misscheduled Info n1", "Tolerate Misscheduled n1", "[]", "nothing warns of it"},
+		{"", "", "[]", "nothing is wrong"},
+	} {
+		e := &Explanation{Problems: problemsOf(t, tt.problems), Remedies: remediesOf(tt.remedies)}
+		codes := []remedy.Code{}
+		for _, r := range e.Fixes() {
+			codes = append(codes, r.Code)
+		}
+		if got := fmt.Sprint(codes); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
+		}
+		for _, r := range e.Remedies {
+			if got, want := e.Fix(r.Code), slices.Contains(codes, r.Code); (got != nil) != want || want && got.Code != r.Code {
+				t.Errorf("%s: %s: %v", tt.why, r.Code, got)
+			}
+		}
+		if len(e.Remedies) != len(remediesOf(tt.remedies)) {
+			t.Errorf("%s: the Explanation has changed", tt.why)
+		}
+	}
+}
+
 // TestFixesOn: the fixes of what is wrong on one node, and no other.
 func TestFixesOn(t *testing.T) {
 	e := &Explanation{
-		Problems: problemsOf(t, "NodeNotReady Error n1,n2 Nodes; InsufficientResources Error n3,n4 Scheduling"),
-		Fixes:    []Fix{{Code: FixRepairNodes, Problem: cause.NodeNotReady, Nodes: []string{"n1", "n2"}}, {Code: FixMakeRoom, Problem: cause.HostPortConflict, Nodes: []string{"n3", "n4"}}},
+		Problems: problemsOf(t, "NodeNotReady Error n1,n2,n6 Node; InsufficientResources Error n3,n4 OtherWorkload; CrashLoopBackOff Error n7 ThisChange"),
+		Remedies: remediesOf("RollBack CrashLoopBackOff; RepairNodes NodeNotReady n1,n2; MakeRoom HostPortConflict,InsufficientResources n3,n4; RaiseMaxUnavailable - n7; FreeDisk CrashLoopBackOff n7 MayHelp"),
 	}
 	for _, tt := range []struct {
 		node string
@@ -258,6 +295,8 @@ func TestFixesOn(t *testing.T) {
 	}{
 		{"n1", cause.NodeNotReady, "[RepairNodes [n1]]", "the fix of its problem, for it alone"},
 		{"n3", cause.InsufficientResources, "[MakeRoom [n3]]", "room is made for each that does not fit, whatever the first lacks"},
+		{"n6", cause.NodeNotReady, "[]", "one of the same problem on other nodes"},
+		{"n7", cause.CrashLoopBackOff, "[RollBack [n7]]", "one that is about no node is about all; a way around is about no problem, and what may help is no fix"},
 		{"n5", "", "[]", "nothing is wrong there"},
 	} {
 		n := Node{Name: tt.node, Exists: true, ShouldRun: &daemonset.Verdict{OK: true}}
@@ -276,7 +315,7 @@ func TestFixesOn(t *testing.T) {
 
 // TestOnNode narrows a problem to one node, and says whether a pod stays there.
 func TestOnNode(t *testing.T) {
-	e := &Explanation{Problems: problemsOf(t, "NodeNotReady Error n1,n2 Nodes; Misscheduled Info n2,n3 Nodes")}
+	e := &Explanation{Problems: problemsOf(t, "NodeNotReady Error n1,n2 Node; Misscheduled Info n2,n3 Node")}
 	no, yes := &daemonset.Verdict{}, &daemonset.Verdict{OK: true}
 	runs := []Pod{{Name: "p", Available: true}}
 	for _, tt := range []struct {
@@ -287,9 +326,9 @@ func TestOnNode(t *testing.T) {
 		why    string
 	}{
 		{Node{Name: "n1", Exists: true, ShouldRun: yes, MayStay: yes, Problem: &cause.Cause{Code: cause.NodeNotReady}, Pods: runs}, cause.NodeNotReady, false, true, "its own problem"},
-		{Node{Name: "n3", Exists: true, ShouldRun: no, MayStay: yes, Pods: runs}, Misscheduled, true, true, "a pod that stays where it should not run"},
-		{Node{Name: "n3", Exists: true, ShouldRun: no, MayStay: no, Pods: runs}, Misscheduled, false, true, "one that the controller deletes"},
-		{Node{Name: "n3", Exists: true, ShouldRun: no, MayStay: yes, Pods: []Pod{{Name: "p", Terminating: true}}}, Misscheduled, false, false, "one that is terminating"},
+		{Node{Name: "n3", Exists: true, ShouldRun: no, MayStay: yes, Pods: runs}, cause.Misscheduled, true, true, "a pod that stays where it should not run"},
+		{Node{Name: "n3", Exists: true, ShouldRun: no, MayStay: no, Pods: runs}, cause.Misscheduled, false, true, "one that the controller deletes"},
+		{Node{Name: "n3", Exists: true, ShouldRun: no, MayStay: yes, Pods: []Pod{{Name: "p", Terminating: true}}}, cause.Misscheduled, false, false, "one that is terminating"},
 		{Node{Name: "n4", Exists: true, ShouldRun: yes, MayStay: yes}, "", false, false, "nothing is wrong, and nothing runs"},
 		{Node{Name: "n5", Pods: runs}, "", false, true, "the nodes could not be read"},
 	} {
@@ -318,12 +357,12 @@ func TestEvidence(t *testing.T) {
 		want                                     Evidence
 		why                                      string
 	}{
-		{"CrashLoopBackOff Error n1 Revision", 2, 2, 9, 0, NewOnly, "all new pods and no old one"},
+		{"CrashLoopBackOff Error n1 ThisChange", 2, 2, 9, 0, NewOnly, "all new pods and no old one"},
 		{"CrashLoopBackOff Error n1 Unknown", 0, 0, 9, 1, OldOnly, "no pod of the revision runs yet"},
 		{"CrashLoopBackOff Error n1 Unknown", 2, 2, 9, 1, Both, "an old one as well"},
 		{"CrashLoopBackOff Error n1 Unknown", 2, 2, 0, 0, All, "there is nothing to compare with"},
 		{"CrashLoopBackOff Error n1 Unknown", 2, 1, 9, 0, Some, "it works on one node"},
-		{"NodeNotReady Error n1 Nodes", 2, 2, 9, 0, "", "a node says nothing about a revision"},
+		{"NodeNotReady Error n1 Node", 2, 2, 9, 0, "", "a node says nothing about a revision"},
 	} {
 		e := &Explanation{Problems: problemsOf(t, tt.problem), Verdict: Verdict{Facts: daemonset.Facts{"newPods": tt.newPods, "oldPods": tt.oldPods}}}
 		p := &e.Problems[0]

@@ -100,7 +100,7 @@ func (g *given) wrongNodes() (failing, waiting int) {
 		n := &g.st.Nodes[i]
 		c := g.causes.Of(n.Name)
 		switch {
-		case !n.ShouldRun.OK || c == nil:
+		case !n.ShouldRun.OK || c == nil, c.Facts.Yes("ready"): // which is available, and keeps restarting
 		case c.Severity == cause.SeverityError, c.Code == daemonset.FailedPod, c.Code == cause.NoPod && silent:
 			failing++
 		default:

@@ -37,16 +37,16 @@ func TestWaiting(t *testing.T) {
 // TestOutside: a quota stays whatever a change does to the DaemonSet, a revision does
 // not.
 func TestOutside(t *testing.T) {
-	for kind, stays := range map[cause.OriginKind]bool{
-		cause.OriginQuota: true, cause.OriginPolicy: true, cause.OriginWebhook: true, cause.OriginScheduling: true,
-		cause.OriginRevision: false, cause.OriginNodes: false, cause.OriginStrategy: false, cause.OriginUnknown: false,
+	for who, stays := range map[cause.Who]bool{
+		cause.WhoPolicy: true, cause.WhoOtherWorkload: true,
+		cause.WhoChange: false, cause.WhoNode: false, cause.WhoStrategy: false, cause.WhoUnknown: false,
 	} {
-		e := &Explanation{Problems: []Problem{{Code: cause.FailedCreate, Origin: &cause.Origin{Kind: kind}}, {Code: cause.OOMKilled}}}
+		e := &Explanation{Problems: []Problem{{Code: cause.FailedCreate, Blame: &cause.Blame{Who: who}}, {Code: cause.OOMKilled}}}
 		if got := e.Outside(cause.FailedCreate); (got != nil) != stays {
-			t.Errorf("%s: %v", kind, got)
+			t.Errorf("%s: %v", who, got)
 		}
 		if e.Outside(cause.OOMKilled) != nil || e.Outside(cause.NoPod) != nil {
-			t.Errorf("%s is where another problem comes from", kind)
+			t.Errorf("%s is at fault for another problem", who)
 		}
 	}
 }

@@ -34,15 +34,26 @@ const (
 	PodsStayUnready Condition = "PodsStayUnready"
 	// PodsBecomeReady: pods that fail, and are expected to go on failing, become ready
 	PodsBecomeReady Condition = "PodsBecomeReady"
+	// NextPodsFail: the next pods on the nodes of `outcome.unknown` fail on what those there fail on
+	NextPodsFail Condition = "NextPodsFail"
 )
 
 // Conditions lists every Condition.
-var Conditions = []Condition{PodsStayUnready, PodsBecomeReady}
+var Conditions = []Condition{NextPodsFail, PodsStayUnready, PodsBecomeReady}
 
 // alternatives returns the ends that come if pods which are not ready do otherwise than
-// expected, where it ends otherwise then.
+// expected, or next pods fail of which that is unknown, where it ends otherwise then. An
+// Outcome that completes only if these work becomes MayComplete.
 func (w *way) alternatives(o *Outcome) []Alternative {
 	out := []Alternative{}
+	if unknown := w.unknown(); len(unknown) > 0 && o.ends() {
+		if alt, end := w.worst().alternative(NextPodsFail, unknown); alt.Code != o.Code || end.Unserved() > o.Unserved() {
+			out, o.Unknown = append(out, alt), w.doubted()
+			if alt.Code == Stalls && o.Code == Completes {
+				o.Code = MayComplete
+			}
+		}
+	}
 	if len(w.a.late) > 0 && o.ends() {
 		nodes := Nodes(w.a.late)
 		other := w.assuming(nodes, func(f *assumedNode, n *daemonset.Node, c *cause.Cause) { f.fail(n, c) })
@@ -54,6 +65,17 @@ func (w *way) alternatives(o *Outcome) []Alternative {
 		other := w.assuming(nodes, func(f *assumedNode, _ *daemonset.Node, _ *cause.Cause) { f.recover() })
 		if alt, end := other.alternative(PodsBecomeReady, nodes); alt.Code == Completes && (o.Code == Stalls || end.Unserved() < o.Unserved()) {
 			out = append(out, alt)
+		}
+	}
+	return out
+}
+
+// doubted returns the nodes whose next pod may or may not fail.
+func (w *way) doubted() []Holder {
+	out := []Holder{}
+	for i := range w.st.Nodes {
+		if c := w.a.nodes[i].unknown; c != nil {
+			out = append(out, Holder{Node: w.st.Nodes[i].Name, Cause: c})
 		}
 	}
 	return out

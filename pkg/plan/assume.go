@@ -19,6 +19,7 @@ type assumedNode struct {
 	hangs   bool                    // pods do not end there
 	hung    *cause.Cause            // why the pod that is to end does not; nil if it is for the node
 	refused bool                    // the API server refuses pods
+	unknown *cause.Cause            // on what the next pod may or may not fail; nil if that is known
 	gone    bool                    // there is no such node: its pods are collected
 	down    bool                    // never is about the node itself
 	cured   bool                    // a pod that fails becomes ready at once
@@ -57,26 +58,26 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 
 // assumed is what is assumed of all nodes.
 type assumed struct {
-	nodes     []assumedNode // as State.Nodes
-	stay      int           // nodes on which nothing becomes available
-	unfit     int           // nodes on which a new pod does not fit
-	fails     *cause.Tally
-	failing   *cause.Cause            // why, where the revision fails
-	confined  *cause.Common           // what the nodes have on which alone the revision fails; nil where it is not so
-	there     *cause.Cause            // why it fails there
-	image     string                  // that no kubelet takes, where that is why
-	unmet     *refer.Missing          // what the template refers to and does not exist, where that is why
-	broken    map[string]*cause.Cause // by node: why a pod of the current revision fails there
-	late      []Holder                // pods of the current revision that are to become ready, and take longer than any other did
-	refusal   *cause.Cause            // every new pod is refused
-	rejects   *cause.Cause            // the same, or only those for which quotas leave no room
-	room      *room                   // that quotas leave for pods; nil where none limits them
-	silent    daemonset.Reason        // why the controller does nothing; empty if it acts
-	gone      bool                    // pods of vanished nodes are to be collected
-	inherited *assumed                // see inherit
-	causes    *cause.Causes
-	surges    bool
-	ports     bool // a surging pod waits for a port that the old one holds
+	nodes    []assumedNode // as State.Nodes
+	stay     int           // nodes on which nothing becomes available
+	unfit    int           // nodes on which a new pod does not fit
+	fails    *cause.Tally
+	failing  *cause.Cause            // why, where the revision fails
+	confined *cause.Common           // what the nodes have on which alone the revision fails; nil where it is not so
+	there    *cause.Cause            // why it fails there
+	image    string                  // that no kubelet takes, where that is why
+	unmet    *refer.Missing          // what the template refers to and does not exist, where that is why
+	broken   map[string]*cause.Cause // by node: why a pod of the current revision fails there
+	late     []Holder                // pods of the current revision that are to become ready, and take longer than any other did
+	refusal  *cause.Cause            // every new pod is refused
+	rejects  *cause.Cause            // the same, or only those for which quotas leave no room
+	room     *room                   // that quotas leave for pods; nil where none limits them
+	silent   daemonset.Reason        // why the controller does nothing; empty if it acts
+	gone     bool                    // pods of vanished nodes are to be collected
+	evidence *cause.Evidence         // what the pods that fail say about the next ones
+	causes   *cause.Causes
+	surges   bool
+	ports    bool // a surging pod waits for a port that the old one holds
 }
 
 // getsPod reports whether the controller will create a pod on a node: it has none, or
@@ -95,21 +96,6 @@ func hasReadyOld(n *daemonset.Node) bool {
 	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Updated && !p.Terminating && p.Ready })
 }
 
-// onNode are the causes that a further pod on the same node meets too.
-var onNode = map[daemonset.Reason]bool{
-	cause.NodeNotReady: true, cause.TerminatingOnDeadNode: true, cause.InsufficientResources: true, cause.HostPortConflict: true,
-	cause.PendingUnschedulable: true, cause.EvictLoop: true, cause.ExcludedButCounted: true,
-}
-
-// beside are those of them that come of the old pod beside a new one, and so
-// only stay while there is a surge.
-var beside = map[daemonset.Reason]bool{cause.InsufficientResources: true, cause.HostPortConflict: true}
-
-// seenByKubelet are causes that tell that the kubelet of a node that is not
-// ready starts pods: one of a corrected revision may run, as that of a network
-// plugin, which makes the node ready.
-var seenByKubelet = map[daemonset.Reason]bool{cause.CrashLoopBackOff: true, cause.OOMKilled: true, cause.ImagePullBackOff: true}
-
 // assume tells for each node whether a pod can become available there. What
 // does not go away by itself stays: nodes that are down, pods that fail.
 //
@@ -117,6 +103,12 @@ var seenByKubelet = map[daemonset.Reason]bool{cause.CrashLoopBackOff: true, caus
 // least half of them fail, all of them are taken to.
 func assume(st *daemonset.State) *assumed {
 	causes := cause.Find(st)
+	return assumeBy(st, causes, causes.Evidence())
+}
+
+// assumeBy is assume with what the pods that fail say about the next ones; nil if they say
+// nothing.
+func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidence) *assumed {
 	a := &assumed{
 		nodes: make([]assumedNode, len(st.Nodes)), refusal: causes.Refusal(), broken: map[string]*cause.Cause{},
 		surges: st.Budget.MaxSurge > 0, causes: causes,
@@ -125,13 +117,14 @@ func assume(st *daemonset.State) *assumed {
 	if a.room != nil && a.refusal != nil && a.refusal.Facts.Text("rule") == string(admission.ResourceQuota) {
 		a.refusal = nil
 	}
-	tally := causes.RevisionFails()
-	revisionFails := tally.NewFailing > 0 && 2*tally.NewFailing >= tally.NewPods && !anyNewAvailable(st)
-	if a.confined = causes.Confined(); a.confined != nil {
-		a.there, revisionFails = newFailure(st, causes), false
+	if a.evidence = evidence; evidence == nil {
+		a.evidence = &cause.Evidence{}
+	} else if a.confined = causes.Confined(); a.confined != nil {
+		a.there = newFailure(st, causes)
 	}
+	revisionFails := a.evidence.All.Fails != nil && a.confined == nil
 	if revisionFails {
-		a.failing, a.fails = newFailure(st, causes), &tally
+		a.failing, a.fails = a.evidence.All.Fails, &a.evidence.Tally
 	}
 	if invalid := invalidImages(st); len(invalid) > 0 && !revisionFails {
 		a.image, a.failing = invalid[0].Image, &cause.Cause{Code: cause.ImagePullBackOff, Severity: cause.SeverityError, Facts: daemonset.Facts{
@@ -149,23 +142,31 @@ func assume(st *daemonset.State) *assumed {
 		down := cause.Down(n, st.At)
 		other := otherSystem(n, st)
 		f.hangs = down != nil && down.Facts["status"] == string(corev1.ConditionUnknown) // its kubelet starts no pod and ends none
+		next := causes.Next(n, a.evidence)
+		if a.confined != nil && next == a.evidence.All { // it fails there only
+			next = cause.Prospect{}
+		}
 		switch {
-		case c != nil && c.Severity == cause.SeverityError && onNode[c.Code] && !(beside[c.Code] && st.Budget.MaxSurge == 0 && hasReadyOld(n)):
+		case c != nil && c.Severity == cause.SeverityError && ofNode(c.Code):
 			f.never, f.down = c, true
-		case f.hangs || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) && !(c != nil && seenByKubelet[c.Code]):
+		case f.hangs || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) && !(c != nil && cause.SeenByKubelet(c.Code)):
 			f.never, f.down = down, true
 		case other != nil:
 			f.never, f.down = other, true
-		case getsPod(n, st) && causes.Unfit(n) != nil:
-			f.never, f.down = causes.Unfit(n), true
-			a.unfit++
+		case next.Fails != nil && ofNextPod(next.Fails.Code) && (getsPod(n, st) || c == next.Fails):
+			f.never, f.down = next.Fails, true
+			a.unfit += b2i(next.Fails.Code == cause.DoesNotFit)
 		case a.failing != nil:
 			f.never = a.failing
 		case a.failsOn(n):
 			f.never = a.there
+		case next.Fails != nil && getsPod(n, st):
+			f.never = next.Fails
 		case a.surges && causes.PortsHeld(n):
 			a.ports = true
 			f.never = &cause.Cause{Code: cause.HostPortConflict, Severity: cause.SeverityError, Facts: daemonset.Facts{}}
+		case getsPod(n, st):
+			f.unknown = next.Unknown
 		}
 		f.pods = failed(n, causes)
 		for j := range n.Pods {
@@ -181,7 +182,7 @@ func assume(st *daemonset.State) *assumed {
 			}
 		}
 		a.stay += b2i(f.down && !f.tooSmall() && !n.StillRolled || f.hangs || a.broken[n.Name] != nil)
-		if c != nil && c.Facts.Yes("late") && !f.stays() && updatedPod(n, c.Pod) {
+		if c != nil && c.Facts.Yes("late") && !f.stays() && a.alike(n, c.Pod) {
 			a.late = append(a.late, Holder{Node: n.Name, Pod: c.Pod, Cause: c})
 		}
 	}
@@ -210,41 +211,21 @@ func (a *assumed) told(m *measured, at time.Time) {
 	})
 }
 
-// updatedPod reports whether the pod of that name is of the current revision.
-func updatedPod(n *daemonset.Node, name string) bool {
-	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Name == name && p.Updated })
+// alike reports whether the pod of that name runs what the live template says.
+func (a *assumed) alike(n *daemonset.Node, pod string) bool {
+	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Name == pod && n.ShouldRun.OK && a.causes.SameProgram(&p) })
 }
 
-// inherit adds what was assumed of the revision before a change that leaves its
-// containers as they are: what fails goes on failing.
-func (a *assumed) inherit(before *assumed, st *daemonset.State) {
-	if before == nil {
-		return
-	}
-	a.inherited = before
-	if len(a.late) == 0 {
-		a.late = slices.DeleteFunc(slices.Clone(before.late), func(h Holder) bool {
-			return !slices.ContainsFunc(st.Nodes, func(n daemonset.Node) bool { return n.Name == h.Node && n.ShouldRun.OK })
-		})
-	}
-	if before.fails != nil && !anyNewAvailable(st) {
-		a.fails, a.failing = before.fails, before.failing
-	}
-	if a.confined == nil {
-		a.confined, a.there = before.confined, before.there
-	}
-	for i := range st.Nodes {
-		f := &a.nodes[i]
-		switch c := before.broken[st.Nodes[i].Name]; {
-		case f.never != nil:
-		case c != nil:
-			f.never = c
-		case a.failing != nil:
-			f.never = a.failing
-		case a.failsOn(&st.Nodes[i]):
-			f.never = a.there
-		}
-	}
+// ofNode reports whether a cause is one of the node itself, which every pod there meets.
+func ofNode(code daemonset.Reason) bool {
+	return cause.StageOf(code) == cause.StageNode && code != cause.PodOSNotSupported && code != cause.Terminating || code == cause.ExcludedButCounted
+}
+
+// ofNextPod reports whether a cause keeps the next pod of a node from starting, and not only
+// one that there is.
+func ofNextPod(code daemonset.Reason) bool {
+	stage := cause.StageOf(code)
+	return stage == cause.StageScheduled || stage == cause.StageStays
 }
 
 func anyNewAvailable(st *daemonset.State) bool {
@@ -263,7 +244,7 @@ func newFailure(st *daemonset.State, causes *cause.Causes) *cause.Cause {
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			p := &st.Nodes[i].Pods[j]
-			if c := causes.OfPod(p); p.Updated && !p.Terminating && c != nil && c.Severity == cause.SeverityError {
+			if c := causes.OfPod(p); causes.SameProgram(p) && !p.Terminating && c != nil && c.Severity == cause.SeverityError {
 				return c
 			}
 		}

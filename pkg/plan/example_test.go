@@ -32,13 +32,12 @@ func ExampleMake() {
 	}
 	p := plan.Make(st, plan.Options{})
 	fmt.Println(p.Next.Kind, p.Next.Reason, p.Outcome.Code, p.Outcome.Reason)
-	for _, w := range p.Outcome.Unblock {
-		fmt.Println("way out:", w.Code, w.Value)
+	for _, r := range p.Outcome.Remedies {
+		fmt.Println(r.Worth, r.Code, r.Value)
 	}
 	// Output:
 	// None BudgetSpent Stalls BudgetSpent
-	// way out: MaxUnavailable 2
-	// way out: RemoveNode n1
+	// Helps RollBack 1
 }
 
 // From a List of objects to the plan of a changed image, if pods become ready in 20
@@ -70,6 +69,6 @@ func ExampleMakeChanged() {
 		fmt.Println("deletes", i.Pod, i.Reason)
 	}
 	// Output:
-	// replaces 4 pods in 4 steps: Completes
+	// replaces 4 pods in 4 steps: MayComplete
 	// deletes p1 Forced
 }

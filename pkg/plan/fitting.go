@@ -60,8 +60,7 @@ func (a *assumed) fitting(st *daemonset.State) (unfit []Holder, preempts []Preem
 // Unfits returns what is wrong with the nodes on which a new pod does not fit, by what
 // they have in common, the most frequent first.
 func (p *Plan) Unfits() []*cause.Problem {
-	o := Outcome{Holders: p.Unfit}
-	return o.Problems()
+	return ProblemsOf(p.Unfit)
 }
 
 // Preempted returns how many pods of others make room for new ones.

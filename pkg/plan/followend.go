@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
 // Progress is how a rollout stands at one time.
@@ -14,7 +15,7 @@ type Progress struct {
 	Counts  daemonset.Counts
 	Next    daemonset.Step // what the next sync does
 	Outcome Outcome        // of what is left, without Unblock
-	Outlook cause.Outlook  // what Look returns of the State, from what was seen while it was followed
+	Outlook remedy.Outlook // what Look returns of the State, from what was seen while it was followed
 
 	Nodes []OnNode  // how far it is on each eligible node, by name
 	Late  []LatePod // by node
@@ -148,7 +149,7 @@ func (f *Follower) Resume(at time.Time) {
 // present adds what becomes of a rollout by what was learned, and what moves now. It
 // reports whether nothing is under way.
 func (f *Follower) present(p *Progress) (idle bool) {
-	o := Outcome{Code: NotRolling, Reason: p.Next.Reason, Holders: []Holder{}, Late: []Holder{}, Alternatives: []Alternative{}, Unblock: []Unblock{}}
+	o := Outcome{Code: NotRolling, Reason: p.Next.Reason, Holders: []Holder{}, Late: []Holder{}, Unknown: []Holder{}, Problems: []*cause.Problem{}, Alternatives: []Alternative{}, Remedies: []remedy.Remedy{}}
 	switch {
 	case !p.State.PodsRead:
 		o.Code, p.Outcome = Unknown, o
@@ -158,7 +159,7 @@ func (f *Follower) present(p *Progress) (idle bool) {
 		return true
 	}
 	m := f.learnt.teach(measure(p.State, f.o))
-	w, next := newWay(p.State, m, nil), p.Next
+	w, next := newWay(p.State, m), p.Next
 	w.quiet(&next)
 	run := w.simulate()
 	p.Outcome = w.outcome(run)

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
 // projection is a Forecast with what was assumed for it, and what does not look
@@ -26,12 +27,17 @@ type projection struct {
 	line        []Moment
 }
 
-// forecast steps a rollout to its end. What was assumed before a change may be
-// inherited. What is under way is so by a controller that may do nothing.
-func forecast(st *daemonset.State, o Options, inherited *assumed, underWay bool) projection {
+// forecast steps a rollout to its end. What is under way is so by a controller that may
+// do nothing.
+func forecast(st *daemonset.State, o Options, underWay bool) projection {
+	return forecastOf(st, o, underWay, newWay)
+}
+
+// forecastOf is forecast with what is assumed of the State.
+func forecastOf(st *daemonset.State, o Options, underWay bool, newWay func(*daemonset.State, *measured) *way) projection {
 	f := projection{Forecast: Forecast{
 		Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Limits: []Limit{},
-		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Alternatives: []Alternative{}, Unblock: []Unblock{}},
+		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Unknown: []Holder{}, Problems: []*cause.Problem{}, Alternatives: []Alternative{}, Remedies: []remedy.Remedy{}},
 	}}
 	step := st.Sync()
 	switch {
@@ -42,7 +48,7 @@ func forecast(st *daemonset.State, o Options, inherited *assumed, underWay bool)
 		f.Outcome.Code, f.Outcome.Reason = NotRolling, step.Reason
 		return f
 	}
-	w := newWay(st, measure(st, o), inherited)
+	w := newWay(st, measure(st, o))
 	w.m.wait(&step)
 	if underWay {
 		w.quiet(&step)
@@ -94,14 +100,28 @@ func (f *projection) judge(w *way, run *simulation) (late float64) {
 		for _, r := range runs {
 			late = max(late, r.end.late)
 		}
-	case f.Outcome.Code == Stalls:
-		f.Outcome.Unblock = w.unblock(run)
 	}
+	f.Outcome.Remedies = w.remedies(run, &f.Outcome)
 	f.Outcome.Alternatives = w.alternatives(&f.Outcome)
+	f.Outcome.Problems = w.judged(&f.Outcome)
 	if b := w.st.Budget; f.Replaces+f.Drops > 0 && b.Kind != daemonset.BudgetNone && b.Invalid == "" {
 		f.Limits = w.limits(&f.Outcome)
 	}
 	return late
+}
+
+// judged returns what is wrong with the nodes of an Outcome, and whose fault it is.
+func (w *way) judged(o *Outcome) []*cause.Problem {
+	out := ProblemsOf(slices.Concat(o.Holders, o.Late, o.Unknown))
+	all := make([]cause.Problem, len(out))
+	for i := range out {
+		all[i] = *out[i]
+	}
+	w.a.causes.Judge(all)
+	for i := range out {
+		out[i] = &all[i]
+	}
+	return append([]*cause.Problem{}, out...)
 }
 
 // date has each wave begin when as many pods have had their turn in the
@@ -214,13 +234,16 @@ func (r *simulation) reaches(n *daemonset.Node) bool {
 
 // ends reports whether every old pod is replaced, or gone, at a time that can be
 // told.
-func (o *Outcome) ends() bool { return o.Code == Completes || o.Code == RemovesAllPods }
+func (o *Outcome) ends() bool { return o.ReachesEnd() || o.Code == RemovesAllPods }
+
+// ReachesEnd reports whether the rollout completes if new pods work.
+func (o *Outcome) ReachesEnd() bool { return o.Code == Completes || o.Code == MayComplete }
 
 // outcome tells how a simulation ended.
 func (w *way) outcome(r *simulation) Outcome {
 	o := Outcome{
 		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.tally.Old(), Largest: r.end.largest, AtATime: r.end.atATime, AtOnce: r.end.atOnce, Worst: r.end.worst,
-		Late: append([]Holder{}, w.a.late...), Alternatives: []Alternative{}, Unblock: []Unblock{},
+		Late: append([]Holder{}, w.a.late...), Unknown: []Holder{}, Problems: []*cause.Problem{}, Alternatives: []Alternative{}, Remedies: []remedy.Remedy{},
 	}
 	for i := range r.slots {
 		for j, pods := 0, r.tally.Pods(int32(i)); j < len(pods); j++ {
@@ -413,8 +436,8 @@ func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
 		}
 	}
 	switch {
-	case a.inherited != nil && a.inherited.broken[n.Name] != nil:
-		return a.inherited.broken[n.Name]
+	case a.evidence.Own(n.Name) != nil && f.never != nil:
+		return a.evidence.Own(n.Name)
 	case len(n.Pods) == 0 && a.rejects != nil && (a.room == nil || a.room.passes() == 0):
 		return a.rejects
 	case a.silent != "":

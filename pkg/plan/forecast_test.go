@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
@@ -40,8 +41,10 @@ func short(o *Outcome) string {
 	if o.FurtherHolders > 0 {
 		fmt.Fprintf(&b, "; any %d", o.FurtherHolders)
 	}
-	for _, u := range o.Unblock {
-		fmt.Fprintf(&b, "; %s=%s", u.Code, u.Value)
+	for _, r := range o.Remedies {
+		if r.Worth == remedy.Helps || r.Worth == remedy.MayHelp {
+			fmt.Fprintf(&b, "; %s=%s%s", r.Code, r.Value, map[bool]string{true: "?"}[r.Worth == remedy.MayHelp])
+		}
 	}
 	return b.String()
 }
@@ -162,29 +165,29 @@ func TestOutcome(t *testing.T) {
 		{"O O O", nil, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "one at a time"},
 		{"O*4", []dstest.Option{max("2")}, "Completes: 2 steps, 4 replaced, 0 left, 2 worst", "two at a time"},
 		{"O*5", []dstest.Option{max("100%")}, "Completes: 1 steps, 5 replaced, 0 left, 5 worst", "all at once"},
-		{"O o O", nil, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "an old pod that is down goes first, and holds the budget meanwhile"},
-		{"o o O", nil, "Completes: 2 steps, 3 replaced, 0 left, 2 worst", "those that are down go together, whatever the budget says"},
+		{"O o O", nil, "MayComplete: 3 steps, 3 replaced, 0 left, 1 worst", "an old pod that is down goes first, and holds the budget meanwhile"},
+		{"o o O", nil, "MayComplete: 2 steps, 3 replaced, 0 left, 2 worst", "those that are down go together, whatever the budget says"},
 		{"O - O", nil, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "a node without a pod gets one first"},
 		{"O Nt O", nil, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "a pod that ends is waited for"},
 		{"#O N", nil, "Completes: 0 steps, 0 replaced, 0 left, 0 worst", "a pod that may not stay goes, outside of the rollout"},
-		{"!O N", nil, "Completes: 1 steps, 0 replaced, 0 left, 0 worst, 1 dropped", "one that may stay where none should run is replaced by nothing"},
-		{"O N", []dstest.Option{dstest.OnDelete()}, "NotRolling (OnDelete): 0 steps, 0 replaced, 1 left, 0 worst", "OnDelete replaces nothing"},
-		{"O -", []dstest.Option{dstest.OnDelete()}, "NotRolling (OnDelete): 0 steps, 0 replaced, 1 left, 1 worst", "but fills what is empty"},
+		{"!O N", nil, "Completes: 1 steps, 0 replaced, 0 left, 0 worst, 1 dropped; Tolerate=", "one that may stay where none should run is replaced by nothing"},
+		{"O N", []dstest.Option{dstest.OnDelete()}, "NotRolling (OnDelete): 0 steps, 0 replaced, 1 left, 0 worst; DeletePods=", "OnDelete replaces nothing"},
+		{"O -", []dstest.Option{dstest.OnDelete()}, "NotRolling (OnDelete): 0 steps, 0 replaced, 1 left, 1 worst; DeletePods=", "but fills what is empty"},
 
-		{"O o O", []dstest.Option{down("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1; RepairNodes=1", "a dead node keeps the budget for good"},
-		{"O o O", []dstest.Option{down("n1"), max("2")}, "Completes: 2 steps, 3 replaced, 0 left, 2 worst; n1 NodeNotReady", "unless there is more of it; the dead node stays as it is"},
-		{"O o O", []dstest.Option{notReady("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1; RepairNodes=1", "so does one that is not ready and whose pod is not"},
+		{"O o O", []dstest.Option{down("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; RepairNodes=1; RaiseMaxUnavailable=2; RemoveNode=n1", "a dead node keeps the budget for good"},
+		{"O o O", []dstest.Option{down("n1"), max("2")}, "Completes: 2 steps, 3 replaced, 0 left, 2 worst; n1 NodeNotReady; RepairNodes=1", "unless there is more of it; the dead node stays as it is"},
+		{"O o O", []dstest.Option{notReady("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; RepairNodes=1; RaiseMaxUnavailable=2; RemoveNode=n1", "so does one that is not ready and whose pod is not"},
 		{"O O O", []dstest.Option{notReady("n1")}, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "but a pod that is available there shows that they can be"},
-		{"O O O", []dstest.Option{down("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst, at worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1; RepairNodes=1", "not if the kubelet is silent: what the pod says is old"},
-		{"Ot O", []dstest.Option{down("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; MaxUnavailable=2; RemoveNode=n0; RepairNodes=1", "a pod that never ends on a dead node"},
-		{"o o O O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 2 replaced, 2 left, 2 worst; n0 NodeNotReady; n1 NodeNotReady; MaxUnavailable=3; RepairNodes=2", "of two dead nodes, removing one is not enough"},
+		{"O O O", []dstest.Option{down("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst, at worst; n1 NodeNotReady; RepairNodes=1; RaiseMaxUnavailable=2; RemoveNode=n1", "not if the kubelet is silent: what the pod says is old"},
+		{"Ot O", []dstest.Option{down("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; RepairNodes=1; RemoveNode=n0", "a pod that never ends on a dead node"},
+		{"o o O O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 2 replaced, 2 left, 2 worst; n0 NodeNotReady; n1 NodeNotReady; RepairNodes=2; RaiseMaxUnavailable=3", "of two dead nodes, removing one is not enough"},
 
 		{"n O O", []dstest.Option{crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 1 worst; n0 CrashLoopBackOff; RollBack=1", "the revision fails: more room would not help"},
 		{"n O O O", []dstest.Option{crash("p0"), max("2")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 2 worst; n0 CrashLoopBackOff; any 1; RollBack=1", "and each further pod fails too"},
-		{"n N O O", []dstest.Option{crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 1 worst; n0 CrashLoopBackOff; MaxUnavailable=2; RemoveNode=n0", "a pod that fails where another of the revision runs"},
-		{"n N O O", []dstest.Option{crash("p0"), max("2")}, "Completes: 2 steps, 2 replaced, 0 left, 2 worst; n0 CrashLoopBackOff", "leaves room for the others"},
+		{"n N O O", []dstest.Option{crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 1 worst; n0 CrashLoopBackOff; RollBack=1", "a pod that fails where another of the revision runs"},
+		{"n N O O", []dstest.Option{crash("p0"), max("2")}, "Completes: 2 steps, 2 replaced, 0 left, 2 worst; n0 CrashLoopBackOff; RollBack=1", "leaves room for the others"},
 		{"n O O", []dstest.Option{young("p0")}, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "a pod that starts is waited for"},
-		{"o O", []dstest.Option{crash("p0")}, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "an old pod that crashes is replaced by one that does not"},
+		{"o O", []dstest.Option{crash("p0")}, "MayComplete: 2 steps, 2 replaced, 0 left, 1 worst", "an old pod that crashes is replaced by one of which nothing shows that it does not"},
 
 		{"- O O", []dstest.Option{refused()}, "Stalls (FailedCreate): 0 steps, 0 replaced, 2 left, 1 worst; n0 FailedCreate", "nothing is replaced while creates are refused"},
 		{"O O", []dstest.Option{refused()}, "Stalls (FailedCreate): 1 steps, 1 replaced, 1 left, 1 worst; any 1", "the first pod that goes does not come again"},
@@ -192,7 +195,7 @@ func TestOutcome(t *testing.T) {
 		{"O O O", []dstest.Option{dstest.MaxSurge("1"), max("0")}, "Completes: 3 steps, 3 replaced, 0 left, 0 worst", "a surge takes no node down"},
 		{"O n/O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), crash("p1")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 3 left, 0 worst; n1 CrashLoopBackOff; RollBack=1", "a surge that fails"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 2 left, 0 worst; any 1; NoSurge=1", "a surging pod waits for the port that the old one holds"},
-		{"O o", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 1 left, 1 worst; any 1; NoSurge=1", "but for one that is not ready, which goes first"},
+		{"O o", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 1 left, 1 worst; any 1; NoSurge=1?", "but for one that is not ready, which goes first"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 0)}, "Completes: 2 steps, 2 replaced, 0 left, 0 worst", "old pods that hold no port stand in nobody's way"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(81, 80)}, "Completes: 2 steps, 2 replaced, 0 left, 0 worst", "nor do those that hold another one"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 0), oldPorts(`{"containerPort":80,"hostPort":80}`, false)}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 2 left, 0 worst; any 1; NoSurge=1", "a port that the template of the old pods has, though the recorded pods have none"},
@@ -205,26 +208,26 @@ func TestOutcome(t *testing.T) {
 
 		// What was found by review.
 		{"n W O O", []dstest.Option{dstest.MinReadySeconds(60), crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 2 worst; n0 CrashLoopBackOff; RollBack=1", "a pod that is ready becomes available, whatever the others do"},
-		{"V O", []dstest.Option{dstest.MinReadySeconds(60), down("n0")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 1 left, 1 worst; n0 NodeNotReady; MaxUnavailable=2; RemoveNode=n0; RepairNodes=1", "a pod on a silent node does not"},
+		{"V O", []dstest.Option{dstest.MinReadySeconds(60), down("n0")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 1 left, 1 worst; n0 NodeNotReady; RepairNodes=1; RemoveNode=n0", "a pod on a silent node does not"},
 		{"N O", []dstest.Option{dstest.MinReadySeconds(1), readyIn("p0", 30*time.Minute)}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst", "a clock that is ahead is waited for"},
 		{"O O", []dstest.Option{dstest.Version("v1.20.15"), max("3")}, "Completes: 1 steps, 2 replaced, 0 left, 2 worst", "up to 1.20 what is on its way out is deleted again and again"},
-		{"- O", []dstest.Option{notReady("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 NodeNotReady; MaxUnavailable=2; RemoveNode=n0; RepairNodes=1", "a node that is not ready stays so while its pod is gone"},
-		{"n O", []dstest.Option{notReady("n0"), young("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 NodeNotReady; MaxUnavailable=2; RemoveNode=n0; RepairNodes=1", "and while a new one starts there"},
+		{"- O", []dstest.Option{notReady("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 NodeNotReady; RepairNodes=1; RemoveNode=n0", "a node that is not ready stays so while its pod is gone"},
+		{"n O", []dstest.Option{notReady("n0"), young("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 NodeNotReady; RepairNodes=1; RemoveNode=n0", "and while a new one starts there"},
 		{"o O", []dstest.Option{notReady("n0"), crash("p0")}, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "unless its kubelet starts pods: a repaired network plugin makes its node ready"},
-		{"Ot O", []dstest.Option{notReady("n0"), endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; MaxUnavailable=2; RemoveNode=n0; RepairNodes=1", "one whose pod does not end is dead"},
-		{"Ot O", []dstest.Option{endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 Terminating; MaxUnavailable=2; RemoveNode=n0", "on a healthy node something else holds the pod"},
+		{"Ot O", []dstest.Option{notReady("n0"), endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; RepairNodes=1; RemoveNode=n0", "one whose pod does not end is dead"},
+		{"Ot O", []dstest.Option{endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 Terminating", "on a healthy node something else holds the pod"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), refused()}, "Stalls (FailedCreate): 0 steps, 0 replaced, 2 left, 0 worst", "a surge whose creates are refused"},
-		{"O O O O", []dstest.Option{down("n1"), down("n2")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 3 left, 1 worst, at worst; n1 NodeNotReady; MaxUnavailable=3; RepairNodes=2", "at worst the second dead node goes next"},
-		{"!o O", []dstest.Option{down("n0"), max("2")}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst, 1 dropped", "a dead node that should not run the pod lacks none"},
+		{"O O O O", []dstest.Option{down("n1"), down("n2")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 3 left, 1 worst, at worst; n1 NodeNotReady; RepairNodes=2; RaiseMaxUnavailable=3", "at worst the second dead node goes next"},
+		{"!o O", []dstest.Option{down("n0"), max("2")}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst, 1 dropped; RepairNodes=1; Tolerate=", "a dead node that should not run the pod lacks none"},
 		{"!O !O", []dstest.Option{max("10%")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 0 worst", "a limit that would let it remove all pods is no way out"},
-		{"!o !o O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 1 left, 0 worst, 2 dropped; n0 NodeNotReady; n1 NodeNotReady; MaxUnavailable=3; RepairNodes=2", "a limit is not bounded by desired"},
+		{"!o !o O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 1 left, 0 worst, 2 dropped; n0 NodeNotReady; n1 NodeNotReady; RepairNodes=2; Tolerate=", "a limit is not bounded by desired"},
 
 		{"O O", []dstest.Option{max("x")}, `Stalls (InvalidBudget): 0 steps, 0 replaced, 2 left, 0 worst`, "a limit that cannot be resolved"},
-		{"~O O", []dstest.Option{dstest.MaxSurge("1"), max("0")}, "Completes: 1 steps, 1 replaced, 0 left, 0 worst", "a step that fails until the pod of a vanished node is collected"},
+		{"~O O", []dstest.Option{dstest.MaxSurge("1"), max("0")}, "Completes: 1 steps, 1 replaced, 0 left, 0 worst; DeletePods=", "a step that fails until the pod of a vanished node is collected"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f := forecast(stateOf(t, s), Options{}, nil, false)
+			f := forecast(stateOf(t, s), Options{}, false)
 			if diff := cmp.Diff(tt.want, short(&f.Outcome)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
 			}
@@ -340,7 +343,7 @@ func TestDuration(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f := forecast(stateOf(t, s), ask, nil, false)
+			f := forecast(stateOf(t, s), ask, false)
 			d := f.Outcome.Duration
 			if d == nil {
 				t.Fatalf("no duration: %s", short(&f.Outcome))
@@ -358,7 +361,7 @@ func TestDuration(t *testing.T) {
 func TestLimits(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*20", dstest.MaxUnavailable("5%"))
-	f := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil, false)
+	f := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, false)
 	var got []string
 	for _, l := range f.Limits {
 		got = append(got, fmt.Sprintf("%s=%d %d steps %.0f s current %t %s", l.Limit, l.Nodes, l.Steps, l.Duration.Expected, l.Current, l.Code))
@@ -378,7 +381,7 @@ func TestLimits(t *testing.T) {
 func TestWaves(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*9", dstest.MaxUnavailable("2"))
-	f := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil, false)
+	f := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, false)
 	var got []string
 	for _, w := range f.Waves {
 		got = append(got, fmt.Sprintf("%.0f to %.0f s: %d times %d deletes, %d creates, then %d updated, %d available", *w.At, *w.Last, w.Count, w.Deletes, w.Creates, w.Counts.Updated, w.Counts.Available))
@@ -407,7 +410,7 @@ func TestAtATime(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f := forecast(stateOf(t, s), Options{Starts: []time.Duration{10 * time.Second}}, nil, false)
+			f := forecast(stateOf(t, s), Options{Starts: []time.Duration{10 * time.Second}}, false)
 			var limits []string
 			for _, l := range f.Limits {
 				limits = append(limits, fmt.Sprintf("%s: %d", l.Limit, l.AtATime))
@@ -509,7 +512,7 @@ func TestForecastLaws(t *testing.T) {
 	for seed := range cases.Of(int64(100)) {
 		s := anywhere(seed, "v1.37.1")
 		st := stateOf(t, s)
-		f := forecast(st, Options{Starts: []time.Duration{ten}}, nil, false)
+		f := forecast(st, Options{Starts: []time.Duration{ten}}, false)
 		o := &f.Outcome
 		for _, a := range f.assumptions {
 			if a.Source == "" {
@@ -544,7 +547,7 @@ func TestForecastLaws(t *testing.T) {
 		for i, j := 0, len(s.Nodes)-1; i < j; i, j = i+1, j-1 {
 			s.Nodes[i], s.Nodes[j] = s.Nodes[j], s.Nodes[i]
 		}
-		again := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}}, nil, false)
+		again := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}}, false)
 		if diff := cmp.Diff(f.Forecast, again.Forecast); diff != "" {
 			t.Fatalf("seed %d: the order of what was read matters:\n%s", seed, diff)
 		}
@@ -565,7 +568,7 @@ func TestUnderWay(t *testing.T) {
 		{"n n O O", []dstest.Option{crash("p0"), young("p1")}, "Stalls 1", "one starts where another fails, as it is expected to"},
 		{"n O O O", []dstest.Option{young("p0")}, "Completes 0", "of one that completes it is not asked"},
 	} {
-		o := forecast(stateOf(t, dstest.State(tt.grid, tt.options...)), Options{}, nil, true).Outcome
+		o := forecast(stateOf(t, dstest.State(tt.grid, tt.options...)), Options{}, true).Outcome
 		if got := fmt.Sprintf("%s %d", o.Code, o.UnderWay); got != tt.want {
 			t.Errorf("%q: %s, want %s: %s", tt.grid, got, tt.want, tt.why)
 		}

@@ -6,16 +6,17 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // Look returns what becomes of the rollout under way, or else of the next one: a
 // part of what Make says without a Change, for less.
-func Look(st *daemonset.State) cause.Outlook {
+func Look(st *daemonset.State) remedy.Outlook {
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
-		return cause.Outlook{}
+		return remedy.Outlook{Remedies: []remedy.Remedy{}}
 	}
-	w, step := newWay(st, measure(st, Options{}), nil), st.Sync()
+	w, step := newWay(st, measure(st, Options{})), st.Sync()
 	w.quiet(&step)
 	r := w.simulate()
 	o := w.outcome(r)
@@ -24,10 +25,10 @@ func Look(st *daemonset.State) cause.Outlook {
 
 // look returns what Look does, of a simulation and how it ended. It adds to the
 // Outcome the other ends, and of one that ends how long that takes.
-func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) cause.Outlook {
-	out, end := cause.Outlook{Lost: Nodes(r.lost())}, r.tally.Counts()
+func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) remedy.Outlook {
+	out, end := remedy.Outlook{Lost: Nodes(r.lost())}, r.tally.Counts()
 	if o.Code == Stalls {
-		r.keep() // for raise
+		r.keep() // for the remedies
 	}
 	if o.ends() {
 		w.m.wait(next)
@@ -36,27 +37,27 @@ func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) cause.Outloo
 	o.Alternatives = w.alternatives(o)
 	switch {
 	case o.Code == Stalls:
-		out.Course = &cause.Course{Stalls: true, End: end, Otherwise: o.otherwise()}
-		out.Raise = w.raise(r)
-	case o.Code == Completes:
-		out.Course = &cause.Course{End: end, Next: nextBatch(w.st, next, r), Duration: o.Duration, Otherwise: o.otherwise()}
+		out.Course = &remedy.Course{Stalls: true, End: end, Otherwise: o.otherwise()}
+	case o.ReachesEnd():
+		out.Course = &remedy.Course{End: end, Next: nextBatch(w.st, next, r), Duration: o.Duration, Otherwise: o.otherwise()}
 	case o.Code == NothingToDo && !w.safe():
 		out.Stall = nextStall(w.st)
 	}
+	out.Remedies = w.remedies(r, o)
 	return out
 }
 
 // otherwise returns the first of the other ends; nil where there is none.
-func (o *Outcome) otherwise() *cause.Otherwise {
+func (o *Outcome) otherwise() *remedy.Otherwise {
 	for _, a := range o.Alternatives {
-		return &cause.Otherwise{Nodes: a.Nodes, Ready: a.Condition == PodsBecomeReady, Stalls: a.Code == Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}
+		return &remedy.Otherwise{Nodes: a.Nodes, Ready: a.Condition == PodsBecomeReady, Stalls: a.Code == Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}
 	}
 	return nil
 }
 
 // nextBatch returns what the controller does once pods that are Ready count as
 // available; nil where it acts before that, or waits for anything else too.
-func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *cause.Batch {
+func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *remedy.Batch {
 	if next.Kind != daemonset.StepNone || len(r.waves) == 0 {
 		return nil
 	}
@@ -69,7 +70,7 @@ func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *cause.
 	}
 	w := &r.waves[0]
 	in := time.Duration(math.Round(*w.At)) * time.Second
-	return &cause.Batch{At: st.At.Add(in).UTC(), Deletes: w.Deletes, Creates: w.Creates}
+	return &remedy.Batch{At: st.At.Add(in).UTC(), Deletes: w.Deletes, Creates: w.Creates}
 }
 
 // safe reports whether nothing is in the way of a next rollout, which spares the
@@ -81,19 +82,19 @@ func (w *way) safe() bool {
 
 // nextStall returns how a rollout of another template would stall; nil if it
 // would not.
-func nextStall(st *daemonset.State) *cause.Stall {
+func nextStall(st *daemonset.State) *remedy.Stall {
 	restarted, err := whatif.Make(st, &whatif.Change{Restart: true})
 	if err != nil {
 		return nil // a template that cannot be changed has no rollout
 	}
 	st = restarted.State
-	w := newWay(st, measure(st, Options{}), nil)
+	w := newWayOfAny(st, measure(st, Options{}))
 	r := w.simulate()
 	o := w.outcome(r)
 	if o.Code != Stalls {
 		return nil
 	}
-	return &cause.Stall{
+	return &remedy.Stall{
 		Reason: o.Reason, Replaced: o.Replaced + o.Dropped, Working: r.end.working, Of: oldPods(st), AtWorst: o.AtWorst, Nodes: append([]string{}, Nodes(o.Holders)...), Further: o.FurtherHolders,
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -24,7 +22,7 @@ func Make(st *daemonset.State, o Options) *Plan {
 }
 
 func makePlan(st *daemonset.State, o Options) (*Plan, []Moment) {
-	p, line := begin(SubjectRollout, st, o, nil)
+	p, line := begin(SubjectRollout, st, o)
 	p.warn(nil, st)
 	if !idle(p) {
 		return p, line
@@ -34,7 +32,7 @@ func makePlan(st *daemonset.State, o Options) (*Plan, []Moment) {
 	if err != nil {
 		return p, nil // a template that cannot be changed has no forecast
 	}
-	f := forecast(restarted.State, o, nil, false)
+	f := forecastOf(restarted.State, o, false, newWayOfAny)
 	p.IfTemplateChanged, p.Groups = &f.Forecast, groups(restarted.State, o.GroupBy, f.nodes)
 	return p, nil
 }
@@ -57,11 +55,7 @@ func makeChanged(r *whatif.Result, o Options) (*Plan, []Moment) {
 	if r.Summary.TemplateChanged {
 		after = withoutLifted(after)
 	}
-	var inherited *assumed
-	if before != nil && sameContainers(before.DaemonSet, after.DaemonSet) {
-		inherited = assume(before)
-	}
-	p, line := begin(subject, after, o, inherited)
+	p, line := begin(subject, after, o)
 	p.changed(r, o)
 	p.Placement, p.Desired.Before = placementChange(before, after), 0
 	if before != nil {
@@ -90,7 +84,7 @@ func unaffected(r *whatif.Result, o Options) (*Plan, []Moment) {
 	if len(r.Summary.Fields) > 0 || !sameNodes(r) {
 		return nil, nil
 	}
-	p, line := begin(SubjectRollout, r.State, o, nil)
+	p, line := begin(SubjectRollout, r.State, o)
 	p.changed(r, o)
 	if idle(p) || !p.TemplateKnown() {
 		return nil, nil
@@ -170,26 +164,19 @@ func markNow(limits []Limit, before, after *daemonset.State) []Limit {
 	return limits
 }
 
-// sameContainers reports whether two DaemonSets run the same containers with the
-// same volumes: what fails in one fails in the other.
-func sameContainers(a, b *appsv1.DaemonSet) bool {
-	x, y := &a.Spec.Template.Spec, &b.Spec.Template.Spec
-	return equality.Semantic.DeepEqual(x.Containers, y.Containers) && equality.Semantic.DeepEqual(x.InitContainers, y.InitContainers) && equality.Semantic.DeepEqual(x.Volumes, y.Volumes)
-}
-
 // idle reports whether nothing is under way that ends by itself, or stalls.
 func idle(p *Plan) bool {
 	return p.Outcome.Code == NothingToDo || p.Outcome.Code == NotRolling && p.Next.Reason == daemonset.StepOnDelete
 }
 
-func begin(subject Subject, st *daemonset.State, o Options, inherited *assumed) (*Plan, []Moment) {
+func begin(subject Subject, st *daemonset.State, o Options) (*Plan, []Moment) {
 	p := &Plan{
 		Header: daemonset.NewHeader(Kind, st), Subject: subject, Warnings: append([]Warning{}, o.Warnings...),
 		Desired:   Desired{st.Desired, st.Desired},
 		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(),
 	}
 	p.Now, _ = st.Counts()
-	f := forecast(st, o, inherited, subject == SubjectRollout)
+	f := forecast(st, o, subject == SubjectRollout)
 	p.Lost, p.Stranded = append([]PlacementNode{}, f.lost...), append([]StrandedNode{}, f.stranded...)
 	p.Groups = groups(st, o.GroupBy, f.nodes)
 	p.Admission, p.Unfit, p.Preempts = f.admission, append([]Holder{}, f.unfit...), append([]Preempt{}, f.preempts...)

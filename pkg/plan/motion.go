@@ -144,7 +144,7 @@ func (m *measured) late(st *daemonset.State) []LatePod {
 func (p *Progress) idle(vanished time.Time) time.Duration {
 	fails := func(n OnNode) bool { return n.State == NodeFails }
 	blamed := len(p.Outcome.Late) > 0 || slices.ContainsFunc(p.Nodes, fails)
-	if !blamed || p.Outcome.Code != Completes && p.Outcome.Code != Stalls || p.Next.Kind != daemonset.StepNone {
+	if !blamed || !p.Outcome.ReachesEnd() && p.Outcome.Code != Stalls || p.Next.Kind != daemonset.StepNone {
 		return 0
 	}
 	last := lastMove(p.State)

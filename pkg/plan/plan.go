@@ -5,12 +5,12 @@
 package plan
 
 import (
-	"slices"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
@@ -85,7 +85,7 @@ type List struct {
 	Kind       string `json:"kind"`       // of the document
 
 	// one for each DaemonSet. With manifests or names in their order. Otherwise those with something to do or with
-	// nodes that stay without an available pod: Stalls first, then RemovesAllPods, Unknown, Completes, NotRolling and
+	// nodes that stay without an available pod: Stalls first, then RemovesAllPods, Unknown, MayComplete, Completes, NotRolling and
 	// NothingToDo, then by namespace and name; may be empty
 	Items []*Plan `json:"items"`
 }
@@ -208,6 +208,8 @@ type OutcomeCode string
 const (
 	NothingToDo OutcomeCode = "NothingToDo" // no pod is created, deleted or replaced
 	Completes   OutcomeCode = "Completes"   // no old pod is left, and every eligible node has a pod
+	// MayComplete: it completes if new pods work of which that is unknown, and stalls if they fail: see `unknown`
+	MayComplete OutcomeCode = "MayComplete"
 	// Stalls: the rollout ends before that and does not continue by itself; or no kubelet starts the pods that it creates;
 	// or every pod is deleted, no node runs one, and the deletions never finish
 	Stalls     OutcomeCode = "Stalls"
@@ -219,7 +221,7 @@ const (
 )
 
 // OutcomeCodes lists every OutcomeCode, worst first.
-var OutcomeCodes = []OutcomeCode{Stalls, RemovesAllPods, Unknown, Completes, NotRolling, NothingToDo}
+var OutcomeCodes = []OutcomeCode{Stalls, RemovesAllPods, Unknown, MayComplete, Completes, NotRolling, NothingToDo}
 
 // Outcome is how a rollout ends under the assumptions.
 type Outcome struct {
@@ -265,6 +267,10 @@ type Outcome struct {
 	// Sorted by node
 	Late []Holder `json:"late"`
 
+	// nodes whose next pod may or may not fail on what the pod there fails on, as the template differs in it: the plan
+	// assumes that it works. Empty where it ends the same if it fails. Sorted by node
+	Unknown []Holder `json:"unknown"`
+
 	// the ends that come if pods that are not ready do otherwise than expected: empty where it then ends the same
 	Alternatives []Alternative `json:"alternatives"`
 
@@ -272,16 +278,19 @@ type Outcome struct {
 	// name
 	Holders []Holder `json:"holders"`
 
+	// what is wrong with the nodes of `holders`, `late` and `unknown`, by what they have in common; the worst and most
+	// frequent first
+	Problems []*cause.Problem `json:"problems"`
+
 	// how many more nodes end like the holders; the controller picks them at random
 	FurtherHolders int `json:"furtherHolders"`
 
-	// single changes, each of which would let a rollout that stalls complete and leave no further node without an
-	// available pod; each was simulated
-	Unblock []Unblock `json:"unblock"`
+	// what a person can do, the best first: each was simulated
+	Remedies []remedy.Remedy `json:"remedies"`
 }
 
 // Duration is a range of time.
-type Duration = cause.Duration
+type Duration = remedy.Duration
 
 // Holder is a node that holds the budget or has no available pod. Pod is empty
 // for one that does not exist yet.
@@ -291,11 +300,11 @@ type Holder struct {
 	*cause.Cause `json:",inline"`
 }
 
-// Problems returns what is wrong with the Holders and the Late pods by what they
-// have in common, the worst and most frequent first.
-func (o *Outcome) Problems() []*cause.Problem {
+// ProblemsOf returns what is wrong with nodes by what they have in common, the worst and most
+// frequent first.
+func ProblemsOf(holders []Holder) []*cause.Problem {
 	var found []cause.On
-	for _, h := range slices.Concat(o.Holders, o.Late) {
+	for _, h := range holders {
 		c := cause.Cause{Code: daemonset.NotReady, Severity: cause.SeverityError, Facts: daemonset.Facts{}}
 		if h.Cause != nil { // a document made by hand may lack it
 			c = *h.Cause
@@ -309,61 +318,6 @@ func (o *Outcome) Problems() []*cause.Problem {
 	}
 	return out
 }
-
-// Unblock is one change that would let a stalled rollout complete.
-type Unblock struct {
-	Code  UnblockCode `json:"code"`  // what to change
-	Value string      `json:"value"` // the number, or the node
-
-	// the nodes that the change is about; empty if it is about no node
-	Nodes []string `json:"nodes"`
-
-	// the smallest limit with which it completes; empty if the change is no limit
-	Smallest string `json:"smallest"`
-
-	// nodes that have no available pod at the end, as they have none now; sorted by name
-	Left []string `json:"left"`
-
-	// nodes that have a pod now and none at the end because they are not eligible, without those whose kubelet does not
-	// answer; sorted by name
-	Loses []string `json:"loses"`
-
-	Updated int `json:"updated"` // nodes whose pod is updated at the end
-	Desired int `json:"desired"` // nodes that should run the pod at the end
-
-	// how long it takes until then; nil where that is not known
-	Duration *Duration `json:"duration"`
-}
-
-// UnblockCode names a change.
-type UnblockCode string
-
-const (
-	// RaiseMaxUnavailable: a higher maxUnavailable: the limit, plus the nodes that are broken
-	// Value: a number
-	RaiseMaxUnavailable UnblockCode = "MaxUnavailable"
-	// RaiseMaxSurge: a higher maxSurge, likewise
-	// Value: a number
-	RaiseMaxSurge UnblockCode = "MaxSurge"
-	// RemoveNode: delete the node
-	// Value: the node
-	RemoveNode UnblockCode = "RemoveNode"
-	// NoSurge: maxSurge 0, and this maxUnavailable
-	// Value: a number
-	NoSurge UnblockCode = "NoSurge"
-	// ExcludeNodes: add this label to the template's nodeSelector, which keeps the pod off the nodes on which alone the
-	// current revision fails, whose kubelet rejects the pod (`PodOSNotSupported`), or which only the rolling update counts
-	// (`ExcludedButCounted`)
-	// Value: `KEY=VALUE`
-	ExcludeNodes UnblockCode = "ExcludeNodes"
-	// RollBack: go back to this revision, because the pods of the current one fail, do not fit, or refer to what does not exist
-	// Value: a number
-	RollBack UnblockCode = "RollBack"
-	// RepairNodes: repair the nodes whose kubelet does not answer, or that are not ready. How long that takes is
-	// unknown
-	// Value: how many
-	RepairNodes UnblockCode = "RepairNodes"
-)
 
 // Limit is what the rollout would be with another limit.
 type Limit struct {

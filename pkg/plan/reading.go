@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -48,7 +49,7 @@ const (
 	VerdictEnds          Verdict = "Ends"          // the same, for a rollback to the revision of all pods: it ends the rollout
 	VerdictDegraded      Verdict = "Degraded"      // the same, and nodes stay without an available pod: explain says Degraded
 	VerdictCompletes     Verdict = "Completes"     // the outcome's code
-	VerdictLate          Verdict = "Late"          // it completes if pods become ready that take longer than any other did
+	VerdictLate          Verdict = "Late"          // it completes if pods become ready that take longer than any other did, or of which that is unknown
 	VerdictUndone        Verdict = "Undone"        // it completes, and then a tool undoes it
 	VerdictRemoves       Verdict = "Removes"       // all that happens is that nodes lose their pod
 	VerdictRemovesAll    Verdict = "RemovesAll"    // no node runs the pod in the end
@@ -64,7 +65,7 @@ const (
 // Verdict returns how it ends.
 func (p *Plan) Verdict() Verdict {
 	o := &p.Outcome
-	completes, stalls, stays := o.Code == Completes, o.Code == Stalls, o.Code == NotRolling
+	completes, stalls, stays := o.ReachesEnd(), o.Code == Stalls, o.Code == NotRolling
 	for _, row := range []struct {
 		is      bool
 		verdict Verdict
@@ -75,7 +76,7 @@ func (p *Plan) Verdict() Verdict {
 		{o.Code == NothingToDo, VerdictNothing},
 		{completes && len(p.Placement.Lose) > 0 && len(p.Placement.Gain) == 0 && p.Old() == 0, VerdictRemoves},
 		{completes && p.UndoneBy() != nil, VerdictUndone},
-		{completes && len(o.Late) > 0, VerdictLate},
+		{completes && len(o.Late) > 0 || o.Code == MayComplete, VerdictLate},
 		{completes, VerdictCompletes},
 		{o.Code == RemovesAllPods, VerdictRemovesAll},
 		{stalls && (p.Subject != SubjectRollout || len(p.Waves) > 0 || o.UnderWay > 0 && p.Old() > 0), VerdictStalls},
@@ -127,7 +128,7 @@ func (p *Plan) AtEnd() daemonset.Counts {
 // Losses returns the nodes that lose their pod in a rollout that completes,
 // whether at once or in its course, where the verdict does not say it.
 func (p *Plan) Losses() []PlacementNode {
-	if p.Outcome.Code != Completes || p.Verdict() == VerdictRemoves {
+	if !p.Outcome.ReachesEnd() || p.Verdict() == VerdictRemoves {
 		return nil
 	}
 	return p.Lost
@@ -434,22 +435,30 @@ func (p *Plan) Slower() (lower, higher *Limit) {
 // budget.
 func (o *Outcome) Unserved() int { return len(o.Holders) + o.FurtherHolders }
 
-// LimitHelps reports whether a higher limit is a way out of a stall.
+// LimitHelps reports whether a higher limit helps.
 func (o *Outcome) LimitHelps() bool {
-	return slices.ContainsFunc(o.Unblock, func(u Unblock) bool { return u.Smallest != "" })
+	return slices.ContainsFunc(o.Remedies, func(r remedy.Remedy) bool { return r.Smallest != "" && r.Worth == remedy.Helps })
+}
+
+// ofPlan are the remedies of which a plan is a plan, or that it can plan itself.
+var ofPlan = []remedy.Code{
+	remedy.RollBack, remedy.ExcludeNodes, remedy.RepairNodes, remedy.NoSurge, remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.RemoveNode,
 }
 
 // Ways returns the ways out of a stall: the repair of nodes first, then the
 // others in their order; unless all are asked for, of nodes that may be deleted only the
 // first, and no higher limit where the pod can be kept off the nodes on which it fails.
 // Nodes that the plan was asked to take for down are neither repaired nor deleted.
-func (p *Plan) Ways(all bool) (out []Unblock) {
-	excludes := func(u Unblock) bool { return u.Code == ExcludeNodes }
-	for _, u := range p.Outcome.Unblock {
-		switch same := func(v Unblock) bool { return v.Code == u.Code }; {
-		case p.Supposed(u.Nodes...):
-		case !all && u.Smallest != "" && len(u.Left) > 0 && slices.ContainsFunc(p.Outcome.Unblock, excludes):
-		case u.Code == RepairNodes:
+func (p *Plan) Ways(all bool) (out []remedy.Remedy) {
+	if p.Outcome.Code != Stalls {
+		return nil
+	}
+	offered := remedy.Offered(p.Outcome.Remedies)
+	for _, u := range offered {
+		switch same := func(v remedy.Remedy) bool { return v.Code == u.Code }; {
+		case p.Supposed(u.Nodes...), !slices.Contains(ofPlan, u.Code):
+		case !all && u.Smallest != "" && len(u.Effect.Left) > 0 && remedy.Find(offered, remedy.ExcludeNodes) != nil:
+		case u.Code == remedy.RepairNodes:
 			out = slices.Insert(out, 0, u)
 		case all || !slices.ContainsFunc(out, same):
 			out = append(out, u)
@@ -460,11 +469,11 @@ func (p *Plan) Ways(all bool) (out []Unblock) {
 
 // Raised returns the way out of a stall that is to raise maxUnavailable before the
 // change and lower it after, or nil where another one comes first, or the change sets the limit itself.
-func (p *Plan) Raised() *Unblock {
+func (p *Plan) Raised() *remedy.Remedy {
 	for _, u := range p.Ways(false) {
 		switch {
-		case u.Code == RepairNodes:
-		case u.Code == RaiseMaxUnavailable && !p.SetsStrategy():
+		case u.Code == remedy.RepairNodes:
+		case u.Code == remedy.RaiseMaxUnavailable && !p.SetsStrategy():
 			return &u
 		default:
 			return nil
@@ -488,8 +497,8 @@ func (p *Plan) Price() []string {
 
 // LosesBy returns the nodes that lose their pod with a way out, without those that do
 // so at once for the change.
-func (p *Plan) LosesBy(u *Unblock) []string {
-	return slices.DeleteFunc(slices.Clone(u.Loses), sets.New(Nodes(p.Placement.Lose)...).Has)
+func (p *Plan) LosesBy(u *remedy.Remedy) []string {
+	return slices.DeleteFunc(slices.Clone(u.Effect.Loses), sets.New(Nodes(p.Placement.Lose)...).Has)
 }
 
 // Down returns the nodes whose kubelet does not answer, of some problems.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	stdcmp "cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -156,7 +158,7 @@ func TestSetsStrategy(t *testing.T) {
 // TestLosesBy: whom a way out costs its pod, which the change alone does not.
 func TestLosesBy(t *testing.T) {
 	p := &Plan{Placement: Placement{Lose: placed("a:x c:x")}}
-	if diff := cmp.Diff([]string{"b"}, p.LosesBy(&Unblock{Loses: []string{"a", "b", "c"}})); diff != "" {
+	if diff := cmp.Diff([]string{"b"}, p.LosesBy(&remedy.Remedy{Effect: remedy.Effect{Loses: []string{"a", "b", "c"}}})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -411,9 +413,13 @@ func TestSlower(t *testing.T) {
 // TestWays: the repair comes first, one deletion stands for all, and what was
 // supposed is not repaired.
 func TestWays(t *testing.T) {
-	unblock := []Unblock{
-		{Code: RaiseMaxUnavailable, Value: "3", Smallest: "2"}, {Code: RemoveNode, Value: "a", Nodes: []string{"a"}}, {Code: RemoveNode, Value: "b", Nodes: []string{"b"}},
-		{Code: RepairNodes, Value: "2", Nodes: []string{"a", "b"}},
+	all := []remedy.Remedy{
+		{Code: remedy.RollBack, Worth: remedy.Useless, Value: "1"}, {Code: remedy.RaiseMaxUnavailable, Value: "3", Smallest: "2"},
+		{Code: remedy.RemoveNode, Value: "a", Nodes: []string{"a"}}, {Code: remedy.RemoveNode, Value: "b", Nodes: []string{"b"}},
+		{Code: remedy.RepairNodes, Value: "2", Nodes: []string{"a", "b"}}, {Code: remedy.MakeRoom, Nodes: []string{"c"}},
+	}
+	for i := range all {
+		all[i].Worth = stdcmp.Or(all[i].Worth, remedy.Helps)
 	}
 	for _, tt := range []struct {
 		supposed string
@@ -421,13 +427,13 @@ func TestWays(t *testing.T) {
 		want     string
 		why      string
 	}{
-		{"", false, "RepairNodes=2 MaxUnavailable=3 RemoveNode=a", "the first deletion stands for each"},
-		{"", true, "RepairNodes=2 MaxUnavailable=3 RemoveNode=a RemoveNode=b", "unless all are asked for"},
-		{"a b", false, "MaxUnavailable=3", "all were supposed to be down"},
-		{"a", false, "RepairNodes=2 MaxUnavailable=3 RemoveNode=b", "one of them was"},
+		{"", false, "RepairNodes=2 RaiseMaxUnavailable=3 RemoveNode=a", "the first deletion stands for each"},
+		{"", true, "RepairNodes=2 RaiseMaxUnavailable=3 RemoveNode=a RemoveNode=b", "unless all are asked for"},
+		{"a b", false, "RaiseMaxUnavailable=3", "all were supposed to be down"},
+		{"a", false, "RepairNodes=2 RaiseMaxUnavailable=3 RemoveNode=b", "one of them was"},
 	} {
 		p := &Plan{Change: &whatif.Summary{Nodes: []whatif.NodeChange{{Kind: whatif.NodeDown, Nodes: strings.Fields(tt.supposed)}}}}
-		p.Outcome.Unblock = unblock
+		p.Outcome.Code, p.Outcome.Remedies = Stalls, all
 		var got []string
 		for _, u := range p.Ways(tt.all) {
 			got = append(got, string(u.Code)+"="+u.Value)
@@ -517,7 +523,7 @@ func TestByHand(t *testing.T) {
 // TestRaised: which way out a person is told to take by hand, and whom that costs its
 // pod. A way out is CODE or CODE:NODE of whom it costs its pod.
 func TestRaised(t *testing.T) {
-	const raise, remove, repair = string(RaiseMaxUnavailable), string(RemoveNode), string(RepairNodes)
+	const raise, remove, repair = string(remedy.RaiseMaxUnavailable), string(remedy.RemoveNode), string(remedy.RepairNodes)
 	limit := &whatif.Summary{Fields: []whatif.FieldDiff{{Path: template.Fields("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")}}}
 	for _, tt := range []struct {
 		ways   string
@@ -538,7 +544,7 @@ func TestRaised(t *testing.T) {
 		p := &Plan{Change: tt.change}
 		for _, w := range strings.Fields(tt.ways) {
 			code, loses, _ := strings.Cut(w, ":")
-			p.Outcome.Unblock = append(p.Outcome.Unblock, Unblock{Code: UnblockCode(code), Loses: strings.Fields(loses)})
+			p.Outcome.Code, p.Outcome.Remedies = Stalls, append(p.Outcome.Remedies, remedy.Remedy{Code: remedy.Code(code), Worth: remedy.Helps, Effect: remedy.Effect{Loses: strings.Fields(loses)}})
 		}
 		if got, price := p.Raised() != nil, strings.Join(p.Price(), " "); got != tt.raised || price != tt.price {
 			t.Errorf("%s: raised %v, price %q; want %v, %q", tt.why, got, price, tt.raised, tt.price)
@@ -555,7 +561,7 @@ func TestWorstFirst(t *testing.T) {
 		return p
 	}
 	var all []*Plan
-	for _, code := range []OutcomeCode{NothingToDo, NotRolling, Completes, Unknown, RemovesAllPods, Stalls} {
+	for _, code := range []OutcomeCode{NothingToDo, NotRolling, Completes, MayComplete, Unknown, RemovesAllPods, Stalls} {
 		all = append(all, of(code, "b", "a"), of(code, "a", "b"), of(code, "a", "a"))
 	}
 	slices.SortFunc(all, WorstFirst)
@@ -564,7 +570,7 @@ func TestWorstFirst(t *testing.T) {
 		got = append(got, string(p.Outcome.Code)+" "+p.DaemonSet.Namespace+"/"+p.DaemonSet.Name)
 	}
 	var want []string
-	for _, code := range []string{"Stalls", "RemovesAllPods", "Unknown", "Completes", "NotRolling", "NothingToDo"} {
+	for _, code := range []string{"Stalls", "RemovesAllPods", "Unknown", "MayComplete", "Completes", "NotRolling", "NothingToDo"} {
 		want = append(want, code+" a/a", code+" a/b", code+" b/a")
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(all) != 3*len(OutcomeCodes) {

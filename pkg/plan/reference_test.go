@@ -50,7 +50,7 @@ func TestMissingReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := p.Outcome
-			o.Holders, o.FurtherHolders, o.Unblock = nil, 0, nil
+			o.Holders, o.FurtherHolders, o.Remedies = nil, 0, nil
 			if diff := cmp.Diff(tt.want, short(&o)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
 			}

@@ -1,8 +1,9 @@
 package plan
 
 import (
-	"cmp"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -19,10 +20,17 @@ type way struct {
 	spare  *spare     // of its simulations, and of those of ways that are made of it
 }
 
-// newWay returns that of a State. What was assumed before a change may be inherited.
-func newWay(st *daemonset.State, m *measured, inherited *assumed) *way {
-	a := assume(st)
-	a.inherit(inherited, st)
+// newWay returns that of a State.
+func newWay(st *daemonset.State, m *measured) *way { return wayOf(st, m, assume(st)) }
+
+// newWayOfAny returns that of a State whose template stands for any other one: what pods fail
+// on that the template decides says nothing about it.
+func newWayOfAny(st *daemonset.State, m *measured) *way {
+	causes := cause.Find(st)
+	return wayOf(st, m, assumeBy(st, causes, nil))
+}
+
+func wayOf(st *daemonset.State, m *measured, a *assumed) *way {
 	a.told(m, st.At)
 	return &way{st: st, a: a, m: m, spare: &spare{}}
 }
@@ -67,11 +75,25 @@ func (w *way) withLimit(n int) *way {
 
 // after returns that of a State which a further change makes of this one.
 func (w *way) after(then *daemonset.State) *way {
-	a := assume(then)
-	if sameContainers(w.st.DaemonSet, then.DaemonSet) { // as MakeChanged has it
-		a.inherit(cmp.Or(w.a.inherited, w.a), then)
+	if then.DaemonSet.Generation != w.st.DaemonSet.Generation {
+		if namesOthers(&w.st.DaemonSet.Spec.Template.Spec, &then.DaemonSet.Spec.Template.Spec) {
+			then = then.Reading(then.Snapshot.Admitting(nil, nil))
+		}
+		then = withoutLifted(then)
 	}
-	return &way{st: then, a: a, m: w.m, spare: w.spare}
+	return &way{st: then, a: assume(then), m: w.m, spare: w.spare}
+}
+
+// namesOthers reports whether two templates name different objects that the API server looks
+// at when a pod is created: those of the other one may not have been read.
+func namesOthers(a, b *corev1.PodSpec) bool {
+	runtime := func(s *corev1.PodSpec) string {
+		if s.RuntimeClassName == nil {
+			return ""
+		}
+		return *s.RuntimeClassName
+	}
+	return a.ServiceAccountName != b.ServiceAccountName || a.PriorityClassName != b.PriorityClassName || runtime(a) != runtime(b)
 }
 
 // simulate steps the rollout to its end, in steady waves.

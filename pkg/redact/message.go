@@ -98,6 +98,7 @@ func slotOf(pattern, kind string) slot {
 var slots = map[string]slot{
 	"n":        {`\d+`, kept},
 	"duration": {`(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+`, kept},
+	"bytes":    {`\d+(?:\.\d+)?(?:[kKMGTPE]i?|m)?`, kept},
 	"code":     {`(?:OK|Canceled|Unknown|InvalidArgument|DeadlineExceeded|NotFound|AlreadyExists|PermissionDenied|ResourceExhausted|FailedPrecondition|Aborted|OutOfRange|Unimplemented|Internal|Unavailable|DataLoss|Unauthenticated)\b`, kept},
 	"verb":     {`(?:get|list|watch|create|update|patch|delete|deletecollection)\b`, kept},
 	"objects": {`(?:daemonsets|controllerrevisions|pods|nodes|events|namespaces|poddisruptionbudgets|configmaps|secrets|persistentvolumeclaims|persistentvolumes|csinodes|` +
@@ -126,6 +127,9 @@ var slots = map[string]slot{
 	"container": slotOf(`[a-z0-9][a-z0-9-]*`, "container"),
 	"containers": {`[a-z0-9][a-z0-9 -]*`, func(w *walker, text string) string {
 		return each(text, " ", func(s string) string { return w.name("container", s) })
+	}},
+	"priorityclasses": {`[a-z0-9][a-z0-9. -]*`, func(w *walker, text string) string {
+		return each(text, " ", func(s string) string { return w.name("priorityclass", s) })
 	}},
 	"volume":         slotOf(`[^"\s]*`, "volume"),
 	"configmap":      slotOf(`[a-z0-9][a-z0-9.-]*`, "configmap"),
@@ -208,6 +212,8 @@ const sentenceList = `
 Error creating:
 pods "{pod}" is forbidden:
 pods is forbidden:
+insufficient quota to match these scopes:
+PriorityClass In [{priorityclasses}]
 exceeded quota: {quota}
 failed quota: {serviceaccount}: must specify
 status unknown for quota:
@@ -331,6 +337,9 @@ Pod was rejected:
 The node had condition: [{condition}]
 The node was low on resource: {resource}
 Node didn't have enough resource: {resource}
+Usage of EmptyDir volume "{volume}" exceeds the limit "{bytes}"
+Container {container} exceeded its local ephemeral storage limit "{bytes}"
+Pod ephemeral local storage usage exceeds the total limit of containers {bytes}
 Failed to admit pod as the OS field doesn't match node OS
 containers with unready status: [{containers}]
 containers with incomplete status: [{containers}]
@@ -354,9 +363,14 @@ too many requests
 unauthorized
 secret "{secret}" not found
 configmap "{configmap}" not found
+persistentvolumeclaim "{claim}" not found
 couldn't find key {item} in ConfigMap {namespace}/{configmap}
 couldn't find key {item} in Secret {namespace}/{secret}
+Multi-Attach error for volume "{volume}"
 MountVolume.SetUp failed for volume "{volume}"
+for volume "{volume}"
+ephemeral local storage
+local ephemeral storage
 failed to sync configmap cache: timed out waiting for the condition
 failed to sync secret cache: timed out waiting for the condition
 timed out waiting for the condition
@@ -408,7 +422,7 @@ var sentences = sync.OnceValue(func() (s struct {
 		}
 		all = append(all, pattern)
 	}
-	for _, words := range cause.OtherPlatforms() {
+	for _, words := range slices.Concat(cause.OtherPlatforms(), cause.RegistryFailures()) {
 		all = append(all, "(?i:"+regexp.QuoteMeta(words)+")")
 	}
 	s.pattern = regexp.MustCompile(strings.Join(all, "|"))

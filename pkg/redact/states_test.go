@@ -40,6 +40,10 @@ var (
 		`Error creating: Internal error occurred: failed calling webhook "hook.acme.com": failed to call webhook: Post "https://hook.acme.svc:443/x": dial tcp 10.1.2.3:443: connect: connection refused`,
 		`Error creating: acme`,
 		`(combined from similar events): Error creating: exceeded quota: db`,
+		`Error creating: insufficient quota to match these scopes: [{PriorityClass In [acme-high system-node-critical]}]`,
+		`Error creating: pods "%s-" is forbidden: no PriorityClass with name acme-high was found`,
+		`Error creating: pods "%s-" is forbidden: error looking up service account kube-system/acme: serviceaccount "acme" not found`,
+		`Error creating: pods "%s-" is forbidden: pod rejected: RuntimeClass "acme" not found`,
 	}
 	scheduled = []string{
 		`0/9 nodes are available: 1 Insufficient acme.com/fpga, 1 Insufficient cpu, 8 node(s) didn't satisfy plugin(s) [NodeAffinity]. preemption: 0/9 nodes are available: 9 Preemption is not helpful for scheduling.`,
@@ -50,6 +54,26 @@ var (
 		`persistentvolumeclaim "acme-data" not found`,
 		`no nodes are left at acme`,
 	}
+	evicted = []string{
+		`The node was low on resource: ephemeral-storage. Threshold quantity: 10737418240, available: 9Gi. Container acme was using 1Gi, request is 0, has larger consumption of ephemeral-storage. `,
+		`The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi. `, `Pod was rejected: The node had condition: [DiskPressure]. `, `The node had condition: [MemoryPressure]. `,
+		`Usage of EmptyDir volume "acme" exceeds the limit "1Gi". `, `Usage of EmptyDir volume "data" exceeds the limit "512Mi". `,
+		`Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. `, `Container acme exceeded its local ephemeral storage limit "1Gi". `, `acme evicts it`,
+	}
+	waits = [][2]string{
+		{"CreateContainerConfigError", `configmap "acme" not found`}, {"CreateContainerConfigError", `secret "acme-token" not found`}, {"CreateContainerConfigError", "couldn't find key acme.level in ConfigMap kube-system/acme"},
+		{"CreateContainerConfigError", "couldn't find key token in Secret kube-system/acme"}, {"ImagePullBackOff", `Back-off pulling image "registry.acme.com/team/agent:1.9.0": ErrImagePull: not found`},
+		{"ErrImagePull", "dial tcp 10.1.2.3:443: i/o timeout"}, {"ErrImagePull", "net/http: TLS handshake timeout"}, {"ErrImagePull", "toomanyrequests: acme has no rate left"}, {"ErrImagePull", "429 Too Many Requests"},
+		{"ErrImagePull", "lookup registry.acme.com: no such host"}, {"ErrImagePull", "dial tcp: lookup registry.acme.com on 10.1.2.3:53: server misbehaving"}, {"ErrImagePull", "dial tcp: connect: network is unreachable"},
+		{"ErrImagePull", "dial tcp: connect: no route to host"}, {"ErrImagePull", "unexpected status code 503 Service Unavailable"}, {"ErrImagePull", "unexpected status: 502 Bad Gateway"}, {"ErrImagePull", "received unexpected HTTP status: 500 Internal Server Error"},
+		{"ErrImagePull", "504 Gateway Timeout"}, {"ErrImagePull", "pull QPS exceeded"}, {"ErrImagePull", "x509: certificate signed by unknown authority"}, {"ErrImagePull", "unexpected EOF"},
+		{"ErrImagePull", "read: connection reset by peer"}, {"ErrImagePull", "context deadline exceeded"}, {"ErrImagePull", "acme pulls nothing"},
+	}
+	mounts = []string{
+		`MountVolume.SetUp failed for volume "acme" : configmap "acme" not found`, `MountVolume.SetUp failed for volume "data" : references non-existent secret key: acme`,
+		`Multi-Attach error for volume "pvc-acme" Volume is already exclusively attached to one node and can't be attached to another`, `MountVolume.MountDevice failed for volume "acme" : acme`,
+		`AttachVolume.Attach failed for volume "acme" : acme`,
+	}
 	ended = []string{"panic at acme", "exec /acme/agent: exec format error", `no match for platform in manifest: acme/agent`, "No Matching Manifest for linux/acme"}
 )
 
@@ -57,7 +81,7 @@ var (
 // messages are hard to replace, the same for the same seed.
 func hardState(seed int64) *snapshot.Snapshot {
 	h := &hard{rand.New(rand.NewPCG(uint64(seed), 7)), dstest.RandomTrouble(seed)}
-	for _, do := range []func(){h.nodes, h.template, h.pods, h.common, h.events, h.others, h.admission, h.openShift} {
+	for _, do := range []func(){h.nodes, h.template, h.pods, h.common, h.events, h.others, h.admission, h.openShift, h.blame} {
 		do()
 	}
 	return h.renamed()
@@ -306,6 +330,38 @@ func (h *hard) openShift() {
 	for i := range h.s.Nodes {
 		h.s.Nodes[i].Labels["node.openshift.io/os_id"] = "rhcos"
 	}
+}
+
+// blame has kubelets say what tells whose fault it is that pods fail.
+func (h *hard) blame() {
+	for i := range h.s.Pods {
+		p := &h.s.Pods[i]
+		if h.IntN(4) > 0 || p.Status.Phase == "" || p.DeletionTimestamp != nil {
+			continue
+		}
+		for j := range p.Status.Conditions {
+			if c := &p.Status.Conditions[j]; c.Type == corev1.PodReady {
+				c.Status = corev1.ConditionFalse
+			}
+		}
+		waiting := corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
+		switch h.IntN(3) {
+		case 0:
+			p.Status.Phase, p.Status.Reason, p.Status.Message, p.Status.ContainerStatuses = corev1.PodFailed, "Evicted", h.one(evicted), nil
+			continue
+		case 1:
+			of := waits[h.IntN(len(waits))]
+			waiting = corev1.ContainerStateWaiting{Reason: of[0], Message: of[1]}
+		default:
+			h.s.Events = append(h.s.Events, corev1.Event{
+				ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: fmt.Sprint("mount-", i)}, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: p.Namespace, Name: p.Name, UID: p.UID},
+				Reason: "FailedMount", Message: h.one(mounts), Type: "Warning", LastTimestamp: metav1.NewTime(h.s.TakenAt.Add(-time.Minute)), Source: corev1.EventSource{Component: "kubelet"},
+			})
+		}
+		p.Status.InitContainerStatuses = nil
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: h.one([]string{"agent", "agent", "sidecar-acme"}), State: corev1.ContainerState{Waiting: &waiting}}}
+	}
+	slices.SortFunc(h.s.Events, func(a, b corev1.Event) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // renamed returns the state with other names of nodes, pods, the DaemonSet, its namespace and

@@ -34,7 +34,7 @@ func Moment(st *daemonset.State) error {
 	e := explain.Explain(st, explain.Options{Outlook: plan.Look(st)})
 	p := plan.Make(st, plan.Options{})
 	ok := goesWith[p.Verdict()]
-	if (p.Outcome.Code == plan.Completes || p.Outcome.Code == plan.NotRolling) && p.Outcome.Unserved() > 0 {
+	if (p.Outcome.ReachesEnd() || p.Outcome.Code == plan.NotRolling) && p.Outcome.Unserved() > 0 {
 		ok = append(slices.Clip(ok), explain.Degraded)
 	}
 	if p.Outcome.Code == plan.NotRolling && p.Next.Kind != daemonset.StepNone { // it fills a node, and then waits

@@ -89,7 +89,7 @@ func lost(p *plan.Plan) error {
 		return fmt.Errorf("%q are not sorted", names)
 	case o.Code == plan.NothingToDo && len(names) > 0:
 		return fmt.Errorf("nothing to do, and %q lose their pod", names)
-	case o.Code == plan.Completes && p.Drops > 0 && p.Replaces == 0 && len(names) == 0: // a second pod of a node may go alone
+	case o.ReachesEnd() && p.Drops > 0 && p.Replaces == 0 && len(names) == 0: // a second pod of a node may go alone
 		return fmt.Errorf("%d pods are deleted without replacement, and no node loses its pod", p.Drops)
 	case o.Code == plan.RemovesAllPods && !removed && len(names) == 0:
 		return fmt.Errorf("all pods are removed, and no node loses its pod")
@@ -117,7 +117,7 @@ func noneEligible(p *plan.Plan) error {
 		if losing != len(p.Lost) {
 			return fmt.Errorf("no node is eligible: %d are said to lose their pod, and %d do", losing, len(p.Lost))
 		}
-		if len(p.Waves) == 0 || p.Outcome.Code != plan.Completes || p.Outcome.Terminating > 0 {
+		if len(p.Waves) == 0 || !p.Outcome.ReachesEnd() || p.Outcome.Terminating > 0 {
 			continue
 		}
 		odd := 0 // nodes with a pod that is terminating and does not end, which the status counts
@@ -156,7 +156,7 @@ func forecast(f *plan.Forecast, assumed []daemonset.Assumption) error {
 	}
 	without, lacking := len(o.Holders)+o.FurtherHolders, end.Desired-end.Available
 	switch {
-	case o.Code == plan.Completes && (lacking > without+odd || lacking < without-odd):
+	case o.ReachesEnd() && (lacking > without+odd || lacking < without-odd):
 		return fmt.Errorf("completes, the table ends with %d of %d available, and %d nodes are said to be without an available pod", end.Available, end.Desired, without)
 	case lacking > without+odd:
 		return fmt.Errorf("%s, the table ends with %d of %d available, and only %d nodes are said to be without an available pod", o.Code, end.Available, end.Desired, without)
@@ -164,13 +164,13 @@ func forecast(f *plan.Forecast, assumed []daemonset.Assumption) error {
 		return fmt.Errorf("at most %d nodes are without an available pod, and at the end %d are", o.Worst, lacking)
 	case (given[plan.AssumeRevisionFails] || given[plan.AssumeInvalidImage]) && end.Available > o.Left+value[plan.AssumeReadyPods]+odd:
 		return fmt.Errorf("no pod of the revision becomes available, the table ends with %d available, and %d old pods are left", end.Available, o.Left)
-	case o.Code == plan.Completes && end.Updated+without+odd < end.Desired:
+	case o.ReachesEnd() && end.Updated+without+odd < end.Desired:
 		return fmt.Errorf("completes with %d of %d updated and %d nodes left", end.Updated, end.Desired, without)
 	case o.Code != plan.NotRolling && o.Replaced+o.Dropped+o.Left != f.Replaces+f.Drops:
 		return fmt.Errorf("%d old pods to replace and %d to delete; %d replaced, %d deleted and %d left", f.Replaces, f.Drops, o.Replaced, o.Dropped, o.Left)
 	case o.AtATime+o.AtOnce < o.Largest || o.AtATime > o.Largest:
 		return fmt.Errorf("%d at once and %d at a time, which makes %d at most", o.AtOnce, o.AtATime, o.Largest)
-	case o.Code == plan.Completes && o.Left > 0:
+	case o.ReachesEnd() && o.Left > 0:
 		return fmt.Errorf("completes with %d old pods left", o.Left)
 	}
 	return nil

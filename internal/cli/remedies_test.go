@@ -6,50 +6,76 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// TestUnblockHelps: a limit that explain offers is one with which the plan
-// completes and leaves no further node without an available pod. So it is with
-// the smallest one. What is left broken is what it names.
-func TestUnblockHelps(t *testing.T) {
+// TestRemediesHelp: whatever change explain says helps, its plan completes, or leaves fewer nodes
+// without an available pod, and takes the pod of no other node. So it is with the smallest of
+// the limits that it names.
+func TestRemediesHelp(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no examples", err)
 	}
-	offered := 0
+	offered := map[remedy.Code]int{}
 	for _, file := range files {
-		e, p := new(explain.Explanation), new(plan.Plan)
+		e := new(explain.Explanation)
 		answer(t, e, "explain", nameIn(t, file), "--from", file, "-o", "json")
-		u := e.Budget.Unblock
-		if u == nil {
-			continue
-		}
-		offered++
-		flag := "--max-unavailable"
-		if e.Budget.MaxSurge > 0 {
-			flag = "--max-surge"
-		}
-		for _, value := range []string{strconv.Itoa(u.Number), u.Percent} {
-			answer(t, p, "plan-rollout", nameIn(t, file), "--from", file, "-o", "json", flag, value)
-			if p.Outcome.Code != plan.Completes {
-				t.Errorf("%s: explain offers %s %s, with which the rollout %s", file, flag, value, p.Outcome.Code)
-			}
-			for _, h := range p.Outcome.Holders {
-				if served(e, h.Node) {
-					t.Errorf("%s: with %s %s, node %s is broken too", file, flag, value, h.Node)
+		for _, r := range e.Fixes() {
+			offered[r.Code]++
+			for _, value := range []string{r.Value, r.Smallest} {
+				if flags := flagsFor(r.Code, value); value != "" && flags != nil {
+					holds(t, file, e, r, flags)
 				}
 			}
 		}
 	}
-	if offered == 0 {
-		t.Error("no example offers a limit")
+	if offered[remedy.RollBack] == 0 || offered[remedy.RaiseMaxUnavailable] == 0 {
+		t.Errorf("the examples offer too little: %v", offered)
+	}
+}
+
+// flagsFor returns the flags of plan-rollout that ask for a remedy; nil for one that is no change.
+func flagsFor(code remedy.Code, value string) []string {
+	switch code {
+	case remedy.RollBack:
+		return []string{"--to-revision", value}
+	case remedy.RaiseMaxUnavailable:
+		return []string{"--max-unavailable", value}
+	case remedy.RaiseMaxSurge:
+		return []string{"--max-surge", value}
+	case remedy.NoSurge:
+		return []string{"--max-surge", "0", "--max-unavailable", value}
+	case remedy.ExcludeNodes:
+		return []string{"--node-selector", value}
+	case remedy.RemoveNode:
+		return []string{"--remove-nodes", value}
+	}
+	return nil
+}
+
+// holds fails unless the plan of a remedy is what explain promises.
+func holds(t *testing.T, file string, e *explain.Explanation, r remedy.Remedy, flags []string) {
+	t.Helper()
+	p := new(plan.Plan)
+	limit, _ := e.Verdict.Facts["limit"].(float64)
+	answer(t, p, append([]string{"plan-rollout", nameIn(t, file), "--from", file, "-o", "json"}, flags...)...)
+	if fewer := len(p.Outcome.Holders) < len(e.Impact.Without); !fewer && p.Outcome.Code != plan.Completes && p.Outcome.Code != plan.NothingToDo {
+		t.Errorf("%s: explain offers %v, with which the rollout %s", file, flags, p.Outcome.Code)
+	}
+	if most := len(e.Impact.Without) + max(1, int(limit)); p.Outcome.Worst > most {
+		t.Errorf("%s: with %v, %d nodes are without an available pod, more than %d", file, flags, p.Outcome.Worst, most)
+	}
+	for _, h := range p.Outcome.Holders {
+		if served(e, h.Node) {
+			t.Errorf("%s: with %v, node %s is broken too", file, flags, h.Node)
+		}
 	}
 }
 

@@ -1,21 +1,20 @@
-package cause
+package remedy
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
 // Outlook is what becomes of a rollout, as a simulation to its end shows it.
-// plan.Look makes it; explain.Options takes it.
+// plan.Look makes it, and explain.Options takes it.
 type Outlook struct {
 	// Course is how what is under way ends; nil if nothing is, or that is not
 	// known.
 	Course *Course
 
-	Raise *Raise // what would let the rollout under way complete; nil if it completes, or no limit helps
-	Stall *Stall // how the next rollout would stall; nil if it would complete, or one is under way
+	Remedies []Remedy // what a person can do, the best first; see plan.Remedies
+	Stall    *Stall   // how the next rollout would stall; nil if it would complete, or one is under way
 
 	// Lost are the nodes whose pod what is under way deletes and does not replace,
 	// as they should not run one; by name.
@@ -66,38 +65,6 @@ type Duration struct {
 
 	// seconds: of twenty such rollouts about one is expected to take longer
 	Pessimistic float64 `json:"pessimistic"`
-}
-
-// Raise is a higher limit with which a rollout that stalls completes, and no
-// further node is left without an available pod. It is what the broken nodes
-// use up and the limit of today: as many pods at a time as the DaemonSet asks
-// for. The smallest limit that would do stands beside it.
-type Raise struct {
-	Amount   `json:",inline"`
-	Smallest Amount `json:"smallest"` // the smallest limit with which the rollout completes
-
-	// nodes that have no available pod at the end, because they are broken now; sorted by name
-	Left []string `json:"left"`
-}
-
-// Amount is a limit as a number and as a percentage; the latter is empty if
-// not even 100% comes to as much.
-type Amount struct {
-	Number int `json:"number"` // the limit as a number
-
-	// the limit as a percentage of `budget.of`; empty if not even 100% is enough
-	Percent string `json:"percent"`
-}
-
-// AmountOf returns the number with the smallest percentage of all nodes that
-// comes to it, rounded up as the controller does.
-func AmountOf(number, of int) Amount {
-	for percent := 1; percent <= 100; percent++ {
-		if (percent*of+99)/100 >= number {
-			return Amount{number, fmt.Sprintf("%d%%", percent)}
-		}
-	}
-	return Amount{Number: number}
 }
 
 // Stall is how a rollout stalls.

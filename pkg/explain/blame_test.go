@@ -11,7 +11,7 @@ import (
 )
 
 // TestNodesOrRollout: whether nodes that are down were so before the rollout, which began
-// two minutes ago, had done anything there. What is told of the origin: before, after, or
+// two minutes ago, had done anything there. What is told of it: before, after, or
 // neither; whether the rollout had not touched the nodes; and how certain it is.
 func TestNodesOrRollout(t *testing.T) {
 	const seven, eight = "7", "8"
@@ -60,7 +60,7 @@ pods: {"n[1-3] 7": {}, "n4 %s": {%s}}
 			}
 			var got []string
 			for _, p := range explain.Explain(st, explain.Options{}).Problems {
-				if o := p.Origin; o != nil && len(p.Nodes) == 1 && p.Nodes[0] == "n4" {
+				if o := p.Blame; o != nil && len(p.Nodes) == 1 && p.Nodes[0] == "n4" {
 					when := "neither"
 					if o.BeforeRollout != nil {
 						when = map[bool]string{true: "before", false: "after"}[*o.BeforeRollout]

@@ -1,0 +1,230 @@
+package cause
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// Stage is a step in the life of a pod. A pod that fails at one has passed those before.
+type Stage int
+
+const (
+	StageNone      Stage = iota // no step of a pod: it is about the DaemonSet, or passes by itself
+	StageNode                   // its node works
+	StageAdmitted               // the API server creates it
+	StageScheduled              // the scheduler binds it to its node
+	StageNetwork                // its sandbox has a network
+	StageVolumes                // its volumes are mounted
+	StageImage                  // its images are pulled
+	StageStarted                // its containers are created and started
+	StageRan                    // they keep running
+	StageReady                  // their probes succeed, and its readiness gates are met
+	StageStays                  // it is not evicted
+)
+
+// kind is what there is to know of a code. It is the one list: whoever adds a code adds a row.
+type kind struct {
+	code  daemonset.Reason
+	stage Stage
+
+	// the fields of the template that the step reads, of all causes of the code or of one; nil: none
+	reads func(*Cause) field
+}
+
+// field reports whether a field of the template is among some. It is told where the field is: top is the field of
+// the pod's spec, or "labels" or "annotations" with the key as name; container is the name of a container, and name the
+// field in it, empty for the whole container.
+type field func(top, container, name string) bool
+
+// always makes every cause of a code read the same.
+func always(f field) func(*Cause) field { return func(*Cause) field { return f } }
+
+// kinds has a row for each code of a pod.
+var kinds = []kind{
+	{NodeNotReady, StageNode, nil},
+	{TerminatingOnDeadNode, StageNode, nil},
+	{daemonset.NodeGone, StageNode, nil},
+	{ExcludedButCounted, StageNode, nil},
+	{VirtualNode, StageNode, nil},
+	{Terminating, StageNode, nil},
+	{PodOSNotSupported, StageNode, always(readsOS)},
+	{FailedCreate, StageAdmitted, readsAdmission},
+	{InsufficientResources, StageScheduled, always(readsRequests)},
+	{HostPortConflict, StageScheduled, always(readsPorts)},
+	{DoesNotFit, StageScheduled, readsFit},
+	{PendingUnschedulable, StageScheduled, always(readsScheduling)},
+	{FailedCreatePodSandBox, StageNetwork, always(readsNetwork)},
+	{FailedMount, StageVolumes, readsVolumes},
+	{ImagePullBackOff, StageImage, readsImage},
+	{ContainerConfig, StageStarted, always(readsProgram)},
+	{ContainerCreating, StageStarted, always(readsProgram)},
+	{CrashLoopBackOff, StageRan, always(readsProgram)},
+	{OOMKilled, StageRan, always(readsProgram)},
+	{InitRunning, StageRan, always(readsProgram)},
+	{ProbeFailing, StageReady, always(readsProgram)},
+	{daemonset.NotReady, StageReady, readsGates},
+	{EvictLoop, StageStays, readsEviction},
+	{daemonset.FailedPod, StageStays, readsEviction},
+	{daemonset.SucceededPod, StageRan, always(readsProgram)},
+}
+
+// kindOf returns the row of a code; one without a stage if it has none.
+func kindOf(code daemonset.Reason) kind {
+	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.code == code }); i >= 0 {
+		return kinds[i]
+	}
+	return kind{code: code}
+}
+
+// StageOf returns the step at which pods with a code fail.
+func StageOf(code daemonset.Reason) Stage { return kindOf(code).stage }
+
+// OfContainer reports whether a cause is one that containers give: a bad revision
+// gives it to all of its pods.
+func OfContainer(code daemonset.Reason) bool {
+	s := StageOf(code)
+	return s >= StageNetwork && s <= StageReady && code != daemonset.NotReady && code != daemonset.SucceededPod
+}
+
+// lasts reports whether a pod that passed a step may still fail at it later, so that one that is
+// ready is passing it now.
+func (s Stage) lasts() bool { return s >= StageRan }
+
+// reads reports whether the step that a cause is about reads a field of the DaemonSet's template.
+func reads(c *Cause, p template.Path) bool {
+	k := kindOf(c.Code)
+	rest, inside := p.Below(template.At)
+	if k.reads == nil || !inside || p.Last().Kind == template.Order || p.Equal(template.RestartedAt) {
+		return false
+	}
+	if len(rest) < 2 { // all of the template, or of its spec
+		return true
+	}
+	top, container, name := rest[1].Name, "", ""
+	switch {
+	case rest[0].Name == "metadata" && len(rest) > 2:
+		name = rest[2].Name
+	case (top == "containers" || top == "initContainers" || top == "volumes") && len(rest) > 2:
+		container = rest[2].Value
+		if len(rest) > 3 {
+			name = rest[3].Name
+		}
+	}
+	return k.reads(c)(top, container, name)
+}
+
+func ofContainers(top string) bool { return top == "containers" || top == "initContainers" }
+
+// ofPlacement are the fields that decide where and when a pod runs, and not what it runs.
+var ofPlacement = []string{
+	"tolerations", "nodeSelector", "affinity", "topologySpreadConstraints", "schedulerName", "schedulingGates", "priorityClassName", "priority", "preemptionPolicy",
+	"readinessGates", "terminationGracePeriodSeconds", "imagePullSecrets",
+}
+
+// ofImages are the fields of a container that decide how its image is pulled, and how its end is reported.
+var ofImages = []string{"imagePullPolicy", "terminationMessagePath", "terminationMessagePolicy"}
+
+// readsProgram is everything but what a program cannot notice: a field that is forgotten in
+// these lists makes a change suspect, and one too many would acquit it.
+func readsProgram(top, _, name string) bool {
+	return !slices.Contains(ofPlacement, top) && !(ofContainers(top) && slices.Contains(ofImages, name))
+}
+
+func readsOS(top, _, name string) bool {
+	return top == "os" || top == "nodeSelector" || top == "affinity" || top == "labels" && name == "kubernetes.io/os"
+}
+
+func readsRequests(top, _, name string) bool {
+	return ofContainers(top) && (name == "resources" || name == "") || slices.Contains([]string{"resources", "runtimeClassName", "overhead", "priorityClassName", "priority", "preemptionPolicy"}, top)
+}
+
+func readsPorts(top, _, name string) bool {
+	return ofContainers(top) && (name == "ports" || name == "") || slices.Contains([]string{"hostNetwork", "priorityClassName", "priority", "preemptionPolicy"}, top)
+}
+
+func readsScheduling(top, container, name string) bool {
+	return readsRequests(top, container, name) || readsPorts(top, container, name) ||
+		slices.Contains([]string{"volumes", "affinity", "nodeSelector", "tolerations", "topologySpreadConstraints", "schedulerName", "schedulingGates", "resourceClaims"}, top)
+}
+
+// readsFit reads what the plugin does that rejects the pod.
+func readsFit(c *Cause) field {
+	switch c.Facts.Text("plugin") {
+	case "NodeResourcesFit":
+		return readsRequests
+	case "NodePorts":
+		return readsPorts
+	}
+	return readsScheduling
+}
+
+func readsNetwork(top, _, name string) bool {
+	return ofContainers(top) && (name == "ports" || name == "") || slices.Contains([]string{"hostNetwork", "dnsPolicy", "dnsConfig", "hostname", "subdomain", "setHostnameAsFQDN", "runtimeClassName", "annotations", "securityContext"}, top)
+}
+
+// readsVolumes reads one volume, where it is known which.
+func readsVolumes(c *Cause) field {
+	volume := c.Facts.Text("volume")
+	if _, rest, ok := strings.Cut(c.Facts.Text("message"), `for volume "`); ok && volume == "" {
+		volume, _, _ = strings.Cut(rest, `"`)
+	}
+	return func(top, member, name string) bool {
+		return top == "volumes" && (volume == "" || member == "" || member == volume) || top == "serviceAccountName" || top == "automountServiceAccountToken" || ofContainers(top) && name == "volumeMounts" && volume == ""
+	}
+}
+
+// readsImage reads the image of the container that cannot be pulled.
+func readsImage(c *Cause) field {
+	failing := c.Facts.Text("container")
+	return func(top, container, name string) bool {
+		return ofContainers(top) && container == failing && (name == "image" || name == "imagePullPolicy" || name == "") || top == "imagePullSecrets" || top == "serviceAccountName"
+	}
+}
+
+// readsGates reads the readiness gates, where one is closed.
+func readsGates(c *Cause) field {
+	if c.Facts["conditions"] != nil {
+		return func(top, _, _ string) bool { return top == "readinessGates" }
+	}
+	return readsProgram
+}
+
+// readsEviction reads what decides how much a pod uses, unless the node rejects every pod.
+func readsEviction(c *Cause) field {
+	kind, volume := evictedFor(c.Facts.Text("message"))
+	switch kind {
+	case SubjectNodeCondition:
+		return func(string, string, string) bool { return false }
+	case SubjectVolume:
+		return func(top, member, name string) bool {
+			return readsProgram(top, member, name) && (top != "volumes" || member == "" || member == volume)
+		}
+	}
+	return readsProgram
+}
+
+// readsAdmission reads what the rule does that rejects the pod.
+func readsAdmission(c *Cause) field {
+	kind, _ := RejectedBy(c.Facts)
+	only := func(tops ...string) field {
+		return func(top, _, name string) bool {
+			return slices.Contains(tops, top) || ofContainers(top) && (name == "resources" || name == "") && slices.Contains(tops, "resources")
+		}
+	}
+	switch message := c.Facts.Text("message"); {
+	case kind == SubjectQuota && strings.Contains(message, scopesUnmatched):
+		return only("priorityClassName")
+	case kind == SubjectQuota:
+		return only("resources", "priorityClassName", "overhead", "runtimeClassName", "volumes")
+	case strings.Contains(message, "no PriorityClass"):
+		return only("priorityClassName")
+	case strings.Contains(message, "error looking up service account"):
+		return only("serviceAccountName")
+	case strings.Contains(message, `RuntimeClass "`):
+		return only("runtimeClassName")
+	}
+	return func(top, _, _ string) bool { return true }
+}

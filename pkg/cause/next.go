@@ -1,0 +1,238 @@
+package cause
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
+)
+
+// Prospect is what becomes of the next pod of the live template on a node, by the pods that
+// there are. Without either cause nothing speaks against it.
+type Prospect struct {
+	Fails   *Cause // why it fails
+	Unknown *Cause // what it may or may not fail on: the template differs there, and no pod shows what that does
+}
+
+// Evidence is what the pods that fail say about the next pods of the live template.
+type Evidence struct {
+	All    Prospect // of the next pod on every node where nothing says otherwise
+	Tally  Tally    // the pods that fail, if all are taken to
+	byNode map[string]Prospect
+}
+
+// On returns the prospect of a node.
+func (e *Evidence) On(node string) Prospect {
+	if p, known := e.byNode[node]; known {
+		return p
+	}
+	return e.All
+}
+
+// Own returns why the next pod fails on a node, by the pod that fails there; nil if none does.
+func (e *Evidence) Own(node string) *Cause { return e.byNode[node].Fails }
+
+// failure is a group of pods that fail on the same, with one template.
+type failure struct {
+	c        *Cause
+	revision string // see revisionOf
+	nodes    []string
+	old      int // of these pods, those of other revisions than the current one
+
+	alike   bool // the live template equals theirs in all that the step reads
+	gone    bool // the live template does not have what they fail on
+	passing int  // pods that pass the step and whose template equals the live one there
+	pods    int  // all pods of which that is so, these included
+}
+
+// Evidence returns what the pods that fail say about the next pods of the live template:
+// those that equal it in all that the failing step reads fail again, and where it differs
+// from them, pods that equal it show whether it works. Failures of nodes that are down
+// say nothing.
+func (cs *Causes) Evidence() *Evidence {
+	e := &Evidence{byNode: map[string]Prospect{}}
+	for _, f := range cs.failing() {
+		cs.compare(f)
+		fails := 2*len(f.nodes) >= f.pods && f.passing == 0
+		switch {
+		case f.alike:
+			for _, n := range f.nodes {
+				e.byNode[n] = Prospect{Fails: f.c}
+			}
+			if fails && e.All.Fails == nil && wide(f.c) {
+				e.All = Prospect{Fails: f.c}
+				e.Tally = Tally{NewPods: f.pods, NewFailing: len(f.nodes)}
+			}
+		case f.gone, f.passing > 0:
+		default:
+			for _, n := range f.nodes {
+				if _, known := e.byNode[n]; !known {
+					e.byNode[n] = Prospect{Unknown: f.c}
+				}
+			}
+			if e.All.Fails == nil && e.All.Unknown == nil && wide(f.c) && cs.allFail(f) {
+				e.All = Prospect{Unknown: f.c}
+			}
+		}
+	}
+	for n, p := range e.byNode {
+		if p.Fails == nil && e.All.Fails != nil {
+			delete(e.byNode, n)
+		}
+	}
+	return e
+}
+
+// wide reports whether a failure says something about other nodes too.
+func wide(c *Cause) bool {
+	kind, _ := evictedFor(c.Facts.Text("message"))
+	return StageOf(c.Code) >= StageNetwork && kind != SubjectNodeCondition
+}
+
+// allFail reports whether at least half of the pods of the failing ones' revision fail, and
+// none of them is available.
+func (cs *Causes) allFail(f *failure) bool {
+	pods := 0
+	for i := range cs.st.Nodes {
+		for j := range cs.st.Nodes[i].Pods {
+			p := &cs.st.Nodes[i].Pods[j]
+			if r, known := cs.revisionOf(p.Updated, p.Revision); !known || r != f.revision || p.Terminating {
+				continue
+			}
+			if p.Available.OK {
+				return false
+			}
+			pods++
+		}
+	}
+	return 2*len(f.nodes) >= pods
+}
+
+// failing returns the pods that fail for good and that their node lets start, in groups.
+func (cs *Causes) failing() (out []*failure) {
+	for i := range cs.st.Nodes {
+		n := &cs.st.Nodes[i]
+		c := cs.nodes[n.Name]
+		if c == nil || c.Severity != SeverityError || StageOf(c.Code) < StageNetwork || Down(n, cs.at) != nil {
+			continue
+		}
+		p := concern(n)
+		revision, known := cs.revisionOf(p.Updated, p.Revision)
+		if !known {
+			revision = "?" + p.Hash
+		}
+		k := slices.IndexFunc(out, func(f *failure) bool {
+			return f.revision == revision && f.c.Code == c.Code && f.c.Facts.Text("container") == c.Facts.Text("container")
+		})
+		if k < 0 {
+			k, out = len(out), append(out, &failure{c: c, revision: revision})
+		}
+		out[k].nodes = append(out[k].nodes, n.Name)
+	}
+	return out
+}
+
+// compare adds to a failure how its pods compare with the live template, and which pods
+// are like that template.
+func (cs *Causes) compare(f *failure) {
+	paths, known := cs.touched(f.c, f.revision, "")
+	f.alike = known && len(paths) == 0
+	if container := f.c.Facts.Text("container"); container != "" && !cs.inTemplate(container) {
+		f.alike = true // whoever added it adds it again
+	}
+	f.gone = !f.alike && cs.gone(f.c)
+	lasts := StageOf(f.c.Code).lasts() || f.c.Code == ImagePullBackOff && !registryIsDown(f.c) // what runs was there to be pulled
+	for i := range cs.st.Nodes {
+		n := &cs.st.Nodes[i]
+		if Down(n, cs.at) != nil {
+			continue
+		}
+		for j := range n.Pods {
+			p := &n.Pods[j]
+			revision, known := cs.revisionOf(p.Updated, p.Revision)
+			if p.Terminating || !known {
+				continue
+			}
+			if paths, known := cs.touched(f.c, revision, ""); !known || len(paths) > 0 {
+				continue
+			}
+			f.pods++
+			if p.Available.OK && (lasts || f.c.Since == nil || !p.Object.CreationTimestamp.Time.Before(*f.c.Since)) {
+				f.passing++
+			}
+		}
+	}
+}
+
+// gone reports whether the live template does not have what pods of another one fail on.
+func (cs *Causes) gone(c *Cause) bool {
+	spec, f := &cs.st.DaemonSet.Spec.Template.Spec, c.Facts
+	kind, volume := evictedFor(f.Text("message"))
+	named := func(is string) func(corev1.Container) bool {
+		return func(c corev1.Container) bool { return c.Name == is }
+	}
+	switch container := f.Text("container"); {
+	case f["kind"] != nil:
+		return !slices.ContainsFunc(refer.Of(spec), func(r refer.Reference) bool {
+			return string(r.Kind) == f.Text("kind") && r.Name == f.Text("name") && (f.Text("key") == "" || r.Key == f.Text("key"))
+		})
+	case container != "":
+		return !slices.ContainsFunc(spec.Containers, named(container)) && !slices.ContainsFunc(spec.InitContainers, named(container))
+	case f["conditions"] != nil:
+		closed, _ := f["conditions"].([]string)
+		return !slices.ContainsFunc(spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return slices.Contains(closed, string(g.ConditionType)) })
+	case f.Text("volume") != "":
+		return !slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == f.Text("volume") })
+	case kind == SubjectVolume:
+		return !slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
+			return v.Name == volume && v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil
+		})
+	}
+	return false
+}
+
+// SameProgram reports whether a pod runs what the live template says, but for fields that a
+// program cannot notice.
+func (cs *Causes) SameProgram(p *daemonset.Pod) bool {
+	revision, known := cs.revisionOf(p.Updated, p.Revision)
+	if !known {
+		return false
+	}
+	paths, known := cs.touched(&Cause{Code: CrashLoopBackOff}, revision, "")
+	return known && len(paths) == 0
+}
+
+// nextFits returns what becomes of the next pod on a node on which a pod is not scheduled.
+func (cs *Causes) nextFits(n *daemonset.Node, c *Cause) Prospect {
+	p := concern(n)
+	v, known := cs.NewPod(n)
+	if besideOld := p.Updated && cs.st.Budget.MaxSurge == 0 && len(staying(n)) > 0; known && v.Fits || !known && besideOld { // the next one comes when that is gone
+		return Prospect{}
+	}
+	if unfit := cs.Unfit(n); unfit != nil && p.Updated {
+		return Prospect{Fails: c}
+	} else if unfit != nil {
+		return Prospect{Fails: unfit}
+	}
+	revision, named := cs.revisionOf(p.Updated, p.Revision)
+	paths, differ := cs.touched(c, revision, "")
+	if named && differ && len(paths) == 0 {
+		return Prospect{Fails: c}
+	}
+	return Prospect{Unknown: c}
+}
+
+// Next returns what becomes of the next pod of the live template on a node, beside what is
+// wrong with the node itself.
+func (cs *Causes) Next(n *daemonset.Node, e *Evidence) Prospect {
+	c := cs.nodes[n.Name]
+	if c != nil && c.Severity == SeverityError && StageOf(c.Code) == StageScheduled {
+		return cs.nextFits(n, c)
+	}
+	if unfit := cs.Unfit(n); unfit != nil {
+		return Prospect{Fails: unfit}
+	}
+	return e.On(n.Name)
+}

@@ -1,0 +1,70 @@
+package cause
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// A pod that is available keeps failing if a container of it restarted as often as this, the last
+// time as lately as this.
+const (
+	fewestRestarts = 3
+	latelyRestart  = 30 * time.Minute
+)
+
+// restarting returns that a pod which is available at the moment keeps failing: a container of it
+// has restarted several times, and lately. Nil if none has.
+func (cs *Causes) restarting(o *corev1.Pod) *Cause {
+	var worst *Cause
+	for _, statuses := range [][]corev1.ContainerStatus{o.Status.InitContainerStatuses, o.Status.ContainerStatuses} {
+		for i := range statuses {
+			s := &statuses[i]
+			last := s.LastTerminationState.Terminated
+			if int(s.RestartCount) < fewestRestarts || last == nil || last.FinishedAt.IsZero() || cs.at.Sub(last.FinishedAt.Time) > latelyRestart {
+				continue
+			}
+			f := daemonset.Facts{"container": s.Name, "init": false, "ready": true}
+			c := crash(&Cause{Facts: f}, s, last)
+			cs.memory(o, c)
+			c.Severity, c.Since = SeverityWarning, timeOf(o.CreationTimestamp.Time)
+			if worst == nil {
+				worst = c
+			}
+		}
+	}
+	return worst
+}
+
+// memory adds to a cause whether the container that ran out of memory has a limit.
+func (cs *Causes) memory(o *corev1.Pod, c *Cause) {
+	if c.Code != OOMKilled {
+		return
+	}
+	t := cs.templateOf(o)
+	if t == nil {
+		return
+	}
+	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
+		if i := slices.IndexFunc(list, func(x corev1.Container) bool { return x.Name == c.Facts.Text("container") }); i >= 0 {
+			limit, limited := list[i].Resources.Limits[corev1.ResourceMemory]
+			if c.Facts["limited"] = limited; limited {
+				c.Facts["memoryLimit"] = limit.String()
+			}
+		}
+	}
+}
+
+// templateOf returns the template that a pod was created from; nil if it is not known.
+func (cs *Causes) templateOf(o *corev1.Pod) *corev1.PodTemplateSpec {
+	hash := o.Labels["controller-revision-hash"]
+	for _, r := range cs.st.History.Revisions {
+		if r.Hash == hash {
+			return cs.st.TemplateOf(r.Name)
+		}
+	}
+	return nil
+}

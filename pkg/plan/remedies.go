@@ -1,0 +1,640 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+)
+
+// weighing is what the remedies of a State are weighed against.
+type weighing struct {
+	*way
+	stalled  *simulation     // the rollout without any
+	ends     *Outcome        // how it ends then
+	served   map[string]bool // nodes that have an available pod, and a kubelet that answers for it
+	without  int             // eligible nodes without an available pod
+	problems []cause.Problem
+	out      []remedy.Remedy
+}
+
+// remedies returns what a person can do about the rollout, or about pods that fail without one,
+// the best first: each was simulated. A rollback and a higher limit are among them also where
+// they do not help. There are none where nothing is wrong.
+func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
+	g := &weighing{way: w, stalled: stalled, ends: o, served: w.served(), out: []remedy.Remedy{}}
+	g.without = w.unserved(g.served)
+	g.problems = g.found()
+	if w.st.DaemonSet.DeletionTimestamp != nil || o.Code == Unknown {
+		return g.out
+	}
+	g.deletions()
+	g.tolerate()
+	if nowhere := cause.NoneEligible(w.st, nil) != nil; len(g.problems)+len(g.problemNodes()) > 0 || o.Code == Stalls || nowhere {
+		g.acts()
+		g.back()
+		g.exclude()
+		g.strategy()
+		g.nodes()
+	}
+	slices.SortStableFunc(g.out, func(a, b remedy.Remedy) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(remedy.Worths, a.Worth), slices.Index(remedy.Worths, b.Worth)),
+			cmp.Compare(b2i(a.Code == remedy.RemoveNode), b2i(b.Code == remedy.RemoveNode)), // nobody knows whether the machine is gone
+			cmp.Compare(len(a.Effect.Left), len(b.Effect.Left)),
+			cmp.Compare(a.Effect.Available, b.Effect.Available),
+			cmp.Compare(slices.Index(remedy.Codes, a.Code), slices.Index(remedy.Codes, b.Code)))
+	})
+	return g.out
+}
+
+// found returns what is wrong with pods and nodes, and does not pass by itself.
+func (g *weighing) found() []cause.Problem {
+	var found []cause.On
+	for i := range g.st.Nodes {
+		n, f := &g.st.Nodes[i], &g.a.nodes[i]
+		c := g.a.causes.Of(n.Name)
+		urgent := func(c *cause.Cause) bool {
+			return c != nil && (c.Severity == cause.SeverityError || c.Facts.Yes("late")) && cause.StageOf(c.Code) != cause.StageNone
+		}
+		switch {
+		case n.Exists && !n.ShouldRun.OK && !g.st.Holds(n):
+		case urgent(c):
+			found = append(found, cause.On{Node: n.Name, Cause: c})
+		case f.down && urgent(f.never) && g.ends.Code == Stalls:
+			found = append(found, cause.On{Node: n.Name, Cause: f.never})
+		}
+	}
+	if c := g.a.failing; c != nil && g.ends.Code == Stalls && !slices.ContainsFunc(found, func(o cause.On) bool { return o.Code == c.Code }) {
+		found = append(found, cause.On{Cause: c}) // no pod meets it yet
+	}
+	problems := cause.Problems(found, nil)
+	g.a.causes.Judge(problems)
+	return problems
+}
+
+// try adds a remedy whose change was simulated.
+func (g *weighing) try(r remedy.Remedy, c whatif.Change) {
+	made, err := whatif.Make(g.st, &c)
+	if err != nil {
+		return
+	}
+	g.weigh(r, g.after(made.State), true)
+}
+
+// weigh adds a remedy with what it does: it leads from the State to another way, which a
+// change makes at once or, of an act outside the program, nobody knows when.
+func (g *weighing) weigh(r remedy.Remedy, then *way, timed bool) {
+	run := then.simulate()
+	o, counts, loses := then.outcome(run), run.tally.Counts(), run.loses()
+	helps := g.helps(&r, then, run, &o)
+	r.Effect.Left, r.Effect.Loses = append([]string{}, Nodes(o.Holders)...), append([]string{}, loses...)
+	r.Effect.Worst, r.Effect.Updated, r.Effect.Desired = run.end.worst, counts.Updated, counts.Desired
+	if then.spread(&o); timed {
+		r.Effect.Duration = o.Duration
+	}
+	r.Worth = remedy.Useless
+	switch unknown := then.unknown(); {
+	case helps && len(unknown) > 0:
+		r.Effect.Unknown = unknown
+		worst := then.worst()
+		run := worst.simulate()
+		o := worst.outcome(run)
+		sure := r
+		if r.Worth = remedy.MayHelp; g.helps(&sure, worst, run, &o) {
+			r, r.Worth = sure, remedy.Helps
+		}
+	case helps:
+		r.Worth = remedy.Helps
+	case o.FurtherHolders+len(o.Holders) > g.without && run.end.worst > g.without:
+		r.Worth = remedy.Harms
+	}
+	if r.Worth == remedy.Useless || r.Worth == remedy.Harms {
+		r.Problems, r.Ends = []daemonset.Reason{}, []cause.Subject{}
+	}
+	g.out = append(g.out, r)
+}
+
+// around are the codes of remedies that need not end a problem: they let a rollout go on beside it.
+var around = []remedy.Code{remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.RemoveNode, remedy.ExcludeNodes, remedy.NoSurge}
+
+// doingWithout are the codes of remedies that give no node a pod: they do without it.
+var doingWithout = []remedy.Code{remedy.RemoveNode, remedy.ExcludeNodes}
+
+// inVain are at fault where a rollback ends no problem: it only gives up the change.
+var inVain = []cause.Who{cause.WhoNode, cause.WhoOtherWorkload, cause.WhoStrategy}
+
+// helps reports whether it ends well, or at least better than now, and on the way there are never
+// more nodes without an available pod than now and the limit. It notes which problems end.
+func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcome) bool {
+	left, there := sets.New(Nodes(o.Holders)...), false
+	r.Problems, r.Ends = []daemonset.Reason{}, []cause.Subject{}
+	for i := range g.problems {
+		p := &g.problems[i]
+		if slices.ContainsFunc(p.Nodes, left.Has) || o.FurtherHolders > 0 || r.Code == remedy.RollBack && p.Blame != nil && slices.Contains(inVain, p.Blame.Who) {
+			continue
+		}
+		if of := sets.New(r.Nodes...); of.Len() > 0 && len(p.Nodes) > 0 && !of.HasAny(p.Nodes...) {
+			continue
+		}
+		if len(p.Nodes) == 0 && then.a.failing != nil && o.Code != NothingToDo {
+			continue
+		}
+		there = there || len(p.Pods) > 0
+		if !slices.Contains(r.Problems, p.Code) {
+			r.Problems = append(r.Problems, p.Code)
+		}
+		if !slices.Contains(r.Ends, p.Subject) {
+			r.Ends = append(r.Ends, p.Subject)
+		}
+	}
+	if r.Code == remedy.RollBack && g.st.History.Cut && !there { // it would only not be made
+		r.Problems, r.Ends = []daemonset.Reason{}, []cause.Subject{}
+	}
+	if cause.NoneEligible(g.st, nil) != nil && run.st.Desired > 0 {
+		r.Problems = append(r.Problems, cause.NoEligibleNode)
+	}
+	if r.Code == remedy.RepairNodes && slices.ContainsFunc(r.Nodes, func(name string) bool { n := g.st.Node(name); return n != nil && n.Membership().Misscheduled }) {
+		r.Problems = append(r.Problems, cause.Misscheduled)
+	}
+	for n := range left {
+		if g.served[n] {
+			return false
+		}
+	}
+	completes := o.Code == Completes || o.Code == NothingToDo && (len(left) == 0 && run.st.Desired > 0)
+	ending := completes || len(left) < g.without && !slices.Contains(doingWithout, r.Code)
+	limit, without := max(g.st.Limit(), 1), max(g.without, (&way{st: run.st, a: g.a}).unserved(g.served)) // or more nodes are eligible
+	return ending && o.FurtherHolders == 0 && (len(r.Problems) > 0 || slices.Contains(around, r.Code)) && run.end.worst <= without+limit
+}
+
+// unknown returns the nodes whose next pod may or may not fail.
+func (w *way) unknown() (nodes []string) {
+	for i := range w.st.Nodes {
+		if w.a.nodes[i].unknown != nil {
+			nodes = append(nodes, w.st.Nodes[i].Name)
+		}
+	}
+	return nodes
+}
+
+// worst returns the same with all pods failing of which that is unknown.
+func (w *way) worst() *way {
+	a := *w.a
+	a.nodes = slices.Clone(a.nodes)
+	for i := range a.nodes {
+		if f := &a.nodes[i]; f.unknown != nil && f.never == nil {
+			f.never, f.down = f.unknown, true
+		}
+	}
+	return &way{st: w.st, a: &a, m: w.m, spare: w.spare}
+}
+
+// deletions are pods that a person has to delete: under OnDelete the old ones, those that fail
+// first; or one that is left over from a deleted node and fails every step.
+func (g *weighing) deletions() {
+	r := remedy.New(remedy.DeletePods, "")
+	r.Worth = remedy.Helps
+	if err := g.st.Sync().Error; err != nil && err.Pod != "" {
+		r.Pods, r.Nodes, r.Problems = []string{err.Pod}, []string{err.Node}, []daemonset.Reason{err.Code}
+		g.out = append(g.out, r)
+		return
+	}
+	if g.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType {
+		return
+	}
+	fail := remedy.New(remedy.DeletePods, "")
+	fail.Worth = remedy.Helps
+	for i := range g.st.Nodes {
+		n := &g.st.Nodes[i]
+		for j := range n.Pods {
+			p := &n.Pods[j]
+			if p.Updated || p.Terminating {
+				continue
+			}
+			r.Pods, r.Nodes = append(r.Pods, p.Name), append(r.Nodes, n.Name)
+			next := g.a.causes.Next(n, g.a.evidence)
+			if g.a.nodes[i].pods[p.Name] != nil && next == (cause.Prospect{}) && !g.a.nodes[i].stays() {
+				fail.Pods, fail.Nodes = append(fail.Pods, p.Name), append(fail.Nodes, n.Name)
+				if c := g.a.nodes[i].pods[p.Name]; !slices.Contains(fail.Problems, c.Code) {
+					fail.Problems = append(fail.Problems, c.Code)
+				}
+			}
+		}
+	}
+	switch {
+	case len(fail.Pods) > 0:
+		g.out = append(g.out, fail)
+	case len(r.Pods) > 0 && len(g.problems) == 0:
+		g.out = append(g.out, r)
+	}
+}
+
+// tolerate keeps the pods of nodes whose taint came after them: a rollout would delete them
+// for good.
+func (g *weighing) tolerate() {
+	if g.st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType || g.st.Desired == 0 {
+		return
+	}
+	r := remedy.New(remedy.Tolerate, "")
+	for i := range g.st.Nodes {
+		n := &g.st.Nodes[i]
+		if n.Object == nil || !n.Membership().Misscheduled || !n.MayStay.OK || !running(n) {
+			continue
+		}
+		var tolerations []corev1.Toleration
+		for _, c := range g.st.Placement.Remedies(n.Object) {
+			if c.Toleration == nil {
+				tolerations = nil
+				break
+			}
+			tolerations = append(tolerations, *c.Toleration)
+		}
+		if len(tolerations) > 0 {
+			r.Nodes, r.Tolerations = append(r.Nodes, n.Name), append(r.Tolerations, tolerations...)
+		}
+	}
+	if len(r.Nodes) == 0 {
+		return
+	}
+	slices.Sort(r.Nodes)
+	r.Tolerations, r.Worth, r.Problems = daemonset.Fewest(r.Tolerations), remedy.Helps, []daemonset.Reason{cause.Misscheduled}
+	g.out = append(g.out, r)
+}
+
+// acts are what people do outside of the DaemonSet: then its pods no longer fail on it.
+func (g *weighing) acts() {
+	act := func(code remedy.Code, value string, needs int, is func(*cause.Problem) bool) {
+		var nodes []string
+		all := false
+		for i := range g.problems {
+			if p := &g.problems[i]; is(p) {
+				nodes = append(nodes, p.Nodes...)
+				all = all || len(p.Nodes) == 0 || g.a.failing != nil
+			}
+		}
+		if len(nodes) == 0 {
+			return
+		}
+		r := remedy.New(code, value, nodes...)
+		r.Needs = needs
+		g.weigh(r, g.curing(sets.New(r.Nodes...), all), false)
+	}
+	who := func(w cause.Who) func(*cause.Problem) bool {
+		return func(p *cause.Problem) bool { return p.Blame != nil && p.Blame.Who == w }
+	}
+	act(remedy.CreateObject, "", 0, func(p *cause.Problem) bool {
+		return p.Subject.Kind == cause.SubjectReference || who(cause.WhoMissingObject)(p)
+	})
+	for _, pressure := range []corev1.NodeConditionType{corev1.NodeDiskPressure, corev1.NodeMemoryPressure, corev1.NodePIDPressure} {
+		act(remedy.FreeDisk, string(pressure), 0, func(p *cause.Problem) bool {
+			return p.Subject.Kind == cause.SubjectNodeCondition && p.Subject.Name == string(pressure) && cause.StageOf(p.Code) == cause.StageStays
+		})
+	}
+	act(remedy.MakeRoom, "", 0, func(p *cause.Problem) bool {
+		return who(cause.WhoOtherWorkload)(p) && p.Subject.Kind != cause.SubjectHostPort
+	})
+	act(remedy.FreePort, "", 0, func(p *cause.Problem) bool { return p.Subject.Kind == cause.SubjectHostPort && !ofStrategy(*p) })
+	act(remedy.LowerRequest, "", 0, func(p *cause.Problem) bool {
+		return p.Subject.Kind == cause.SubjectNodeResource && p.Subject.Name != "pods" && (p.Facts.Yes("beyond") || who(cause.WhoChange)(p))
+	})
+	act(remedy.AskOwner, "", 0, func(p *cause.Problem) bool {
+		return who(cause.WhoInjection)(p) || p.Subject.Kind == cause.SubjectWebhook || p.Subject.Kind == cause.SubjectPolicy
+	})
+	act(remedy.CorrectTemplate, "", 0, func(p *cause.Problem) bool {
+		return who(cause.WhoTemplate)(p) || who(cause.WhoChange)(p) && p.Blame.Certainty == cause.Certain
+	})
+	g.virtual()
+	for i := range g.problems {
+		p := &g.problems[i]
+		if p.Code == cause.FailedCreate && p.Subject.Kind == cause.SubjectQuota {
+			act(remedy.RaiseQuota, p.Subject.Name, cause.QuotaNeeds(p.Facts.Text("message"), g.lacking()), func(of *cause.Problem) bool { return of == p })
+		}
+		if p.Common != nil && p.Common.OfPlatform() && p.Blame != nil && p.Blame.Who == cause.WhoNodeProperty {
+			act(remedy.PublishImage, g.a.causes.Platform(p.Nodes), 0, func(of *cause.Problem) bool { return of == p })
+		}
+	}
+}
+
+// virtual keeps the pod off nodes that run no pods of DaemonSets.
+func (g *weighing) virtual() {
+	var nodes []string
+	key, value := "", ""
+	for i := range g.problems {
+		if p := &g.problems[i]; p.Code == cause.VirtualNode {
+			nodes, key, value = append(nodes, p.Nodes...), p.Facts.Text("key"), p.Facts.Text("want")
+		}
+	}
+	if len(nodes) == 0 || key == "" {
+		return
+	}
+	t := g.st.DaemonSet.DeepCopy()
+	exclude(&t.Spec.Template.Spec, corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}})
+	g.try(remedy.New(remedy.ExcludeNodes, key+"!="+value, nodes...), whatif.Change{DaemonSet: t})
+}
+
+// exclude adds a requirement to the required node affinity of a pod.
+func exclude(spec *corev1.PodSpec, r corev1.NodeSelectorRequirement) {
+	if spec.Affinity == nil {
+		spec.Affinity = &corev1.Affinity{}
+	}
+	if spec.Affinity.NodeAffinity == nil {
+		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	a := spec.Affinity.NodeAffinity
+	if a.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		a.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
+	}
+	terms := a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	for i := range terms {
+		terms[i].MatchExpressions = append(terms[i].MatchExpressions, r)
+	}
+}
+
+// lacking counts the eligible nodes without a pod.
+func (g *weighing) lacking() (count int) {
+	for i := range g.st.Nodes {
+		n := &g.st.Nodes[i]
+		count += b2i(n.ShouldRun.OK && !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }))
+	}
+	return count
+}
+
+// curing returns the same without what keeps pods from these nodes, or of all nodes, without
+// what the revision fails on.
+func (w *way) curing(nodes sets.Set[string], all bool) *way {
+	a := *w.a
+	a.nodes, a.late = slices.Clone(a.nodes), nil
+	for i := range a.nodes {
+		f := &a.nodes[i]
+		if nodes.Has(w.st.Nodes[i].Name) || all && !f.down {
+			f.recover()
+			f.never, f.down, f.unknown, f.refused = nil, false, nil, false
+		}
+	}
+	a.refusal, a.rejects, a.room = nil, nil, nil
+	return &way{st: w.st, a: &a, m: w.m, spare: w.spare}
+}
+
+// back is the way back to the revision before.
+func (g *weighing) back() {
+	to := g.backTo()
+	if none := cause.NoneEligible(g.st, nil); none != nil {
+		if f, _ := cause.NoneEligibleSince(g.st); f["changed"] == cause.ChangedTemplate {
+			to = int64(f.Int("before"))
+		}
+	}
+	if to == 0 || g.st.History.Cut && len(g.problems) == 0 {
+		return
+	}
+	r := remedy.New(remedy.RollBack, strconv.FormatInt(to, 10))
+	for i := range g.st.Nodes {
+		for j := range g.st.Nodes[i].Pods {
+			if p := &g.st.Nodes[i].Pods[j]; p.Updated && !p.Terminating {
+				r.Effect.Replaces++
+				r.Effect.Available += b2i(p.Available.OK)
+			}
+		}
+	}
+	g.try(r, whatif.Change{ToRevision: &to})
+}
+
+// backTo returns the newest revision besides the current one that an available pod is of, or
+// else that most old pods are of; 0 if there is none.
+func (g *weighing) backTo() int64 {
+	if to := before(g.st); to != 0 {
+		return to
+	}
+	pods := map[string]int{}
+	for i := range g.st.Nodes {
+		for _, p := range g.st.Nodes[i].Pods {
+			if !p.Updated && !p.Terminating {
+				pods[p.Revision]++
+			}
+		}
+	}
+	var number int64
+	most := 0
+	for _, r := range g.st.History.Revisions { // newest first
+		if n := pods[r.Name]; n > most && !slices.Contains(g.st.History.Current, r.Name) {
+			number, most = r.Number, n
+		}
+	}
+	return number
+}
+
+// exclude keeps the pod off the nodes on which alone it fails.
+func (g *weighing) exclude() {
+	with := func(key, value string, nodes []string) {
+		g.try(remedy.New(remedy.ExcludeNodes, key+"="+value, nodes...), whatif.Change{NodeSelector: map[string]string{key: value}})
+	}
+	if want, on := g.otherSystem(); want != "" {
+		with(corev1.LabelOSStable, want, on)
+	}
+	if key, value, one := g.st.Placement.NamespaceLabel(); one && len(g.counted()) > 0 { // the template then says it, too
+		with(key, value, g.counted())
+	}
+	if g.a.confined != nil {
+		if label := g.a.causes.Elsewhere(g.a.confined); label != nil {
+			with(label.Key, label.Value, g.failsOn())
+		}
+	}
+}
+
+// strategy is another limit, or none of a surge, which lets a rollout go on that stalls.
+func (g *weighing) strategy() {
+	if g.ends.Code != Stalls || g.roomless(g.stalled) || g.st.Desired == 0 {
+		return
+	}
+	if g.st.Budget.MaxSurge > 0 && (g.a.ports || slices.ContainsFunc(g.problems, ofStrategy)) {
+		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
+		g.try(remedy.New(remedy.NoSurge, one.String()), whatif.Change{MaxSurge: &zero, MaxUnavailable: &one})
+	}
+	if r := remedy.Find(g.out, remedy.ExcludeNodes); g.raises() && (r == nil || r.Worth != remedy.Helps) { // which leaves no node behind
+		g.raise()
+	}
+}
+
+// ofStrategy reports whether the update strategy is at fault.
+func ofStrategy(p cause.Problem) bool { return p.Blame != nil && p.Blame.Who == cause.WhoStrategy }
+
+// raises reports whether a higher limit may be offered: the DaemonSet has one, and nodes or
+// other workloads alone are at fault. While the revision may be, more of its pods would fail.
+func (g *weighing) raises() bool {
+	ru := g.st.DaemonSet.Spec.UpdateStrategy.RollingUpdate
+	if g.a.ports || g.st.Budget.MaxSurge == 0 && ru != nil && ru.MaxSurge != nil && whatif.Amount(*ru.MaxSurge) != 0 {
+		return false
+	}
+	return !slices.ContainsFunc(g.problems, func(p cause.Problem) bool {
+		b := p.Blame
+		return b != nil && !slices.Contains([]cause.Who{cause.WhoNode, cause.WhoNodeProperty, cause.WhoOtherWorkload}, b.Who)
+	})
+}
+
+// raise adds a higher limit, of the kind that the DaemonSet has: room for what is used up for
+// good, and for as many pods at a time as now. It leaves at least one node with an
+// available pod.
+func (g *weighing) raise() {
+	smallest, left := 0, []string(nil)
+	for n, most := g.stalled.tally.Used()+1, len(g.st.Nodes)+1; n <= most; {
+		then := g.withLimit(n)
+		run := then.simulate()
+		o := then.outcome(run)
+		if o.Code == Completes && o.FurtherHolders == 0 && !slices.ContainsFunc(Nodes(o.Holders), func(name string) bool { return g.served[name] }) {
+			smallest, left = n, Nodes(o.Holders)
+			break
+		}
+		if run.tally.Used() < n {
+			return
+		}
+		n = run.tally.Used() + 1
+	}
+	if smallest == 0 || g.st.Budget.MaxSurge == 0 && smallest-len(left) >= len(g.served) {
+		return
+	}
+	code, number := remedy.RaiseMaxUnavailable, max(smallest, g.stalled.tally.Used()+g.st.Limit())
+	if g.st.Budget.MaxSurge > 0 {
+		code = remedy.RaiseMaxSurge
+	}
+	for g.st.Budget.MaxSurge == 0 && number > smallest && number-len(left) >= len(g.served) { // one pod stays
+		number--
+	}
+	r := remedy.New(code, strconv.Itoa(number), left...)
+	r.Smallest = strconv.Itoa(smallest)
+	g.weigh(r, g.withLimit(number), true)
+}
+
+// nodes are what helps where nodes are down.
+func (g *weighing) nodes() {
+	down := g.downNodes()
+	for _, n := range g.problemNodes() {
+		if !slices.Contains(down, n) {
+			down = append(down, n)
+		}
+	}
+	if len(down) == 0 {
+		return
+	}
+	slices.Sort(down)
+	if then, err := whatif.Repaired(g.st, down); err == nil {
+		g.weigh(remedy.New(remedy.RepairNodes, strconv.Itoa(len(down)), down...), g.after(then), false)
+	}
+	down = slices.DeleteFunc(down, func(name string) bool {
+		n := g.st.Node(name)
+		return n == nil || n.Membership().Misscheduled && !g.st.Holds(n)
+	})
+	if g.ends.Code != Stalls || g.roomless(g.stalled) || g.stalled.tally.Used() > g.st.Limit() && g.stalled.tally.Old() > 1 { // one node less leaves no room, and an old pod
+		return
+	}
+	const most = 5
+	for _, name := range down[:min(most, len(down))] {
+		g.try(remedy.New(remedy.RemoveNode, name, name), whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: name}}})
+	}
+}
+
+// problemNodes returns the nodes that are down and have a problem for it.
+func (g *weighing) problemNodes() (nodes []string) {
+	for i := range g.problems {
+		if p := &g.problems[i]; p.Code == cause.NodeNotReady || p.Code == cause.TerminatingOnDeadNode {
+			nodes = append(nodes, p.Nodes...)
+		}
+	}
+	for i := range g.st.Nodes {
+		if n := &g.st.Nodes[i]; n.Membership().Misscheduled && downFor(n.ShouldRun.Facts) && cause.Down(n, g.st.At) != nil {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+// downFor reports whether a node is not eligible because it is NotReady or unreachable.
+func downFor(f daemonset.Facts) bool {
+	return f["key"] == corev1.TaintNodeNotReady || f["key"] == corev1.TaintNodeUnreachable
+}
+
+// served are the nodes that have an available pod, and a kubelet that answers
+// for it.
+func (w *way) served() map[string]bool {
+	out := map[string]bool{}
+	for i := range w.st.Nodes {
+		if n := &w.st.Nodes[i]; hasAvailable(n) && !w.a.nodes[i].hangs {
+			out[n.Name] = true
+		}
+	}
+	return out
+}
+
+// unserved counts the eligible nodes that are not among those served.
+func (w *way) unserved(served map[string]bool) (count int) {
+	for i := range w.st.Nodes {
+		count += b2i(w.st.Nodes[i].ShouldRun.OK && !served[w.st.Nodes[i].Name])
+	}
+	return count
+}
+
+// otherSystem returns the nodes whose kubelet rejects the pods of the template, and for
+// which operating system that is; none where it is not so.
+func (w *way) otherSystem() (want string, nodes []string) {
+	for i := range w.st.Nodes {
+		if c := w.a.nodes[i].never; c != nil && c.Code == cause.PodOSNotSupported {
+			want, nodes = c.Facts.Text("want"), append(nodes, w.st.Nodes[i].Name)
+		}
+	}
+	return want, nodes
+}
+
+// counted returns the nodes that only their namespace excludes and that the rolling update
+// counts all the same.
+func (w *way) counted() (nodes []string) {
+	for i := range w.st.Nodes {
+		if n := &w.st.Nodes[i]; n.StillRolled {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	return nodes
+}
+
+// roomless reports whether other than a limit is wrong where a rollout stalls.
+func (w *way) roomless(stalled *simulation) bool {
+	return w.a.fails != nil || w.a.image != "" || w.a.unmet != nil || w.a.silent != "" || w.a.rejects != nil || stalled.refused || stalled.end.failed != nil || w.st.Budget.Kind == daemonset.BudgetNone || w.st.Budget.Invalid != ""
+}
+
+// downNodes returns the nodes that are down, and should run the pod or have one.
+func (w *way) downNodes() (names []string) {
+	for i := range w.st.Nodes {
+		if n := &w.st.Nodes[i]; w.a.nodes[i].stays() && cause.Down(n, w.st.At) != nil && (n.ShouldRun.OK || len(n.Pods) > 0) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// before returns the number of the newest revision besides the current one
+// that an available pod is of; 0 if there is none.
+func before(st *daemonset.State) int64 {
+	number := map[string]int64{}
+	for _, r := range st.History.Revisions {
+		if !r.Matches && r.Claim == daemonset.Owned {
+			number[r.Name] = r.Number
+		}
+	}
+	var newest int64
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			if p := &st.Nodes[i].Pods[j]; p.Available.OK && !p.Terminating {
+				newest = max(newest, number[p.Revision])
+			}
+		}
+	}
+	return newest
+}
