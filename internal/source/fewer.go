@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -26,6 +27,7 @@ type fewerField struct {
 	begins string // the first byte of a value that fits; empty: any
 	kept   bool
 	loose  bool   // only where there is no nodeName
+	marks  bool   // of it snapshot.PodAnnotations are kept
 	inner  *fewer // what is kept of it; nil: all
 }
 
@@ -37,12 +39,14 @@ type fewerMember struct {
 
 // What decode keeps of the kinds of which a dump has thousands, in the notation of wire.
 const (
-	ofDumpMeta = `kind apiVersion metadata{name namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink labels ownerReferences managedFields{time}} `
-	ofDumpNode = ofDumpMeta + `spec{taints unschedulable} status{conditions allocatable volumesAttached nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
-	ofDumpPod  = ofDumpMeta + `spec{` + ofPodSpec + ofDumpUnbound + `} ` + ofPodStatus
+	ofDumpMeta    = `kind apiVersion metadata{` + ofDumpNames + `} `
+	ofDumpPodMeta = `kind apiVersion metadata{` + ofDumpNames + ` @annotations} `
+	ofDumpNames   = `name namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink labels ownerReferences managedFields{time}`
+	ofDumpNode    = ofDumpMeta + `spec{taints unschedulable} status{conditions allocatable volumesAttached nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
+	ofDumpPod     = ofDumpPodMeta + `spec{` + ofPodSpec + ofDumpUnbound + `} ` + ofPodStatus
 
 	// With a question mark: where the pod is on no node.
-	ofDumpUnbound = ` ?nodeSelector ?tolerations volumes{name persistentVolumeClaim{claimName} ephemeral{volumeClaimTemplate{metadata{` + ofTimes + `}}}} ?affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
+	ofDumpUnbound = ` ?tolerations volumes{name persistentVolumeClaim{claimName} ephemeral{volumeClaimTemplate{metadata{` + ofTimes + `}}}} ?affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
 	ofTimes       = `creationTimestamp deletionTimestamp deletionGracePeriodSeconds managedFields{time}`
 )
 
@@ -72,13 +76,13 @@ func fewerFields(t reflect.Type, kept *string) *fewer {
 		}
 		end := strings.IndexAny(*kept+" ", " {}")
 		marked := (*kept)[:end]
-		name := strings.TrimLeft(marked, "=#?") // what many have in common is found later
+		name := strings.TrimLeft(marked, "=#?@") // what many have in common is found later
 		*kept = (*kept)[end:]
 		is := f.fields[name]
 		if is == nil {
 			panic(t.String() + " has no field " + name)
 		}
-		is.kept, is.loose = true, marked[0] == '?'
+		is.kept, is.loose, is.marks = true, marked[0] == '?', marked[0] == '@'
 		if rest, has := strings.CutPrefix(*kept, "{"); has {
 			*kept = rest
 			of, list := fieldTypes(t)[name].Type, false
@@ -210,6 +214,8 @@ func (m *fewerMember) append(into []byte, begun int) (text []byte, ok bool) {
 	}
 	into = append(append(append(into, '"'), m.key...), '"', ':')
 	switch {
+	case m.marks && m.value[0] != 'n':
+		return marksOf(into, m.value)
 	case m.inner == nil || m.value[0] == 'n':
 		return append(into, m.value...), true
 	case m.inner.list:
@@ -237,5 +243,39 @@ func (f *fewer) ofEach(into, list []byte) (text []byte, ok bool) {
 			return into, false
 		}
 		rest = rest[size:]
+	}
+}
+
+// marksOf appends to a text what of an object with annotations snapshot.PodAnnotations are. What is
+// inside the others is not checked.
+func marksOf(into, object []byte) (text []byte, ok bool) {
+	into = append(into, '{')
+	begun := len(into)
+	for rest := object[1:]; ; {
+		rest = bytes.TrimLeft(rest, space+",")
+		if len(rest) == 0 {
+			return into, false
+		}
+		if rest[0] == '}' {
+			return append(into, '}'), true
+		}
+		key, after, plain := plainText(rest)
+		if !plain {
+			after = rest[sizeOfValue(rest):]
+			key, _ = jsontext.AppendUnquote(nil, rest[:len(rest)-len(after)])
+		}
+		value := bytes.TrimLeft(after, space+":")
+		_, kept := snapshot.PodAnnotations[string(key)]
+		if len(value) == 0 || kept && !plain {
+			return into, false
+		}
+		size := sizeOfValue(value)
+		if kept {
+			if len(into) > begun {
+				into = append(into, ',')
+			}
+			into = append(append(append(append(into, '"'), key...), '"', ':'), value[:size]...)
+		}
+		rest = value[size:]
 	}
 }

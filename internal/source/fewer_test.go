@@ -29,6 +29,7 @@ func testFewer[T any, P oneOf[T]](t *testing.T, kind string) {
 	for i := range cases.Of(300) {
 		o := P(new(T))
 		filler(int64(i)).Fill(o)
+		mark(i, o)
 		o.SetName("one")
 		if o.SetNamespace(""); kind == "Pod" {
 			o.SetNamespace("ns")
@@ -108,6 +109,9 @@ func TestFewerAlike(t *testing.T) {
 // TestFewerOfOdd: what is odd about an object is noticed where it is as where nothing is left out.
 func TestFewerOfOdd(t *testing.T) {
 	const meta = `"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns"}`
+	annotated := func(annotations string) string {
+		return `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","annotations":{` + annotations + `}}}`
+	}
 	for _, tt := range []struct {
 		raw  string
 		left bool // something is left out of it
@@ -139,6 +143,15 @@ func TestFewerOfOdd(t *testing.T) {
 		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","labels":{"a":null,"b\u0063":"\n", "d" : "e"}}}`, true, "labels with an escape, and null"},
 		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","labels":{"a":1}}}`, true, "a number as a label"},
 		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","labels":{}}}`, true, "no label"},
+		{annotated(`"linkerd.io/inject":"enabled", "other" : "{\"a\":[}" ,"dapr.io/enabled": "true"`), true, "annotations that are kept, and another"},
+		{annotated(`"linkerd.io/inject":null`), true, "one that is null"},
+		{annotated(`"linkerd.io/inject":1`), true, "one that is a number"},
+		{annotated(`"linkerd.io/inject":"a","linkerd.io/inject":"b"`), true, "one that stands there twice"},
+		{annotated(`"linkerd.io\/inject":"a"`), false, "one with an escape in its name"},
+		{annotated(`"other\/name":"a","linkerd.io/inject":"\u0061"`), true, "another one with an escape"},
+		{annotated(``), true, "none"},
+		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","annotations":null}}`, true, "null in the place of annotations"},
+		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","annotations":[]}}`, false, "a list in the place of annotations"},
 		{`{` + meta + `,"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"much"}}}]}}`, true, "what is no quantity"},
 	} {
 		text, ok := fewerOf[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().of(nil, []byte(tt.raw))

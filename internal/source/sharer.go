@@ -76,6 +76,9 @@ type sharer struct {
 	taints      recent[[]corev1.Taint]
 	allocatable recent[corev1.ResourceList]
 	labels      recent[map[string]string]
+	annotations recent[map[string]string]
+	selectors   recent[map[string]string]
+	gates       recent[[]corev1.PodReadinessGate]
 	containers  recent[[]corev1.Container]
 	owners      recent[[]metav1.OwnerReference]
 }
@@ -97,7 +100,8 @@ func (h *sharer) share(o any) {
 			replace(h.words, text)
 		}
 	case *corev1.Pod:
-		o.Labels = h.labels.of(o.Labels)
+		o.Labels, o.Annotations = h.labels.of(o.Labels), h.annotations.of(o.Annotations)
+		o.Spec.NodeSelector, o.Spec.ReadinessGates = h.selectors.of(o.Spec.NodeSelector), h.gates.of(o.Spec.ReadinessGates)
 		o.Spec.InitContainers, o.Spec.Containers = h.containers.of(o.Spec.InitContainers), h.containers.of(o.Spec.Containers)
 		o.Status.Conditions, o.Status.ContainerStatuses = slices.Clone(o.Status.Conditions), slices.Clone(o.Status.ContainerStatuses)
 		o.OwnerReferences = h.owners.of(o.OwnerReferences)

@@ -23,6 +23,7 @@ func TestSharer(t *testing.T) {
 		fill := filler(int64(i / 2)) // each comes twice
 		fill.Fill(n)
 		fill.Fill(p)
+		mark(i/2, p)
 		if i%3 == 0 { // the same amount in other words, and nothing in another form
 			n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse([]string{"1", "1000m"}[i%2])}
 			n.Spec.Taints = [][]corev1.Taint{nil, {}}[i%2]

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // wire is what of a message in protobuf is kept: the fields that nobody reads are dropped from
@@ -20,6 +22,7 @@ type wire struct {
 	whole  bool    // all of it is kept
 	common bool    // many objects have the same
 	texts  bool    // a map of texts, of which many objects have some
+	marks  bool    // a map of texts, of which snapshot.PodAnnotations are kept
 	list   sized   // that is counted
 	aside  bool    // it is put aside; it is kept as well where keeps
 	keeps  bool
@@ -40,17 +43,18 @@ var sizedNames = map[string]sized{"conditions": conditions, "containerStatuses":
 
 // What the Strip functions of pkg/snapshot keep, in the names of the API. A field without
 // braces is kept whole. What begins with "=" is the same in many objects, as the containers
-// of all pods of a revision; of what begins with "#" the keys are, and some values. What begins
-// with "~" is put aside, and what begins with "&" kept and put aside.
+// of all pods of a revision; of what begins with "#" the keys are, and some values. Of what begins
+// with "@" only snapshot.PodAnnotations are kept. What begins with "~" is put aside, and what begins
+// with "&" kept and put aside.
 const (
 	ofMeta      = `metadata{name =namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink `
 	ofNode      = ofMeta + `#labels} spec{=taints =unschedulable} status{conditions =allocatable =nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
 	ofContainer = `{name image restartPolicy resources{requests} ports{containerPort hostPort hostIP protocol}}`
 	ofRunning   = `{name image ready started restartCount state lastState allocatedResources resources{requests}}`
 	ofRepeating = `{&name image ready started restartCount state lastState ~allocatedResources ~resources}`
-	ofPodMeta   = ofMeta + `=labels =ownerReferences} `
-	ofPodSpec   = `nodeName =containers` + ofContainer + ` =initContainers` + ofContainer + ` =terminationGracePeriodSeconds =priority =priorityClassName =preemptionPolicy =schedulerName schedulingGates =overhead =resources{requests}`
-	ofUnbound   = ` =nodeSelector =tolerations volumes{name volumeSource{persistentVolumeClaim{claimName} ephemeral{}}} affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
+	ofPodMeta   = ofMeta + `=labels =@annotations =ownerReferences} `
+	ofPodSpec   = `nodeName =containers` + ofContainer + ` =initContainers` + ofContainer + ` =terminationGracePeriodSeconds =priority =priorityClassName =preemptionPolicy =schedulerName schedulingGates =overhead =resources{requests} =nodeSelector =readinessGates`
+	ofUnbound   = ` =tolerations volumes{name volumeSource{persistentVolumeClaim{claimName} ephemeral{}}} affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
 	ofPodStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` + ofRunning + ` containerStatuses` + ofRunning + ` resources{requests} allocatedResources}`
 	ofFewStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` + ofRepeating + ` containerStatuses` + ofRepeating + ` &resources{requests} &allocatedResources}`
 )
@@ -151,6 +155,15 @@ func (w *wire) split(into *parts, message []byte) bool {
 				into.own, into.common = into.own[:begun], append(into.common, into.own[begun:]...)
 			}
 			into.own, into.common = closed(into.own, ofOwn, n, part.common), closed(into.common, ofCommon, n, !part.common)
+		case kind == protowire.BytesType && part.marks:
+			entry, _ := protowire.ConsumeBytes(field[n:])
+			key, value, ok := entryOf(entry)
+			if !ok {
+				return false
+			}
+			if longest, kept := snapshot.PodAnnotations[string(key)]; kept {
+				into.common = appendEntry(append(into.common, field[:n]...), key, snapshot.Cut(value, longest))
+			}
 		case kind == protowire.BytesType && part.texts:
 			into.texts = append(into.texts, field...)
 		case part.common:
@@ -328,6 +341,15 @@ func entryOf(message []byte) (key, value []byte, ok bool) {
 	return key, value, true
 }
 
+// appendEntry appends an entry of a map of texts.
+func appendEntry(in, key, value []byte) []byte {
+	const ofKey, ofValue = 1, 2
+	size := protowire.SizeTag(ofKey) + protowire.SizeBytes(len(key)) + protowire.SizeTag(ofValue) + protowire.SizeBytes(len(value))
+	in = protowire.AppendVarint(in, uint64(size))
+	in = protowire.AppendBytes(protowire.AppendTag(in, ofKey, protowire.BytesType), key)
+	return protowire.AppendBytes(protowire.AppendTag(in, ofValue, protowire.BytesType), value)
+}
+
 // wireOf returns what makes the wire of a type, once, from the names of the fields that are kept, and
 // where some are put aside from those that are kept otherwise.
 func wireOf[T any](kept string, full ...string) func() *wire {
@@ -352,6 +374,7 @@ func wireIn(t reflect.Type, kept *string) *wire {
 		end := strings.IndexAny(*kept+" ", " {}")
 		name, common := strings.CutPrefix((*kept)[:end], "=")
 		name, texts := strings.CutPrefix(name, "#")
+		name, marks := strings.CutPrefix(name, "@")
 		name, aside := strings.CutPrefix(name, "~")
 		name, keeps := strings.CutPrefix(name, "&")
 		*kept = (*kept)[end:]
@@ -361,7 +384,7 @@ func wireIn(t reflect.Type, kept *string) *wire {
 			*kept = rest
 			part = wireIn(is, kept)
 		}
-		part.common, part.texts, part.list, part.aside, part.keeps = common, texts, sizedNames[name], aside || keeps, keeps
+		part.common, part.texts, part.marks, part.list, part.aside, part.keeps = common, texts, marks, sizedNames[name], aside || keeps, keeps
 		for len(w.fields) <= number {
 			w.fields = append(w.fields, nil)
 		}

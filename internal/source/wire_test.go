@@ -2,7 +2,11 @@ package source
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +29,7 @@ func TestWire(t *testing.T) {
 			if i%2 == 0 {
 				p.Spec.NodeName = ""
 			}
+			mark(i, p)
 		})
 	})
 }
@@ -47,6 +52,44 @@ func filler(seed int64) *randfill.Filler {
 		},
 		func(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawBytes([]byte(`{"f:spec":{}}`)) },
 	)
+}
+
+// mark gives some pods annotations of which something is kept.
+func mark(i int, o any) {
+	if p, is := o.(*corev1.Pod); is && i%3 > 0 {
+		long := strings.Repeat("é", 40+i%3) // one of them is cut
+		marks := map[string]string{"openshift.io/scc": "restricted", "linkerd.io/inject": "", "dapr.io/enabled": long, "sidecar.istio.io/status": "{}"}
+		if p.Annotations == nil {
+			p.Annotations = map[string]string{}
+		}
+		maps.Copy(p.Annotations, marks)
+	}
+}
+
+// TestWireMarks: pods of a revision share what is kept of their annotations, though the rest differs.
+func TestWireMarks(t *testing.T) {
+	reader := newWireReader[corev1.Pod](keptWire[corev1.Pod]())
+	var first map[string]string
+	for i := range 3 {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i), Annotations: map[string]string{
+			"cni/ip": fmt.Sprint("10.0.0.", i), "sidecar.istio.io/status": fmt.Sprintf(`{"initContainers":[%d]}`, i), "linkerd.io/inject": "enabled",
+		}}, Spec: corev1.PodSpec{NodeName: "n", NodeSelector: map[string]string{"disk": "ssd"}}}
+		raw, err := p.Marshal()
+		must(t, err)
+		must(t, reader.read(raw, p))
+		if diff := cmp.Diff(map[string]string{"sidecar.istio.io/status": "", "linkerd.io/inject": "enabled"}, p.Annotations); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if first == nil {
+			first = p.Annotations
+		}
+		if reflect.ValueOf(first).Pointer() != reflect.ValueOf(p.Annotations).Pointer() {
+			t.Errorf("pod %d has a map of its own", i)
+		}
+	}
+	if len(reader.known) != 1 {
+		t.Errorf("%d kinds of pods", len(reader.known))
+	}
 }
 
 func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
@@ -112,6 +155,7 @@ func TestChanged(t *testing.T) {
 
 func testChanged(t *testing.T, seed int, o, whole runtime.Object, kind string) {
 	filler(int64(seed)).Fill(o)
+	mark(seed, o)
 	raw := inProtobuf(t, o.(interface{ Marshal() ([]byte, error) }), kind)
 	_, _, object, err := described(raw)
 	must(t, err)

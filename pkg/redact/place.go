@@ -381,6 +381,10 @@ func (w *walker) annotation(p place, key, value string) string {
 		return w.labelValue(key, value)
 	case key == snapshot.NodeSelectorAnnotation, key == snapshot.ProjectNodeSelectorAnnotation:
 		return aSelector(w, p, value)
+	case key == "linkerd.io/proxy-version":
+		return aVersion(w, p, value)
+	case isInjection(key) && injections.has(value):
+		return value
 	case key == "argocd.argoproj.io/tracking-id":
 		app, object, _ := strings.Cut(value, ":")
 		if at, is := strings.CutPrefix(object, "apps/DaemonSet:"); is {
@@ -400,6 +404,12 @@ func (w *walker) annotation(p place, key, value string) string {
 		}
 	}
 	return text()
+}
+
+// isInjection reports whether an annotation says who changed a pod when it was created.
+func isInjection(key string) bool {
+	_, is := snapshot.PodAnnotations[key]
+	return is
 }
 
 // aSelector is a selector of nodes as text. One that cannot be parsed stays one that cannot.

@@ -97,6 +97,27 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+// TestPodAnnotations: who changed a pod stays, with the words that he is known for.
+func TestPodAnnotations(t *testing.T) {
+	given := map[string]string{
+		"linkerd.io/inject": "enabled", "linkerd.io/proxy-version": "acme-2.14.1", "openshift.io/scc": "acme-scc", "dapr.io/enabled": "true",
+		"vault.hashicorp.com/agent-inject-status": "injected", "sidecar.istio.io/status": "", "acme.com/owner": "injected",
+	}
+	want := map[string]string{
+		"linkerd.io/inject": "enabled", "linkerd.io/proxy-version": "awb-2.14.1", "openshift.io/scc": "text-1", "dapr.io/enabled": "true",
+		"vault.hashicorp.com/agent-inject-status": "injected", "sidecar.istio.io/status": "", "a-key-2.example/key-1": "text-2",
+	}
+	out, _ := names(t, dstest.State("O", dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Pods[0].Annotations, s.Pods[0].Spec.ReadinessGates, s.Pods[0].Spec.NodeSelector = given, []corev1.PodReadinessGate{{ConditionType: "acme.com/up"}}, map[string]string{"acme": "a"}
+	})))
+	if diff := cmp.Diff(want, out.Pods[0].Annotations); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if spec := out.Pods[0].Spec; strings.Contains(fmt.Sprint(spec.ReadinessGates, spec.NodeSelector), "acme") {
+		t.Errorf("%v %v", spec.ReadinessGates, spec.NodeSelector)
+	}
+}
+
 // TestComparedNumbers: numbers that an affinity compares stay, as values of that label.
 func TestComparedNumbers(t *testing.T) {
 	for _, tt := range []struct {

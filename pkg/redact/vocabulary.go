@@ -2,6 +2,7 @@ package redact
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -164,7 +165,8 @@ var keys = sync.OnceValue(func() vocabulary {
 	labels, passing := split.Keys()
 	_, telling := daemonset.TellingKeys()
 	marks, _ := managed.Marks()
-	for _, key := range slices.Concat(labels, passing, telling, marks) {
+	injected := slices.Collect(maps.Keys(snapshot.PodAnnotations))
+	for _, key := range slices.Concat(labels, passing, telling, marks, injected) {
 		if !strings.HasSuffix(key, "/") && !strings.HasPrefix(key, "/") {
 			v[key] = true
 		}
@@ -204,6 +206,11 @@ var (
 	platforms = words(`linux windows darwin amd64 arm64 arm 386 ppc64le s390x riscv64 loong64`)
 	levels    = words(`privileged baseline restricted latest`)
 	tools     = words(`Reconcile EnsureExists Helm`)
+
+	// of snapshot.PodAnnotations; those of OpenShift are its own SecurityContextConstraints
+	injections = words(`
+		enabled disabled ingress injected update
+		anyuid hostaccess hostmount-anyuid hostmount-anyuid-v2 hostnetwork hostnetwork-v2 nested-container nonroot nonroot-v2 privileged restricted restricted-v2 restricted-v3`)
 )
 
 // levelVersion is a version of the levels of Pod Security.

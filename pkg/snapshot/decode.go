@@ -190,7 +190,14 @@ func appendStep[T any](all, more []T) []T { return append(all, more...) }
 // words are texts that many objects have, each held once.
 type words struct {
 	sync.Mutex
-	held map[string]string
+	held   map[string]string
+	recent []pairedLabels // the last few different ones that are short
+}
+
+// pairedLabels are the keys and values of a map, each key before its value, as they were read.
+type pairedLabels struct {
+	pairs []string
+	read  map[string]string
 }
 
 // of returns the text that JSON is.
@@ -216,7 +223,7 @@ func (w *words) of(quoted jsontext.Value) (string, error) {
 	return known, nil
 }
 
-// readLabels reads labels into a map that has room for them and no more.
+// readLabels reads labels into a map that has room for them and no more, or is one that was read before.
 func (w *words) readLabels(d *jsontext.Decoder, into *map[string]string) error {
 	if d.PeekKind() != '{' {
 		return errors.ErrUnsupported
@@ -237,13 +244,33 @@ func (w *words) readLabels(d *jsontext.Decoder, into *map[string]string) error {
 		}
 		pairs = append(pairs, text)
 	}
-	labels := make(map[string]string, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		labels[pairs[i]] = pairs[i+1]
-	}
-	*into = labels
+	*into = w.mapOf(pairs)
 	_, err := d.ReadToken()
 	return err
+}
+
+// mapOf returns a map of keys and values: one that was read before, if it is short and has the same.
+// Nobody has the long ones, of nodes, in common.
+func (w *words) mapOf(pairs []string) map[string]string {
+	const longest = 2 * 8
+	w.Lock()
+	defer w.Unlock()
+	if len(pairs) <= longest {
+		if known := slices.IndexFunc(w.recent, func(l pairedLabels) bool { return slices.Equal(l.pairs, pairs) }); known >= 0 {
+			return w.recent[known].read
+		}
+	}
+	all := make(map[string]string, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		all[pairs[i]] = pairs[i+1]
+	}
+	if len(pairs) <= longest {
+		if len(w.recent) == mostAlike {
+			w.recent = w.recent[:mostAlike-1]
+		}
+		w.recent = slices.Insert(w.recent, 0, pairedLabels{slices.Clone(pairs), all})
+	}
+	return all
 }
 
 // readTime reads a time as the API server writes it, of which metav1.Time makes two copies.

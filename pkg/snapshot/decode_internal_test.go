@@ -112,15 +112,23 @@ func TestDecodeMany(t *testing.T) {
 	}
 }
 
-// TestDecodeShares: pods with the same containers share them.
+// TestDecodeShares: pods with the same containers, labels and node selector share them.
 func TestDecodeShares(t *testing.T) {
 	s, err := Decode([]byte(`{"apiVersion":"` + APIVersion + `","kind":"Snapshot","takenAt":"2026-01-01T00:00:00Z","daemonSet":{"metadata":{"name":"a"},"spec":{"selector":{}}},
-		"pods":[{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}]}},{"metadata":{"name":"q"},"spec":{"containers":[{"name":"c"}]}}]}`))
+		"pods":[{"metadata":{"name":"p","labels":{"a":"b"}},"spec":{"containers":[{"name":"c"}],"nodeSelector":{"d":"e"}}},
+			{"metadata":{"name":"q","labels":{"a":"b"}},"spec":{"containers":[{"name":"c"}],"nodeSelector":{"d":"e"}}},{"metadata":{"name":"r","labels":{"a":"e"}}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if &s.Pods[0].Spec.Containers[0] != &s.Pods[1].Spec.Containers[0] {
-		t.Error("each has its own")
+		t.Error("each has its own containers")
+	}
+	at := func(m map[string]string) uintptr { return reflect.ValueOf(m).Pointer() }
+	if at(s.Pods[0].Labels) != at(s.Pods[1].Labels) || at(s.Pods[0].Spec.NodeSelector) != at(s.Pods[1].Spec.NodeSelector) {
+		t.Error("each has its own labels or node selector")
+	}
+	if at(s.Pods[0].Labels) == at(s.Pods[2].Labels) || s.Pods[2].Labels["a"] != "e" {
+		t.Errorf("the third has the labels %v", s.Pods[2].Labels)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -41,15 +42,15 @@ func StripNode(n *corev1.Node) {
 	}
 }
 
-// StripPod keeps of a pod its identity, owner, target node, grace period, the
-// image, host ports and resource requests of each container, its status, and what
-// else the scheduler reads of a pod that it counts on a node: RowOf returns the same
-// as before. Env values, which may be secret, go. What only decides where a pod is
-// bound to (its affinity, node selector, tolerations, and volumes that have claims)
-// goes once it is bound.
+// StripPod keeps of a pod its identity, owner, target node, node selector, readiness
+// gates, grace period, the image, host ports and resource requests of each container,
+// its status, and what else the scheduler reads of a pod that it counts on a node:
+// RowOf returns the same as before. Env values, which may be secret, go; of the
+// annotations PodAnnotations stay. What else decides where a pod is bound to (its
+// affinity, tolerations, and volumes that have claims) goes once it is bound.
 func StripPod(p *corev1.Pod) {
 	stripMeta(&p.ObjectMeta)
-	p.Annotations = nil
+	p.Annotations = keptAnnotations(p.Annotations)
 	counted := resized(p)
 	spec := corev1.PodSpec{
 		NodeName:       p.Spec.NodeName,
@@ -60,12 +61,14 @@ func StripPod(p *corev1.Pod) {
 
 		Priority: p.Spec.Priority, PriorityClassName: p.Spec.PriorityClassName, PreemptionPolicy: p.Spec.PreemptionPolicy,
 		SchedulerName: p.Spec.SchedulerName, SchedulingGates: p.Spec.SchedulingGates, Overhead: p.Spec.Overhead,
+
+		NodeSelector: p.Spec.NodeSelector, ReadinessGates: p.Spec.ReadinessGates,
 	}
 	if r := p.Spec.Resources; r != nil {
 		spec.Resources = &corev1.ResourceRequirements{Requests: r.Requests}
 	}
 	if spec.NodeName == "" {
-		spec.NodeSelector, spec.Tolerations, spec.Volumes = p.Spec.NodeSelector, p.Spec.Tolerations, claiming(p.Spec.Volumes)
+		spec.Tolerations, spec.Volumes = p.Spec.Tolerations, claiming(p.Spec.Volumes)
 		if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 			spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 				RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
@@ -96,6 +99,56 @@ func StripPod(p *corev1.Pod) {
 	}
 	stripStatuses(p.Status.InitContainerStatuses, counted)
 	stripStatuses(p.Status.ContainerStatuses, counted)
+}
+
+// longestAnnotation is how many bytes are kept of the value of an annotation of a pod.
+const longestAnnotation = 80
+
+// PodAnnotations are the annotations that StripPod keeps of a pod, each with how many
+// bytes of its value: they say who changed the pod when it was created.
+var PodAnnotations = map[string]int{
+	"sidecar.istio.io/status":                    0, // a document, which differs from pod to pod
+	"linkerd.io/inject":                          longestAnnotation,
+	"linkerd.io/proxy-version":                   longestAnnotation,
+	"vault.hashicorp.com/agent-inject-status":    longestAnnotation,
+	"consul.hashicorp.com/connect-inject-status": longestAnnotation,
+	"openshift.io/scc":                           longestAnnotation,
+	"dapr.io/enabled":                            longestAnnotation,
+}
+
+// keptAnnotations returns those of PodAnnotations that a pod has: the same map where it has
+// no others, and nil where it has none.
+func keptAnnotations(all map[string]string) map[string]string {
+	var out map[string]string
+	same := len(all) > 0
+	for key, value := range all {
+		longest, kept := PodAnnotations[key]
+		if !kept || len(value) > longest {
+			same = false
+		}
+		if !kept {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[key] = Cut(value, longest)
+	}
+	if same {
+		return all
+	}
+	return out
+}
+
+// Cut returns a text without what follows so many bytes, and no half of a character.
+func Cut[T ~string | ~[]byte](text T, longest int) T {
+	if len(text) <= longest {
+		return text
+	}
+	for longest > 0 && !utf8.RuneStart(text[longest]) {
+		longest--
+	}
+	return text[:longest]
 }
 
 // claiming returns the volumes that have PersistentVolumeClaims, and of these the names.

@@ -1,8 +1,11 @@
 package snapshot
 
 import (
+	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,13 +39,19 @@ func TestStripPod(t *testing.T) {
 			"of a container its image stays",
 		},
 		{
-			corev1.PodSpec{NodeName: "n", NodeSelector: map[string]string{"k": "v"}, Tolerations: []corev1.Toleration{{Key: "k"}}}, corev1.PodSpec{NodeName: "n"},
-			"what chose the node goes with a pod that is bound",
+			corev1.PodSpec{NodeName: "n", NodeSelector: map[string]string{"k": "v"}, Tolerations: []corev1.Toleration{{Key: "k"}}},
+			corev1.PodSpec{NodeName: "n", NodeSelector: map[string]string{"k": "v"}},
+			"of what chose the node of a pod that is bound its node selector stays",
 		},
 		{
 			corev1.PodSpec{NodeSelector: map[string]string{"k": "v"}, Tolerations: []corev1.Toleration{{Key: "k"}}},
 			corev1.PodSpec{NodeSelector: map[string]string{"k": "v"}, Tolerations: []corev1.Toleration{{Key: "k"}}},
 			"and stays with one that is not, since a RuntimeClass may have added to it",
+		},
+		{
+			corev1.PodSpec{NodeName: "n", ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "c"}}},
+			corev1.PodSpec{NodeName: "n", ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "c"}}},
+			"what else it waits for stays",
 		},
 		{
 			corev1.PodSpec{Volumes: []corev1.Volume{
@@ -105,18 +114,61 @@ func TestStripPod(t *testing.T) {
 	}
 }
 
+// TestStripPodAnnotations: those stay that say who changed the pod when it was created.
+func TestStripPodAnnotations(t *testing.T) {
+	long := strings.Repeat("x", 79) + "é"
+	for _, tt := range []struct {
+		all, want map[string]string
+		why       string
+	}{
+		{nil, nil, "none"},
+		{map[string]string{}, nil, "an empty map"},
+		{map[string]string{"kubectl.kubernetes.io/restartedAt": "now"}, nil, "no other"},
+		{
+			map[string]string{"openshift.io/scc": "restricted-v2", "linkerd.io/inject": "enabled", "a": "b"},
+			map[string]string{"openshift.io/scc": "restricted-v2", "linkerd.io/inject": "enabled"}, "some",
+		},
+		{map[string]string{"sidecar.istio.io/status": `{"containers":["istio-proxy"]}`}, map[string]string{"sidecar.istio.io/status": ""}, "of a document the name"},
+		{map[string]string{"dapr.io/enabled": long}, map[string]string{"dapr.io/enabled": long[:79]}, "no half of a character"},
+	} {
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: maps.Clone(tt.all)}}
+		given := p.Annotations
+		StripPod(&p)
+		if diff := cmp.Diff(tt.want, p.Annotations); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+		if diff := cmp.Diff(tt.all, given); diff != "" {
+			t.Errorf("%s: a map was changed that others may have (-before +after):\n%s", tt.why, diff)
+		}
+		if len(p.Annotations) > 0 { // shared by several pods
+			kept := p.Annotations
+			StripPod(&p)
+			if reflect.ValueOf(kept).Pointer() != reflect.ValueOf(p.Annotations).Pointer() {
+				t.Errorf("%s: stripped twice it has another map", tt.why)
+			}
+		}
+	}
+}
+
 // TestStripNode: of what a node runs on all is kept that nodes may have in common.
 func TestStripNode(t *testing.T) {
-	n := corev1.Node{Status: corev1.NodeStatus{
-		Capacity: corev1.ResourceList{"cpu": resource.MustParse("4")}, Images: []corev1.ContainerImage{{SizeBytes: 1}},
+	at := metav1.Unix(1_800_000_000, 0)
+	condition := corev1.NodeCondition{Type: "FrequentContainerdRestart", Status: corev1.ConditionTrue, Reason: "r", Message: "m", LastTransitionTime: at, LastHeartbeatTime: at}
+	meta := metav1.ObjectMeta{Name: "n", Labels: map[string]string{"type": "virtual-kubelet"}, DeletionTimestamp: &at, Finalizers: []string{"f"}}
+	spec := corev1.NodeSpec{Unschedulable: true, Taints: []corev1.Taint{{Key: "k"}}}
+	n := corev1.Node{ObjectMeta: *meta.DeepCopy(), Spec: *spec.DeepCopy(), Status: corev1.NodeStatus{
+		Conditions: []corev1.NodeCondition{condition},
+		Capacity:   corev1.ResourceList{"cpu": resource.MustParse("4")}, Images: []corev1.ContainerImage{{SizeBytes: 1}},
 		NodeInfo: corev1.NodeSystemInfo{
 			KubeletVersion: "v1.37.1", KernelVersion: "6.12", ContainerRuntimeVersion: "containerd://2.2", OSImage: "Debian", OperatingSystem: "linux", Architecture: "arm64",
 			MachineID: "m", SystemUUID: "s", BootID: "b",
 		},
 	}}
 	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("3")}
+	n.Annotations, n.Spec.PodCIDR = map[string]string{"a": "b"}, "10.0.0.0/24"
 	StripNode(&n)
-	want := corev1.Node{Status: corev1.NodeStatus{
+	want := corev1.Node{ObjectMeta: meta, Spec: spec, Status: corev1.NodeStatus{
+		Conditions:  []corev1.NodeCondition{condition},
 		Allocatable: corev1.ResourceList{"cpu": resource.MustParse("3")},
 		NodeInfo: corev1.NodeSystemInfo{
 			KubeletVersion: "v1.37.1", KernelVersion: "6.12", ContainerRuntimeVersion: "containerd://2.2", OSImage: "Debian", OperatingSystem: "linux", Architecture: "arm64",
