@@ -216,6 +216,7 @@ func fieldsOf(o runtime.Object) fields.Set {
 	f := fields.Set{"metadata.name": o.(metav1.Object).GetName(), "metadata.namespace": o.(metav1.Object).GetNamespace()}
 	if e, ok := o.(*corev1.Event); ok {
 		f["type"] = e.Type
+		f["reason"] = e.Reason
 		f["involvedObject.kind"] = e.InvolvedObject.Kind
 		f["involvedObject.name"] = e.InvolvedObject.Name
 	}

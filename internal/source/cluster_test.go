@@ -117,7 +117,7 @@ func TestReadAsksHow(t *testing.T) {
 	slices.Sort(s.requests)
 	want := []string{
 		"GET /api/v1/namespaces/kube-system/events?fieldSelector=involvedObject.kind%3DDaemonSet%2CinvolvedObject.name%3Dagent&limit=500",
-		"GET /api/v1/namespaces/kube-system/events?fieldSelector=involvedObject.kind%3DPod%2Ctype%3DWarning&limit=500",
+		"GET /api/v1/namespaces/kube-system/events?fieldSelector=involvedObject.kind%3DPod%2Creason%21%3DScheduled%2Creason%21%3DCreated%2Creason%21%3DStarted&limit=500",
 		"GET /api/v1/namespaces/kube-system/pods?labelSelector=app%3Dagent&limit=500",
 		"GET /api/v1/nodes?limit=500",
 		"GET /apis/apps/v1/namespaces/kube-system/controllerrevisions?limit=500",
@@ -134,6 +134,35 @@ func TestReadAsksHow(t *testing.T) {
 	}
 	if got := s.headers.Get("User-Agent"); got != "kubectl-ds/test" {
 		t.Errorf("user agent: %s", got)
+	}
+}
+
+// TestManyStarts: where many pods of the namespace have started, the warnings about those that are not ready are there
+// all the same, and no more than some pages are read for nothing.
+func TestManyStarts(t *testing.T) {
+	for _, tt := range []struct {
+		normal int
+		want   string // events
+		lists  int    // of them, with that of the DaemonSet
+	}{
+		{mostNormal - 1, "p w", 1 + 5},
+		{mostNormal + 2, "w", 1 + 5 + 1},
+	} {
+		w := parseWorld(t, "ds agent\nnode n1\npod ill app=agent owner=agent\nevent p about=Pod/ill normal reason=Pulling\nevent w about=Pod/ill")
+		for i := range tt.normal {
+			w = append(w, parseObject(t, []string{"event", fmt.Sprint("o", i), "about=Pod/other", "normal", "reason=Pulled"}))
+		}
+		s := newAPIServer(t, w)
+		got, err := newCluster(t, s).Read(background, agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events := outlineOf(got).Events; events != tt.want || len(got.Gaps) > 0 {
+			t.Errorf("%d others: events %q, want %q; %v", tt.normal, events, tt.want, got.Gaps)
+		}
+		if n := s.asked()["events"]; n != tt.lists {
+			t.Errorf("%d others: %d lists, want %d", tt.normal, n, tt.lists)
+		}
 	}
 }
 

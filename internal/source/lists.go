@@ -262,7 +262,7 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 	}
 	for _, s := range all {
 		if own := troubledOf(s.Pods); len(own) > 0 {
-			s.Events = lastOfEach(append(s.Events, filter(read, own.concerned)...), keyOf[corev1.Event])
+			s.Events = newestOfEach(lastOfEach(append(s.Events, filter(read, own.concerned)...), keyOf[corev1.Event]))
 			s.Gaps = ordered(append(s.Gaps, gaps...))
 			order(s)
 		}
@@ -270,14 +270,49 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 	return nil
 }
 
-// podEvents reads the warnings about the pods: one list for all of them, and
-// none when there is no such pod. The API has no selector for several pods.
+// podEvents reads the events about the pods that are wanted, in one list for all of them, and
+// none when there is no such pod. The API has no selector for several pods, nor for one reason
+// of several: what nobody wants of every pod that starts is left out by its reason. Where many
+// pods of the namespace start, warnings are read alone.
 func (c *Cluster) podEvents(ctx context.Context, namespace string, whose troubled) ([]corev1.Event, []snapshot.Gap, error) {
 	if len(whose) == 0 {
 		return nil, nil, nil
 	}
-	return c.events(ctx, namespace, whose.concerned,
-		fields.OneTermEqualSelector("involvedObject.kind", "Pod"), fields.OneTermEqualSelector("type", corev1.EventTypeWarning))
+	ofPods := fields.OneTermEqualSelector("involvedObject.kind", "Pod")
+	which := []fields.Selector{ofPods}
+	for _, reason := range []string{"Scheduled", "Created", "Started"} {
+		which = append(which, fields.OneTermNotEqualSelector("reason", reason))
+	}
+	read, gaps, err := list(ctx, c, snapshot.Events, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()},
+		unlessManyNormal(c.api.Events(namespace).List), whose.concerned)
+	if errors.Is(err, errManyOthers) {
+		read, gaps, err = c.events(ctx, namespace, whose.concerned, ofPods, fields.OneTermEqualSelector("type", corev1.EventTypeWarning))
+	}
+	return newestOfEach(read), gaps, err
+}
+
+// mostNormal is how many events that are no warnings are read for those that are wanted of them.
+const mostNormal = 2000
+
+// unlessManyNormal returns a lister of events that gives up after a page where there are more that
+// are no warnings.
+func unlessManyNormal(ask lister[corev1.Event]) lister[corev1.Event] {
+	normal := 0
+	return func(ctx context.Context, o metav1.ListOptions, each func(*corev1.Event) error) (metav1.ListMeta, error) {
+		if o.Continue == "" {
+			normal = 0
+		}
+		page, err := ask(ctx, o, func(e *corev1.Event) error {
+			if e.Type != corev1.EventTypeWarning {
+				normal++
+			}
+			return each(e)
+		})
+		if err == nil && normal > mostNormal {
+			err = errManyOthers
+		}
+		return page, err
+	}
 }
 
 func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -242,10 +243,51 @@ func troubledOf(pods []corev1.Pod) troubled {
 	return t
 }
 
-// concerned reports whether an event is a warning about one of the pods.
+// concerned reports whether an event is about one of the pods, and wanted: a warning, or what the
+// kubelet says of images and of containers that it ends.
 func (t troubled) concerned(o metav1.Object) bool {
 	e := o.(*corev1.Event)
-	return e.Type == corev1.EventTypeWarning && e.InvolvedObject.Kind == "Pod" && t[e.InvolvedObject.UID]
+	return e.InvolvedObject.Kind == "Pod" && t[e.InvolvedObject.UID] && (e.Type == corev1.EventTypeWarning || slices.Contains(normalReasons, e.Reason))
+}
+
+// normalReasons are the reasons of events about pods that are wanted though they are no warnings.
+var normalReasons = []string{"Pulling", "Pulled", "Killing"}
+
+// newestOfEach drops of the events about pods that are no warnings all but the newest of a pod, a reason
+// and a container. Where the event does not name the container, its message tells it from others.
+func newestOfEach(all []corev1.Event) []corev1.Event {
+	type subject struct {
+		pod            types.UID
+		reason, within string
+	}
+	of := func(e *corev1.Event) subject {
+		return subject{e.InvolvedObject.UID, e.Reason, cmp.Or(e.InvolvedObject.FieldPath, e.Message)}
+	}
+	newest := map[subject]*corev1.Event{}
+	for i := range all {
+		if e := &all[i]; isNormal(e) {
+			if old := newest[of(e)]; old == nil || cmp.Or(lastSeen(old).Compare(lastSeen(e)), strings.Compare(old.Name, e.Name)) < 0 {
+				newest[of(e)] = e
+			}
+		}
+	}
+	return those(all, func(o metav1.Object) bool {
+		e := o.(*corev1.Event)
+		return !isNormal(e) || newest[of(e)] == e
+	})
+}
+
+// isNormal reports whether an event is about a pod, and no warning.
+func isNormal(e *corev1.Event) bool {
+	return e.InvolvedObject.Kind == "Pod" && e.Type != corev1.EventTypeWarning
+}
+
+// lastSeen is when an event happened last.
+func lastSeen(e *corev1.Event) time.Time {
+	if e.Series != nil && e.Series.LastObservedTime.After(e.LastTimestamp.Time) {
+		return e.Series.LastObservedTime.Time
+	}
+	return cmp.Or(e.LastTimestamp.Time, e.EventTime.Time, e.CreationTimestamp.Time)
 }
 
 func ready(p *corev1.Pod) bool {

@@ -278,7 +278,7 @@ func (s *skimmed) ofObject() (object, bool) {
 }
 
 // ofNobody reports whether this is an event that no answer reads: of the events about pods only
-// warnings are read, and of all others those about DaemonSets.
+// warnings and those of normalReasons are read, and of all others those about DaemonSets.
 func (s *skimmed) ofNobody() bool {
 	if s.kind.Kind != "Event" || heldTypes[s.kind] == nil {
 		return false
@@ -291,10 +291,11 @@ func (s *skimmed) ofNobody() bool {
 	subject, okSubject := s.keys(about)
 	kind, okKind := plainScalar([]byte(subject["kind"]))
 	severity, okSeverity := plainScalar([]byte(s.inline["type"]))
+	reason, okReason := plainScalar([]byte(s.inline["reason"]))
 	if !ok || !okSubject || !okKind || !okSeverity || meta["name"] == "" || meta["namespace"] == "" {
 		return false
 	}
-	return kind != "DaemonSet" && (kind != "Pod" || severity == "Normal")
+	return kind != "DaemonSet" && (kind != "Pod" || severity == "Normal" && okReason && !slices.Contains(normalReasons, reason))
 }
 
 // sortedKeys returns the keys of the maps, each once.

@@ -233,14 +233,14 @@ func (w *dumped) other(i int, s *snapshot.Snapshot) jsonObject {
 			about["name"], about["uid"] = p.Name, string(p.UID)
 		}
 		if w.IntN(3) > 0 {
-			o := jsonObject{"apiVersion": "v1", "kind": "Event", "metadata": w.meta(fmt.Sprint("e", i), s.DaemonSet.Namespace), "involvedObject": about, "type": w.text("Normal", "Warning"), "reason": "R", "message": w.text("m", "a: b", "kind: Pod", "two\nlines"),
+			o := jsonObject{"apiVersion": "v1", "kind": "Event", "metadata": w.meta(fmt.Sprint("e", i), s.DaemonSet.Namespace), "involvedObject": about, "type": w.text("Normal", "Warning"), "reason": w.text("R", "Pulling", "Killing"), "message": w.text("m", "a: b", "kind: Pod", "two\nlines"),
 				"firstTimestamp": w.when(), "lastTimestamp": w.pick(w.when(), nil), "eventTime": nil, "source": jsonObject{}}
 			if w.IntN(3) == 0 {
 				o["series"] = jsonObject{"count": 3, "lastObservedTime": w.moment()}
 			}
 			return o
 		}
-		return jsonObject{"apiVersion": w.text("events.k8s.io/v1", "events.k8s.io/v1beta1"), "kind": "Event", "metadata": w.meta(fmt.Sprint("e", i), s.DaemonSet.Namespace), "regarding": about, "type": w.text("Normal", "Warning"), "reason": "R", "note": "n",
+		return jsonObject{"apiVersion": w.text("events.k8s.io/v1", "events.k8s.io/v1beta1"), "kind": "Event", "metadata": w.meta(fmt.Sprint("e", i), s.DaemonSet.Namespace), "regarding": about, "type": w.text("Normal", "Warning"), "reason": w.text("R", "Pulled"), "note": "n",
 			"eventTime": w.moment(), "deprecatedLastTimestamp": w.pick(w.when(), nil), "series": w.pick(nil, jsonObject{"count": 2, "lastObservedTime": w.moment()})}
 	case 6:
 		return jsonObject{"apiVersion": "template.openshift.io/v1", "kind": "Template", "metadata": w.meta(name, namespace), "objects": []any{pod, jsonObject{"apiVersion": "v1", "kind": "Service", "metadata": jsonObject{"name": "s"}}}}

@@ -258,6 +258,27 @@ func TestSourcesAgree(t *testing.T) {
 			"events are those about the DaemonSet, and warnings about pods that are not ready or end",
 		},
 		{
+			`ds a
+			 node n1
+			 pod well app=a owner=a ready
+			 pod ill app=a owner=a
+			 pod ending app=a owner=a ready ending
+			 rev r1 app=a owner=a
+			 event e1 about=DaemonSet/a normal
+			 event e2 about=Pod/ill normal reason=Pulling of=c before=9
+			 event e3 about=Pod/ill normal reason=Pulling of=c before=3
+			 event e4 about=Pod/ill normal reason=Pulling of=d before=60
+			 event e5 about=Pod/ill normal reason=Pulled of=c before=30
+			 event e6 about=Pod/ill normal reason=Started of=c
+			 event e7 about=Pod/ill normal reason=SandboxChanged
+			 event e8 about=Pod/ending normal reason=Killing of=c
+			 event e9 about=Pod/well normal reason=Killing of=c
+			 event w1 about=Pod/ill reason=Unhealthy of=c before=9
+			 event w2 about=Pod/ill reason=Unhealthy of=c before=3`,
+			[]outline{{"kube-system/a", "n1", "ending ill well", "r1", "e1 e3 e4 e5 e8 w1 w2"}},
+			"and of those that are no warnings the newest ones about the images of a container, and about its end",
+		},
+		{
 			`ds b
 			 ds a
 			 ds a ns=default uid=x

@@ -33,7 +33,7 @@ type world []runtime.Object
 //	pod NAME      words: app=X its label; owner=X its DaemonSet; ready; ending; node=X (default: n1), node= for none;
 //	              nominated=X; cpu=100m what it requests; priority=N; port=N of the node; phase=X (default: Running)
 //	rev NAME      a ControllerRevision; words: app=X, owner=X
-//	event NAME    words: about=Kind/NAME, normal (a warning otherwise)
+//	event NAME    words: about=Kind/NAME, normal (a warning otherwise), reason=X, of=X the container, before=N seconds ago
 //	pdb NAME      a PodDisruptionBudget; words: selects=X the pods with app=X,
 //	              selects= all of the namespace, selects=? what cannot be parsed
 //	other NAME    a ConfigMap
@@ -207,12 +207,17 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 		if _, normal := has["normal"]; normal {
 			o.Type = corev1.EventTypeNormal
 		}
+		o.Reason = cmp.Or(has["reason"], o.Reason)
+		if of := has["of"]; of != "" {
+			o.InvolvedObject.FieldPath = "spec.containers{" + of + "}"
+		}
+		o.LastTimestamp = metav1.NewTime(at.Add(-time.Duration(number("before")) * time.Second))
 		k, n, _ := strings.Cut(has["about"], "/")
 		uid := has["aboutuid"]
 		if uid == "" {
 			uid = "uid-of-" + map[string]string{"DaemonSet": "ds", "Pod": "pod"}[k] + "-" + n
 		}
-		o.InvolvedObject = corev1.ObjectReference{Kind: k, Namespace: meta.Namespace, Name: n, UID: types.UID(uid)}
+		o.InvolvedObject.Kind, o.InvolvedObject.Namespace, o.InvolvedObject.Name, o.InvolvedObject.UID = k, meta.Namespace, n, types.UID(uid)
 		return o
 	case "pdb":
 		o := &policyv1.PodDisruptionBudget{ObjectMeta: meta, Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1}}

@@ -132,6 +132,7 @@ var slots = map[string]slot{
 		return each(text, " ", func(s string) string { return w.name("priorityclass", s) })
 	}},
 	"volume":         slotOf(`[^"\s]*`, "volume"),
+	"pv":             slotOf(`[^"\s]*`, "persistentvolume"),
 	"configmap":      slotOf(`[a-z0-9][a-z0-9.-]*`, "configmap"),
 	"secret":         slotOf(`[a-z0-9][a-z0-9.-]*`, "secret"),
 	"serviceaccount": slotOf(`[a-z0-9][a-z0-9.-]*`, "serviceaccount"),
@@ -351,6 +352,9 @@ Back-off pulling image "{image}"
 Failed to pull image "{image}"
 Successfully pulled image "{image}"
 Pulling image "{image}"
+in {duration} ({duration} including waiting). Image size: {n} bytes.
+in {duration} ({duration} including waiting)
+Container image "{image}" already present on machine and can be accessed by the pod
 Container image "{image}" already present on machine
 Container image "{image}" is not present with pull policy of Never
 failed to pull and unpack image "{image}"
@@ -366,7 +370,10 @@ configmap "{configmap}" not found
 persistentvolumeclaim "{claim}" not found
 couldn't find key {item} in ConfigMap {namespace}/{configmap}
 couldn't find key {item} in Secret {namespace}/{secret}
-Multi-Attach error for volume "{volume}"
+Multi-Attach error for volume "{pv}" Volume is already exclusively attached to one node and can't be attached to another
+Multi-Attach error for volume "{pv}" Volume is already used by pod(s)
+Multi-Attach error for volume "{pv}"
+AttachVolume.Attach failed for volume "{pv}"
 MountVolume.SetUp failed for volume "{volume}"
 for volume "{volume}"
 ephemeral local storage
@@ -380,6 +387,10 @@ Readiness probe failed:
 Liveness probe failed:
 Startup probe failed:
 HTTP probe failed with statuscode: {n}
+Stopping container {container}
+Container {container} failed liveness probe, will be restarted
+Container {container} failed startup probe, will be restarted
+Container {container} definition changed, will be restarted
 Created container: {container}
 Created container {container}
 Started container {container}

@@ -39,6 +39,16 @@ func TestMessages(t *testing.T) {
 		},
 		{"0/2 nodes are available: 1 has free ports for us, 1 is ours [NodeAffinity].", "0/2 nodes are available: <hidden> free ports <hidden>, <hidden> [NodeAffinity].", "the words that a cause is read from"},
 		{`Back-off pulling image "reg.acme.com/agent:1.9.0": ErrImagePull: rpc error: code = NotFound desc = no such agent`, `Back-off pulling image "image-2:1.9.0": ErrImagePull: rpc error: code = NotFound desc = <hidden>`, "an image, whose version stays"},
+		{
+			`Successfully pulled image "reg.acme.com/agent:1.9.0" in 1.2s (3m0.5s including waiting). Image size: 123 bytes.`,
+			`Successfully pulled image "image-2:1.9.0" in 1.2s (3m0.5s including waiting). Image size: 123 bytes.`, "how long a pull took",
+		},
+		{"Container acme failed liveness probe, will be restarted", "Container container-1 failed liveness probe, will be restarted", "who is restarted, and why"},
+		{"Stopping container acme", "Stopping container container-1", "who ends"},
+		{
+			`Multi-Attach error for volume "pvc-acme" Volume is already used by pod(s) acme-1, acme-2`, `Multi-Attach error for volume "persistentvolume-1" Volume is already used by pod(s) <hidden>, <hidden>`,
+			"a volume that another node has",
+		},
 		{"exec /opt/acme: Exec Format Error", "<hidden>: Exec Format Error", "that an image is for another platform, in any case"},
 		{`couldn't find key level in ConfigMap kube-system/config`, `couldn't find key item-1 in ConfigMap namespace-1/configmap-1`, "a key of a ConfigMap"},
 		{`nodes is forbidden: User "jo" cannot list resource "nodes" in API group "" at the cluster scope`, `nodes is forbidden: User "<hidden>" cannot list resource "nodes" in API group "" at the cluster scope`, "what may not be done, and not by whom"},

@@ -48,7 +48,9 @@ type Snapshot struct {
 	// those that the DaemonSet selects, by name; from a dump also those that it owns and does not select
 	Pods []corev1.Pod `json:"pods"`
 
-	// about the DaemonSet, and warnings about its pods that are not ready or terminating; by name
+	// about the DaemonSet, and about its pods that are not ready or terminating; by name. Of those about pods there are
+	// warnings, and for each container the newest `Pulling`, `Pulled` and `Killing`; these are missing while a watch
+	// follows, in older files, and where a cluster has thousands of them in the namespace
 	Events []corev1.Event `json:"events"`
 
 	// those that select the labels of the template, by name, without their status (zeros stand there); older files do
