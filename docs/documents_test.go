@@ -434,6 +434,7 @@ func TestSnapshot(t *testing.T) {
 	s.Gaps = []snapshot.Gap{{What: snapshot.Events, Why: snapshot.NotGiven}}
 	s.Names, s.OpenShift = snapshot.StandIns, &snapshot.OpenShift{}
 	s.OtherPods, s.Admission, s.References, s.Volumes = &snapshot.OtherPods{}, &snapshot.Admission{}, &snapshot.References{}, &snapshot.Volumes{}
+	s.Controller = &snapshot.ControllerLease{}
 	raw, err := snapshot.Encode(s)
 	if err != nil {
 		t.Fatal(err)

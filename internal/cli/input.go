@@ -152,6 +152,7 @@ type reader interface {
 	AddAdmission(context.Context, ...source.Creation) ([]*snapshot.Snapshot, error)
 	AddReferences(context.Context, *snapshot.Snapshot, []snapshot.Wanted) (*snapshot.Snapshot, error)
 	AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error)
+	AddController(context.Context, []*snapshot.Snapshot) ([]*snapshot.Snapshot, error)
 }
 
 // open returns the reader, which it makes once, and the namespace that was asked for. In a
@@ -292,11 +293,11 @@ func (in *input) knowing(ctx context.Context, st *daemonset.State, n cause.Needs
 }
 
 // knowingAll returns States with what else answers about them need: what creations share
-// is read once, and so are the other pods of a node.
+// is read once, and so are the other pods of a node, and the Lease of the controller.
 func (in *input) knowingAll(ctx context.Context, all []*daemonset.State, needs []cause.Needs) ([]*daemonset.State, error) {
 	read := make([]*snapshot.Snapshot, len(all))
 	var creations []source.Creation
-	var refused, waiting []int // which of them
+	var refused, waiting, led []int // which of them
 	var together cause.Needs
 	for i, st := range all {
 		read[i] = st.Snapshot
@@ -305,6 +306,9 @@ func (in *input) knowingAll(ctx context.Context, all []*daemonset.State, needs [
 		}
 		if len(needs[i].Nodes) > 0 {
 			waiting, together = append(waiting, i), together.And(needs[i])
+		}
+		if needs[i].Controller {
+			led = append(led, i)
 		}
 	}
 	if len(creations) > 0 {
@@ -316,30 +320,45 @@ func (in *input) knowingAll(ctx context.Context, all []*daemonset.State, needs [
 			read[at] = found[i]
 		}
 	}
-	if len(waiting) > 0 {
-		var of []*snapshot.Snapshot
-		for _, at := range waiting {
-			of = append(of, read[at])
-		}
-		found, err := in.opened.AddOtherPods(ctx, of, together.Nodes)
-		if err != nil {
-			return nil, err
-		}
-		for i, at := range waiting {
-			read[at] = found[i]
-		}
+	err := some(read, waiting, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
+		return in.opened.AddOtherPods(ctx, of, together.Nodes)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := some(read, led, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) { return in.opened.AddController(ctx, of) }); err != nil {
+		return nil, err
 	}
 	out := make([]*daemonset.State, len(all))
 	for i, st := range all {
 		if len(needs[i].Claims) > 0 {
-			var err error
-			if read[i], err = in.opened.AddVolumes(ctx, read[i], needs[i].Claims, needs[i].Nodes); err != nil {
+			nodes := append([]string{}, needs[i].Nodes...) // without any, of none: nil is all of them
+			if read[i], err = in.opened.AddVolumes(ctx, read[i], needs[i].Claims, nodes); err != nil {
 				return nil, err
 			}
 		}
 		out[i] = st.Reading(read[i])
 	}
 	return out, nil
+}
+
+// some replaces those of the Snapshots that are at these places by what more returns for them.
+func some(all []*snapshot.Snapshot, at []int, more func([]*snapshot.Snapshot) ([]*snapshot.Snapshot, error)) error {
+	if len(at) == 0 {
+		return nil
+	}
+	of := make([]*snapshot.Snapshot, len(at))
+	for i, place := range at {
+		of[i] = all[place]
+	}
+	found, err := more(of)
+	if err != nil {
+		return err
+	}
+	for i, place := range at {
+		all[place] = found[i]
+	}
+	return nil
 }
 
 // readEach calls each with the Snapshots that were chosen, with some after the other where

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -167,13 +169,16 @@ func (in *input) checked(parts []snapshot.What) (may string, check screen.Comman
 	what := cmp.Or(map[snapshot.What]string{
 		snapshot.PodsOfOthers: "pods", snapshot.BudgetsOfOthers: "poddisruptionbudgets", snapshot.Webhooks: "validatingwebhookconfigurations",
 		snapshot.NamespaceNodeSelector: "namespaces", snapshot.DefaultNodeSelector: "kubecontrollermanagers.operator.openshift.io",
+		snapshot.Leases: "leases.coordination.k8s.io",
 	}[of], string(of))
 	verb := "list"
-	if slices.Contains([]snapshot.What{snapshot.Namespaces, snapshot.NamespaceNodeSelector, snapshot.DefaultNodeSelector, snapshot.RuntimeClasses, snapshot.ServiceAccounts, snapshot.PersistentVolumes}, of) || slices.Contains(snapshot.ReferenceWhats, of) {
+	if slices.Contains([]snapshot.What{snapshot.Namespaces, snapshot.NamespaceNodeSelector, snapshot.DefaultNodeSelector, snapshot.RuntimeClasses, snapshot.ServiceAccounts, snapshot.PersistentVolumes, snapshot.Leases}, of) || slices.Contains(snapshot.ReferenceWhats, of) {
 		verb = "get"
 	}
 	check = screen.Command{screen.Word("kubectl auth can-i " + verb + " " + what)}
 	switch {
+	case of == snapshot.Leases:
+		check = append(check, "-n "+metav1.NamespaceSystem)
 	case slices.Contains(ofCluster, of):
 	case in.allNamespaces, slices.Contains(snapshot.FitWhats, of):
 		check = append(check, "-A")

@@ -88,6 +88,16 @@ func TestNotesOfGaps(t *testing.T) {
 			"OpenShift: the default is in no namespace, and no role of Kubernetes has it",
 		},
 		{
+			[]string{"leases=no"}, false,
+			[]string{"the lease of kube-controller-manager: not allowed to read, so whether a controller runs is unknown (no); ask somebody who may get leases.coordination.k8s.io (kubectl auth can-i get leases.coordination.k8s.io -n kube-system) to run this, or use --from and a dump that has them"},
+			"the Lease is one in a namespace of Kubernetes",
+		},
+		{
+			[]string{"leases?"}, true,
+			[]string{"the lease of kube-controller-manager: not in the input, so whether a controller runs is unknown; a dump has them by " + kinds + ",leases -A -o yaml"},
+			"and not in the usual dump",
+		},
+		{
 			[]string{"namespaces/node-selector? kubecontrollermanagers?"}, true,
 			[]string{"the node selector of the namespace: not in the input, " + every + "; a dump has them by " + kinds + ",ns -A -o yaml"},
 			"OpenShift: the namespaces are not in the usual dump; that it has no default is an assumption",

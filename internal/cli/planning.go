@@ -149,13 +149,13 @@ func changed(r *whatif.Result, known plan.Options) planned {
 }
 
 // share adds to the States of changes what else their plans need, once what they share; of
-// those of a list only what admits the pods that they create.
+// those of a list only what admits the pods that they create, and who creates them.
 func (o *planning) share(ctx context.Context, results []*whatif.Result, listed bool) error {
 	states, needs := make([]*daemonset.State, len(results)), make([]cause.Needs, len(results))
 	for i, r := range results {
 		states[i], needs[i] = r.State, plan.NeedsOf(r.State, o.known.Fit)
 		if listed {
-			needs[i] = cause.Needs{Admission: needs[i].Admission}
+			needs[i] = cause.Needs{Admission: needs[i].Admission, Controller: needs[i].Controller}
 		}
 	}
 	states, err := o.knowingAll(ctx, states, needs)

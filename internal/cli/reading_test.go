@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -55,6 +56,14 @@ func (n *noting) AddVolumes(_ context.Context, s *snapshot.Snapshot, claims, nod
 	return s.Reaching(&snapshot.Volumes{Nodes: nodes}, nil), nil
 }
 
+func (n *noting) AddController(_ context.Context, all []*snapshot.Snapshot) (out []*snapshot.Snapshot, _ error) {
+	for _, s := range all {
+		out = append(out, s.ControlledBy(&snapshot.ControllerLease{}, nil))
+	}
+	n.note("controller", out)
+	return out, nil
+}
+
 // unroomy has the scheduler find no room for the pod of a node, which has a claim.
 func unroomy(pod string) dstest.Option {
 	return dstest.Pod(pod, func(p *corev1.Pod) {
@@ -77,6 +86,31 @@ func named(t *testing.T, name, grid string, options ...dstest.Option) *daemonset
 		t.Fatal(err)
 	}
 	return st
+}
+
+// TestKnowingAll: each State gets what it needs, of one reading, and the others nothing.
+func TestKnowingAll(t *testing.T) {
+	all := []*daemonset.State{named(t, "a", "N"), named(t, "b", "N"), named(t, "c", "N"), named(t, "d", "N")}
+	r := &noting{}
+	in := &input{opened: r}
+	read, err := in.knowingAll(t.Context(), all, []cause.Needs{{Controller: true}, {Claims: []string{"data"}}, {}, {Controller: true, Admission: true, Nodes: []string{"n0"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"admission d", "pods d of n0", "controller a d", "volumes b of data of "}, r.asked); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var has []string
+	for _, st := range read {
+		s := st.Snapshot
+		has = append(has, fmt.Sprintf("%s %t %t %t %t", st.DaemonSet.Name, s.Controller != nil, s.Admission != nil, s.OtherPods != nil, s.Volumes != nil))
+	}
+	if diff := cmp.Diff([]string{"a true false false false", "b false false false true", "c false false false false", "d true true true false"}, has); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if v := read[1].Snapshot.Volumes; v.Nodes == nil {
+		t.Error("claims without a node ask for all nodes")
+	}
 }
 
 // TestListsRead: an answer about several DaemonSets reads once what they share, only for

@@ -30,15 +30,16 @@ func newSnapshot(c *common) *cobra.Command {
 			revisions, pods and events, the PodDisruptionBudgets that select its pods, and all
 			nodes. Every command gives the same answer from them with --from. NAME may be
 			NAMESPACE/NAME; -A or -l in its place takes all DaemonSets, or those with some
-			labels. Images of nodes, annotations of nodes
-			and pods, and managed fields other than the DaemonSet's are left out.
+			labels. Images of nodes, annotations of nodes, those of pods that do not say who changed
+			the pod at admission, and managed fields other than the DaemonSet's are left out.
 
 			It also has what the API server checks when a pod is created: the namespace with
 			its ResourceQuotas and LimitRanges, the PriorityClasses, the ServiceAccount and
 			RuntimeClass of the template, and the names of the webhooks and admission policies
 			that may reject or change the pod; and of the ConfigMaps, Secrets and
 			PersistentVolumeClaims that the template refers to, whether they exist, and the
-			names of their keys; and the PersistentVolumes of these claims. It has a row for each
+			names of their keys; and the PersistentVolumes of these claims. Where the controller does
+			nothing, it has who holds the Lease of kube-controller-manager. It has a row for each
 			other pod on the nodes where a pod of the DaemonSet is not scheduled, on those that
 			get a pod and have none, on those where the new pod takes more or something else
 			than the one it replaces, and with --fit on all nodes: namespace, name, node,
@@ -207,8 +208,7 @@ func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, 
 		return nil, err
 	}
 	needs := make([]cause.Needs, len(all))
-	var waiting []*snapshot.Snapshot
-	var of []int        // which of them
+	var of, led []int   // which of them
 	nodes := []string{} // nil: all
 	for i, s := range all {
 		st, err := in.state(s)
@@ -217,21 +217,21 @@ func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, 
 		}
 		needs[i] = plan.NeedsOf(st, fit).And(cause.Needs{Claims: snapshot.ClaimsOf("", &s.DaemonSet.Spec.Template.Spec)})
 		if fit || len(needs[i].Nodes) > 0 {
-			waiting, of, nodes = append(waiting, s), append(of, i), append(nodes, needs[i].Nodes...)
+			of, nodes = append(of, i), append(nodes, needs[i].Nodes...)
+		}
+		if needs[i].Controller {
+			led = append(led, i)
 		}
 	}
 	slices.Sort(nodes)
 	if nodes = slices.Compact(nodes); fit {
 		nodes = nil
 	}
-	if len(waiting) > 0 {
-		read, err := r.AddOtherPods(ctx, waiting, nodes)
-		if err != nil {
-			return nil, err
-		}
-		for i, at := range of {
-			all[at] = read[i]
-		}
+	if err := some(all, of, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) { return r.AddOtherPods(ctx, of, nodes) }); err != nil {
+		return nil, err
+	}
+	if err := some(all, led, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) { return r.AddController(ctx, of) }); err != nil {
+		return nil, err
 	}
 	creations := make([]source.Creation, len(all))
 	for i := range all {

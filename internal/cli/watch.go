@@ -239,7 +239,7 @@ func (f *following) ask(ctx context.Context) {
 	}
 	needs := f.needs
 	f.known, f.asking, f.knows = f.asks, f.w.Now(), make(chan known, 1)
-	bare := st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil))
+	bare := st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil))
 	go func(answer chan<- known) {
 		k := known{bare.Snapshot, nil}
 		k.err = source.Contained(func() error {
@@ -270,7 +270,7 @@ func (f *following) know(k known) error {
 
 // asked tells one question about a DaemonSet from another.
 func asked(st *daemonset.State, n cause.Needs) string {
-	if !n.Admission && len(n.Nodes) == 0 {
+	if !n.Admission && !n.Controller && len(n.Nodes) == 0 {
 		return ""
 	}
 	return fmt.Sprint(n, st.DaemonSet.Generation)

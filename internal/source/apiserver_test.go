@@ -14,6 +14,7 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -75,7 +76,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	namespace, resource, name := "", "", ""
 	path := r.URL.Path
-	for _, group := range []string{"/api/v1/", "/apis/apps/v1/", "/apis/policy/v1/", "/apis/scheduling.k8s.io/v1/", "/apis/node.k8s.io/v1/", "/apis/admissionregistration.k8s.io/v1/", "/apis/storage.k8s.io/v1/", "/apis/operator.openshift.io/v1/"} {
+	for _, group := range []string{"/api/v1/", "/apis/apps/v1/", "/apis/policy/v1/", "/apis/scheduling.k8s.io/v1/", "/apis/node.k8s.io/v1/", "/apis/admissionregistration.k8s.io/v1/", "/apis/storage.k8s.io/v1/", "/apis/operator.openshift.io/v1/", "/apis/coordination.k8s.io/v1/"} {
 		path = strings.TrimPrefix(path, group)
 	}
 	if rest, ok := strings.CutPrefix(path, "namespaces/"); ok && strings.Contains(rest, "/") {
@@ -111,7 +112,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"validatingadmissionpolicies": &admissionv1.ValidatingAdmissionPolicyList{}, "validatingadmissionpolicybindings": &admissionv1.ValidatingAdmissionPolicyBindingList{},
 		"mutatingadmissionpolicies": &admissionv1.MutatingAdmissionPolicyList{}, "mutatingadmissionpolicybindings": &admissionv1.MutatingAdmissionPolicyBindingList{},
 		"persistentvolumeclaims": &corev1.PersistentVolumeClaimList{}, "persistentvolumes": &corev1.PersistentVolumeList{}, "csinodes": &storagev1.CSINodeList{},
-		"kubecontrollermanagers": &metav1.List{},
+		"kubecontrollermanagers": &metav1.List{}, "leases": &coordinationv1.LeaseList{},
 	}[resource]
 	if list == nil {
 		s.fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, "no such path")
@@ -187,6 +188,8 @@ func resourceOf(o runtime.Object) string {
 		return "csinodes"
 	case *kubeControllerManager:
 		return "kubecontrollermanagers"
+	case *coordinationv1.Lease:
+		return "leases"
 	case *corev1.ResourceQuota:
 		return "resourcequotas"
 	case *corev1.LimitRange:

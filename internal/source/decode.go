@@ -50,6 +50,7 @@ type object struct {
 
 	referred *inNamespace // what is kept of a kind that pods refer to
 	manager  *manager     // of an object of ofManagers
+	lease    *leaseRead   // of a Lease in the namespace of kube-controller-manager
 	attached []string     // of a node: its CSI volumes
 
 	list     bool   // the end of a list of this kind, and no object
@@ -202,7 +203,7 @@ func other(raw []byte, o object) (object, error) {
 		}
 		return o, err
 	}
-	o.note, o.referred, o.manager = passedOver(raw, o.kind), referredOf(o.kind, raw), managerOf(o.kind, raw)
+	o.note, o.referred, o.manager, o.lease = passedOver(raw, o.kind), referredOf(o.kind, raw), managerOf(o.kind, raw), leaseOf(o.kind, raw)
 	if o.kind == ofOperators {
 		o.operator = bytes.Clone(raw)
 	}

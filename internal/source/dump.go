@@ -34,6 +34,7 @@ type Dump struct {
 	admission  admissionStores
 	attached   map[string][]string // CSI volumes, by node
 	manager    *manager            // of OpenShift; nil if there is none
+	leases     leases
 
 	how           How
 	path          string // the one that is being read, of those that were given
@@ -131,6 +132,9 @@ func (d *Dump) add(p location, o object) error {
 	}
 	if o.manager != nil {
 		d.manager = o.manager
+	}
+	if o.lease != nil {
+		d.lease(o.lease)
 	}
 	if o.referred != nil {
 		d.referable[o.referred.namespace] = append(d.referable[o.referred.namespace], o.referred.Referred)
@@ -365,8 +369,9 @@ func (d *Dump) refs() []Ref {
 // must be that of one DaemonSet only, or the error is an [*AmbiguousError].
 //
 // A recorded Snapshot is returned as it was taken, without its OtherPods, its
-// Admission, its References and its Volumes, which AddOtherPods, AddAdmission,
-// AddReferences and AddVolumes give back. Of a plain dump the Snapshot holds more pods than Cluster.Read asks for: those, too, that the
+// Admission, its References, its Volumes and its Controller, which AddOtherPods,
+// AddAdmission, AddReferences, AddVolumes and AddController give back. Of a plain dump
+// the Snapshot holds more pods than Cluster.Read asks for: those, too, that the
 // DaemonSet owns but does not select.
 func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 	var fit []Ref
@@ -440,7 +445,7 @@ func (d *Dump) labels(r Ref) map[string]string {
 
 func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	if s := d.snapshots[r]; s != nil {
-		s = s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil) // until it is asked for
+		s = s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil) // until it is asked for
 		return selected(s, r.Namespace), nil
 	}
 	rel, err := relate(&d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
@@ -488,7 +493,7 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 	}
 	s := d.assemble(rel)
 	if last := d.last(); last != nil && len(s.Nodes) == 0 {
-		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, last.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).Gaps
+		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, last.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil).Gaps
 		s.OpenShift = last.OpenShift
 		s = selected(s, last.DaemonSet.Namespace)
 	}

@@ -51,6 +51,7 @@ var dumpedFor = map[snapshot.What]string{
 	snapshot.LimitRanges: "limits", snapshot.ResourceQuotas: "quota",
 	snapshot.Webhooks:   "validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings",
 	snapshot.ConfigMaps: "cm", snapshot.Claims: "pvc", snapshot.PersistentVolumes: "pvc,pv", snapshot.CSINodes: "csinodes",
+	snapshot.Leases: "leases",
 }
 
 // How says how ReadFiles reads.

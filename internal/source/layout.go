@@ -77,7 +77,7 @@ var resources = map[string]metav1.TypeMeta{
 	"poddisruptionbudgets": {APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
 	"namespaces":           ofNamespaces, "serviceaccounts": ofAccounts, "resourcequotas": ofQuotas, "resourcequota": ofQuotas, "limitranges": ofLimits,
 	"priorityclasses": ofPriorityClasses, "runtimeclasses": ofRuntimeClasses, "persistentvolumes": ofVolumes, "pvs": ofVolumes,
-	"persistentvolumeclaims": ofClaims, "pvcs": ofClaims, "csinodes": ofCSINodes,
+	"persistentvolumeclaims": ofClaims, "pvcs": ofClaims, "csinodes": ofCSINodes, "leases": ofLeases,
 }
 
 // fromRancher reports whether a file is of a bundle of Rancher's support-bundle-kit, which writes

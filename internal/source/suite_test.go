@@ -32,6 +32,7 @@ type reader interface {
 	AddOtherPods(context.Context, []*snapshot.Snapshot, []string) ([]*snapshot.Snapshot, error)
 	AddAdmission(context.Context, ...Creation) ([]*snapshot.Snapshot, error)
 	AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error)
+	AddController(context.Context, []*snapshot.Snapshot) ([]*snapshot.Snapshot, error)
 }
 
 // sources gives the same world by every way there is.
@@ -85,7 +86,7 @@ var kindsOf = map[string]string{
 	"validatingadmissionpolicies": "ValidatingAdmissionPolicy", "validatingadmissionpolicybindings": "ValidatingAdmissionPolicyBinding",
 	"mutatingadmissionpolicies": "MutatingAdmissionPolicy", "mutatingadmissionpolicybindings": "MutatingAdmissionPolicyBinding",
 	"persistentvolumeclaims": "PersistentVolumeClaim", "persistentvolumes": "PersistentVolume", "csinodes": "CSINode",
-	"kubecontrollermanagers": "KubeControllerManager",
+	"kubecontrollermanagers": "KubeControllerManager", "leases": "Lease",
 }
 
 // typedList is what "kubectl get --raw" prints, of every second object: the
@@ -108,6 +109,8 @@ func typedList(t *testing.T, w world, resource string, half int, extension strin
 		group = "operator.openshift.io/v1"
 	case "CSINode":
 		group = "storage.k8s.io/v1"
+	case "Lease":
+		group = "coordination.k8s.io/v1"
 	case "PriorityClass":
 		group = "scheduling.k8s.io/v1"
 	case "RuntimeClass":

@@ -9,6 +9,7 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -59,6 +60,10 @@ type world []runtime.Object
 //	csinode NAME  words: driver=X, limit=N
 //	node NAME     words: attached=DRIVER^HANDLE,... in its status
 //	pod NAME      words: claim=X, own=X a volume with a claim of its own
+//
+// and for the controller:
+//
+//	lease NAME    words: by=X who has it, before=N seconds ago it was renewed
 //
 // Words for all: ns=X (default kube-system, node: none), uid=X (default: made
 // of kind and name), rv=N, gen=N, current=N (the status of a ds), label=X.
@@ -276,6 +281,13 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 			return map[string]any{"projectConfig": map[string]any{"defaultNodeSelector": selector}}
 		}
 		return &kubeControllerManager{ObjectMeta: meta, Spec: map[string]any{"managementState": "Managed", "observedConfig": config("observed"), "unsupportedConfigOverrides": config("overridden")}}
+	case "lease":
+		o, seconds, acquired := &coordinationv1.Lease{ObjectMeta: meta}, int32(15), metav1.NewMicroTime(at.Add(-time.Hour))
+		renewed := metav1.NewMicroTime(at.Add(-time.Duration(number("before")) * time.Second))
+		if by := has["by"]; by != "" {
+			o.Spec = coordinationv1.LeaseSpec{HolderIdentity: &by, LeaseDurationSeconds: &seconds, AcquireTime: &acquired, RenewTime: &renewed}
+		}
+		return o
 	case "other":
 		return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"k": "v"}}
 	}
@@ -364,8 +376,12 @@ func (k *kubeControllerManager) DeepCopyObject() runtime.Object {
 // typed returns a copy of o that says what it is.
 func typed(o runtime.Object) runtime.Object {
 	o = o.DeepCopyObject()
-	if _, is := o.(*kubeControllerManager); is {
+	switch o.(type) { // of groups that are read as JSON
+	case *kubeControllerManager:
 		o.GetObjectKind().SetGroupVersionKind(ofManagers.GroupVersionKind())
+		return o
+	case *coordinationv1.Lease:
+		o.GetObjectKind().SetGroupVersionKind(ofLeases.GroupVersionKind())
 		return o
 	}
 	kinds, _, err := apiScheme().ObjectKinds(o)

@@ -217,6 +217,7 @@ var (
 		snapshot.FitUnknown:               "unknown whether a further pod fits on its node",
 		snapshot.VictimsAssumed:           "a preemption is computed as if no PodDisruptionBudget protected a pod",
 		snapshot.VolumesUnchecked:         "whether its volumes keep a new pod from its node is not checked",
+		snapshot.ControllerUnknown:        "whether a controller runs is unknown",
 		snapshot.ReferencesUnchecked:      "whether what a new pod refers to exists is not checked",
 		snapshot.CausesReduced:            "rejected creations and the messages of scheduler and kubelet are missing",
 		snapshot.RulesAssumed:             "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
@@ -230,7 +231,7 @@ func partWords(what snapshot.What) string {
 	named := map[snapshot.What]string{
 		snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes", snapshot.PodStatus: "the status of pods",
 		snapshot.NamespaceNodeSelector: "the node selector of the namespace", snapshot.DefaultNodeSelector: "the default node selector of the controller",
-		snapshot.PersistentVolumes: "persistentvolumes and their claims", snapshot.PodsOfOthers: "the other pods on the nodes", snapshot.BudgetsOfOthers: "the poddisruptionbudgets of the other pods",
+		snapshot.PersistentVolumes: "persistentvolumes and their claims", snapshot.PodsOfOthers: "the other pods on the nodes", snapshot.BudgetsOfOthers: "the poddisruptionbudgets of the other pods", snapshot.Leases: "the lease of kube-controller-manager",
 	}
 	return cmp.Or(named[what], string(what))
 }

@@ -13,6 +13,8 @@ type Needs struct {
 	Admission bool     // what the API server looks at when it is asked to create a pod
 	Nodes     []string // whose other pods decide whether a pod fits there, sorted
 	Claims    []string // whose volumes decide whether it fits on these nodes, sorted
+
+	Controller bool // who runs the DaemonSet controller
 }
 
 // mostPending is of how many nodes the other pods are needed that have a pod which is not
@@ -97,7 +99,7 @@ func unscheduled(p daemonset.Pod) bool {
 
 // And returns both.
 func (n Needs) And(m Needs) Needs {
-	return Needs{n.Admission || m.Admission, union(n.Nodes, m.Nodes), union(n.Claims, m.Claims)}
+	return Needs{n.Admission || m.Admission, union(n.Nodes, m.Nodes), union(n.Claims, m.Claims), n.Controller || m.Controller}
 }
 
 func union(a, b []string) []string {

@@ -80,6 +80,7 @@ var ruleList = sync.OnceValue(func() []struct {
 		{of("component"), `PodSpec.schedulerName Event.reportingComponent EventSource.component`},
 		{reporter, `Event.reportingInstance`},
 		{of("manager"), `ManagedFieldsEntry.manager`},
+		{holder, `ControllerLease.holder`},
 		{of("address"), `
 			HostPort.ip ContainerPort.hostIP PodStatus.hostIP PodStatus.podIP HostIP.ip PodIP.ip HostAlias.ip PodDNSConfig.nameservers`},
 		{of("resourceVersion"), `ObjectMeta.resourceVersion ObjectReference.resourceVersion`},
@@ -514,4 +515,13 @@ func reporter(w *walker, p place, word string) string {
 		return w.name("node", word)
 	}
 	return free(w, p, word)
+}
+
+// holder is who has a Lease: a machine, which mostly is called as its node is, with a UID behind it.
+func holder(w *walker, _ place, word string) string {
+	at := strings.LastIndexByte(word, '_')
+	if at < 0 {
+		return w.name("node", word)
+	}
+	return w.made("holder", word, w.name("node", word[:at])+"_"+w.name("uid", word[at+1:]))
 }

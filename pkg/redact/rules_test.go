@@ -128,6 +128,23 @@ func TestPodAnnotations(t *testing.T) {
 	}
 }
 
+// TestHolder: who has a Lease is called as its node is.
+func TestHolder(t *testing.T) {
+	for _, tt := range []struct{ holder, want string }{
+		{"n0_5f0ed1b5-0b0e-4b5e-9f6e-0f6f0a5a5b11", "node-1_00000000-0000-0000-0000-000000000002"},
+		{"zeta_acme_x", "node-2_00000000-0000-0000-0000-000000000004"},
+		{"zeta", "node-2"},
+		{"", ""},
+	} {
+		out, _ := names(t, dstest.State("-", dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Controller = &snapshot.ControllerLease{Exists: true, Holder: tt.holder}
+		})))
+		if got := out.Controller.Holder; got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.holder, got, tt.want)
+		}
+	}
+}
+
 // TestComparedNumbers: numbers that an affinity compares stay, as values of that label.
 func TestComparedNumbers(t *testing.T) {
 	for _, tt := range []struct {

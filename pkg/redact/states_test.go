@@ -81,7 +81,7 @@ var (
 // messages are hard to replace, the same for the same seed.
 func hardState(seed int64) *snapshot.Snapshot {
 	h := &hard{rand.New(rand.NewPCG(uint64(seed), 7)), dstest.RandomTrouble(seed)}
-	for _, do := range []func(){h.nodes, h.template, h.pods, h.common, h.events, h.others, h.admission, h.openShift, h.blame} {
+	for _, do := range []func(){h.nodes, h.template, h.pods, h.common, h.events, h.others, h.admission, h.openShift, h.blame, h.controller} {
 		do()
 	}
 	return h.renamed()
@@ -191,6 +191,10 @@ func (h *hard) template() {
 func (h *hard) pods() {
 	for i := range h.s.Pods {
 		p := &h.s.Pods[i]
+		if i%3 == 0 {
+			p.Annotations = map[string]string{"linkerd.io/inject": "enabled", "linkerd.io/proxy-version": "acme-2.1", "openshift.io/scc": "acme-scc", "sidecar.istio.io/status": ""}
+			p.Spec.ReadinessGates, p.Spec.NodeSelector = []corev1.PodReadinessGate{{ConditionType: "acme.com/up"}}, map[string]string{"acme.com/rack": "acme-1"}
+		}
 		for _, all := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
 			for j := range all {
 				if w := all[j].State.Waiting; w != nil && h.IntN(2) == 0 {
@@ -262,6 +266,13 @@ func (h *hard) events() {
 		h.s.Events[i].Name, names[name] = name, true
 	}
 	slices.SortFunc(h.s.Events, func(a, b corev1.Event) int { return strings.Compare(a.Name, b.Name) })
+}
+
+func (h *hard) controller() {
+	if h.IntN(4) == 0 {
+		holder := h.one([]string{"", "acme-cp-1_5f0ed1b5-0b0e-4b5e-9f6e-0f6f0a5a5b11", "acme", "db-1_acme_x"})
+		h.s.Controller = &snapshot.ControllerLease{Exists: true, Holder: holder, AcquiredAt: h.s.TakenAt.Add(-time.Hour), RenewedAt: h.s.TakenAt, DurationSeconds: 15}
+	}
 }
 
 func (h *hard) others() {

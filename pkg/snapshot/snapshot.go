@@ -79,6 +79,9 @@ type Snapshot struct {
 
 	// the volumes of pods that are asked whether they fit; absent where nobody asked, and in older files
 	Volumes *Volumes `json:"volumes,omitempty"`
+
+	// who runs the DaemonSet controller; absent where nobody asked, and in older files
+	Controller *ControllerLease `json:"controllerLease,omitempty"`
 }
 
 // StandIns is the Names of a Snapshot of which nobody is to learn what the cluster is
@@ -160,6 +163,9 @@ const (
 	Secrets    What = "secrets"                // the Secrets that the template refers to
 	Claims     What = "persistentvolumeclaims" // the PersistentVolumeClaims that the template names
 
+	// Leases: the Lease of kube-controller-manager; read only for a question about a controller that does nothing
+	Leases What = "leases"
+
 	// DaemonSets: the DaemonSets of a namespace or a cluster, in an answer about all of them; if one is named, it is
 	// there or it is an error
 	DaemonSets What = "daemonsets"
@@ -170,7 +176,7 @@ var Whats = []What{
 	DaemonSets, DaemonSetStatus, Nodes, NodeStatus, NamespaceNodeSelector, DefaultNodeSelector, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets,
 	PodsOfOthers, BudgetsOfOthers, PersistentVolumes, CSINodes,
 	Namespaces, ServiceAccounts, PriorityClasses, RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks,
-	ConfigMaps, Secrets, Claims,
+	ConfigMaps, Secrets, Claims, Leases,
 	Version, Clock,
 }
 
@@ -252,6 +258,9 @@ const (
 	// ReferencesUnchecked: whether what a new pod refers to exists is not checked
 	// Of: configmaps, secrets, persistentvolumeclaims
 	ReferencesUnchecked Consequence = "ReferencesUnchecked"
+	// ControllerUnknown: whether a controller runs is unknown
+	// Of: leases
+	ControllerUnknown Consequence = "ControllerUnknown"
 	// RulesAssumed: the rules of the newest known version are used
 	// Of: version
 	RulesAssumed Consequence = "RulesAssumed"
@@ -278,6 +287,7 @@ var consequences = map[What]Consequence{
 	ResourceQuotas: AdmissionUnchecked, Webhooks: WebhooksUnknown, Version: RulesAssumed, Clock: ClockAssumed,
 	PodsOfOthers: FitUnknown, BudgetsOfOthers: VictimsAssumed, PersistentVolumes: VolumesUnchecked, CSINodes: VolumesUnchecked,
 	ConfigMaps: ReferencesUnchecked, Secrets: ReferencesUnchecked, Claims: ReferencesUnchecked,
+	Leases: ControllerUnknown,
 }
 
 // Lacks reports whether a gap hides the whole of what, or some of it so that
