@@ -72,6 +72,35 @@ func unroomy(pod string) dstest.Option {
 	})
 }
 
+// unmounted has the kubelet not mount the volume of a pod, which has a claim.
+func unmounted(pod string) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+		for i := range s.Pods {
+			if p := &s.Pods[i]; p.Name == pod {
+				s.Events = append(s.Events, corev1.Event{Type: corev1.EventTypeWarning, Reason: "FailedMount", InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: pod, UID: p.UID}})
+			}
+		}
+	})
+}
+
+// TestExplainWaits: an answer that needs something more is made once that is read, and not before.
+func TestExplainWaits(t *testing.T) {
+	r := &noting{}
+	x := &explaining{in: &input{opened: r, names: []source.Ref{{Name: "a"}, {Name: "b"}}}}
+	x.add(named(t, "a", "N N"))
+	x.add(named(t, "b", "N n", unmounted("p1")))
+	if x.items[0] == nil || x.items[1] != nil || len(r.asked) > 0 {
+		t.Errorf("%v, asked for %v", x.items, r.asked)
+	}
+	if err := x.finish(t.Context()); err != nil || x.items[1] == nil {
+		t.Errorf("%v, %v", x.items[1], err)
+	}
+	if diff := cmp.Diff([]string{"volumes b of data of "}, r.asked); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func refusalAt(at time.Time) *corev1.Event {
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Name: "refused", Namespace: "kube-system"}, Reason: "FailedCreate", Message: "Error creating: no", LastTimestamp: metav1.NewTime(at),
@@ -134,6 +163,7 @@ func TestListsRead(t *testing.T) {
 			"pods that wait on two nodes", []*daemonset.State{named(t, "a", "N np", unroomy("p1")), named(t, "b", "np N"), named(t, "c", "N N")}, nil,
 			[]string{"pods a b of n0 n1", "volumes a of data of n1"}, nil,
 		},
+		{"a volume that cannot be mounted", []*daemonset.State{named(t, "a", "N n", unmounted("p1")), named(t, "b", "N N")}, nil, []string{"volumes a of data of "}, nil},
 		{"ten nodes in all", []*daemonset.State{named(t, "a", many), named(t, "b", many)}, nil, []string{"pods a b of n0 n1 n10 n11 n2 n3 n4 n5 n6 n7"}, nil},
 		{"those that were asked for first", []*daemonset.State{named(t, "a", many+"-")}, []string{"n12"}, []string{"pods a of n0 n1 n10 n11 n12 n2 n3 n4 n5 n6"}, []string{"admission a"}},
 		{"a rollout that creates pods admits them, and asks no more of a list", []*daemonset.State{named(t, "a", "O O"), named(t, "b", "N -")}, nil, nil, []string{"admission a b"}},

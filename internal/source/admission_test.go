@@ -312,6 +312,26 @@ func TestAddAdmissionGaps(t *testing.T) {
 	}
 }
 
+// TestEndingNamespace: that the namespace is being deleted comes from every source, and from what was recorded of it.
+func TestEndingNamespace(t *testing.T) {
+	w := parseWorld(t, "ds agent\nnode n1\nrev r app=agent owner=agent\nevent e about=DaemonSet/agent\nnamespace kube-system ending")
+	check := func(name string, r reader) *snapshot.Snapshot {
+		s, err := r.Read(background, agent)
+		must(t, err)
+		all, err := r.AddAdmission(background, Creation{Of: s})
+		must(t, err)
+		n := all[0].Admission.Namespace
+		if n == nil || n.DeletionTimestamp == nil || n.Status.Phase != corev1.NamespaceTerminating || n.Status.Conditions != nil {
+			t.Errorf("%s: %v", name, n)
+		}
+		return all[0]
+	}
+	for _, source := range sources {
+		s := check(source.name, source.open(t, w))
+		check(source.name+", recorded", recorded(t, s))
+	}
+}
+
 // TestPoliciesForbidden: without the policies their bindings name them, and that is no gap.
 func TestPoliciesForbidden(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "ds agent\nnode n\nbinding b policy=jobs\npolicy jobs of=jobs"))

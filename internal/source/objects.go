@@ -55,7 +55,7 @@ func strip(o any) {
 	case *corev1.LimitRange:
 		snapshot.StripLimitRange(o)
 	case *corev1.PersistentVolumeClaim:
-		o.ManagedFields, o.Status = nil, corev1.PersistentVolumeClaimStatus{}
+		o.ManagedFields, o.Status = nil, corev1.PersistentVolumeClaimStatus{AccessModes: o.Status.AccessModes}
 	case *corev1.PersistentVolume:
 		o.ManagedFields, o.Annotations = nil, nil
 	case *storagev1.CSINode:

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -28,6 +29,7 @@ const stored = `
 	pvc shared volume=pv-shared
 	pvc open
 	pvc bindable volume=pv-zonal bindable
+	pvc once volume=pv-zonal modes=ReadWriteOnce,ReadOnlyMany
 	pvc lost volume=pv-gone
 	pvc zonal volume=pv-disk ns=apps uid=other
 	pv pv-zonal zone=a
@@ -51,6 +53,9 @@ func volumesOf(v *snapshot.Volumes) string {
 		}
 		if c.OnePod {
 			text += " onepod"
+		}
+		if want := modesOf(&c); !slices.Equal(c.AccessModes, want) {
+			text += fmt.Sprint(" ", c.AccessModes)
 		}
 		if p := c.Volume; p != nil {
 			text += "=" + p.Name
@@ -78,6 +83,17 @@ func volumesOf(v *snapshot.Volumes) string {
 	return strings.Join(out, "; ")
 }
 
+// modesOf are the access modes that claims have where no word says otherwise.
+func modesOf(c *snapshot.ClaimRow) []corev1.PersistentVolumeAccessMode {
+	switch {
+	case !c.Exists:
+		return nil
+	case c.OnePod:
+		return []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
+	}
+	return []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}
+}
+
 func TestAddVolumes(t *testing.T) {
 	for _, tt := range []struct {
 		claims string
@@ -95,6 +111,7 @@ func TestAddVolumes(t *testing.T) {
 			"csinode 3, node 2, persistentvolume 1, persistentvolumeclaim 1", "of few nodes each is asked, and only those with a limit for what is attached",
 		},
 		{"disk", nil, "disk=pv-disk ebs^vol-1; ebs on n1: 2 of 25 [vol-1]; ebs on n2: 1 of 2 []; all nodes", "csinodes 1, nodes 1, persistentvolume 1, persistentvolumeclaim 1", "of all nodes two lists are read"},
+		{"once", []string{"n1"}, "once [ReadWriteOnce ReadOnlyMany]=pv-zonal in a", "persistentvolume 1, persistentvolumeclaim 1", "what a claim got is how nodes can have it"},
 		{"shared", nil, "shared=pv-shared nfs^pv-shared; all nodes", "csinodes 1, persistentvolume 1, persistentvolumeclaim 1", "without a limit nothing is asked of nodes"},
 		{"disk", []string{}, "disk=pv-disk ebs^vol-1; of ", "persistentvolume 1, persistentvolumeclaim 1", "of no node"},
 	} {

@@ -41,7 +41,7 @@ type world []runtime.Object
 //
 // and for admission, with label=X for a label team=X:
 //
-//	namespace NAME
+//	namespace NAME  words: ending
 //	priorityclass NAME, runtimeclass NAME, serviceaccount NAME, quota NAME, limits NAME
 //	validating NAME, mutating NAME  webhooks; words: of=pods, in=X the namespaces with team=X, for=X the pods with app=X
 //	policy NAME, mpolicy NAME       a validating or mutating policy; the same words
@@ -55,7 +55,7 @@ type world []runtime.Object
 //
 // and for volumes:
 //
-//	pvc NAME      words: volume=X that it is bound to, bindable (not yet bound for good), onepod
+//	pvc NAME      words: volume=X that it is bound to, bindable (not yet bound for good), onepod, modes=X,Y by its status
 //	pv NAME       words: zone=X from where it can be reached, label=X its zone by a label, driver=X, handle=X (default: its name)
 //	csinode NAME  words: driver=X, limit=N
 //	node NAME     words: attached=DRIVER^HANDLE,... in its status
@@ -244,6 +244,11 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 		if _, bindable := has["bindable"]; !bindable {
 			o.Annotations["pv.kubernetes.io/bind-completed"] = "yes"
 		}
+		for mode := range strings.SplitSeq(has["modes"], ",") {
+			if mode != "" {
+				o.Status.AccessModes = append(o.Status.AccessModes, corev1.PersistentVolumeAccessMode(mode))
+			}
+		}
 		if _, one := has["onepod"]; one {
 			o.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
 		}
@@ -326,7 +331,12 @@ func forAdmission(kind string, meta metav1.ObjectMeta, has map[string]string) ru
 				meta.Annotations[annotation] = selector
 			}
 		}
-		return &corev1.Namespace{ObjectMeta: meta, Spec: corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{"kubernetes"}}, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceActive}}
+		n := &corev1.Namespace{ObjectMeta: meta, Spec: corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{"kubernetes"}}, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceActive}}
+		if _, ending := has["ending"]; ending {
+			n.DeletionTimestamp, n.Status.Phase = &meta.CreationTimestamp, corev1.NamespaceTerminating
+			n.Status.Conditions = []corev1.NamespaceCondition{{Type: corev1.NamespaceContentRemaining, Status: corev1.ConditionTrue, Message: "long"}}
+		}
+		return n
 	case "priorityclass":
 		return &schedulingv1.PriorityClass{ObjectMeta: meta, Value: 7, Description: "long"}
 	case "runtimeclass":

@@ -12,7 +12,7 @@ import (
 type Needs struct {
 	Admission bool     // what the API server looks at when it is asked to create a pod
 	Nodes     []string // whose other pods decide whether a pod fits there, sorted
-	Claims    []string // whose volumes decide whether it fits on these nodes, sorted
+	Claims    []string // whose volumes decide whether it fits on these nodes, or starts where it is, sorted
 
 	Controller bool // who runs the DaemonSet controller
 }
@@ -26,6 +26,7 @@ const mostPending = 10
 func Few(all []Needs) []Needs {
 	out, nodes := slices.Clone(all), []string(nil)
 	for i := range out {
+		had := len(out[i].Nodes) > 0
 		out[i].Nodes = slices.DeleteFunc(slices.Clone(out[i].Nodes), func(n string) bool {
 			known := slices.Contains(nodes, n)
 			if !known && len(nodes) < mostPending {
@@ -33,7 +34,7 @@ func Few(all []Needs) []Needs {
 			}
 			return !known
 		})
-		if len(out[i].Nodes) == 0 {
+		if had && len(out[i].Nodes) == 0 {
 			out[i].Claims = nil
 		}
 	}
@@ -62,10 +63,18 @@ func Watched(st *daemonset.State) (n Needs) {
 	return Needs{}.And(n)
 }
 
-// NeedsOf returns what says why pods are refused, and why others are not scheduled.
+// NeedsOf returns what says why pods are refused, why others are not scheduled, and why the
+// volumes of others cannot be attached or mounted.
 func NeedsOf(st *daemonset.State) Needs {
-	n := Needs{Admission: Find(st).Refusal() != nil}
+	cs := Find(st)
+	n, unmounted := Needs{Admission: cs.Refusal() != nil}, 0
 	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			if p := &st.Nodes[i].Pods[j]; unmounted < mostPending && cs.unmounted(p) {
+				unmounted++
+				n.Claims = append(n.Claims, snapshot.ClaimsOf(p.Name, &st.DaemonSet.Spec.Template.Spec)...) // a bound pod's own are not kept
+			}
+		}
 		if len(n.Nodes) < mostPending && st.Nodes[i].Exists && slices.ContainsFunc(st.Nodes[i].Pods, unscheduled) {
 			n.Nodes = append(n.Nodes, st.Nodes[i].Name)
 			for j := range st.Nodes[i].Pods {
@@ -95,6 +104,11 @@ func NeedsOn(st *daemonset.State, nodes []string) (n Needs) {
 // unscheduled reports whether the scheduler has not found room for a pod.
 func unscheduled(p daemonset.Pod) bool {
 	return !p.Terminating && p.Object.Spec.NodeName == ""
+}
+
+// unmounted reports whether a volume of a pod could not be attached or mounted, as an event says.
+func (cs *Causes) unmounted(p *daemonset.Pod) bool {
+	return !p.Terminating && !p.Ready && p.Object.Spec.NodeName != "" && cs.newestEvent(p.Object, "FailedAttachVolume", "FailedMount") != nil
 }
 
 // And returns both.

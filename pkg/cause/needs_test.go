@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -19,11 +20,24 @@ func needsOf(n cause.Needs) string {
 	if n.Admission {
 		out = append(out, "admission")
 	}
+	if n.Controller {
+		out = append(out, "controller")
+	}
 	out = append(out, n.Nodes...)
 	if len(n.Claims) > 0 {
 		out = append(append(out, "claims"), n.Claims...)
 	}
 	return strings.Join(out, " ")
+}
+
+// TestAnd: both.
+func TestAnd(t *testing.T) {
+	a, b := cause.Needs{Controller: true, Nodes: []string{"b"}, Claims: []string{"c"}}, cause.Needs{Admission: true, Nodes: []string{"a", "b"}, Claims: []string{"d"}}
+	for _, got := range []cause.Needs{a.And(b), b.And(a)} {
+		if got := needsOf(got); got != "admission controller a b claims c d" {
+			t.Errorf("%q", got)
+		}
+	}
 }
 
 // TestFew: of several answers ten nodes in all are looked at.
@@ -43,6 +57,7 @@ func TestFew(t *testing.T) {
 		{"the first come first", []cause.Needs{{Nodes: nodes(0, 8)}, {Nodes: nodes(8, 12)}}, []string{"n00 n01 n02 n03 n04 n05 n06 n07", "n08 n09"}},
 		{"a node of several is one", []cause.Needs{{Nodes: nodes(0, 10)}, {Nodes: nodes(5, 12)}}, []string{strings.Join(nodes(0, 10), " "), strings.Join(nodes(5, 10), " ")}},
 		{"what admits pods is asked of all, and volumes of none without a node", []cause.Needs{{Nodes: nodes(0, 10)}, {Admission: true, Nodes: nodes(10, 11), Claims: []string{"c"}}}, []string{strings.Join(nodes(0, 10), " "), "admission"}},
+		{"claims of pods that are placed need no node", []cause.Needs{{Claims: []string{"c"}}, {}}, []string{"claims c", ""}},
 	} {
 		before := fmt.Sprint(tt.all)
 		for i, n := range cause.Few(tt.all) {
@@ -54,6 +69,55 @@ func TestFew(t *testing.T) {
 			t.Errorf("%s: what it was given was changed", tt.why)
 		}
 	}
+}
+
+// TestNeedsOfVolumes: of pods whose volumes cannot be attached or mounted the claims are looked at.
+func TestNeedsOfVolumes(t *testing.T) {
+	claims := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.Volumes = []corev1.Volume{
+			{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}},
+			{Name: "own", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}},
+		}
+	})
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string
+		why     string
+	}{
+		{"N n", []dstest.Option{claims}, "", "a pod that is not ready for another reason"},
+		{"N n", []dstest.Option{claims, told("p1", "FailedAttachVolume")}, "claims data p1-own", "one whose volume cannot be attached"},
+		{"n n", []dstest.Option{claims, told("p0", "FailedMount"), told("p1", "FailedMount")}, "claims data p0-own p1-own", "several whose volumes cannot be mounted"},
+		{"N n", []dstest.Option{told("p1", "FailedMount")}, "", "one without a claim"},
+		{"N N", []dstest.Option{claims, told("p1", "FailedMount")}, "", "one that is ready by now"},
+		{"N nt", []dstest.Option{claims, told("p1", "FailedMount")}, "", "one that ends"},
+		{"N n", []dstest.Option{claims, told("p1", "Unhealthy")}, "", "one with another event"},
+		{"N np", []dstest.Option{claims, told("p1", "FailedMount")}, "n1", "one that is not scheduled is looked at with its own"},
+	} {
+		if got := needsOf(cause.NeedsOf(fitState(t, tt.grid, tt.options...))); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		}
+	}
+	many := []dstest.Option{claims}
+	for i := range 12 {
+		many = append(many, told(fmt.Sprint("p", i), "FailedMount"))
+	}
+	if n := cause.NeedsOf(fitState(t, strings.Repeat("n ", 12), many...)); len(n.Claims) != 1+10 {
+		t.Errorf("of 12 pods %d claims: %v", len(n.Claims), n.Claims)
+	}
+}
+
+// told is a warning about a pod.
+func told(pod, reason string) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		for i := range s.Pods {
+			if p := &s.Pods[i]; p.Name == pod {
+				s.Events = append(s.Events, corev1.Event{
+					Type: corev1.EventTypeWarning, Reason: reason, Message: "no", LastTimestamp: metav1.NewTime(dstest.Now), InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: pod, UID: p.UID},
+				})
+			}
+		}
+	})
 }
 
 // TestWatched: what is read while somebody looks on is what the controller and the

@@ -8,8 +8,9 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// Volumes are what decides by the volumes of pods whether these fit on nodes. They are
-// read only for a question about fit, of pods that name PersistentVolumeClaims.
+// Volumes are what decides by the volumes of pods whether these fit on nodes, and start
+// there. They are read only for a question about fit, of pods that name
+// PersistentVolumeClaims, and where volumes of pods cannot be attached or mounted.
 type Volumes struct {
 	// the claims in the namespace of the DaemonSet that were asked for and could be read, by name
 	Claims []ClaimRow `json:"claims"`
@@ -26,6 +27,10 @@ type ClaimRow struct {
 	Name   string `json:"name"`             // its name
 	Exists bool   `json:"exists"`           // false: there is no such claim
 	OnePod bool   `json:"onePod,omitempty"` // it has the access mode ReadWriteOncePod; absent if not
+
+	// how nodes can have it, by its status, or what it asks for until it is bound; absent if nothing says so, and in
+	// older files
+	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty"`
 
 	// the PersistentVolume that it is bound to; null if it is bound to none, and if that could not be
 	// read or does not exist
@@ -108,7 +113,11 @@ func ClaimRowOf(c *corev1.PersistentVolumeClaim) (row ClaimRow, volume string) {
 	if _, bound := c.Annotations[bindCompleted]; bound {
 		volume = c.Spec.VolumeName
 	}
-	return ClaimRow{Name: c.Name, Exists: true, OnePod: slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod)}, volume
+	row = ClaimRow{Name: c.Name, Exists: true, OnePod: slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod), AccessModes: c.Status.AccessModes}
+	if len(row.AccessModes) == 0 {
+		row.AccessModes = c.Spec.AccessModes
+	}
+	return row, volume
 }
 
 // zoneLabels are those of a PersistentVolume that the scheduler compares with a node's.
