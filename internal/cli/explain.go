@@ -201,7 +201,8 @@ type explaining struct {
 // add takes a State. It makes its Explanation, unless that needs what was not read.
 func (x *explaining) add(st *daemonset.State) {
 	x.items = append(x.items, nil)
-	if n := cause.NeedsOn(st, x.nodes).And(cause.NeedsOf(st)); n.Admission || n.Controller || len(n.Nodes)+len(n.Claims) > 0 {
+	n := cause.NeedsOn(st, x.nodes).And(cause.NeedsOf(st))
+	if n.Admission || n.Controller || len(n.Nodes)+len(n.Claims) > 0 {
 		x.waiting, x.states = append(x.waiting, len(x.items)-1), append(x.states, st)
 		return
 	}

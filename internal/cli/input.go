@@ -326,7 +326,7 @@ func (in *input) knowingAll(ctx context.Context, all []*daemonset.State, needs [
 	if err != nil {
 		return nil, err
 	}
-	if err := some(read, led, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) { return in.opened.AddController(ctx, of) }); err != nil {
+	if err := some(read, led, adding(ctx, in.opened.AddController)); err != nil {
 		return nil, err
 	}
 	out := make([]*daemonset.State, len(all))
@@ -342,8 +342,17 @@ func (in *input) knowingAll(ctx context.Context, all []*daemonset.State, needs [
 	return out, nil
 }
 
+// adding returns what calls a method of a reader.
+func adding(
+	ctx context.Context, add func(context.Context, []*snapshot.Snapshot) ([]*snapshot.Snapshot, error),
+) func([]*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
+	return func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) { return add(ctx, of) }
+}
+
 // some replaces those of the Snapshots that are at these places by what more returns for them.
-func some(all []*snapshot.Snapshot, at []int, more func([]*snapshot.Snapshot) ([]*snapshot.Snapshot, error)) error {
+func some(
+	all []*snapshot.Snapshot, at []int, more func([]*snapshot.Snapshot) ([]*snapshot.Snapshot, error),
+) error {
 	if len(at) == 0 {
 		return nil
 	}

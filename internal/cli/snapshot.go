@@ -227,10 +227,13 @@ func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, 
 	if nodes = slices.Compact(nodes); fit {
 		nodes = nil
 	}
-	if err := some(all, of, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) { return r.AddOtherPods(ctx, of, nodes) }); err != nil {
+	err = some(all, of, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
+		return r.AddOtherPods(ctx, of, nodes)
+	})
+	if err != nil {
 		return nil, err
 	}
-	if err := some(all, led, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) { return r.AddController(ctx, of) }); err != nil {
+	if err := some(all, led, adding(ctx, r.AddController)); err != nil {
 		return nil, err
 	}
 	creations := make([]source.Creation, len(all))

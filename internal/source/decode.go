@@ -203,7 +203,8 @@ func other(raw []byte, o object) (object, error) {
 		}
 		return o, err
 	}
-	o.note, o.referred, o.manager, o.lease = passedOver(raw, o.kind), referredOf(o.kind, raw), managerOf(o.kind, raw), leaseOf(o.kind, raw)
+	o.note, o.referred = passedOver(raw, o.kind), referredOf(o.kind, raw)
+	o.manager, o.lease = managerOf(o.kind, raw), leaseOf(o.kind, raw)
 	if o.kind == ofOperators {
 		o.operator = bytes.Clone(raw)
 	}

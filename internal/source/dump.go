@@ -454,7 +454,9 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	}
 	s := d.assemble(rel)
 	whose := troubledOf(s.Pods)
-	s.Events = newestOfEach(filter(d.events.items, func(o metav1.Object) bool { return rel.concerns(o) || whose.concerned(o) }))
+	s.Events = newestOfEach(filter(d.events.items, func(o metav1.Object) bool {
+		return rel.concerns(o) || whose.concerned(o)
+	}))
 	s.Gaps = ordered(s.Gaps)
 	order(s)
 	return s, snapshot.Validate(s)

@@ -45,7 +45,8 @@ func (c *Cluster) AddController(ctx context.Context, all []*snapshot.Snapshot) (
 
 // lease reads the Lease; nil with an error.
 func (c *Cluster) lease(ctx context.Context) (*snapshot.ControllerLease, error) {
-	answer := c.api[corev1.SchemeGroupVersion].Get().AbsPath(leasePath).SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
+	get := c.api[corev1.SchemeGroupVersion].Get().AbsPath(leasePath)
+	answer := get.SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
 	raw, err := answer.Raw()
 	switch err := answer.Error(); {
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
@@ -84,7 +85,8 @@ func (o *leaseObject) controllers() bool {
 
 func (o *leaseObject) lease() *snapshot.ControllerLease {
 	return &snapshot.ControllerLease{
-		Exists: true, Holder: o.Spec.HolderIdentity, AcquiredAt: o.Spec.AcquireTime.UTC(), RenewedAt: o.Spec.RenewTime.UTC(), DurationSeconds: max(o.Spec.LeaseDurationSeconds, 0),
+		Exists: true, Holder: o.Spec.HolderIdentity, DurationSeconds: max(o.Spec.LeaseDurationSeconds, 0),
+		AcquiredAt: o.Spec.AcquireTime.UTC(), RenewedAt: o.Spec.RenewTime.UTC(),
 	}
 }
 
@@ -137,6 +139,7 @@ func leaseOf(kind metav1.TypeMeta, raw []byte) *leaseRead {
 // the namespace, whether there is one is unknown: that is a Gap. So it is where a recorded Snapshot was
 // recorded without it.
 func (d *Dump) AddController(_ context.Context, all []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
+	const without = "the snapshot was recorded without it"
 	out := make([]*snapshot.Snapshot, len(all))
 	for i, s := range all {
 		from := d.recorded(s)
@@ -144,7 +147,7 @@ func (d *Dump) AddController(_ context.Context, all []*snapshot.Snapshot) ([]*sn
 		case from == nil:
 			out[i] = s.ControlledBy(d.controllerLease())
 		case from.Controller == nil && from.Gap(snapshot.Leases) == nil:
-			out[i] = s.ControlledBy(nil, []snapshot.Gap{{What: snapshot.Leases, Why: snapshot.NotGiven, Message: "the snapshot was recorded without it"}})
+			out[i] = s.ControlledBy(nil, []snapshot.Gap{{What: snapshot.Leases, Why: snapshot.NotGiven, Message: without}})
 		default:
 			out[i] = s.ControlledBy(from.Controller, from.Gaps)
 		}
@@ -168,7 +171,8 @@ func (d *Dump) controllerLease() (*snapshot.ControllerLease, []snapshot.Gap) {
 	case d.kinds[kind] == 0 && !d.lists[kind]:
 		return lacks(snapshot.NotGiven, "the input holds no "+ofLeases.Kind, "")
 	case !d.leases.system: // they may be of other namespaces only
-		return lacks(snapshot.NotGiven, "the input holds no "+ofLeases.Kind+" of namespace "+metav1.NamespaceSystem, "namespace "+metav1.NamespaceSystem)
+		const of = "namespace " + metav1.NamespaceSystem
+		return lacks(snapshot.NotGiven, "the input holds no "+ofLeases.Kind+" of "+of, of)
 	}
 	return &snapshot.ControllerLease{}, nil
 }

@@ -283,10 +283,12 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose trouble
 	for _, reason := range []string{"Scheduled", "Created", "Started"} {
 		which = append(which, fields.OneTermNotEqualSelector("reason", reason))
 	}
-	read, gaps, err := list(ctx, c, snapshot.Events, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()},
-		unlessManyNormal(c.api.Events(namespace).List), whose.concerned)
+	asked := metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}
+	ask := unlessManyNormal(c.api.Events(namespace).List)
+	read, gaps, err := list(ctx, c, snapshot.Events, asked, ask, whose.concerned)
 	if errors.Is(err, errManyOthers) {
-		read, gaps, err = c.events(ctx, namespace, whose.concerned, ofPods, fields.OneTermEqualSelector("type", corev1.EventTypeWarning))
+		warnings := fields.OneTermEqualSelector("type", corev1.EventTypeWarning)
+		read, gaps, err = c.events(ctx, namespace, whose.concerned, ofPods, warnings)
 	}
 	return newestOfEach(read), gaps, err
 }

@@ -247,7 +247,8 @@ func troubledOf(pods []corev1.Pod) troubled {
 // kubelet says of images and of containers that it ends.
 func (t troubled) concerned(o metav1.Object) bool {
 	e := o.(*corev1.Event)
-	return e.InvolvedObject.Kind == "Pod" && t[e.InvolvedObject.UID] && (e.Type == corev1.EventTypeWarning || slices.Contains(normalReasons, e.Reason))
+	return e.InvolvedObject.Kind == "Pod" && t[e.InvolvedObject.UID] &&
+		(e.Type == corev1.EventTypeWarning || slices.Contains(normalReasons, e.Reason))
 }
 
 // normalReasons are the reasons of events about pods that are wanted though they are no warnings.
@@ -266,7 +267,8 @@ func newestOfEach(all []corev1.Event) []corev1.Event {
 	newest := map[subject]*corev1.Event{}
 	for i := range all {
 		if e := &all[i]; isNormal(e) {
-			if old := newest[of(e)]; old == nil || cmp.Or(lastSeen(old).Compare(lastSeen(e)), strings.Compare(old.Name, e.Name)) < 0 {
+			old := newest[of(e)]
+			if old == nil || cmp.Or(lastSeen(old).Compare(lastSeen(e)), strings.Compare(old.Name, e.Name)) < 0 {
 				newest[of(e)] = e
 			}
 		}

@@ -101,7 +101,8 @@ func (h *sharer) share(o any) {
 		}
 	case *corev1.Pod:
 		o.Labels, o.Annotations = h.labels.of(o.Labels), h.annotations.of(o.Annotations)
-		o.Spec.NodeSelector, o.Spec.ReadinessGates = h.selectors.of(o.Spec.NodeSelector), h.gates.of(o.Spec.ReadinessGates)
+		o.Spec.NodeSelector = h.selectors.of(o.Spec.NodeSelector)
+		o.Spec.ReadinessGates = h.gates.of(o.Spec.ReadinessGates)
 		o.Spec.InitContainers, o.Spec.Containers = h.containers.of(o.Spec.InitContainers), h.containers.of(o.Spec.Containers)
 		o.Status.Conditions, o.Status.ContainerStatuses = slices.Clone(o.Status.Conditions), slices.Clone(o.Status.ContainerStatuses)
 		o.OwnerReferences = h.owners.of(o.OwnerReferences)

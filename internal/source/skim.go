@@ -295,7 +295,8 @@ func (s *skimmed) ofNobody() bool {
 	if !ok || !okSubject || !okKind || !okSeverity || meta["name"] == "" || meta["namespace"] == "" {
 		return false
 	}
-	return kind != "DaemonSet" && (kind != "Pod" || severity == "Normal" && okReason && !slices.Contains(normalReasons, reason))
+	unwanted := severity == "Normal" && okReason && !slices.Contains(normalReasons, reason)
+	return kind != "DaemonSet" && (kind != "Pod" || unwanted)
 }
 
 // sortedKeys returns the keys of the maps, each once.

@@ -344,7 +344,8 @@ func entryOf(message []byte) (key, value []byte, ok bool) {
 // appendEntry appends an entry of a map of texts.
 func appendEntry(in, key, value []byte) []byte {
 	const ofKey, ofValue = 1, 2
-	size := protowire.SizeTag(ofKey) + protowire.SizeBytes(len(key)) + protowire.SizeTag(ofValue) + protowire.SizeBytes(len(value))
+	size := protowire.SizeTag(ofKey) + protowire.SizeBytes(len(key))
+	size += protowire.SizeTag(ofValue) + protowire.SizeBytes(len(value))
 	in = protowire.AppendVarint(in, uint64(size))
 	in = protowire.AppendBytes(protowire.AppendTag(in, ofKey, protowire.BytesType), key)
 	return protowire.AppendBytes(protowire.AppendTag(in, ofValue, protowire.BytesType), value)

@@ -72,7 +72,8 @@ func NeedsOf(st *daemonset.State) Needs {
 		for j := range st.Nodes[i].Pods {
 			if p := &st.Nodes[i].Pods[j]; unmounted < mostPending && cs.unmounted(p) {
 				unmounted++
-				n.Claims = append(n.Claims, snapshot.ClaimsOf(p.Name, &st.DaemonSet.Spec.Template.Spec)...) // a bound pod's own are not kept
+				// a bound pod's own volumes are not kept
+				n.Claims = append(n.Claims, snapshot.ClaimsOf(p.Name, &st.DaemonSet.Spec.Template.Spec)...)
 			}
 		}
 		if len(n.Nodes) < mostPending && st.Nodes[i].Exists && slices.ContainsFunc(st.Nodes[i].Pods, unscheduled) {
@@ -108,12 +109,16 @@ func unscheduled(p daemonset.Pod) bool {
 
 // unmounted reports whether a volume of a pod could not be attached or mounted, as an event says.
 func (cs *Causes) unmounted(p *daemonset.Pod) bool {
-	return !p.Terminating && !p.Ready && p.Object.Spec.NodeName != "" && cs.newestEvent(p.Object, "FailedAttachVolume", "FailedMount") != nil
+	return !p.Terminating && !p.Ready && p.Object.Spec.NodeName != "" &&
+		cs.newestEvent(p.Object, "FailedAttachVolume", "FailedMount") != nil
 }
 
 // And returns both.
 func (n Needs) And(m Needs) Needs {
-	return Needs{n.Admission || m.Admission, union(n.Nodes, m.Nodes), union(n.Claims, m.Claims), n.Controller || m.Controller}
+	return Needs{
+		Admission: n.Admission || m.Admission, Controller: n.Controller || m.Controller,
+		Nodes: union(n.Nodes, m.Nodes), Claims: union(n.Claims, m.Claims),
+	}
 }
 
 func union(a, b []string) []string {

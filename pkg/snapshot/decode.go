@@ -256,7 +256,8 @@ func (w *words) mapOf(pairs []string) map[string]string {
 	w.Lock()
 	defer w.Unlock()
 	if len(pairs) <= longest {
-		if known := slices.IndexFunc(w.recent, func(l pairedLabels) bool { return slices.Equal(l.pairs, pairs) }); known >= 0 {
+		same := func(l pairedLabels) bool { return slices.Equal(l.pairs, pairs) }
+		if known := slices.IndexFunc(w.recent, same); known >= 0 {
 			return w.recent[known].read
 		}
 	}

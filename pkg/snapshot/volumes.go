@@ -113,7 +113,8 @@ func ClaimRowOf(c *corev1.PersistentVolumeClaim) (row ClaimRow, volume string) {
 	if _, bound := c.Annotations[bindCompleted]; bound {
 		volume = c.Spec.VolumeName
 	}
-	row = ClaimRow{Name: c.Name, Exists: true, OnePod: slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod), AccessModes: c.Status.AccessModes}
+	row = ClaimRow{Name: c.Name, Exists: true, AccessModes: c.Status.AccessModes}
+	row.OnePod = slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod)
 	if len(row.AccessModes) == 0 {
 		row.AccessModes = c.Spec.AccessModes
 	}
