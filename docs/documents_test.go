@@ -756,7 +756,7 @@ func (r *reader) keysOf(section, c string, f daemonset.Facts) []string {
 }
 
 var ofContainers = map[string]bool{
-	"OOMKilled": true, "CrashLoopBackOff": true, "ImagePullBackOff": true, "FailedMount": true, "FailedCreatePodSandBox": true, "ContainerConfig": true, "ContainerCreating": true, "InitRunning": true, "ProbeFailing": true,
+	"OOMKilled": true, "CrashLoopBackOff": true, "ImagePullBackOff": true, "PullingImage": true, "FailedMount": true, "FailedCreatePodSandBox": true, "ContainerConfig": true, "ContainerCreating": true, "InitRunning": true, "ProbeFailing": true,
 }
 
 func wordForFact(v any) string {
@@ -943,6 +943,11 @@ func made() map[string]*snapshot.Snapshot {
 			}}
 		})
 	}
+	leads := func(renewed time.Duration) dstest.Option {
+		return edit(func(s *snapshot.Snapshot) {
+			s.Controller = &snapshot.ControllerLease{Exists: true, Holder: "a", DurationSeconds: 15, RenewedAt: dstest.Now.Add(-renewed)}
+		})
+	}
 	restarting := func(name string) dstest.Option {
 		return node(name, func(n *corev1.Node) {
 			n.Status.Conditions = []corev1.NodeCondition{{
@@ -1031,7 +1036,19 @@ func made() map[string]*snapshot.Snapshot {
 			pending("p1", fmt.Sprintf(unschedulable, "node(s) didn't have free ports for the requested pod ports")), pod("p1", func(p *corev1.Pod) {
 				p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: corev1.ProtocolTCP}}
 			})),
-		"nodes down":       grid("n nt N", down("n0"), down("n1")),
+		"nodes down": grid("n nt N", down("n0"), down("n1")),
+		"a machine that is off": grid("nt N", down("n0"), node("n0", func(n *corev1.Node) {
+			since := ago(time.Second)
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: corev1.TaintEffectNoExecute, TimeAdded: &since})
+		})),
+		"pulls": grid("n n N N N", waits("p0", "ContainerCreating", ""), event("p0", "Pulling", "Pulling image", 1), pod("p0", minutes),
+			waits("p1", "ContainerCreating", ""), event("p1", "Pulling", "Pulling image", 1), pod("p1", func(p *corev1.Pod) { p.CreationTimestamp = ago(20 * time.Second) }), quick("p2"), quick("p3"), quick("p4")),
+		"attached elsewhere": grid("n N", waits("p0", "ContainerCreating", ""), event("p0", "FailedAttachVolume", `Multi-Attach error for volume "pv" Volume is already used by pod(s) agent-x`, 4), claims("p0"), stored,
+			edit(func(s *snapshot.Snapshot) {
+				for i := range s.Volumes.Claims {
+					s.Volumes.Claims[i].AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+				}
+			})),
 		"nodes young":      grid("n nt N", restarting("n0"), restarting("n1")),
 		"virtual":          grid("- N", node("n0", func(n *corev1.Node) { n.Labels["eks.amazonaws.com/compute-type"] = "fargate" })),
 		"keeps restarting": grid("N N N", restarts("p0", "Error"), restarts("p1", "OOMKilled")),
@@ -1045,14 +1062,20 @@ func made() map[string]*snapshot.Snapshot {
 		"refused":              grid("- N", event("", "FailedCreate", "Error creating: exceeded quota", 4)),
 		"refused by a policy":  grid("- N", event("", "FailedCreate", `Error creating: pods "agent-x" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`, 4)),
 		"refused by a webhook": grid("- N", event("", "FailedCreate", `Error creating: admission webhook "validate.example.org" denied the request: no`, 4)),
+		"refused by a webhook that waits for it": grid("- N", restarting("n1"), event("", "FailedCreate",
+			`Error creating: Internal error occurred: failed calling webhook "pods.example.org": failed to call webhook: no endpoints available for service "hook"`, 4)),
 		"predicted": grid("- N", daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.PriorityClassName = "none" }), dstest.Edit(func(s *snapshot.Snapshot) {
 			s.Admission = &snapshot.Admission{
 				Namespace:       &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.DaemonSet.Namespace}},
 				ServiceAccounts: []corev1.ServiceAccount{{ObjectMeta: metav1.ObjectMeta{Name: "default"}}},
 			}
 		})),
-		"silent":  grid("- N", written(time.Hour, time.Hour)),
-		"held up": grid("- N", dstest.Version("v1.24.17"), event("", "FailedCreate", "Error creating: exceeded quota", 4)),
+		"silent":                  grid("- N", written(time.Hour, time.Hour)),
+		"silent, and leads":       grid("- N", written(time.Hour, time.Hour), leads(time.Second)),
+		"silent, and gone":        grid("- N", written(time.Hour, time.Hour), leads(time.Hour)),
+		"not observed, and leads": grid("N", daemonSet(func(ds *appsv1.DaemonSet) { ds.Generation = 3 }), written(time.Hour, time.Hour), leads(time.Second)),
+		"missed a taint":          grid("!N N", dstest.Version("v1.34.0"), written(time.Hour, time.Hour), leads(time.Second)),
+		"held up":                 grid("- N", dstest.Version("v1.24.17"), event("", "FailedCreate", "Error creating: exceeded quota", 4)),
 		"held up, newer": grid("O N", dstest.Version("v1.24.17"), daemonSet(func(ds *appsv1.DaemonSet) {
 			ds.Generation, ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = 3, &invalid
 		})),

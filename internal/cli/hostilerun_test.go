@@ -212,7 +212,7 @@ func different(whole, damaged *result, f *files) string {
 func (n numbers) covers(part string, whole numbers) bool {
 	for g := range n.gaps {
 		switch g.What {
-		case "clock", "version", "poddisruptionbudgets": // on which no number rests
+		case "clock", "version", "poddisruptionbudgets", "leases": // on which no number rests
 		case "events":
 			if !whole.gaps[g] && (part == "nodes" || part == "verdict" || part == "holders") { // which tell why a pod is not there
 				return true

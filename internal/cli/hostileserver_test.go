@@ -36,7 +36,7 @@ var resources = map[string]string{
 	"namespaces": "Namespace", "serviceaccounts": "ServiceAccount", "resourcequotas": "ResourceQuota", "limitranges": "LimitRange", "priorityclasses": "PriorityClass",
 	"validatingwebhookconfigurations": "ValidatingWebhookConfiguration", "mutatingwebhookconfigurations": "MutatingWebhookConfiguration",
 	"validatingadmissionpolicybindings": "ValidatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings": "MutatingAdmissionPolicyBinding",
-	"validatingadmissionpolicies": "ValidatingAdmissionPolicy",
+	"validatingadmissionpolicies": "ValidatingAdmissionPolicy", "leases": "Lease",
 }
 
 func newServer(b *base) *server {

@@ -115,9 +115,10 @@ func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 
 // assumedBeside reports whether a gap stands among the assumptions of an answer: few
 // dumps hold what decides whether a pod is created, where it fits, and which nodes the
-// controller of OpenShift selects by default.
+// controller of OpenShift selects by default. Fewer hold the Lease, and an answer about the
+// controller says that it was not read.
 func assumedBeside(g daemonset.Gap) bool {
-	return g.Why == snapshot.NotGiven && (g.What == snapshot.DefaultNodeSelector || slices.Contains(snapshot.AdmissionWhats, g.What) || slices.Contains(snapshot.FitWhats, g.What) || slices.Contains(snapshot.VolumeWhats, g.What))
+	return g.Why == snapshot.NotGiven && (g.What == snapshot.DefaultNodeSelector || g.What == snapshot.Leases || slices.Contains(snapshot.AdmissionWhats, g.What) || slices.Contains(snapshot.FitWhats, g.What) || slices.Contains(snapshot.VolumeWhats, g.What))
 }
 
 // lackedBeside returns the parts for a question about fit of which assumptions say, and

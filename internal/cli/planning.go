@@ -154,6 +154,9 @@ func (o *planning) share(ctx context.Context, results []*whatif.Result, listed b
 	states, needs := make([]*daemonset.State, len(results)), make([]cause.Needs, len(results))
 	for i, r := range results {
 		states[i], needs[i] = r.State, plan.NeedsOf(r.State, o.known.Fit)
+		if r.Before != nil || r.State.DaemonSet.UID == "" { // a status that no controller has written yet
+			needs[i].Controller = false
+		}
 		if listed {
 			needs[i] = cause.Needs{Admission: needs[i].Admission, Controller: needs[i].Controller}
 		}

@@ -110,9 +110,18 @@ func refusalAt(at time.Time) *corev1.Event {
 
 func named(t *testing.T, name, grid string, options ...dstest.Option) *daemonset.State {
 	t.Helper()
-	st, err := daemonset.StateOf(dstest.State(grid, append(options, dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Name = name }))...))
+	s := dstest.State(grid, append(options, dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Name = name }))...)
+	st, err := daemonset.StateOf(s)
 	if err != nil {
 		t.Fatal(err)
+	}
+	counts, _ := st.Counts()
+	status := &st.DaemonSet.Status
+	for to, n := range map[*int32]int{
+		&status.DesiredNumberScheduled: counts.Desired, &status.CurrentNumberScheduled: counts.Current, &status.NumberMisscheduled: counts.Misscheduled, &status.NumberReady: counts.Ready,
+		&status.UpdatedNumberScheduled: counts.Updated, &status.NumberAvailable: counts.Available, &status.NumberUnavailable: counts.Unavailable,
+	} {
+		*to = int32(n)
 	}
 	return st
 }

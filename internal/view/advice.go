@@ -22,14 +22,15 @@ import (
 // advices say what to do first. A word in brackets is the label to follow.
 var advices = map[explain.AdviceCode][]string{
 	explain.AdviseWait:       {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
-	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "{old=1}nothing is urgent; when it suits, delete the old pod (Continue)", "nothing is urgent; when it suits, delete the {old:old pod}, one after the other (Continue)"},
+	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "{fails=true}delete the {count?pod that fails|pods that fail} (Fix): revision {current} works", "{old=1}nothing is urgent; when it suits, delete the old pod (Continue)", "nothing is urgent; when it suits, delete the {old:old pod}, one after the other (Continue)"},
 	explain.AdviseRollBack: {"{problem=NoEligibleNode}{back}, or correct [the {fields} of ]the template",
 		"{logs=true}{works=0}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{logs=true}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}",
 		"{works=0}{back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{back}",
 	},
-	explain.AdviseReadLogs: {"read the logs (Check) before you change anything"},
-	explain.AdviseImage:    {"find out why {count?this node|these nodes} cannot pull the image (Check)"},
-	explain.AdviseMemory:   {"find out how much memory the program needs (Check)"},
+	explain.AdviseReadLogs:     {"read the logs (Check) before you change anything"},
+	explain.AdviseImage:        {"find out why {count?this node|these nodes} cannot pull the image (Check)"},
+	explain.AdviseWaitForImage: {"wait: the image is being pulled, and how long that takes depends on its size and the registry"},
+	explain.AdviseMemory:       {"find out how much memory the program needs (Check)"},
 	explain.AdvisePublishImage: {
 		"{told=true}{undo=true}{back}; later publish the image for {platform}, or keep the pod off {count?this node|these nodes}", "{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
 		"find out whether the image is built for {platform} (Check) before you change anything",
@@ -47,8 +48,9 @@ var advices = map[explain.AdviceCode][]string{
 	},
 	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
-	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host port {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
-	explain.AdviseAskOwner:     {`{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first}[; until then restart and drain {nothing}]", "read the message below: it says what the pod violates"},
+	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host port {ports} on {where}", "ask the owner of {holder} to free host port {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
+	explain.AdviseAskOwner:     {"{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass (Fix)", `{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first}[; until then restart and drain {nothing}]", "read the message below: it says what the pod violates"},
+	explain.AdviseRefresh:      {"write an annotation of the DaemonSet (Fix): the controller then looks at it again, and no pod is replaced"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
 	explain.AdviseRepairBeforeRollout: {
@@ -65,7 +67,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 	}
 	for i, d := range advice {
 		first := slices.Concat(d.Problems, []daemonset.Reason{""})[0]
-		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)", "inPlan": a.inPlan, "goesBack": a.goesBack}
+		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)", "inPlan": a.inPlan, "goesBack": a.goesBack, "fails": d.Code == explain.AdviseDeletePods && cause.OfContainer(first), "current": a.current()}
 		switch n := len(d.Nodes); {
 		case n > 3:
 			f["where"] = fmt.Sprintf("the %d nodes", n)
@@ -75,6 +77,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 		if p := a.e.Has(first); p != nil {
 			look := explain.LookInto(p)
 			f["strandedBy"] = fact(p.Facts, "strandedBy")
+			f["holder"], f["ports"] = fact(p.Facts, "holder"), p.Facts["ports"]
 			if owner, ports := fact(p.Facts, "owner"), fact(p.Facts, "ports"); owner != "" && ports != "" && len(d.Nodes) == len(p.Nodes) {
 				f["owner"], f["ports"] = owner, ports
 			}

@@ -51,7 +51,7 @@ func (a *answer) solutions() {
 	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded { // which has a Fix already
 		a.remedies(r, a.works() > 0)
 	}
-	if p := a.e.Has(cause.ControllerSilent); p != nil {
+	if p := a.e.Has(cause.ControllerSilent); p != nil && a.e.Fix(remedy.Refresh) == nil {
 		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
 	}
 }
@@ -143,6 +143,15 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 			a.act(screen.Fix, say("correct the template (it starts a rollout of all pods)"), screen.Command{})
 		}
 	case remedy.AskOwner: // which Do now says
+	case remedy.OutOfService:
+		nodes := []screen.Word{"kubectl taint nodes"}
+		for _, n := range f.Nodes {
+			nodes = append(nodes, screen.Quote(n))
+		}
+		a.act(screen.Fix, say("or, only for {nodes?a machine that is|machines that are} off (untaint {nodes?it|them} later):"),
+			a.kubectl(append(nodes, screen.Word(daemonset.TaintString(cause.OutOfService)))...))
+	case remedy.Refresh:
+		a.act(screen.Fix, "", a.kubectl("kubectl annotate daemonset", a.namespace(), a.name(), "kubectl-ds/refreshed="+screen.Word(a.now.UTC().Format("20060102T150405Z")), "--overwrite"), "replaces no pod")
 	case remedy.FreeDisk:
 		a.act(screen.Fix, say("free what {nodes?the node lacks|the nodes lack}, or ask the team that runs {nodes?it|them}; the controller then creates the {nodes?pod|pods}, up to 15m later"), screen.Command{})
 	case remedy.DeletePods:
@@ -151,7 +160,14 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 			a.preview("of a rolling update in place of the deletions:", "strategy", "RollingUpdate")
 			l, words = screen.Continue, say("{pods=1}delete the pod; the node has no available pod until the new one is available:", "delete the {pods} pods one after the other; a node has no available pod until the new one is available:")
 		}
-		a.act(l, words, a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0])))
+		pods := []screen.Word{"kubectl delete pod", a.namespace()}
+		if l == screen.Fix && len(f.Pods) > 1 { // they fail, so all of them may go
+			words = say("delete the {pods} pods that fail; the controller then creates pods of revision {current}:")
+			for _, p := range f.Pods[1:] {
+				pods = append(pods, screen.Quote(p))
+			}
+		}
+		a.act(l, words, a.kubectl(append(pods, screen.Quote(f.Pods[0]))...))
 	}
 }
 
@@ -174,6 +190,9 @@ func (a *answer) freePort(f *remedy.Remedy) {
 func (a *answer) create(f *remedy.Remedy) {
 	for _, s := range f.Ends {
 		words := "create it"
+		if s.Kind == cause.SubjectQuota {
+			words = "create a ResourceQuota in namespace " + a.h.DaemonSet.Namespace + " whose scope selects this PriorityClass, or use another PriorityClass"
+		}
 		for i := range a.e.Problems {
 			p := &a.e.Problems[i]
 			if p.Subject == s && p.Facts["kind"] != nil {
@@ -216,7 +235,7 @@ func (a *answer) makeRoom(on []string) {
 
 // roomFixes say what helps a pod that does not fit.
 var roomFixes = map[daemonset.Reason][]string{
-	cause.HostPortConflict: {"{plugin=NodePorts}the owner of pod {owner} gives it another host port, or another node", "change the host port of one of the two pods, or delete the other one if it can run elsewhere"},
+	cause.HostPortConflict: {"{plugin=NodePorts}the owner of pod {owner} gives it another host port, or another node", "{plugin=NodePorts}the owner of {holder} gives its pods another host port, or other nodes", "change the host port of one of the two pods, or delete the other one if it can run elsewhere"},
 	cause.InsufficientResources: {
 		"{resource=pods}delete a pod that can run elsewhere, or raise maxPods of the kubelet",
 		"{beyond=true}lower the {resource} request of the template (starts a rollout of all pods), or keep the pod off this node",
@@ -300,7 +319,9 @@ func (a *answer) raise(f *remedy.Remedy, or string) {
 	if n > 0 && limit > n {
 		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", limit, n, limit-n)
 	}
-	a.preview(fmt.Sprintf("of %s %d:", field, limit), flag, f.Value)
+	if !a.inPlan { // where the ways out name the flag
+		a.preview(fmt.Sprintf("of %s %d:", field, limit), flag, f.Value)
+	}
 	loses := ""
 	if i := a.e.Impact; i != nil {
 		loses = fill(a.now, costFacts(i.Uncounted), "["+costs+"]")

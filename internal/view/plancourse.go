@@ -191,6 +191,7 @@ func wayOut(u remedy.Remedy) (words string, flags []Flag) {
 		remedy.RepairNodes:         {pluralOf(len(u.Nodes), "repair "+strings.Join(u.Nodes, ""), "repair the "+u.Value+" nodes") + " (safest)", nil},
 		remedy.RaiseMaxUnavailable: {"raise maxUnavailable to " + u.Value, value("max-unavailable")},
 		remedy.RaiseMaxSurge:       {"raise maxSurge to " + u.Value, value("max-surge")},
+		remedy.OutOfService:        {"declare " + pluralOf(len(u.Nodes), strings.Join(u.Nodes, ""), strconv.Itoa(len(u.Nodes))+" nodes") + " out of service, if off", nil},
 		remedy.RemoveNode:          {"delete node " + u.Value, value("remove-nodes")},
 		remedy.NoSurge:             {"maxSurge 0, maxUnavailable " + u.Value, append([]Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
 		remedy.ExcludeNodes:        {"nodeSelector " + u.Value, value("node-selector")},

@@ -26,6 +26,7 @@ var predicates = map[daemonset.Reason]predicate{
 	cause.CrashLoopBackOff:       {"pod", "crashes", "crash"},
 	cause.OOMKilled:              {"pod", "runs out of memory", "run out of memory"},
 	cause.ImagePullBackOff:       {"pod", "cannot pull its image", "cannot pull their image"},
+	cause.PullingImage:           {"pod", "is still pulling its image", "are still pulling their image"},
 	cause.FailedMount:            {"pod", "cannot mount a volume", "cannot mount a volume"},
 	cause.FailedCreatePodSandBox: {"pod", "gets no network or sandbox", "get no network or sandbox"},
 	cause.ContainerConfig:        {"pod", "cannot start a container", "cannot start a container"},
@@ -170,6 +171,7 @@ var meanings = map[daemonset.Reason][]string{
 	},
 	cause.ImagePullBackOff:  {container + " cannot pull {image}"},
 	cause.ContainerConfig:   {"{missing}", container + " cannot be started[ ({reason})]"},
+	cause.PullingImage:      {"the kubelet is pulling {image} for container {container}, and has reported no failure"},
 	cause.FailedMount:       {"{missing}"},
 	cause.ContainerCreating: {container + " has not started[ ({reason})]"},
 	cause.InitRunning:       {container + " has not ended, and the pod waits for it"},
@@ -179,6 +181,7 @@ var meanings = map[daemonset.Reason][]string{
 		"some of these kubelets do not answer, the others report that their node is not ready",
 	},
 	cause.TerminatingOnDeadNode: {
+		"{outOfService=true}the node is declared out of service, so the pod[, deleted {deletionAsked@} ago,] is force-deleted within about 20s",
 		"{status=Unknown}the kubelet has not posted node status for {posted}, so the pod[, deleted {deletionAsked@} ago,] stays Terminating",
 		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] stays Terminating",
 		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] stay Terminating",
@@ -187,7 +190,7 @@ var meanings = map[daemonset.Reason][]string{
 	cause.PendingUnschedulable:  {"{missing}", noVolume[0], noVolume[1], "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
 	cause.DoesNotFit:            doesNotFit,
 	cause.InsufficientResources: {"{requested=}", doesNotFit[0], doesNotFit[1], doesNotFit[2], doesNotFit[3]},
-	cause.HostPortConflict:      {"{plugin=NodePorts}host port {ports} is used by pod {owner}", "{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
+	cause.HostPortConflict:      {"{plugin=NodePorts}host port {ports} is used by pod {owner}", "{plugin=NodePorts}host port {ports} is used by the pods of {holder}", "{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
 	cause.VirtualNode:           {"the node has the label {key}={want}: no machine behind it runs pods of DaemonSets, though the controller makes it eligible"},
 	cause.PodOSNotSupported:     {"the template is for {want}, and {on?the node runs|the nodes run} {platform}: the kubelet rejects every pod"},
 	cause.ExcludedButCounted: {
@@ -267,7 +270,7 @@ var doesNotFit = []string{
 	"{beyond=true}the pod requests {resource} {requested}; {on?the node has|each node has} {allocatable} allocatable",
 	"{beyond=true}the pod requests {resource} {requested}, more than {on?the node has|any of these nodes has} in all",
 	"{plugin=NodeResourcesFit}the pod requests {resource} {requested}[; {free} of {allocatable} {on?is|are} free]" + nobodyLower,
-	"{plugin=NodePorts}{owner=}host port {ports} is used by another pod", "{plugin=NodePorts}host port {ports} is used by pod {owner}",
+	"{plugin=NodePorts}host port {ports} is used by pod {owner}", "{plugin=NodePorts}host port {ports} is used by the pods of {holder}", "{plugin=NodePorts}host port {ports} is used by another pod",
 	noVolume[0], noVolume[1],
 	"the scheduler rejects it ({plugin})",
 }
@@ -326,8 +329,9 @@ var origins = map[cause.Who][]string{
 	cause.WhoNodeProperty: {"{code=VirtualNode}the {on?node is|nodes are} virtual ({key}={want}), and the template does not exclude {on?it|them}"},
 	cause.WhoTemplate: {
 		"{code=PodOSNotSupported}the template, which is for {want} only",
+		"likely {older}, which {on?this pod is|these pods are} still on: all {oldFailing} of its pods fail, and none of the {newPods} on revision {current}",
 		"{beyond=true}the template: the pod requests more {resources} than {some} {on?has|have} in all",
-		"{subject=Volume}{object=}the template: it mounts a volume that cannot be on several nodes at a time", "{subject=Volume}the template: the pod writes more to volume {object} than its sizeLimit allows",
+		"{oneNode=true}the template: it mounts claim {claim}, whose access mode is ReadWriteOnce, so only pods of one node can use it", "{code=FailedMount}likely the template: it mounts a volume that cannot be on several nodes at a time", "{subject=Volume}the template: the pod writes more to volume {object} than its sizeLimit allows",
 		"{subject=Container}the template: the pod writes more to its disk than it may",
 		"the template",
 	},
@@ -337,14 +341,19 @@ var origins = map[cause.Who][]string{
 		"{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 	},
 	cause.WhoInjection: {"container {container} is not in the template: ask whoever adds it to pods, such as a service mesh"},
-	cause.WhoPlatform:  {"likely the network of {on?the node|these nodes} or of the cluster, not the DaemonSet: see the message"},
+	cause.WhoPlatform: {
+		"{subject=Webhook}{deadlock=true}admission webhook {object} cannot be called, and the nodes are NotReady for want of a network (CNI): a deadlock, if the webhook runs as pods that need that network",
+		"{subject=Webhook}admission webhook {object} cannot be called: it rejects nothing itself, but the API server creates no pod without its answer",
+		"likely the network of {on?the node|these nodes} or of the cluster, not the DaemonSet: see the message"},
 	cause.WhoPolicy: {
+		"{subject=Quota}{object=}the quotas of namespace {namespace}: pods of this PriorityClass need a ResourceQuota whose scope selects it, and there is none",
 		`{subject=Quota}the quota, not the DaemonSet: ResourceQuota "{object}" of namespace {namespace} has no room for {on:more pod}`,
 		"{subject=Policy}Pod Security of namespace {namespace}: the pod violates {object}",
-		"{subject=Webhook}admission webhook {object}",
+		"{subject=Webhook}{called=true}admission webhook {object}: its policy says no",
 		"the API server: see its message",
 	},
 	cause.WhoUnknown: {
+		"{lease=Alive}unknown: kube-controller-manager runs (it renewed its Lease {renewed@} ago); any change of the DaemonSet, such as an annotation, makes it look again",
 		"{code=Terminating}whoever set the {finalizers?finalizer|finalizers} {finalizers} has to remove {finalizers?it|them}",
 		"{evidence=OldOnly}unknown: {oldFailing} of {oldPods:pod} on the revision before fail",
 		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
@@ -371,10 +380,12 @@ var origins = map[cause.Who][]string{
 		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout started earlier, {rollout@} ago",
 		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
 	},
-	cause.WhoOtherWorkload: {"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses the host port", "{code=HostPortConflict}not this DaemonSet: another pod on {some} uses the host port", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
+	cause.WhoOtherWorkload: {"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses the host port", "{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: the pods of {holder} use the host port", "{code=HostPortConflict}not this DaemonSet: another pod on {some} uses the host port", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
 	cause.WhoController: {
 		"{code=ExcludedButCounted}kube-controller-manager of OpenShift 4.11 to 4.19: where it counts nodes for a rolling update, it does not ask for the node selector of the namespace",
-		"likely kube-controller-manager: it is down, or cannot reach the API server",
+		"{missed=true}kube-controller-manager runs (it renewed its Lease {renewed@} ago), but this version may not notice that a taint came or went (kubernetes#132459): any change of the DaemonSet, such as an annotation, refreshes the status",
+		"{lease=Expired}kube-controller-manager is down, or cannot reach the API server: it last renewed its Lease {renewed@} ago",
+		"likely kube-controller-manager: unknown whether it runs, as its Lease was not read",
 	},
 	cause.WhoStrategy: {
 		"{code=HostPortConflict}maxSurge: the old pod on the node uses the host port that the new one needs",
@@ -443,6 +454,14 @@ func (a *answer) origin(p *explain.Problem) string {
 		f["name"] = fact(p.Facts, "name")
 	}
 	f["back"], f["all"] = a.e.Fix(remedy.RollBack) != nil, t.NewFailing > 0 && t.NewFailing == t.NewPods && t.OldPods > 0 && t.OldFailing == 0
+	if o.Who == cause.WhoTemplate && cause.OfContainer(p.Code) {
+		for i := range a.e.Revisions {
+			if r := &a.e.Revisions[i]; !r.Current && len(p.Nodes) > 0 && slices.Contains(r.Nodes, p.Nodes[0]) {
+				f["older"] = revisionName(r)
+			}
+		}
+	}
+	f["called"], f["deadlock"] = p.Facts["uncalled"] == nil, p.Facts.Yes("noNetwork")
 	f["stays"] = cause.StageOf(p.Code) == cause.StageStays
 	if cause.StageOf(p.Code) == cause.StageNetwork {
 		f["stage"] = "Network"

@@ -238,6 +238,7 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	node, pod, namespace, name := first(p.Nodes), first(p.Pods), a.namespace(), p.Subject.Name
 	logs := []screen.Word{"kubectl logs", namespace, pod, "-c " + screen.Quote(fact(p.Facts, "container"))}
 	words := map[explain.Look][]screen.Word{
+		explain.LookQuotas:     {"kubectl get resourcequotas", namespace},
 		explain.LookNode:       {"kubectl describe node", node},
 		explain.LookNodePorts:  {"kubectl get pods", "-A", "--field-selector spec.nodeName=" + node, "-o custom-columns=NS:.metadata.namespace,POD:.metadata.name,PORTS:..hostPort"},
 		explain.LookPod:        {"kubectl describe pod", namespace, pod},

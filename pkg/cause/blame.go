@@ -10,7 +10,7 @@ import (
 type Blame struct {
 	Who       Who       `json:"who"`       // whose fault it is
 	Certainty Certainty `json:"certainty"` // how certain that is
-	Revision  int64     `json:"revision"`  // the revision at fault, for `ThisChange`; otherwise 0
+	Revision  int64     `json:"revision"`  // the revision at fault, for `ThisChange`, and for `Template` where a later one works; otherwise 0
 
 	// the fields that the revision of the failing pods changed, of those that the failing step reads: what is not among
 	// them cannot be the cause. Empty where nothing of them changed, and where no other revision runs

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -53,7 +54,7 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 		setMessage(f, w.Message)
 		return c
 	case w != nil && (w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" || last == nil && w.Reason != "CrashLoopBackOff"):
-		return cs.containerWaits(o, w, c)
+		return cs.containerWaits(o, s, w, c)
 	case w != nil && strings.Contains(w.Reason, "Error"): // CreateContainerConfigError, RunContainerError, …
 		c.Code, f["reason"] = ContainerConfig, w.Reason
 		setMessage(f, w.Message)
@@ -91,7 +92,7 @@ func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTermi
 }
 
 // containerWaits is the cause of a container that was never started.
-func (cs *Causes) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting, c *Cause) *Cause {
+func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *corev1.ContainerStateWaiting, c *Cause) *Cause {
 	if w.Reason == "PodInitializing" && len(o.Status.InitContainerStatuses) > 0 && !initialized(o) {
 		return nil // it waits for the init containers, which came first
 	}
@@ -109,12 +110,25 @@ func (cs *Causes) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting,
 		setMessage(c.Facts, messageOf(ev))
 		return c
 	}
+	if began := cs.pulling(o); began != nil {
+		c.Code, c.Severity, c.Since, c.Facts["image"] = PullingImage, SeverityInfo, began, s.Image
+		return c
+	}
 	if !cs.stays(o, o.CreationTimestamp.Time, false) {
 		return cs.starting(o, o.CreationTimestamp.Time)
 	}
 	c.Code = ContainerCreating
 	setMessage(c.Facts, w.Message)
 	return c
+}
+
+// pulling returns since when a kubelet pulls an image of a pod, by its events; nil if it does not.
+func (cs *Causes) pulling(o *corev1.Pod) *time.Time {
+	pulling := cs.event(o, "Pulling")
+	if last := cs.newestEvent(o, "Pulling", "Pulled", "Failed", "BackOff", "Killing"); pulling == nil || last != pulling {
+		return nil
+	}
+	return timeOf(eventTime(pulling))
 }
 
 // kubeletEvents say why a pod's containers are not created.

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,6 +107,18 @@ func eventCount(e *corev1.Event) int32 {
 	return max(e.Count, 1)
 }
 
+// noNetwork reports whether nodes are NotReady because no network plugin works there.
+func (cs *Causes) noNetwork() bool {
+	return slices.ContainsFunc(cs.st.Nodes, func(n daemonset.Node) bool {
+		down := Down(&n, cs.at)
+		message := ""
+		if down != nil {
+			message = strings.ToLower(down.Facts.Text("message"))
+		}
+		return strings.Contains(message, "cni") || strings.Contains(message, "network plugin") || strings.Contains(message, "networkpluginnotready")
+	})
+}
+
 // refused returns the API server's refusal of pods since the last one that
 // was created, with the words of the newest FailedCreate event; nil if there
 // is none. A refusal by name is an event of its own for each pod.
@@ -139,5 +152,11 @@ func (cs *Causes) refused() *Cause {
 	}
 	f := daemonset.Facts{"events": count, "last": timeFact(last)}
 	setMessage(f, strings.TrimPrefix(messageOf(newest), "Error creating: "))
+	if strings.Contains(f.Text("message"), "failed calling webhook") {
+		f["uncalled"] = true
+		if cs.noNetwork() {
+			f["noNetwork"] = true
+		}
+	}
 	return &Cause{Code: FailedCreate, Severity: SeverityError, Facts: f, Since: timeOf(since)}
 }

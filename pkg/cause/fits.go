@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -151,9 +152,22 @@ func (cs *Causes) fitFacts(v *fit.Verdict, n *daemonset.Node) daemonset.Facts {
 		p := v.Ports[0]
 		f["ports"], f["owner"] = []string{portString(p.Port)}, p.Holders[0].Namespace+"/"+p.Holders[0].Name
 		f["ownerNamespace"], f["ownerName"] = p.Holders[0].Namespace, p.Holders[0].Name
+		f["holder"] = p.Holders[0].Namespace + "/" + withoutSuffix(p.Holders[0].Name)
 	}
 	return f
 }
+
+// withoutSuffix returns the name of a pod without the random part that a controller put behind
+// it: the pods of one DaemonSet are one holder.
+func withoutSuffix(pod string) string {
+	if m := generated.FindStringSubmatch(pod); m != nil {
+		return m[1]
+	}
+	return pod
+}
+
+// generated is a name that the API server made: five letters and digits of a fixed set behind a dash.
+var generated = regexp.MustCompile(`^(.+)-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
 func portString(p snapshot.HostPort) string {
 	protocol := p.Protocol

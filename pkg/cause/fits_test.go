@@ -153,10 +153,10 @@ func TestUnfit(t *testing.T) {
 		{"O", []dstest.Option{cpus("3500m"), dstest.MaxSurge("1")}, lacks("3500m", "3000m", "NothingLower", 0, false), "beside the old pod it does not even fit where nobody else is"},
 		{"-", []dstest.Option{others(100, 0, 80), template(func(s *corev1.PodSpec) {
 			s.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
-		})}, daemonset.Facts{"plugin": "NodePorts", "preemption": "NothingLower", "others": 1, "ports": []string{"80/TCP"}, "owner": "other/pod", "ownerNamespace": "other", "ownerName": "pod"}, "another pod uses the port"},
+		})}, daemonset.Facts{"plugin": "NodePorts", "preemption": "NothingLower", "others": 1, "ports": []string{"80/TCP"}, "holder": "other/pod", "owner": "other/pod", "ownerNamespace": "other", "ownerName": "pod"}, "another pod uses the port"},
 		{"-", []dstest.Option{others(100, 0, 80), template(func(s *corev1.PodSpec) {
 			s.HostNetwork, s.Containers[0].Ports = true, []corev1.ContainerPort{{ContainerPort: 80}}
-		})}, daemonset.Facts{"plugin": "NodePorts", "preemption": "NothingLower", "others": 1, "ports": []string{"80/TCP"}, "owner": "other/pod", "ownerNamespace": "other", "ownerName": "pod"}, "on the host's network every port of a container is one of the host"},
+		})}, daemonset.Facts{"plugin": "NodePorts", "preemption": "NothingLower", "others": 1, "ports": []string{"80/TCP"}, "holder": "other/pod", "owner": "other/pod", "ownerNamespace": "other", "ownerName": "pod"}, "on the host's network every port of a container is one of the host"},
 		{"-", []dstest.Option{others(3500, 5), class("high")}, nil, "the value of its PriorityClass is not known, so neither is whether it preempts"},
 		{"-", []dstest.Option{others(3500, 5), class("high"), dstest.Edit(func(s *snapshot.Snapshot) {
 			s.Admission = &snapshot.Admission{PriorityClasses: []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 5}}}

@@ -21,7 +21,7 @@ import (
 // reads, and no pod whose template has the same there and that passes the step.
 func (cs *Causes) BlameOf(p *Problem) *Blame {
 	stage := StageOf(p.Code)
-	if stage == StageNone {
+	if stage == StageNone || p.Code == PullingImage { // which is no failure
 		return nil
 	}
 	j := cs.newJudgement(p)
@@ -42,6 +42,7 @@ type judgement struct {
 	p           *Problem
 	c           *Cause
 	began       time.Time       // when the first of the failing pods was created, or the failure began
+	old         string          // the revision of the failing pods, where it is not the current one
 	rolling     bool            // pods of an older revision run, and the failing ones are of the current one
 	known       bool            // how the two differ
 	before      string          // the revision of most old pods
@@ -70,6 +71,9 @@ func (cs *Causes) newJudgement(p *Problem) *judgement {
 	}
 	if j.began.IsZero() && p.Since != nil {
 		j.began = *p.Since
+	}
+	if j.old = revision; updated {
+		j.old = ""
 	}
 	if j.rolling = j.before != "" && updated; j.rolling {
 		j.touched, j.known = cs.touched(j.c, j.before, "")
@@ -129,6 +133,16 @@ func (cs *Causes) controls(c *Cause, revision string, began time.Time, nodes []s
 	return same, other
 }
 
+// number returns the number of a revision; 0 if it is not known.
+func (cs *Causes) number(name string) int64 {
+	for _, r := range cs.st.History.Revisions {
+		if r.Name == name {
+			return r.Number
+		}
+	}
+	return 0
+}
+
 // current returns the number of the current revision; 0 if it is not known.
 func (cs *Causes) current() (number int64) {
 	for _, r := range cs.st.History.Revisions {
@@ -153,7 +167,7 @@ func (j *judgement) verdict(stage Stage) *Blame {
 		return is(WhoNode, Certain)
 	case s.Kind == SubjectInjected:
 		return is(WhoInjection, Certain)
-	case s.Kind == SubjectReference:
+	case s.Kind == SubjectReference && stage != StageAdmitted:
 		return j.ofReference()
 	case j.p.Common != nil && OfContainer(j.p.Code):
 		return is(WhoNodeProperty, certainty(j.p.Common))
@@ -202,8 +216,11 @@ func certainty(c *Common) Certainty {
 // byCounting blames the change where it is a suspect and pods that differ from the failing
 // ones in what it touched pass the step.
 func (j *judgement) byCounting() *Blame {
-	if j.suspect() && j.other.Since > 0 && j.other.Fails == 0 {
+	switch {
+	case j.suspect() && j.other.Since > 0 && j.other.Fails == 0:
 		return &Blame{Who: WhoChange, Certainty: Likely}
+	case j.old != "" && j.same.Before+j.same.Since == 0 && j.other.Since > 0 && j.other.Fails == 0: // a later revision works
+		return &Blame{Who: WhoTemplate, Certainty: Likely, Revision: j.cs.number(j.old)}
 	}
 	return &Blame{Who: WhoUnknown, Certainty: Unsure}
 }
@@ -232,6 +249,9 @@ func (j *judgement) ofAdmission() *Blame {
 		admission.ServiceAccountNotFound, admission.PriorityClassNotFound, admission.RuntimeClassNotFound, admission.NamespaceNotFound,
 	}, rejects) || slices.ContainsFunc(notFound, func(words string) bool { return strings.Contains(j.p.Facts.Text("message"), words) }) {
 		who = WhoMissingObject
+	}
+	if j.p.Facts.Yes("uncalled") { // who does not answer rejects nothing
+		return &Blame{Who: WhoPlatform, Certainty: Certain}
 	}
 	if v := j.cs.admissionOfRevision(j.before); j.adds() && v != nil && v.Admitted() && j.p.Facts["rejects"] != nil {
 		return &Blame{Who: WhoChange, Certainty: Certain}
@@ -386,6 +406,8 @@ func (j *judgement) ofVolumes() *Blame {
 		return &Blame{Who: WhoChange, Certainty: Likely}
 	case j.rolling && !j.known:
 		return j.suspicion()
+	case j.p.Facts.Yes("oneNode"):
+		return &Blame{Who: WhoTemplate, Certainty: Certain}
 	case strings.Contains(j.p.Facts.Text("message"), "Multi-Attach error"):
 		return &Blame{Who: WhoTemplate, Certainty: Likely}
 	}

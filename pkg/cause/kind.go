@@ -59,6 +59,7 @@ var kinds = []kind{
 	{FailedCreatePodSandBox, StageNetwork, always(readsNetwork)},
 	{FailedMount, StageVolumes, readsVolumes},
 	{ImagePullBackOff, StageImage, readsImage},
+	{PullingImage, StageImage, readsImage},
 	{ContainerConfig, StageStarted, always(readsProgram)},
 	{ContainerCreating, StageStarted, always(readsProgram)},
 	{CrashLoopBackOff, StageRan, always(readsProgram)},

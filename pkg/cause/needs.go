@@ -63,11 +63,11 @@ func Watched(st *daemonset.State) (n Needs) {
 	return Needs{}.And(n)
 }
 
-// NeedsOf returns what says why pods are refused, why others are not scheduled, and why the
-// volumes of others cannot be attached or mounted.
+// NeedsOf returns what says why pods are refused, why others are not scheduled, why the
+// volumes of others cannot be attached or mounted, and whether a controller runs that does nothing.
 func NeedsOf(st *daemonset.State) Needs {
 	cs := Find(st)
-	n, unmounted := Needs{Admission: cs.Refusal() != nil}, 0
+	n, unmounted := Needs{Admission: cs.Refusal() != nil, Controller: cs.AsksController()}, 0
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			if p := &st.Nodes[i].Pods[j]; unmounted < mostPending && cs.unmounted(p) {

@@ -39,6 +39,9 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 		if p.Terminating {
 			down.Code = TerminatingOnDeadNode
 			down.Facts["deletionAsked"] = timeFact(p.Object.DeletionTimestamp.Add(-grace(p.Object)))
+			if cs.Collected(n) {
+				down.Severity, down.Facts["outOfService"] = SeverityWarning, true
+			}
 		}
 		return down
 	}

@@ -115,7 +115,7 @@ func Problems(found []On, order []daemonset.Reason) []Problem {
 func KeyOf(c *Cause) string { return string(c.Severity) + Key(c.Code, c.Facts) }
 
 // keys are the facts that make a group of their own.
-var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "owner", "claim", "reachable", "driver", "name"}
+var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "holder", "claim", "reachable", "driver", "name"}
 
 // Key is what nodes have in common that are in one group: a reason, and those of
 // its facts that tell one group from the next.

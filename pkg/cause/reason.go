@@ -10,17 +10,18 @@ const (
 	// Facts: status, reason, message, lastHeartbeat
 	NodeNotReady daemonset.Reason = "NodeNotReady"
 	// TerminatingOnDeadNode: a pod is terminating on a node that is NotReady, so no kubelet can finish it
-	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it
-	// Facts: status, reason, message, lastHeartbeat, deletionAsked
+	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it, or after the node was declared out of service
+	// Facts: status, reason, message, lastHeartbeat, deletionAsked, outOfService
 	TerminatingOnDeadNode daemonset.Reason = "TerminatingOnDeadNode"
 	// ControllerSilent: the controller has a pod to create or to delete, but has not written a status for more than 5
 	// minutes in which nothing changed and nothing was rejected; never without the events
 	// Severity: Error
+	// Facts: lease, renewed
 	ControllerSilent daemonset.Reason = "ControllerSilent"
 	// FailedCreate: the API server rejects the pod because of a quota, a policy or a webhook: an event says so, and no
 	// pod was created after it; or its rules do, which `admission` holds
 	// Severity: Error
-	// Facts: events, last, message, predicted, rule, rejects, name
+	// Facts: events, last, message, predicted, rule, rejects, name, uncalled, noNetwork
 	FailedCreate daemonset.Reason = "FailedCreate"
 	// OOMKilled: a container was killed because it ran out of memory; with `ready` it runs again, and its pod is available
 	// Severity: Error, Warning if the pod is available
@@ -34,9 +35,13 @@ const (
 	// Severity: Error
 	// Facts: container, init, image, reason, message
 	ImagePullBackOff daemonset.Reason = "ImagePullBackOff"
+	// PullingImage: an image is being pulled, and nothing says that it fails
+	// Severity: Info, Warning when late
+	// Facts: container, init, image, reason, late, patience, slowestStart, starts
+	PullingImage daemonset.Reason = "PullingImage"
 	// FailedMount: a volume, a Secret or a ConfigMap cannot be mounted, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay
-	// Facts: container, init, reason, message, kind, name, key, field, volume, late, patience, slowestStart, starts
+	// Facts: container, init, reason, message, kind, name, key, field, volume, claim, oneNode, late, patience, slowestStart, starts
 	FailedMount daemonset.Reason = "FailedMount"
 	// FailedCreatePodSandBox: the pod's sandbox or its network cannot be set up, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay
@@ -64,11 +69,11 @@ const (
 	InsufficientResources daemonset.Reason = "InsufficientResources"
 	// HostPortConflict: one of the host ports that the pod needs is in use on its node
 	// Severity: Error
-	// Facts: reason, ports, message, plugin, owner, ownerNamespace, ownerName, others, preemption
+	// Facts: reason, ports, message, plugin, holder, owner, ownerNamespace, ownerName, others, preemption
 	HostPortConflict daemonset.Reason = "HostPortConflict"
 	// DoesNotFit: a pod that the controller is to create will not fit on its node, and preemption makes no room
 	// Severity: Error
-	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, ports, owner, ownerNamespace, ownerName, claim, persistentVolume, reachable, driver, limit, attached
+	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, ports, holder, owner, ownerNamespace, ownerName, claim, persistentVolume, reachable, driver, limit, attached
 	DoesNotFit daemonset.Reason = "DoesNotFit"
 	// PendingUnschedulable: the scheduler cannot place the pod; `message` is what it says about the one node that the
 	// pod is for
@@ -124,6 +129,6 @@ const (
 
 // Reasons lists every Reason that this package adds to daemonset.Reasons.
 var Reasons = []daemonset.Reason{
-	NodeNotReady, TerminatingOnDeadNode, ControllerSilent, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
+	NodeNotReady, TerminatingOnDeadNode, ControllerSilent, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff, PullingImage, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
 	ProbeFailing, DoesNotFit, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, VirtualNode, EvictLoop, ExcludedButCounted, Terminating, Starting, NoPod, Misscheduled, NoEligibleNode, NextRolloutStalls,
 }

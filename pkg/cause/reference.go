@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -70,6 +72,26 @@ func (cs *Causes) told(c *Cause) {
 	}
 }
 
+// attached adds to a volume that cannot be attached which claim it is of, and that this can be used
+// on one node at a time.
+func (cs *Causes) attached(c *Cause) {
+	m := forVolume.FindStringSubmatch(c.Facts.Text("message"))
+	if c.Code != FailedMount || m == nil || cs.s.Volumes == nil {
+		return
+	}
+	for i := range cs.s.Volumes.Claims {
+		row := &cs.s.Volumes.Claims[i]
+		if only := len(cs.s.Volumes.Claims) == 1 && row.Volume == nil; !only && (row.Volume == nil || row.Volume.Name != m[1]) {
+			continue
+		}
+		if c.Facts["claim"] = row.Name; slices.Equal(row.AccessModes, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}) {
+			c.Facts["oneNode"] = true
+		}
+	}
+}
+
+var forVolume = regexp.MustCompile(`for volume "([^"]+)"`)
+
 // absences are words of kubelets for an object, or a key of one, that a pod refers to and that
 // does not exist.
 var absences = []struct {
@@ -91,6 +113,7 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 		return nil
 	}
 	cs.told(c)
+	cs.attached(c)
 	if !p.Updated {
 		return c
 	}

@@ -1,8 +1,11 @@
 package cause
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
 // RefusedBy returns what refused a pod, by the message of the API server, and
@@ -25,6 +28,23 @@ func RefusedBy(message string) (by SubjectKind, name string) {
 		}
 	}
 	return SubjectAPIServer, ""
+}
+
+// NamedObject returns the object that a pod names, and that the API server says does not exist: a
+// ServiceAccount, a PriorityClass or a RuntimeClass; empty where it says nothing of that.
+func NamedObject(f daemonset.Facts) string {
+	for _, words := range named {
+		if m := words.FindStringSubmatch(f.Text("message")); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+var named = []*regexp.Regexp{
+	regexp.MustCompile(`error looking up service account \S+: serviceaccount "([^"]+)" not found`),
+	regexp.MustCompile(`no PriorityClass with name (\S+) was found`),
+	regexp.MustCompile(`RuntimeClass "([^"]+)" not found`),
 }
 
 // scopesUnmatched are words of the API server for a pod that needs a quota of its scope, such as

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -70,21 +71,23 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 		return Subject{Kind: SubjectInjected, Node: s.Node, Name: container}
 	case f["kind"] != nil: // what does not exist
 		return Subject{Kind: SubjectReference, Namespace: namespace, Name: f.Text("name"), Key: f.Text("key")}
+	case p.Code == FailedCreate && NamedObject(f) != "":
+		return Subject{Kind: SubjectReference, Namespace: namespace, Name: NamedObject(f)}
 	case p.Code == FailedCreate:
 		s.Kind, s.Name = RejectedBy(f)
 		s.Node = ""
-	case p.Code == ImagePullBackOff:
+	case p.Code == ImagePullBackOff, p.Code == PullingImage:
 		s.Kind, s.Name = SubjectImage, f.Text("image")
 	case s.Kind == SubjectContainer:
 		s.Name = container
 	case s.Kind == SubjectVolume:
-		s.Name = f.Text("volume")
+		s.Name = cmp.Or(f.Text("claim"), f.Text("volume"))
 	case s.Kind == SubjectNodeCondition:
 		s.Name = "Ready"
 	case p.Code == EvictLoop || p.Code == daemonset.FailedPod:
 		s.Kind, s.Name = evictedFor(f.Text("message"))
 	case f.Text("plugin") == "NodePorts" || p.Code == HostPortConflict:
-		s.Kind, s.Holder = SubjectHostPort, f.Text("owner")
+		s.Kind, s.Holder = SubjectHostPort, f.Text("holder")
 		s.Name = first(f["ports"])
 	case f["resources"] != nil:
 		s.Kind, s.Name = SubjectNodeResource, first(f["resources"])

@@ -83,6 +83,7 @@ type FactKeys struct {
 	// before 1.27.0, 1.26.1 and 1.25.6, which ends a failed sync without one; `BeingDeleted` or `SelectsAll` for
 	// any version
 	HeldUpBy string `json:"heldUpBy"`
+	Holder   string `json:"holder"`  // whose pods use the host port: `owner` without what a controller puts behind the names of its pods
 	Holders  int    `json:"holders"` // how many nodes use up the limit
 	Image    string `json:"image"`   // as the template has it
 	Init     bool   `json:"init"`    // it is an init container
@@ -102,8 +103,9 @@ type FactKeys struct {
 	LastHeartbeat time.Time `json:"lastHeartbeat"` // when the kubelet last wrote the condition
 
 	// the pod takes longer to become ready than any other pod of the DaemonSet did
-	Late bool `json:"late"`
-	Like int  `json:"like"` // the number of the revision that holds the same template
+	Late  bool   `json:"late"`
+	Lease string `json:"lease"` // what the Lease of kube-controller-manager says: `Alive` or `Expired`; absent if it was not read
+	Like  int    `json:"like"`  // the number of the revision that holds the same template
 
 	// of the rolling update, in nodes; of revisions, how many old ones are kept; of a CSI driver, how many volumes it
 	// attaches to the node
@@ -120,24 +122,28 @@ type FactKeys struct {
 	MinReadySeconds int    `json:"minReadySeconds"` // of the DaemonSet
 
 	// of the PodDisruptionBudget, of the ControllerRevision with the same content, of what rejects a pod, or of what the template refers to
-	Name  string   `json:"name"`
-	Names []string `json:"names"` // of ControllerRevisions
+	Name   string   `json:"name"`
+	Missed bool     `json:"missed"` // the version is known not to notice that a taint came or went; otherwise absent
+	Names  []string `json:"names"`  // of ControllerRevisions
 
 	// of the new pods, how many have this problem; in a verdict, how many have a failing container
 	NewFailing int `json:"newFailing"`
 
 	// how many new pods there are; in a verdict without those on nodes that are NotReady
-	NewPods int `json:"newPods"`
-	Nodes   int `json:"nodes"` // of the cluster
+	NewPods   int  `json:"newPods"`
+	Nodes     int  `json:"nodes"`     // of the cluster
+	NoNetwork bool `json:"noNetwork"` // nodes are NotReady because no network plugin works there; otherwise absent
 
 	// of a node that loses its pod for a label, how many nodes have that label with that value
 	NodesWith int `json:"nodesWith"`
 
 	// of the revision; for `NoEligibleNode`, of the first revision whose template makes no node eligible
-	Number   int      `json:"number"`
-	Numbers  []string `json:"numbers"`  // of missing revisions: `3`, `5-7`
-	Observed int      `json:"observed"` // the generation that the status is for
-	Of       int      `json:"of"`       // the number of the revision with the same content
+	Number       int      `json:"number"`
+	Numbers      []string `json:"numbers"`      // of missing revisions: `3`, `5-7`
+	Observed     int      `json:"observed"`     // the generation that the status is for
+	OneNode      bool     `json:"oneNode"`      // the claim has the access mode ReadWriteOnce alone; otherwise absent
+	OutOfService bool     `json:"outOfService"` // the node has the taint node.kubernetes.io/out-of-service, so the pod is force-deleted; otherwise absent
+	Of           int      `json:"of"`           // the number of the revision with the same content
 
 	// of the old pods, how many have this problem; in a verdict, how many have a failing container
 	OldFailing int `json:"oldFailing"`
@@ -184,6 +190,8 @@ type FactKeys struct {
 	Relabelled int      `json:"relabelled"` // how many pods get another hash
 	Remove     []string `json:"remove"`     // the names of the revisions that the controller deletes
 
+	Renewed time.Time `json:"renewed"` // when the Lease was last renewed
+
 	// how many old pods are replaced until then, or deleted without replacement
 	Replaced     int       `json:"replaced"`
 	Replaces     int       `json:"replaces"`     // how many old pods there are
@@ -219,6 +227,7 @@ type FactKeys struct {
 	// `ManagedFields`: they hold the time. `Order`: revisions with lower numbers are younger
 	Told        string `json:"told"`
 	Tool        string `json:"tool"`        // one of the [tools](#tools)
+	Uncalled    bool   `json:"uncalled"`    // the webhook could not be called; otherwise absent
 	Unavailable int    `json:"unavailable"` // the number of the status
 	Updated     int    `json:"updated"`     // the number of the status
 	Used        int    `json:"used"`        // how many nodes use up the limit

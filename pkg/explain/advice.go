@@ -45,10 +45,12 @@ const (
 	AdviseFreePort     AdviceCode = "FreePort"     // another pod on the nodes uses a host port
 	AdviseAskOwner     AdviceCode = "AskOwner"     // ask the owner of what rejects the pods
 	AdviseControlPlane AdviceCode = "ControlPlane" // check whether the controller runs
+	AdviseRefresh      AdviceCode = "Refresh"      // make a controller look again that runs
 	AdviseStrategy     AdviceCode = "Strategy"     // change the update strategy
 	AdviseReadEvents   AdviceCode = "ReadEvents"   // the state and the events of the pods have to show who is at fault
 	AdviseImage        AdviceCode = "Image"        // find out why the image cannot be pulled
 	AdviseMemory       AdviceCode = "Memory"       // find out how much memory the program needs
+	AdviseWaitForImage AdviceCode = "WaitForImage" // the image is being pulled; its size and the registry decide how long that takes
 	// AdviseCompareNodes: find out what it is that the failing nodes have in common and that breaks the program, before
 	// the revision is changed
 	AdviseCompareNodes AdviceCode = "CompareNodes"
@@ -73,7 +75,7 @@ const (
 
 // AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseCorrectTemplate, AdviseInjector, AdviseFreeNode, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
+	AdviseControlPlane, AdviseRefresh, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseWaitForImage, AdviseMemory, AdviseConfig, AdviseCorrectTemplate, AdviseInjector, AdviseFreeNode, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
 }
 
 // advice returns what to do first, for each kind of problem of a summary once, in the
@@ -167,8 +169,12 @@ func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 		return AdviseDeletePods
 	case p.Code == daemonset.NodeGone: // the pod garbage collector removes it
 		return AdviseWait
+	case p.Code == cause.PullingImage:
+		return AdviseWaitForImage
 	case p.Blame == nil:
 		return ""
+	case ofController(p) && e.Fix(remedy.Refresh) != nil:
+		return AdviseRefresh
 	case p.Code == cause.PodOSNotSupported, p.Code == cause.ExcludedButCounted:
 		return AdviseExcludeNodes
 	case p.Blame.Who == cause.WhoChange && e.solves(remedy.RollBack, p):

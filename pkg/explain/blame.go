@@ -40,7 +40,6 @@ var whoByCode = map[daemonset.Reason]cause.Blame{
 	daemonset.InvalidBudget:  {Who: cause.WhoStrategy, Certainty: cause.Certain},
 	SurgeHostPort:            {Who: cause.WhoStrategy, Certainty: cause.Certain},
 	cause.ExcludedButCounted: {Who: cause.WhoController, Certainty: cause.Certain},
-	StaleStatus:              {Who: cause.WhoController, Certainty: cause.Likely},
 }
 
 // ofDaemonSetBlame returns whose fault a problem is that no step of a pod has; nil for others.
@@ -51,13 +50,33 @@ func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
 		b = cause.Blame{Who: cause.WhoNode, Certainty: cause.Certain}
 	case p.Code == cause.NoEligibleNode && p.Facts["changed"] == cause.ChangedTemplate:
 		b = cause.Blame{Who: cause.WhoChange, Certainty: cause.Likely, Revision: int64(p.Facts.Int("number"))}
-	case (p.Code == cause.ControllerSilent || p.Code == GenerationNotObserved) && p.Severity == cause.SeverityError:
-		b = cause.Blame{Who: cause.WhoController, Certainty: cause.Likely}
-	case !known, p.Code == StaleStatus && g.st.DaemonSet.DeletionTimestamp != nil: // its controller writes none then
+	case p.Code == StaleStatus && g.st.DaemonSet.DeletionTimestamp != nil: // its controller writes none then
+		return nil
+	case ofController(p):
+		b = byLease(p.Facts)
+	case !known:
 		return nil
 	}
 	b.Touched = []template.Path{}
 	return &b
+}
+
+// ofController reports whether a problem is that the controller does not act.
+func ofController(p *Problem) bool {
+	return p.Code == StaleStatus || (p.Code == cause.ControllerSilent || p.Code == GenerationNotObserved) && p.Severity == cause.SeverityError
+}
+
+// byLease says whether the controller is at fault that does not act: it is if its Lease has
+// expired, or if its version is known not to notice what happened. Where it runs, the cause is
+// unknown.
+func byLease(f daemonset.Facts) cause.Blame {
+	switch {
+	case f["lease"] == cause.LeaseExpired, f.Yes("missed"):
+		return cause.Blame{Who: cause.WhoController, Certainty: cause.Certain}
+	case f["lease"] == cause.LeaseAlive:
+		return cause.Blame{Who: cause.WhoUnknown, Certainty: cause.Unsure}
+	}
+	return cause.Blame{Who: cause.WhoController, Certainty: cause.Likely}
 }
 
 // noticed is how far apart two times have to be to tell which was first. The node

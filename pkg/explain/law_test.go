@@ -9,9 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -135,12 +138,33 @@ type answer struct {
 	e  *explain.Explanation
 }
 
+// busy adds what shows that somebody works: the Lease of a controller that runs, and an image
+// that is pulled for each container that waits.
+func busy(s *snapshot.Snapshot) {
+	s.Controller = &snapshot.ControllerLease{Exists: true, Holder: "a", DurationSeconds: 15, RenewedAt: s.TakenAt.Add(-time.Second)}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		for _, c := range p.Status.ContainerStatuses {
+			if w := c.State.Waiting; w != nil && w.Reason == "ContainerCreating" {
+				s.Events = append(s.Events, corev1.Event{
+					Reason: "Pulling", Message: "Pulling image", LastTimestamp: metav1.NewTime(s.TakenAt),
+					InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: p.Name, UID: p.UID},
+				})
+			}
+		}
+	}
+}
+
 // randomAnswers explains every random state.
 func randomAnswers(t *testing.T) []answer {
 	t.Helper()
 	var out []answer
 	for seed := range cases.Of(int64(seeds)) {
-		st, e := looked(t, dstest.RandomTrouble(seed))
+		s := dstest.RandomTrouble(seed)
+		if seed%3 == 0 {
+			busy(s)
+		}
+		st, e := looked(t, s)
 		out = append(out, answer{st, e})
 	}
 	for seed := range cases.Of(int64(seeds / 3)) {

@@ -18,6 +18,7 @@ const (
 	LookLastLogs   Look = "LastLogs"   // those of the container before that
 	LookController Look = "Controller" // whether a kube-controller-manager leads
 	LookQuota      Look = "Quota"      // the ResourceQuota
+	LookQuotas     Look = "Quotas"     // all ResourceQuotas of the namespace
 	LookNamespace  Look = "Namespace"  // the namespace, whose labels set what Pod Security allows
 	LookSelector   Look = "Selector"   // the annotations of the namespace, one of which selects nodes
 	LookEvents     Look = "Events"     // the DaemonSet's events
@@ -50,6 +51,9 @@ func LookInto(p *Problem) Look {
 			return ""
 		}
 	case LookEvents:
+		if p.Subject.Kind == cause.SubjectQuota && p.Subject.Name == "" {
+			return LookQuotas
+		}
 		return cmp.Or(map[cause.SubjectKind]Look{cause.SubjectQuota: LookQuota, cause.SubjectPolicy: LookNamespace}[p.Subject.Kind], LookEvents)
 	}
 	return look

@@ -55,7 +55,7 @@ func (g *given) onNodes() (found []cause.On) {
 
 // silence is that the controller does nothing.
 func (g *given) silence() *cause.Cause {
-	return &cause.Cause{Code: cause.ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(g.st, "status"), Facts: daemonset.Facts{}}
+	return &cause.Cause{Code: cause.ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(g.st, "status"), Facts: g.causes.AddLease(daemonset.Facts{})}
 }
 
 // misscheduled is that a node which is not eligible has a pod.
@@ -189,7 +189,7 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 		if since != nil && g.st.At.Sub(*since) > cause.Patience {
 			severity = cause.SeverityError
 		}
-		add(GenerationNotObserved, severity, since, g.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)}))
+		add(GenerationNotObserved, severity, since, g.causes.AddLease(g.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)})))
 	}
 	if none := cause.NoneEligible(g.st, g.outlook.Lost); none != nil {
 		facts, since := cause.NoneEligibleSince(g.st)
@@ -224,7 +224,11 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 		for _, d := range s.Differences {
 			fields = append(fields, d.Field)
 		}
-		add(StaleStatus, cause.SeverityWarning, s.WrittenAt, g.heldUp(daemonset.Facts{"fields": fields}))
+		f := g.causes.AddLease(g.heldUp(daemonset.Facts{"fields": fields}))
+		if f["lease"] == cause.LeaseAlive && g.causes.MissedWakeUp() && cause.Misses(fields) {
+			f["missed"] = true
+		}
+		add(StaleStatus, cause.SeverityWarning, s.WrittenAt, f)
 	}
 	return found
 }

@@ -30,7 +30,7 @@ const (
 	// GenerationNotObserved: the status is for an older generation; with `heldUpBy` the controller may have handled
 	// the newer one
 	// Severity: Warning, Error after 5 minutes
-	// Facts: generation, observed, heldUpBy
+	// Facts: generation, observed, heldUpBy, lease, renewed
 	GenerationNotObserved daemonset.Reason = "NotObserved"
 	// SurgeHostPort: the pod uses a host port, so under maxSurge no second pod can be scheduled beside it
 	// Severity: Warning
@@ -60,7 +60,7 @@ const (
 	// StaleStatus: the reported numbers are not what the controller's rules compute, although nothing changed for 30
 	// seconds
 	// Severity: Warning
-	// Facts: fields, heldUpBy
+	// Facts: fields, heldUpBy, lease, renewed, missed
 	StaleStatus daemonset.Reason = "StaleStatus"
 	// Moving: something changed less than 30 seconds ago: the controller is about to write the status
 	Moving daemonset.Reason = "Moving"
@@ -100,7 +100,7 @@ var problemOrder = []daemonset.Reason{
 	// Severity: Warning
 	daemonset.NodeGone,
 	cause.TerminatingOnDeadNode, cause.NodeNotReady,
-	cause.FailedCreate, cause.OOMKilled, cause.CrashLoopBackOff, cause.ImagePullBackOff, cause.FailedMount, cause.FailedCreatePodSandBox, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning, cause.ProbeFailing,
+	cause.FailedCreate, cause.OOMKilled, cause.CrashLoopBackOff, cause.ImagePullBackOff, cause.PullingImage, cause.FailedMount, cause.FailedCreatePodSandBox, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning, cause.ProbeFailing,
 	SurgeHostPort, cause.DoesNotFit, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.PodOSNotSupported, cause.VirtualNode, cause.ExcludedButCounted, cause.EvictLoop,
 	// the pod's phase is Failed; the controller deletes it
 	// Severity: Warning

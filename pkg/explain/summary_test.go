@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// problemsOf reads problems as "CODE SEVERITY NODE,NODE WHO of:SUBJECT late", of which all
+// problemsOf reads problems as "CODE SEVERITY NODE,NODE WHO of:SUBJECT/NAME late", of which all
 // but the code may be left out.
 func problemsOf(t *testing.T, text string) (out []Problem) {
 	t.Helper()
@@ -32,7 +32,8 @@ func problemsOf(t *testing.T, text string) (out []Problem) {
 			case strings.HasPrefix(w, "n"):
 				p.Nodes = strings.Split(w, ",")
 			case strings.HasPrefix(w, "of:"):
-				p.Subject.Kind = cause.SubjectKind(strings.TrimPrefix(w, "of:"))
+				kind, name, _ := strings.Cut(strings.TrimPrefix(w, "of:"), "/")
+				p.Subject.Kind, p.Subject.Name = cause.SubjectKind(kind), name
 			default:
 				p.Blame = &cause.Blame{Who: cause.Who(w)}
 			}

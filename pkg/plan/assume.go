@@ -18,6 +18,7 @@ type assumedNode struct {
 	pods    map[string]*cause.Cause // pods that do not become available, though a further one may
 	hangs   bool                    // pods do not end there
 	hung    *cause.Cause            // why the pod that is to end does not; nil if it is for the node
+	off     bool                    // it is out of service: its terminating pods are collected
 	refused bool                    // the API server refuses pods
 	unknown *cause.Cause            // on what the next pod may or may not fail; nil if that is known
 	gone    bool                    // there is no such node: its pods are collected
@@ -35,6 +36,8 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 	since := func(then time.Time) float64 { return then.Sub(st.At).Seconds() }
 	const soon = 1 // what is overdue
 	switch {
+	case f.off && p.Terminating:
+		return cause.OutOfServiceSoon.Seconds() / 2, podGone, true
 	case f.gone && p.Object.Spec.NodeName != "":
 		return t.collects, podGone, true
 	case p.Terminating && f.hangs:
@@ -141,7 +144,8 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		a.gone = a.gone || f.gone && len(n.Pods) > 0
 		down := cause.Down(n, st.At)
 		other := otherSystem(n, st)
-		f.hangs = down != nil && down.Facts["status"] == string(corev1.ConditionUnknown) // its kubelet starts no pod and ends none
+		f.off = causes.Collected(n)
+		f.hangs = down != nil && !f.off && down.Facts["status"] == string(corev1.ConditionUnknown) // its kubelet starts no pod and ends none
 		next := causes.Next(n, a.evidence)
 		if a.confined != nil && next == a.evidence.All { // it fails there only
 			next = cause.Prospect{}
@@ -149,7 +153,7 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		switch {
 		case c != nil && c.Severity == cause.SeverityError && ofNode(c.Code):
 			f.never, f.down = c, true
-		case f.hangs || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) && !(c != nil && cause.SeenByKubelet(c.Code)):
+		case f.hangs || f.off || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) && !(c != nil && cause.SeenByKubelet(c.Code)):
 			f.never, f.down = down, true
 		case other != nil:
 			f.never, f.down = other, true
@@ -171,7 +175,7 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		f.pods = failed(n, causes)
 		for j := range n.Pods {
 			if p := &n.Pods[j]; p.Terminating {
-				if of := causes.OfPod(p); of != nil && of.Severity == cause.SeverityError {
+				if of := causes.OfPod(p); of != nil && of.Severity == cause.SeverityError && !f.off {
 					f.hangs, f.hung = true, of
 				}
 			}

@@ -89,10 +89,10 @@ func NewFollower(st *daemonset.State, o Options) *Follower {
 }
 
 // Know takes what was read of a Snapshot besides the objects that are followed: what
-// admits pods, the other pods on nodes, and volumes, with their gaps. What was known of
+// admits pods, the other pods on nodes, volumes, and the Lease of the controller, with their gaps. What was known of
 // these before goes.
 func (f *Follower) Know(s *snapshot.Snapshot) {
-	f.objects.base = f.objects.base.Admitting(s.Admission, s.Gaps).Holding(s.OtherPods, s.Gaps).Reaching(s.Volumes, s.Gaps)
+	f.objects.base = f.objects.base.Admitting(s.Admission, s.Gaps).Holding(s.OtherPods, s.Gaps).Reaching(s.Volumes, s.Gaps).ControlledBy(s.Controller, s.Gaps)
 }
 
 // See takes one change: a DaemonSet, Node, Pod, ControllerRevision or Event as

@@ -179,7 +179,7 @@ func TestOutcome(t *testing.T) {
 		{"O o O", []dstest.Option{notReady("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; RepairNodes=1; RaiseMaxUnavailable=2; RemoveNode=n1", "so does one that is not ready and whose pod is not"},
 		{"O O O", []dstest.Option{notReady("n1")}, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "but a pod that is available there shows that they can be"},
 		{"O O O", []dstest.Option{down("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst, at worst; n1 NodeNotReady; RepairNodes=1; RaiseMaxUnavailable=2; RemoveNode=n1", "not if the kubelet is silent: what the pod says is old"},
-		{"Ot O", []dstest.Option{down("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; RepairNodes=1; RemoveNode=n0", "a pod that never ends on a dead node"},
+		{"Ot O", []dstest.Option{down("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; RepairNodes=1; OutOfService=; RemoveNode=n0", "a pod that never ends on a dead node"},
 		{"o o O O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 2 replaced, 2 left, 2 worst; n0 NodeNotReady; n1 NodeNotReady; RepairNodes=2; RaiseMaxUnavailable=3", "of two dead nodes, removing one is not enough"},
 
 		{"n O O", []dstest.Option{crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 1 worst; n0 CrashLoopBackOff; RollBack=1", "the revision fails: more room would not help"},

@@ -442,7 +442,7 @@ func (o *Outcome) LimitHelps() bool {
 
 // ofPlan are the remedies of which a plan is a plan, or that it can plan itself.
 var ofPlan = []remedy.Code{
-	remedy.RollBack, remedy.ExcludeNodes, remedy.RepairNodes, remedy.NoSurge, remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.RemoveNode,
+	remedy.RollBack, remedy.ExcludeNodes, remedy.RepairNodes, remedy.NoSurge, remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.OutOfService, remedy.RemoveNode,
 }
 
 // Ways returns the ways out of a stall: the repair of nodes first, then the

@@ -39,6 +39,7 @@ func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
 	}
 	g.deletions()
 	g.tolerate()
+	g.refresh()
 	if nowhere := cause.NoneEligible(w.st, nil) != nil; len(g.problems)+len(g.problemNodes()) > 0 || o.Code == Stalls || nowhere {
 		g.acts()
 		g.back()
@@ -49,12 +50,17 @@ func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
 	slices.SortStableFunc(g.out, func(a, b remedy.Remedy) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(remedy.Worths, a.Worth), slices.Index(remedy.Worths, b.Worth)),
-			cmp.Compare(b2i(a.Code == remedy.RemoveNode), b2i(b.Code == remedy.RemoveNode)), // nobody knows whether the machine is gone
+			cmp.Compare(byMachine(a.Code), byMachine(b.Code)), // nobody knows whether the machine is gone
 			cmp.Compare(len(a.Effect.Left), len(b.Effect.Left)),
 			cmp.Compare(a.Effect.Available, b.Effect.Available),
 			cmp.Compare(slices.Index(remedy.Codes, a.Code), slices.Index(remedy.Codes, b.Code)))
 	})
 	return g.out
+}
+
+// byMachine orders remedies that are only for a machine that is off, or gone, behind all others.
+func byMachine(c remedy.Code) int {
+	return b2i(c == remedy.OutOfService) + 2*b2i(c == remedy.RemoveNode)
 }
 
 // found returns what is wrong with pods and nodes, and does not pass by itself.
@@ -64,7 +70,7 @@ func (g *weighing) found() []cause.Problem {
 		n, f := &g.st.Nodes[i], &g.a.nodes[i]
 		c := g.a.causes.Of(n.Name)
 		urgent := func(c *cause.Cause) bool {
-			return c != nil && (c.Severity == cause.SeverityError || c.Facts.Yes("late")) && cause.StageOf(c.Code) != cause.StageNone
+			return c != nil && (c.Severity == cause.SeverityError || c.Facts.Yes("late") && c.Code != cause.PullingImage) && cause.StageOf(c.Code) != cause.StageNone
 		}
 		switch {
 		case n.Exists && !n.ShouldRun.OK && !g.st.Holds(n):
@@ -125,7 +131,7 @@ func (g *weighing) weigh(r remedy.Remedy, then *way, timed bool) {
 }
 
 // around are the codes of remedies that need not end a problem: they let a rollout go on beside it.
-var around = []remedy.Code{remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.RemoveNode, remedy.ExcludeNodes, remedy.NoSurge}
+var around = []remedy.Code{remedy.OutOfService, remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.RemoveNode, remedy.ExcludeNodes, remedy.NoSurge}
 
 // doingWithout are the codes of remedies that give no node a pod: they do without it.
 var doingWithout = []remedy.Code{remedy.RemoveNode, remedy.ExcludeNodes}
@@ -271,6 +277,22 @@ func (g *weighing) tolerate() {
 	g.out = append(g.out, r)
 }
 
+// noQuota reports whether pods are rejected because no ResourceQuota admits their PriorityClass.
+func noQuota(p *cause.Problem) bool {
+	return p.Subject.Kind == cause.SubjectQuota && p.Subject.Name == ""
+}
+
+// refresh makes a controller look again that runs and has not noticed something.
+func (g *weighing) refresh() {
+	f := g.a.causes.AddLease(daemonset.Facts{})
+	if f["lease"] != cause.LeaseAlive || !g.a.causes.AsksController() {
+		return
+	}
+	r := remedy.New(remedy.Refresh, "")
+	r.Worth = remedy.Helps
+	g.out = append(g.out, r)
+}
+
 // acts are what people do outside of the DaemonSet: then its pods no longer fail on it.
 func (g *weighing) acts() {
 	act := func(code remedy.Code, value string, needs int, is func(*cause.Problem) bool) {
@@ -293,7 +315,7 @@ func (g *weighing) acts() {
 		return func(p *cause.Problem) bool { return p.Blame != nil && p.Blame.Who == w }
 	}
 	act(remedy.CreateObject, "", 0, func(p *cause.Problem) bool {
-		return p.Subject.Kind == cause.SubjectReference || who(cause.WhoMissingObject)(p)
+		return p.Subject.Kind == cause.SubjectReference || who(cause.WhoMissingObject)(p) || noQuota(p)
 	})
 	for _, pressure := range []corev1.NodeConditionType{corev1.NodeDiskPressure, corev1.NodeMemoryPressure, corev1.NodePIDPressure} {
 		act(remedy.FreeDisk, string(pressure), 0, func(p *cause.Problem) bool {
@@ -311,12 +333,12 @@ func (g *weighing) acts() {
 		return who(cause.WhoInjection)(p) || p.Subject.Kind == cause.SubjectWebhook || p.Subject.Kind == cause.SubjectPolicy
 	})
 	act(remedy.CorrectTemplate, "", 0, func(p *cause.Problem) bool {
-		return who(cause.WhoTemplate)(p) || who(cause.WhoChange)(p) && p.Blame.Certainty == cause.Certain
+		return who(cause.WhoTemplate)(p) && p.Blame.Revision == 0 || noQuota(p) || who(cause.WhoChange)(p) && p.Blame.Certainty == cause.Certain
 	})
 	g.virtual()
 	for i := range g.problems {
 		p := &g.problems[i]
-		if p.Code == cause.FailedCreate && p.Subject.Kind == cause.SubjectQuota {
+		if p.Code == cause.FailedCreate && p.Subject.Kind == cause.SubjectQuota && !noQuota(p) {
 			act(remedy.RaiseQuota, p.Subject.Name, cause.QuotaNeeds(p.Facts.Text("message"), g.lacking()), func(of *cause.Problem) bool { return of == p })
 		}
 		if p.Common != nil && p.Common.OfPlatform() && p.Blame != nil && p.Blame.Who == cause.WhoNodeProperty {
@@ -528,6 +550,7 @@ func (g *weighing) nodes() {
 	if then, err := whatif.Repaired(g.st, down); err == nil {
 		g.weigh(remedy.New(remedy.RepairNodes, strconv.Itoa(len(down)), down...), g.after(then), false)
 	}
+	g.off()
 	down = slices.DeleteFunc(down, func(name string) bool {
 		n := g.st.Node(name)
 		return n == nil || n.Membership().Misscheduled && !g.st.Holds(n)
@@ -539,6 +562,28 @@ func (g *weighing) nodes() {
 	for _, name := range down[:min(most, len(down))] {
 		g.try(remedy.New(remedy.RemoveNode, name, name), whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: name}}})
 	}
+}
+
+// off declares nodes out of service on which pods stay Terminating, so that these are force-deleted:
+// for machines that are off. A kubelet that reports NotReady runs.
+func (g *weighing) off() {
+	if !cause.CollectsOutOfService(g.st.Profile.Version) {
+		return
+	}
+	var nodes []string
+	for i := range g.problems {
+		if p := &g.problems[i]; p.Code == cause.TerminatingOnDeadNode && p.Facts["status"] == string(corev1.ConditionUnknown) && !p.Facts.Yes("outOfService") {
+			nodes = append(nodes, p.Nodes...)
+		}
+	}
+	if len(nodes) == 0 {
+		return
+	}
+	var edits []whatif.NodeEdit
+	for _, n := range nodes {
+		edits = append(edits, whatif.NodeEdit{Kind: whatif.NodeTaint, Which: n, Taint: &cause.OutOfService})
+	}
+	g.try(remedy.New(remedy.OutOfService, "", nodes...), whatif.Change{Nodes: edits})
 }
 
 // problemNodes returns the nodes that are down and have a problem for it.

@@ -87,6 +87,8 @@ const (
 	CorrectTemplate Code = "CorrectTemplate"
 	// AskOwner: ask the owner of what rejects the pods, or adds to them what fails
 	AskOwner Code = "AskOwner"
+	// Refresh: write an annotation of the DaemonSet, so that a controller that runs looks at it again
+	Refresh Code = "Refresh"
 	// RaiseQuota: have its owner raise a ResourceQuota
 	// Value: the quota
 	RaiseQuota Code = "RaiseQuota"
@@ -98,6 +100,9 @@ const (
 	// RaiseMaxSurge: raise maxSurge likewise
 	// Value: a number
 	RaiseMaxSurge Code = "RaiseMaxSurge"
+	// OutOfService: give the nodes the taint node.kubernetes.io/out-of-service, so that their terminating pods are
+	// force-deleted: only where the machine is off
+	OutOfService Code = "OutOfService"
 	// RemoveNode: delete the Node object of a node whose machine no longer exists
 	// Value: the node
 	RemoveNode Code = "RemoveNode"
@@ -105,7 +110,7 @@ const (
 
 // Codes lists every Code, the safest first: of several that help as much, the first is offered first.
 var Codes = []Code{
-	CreateObject, DeletePods, RollBack, PublishImage, ExcludeNodes, RepairNodes, FreeDisk, NoSurge, FreePort, MakeRoom, LowerRequest, RaiseQuota, AskOwner, CorrectTemplate, Tolerate, RaiseMaxUnavailable, RaiseMaxSurge, RemoveNode,
+	CreateObject, DeletePods, RollBack, PublishImage, ExcludeNodes, RepairNodes, FreeDisk, NoSurge, FreePort, MakeRoom, LowerRequest, RaiseQuota, AskOwner, Refresh, CorrectTemplate, Tolerate, RaiseMaxUnavailable, RaiseMaxSurge, OutOfService, RemoveNode,
 }
 
 // Worth is whether a Remedy helps.

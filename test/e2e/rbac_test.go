@@ -141,7 +141,7 @@ func compareRights(t *testing.T, rules []rbacv1.PolicyRule, used map[string]bool
 			}
 		}
 	}
-	const ofController = "get leases" // is used only where the controller does nothing, which it never does here
+	const ofController = "get leases" // is asked only where the status is not what is computed, which it never stays here
 	for _, right := range slices.Sorted(maps.Keys(given)) {
 		if !used[right] && right != ofController {
 			t.Errorf("nobody needs the right to %s", right)
