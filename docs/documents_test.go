@@ -984,7 +984,7 @@ func made() map[string]*snapshot.Snapshot {
 		"a label, old pods": grid("n n n n n n n n"+strings.Repeat(" O", 40), crashesOn("", "example.com/disk", "nvme", "ssd")),
 		"containers": grid("n n n n n n n n o N n n",
 			ends("p0", "OOMKilled"), ends("p1", "Error"), waits("p2", "ImagePullBackOff", "no such image"),
-			waits("p3", "ContainerCreating", ""), event("p3", "FailedMount", "no secret", 1),
+			waits("p3", "ContainerCreating", ""), event("p3", "FailedMount", `MountVolume.SetUp failed for volume "logs" : hostPath type check failed: /var/log/x is not a directory`, 1),
 			waits("p4", "ContainerCreating", ""), event("p4", "FailedCreatePodSandBox", "no CNI", 1),
 			waits("p5", "CreateContainerConfigError", "no key"), waits("p6", "ContainerCreating", "still at it"),
 			runs("p7", time.Hour), event("p7", "Unhealthy", "probe failed", 1), ends("p8", "Error"),

@@ -462,6 +462,23 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	return s, snapshot.Validate(s)
 }
 
+// rejected reports whether events say that the API server rejects the DaemonSet's pods, and
+// none says that it created one.
+func (d *Dump) rejected(r relation) bool {
+	fails := false
+	for i := range d.events.items {
+		e := &d.events.items[i]
+		switch {
+		case !r.concerns(e):
+		case e.Reason == "SuccessfulCreate":
+			return false
+		case e.Reason == "FailedCreate":
+			fails = true
+		}
+	}
+	return fails
+}
+
 // assemble makes a Snapshot without its events, not yet in order.
 func (d *Dump) assemble(r relation) *snapshot.Snapshot {
 	budgets := filter(d.budgets.items, r.selectedBy)
@@ -523,7 +540,7 @@ func (d *Dump) last() *snapshot.Snapshot {
 // one of its namespace; and where it says that the controller has seen the
 // DaemonSet, and so has made a revision, there must be one that is the
 // DaemonSet's or that it would adopt.
-// PodDisruptionBudgets may be missing: no number depends on them, and few dumps
+// A DaemonSet of which all pods are rejected lacks none. PodDisruptionBudgets may be missing: no number depends on them, and few dumps
 // have them. Of a kind of which a List is not whole, nothing is known for sure.
 func (d *Dump) gaps(r relation) []snapshot.Gap {
 	gaps := []snapshot.Gap{d.clock}
@@ -563,6 +580,7 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 		switch given := d.kinds[p.kind] > 0 || d.lists[p.kind]; {
 		case partial != "":
 			add(p.what, snapshot.Partial, partial, "")
+		case !given && p.what == snapshot.Pods && !p.lacked && d.rejected(r):
 		case !given:
 			add(p.what, snapshot.NotGiven, "the input holds no "+p.kind, "")
 		case p.lacked:

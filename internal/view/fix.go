@@ -235,7 +235,7 @@ func (a *answer) makeRoom(on []string) {
 
 // roomFixes say what helps a pod that does not fit.
 var roomFixes = map[daemonset.Reason][]string{
-	cause.HostPortConflict: {"{plugin=NodePorts}the owner of pod {owner} gives it another host port, or another node", "{plugin=NodePorts}the owner of {holder} gives its pods another host port, or other nodes", "change the host port of one of the two pods, or delete the other one if it can run elsewhere"},
+	cause.HostPortConflict: {"{plugin=NodePorts}the owner of pod {owner} gives it another host port, or another node", "{plugin=NodePorts}the owner of {holder} gives its pods another host port, or other nodes", "change the host port of one of the two pods, or give one of the two other nodes"},
 	cause.InsufficientResources: {
 		"{resource=pods}delete a pod that can run elsewhere, or raise maxPods of the kubelet",
 		"{beyond=true}lower the {resource} request of the template (starts a rollout of all pods), or keep the pod off this node",

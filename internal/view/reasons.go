@@ -331,7 +331,7 @@ var origins = map[cause.Who][]string{
 		"{code=PodOSNotSupported}the template, which is for {want} only",
 		"likely {older}, which {on?this pod is|these pods are} still on: all {oldFailing} of its pods fail, and none of the {newPods} on revision {current}",
 		"{beyond=true}the template: the pod requests more {resources} than {some} {on?has|have} in all",
-		"{oneNode=true}the template: it mounts claim {claim}, whose access mode is ReadWriteOnce, so only pods of one node can use it", "{code=FailedMount}likely the template: it mounts a volume that cannot be on several nodes at a time", "{subject=Volume}the template: the pod writes more to volume {object} than its sizeLimit allows",
+		"{oneNode=true}the template: it mounts claim {claim}, whose access mode is ReadWriteOnce, so only pods of one node can use it", "{noHostPath=true}likely the template: it mounts a hostPath that {on?the node does not have|none of the {on} nodes has}", "{code=FailedMount}likely the template: it mounts a volume that cannot be on several nodes at a time", "{subject=Volume}the template: the pod writes more to volume {object} than its sizeLimit allows",
 		"{subject=Container}the template: the pod writes more to its disk than it may",
 		"the template",
 	},
@@ -347,6 +347,7 @@ var origins = map[cause.Who][]string{
 		"likely the network of {on?the node|these nodes} or of the cluster, not the DaemonSet: see the message"},
 	cause.WhoPolicy: {
 		"{subject=Quota}{object=}the quotas of namespace {namespace}: pods of this PriorityClass need a ResourceQuota whose scope selects it, and there is none",
+		`{subject=Quota}{on=0}the quota, not the DaemonSet: ResourceQuota "{object}" of namespace {namespace} has no room for its pods`,
 		`{subject=Quota}the quota, not the DaemonSet: ResourceQuota "{object}" of namespace {namespace} has no room for {on:more pod}`,
 		"{subject=Policy}Pod Security of namespace {namespace}: the pod violates {object}",
 		"{subject=Webhook}{called=true}admission webhook {object}: its policy says no",
@@ -380,7 +381,7 @@ var origins = map[cause.Who][]string{
 		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout started earlier, {rollout@} ago",
 		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
 	},
-	cause.WhoOtherWorkload: {"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses the host port", "{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: the pods of {holder} use the host port", "{code=HostPortConflict}not this DaemonSet: another pod on {some} uses the host port", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
+	cause.WhoOtherWorkload: {"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses the host port", "{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: the pods of {holder} use the host port", "{code=HostPortConflict}another pod on {some} uses the host port that this one needs", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
 	cause.WhoController: {
 		"{code=ExcludedButCounted}kube-controller-manager of OpenShift 4.11 to 4.19: where it counts nodes for a rolling update, it does not ask for the node selector of the namespace",
 		"{missed=true}kube-controller-manager runs (it renewed its Lease {renewed@} ago), but this version may not notice that a taint came or went (kubernetes#132459): any change of the DaemonSet, such as an annotation, refreshes the status",

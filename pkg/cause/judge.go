@@ -406,6 +406,10 @@ func (j *judgement) ofVolumes() *Blame {
 		return &Blame{Who: WhoChange, Certainty: Likely}
 	case j.rolling && !j.known:
 		return j.suspicion()
+	case j.p.Facts.Yes("noHostPath") && j.same.Before+j.same.Since > 0:
+		return &Blame{Who: WhoNode, Certainty: Likely}
+	case j.p.Facts.Yes("noHostPath"):
+		return &Blame{Who: WhoTemplate, Certainty: Likely}
 	case j.p.Facts.Yes("oneNode"):
 		return &Blame{Who: WhoTemplate, Certainty: Certain}
 	case strings.Contains(j.p.Facts.Text("message"), "Multi-Attach error"):

@@ -41,7 +41,7 @@ const (
 	PullingImage daemonset.Reason = "PullingImage"
 	// FailedMount: a volume, a Secret or a ConfigMap cannot be mounted, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay
-	// Facts: container, init, reason, message, kind, name, key, field, volume, claim, oneNode, late, patience, slowestStart, starts
+	// Facts: container, init, reason, message, kind, name, key, field, volume, claim, oneNode, noHostPath, late, patience, slowestStart, starts
 	FailedMount daemonset.Reason = "FailedMount"
 	// FailedCreatePodSandBox: the pod's sandbox or its network cannot be set up, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -114,6 +115,9 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 	}
 	cs.told(c)
 	cs.attached(c)
+	if c.Code == FailedMount && strings.Contains(c.Facts.Text("message"), "hostPath type check failed") {
+		c.Facts["noHostPath"] = true
+	}
 	if !p.Updated {
 		return c
 	}
