@@ -331,7 +331,7 @@ var origins = map[cause.Who][]string{
 		"{code=PodOSNotSupported}the template, which is for {want} only",
 		"likely {older}, which {on?this pod is|these pods are} still on: all {oldFailing} of its pods fail, and none of the {newPods} on revision {current}",
 		"{beyond=true}the template: the pod requests more {resources} than {some} {on?has|have} in all",
-		"{oneNode=true}the template: it mounts claim {claim}, whose access mode is ReadWriteOnce, so only pods of one node can use it", "{noHostPath=true}likely the template: it mounts a hostPath that {on?the node does not have|none of the {on} nodes has}", "{code=FailedMount}likely the template: it mounts a volume that cannot be on several nodes at a time", "{subject=Volume}the template: the pod writes more to volume {object} than its sizeLimit allows",
+		"{oneNode=true}the template: it mounts claim {claim}, whose access mode is ReadWriteOnce, so only pods of one node can use it", "{noHostPath=true}likely the template: it mounts a hostPath that the {on?node does|nodes do} not have", "{code=FailedMount}likely the template: it mounts a volume that cannot be on several nodes at a time", "{subject=Volume}the template: the pod writes more to volume {object} than its sizeLimit allows",
 		"{subject=Container}the template: the pod writes more to its disk than it may",
 		"the template",
 	},

@@ -102,6 +102,21 @@ func Find(st *daemonset.State) *Causes {
 // should not run the pod has a cause only for a pod that it still holds.
 func (cs *Causes) Of(node string) *Cause { return cs.nodes[node] }
 
+// Now returns what is wrong on the nodes that should run the pod or use up the limit.
+func (cs *Causes) Now() (found []On) {
+	for i := range cs.st.Nodes {
+		n := &cs.st.Nodes[i]
+		c := cs.nodes[n.Name]
+		switch {
+		case c == nil, n.Exists && !n.ShouldRun.OK && !cs.st.Holds(n):
+		case c.Code == NoPod && cs.st.DaemonSet.DeletionTimestamp != nil:
+		default:
+			found = append(found, On{Node: n.Name, Cause: c})
+		}
+	}
+	return found
+}
+
 // OfPod returns why a pod is not available, by what it and its containers say;
 // nil if it is. That its node is down or gone it does not say: see Of.
 func (cs *Causes) OfPod(p *daemonset.Pod) *Cause {

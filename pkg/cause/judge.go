@@ -33,6 +33,7 @@ func (cs *Causes) BlameOf(p *Problem) *Blame {
 	if b.Who == WhoChange {
 		b.Revision = cs.current()
 	}
+	cs.Date(p, b)
 	return b
 }
 

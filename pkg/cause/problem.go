@@ -114,6 +114,11 @@ func Problems(found []On, order []daemonset.Reason) []Problem {
 // KeyOf tells one Problem from the next: its Key, and how bad it is.
 func KeyOf(c *Cause) string { return string(c.Severity) + Key(c.Code, c.Facts) }
 
+// Is reports whether two Problems are the same, of whichever nodes.
+func (p *Problem) Is(other *Problem) bool {
+	return p.Severity == other.Severity && Key(p.Code, p.Facts) == Key(other.Code, other.Facts)
+}
+
 // keys are the facts that make a group of their own.
 var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "holder", "claim", "reachable", "driver", "name"}
 

@@ -325,7 +325,7 @@ func Explain(st *daemonset.State, o Options) *Explanation {
 		Header:    daemonset.NewHeader(Kind, st),
 		Verdict:   verdict,
 		Impact:    g.impact(),
-		Rollout:   Rollout{UnderWay: g.oldNodes() > 0, Since: g.rolloutBegan()},
+		Rollout:   Rollout{UnderWay: g.oldNodes() > 0, Since: g.causes.RolloutBegan()},
 		Change:    g.change(problems),
 		ManagedBy: managed.By(st.DaemonSet),
 		Outlook:   g.ends(verdict.Code, &status),

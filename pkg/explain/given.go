@@ -77,33 +77,6 @@ func (g *given) oldRevision() (number int64) {
 	return number
 }
 
-// current returns the current revisions, the highest number first.
-func (g *given) current() (all []daemonset.Revision) {
-	for _, r := range g.st.History.Revisions {
-		if slices.Contains(g.st.History.Current, r.Name) {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// rolloutBegan is when the current revision was made, nil if that is not
-// when its rollout began: an older revision was made later, so this one was
-// taken up again.
-func (g *given) rolloutBegan() *time.Time {
-	all := g.current()
-	if len(all) == 0 {
-		return nil
-	}
-	current := all[len(all)-1]
-	if slices.ContainsFunc(g.st.History.Revisions, func(r daemonset.Revision) bool {
-		return r.Name != current.Name && (r.Number > current.Number || r.Created.After(current.Created))
-	}) {
-		return nil
-	}
-	return timeOf(current.Created)
-}
-
 func timeOf(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

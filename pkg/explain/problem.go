@@ -32,14 +32,13 @@ func (g *given) onNodes() (found []cause.On) {
 	silent, tallies := g.causes.Silent(&g.next), g.causes.RevisionFailsBy(cause.KeyOf)
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
-		c := g.causes.Of(n.Name)
-		if n.Membership().Misscheduled && !misscheduledByIt(n, c) {
+		if n.Membership().Misscheduled && !misscheduledByIt(n, g.causes.Of(n.Name)) {
 			found = append(found, cause.On{Node: n.Name, Cause: g.misscheduled(n)})
 		}
-		switch {
-		case c == nil, n.Exists && !n.ShouldRun.OK && !g.st.Holds(n), c.Code == cause.NoPod && g.st.DaemonSet.DeletionTimestamp != nil:
-			continue
-		case silent && c.Code == cause.NoPod:
+	}
+	for _, on := range g.causes.Now() {
+		c := on.Cause
+		if silent && c.Code == cause.NoPod {
 			c = g.silence()
 		}
 		if t, is := tallies[cause.KeyOf(c)]; is {
@@ -48,7 +47,7 @@ func (g *given) onNodes() (found []cause.On) {
 			maps.Copy(with.Facts, t.Facts())
 			c = &with
 		}
-		found = append(found, cause.On{Node: n.Name, Cause: c})
+		found = append(found, cause.On{Node: on.Node, Cause: c})
 	}
 	return found
 }

@@ -86,7 +86,7 @@ func (g *given) budget() BudgetUse {
 	used := g.st.Used()
 	free := max(0, g.st.Limit()-used)
 	out.Used, out.Free = &used, &free
-	began := g.rolloutBegan()
+	began := g.causes.RolloutBegan()
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
 		if !g.st.Holds(n) {

@@ -110,18 +110,25 @@ func (f *projection) judge(w *way, run *simulation) (late float64) {
 	return late
 }
 
-// judged returns what is wrong with the nodes of an Outcome, and whose fault it is.
+// judged returns what is wrong with the nodes of an Outcome, and whose fault it is. What nodes have
+// now is judged by all that have it, and beside what others have, so that explain says the same.
 func (w *way) judged(o *Outcome) []*cause.Problem {
-	out := ProblemsOf(slices.Concat(o.Holders, o.Late, o.Unknown))
-	all := make([]cause.Problem, len(out))
-	for i := range out {
-		all[i] = *out[i]
+	out := append([]*cause.Problem{}, ProblemsOf(slices.Concat(o.Holders, o.Late, o.Unknown))...)
+	now := cause.Problems(w.a.causes.Now(), nil)
+	w.a.causes.Judge(now)
+	for _, p := range out {
+		i := slices.IndexFunc(now, func(x cause.Problem) bool {
+			return x.Is(p) && slices.ContainsFunc(p.Nodes, func(n string) bool { return slices.Contains(x.Nodes, n) })
+		})
+		if i >= 0 {
+			p.Subject, p.Blame, p.Common = now[i].Subject, now[i].Blame, now[i].Common
+			continue
+		}
+		alone := []cause.Problem{*p}
+		w.a.causes.Judge(alone)
+		*p = alone[0]
 	}
-	w.a.causes.Judge(all)
-	for i := range out {
-		out[i] = &all[i]
-	}
-	return append([]*cause.Problem{}, out...)
+	return out
 }
 
 // date has each wave begin when as many pods have had their turn in the

@@ -1,0 +1,100 @@
+package cause
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// RolloutBegan is when the current revision was made; nil if that is not when its rollout
+// began: an older revision was made later, so this one was taken up again.
+func (cs *Causes) RolloutBegan() *time.Time {
+	var current *daemonset.Revision // of several, the one with the lowest number
+	for i := range cs.st.History.Revisions {
+		if r := &cs.st.History.Revisions[i]; slices.Contains(cs.st.History.Current, r.Name) {
+			current = r
+		}
+	}
+	if current == nil || slices.ContainsFunc(cs.st.History.Revisions, func(r daemonset.Revision) bool {
+		return r.Name != current.Name && (r.Number > current.Number || r.Created.After(current.Created))
+	}) {
+		return nil
+	}
+	return timeOf(current.Created)
+}
+
+// Date adds to a Blame what the times of its problem say: whether it was there before the rollout
+// under way, and whether that had done anything on nodes that are down.
+func (cs *Causes) Date(p *Problem, b *Blame) {
+	b.BeforeRollout = cs.beforeRollout(p)
+	if b.Who == WhoNode && (StageOf(p.Code) == StageNode || p.Code == Misscheduled) && p.Code != daemonset.NodeGone {
+		b.Untouched = cs.untouched(p.Nodes)
+		if cs.rolling(p) && b.BeforeRollout == nil && !b.Untouched {
+			b.Certainty = Likely
+		}
+	}
+}
+
+// noticed is how far apart two times have to be to tell which was first. The node
+// lifecycle controller notices 40s, since v1.32 50s, and up to 5s more after a kubelet has
+// fallen silent, and what a kubelet reports itself is by the clock of its node.
+const noticed = time.Minute
+
+// rolling reports whether it is known when a rollout under way and a problem began.
+func (cs *Causes) rolling(p *Problem) bool {
+	return cs.RolloutBegan() != nil && p.Since != nil && p.Latest != nil && cs.hasOld()
+}
+
+// hasOld reports whether a node has an old pod that is not on its way out.
+func (cs *Causes) hasOld() bool {
+	return slices.ContainsFunc(cs.st.Nodes, func(n daemonset.Node) bool {
+		return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Updated && !p.Terminating })
+	})
+}
+
+// beforeRollout reports whether a problem was there before the rollout under way
+// began; nil where that is not certain, and where some of it was, and some was not.
+func (cs *Causes) beforeRollout(p *Problem) *bool {
+	if !cs.rolling(p) {
+		return nil
+	}
+	began := *cs.RolloutBegan()
+	before, after := !p.Latest.After(began.Add(-noticed)), !p.Since.Before(began.Add(noticed))
+	if before == after {
+		return nil
+	}
+	return &before
+}
+
+// untouched reports whether the rollout under way had done nothing on nodes when they
+// became NotReady: they still have the pods from before it, and none of these was deleted
+// earlier. Where pods surge, a new one may have been there and gone.
+func (cs *Causes) untouched(nodes []string) bool {
+	began := cs.RolloutBegan()
+	if began == nil || !cs.hasOld() || cs.st.Budget.MaxSurge > 0 || len(nodes) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(nodes, func(name string) bool {
+		n := cs.st.Node(name)
+		if n == nil || len(n.Pods) == 0 {
+			return true
+		}
+		down := Down(n, cs.at)
+		return down == nil || down.Since == nil || slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+			return !p.Object.CreationTimestamp.Time.Before(*began) || deletedBefore(p.Object, down)
+		})
+	})
+}
+
+// deletedBefore reports whether a pod's deletion may have been asked for before its node
+// became NotReady. A kubelet that is silent was so before that was noticed.
+func deletedBefore(o *corev1.Pod, down *Cause) bool {
+	asked, since := DeletionAsked(o), *down.Since
+	if down.Facts.Text("status") != string(corev1.ConditionUnknown) {
+		since = since.Add(noticed)
+	}
+	return asked != nil && asked.Before(since)
+}
