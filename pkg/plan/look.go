@@ -30,8 +30,8 @@ func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) remedy.Outlo
 	if o.Code == Stalls {
 		r.keep() // for the remedies
 	}
+	w.m.wait(next)
 	if o.ends() {
-		w.m.wait(next)
 		w.spread(o)
 	}
 	o.Alternatives = w.alternatives(o)
