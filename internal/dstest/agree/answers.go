@@ -26,6 +26,8 @@ func Answers(e *explain.Explanation, p *plan.Plan, h *history.History) error {
 		func() error { return revisions(e, h) },
 		func() error { return updated(e, h) },
 		func() error { return rollouts(e, h) },
+		func() error { return Remedies(e, p) },
+		func() error { _, err := Problems(e, p); return err },
 	}
 	for _, law := range laws {
 		if err := law(); err != nil {
