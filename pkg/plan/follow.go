@@ -475,6 +475,8 @@ const sourceWatch = "Watch"
 // teach puts what was seen in place of what pods and events tell, or the
 // person who asks.
 func (l *learnt) teach(m *measured) *measured {
+	again := m.again
+	m.again = func(other *daemonset.State) *measured { return l.teach(again(other)) }
 	if len(l.ends) >= fewest || len(l.ends) > 0 && m.endSource == sourceGracePeriod { // anything tells more than a bound
 		m.ends, m.endSource = slices.Sorted(slices.Values(l.ends)), sourceWatch
 		m.end = known(m.ends)

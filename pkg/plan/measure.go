@@ -34,6 +34,8 @@ type measured struct {
 	burst       int
 	minReady    float64
 	backoff     float64 // how long the first step may wait, which the controller's memory alone tells
+
+	again func(*daemonset.State) *measured // measures another State, with what is known besides
 }
 
 // wait adds how long a step may be held up.
@@ -54,6 +56,7 @@ func measure(st *daemonset.State, o Options) *measured {
 	m := &measured{
 		rate: cmp.Or(max(0, o.RequestRate), defaultRate), burst: cmp.Or(max(0, o.RequestBurst), defaultBurst),
 		minReady: float64(max(0, st.DaemonSet.Spec.MinReadySeconds)),
+		again:    func(other *daemonset.State) *measured { return measure(other, o) },
 	}
 	paced, pacedBy := endings(st)
 	told := terminations(st)

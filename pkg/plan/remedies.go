@@ -523,16 +523,18 @@ func (g *weighing) raise() {
 	if smallest == 0 || g.st.Budget.MaxSurge == 0 && smallest-len(left) >= len(g.served) {
 		return
 	}
-	code, number := remedy.RaiseMaxUnavailable, max(smallest, g.stalled.tally.Used()+g.st.Limit())
-	if g.st.Budget.MaxSurge > 0 {
-		code = remedy.RaiseMaxSurge
-	}
+	number := max(smallest, g.stalled.tally.Used()+g.st.Limit())
 	for g.st.Budget.MaxSurge == 0 && number > smallest && number-len(left) >= len(g.served) { // one pod stays
 		number--
 	}
-	r := remedy.New(code, strconv.Itoa(number), left...)
+	limit := intstr.FromInt(number)
+	code, change := remedy.RaiseMaxUnavailable, whatif.Change{MaxUnavailable: &limit}
+	if g.st.Budget.MaxSurge > 0 {
+		code, change = remedy.RaiseMaxSurge, whatif.Change{MaxSurge: &limit}
+	}
+	r := remedy.New(code, limit.String(), left...)
 	r.Smallest = strconv.Itoa(smallest)
-	g.weigh(r, g.withLimit(number), true)
+	g.try(r, change)
 }
 
 // nodes are what helps where nodes are down.

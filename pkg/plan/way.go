@@ -73,7 +73,8 @@ func (w *way) withLimit(n int) *way {
 	return &way{&st, w.a, w.m, w.beginning(), w.spare}
 }
 
-// after returns that of a State which a further change makes of this one.
+// after returns that of a State which a further change makes of this one: what a plan of that
+// change has.
 func (w *way) after(then *daemonset.State) *way {
 	if then.DaemonSet.Generation != w.st.DaemonSet.Generation {
 		if namesOthers(&w.st.DaemonSet.Spec.Template.Spec, &then.DaemonSet.Spec.Template.Spec) {
@@ -81,7 +82,9 @@ func (w *way) after(then *daemonset.State) *way {
 		}
 		then = withoutLifted(then)
 	}
-	return &way{st: then, a: assume(then), m: w.m, spare: w.spare}
+	m, next := w.m.again(then), then.Sync()
+	m.wait(&next)
+	return &way{st: then, a: assume(then), m: m, spare: w.spare}
 }
 
 // namesOthers reports whether two templates name different objects that the API server looks

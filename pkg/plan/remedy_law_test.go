@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
+)
+
+// brokenState returns a state of a rollout that something breaks, or one of those in which more is
+// wrong at the same time.
+func brokenState(seed int64) *snapshot.Snapshot {
+	if seed%4 == 3 {
+		return dstest.RandomBlame(seed)
+	}
+	return dstest.RandomBroken(seed)
+}
+
+// TestEffectIsThatOfItsPlan is a law: the Effect of a remedy that is a change is what the plan of
+// that change says.
+func TestEffectIsThatOfItsPlan(t *testing.T) {
+	compared, timed := map[remedy.Code]int{}, 0
+	for seed := range cases.Of(int64(1500)) {
+		s := brokenState(seed)
+		st := stateOf(t, s)
+		if len(st.Nodes) > 40 {
+			continue
+		}
+		for _, r := range Look(st).Remedies {
+			change := changeFor(t, &r)
+			if change == nil || r.Code == remedy.RepairNodes {
+				continue
+			}
+			after, err := planOf(s, change, Options{})
+			if err != nil {
+				t.Fatalf("seed %d, %v: %v", seed, r, err)
+			}
+			compared[r.Code]++
+			said, is := r.Effect, effectOf(after)
+			timed += b2i(is.Duration != nil)
+			said.Unknown, said.Loses, said.Replaces, said.Available = nil, nil, 0, 0
+			if diff := cmp.Diff(said, is); diff != "" {
+				t.Errorf("seed %d, %s %s, %s (-said +planned):\n%s", seed, r.Code, r.Value, r.Worth, diff)
+			}
+		}
+	}
+	few := compared[remedy.RollBack] < cases.Least(800) || compared[remedy.RaiseMaxUnavailable] < cases.Least(50)
+	if few || compared[remedy.RemoveNode] < cases.Least(40) || timed < cases.Least(300) {
+		t.Errorf("only %v compared, %d of them with a time", compared, timed)
+	}
+}
+
+// effectOf is what a plan says of what a remedy's Effect says.
+func effectOf(p *Plan) remedy.Effect {
+	left, end := append([]string{}, Nodes(p.Outcome.Holders)...), p.end()
+	return remedy.Effect{
+		Left: left, Worst: p.Outcome.Worst, Updated: end.Updated, Desired: end.Desired, Duration: p.Outcome.Duration,
+	}
+}
+
+// lesser are the ways to know less.
+var lesser = map[string]func(*snapshot.Snapshot) (any, *snapshot.Snapshot){
+	"otherPods": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.OtherPods, s.Holding(nil, nil) },
+	"admission": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.Admission, s.Admitting(nil, nil) },
+	"references": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) {
+		return s.References, s.Referring(nil, nil)
+	},
+	"volumes": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.Volumes, s.Reaching(nil, nil) },
+	"events": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) {
+		c := *s
+		c.Events = nil
+		c.Gaps = append(slices.Clone(s.Gaps), snapshot.Gap{What: snapshot.Events, Why: snapshot.Forbidden})
+		return s.Events, &c
+	},
+}
+
+// TestMoreInputHarmsNobody is a law: no remedy helps by what is known, and harms once more is.
+func TestMoreInputHarmsNobody(t *testing.T) {
+	compared, harms := map[string]int{}, 0
+	for seed := range cases.Of(int64(1500)) {
+		s := brokenState(seed)
+		if len(s.Nodes) > 40 {
+			continue
+		}
+		more := Look(stateOf(t, s)).Remedies
+		for _, name := range slices.Sorted(maps.Keys(lesser)) {
+			part, without := lesser[name](s)
+			if reflect.ValueOf(part).IsZero() {
+				continue
+			}
+			for _, less := range remedy.Offered(Look(stateOf(t, without)).Remedies) {
+				compared[name]++
+				for _, r := range more {
+					if r.Code == less.Code && r.Value == less.Value && r.Worth == remedy.Harms {
+						harms++
+						t.Errorf("seed %d: %s %s helps without the %s, and harms with them\n%s", seed, r.Code, r.Value, name, dstest.Describe(s))
+					}
+				}
+			}
+		}
+	}
+	t.Log(compared, harms)
+}
