@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"maps"
-	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,48 +60,4 @@ func effectOf(p *Plan) remedy.Effect {
 	return remedy.Effect{
 		Left: left, Worst: p.Outcome.Worst, Updated: end.Updated, Desired: end.Desired, Duration: p.Outcome.Duration,
 	}
-}
-
-// lesser are the ways to know less.
-var lesser = map[string]func(*snapshot.Snapshot) (any, *snapshot.Snapshot){
-	"otherPods": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.OtherPods, s.Holding(nil, nil) },
-	"admission": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.Admission, s.Admitting(nil, nil) },
-	"references": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) {
-		return s.References, s.Referring(nil, nil)
-	},
-	"volumes": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.Volumes, s.Reaching(nil, nil) },
-	"events": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) {
-		c := *s
-		c.Events = nil
-		c.Gaps = append(slices.Clone(s.Gaps), snapshot.Gap{What: snapshot.Events, Why: snapshot.Forbidden})
-		return s.Events, &c
-	},
-}
-
-// TestMoreInputHarmsNobody is a law: no remedy helps by what is known, and harms once more is.
-func TestMoreInputHarmsNobody(t *testing.T) {
-	compared, harms := map[string]int{}, 0
-	for seed := range cases.Of(int64(1500)) {
-		s := brokenState(seed)
-		if len(s.Nodes) > 40 {
-			continue
-		}
-		more := Look(stateOf(t, s)).Remedies
-		for _, name := range slices.Sorted(maps.Keys(lesser)) {
-			part, without := lesser[name](s)
-			if reflect.ValueOf(part).IsZero() {
-				continue
-			}
-			for _, less := range remedy.Offered(Look(stateOf(t, without)).Remedies) {
-				compared[name]++
-				for _, r := range more {
-					if r.Code == less.Code && r.Value == less.Value && r.Worth == remedy.Harms {
-						harms++
-						t.Errorf("seed %d: %s %s helps without the %s, and harms with them\n%s", seed, r.Code, r.Value, name, dstest.Describe(s))
-					}
-				}
-			}
-		}
-	}
-	t.Log(compared, harms)
 }
