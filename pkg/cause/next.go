@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,7 +60,7 @@ func (cs *Causes) Evidence() *Evidence {
 		switch {
 		case f.alike:
 			for _, n := range f.nodes {
-				e.byNode[n] = Prospect{Fails: f.c}
+				e.byNode[n] = Prospect{Fails: cs.nodes[n]}
 			}
 			if fails && e.All.Fails == nil && wide(f.c) {
 				e.All = Prospect{Fails: f.c}
@@ -69,7 +70,7 @@ func (cs *Causes) Evidence() *Evidence {
 		default:
 			for _, n := range f.nodes {
 				if _, known := e.byNode[n]; !known {
-					e.byNode[n] = Prospect{Unknown: f.c}
+					e.byNode[n] = Prospect{Unknown: cs.nodes[n]}
 				}
 			}
 			if e.All.Fails == nil && e.All.Unknown == nil && wide(f.c) && cs.allFail(f) {
@@ -110,7 +111,8 @@ func (cs *Causes) allFail(f *failure) bool {
 	return 2*len(f.nodes) >= pods
 }
 
-// failing returns the pods that fail for good and that their node lets start, in groups.
+// failing returns the pods that fail for good and that their node lets start, in groups, the largest
+// first. The cause of a group is that of its first failure, whatever the nodes are called.
 func (cs *Causes) failing() (out []*failure) {
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
@@ -130,7 +132,16 @@ func (cs *Causes) failing() (out []*failure) {
 			k, out = len(out), append(out, &failure{c: c, revision: revision})
 		}
 		out[k].nodes = append(out[k].nodes, n.Name)
+		if first := out[k].c.Since; c.Since != nil && (first == nil || c.Since.Before(*first)) {
+			out[k].c = c
+		}
 	}
+	slices.SortStableFunc(out, func(a, b *failure) int {
+		return cmp.Or(
+			cmp.Compare(len(b.nodes), len(a.nodes)),
+			cmp.Compare(StageOf(a.c.Code), StageOf(b.c.Code)),
+			cmp.Compare(a.c.Code, b.c.Code))
+	})
 	return out
 }
 
