@@ -45,6 +45,7 @@ type judgement struct {
 	began       time.Time       // when the first of the failing pods was created, or the failure began
 	old         string          // the revision of the failing pods, where it is not the current one
 	rolling     bool            // pods of an older revision run, and the failing ones are of the current one
+	fresh       bool            // the failing pods are of the current revision
 	known       bool            // how the two differ
 	before      string          // the revision of most old pods
 	touched     []template.Path // what the change touched of what the step reads
@@ -73,9 +74,7 @@ func (cs *Causes) newJudgement(p *Problem) *judgement {
 	if j.began.IsZero() && p.Since != nil {
 		j.began = *p.Since
 	}
-	if j.old = revision; updated {
-		j.old = ""
-	}
+	j.old, j.fresh = revision, updated
 	if j.rolling = j.before != "" && updated; j.rolling {
 		j.touched, j.known = cs.touched(j.c, j.before, "")
 	}
@@ -302,6 +301,8 @@ func (j *judgement) ofScheduling() *Blame {
 		return &Blame{Who: WhoChange, Certainty: Likely}
 	case j.p.Code == PendingUnschedulable:
 		return &Blame{Who: WhoUnknown, Certainty: Unsure}
+	case j.fresh && !j.known && j.cs.hasOld(): // the change may have added what the pod takes
+		return &Blame{Who: WhoOtherWorkload, Certainty: Likely}
 	}
 	return &Blame{Who: WhoOtherWorkload, Certainty: Certain}
 }
