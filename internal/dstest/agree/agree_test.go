@@ -115,7 +115,10 @@ func TestApart(t *testing.T) {
 		e, p := explain.Explain(st, explain.Options{}), plan.Make(st, plan.Options{})
 		for _, of := range p.Outcome.Problems {
 			x := e.Has(of.Code)
-			if x != nil && of.Blame != nil && x.Blame != nil && x.Blame.Who != of.Blame.Who && slices.Contains(agree.Apart, of.Code) {
+			if x == nil || x.Blame == nil || of.Blame == nil || !slices.Contains(agree.Apart, of.Code) {
+				continue
+			}
+			if x.Blame.Who != of.Blame.Who {
 				apart[of.Code]++
 			}
 		}
