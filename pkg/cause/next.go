@@ -40,7 +40,6 @@ type failure struct {
 	c        *Cause
 	revision string // see revisionOf
 	nodes    []string
-	old      int // of these pods, those of other revisions than the current one
 
 	alike   bool // the live template equals theirs in all that the step reads
 	gone    bool // the live template does not have what they fail on

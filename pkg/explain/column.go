@@ -134,14 +134,6 @@ func (e *Explanation) Groups(column string, counted bool) []ColumnGroup {
 	return out
 }
 
-// lacking returns the eligible nodes without a pod.
-func (e *Explanation) lacking() (nodes []string) {
-	for _, g := range e.Groups("CURRENT", false) {
-		nodes = append(nodes, g.Nodes...)
-	}
-	return nodes
-}
-
 // Sum is how a number of the status comes from DESIRED: DESIRED minus the
 // nodes that it leaves out.
 type Sum struct {

@@ -94,11 +94,6 @@ func hasAvailable(n *daemonset.Node) bool {
 	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && p.Available.OK })
 }
 
-// hasReadyOld reports whether an old pod stays until a new one is available.
-func hasReadyOld(n *daemonset.Node) bool {
-	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Updated && !p.Terminating && p.Ready })
-}
-
 // assume tells for each node whether a pod can become available there. What
 // does not go away by itself stays: nodes that are down, pods that fail.
 //
@@ -230,10 +225,6 @@ func ofNode(code daemonset.Reason) bool {
 func ofNextPod(code daemonset.Reason) bool {
 	stage := cause.StageOf(code)
 	return stage == cause.StageScheduled || stage == cause.StageStays
-}
-
-func anyNewAvailable(st *daemonset.State) bool {
-	return anyAvailable(st, func(p *daemonset.Pod) bool { return p.Updated })
 }
 
 // anyAvailable reports whether an available pod that stays is of these.

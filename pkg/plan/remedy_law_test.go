@@ -1,9 +1,13 @@
 package plan
 
 import (
+	"maps"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
@@ -60,4 +64,67 @@ func effectOf(p *Plan) remedy.Effect {
 	return remedy.Effect{
 		Left: left, Worst: p.Outcome.Worst, Updated: end.Updated, Desired: end.Desired, Duration: p.Outcome.Duration,
 	}
+}
+
+// lesser are the ways to know less.
+var lesser = map[string]func(*snapshot.Snapshot) (any, *snapshot.Snapshot){
+	"otherPods": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.OtherPods, s.Holding(nil, nil) },
+	"admission": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.Admission, s.Admitting(nil, nil) },
+	"references": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) {
+		return s.References, s.Referring(nil, nil)
+	},
+	"volumes": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.Volumes, s.Reaching(nil, nil) },
+	"events": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) {
+		c := *s
+		c.Events = nil
+		c.Gaps = append(slices.Clone(s.Gaps), snapshot.Gap{What: snapshot.Events, Why: snapshot.Forbidden})
+		return s.Events, &c
+	},
+}
+
+// TestMoreInputHarmsNobody is a law: no remedy helps by what is known, and harms once more is. The
+// exception are events: they alone tell of pods that are refused or evicted, which is then met by
+// pods that the remedy lets come.
+func TestMoreInputHarmsNobody(t *testing.T) {
+	compared, exceptions := map[string]int{}, 0
+	for seed := range cases.Of(int64(1500)) {
+		s := brokenState(seed)
+		if len(s.Nodes) > 40 {
+			continue
+		}
+		more := Look(stateOf(t, s)).Remedies
+		for _, name := range slices.Sorted(maps.Keys(lesser)) {
+			part, without := lesser[name](s)
+			if reflect.ValueOf(part).IsZero() {
+				continue
+			}
+			for _, less := range remedy.Offered(Look(stateOf(t, without)).Remedies) {
+				compared[name]++
+				harms := slices.ContainsFunc(more, func(r remedy.Remedy) bool {
+					return r.Code == less.Code && r.Value == less.Value && r.Worth == remedy.Harms
+				})
+				switch {
+				case harms && name == "events" && tellsOfRefusal(s):
+					exceptions++
+				case harms:
+					t.Errorf("seed %d: %s %s harms with the %s alone\n%s", seed, less.Code, less.Value, name, dstest.Describe(s))
+				}
+			}
+		}
+	}
+	for name := range lesser {
+		if compared[name] < cases.Least(400) {
+			t.Errorf("only %d remedies without the %s", compared[name], name)
+		}
+	}
+	if exceptions < cases.Least(1) {
+		t.Error("events are no exception any more")
+	}
+}
+
+// tellsOfRefusal reports whether events tell of pods that are refused or evicted.
+func tellsOfRefusal(s *snapshot.Snapshot) bool {
+	return slices.ContainsFunc(s.Events, func(e corev1.Event) bool {
+		return e.Reason == "FailedCreate" || e.Reason == "FailedDaemonPod"
+	})
 }
