@@ -317,8 +317,22 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 		unread = append(unread, u.note())
 	}
 	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects appear twice in the input, with different content"), folded(d.twice, "keys appear twice in one object"), folded(unread, "fields are ignored"))
+	d.notePodless()
 	d.decideVersion()
 	return nil
+}
+
+// notePodless notes which DaemonSets are taken to have no pods, though no list says so: see rejected.
+func (d *Dump) notePodless() {
+	if d.kinds["Pod"] > 0 || d.lists["Pod"] || d.partial("Pod") != "" {
+		return
+	}
+	for i := range d.daemonSets.items {
+		if r, err := relate(&d.daemonSets.items[i]); err == nil && d.rejected(r) {
+			const why = "no Pod in the input: daemonset %s is taken to have none, because its status counts none and its events say that all are rejected"
+			d.notes = append(d.notes, fmt.Sprintf(why, Ref{r.ds.Namespace, r.ds.Name}))
+		}
+	}
 }
 
 // noDaemonSet returns the error that names the kinds that the input has instead.
@@ -462,10 +476,13 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	return s, snapshot.Validate(s)
 }
 
-// rejected reports whether events say that the API server rejects the DaemonSet's pods, and
-// none says that it created one.
+// rejected reports whether the API server rejects all pods of a DaemonSet: its status counts none,
+// an event says that one was rejected, and none says that one was created.
 func (d *Dump) rejected(r relation) bool {
-	fails := false
+	status, fails := &r.ds.Status, false
+	if d.daemonSets.bare[key(&r.ds.ObjectMeta)] || status.CurrentNumberScheduled+status.NumberMisscheduled > 0 {
+		return false
+	}
 	for i := range d.events.items {
 		e := &d.events.items[i]
 		switch {
@@ -539,9 +556,10 @@ func (d *Dump) last() *snapshot.Snapshot {
 // or other owners. So where the status says that there are pods, there must be
 // one of its namespace; and where it says that the controller has seen the
 // DaemonSet, and so has made a revision, there must be one that is the
-// DaemonSet's or that it would adopt.
-// A DaemonSet of which all pods are rejected lacks none. PodDisruptionBudgets may be missing: no number depends on them, and few dumps
-// have them. Of a kind of which a List is not whole, nothing is known for sure.
+// DaemonSet's or that it would adopt. A dump without any Pod lacks none where all
+// pods of the DaemonSet are rejected. PodDisruptionBudgets may be missing: no number
+// depends on them, and few dumps have them. Of a kind of which a List is not whole,
+// nothing is known for sure.
 func (d *Dump) gaps(r relation) []snapshot.Gap {
 	gaps := []snapshot.Gap{d.clock}
 	add := func(what snapshot.What, why snapshot.Why, message, of string) {
@@ -580,7 +598,7 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 		switch given := d.kinds[p.kind] > 0 || d.lists[p.kind]; {
 		case partial != "":
 			add(p.what, snapshot.Partial, partial, "")
-		case !given && p.what == snapshot.Pods && !p.lacked && d.rejected(r):
+		case !given && p.what == snapshot.Pods && d.rejected(r):
 		case !given:
 			add(p.what, snapshot.NotGiven, "the input holds no "+p.kind, "")
 		case p.lacked:

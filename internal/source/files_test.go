@@ -430,6 +430,25 @@ func TestGapsOfADump(t *testing.T) {
 	}
 }
 
+// TestNotesOfRejectedPods: that a dump without a Pod is read as one without pods is said.
+func TestNotesOfRejectedPods(t *testing.T) {
+	const rejected = "no Pod in the input: daemonset kube-system/agent is taken to have none, because its status counts none and its events say that all are rejected"
+	for _, tt := range []struct {
+		world string
+		want  []string
+	}{
+		{"ds agent\nnode n1\nrev r app=agent\nevent e about=DaemonSet/agent reason=FailedCreate", []string{rejected}},
+		{"ds agent\nnode n1\npod p\nrev r app=agent\nevent e about=DaemonSet/agent reason=FailedCreate", nil},
+		{"ds agent\nnode n1\nrev r app=agent\nevent e about=DaemonSet/b reason=FailedCreate", nil},
+	} {
+		path := filepath.Join(t.TempDir(), "a.yaml")
+		write(t, path, asYAML(t, mixedList(parseWorld(t, tt.world))))
+		if diff := cmp.Diff(tt.want, open(t, path).Notes()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.world, diff)
+		}
+	}
+}
+
 func TestClockOfADump(t *testing.T) {
 	for _, tt := range []struct{ add, want, why string }{
 		{"", "2026-11-20T12:00:00Z", "a node's creation is a time"},

@@ -21,8 +21,8 @@ const (
 )
 
 // AddController returns the Snapshots, in their order, with their Controller: the Lease of
-// kube-controller-manager, of which it asks once. That it cannot be read is a Gap; that there is
-// none is none.
+// kube-controller-manager, which it reads once. A Lease that cannot be read is a Gap; one that does
+// not exist is not.
 func (c *Cluster) AddController(ctx context.Context, all []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
 	if len(all) == 0 {
 		return nil, nil

@@ -22,7 +22,7 @@ type wire struct {
 	whole  bool    // all of it is kept
 	common bool    // many objects have the same
 	texts  bool    // a map of texts, of which many objects have some
-	marks  bool    // a map of texts, of which snapshot.PodAnnotations are kept
+	marks  bool    // a map of texts; only snapshot.PodAnnotations are kept
 	list   sized   // that is counted
 	aside  bool    // it is put aside; it is kept as well where keeps
 	keeps  bool
