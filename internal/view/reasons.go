@@ -59,7 +59,7 @@ var predicates = map[daemonset.Reason]predicate{
 	daemonset.NoTargetNode:       {"pod", "is not assigned to any node", "are not assigned to any node"},
 }
 
-// probing has what pods do that fail another probe than their readiness probe.
+// probing says what a pod does whose startup or liveness probe fails.
 var probing = map[string]predicate{
 	"startup": {"pod", "fails its startup probe", "fail their startup probe"}, "liveness": {"pod", "fails its liveness probe", "fail their liveness probe"},
 }

@@ -42,7 +42,7 @@ const (
 var Conditions = []Condition{NextPodsFail, PodsStayUnready, PodsBecomeReady}
 
 // alternatives returns the ends that come if pods which are not ready do otherwise than
-// expected, or next pods fail of which that is unknown, where it ends otherwise then. An
+// expected, or if the next pods fail that may fail, where the rollout then ends otherwise. An
 // Outcome that completes only if these work becomes MayComplete.
 func (w *way) alternatives(o *Outcome) []Alternative {
 	out := []Alternative{}

@@ -187,7 +187,7 @@ func TestOutcome(t *testing.T) {
 		{"n N O O", []dstest.Option{crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 1 worst; n0 CrashLoopBackOff; RollBack=1", "a pod that fails where another of the revision runs"},
 		{"n N O O", []dstest.Option{crash("p0"), max("2")}, "Completes: 2 steps, 2 replaced, 0 left, 2 worst; n0 CrashLoopBackOff; RollBack=1", "leaves room for the others"},
 		{"n O O", []dstest.Option{young("p0")}, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "a pod that starts is waited for"},
-		{"o O", []dstest.Option{crash("p0")}, "MayComplete: 2 steps, 2 replaced, 0 left, 1 worst", "an old pod that crashes is replaced by one of which nothing shows that it does not"},
+		{"o O", []dstest.Option{crash("p0")}, "MayComplete: 2 steps, 2 replaced, 0 left, 1 worst", "an old pod that crashes is replaced by one that may crash too"},
 
 		{"- O O", []dstest.Option{refused()}, "Stalls (FailedCreate): 0 steps, 0 replaced, 2 left, 1 worst; n0 FailedCreate", "nothing is replaced while creates are refused"},
 		{"O O", []dstest.Option{refused()}, "Stalls (FailedCreate): 1 steps, 1 replaced, 1 left, 1 worst; any 1", "the first pod that goes does not come again"},

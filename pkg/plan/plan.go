@@ -208,7 +208,7 @@ type OutcomeCode string
 const (
 	NothingToDo OutcomeCode = "NothingToDo" // no pod is created, deleted or replaced
 	Completes   OutcomeCode = "Completes"   // no old pod is left, and every eligible node has a pod
-	// MayComplete: it completes if new pods work of which that is unknown, and stalls if they fail: see `unknown`
+	// MayComplete: it completes if the new pods work, which is unknown, and stalls if they fail: see `unknown`
 	MayComplete OutcomeCode = "MayComplete"
 	// Stalls: the rollout ends before that and does not continue by itself; or no kubelet starts the pods that it creates;
 	// or every pod is deleted, no node runs one, and the deletions never finish

@@ -49,7 +49,7 @@ const (
 	VerdictEnds          Verdict = "Ends"          // the same, for a rollback to the revision of all pods: it ends the rollout
 	VerdictDegraded      Verdict = "Degraded"      // the same, and nodes stay without an available pod: explain says Degraded
 	VerdictCompletes     Verdict = "Completes"     // the outcome's code
-	VerdictLate          Verdict = "Late"          // it completes if pods become ready that take longer than any other did, or of which that is unknown
+	VerdictLate          Verdict = "Late"          // it completes if late pods become ready, or if pods work that may fail
 	VerdictUndone        Verdict = "Undone"        // it completes, and then a tool undoes it
 	VerdictRemoves       Verdict = "Removes"       // all that happens is that nodes lose their pod
 	VerdictRemovesAll    Verdict = "RemovesAll"    // no node runs the pod in the end

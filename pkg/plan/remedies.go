@@ -193,7 +193,7 @@ func (w *way) unknown() (nodes []string) {
 	return nodes
 }
 
-// worst returns the same with all pods failing of which that is unknown.
+// worst returns the same where every pod fails that may fail.
 func (w *way) worst() *way {
 	a := *w.a
 	a.nodes = slices.Clone(a.nodes)

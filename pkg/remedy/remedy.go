@@ -120,7 +120,7 @@ const (
 	// Helps: even at worst the rollout completes, or it ends with fewer nodes without an available pod, and on the way
 	// there are never more of them than now and the limit
 	Helps Worth = "Helps"
-	// MayHelp: it helps if pods work of which that is unknown
+	// MayHelp: it helps if the new pods work, which is unknown
 	MayHelp Worth = "MayHelp"
 	// Useless: it changes nothing for the better
 	Useless Worth = "Useless"

@@ -16,7 +16,7 @@ import (
 // at least eight of ten failing nodes have it, and of ten nodes that have it at
 // least eight fail.
 type Split struct {
-	// what the nodes have: one property, or two, of which a node must have both
+	// what the nodes have: one property, or two that a node must have both
 	Properties []Property `json:"properties"`
 
 	Failing Share `json:"failing"` // of the failing nodes, those that have it

@@ -32,8 +32,8 @@ func remediesOf(all []remedy.Remedy) string {
 	return strings.Join(lines, "\n")
 }
 
-// Apart are the codes of which explain and plan-rollout blame others: explain the controller, which
-// counts nodes that it should not, and plan-rollout the nodes.
+// Apart are the codes for which the two commands disagree: explain blames the controller, which
+// counts nodes that it should not count, and plan-rollout blames the nodes.
 var Apart = []daemonset.Reason{cause.ExcludedButCounted}
 
 // Problems returns an error where explain and a Plan of no change of one State say other things
