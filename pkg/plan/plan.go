@@ -285,7 +285,7 @@ type Outcome struct {
 	// how many more nodes end like the holders; the controller picks them at random
 	FurtherHolders int `json:"furtherHolders"`
 
-	// what a person can do, the best first: each was simulated
+	// what a person can do, the best first: each was simulated, except `Tolerate` and `Refresh`
 	Remedies []remedy.Remedy `json:"remedies"`
 }
 

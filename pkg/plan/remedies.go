@@ -28,8 +28,8 @@ type weighing struct {
 }
 
 // remedies returns what a person can do about the rollout, or about pods that fail without one,
-// the best first: each was simulated. A rollback and a higher limit are among them also where
-// they do not help. There are none where nothing is wrong.
+// the best first: each was simulated, except `Tolerate` and `Refresh`. A rollback and a higher
+// limit are among them also where they do not help. There are none where nothing is wrong.
 func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
 	g := &weighing{way: w, stalled: stalled, ends: o, served: w.served(), out: []remedy.Remedy{}}
 	g.without = w.unserved(g.served)
