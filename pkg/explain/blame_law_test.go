@@ -208,8 +208,8 @@ func without(s *snapshot.Snapshot, such func(*corev1.Pod) bool) bool {
 }
 
 // TestLessEvidence is a law: with less evidence, nobody is blamed with more certainty. The exception
-// is what acquits the change: pods of the same template that work, or a template that has the same
-// where the step reads it. Without them the numbers count, and they make it likely at most.
+// is what acquits a revision, new or old: pods of the same template that work, or a template that has
+// the same where the step reads it. Without them the numbers count, and they make it likely at most.
 func TestLessEvidence(t *testing.T) {
 	sure := []cause.Certainty{cause.Unsure, cause.Likely, cause.Certain}
 	compared, acquits := map[string]int{}, 0
@@ -230,7 +230,7 @@ func TestLessEvidence(t *testing.T) {
 				acquitted := was.Blame.NotChange || was.Blame.Same.Since > 0
 				switch is := p.Blame; {
 				case slices.Index(sure, is.Certainty) <= slices.Index(sure, was.Blame.Certainty):
-				case acquitted && is.Who == cause.WhoChange && is.Certainty == cause.Likely:
+				case acquitted && is.Revision > 0 && is.Certainty == cause.Likely:
 					acquits++
 				default:
 					t.Errorf("seed %d, without %s: %s: %+v, before %+v", seed, name, p.Code, *is, *was.Blame)
