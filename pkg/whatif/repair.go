@@ -41,9 +41,15 @@ func Repaired(st *daemonset.State, names []string) (*daemonset.State, error) {
 			continue
 		}
 		p := out.Pods[i].DeepCopy()
+		since := p.CreationTimestamp // what the node lifecycle controller changed says nothing of the pod's start
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.ContainersReady && c.Status == corev1.ConditionTrue {
+				since = c.LastTransitionTime
+			}
+		}
 		for j := range p.Status.Conditions {
 			if c := &p.Status.Conditions[j]; c.Type == corev1.PodReady {
-				c.Status = corev1.ConditionTrue
+				c.Status, c.LastTransitionTime = corev1.ConditionTrue, since
 			}
 		}
 		out.Pods[i] = *p
