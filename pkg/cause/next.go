@@ -125,7 +125,7 @@ func (cs *Causes) failing() (out []*failure) {
 			revision = "?" + p.Hash
 		}
 		k := slices.IndexFunc(out, func(f *failure) bool {
-			return f.revision == revision && f.c.Code == c.Code && f.c.Facts.Text("container") == c.Facts.Text("container")
+			return f.revision == revision && alike(f.c, c)
 		})
 		if k < 0 {
 			k, out = len(out), append(out, &failure{c: c, revision: revision})
@@ -142,6 +142,13 @@ func (cs *Causes) failing() (out []*failure) {
 			cmp.Compare(a.c.Code, b.c.Code))
 	})
 	return out
+}
+
+// alike reports whether two causes are about the same container, or about the same eviction.
+func alike(a, b *Cause) bool {
+	kindA, ofA := evictedFor(a.Facts.Text("message"))
+	kindB, ofB := evictedFor(b.Facts.Text("message"))
+	return a.Code == b.Code && a.Facts.Text("container") == b.Facts.Text("container") && kindA == kindB && ofA == ofB
 }
 
 // compare adds to a failure how its pods compare with the live template, and which pods

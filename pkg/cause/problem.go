@@ -122,8 +122,8 @@ func (p *Problem) Is(other *Problem) bool {
 // keys are the facts that make a group of their own.
 var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "holder", "claim", "reachable", "driver", "name"}
 
-// Key is what nodes have in common that are in one group: a reason, and those of
-// its facts that tell one group from the next.
+// Key is what nodes have in common that are in one group: a reason, those of its facts that
+// tell one group from the next, and what their kubelets evicted the pods for.
 func Key(reason daemonset.Reason, facts daemonset.Facts) string {
 	var k strings.Builder
 	k.WriteString(string(reason))
@@ -131,6 +131,10 @@ func Key(reason daemonset.Reason, facts daemonset.Facts) string {
 		if v, ok := facts[name]; ok {
 			fmt.Fprintf(&k, "\x00%s=%v", name, v)
 		}
+	}
+	if StageOf(reason) == StageStays {
+		kind, name := evictedFor(facts.Text("message"))
+		fmt.Fprintf(&k, "\x00%s=%s", kind, name)
 	}
 	return k.String()
 }
