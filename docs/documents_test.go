@@ -1062,6 +1062,11 @@ func made() map[string]*snapshot.Snapshot {
 		"refused":              grid("- N", event("", "FailedCreate", "Error creating: exceeded quota", 4)),
 		"refused by a policy":  grid("- N", event("", "FailedCreate", `Error creating: pods "agent-x" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`, 4)),
 		"refused by a webhook": grid("- N", event("", "FailedCreate", `Error creating: admission webhook "validate.example.org" denied the request: no`, 4)),
+		"refused by another ServiceAccount before": grid("- N", event("", "FailedCreate",
+			`Error creating: pods "agent-" is forbidden: error looking up service account kube-system/v1: serviceaccount "v1" not found`, 4)),
+		"a Secret that exists by now": grid("n N", waits("p0", "CreateContainerConfigError", `secret "keys" not found`), edit(func(s *snapshot.Snapshot) {
+			s.References = &snapshot.References{Objects: []snapshot.Referred{{Kind: snapshot.Secret, Name: "keys", Exists: true}}}
+		})),
 		"refused by a webhook that waits for it": grid("- N", restarting("n1"), event("", "FailedCreate",
 			`Error creating: Internal error occurred: failed calling webhook "pods.example.org": failed to call webhook: no endpoints available for service "hook"`, 4)),
 		"predicted": grid("- N", daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.PriorityClassName = "none" }), dstest.Edit(func(s *snapshot.Snapshot) {

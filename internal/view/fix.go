@@ -189,6 +189,10 @@ func (a *answer) freePort(f *remedy.Remedy) {
 // create says which objects have to exist, or which keys they need.
 func (a *answer) create(f *remedy.Remedy) {
 	for _, s := range f.Ends {
+		met := func(p explain.Problem) bool { return p.Subject == s }
+		if a.inPlan && !slices.ContainsFunc(a.e.Problems, met) { // then the plan says it
+			continue
+		}
 		words := "create it"
 		if s.Kind == cause.SubjectQuota {
 			words = "create a ResourceQuota in namespace " + a.h.DaemonSet.Namespace + " whose scope selects this PriorityClass, or use another PriorityClass"

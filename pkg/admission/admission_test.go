@@ -973,7 +973,7 @@ func TestRuleOf(t *testing.T) {
 		{`pods "agent-" is forbidden: maximum cpu usage per Container is 1, but limit is 2`, APIServer},
 		{`admission webhook "w" denied the request: failed quota: q`, APIServer},
 	} {
-		if got := ruleOf(tt.message); got != tt.want {
+		if got := RuleOf(tt.message); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.message, got, tt.want)
 		}
 	}

@@ -21,9 +21,9 @@ var signs = []struct {
 	{"because it is being terminated", NamespaceLifecycle},
 }
 
-// ruleOf returns which Rule the words of the API server tell of; APIServer if none. Words
-// of a webhook or a policy, which may be any, are no Rule's.
-func ruleOf(message string) Rule {
+// RuleOf returns which Rule rejects a pod, by the words of the API server; APIServer if they are of
+// none. Words of a webhook or a policy can be any, and are of none.
+func RuleOf(message string) Rule {
 	for _, of := range []string{"admission webhook ", "calling webhook ", "AdmissionPolicy '"} {
 		if strings.Contains(message, of) {
 			return APIServer
@@ -42,7 +42,7 @@ func ruleOf(message string) Rule {
 // delete a pod before it creates one.
 func (c *check) passed() bool {
 	d := c.in.DryRun
-	return d != nil && (d.Answer == snapshot.DryRunCreated || d.Answer == snapshot.DryRunRejected && ruleOf(d.Message) == ResourceQuota)
+	return d != nil && (d.Answer == snapshot.DryRunCreated || d.Answer == snapshot.DryRunRejected && RuleOf(d.Message) == ResourceQuota)
 }
 
 // tried takes the answer of a dry run for what it is: the API server's. What was computed
@@ -85,7 +85,7 @@ func (c *check) mutated() {
 // rejected puts the refusal with the API server's words first: that which was computed of
 // the same rule, or one that has nothing but the words.
 func (c *check) rejected(message string) {
-	first, others := Refusal{Rule: ruleOf(message), Reason: DryRunRejected}, []Refusal{}
+	first, others := Refusal{Rule: RuleOf(message), Reason: DryRunRejected}, []Refusal{}
 	for _, r := range c.out.Refusals {
 		if r.Rule == first.Rule && first.Reason == DryRunRejected {
 			first = r

@@ -83,37 +83,47 @@ func RejectedBy(f daemonset.Facts) (by SubjectKind, name string) {
 	return SubjectAPIServer, f.Text("name")
 }
 
-// Lifted reports whether the events tell that a rule refused pods which it would admit
-// now: what was refused, or who refused it, has changed since. It is false where a rule
-// refused that is not computed, as that of a webhook, or that could not be read.
-func (cs *Causes) Lifted() bool {
-	if cs.refusal == nil {
-		return false
+// refusals returns why the API server refuses pods, and which refusal no longer holds; nil for none.
+func (cs *Causes) refusals() (refusal, lifted *Cause) {
+	told := cs.refused()
+	refusal = cs.quotable(cs.rejected(told))
+	if told == nil || !cs.admits(told.Facts.Text("message")) {
+		return refusal, nil
 	}
-	spec, message := &cs.st.DaemonSet.Spec.Template.Spec, cs.refusal.Facts.Text("message")
+	return cs.quotable(cs.rejected(nil)), cs.quotable(told)
+}
+
+// Lifted returns the refusal that events report and that no longer holds: what was refused, or who
+// refused it, has changed since. It is nil if there is none, if the rule that refused is not
+// computed, as that of a webhook, and if what it looks at could not be read.
+func (cs *Causes) Lifted() *Cause { return cs.lifted }
+
+// admits reports whether the API server would admit now what it refused with a message.
+func (cs *Causes) admits(message string) bool {
+	spec := &cs.st.DaemonSet.Spec.Template.Spec
 	if classes := scopeClasses(message); len(classes) > 0 {
 		return !slices.Contains(classes, spec.PriorityClassName)
 	}
-	for _, named := range []struct{ before, is string }{
-		{`serviceaccount "`, cmp.Or(spec.ServiceAccountName, "default")}, {"no PriorityClass with name ", spec.PriorityClassName}, {`runtimeclasses.node.k8s.io "`, deref(spec.RuntimeClassName)},
+	for _, named := range []struct{ before, after, is string }{
+		{`serviceaccount "`, `"`, cmp.Or(spec.ServiceAccountName, "default")},
+		{"no PriorityClass with name ", " ", spec.PriorityClassName},
+		{`runtimeclasses.node.k8s.io "`, `"`, deref(spec.RuntimeClassName)},
 	} {
 		if _, rest, ok := strings.Cut(message, named.before); ok {
-			return named.is == "" || !strings.HasPrefix(rest, named.is)
+			if name, _, _ := strings.Cut(rest, named.after); name != named.is {
+				return true
+			}
 		}
 	}
-	if cs.admission == nil || cs.refusal == nil || !cs.admission.Admitted() {
+	rule := admission.RuleOf(message)
+	if cs.admission == nil || !cs.admission.Admitted() || rule == admission.APIServer {
 		return false
 	}
-	by, _ := RefusedBy(cs.refusal.Facts.Text("message"))
-	for rule, kind := range ruleSubjects {
-		if kind != by {
-			continue
-		}
-		unread := slices.ContainsFunc(cs.admission.Unknown, func(u admission.Unchecked) bool { return u.Rule == rule })
-		assumed := rule == admission.PodSecurity && slices.ContainsFunc(cs.admission.Assumed, func(a admission.Assumption) bool { return a.What == admission.DefaultPodSecurity })
-		return !unread && !assumed
-	}
-	return false
+	unread := slices.ContainsFunc(cs.admission.Unknown, func(u admission.Unchecked) bool { return u.Rule == rule })
+	assumed := rule == admission.PodSecurity && slices.ContainsFunc(cs.admission.Assumed, func(a admission.Assumption) bool {
+		return a.What == admission.DefaultPodSecurity
+	})
+	return !unread && !assumed
 }
 
 func deref(s *string) string {

@@ -1,6 +1,7 @@
 package cause_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,9 @@ import (
 func TestRejected(t *testing.T) {
 	const byQuota, byLevel, byHook = `pods "agent-" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=9, limited: pods=9`,
 		`pods "agent-" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`, `admission webhook "w" denied the request`
+	byAccount := func(name string) string {
+		return fmt.Sprintf(`pods "agent-" is forbidden: error looking up service account kube-system/%s: serviceaccount %q not found`, name, name)
+	}
 	type world struct {
 		level, event string
 		quota        string // how many pods it still lets pass; empty for none
@@ -35,13 +39,15 @@ func TestRejected(t *testing.T) {
 		{world{}, nil, false, "all is admitted"},
 		{world{level: "baseline"}, daemonset.Facts{"rule": "PodSecurity", "rejects": "PodSecurityViolated", "name": "kube-system", "predicted": true}, false, "the rules tell it before an event does"},
 		{world{level: "baseline", event: byLevel}, daemonset.Facts{"rule": "PodSecurity", "rejects": "PodSecurityViolated", "name": "kube-system"}, false, "an event tells it, and the rules say why"},
-		{world{level: "privileged", event: byLevel}, daemonset.Facts{}, true, "the level was lowered since"},
+		{world{level: "privileged", event: byLevel}, nil, true, "the level was lowered since"},
 		{world{event: byLevel}, daemonset.Facts{}, false, "the namespace has no level: the cluster's default may still refuse"},
 		{world{event: byQuota, quota: "0"}, daemonset.Facts{"rule": "ResourceQuota", "rejects": "QuotaExceeded", "name": "pods"}, false, "the quota is full"},
-		{world{event: byQuota, quota: "2"}, daemonset.Facts{}, true, "the quota was raised since"},
+		{world{event: byQuota, quota: "2"}, nil, true, "the quota was raised since"},
 		{world{event: byQuota, lacks: snapshot.ResourceQuotas}, daemonset.Facts{}, false, "the quotas could not be read"},
 		{world{event: byHook}, daemonset.Facts{}, false, "a webhook is not run"},
 		{world{level: "baseline", event: byQuota}, daemonset.Facts{}, false, "the words of the server stand, though another rule would refuse as well"},
+		{world{event: byAccount("default-v2")}, nil, true, "the template names another ServiceAccount, whose name begins likewise"},
+		{world{event: byAccount("default"), nothing: true}, daemonset.Facts{}, false, "it names this one"},
 		{world{event: byQuota, nothing: true}, daemonset.Facts{}, false, "nothing was read"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -92,7 +98,7 @@ func TestRejected(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if got := cs.Lifted(); got != tt.lifted {
+			if got := cs.Lifted() != nil; got != tt.lifted {
 				t.Errorf("lifted: %v", got)
 			}
 		})

@@ -58,6 +58,7 @@ type Causes struct {
 	dsEvent   map[string]*corev1.Event               // newest by reason, about the DaemonSet
 	failures  map[string]*failures                   // by node: failed pods that the controller found, by its events
 	refusal   *Cause                                 // nil if the API server refuses nothing
+	lifted    *Cause                                 // a refusal that no longer holds; nil if there is none
 	admission *admission.Verdict                     // about the next pod; nil if it is not known
 	fitting   *fitting                               // see fits
 	ports     map[string][]snapshot.HostPort         // by revision: see portsOfRevision
@@ -81,7 +82,8 @@ func Find(st *daemonset.State) *Causes {
 		cs.note(&s.Events[i])
 	}
 	cs.admission = admissionOf(st)
-	cs.refusal, cs.changed = cs.quotable(cs.rejected(cs.refused())), sync.OnceValue(cs.lastChange)
+	cs.refusal, cs.lifted = cs.refusals()
+	cs.changed = sync.OnceValue(cs.lastChange)
 	cs.starts = sync.OnceValue(func() Starts { return StartsOf(st) })
 	cs.unmet = sync.OnceValue(func() []refer.Missing { return refer.Unmet(&st.DaemonSet.Spec.Template.Spec, s.References) })
 	if !st.PodsRead {
@@ -114,7 +116,27 @@ func (cs *Causes) Now() (found []On) {
 			found = append(found, On{Node: n.Name, Cause: c})
 		}
 	}
+	if c := cs.RefusesSurge(); c != nil {
+		found = append(found, On{Cause: c})
+	}
 	return found
+}
+
+// RefusesSurge returns why the API server refuses the pods that a rollout with maxSurge creates beside
+// the old ones; nil if it refuses none, or if a node lacks a pod, whose cause it then is.
+func (cs *Causes) RefusesSurge() *Cause {
+	if cs.refusal == nil || cs.st.Budget.MaxSurge == 0 || !cs.st.PodsRead {
+		return nil
+	}
+	for _, c := range cs.nodes {
+		if c == cs.refusal {
+			return nil
+		}
+	}
+	if next := cs.st.Sync(); next.Creates.Len() == 0 {
+		return nil
+	}
+	return cs.refusal
 }
 
 // OfPod returns why a pod is not available, by what it and its containers say;

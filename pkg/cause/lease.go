@@ -42,7 +42,7 @@ func (cs *Causes) MissedWakeUp() bool {
 // AsksController reports whether the Lease of the controller would say why a DaemonSet is as
 // it is: its status is not what is computed, or there is work that nobody does.
 func (cs *Causes) AsksController() bool {
-	if !cs.Settled() || !cs.st.PodsRead || !cs.st.NodesRead || cs.refusal != nil {
+	if !cs.Settled() || !cs.st.PodsRead || !cs.st.NodesRead || cs.refusal != nil || cs.retries() {
 		return false
 	}
 	counts, known := cs.st.Counts()

@@ -46,7 +46,7 @@ func Few(all []Needs) []Needs {
 // hold.
 func Watched(st *daemonset.State) (n Needs) {
 	cs := Find(st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil)))
-	n.Admission = cs.Refusal() != nil
+	n.Admission = cs.Refusal() != nil || cs.Lifted() != nil
 	for i := range st.Nodes {
 		d := &st.Nodes[i]
 		c := cs.Of(d.Name)
@@ -67,7 +67,7 @@ func Watched(st *daemonset.State) (n Needs) {
 // volumes of others cannot be attached or mounted, and whether a controller runs that does nothing.
 func NeedsOf(st *daemonset.State) Needs {
 	cs := Find(st)
-	n, unmounted := Needs{Admission: cs.Refusal() != nil, Controller: cs.AsksController()}, 0
+	n, unmounted := Needs{Admission: cs.Refusal() != nil || cs.Lifted() != nil, Controller: cs.AsksController()}, 0
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			if p := &st.Nodes[i].Pods[j]; unmounted < mostPending && cs.unmounted(p) {

@@ -124,14 +124,32 @@ func SeenByKubelet(code daemonset.Reason) bool {
 	return code == ImagePullBackOff || code == CrashLoopBackOff || code == OOMKilled
 }
 
+// longestBackoff is how long the controller waits at most before it tries again what failed: the
+// rate limiter of its work queue doubles the wait up to 1,000 seconds.
+const longestBackoff = 1000 * time.Second
+
+// retries reports whether the controller still waits to try again after a refusal that no longer
+// holds. That its event is written can take Patience longer: events are limited to one in five minutes.
+func (cs *Causes) retries() bool {
+	if cs.lifted == nil {
+		return false
+	}
+	last, err := time.Parse(time.RFC3339, cs.lifted.Facts.Text("last"))
+	return err == nil && cs.at.Sub(last) <= longestBackoff+Patience
+}
+
 // noPod is the cause of a node that should run the pod and has none. A create
-// that is owed for longer than Patience does not come by itself.
+// that is owed for longer than Patience does not come by itself, unless the controller waits to try
+// again.
 func (cs *Causes) noPod() *Cause {
 	if cs.refusal != nil {
 		return cs.refusal
 	}
 	c := &Cause{Code: NoPod, Severity: SeverityWarning, Facts: daemonset.Facts{"eventsRead": !cs.s.Lacks(snapshot.Events)}}
-	if cs.Settled() {
+	switch {
+	case cs.retries():
+		c.Facts["lifted"], c.Facts["last"], c.Since = true, cs.lifted.Facts["last"], cs.lifted.Since
+	case cs.Settled():
 		c.Severity, c.Since = SeverityError, timeOf(cs.changed())
 	}
 	return c

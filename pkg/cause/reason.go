@@ -105,9 +105,10 @@ const (
 	// Severity: Info, Error when overdue
 	// Facts: overdue, finalizers, message
 	Terminating daemonset.Reason = "Terminating"
-	// Starting: the pod is starting, and nothing says that it fails
+	// Starting: the pod is starting, and nothing says that it fails. `found` is what it waited for by the words of its
+	// kubelet, and what exists by now
 	// Severity: Info, Warning when late
-	// Facts: late, patience, slowestStart, starts
+	// Facts: late, patience, slowestStart, starts, found
 	Starting daemonset.Reason = "Starting"
 	NoPod    daemonset.Reason = "NoPod" // the node has no pod
 

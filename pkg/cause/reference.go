@@ -47,11 +47,11 @@ func FactsOf(m *refer.Missing) daemonset.Facts {
 	return f
 }
 
-// told adds to a cause what does not exist, by the words of the kubelet, unless it was read and
-// exists by now.
-func (cs *Causes) told(c *Cause) {
+// told adds to a cause what does not exist, by the words of the kubelet. If that was read and exists by
+// now, it returns what it is, such as "Secret agent-tls".
+func (cs *Causes) told(c *Cause) (found string) {
 	if c.Code != ContainerConfig && c.Code != FailedMount || c.Facts["kind"] != nil {
-		return
+		return ""
 	}
 	message := c.Facts.Text("message")
 	for _, s := range absences {
@@ -68,9 +68,11 @@ func (cs *Causes) told(c *Cause) {
 			if key != "" {
 				c.Facts["key"] = key
 			}
+			return ""
 		}
-		return
+		return string(s.kind) + " " + name
 	}
+	return ""
 }
 
 // attached adds to a volume that cannot be attached which claim it is of, and that this can be used
@@ -113,7 +115,9 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 	if c == nil {
 		return nil
 	}
-	cs.told(c)
+	if found := cs.told(c); found != "" {
+		return &Cause{Code: Starting, Severity: SeverityInfo, Since: c.Since, Facts: daemonset.Facts{"found": found}}
+	}
 	cs.attached(c)
 	if c.Code == FailedMount && strings.Contains(c.Facts.Text("message"), "hostPath type check failed") {
 		c.Facts["noHostPath"] = true

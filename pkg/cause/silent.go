@@ -15,7 +15,7 @@ func (cs *Causes) HoldsUp(next *daemonset.Step) daemonset.Reason {
 		return next.Error.Code
 	case !next.WritesStatus:
 		return next.Reason
-	case !cs.st.Profile.StatusAfterError && cs.refusal != nil && next.Creates.Len() > 0:
+	case !cs.st.Profile.StatusAfterError && (cs.refusal != nil || cs.retries()) && next.Creates.Len() > 0:
 		return FailedCreate
 	}
 	return ""
@@ -27,7 +27,7 @@ func (cs *Causes) HoldsUp(next *daemonset.Step) daemonset.Reason {
 // Whether it had something to do is Owes.
 func (cs *Causes) Silent(next *daemonset.Step) bool {
 	written := Written(cs.st, "status")
-	return written != nil && cs.at.Sub(*written) > Patience && cs.Settled() && cs.refusal == nil && cs.HoldsUp(next) == "" && !cs.s.Lacks(snapshot.Events)
+	return written != nil && cs.at.Sub(*written) > Patience && cs.Settled() && cs.refusal == nil && !cs.retries() && cs.HoldsUp(next) == "" && !cs.s.Lacks(snapshot.Events)
 }
 
 // Owes reports whether the controller has something to do that no backoff can hold up.

@@ -49,7 +49,7 @@ const (
 // subjectsOf are the Subjects that a code says.
 var subjectsOf = map[daemonset.Reason]SubjectKind{
 	NodeNotReady: SubjectNodeCondition, TerminatingOnDeadNode: SubjectNodeCondition, daemonset.NodeGone: SubjectNodeCondition,
-	VirtualNode: SubjectPlacement, PodOSNotSupported: SubjectNodeOS, ControllerSilent: SubjectController, NoEligibleNode: SubjectPlacement, ExcludedButCounted: SubjectPlacement,
+	VirtualNode: SubjectPlacement, PodOSNotSupported: SubjectNodeOS, ControllerSilent: SubjectController, NoEligibleNode: SubjectPlacement, ExcludedButCounted: SubjectPlacement, Misscheduled: SubjectPlacement,
 	FailedCreatePodSandBox: SubjectNetwork, FailedMount: SubjectVolume, ContainerConfig: SubjectContainer, ContainerCreating: SubjectContainer,
 	CrashLoopBackOff: SubjectContainer, OOMKilled: SubjectContainer, InitRunning: SubjectContainer, ProbeFailing: SubjectContainer,
 	daemonset.InvalidBudget: SubjectStrategy, daemonset.VanishedNodeInSurge: SubjectStrategy,
@@ -72,7 +72,11 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 	case f["kind"] != nil: // what does not exist
 		return Subject{Kind: SubjectReference, Namespace: namespace, Name: f.Text("name"), Key: f.Text("key")}
 	case p.Code == FailedCreate && NamedObject(f) != "":
-		return Subject{Kind: SubjectReference, Namespace: namespace, Name: NamedObject(f)}
+		s = Subject{Kind: SubjectReference, Name: NamedObject(f)}
+		if admission.RuleOf(f.Text("message")) == admission.ServiceAccount { // the others have no namespace
+			s.Namespace = namespace
+		}
+		return s
 	case p.Code == FailedCreate:
 		s.Kind, s.Name = RejectedBy(f)
 		s.Node = ""

@@ -73,6 +73,7 @@ type FactKeys struct {
 	Fields     []string `json:"fields"`
 	File       string   `json:"file"`       // as it was given; `standard input` for `-`
 	Finalizers []string `json:"finalizers"` // that keep the object
+	Found      string   `json:"found"`      // the kind and the name of an object that a kubelet did not find, and that exists now
 	Free       string   `json:"free"`       // how much of the first of `resources` the node has left
 	From       int      `json:"from"`       // the number that the revision has
 	Generation int      `json:"generation"` // of the spec
@@ -103,9 +104,10 @@ type FactKeys struct {
 	LastHeartbeat time.Time `json:"lastHeartbeat"` // when the kubelet last wrote the condition
 
 	// the pod takes longer to become ready than any other pod of the DaemonSet did
-	Late  bool   `json:"late"`
-	Lease string `json:"lease"` // what the Lease of kube-controller-manager says: `Alive` or `Expired`; absent if it was not read
-	Like  int    `json:"like"`  // the number of the revision that holds the same template
+	Late   bool   `json:"late"`
+	Lease  string `json:"lease"`  // what the Lease of kube-controller-manager says: `Alive` or `Expired`; absent if it was not read
+	Lifted bool   `json:"lifted"` // the API server rejected pods, and would admit one now; otherwise absent
+	Like   int    `json:"like"`   // the number of the revision that holds the same template
 
 	// of the rolling update, in nodes; of revisions, how many old ones are kept; of a CSI driver, how many volumes it
 	// attaches to the node

@@ -119,9 +119,10 @@ var problemOrder = []daemonset.Reason{
 	// Severity: Info, Warning with a clock that is ahead
 	// Facts: minReadySeconds, availableAt, clockSkew
 	daemonset.NotYetAvailable,
-	// an eligible node has no pod yet
-	// Severity: Warning, Error after 5 minutes
-	// Facts: eventsRead
+	// an eligible node has no pod yet. With `lifted` the API server rejected pods, the `last` one then, and would admit
+	// one now; the controller waits up to 1,000 seconds before it tries again
+	// Severity: Warning, Error after 5 minutes, with `lifted` after that time
+	// Facts: eventsRead, lifted, last
 	cause.NoPod,
 	cause.NoEligibleNode, cause.NextRolloutStalls, OnDeleteOutdated, DuplicateRevisions,
 	// more than one pod on the node

@@ -130,6 +130,8 @@ func (g *given) stuck(b *BudgetUse) bool {
 		return true
 	case g.causes.Refusal() != nil && g.next.Creates.Len() > 0 && g.next.Kind == daemonset.StepManage:
 		return true
+	case g.causes.RefusesSurge() != nil && g.next.Deletes.Len() == 0:
+		return true
 	case cause.Owes(&g.next):
 		return false
 	case len(b.Holders) == 0:

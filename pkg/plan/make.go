@@ -4,10 +4,8 @@ import (
 	"reflect"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
@@ -51,9 +49,6 @@ func makeChanged(r *whatif.Result, o Options) (*Plan, []Moment) {
 		subject = SubjectNew
 	} else if p, line := unaffected(r, o); p != nil {
 		return p, line
-	}
-	if r.Summary.TemplateChanged {
-		after = withoutLifted(after)
 	}
 	p, line := begin(subject, after, o)
 	p.changed(r, o)
@@ -105,21 +100,6 @@ func sameNodes(r *whatif.Result) bool {
 	return slices.EqualFunc(r.Before.Nodes, r.State.Nodes, func(a, b daemonset.Node) bool {
 		return a.Name == b.Name && reflect.DeepEqual(a.ShouldRun, b.ShouldRun) && reflect.DeepEqual(a.MayStay, b.MayStay)
 	})
-}
-
-// withoutLifted returns a State without the events of refusals that a new template
-// lifts.
-func withoutLifted(st *daemonset.State) *daemonset.State {
-	refused := func(e corev1.Event) bool { return e.Reason == "FailedCreate" }
-	if !slices.ContainsFunc(st.Snapshot.Events, refused) || !cause.Find(st).Lifted() {
-		return st
-	}
-	s := *st.Snapshot
-	s.Events = slices.DeleteFunc(slices.Clone(s.Events), refused)
-	if lifted, err := st.Changed(&s); err == nil {
-		return lifted
-	}
-	return st
 }
 
 // changed adds what a change is and rests on.

@@ -80,6 +80,9 @@ func (g *weighing) found() []cause.Problem {
 			found = append(found, cause.On{Node: n.Name, Cause: f.never})
 		}
 	}
+	if c := g.a.causes.RefusesSurge(); c != nil {
+		found = append(found, cause.On{Cause: c})
+	}
 	if c := g.a.failing; c != nil && g.ends.Code == Stalls && !slices.ContainsFunc(found, func(o cause.On) bool { return o.Code == c.Code }) {
 		found = append(found, cause.On{Cause: c}) // no pod meets it yet
 	}
@@ -139,6 +142,21 @@ var doingWithout = []remedy.Code{remedy.RemoveNode, remedy.ExcludeNodes}
 // inVain are at fault where a rollback ends no problem: it only gives up the change.
 var inVain = []cause.Who{cause.WhoNode, cause.WhoOtherWorkload, cause.WhoStrategy}
 
+// revertible are at fault where a rollback can end a problem of new pods beside old ones: it needs
+// no pod, so the simulation meets no problem that the next pod has.
+var revertible = []cause.Who{cause.WhoChange, cause.WhoTemplate, cause.WhoNodeProperty, cause.WhoUnknown}
+
+// reverted reports whether a rollback can end a problem with this Blame.
+func (g *weighing) reverted(b *cause.Blame) bool {
+	switch {
+	case b == nil:
+		return true
+	case g.st.Budget.MaxSurge > 0:
+		return slices.Contains(revertible, b.Who) && !b.NotChange
+	}
+	return !slices.Contains(inVain, b.Who)
+}
+
 // helps reports whether it ends well, or at least better than now, and on the way there are never
 // more nodes without an available pod than now and the limit. It notes which problems end.
 func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcome) bool {
@@ -146,13 +164,13 @@ func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcom
 	r.Problems, r.Ends = []daemonset.Reason{}, []cause.Subject{}
 	for i := range g.problems {
 		p := &g.problems[i]
-		if slices.ContainsFunc(p.Nodes, left.Has) || o.FurtherHolders > 0 || r.Code == remedy.RollBack && p.Blame != nil && slices.Contains(inVain, p.Blame.Who) {
+		if slices.ContainsFunc(p.Nodes, left.Has) || o.FurtherHolders > 0 || r.Code == remedy.RollBack && !g.reverted(p.Blame) {
 			continue
 		}
 		if of := sets.New(r.Nodes...); of.Len() > 0 && len(p.Nodes) > 0 && !of.HasAny(p.Nodes...) {
 			continue
 		}
-		if len(p.Nodes) == 0 && then.a.failing != nil && o.Code != NothingToDo {
+		if len(p.Nodes) == 0 && o.Code != NothingToDo && then.meets(p) {
 			continue
 		}
 		there = there || len(p.Pods) > 0
@@ -181,6 +199,14 @@ func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcom
 	ending := completes || len(left) < g.without && !slices.Contains(doingWithout, r.Code)
 	limit, without := max(g.st.Limit(), 1), max(g.without, (&way{st: run.st, a: g.a}).unserved(g.served)) // or more nodes are eligible
 	return ending && o.FurtherHolders == 0 && (len(r.Problems) > 0 || slices.Contains(around, r.Code)) && run.end.worst <= without+limit
+}
+
+// meets reports whether the next pods fail on a problem of the DaemonSet as a whole.
+func (w *way) meets(p *cause.Problem) bool {
+	if p.Code == cause.FailedCreate {
+		return w.a.rejects != nil
+	}
+	return w.a.failing != nil
 }
 
 // unknown returns the nodes whose next pod may or may not fail.
@@ -297,19 +323,18 @@ func (g *weighing) refresh() {
 func (g *weighing) acts() {
 	act := func(code remedy.Code, value string, needs int, is func(*cause.Problem) bool) {
 		var nodes []string
-		all := false
+		var ended []*cause.Problem
 		for i := range g.problems {
 			if p := &g.problems[i]; is(p) {
-				nodes = append(nodes, p.Nodes...)
-				all = all || len(p.Nodes) == 0 || g.a.failing != nil
+				nodes, ended = append(nodes, p.Nodes...), append(ended, p)
 			}
 		}
-		if len(nodes) == 0 {
+		if len(ended) == 0 {
 			return
 		}
 		r := remedy.New(code, value, nodes...)
 		r.Needs = needs
-		g.weigh(r, g.curing(sets.New(r.Nodes...), all), false)
+		g.weigh(r, g.curing(ended), false)
 	}
 	who := func(w cause.Who) func(*cause.Problem) bool {
 		return func(p *cause.Problem) bool { return p.Blame != nil && p.Blame.Who == w }
@@ -391,19 +416,29 @@ func (g *weighing) lacking() (count int) {
 	return count
 }
 
-// curing returns the same without what keeps pods from these nodes, or of all nodes, without
-// what the revision fails on.
-func (w *way) curing(nodes sets.Set[string], all bool) *way {
-	a := *w.a
+// curing returns the same without some problems: what keeps pods from their nodes and, where it is
+// one of them, what the revision fails on everywhere and that pods are refused.
+func (w *way) curing(ended []*cause.Problem) *way {
+	a, nodes, all := *w.a, sets.New[string](), false
 	a.nodes, a.late = slices.Clone(a.nodes), nil
+	for _, p := range ended {
+		nodes.Insert(p.Nodes...)
+		all = all || len(p.Nodes) == 0 || a.failing != nil && a.failing.Code == p.Code
+		if p.Code == cause.FailedCreate {
+			a.refusal, a.rejects, a.room = nil, nil, nil
+		}
+	}
+	if all {
+		a.failing, a.fails, a.unmet, a.image = nil, nil, nil, ""
+	}
 	for i := range a.nodes {
 		f := &a.nodes[i]
 		if nodes.Has(w.st.Nodes[i].Name) || all && !f.down {
 			f.recover()
-			f.never, f.down, f.unknown, f.refused = nil, false, nil, false
+			f.never, f.down, f.unknown = nil, false, nil
 		}
+		f.refused = f.refused && a.refusal != nil
 	}
-	a.refusal, a.rejects, a.room = nil, nil, nil
 	return &way{st: w.st, a: &a, m: w.m, spare: w.spare}
 }
 

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
@@ -83,8 +84,8 @@ var lesser = map[string]func(*snapshot.Snapshot) (any, *snapshot.Snapshot){
 }
 
 // TestMoreInputHarmsNobody is a law: no remedy helps by what is known, and harms once more is. The
-// exception are events: they alone tell of pods that are refused or evicted, which is then met by
-// pods that the remedy lets come.
+// exceptions are events of pods that are rejected or evicted, and rules of the API server that reject
+// pods: the pods that a remedy lets come are rejected or evicted as well.
 func TestMoreInputHarmsNobody(t *testing.T) {
 	compared, exceptions := map[string]int{}, 0
 	for seed := range cases.Of(int64(1500)) {
@@ -104,7 +105,7 @@ func TestMoreInputHarmsNobody(t *testing.T) {
 					return r.Code == less.Code && r.Value == less.Value && r.Worth == remedy.Harms
 				})
 				switch {
-				case harms && name == "events" && tellsOfRefusal(s):
+				case harms && (name == "events" && tellsOfRefusal(s) || name == "admission" && rejects(t, s)):
 					exceptions++
 				case harms:
 					t.Errorf("seed %d: %s %s harms with the %s alone\n%s", seed, less.Code, less.Value, name, dstest.Describe(s))
@@ -118,8 +119,13 @@ func TestMoreInputHarmsNobody(t *testing.T) {
 		}
 	}
 	if exceptions < cases.Least(1) {
-		t.Error("events are no exception any more")
+		t.Error("there is no exception any more")
 	}
+}
+
+// rejects reports whether the API server rejects the next pod.
+func rejects(t *testing.T, s *snapshot.Snapshot) bool {
+	return cause.Find(stateOf(t, s)).Refusal() != nil
 }
 
 // tellsOfRefusal reports whether events tell of pods that are refused or evicted.

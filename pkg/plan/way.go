@@ -80,7 +80,6 @@ func (w *way) after(then *daemonset.State) *way {
 		if namesOthers(&w.st.DaemonSet.Spec.Template.Spec, &then.DaemonSet.Spec.Template.Spec) {
 			then = then.Reading(then.Snapshot.Admitting(nil, nil))
 		}
-		then = withoutLifted(then)
 	}
 	m, next := w.m.again(then), then.Sync()
 	m.wait(&next)

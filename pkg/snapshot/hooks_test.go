@@ -12,7 +12,7 @@ import (
 
 // ruleOf reads "CREATE,UPDATE apps v1 pods,pods/status Namespaced"; core stands for the
 // group without a name, and the scope may be left out.
-func ruleOf(text string) admissionv1.RuleWithOperations {
+func RuleOf(text string) admissionv1.RuleWithOperations {
 	words := strings.Fields(text)
 	var r admissionv1.RuleWithOperations
 	for _, o := range strings.Split(words[0], ",") {
@@ -74,8 +74,8 @@ func TestHooksOfRules(t *testing.T) {
 		var rules []admissionv1.RuleWithOperations
 		var named []admissionv1.NamedRuleWithOperations
 		for _, r := range strings.Split(tt.rules, ";") {
-			rules = append(rules, ruleOf(r))
-			named = append(named, admissionv1.NamedRuleWithOperations{RuleWithOperations: ruleOf(r)})
+			rules = append(rules, RuleOf(r))
+			named = append(named, admissionv1.NamedRuleWithOperations{RuleWithOperations: RuleOf(r)})
 		}
 		all := &Configurations{
 			Validating:         []admissionv1.ValidatingWebhookConfiguration{{ObjectMeta: metav1.ObjectMeta{Name: "v"}, Webhooks: []admissionv1.ValidatingWebhook{{Name: "h", Rules: rules}}}},
@@ -122,7 +122,7 @@ func TestHooksOfSelectors(t *testing.T) {
 		if tt.unknown {
 			labels = nil
 		}
-		rules := []admissionv1.RuleWithOperations{ruleOf("CREATE core v1 pods")}
+		rules := []admissionv1.RuleWithOperations{RuleOf("CREATE core v1 pods")}
 		byNamespace, byObject := selectorOf(t, tt.byNamespace), selectorOf(t, tt.byObject)
 		resources := &admissionv1.MatchResources{NamespaceSelector: byNamespace, ObjectSelector: byObject}
 		all := &Configurations{
@@ -149,8 +149,8 @@ func TestHooksOfSelectors(t *testing.T) {
 
 // TestHooksOfPolicies: what a binding and its policy add up to.
 func TestHooksOfPolicies(t *testing.T) {
-	ofPods := admissionv1.NamedRuleWithOperations{RuleWithOperations: ruleOf("CREATE core v1 pods")}
-	ofJobs := admissionv1.NamedRuleWithOperations{RuleWithOperations: ruleOf("CREATE batch v1 jobs")}
+	ofPods := admissionv1.NamedRuleWithOperations{RuleWithOperations: RuleOf("CREATE core v1 pods")}
+	ofJobs := admissionv1.NamedRuleWithOperations{RuleWithOperations: RuleOf("CREATE batch v1 jobs")}
 	ofOne := ofPods
 	ofOne.ResourceNames = []string{"one"}
 	type rules = []admissionv1.NamedRuleWithOperations
