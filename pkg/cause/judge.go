@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -236,7 +237,7 @@ func (j *judgement) ofReference() *Blame {
 	if before := j.cs.st.TemplateOf(j.before); j.rolling && before != nil && !refers(before) && refers(&j.cs.st.DaemonSet.Spec.Template) {
 		return &Blame{Who: WhoChange, Certainty: Certain}
 	}
-	if j.p.Facts["field"] == nil { // only a message says so
+	if f := j.p.Facts; f["field"] == nil && !j.cs.absent(snapshot.ReferredKind(f.Text("kind")), f.Text("name"), f.Text("key")) { // only a message says so
 		return &Blame{Who: WhoMissingObject, Certainty: Likely}
 	}
 	return &Blame{Who: WhoMissingObject, Certainty: Certain}

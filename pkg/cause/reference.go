@@ -63,7 +63,7 @@ func (cs *Causes) told(c *Cause) (found string) {
 		if i := s.words.SubexpIndex("key"); i >= 0 {
 			key = m[i]
 		}
-		if o := cs.s.References.Find(s.kind, name); o == nil || !o.Exists || key != "" && !slices.Contains(o.Keys, key) {
+		if cs.s.References.Find(s.kind, name) == nil || cs.absent(s.kind, name, key) {
 			c.Facts["kind"], c.Facts["name"] = string(s.kind), name
 			if key != "" {
 				c.Facts["key"] = key
@@ -73,6 +73,12 @@ func (cs *Causes) told(c *Cause) (found string) {
 		return string(s.kind) + " " + name
 	}
 	return ""
+}
+
+// absent reports whether an object was looked for and does not exist, or lacks a key.
+func (cs *Causes) absent(kind snapshot.ReferredKind, name, key string) bool {
+	o := cs.s.References.Find(kind, name)
+	return o != nil && (!o.Exists || key != "" && !slices.Contains(o.Keys, key))
 }
 
 // attached adds to a volume that cannot be attached which claim it is of, and that this can be used
