@@ -190,7 +190,7 @@ var planAdvices = map[plan.Verdict][]string{
 	},
 	plan.VerdictNothing:    {noChange, "{writes=true}{undoer=}apply it, if you want it[ ({apply})]: no pod is affected"},
 	plan.VerdictEnds:       {noChange, "{do} if you give up revision {from}[ ({apply})]: that ends the rollout"},
-	plan.VerdictLate:       {"{doubt}{do} only if it corrects what the pods on {doubt} fail on: nothing shows that it does[ ({apply})]", "wait until these pods are Ready, or find out why they are not (Check)"},
+	plan.VerdictLate:       {"{do} only if it corrects what the pods on {doubt} fail on: nothing shows that it does[ ({apply})]", "wait until these pods are Ready, or find out why they are not (Check)"},
 	plan.VerdictUndone:     {"change it where {undoer} reads it, such as Git, not by hand"},
 	plan.VerdictRemoves:    {"{only=true}", "{do} only if you want {lose:node|nodes} to lose {lose?its|their} pod"},
 	plan.VerdictRemovesAll: {"{only=true}", "do not {do}"},

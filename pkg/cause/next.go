@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 )
 
@@ -237,6 +238,9 @@ func (cs *Causes) nextFits(n *daemonset.Node, c *Cause) Prospect {
 	paths, differ := cs.touched(c, revision, "")
 	if named && differ && len(paths) == 0 {
 		return Prospect{Fails: c}
+	}
+	if known && v.Preemption.Outcome == fit.Possible { // the scheduler makes room for the new template
+		return Prospect{}
 	}
 	return Prospect{Unknown: c}
 }
