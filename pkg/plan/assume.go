@@ -152,7 +152,7 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 			f.never, f.down = down, true
 		case other != nil:
 			f.never, f.down = other, true
-		case next.Fails != nil && ofNextPod(next.Fails.Code) && (getsPod(n, st) || c == next.Fails):
+		case next.Fails != nil && (next != a.evidence.All || a.evidence.Own(n.Name) != nil) && ofNextPod(next.Fails.Code) && (getsPod(n, st) || c == next.Fails):
 			f.never, f.down = next.Fails, true
 			a.unfit += b2i(next.Fails.Code == cause.DoesNotFit)
 		case a.failing != nil:
