@@ -201,6 +201,8 @@ func (a *answer) create(f *remedy.Remedy) {
 			p := &a.e.Problems[i]
 			if p.Subject == s && p.Facts["kind"] != nil {
 				words = fill(a.now, with(p.Facts, daemonset.Facts{"namespace": a.h.DaemonSet.Namespace}), create...)
+			} else if absent := a.absent(p); p.Subject == s && absent != "" {
+				words = "create " + absent
 			}
 		}
 		a.act(screen.Fix, words+fill(a.now, daemonset.Facts{"pods": len(f.Nodes)}, "; the {pods?pod then starts by itself|pods then start by themselves}"), screen.Command{})

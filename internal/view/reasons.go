@@ -324,7 +324,7 @@ var origins = map[cause.Who][]string{
 	cause.WhoChange: {
 		"{code=NoEligibleNode}likely revision {revision}, which changed {fields}: with revision {before}, {eligible:node} would be eligible",
 		"{code=PodOSNotSupported}the template of revision {revision}, which is for {want} only",
-		"{certainty=Certain}{touched=}revision {revision}", "{certainty=Certain}revision {revision}, which changed the {touched}",
+		"{certainty=Certain}{touched=}revision {revision}", "{certainty=Certain}revision {revision}, which changed the {touched}[: {absent} does not exist]",
 		"{all=true}likely revision {revision}: {new} {does}, {old} on {other}", "{touched=}likely revision {revision}", "likely revision {revision}, which changed the {touched}",
 	},
 	cause.WhoNodeProperty: {"{code=VirtualNode}the {on?node is|nodes are} virtual ({key}={want}), and the template does not exclude {on?it|them}"},
@@ -336,7 +336,7 @@ var origins = map[cause.Who][]string{
 		"{subject=Container}the template: the pod writes more to its disk than it may",
 		"the template",
 	},
-	cause.WhoMissingObject: {"{kind=}the object that the message names, which does not exist", "{kind} {namespace}/{name} has no key {key}" + deletedSince, noObject + deletedSince},
+	cause.WhoMissingObject: {"{kind=}{absent} does not exist", "{kind=}the object that the message names, which does not exist", "{kind} {namespace}/{name} has no key {key}" + deletedSince, noObject + deletedSince},
 	cause.WhoRegistry: {
 		"{works=0}likely the registry, or the way to it: [{notChange=true}not revision {current}, which did not change the image]",
 		"{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
@@ -417,6 +417,19 @@ func touchedWords(paths []template.Path) string {
 	return screen.Clean(strings.Join(names, " and "))
 }
 
+// absent names the object for want of which the API server rejects pods; empty where its message
+// names none.
+func (a *answer) absent(p *explain.Problem) string {
+	kind, name := cause.NamedObject(p.Facts)
+	switch {
+	case p.Code != cause.FailedCreate || name == "":
+		return ""
+	case kind == "ServiceAccount":
+		name = a.h.DaemonSet.Namespace + "/" + name
+	}
+	return screen.Clean(kind + " " + name)
+}
+
 // works is how many pods of the current revision are available.
 func (a *answer) works() int { return cmp.Or(a.e.Current(), &explain.Revision{}).Available }
 
@@ -452,6 +465,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))
 	f["terse"] = a.terse
+	f["absent"] = a.absent(p)
 	if p.Facts["kind"] != nil { // of what does not exist
 		f["name"] = fact(p.Facts, "name")
 	}

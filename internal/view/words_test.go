@@ -235,7 +235,7 @@ var madeKeys = map[string]any{
 	"repair": "n1", "loses": 2, "lose": 2, "undoer": "u", "warnings": 1, "current": 8, "until": "2026-03-01T12:03:00Z", "ways": 2, // doNow of a plan
 	"kept": 9, "others": 9, "again": 7, "worst": 1, "have": "all 3 nodes have", "aside": "n1", "before": 4, // templateWords, ending, impact
 	"otherwise": "add a toleration", "doubt": "n1", // doNow of a plan
-	"subject": "Quota", "object": "o", "touched": "image of container agent", "notChange": true, "stage": "Network", "stays": true, "older": "revision 2", // origin
+	"subject": "Quota", "object": "o", "touched": "image of container agent", "notChange": true, "stage": "Network", "stays": true, "older": "revision 2", "absent": "ServiceAccount ns/x", "verdict": "Degraded", // origin, doNow
 	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
 	"gain": 3, "room": 2, "without": 3, "deleted": 1, "first": "default/other", "violates": 1, "pods": 2, "details": "d", "bound": "1Gi", "asked": "2Gi", "limited": "2Gi", "amount": "27", "whose": "container agent", "unfit": "yes", "fresh": true, "level": "baseline", "version": "v1.30", // admission, room
 	"do": "apply it", "goesBack": true, "yet": true, "evicted": 1, "further": 2, "none": true, "stalls": "yes", "beyond": "already", "nothing": "nothing", "ran": true, "short": "150m", "now": true, "system": "yes", "lost": "l", "undo": true, "n": 3, // planAdvices, impacts, assumption, ending, unfits

@@ -32,19 +32,25 @@ func RefusedBy(message string) (by SubjectKind, name string) {
 
 // NamedObject returns the object that a pod names, and that the API server says does not exist: a
 // ServiceAccount, a PriorityClass or a RuntimeClass; empty where it says nothing of that.
-func NamedObject(f daemonset.Facts) string {
-	for _, words := range named {
-		if m := words.FindStringSubmatch(f.Text("message")); m != nil {
-			return m[1]
+func NamedObject(f daemonset.Facts) (kind, name string) {
+	for _, of := range named {
+		if m := of.words.FindStringSubmatch(f.Text("message")); m != nil {
+			return of.kind, m[1]
 		}
 	}
-	return ""
+	return "", ""
 }
 
-var named = []*regexp.Regexp{
-	regexp.MustCompile(`error looking up service account \S+: serviceaccount "([^"]+)" not found`),
-	regexp.MustCompile(`no PriorityClass with name (\S+) was found`),
-	regexp.MustCompile(`RuntimeClass "([^"]+)" not found`),
+// serviceAccount is the one kind of them that is in a namespace.
+const serviceAccount = "ServiceAccount"
+
+var named = []struct {
+	kind  string
+	words *regexp.Regexp
+}{
+	{serviceAccount, regexp.MustCompile(`error looking up service account \S+: serviceaccount "([^"]+)" not found`)},
+	{"PriorityClass", regexp.MustCompile(`no PriorityClass with name (\S+) was found`)},
+	{"RuntimeClass", regexp.MustCompile(`RuntimeClass "([^"]+)" not found`)},
 }
 
 // scopesUnmatched are words of the API server for a pod that needs a quota of its scope, such as

@@ -66,14 +66,15 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 		s.Node = p.Nodes[0]
 	}
 	container, namespace := f.Text("container"), cs.s.DaemonSet.Namespace
+	of, object := NamedObject(f)
 	switch {
 	case container != "" && !cs.inTemplate(container):
 		return Subject{Kind: SubjectInjected, Node: s.Node, Name: container}
 	case f["kind"] != nil: // what does not exist
 		return Subject{Kind: SubjectReference, Namespace: namespace, Name: f.Text("name"), Key: f.Text("key")}
-	case p.Code == FailedCreate && NamedObject(f) != "":
-		s = Subject{Kind: SubjectReference, Name: NamedObject(f)}
-		if admission.RuleOf(f.Text("message")) == admission.ServiceAccount { // the others have no namespace
+	case p.Code == FailedCreate && object != "":
+		s = Subject{Kind: SubjectReference, Name: object}
+		if of == serviceAccount { // the others have no namespace
 			s.Namespace = namespace
 		}
 		return s
