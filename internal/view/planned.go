@@ -101,6 +101,10 @@ func (s *planned) underWay() {
 	}
 	s.before.rollout()
 	rows := s.before.e.Beside(s.problems, s.p.Change.Removed())
+	for i, p := range rows { // which the change may end
+		now := *p
+		now.Facts, rows[i] = with(p.Facts, daemonset.Facts{"now": true}), &now
+	}
 	s.s.Add(screen.Body, s.problemTable("STATE", rows[:min(3, len(rows))]))
 	if n, at := s.before.e.Waiting(); n > 0 && s.p.Change.TemplateChanged {
 		f := daemonset.Facts{"n": n, "revision": s.before.current(), "in": ago(at.Sub(s.now))}

@@ -182,9 +182,9 @@ var meanings = map[daemonset.Reason][]string{
 	},
 	cause.TerminatingOnDeadNode: {
 		"{outOfService=true}the node is declared out of service, so the pod[, deleted {deletionAsked@} ago,] is force-deleted within about 20s",
-		"{status=Unknown}the kubelet has not posted node status for {posted}, so the pod[, deleted {deletionAsked@} ago,] stays Terminating",
-		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] stays Terminating",
-		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] stay Terminating",
+		"{status=Unknown}the kubelet has not posted node status for {posted}, so the pod[, deleted {deletionAsked@} ago,] {now?is still|stays} Terminating",
+		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] {now?is still|stays} Terminating",
+		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] {now?are still|stay} Terminating",
 	},
 	cause.FailedCreate:          {"{predicted=true}the API server will reject {on?the pod|these pods}: see Cause", "the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
 	cause.PendingUnschedulable:  {"{missing}", noVolume[0], noVolume[1], "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
