@@ -101,11 +101,11 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 		if slices.Contains(f.Problems, cause.ExcludedButCounted) {
 			facts["problem"] = string(cause.ExcludedButCounted)
 		}
-		key, value, not := f.Label()
-		if not {
-			a.exclude(key, value, len(f.Nodes))
+		if f.Without() != nil {
+			a.exclude(f, "(it starts a rollout of all pods)")
 			return
 		}
+		key, value := f.Label()
 		a.preview("", "node-selector", f.Value)
 		a.act(screen.Fix, either+say("{problem=ExcludedButCounted}{nodes=1}have the template exclude this node too:", "{problem=ExcludedButCounted}have the template exclude these {nodes} nodes too:", "{nodes=1}keep the pod off this node:", "keep the pod off these {nodes} nodes:"), a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p",
 			screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"nodeSelector":{%q:%q}}}}}`, key, value))), "starts a rollout of all pods", a.undoneBy())
@@ -171,10 +171,13 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 	}
 }
 
-// exclude is a node affinity that keeps the pod off nodes with a label.
-func (a *answer) exclude(key, value string, nodes int) {
-	a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"nodes": nodes}, "keep the pod off {nodes?this node|these nodes}: add this term to the required node affinity of the template (it starts a rollout of all pods):"))
-	a.add(screen.Fix, "%s", fmt.Sprintf("{key: %s, operator: NotIn, values: [%s]}", key, value))
+// exclude is a node affinity that keeps the pod off nodes with some labels.
+func (a *sheet) exclude(f *remedy.Remedy, effect string) {
+	labels := f.Without()
+	a.add(screen.Fix, "%s:", joined(" ", fill(a.now, daemonset.Facts{"nodes": len(f.Nodes), "n": len(labels)}, "keep the pod off {nodes?this node|these nodes}: add {n?this expression|these expressions} to each term of the required node affinity of the template"), effect))
+	for _, l := range labels {
+		a.add(screen.Fix, "%s", fmt.Sprintf("{key: %s, operator: NotIn, values: [%s]}", l[0], l[1]))
+	}
 }
 
 // freePort says who has the port.

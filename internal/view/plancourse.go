@@ -111,6 +111,10 @@ func (s *planned) waysOut() {
 	}
 	if i := slices.IndexFunc(s.p.Ways(false), func(u remedy.Remedy) bool { return u.Code == remedy.ExcludeNodes }); i >= 0 && s.live == nil {
 		u := s.p.Ways(false)[i]
+		if u.Without() != nil {
+			s.exclude(&u, "")
+			return
+		}
 		s.add(screen.Fix, "%s: add the nodeSelector %s to the template", s.without(u), u.Value)
 	}
 }
@@ -197,6 +201,9 @@ func wayOut(u remedy.Remedy) (words string, flags []Flag) {
 		remedy.ExcludeNodes:        {"nodeSelector " + u.Value, value("node-selector")},
 		remedy.RollBack:            {"roll back to revision " + u.Value, value("to-revision")},
 	}[u.Code]
+	if u.Without() != nil { // which no flag asks for
+		return "node affinity " + u.Value, nil
+	}
 	return cmp.Or(way.words, string(u.Code)+" "+u.Value), way.flags
 }
 

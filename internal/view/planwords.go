@@ -25,6 +25,7 @@ var stallWords = map[daemonset.Reason]string{
 	daemonset.VanishedNodeInSurge: "every surge step fails until the old pod of a deleted node is gone",
 	cause.FailedCreate:            "the API server rejects new pods",
 	cause.DoesNotFit:              "new pods do not fit on their nodes",
+	cause.VirtualNode:             "virtual nodes run no pods of DaemonSets",
 	daemonset.StepBudgetSpent:     "the limit is used up",
 	daemonset.StepWaiting:         "the controller waits for pods to become available or to end",
 	plan.Unfilled:                 "nodes stay without a pod",

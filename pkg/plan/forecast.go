@@ -269,6 +269,8 @@ func (w *way) outcome(r *simulation) Outcome {
 		o.Code, o.Reason, o.AtWorst = Stalls, r.stallReason(), r.end.chosen && old > 0
 	case r.unfit():
 		o.Code, o.Reason = Stalls, cause.DoesNotFit
+	case r.onVirtual():
+		o.Code, o.Reason = Stalls, cause.VirtualNode
 	case counts.Desired == 0 && runsPod(w.st.Nodes) && !r.runsPod():
 		o.Code = RemovesAllPods
 	case len(r.waves) == 0 && (r.end.at == 0 || r.whole):
@@ -289,6 +291,17 @@ func (w *way) outcome(r *simulation) Outcome {
 func (r *simulation) unfit() bool {
 	for i := range r.slots {
 		if r.slots[i].made > 0 && r.nodes[i].tooSmall() {
+			return true
+		}
+	}
+	return false
+}
+
+// onVirtual reports whether a virtual node without a pod of the DaemonSet gets one, which never runs.
+func (r *simulation) onVirtual() bool {
+	for i := range r.slots {
+		never := r.nodes[i].never
+		if r.slots[i].made > 0 && never != nil && never.Code == cause.VirtualNode && len(r.st.Nodes[i].Pods) == 0 {
 			return true
 		}
 	}
@@ -362,6 +375,8 @@ var OutcomeReasons = []daemonset.Reason{
 	cause.FailedCreate,
 	// Stalls: new pods do not fit on their nodes
 	cause.DoesNotFit,
+	// Stalls: virtual nodes get a pod, and run none
+	cause.VirtualNode,
 	// Stalls: maxUnavailable or maxSurge cannot be resolved
 	daemonset.InvalidBudget,
 	// Stalls: an old pod is alone on a deleted node

@@ -189,6 +189,8 @@ func TestOutcome(t *testing.T) {
 		{"n O O", []dstest.Option{young("p0")}, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "a pod that starts is waited for"},
 		{"o O", []dstest.Option{crash("p0")}, "MayComplete: 2 steps, 2 replaced, 0 left, 1 worst", "an old pod that crashes is replaced by one that may crash too"},
 
+		{"- N", []dstest.Option{dstest.Labeled("n0", "type=virtual-kubelet")}, "Stalls (VirtualNode): 0 steps, 0 replaced, 0 left, 1 worst; n0 VirtualNode; ExcludeNodes=type!=virtual-kubelet", "a virtual node gets a pod, which never runs"},
+		{"- - N", []dstest.Option{dstest.Labeled("n0", "type=virtual-kubelet"), dstest.Labeled("n1", "eks.amazonaws.com/compute-type=fargate")}, "Stalls (VirtualNode): 0 steps, 0 replaced, 0 left, 2 worst; n0 VirtualNode; n1 VirtualNode; ExcludeNodes=eks.amazonaws.com/compute-type!=fargate,type!=virtual-kubelet", "two of different kinds are excluded by both labels"},
 		{"- O O", []dstest.Option{refused()}, "Stalls (FailedCreate): 0 steps, 0 replaced, 2 left, 1 worst; n0 FailedCreate", "nothing is replaced while creates are refused"},
 		{"O O", []dstest.Option{refused()}, "Stalls (FailedCreate): 1 steps, 1 replaced, 1 left, 1 worst; any 1", "the first pod that goes does not come again"},
 

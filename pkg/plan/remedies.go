@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -374,19 +375,18 @@ func (g *weighing) acts() {
 
 // virtual keeps the pod off nodes that run no pods of DaemonSets.
 func (g *weighing) virtual() {
-	var nodes []string
-	key, value := "", ""
+	var nodes, labels []string
+	t := g.st.DaemonSet.DeepCopy()
 	for i := range g.problems {
 		if p := &g.problems[i]; p.Code == cause.VirtualNode {
-			nodes, key, value = append(nodes, p.Nodes...), p.Facts.Text("key"), p.Facts.Text("want")
+			key, value := p.Facts.Text("key"), p.Facts.Text("want")
+			nodes, labels = append(nodes, p.Nodes...), append(labels, key+"!="+value)
+			exclude(&t.Spec.Template.Spec, corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}})
 		}
 	}
-	if len(nodes) == 0 || key == "" {
-		return
+	if slices.Sort(labels); len(nodes) > 0 {
+		g.try(remedy.New(remedy.ExcludeNodes, strings.Join(labels, ","), nodes...), whatif.Change{DaemonSet: t})
 	}
-	t := g.st.DaemonSet.DeepCopy()
-	exclude(&t.Spec.Template.Spec, corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}})
-	g.try(remedy.New(remedy.ExcludeNodes, key+"!="+value, nodes...), whatif.Change{DaemonSet: t})
 }
 
 // exclude adds a requirement to the required node affinity of a pod.

@@ -66,7 +66,7 @@ const (
 	PublishImage Code = "PublishImage"
 	// ExcludeNodes: add this label to the template's nodeSelector, which keeps the pod off the nodes on which alone it
 	// fails, whose kubelet rejects it, or which only the rolling update counts
-	// Value: `KEY=VALUE`; `KEY!=VALUE` for a label that the node affinity has to exclude
+	// Value: `KEY=VALUE`; `KEY!=VALUE` for a label that the node affinity has to exclude, several with commas
 	ExcludeNodes Code = "ExcludeNodes"
 	// RepairNodes: repair the nodes, or delete those that are gone for good. How long that takes is unknown
 	// Value: how many
@@ -141,11 +141,21 @@ func New(code Code, value string, nodes ...string) Remedy {
 	}
 }
 
-// Label returns the label of ExcludeNodes; not says that the affinity has to exclude it.
-func (r *Remedy) Label() (key, value string, not bool) {
+// Label returns the label that ExcludeNodes adds to the nodeSelector.
+func (r *Remedy) Label() (key, value string) {
 	key, value, _ = strings.Cut(r.Value, "=")
-	key, not = strings.CutSuffix(key, "!")
-	return key, value, not
+	return key, value
+}
+
+// Without returns the labels whose nodes ExcludeNodes keeps the pod off, as key and value; none where it
+// selects the nodes that stay.
+func (r *Remedy) Without() (labels [][2]string) {
+	for _, one := range strings.Split(r.Value, ",") {
+		if key, value, not := strings.Cut(one, "!="); not {
+			labels = append(labels, [2]string{key, value})
+		}
+	}
+	return labels
 }
 
 // Find returns the first Remedy with a code, or nil if there is none.
