@@ -928,6 +928,8 @@ func made() map[string]*snapshot.Snapshot {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: message, LastTransitionTime: ago(time.Hour)}}
 		})
 	}
+	unmatched := pending("p0", "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.")
+	selecting := pod("p0", func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"pool": "infra"} })
 	young := func(p *corev1.Pod) { p.CreationTimestamp = ago(time.Minute) }
 	minutes := func(p *corev1.Pod) { p.CreationTimestamp = ago(3 * time.Minute) }
 	quick := func(name string) dstest.Option {
@@ -1049,9 +1051,11 @@ func made() map[string]*snapshot.Snapshot {
 					s.Volumes.Claims[i].AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 				}
 			})),
-		"nodes young":      grid("n nt N", restarting("n0"), restarting("n1")),
-		"virtual":          grid("- N", node("n0", func(n *corev1.Node) { n.Labels["eks.amazonaws.com/compute-type"] = "fargate" })),
-		"keeps restarting": grid("N N N", restarts("p0", "Error"), restarts("p1", "OOMKilled")),
+		"nodes young":                 grid("n nt N", restarting("n0"), restarting("n1")),
+		"a selector of the namespace": grid("np N", unmatched, selecting, dstest.OpenShift("openshift.io/node-selector=pool=infra")),
+		"a selector that is gone":     grid("np N", unmatched, selecting, dstest.OpenShift("openshift.io/node-selector=")),
+		"virtual":                     grid("- N", node("n0", func(n *corev1.Node) { n.Labels["eks.amazonaws.com/compute-type"] = "fargate" })),
+		"keeps restarting":            grid("N N N", restarts("p0", "Error"), restarts("p1", "OOMKilled")),
 		"probes": grid("n n N", runs("p0", time.Hour), event("p0", "Unhealthy", "Startup probe failed: connection refused", 9), pod("p1", func(p *corev1.Pod) {
 			always := corev1.ContainerRestartPolicyAlways
 			p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: &always}}

@@ -38,10 +38,15 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseExcludeNodes:    {"{problem=NextRolloutStalls}nothing now; before the next rollout have the template exclude {where} too, by its nodeSelector", "{problem=ExcludedButCounted}have the template exclude {count?this node|these nodes} too, by its nodeSelector[ ({Fix})]", "keep the pod off {count?this node|these nodes}[ ({Fix})]"},
 	explain.AdviseCompareNodes:    {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
 	explain.AdviseCorrectTemplate: {"correct the template (Cause)"},
-	explain.AdviseInjector:        {"read the logs of container {container} (Check), and ask whoever adds it to the pods"},
-	explain.AdviseFreeNode:        {"see what fills {where} (Check), and free it, or ask the team that runs {count?it|them}"},
-	explain.AdviseConfig:          {"create what the message below names, or correct the template"},
-	explain.AdviseReadEvents:      {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
+	explain.AdviseInjector: {
+		"{again=false}delete the {count?pod|pods} (Fix): a new one does not get the nodeSelector",
+		"have namespace {namespace} select every node ({annotation}), then delete the {count?pod|pods} (Fix)",
+		"find out who adds the nodeSelector {added} to the {count?pod|pods} (Check), such as an admission webhook",
+		"read the logs of container {container} (Check), and ask whoever adds it to the pods",
+	},
+	explain.AdviseFreeNode:   {"see what fills {where} (Check), and free it, or ask the team that runs {count?it|them}"},
+	explain.AdviseConfig:     {"create what the message below names, or correct the template"},
+	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
 	explain.AdviseRepairNodes: {
 		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
@@ -85,6 +90,9 @@ func (a *answer) doNow(advice []explain.Advice) {
 				if s := a.e.Problems[i].Subject; s.Kind == cause.SubjectInjected {
 					f["container"] = s.Name
 				}
+			}
+			if f["added"] = p.Facts["added"]; f["added"] != nil {
+				f["annotation"], f["again"], f["namespace"] = fact(p.Facts, "annotation"), fact(p.Facts, "again"), a.h.DaemonSet.Namespace
 			}
 			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == explain.LookLogs || look == explain.LookLastLogs
 			if p.Blame != nil {

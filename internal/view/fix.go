@@ -143,6 +143,7 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 			a.act(screen.Fix, say("correct the template (it starts a rollout of all pods)"), screen.Command{})
 		}
 	case remedy.AskOwner: // which Do now says
+		a.selectEvery()
 	case remedy.OutOfService:
 		nodes := []screen.Word{"kubectl taint nodes"}
 		for _, n := range f.Nodes {
@@ -177,6 +178,26 @@ func (a *sheet) exclude(f *remedy.Remedy, effect string) {
 	a.add(screen.Fix, "%s:", joined(" ", fill(a.now, daemonset.Facts{"nodes": len(f.Nodes), "n": len(labels)}, "keep the pod off {nodes?this node|these nodes}: add {n?this expression|these expressions} to each term of the required node affinity of the template"), effect))
 	for _, l := range labels {
 		a.add(screen.Fix, "%s", fmt.Sprintf("{key: %s, operator: NotIn, values: [%s]}", l[0], l[1]))
+	}
+}
+
+// selectEvery is what keeps a node selector off the pods of the namespace, and off those that have it.
+func (a *answer) selectEvery() {
+	for i := range a.e.Problems {
+		p := &a.e.Problems[i]
+		annotation := fact(p.Facts, "annotation")
+		if p.Facts["added"] == nil || annotation == "" {
+			continue
+		}
+		f := daemonset.Facts{"pods": len(p.Pods), "namespace": a.h.DaemonSet.Namespace, "again": fact(p.Facts, "again")}
+		if f["again"] == "" {
+			a.act(screen.Fix, fill(a.now, f, "have namespace {namespace} select every node, for all of its pods:"), a.kubectl("kubectl annotate namespace", screen.Quote(a.h.DaemonSet.Namespace), screen.Quote(annotation+"="), "--overwrite"))
+		}
+		pods := []screen.Word{"kubectl delete pod", a.namespace()}
+		for _, name := range p.Pods {
+			pods = append(pods, screen.Quote(name))
+		}
+		a.act(screen.Fix, fill(a.now, f, "{again=false}delete the {pods?pod, which keeps|pods, which keep} the nodeSelector:", "then delete the {pods?pod, which keeps|pods, which keep} the nodeSelector:"), a.kubectl(pods...))
 	}
 }
 

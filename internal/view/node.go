@@ -149,8 +149,13 @@ func (a *answer) rules(n *explain.Node) {
 		f := with(ofNode(c.Facts), daemonset.Facts{"ok": c.OK, "stays": c.Stays, "placement": placement(daemonset.NodeSelector, c.Facts)})
 		row(cmp.Or(fact(c.Facts, "taint"), string(c.Rule)), fill(a.now, f, checks[c.Rule]...), c.OK)
 	}
+	none := "none is set"
+	if p := n.Problem; p != nil && p.Facts["added"] != nil {
+		none = "the template sets none"
+		row("nodeSelector of the pod", fact(p.Facts, "added")+", added at admission", false)
+	}
 	if unset := n.Unset(); len(unset) > 0 {
-		row(joined(", ", unset...), "none is set", true)
+		row(joined(", ", unset...), none, true)
 	}
 	if n.Fit != nil {
 		row("fit", a.fit(n), n.Fit.Code != cause.RoomNot)

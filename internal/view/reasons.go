@@ -187,7 +187,7 @@ var meanings = map[daemonset.Reason][]string{
 		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] {now?are still|stay} Terminating",
 	},
 	cause.FailedCreate:          {"{predicted=true}the API server will reject {on?the pod|these pods}: see Cause", "the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
-	cause.PendingUnschedulable:  {"{missing}", noVolume[0], noVolume[1], "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
+	cause.PendingUnschedulable:  {"{missing}", "the pod has the nodeSelector {added}, which {on?the node does|the nodes do} not match", noVolume[0], noVolume[1], "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
 	cause.DoesNotFit:            doesNotFit,
 	cause.InsufficientResources: {"{requested=}", doesNotFit[0], doesNotFit[1], doesNotFit[2], doesNotFit[3]},
 	cause.HostPortConflict:      {"{plugin=NodePorts}host port {ports} is used by pod {owner}", "{plugin=NodePorts}host port {ports} is used by the pods of {holder}", "{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
@@ -341,7 +341,12 @@ var origins = map[cause.Who][]string{
 		"{works=0}likely the registry, or the way to it: [{notChange=true}not revision {current}, which did not change the image]",
 		"{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 	},
-	cause.WhoInjection: {"container {container} is not in the template: ask whoever adds it to pods, such as a service mesh"},
+	cause.WhoInjection: {
+		"the nodeSelector {added}, which the template does not have, was added at admission: namespace {namespace} asks for it ({annotation}: {selector})",
+		"{again=false}the nodeSelector {added}, which the template does not have, was added at admission: namespace {namespace} no longer asks for it ({annotation}), but the {on?pod keeps|pods keep} it",
+		"the nodeSelector {added}, which the template does not have, was added at admission[, likely by the default of OpenShift: namespace {namespace} has no annotation {annotation}]",
+		"container {container} is not in the template: ask whoever adds it to pods, such as a service mesh",
+	},
 	cause.WhoPlatform: {
 		"{subject=Webhook}{deadlock=true}admission webhook {object} cannot be called, and the nodes are NotReady for want of a network (CNI): a deadlock, if the webhook runs as pods that need that network",
 		"{subject=Webhook}admission webhook {object} cannot be called: it rejects nothing itself, but the API server creates no pod without its answer",

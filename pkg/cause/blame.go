@@ -50,7 +50,7 @@ const (
 	WhoMissingObject Who = "MissingObject" // an object that does not exist
 	WhoRegistry      Who = "Registry"      // the registry of an image, or the way to it
 	WhoPolicy        Who = "Policy"        // a quota, a policy or a webhook, or else the API server: see `subject`
-	WhoInjection     Who = "Injection"     // whoever added a container to the pod that the template does not have
+	WhoInjection     Who = "Injection"     // whoever added to the pod what the template does not have: a container, or a nodeSelector
 	WhoController    Who = "Controller"    // kube-controller-manager
 	WhoStrategy      Who = "Strategy"      // `spec.updateStrategy`
 	WhoPlatform      Who = "Platform"      // the network, the storage or the machines of the cluster

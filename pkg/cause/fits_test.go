@@ -258,3 +258,55 @@ func TestArithmetic(t *testing.T) {
 		})
 	}
 }
+
+// TestAdded: what is known of a nodeSelector that was added to a pod, and of the next pod.
+func TestAdded(t *testing.T) {
+	const message = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."
+	pod := func(selector map[string]string) dstest.Option {
+		return dstest.Pod("p0", func(p *corev1.Pod) {
+			p.Spec.NodeSelector = selector
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: message}}
+		})
+	}
+	asks := func(key, value string) dstest.Option {
+		return template(func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{key: value} })
+	}
+	infra, openShift := map[string]string{"pool": "infra"}, dstest.OpenShift
+	for _, tt := range []struct {
+		options []dstest.Option
+		added   string
+		names   string // the annotation and the selector of the namespace
+		fails   bool   // the next pod gets it again
+		why     string
+	}{
+		{[]dstest.Option{pod(infra)}, "pool=infra", "", true, "nobody knows who added it"},
+		{[]dstest.Option{pod(nil)}, "", "", false, "none was added"},
+		{[]dstest.Option{pod(infra), asks("pool", "infra")}, "", "", true, "the template asks for it"},
+		{[]dstest.Option{pod(infra), asks("zone", "a")}, "pool=infra", "", true, "the template asks for something else"},
+		{[]dstest.Option{pod(infra), dstest.Labeled("n0", "pool=infra")}, "", "", false, "the node has the label"},
+		{[]dstest.Option{pod(infra), openShift("openshift.io/node-selector=pool=infra")}, "pool=infra", "openshift.io/node-selector pool=infra", true, "the namespace asks for it"},
+		{[]dstest.Option{pod(infra), openShift("openshift.io/node-selector=")}, "pool=infra", "openshift.io/node-selector ", false, "the namespace no longer asks for it"},
+		{[]dstest.Option{pod(infra), openShift("openshift.io/node-selector=pool=infra-2")}, "pool=infra", "openshift.io/node-selector ", false, "or for another one"},
+		{[]dstest.Option{pod(infra), openShift()}, "pool=infra", "openshift.io/node-selector ", true, "the default of the cluster, likely: an annotation would take its place"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			st := fitState(t, "np", append(tt.options, others(0, 0))...)
+			causes := cause.Find(st)
+			c := causes.Of("n0")
+			if c == nil {
+				t.Fatal("no cause")
+			}
+			labels, _ := c.Facts["added"].([]string)
+			names := ""
+			if a := c.Facts.Text("annotation"); a != "" {
+				names = a + " " + c.Facts.Text("selector")
+			}
+			if got := strings.Join(labels, ","); got != tt.added || names != tt.names {
+				t.Errorf("%q by %q, want %q by %q", got, names, tt.added, tt.names)
+			}
+			if next := causes.Next(st.Node("n0"), causes.Evidence()); (next.Fails != nil) != tt.fails {
+				t.Errorf("the next pod: %+v", next)
+			}
+		})
+	}
+}

@@ -225,6 +225,9 @@ func (cs *Causes) SameProgram(p *daemonset.Pod) bool {
 // nextFits returns what becomes of the next pod on a node on which a pod is not scheduled.
 func (cs *Causes) nextFits(n *daemonset.Node, c *Cause) Prospect {
 	p := concern(n)
+	if c.Facts["added"] != nil && c.Facts["again"] == nil { // whoever added it adds it again
+		return Prospect{Fails: c}
+	}
 	v, known := cs.NewPod(n)
 	if besideOld := p.Updated && cs.st.Budget.MaxSurge == 0 && len(staying(n)) > 0; known && v.Fits || !known && besideOld { // the next one comes when that is gone
 		return Prospect{}

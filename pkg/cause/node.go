@@ -31,6 +31,7 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 		return nil
 	}
 	cs.arithmetic(n, p, wrong)
+	cs.added(n, p, wrong)
 	if !n.Exists {
 		return &Cause{Code: daemonset.NodeGone, Severity: SeverityWarning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
 	}

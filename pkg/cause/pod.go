@@ -181,6 +181,56 @@ func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 	}
 }
 
+// added adds to a pod that is not scheduled which labels its nodeSelector asks for that neither its
+// template nor its node has: they were added when it was admitted.
+func (cs *Causes) added(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
+	t := cs.templateOf(p.Object)
+	if p.Updated {
+		t = &cs.st.DaemonSet.Spec.Template
+	}
+	if c.Code != PendingUnschedulable || t == nil || n.Object == nil {
+		return
+	}
+	var labels []string
+	for key, value := range p.Object.Spec.NodeSelector {
+		in, asked := t.Spec.NodeSelector[key]
+		has, is := n.Object.Labels[key]
+		if (!asked || in != value) && (!is || has != value) {
+			labels = append(labels, key+"="+value)
+		}
+	}
+	if len(labels) == 0 {
+		return
+	}
+	slices.Sort(labels)
+	c.Facts["added"] = labels
+	annotation, text := cs.namespaceSelector()
+	switch selects := selectsAll(text, labels); {
+	case selects && annotation != "":
+		c.Facts["annotation"], c.Facts["selector"] = annotation, text
+	case annotation != "":
+		c.Facts["annotation"], c.Facts["again"] = annotation, false
+	case cs.s.OpenShift != nil && cs.s.OpenShift.Namespace != nil: // an annotation takes the place of the default
+		c.Facts["annotation"] = snapshot.ProjectNodeSelectorAnnotation
+	}
+}
+
+// namespaceSelector returns what selects nodes for the pods of the namespace, and the annotation that
+// says it; both are empty where none does, or the namespace could not be read.
+func (cs *Causes) namespaceSelector() (annotation, selector string) {
+	o := cs.s.OpenShift
+	if a := cs.s.Admission; o == nil && a != nil {
+		o = &snapshot.OpenShift{Namespace: a.Namespace}
+	}
+	return o.NodeSelector()
+}
+
+// selectsAll reports whether a selector asks for all of these labels.
+func selectsAll(selector string, labels []string) bool {
+	asked := strings.FieldsFunc(selector, func(r rune) bool { return r == ',' || r == ' ' })
+	return !slices.ContainsFunc(labels, func(l string) bool { return !slices.Contains(asked, l) })
+}
+
 // ofVolumes reports whether the scheduler says that volumes keep a pod from its node.
 func ofVolumes(c *Cause) bool {
 	message := c.Facts.Text("message")

@@ -78,7 +78,7 @@ const (
 	// PendingUnschedulable: the scheduler cannot place the pod; `message` is what it says about the one node that the
 	// pod is for
 	// Severity: Error
-	// Facts: reason, message, kind, name, field, volume, plugin, others, preemption, claim, persistentVolume, reachable, driver, limit, attached
+	// Facts: reason, message, kind, name, field, volume, plugin, others, preemption, claim, persistentVolume, reachable, driver, limit, attached, added, again, selector, annotation
 	PendingUnschedulable daemonset.Reason = "PendingUnschedulable"
 	// VirtualNode: the node is virtual, such as one of AWS Fargate: it runs no pods of DaemonSets, and the rules of the
 	// controller make it eligible all the same

@@ -94,6 +94,8 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 	case f.Text("plugin") == "NodePorts" || p.Code == HostPortConflict:
 		s.Kind, s.Holder = SubjectHostPort, f.Text("holder")
 		s.Name = first(f["ports"])
+	case f["added"] != nil:
+		s.Kind, s.Name = SubjectPlacement, first(f["added"])
 	case f["resources"] != nil:
 		s.Kind, s.Name = SubjectNodeResource, first(f["resources"])
 	case f["claim"] != nil:

@@ -5,7 +5,14 @@ import "time"
 // FactKeys says of every key that Facts can have what it holds. A key is absent
 // where the cluster does not tell it.
 type FactKeys struct {
+	// the labels that the nodeSelector of a pod asks for, and that neither its template nor its node has: they were added
+	// when the pod was admitted
+	Added []string `json:"added"`
+
 	After time.Time `json:"after"` // a rollback restored the revision after this time
+
+	// the next pod gets `added` again; false where the namespace no longer asks for it, otherwise absent
+	Again bool `json:"again"`
 
 	// `replaced` is that of the worst order of the nodes, which the controller picks at random; absent if it is
 	// certain
@@ -13,7 +20,8 @@ type FactKeys struct {
 
 	Allocatable string `json:"allocatable"` // how much of the first of `resources` the node can allocate, such as `16Gi`
 
-	// the annotation of the namespace that selects nodes; absent if it is the default of the controller
+	// the annotation of the namespace that selects nodes; absent if it is the default of the controller. With `added`,
+	// and neither `selector` nor `again`, the namespace lacks it
 	Annotation string `json:"annotation"`
 
 	// what tolerates the taint: a toleration that the controller adds (true) or one of the template (false)
