@@ -410,6 +410,10 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	add("other systems", grid("N N -", platform(corev1.LabelOSStable, "linux", "linux", "windows"), platform(corev1.LabelArchStable, "amd64", "amd64", "arm64")), restart, plan.Options{})
 	add("mixed systems", grid("- - -", platform(corev1.LabelOSStable, "linux", "linux", "windows")), restart, plan.Options{})
 	taint := &corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute}
+	add("evicts old pods", grid("N N"), &whatif.Change{
+		Tolerations: []corev1.Toleration{{Key: "a", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute}},
+		Nodes:       []whatif.NodeEdit{{Kind: whatif.NodeTaint, Which: "n0", Taint: taint}},
+	}, plan.Options{})
 	add("all down", grid("N N"), &whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{{Kind: whatif.NodeDown, Which: "*"}}}, plan.Options{})
 	add("nodes", grid("N N N N", edit(func(s *snapshot.Snapshot) {
 		s.Nodes[1].Spec.Taints, s.Nodes[1].Labels = []corev1.Taint{*taint}, map[string]string{"a": "b"}

@@ -771,7 +771,7 @@ func (s *planned) warnings() {
 // warning says one in a sentence: those of a plan are among the meanings.
 func (s *planned) warning(w plan.Warning) string {
 	who, undone := managerWords(managed.Manager{Tool: managed.Tool(fact(w.Facts, "tool")), By: fact(w.Facts, "by")})
-	return s.meaning(&cause.Problem{Code: w.Code, Facts: with(w.Facts, daemonset.Facts{"some": namesIn(w.Facts, "onNodes"), "who": who, "undone": undone, "fault": ImageFault(template.ImageFault(fact(w.Facts, "fault")))})})
+	return s.meaning(&cause.Problem{Code: w.Code, Facts: with(w.Facts, daemonset.Facts{"some": namesIn(w.Facts, "onNodes"), "who": who, "undone": undone, "fault": ImageFault(template.ImageFault(fact(w.Facts, "fault"))), "all": number(w.Facts, "count") > 1 && number(w.Facts, "count") == s.p.Now.Current})})
 }
 
 // outlook is what the controller does first, and where it stops.

@@ -228,6 +228,7 @@ var meanings = map[daemonset.Reason][]string{
 	// warnings of a plan, which also have: who writes the DaemonSet, what is undone by it, and in place of a fault its words
 	plan.StartsRollout:         {"the change of the strategy alone starts a rollout: {pods:pod is on an older revision|pods are on older revisions}"},
 	plan.OutsideBudget:         {"the next step deletes {count:pod} although the limit is {limit}: the controller always deletes pods that are not available"},
+	plan.EvictsOldPods:         {"{all=true}all {count} pods that run now do not tolerate {taint}, and would be evicted: add the taint after the rollout is complete", "{count:pod that runs now does not tolerate|pods that run now do not tolerate} {taint}, and would be evicted: add the taint after the rollout is complete"},
 	plan.NewPodsFailing:        {"{newFailing} of the {newPods:pod} of the current revision {newFailing?fails|fail}; the plan assumes that further ones work"},
 	plan.ManagedByTool:         {"{who} writes the DaemonSet ({evidence}): {undone}"},
 	plan.ServerWarning:         {"the API server warns: {message}"},

@@ -28,6 +28,10 @@ const (
 	// after minReadySeconds was raised
 	// Facts: count, limit
 	OutsideBudget daemonset.Reason = "OutsideBudget"
+	// EvictsOldPods: a taint of the change evicts the pods that run now, regardless of the limit: only the new template
+	// tolerates it. `count` is how many pods
+	// Facts: taint, count
+	EvictsOldPods daemonset.Reason = "EvictsOldPods"
 	// NewPodsFailing: some pods of the current revision fail and others run: the plan assumes that further ones run
 	// Facts: newPods, newFailing
 	NewPodsFailing daemonset.Reason = "NewPodsFailing"
@@ -72,14 +76,43 @@ const (
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture, MissingReference, MissingPullSecret}
+var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, EvictsOldPods, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture, MissingReference, MissingPullSecret}
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {
 	if none := cause.NoneEligible(after, Nodes(p.Lost)); none != nil && p.Outcome.Code != RemovesAllPods {
 		p.Warnings = append(p.Warnings, Warning{none.Code, none.Facts})
 	}
-	p.Warnings = append(p.Warnings, slices.Concat(warnings(before, after), otherPlatforms(after))...)
+	p.Warnings = append(p.Warnings, slices.Concat(evictions(before, after), warnings(before, after), otherPlatforms(after))...)
+}
+
+// evictions returns how many pods each taint evicts that the new template tolerates, and the one before does
+// not: pods keep the tolerations that they were created with.
+func evictions(before, after *daemonset.State) (out []Warning) {
+	if before == nil {
+		return nil
+	}
+	for i := range after.Nodes {
+		n := &after.Nodes[i]
+		was := before.Node(n.Name)
+		if n.Object == nil || was == nil || !was.MayStay.OK || !n.MayStay.OK {
+			continue
+		}
+		_, may := before.Placement.Decide(n.Object)
+		pods := 0
+		for j := range n.Pods {
+			pods += b2i(!n.Pods[j].Updated && !n.Pods[j].Terminating)
+		}
+		if may.OK || may.Reason != daemonset.TaintNotTolerated || pods == 0 {
+			continue
+		}
+		k := slices.IndexFunc(out, func(w Warning) bool { return w.Facts["taint"] == may.Facts["taint"] })
+		if k < 0 {
+			k, out = len(out), append(out, Warning{EvictsOldPods, daemonset.Facts{"taint": may.Facts["taint"], "count": 0}})
+		}
+		out[k].Facts["count"] = out[k].Facts.Int("count") + pods
+	}
+	return out
 }
 
 // warnings returns what the API server accepts and that will not go well, of a

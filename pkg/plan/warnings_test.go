@@ -12,6 +12,56 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
+// TestEvictions: taints that evict the pods that run now, though the new template tolerates them.
+func TestEvictions(t *testing.T) {
+	taint := func(effect corev1.TaintEffect) *corev1.Taint {
+		return &corev1.Taint{Key: "maint", Value: "true", Effect: effect}
+	}
+	change := func(effect corev1.TaintEffect, nodes string, tolerates ...string) *whatif.Change {
+		c := &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeTaint, Which: nodes, Taint: taint(effect)}}}
+		for _, key := range tolerates {
+			c.Tolerations = append(c.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists})
+		}
+		return c
+	}
+	const execute, schedule = corev1.TaintEffectNoExecute, corev1.TaintEffectNoSchedule
+	tolerant := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "maint", Operator: corev1.TolerationOpExists}}
+	})
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		change  *whatif.Change
+		want    int
+		why     string
+	}{
+		{"N N N", nil, change(execute, "*", "maint"), 3, "all of them"},
+		{"N N N", nil, change(execute, "n1", "maint"), 1, "those of the nodes that get the taint"},
+		{"N - Nt", nil, change(execute, "*", "maint"), 1, "those that are there and stay"},
+		{"N N N", nil, change(schedule, "*", "maint"), 0, "the taint evicts nobody"},
+		{"N N N", nil, change(execute, "*"), 0, "no template tolerates it: the nodes lose their pod"},
+		{"N N N", nil, change(execute, "*", "other"), 0, "nor does the new one"},
+		{"N N N", []dstest.Option{tolerant}, change(execute, "*", "other"), 0, "the pods tolerate it already"},
+		{"N N N", nil, &whatif.Change{Restart: true}, 0, "no taint"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			r, err := whatif.Make(stateOf(t, dstest.State(tt.grid, tt.options...)), tt.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := 0
+			for _, w := range evictions(r.Before, r.State) {
+				if got += w.Facts.Int("count"); w.Facts.Text("taint") != "maint=true:NoExecute" {
+					t.Errorf("taint %s", w.Facts.Text("taint"))
+				}
+			}
+			if got != tt.want {
+				t.Errorf("%d pods, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	ports := func(host bool) dstest.Option {
 		return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
