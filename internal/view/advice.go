@@ -48,6 +48,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseConfig:     {"create what the message below names, or correct the template"},
 	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
 	explain.AdviseRepairNodes: {
+		"{verdict=BeingDeleted}repair {where}, or delete the {count?node|nodes} if {count?it never comes|they never come} back (Fix): the deletion waits for the {count?pod|pods} there",
 		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
 	},
@@ -72,7 +73,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 	}
 	for i, d := range advice {
 		first := slices.Concat(d.Problems, []daemonset.Reason{""})[0]
-		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)", "inPlan": a.inPlan, "goesBack": a.goesBack, "fails": d.Code == explain.AdviseDeletePods && cause.OfContainer(first), "current": a.current()}
+		f := daemonset.Facts{"problem": string(first), "verdict": string(a.e.Verdict.Code), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)", "inPlan": a.inPlan, "goesBack": a.goesBack, "fails": d.Code == explain.AdviseDeletePods && cause.OfContainer(first), "current": a.current()}
 		switch n := len(d.Nodes); {
 		case n > 3:
 			f["where"] = fmt.Sprintf("the %d nodes", n)

@@ -151,6 +151,14 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 		}
 		a.act(screen.Fix, say("or, only for {nodes?a machine that is|machines that are} off (untaint {nodes?it|them} later):"),
 			a.kubectl(append(nodes, screen.Word(daemonset.TaintString(cause.OutOfService)))...))
+	case remedy.RemoveNode:
+		if a.e.Verdict.Code == explain.BeingDeleted { // else RepairNodes says it
+			nodes := []screen.Word{"kubectl delete node"}
+			for _, n := range f.Nodes {
+				nodes = append(nodes, screen.Quote(n))
+			}
+			a.act(screen.Fix, say("only for {nodes?a node that never comes|nodes that never come} back; the garbage collector then deletes the {nodes?pod|pods}, and the DaemonSet:"), a.kubectl(nodes...))
+		}
 	case remedy.Refresh:
 		a.act(screen.Fix, "", a.kubectl("kubectl annotate daemonset", a.namespace(), a.name(), "kubectl-ds/refreshed="+screen.Word(a.now.UTC().Format("20060102T150405Z")), "--overwrite"), "replaces no pod")
 	case remedy.FreeDisk:

@@ -76,8 +76,15 @@ func (a *answer) node(n *explain.Node) {
 	if len(n.Changes) > 0 && n.ProblemCode() != cause.ExcludedButCounted { // they make it eligible, and that ends the problem
 		fixes = nil
 	}
+	deleting := a.e.Verdict.Code == explain.BeingDeleted // and no node gets a pod
+	if deleting {
+		fixes = a.e.FixesOn(n)
+	}
 	for _, f := range fixes {
 		a.fix(&f, "")
+	}
+	if deleting {
+		return
 	}
 	if len(fixes) > 0 && len(n.Changes) > 0 {
 		a.add(screen.Fix, "or make the node eligible:")

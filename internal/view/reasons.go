@@ -223,7 +223,7 @@ var meanings = map[daemonset.Reason][]string{
 	explain.Foreign:                 {"matches the selector, but belongs to {owner}"},
 	explain.DuplicateRevisions:      {"{revisions:revision} hold the live template: the next sync keeps one as revision {number}[ and relabels {relabelled:pod}, which then {relabelled?counts as updated even if it runs|count as updated even if they run} an old template]"},
 	daemonset.NoTargetNode:          {"the pod is not assigned to any node; the controller ignores it"},
-	explain.Deleting:                {finalizers},
+	explain.Deleting:                {"{finalizers=foregroundDeletion}its deletion waits until its {pods:pod has|pods have} ended", finalizers},
 
 	// warnings of a plan, which also have: who writes the DaemonSet, what is undone by it, and in place of a fault its words
 	plan.StartsRollout:         {"the change of the strategy alone starts a rollout: {pods:pod is on an older revision|pods are on older revisions}"},

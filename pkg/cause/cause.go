@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
@@ -110,7 +112,7 @@ func (cs *Causes) Now() (found []On) {
 		n := &cs.st.Nodes[i]
 		c := cs.nodes[n.Name]
 		switch {
-		case c == nil, n.Exists && !n.ShouldRun.OK && !cs.st.Holds(n):
+		case c == nil, n.Exists && !n.ShouldRun.OK && !cs.st.Holds(n) && !cs.HoldsDeletion(n):
 		case c.Code == NoPod && cs.st.DaemonSet.DeletionTimestamp != nil:
 		default:
 			found = append(found, On{Node: n.Name, Cause: c})
@@ -137,6 +139,18 @@ func (cs *Causes) RefusesSurge() *Cause {
 		return nil
 	}
 	return cs.refusal
+}
+
+// HoldsDeletion reports whether the DaemonSet cannot be deleted before a pod on this node has ended, which
+// it does not by itself: in a foreground deletion, the garbage collector waits for the pods.
+func (cs *Causes) HoldsDeletion(n *daemonset.Node) bool {
+	c := cs.nodes[n.Name]
+	return c != nil && c.Severity == SeverityError && (c.Code == Terminating || c.Code == TerminatingOnDeadNode) && InForeground(cs.st.DaemonSet)
+}
+
+// InForeground reports whether a DaemonSet is being deleted after its pods.
+func InForeground(ds *appsv1.DaemonSet) bool {
+	return ds.DeletionTimestamp != nil && slices.Contains(ds.Finalizers, metav1.FinalizerDeleteDependents)
 }
 
 // OfPod returns why a pod is not available, by what it and its containers say;

@@ -86,8 +86,12 @@ func (e *Explanation) advice() []Advice {
 		return []Advice{{Code: code, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}}}
 	}
 	switch e.Verdict.Code {
-	case BeingDeleted, Unknown, NotObserved:
+	case Unknown, NotObserved:
 		return []Advice{}
+	case BeingDeleted:
+		if e.Fix(remedy.RemoveNode) == nil {
+			return []Advice{}
+		}
 	case AwaitingDelete:
 		return rollout(AdviseDeletePods)
 	}

@@ -293,7 +293,7 @@ func TestProblems(t *testing.T) {
 		{"N -", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) {
 			s.DaemonSet.DeletionTimestamp, s.DaemonSet.Finalizers = &metav1.Time{Time: at(time.Hour)}, []string{"foregroundDeletion"}
 		})}, []explain.Problem{
-			{Code: explain.Deleting, Severity: cause.SeverityInfo, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{"finalizers": []string{"foregroundDeletion"}}},
+			{Code: explain.Deleting, Severity: cause.SeverityInfo, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{"finalizers": []string{"foregroundDeletion"}, "pods": 1}},
 		}, "a DaemonSet that is being deleted lacks no pod"},
 		{"N -", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
 			{Code: cause.ControllerSilent, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},

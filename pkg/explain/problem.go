@@ -181,6 +181,13 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 		if len(ds.Finalizers) > 0 {
 			f["finalizers"] = ds.Finalizers
 		}
+		pods := 0
+		for i := range g.st.Nodes {
+			pods += len(g.st.Nodes[i].Pods)
+		}
+		if cause.InForeground(ds) && pods > 0 {
+			f["pods"] = pods
+		}
 		add(Deleting, cause.SeverityInfo, timeOf(t.Time), f)
 	}
 	if g.st.NotObserved() {

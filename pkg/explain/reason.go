@@ -66,7 +66,7 @@ const (
 	Moving daemonset.Reason = "Moving"
 	// Deleting: the DaemonSet has a deletionTimestamp
 	// Severity: Info
-	// Facts: finalizers
+	// Facts: finalizers, pods
 	Deleting daemonset.Reason = "BeingDeleted"
 )
 

@@ -46,6 +46,7 @@ func forecastOf(st *daemonset.State, o Options, underWay bool, newWay func(*daem
 		return f
 	case step.Reason == daemonset.StepSelectsAll, step.Reason == daemonset.StepBeingDeleted:
 		f.Outcome.Code, f.Outcome.Reason = NotRolling, step.Reason
+		f.Outcome.Problems, f.Outcome.Remedies = ofDeletion(cause.Find(st), st)
 		return f
 	}
 	w := newWay(st, measure(st, o))

@@ -13,6 +13,10 @@ import (
 // Look returns what becomes of the rollout under way, or else of the next one: a
 // part of what Make says without a Change, for less.
 func Look(st *daemonset.State) remedy.Outlook {
+	if st.PodsRead && st.DaemonSet.DeletionTimestamp != nil {
+		_, remedies := ofDeletion(cause.Find(st), st)
+		return remedy.Outlook{Remedies: remedies}
+	}
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
 		return remedy.Outlook{Remedies: []remedy.Remedy{}}
 	}

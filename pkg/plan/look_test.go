@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -73,6 +74,43 @@ func TestLook(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
 			if diff := cmp.Diff(tt.want, toldOf(Look(stateOf(t, s)))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
+// TestOfDeletion: what ends pods that hold up the deletion of a DaemonSet.
+func TestOfDeletion(t *testing.T) {
+	deleted := func(finalizers ...string) dstest.Option {
+		return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+			now := metav1.NewTime(dstest.Now)
+			ds.DeletionTimestamp, ds.Finalizers = &now, finalizers
+		})
+	}
+	const foreground = metav1.FinalizerDeleteDependents
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string // RemoveNode of these nodes
+		why     string
+	}{
+		{"Ot N", []dstest.Option{down("n0"), deleted(foreground)}, "n0", "the kubelet is silent, and the garbage collector waits for its pod"},
+		{"!Ot !Ot N", []dstest.Option{down("n0"), down("n1"), deleted("a/b", foreground)}, "n0,n1", "also of nodes that are not eligible"},
+		{"Ot N", []dstest.Option{down("n0"), deleted("a/b")}, "", "another finalizer does not wait for pods"},
+		{"Ot N", []dstest.Option{deleted(foreground)}, "", "the kubelet ends the pod"},
+		{"Ot N", []dstest.Option{notReady("n0"), deleted(foreground)}, "", "a kubelet that reports NotReady runs"},
+		{"O N", []dstest.Option{down("n0"), deleted(foreground)}, "", "the garbage collector has not deleted the pod yet"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			st := stateOf(t, dstest.State(tt.grid, tt.options...))
+			for of, remedies := range map[string][]remedy.Remedy{"explain": Look(st).Remedies, "a plan": Make(st, Options{}).Outcome.Remedies} {
+				got := ""
+				if r := remedy.Find(remedies, remedy.RemoveNode); r != nil && r.Worth == remedy.Helps {
+					got = strings.Join(r.Nodes, ",")
+				}
+				if got != tt.want {
+					t.Errorf("%s: %q, want %q", of, got, tt.want)
+				}
 			}
 		})
 	}

@@ -59,6 +59,33 @@ func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
 	return g.out
 }
 
+// ofDeletion returns which pods hold up the deletion of a DaemonSet, and what ends them: those of nodes whose
+// kubelet does not answer are deleted with their Node. There is no rollout to simulate.
+func ofDeletion(causes *cause.Causes, st *daemonset.State) (problems []*cause.Problem, remedies []remedy.Remedy) {
+	var found []cause.On
+	for i := range st.Nodes {
+		if n := &st.Nodes[i]; causes.HoldsDeletion(n) {
+			found = append(found, cause.On{Node: n.Name, Cause: causes.Of(n.Name)})
+		}
+	}
+	all := cause.Problems(found, nil)
+	causes.Judge(all)
+	problems, remedies = []*cause.Problem{}, []remedy.Remedy{}
+	r := remedy.New(remedy.RemoveNode, "")
+	for i := range all {
+		p := &all[i]
+		if problems = append(problems, p); p.Code == cause.TerminatingOnDeadNode && p.Facts["status"] == string(corev1.ConditionUnknown) {
+			r.Nodes, r.Ends = append(r.Nodes, p.Nodes...), append(r.Ends, p.Subject)
+		}
+	}
+	if len(r.Nodes) > 0 {
+		slices.Sort(r.Nodes)
+		r.Value, r.Worth, r.Problems = strings.Join(r.Nodes, ","), remedy.Helps, []daemonset.Reason{cause.TerminatingOnDeadNode}
+		remedies = append(remedies, r)
+	}
+	return problems, remedies
+}
+
 // byMachine orders remedies that are only for a machine that is off, or gone, behind all others.
 func byMachine(c remedy.Code) int {
 	return b2i(c == remedy.OutOfService) + 2*b2i(c == remedy.RemoveNode)

@@ -104,7 +104,7 @@ const (
 	// force-deleted: only where the machine is off
 	OutOfService Code = "OutOfService"
 	// RemoveNode: delete the Node object of a node whose machine no longer exists
-	// Value: the node
+	// Value: the node; where pods hold up the deletion of the DaemonSet, several with commas
 	RemoveNode Code = "RemoveNode"
 )
 
