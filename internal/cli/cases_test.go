@@ -1,14 +1,21 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // casesDir holds the inputs, and expect.txt, which says what is right about
@@ -58,6 +65,7 @@ func TestCases(t *testing.T) {
 // A trial is an input and what is asked of it.
 type trial struct {
 	input    string   // a path below casesDir
+	from     string   // where it is read from, if not there
 	args     []string // of each command
 	commands []command
 }
@@ -68,7 +76,7 @@ type command struct {
 }
 
 type expectation struct {
-	line int
+	at   string // its file and line
 	text string
 	todo bool
 	check
@@ -84,18 +92,11 @@ func readTrials(text string) ([]trial, error) {
 		if len(trials) == 0 {
 			return nil
 		}
-		last := trials[len(trials)-1]
-		if len(last.commands) == 0 {
-			return fmt.Errorf("%s: no command", last.input)
-		}
-		if c := last.commands[len(last.commands)-1]; len(c.expects) == 0 {
-			return fmt.Errorf("%s: nothing is expected of %q", last.input, strings.Join(c.words, " "))
-		}
-		return nil
+		return trials[len(trials)-1].complete()
 	}
 	for i, line := range strings.Split(text, "\n") {
 		isInput := strings.HasPrefix(line, "states/") || strings.HasPrefix(line, "incidents/")
-		asked, isCommand := strings.CutPrefix(line, "$ ")
+		at := fmt.Sprintf("expect.txt:%d", i+1)
 		var err error
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
@@ -114,29 +115,45 @@ func readTrials(text string) ([]trial, error) {
 			trials = append(trials, tr)
 		case len(trials) == 0:
 			err = fmt.Errorf("%q is before the first input", line)
-		case isCommand:
-			tr := &trials[len(trials)-1]
-			if len(tr.commands) > 0 {
-				err = expects()
-			}
-			tr.commands = append(tr.commands, command{words: pastedWords(asked)})
 		default:
-			tr := &trials[len(trials)-1]
-			if len(tr.commands) == 0 {
-				err = fmt.Errorf("%q is before the first command", line)
-				break
-			}
-			c := &tr.commands[len(tr.commands)-1]
-			e := expectation{line: i + 1, text: line}
-			e.text, e.todo = strings.CutPrefix(line, "todo ")
-			e.check, err = parseExpectation(e.text)
-			c.expects = append(c.expects, e)
+			err = trials[len(trials)-1].take(at, line)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("expect.txt:%d: %w", i+1, err)
+			return nil, fmt.Errorf("%s: %w", at, err)
 		}
 	}
 	return trials, expects()
+}
+
+// take reads a line that is a command, or what is expected of the last one.
+func (tr *trial) take(at, line string) (err error) {
+	if asked, isCommand := strings.CutPrefix(line, "$ "); isCommand {
+		if len(tr.commands) > 0 {
+			err = tr.complete()
+		}
+		tr.commands = append(tr.commands, command{words: pastedWords(asked)})
+		return err
+	}
+	if len(tr.commands) == 0 {
+		return fmt.Errorf("%q is before the first command", line)
+	}
+	c := &tr.commands[len(tr.commands)-1]
+	e := expectation{at: at, text: line}
+	e.text, e.todo = strings.CutPrefix(line, "todo ")
+	e.check, err = parseExpectation(e.text)
+	c.expects = append(c.expects, e)
+	return err
+}
+
+// complete returns what the last command lacks.
+func (tr *trial) complete() error {
+	if len(tr.commands) == 0 {
+		return fmt.Errorf("%s: no command", tr.input)
+	}
+	if c := tr.commands[len(tr.commands)-1]; len(c.expects) == 0 {
+		return fmt.Errorf("%s: nothing is expected of %q", tr.input, strings.Join(c.words, " "))
+	}
+	return nil
 }
 
 // unread returns those of the files that no trial reads.
@@ -174,9 +191,9 @@ func (c command) judge(r reply) []error {
 	for _, e := range c.expects {
 		switch err := e.check(r); {
 		case e.todo && err == nil:
-			wrong = append(wrong, fmt.Errorf("expect.txt:%d: %q: %s: holds now: remove todo", e.line, asked, e.text))
+			wrong = append(wrong, fmt.Errorf("%s: %q: %s: holds now: remove todo", e.at, asked, e.text))
 		case !e.todo && err != nil:
-			wrong = append(wrong, fmt.Errorf("expect.txt:%d: %q: %s: %w", e.line, asked, e.text, err))
+			wrong = append(wrong, fmt.Errorf("%s: %q: %s: %w", e.at, asked, e.text, err))
 		}
 	}
 	return wrong
@@ -197,7 +214,8 @@ func (tr trial) line(words []string) []string {
 			}
 		}
 	}
-	line := slices.Concat(words[:1], []string{"--from", filepath.Join(casesDir, tr.input)}, args, words[1:])
+	from := cmp.Or(tr.from, filepath.Join(casesDir, tr.input))
+	line := slices.Concat(words[:1], []string{"--from", from}, args, words[1:])
 	for i := range line[1:] {
 		if line[i] == "-f" {
 			line[i+1] = filepath.Join(casesDir, filepath.Dir(tr.input), line[i+1])
@@ -218,8 +236,247 @@ func (tr trial) ask(words []string) (reply, error) {
 	}
 	r.screen = sync.OnceValue(func() string {
 		out, _, _ := printed(line...)
-		return strings.ReplaceAll(out, filepath.Join(casesDir, tr.input), "INPUT") // whose name may be what is looked for
+		return strings.ReplaceAll(out, cmp.Or(tr.from, filepath.Join(casesDir, tr.input)), "INPUT") // whose name may be what is looked for
 	})
 	r.again = func(words []string) (reply, error) { return tr.ask(words) }
 	return r, nil
+}
+
+// facts are what an answer may depend on. Each has a pair of states in facts.txt.
+var facts = []string{
+	"DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable",
+	"Ready: age", "Ready: reason", "Ready: no CNI, and this is the CNI", "cordoned",
+	"out-of-service: the taint", "out-of-service: operator Exists", "out-of-service: v1.24",
+	"DrainInProgress", "Drained", "MaintenancePlanned", "MaintenanceInProgress", "GracefulNodeShutdownInProgress", "on purpose: by whom",
+	"virtual node", "virtual node: taint tolerated",
+	"Pulling", "Failed: the words of the registry", "FailedKillPod", "FailedToRetrieveImagePullSecret", "FailedAttachVolume",
+	"crash loop: Ready at the moment", "startup probe", "liveness probe", "sidecar", "OOM: limit", "ReadWriteOnce",
+	"added: nodeSelector", "added: tolerations", "added: container", "added: by whom",
+	"quota: scope", "quota: priority class", "webhook: not called", "PriorityClass: missing", "PriorityClass: preempts",
+	"several messages", "all stopped at one time", "namespace terminating", "being deleted", "foreground deletion", "Lease", "missed wake-up",
+}
+
+// A pair is two states that differ in one fact alone.
+type pair struct {
+	fact   string
+	todo   bool // nothing that is shown differs yet
+	states []factState
+}
+
+type factState struct {
+	trial
+	worlds []string // in the notation of the stories, each laid over the one before
+}
+
+// TestFacts holds both states of each pair to what is right about them. What is shown as
+// Cause, Do now or Fix differs between the two.
+func TestFacts(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(casesDir, "facts.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, err := readPairs(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fact := range unpaired(pairs) {
+		t.Errorf("facts.txt has no pair for %q", fact)
+	}
+	for _, p := range pairs {
+		t.Run(p.fact, func(t *testing.T) {
+			t.Parallel()
+			var shown []string
+			for i := range p.states {
+				s := &p.states[i]
+				s.write(t)
+				s.test(t)
+				r, err := s.ask(s.commands[0].words)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shown = append(shown, advised(r.screen()))
+			}
+			switch differs := shown[0] != shown[1]; {
+			case !differs && !p.todo:
+				t.Errorf("both states show:\n%s", shown[0])
+			case differs && p.todo:
+				t.Error("what they show differs now: remove todo")
+			}
+		})
+	}
+}
+
+// unpaired returns the facts that have no pair.
+func unpaired(pairs []pair) []string {
+	return slices.DeleteFunc(slices.Clone(facts), func(fact string) bool {
+		return slices.ContainsFunc(pairs, func(p pair) bool { return p.fact == fact })
+	})
+}
+
+// readPairs reads facts.txt.
+func readPairs(text string) ([]pair, error) {
+	var pairs []pair
+	var world *string // that indented lines are of
+	bases := map[string]*string{}
+	read := func(at, line string) error {
+		word, rest, _ := strings.Cut(line, " ")
+		yaml, indented := strings.CutPrefix(line, "    ")
+		switch {
+		case line == "" || word == "#":
+		case indented && world != nil:
+			*world += yaml + "\n"
+		case word == "base":
+			world = new(string)
+			bases[rest] = world
+		case word == "fact":
+			fact, base, _ := strings.Cut(rest, " on ")
+			if bases[base] == nil || !slices.Contains(facts, fact) {
+				return fmt.Errorf("unknown fact %q, or base %q", fact, base)
+			}
+			pairs = append(pairs, pair{fact: fact, states: []factState{{worlds: []string{*bases[base]}}, {worlds: []string{*bases[base]}}}})
+			for i := range pairs[len(pairs)-1].states {
+				pairs[len(pairs)-1].states[i].args = strings.Fields("-n kube-system agent")
+			}
+			world = nil
+		case len(pairs) == 0:
+			return fmt.Errorf("%q is before the first fact", line)
+		case line == "todo differs":
+			pairs[len(pairs)-1].todo = true
+		case word == "state":
+			states := pairs[len(pairs)-1].states
+			i := slices.IndexFunc(states, func(s factState) bool { return s.input == "" })
+			if i < 0 {
+				return fmt.Errorf("a third state %q", rest)
+			}
+			states[i].input, world = rest, new(string)
+		default:
+			states := pairs[len(pairs)-1].states
+			i := slices.IndexFunc(states, func(s factState) bool { return s.input == "" }) - 1
+			if i < -1 {
+				i = len(states) - 1
+			}
+			if i < 0 {
+				return fmt.Errorf("%q is before the first state", line)
+			}
+			if world != nil {
+				states[i].worlds, world = append(states[i].worlds, *world), nil
+			}
+			return states[i].take(at, line)
+		}
+		return nil
+	}
+	for i, line := range strings.Split(text, "\n") {
+		at := fmt.Sprintf("facts.txt:%d", i+1)
+		if err := read(at, line); err != nil {
+			return nil, fmt.Errorf("%s: %w", at, err)
+		}
+	}
+	for _, p := range pairs {
+		for i := range p.states {
+			if err := p.states[i].complete(); err != nil {
+				return nil, fmt.Errorf("%s: %w", p.fact, err)
+			}
+		}
+	}
+	return pairs, nil
+}
+
+// write puts the Snapshot of a state into a file.
+func (s *factState) write(t *testing.T) {
+	var all any
+	for _, text := range s.worlds {
+		var w any
+		if err := yaml.Unmarshal([]byte(text), &w); err != nil {
+			t.Fatalf("%s: %v", s.input, err)
+		}
+		all = laid(all, w)
+	}
+	text, err := yaml.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := snapshot.Encode(world.Parse(t, string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.from = filepath.Join(t.TempDir(), "snapshot.json")
+	if err := os.WriteFile(s.from, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// laid returns a value with another one over it: the keys of both, where both are maps.
+func laid(under, over any) any {
+	u, isMap := under.(map[string]any)
+	o, both := over.(map[string]any)
+	switch {
+	case over == nil && isMap:
+		return under
+	case !isMap || !both:
+		return over
+	}
+	all := maps.Clone(u)
+	for key, value := range o {
+		if value == nil {
+			all[key] = nil
+			continue
+		}
+		all[key] = laid(u[key], value)
+	}
+	return all
+}
+
+// advised returns what a screen shows as Do now, Cause and Fix.
+func advised(screen string) string {
+	var out []string
+	in := false
+	for _, line := range strings.Split(screen, "\n") {
+		label := strings.TrimSpace(line[:min(len(line), 10)])
+		if label != "" {
+			in = slices.Contains([]string{"Do now", "Cause", "Fix"}, label)
+		}
+		if in {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// TestPairs: a fact without a pair, and what nobody reads in facts.txt, is an error.
+func TestPairs(t *testing.T) {
+	const whole = "base a\n    x: {y: 1, z: 1}\nfact Lease on a\nstate one\n$ explain\nno fix\nstate two\n    x: {y: 2}\n$ explain\nno fix\n"
+	for _, tt := range []struct{ text, want string }{
+		{whole, ""},
+		{whole + "state three", `facts.txt:11: a third state "three"`},
+		{whole + "fact Lease on b", `facts.txt:11: unknown fact "Lease", or base "b"`},
+		{whole + "fact Leash on a", `facts.txt:11: unknown fact "Leash", or base "a"`},
+		{whole + "fact Lease on a\nno fix", `facts.txt:12: "no fix" is before the first state`},
+		{whole + "fact Lease on a\nstate one\nno fix", `facts.txt:13: "no fix" is before the first command`},
+		{whole + "fact Lease on a\nstate one\n$ explain\nno fix", "Lease: : no command"},
+		{whole + "seems: Stuck", "facts.txt:11: no expectation has this form"},
+		{"no fix", `facts.txt:1: "no fix" is before the first fact`},
+	} {
+		got := ""
+		if _, err := readPairs(tt.text); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%q: %q, want %q", strings.TrimPrefix(tt.text, whole), got, tt.want)
+		}
+	}
+	pairs, err := readPairs(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := unpaired(pairs), slices.DeleteFunc(slices.Clone(facts), func(f string) bool { return f == "Lease" }); !slices.Equal(got, want) {
+		t.Errorf("unpaired: %q", got)
+	}
+	under, over := map[string]any{"x": map[string]any{"y": 1, "z": 1}, "l": []any{1}}, map[string]any{"x": map[string]any{"y": nil}, "l": []any{2}, "n": nil}
+	if got, want := fmt.Sprint(laid(under, over)), "map[l:[2] n:<nil> x:map[y:<nil> z:1]]"; got != want {
+		t.Errorf("laid: %s, want %s", got, want)
+	}
+	const screen = "STUCK  it\n\nDo now    wait\nImpact    none\n          at all\nCause     a node\n          is down\nCheck     it\nFix       repair\n  it\n"
+	if got, want := advised(screen), "Do now    wait\nCause     a node\n          is down\nFix       repair"; got != want {
+		t.Errorf("advised: %q, want %q", got, want)
+	}
 }

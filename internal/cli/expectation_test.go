@@ -654,7 +654,7 @@ func TestTrials(t *testing.T) {
 			t.Errorf("runs %q, want %q", tt.got, tt.want)
 		}
 	}
-	if e := trials[0].commands[0].expects; len(e) != 2 || e[0].todo || !e[1].todo || e[1].line != 5 || e[1].text != "no fix" {
+	if e := trials[0].commands[0].expects; len(e) != 2 || e[0].todo || !e[1].todo || e[1].at != "expect.txt:5" || e[1].text != "no fix" {
 		t.Errorf("expects %+v", e)
 	}
 

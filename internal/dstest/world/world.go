@@ -55,6 +55,7 @@ import (
 //	references: as in a Snapshot
 //	dryRun:     what the API server answered in a dry run: answer, message
 //	volumes:    as in a Snapshot
+//	controller: what its Lease says, as in a Snapshot
 //	openShift:  what the namespace says of nodes, on OpenShift: annotation: its
 //	            node selector; with default as the annotation, the controller's
 //
@@ -81,6 +82,8 @@ type world struct {
 	DryRun     *snapshot.PodDryRun  `json:"dryRun"`
 	Volumes    *snapshot.Volumes    `json:"volumes"`
 	OpenShift  map[string]string    `json:"openShift"`
+
+	Controller map[string]any `json:"controller"`
 }
 
 type event struct {
@@ -138,6 +141,10 @@ func Parse(t testing.TB, text string) *snapshot.Snapshot {
 	if w.Admission != nil {
 		s.Admission = c.admission(s.DaemonSet.Namespace, w.Admission)
 		s.Admission.DryRun = w.DryRun
+	}
+	if w.Controller != nil {
+		s.Controller = &snapshot.ControllerLease{}
+		c.merge("exists: true\ndurationSeconds: 15", w.Controller, s.Controller)
 	}
 	if w.Others != nil {
 		s.OtherPods = &snapshot.OtherPods{AllNodes: true}
@@ -424,7 +431,7 @@ func (c *creator) admission(namespace string, with map[string]any) *snapshot.Adm
 		Namespace:       &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
 		ServiceAccounts: []corev1.ServiceAccount{{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: namespace}}},
 	}
-	raw, err := json.Marshal(with)
+	raw, err := json.Marshal(c.times(with))
 	check(c.t, err)
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
