@@ -41,8 +41,9 @@ type fewerMember struct {
 const (
 	ofDumpMeta    = `kind apiVersion metadata{` + ofDumpNames + `} `
 	ofDumpPodMeta = `kind apiVersion metadata{` + ofDumpNames + ` @annotations} `
-	ofDumpNames   = `name namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink labels ownerReferences managedFields{time}`
-	ofDumpNode    = ofDumpMeta + `spec{taints unschedulable} status{conditions allocatable volumesAttached nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
+	ofDumpOwned   = `name namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink labels ownerReferences `
+	ofDumpNames   = ofDumpOwned + `managedFields{time}`
+	ofDumpNode    = `kind apiVersion metadata{` + ofDumpOwned + `managedFields} spec{taints unschedulable} status{conditions allocatable volumesAttached nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
 	ofDumpPod     = ofDumpPodMeta + `spec{` + ofPodSpec + ofDumpUnbound + `} ` + ofPodStatus
 
 	// With a question mark: where the pod is on no node.

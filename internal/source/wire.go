@@ -48,7 +48,7 @@ var sizedNames = map[string]sized{"conditions": conditions, "containerStatuses":
 // with "&" kept and put aside.
 const (
 	ofMeta      = `metadata{name =namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink `
-	ofNode      = ofMeta + `#labels} spec{=taints =unschedulable} status{conditions =allocatable =nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
+	ofNode      = ofMeta + `#labels managedFields} spec{=taints =unschedulable} status{conditions =allocatable =nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
 	ofContainer = `{name image restartPolicy resources{requests} ports{containerPort hostPort hostIP protocol}}`
 	ofRunning   = `{name image ready started restartCount state lastState allocatedResources resources{requests}}`
 	ofRepeating = `{&name image ready started restartCount state lastState ~allocatedResources ~resources}`

@@ -47,8 +47,10 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseFreeNode:   {"see what fills {where} (Check), and free it, or ask the team that runs {count?it|them}"},
 	explain.AdviseConfig:     {"create what the message below names, or correct the template"},
 	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
+	explain.AdviseAwaitNodes: {"wait until {where} {count?is|are} back, or ask {setBy}: {count?it is|they are} likely down on purpose (Cause)[; {noRollback}]", "wait until {where} {count?is|are} back, or ask whoever set {purpose} there: {count?it is|they are} likely down on purpose (Cause)[; {noRollback}]"},
 	explain.AdviseRepairNodes: {
 		"{verdict=BeingDeleted}repair {where}, or delete the {count?node|nodes} if {count?it never comes|they never come} back (Fix): the deletion waits for the {count?pod|pods} there",
+		"{cordoned=true}{afterFirst=}ask whoever cordoned {where} whether {count?it is|they are} down on purpose; if not, repair {count?it|them} (Check)[; {noRollback}]",
 		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
 	},
@@ -94,6 +96,11 @@ func (a *answer) doNow(advice []explain.Advice) {
 			}
 			if f["added"] = p.Facts["added"]; f["added"] != nil {
 				f["annotation"], f["again"], f["namespace"] = fact(p.Facts, "annotation"), fact(p.Facts, "again"), a.h.DaemonSet.Namespace
+			}
+			for _, key := range []string{"purpose", "setBy", "cordoned"} {
+				if value, known := p.Facts[key]; known {
+					f[key] = value
+				}
 			}
 			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == explain.LookLogs || look == explain.LookLastLogs
 			if p.Blame != nil {
@@ -193,7 +200,7 @@ func reasonNames(reasons []daemonset.Reason) string {
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
 		noChange, "{only=true}nothing: it completes with {supposed} down, too",
-		"do not {do} yet: repair {repair} first (Check)", "{do} only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})][; otherwise {otherwise} first (Fix)]",
+		"do not {do} yet: {mend} {repair} first (Check)", "{do} only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})][; otherwise {otherwise} first (Fix)]",
 		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@clock}; after that, more pods get revision {current}]",
 		"[read the {warnings:warning}; ]{do}, if this is the change you want[ ({apply})]",
 	},
@@ -205,9 +212,9 @@ var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictRemovesAll: {"{only=true}", "do not {do}"},
 	plan.VerdictStalls: {
 		noChange,
-		"{only=true}repair {down} (Check), whether {supposed} {goes?goes|go} down or not", "{only=true}{ways=0}nothing now; with {supposed} down, the rollout waits until {goes?it is|they are} back",
+		"{only=true}{mend} {down} (Check), whether {supposed} {goes?goes|go} down or not", "{only=true}{ways=0}nothing now; with {supposed} down, the rollout waits until {goes?it is|they are} back",
 		"{only=true}nothing now; if {supposed} {goes?goes|go} down, take {ways?the|a} way out (WAYS OUT)",
-		"{stuck=true}repair {down} (Check): the rollout stays stuck if you {do}", "do not {do} yet: repair {down} first (Check)",
+		"{stuck=true}{mend} {down} (Check): the rollout stays stuck if you {do}", "do not {do} yet: {mend} {down} first (Check)",
 		"{ways=0}do not {do} while {supposed} {count?is|are} down", "do not {do} while {supposed} {count?is|are} down; with a higher limit ({raise}) it would complete[, but " + costs + "]",
 		"do not {do} while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
 		"do not {do}: first {first}[; until then drain {nothing}]",
@@ -242,6 +249,12 @@ func (s *planned) doNow() {
 	down, supposed := s.p.SplitDown(plan.Down(s.problems))
 	if f["down"] = someNames(down); len(down) == 0 {
 		f["count"], f["supposed"] = len(supposed), someNames(supposed)
+	}
+	f["mend"] = "repair"
+	for _, p := range s.problems {
+		if p.OnPurpose() {
+			f["mend"] = "wait for"
+		}
 	}
 	f["writes"] = s.p.Change != nil && len(s.p.Change.Fields) > 0
 	f["stuck"] = s.before != nil && s.before.e.Verdict.Code == explain.Stuck && s.p.Change != nil && !s.p.Change.TemplateChanged

@@ -97,7 +97,7 @@ func (a *answer) node(n *explain.Node) {
 func (a *answer) nodeFix(n *explain.Node) {
 	template, sensible := false, len(n.Changes) > 0
 	for _, c := range n.Changes {
-		a.s.Add(screen.Fix, a.nodeChange(n.Name, c)...)
+		a.s.Add(screen.Fix, a.nodeChange(n, c)...)
 		template = template || c.OfTemplate()
 		if sensible = c.Kind != daemonset.NoSensibleChange; !sensible {
 			break // one such is enough
@@ -221,7 +221,8 @@ var checks = map[daemonset.Rule][]string{
 
 // nodeChange is one change that makes a node eligible: a command, or words that
 // name the side it is made on.
-func (a *answer) nodeChange(node string, c daemonset.Remedy) []screen.Block {
+func (a *answer) nodeChange(n *explain.Node, c daemonset.Remedy) []screen.Block {
+	node, p := n.Name, a.e.OnNode(n)
 	switch c.Kind {
 	case daemonset.SetLabel:
 		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"="+c.Value), "--overwrite")}
@@ -234,7 +235,8 @@ func (a *answer) nodeChange(node string, c daemonset.Remedy) []screen.Block {
 		}
 	}
 	f := daemonset.Facts{"key": c.Key, "meaning": taintMeanings[c.Key], "affinity": fmt.Sprintf("{matchFields: [{key: metadata.name, operator: In, values: [%s]}]}", node)}
-	if t := c.Toleration; t != nil {
+	if f["purposely"] = p != nil && p.OnPurpose(); c.Toleration != nil {
+		t := c.Toleration
 		f["toleration"] = tolerationText(t)
 	}
 	return []screen.Block{screen.Text(fill(a.now, f, eligibleIf[c.Kind]...))}
@@ -243,7 +245,7 @@ func (a *answer) nodeChange(node string, c daemonset.Remedy) []screen.Block {
 var eligibleIf = map[daemonset.RemedyKind][]string{
 	daemonset.AddToleration:    {"add to the template the toleration {toleration}"},
 	daemonset.RemoveNodeName:   {"remove nodeName from the template"},
-	daemonset.RepairNode:       {"repair the node: its taint {key} is removed when the node is Ready"},
+	daemonset.RepairNode:       {"{purposely=true}nothing: taint {key} is removed when the node is Ready", "repair the node: its taint {key} is removed when the node is Ready"},
 	daemonset.NoSensibleChange: {"none is sensible: {meaning}", "none is sensible: {key} is not a label to set by hand"},
 	daemonset.AddAffinityTerm:  {"add to the template's node affinity a term {affinity}"},
 }

@@ -373,6 +373,7 @@ var origins = map[cause.Who][]string{
 		"{evidence=Some}not known yet: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
 	},
 	cause.WhoNode: {
+		"{on?the node|the nodes}: NotReady for {lasting}, likely on purpose: {purpose}[ ({purposeReason})] has been True for {purposeSince@}[, set by {setBy}]",
 		"{code=Terminating}likely {some}: the kubelet does not end the {on?pod|pods}",
 		"{code=OOMKilled}{certainty=Certain}{some}: {on?the node has|the nodes have} MemoryPressure, and the template sets no limit",
 		"{code=OOMKilled}likely {some}: {on?the node|the nodes} ran out of memory, as the template sets no limit",
@@ -508,6 +509,9 @@ func (a *answer) origin(p *explain.Problem) string {
 	words := fill(a.now, f, origins[o.Who]...)
 	if o.NotChange && o.Who == cause.WhoUnknown && a.current() > 0 {
 		words = joined("; ", words, fmt.Sprintf("not revision %d, which changed nothing that these pods fail on", a.current()))
+	}
+	if p.Facts.Yes("cordoned") {
+		words = joined(", ", words, fill(a.now, f, "cordoned {cordonedSince@} ago", "cordoned"))
 	}
 	if p.Common != nil {
 		words = joined("; ", words, fill(a.now, commonFacts(p.Common, a.now), "{who} {have}"))

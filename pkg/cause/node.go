@@ -94,6 +94,7 @@ func Down(n *daemonset.Node, at time.Time) *Cause {
 		if c.Status == corev1.ConditionFalse && at.Sub(c.LastTransitionTime.Time) < Patience {
 			down.Severity = SeverityWarning // its kubelet is there, and may only have restarted
 		}
+		purposely(n.Object, down)
 		return down
 	}
 	if len(n.Object.Status.Conditions) == 0 {

@@ -7,11 +7,11 @@ import (
 const (
 	// NodeNotReady: the pod is not available, and its node is NotReady
 	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it
-	// Facts: status, reason, message, lastHeartbeat
+	// Facts: status, reason, message, lastHeartbeat, purpose, purposeReason, purposeSince, setBy, cordoned, cordonedSince
 	NodeNotReady daemonset.Reason = "NodeNotReady"
 	// TerminatingOnDeadNode: a pod is terminating on a node that is NotReady, so no kubelet can finish it
 	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it, or after the node was declared out of service
-	// Facts: status, reason, message, lastHeartbeat, deletionAsked, outOfService
+	// Facts: status, reason, message, lastHeartbeat, deletionAsked, outOfService, purpose, purposeReason, purposeSince, setBy, cordoned, cordonedSince
 	TerminatingOnDeadNode daemonset.Reason = "TerminatingOnDeadNode"
 	// ControllerSilent: the controller has a pod to create or to delete, but has not written a status for more than 5
 	// minutes in which nothing changed and nothing was rejected; never without the events
@@ -115,7 +115,7 @@ const (
 	// Misscheduled: a node that is not eligible has a pod; unless the only reason is that the node is NotReady. The
 	// facts include those of the code in `because`
 	// Severity: Info, Warning if a rollout deletes the pod for taints that the template could tolerate
-	// Facts: because, stays, terminating, strandedBy, message
+	// Facts: because, stays, terminating, strandedBy, message, purpose, purposeReason, purposeSince, setBy
 	Misscheduled daemonset.Reason = "Misscheduled"
 	// NoEligibleNode: no node is eligible, although the cluster has nodes
 	// Severity: Warning

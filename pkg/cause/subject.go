@@ -88,7 +88,7 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 	case s.Kind == SubjectVolume:
 		s.Name = cmp.Or(f.Text("claim"), f.Text("volume"))
 	case s.Kind == SubjectNodeCondition:
-		s.Name = "Ready"
+		s.Name = cmp.Or(f.Text("purpose"), "Ready")
 	case p.Code == EvictLoop || p.Code == daemonset.FailedPod:
 		s.Kind, s.Name = evictedFor(f.Text("message"))
 	case f.Text("plugin") == "NodePorts" || p.Code == HostPortConflict:

@@ -50,6 +50,9 @@ type FactKeys struct {
 	Conditions []string `json:"conditions"` // the readiness gates of the template that are not True
 	Container  string   `json:"container"`  // its name
 
+	Cordoned      bool      `json:"cordoned"`      // the node was cordoned, not later than 5 minutes after it became NotReady; otherwise absent
+	CordonedSince time.Time `json:"cordonedSince"` // when that was
+
 	// how many pods the next step deletes; for a collision, how many there were
 	Count         int       `json:"count"`
 	DeletionAsked time.Time `json:"deletionAsked"` // when the deletion was requested
@@ -190,6 +193,11 @@ type FactKeys struct {
 	Predicted  bool     `json:"predicted"`  // no event tells of it: the rules do; otherwise absent
 	Present    bool     `json:"present"`    // the node has the label
 
+	// the condition of the node by which it is down on purpose: one of the five of KEP-5683, such as `DrainInProgress`
+	Purpose       string    `json:"purpose"`
+	PurposeReason string    `json:"purposeReason"` // its reason
+	PurposeSince  time.Time `json:"purposeSince"`  // since when it is True
+
 	// from which nodes the volume can be attached: `topology.kubernetes.io/zone=a`
 	Reachable string `json:"reachable"`
 	Ready     bool   `json:"ready"` // the pod is available at the moment; otherwise absent
@@ -212,6 +220,7 @@ type FactKeys struct {
 	Revision     string    `json:"revision"`     // the ControllerRevision of the pod; empty if there is none
 	Revisions    int       `json:"revisions"`    // how many revisions equal the live template
 	Selector     string    `json:"selector"`     // the node selector of the namespace: `pool=infra`
+	SetBy        string    `json:"setBy"`        // the field manager that set `purpose`
 	Slot         string    `json:"slot"`         // the node's [slot](#slots)
 	Sidecar      bool      `json:"sidecar"`      // the container is an init container that keeps running; otherwise absent
 	SlowestStart int       `json:"slowestStart"` // the seconds that the slowest of those other pods took

@@ -41,6 +41,7 @@ const (
 	AdviseRollBack     AdviceCode = "RollBack"     // read the logs, then go back to the revision before
 	AdviseReadLogs     AdviceCode = "ReadLogs"     // the logs have to show who is at fault before anything is changed
 	AdviseRepairNodes  AdviceCode = "RepairNodes"  // the nodes are at fault
+	AdviseAwaitNodes   AdviceCode = "AwaitNodes"   // the nodes are down on purpose: wait, or ask who set the condition that says so
 	AdviseMakeRoom     AdviceCode = "MakeRoom"     // too little is free on the nodes
 	AdviseFreePort     AdviceCode = "FreePort"     // another pod on the nodes uses a host port
 	AdviseAskOwner     AdviceCode = "AskOwner"     // ask the owner of what rejects the pods
@@ -75,7 +76,7 @@ const (
 
 // AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseRefresh, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseWaitForImage, AdviseMemory, AdviseConfig, AdviseCorrectTemplate, AdviseInjector, AdviseFreeNode, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
+	AdviseControlPlane, AdviseRefresh, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseWaitForImage, AdviseMemory, AdviseConfig, AdviseCorrectTemplate, AdviseInjector, AdviseFreeNode, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseAwaitNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
 }
 
 // advice returns what to do first, for each kind of problem of a summary once, in the
@@ -125,7 +126,7 @@ func (e *Explanation) newFailing() []daemonset.Reason {
 // RollbackInVain reports whether a rollback would not let the rollout that is under way
 // continue: the nodes alone are at fault, as far as is known.
 func (e *Explanation) RollbackInVain() bool {
-	return e.Rollout.UnderWay && len(e.Advice) == 1 && e.Advice[0].Code == AdviseRepairNodes && !slices.ContainsFunc(e.Advice[0].Problems, func(code daemonset.Reason) bool {
+	return e.Rollout.UnderWay && len(e.Advice) == 1 && slices.Contains([]AdviceCode{AdviseRepairNodes, AdviseAwaitNodes}, e.Advice[0].Code) && !slices.ContainsFunc(e.Advice[0].Problems, func(code daemonset.Reason) bool {
 		p := e.Has(code)
 		return p != nil && p.Blame != nil && p.Blame.Certainty != cause.Certain
 	})
@@ -163,6 +164,8 @@ func (e *Explanation) advise(problems []*Problem, canWait bool) []Advice {
 // advised only if that helps, as a simulation shows.
 func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 	switch {
+	case p.OnPurpose() && p.Blame != nil:
+		return AdviseAwaitNodes
 	case p.Code == cause.NextRolloutStalls && p.Facts.Yes("excluded"):
 		return AdviseExcludeNodes
 	case p.Code == cause.NextRolloutStalls, p.Code == cause.Misscheduled && p.Blame != nil:

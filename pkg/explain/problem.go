@@ -73,8 +73,10 @@ func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
 	}
 	if down := cause.Down(n, g.st.At); down != nil && downFor(f) {
 		c.Since = down.Since
-		if message, known := down.Facts["message"]; known {
-			f["message"] = message
+		for _, key := range []string{"message", "purpose", "purposeReason", "purposeSince", "setBy"} {
+			if value, known := down.Facts[key]; known {
+				f[key] = value
+			}
 		}
 	}
 	return c

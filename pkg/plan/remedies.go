@@ -611,6 +611,10 @@ func (g *weighing) nodes() {
 		return
 	}
 	slices.Sort(down)
+	purposely := g.onPurpose()
+	if down = slices.DeleteFunc(down, purposely.Has); len(down) == 0 {
+		return
+	}
 	if then, err := whatif.Repaired(g.st, down); err == nil {
 		g.weigh(remedy.New(remedy.RepairNodes, strconv.Itoa(len(down)), down...), g.after(then), false)
 	}
@@ -628,6 +632,17 @@ func (g *weighing) nodes() {
 	}
 }
 
+// onPurpose returns the nodes that are down on purpose.
+func (g *weighing) onPurpose() sets.Set[string] {
+	nodes := sets.New[string]()
+	for i := range g.st.Nodes {
+		if down := cause.Down(&g.st.Nodes[i], g.st.At); down != nil && down.Facts["purpose"] != nil {
+			nodes.Insert(g.st.Nodes[i].Name)
+		}
+	}
+	return nodes
+}
+
 // off declares nodes out of service on which pods stay Terminating, so that these are force-deleted:
 // for machines that are off. A kubelet that reports NotReady runs.
 func (g *weighing) off() {
@@ -636,7 +651,7 @@ func (g *weighing) off() {
 	}
 	var nodes []string
 	for i := range g.problems {
-		if p := &g.problems[i]; p.Code == cause.TerminatingOnDeadNode && p.Facts["status"] == string(corev1.ConditionUnknown) && !p.Facts.Yes("outOfService") {
+		if p := &g.problems[i]; p.Code == cause.TerminatingOnDeadNode && p.Facts["status"] == string(corev1.ConditionUnknown) && !p.Facts.Yes("outOfService") && !p.OnPurpose() {
 			nodes = append(nodes, p.Nodes...)
 		}
 	}

@@ -19,12 +19,14 @@ import (
 // that 15,000 nodes and their pods stay tens of megabytes. They are for
 // whoever fills a Snapshot, page by page, before anybody else sees it.
 
-// StripNode keeps of a node its name, labels, taints, conditions, whether it
-// is cordoned, what it runs on (the versions of its kubelet, kernel and container
-// runtime, its system and architecture), and its allocatable resources.
-// status.images is most of a Node's size.
+// StripNode keeps of a node its name, labels, taints, conditions, who set one of
+// Purposes, whether it is cordoned, what it runs on (the versions of its kubelet,
+// kernel and container runtime, its system and architecture), and its allocatable
+// resources. status.images is most of a Node's size.
 func StripNode(n *corev1.Node) {
+	set := setPurposes(n)
 	stripMeta(&n.ObjectMeta)
+	n.ManagedFields = set
 	n.Annotations = nil
 	n.OwnerReferences = nil
 	n.Spec = corev1.NodeSpec{Taints: n.Spec.Taints, Unschedulable: n.Spec.Unschedulable}
