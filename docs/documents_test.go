@@ -942,6 +942,18 @@ func made() map[string]*snapshot.Snapshot {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Hour - time.Minute)}}
 		})
 	}
+	drained := func(name string) dstest.Option {
+		return node(name, func(n *corev1.Node) {
+			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: "Drained", Status: corev1.ConditionTrue, Reason: "Upgrade", LastTransitionTime: ago(9 * time.Hour)})
+			n.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "janitor", FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{"k:{\"type\":\"Drained\"}":{}}}}`)}}
+		})
+	}
+	cordoned := func(name string) dstest.Option {
+		return node(name, func(n *corev1.Node) {
+			since := ago(9 * time.Hour)
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule, TimeAdded: &since})
+		})
+	}
 	down := func(name string) dstest.Option {
 		return node(name, func(n *corev1.Node) {
 			n.Status.Conditions = []corev1.NodeCondition{{
@@ -1042,11 +1054,16 @@ func made() map[string]*snapshot.Snapshot {
 			pending("p1", fmt.Sprintf(unschedulable, "node(s) didn't have free ports for the requested pod ports")), pod("p1", func(p *corev1.Pod) {
 				p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: corev1.ProtocolTCP}}
 			})),
-		"nodes down": grid("n nt N", down("n0"), down("n1")),
+		"nodes down":             grid("n nt N", down("n0"), down("n1")),
+		"nodes drained":          grid("n nt N", down("n0"), down("n1"), drained("n0"), drained("n1")),
+		"a drained node's taint": grid("N N", down("n0"), drained("n0"), dstest.Tainted("n0", "node.kubernetes.io/not-ready:NoSchedule")),
+		"nodes cordoned":         grid("n nt N", down("n0"), down("n1"), cordoned("n0"), cordoned("n1")),
 		"a machine that is off": grid("nt N", down("n0"), node("n0", func(n *corev1.Node) {
 			since := ago(time.Second)
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: corev1.TaintEffectNoExecute, TimeAdded: &since})
 		})),
+		"no pull secret": grid("n N", waits("p0", "ImagePullBackOff", `Back-off pulling image "example/agent:2"`), event("p0", "FailedToRetrieveImagePullSecret",
+			"Unable to retrieve some image pull secrets (regcred); attempting to pull the image may not succeed.", 4)),
 		"pulls": grid("n n N N N", waits("p0", "ContainerCreating", ""), event("p0", "Pulling", "Pulling image", 1), pod("p0", minutes),
 			waits("p1", "ContainerCreating", ""), event("p1", "Pulling", "Pulling image", 1), pod("p1", func(p *corev1.Pod) { p.CreationTimestamp = ago(20 * time.Second) }), quick("p2"), quick("p3"), quick("p4")),
 		"attached elsewhere": grid("n N", waits("p0", "ContainerCreating", ""), event("p0", "FailedAttachVolume", `Multi-Attach error for volume "pv" Volume is already used by pod(s) agent-x`, 4), claims("p0"), stored,
