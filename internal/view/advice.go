@@ -44,7 +44,7 @@ var advices = map[explain.AdviceCode][]string{
 		"find out who adds the nodeSelector {added} to the {count?pod|pods} (Check), such as an admission webhook",
 		"read the logs of container {container} (Check), and ask whoever adds it to the pods",
 	},
-	explain.AdviseFreeNode:   {"see what fills {where} (Check), and free it, or ask the team that runs {count?it|them}"},
+	explain.AdviseFreeNode:   {"{pressure=DiskPressure}see what fills the disk of {where} (Check), and free it, or ask the team that runs {count?it|them}", "{pressure=PIDPressure}see which pods run most processes on {where} (Check), and end them, or ask the team that runs {count?it|them}", "see what uses the memory of {where} (Check), and free it, or ask the team that runs {count?it|them}"},
 	explain.AdviseConfig:     {"create what the message below names, or correct the template"},
 	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
 	explain.AdviseAwaitNodes: {"wait until {where} {count?is|are} back, or ask {setBy}: {count?it is|they are} likely down on purpose (Cause)[; {noRollback}]", "wait until {where} {count?is|are} back, or ask whoever set {purpose} there: {count?it is|they are} likely down on purpose (Cause)[; {noRollback}]"},
@@ -103,6 +103,9 @@ func (a *answer) doNow(advice []explain.Advice) {
 				}
 			}
 			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == explain.LookLogs || look == explain.LookLastLogs
+			if p.Subject.Kind == cause.SubjectNodeCondition {
+				f["pressure"] = p.Subject.Name
+			}
 			if p.Blame != nil {
 				f["kind"], f["name"] = string(p.Subject.Kind), p.Subject.Name
 			}

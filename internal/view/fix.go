@@ -162,7 +162,11 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 	case remedy.Refresh:
 		a.act(screen.Fix, "", a.kubectl("kubectl annotate daemonset", a.namespace(), a.name(), "kubectl-ds/refreshed="+screen.Word(a.now.UTC().Format("20060102T150405Z")), "--overwrite"), "replaces no pod")
 	case remedy.FreeDisk:
-		a.act(screen.Fix, say("free what {nodes?the node lacks|the nodes lack}, or ask the team that runs {nodes?it|them}; the controller then creates the {nodes?pod|pods}, up to 15m later"), screen.Command{})
+		if slices.Contains(f.Problems, cause.OOMKilled) {
+			facts["problem"] = string(cause.OOMKilled)
+		}
+		a.act(screen.Fix, say(freeing[corev1.NodeConditionType(f.Value)]+" on {nodes?the node|the nodes}, or ask the team that runs {nodes?it|them}; ")+
+			say("{problem=OOMKilled}the kubelet then restarts the {nodes?container|containers}, up to 5m later", "the controller then creates the {nodes?pod|pods}, up to 15m later"), screen.Command{})
 	case remedy.DeletePods:
 		l, words := screen.Fix, ""
 		if a.e.Verdict.Code == explain.AwaitingDelete {
@@ -178,6 +182,11 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 		}
 		a.act(l, words, a.kubectl(append(pods, screen.Quote(f.Pods[0]))...))
 	}
+}
+
+// freeing says what ends a pressure.
+var freeing = map[corev1.NodeConditionType]string{
+	corev1.NodeDiskPressure: "free disk space", corev1.NodeMemoryPressure: "free memory", corev1.NodePIDPressure: "end processes",
 }
 
 // exclude is a node affinity that keeps the pod off nodes with some labels.

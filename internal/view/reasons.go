@@ -339,7 +339,7 @@ var origins = map[cause.Who][]string{
 	},
 	cause.WhoMissingObject: {"{kind=}{absent} does not exist", "{kind=}the object that the message names, which does not exist", "{kind} {namespace}/{name} has no key {key}" + deletedSince, noObject + deletedSince},
 	cause.WhoRegistry: {
-		"{works=0}likely the registry, or the way to it: [{notChange=true}not revision {current}, which did not change the image]",
+		"{works=0}likely the registry, or the way to it[: {notChange=true}not revision {current}, which did not change the image]",
 		"{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 	},
 	cause.WhoInjection: {

@@ -51,7 +51,7 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 	switch w := s.State.Waiting; {
 	case w != nil && slices.Contains(imagePulls, w.Reason):
 		c.Code, f["image"], f["reason"] = ImagePullBackOff, s.Image, w.Reason
-		setMessage(f, w.Message)
+		setMessage(f, cs.pullFails(o, s, w.Message))
 		return c
 	case w != nil && (w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" || last == nil && w.Reason != "CrashLoopBackOff"):
 		return cs.containerWaits(o, s, w, c)
@@ -74,6 +74,16 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 // imagePulls are the kubelet's reasons of a container whose image it does not get.
 var imagePulls = []string{
 	"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed",
+}
+
+// pullFails returns why an image cannot be pulled: what the kubelet says beside its back-off, or
+// else what the newest event of the pod says about this image.
+func (cs *Causes) pullFails(o *corev1.Pod, s *corev1.ContainerStatus, message string) string {
+	e := cs.event(o, failedToPull)
+	if !strings.HasPrefix(message, "Back-off pulling image") || strings.Contains(message, `": `) || e == nil || !strings.Contains(e.Message, `"`+s.Image+`"`) {
+		return message
+	}
+	return messageOf(e)
 }
 
 // crash is the cause of a container that ended; last is nil if it is not

@@ -32,10 +32,20 @@ func (cs *Causes) note(e *corev1.Event) {
 	if e.Reason == "FailedDaemonPod" {
 		cs.noteFailure(e)
 	}
-	if old := events[e.Reason]; old == nil || compareEvents(old, e) < 0 {
-		events[e.Reason] = e
+	keep := func(key string) {
+		if old := events[key]; old == nil || compareEvents(old, e) < 0 {
+			events[key] = e
+		}
+	}
+	keep(e.Reason)
+	if e.Reason == "Failed" && strings.HasPrefix(messageOf(e), failedToPull) {
+		keep(failedToPull)
 	}
 }
+
+// failedToPull begins the kubelet's event that says why it cannot pull an image. Others with the reason
+// Failed only say that it cannot.
+const failedToPull = "Failed to pull image"
 
 // compareEvents orders events by time, and those of one second by their names, which end
 // with the time of the first one, so that the order in which they were read does not matter.

@@ -125,6 +125,7 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 		return &Cause{Code: Starting, Severity: SeverityInfo, Since: c.Since, Facts: daemonset.Facts{"found": found}}
 	}
 	cs.attached(c)
+	cs.unauthorized(p.Object, c)
 	if c.Code == FailedMount && strings.Contains(c.Facts.Text("message"), "hostPath type check failed") {
 		c.Facts["noHostPath"] = true
 	}
@@ -146,4 +147,29 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 		return &with
 	}
 	return c
+}
+
+// unauthorized adds to the facts of an image that cannot be pulled which Secret the kubelet could not
+// read for it, where nothing else says why.
+func (cs *Causes) unauthorized(o *corev1.Pod, c *Cause) {
+	if c.Code != ImagePullBackOff || o == nil {
+		return
+	}
+	e := cs.event(o, "FailedToRetrieveImagePullSecret")
+	if e == nil || !needsSecret(c.Facts.Text("message")) {
+		return
+	}
+	_, rest, _ := strings.Cut(e.Message, "image pull secrets (")
+	names, _, closed := strings.Cut(rest, ")")
+	if name, _, several := strings.Cut(names, ","); closed && name != "" && !several {
+		c.Facts["kind"], c.Facts["name"] = string(snapshot.Secret), name
+	}
+}
+
+// needsSecret reports whether an image cannot be pulled for want of credentials, by the message; also
+// where it says nothing but that the kubelet waits.
+func needsSecret(message string) bool {
+	words := strings.ToLower(message)
+	return strings.HasPrefix(words, "back-off pulling image") && !strings.Contains(words, `": `) ||
+		slices.ContainsFunc([]string{"unauthorized", "denied", "authentication", "authorization", "no basic auth", "forbidden"}, func(w string) bool { return strings.Contains(words, w) })
 }

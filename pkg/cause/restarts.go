@@ -51,11 +51,26 @@ func (cs *Causes) memory(o *corev1.Pod, c *Cause) {
 	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
 		if i := slices.IndexFunc(list, func(x corev1.Container) bool { return x.Name == c.Facts.Text("container") }); i >= 0 {
 			limit, limited := list[i].Resources.Limits[corev1.ResourceMemory]
+			if !limited && changedMemory(o, &list[i]) {
+				return
+			}
 			if c.Facts["limited"] = limited; limited {
 				c.Facts["memoryLimit"] = limit.String()
 			}
 		}
 	}
+}
+
+// changedMemory reports whether a pod requests other memory for a container than its template: then a
+// LimitRange, or something else at its admission, may have set a limit too.
+func changedMemory(o *corev1.Pod, of *corev1.Container) bool {
+	for _, list := range [][]corev1.Container{o.Spec.InitContainers, o.Spec.Containers} {
+		if i := slices.IndexFunc(list, func(c corev1.Container) bool { return c.Name == of.Name }); i >= 0 {
+			is, asked := list[i].Resources.Requests[corev1.ResourceMemory], of.Resources.Requests[corev1.ResourceMemory]
+			return is.Cmp(asked) != 0
+		}
+	}
+	return false
 }
 
 // templateOf returns the template that a pod was created from; nil if it is not known.

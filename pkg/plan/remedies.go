@@ -372,7 +372,8 @@ func (g *weighing) acts() {
 	})
 	for _, pressure := range []corev1.NodeConditionType{corev1.NodeDiskPressure, corev1.NodeMemoryPressure, corev1.NodePIDPressure} {
 		act(remedy.FreeDisk, string(pressure), 0, func(p *cause.Problem) bool {
-			return p.Subject.Kind == cause.SubjectNodeCondition && p.Subject.Name == string(pressure) && cause.StageOf(p.Code) == cause.StageStays
+			return p.Subject.Kind == cause.SubjectNodeCondition && p.Subject.Name == string(pressure) && cause.StageOf(p.Code) == cause.StageStays ||
+				p.Code == cause.OOMKilled && pressure == corev1.NodeMemoryPressure && who(cause.WhoNode)(p) && p.Blame.Certainty == cause.Certain
 		})
 	}
 	act(remedy.MakeRoom, "", 0, func(p *cause.Problem) bool {
