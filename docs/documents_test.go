@@ -1062,6 +1062,9 @@ func made() map[string]*snapshot.Snapshot {
 			since := ago(time.Second)
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: corev1.TaintEffectNoExecute, TimeAdded: &since})
 		})),
+		"no network": grid("n N", waits("p0", "ContainerCreating", ""), event("p0", "FailedCreatePodSandBox", "no route", 4), node("n0", func(n *corev1.Node) {
+			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeNetworkUnavailable, Status: corev1.ConditionTrue, Reason: "NoRouteCreated"})
+		})),
 		"no pull secret": grid("n N", waits("p0", "ImagePullBackOff", `Back-off pulling image "example/agent:2"`), event("p0", "FailedToRetrieveImagePullSecret",
 			"Unable to retrieve some image pull secrets (regcred); attempting to pull the image may not succeed.", 4)),
 		"pulls": grid("n n N N N", waits("p0", "ContainerCreating", ""), event("p0", "Pulling", "Pulling image", 1), pod("p0", minutes),

@@ -379,6 +379,7 @@ var origins = map[cause.Who][]string{
 		"{code=OOMKilled}likely {some}: {on?the node|the nodes} ran out of memory, as the template sets no limit",
 		"{stays=true}{certainty=Certain}{some}: {on?the node has|the nodes have} {object}, not the DaemonSet",
 		"{stays=true}likely {some}: {on?its kubelet|their kubelets} reported {object}, not the DaemonSet",
+		"{noRoutes=true}{some}: the network of {on?the node|the nodes} is not set up: NetworkUnavailable is True[ ({networkReason})]",
 		"{stage=Network}likely {some}: other nodes set up the same pod",
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
 		"{earlier=true}{began=close}{on?the node|the nodes}, not the rollout: NotReady since {since@clock}, the rollout started at {rollout@clock}",

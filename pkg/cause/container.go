@@ -113,7 +113,9 @@ func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *co
 		return c
 	}
 	if ev := cs.newestEvent(o, slices.Sorted(maps.Keys(kubeletEvents))...); ev != nil {
-		c.Code = kubeletEvents[ev.Reason]
+		if c.Code = kubeletEvents[ev.Reason]; c.Code == FailedCreatePodSandBox {
+			cs.withoutNetwork(o.Spec.NodeName, c)
+		}
 		if !cs.stays(o, o.CreationTimestamp.Time, true) {
 			c.Severity = SeverityInfo // often only that something else is not there yet; see late
 		}
@@ -130,6 +132,23 @@ func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *co
 	c.Code = ContainerCreating
 	setMessage(c.Facts, w.Message)
 	return c
+}
+
+// withoutNetwork adds to the facts of a pod without a network whether that of its node is not set up,
+// by the condition NetworkUnavailable.
+func (cs *Causes) withoutNetwork(node string, c *Cause) {
+	n := cs.st.Node(node)
+	if n == nil || n.Object == nil {
+		return
+	}
+	for _, condition := range n.Object.Status.Conditions {
+		if condition.Type == corev1.NodeNetworkUnavailable && condition.Status == corev1.ConditionTrue {
+			c.Facts["noRoutes"] = true
+			if condition.Reason != "" {
+				c.Facts["networkReason"] = condition.Reason
+			}
+		}
+	}
 }
 
 // pulling returns since when a kubelet pulls an image of a pod, by its events; nil if it does not.

@@ -393,6 +393,8 @@ func (cs *Causes) hasCondition(nodes []string, name string) bool {
 
 func (j *judgement) ofNetwork() *Blame {
 	switch {
+	case j.p.Facts.Yes("noRoutes"):
+		return &Blame{Who: WhoNode, Certainty: Certain}
 	case j.suspect() && j.known && j.same.Since == 0 && j.other.Since > 0:
 		return &Blame{Who: WhoChange, Certainty: Likely}
 	case !j.acquitted() && j.rolling && !j.known:

@@ -120,7 +120,7 @@ func (p *Problem) Is(other *Problem) bool {
 }
 
 // keys are the facts that make a group of their own.
-var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "holder", "claim", "reachable", "driver", "name", "added", "purpose"}
+var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "holder", "claim", "reachable", "driver", "name", "added", "purpose", "noRoutes"}
 
 // Key is what nodes have in common that are in one group: a reason, those of its facts that
 // tell one group from the next, and what their kubelets evicted the pods for.

@@ -45,7 +45,7 @@ const (
 	FailedMount daemonset.Reason = "FailedMount"
 	// FailedCreatePodSandBox: the pod's sandbox or its network cannot be set up, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay
-	// Facts: container, init, reason, message, late, patience, slowestStart, starts
+	// Facts: container, init, reason, message, noRoutes, networkReason, late, patience, slowestStart, starts
 	FailedCreatePodSandBox daemonset.Reason = "FailedCreatePodSandBox"
 	// ContainerConfig: the kubelet cannot create or start the container: a missing key, a wrong command
 	// Severity: Error

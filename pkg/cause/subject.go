@@ -83,6 +83,8 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 		s.Node = ""
 	case p.Code == ImagePullBackOff, p.Code == PullingImage:
 		s.Kind, s.Name = SubjectImage, f.Text("image")
+	case f.Yes("noRoutes"):
+		s.Kind, s.Name = SubjectNodeCondition, string(corev1.NodeNetworkUnavailable)
 	case s.Kind == SubjectContainer:
 		s.Name = container
 	case s.Kind == SubjectVolume:

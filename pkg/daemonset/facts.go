@@ -143,10 +143,12 @@ type FactKeys struct {
 	NewFailing int `json:"newFailing"`
 
 	// how many new pods there are; in a verdict without those on nodes that are NotReady
-	NewPods    int  `json:"newPods"`
-	Nodes      int  `json:"nodes"`      // of the cluster
-	NoHostPath bool `json:"noHostPath"` // the node does not have what the volume mounts, or has it as something else; otherwise absent
-	NoNetwork  bool `json:"noNetwork"`  // nodes are NotReady because no network plugin works there; otherwise absent
+	NewPods       int    `json:"newPods"`
+	Nodes         int    `json:"nodes"`         // of the cluster
+	NoHostPath    bool   `json:"noHostPath"`    // the node does not have what the volume mounts, or has it as something else; otherwise absent
+	NoRoutes      bool   `json:"noRoutes"`      // the node has the condition NetworkUnavailable; otherwise absent
+	NetworkReason string `json:"networkReason"` // the reason of that condition
+	NoNetwork     bool   `json:"noNetwork"`     // nodes are NotReady because no network plugin works there; otherwise absent
 
 	// of a node that loses its pod for a label, how many nodes have that label with that value
 	NodesWith int `json:"nodesWith"`
