@@ -942,6 +942,11 @@ func made() map[string]*snapshot.Snapshot {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Hour - time.Minute)}}
 		})
 	}
+	meshed := func(name string) dstest.Option {
+		return pod(name, func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].Name, p.Annotations = "proxy", map[string]string{"sidecar.istio.io/status": ""}
+		})
+	}
 	drained := func(name string) dstest.Option {
 		return node(name, func(n *corev1.Node) {
 			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: "Drained", Status: corev1.ConditionTrue, Reason: "Upgrade", LastTransitionTime: ago(9 * time.Hour)})
@@ -1062,6 +1067,7 @@ func made() map[string]*snapshot.Snapshot {
 			since := ago(time.Second)
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: corev1.TaintEffectNoExecute, TimeAdded: &since})
 		})),
+		"added by a mesh": grid("n n N", ends("p0", "Error"), ends("p1", "OOMKilled"), meshed("p0"), meshed("p1")),
 		"no network": grid("n N", waits("p0", "ContainerCreating", ""), event("p0", "FailedCreatePodSandBox", "no route", 4), node("n0", func(n *corev1.Node) {
 			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeNetworkUnavailable, Status: corev1.ConditionTrue, Reason: "NoRouteCreated"})
 		})),

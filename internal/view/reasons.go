@@ -346,6 +346,7 @@ var origins = map[cause.Who][]string{
 		"the nodeSelector {added}, which the template does not have, was added at admission: namespace {namespace} asks for it ({annotation}: {selector})",
 		"{again=false}the nodeSelector {added}, which the template does not have, was added at admission: namespace {namespace} no longer asks for it ({annotation}), but the {on?pod keeps|pods keep} it",
 		"the nodeSelector {added}, which the template does not have, was added at admission[, likely by the default of OpenShift: namespace {namespace} has no annotation {annotation}]",
+		"container {container} is not in the template: likely {injector} adds it, as annotation {addedBy} of the pod says",
 		"container {container} is not in the template: ask whoever adds it to pods, such as a service mesh",
 	},
 	cause.WhoPlatform: {
@@ -401,6 +402,18 @@ var origins = map[cause.Who][]string{
 		"{code=HostPortConflict}maxSurge: the old pod on the node uses the host port that the new one needs",
 		"{code=OnDeleteOutdated}updateStrategy {strategy}: the controller replaces a pod only after you have deleted it",
 	},
+}
+
+// injectors are who adds containers to pods, by the annotation that they give to a pod.
+var injectors = map[string]string{
+	"sidecar.istio.io/status": "Istio", "linkerd.io/proxy-version": "Linkerd", "vault.hashicorp.com/agent-inject-status": "the Vault Agent Injector",
+	"consul.hashicorp.com/connect-inject-status": "Consul", "dapr.io/enabled": "Dapr",
+}
+
+// probeFails say what the kubelet does while a probe fails.
+var probeFails = []string{
+	"{sidecar=true}{probe=startup}the startup probe of sidecar {container} fails, so the kubelet restarts it, and the other containers wait", "{sidecar=true}the other containers wait until sidecar {container} has started",
+	"{probe=startup}the startup probe fails, so the kubelet restarts the container", "{probe=liveness}the liveness probe fails, so the kubelet restarts the container",
 }
 
 // tainted says whose fault it is that a rollout removes pods for a taint.
@@ -485,6 +498,9 @@ func (a *answer) origin(p *explain.Problem) string {
 			}
 		}
 	}
+	if by := injectors[fact(p.Facts, "addedBy")]; by != "" {
+		f["injector"] = by
+	}
 	f["called"], f["deadlock"] = p.Facts["uncalled"] == nil, p.Facts.Yes("noNetwork")
 	f["stays"] = cause.StageOf(p.Code) == cause.StageStays
 	if cause.StageOf(p.Code) == cause.StageNetwork {
@@ -510,6 +526,9 @@ func (a *answer) origin(p *explain.Problem) string {
 	words := fill(a.now, f, origins[o.Who]...)
 	if o.NotChange && o.Who == cause.WhoUnknown && a.current() > 0 {
 		words = joined("; ", words, fmt.Sprintf("not revision %d, which changed nothing that these pods fail on", a.current()))
+	}
+	if p.Code == cause.ProbeFailing {
+		words = joined("; ", words, fill(a.now, f, probeFails...))
 	}
 	if p.Facts.Yes("cordoned") {
 		words = joined(", ", words, fill(a.now, f, "cordoned {cordonedSince@} ago", "cordoned"))

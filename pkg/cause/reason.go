@@ -25,11 +25,11 @@ const (
 	FailedCreate daemonset.Reason = "FailedCreate"
 	// OOMKilled: a container was killed because it ran out of memory; with `ready` it runs again, and its pod is available
 	// Severity: Error, Warning if the pod is available
-	// Facts: container, init, exitCode, restarts, reason, message, ready, limited, memoryLimit
+	// Facts: container, init, exitCode, restarts, reason, message, ready, limited, memoryLimit, addedBy
 	OOMKilled daemonset.Reason = "OOMKilled"
 	// CrashLoopBackOff: a container keeps exiting; with `ready` it runs again, and its pod is available
 	// Severity: Error, Warning if the pod is available
-	// Facts: container, init, exitCode, restarts, reason, message, ready
+	// Facts: container, init, exitCode, restarts, reason, message, ready, addedBy
 	CrashLoopBackOff daemonset.Reason = "CrashLoopBackOff"
 	// ImagePullBackOff: an image cannot be pulled
 	// Severity: Error

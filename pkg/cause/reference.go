@@ -126,6 +126,7 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 	}
 	cs.attached(c)
 	cs.unauthorized(p.Object, c)
+	cs.meshed(p.Object, c)
 	if c.Code == FailedMount && strings.Contains(c.Facts.Text("message"), "hostPath type check failed") {
 		c.Facts["noHostPath"] = true
 	}
@@ -172,4 +173,21 @@ func needsSecret(message string) bool {
 	words := strings.ToLower(message)
 	return strings.HasPrefix(words, "back-off pulling image") && !strings.Contains(words, `": `) ||
 		slices.ContainsFunc([]string{"unauthorized", "denied", "authentication", "authorization", "no basic auth", "forbidden"}, func(w string) bool { return strings.Contains(words, w) })
+}
+
+// injected are the annotations of pods that say who added a container.
+var injected = []string{
+	"sidecar.istio.io/status", "linkerd.io/proxy-version", "vault.hashicorp.com/agent-inject-status", "consul.hashicorp.com/connect-inject-status", "dapr.io/enabled",
+}
+
+// meshed adds to the facts of a container that ends and that the template does not have which annotation says who
+// added it, where there is one.
+func (cs *Causes) meshed(o *corev1.Pod, c *Cause) {
+	if o == nil || c.Code != CrashLoopBackOff && c.Code != OOMKilled || cs.inTemplate(c.Facts.Text("container")) {
+		return
+	}
+	has := slices.DeleteFunc(slices.Clone(injected), func(key string) bool { _, has := o.Annotations[key]; return !has })
+	if len(has) == 1 {
+		c.Facts["addedBy"] = has[0]
+	}
 }

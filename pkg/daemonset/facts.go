@@ -7,7 +7,8 @@ import "time"
 type FactKeys struct {
 	// the labels that the nodeSelector of a pod asks for, and that neither its template nor its node has: they were added
 	// when the pod was admitted
-	Added []string `json:"added"`
+	Added   []string `json:"added"`
+	AddedBy string   `json:"addedBy"` // the annotation of the pod that says who added the container to it
 
 	After time.Time `json:"after"` // a rollback restored the revision after this time
 
