@@ -363,6 +363,9 @@ ErrImagePull:
 rpc error: code = {code} desc =
 manifest unknown
 pull access denied
+Unable to retrieve some image pull secrets ({secret}); attempting to pull the image may not succeed.
+no basic auth credentials
+authentication required
 too many requests
 unauthorized
 secret "{secret}" not found
