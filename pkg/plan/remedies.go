@@ -74,7 +74,7 @@ func ofDeletion(causes *cause.Causes, st *daemonset.State) (problems []*cause.Pr
 	r := remedy.New(remedy.RemoveNode, "")
 	for i := range all {
 		p := &all[i]
-		if problems = append(problems, p); p.Code == cause.TerminatingOnDeadNode && p.Facts["status"] == string(corev1.ConditionUnknown) {
+		if problems = append(problems, p); p.Code == cause.TerminatingOnDeadNode && p.Facts["status"] == string(corev1.ConditionUnknown) && !p.OnPurpose() {
 			r.Nodes, r.Ends = append(r.Nodes, p.Nodes...), append(r.Ends, p.Subject)
 		}
 	}
