@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -205,6 +206,9 @@ func (p program) hintFor(err error, typed *cobra.Command) string {
 		}
 	}
 	files, pastable := flagSet{typed.Flags()}.givenAgain("from")
+	if errors.As(err, new(*daemonset.OldVersionError)) && pastable {
+		return retyped{err, typed.CommandPath(), []string{"kubernetes-version"}}.with(typed.Flags()) + " " + hint
+	}
 	if hint == "kubectl get nodes" && len(files) > 0 && pastable && typed.Name() == "explain" { // the nodes of the file, of the same DaemonSet
 		return retyped{err, typed.CommandPath(), []string{"node"}}.with(typed.Flags()) + " --node '*'"
 	}

@@ -256,7 +256,7 @@ func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Prof
 // otherVersion is the hint for a version that has no rules.
 func otherVersion(err error) string {
 	if old := (*daemonset.OldVersionError)(nil); errors.As(err, &old) {
-		return "--kubernetes-version " + daemonset.Oldest + " (applies the oldest rules that are known)"
+		return "--kubernetes-version " + daemonset.Oldest
 	}
 	return "--kubernetes-version " + daemonset.Newest
 }
