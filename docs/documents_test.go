@@ -1000,7 +1000,40 @@ func made() map[string]*snapshot.Snapshot {
 			}
 		})
 	}
+	selected := edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Spec.Template.Spec.NodeSelector = map[string]string{"pool": "a"}
+		for i := range s.Nodes {
+			s.Nodes[i].Labels["pool"] = "a"
+		}
+	})
+	static := edit(func(s *snapshot.Snapshot) { s.OtherPods.Pods[0].Priority = 2_000_001_000 })
+	notBuilt := func(p *corev1.Pod) {
+		p.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message = "exec format error"
+	}
+	half := func(p *corev1.Pod) {
+		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}
+	}
+	of := func(arch string, names ...string) dstest.Option {
+		return edit(func(s *snapshot.Snapshot) {
+			for i := range s.Nodes {
+				if slices.Contains(names, s.Nodes[i].Name) {
+					s.Nodes[i].Labels[corev1.LabelOSStable], s.Nodes[i].Labels[corev1.LabelArchStable] = "linux", arch
+				}
+			}
+		})
+	}
 	return map[string]*snapshot.Snapshot{
+		"no build":             grid("n", waits("p0", "ImagePullBackOff", "no supported platform found in manifest list"), of("arm64", "n0")),
+		"no build, a crash":    grid("n", ends("p0", "Error"), pod("p0", notBuilt), of("arm64", "n0")),
+		"no build, no start":   grid("n", waits("p0", "RunContainerError", "exec format error"), of("arm64", "n0")),
+		"one of two platforms": grid("n N O", ends("p0", "Error"), of("arm64", "n0"), of("amd64", "n1", "n2")),
+		"refused on OpenShift": grid("- N", event("", "FailedCreate", `Error creating: pods "agent-" is forbidden: unable to validate against any security context constraint: `+
+			`[provider restricted-v2: .containers[0].privileged: Invalid value: true: Privileged containers are not allowed]`, 4)),
+		"no room beside static pods": grid("np N", small("n0"), taken("n0"), pending("p0", fmt.Sprintf(unschedulable, "Insufficient cpu")), static, pod("p0", half)),
+		"left out": grid("N !-", selected, node("n1", func(n *corev1.Node) {
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "b", Effect: corev1.TaintEffectNoSchedule})
+		})),
+		"never anywhere":    grid("- -", selected, edit(func(s *snapshot.Snapshot) { s.Revisions, s.Nodes[0].Labels, s.Nodes[1].Labels = nil, nil, nil })),
 		"an architecture":   grid("n n n n n n n n"+strings.Repeat(" O", 40), crashesOn("exec format error", corev1.LabelArchStable, "arm64", "amd64")),
 		"other system":      grid("n N", platformOf("windows", "linux"), daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.OS = &corev1.PodOS{Name: corev1.Linux} })),
 		"a label":           grid("n n n n n n n n"+strings.Repeat(" N", 40), crashesOn("", "example.com/disk", "nvme", "ssd")),

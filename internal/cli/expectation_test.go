@@ -37,7 +37,7 @@ var (
 	outcomeWords   = append(toStrings(plan.OutcomeCodes), "MayComplete")
 	whoWords       = strings.Fields("ThisChange Template Node NodeProperty OtherWorkload MissingObject Registry Policy Injection Controller Strategy Platform Unknown")
 	certaintyWords = strings.Fields("Certain Likely Possible Unknown")
-	subjectWords   = strings.Fields("NodeCondition NodeResource HostPort Image Container Injected Volume Reference CSIDriver Network Gate Quota Class Policy Webhook Controller Strategy Placement Unspecified")
+	subjectWords   = strings.Fields("NodeCondition NodeResource HostPort Image Container Injected Volume Reference CSIDriver Network Gate Quota Class Policy SCC Webhook Controller Strategy Placement Unspecified")
 	remedyWords    = strings.Fields("RollBack RaiseMaxUnavailable RaiseMaxSurge NoSurge ExcludeNodes RemoveNode RepairNodes DeletePods Tolerate RaiseQuota CreateObject CreatePriorityClass FreePort MakeRoom FreeDisk LowerRequest CorrectTemplate PublishImage OutOfService AskOwner ReadLogs Wait")
 )
 

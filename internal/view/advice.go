@@ -32,6 +32,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseWaitForImage: {"wait: the image is being pulled, and how long that takes depends on its size and the registry"},
 	explain.AdviseMemory:       {"find out how much memory the program needs (Check)"},
 	explain.AdvisePublishImage: {
+		"{notBuilt=true}use an image that has a build for {platform}, or have this one published for it",
 		"{told=true}{undo=true}{back}; later publish the image for {platform}, or keep the pod off {count?this node|these nodes}", "{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
 		"find out whether the image is built for {platform} (Check) before you change anything",
 	},
@@ -57,7 +58,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host port {ports} on {where}", "ask the owner of {holder} to free host port {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
-	explain.AdviseAskOwner:     {"{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass (Fix)", `{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first}[; until then restart and drain {nothing}]", "read the message below: it says what the pod violates"},
+	explain.AdviseAskOwner:     {"{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass (Fix)", `{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{kind=SCC}have a cluster administrator grant ServiceAccount {name} an SCC that allows these pods (Fix)", "{first}[; until then restart and drain {nothing}]", "{kind=Policy}change the template, or ask the owner of namespace {namespace} to allow pods that violate {name}", "read the message below: it says what the pod violates"},
 	explain.AdviseRefresh:      {"write an annotation of the DaemonSet (Fix): the controller then looks at it again, and no pod is replaced"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
@@ -65,7 +66,13 @@ var advices = map[explain.AdviceCode][]string{
 		"{problem=Misscheduled}repair {where}, or ask the team that runs {count?it|them} (Check); do not start a rollout until {count?it is|they are} Ready: the rollout would delete the {count?pod|pods} there, and create none",
 		"nothing now; start no rollout before {where} {count?is|are} repaired", "nothing now; start no rollout before this is repaired",
 	},
-	explain.AdviseTolerate: {"{strandedBy=Next}nothing is urgent; if {where} must keep {count?its pod|their pods}, the next change of the template has to add a toleration (Fix)", "if {where} must keep {count?its pod|their pods}, add a toleration now (Fix)"},
+	explain.AdviseTolerate: {"{problem=NoEligibleNode}if {where} should run the pod, add a toleration for {taints} to the template[ {source}] (Fix)", "{strandedBy=Next}nothing is urgent; if {where} must keep {count?its pod|their pods}, the next change of the template has to add a toleration (Fix)", "if {where} must keep {count?its pod|their pods}, add a toleration now (Fix)"},
+	explain.AdviseCompareLabels: {
+		"{lacks=one}if nodes should run the pod, find out what sets that label on nodes, and why no node has it (Check); or correct the {by} of the template[ {source}]",
+		"{lacks=any}if nodes should run the pod, find out what sets these labels on nodes, and why no node has one of them (Check); or correct the {by} of the template[ {source}]",
+		"{lacks=all}if nodes should run the pod, find out what sets these labels on nodes, and why no node has them (Check); or correct the {by} of the template[ {source}]",
+		"if nodes should run the pod, compare their labels with the {by} of the template (Check)",
+	},
 }
 
 // doNow says what to do first, a line for each piece of advice.
@@ -83,6 +90,9 @@ func (a *answer) doNow(advice []explain.Advice) {
 			f["where"] = someNames(d.Nodes)
 		}
 		if p := a.e.Has(first); p != nil {
+			if p.Code == cause.NoEligibleNode {
+				f = with(f, placementFacts(p.Facts))
+			}
 			look := explain.LookInto(p)
 			f["strandedBy"] = fact(p.Facts, "strandedBy")
 			f["holder"], f["ports"] = fact(p.Facts, "holder"), p.Facts["ports"]
@@ -107,7 +117,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 				f["pressure"] = p.Subject.Name
 			}
 			if p.Blame != nil {
-				f["kind"], f["name"] = string(p.Subject.Kind), p.Subject.Name
+				f["kind"], f["name"], f["namespace"] = string(p.Subject.Kind), p.Subject.Name, a.h.DaemonSet.Namespace
 			}
 			if r := a.refusal(p); r != nil {
 				if first := firstly(r, a.h.DaemonSet.Namespace, a.works() > 0); first != "" {
@@ -116,6 +126,9 @@ func (a *answer) doNow(advice []explain.Advice) {
 						f["nothing"] = "nothing"
 					}
 				}
+			}
+			if f["notBuilt"] = p.NotBuilt(); p.NotBuilt() {
+				f["platform"] = p.Facts["platform"]
 			}
 			if p.Common != nil {
 				f = with(f, commonFacts(p.Common, a.now))
@@ -130,6 +143,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 		if len(a.e.ManagedBy) > 0 && a.e.ManagedBy[0].Tool.Reverts() {
 			who, _ := managerWords(a.e.ManagedBy[0])
 			f["back"] = "roll back in the source of " + who + ", not by hand"
+			f["source"] = "in the source of " + who + ", not by hand"
 		}
 		if undo := a.e.Fix(remedy.RollBack); undo != nil {
 			f["replaced"], f["works"], _ = a.e.Undoes(undo)

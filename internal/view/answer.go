@@ -167,7 +167,7 @@ func (a *answer) nowhere() string {
 		return ""
 	}
 	g := a.noneBy()
-	return cmp.Or(fill(a.now, g.Facts, noneOf[g.Reason]), "no node is eligible") + fill(a.now, p.Facts, noneThen)
+	return cmp.Or(fill(a.now, g.Facts, noneOf[g.Reason]), fill(a.now, placementFacts(p.Facts), noneNear...)) + fill(a.now, p.Facts, noneThen)
 }
 
 // noneBy is the one rule that leaves no node eligible; empty where there are several, or a node is.
@@ -180,6 +180,13 @@ func (a *answer) noneBy() (rule explain.ColumnGroup) {
 
 // noneOf says which rule leaves no node eligible.
 var noneOf = map[daemonset.Reason]string{daemonset.NodeSelector: "no node has the label {key}=[{want}]", daemonset.TaintNotTolerated: "every node has the taint {taint}"}
+
+// noneNear says what excludes the nodes that are nearest to being eligible.
+var noneNear = []string{
+	"{excludedBy=Taint}{picks=}no node is eligible",
+	"{excludedBy=Taint}{nearest:node matches|nodes match} the {picks}, but {nearest?its|their} {taints?taint|taints} {taints} {taints?is|are} not tolerated",
+	"{lacks=any}no node has a label that the affinity asks for", "no node is eligible",
+}
 
 // clauses are problems of which no pod or node is the subject.
 var clauses = map[daemonset.Reason][]string{
@@ -194,7 +201,7 @@ var clauses = map[daemonset.Reason][]string{
 }
 
 // rejecters are what rejects a pod, where that is not the API server itself.
-var rejecters = map[cause.SubjectKind]string{cause.SubjectQuota: "a ResourceQuota", cause.SubjectPolicy: "Pod Security", cause.SubjectWebhook: "an admission webhook"}
+var rejecters = map[cause.SubjectKind]string{cause.SubjectQuota: "a ResourceQuota", cause.SubjectPolicy: "Pod Security", cause.SubjectSCC: "SCC admission", cause.SubjectWebhook: "an admission webhook"}
 
 // clause is a problem on some nodes in few words.
 func (a *answer) clause(p *explain.Problem, nodes []string) string {
@@ -285,7 +292,7 @@ func (a *answer) impact() {
 	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded && i.Served > 0 && !a.brief {
 		a.add(screen.Impact, "already now: a pod that is deleted or evicted is not replaced")
 	}
-	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved && !a.brief {
+	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved && (!a.brief || fill(a.now, f, words.before...) == "") {
 		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " + pluralOf(n, "it", "them") + ": alerts on DESIRED or READY do not fire", Short: true})
 	}
 }

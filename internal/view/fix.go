@@ -45,8 +45,8 @@ func (a *answer) solutions() {
 	if !a.inPlan && slices.ContainsFunc(a.e.Advice, func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
 		a.s.Add(screen.Preview, a.again("plan-rollout"))
 	}
-	if g := a.noneBy(); g.Reason == daemonset.NodeSelector {
-		a.s.Add(screen.Check, a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(fact(g.Facts, "key")))))
+	if none := a.e.Has(cause.NoEligibleNode); none != nil {
+		a.s.Add(screen.Check, a.placementCheck(none.Facts))
 	}
 	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded { // which has a Fix already
 		a.remedies(r, a.works() > 0)
@@ -54,6 +54,19 @@ func (a *answer) solutions() {
 	if p := a.e.Has(cause.ControllerSilent); p != nil && a.e.Fix(remedy.Refresh) == nil {
 		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
 	}
+}
+
+// placementCheck shows the labels that no node has, or the node that is not ready.
+func (a *answer) placementCheck(f daemonset.Facts) screen.Command {
+	switch by, keys := f["excludedBy"], cause.LabelKeys(f); {
+	case len(keys) > 0:
+		return a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(strings.Join(keys, ","))))
+	case by == cause.ExcludedByLabels, by == cause.ExcludedByAffinity:
+		return a.kubectl("kubectl get nodes", "--show-labels")
+	case by == cause.ExcludedByCondition:
+		return a.kubectl("kubectl describe node", screen.Quote(firstOf(f["nearest"])))
+	}
+	return nil
 }
 
 // otherFixes say what solves a problem that the rollback of another part solves too.
@@ -125,7 +138,11 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 	case remedy.Tolerate:
 		others := a.strandedBeside(f.Nodes) // which that rollout strands
 		facts["some"], facts["others"] = someNames(others), len(others)
-		a.act(screen.Fix, tolerate(f.Nodes, f.Tolerations), nil, say("this starts a rollout of all pods[, which removes the {others?pod|pods} on {some}]"), a.undoneBy())
+		none := a.e.Has(cause.NoEligibleNode)
+		if none != nil && none.Facts.Int("staying")+none.Facts.Int("losing") == 0 {
+			facts["creates"] = f.Effect.Desired
+		}
+		a.act(screen.Fix, tolerate(f.Nodes, f.Tolerations, none == nil), nil, say("this creates {creates:pod}", "this starts a rollout of all pods[, which removes the {others?pod|pods} on {some}]"), a.undoneBy())
 		if c := a.again("plan-rollout", tolerationFlags(f.Tolerations)...); len(c) > 0 {
 			a.act(screen.Preview, "", c)
 		}
@@ -137,13 +154,19 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 		if a.inPlan { // which says it for each node
 			return
 		}
-		a.act(screen.Fix, either+say("lower the request in the template (it starts a rollout of all pods)"), screen.Command{})
+		for i := range a.e.Problems {
+			if p := &a.e.Problems[i]; slices.Contains(f.Ends, p.Subject) && !p.Facts.Yes("beyond") && p.Facts["free"] != nil {
+				facts["free"], facts["resource"] = p.Facts["free"], p.Subject.Name
+			}
+		}
+		a.act(screen.Fix, either+say("request at most {free} of {resource} in the template (it starts a rollout of all pods)", "lower the request in the template (it starts a rollout of all pods)"), screen.Command{})
 	case remedy.CorrectTemplate:
 		if len(a.e.Fixes()) == 1 {
 			a.act(screen.Fix, say("correct the template (it starts a rollout of all pods)"), screen.Command{})
 		}
-	case remedy.AskOwner: // which Do now says
+	case remedy.AskOwner: // which Do now says, but for the commands
 		a.selectEvery()
+		a.allow(f)
 	case remedy.OutOfService:
 		nodes := []screen.Word{"kubectl taint nodes"}
 		for _, n := range f.Nodes {
@@ -218,6 +241,26 @@ func (a *answer) selectEvery() {
 	}
 }
 
+// allow is what lets the pods pass a policy that rejects them, where the remedies of a refusal do
+// not say it.
+func (a *answer) allow(f *remedy.Remedy) {
+	if a.refusal(a.e.Has(cause.FailedCreate)) != nil {
+		return
+	}
+	for _, s := range f.Ends {
+		switch s.Kind {
+		case cause.SubjectSCC:
+			a.act(screen.Fix, "with an SCC that allows what the message names, such as privileged:",
+				a.kubectl("oc adm policy add-scc-to-user", screen.Placeholder("SCC"), screen.Word("-z "+screen.Quote(s.Name)), screen.Word("-n "+screen.Quote(s.Namespace))), "replaces no pod")
+		case cause.SubjectPolicy:
+			if s.OfBaseline() { // beyond which there is one level
+				a.act(screen.Fix, "if the owner of the namespace agrees that its pods may do anything, label it:",
+					a.kubectl("kubectl label --overwrite namespace", screen.Quote(a.h.DaemonSet.Namespace), "pod-security.kubernetes.io/enforce=privileged"), "replaces no pod")
+			}
+		}
+	}
+}
+
 // freePort says who has the port.
 func (a *answer) freePort(f *remedy.Remedy) {
 	for i := range a.e.Problems {
@@ -286,9 +329,9 @@ var roomFixes = map[daemonset.Reason][]string{
 	cause.InsufficientResources: {
 		"{resource=pods}delete a pod that can run elsewhere, or raise maxPods of the kubelet",
 		"{beyond=true}lower the {resource} request of the template (starts a rollout of all pods), or keep the pod off this node",
-		"{preemption=NothingLower}delete pods that can run elsewhere and request {short} of {resource} in all; or give the template a PriorityClass above theirs, so that the scheduler makes room (starts a rollout of all pods)",
+		"{preemption=NothingLower}{topmost=}delete pods that can run elsewhere and request {short} of {resource} in all; or give the template a PriorityClass above theirs, so that the scheduler makes room (starts a rollout of all pods)",
 		"delete pods that can run elsewhere and request {short} of {resource} in all",
-		"delete pods that can run elsewhere, or lower what pods request",
+		"delete pods that can run elsewhere, or lower what they or the template request",
 	},
 }
 
@@ -304,8 +347,8 @@ func lacking(f daemonset.Facts) any {
 	return requested.String()
 }
 
-// tolerate says which tolerations keep the pods on some nodes.
-func tolerate(nodes []string, tolerations []corev1.Toleration) string {
+// tolerate says which tolerations the pods on some nodes need, where they are to stay or else to come.
+func tolerate(nodes []string, tolerations []corev1.Toleration, keep bool) string {
 	few := someNames(nodes)
 	if len(nodes) > 3 {
 		few = fmt.Sprintf("the %d nodes", len(nodes))
@@ -314,7 +357,8 @@ func tolerate(nodes []string, tolerations []corev1.Toleration) string {
 	for i := range tolerations {
 		each = append(each, tolerationText(&tolerations[i]))
 	}
-	return fill(time.Time{}, daemonset.Facts{"nodes": len(nodes), "where": few, "n": len(each), "tolerations": strings.Join(each, ", ")}, "to keep the {nodes?pod|pods} on {where}, add to the template the {n?toleration|tolerations} {tolerations}")
+	return fill(time.Time{}, daemonset.Facts{"nodes": len(nodes), "where": few, "n": len(each), "tolerations": strings.Join(each, ", "), "keep": keep},
+		"{keep=false}add to the template the {n?toleration|tolerations} {tolerations}", "to keep the {nodes?pod|pods} on {where}, add to the template the {n?toleration|tolerations} {tolerations}")
 }
 
 // tolerationText is a toleration as a manifest has it, on one line.

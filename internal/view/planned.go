@@ -484,7 +484,7 @@ func (s *planned) stranded() {
 	if len(nodes) == 0 {
 		return
 	}
-	s.add(screen.Fix, "%s", tolerate(nodes, tolerations))
+	s.add(screen.Fix, "%s", tolerate(nodes, tolerations, true))
 	if rollback := func(f Flag) bool { return f.Name == "to-revision" }; !s.asked.Undo && !slices.ContainsFunc(s.asked.Flags, rollback) { // which takes the template as it is
 		s.s.Add(screen.Preview, s.again("plan-rollout", tolerationFlags(tolerations)...))
 	}

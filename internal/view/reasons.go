@@ -116,7 +116,9 @@ func (a *sheet) reported(p *explain.Problem) string {
 // meaning says in a sentence what a reason means, with its facts; empty where
 // its name says all.
 func (a *sheet) meaning(p *explain.Problem) string {
+	selects, _ := p.Facts["selects"].([]string)
 	return fill(a.now, with(p.Facts, daemonset.Facts{
+		"named": someNames(p.Nodes), "picks": strings.Join(selects, " and "),
 		"resource": firstOf(p.Facts["resources"]),
 		"only":     map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "posted": a.silent(p), "missing": missing(a.h, p.Facts), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
 		"placement": placement(daemonset.Reason(fact(p.Facts, "because")), p.Facts), "stall": stallReason(daemonset.Reason(fact(p.Facts, "reason"))),
@@ -161,7 +163,7 @@ const (
 )
 
 // meanings has what a reason means where its name does not say all. Beside the
-// facts of the reason there are: on, how many nodes; only, their names, where they are all whose pod is replaced; lasting, how long; posted, how long no node status was; held, why no
+// facts of the reason there are: on, how many nodes; named, some of their names; picks, what the template selects by; only, their names, where they are all whose pod is replaced; lasting, how long; posted, how long no node status was; held, why no
 // status is written; placement, the rule that fails; stall, why a rollout would stop.
 var meanings = map[daemonset.Reason][]string{
 	cause.CrashLoopBackOff: {"{ready=true}" + container + " runs again after it exited with code {exitCode}" + restarted, "{exitCode=}" + container + " crashes" + restarted, "{exitCode=0}" + container + " keeps exiting with code 0" + restarted, container + " exits with code {exitCode}" + restarted},
@@ -216,6 +218,7 @@ var meanings = map[daemonset.Reason][]string{
 		"{reason=BudgetSpent}" + noRollout + "stop[{atWorst=true}, at worst] after {replaced} of {replaces:pod}" + staysOut,
 		noRollout + "stop after {replaced} of {replaces:pod}: {stall}",
 	},
+	explain.TaintedButSelected:      {"{on:node matches|nodes match} the {picks} of the template and {on?runs|run} no pod: the template does not tolerate {on?the|their} taint {taint}[ and {others:more taint}] ({named})"},
 	explain.SurgeHostPort:           {"the template uses host port {ports}, so no second pod fits beside the first: maxSurge cannot work; use maxUnavailable"},
 	explain.DisruptionBudgetIgnored: {"PodDisruptionBudget {name}[ (minAvailable {minAvailable})][ (maxUnavailable {maxUnavailable})] selects these pods; the controller's deletions ignore it"},
 	explain.Adopt:                   {"the next sync adopts a pod without owner"},
@@ -325,11 +328,16 @@ var origins = map[cause.Who][]string{
 	cause.WhoChange: {
 		"{code=NoEligibleNode}likely revision {revision}, which changed {fields}: with revision {before}, {eligible:node} would be eligible",
 		"{code=PodOSNotSupported}the template of revision {revision}, which is for {want} only",
+		"{notBuilt=true}{certainty=Certain}revision {revision}: its image {image} has no build for {platform}, the platform of {some}",
 		"{certainty=Certain}{touched=}revision {revision}", "{certainty=Certain}revision {revision}, which changed the {touched}[: {absent} does not exist]",
 		"{all=true}likely revision {revision}: {new} {does}, {old} on {other}", "{touched=}likely revision {revision}", "likely revision {revision}, which changed the {touched}",
 	},
 	cause.WhoNodeProperty: {"{code=VirtualNode}the {on?node is|nodes are} virtual ({key}={want}), and the template does not exclude {on?it|them}"},
 	cause.WhoTemplate: {
+		"{notBuilt=true}{certainty=Certain}the template: image {image} has no build for {platform}, the platform of {some}",
+		"{notBuilt=true}likely the template: the message says that a program is not built for {platform}, the platform of {some}",
+		"{excludedBy=NodeName}likely the template: its nodeName picks another node",
+		"{excludedBy=Taint}likely the template: {nearest:node matches|nodes match} its {picks}, but it does not tolerate {on?its|their} {taints?taint|taints} {taints}",
 		"{code=PodOSNotSupported}the template, which is for {want} only",
 		"likely {older}, which {on?this pod is|these pods are} still on: all {oldFailing} of its pods fail, and none of the {newPods} on revision {current}",
 		"{beyond=true}the template: the pod requests more {resources} than {some} {on?has|have} in all",
@@ -358,10 +366,20 @@ var origins = map[cause.Who][]string{
 		`{subject=Quota}{on=0}the quota, not the DaemonSet: ResourceQuota "{object}" of namespace {namespace} has no room for its pods`,
 		`{subject=Quota}the quota, not the DaemonSet: ResourceQuota "{object}" of namespace {namespace} has no room for {on:more pod}`,
 		"{subject=Policy}Pod Security of namespace {namespace}: the pod violates {object}",
+		"{subject=SCC}{needs=}the SecurityContextConstraints: none that ServiceAccount {object} may use allows the pod",
+		"{subject=SCC}the SecurityContextConstraints: none that ServiceAccount {object} may use allows the pod, which needs {needs}",
 		"{subject=Webhook}{called=true}admission webhook {object}: its policy says no",
 		"the API server: see its message",
 	},
 	cause.WhoUnknown: {
+		"{excludedBy=Taint}the template does not tolerate the {taints?taint|taints} {taints} of {some}: unknown whether it should",
+		"{excludedBy=NodeSelector}{lacks=one}unknown whether the nodes or the template: no node has the label {labels}, which the nodeSelector asks for",
+		"{excludedBy=NodeSelector}{lacks=all}unknown whether the nodes or the template: no node has one of the labels {labels}, and the nodeSelector asks for all of them",
+		"{excludedBy=NodeAffinity}{lacks=one}unknown whether the nodes or the template: no node has the label {labels}, which the affinity asks for",
+		"{excludedBy=NodeAffinity}{lacks=any}unknown whether the nodes or the template: no node has any of the labels {labels}, and the affinity asks for one of them",
+		"{excludedBy=NodeSelector}unknown whether the nodes or the template: no node has all labels of the nodeSelector",
+		"{excludedBy=NodeAffinity}unknown whether the nodes or the template: no node meets the affinity",
+		"{excludedBy=Namespace}unknown: the node selector of the namespace excludes the nodes that the template would have",
 		"{lease=Alive}unknown: kube-controller-manager runs (it renewed its Lease {renewed@} ago); any change of the DaemonSet, such as an annotation, makes it look again",
 		"{code=Terminating}whoever set the {finalizers?finalizer|finalizers} {finalizers} has to remove {finalizers?it|them}",
 		"{evidence=OldOnly}unknown: {oldFailing} of {oldPods:pod} on the revision before fail",
@@ -371,9 +389,13 @@ var origins = map[cause.Who][]string{
 		"{evidence=Some}{works=0}not known yet", "{evidence=Some}{code=ImagePullBackOff}{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {on?this node|these nodes}: revision {current} works on {works:other node}",
 		"{evidence=Some}{code=ContainerConfig}the object that the message names does not exist: revision {current} works on {works:other node}, so it may have been deleted since[{back=true}, and then a rollback may not help]",
+		"{evidence=Some}{terse=false}not known yet: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform}); in the logs, \"exec format error\" or a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
+		"{evidence=Some}not known yet: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform})",
 		"{evidence=Some}not known yet: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
 	},
 	cause.WhoNode: {
+		"{excludedBy=NodeUnsuitable}{some}, not the DaemonSet: the {taints?taint|taints} {taints} {taints?says|say} that the {on?node is|nodes are} being removed, or {on?runs|run} no DaemonSet",
+		"{excludedBy=NodeCondition}{some}, not the DaemonSet: the {taints?taint|taints} {taints} {taints?depends|depend} on the state of the {on?node|nodes}",
 		"{on?the node|the nodes}: NotReady for {lasting}, likely on purpose: {purpose}[ ({purposeReason})] has been True for {purposeSince@}[, set by {setBy}]",
 		"{code=Terminating}likely {some}: the kubelet does not end the {on?pod|pods}",
 		"{code=OOMKilled}{certainty=Certain}{some}: {on?the node has|the nodes have} MemoryPressure, and the template sets no limit",
@@ -485,7 +507,11 @@ func (a *answer) origin(p *explain.Problem) string {
 		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": cmp.Or(a.e.Current(), &explain.Revision{}).Available, "does": pluralOf(t.NewPods, do.one, do.many),
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))
-	f["terse"] = a.terse
+	if p.Code == cause.NoEligibleNode {
+		f = with(f, placementFacts(p.Facts))
+		f["on"] = number(p.Facts, "nearest")
+	}
+	f["terse"], f["notBuilt"] = a.terse, p.NotBuilt()
 	f["absent"] = a.absent(p)
 	if p.Facts["kind"] != nil { // of what does not exist
 		f["name"] = fact(p.Facts, "name")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
@@ -126,6 +127,22 @@ func ofNode(f daemonset.Facts) daemonset.Facts {
 	all := with(f, more)
 	all["requirement"] = fill(time.Time{}, all, requirements...)
 	return all
+}
+
+// placementFacts are those of NoEligibleNode, with what its sentences need beside them.
+func placementFacts(f daemonset.Facts) daemonset.Facts {
+	by, _ := f["selects"].([]string)
+	fields := map[any]string{cause.ExcludedByLabels: "nodeSelector", cause.ExcludedByAffinity: "affinity"}
+	more := daemonset.Facts{"some": namesIn(f, "nearest"), "picks": strings.Join(by, " and "), "by": fields[f["excludedBy"]]}
+	switch n := number(f, "labels"); {
+	case n == 1:
+		more["lacks"] = "one"
+	case n > 1 && f["excludedBy"] == cause.ExcludedByAffinity:
+		more["lacks"] = "any"
+	case n > 1:
+		more["lacks"] = "all"
+	}
+	return with(f, more)
 }
 
 // with is facts and some more, which come first.

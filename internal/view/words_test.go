@@ -247,6 +247,7 @@ var madeKeys = map[string]any{
 	"lateOn": "n1", "lateBy": "2m", "left": 3, "steps": 3, "expected": "27m", "when": "at 12:10", // standing
 	"newest": "2026-03-01T11:30:00Z", "images": "i", // rollout, told
 	"told": true, "platform": "arm64", "compared": "OldPods", "Fix": "Fix", "also": "a", // commons
+	"lacks": "one", "notBuilt": true, "picks": "p", "named": "n1", // placementFacts, origin, meaning
 	"down": "yes", "supposed": "yes", "answering": "n1", "value": "41", "source": "s", // assumption
 }
 

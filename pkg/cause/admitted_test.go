@@ -2,6 +2,7 @@ package cause_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -124,5 +125,49 @@ func TestNarrowest(t *testing.T) {
 	}
 	if q, _ := cause.Narrowest(&admission.Verdict{Passes: admission.Unlimited}); q != nil {
 		t.Errorf("without a quota: %+v", q)
+	}
+}
+
+// TestSCC: what OpenShift's admission says of a pod that no SecurityContextConstraints allow, in the
+// words of 4.6 and of 4.11.
+func TestSCC(t *testing.T) {
+	const no = `pods "agent-" is forbidden: unable to validate against any security context constraint: `
+	for _, tt := range []struct {
+		message, account string
+		want             string
+		why              string
+	}{
+		{no + `[provider restricted: .spec.securityContext.hostNetwork: Invalid value: true: Host network is not allowed to be used spec.volumes[0]: Invalid value: "hostPath": hostPath volumes are not allowed to be used]`,
+			"agent", "SCC agent [allowHostNetwork allowHostDirVolumePlugin] Policy", "4.6"},
+		{no + `[provider "anyuid": Forbidden: not usable by user or serviceaccount, provider restricted-v2: .containers[0].privileged: Invalid value: true: Privileged containers are not allowed, provider restricted-v2: .containers[0].capabilities.add: Invalid value: "SYS_ADMIN": capability may not be added]`,
+			"", "SCC default [allowPrivilegedContainer allowedCapabilities] Policy", "4.11, and the default ServiceAccount"},
+		{no + "[]", "agent", "SCC agent Policy", "the ServiceAccount may use none"},
+		{`pods "agent-" is forbidden: Privileged containers are not allowed`, "agent", "APIServer Policy", "words of a policy of somebody else"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State("- N", dstest.Edit(func(s *snapshot.Snapshot) {
+				s.DaemonSet.Spec.Template.Spec.ServiceAccountName = tt.account
+				s.Events = []corev1.Event{{
+					Reason: "FailedCreate", Message: "Error creating: " + tt.message, LastTimestamp: metav1.NewTime(dstest.Now),
+					InvolvedObject: corev1.ObjectReference{Kind: "DaemonSet", UID: s.DaemonSet.UID},
+				}}
+			}))
+			st, err := daemonset.StateOf(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cs := cause.Find(st)
+			problems := cause.Problems([]cause.On{{Node: "n0", Cause: cs.Refusal()}}, nil)
+			cs.Judge(problems)
+			p := &problems[0]
+			words := []string{string(p.Subject.Kind), p.Subject.Name}
+			if p.Facts["needs"] != nil {
+				words = append(words, fmt.Sprint(p.Facts["needs"]))
+			}
+			got := strings.Join(strings.Fields(strings.Join(append(words, string(p.Blame.Who)), " ")), " ")
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
 	}
 }

@@ -143,7 +143,7 @@ func samePlatform(failing, healthy []*corev1.Node) *split.Split {
 // otherPlatforms are words of kernels, container runtimes and Windows hosts for an image that
 // is not built for the node.
 var otherPlatforms = []string{
-	"exec format error", "no matching manifest for ", "no match for platform in manifest", "no image found in manifest list for architecture", "no image found in image index for architecture",
+	"exec format error", "no matching manifest for ", "no supported platform found in manifest list", "no match for platform in manifest", "no image found in manifest list for architecture", "no image found in image index for architecture",
 	"cannot be used on this platform", "container operating system does not match the host operating system",
 }
 

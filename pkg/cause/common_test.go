@@ -159,3 +159,53 @@ func b2i(b bool) int {
 	}
 	return 0
 }
+
+// TestNotBuilt: who is to blame for an image that is not built for the nodes, and which platform a
+// problem names. The world has two nodes of each architecture.
+func TestNotBuilt(t *testing.T) {
+	const nodes = `"arm-[1-2]": {metadata: {labels: {kubernetes.io/arch: arm64, kubernetes.io/os: linux}}}, "amd-[1-2]": {metadata: {labels: {kubernetes.io/arch: amd64, kubernetes.io/os: linux}}}`
+	const noBuild = "no supported platform found in manifest list"
+	pulls := func(words string) string {
+		return fmt.Sprintf(`{status: {conditions: [{type: Ready, status: "False", lastTransitionTime: -1h}], containerStatuses: [{name: agent, image: x, imageID: "", ready: false, restartCount: 0, state: {waiting: {reason: ImagePullBackOff, message: %q}}}]}}`, words)
+	}
+	for _, tt := range []struct{ pods, more, want, why string }{
+		{`"arm-[1-2] 8": ` + pulls(noBuild), "revisions: {8: -2h}", "Template Certain linux/arm64", "the only revision names an image without a build"},
+		{`"arm-[1-2] 8": ` + pulls(noBuild) + `, "amd-[1-2] 7": {}`, "", "NodeProperty Certain", "the old revision works on the others: the nodes have their architecture in common"},
+		{`"arm-[1-2] 8": ` + pulls(noBuild) + `, "amd-[1-2] 8": ` + pulls(noBuild), "revisions: {8: -2h}", "Template Certain", "the nodes have several: no platform is named"},
+		{`"arm-[1-2] 8": ` + pulls("unauthorized"), "revisions: {8: -2h}", "Unknown Unknown", "another reason"},
+		{`"arm-[1-2] 8": ` + saying("exec format error"), "revisions: {8: -2h}", "Template Likely linux/arm64", "a script without #! has the same error"},
+		{`"arm-1 8": ` + saying("") + `, "amd-[1-2] 8": {}, "arm-2 7": {}`, "", "Unknown Unknown arm64 [amd64]", "a crash on the one architecture, and the new revision works on the other: said, and not decided"},
+		{`"arm-1 8": ` + saying("") + `, "amd-1 8": {}, "arm-2 8": {}`, "", "Unknown Unknown", "it works on both"},
+		{`"arm-1 8": ` + saying("") + `, "amd-[1-2] 7": {}, "arm-2 7": {}`, "", "ThisChange Likely", "it works nowhere yet"},
+		{`"arm-1 7": ` + saying("") + `, "amd-[1-2] 8": {}`, "", "Template Likely", "the pod that crashes is of the old revision"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			revisions := tt.more
+			if revisions == "" {
+				revisions = "revisions: {7: -9d, 8: -2h}"
+			}
+			st, cs := causesOf(t, fmt.Sprintf("%s\nnodes: {%s}\npods: {%s}\n", revisions, nodes, tt.pods))
+			var found []cause.On
+			for i := range st.Nodes {
+				if c := cs.Of(st.Nodes[i].Name); c != nil && cause.OfContainer(c.Code) {
+					found = append(found, cause.On{Node: st.Nodes[i].Name, Cause: c})
+				}
+			}
+			problems := cause.Problems(found, nil)
+			cs.Judge(problems)
+			if len(problems) != 1 {
+				t.Fatalf("%d problems", len(problems))
+			}
+			p := &problems[0]
+			got := fmt.Sprint(p.Blame.Who, " ", p.Blame.Certainty)
+			for _, key := range []string{"platform", "platforms"} {
+				if p.Facts[key] != nil {
+					got += fmt.Sprint(" ", p.Facts[key])
+				}
+			}
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}

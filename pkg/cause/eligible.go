@@ -1,8 +1,10 @@
 package cause
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,6 +20,17 @@ const (
 	ChangedTemplate = "Template"    // a change of the template, between two revisions that are kept
 	ChangedOther    = "NotTemplate" // a node was eligible with no template that is kept: nodes have changed, or it never was otherwise
 	ChangedUnknown  = "Unknown"     // the revisions could not be read
+)
+
+// Values of the fact "excludedBy" of NoEligibleNode, which is about the nodes in "nearest".
+const (
+	ExcludedByNodeName  = "NodeName"       // the template names another node
+	ExcludedByLabels    = "NodeSelector"   // they lack a label of the template's nodeSelector
+	ExcludedByAffinity  = "NodeAffinity"   // they do not meet the template's node affinity
+	ExcludedByNamespace = "Namespace"      // the node selector of the namespace, on OpenShift
+	ExcludedByTaint     = "Taint"          // they have a taint that the template does not tolerate
+	ExcludedByCondition = "NodeCondition"  // they have such a taint only for as long as something is wrong with them
+	ExcludedForGood     = "NodeUnsuitable" // their taint says that they are being removed, or run no DaemonSet
 )
 
 // NoneEligible returns that no node of the cluster should run the pod; nil
@@ -46,6 +59,155 @@ func NoneEligible(st *daemonset.State, lost []string) *Cause {
 		return nil
 	}
 	return &Cause{Code: NoEligibleNode, Severity: SeverityWarning, Facts: daemonset.Facts{"nodes": nodes, "losing": len(lost), "staying": staying}}
+}
+
+// NoneEligibleFor returns what excludes the nodes that are nearest to being eligible, as facts
+// beside those of NoneEligible, where that returns a Cause. The nearest nodes fail the fewest
+// rules by which the template selects nodes, and then have the fewest taints. Of nodes that
+// fail different rules, the largest group counts.
+func NoneEligibleFor(st *daemonset.State) daemonset.Facts {
+	near, all := nearest(st)
+	if near == nil {
+		return daemonset.Facts{}
+	}
+	f := daemonset.Facts{
+		"nearest": near.nodes, "excludedBy": excludedBy(st, near.nodes[0], near.checks),
+		"selects": append([]string{}, st.Placement.Selects()...),
+	}
+	labels := labelTexts(st.Placement.Unmet(all))
+	switch f["excludedBy"] {
+	case ExcludedByTaint, ExcludedByCondition, ExcludedForGood:
+		f["taints"] = textsOf(near.checks, func(c daemonset.Check) bool { return true }, "taint")
+	case ExcludedByLabels:
+		labels = textsOf(near.checks, func(c daemonset.Check) bool {
+			has := func(n *corev1.Node) bool {
+				value, is := n.Labels[c.Facts.Text("key")]
+				return is && value == c.Facts["want"]
+			}
+			return c.Rule == daemonset.RuleNodeSelector && !slices.ContainsFunc(all, has)
+		}, "key", "want")
+		fallthrough
+	case ExcludedByAffinity:
+		if len(labels) > 0 {
+			f["labels"] = labels
+		}
+	}
+	return f
+}
+
+// excluded are nodes that fail the same rules of placement.
+type excluded struct {
+	nodes  []string          // sorted by name
+	checks []daemonset.Check // that they fail; those of an affinity may differ in their facts
+	labels int               // how many of these are no taints
+}
+
+// nearest returns the nodes that are nearest to being eligible, and all nodes; nil if there is none.
+func nearest(st *daemonset.State) (near *excluded, all []*corev1.Node) {
+	groups := map[string]*excluded{}
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		if !n.Exists || n.Object == nil {
+			continue
+		}
+		all = append(all, n.Object)
+		g, key := excluded{}, ""
+		for _, c := range st.Placement.Checks(n.Object) {
+			if c.OK {
+				continue
+			}
+			g.checks, key = append(g.checks, c), key+"\x00"+string(c.Rule)
+			g.labels += b2i(c.Rule != daemonset.RuleTaint)
+			if c.Rule != daemonset.RuleNodeAffinity {
+				key += "\x00" + c.Facts.Text("taint") + c.Facts.Text("key")
+			}
+		}
+		if groups[key] == nil {
+			groups[key] = &g
+		}
+		groups[key].nodes = append(groups[key].nodes, n.Name)
+	}
+	for _, g := range groups {
+		if slices.Sort(g.nodes); near == nil || g.compare(near) < 0 {
+			near = g
+		}
+	}
+	return near, all
+}
+
+// compare orders nodes by how near they are to being eligible.
+func (g *excluded) compare(o *excluded) int {
+	return cmp.Or(
+		cmp.Compare(g.labels, o.labels), cmp.Compare(len(g.checks), len(o.checks)),
+		cmp.Compare(len(o.nodes), len(g.nodes)), slices.Compare(g.nodes, o.nodes))
+}
+
+// excludedBy returns which rule excludes a node, by those that it fails.
+func excludedBy(st *daemonset.State, node string, failing []daemonset.Check) string {
+	if by, known := excluding[failing[0].Rule]; known {
+		return by
+	}
+	by := ExcludedByCondition
+	for _, r := range st.Placement.Remedies(st.Node(node).Object) {
+		switch r.Kind {
+		case daemonset.AddToleration:
+			return ExcludedByTaint
+		case daemonset.NoSensibleChange:
+			by = ExcludedForGood
+		}
+	}
+	return by
+}
+
+var excluding = map[daemonset.Rule]string{
+	daemonset.RuleNodeName: ExcludedByNodeName, daemonset.RuleNodeSelector: ExcludedByLabels,
+	daemonset.RuleNodeAffinity: ExcludedByAffinity, daemonset.RuleNamespaceSelector: ExcludedByNamespace,
+}
+
+// textsOf returns facts of some checks, those of one check with = between them.
+func textsOf(checks []daemonset.Check, is func(daemonset.Check) bool, keys ...string) (texts []string) {
+	for _, c := range checks {
+		var all []string
+		for _, key := range keys {
+			all = append(all, c.Facts.Text(key))
+		}
+		if text := strings.Join(all, "="); is(c) && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// LabelKeys returns the keys of the fact "labels" of NoEligibleNode.
+func LabelKeys(f daemonset.Facts) (keys []string) {
+	labels, _ := f["labels"].([]string)
+	for _, l := range labels {
+		key, _, _ := strings.Cut(l, "=")
+		key, _, _ = strings.Cut(key, " ")
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// labelTexts returns requirements as kubectl takes them for a label selector.
+func labelTexts(all []corev1.NodeSelectorRequirement) (texts []string) {
+	for _, r := range all {
+		text := r.Key
+		switch {
+		case r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1:
+			text += "=" + r.Values[0]
+		case r.Operator == corev1.NodeSelectorOpIn:
+			text += " in (" + strings.Join(r.Values, ",") + ")"
+		case r.Operator == corev1.NodeSelectorOpGt:
+			text += " > " + strings.Join(r.Values, "")
+		case r.Operator == corev1.NodeSelectorOpLt:
+			text += " < " + strings.Join(r.Values, "")
+		}
+		if !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // NoneEligibleSince returns which change of the template made it so that no node is

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,4 +122,91 @@ func setRevisions(t *testing.T, s *snapshot.Snapshot, all []string) {
 		s.DaemonSet.Spec.Template.Spec.NodeSelector = map[string]string{"pool": pool}
 		s.Revisions = append(s.Revisions, r)
 	}
+}
+
+// TestNoneEligibleFor: which nodes are nearest to being eligible, and what excludes them. A node is
+// written as its labels, and its taints behind a bar.
+func TestNoneEligibleFor(t *testing.T) {
+	selects := func(pairs ...string) func(*corev1.PodSpec) {
+		return func(s *corev1.PodSpec) { s.NodeSelector = labelsOf(t, strings.Join(pairs, " ")) }
+	}
+	in := func(key string, values ...string) corev1.NodeSelectorRequirement {
+		return corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
+	}
+	anyOf := func(terms ...[]corev1.NodeSelectorRequirement) func(*corev1.PodSpec) {
+		return func(s *corev1.PodSpec) {
+			required := &corev1.NodeSelector{}
+			for _, term := range terms {
+				required.NodeSelectorTerms = append(required.NodeSelectorTerms, corev1.NodeSelectorTerm{MatchExpressions: term})
+			}
+			s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}
+		}
+	}
+	type requirements = []corev1.NodeSelectorRequirement
+	for _, tt := range []struct {
+		nodes []string
+		spec  func(*corev1.PodSpec)
+		want  string
+		why   string
+	}{
+		{[]string{"pool=core", "pool=core", "pool=core", "pool=user | own=a:NoSchedule", "pool=user | own=a:NoSchedule"}, selects("pool=user"),
+			"[n3 n4] Taint taints [own=a:NoSchedule] selects [nodeSelector]", "a node with the label and a taint is nearer than one without the label"},
+		{[]string{" | own=a:NoSchedule", " | gone:NoExecute own=a:NoSchedule"}, selects(), "[n0] Taint taints [own=a:NoSchedule] selects []", "one taint is nearer than two"},
+		{[]string{" | a:NoSchedule", " | b:NoSchedule", " | b:NoSchedule"}, selects(), "[n1 n2] Taint taints [b:NoSchedule] selects []", "of two taints that of more nodes"},
+		{[]string{"kubernetes.io/os=linux | a:NoSchedule"}, selects("kubernetes.io/os=linux"), "[n0] Taint taints [a:NoSchedule] selects []", "every node has an operating system"},
+		{[]string{" | node.kubernetes.io/not-ready:NoSchedule"}, selects(), "[n0] NodeCondition taints [node.kubernetes.io/not-ready:NoSchedule] selects []", "the taint of a node that is not ready"},
+		{[]string{" | ToBeDeletedByClusterAutoscaler=1:NoSchedule"}, selects(), "[n0] NodeUnsuitable taints [ToBeDeletedByClusterAutoscaler=1:NoSchedule] selects []", "a node that is being removed"},
+		{[]string{" | node.kubernetes.io/unschedulable:NoSchedule a:NoSchedule"}, selects(), "[n0] Taint taints [a:NoSchedule] selects []", "the controller tolerates a cordon"},
+		{[]string{"pool=a", ""}, selects("pool=b"), "[n0 n1] NodeSelector labels [pool=b] selects [nodeSelector]", "no node has the label"},
+		{[]string{"pool=b", "tier=x"}, selects("pool=b", "tier=x"), "[n0] NodeSelector selects [nodeSelector]", "each label is on a node, and no node has both"},
+		{[]string{"", ""}, anyOf(requirements{in("a", "1")}, requirements{in("b", "1", "2")}, requirements{{Key: "c", Operator: corev1.NodeSelectorOpExists}}),
+			"[n0 n1] NodeAffinity labels [a=1 b in (1,2) c] selects [affinity]", "one label of each term"},
+		{[]string{"x=1", "x=1 | own=a:NoSchedule"}, anyOf(requirements{in("x", "1"), in("a", "1")}), "[n0] NodeAffinity labels [a=1] selects [affinity]", "of a term what no node has"},
+		{[]string{"x=1", "y=1"}, anyOf(requirements{in("x", "1"), in("y", "1")}), "[n0 n1] NodeAffinity selects [affinity]", "each label is on a node"},
+		{[]string{"x=1"}, anyOf(requirements{{Key: "x", Operator: corev1.NodeSelectorOpDoesNotExist}}), "[n0] NodeAffinity selects []", "no label is lacking: one is too many"},
+		{[]string{"x=1"}, anyOf(), "[n0] NodeAffinity selects [affinity]", "an affinity without terms"},
+		{[]string{""}, func(s *corev1.PodSpec) { s.NodeName = "x" }, "[n0] NodeName selects []", "the template names another node"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(strings.TrimSpace(strings.Repeat("- ", len(tt.nodes))))
+			for i, text := range tt.nodes {
+				labels, taints, _ := strings.Cut(text, "|")
+				s.Nodes[i].Labels, s.Nodes[i].Spec.Taints = labelsOf(t, labels), nil
+				for _, taint := range strings.Fields(taints) {
+					name, effect, _ := strings.Cut(taint, ":")
+					key, value, _ := strings.Cut(name, "=")
+					s.Nodes[i].Spec.Taints = append(s.Nodes[i].Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)})
+				}
+			}
+			tt.spec(&s.DaemonSet.Spec.Template.Spec)
+			st, _ := find(t, s)
+			if cause.NoneEligible(st, nil) == nil {
+				t.Fatal("a node is eligible")
+			}
+			f := cause.NoneEligibleFor(st)
+			got := fmt.Sprint(f["nearest"], " ", f["excludedBy"])
+			for _, key := range []string{"taints", "labels", "selects"} {
+				if f[key] != nil {
+					got += fmt.Sprint(" ", key, " ", f[key])
+				}
+			}
+			if got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// labelsOf reads labels that are written as key=value.
+func labelsOf(t *testing.T, text string) map[string]string {
+	t.Helper()
+	labels := map[string]string{}
+	for _, pair := range strings.Fields(text) {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			t.Fatalf("%q is no label", pair)
+		}
+		labels[key] = value
+	}
+	return labels
 }

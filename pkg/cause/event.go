@@ -162,6 +162,9 @@ func (cs *Causes) refused() *Cause {
 	}
 	f := daemonset.Facts{"events": count, "last": timeFact(last)}
 	setMessage(f, strings.TrimPrefix(messageOf(newest), "Error creating: "))
+	if needs := needsOfSCC(f.Text("message")); len(needs) > 0 && strings.Contains(f.Text("message"), noneOfSCC) {
+		f["needs"] = needs
+	}
 	if strings.Contains(f.Text("message"), "failed calling webhook") {
 		f["uncalled"] = true
 		if cs.noNetwork() {

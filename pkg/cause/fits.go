@@ -46,19 +46,21 @@ func (cs *Causes) fits() *fitting {
 	return f
 }
 
+// nodeCritical is the priority of system-node-critical, the highest there is.
+const nodeCritical = 2_000_001_000
+
 // priorityOf returns the priority of a pod: its own, that of a class that every cluster
 // has, or that of a pod of the DaemonSet, which has it by the class or by the cluster's
 // default. ranked is false for one of a class of which nothing tells the value.
 func priorityOf(pod *corev1.Pod, own []corev1.Pod) (priority int32, ranked bool) {
-	const critical = 2_000_000_000
 	class := pod.Spec.PriorityClassName
 	switch {
 	case pod.Spec.Priority != nil:
 		return *pod.Spec.Priority, true
 	case class == "system-cluster-critical":
-		return critical, true
+		return nodeCritical - 1000, true
 	case class == "system-node-critical":
-		return critical + 1000, true
+		return nodeCritical, true
 	}
 	if i := slices.IndexFunc(own, func(p corev1.Pod) bool { return p.Spec.PriorityClassName == class && p.Spec.Priority != nil }); i >= 0 {
 		return *own[i].Spec.Priority, true
@@ -134,7 +136,12 @@ func (cs *Causes) Unfit(n *daemonset.Node) *Cause {
 // resource, port or volume that keeps the pod away, with how many pods of others are on
 // the node, or nominated to it.
 func (cs *Causes) fitFacts(v *fit.Verdict, n *daemonset.Node) daemonset.Facts {
-	f := daemonset.Facts{"plugin": string(v.Reason), "preemption": string(v.Preemption.Outcome), "others": len(cs.fits().rows[n.Name])}
+	rows := cs.fits().rows[n.Name]
+	f := daemonset.Facts{"plugin": string(v.Reason), "preemption": string(v.Preemption.Outcome), "others": len(rows)}
+	lower := func(r snapshot.PodRow) bool { return r.Priority < nodeCritical }
+	if len(v.Lacks) > 0 && v.Preemption.Outcome == fit.NothingLower && len(rows) > 0 && !slices.ContainsFunc(rows, lower) {
+		f["topmost"] = true
+	}
 	var resources []string
 	for _, l := range v.Lacks {
 		resources = append(resources, string(l.Resource))

@@ -172,6 +172,8 @@ func (j *judgement) verdict(stage Stage) *Blame {
 		return j.ofReference()
 	case j.p.Common != nil && OfContainer(j.p.Code):
 		return is(WhoNodeProperty, certainty(j.p.Common))
+	case notBuilt(j.p) && j.same.Before+j.same.Since == 0:
+		return j.ofPlatform()
 	}
 	switch stage {
 	case StageNode: // the operating system
@@ -446,6 +448,22 @@ func (j *judgement) ofImage() *Blame {
 		return j.suspicion()
 	}
 	return &Blame{Who: WhoUnknown, Certainty: Unsure}
+}
+
+// ofPlatform blames who named an image that is not built for the nodes, by the message. A file that
+// is no program of any architecture, such as a script without #!, has an "exec format error", too.
+func (j *judgement) ofPlatform() *Blame {
+	c := Certain
+	if j.p.Code != ImagePullBackOff {
+		c = Likely
+	}
+	if j.adds() {
+		return &Blame{Who: WhoChange, Certainty: c}
+	}
+	if j.rolling && !j.known {
+		return j.suspicion()
+	}
+	return &Blame{Who: WhoTemplate, Certainty: c}
 }
 
 // registryIsDown reports whether an image cannot be pulled for a reason that concerns every image

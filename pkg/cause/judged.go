@@ -1,9 +1,13 @@
 package cause
 
 import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/split"
 )
 
 // Judge adds to problems what their nodes have in common, what their pods fail on, and
@@ -13,9 +17,56 @@ func (cs *Causes) Judge(problems []Problem) {
 	for i := range problems {
 		p := &problems[i]
 		p.Subject = cs.SubjectOf(p)
+		cs.addPlatform(p)
 		if p.Severity != SeverityInfo {
 			p.Blame = cs.BlameOf(p)
 		}
+	}
+}
+
+// notBuilt reports whether a message says that the image is not built for the nodes.
+func notBuilt(p *Problem) bool {
+	return slices.Contains([]daemonset.Reason{ImagePullBackOff, CrashLoopBackOff, ContainerConfig}, p.Code) && OtherPlatform(p.Facts.Text("message"))
+}
+
+// addPlatform adds to a problem of containers the platform of its nodes: where a message says that
+// the image is not built for it, and where the current revision works on nodes of others only.
+func (cs *Causes) addPlatform(p *Problem) {
+	if !OfContainer(p.Code) || p.Common != nil || p.Severity != SeverityError {
+		return
+	}
+	if notBuilt(p) {
+		if name := cs.Platform(p.Nodes); name != "" {
+			p.Facts["platform"] = name
+		}
+		return
+	}
+	if p.Code != CrashLoopBackOff {
+		return
+	}
+	var failing []*corev1.Node
+	fails := map[string]bool{}
+	for _, name := range p.Nodes {
+		n := cs.st.Node(name)
+		if n == nil || n.Object == nil || !slices.ContainsFunc(n.Pods, func(o daemonset.Pod) bool { return o.Updated && slices.Contains(p.Pods, o.Name) }) {
+			return // its pod is of another revision
+		}
+		failing, fails[name] = append(failing, n.Object), true
+	}
+	healthy, compared := cs.healthy(fails)
+	s := samePlatform(failing, healthy)
+	if s == nil || compared != ComparedNew {
+		return
+	}
+	others := []string{}
+	for _, n := range healthy {
+		if other := split.PropertyOf(n, s.Properties[0].Kind); other != nil && !slices.Contains(others, other.Value) {
+			others = append(others, other.Value)
+		}
+	}
+	slices.Sort(others)
+	if len(others) > 0 {
+		p.Facts["platform"], p.Facts["platforms"] = s.Properties[0].Value, others
 	}
 }
 

@@ -40,6 +40,12 @@ type Problem struct {
 // Late reports whether the pods take longer to become ready than the others did.
 func (p *Problem) Late() bool { return p.Facts.Yes("late") }
 
+// NotBuilt reports whether a message says that the image is not built for the platform of the nodes,
+// which all of them have.
+func (p *Problem) NotBuilt() bool {
+	return p.Facts["platform"] != nil && p.Facts["platforms"] == nil && OfContainer(p.Code)
+}
+
 // Urgent reports whether there is reason to look now: the problem does not pass
 // by itself, or the pods are late.
 func (p *Problem) Urgent() bool { return p.Severity == SeverityError || p.Late() }

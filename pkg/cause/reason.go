@@ -21,7 +21,7 @@ const (
 	// FailedCreate: the API server rejects the pod because of a quota, a policy or a webhook: an event says so, and no
 	// pod was created after it; or its rules do, which `admission` holds
 	// Severity: Error
-	// Facts: events, last, message, predicted, rule, rejects, name, uncalled, noNetwork
+	// Facts: events, last, message, predicted, rule, rejects, name, uncalled, noNetwork, needs
 	FailedCreate daemonset.Reason = "FailedCreate"
 	// OOMKilled: a container was killed because it ran out of memory; with `ready` it runs again, and its pod is available
 	// Severity: Error, Warning if the pod is available
@@ -29,11 +29,11 @@ const (
 	OOMKilled daemonset.Reason = "OOMKilled"
 	// CrashLoopBackOff: a container keeps exiting; with `ready` it runs again, and its pod is available
 	// Severity: Error, Warning if the pod is available
-	// Facts: container, init, exitCode, restarts, reason, message, ready, addedBy
+	// Facts: container, init, exitCode, restarts, reason, message, ready, addedBy, platform, platforms
 	CrashLoopBackOff daemonset.Reason = "CrashLoopBackOff"
 	// ImagePullBackOff: an image cannot be pulled
 	// Severity: Error
-	// Facts: container, init, image, reason, message, kind, name
+	// Facts: container, init, image, reason, message, kind, name, platform
 	ImagePullBackOff daemonset.Reason = "ImagePullBackOff"
 	// PullingImage: an image is being pulled, and nothing says that it fails
 	// Severity: Info, Warning when late
@@ -49,7 +49,7 @@ const (
 	FailedCreatePodSandBox daemonset.Reason = "FailedCreatePodSandBox"
 	// ContainerConfig: the kubelet cannot create or start the container: a missing key, a wrong command
 	// Severity: Error
-	// Facts: container, init, reason, message, kind, name, key, field, variable
+	// Facts: container, init, reason, message, kind, name, key, field, variable, platform
 	ContainerConfig daemonset.Reason = "ContainerConfig"
 	// ContainerCreating: a container has not started, is expected to stay so, and nothing says why
 	// Severity: Error
@@ -65,7 +65,7 @@ const (
 	ProbeFailing daemonset.Reason = "ProbeFailing"
 	// InsufficientResources: the node has no room for the pod
 	// Severity: Error
-	// Facts: reason, resources, message, plugin, requested, allocatable, free, beyond, others, preemption
+	// Facts: reason, resources, message, plugin, requested, allocatable, free, beyond, others, preemption, topmost
 	InsufficientResources daemonset.Reason = "InsufficientResources"
 	// HostPortConflict: one of the host ports that the pod needs is in use on its node
 	// Severity: Error
@@ -73,7 +73,7 @@ const (
 	HostPortConflict daemonset.Reason = "HostPortConflict"
 	// DoesNotFit: a pod that the controller is to create will not fit on its node, and preemption makes no room
 	// Severity: Error
-	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, ports, holder, owner, ownerNamespace, ownerName, claim, persistentVolume, reachable, driver, limit, attached
+	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, topmost, ports, holder, owner, ownerNamespace, ownerName, claim, persistentVolume, reachable, driver, limit, attached
 	DoesNotFit daemonset.Reason = "DoesNotFit"
 	// PendingUnschedulable: the scheduler cannot place the pod; `message` is what it says about the one node that the
 	// pod is for
@@ -119,7 +119,7 @@ const (
 	Misscheduled daemonset.Reason = "Misscheduled"
 	// NoEligibleNode: no node is eligible, although the cluster has nodes
 	// Severity: Warning
-	// Facts: nodes, losing, staying, changed, number, before, eligible, fields
+	// Facts: nodes, losing, staying, changed, number, before, eligible, fields, nearest, excludedBy, selects, taints, labels
 	NoEligibleNode daemonset.Reason = "NoEligibleNode"
 	// NextRolloutStalls: no rollout is in progress, and a change of the template would not reach every node, as a
 	// simulation shows. The nodes are those that would use up the limit or stay without an available pod

@@ -18,6 +18,9 @@ func RefusedBy(message string) (by SubjectKind, name string) {
 	if strings.Contains(message, scopesUnmatched) {
 		return SubjectQuota, ""
 	}
+	if strings.Contains(message, noneOfSCC) {
+		return SubjectSCC, ""
+	}
 	for _, sign := range []struct {
 		before string
 		by     SubjectKind
@@ -51,6 +54,41 @@ var named = []struct {
 	{serviceAccount, regexp.MustCompile(`error looking up service account \S+: serviceaccount "([^"]+)" not found`)},
 	{"PriorityClass", regexp.MustCompile(`no PriorityClass with name (\S+) was found`)},
 	{"RuntimeClass", regexp.MustCompile(`RuntimeClass "([^"]+)" not found`)},
+}
+
+// noneOfSCC are words of OpenShift's admission for a pod that none of the
+// SecurityContextConstraints allows which its ServiceAccount may use.
+const noneOfSCC = "unable to validate against any security context constraint"
+
+// SCCWords returns words of OpenShift's admission from which a rejection is read.
+func SCCWords() (words []string) {
+	for _, v := range violations {
+		words = append(words, v.words)
+	}
+	return append(words, noneOfSCC)
+}
+
+// violations are words of OpenShift's admission for what a pod asks for and
+// SecurityContextConstraints do not allow, with the field of theirs that would.
+var violations = []struct{ words, field string }{
+	{"Host network is not allowed to be used", "allowHostNetwork"},
+	{"Host PID is not allowed to be used", "allowHostPID"},
+	{"Host IPC is not allowed to be used", "allowHostIPC"},
+	{"Host ports are not allowed to be used", "allowHostPorts"},
+	{"hostPath volumes are not allowed to be used", "allowHostDirVolumePlugin"},
+	{"Privileged containers are not allowed", "allowPrivilegedContainer"},
+	{"capability may not be added", "allowedCapabilities"},
+}
+
+// needsOfSCC returns the fields of SecurityContextConstraints that would allow a pod, by the message
+// that names what it violates.
+func needsOfSCC(message string) (fields []string) {
+	for _, v := range violations {
+		if strings.Contains(message, v.words) {
+			fields = append(fields, v.field)
+		}
+	}
+	return fields
 }
 
 // scopesUnmatched are words of the API server for a pod that needs a quota of its scope, such as

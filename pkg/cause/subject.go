@@ -21,6 +21,11 @@ type Subject struct {
 	Holder    string      `json:"holder"`    // who has it, such as the pod that uses the port, as `namespace/name`; empty if unknown
 }
 
+// OfBaseline reports whether pods violate the Pod Security level baseline of their namespace.
+func (s *Subject) OfBaseline() bool {
+	return s.Kind == SubjectPolicy && strings.HasPrefix(s.Name, "baseline")
+}
+
 // SubjectKind is a kind of Subject.
 type SubjectKind string
 
@@ -39,6 +44,7 @@ const (
 	SubjectQuota         SubjectKind = "Quota"         // a ResourceQuota
 	SubjectPolicy        SubjectKind = "Policy"        // the Pod Security level of the namespace
 	SubjectWebhook       SubjectKind = "Webhook"       // an admission webhook
+	SubjectSCC           SubjectKind = "SCC"           // the SecurityContextConstraints of OpenShift that a ServiceAccount may use
 	SubjectAPIServer     SubjectKind = "APIServer"     // the API server; its message says more
 	SubjectController    SubjectKind = "Controller"    // kube-controller-manager
 	SubjectStrategy      SubjectKind = "Strategy"      // `spec.updateStrategy`
@@ -81,6 +87,9 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 	case p.Code == FailedCreate:
 		s.Kind, s.Name = RejectedBy(f)
 		s.Node = ""
+		if s.Kind == SubjectSCC {
+			s.Namespace, s.Name = namespace, cmp.Or(cs.st.DaemonSet.Spec.Template.Spec.ServiceAccountName, "default")
+		}
 	case p.Code == ImagePullBackOff, p.Code == PullingImage:
 		s.Kind, s.Name = SubjectImage, f.Text("image")
 	case f.Yes("noRoutes"):

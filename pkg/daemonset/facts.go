@@ -75,6 +75,12 @@ type FactKeys struct {
 	Failures int    `json:"failures"` // how often a pod failed on the node, by the controller's events
 	Fault    string `json:"fault"`    // one of the [faults of an image](#faults-of-an-image)
 
+	// what excludes the nodes `nearest`: `NodeName`, the template names another node; `NodeSelector`, `NodeAffinity`,
+	// `Namespace`, their labels; `Taint`, a taint that the template does not tolerate; `NodeCondition`, a taint that
+	// comes and goes with a condition of the node; `NodeUnsuitable`, one of a node that is being removed, or runs no
+	// DaemonSet
+	ExcludedBy string `json:"excludedBy"`
+
 	// the field of the DaemonSet and its value, empty for `VanishedNodeInSurge`; for `NextRolloutStalls` the field
 	// that the limit is of: `maxUnavailable` or `maxSurge`; of the pod, what refers to an object: `env`, `envFrom`,
 	// `volumes`, `imagePullSecrets`
@@ -115,6 +121,10 @@ type FactKeys struct {
 	Last          time.Time `json:"last"`          // the last time
 	LastHeartbeat time.Time `json:"lastHeartbeat"` // when the kubelet last wrote the condition
 
+	// labels for which the template asks and that no node has: those of the nodeSelector for `NodeSelector`, one of
+	// each term for `NodeAffinity`; absent if each of them is on some node
+	Labels []string `json:"labels"`
+
 	// the pod takes longer to become ready than any other pod of the DaemonSet did
 	Late   bool   `json:"late"`
 	Lease  string `json:"lease"`  // what the Lease of kube-controller-manager says: `Alive` or `Expired`; absent if it was not read
@@ -139,6 +149,12 @@ type FactKeys struct {
 	Name   string   `json:"name"`
 	Missed bool     `json:"missed"` // the version is known not to notice that a taint came or went; otherwise absent
 	Names  []string `json:"names"`  // of ControllerRevisions
+
+	// the nodes that fail the fewest rules of placement, sorted by name
+	Nearest []string `json:"nearest"`
+
+	// the fields of SecurityContextConstraints that would allow the pod, as the message says: `allowHostNetwork`
+	Needs []string `json:"needs"`
 
 	// of the new pods, how many have this problem; in a verdict, how many have a failing container
 	NewFailing int `json:"newFailing"`
@@ -186,7 +202,7 @@ type FactKeys struct {
 	PersistentVolume string `json:"persistentVolume"`
 	Plugin           string `json:"plugin"`   // the scheduler's [plugin](#plugins-of-the-scheduler) that rejects the node
 	Pods             int    `json:"pods"`     // how many pods are old; in a note, how many it is about
-	Platform         string `json:"platform"` // an operating system or an architecture: `linux`, `arm64`
+	Platform         string `json:"platform"` // of nodes, an operating system, an architecture, or both: `linux`, `arm64`, `linux/arm64`
 
 	// operating systems or architectures: of the nodes on which a pod is available, or of the eligible ones
 	Platforms  []string `json:"platforms"`
@@ -231,6 +247,10 @@ type FactKeys struct {
 	Starts       int       `json:"starts"`       // how many other pods were ready within `slowestStart` of their creation
 	Status       string    `json:"status"`       // of the Ready condition of the node: `False` or `Unknown`
 
+	// the fields by which the template picks some of the nodes, not counting the operating system and the
+	// architecture: `nodeSelector`, `affinity`
+	Selects []string `json:"selects"`
+
 	// on how many nodes a pod stays although no node is eligible, also when what is in progress has finished; the
 	// next rollout deletes it
 	Staying int  `json:"staying"`
@@ -246,6 +266,10 @@ type FactKeys struct {
 	Terminating bool   `json:"terminating"` // every pod on the node is terminating already; otherwise absent
 	Terms       int    `json:"terms"`       // how many terms the node affinity has
 	To          int    `json:"to"`          // the number that the revision gets
+
+	Taints []string `json:"taints"` // that the template does not tolerate, each as `taint`
+
+	Topmost bool `json:"topmost"` // no pod on the node has a lower priority than system-node-critical; otherwise absent
 
 	// `ManagedFields`: they hold the time. `Order`: revisions with lower numbers are younger
 	Told        string `json:"told"`

@@ -314,6 +314,43 @@ func sortedTaints(taints []corev1.Taint) []corev1.Taint {
 	return out
 }
 
+// Selects names the fields of the template that pick some of the nodes: nodeSelector and
+// affinity. The operating system and the architecture pick none, and neither does an affinity
+// that only excludes nodes.
+func (p *Placement) Selects() (fields []string) {
+	if slices.ContainsFunc(p.keys, func(key string) bool { return !slices.Contains(platformLabels, key) }) {
+		fields = append(fields, string(RuleNodeSelector))
+	}
+	picks := func(r requirement) bool { return r.positive() && !slices.Contains(platformLabels, r.expr.Key) }
+	if p.hasAffinity && !slices.ContainsFunc(p.terms, func(t term) bool { return !slices.ContainsFunc(t, picks) }) {
+		fields = append(fields, "affinity")
+	}
+	return fields
+}
+
+// platformLabels are the labels of a node for its operating system and its architecture.
+var platformLabels = []string{corev1.LabelOSStable, corev1.LabelArchStable, "beta.kubernetes.io/os", "beta.kubernetes.io/arch"}
+
+// positive reports whether a requirement asks for a label.
+func (r *requirement) positive() bool {
+	return r.match != nil && !r.field && r.expr.Operator != corev1.NodeSelectorOpNotIn && r.expr.Operator != corev1.NodeSelectorOpDoesNotExist
+}
+
+// Unmet returns, for each term of the required node affinity, the first requirement for a label
+// that none of the nodes meets. It returns nil if a term has none.
+func (p *Placement) Unmet(nodes []*corev1.Node) (unmet []corev1.NodeSelectorRequirement) {
+	for _, t := range p.terms {
+		i := slices.IndexFunc(t, func(r requirement) bool {
+			return r.positive() && !slices.ContainsFunc(nodes, r.meets)
+		})
+		if i < 0 {
+			return nil
+		}
+		unmet = append(unmet, t[i].expr)
+	}
+	return unmet
+}
+
 // Decide returns whether the node should run the pod, and whether one that is
 // there may stay: the controller's NodeShouldRunDaemonPod.
 //

@@ -69,14 +69,17 @@ const (
 	AdviseFreeNode AdviceCode = "FreeNode" // free what the nodes lack: disk, memory or process IDs
 	// AdviseRepairBeforeRollout: nothing is urgent, but the nodes have to be repaired before the next rollout
 	AdviseRepairBeforeRollout AdviceCode = "RepairBeforeRollout"
-	// AdviseTolerate: nothing is urgent, but a rollout deletes the pods of these nodes for good, unless the template
-	// tolerates their taints
+	// AdviseTolerate: the template has to tolerate the taints of these nodes: otherwise no node is eligible, or a
+	// rollout deletes their pods for good, which is not urgent
 	AdviseTolerate AdviceCode = "Tolerate"
+	// AdviseCompareLabels: no node has the labels that the template asks for: find out whether the nodes or the template
+	// are wrong
+	AdviseCompareLabels AdviceCode = "CompareLabels"
 )
 
 // AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseRefresh, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseWaitForImage, AdviseMemory, AdviseConfig, AdviseCorrectTemplate, AdviseInjector, AdviseFreeNode, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseAwaitNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
+	AdviseControlPlane, AdviseRefresh, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseWaitForImage, AdviseMemory, AdviseConfig, AdviseCorrectTemplate, AdviseInjector, AdviseFreeNode, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseAwaitNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseCompareLabels, AdviseLookAhead, AdviseWait,
 }
 
 // advice returns what to do first, for each kind of problem of a summary once, in the
@@ -152,7 +155,8 @@ func (e *Explanation) advise(problems []*Problem, canWait bool) []Advice {
 		case i < 0:
 			i, out = len(out), append(out, Advice{Code: code, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}})
 		}
-		out[i].Nodes = sorted(append(out[i].Nodes, p.Nodes...))
+		nearest, _ := p.Facts["nearest"].([]string) // of NoEligibleNode, which has no other
+		out[i].Nodes = sorted(append(append(out[i].Nodes, p.Nodes...), nearest...))
 		if !slices.Contains(out[i].Problems, p.Code) {
 			out[i].Problems = append(out[i].Problems, p.Code)
 		}
@@ -187,10 +191,10 @@ func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 	case p.Blame.Who == cause.WhoChange && e.solves(remedy.RollBack, p):
 		return AdviseRollBack
 	case p.Code == cause.NoEligibleNode:
-		return AdviseCorrectTemplate
+		return e.adviceForNone(p)
 	case e.solves(remedy.DeletePods, p):
 		return AdviseDeletePods
-	case p.Blame.Who == cause.WhoNodeProperty && p.Common != nil && p.Common.OfPlatform():
+	case p.Blame.Who == cause.WhoNodeProperty && p.Common != nil && p.Common.OfPlatform(), p.Blame.Who == cause.WhoTemplate && p.NotBuilt():
 		return AdvisePublishImage
 	case p.Code == cause.VirtualNode:
 		return AdviseExcludeNodes
@@ -202,6 +206,22 @@ func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 		return AdviseFreePort
 	}
 	return cmp.Or(adviceBy[p.Blame.Who], adviceOn[p.Code], AdviseReadEvents)
+}
+
+// adviceForNone returns what to do first where no node is eligible.
+func (e *Explanation) adviceForNone(p *Problem) AdviceCode {
+	by := p.Facts["excludedBy"]
+	switch {
+	case by == cause.ExcludedForGood:
+		return ""
+	case p.Blame.Who == cause.WhoNode:
+		return AdviseRepairNodes
+	case p.Blame.Who != cause.WhoChange && e.solves(remedy.Tolerate, p):
+		return AdviseTolerate
+	case p.Blame.Who != cause.WhoChange && (by == cause.ExcludedByLabels || by == cause.ExcludedByAffinity):
+		return AdviseCompareLabels
+	}
+	return AdviseCorrectTemplate
 }
 
 // solves reports whether a remedy with a code helps against a problem.

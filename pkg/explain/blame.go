@@ -37,6 +37,8 @@ func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
 		b = cause.Blame{Who: cause.WhoNode, Certainty: cause.Certain}
 	case p.Code == cause.NoEligibleNode && p.Facts["changed"] == cause.ChangedTemplate:
 		b = cause.Blame{Who: cause.WhoChange, Certainty: cause.Likely, Revision: int64(p.Facts.Int("number"))}
+	case p.Code == cause.NoEligibleNode:
+		b = ofPlacement(p.Facts)
 	case p.Code == StaleStatus && g.st.DaemonSet.DeletionTimestamp != nil: // its controller writes none then
 		return nil
 	case ofController(p):
@@ -46,6 +48,21 @@ func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
 	}
 	b.Touched = []template.Path{}
 	return &b
+}
+
+// ofPlacement says whose fault it is that no node is eligible, which no change of the template
+// explains. A template that selects nodes by their labels is meant for these, so it lacks the
+// toleration of their taint; unless a pod is there, which was before the taint. Whether nodes or
+// template are wrong about a label is unknown.
+func ofPlacement(f daemonset.Facts) cause.Blame {
+	selects, _ := f["selects"].([]string)
+	switch by := f["excludedBy"]; {
+	case by == cause.ExcludedByCondition, by == cause.ExcludedForGood:
+		return cause.Blame{Who: cause.WhoNode, Certainty: cause.Certain}
+	case by == cause.ExcludedByNodeName, by == cause.ExcludedByTaint && len(selects) > 0 && f.Int("staying")+f.Int("losing") == 0:
+		return cause.Blame{Who: cause.WhoTemplate, Certainty: cause.Likely}
+	}
+	return cause.Blame{Who: cause.WhoUnknown, Certainty: cause.Unsure}
 }
 
 // ofController reports whether a problem is that the controller does not act.

@@ -5,9 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // TestNodesOrRollout: whether nodes that are down were so before the rollout, which began
@@ -70,6 +76,87 @@ pods: {"n[1-3] 7": {}, "n4 %s": {%s}}
 			}
 			if strings.Join(got, "; ") != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestPlacementBlame: whose fault it is that no node is eligible, which no revision explains.
+func TestPlacementBlame(t *testing.T) {
+	selects := func(value string) dstest.Option {
+		return dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Revisions = nil
+			s.DaemonSet.Spec.Template.Spec.NodeSelector = map[string]string{"pool": value}
+			for i := range s.Nodes {
+				s.Nodes[i].Labels["pool"] = "a"
+			}
+		})
+	}
+	taint := func(key string) dstest.Option {
+		return dstest.Node("n0", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: key, Effect: corev1.TaintEffectNoSchedule}} })
+	}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string
+		why     string
+	}{
+		{"!-", []dstest.Option{selects("a")}, "Template Likely", "the template picks a pool, and does not tolerate its taint"},
+		{"!-", nil, "Unknown Unknown", "it picks none: whether it should run there is open"},
+		{"!N", []dstest.Option{selects("a")}, "Unknown Unknown", "a pod is there, which was before the taint"},
+		{"-", []dstest.Option{selects("b")}, "Unknown Unknown", "the node lacks a label, or the template asks for a wrong one"},
+		{"-", []dstest.Option{taint(corev1.TaintNodeNotReady)}, "Node Certain", "the node is not ready"},
+		{"-", []dstest.Option{taint("ToBeDeletedByClusterAutoscaler")}, "Node Certain", "the node is being removed"},
+		{"-", []dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.NodeName = "x" }), dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions = nil })},
+			"Template Likely", "the template names another node"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			_, e := explanation(t, dstest.State(tt.grid, tt.options...), explain.Options{})
+			p := e.Has(cause.NoEligibleNode)
+			if p == nil || p.Blame == nil {
+				t.Fatalf("%+v", p)
+			}
+			if got := fmt.Sprint(p.Blame.Who, " ", p.Blame.Certainty); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestTaintedButSelected: which nodes that the template picks have a taint that is worth a word.
+// Beside n0, which runs the pod, there is n1.
+func TestTaintedButSelected(t *testing.T) {
+	for _, tt := range []struct {
+		grid  string
+		label string // by which the template picks nodes
+		taint string // of n1
+		want  string
+		why   string
+	}{
+		{"N -", "pool", "dedicated", "[n1]", "another node of the pool"},
+		{"N -", "kubernetes.io/os", "dedicated", "[]", "every node has an operating system"},
+		{"N -", "", "dedicated", "[]", "the template picks none"},
+		{"N -", "pool", "node-role.kubernetes.io/control-plane", "[]", "a control plane is meant to be left out"},
+		{"N -", "pool", "node.kubernetes.io/not-ready", "[]", "and so is a node that is not ready"},
+		{"N -", "pool", "ToBeDeletedByClusterAutoscaler", "[]", "or is being removed"},
+		{"N N", "pool", "dedicated", "[]", "a pod that is there is misscheduled, which says it"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid)
+			for i := range s.Nodes {
+				s.Nodes[i].Labels["pool"], s.Nodes[i].Labels["kubernetes.io/os"] = "a", "a"
+			}
+			if tt.label != "" {
+				s.DaemonSet.Spec.Template.Spec.NodeSelector = map[string]string{tt.label: "a"}
+			}
+			s.Nodes[1].Spec.Taints = []corev1.Taint{{Key: tt.taint, Effect: corev1.TaintEffectNoSchedule}}
+			_, e := explanation(t, s, explain.Options{})
+			nodes := []string{}
+			if p := e.Has(explain.TaintedButSelected); p != nil {
+				nodes = p.Nodes
+			}
+			if got := fmt.Sprint(nodes); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
 	}

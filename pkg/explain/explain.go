@@ -42,9 +42,8 @@ type Explanation struct {
 	// could be read
 	Advice []Advice `json:"advice"`
 
-	// what a person can do, the best first: each was simulated, except `Tolerate`, `Refresh`, and
-	// `RemoveNode` where the DaemonSet is being deleted. A rollback and a higher limit are among them also where they
-	// do not help
+	// what a person can do, the best first: each was simulated, except `Refresh` and `RemoveNode` where the
+	// DaemonSet is being deleted. A rollback and a higher limit are among them also where they do not help
 	Remedies []remedy.Remedy `json:"remedies"`
 
 	// the numbers once nothing changes by itself any more; nil if there is nothing to wait for, and if it is unknown

@@ -204,7 +204,7 @@ func TestProblems(t *testing.T) {
 		{"!N !N", []dstest.Option{reports(nil), dstest.Node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/gone", Effect: corev1.TaintEffectNoExecute})
 		})}, []explain.Problem{
-			{Code: cause.NoEligibleNode, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Facts: facts{"nodes": 2, "losing": 0, "staying": 1, "changed": "NotTemplate"}},
+			{Code: cause.NoEligibleNode, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Facts: facts{"nodes": 2, "losing": 0, "staying": 1, "changed": "NotTemplate", "nearest": []string{"n0"}, "excludedBy": "Taint", "selects": []string{}, "taints": []string{"dedicated:NoSchedule"}}},
 			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
 			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},

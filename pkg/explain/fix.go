@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// Fixes returns the remedies that help, the best first, without tolerations where something is
-// wrong that is urgent.
+// Fixes returns the remedies that help, the best first, without tolerations that keep pods where
+// something is wrong that is urgent.
 func (e *Explanation) Fixes() []remedy.Remedy {
 	urgent := func(p *Problem) bool { return p.Code == cause.Misscheduled && p.Severity == cause.SeverityWarning }
 	return slices.DeleteFunc(remedy.Offered(e.Remedies), func(r remedy.Remedy) bool {
-		return r.Code == remedy.Tolerate && !slices.ContainsFunc(e.Matters(), urgent)
+		return r.Code == remedy.Tolerate && !slices.Contains(r.Problems, cause.NoEligibleNode) && !slices.ContainsFunc(e.Matters(), urgent)
 	})
 }
 

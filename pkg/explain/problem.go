@@ -202,9 +202,11 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 	if none := cause.NoneEligible(g.st, g.outlook.Lost); none != nil {
 		facts, since := cause.NoneEligibleSince(g.st)
 		maps.Copy(none.Facts, facts)
+		maps.Copy(none.Facts, cause.NoneEligibleFor(g.st))
 		none.Since = since
 		found = append(found, cause.On{Cause: none})
 	}
+	found = append(found, g.taintedButSelected()...)
 	found = append(found, g.nextRollout()...)
 	if err := g.next.Error; err != nil {
 		found = append(found, cause.On{Node: err.Node, Cause: &cause.Cause{Code: err.Code, Severity: cause.SeverityError, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}}})
@@ -240,6 +242,31 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 	}
 	return found
 }
+
+// taintedButSelected is that the template picks nodes without a pod by their labels, and does not
+// tolerate their taint.
+func (g *given) taintedButSelected() (found []cause.On) {
+	selects := g.st.Placement.Selects()
+	if len(selects) == 0 || g.st.Desired == 0 || g.st.DaemonSet.DeletionTimestamp != nil {
+		return nil
+	}
+	for i := range g.st.Nodes {
+		n := &g.st.Nodes[i]
+		if !n.Exists || len(n.Pods) > 0 || n.ShouldRun.Reason != daemonset.TaintNotTolerated {
+			continue
+		}
+		if slices.Contains(controlPlane, n.ShouldRun.Facts.Text("key")) || len(g.tolerable(n)) == 0 {
+			continue
+		}
+		f := maps.Clone(n.ShouldRun.Facts)
+		f["selects"] = selects
+		found = append(found, cause.On{Node: n.Name, Cause: &cause.Cause{Code: TaintedButSelected, Severity: cause.SeverityInfo, Facts: f}})
+	}
+	return found
+}
+
+// controlPlane are the keys of the taints that keep workloads off a control plane.
+var controlPlane = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
 
 // nextRollout is that the next rollout would stall, on the nodes that stop it.
 func (g *given) nextRollout() (found []cause.On) {

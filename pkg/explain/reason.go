@@ -57,6 +57,11 @@ const (
 	// Severity: Warning
 	// Facts: revisions, relabelled, number
 	DuplicateRevisions daemonset.Reason = "DuplicateRevisions"
+	// TaintedButSelected: the template picks the node by its labels, and does not tolerate its taint, although other
+	// nodes are eligible. Taints of a control plane, of node conditions and of nodes that are being removed do not count
+	// Severity: Info
+	// Facts: taint, key, value, effect, others, selects
+	TaintedButSelected daemonset.Reason = "TaintedButSelected"
 	// StaleStatus: the reported numbers are not what the controller's rules compute, although nothing changed for 30
 	// seconds
 	// Severity: Warning
@@ -136,7 +141,7 @@ var problemOrder = []daemonset.Reason{
 	// a pod is not assigned to any node; the controller ignores it
 	// Severity: Warning
 	daemonset.NoTargetNode,
-	cause.Misscheduled, StaleStatus,
+	cause.Misscheduled, TaintedButSelected, StaleStatus,
 	DisruptionBudgetIgnored,
 }
 
@@ -144,5 +149,5 @@ var problemOrder = []daemonset.Reason{
 // daemonset.Reasons.
 var Reasons = slices.Concat(cause.Reasons, []daemonset.Reason{
 	HasPod, Ready, UpToDate, OutOfDate,
-	GenerationNotObserved, SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, DuplicateRevisions, Adopt, Foreign, StaleStatus, Moving,
+	GenerationNotObserved, SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, DuplicateRevisions, Adopt, Foreign, TaintedButSelected, StaleStatus, Moving,
 })

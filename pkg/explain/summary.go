@@ -188,7 +188,7 @@ func (e *Explanation) Listed() (rows, notes []*Problem) {
 		p := &e.Problems[i]
 		switch {
 		case p.Code == OnDeleteOutdated && e.Verdict.Code == AwaitingDelete:
-		case p.Severity == cause.SeverityInfo && p.Count == 0, p.Code == cause.NextRolloutStalls, p.Code == Adopt:
+		case p.Severity == cause.SeverityInfo && p.Count == 0, p.Code == cause.NextRolloutStalls, p.Code == Adopt, p.Code == TaintedButSelected:
 			notes = append(notes, p)
 		default:
 			rows = append(rows, p)

@@ -220,9 +220,9 @@ func TestOutcome(t *testing.T) {
 		{"Ot O", []dstest.Option{endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 Terminating", "on a healthy node something else holds the pod"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), refused()}, "Stalls (FailedCreate): 0 steps, 0 replaced, 2 left, 0 worst", "a surge whose creates are refused"},
 		{"O O O O", []dstest.Option{down("n1"), down("n2")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 3 left, 1 worst, at worst; n1 NodeNotReady; RepairNodes=2; RaiseMaxUnavailable=3", "at worst the second dead node goes next"},
-		{"!o O", []dstest.Option{down("n0"), max("2")}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst, 1 dropped; RepairNodes=1; Tolerate=", "a dead node that should not run the pod lacks none"},
-		{"!O !O", []dstest.Option{max("10%")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 0 worst", "a limit that would let it remove all pods is no way out"},
-		{"!o !o O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 1 left, 0 worst, 2 dropped; n0 NodeNotReady; n1 NodeNotReady; RepairNodes=2; Tolerate=", "a limit is not bounded by desired"},
+		{"!o O", []dstest.Option{down("n0"), max("2")}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst, 1 dropped; RepairNodes=1", "a dead node that should not run the pod lacks none"},
+		{"!O !O", []dstest.Option{max("10%")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 0 worst; Tolerate=", "a limit that would let it remove all pods is no way out, and a toleration is one"},
+		{"!o !o O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 1 left, 0 worst, 2 dropped; n0 NodeNotReady; n1 NodeNotReady; RepairNodes=2", "a limit is not bounded by desired"},
 
 		{"O O", []dstest.Option{max("x")}, `Stalls (InvalidBudget): 0 steps, 0 replaced, 2 left, 0 worst`, "a limit that cannot be resolved"},
 		{"~O O", []dstest.Option{dstest.MaxSurge("1"), max("0")}, "Completes: 1 steps, 1 replaced, 0 left, 0 worst; DeletePods=", "a step that fails until the pod of a vanished node is collected"},

@@ -222,7 +222,8 @@ func (p *Plan) end() daemonset.Counts {
 
 // TestHelps is a law: each remedy that helps, planned as a change of its own, completes, or ends
 // with fewer nodes without an available pod, takes no pod from a node that has one, and on the way
-// never leaves more nodes without one than now and the limit. The smallest limit is the smallest.
+// never leaves more nodes without one than now and the limit, or than are eligible then and have
+// none now. The smallest limit is the smallest.
 func TestHelps(t *testing.T) {
 	offered, lost := map[remedy.Code]int{}, 0
 	ten := []time.Duration{10 * time.Second}
@@ -268,7 +269,11 @@ func TestHelps(t *testing.T) {
 			if !completes && len(left) >= without || after.Outcome.FurtherHolders > 0 {
 				t.Errorf("seed %d, %v: %s\n%s", seed, r, short(&after.Outcome), dstest.Describe(s))
 			}
-			if most := without + max(1, st.Limit()); after.Outcome.Worst > most {
+			eligible := without
+			if made, err := whatif.Make(st, change); r.Code == remedy.Tolerate && err == nil { // more nodes are
+				eligible = max(without, (&way{st: made.State, a: now.a}).unserved(served))
+			}
+			if most := eligible + max(1, st.Limit()); after.Outcome.Worst > most {
 				t.Errorf("seed %d, %v: %d nodes without an available pod, more than %d", seed, r, after.Outcome.Worst, most)
 			}
 			if diff := cmp.Diff(r.Effect.Left, left); diff != "" {
@@ -302,7 +307,7 @@ func TestHelps(t *testing.T) {
 	if lost < cases.Least(5) {
 		t.Errorf("only %d nodes lose their pod with a remedy", lost)
 	}
-	if offered[remedy.RaiseMaxUnavailable] < cases.Least(5) || offered[remedy.RemoveNode] < cases.Least(5) || offered[remedy.RepairNodes] < cases.Least(2) {
+	if offered[remedy.RaiseMaxUnavailable] < cases.Least(5) || offered[remedy.RemoveNode] < cases.Least(5) || offered[remedy.RepairNodes] < cases.Least(2) || offered[remedy.Tolerate] < cases.Least(20) {
 		t.Errorf("too few were offered: %v", offered)
 	}
 }
@@ -329,6 +334,8 @@ func changeFor(t *testing.T, r *remedy.Remedy) *whatif.Change {
 	case remedy.RollBack:
 		to := int64(numberIn(r.Value))
 		return &whatif.Change{ToRevision: &to}
+	case remedy.Tolerate:
+		return &whatif.Change{Tolerations: r.Tolerations}
 	case remedy.RepairNodes:
 		return &whatif.Change{} // of the nodes as they are then
 	}

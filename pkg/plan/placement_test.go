@@ -163,8 +163,8 @@ func TestStaysTerminating(t *testing.T) {
 	}{
 		{"!o !o", all, nil, "Stalls (Terminating): 1 steps, 0 replaced, 0 left, 0 worst, 2 dropped; n0 NodeNotReady; n1 NodeNotReady", "no kubelet is left"},
 		{"o o", all, nil, "Stalls (Terminating): 1 steps, 2 replaced, 0 left, 2 worst; n0 NodeNotReady; n1 NodeNotReady; RepairNodes=2", "nor where the nodes are eligible"},
-		{"!o !o", []dstest.Option{down("n0")}, nil, "Stalls (Terminating): 1 steps, 0 replaced, 0 left, 0 worst, 2 dropped; n0 NodeNotReady", "one pod ends, and one does not"},
-		{"o !o N", []dstest.Option{down("n1")}, nil, "Completes: 1 steps, 1 replaced, 0 left, 1 worst, 1 dropped; RepairNodes=1; Tolerate=", "the nodes that should run the pod do"},
+		{"!o !o", []dstest.Option{down("n0")}, nil, "Stalls (Terminating): 1 steps, 0 replaced, 0 left, 0 worst, 2 dropped; n0 NodeNotReady; Tolerate=?", "one pod ends, and one does not"},
+		{"o !o N", []dstest.Option{down("n1")}, nil, "Completes: 1 steps, 1 replaced, 0 left, 1 worst, 1 dropped; RepairNodes=1", "the nodes that should run the pod do"},
 		{"N N", all, selector, "RemovesAllPods: 0 steps, 0 replaced, 0 left, 0 worst", "a typo in a selector is no rollout"},
 		{"!Ot !Ot", all, nil, "NothingToDo: 0 steps, 0 replaced, 0 left, 0 worst", "they are deleted already"},
 	} {

@@ -285,7 +285,7 @@ type Outcome struct {
 	// how many more nodes end like the holders; the controller picks them at random
 	FurtherHolders int `json:"furtherHolders"`
 
-	// what a person can do, the best first: each was simulated, except `Tolerate`, `Refresh`, and `RemoveNode` where the
+	// what a person can do, the best first: each was simulated, except `Refresh` and `RemoveNode` where the
 	// DaemonSet is being deleted
 	Remedies []remedy.Remedy `json:"remedies"`
 }

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -29,7 +30,7 @@ type weighing struct {
 }
 
 // remedies returns what a person can do about the rollout, or about pods that fail without one,
-// the best first: each was simulated, except `Tolerate` and `Refresh`. A rollback and a higher
+// the best first: each was simulated, except `Refresh`. A rollback and a higher
 // limit are among them also where they do not help. There are none where nothing is wrong.
 func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
 	g := &weighing{way: w, stalled: stalled, ends: o, served: w.served(), out: []remedy.Remedy{}}
@@ -212,10 +213,13 @@ func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcom
 	if r.Code == remedy.RollBack && g.st.History.Cut && !there { // it would only not be made
 		r.Problems, r.Ends = []daemonset.Reason{}, []cause.Subject{}
 	}
-	if cause.NoneEligible(g.st, nil) != nil && run.st.Desired > 0 {
+	if cause.NoneEligible(g.st, nil) != nil && len(left)+o.FurtherHolders < run.st.Desired {
 		r.Problems = append(r.Problems, cause.NoEligibleNode)
 	}
 	if r.Code == remedy.RepairNodes && slices.ContainsFunc(r.Nodes, func(name string) bool { n := g.st.Node(name); return n != nil && n.Membership().Misscheduled }) {
+		r.Problems = append(r.Problems, cause.Misscheduled)
+	}
+	if r.Code == remedy.Tolerate && g.st.Desired > 0 && !left.HasAny(r.Nodes...) { // the nodes then keep a pod
 		r.Problems = append(r.Problems, cause.Misscheduled)
 	}
 	for n := range left {
@@ -299,20 +303,17 @@ func (g *weighing) deletions() {
 	}
 }
 
-// tolerate keeps the pods of nodes whose taint came after them: a rollout would delete them
-// for good.
+// tolerate adds tolerations to the template, for nodes whose taint came after their pod, which a
+// rollout would delete for good; or where no node is eligible, for the nearest ones.
 func (g *weighing) tolerate() {
-	if g.st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType || g.st.Desired == 0 {
-		return
+	nodes := g.stranded()
+	if cause.NoneEligible(g.st, nil) != nil {
+		nodes, _ = cause.NoneEligibleFor(g.st)["nearest"].([]string)
 	}
 	r := remedy.New(remedy.Tolerate, "")
-	for i := range g.st.Nodes {
-		n := &g.st.Nodes[i]
-		if n.Object == nil || !n.Membership().Misscheduled || !n.MayStay.OK || !running(n) {
-			continue
-		}
+	for _, name := range nodes {
 		var tolerations []corev1.Toleration
-		for _, c := range g.st.Placement.Remedies(n.Object) {
+		for _, c := range g.st.Placement.Remedies(g.st.Node(name).Object) {
 			if c.Toleration == nil {
 				tolerations = nil
 				break
@@ -320,15 +321,28 @@ func (g *weighing) tolerate() {
 			tolerations = append(tolerations, *c.Toleration)
 		}
 		if len(tolerations) > 0 {
-			r.Nodes, r.Tolerations = append(r.Nodes, n.Name), append(r.Tolerations, tolerations...)
+			r.Nodes, r.Tolerations = append(r.Nodes, name), append(r.Tolerations, tolerations...)
 		}
 	}
 	if len(r.Nodes) == 0 {
 		return
 	}
 	slices.Sort(r.Nodes)
-	r.Tolerations, r.Worth, r.Problems = daemonset.Fewest(r.Tolerations), remedy.Helps, []daemonset.Reason{cause.Misscheduled}
-	g.out = append(g.out, r)
+	r.Tolerations = daemonset.Fewest(r.Tolerations)
+	g.try(r, whatif.Change{Tolerations: r.Tolerations})
+}
+
+// stranded returns the nodes that are not eligible, and keep their pod until a rollout deletes it.
+func (g *weighing) stranded() (nodes []string) {
+	if g.st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
+		return nil
+	}
+	for i := range g.st.Nodes {
+		if n := &g.st.Nodes[i]; n.Object != nil && n.Membership().Misscheduled && n.MayStay.OK && running(n) {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	return nodes
 }
 
 // noQuota reports whether pods are rejected because no ResourceQuota admits their PriorityClass.
@@ -381,10 +395,10 @@ func (g *weighing) acts() {
 	})
 	act(remedy.FreePort, "", 0, func(p *cause.Problem) bool { return p.Subject.Kind == cause.SubjectHostPort && !ofStrategy(*p) })
 	act(remedy.LowerRequest, "", 0, func(p *cause.Problem) bool {
-		return p.Subject.Kind == cause.SubjectNodeResource && p.Subject.Name != "pods" && (p.Facts.Yes("beyond") || who(cause.WhoChange)(p))
+		return p.Subject.Kind == cause.SubjectNodeResource && p.Subject.Name != "pods" && (p.Facts.Yes("beyond") || who(cause.WhoChange)(p) || who(cause.WhoOtherWorkload)(p) && leavesSome(p))
 	})
 	act(remedy.AskOwner, "", 0, func(p *cause.Problem) bool {
-		return who(cause.WhoInjection)(p) || p.Subject.Kind == cause.SubjectWebhook || p.Subject.Kind == cause.SubjectPolicy
+		return who(cause.WhoInjection)(p) || slices.Contains([]cause.SubjectKind{cause.SubjectWebhook, cause.SubjectPolicy, cause.SubjectSCC}, p.Subject.Kind)
 	})
 	act(remedy.CorrectTemplate, "", 0, func(p *cause.Problem) bool {
 		return who(cause.WhoTemplate)(p) && p.Blame.Revision == 0 || noQuota(p) || who(cause.WhoChange)(p) && p.Blame.Certainty == cause.Certain
@@ -395,10 +409,16 @@ func (g *weighing) acts() {
 		if p.Code == cause.FailedCreate && p.Subject.Kind == cause.SubjectQuota && !noQuota(p) {
 			act(remedy.RaiseQuota, p.Subject.Name, cause.QuotaNeeds(p.Facts.Text("message"), g.lacking()), func(of *cause.Problem) bool { return of == p })
 		}
-		if p.Common != nil && p.Common.OfPlatform() && p.Blame != nil && p.Blame.Who == cause.WhoNodeProperty {
+		if p.Blame != nil && (p.Common != nil && p.Common.OfPlatform() && p.Blame.Who == cause.WhoNodeProperty || p.Blame.Who == cause.WhoTemplate && p.NotBuilt()) {
 			act(remedy.PublishImage, g.a.causes.Platform(p.Nodes), 0, func(of *cause.Problem) bool { return of == p })
 		}
 	}
+}
+
+// leavesSome reports whether other pods are known to leave a part of what the pod requests.
+func leavesSome(p *cause.Problem) bool {
+	free, err := resource.ParseQuantity(p.Facts.Text("free"))
+	return err == nil && !free.IsZero()
 }
 
 // virtual keeps the pod off nodes that run no pods of DaemonSets.

@@ -436,7 +436,7 @@ var sentences = sync.OnceValue(func() (s struct {
 		}
 		all = append(all, pattern)
 	}
-	for _, words := range slices.Concat(cause.OtherPlatforms(), cause.RegistryFailures()) {
+	for _, words := range slices.Concat(cause.OtherPlatforms(), cause.RegistryFailures(), cause.SCCWords()) {
 		all = append(all, "(?i:"+regexp.QuoteMeta(words)+")")
 	}
 	s.pattern = regexp.MustCompile(strings.Join(all, "|"))
