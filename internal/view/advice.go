@@ -22,7 +22,7 @@ import (
 // advices say what to do first. A word in brackets is the label to follow.
 var advices = map[explain.AdviceCode][]string{
 	explain.AdviseWait:       {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
-	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "{fails=true}delete the {count?pod that fails|pods that fail} (Fix): revision {current} works", "{old=1}nothing is urgent; when it suits, delete the old pod (Continue)", "nothing is urgent; when it suits, delete the {old:old pod}, one after the other (Continue)"},
+	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "{fails=true}{works=0}delete the {count?pod that fails|pods that fail} (Fix): nothing shows that revision {current} fails", "{fails=true}delete the {count?pod that fails|pods that fail} (Fix): revision {current} works", "{old=1}nothing is urgent; when it suits, delete the old pod (Continue)", "nothing is urgent; when it suits, delete the {old:old pod}, one after the other (Continue)"},
 	explain.AdviseRollBack: {"{problem=NoEligibleNode}{back}, or correct [the {fields} of ]the template",
 		"{logs=true}{works=0}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{logs=true}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}",
 		"{works=0}{back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{back}",
@@ -82,7 +82,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 	}
 	for i, d := range advice {
 		first := slices.Concat(d.Problems, []daemonset.Reason{""})[0]
-		f := daemonset.Facts{"problem": string(first), "verdict": string(a.e.Verdict.Code), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)", "inPlan": a.inPlan, "goesBack": a.goesBack, "fails": d.Code == explain.AdviseDeletePods && cause.OfContainer(first), "current": a.current()}
+		f := daemonset.Facts{"problem": string(first), "verdict": string(a.e.Verdict.Code), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)", "inPlan": a.inPlan, "goesBack": a.goesBack, "fails": d.Code == explain.AdviseDeletePods && cause.OfContainer(first), "current": a.current(), "works": a.works()}
 		switch n := len(d.Nodes); {
 		case n > 3:
 			f["where"] = fmt.Sprintf("the %d nodes", n)

@@ -39,7 +39,7 @@ func (a *answer) solutions() {
 			a.fix(&f, map[bool]string{true: "or, "}[n > 0])
 		}
 		if len(part.Problems) > 0 && len(a.e.Advice) > 0 && (part.As > 0 || len(part.Fixes) == 0) {
-			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count, "limited": part.Problems[0].Facts["limited"] != false}, otherFixes...))
+			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count, "named": part.Problems[0].Facts["kind"] != nil, "limited": part.Problems[0].Facts["limited"] != false}, otherFixes...))
 		}
 	}
 	if !a.inPlan && slices.ContainsFunc(a.e.Advice, func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
@@ -72,7 +72,7 @@ func (a *answer) placementCheck(f daemonset.Facts) screen.Command {
 // otherFixes say what solves a problem that the rollback of another part solves too.
 var otherFixes = []string{
 	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m)[; if not, roll back, as in {as}]",
-	"{code=ContainerConfig}the {pods?pod starts by itself|pods start by themselves} when that object exists[; if not, roll back, as in {as}]",
+	"{code=ContainerConfig}{named=true}the {pods?pod starts by itself|pods start by themselves} when that object exists[; if not, roll back, as in {as}]",
 	"{code=OOMKilled}{limited=true}raise the memory limit in the template[, or roll back, as in {as}]",
 	"{as=0}",
 	"if revision {revision} is at fault: roll back, as in {as}",

@@ -177,7 +177,7 @@ var meanings = map[daemonset.Reason][]string{
 	cause.FailedMount:       {"{missing}"},
 	cause.ContainerCreating: {container + " has not started[ ({reason})]"},
 	cause.InitRunning:       {container + " has not ended, and the pod waits for it"},
-	cause.ProbeFailing:      {"{sidecar=true}{probe=startup}sidecar {container} runs, but its startup probe fails" + restarted, "{sidecar=true}sidecar {container} runs but has not started, and the pod waits for it" + restarted, "{probe=startup}" + container + " runs, but its startup probe fails" + restarted, container + " runs but is not Ready" + restarted},
+	cause.ProbeFailing:      {"{probe=liveness}the kubelet restarts " + container + ", as its liveness probe fails" + restarted, "{sidecar=true}{probe=startup}sidecar {container} runs, but its startup probe fails" + restarted, "{sidecar=true}sidecar {container} runs but has not started, and the pod waits for it" + restarted, "{probe=startup}" + container + " runs, but its startup probe fails" + restarted, container + " runs but is not Ready" + restarted},
 	cause.NodeNotReady: {
 		"{status=Unknown}the kubelet does not answer", "{status=False}the kubelet reports that the node is not ready",
 		"some of these kubelets do not answer, the others report that their node is not ready",
@@ -387,8 +387,8 @@ var origins = map[cause.Who][]string{
 		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
 		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with",
 		"{evidence=Some}{works=0}not known yet", "{evidence=Some}{code=ImagePullBackOff}{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
-		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {on?this node|these nodes}: revision {current} works on {works:other node}",
-		"{evidence=Some}{code=ContainerConfig}the object that the message names does not exist: revision {current} works on {works:other node}, so it may have been deleted since[{back=true}, and then a rollback may not help]",
+		"{evidence=Some}{code=OOMKilled}the program needs more[ than its memory limit of {memoryLimit}] on {on?this node|these nodes}, or leaks memory: revision {current} works on {works:other node}",
+		"{evidence=Some}{code=ContainerConfig}not known yet: revision {current} works on {works:other node}; the message above says what the kubelet lacks",
 		"{evidence=Some}{terse=false}not known yet: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform}); in the logs, \"exec format error\" or a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
 		"{evidence=Some}not known yet: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform})",
 		"{evidence=Some}not known yet: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
@@ -473,8 +473,16 @@ func (a *answer) absent(p *explain.Problem) string {
 	return screen.Clean(kind + " " + name)
 }
 
-// works is how many pods of the current revision are available.
-func (a *answer) works() int { return cmp.Or(a.e.Current(), &explain.Revision{}).Available }
+// works is how many pods of the current revision are available, without those that keep failing.
+func (a *answer) works() int {
+	n := cmp.Or(a.e.Current(), &explain.Revision{}).Available
+	for i := range a.e.Problems {
+		if p := &a.e.Problems[i]; p.Facts.Yes("ready") {
+			n -= p.Facts.Int("newFailing")
+		}
+	}
+	return max(0, n)
+}
 
 // refusal returns why the API server rejects pods, if it is what the events of a problem
 // tell of; else nil.
@@ -504,9 +512,12 @@ func (a *answer) origin(p *explain.Problem) string {
 	}
 	f := with(p.Facts, with(t.Facts(), daemonset.Facts{
 		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "reported": a.reported(p), "subject": p.Subject.Kind, "object": p.Subject.Name, "revision": o.Revision, "touched": touchedWords(o.Touched), "notChange": o.NotChange,
-		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": cmp.Or(a.e.Current(), &explain.Revision{}).Available, "does": pluralOf(t.NewPods, do.one, do.many),
+		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": a.works(), "does": pluralOf(t.NewPods, do.one, do.many),
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))
+	if t.NewPods+t.OldPods == 0 { // which leave out nodes that are down
+		f["newPods"] = p.Count
+	}
 	if p.Code == cause.NoEligibleNode {
 		f = with(f, placementFacts(p.Facts))
 		f["on"] = number(p.Facts, "nearest")

@@ -62,6 +62,7 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 	case w != nil && w.Reason == "CrashLoopBackOff", last != nil && !s.Ready && (last.ExitCode != 0 || s.State.Terminated != nil):
 		c = crash(c, s, last)
 		cs.memory(o, c)
+		cs.killed(o, s, last, c)
 		return c
 	case s.State.Running != nil && !s.Ready && !init:
 		return cs.runsUnready(o, s, c)
@@ -99,6 +100,27 @@ func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTermi
 	c.Facts["exitCode"], c.Facts["reason"] = int(last.ExitCode), last.Reason
 	setMessage(c.Facts, last.Message)
 	return c
+}
+
+// killed makes of a crash the probe for which the kubelet ends the container, where the newest event of
+// its ends says so: how a program ends when it is told to says nothing.
+func (cs *Causes) killed(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated, c *Cause) {
+	e := cs.event(o, "Killing")
+	if c.Code != CrashLoopBackOff || e == nil || last != nil && eventTime(e).Before(last.StartedAt.Time) {
+		return
+	}
+	for _, probe := range []string{"startup", "liveness"} {
+		if !strings.Contains(messageOf(e), "Container "+s.Name+" failed "+probe+" probe") {
+			continue
+		}
+		delete(c.Facts, "exitCode")
+		delete(c.Facts, "reason")
+		delete(c.Facts, "message")
+		c.Code, c.Facts["probe"] = ProbeFailing, probe
+		if ev := cs.event(o, "Unhealthy"); ev != nil {
+			setMessage(c.Facts, messageOf(ev))
+		}
+	}
 }
 
 // containerWaits is the cause of a container that was never started.

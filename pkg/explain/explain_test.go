@@ -681,3 +681,23 @@ func TestOutlook(t *testing.T) {
 		})
 	}
 }
+
+// TestLeftover: a pod that does not end in time is named, also where it has a successor.
+func TestLeftover(t *testing.T) {
+	for _, tt := range []struct {
+		deleted time.Duration
+		overdue bool
+	}{{20 * time.Minute, true}, {time.Minute, false}} {
+		_, e := looked(t, dstest.State("Ot/N N", dstest.Pod("p0", func(p *corev1.Pod) {
+			by := metav1.NewTime(dstest.Now.Add(-tt.deleted))
+			p.DeletionTimestamp, p.Finalizers = &by, []string{"example.com/hold"}
+		})))
+		p := e.Has(cause.Terminating)
+		if (p != nil) != tt.overdue {
+			t.Fatalf("deleted %s ago: %+v", tt.deleted, e.Problems)
+		}
+		if p != nil && (p.Severity != cause.SeverityInfo || p.Blame != nil || !slices.Equal(p.Nodes, []string{"n0"})) {
+			t.Errorf("%+v", p)
+		}
+	}
+}

@@ -118,6 +118,15 @@ func misscheduledByIt(n *daemonset.Node, c *cause.Cause) bool {
 	return c != nil && (c.Code == cause.NodeNotReady || c.Code == cause.TerminatingOnDeadNode) && downFor(n.ShouldRun.Facts) && n.ShouldRun.Facts["others"] == nil
 }
 
+// leftover returns that a pod does not end which has a successor already; nil of any other pod.
+func (g *given) leftover(n *daemonset.Node, p *daemonset.Pod) *cause.Cause {
+	if c := g.causes.OfPod(p); p.Terminating && g.causes.Of(n.Name) == nil && c != nil && c.Facts.Yes("overdue") {
+		c.Severity = cause.SeverityInfo
+		return c
+	}
+	return nil
+}
+
 // ofPods is what is wrong with pods that are in the wrong place or hands.
 func (g *given) ofPods() (found []cause.On) {
 	add := func(node, pod string, code daemonset.Reason, severity cause.Severity, f daemonset.Facts) {
@@ -141,6 +150,9 @@ func (g *given) ofPods() (found []cause.On) {
 		}
 		for _, pod := range slices.Concat(n.Pods, n.Ignored) {
 			hands(n.Name, &pod)
+			if left := g.leftover(n, &pod); left != nil {
+				found = append(found, cause.On{Node: n.Name, Cause: left})
+			}
 		}
 	}
 	for i := range g.st.Unmapped {

@@ -135,6 +135,8 @@ func (e *Explanation) Evidence(p *Problem) Evidence {
 		return ""
 	case p.Blame != nil && p.Blame.Who == cause.WhoChange:
 		return NewOnly
+	case t.NewPods+t.OldPods == 0: // the nodes of all pods are down
+		return All
 	case t.NewPods == 0:
 		return OldOnly
 	case t.OldFailing > 0:

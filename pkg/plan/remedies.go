@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -345,6 +346,17 @@ func (g *weighing) stranded() (nodes []string) {
 	return nodes
 }
 
+// refersTo reports whether pods of the live template need what a problem is about: some of them fail
+// on it, or the template refers to it. Where only old pods need it, no further pod does.
+func (g *weighing) refersTo(p *cause.Problem) bool {
+	kind, key := p.Facts.Text("kind"), p.Facts.Text("key")
+	isNew := func(pod daemonset.Pod) bool { return pod.Updated && slices.Contains(p.Pods, pod.Name) }
+	ofNew := func(node string) bool { n := g.st.Node(node); return n != nil && slices.ContainsFunc(n.Pods, isNew) }
+	return kind == "" || len(p.Pods) == 0 || slices.ContainsFunc(p.Nodes, ofNew) || slices.ContainsFunc(refer.Of(&g.st.DaemonSet.Spec.Template.Spec), func(r refer.Reference) bool {
+		return string(r.Kind) == kind && r.Name == p.Facts.Text("name") && (key == "" || r.Key == "" || r.Key == key)
+	})
+}
+
 // noQuota reports whether pods are rejected because no ResourceQuota admits their PriorityClass.
 func noQuota(p *cause.Problem) bool {
 	return p.Subject.Kind == cause.SubjectQuota && p.Subject.Name == ""
@@ -382,7 +394,8 @@ func (g *weighing) acts() {
 		return func(p *cause.Problem) bool { return p.Blame != nil && p.Blame.Who == w }
 	}
 	act(remedy.CreateObject, "", 0, func(p *cause.Problem) bool {
-		return p.Subject.Kind == cause.SubjectReference || who(cause.WhoMissingObject)(p) || noQuota(p)
+		missing := p.Subject.Kind == cause.SubjectReference || who(cause.WhoMissingObject)(p)
+		return missing && g.refersTo(p) || noQuota(p)
 	})
 	for _, pressure := range []corev1.NodeConditionType{corev1.NodeDiskPressure, corev1.NodeMemoryPressure, corev1.NodePIDPressure} {
 		act(remedy.FreeDisk, string(pressure), 0, func(p *cause.Problem) bool {
