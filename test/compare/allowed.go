@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "2ca97d5"
+const defaultBase = "18bc56c"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
