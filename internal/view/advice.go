@@ -112,7 +112,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 					f[key] = value
 				}
 			}
-			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == explain.LookLogs || look == explain.LookLastLogs
+			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == cause.LookLogs || look == cause.LookLastLogs
 			if p.Subject.Kind == cause.SubjectNodeCondition {
 				f["pressure"] = p.Subject.Name
 			}

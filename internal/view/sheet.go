@@ -237,24 +237,24 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	first := func(names []string) screen.Word { return screen.Quote(strings.Join(names[:min(1, len(names))], "")) }
 	node, pod, namespace, name := first(p.Nodes), first(p.Pods), a.namespace(), p.Subject.Name
 	logs := []screen.Word{"kubectl logs", namespace, pod, "-c " + screen.Quote(fact(p.Facts, "container"))}
-	words := map[explain.Look][]screen.Word{
-		explain.LookQuotas:     {"kubectl get resourcequotas", namespace},
-		explain.LookNode:       {"kubectl describe node", node},
-		explain.LookNodePorts:  {"kubectl get pods", "-A", "--field-selector spec.nodeName=" + node, "-o custom-columns=NS:.metadata.namespace,POD:.metadata.name,PORTS:..hostPort"},
-		explain.LookPod:        {"kubectl describe pod", namespace, pod},
-		explain.LookLogs:       logs,
-		explain.LookLastLogs:   append(slices.Clone(logs), "--previous"),
-		explain.LookController: {"kubectl get lease", "-n kube-system", "kube-controller-manager", "-o jsonpath='{.spec.renewTime}'"},
-		explain.LookQuota:      {"kubectl describe resourcequota", namespace, screen.Quote(name)},
-		explain.LookSelector:   {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "-o yaml"},
-		explain.LookNamespace:  {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels"},
-		explain.LookEvents:     {"kubectl get events", namespace, "--field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + a.name()},
+	words := map[cause.Look][]screen.Word{
+		cause.LookQuotas:     {"kubectl get resourcequotas", namespace},
+		cause.LookNode:       {"kubectl describe node", node},
+		cause.LookNodePorts:  {"kubectl get pods", "-A", "--field-selector spec.nodeName=" + node, "-o custom-columns=NS:.metadata.namespace,POD:.metadata.name,PORTS:..hostPort"},
+		cause.LookPod:        {"kubectl describe pod", namespace, pod},
+		cause.LookLogs:       logs,
+		cause.LookLastLogs:   append(slices.Clone(logs), "--previous"),
+		cause.LookController: {"kubectl get lease", "-n kube-system", "kube-controller-manager", "-o jsonpath='{.spec.renewTime}'"},
+		cause.LookQuota:      {"kubectl describe resourcequota", namespace, screen.Quote(name)},
+		cause.LookSelector:   {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "-o yaml"},
+		cause.LookNamespace:  {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels"},
+		cause.LookEvents:     {"kubectl get events", namespace, "--field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + a.name()},
 	}[explain.LookInto(p)]
 	if c := a.describeOwner(p.Facts); len(c) > 0 {
 		return c
 	}
-	if look := explain.LookInto(p); a.asked.Log != nil && (look == explain.LookLogs || look == explain.LookLastLogs) && len(p.Pods) > 0 {
-		if words := a.asked.Log(a.h.DaemonSet.Namespace, p.Pods[0], fact(p.Facts, "container"), look == explain.LookLastLogs); len(words) > 0 {
+	if look := explain.LookInto(p); a.asked.Log != nil && (look == cause.LookLogs || look == cause.LookLastLogs) && len(p.Pods) > 0 {
+		if words := a.asked.Log(a.h.DaemonSet.Namespace, p.Pods[0], fact(p.Facts, "container"), look == cause.LookLastLogs); len(words) > 0 {
 			c := screen.Command{}
 			for _, w := range words {
 				c = append(c, screen.Word(w))

@@ -1,4 +1,15 @@
 package cause
 
+import (
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
 // For tests of this package, which see it from outside.
 var SchedulerWords = schedulerWords
+
+// HasRow reports whether kinds has a row for a code.
+func HasRow(code daemonset.Reason) bool {
+	return slices.ContainsFunc(kinds, func(k kind) bool { return k.code == code })
+}

@@ -32,6 +32,9 @@ type kind struct {
 
 	// the fields of the template that the step reads, of all causes of the code or of one; nil: none
 	reads func(*Cause) field
+
+	subject SubjectKind // what pods fail on, where the facts of a cause say nothing else
+	look    Look        // what shows more
 }
 
 // field reports whether a field of the template is among some. It is told where the field is: top is the field of
@@ -42,46 +45,57 @@ type field func(top, container, name string) bool
 // always makes every cause of a code read the same.
 func always(f field) func(*Cause) field { return func(*Cause) field { return f } }
 
-// kinds has a row for each code of a pod.
+// kinds has a row for each code of this package, and for those of daemonset that say more than a code.
 var kinds = []kind{
-	{NodeNotReady, StageNode, nil},
-	{TerminatingOnDeadNode, StageNode, nil},
-	{daemonset.NodeGone, StageNode, nil},
-	{ExcludedButCounted, StageNode, nil},
-	{VirtualNode, StageNode, nil},
-	{Terminating, StageNode, nil},
-	{PodOSNotSupported, StageNode, always(readsOS)},
-	{FailedCreate, StageAdmitted, readsAdmission},
-	{InsufficientResources, StageScheduled, always(readsRequests)},
-	{HostPortConflict, StageScheduled, always(readsPorts)},
-	{DoesNotFit, StageScheduled, readsFit},
-	{PendingUnschedulable, StageScheduled, always(readsScheduling)},
-	{FailedCreatePodSandBox, StageNetwork, always(readsNetwork)},
-	{FailedMount, StageVolumes, readsVolumes},
-	{ImagePullBackOff, StageImage, readsImage},
-	{PullingImage, StageImage, readsImage},
-	{ContainerConfig, StageStarted, always(readsProgram)},
-	{ContainerCreating, StageStarted, always(readsProgram)},
-	{CrashLoopBackOff, StageRan, always(readsProgram)},
-	{OOMKilled, StageRan, always(readsProgram)},
-	{InitRunning, StageRan, always(readsProgram)},
-	{ProbeFailing, StageReady, always(readsProgram)},
-	{daemonset.NotReady, StageReady, readsGates},
-	{EvictLoop, StageStays, readsEviction},
-	{daemonset.FailedPod, StageStays, readsEviction},
-	{daemonset.SucceededPod, StageRan, always(readsProgram)},
+	{NodeNotReady, StageNode, nil, SubjectNodeCondition, LookNode},
+	{TerminatingOnDeadNode, StageNode, nil, SubjectNodeCondition, LookNode},
+	{daemonset.NodeGone, StageNode, nil, SubjectNodeCondition, LookPod},
+	{ExcludedButCounted, StageNode, nil, SubjectPlacement, LookSelector},
+	{VirtualNode, StageNode, nil, SubjectPlacement, LookNode},
+	{Terminating, StageNode, nil, SubjectUnspecified, LookPod},
+	{PodOSNotSupported, StageNode, always(readsOS), SubjectNodeOS, LookPod},
+	{FailedCreate, StageAdmitted, readsAdmission, SubjectUnspecified, LookEvents},
+	{InsufficientResources, StageScheduled, always(readsRequests), SubjectUnspecified, LookNode},
+	{HostPortConflict, StageScheduled, always(readsPorts), SubjectHostPort, LookNodePorts},
+	{DoesNotFit, StageScheduled, readsFit, SubjectUnspecified, LookNode},
+	{PendingUnschedulable, StageScheduled, always(readsScheduling), SubjectUnspecified, LookPod},
+	{FailedCreatePodSandBox, StageNetwork, always(readsNetwork), SubjectNetwork, LookPod},
+	{FailedMount, StageVolumes, readsVolumes, SubjectVolume, LookPod},
+	{ImagePullBackOff, StageImage, readsImage, SubjectImage, LookPod},
+	{PullingImage, StageImage, readsImage, SubjectImage, LookPod},
+	{ContainerConfig, StageStarted, always(readsProgram), SubjectContainer, LookPod},
+	{ContainerCreating, StageStarted, always(readsProgram), SubjectContainer, LookPod},
+	{CrashLoopBackOff, StageRan, always(readsProgram), SubjectContainer, LookLastLogs},
+	{OOMKilled, StageRan, always(readsProgram), SubjectContainer, LookPod},
+	{InitRunning, StageRan, always(readsProgram), SubjectContainer, LookLogs},
+	{ProbeFailing, StageReady, always(readsProgram), SubjectContainer, LookLogs},
+	{daemonset.NotReady, StageReady, readsGates, SubjectUnspecified, LookPod},
+	{EvictLoop, StageStays, readsEviction, SubjectUnspecified, LookPod},
+	{daemonset.FailedPod, StageStays, readsEviction, SubjectUnspecified, LookPod},
+	{daemonset.SucceededPod, StageRan, always(readsProgram), SubjectUnspecified, LookPod},
+	{Starting, StageNone, nil, SubjectUnspecified, LookPod},
+	{NoPod, StageNone, nil, SubjectUnspecified, LookPod},
+	{ControllerSilent, StageNone, nil, SubjectController, LookController},
+	{Misscheduled, StageNone, nil, SubjectPlacement, LookNode},
+	{NoEligibleNode, StageNone, nil, SubjectPlacement, LookPod},
+	{NextRolloutStalls, StageNone, nil, SubjectUnspecified, LookNode},
+	{daemonset.InvalidBudget, StageNone, nil, SubjectStrategy, LookPod},
+	{daemonset.VanishedNodeInSurge, StageNone, nil, SubjectStrategy, LookPod},
 }
 
-// kindOf returns the row of a code; one without a stage if it has none.
+// kindOf returns the row of a code; one that says nothing if it has none.
 func kindOf(code daemonset.Reason) kind {
 	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.code == code }); i >= 0 {
 		return kinds[i]
 	}
-	return kind{code: code}
+	return kind{code: code, subject: SubjectUnspecified, look: LookPod}
 }
 
 // StageOf returns the step at which pods with a code fail.
 func StageOf(code daemonset.Reason) Stage { return kindOf(code).stage }
+
+// LookOf returns what shows more of a problem with a code.
+func LookOf(code daemonset.Reason) Look { return kindOf(code).look }
 
 // OfContainer reports whether a cause is one that containers give: a bad revision
 // gives it to all of its pods.

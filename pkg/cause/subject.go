@@ -52,22 +52,10 @@ const (
 	SubjectUnspecified   SubjectKind = "Unspecified"   // the input does not show it
 )
 
-// subjectsOf are the Subjects that a code says.
-var subjectsOf = map[daemonset.Reason]SubjectKind{
-	NodeNotReady: SubjectNodeCondition, TerminatingOnDeadNode: SubjectNodeCondition, daemonset.NodeGone: SubjectNodeCondition,
-	VirtualNode: SubjectPlacement, PodOSNotSupported: SubjectNodeOS, ControllerSilent: SubjectController, NoEligibleNode: SubjectPlacement, ExcludedButCounted: SubjectPlacement, Misscheduled: SubjectPlacement,
-	FailedCreatePodSandBox: SubjectNetwork, FailedMount: SubjectVolume, ContainerConfig: SubjectContainer, ContainerCreating: SubjectContainer,
-	CrashLoopBackOff: SubjectContainer, OOMKilled: SubjectContainer, InitRunning: SubjectContainer, ProbeFailing: SubjectContainer,
-	daemonset.InvalidBudget: SubjectStrategy, daemonset.VanishedNodeInSurge: SubjectStrategy,
-}
-
 // SubjectOf returns what the pods of a problem fail on.
 func (cs *Causes) SubjectOf(p *Problem) Subject {
 	f := p.Facts
-	s := Subject{Kind: SubjectUnspecified}
-	if kind, known := subjectsOf[p.Code]; known {
-		s.Kind = kind
-	}
+	s := Subject{Kind: kindOf(p.Code).subject}
 	if len(p.Nodes) == 1 {
 		s.Node = p.Nodes[0]
 	}

@@ -701,3 +701,12 @@ func TestLeftover(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryCodeHasAPlace names a code that was added without a place in the order of problems.
+func TestEveryCodeHasAPlace(t *testing.T) {
+	for _, code := range cause.Reasons {
+		if !slices.Contains(explain.ProblemOrder, code) {
+			t.Errorf("problemOrder has no place for %s", code)
+		}
+	}
+}

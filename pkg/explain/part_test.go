@@ -99,25 +99,25 @@ func TestLookInto(t *testing.T) {
 		problem string
 		pod     bool
 		heldUp  bool
-		want    Look
+		want    cause.Look
 		why     string
 	}{
-		{"NodeNotReady Error n1", false, false, LookNode, "a node"},
+		{"NodeNotReady Error n1", false, false, cause.LookNode, "a node"},
 		{"NextRolloutStalls Warning", false, false, "", "a node that nobody names"},
-		{"EvictLoop Error n1 Node of:NodeCondition", true, false, LookNode, "a node that evicts the pod for what it lacks"},
-		{"EvictLoop Error n1 Template of:Volume", true, false, LookPod, "a pod that is evicted for what it uses"},
-		{"NodeGone Warning n1 Node of:NodeCondition", true, false, LookPod, "a node that is gone shows nothing"},
-		{"HostPortConflict Error n1", true, false, LookNodePorts, "what else runs there"},
-		{"CrashLoopBackOff Error n1", true, false, LookLastLogs, "the container that has crashed"},
-		{"ProbeFailing Error n1", true, false, LookLogs, "one that runs"},
+		{"EvictLoop Error n1 Node of:NodeCondition", true, false, cause.LookNode, "a node that evicts the pod for what it lacks"},
+		{"EvictLoop Error n1 Template of:Volume", true, false, cause.LookPod, "a pod that is evicted for what it uses"},
+		{"NodeGone Warning n1 Node of:NodeCondition", true, false, cause.LookPod, "a node that is gone shows nothing"},
+		{"HostPortConflict Error n1", true, false, cause.LookNodePorts, "what else runs there"},
+		{"CrashLoopBackOff Error n1", true, false, cause.LookLastLogs, "the container that has crashed"},
+		{"ProbeFailing Error n1", true, false, cause.LookLogs, "one that runs"},
 		{"ProbeFailing Error n1", false, false, "", "a pod that nobody names"},
-		{"ImagePullBackOff Error n1", true, false, LookPod, "one that has not started has no logs"},
-		{"FailedCreate Error n1 Policy of:Quota/q", false, false, LookQuota, "the quota that rejects pods"},
-		{"FailedCreate Error n1 Policy of:Quota", false, false, LookQuotas, "none admits the PriorityClass of the pods"},
-		{"FailedCreate Error n1 Policy of:Policy", false, false, LookNamespace, "the labels that set Pod Security"},
-		{"FailedCreate Error n1 Policy of:Webhook", false, false, LookEvents, "a webhook"},
-		{"FailedCreate Error n1", false, false, LookEvents, "nothing tells who"},
-		{"StaleStatus Warning", false, false, LookController, "the controller"},
+		{"ImagePullBackOff Error n1", true, false, cause.LookPod, "one that has not started has no logs"},
+		{"FailedCreate Error n1 Policy of:Quota/q", false, false, cause.LookQuota, "the quota that rejects pods"},
+		{"FailedCreate Error n1 Policy of:Quota", false, false, cause.LookQuotas, "none admits the PriorityClass of the pods"},
+		{"FailedCreate Error n1 Policy of:Policy", false, false, cause.LookNamespace, "the labels that set Pod Security"},
+		{"FailedCreate Error n1 Policy of:Webhook", false, false, cause.LookEvents, "a webhook"},
+		{"FailedCreate Error n1", false, false, cause.LookEvents, "nothing tells who"},
+		{"StaleStatus Warning", false, false, cause.LookController, "the controller"},
 		{"StaleStatus Warning", false, true, "", "not where something holds it up"},
 	} {
 		p := &problemsOf(t, tt.problem)[0]
