@@ -42,6 +42,9 @@ func (a *answer) solutions() {
 			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count, "named": part.Problems[0].Facts["kind"] != nil, "limited": part.Problems[0].Facts["limited"] != false}, otherFixes...))
 		}
 	}
+	if may := a.mayRollBack(); may != nil && !a.inPlan {
+		a.preview("of a rollback, which may help:", "to-revision", may.Value)
+	}
 	if !a.inPlan && slices.ContainsFunc(a.e.Advice, func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
 		a.s.Add(screen.Preview, a.again("plan-rollout"))
 	}
@@ -67,6 +70,16 @@ func (a *answer) placementCheck(f daemonset.Facts) screen.Command {
 		return a.kubectl("kubectl describe node", screen.Quote(firstOf(f["nearest"])))
 	}
 	return nil
+}
+
+// mayRollBack returns the rollback of a rollout that is complete, where nothing shows whether it helps;
+// nil if there is none.
+func (a *answer) mayRollBack() *remedy.Remedy {
+	may := remedy.Find(a.e.Remedies, remedy.RollBack)
+	if may == nil || may.Worth != remedy.MayHelp || a.e.Rollout.UnderWay {
+		return nil
+	}
+	return may
 }
 
 // otherFixes say what solves a problem that the rollback of another part solves too.

@@ -384,8 +384,8 @@ var origins = map[cause.Who][]string{
 		"{code=Terminating}whoever set the {finalizers?finalizer|finalizers} {finalizers} has to remove {finalizers?it|them}",
 		"{evidence=OldOnly}unknown: {oldFailing} of {oldPods:pod} on the revision before fail",
 		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
-		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
-		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with",
+		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with[; it has not worked since revision {current} replaced revision {prior}]",
+		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with[; none has worked since revision {current} replaced revision {prior}]",
 		"{evidence=Some}{works=0}not known yet", "{evidence=Some}{code=ImagePullBackOff}{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 		"{evidence=Some}{code=OOMKilled}the program needs more[ than its memory limit of {memoryLimit}] on {on?this node|these nodes}, or leaks memory: revision {current} works on {works:other node}",
 		"{evidence=Some}{code=ContainerConfig}not known yet: revision {current} works on {works:other node}; the message above says what the kubelet lacks",
@@ -515,6 +515,9 @@ func (a *answer) origin(p *explain.Problem) string {
 		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": a.works(), "does": pluralOf(t.NewPods, do.one, do.many),
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))
+	if may := a.mayRollBack(); may != nil {
+		f["prior"] = may.Value
+	}
 	if t.NewPods+t.OldPods == 0 { // which leave out nodes that are down
 		f["newPods"] = p.Count
 	}

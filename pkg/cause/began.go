@@ -26,6 +26,31 @@ func (cs *Causes) RolloutBegan() *time.Time {
 	return timeOf(current.Created)
 }
 
+// Untried returns the number of the revision before the current one, where no pod of the current one
+// works and no other is left: what there was before the rollout may be what works. It is 0 where pods
+// failed before the current revision was made, and where that is not known.
+func (cs *Causes) Untried() (number int64) {
+	began := cs.RolloutBegan()
+	if began == nil || cs.hasOld() {
+		return 0
+	}
+	for i := range cs.st.Nodes {
+		for j := range cs.st.Nodes[i].Pods {
+			p := &cs.st.Nodes[i].Pods[j]
+			made := p.Object.CreationTimestamp.Time
+			if p.Available.OK || p.Ready || made.Before(*began) {
+				return 0
+			}
+		}
+	}
+	for _, r := range cs.st.History.Revisions {
+		if !slices.Contains(cs.st.History.Current, r.Name) && r.Claim == daemonset.Owned {
+			number = max(number, r.Number)
+		}
+	}
+	return number
+}
+
 // Date adds to a Blame what the times of its problem say: whether it was there before the rollout
 // under way, and whether that had done anything on nodes that are down.
 func (cs *Causes) Date(p *Problem, b *Blame) {

@@ -2,12 +2,15 @@ package cause_test
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // TestDownMessage: what the kubelet reports about its own node is a fact; that it has
@@ -48,6 +51,42 @@ func TestDownWithoutConditions(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestUntried: the revision before is named where no pod of the current one ever worked, and no other
+// is left.
+func TestUntried(t *testing.T) {
+	for _, tt := range []struct {
+		grid string
+		made time.Duration // of the pods, after the current revision
+		want int64
+		why  string
+	}{
+		{"n n", time.Minute, 1, "none works"},
+		{"n N", time.Minute, 0, "one works"},
+		{"n o", time.Minute, 0, "an old one is left to compare with"},
+		{"n n", -time.Minute, 0, "they are older than the revision, whose template they were given later"},
+	} {
+		st, err := daemonset.StateOf(dstest.State(tt.grid, dstest.Edit(func(s *snapshot.Snapshot) {
+			began := metav1.NewTime(dstest.Now.Add(-time.Hour))
+			for i := range s.Revisions {
+				if r := &s.Revisions[i]; r.Revision == 2 {
+					r.CreationTimestamp = began
+				} else {
+					r.CreationTimestamp = metav1.NewTime(began.Add(-time.Hour))
+				}
+			}
+			for i := range s.Pods {
+				s.Pods[i].CreationTimestamp = metav1.NewTime(began.Add(tt.made))
+			}
+		})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cause.Find(st).Untried(); got != tt.want {
+			t.Errorf("%s: revision %d, want %d", tt.why, got, tt.want)
 		}
 	}
 }

@@ -38,15 +38,18 @@ func sorted(names []string) []string {
 	return slices.Compact(names)
 }
 
-// change is what differs between the revision of most old pods and the live
-// template, or where there is no eligible node the one that had some; nil without
-// either, and where one cannot be read.
+// change is what differs between the live template and the revision of most old pods, or where there
+// is no eligible node the one that had some, or where no new pod ever worked the one before; nil
+// without either, and where one cannot be read.
 func (g *given) change(problems []Problem) *history.Diff {
 	from := g.oldRevision()
 	for _, p := range problems {
 		if p.Code == cause.NoEligibleNode && from == 0 {
 			from = int64(p.Facts.Int("before"))
 		}
+	}
+	if from == 0 && slices.ContainsFunc(problems, func(p Problem) bool { return cause.OfContainer(p.Code) }) {
+		from = g.causes.Untried()
 	}
 	if from == 0 {
 		return nil

@@ -526,8 +526,9 @@ func (g *weighing) back() {
 	g.try(r, whatif.Change{ToRevision: &to})
 }
 
-// backTo returns the newest revision besides the current one that an available pod is of, or
-// else that most old pods are of; 0 if there is none.
+// backTo returns the newest revision besides the current one that an available pod is of, or else
+// that most old pods are of, or else the one before, where no pod of the current one ever worked; 0 if
+// there is none.
 func (g *weighing) backTo() int64 {
 	if to := before(g.st); to != 0 {
 		return to
@@ -547,7 +548,15 @@ func (g *weighing) backTo() int64 {
 			number, most = r.Number, n
 		}
 	}
+	if number == 0 && slices.ContainsFunc(g.problems, ofContainers) {
+		return g.a.causes.Untried()
+	}
 	return number
+}
+
+// ofContainers reports whether containers fail, and not by the fault of somebody else.
+func ofContainers(p cause.Problem) bool {
+	return cause.OfContainer(p.Code) && p.Severity == cause.SeverityError && p.Blame != nil && p.Blame.Who == cause.WhoUnknown
 }
 
 // exclude keeps the pod off the nodes on which alone it fails.
