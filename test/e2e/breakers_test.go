@@ -84,7 +84,7 @@ var allBreaks = []breaks{
 	},
 	{
 		name: "taint", broken: taintNode, code: "Misscheduled", subject: cause.Subject{Kind: cause.SubjectPlacement},
-		verdict: explain.Healthy, command: "kubectl patch daemonset ",
+		verdict: explain.Healthy, command: "kubectl patch ",
 	},
 }
 
