@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -147,6 +148,7 @@ func (b *breaks) test(t *testing.T, c *stage.Cluster) {
 	}
 	var e explain.Explanation
 	err := c.WaitFor(ctx, "the problem of "+ns, func(context.Context) (bool, error) {
+		time.Sleep(time.Second) // which leaves the processor to other tests
 		e = explain.Explanation{}
 		out := answer(t, c, stage.Admin, "ds", "explain", "-n", ns, ds.Name, "-o", "json")
 		return b.found(&e, out)
@@ -166,6 +168,7 @@ func (b *breaks) test(t *testing.T, c *stage.Cluster) {
 	paste(t, c, line)
 	must(t, c.WaitRollout(ctx, ns, ds.Name))
 	err = c.WaitFor(ctx, ns+" to be healthy", func(context.Context) (bool, error) {
+		time.Sleep(time.Second)
 		e = explain.Explanation{}
 		out := answer(t, c, stage.Admin, "ds", "explain", "-n", ns, ds.Name, "-o", "json")
 		err := json.Unmarshal([]byte(out), &e)
