@@ -27,8 +27,8 @@ func (cs *Causes) RolloutBegan() *time.Time {
 }
 
 // Untried returns the number of the revision before the current one, where no pod of the current one
-// works and no other is left: what there was before the rollout may be what works. It is 0 where pods
-// failed before the current revision was made, and where that is not known.
+// ever worked and no other is left. It is 0 where one is Ready, may have been, or is older than the
+// current revision, and where that is not known.
 func (cs *Causes) Untried() (number int64) {
 	began := cs.RolloutBegan()
 	if began == nil || cs.hasOld() {
@@ -38,8 +38,9 @@ func (cs *Causes) Untried() (number int64) {
 		for j := range cs.st.Nodes[i].Pods {
 			p := &cs.st.Nodes[i].Pods[j]
 			made := p.Object.CreationTimestamp.Time
-			if p.Available.OK || p.Ready || made.Before(*began) {
-				return 0
+			since := readySince(p.Object)
+			if p.Ready || made.Before(*began) || since == nil || since.Sub(made) > Patience {
+				return 0 // it works, or may have worked for a while
 			}
 		}
 	}

@@ -61,13 +61,15 @@ func TestUntried(t *testing.T) {
 	for _, tt := range []struct {
 		grid string
 		made time.Duration // of the pods, after the current revision
+		lost time.Duration // when they became unready, after they were made
 		want int64
 		why  string
 	}{
-		{"n n", time.Minute, 1, "none works"},
-		{"n N", time.Minute, 0, "one works"},
-		{"n o", time.Minute, 0, "an old one is left to compare with"},
-		{"n n", -time.Minute, 0, "they are older than the revision, whose template they were given later"},
+		{"n n", time.Minute, 0, 1, "none works"},
+		{"n n", time.Minute, 40 * time.Minute, 0, "they worked, and stopped"},
+		{"n N", time.Minute, 0, 0, "one works"},
+		{"n o", time.Minute, 0, 0, "an old one is left to compare with"},
+		{"n n", -time.Minute, 0, 0, "they are older than the revision, whose template they were given later"},
 	} {
 		st, err := daemonset.StateOf(dstest.State(tt.grid, dstest.Edit(func(s *snapshot.Snapshot) {
 			began := metav1.NewTime(dstest.Now.Add(-time.Hour))
@@ -79,7 +81,11 @@ func TestUntried(t *testing.T) {
 				}
 			}
 			for i := range s.Pods {
-				s.Pods[i].CreationTimestamp = metav1.NewTime(began.Add(tt.made))
+				p := &s.Pods[i]
+				p.CreationTimestamp = metav1.NewTime(began.Add(tt.made))
+				for j := range p.Status.Conditions {
+					p.Status.Conditions[j].LastTransitionTime = metav1.NewTime(began.Add(tt.made + tt.lost))
+				}
 			}
 		})))
 		if err != nil {

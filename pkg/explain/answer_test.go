@@ -162,7 +162,7 @@ func TestRemedies(t *testing.T) {
 		{"O O n N", []dstest.Option{late("p2")}, []string{"Helps RollBack 1, replaces 2"}, "a pod that is late may have the same fault, long before it counts as failing"},
 		{"O O n n", []dstest.Option{onlyRestarted, crashing("p2"), crashing("p3")}, []string{"Useless RollBack 1, replaces 2"}, "the revision before is the same but for the restart"},
 		{"O o n", []dstest.Option{crashing("p1"), crashing("p2")}, []string{"Useless RollBack 1, replaces 1"}, "not to a revision that fails, too"},
-		{"n n", []dstest.Option{crashing("p0"), crashing("p1")}, []string{"MayHelp RollBack 1, replaces 2"}, "no pod ever worked since the revision before"},
+		{"n n", []dstest.Option{crashing("p0"), crashing("p1")}, nil, "there is nothing to go back to"},
 		{"N n", []dstest.Option{deadNode("n1")}, []string{"Helps RepairNodes 1 [n1]"}, "a node that is down"},
 		{"N - -", []dstest.Option{rejects(`exceeded quota: pods, requested: pods=1, used: pods=5, limited: pods=5`)}, []string{"Helps RaiseQuota pods [n1 n2], needs 7"}, "room for every pod that is missing"},
 		{"N -", []dstest.Option{rejects(`exceeded quota: cpu, requested: requests.cpu=1, used: requests.cpu=5, limited: requests.cpu=5`)}, []string{"Helps RaiseQuota cpu [n1]"}, "how much, only its owner can tell"},
