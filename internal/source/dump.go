@@ -558,8 +558,8 @@ func (d *Dump) last() *snapshot.Snapshot {
 // DaemonSet, and so has made a revision, there must be one that is the
 // DaemonSet's or that it would adopt. A dump without any Pod lacks none where all
 // pods of the DaemonSet are rejected. PodDisruptionBudgets may be missing: no number
-// depends on them, and few dumps have them. Of a kind of which a List is not whole,
-// nothing is known for sure.
+// depends on them, and few dumps have them. If the List of a kind is not whole, nothing is known
+// for sure about that kind.
 func (d *Dump) gaps(r relation) []snapshot.Gap {
 	gaps := []snapshot.Gap{d.clock}
 	add := func(what snapshot.What, why snapshot.Why, message, of string) {

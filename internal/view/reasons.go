@@ -460,8 +460,8 @@ func touchedWords(paths []template.Path) string {
 	return screen.Clean(strings.Join(names, " and "))
 }
 
-// absent names the object for want of which the API server rejects pods; empty where its message
-// names none.
+// absent names the object that does not exist, so the API server rejects pods; it is empty if the
+// message of the API server names none.
 func (a *answer) absent(p *explain.Problem) string {
 	kind, name := cause.NamedObject(p.Facts)
 	switch {

@@ -13,6 +13,6 @@ const (
 	LookQuota      Look = "Quota"      // the ResourceQuota
 	LookQuotas     Look = "Quotas"     // all ResourceQuotas of the namespace
 	LookNamespace  Look = "Namespace"  // the namespace, whose labels set what Pod Security allows
-	LookSelector   Look = "Selector"   // the annotations of the namespace, one of which selects nodes
+	LookSelector   Look = "Selector"   // the namespace, where an annotation selects nodes
 	LookEvents     Look = "Events"     // the DaemonSet's events
 )

@@ -347,7 +347,7 @@ func (g *weighing) stranded() (nodes []string) {
 }
 
 // refersTo reports whether pods of the live template need what a problem is about: some of them fail
-// on it, or the template refers to it. Where only old pods need it, no further pod does.
+// on it, or the template refers to it. If only old pods need it, the controller creates no pod that does.
 func (g *weighing) refersTo(p *cause.Problem) bool {
 	kind, key := p.Facts.Text("kind"), p.Facts.Text("key")
 	isNew := func(pod daemonset.Pod) bool { return pod.Updated && slices.Contains(p.Pods, pod.Name) }
