@@ -102,22 +102,22 @@ func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTermi
 	return c
 }
 
-// killed makes of a crash the probe for which the kubelet ends the container, where the newest event of
-// its ends says so: how a program ends when it is told to says nothing.
+// killed turns a crash into a failing probe if the newest event about an end of the container says that
+// the kubelet ended it for that probe: the exit code then says nothing.
 func (cs *Causes) killed(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated, c *Cause) {
 	e := cs.event(o, "Killing")
 	if c.Code != CrashLoopBackOff || e == nil || last != nil && eventTime(e).Before(last.StartedAt.Time) {
 		return
 	}
-	for _, probe := range []string{"startup", "liveness"} {
-		if !strings.Contains(messageOf(e), "Container "+s.Name+" failed "+probe+" probe") {
+	for _, probe := range []string{"Startup", "Liveness"} {
+		if !strings.Contains(messageOf(e), "Container "+s.Name+" failed "+strings.ToLower(probe)+" probe") {
 			continue
 		}
 		delete(c.Facts, "exitCode")
 		delete(c.Facts, "reason")
-		delete(c.Facts, "message")
-		c.Code, c.Facts["probe"] = ProbeFailing, probe
-		if ev := cs.event(o, "Unhealthy"); ev != nil {
+		c.Code, c.Facts["probe"] = ProbeFailing, strings.ToLower(probe)
+		setMessage(c.Facts, messageOf(e))
+		if ev := cs.event(o, "Unhealthy"); ev != nil && strings.HasPrefix(messageOf(ev), probe+" probe") {
 			setMessage(c.Facts, messageOf(ev))
 		}
 	}

@@ -96,3 +96,43 @@ func TestUntried(t *testing.T) {
 		}
 	}
 }
+
+// TestKilled: a container that the kubelet ended for its liveness probe fails that probe, and the words of
+// another probe are not taken for those of this one.
+func TestKilled(t *testing.T) {
+	const killing, liveness = "Container agent failed liveness probe, will be restarted", "Liveness probe failed: status 503"
+	for _, tt := range []struct {
+		kills, unhealthy string
+		code             daemonset.Reason
+		message          any
+	}{
+		{"", "", cause.CrashLoopBackOff, nil},
+		{killing, liveness, cause.ProbeFailing, liveness},
+		{killing, "Readiness probe failed: status 503", cause.ProbeFailing, killing},
+		{"Container other failed liveness probe, will be restarted", liveness, cause.CrashLoopBackOff, nil},
+		{"Stopping container agent", liveness, cause.CrashLoopBackOff, nil},
+	} {
+		st, err := daemonset.StateOf(dstest.State("n N", dstest.Edit(func(s *snapshot.Snapshot) {
+			p := &s.Pods[0]
+			ended := corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: metav1.NewTime(dstest.Now.Add(-4 * time.Minute))}
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: "agent", RestartCount: 7, LastTerminationState: corev1.ContainerState{Terminated: &ended},
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+			}}
+			for reason, message := range map[string]string{"Killing": tt.kills, "Unhealthy": tt.unhealthy} {
+				if message != "" {
+					s.Events = append(s.Events, corev1.Event{
+						Reason: reason, Message: message, LastTimestamp: metav1.NewTime(dstest.Now.Add(-2 * time.Minute)),
+						InvolvedObject: corev1.ObjectReference{Kind: "Pod", UID: p.UID},
+					})
+				}
+			}
+		})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := cause.Find(st).Of("n0"); c.Code != tt.code || c.Facts["message"] != tt.message {
+			t.Errorf("%q, %q: %s, %v", tt.kills, tt.unhealthy, c.Code, c.Facts)
+		}
+	}
+}
