@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -266,6 +268,18 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 	if len(words) > 0 || directive != cobra.ShellCompDirectiveNoFileComp {
 		t.Errorf("%q, %d", words, directive)
 	}
+	synctest.Test(t, func(t *testing.T) {
+		cmd.SetContext(t.Context())
+		began := time.Now()
+		words, _ := c.offers(func(context.Context, *typing) (choices, error) {
+			time.Sleep(time.Hour)
+			return choices{words: plainChoices("late")}, nil
+		})(cmd, nil, "")
+		if took := time.Since(began); len(words) > 0 || took > 2*time.Second {
+			t.Errorf("%q after %s", words, took)
+		}
+		time.Sleep(time.Hour) // until the finder has ended, as the bubble demands
+	})
 }
 
 // TestTurnOn: the link stands beside the program, by the name that it was called by.
