@@ -953,6 +953,11 @@ func made() map[string]*snapshot.Snapshot {
 			n.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "janitor", FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{"k:{\"type\":\"Drained\"}":{}}}}`)}}
 		})
 	}
+	locked := func(name string, is corev1.ConditionStatus) dstest.Option {
+		return node(name, func(n *corev1.Node) {
+			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: "KernelDeadlock", Status: is})
+		})
+	}
 	cordoned := func(name string) dstest.Option {
 		return node(name, func(n *corev1.Node) {
 			since := ago(9 * time.Hour)
@@ -1118,7 +1123,12 @@ func made() map[string]*snapshot.Snapshot {
 		"a selector of the namespace": grid("np N", unmatched, selecting, dstest.OpenShift("openshift.io/node-selector=pool=infra")),
 		"a selector that is gone":     grid("np N", unmatched, selecting, dstest.OpenShift("openshift.io/node-selector=")),
 		"virtual":                     grid("- N", node("n0", func(n *corev1.Node) { n.Labels["eks.amazonaws.com/compute-type"] = "fargate" })),
-		"keeps restarting":            grid("N N N", restarts("p0", "Error"), restarts("p1", "OOMKilled")),
+		"limit of a LimitRange": grid("n N", ends("p0", "OOMKilled"), pod("p0", func(p *corev1.Pod) {
+			p.Annotations = map[string]string{snapshot.LimitRanged: "LimitRanger plugin set: memory limit for container agent"}
+		})),
+		"reported by nodes": grid("n n n N", ends("p0", "OOMKilled"), ends("p1", "Error"), runs("p2", time.Hour), locked("n0", corev1.ConditionTrue), locked("n1", corev1.ConditionTrue),
+			locked("n2", corev1.ConditionTrue), locked("n3", corev1.ConditionFalse)),
+		"keeps restarting": grid("N N N", restarts("p0", "Error"), restarts("p1", "OOMKilled")),
 		"probes": grid("n n N", runs("p0", time.Hour), event("p0", "Unhealthy", "Startup probe failed: connection refused", 9), pod("p1", func(p *corev1.Pod) {
 			always := corev1.ContainerRestartPolicyAlways
 			p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: &always}}

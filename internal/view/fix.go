@@ -39,7 +39,7 @@ func (a *answer) solutions() {
 			a.fix(&f, map[bool]string{true: "or, "}[n > 0])
 		}
 		if len(part.Problems) > 0 && len(a.e.Advice) > 0 && (part.As > 0 || len(part.Fixes) == 0) {
-			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count, "named": part.Problems[0].Facts["kind"] != nil, "limited": part.Problems[0].Facts["limited"] != false}, otherFixes...))
+			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count, "named": part.Problems[0].Facts["kind"] != nil, "limited": part.Problems[0].Facts["limited"] != false, "limitRange": part.Problems[0].Facts["limitRange"]}, otherFixes...))
 		}
 	}
 	if may := a.mayRollBack(); may != nil && !a.inPlan {
@@ -86,6 +86,7 @@ func (a *answer) mayRollBack() *remedy.Remedy {
 var otherFixes = []string{
 	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m)[; if not, roll back, as in {as}]",
 	"{code=ContainerConfig}{named=true}the {pods?pod starts by itself|pods start by themselves} when that object exists[; if not, roll back, as in {as}]",
+	"{code=OOMKilled}{limitRange=true}give the template a memory limit, or raise the default of the LimitRange of the namespace and then delete the {pods?pod|pods}[; or roll back, as in {as}]",
 	"{code=OOMKilled}{limited=true}raise the memory limit in the template[, or roll back, as in {as}]",
 	"{as=0}",
 	"if revision {revision} is at fault: roll back, as in {as}",
@@ -344,7 +345,7 @@ var roomFixes = map[daemonset.Reason][]string{
 		"{beyond=true}lower the {resource} request of the template (starts a rollout of all pods), or keep the pod off this node",
 		"{preemption=NothingLower}{topmost=}delete pods that can run elsewhere and request {short} of {resource} in all; or give the template a PriorityClass above theirs, so that the scheduler makes room (starts a rollout of all pods)",
 		"delete pods that can run elsewhere and request {short} of {resource} in all",
-		"delete pods that can run elsewhere, or lower what they or the template request",
+		"lower what the template requests (starts a rollout of all pods) or what the other pods request, or delete pods that can run elsewhere",
 	},
 }
 

@@ -168,8 +168,8 @@ const (
 var meanings = map[daemonset.Reason][]string{
 	cause.CrashLoopBackOff: {"{ready=true}" + container + " runs again after it exited with code {exitCode}" + restarted, "{exitCode=}" + container + " crashes" + restarted, "{exitCode=0}" + container + " keeps exiting with code 0" + restarted, container + " exits with code {exitCode}" + restarted},
 	cause.OOMKilled: {
-		"{ready=true}{limited=false}" + container + " runs again after it ran out of memory; the template sets no limit" + restarted, "{ready=true}" + container + " runs again after it exceeded its memory limit[ of {memoryLimit}]" + restarted,
-		"{limited=false}" + container + " ran out of memory; the template sets no limit" + restarted, container + " exceeds its memory limit[ of {memoryLimit}]" + restarted,
+		"{ready=true}{limited=false}" + container + " runs again after it ran out of memory; the template sets no limit" + restarted, "{ready=true}" + container + " runs again after it exceeded its memory limit[ of {memoryLimit}][{limitRange=true}, the default of a LimitRange]" + restarted,
+		"{limited=false}" + container + " ran out of memory; the template sets no limit" + restarted, container + " exceeds its memory limit[ of {memoryLimit}][{limitRange=true}, the default of a LimitRange]" + restarted,
 	},
 	cause.ImagePullBackOff:  {container + " cannot pull {image}"},
 	cause.ContainerConfig:   {"{missing}", container + " cannot be started[ ({reason})]"},
@@ -394,6 +394,7 @@ var origins = map[cause.Who][]string{
 		"{evidence=Some}not known yet: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
 	},
 	cause.WhoNode: {
+		"likely {some}: {on?it reports|they report} {nodeReports}, and no node where the pod works does",
 		"{excludedBy=NodeUnsuitable}{some}, not the DaemonSet: the {taints?taint|taints} {taints} {taints?says|say} that the {on?node is|nodes are} being removed, or {on?runs|run} no DaemonSet",
 		"{excludedBy=NodeCondition}{some}, not the DaemonSet: the {taints?taint|taints} {taints} {taints?depends|depend} on the state of the {on?node|nodes}",
 		"{on?the node|the nodes}: NotReady for {lasting}, likely on purpose: {purpose}[ ({purposeReason})] has been True for {purposeSince@}[, set by {setBy}]",

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -103,25 +104,27 @@ func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTermi
 }
 
 // killed turns a crash into a failing probe if the newest event about an end of the container says that
-// the kubelet ended it for that probe: the exit code then says nothing.
-func (cs *Causes) killed(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated, c *Cause) {
+// the kubelet ended it for that probe: the exit code then says nothing. It reports whether that is so.
+func (cs *Causes) killed(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated, c *Cause) bool {
 	e := cs.event(o, "Killing")
-	if c.Code != CrashLoopBackOff || e == nil || last != nil && eventTime(e).Before(last.StartedAt.Time) {
-		return
+	if c.Code == OOMKilled || e == nil || last != nil && eventTime(e).Before(last.StartedAt.Time) {
+		return false
 	}
-	for _, probe := range []string{"Startup", "Liveness"} {
+	for _, probe := range killingProbes {
 		if !strings.Contains(messageOf(e), "Container "+s.Name+" failed "+strings.ToLower(probe)+" probe") {
 			continue
 		}
 		delete(c.Facts, "exitCode")
 		delete(c.Facts, "reason")
 		c.Code, c.Facts["probe"] = ProbeFailing, strings.ToLower(probe)
-		setMessage(c.Facts, messageOf(e))
-		if ev := cs.event(o, "Unhealthy"); ev != nil && strings.HasPrefix(messageOf(ev), probe+" probe") {
-			setMessage(c.Facts, messageOf(ev))
-		}
+		setMessage(c.Facts, messageOf(cmp.Or(cs.event(o, unhealthy+probe), e)))
+		return true
 	}
+	return false
 }
+
+// killingProbes are those for which a kubelet ends a container.
+var killingProbes = []string{"Startup", "Liveness"}
 
 // containerWaits is the cause of a container that was never started.
 func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *corev1.ContainerStateWaiting, c *Cause) *Cause {
@@ -211,17 +214,21 @@ func initialized(o *corev1.Pod) bool {
 func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *Cause {
 	if started := s.State.Running.StartedAt.Time; !started.IsZero() {
 		c.Facts["startedAt"] = timeFact(started)
-		if ev := cs.event(o, "Unhealthy"); ev == nil && !cs.stays(o, started, false) {
+		if ev := cs.event(o, unhealthy); ev == nil && !cs.stays(o, started, false) {
 			return cs.starting(o, started)
 		}
 	}
 	c.Code, c.Facts["restarts"] = ProbeFailing, int(s.RestartCount)
+	if last := s.LastTerminationState.Terminated; last != nil && cs.killed(o, s, last, c) {
+		delete(c.Facts, "startedAt")
+		return c
+	}
 	if s.RestartCount == 0 && !cs.stays(o, s.State.Running.StartedAt.Time, true) {
 		c.Severity = SeverityInfo // probes often fail while a container starts; see late
 	}
-	if ev := cs.event(o, "Unhealthy"); ev != nil {
+	if ev := cs.event(o, unhealthy); ev != nil {
 		setMessage(c.Facts, messageOf(ev))
-		for _, probe := range []string{"Startup", "Liveness"} {
+		for _, probe := range killingProbes {
 			if strings.HasPrefix(messageOf(ev), probe+" probe") {
 				c.Facts["probe"] = strings.ToLower(probe)
 			}

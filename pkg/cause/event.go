@@ -41,7 +41,13 @@ func (cs *Causes) note(e *corev1.Event) {
 	if e.Reason == "Failed" && strings.HasPrefix(messageOf(e), failedToPull) {
 		keep(failedToPull)
 	}
+	if probe, _, ok := strings.Cut(messageOf(e), " probe "); ok && e.Reason == unhealthy {
+		keep(unhealthy + probe)
+	}
 }
+
+// unhealthy is the reason of the kubelet's event about a probe that fails, whichever it is.
+const unhealthy = "Unhealthy"
 
 // failedToPull begins the kubelet's event that says why it cannot pull an image. Others with the reason
 // Failed only say that it cannot.

@@ -200,6 +200,9 @@ func (j *judgement) verdict(stage Stage) *Blame {
 		}
 		return is(WhoUnknown, Unsure)
 	}
+	if b := j.byCounting(); b.Who == WhoUnknown && j.p.Facts["nodeReports"] != nil {
+		return is(WhoNode, Likely)
+	}
 	if b := j.byCounting(); b.Who != WhoUnknown || j.p.Code != OOMKilled || j.p.Facts["limited"] != false {
 		return b
 	}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/split"
 )
 
@@ -18,6 +19,7 @@ func (cs *Causes) Judge(problems []Problem) {
 		p := &problems[i]
 		p.Subject = cs.SubjectOf(p)
 		cs.addPlatform(p)
+		cs.addReport(p)
 		if p.Severity != SeverityInfo {
 			p.Blame = cs.BlameOf(p)
 		}
@@ -68,6 +70,49 @@ func (cs *Causes) addPlatform(p *Problem) {
 	if len(others) > 0 {
 		p.Facts["platform"], p.Facts["platforms"] = s.Properties[0].Value, others
 	}
+}
+
+// addReport adds to a problem of containers the condition that all of its nodes report, and no node where the pod
+// works does: those of node-problem-detector, and of agents of clouds. Kubernetes' own have causes of their own.
+func (cs *Causes) addReport(p *Problem) {
+	if !OfContainer(p.Code) || p.Common != nil || p.Severity != SeverityError || len(p.Nodes) == 0 {
+		return
+	}
+	fails := map[string]bool{}
+	for _, name := range p.Nodes {
+		fails[name] = true
+	}
+	healthy, compared := cs.healthy(fails)
+	first := cs.st.Node(p.Nodes[0])
+	if len(healthy) == 0 || compared != ComparedNew || first == nil || first.Object == nil {
+		return
+	}
+	for _, c := range first.Object.Status.Conditions {
+		has := func(n *corev1.Node) bool {
+			return slices.ContainsFunc(n.Status.Conditions, func(x corev1.NodeCondition) bool { return x.Type == c.Type && x.Status == c.Status })
+		}
+		if c.Status == corev1.ConditionUnknown || slices.Contains(ofKubernetes, c.Type) || slices.Contains(snapshot.Purposes, c.Type) || slices.ContainsFunc(healthy, has) {
+			continue
+		}
+		all := !slices.ContainsFunc(p.Nodes, func(name string) bool {
+			n := cs.st.Node(name)
+			return n == nil || n.Object == nil || !has(n.Object)
+		})
+		if compares := !slices.ContainsFunc(healthy, func(n *corev1.Node) bool { return !reports(n, c.Type) }); all && compares {
+			p.Facts["nodeReports"] = string(c.Type) + " " + string(c.Status)
+			return
+		}
+	}
+}
+
+// reports reports whether a node has a condition, with any status.
+func reports(n *corev1.Node, of corev1.NodeConditionType) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == of })
+}
+
+// ofKubernetes are the conditions that the kubelet and the cloud's route controller set.
+var ofKubernetes = []corev1.NodeConditionType{
+	corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable,
 }
 
 func b2i(b bool) int {

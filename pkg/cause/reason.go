@@ -25,11 +25,11 @@ const (
 	FailedCreate daemonset.Reason = "FailedCreate"
 	// OOMKilled: a container was killed because it ran out of memory; with `ready` it runs again, and its pod is available
 	// Severity: Error, Warning if the pod is available
-	// Facts: container, init, exitCode, restarts, reason, message, ready, limited, memoryLimit, addedBy
+	// Facts: container, init, exitCode, restarts, reason, message, ready, limited, limitRange, memoryLimit, addedBy, nodeReports
 	OOMKilled daemonset.Reason = "OOMKilled"
 	// CrashLoopBackOff: a container keeps exiting; with `ready` it runs again, and its pod is available
 	// Severity: Error, Warning if the pod is available
-	// Facts: container, init, exitCode, restarts, reason, message, ready, addedBy, platform, platforms
+	// Facts: container, init, exitCode, restarts, reason, message, ready, addedBy, platform, platforms, nodeReports
 	CrashLoopBackOff daemonset.Reason = "CrashLoopBackOff"
 	// ImagePullBackOff: an image cannot be pulled
 	// Severity: Error
@@ -61,7 +61,7 @@ const (
 	InitRunning daemonset.Reason = "InitRunning"
 	// ProbeFailing: a container runs but is not ready: an event reports a failing probe, or it is expected to stay so
 	// Severity: Info, Warning when late, Error when expected to stay or restarted
-	// Facts: container, init, startedAt, restarts, message, late, patience, slowestStart, starts, probe, sidecar
+	// Facts: container, init, startedAt, restarts, message, late, patience, slowestStart, starts, probe, sidecar, nodeReports
 	ProbeFailing daemonset.Reason = "ProbeFailing"
 	// InsufficientResources: the node has no room for the pod
 	// Severity: Error

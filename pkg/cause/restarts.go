@@ -2,11 +2,13 @@ package cause
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // A pod that is available keeps failing if a container of it restarted as often as this, the last
@@ -51,6 +53,10 @@ func (cs *Causes) memory(o *corev1.Pod, c *Cause) {
 	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
 		if i := slices.IndexFunc(list, func(x corev1.Container) bool { return x.Name == c.Facts.Text("container") }); i >= 0 {
 			limit, limited := list[i].Resources.Limits[corev1.ResourceMemory]
+			if !limited && limitRanged(o, list[i].Name) {
+				c.Facts["limitRange"] = true
+				return
+			}
 			if !limited && changedMemory(o, &list[i]) {
 				return
 			}
@@ -59,6 +65,16 @@ func (cs *Causes) memory(o *corev1.Pod, c *Cause) {
 			}
 		}
 	}
+}
+
+// limitRanged reports whether a container has its memory limit from a LimitRange. The annotation reads
+// "LimitRanger plugin set: cpu, memory request for container a; memory limit for container a".
+func limitRanged(o *corev1.Pod, container string) bool {
+	_, all, _ := strings.Cut(o.Annotations[snapshot.LimitRanged], "set: ")
+	return slices.ContainsFunc(strings.Split(all, "; "), func(set string) bool {
+		resources, of, found := strings.Cut(set, " limit for ")
+		return found && strings.HasSuffix(of, "container "+container) && slices.Contains(strings.Split(resources, ", "), "memory")
+	})
 }
 
 // changedMemory reports whether a pod requests other memory for a container than its template: then a

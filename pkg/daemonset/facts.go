@@ -137,6 +137,8 @@ type FactKeys struct {
 	Line           int    `json:"line"`           // of the file, from 1
 	Losing         int    `json:"losing"`         // on how many nodes the pod is being deleted without replacement
 	Limited        bool   `json:"limited"`        // the container has a memory limit
+	LimitRange     bool   `json:"limitRange"`     // its memory limit is the default of a LimitRange
+	NodeReports    string `json:"nodeReports"`    // the condition that the nodes report, with its status, and no node where the pod works
 	MaxUnavailable string `json:"maxUnavailable"` // of the PodDisruptionBudget, as it is written: `1`, `10%`
 
 	// the words of the kubelet, the scheduler, the API server or a program

@@ -14,7 +14,7 @@ func LookInto(p *Problem) cause.Look {
 	if p.Code == GenerationNotObserved || p.Code == StaleStatus {
 		look = cause.LookController
 	}
-	if p.Subject.Kind == cause.SubjectNodeCondition && p.Code != daemonset.NodeGone {
+	if p.Subject.Kind == cause.SubjectNodeCondition && p.Code != daemonset.NodeGone || p.Facts["nodeReports"] != nil && p.Blame != nil && p.Blame.Who == cause.WhoNode {
 		look = cause.LookNode
 	}
 	switch look {

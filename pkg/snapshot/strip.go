@@ -103,6 +103,9 @@ func StripPod(p *corev1.Pod) {
 	stripStatuses(p.Status.ContainerStatuses, counted)
 }
 
+// LimitRanged is the annotation in which the API server says what it took from a LimitRange.
+const LimitRanged = "kubernetes.io/limit-ranger"
+
 // longestAnnotation is how many bytes are kept of the value of an annotation of a pod.
 const longestAnnotation = 80
 
@@ -116,6 +119,7 @@ var PodAnnotations = map[string]int{
 	"consul.hashicorp.com/connect-inject-status": longestAnnotation,
 	"openshift.io/scc":                           longestAnnotation,
 	"dapr.io/enabled":                            longestAnnotation,
+	LimitRanged:                                  4 * longestAnnotation,
 }
 
 // keptAnnotations returns those of PodAnnotations that a pod has: the same map where it has
