@@ -1123,6 +1123,11 @@ func made() map[string]*snapshot.Snapshot {
 		"a selector of the namespace": grid("np N", unmatched, selecting, dstest.OpenShift("openshift.io/node-selector=pool=infra")),
 		"a selector that is gone":     grid("np N", unmatched, selecting, dstest.OpenShift("openshift.io/node-selector=")),
 		"virtual":                     grid("- N", node("n0", func(n *corev1.Node) { n.Labels["eks.amazonaws.com/compute-type"] = "fargate" })),
+		"webhook of a Service": grid("- N", event("", "FailedCreate",
+			`Error creating: Internal error occurred: failed calling webhook "pods.example.org": failed to call webhook: Post "https://hook.acme.svc:443/pods": connection refused`, 4)),
+		"image rewritten": grid("n N", waits("p0", "ImagePullBackOff", "not found"), pod("p0", func(p *corev1.Pod) {
+			p.Spec.Containers = []corev1.Container{{Name: "agent", Image: "cache.example/agent:2"}}
+		})),
 		"limit of a LimitRange": grid("n N", ends("p0", "OOMKilled"), pod("p0", func(p *corev1.Pod) {
 			p.Annotations = map[string]string{snapshot.LimitRanged: "LimitRanger plugin set: memory limit for container agent"}
 		})),

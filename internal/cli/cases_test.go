@@ -250,7 +250,7 @@ var facts = []string{
 	"DrainInProgress", "Drained", "MaintenancePlanned", "MaintenanceInProgress", "GracefulNodeShutdownInProgress", "on purpose: by whom",
 	"virtual node", "virtual node: taint tolerated",
 	"Pulling", "Failed: the words of the registry", "FailedKillPod", "FailedToRetrieveImagePullSecret", "FailedAttachVolume",
-	"crash loop: Ready at the moment", "startup probe", "liveness probe", "liveness probe: ended for it", "liveness probe: runs again", "sidecar", "OOM: limit", "OOM: LimitRange", "condition of others", "ReadWriteOnce",
+	"crash loop: Ready at the moment", "startup probe", "liveness probe", "liveness probe: ended for it", "liveness probe: runs again", "sidecar", "OOM: limit", "OOM: LimitRange", "condition of others", "image: rewritten", "ReadWriteOnce",
 	"added: nodeSelector", "added: tolerations", "added: container", "added: by whom",
 	"quota: scope", "quota: priority class", "webhook: not called", "PriorityClass: missing", "PriorityClass: preempts",
 	"several messages", "all stopped at one time", "namespace terminating", "being deleted", "foreground deletion", "Lease", "missed wake-up",

@@ -40,6 +40,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseCompareNodes:    {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
 	explain.AdviseCorrectTemplate: {"correct the template (Cause)"},
 	explain.AdviseInjector: {
+		"find out who rewrites the images of pods, such as a webhook of an image cache, and whether it has {image} for {where}: the template names {templateImage}",
 		"{again=false}delete the {count?pod|pods} (Fix): a new one does not get the nodeSelector",
 		"have namespace {namespace} select every node ({annotation}), then delete the {count?pod|pods} (Fix)",
 		"find out who adds the nodeSelector {added} to the {count?pod|pods} (Check), such as an admission webhook",
@@ -58,7 +59,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host port {ports} on {where}", "ask the owner of {holder} to free host port {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
-	explain.AdviseAskOwner:     {"{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass (Fix)", `{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{kind=SCC}have a cluster administrator grant ServiceAccount {name} an SCC that allows these pods (Fix)", "{first}[; until then restart and drain {nothing}]", "{kind=Policy}ask the owner of namespace {namespace} to allow pods that violate {name}, or change the template", "read the message below: it says what the pod violates"},
+	explain.AdviseAskOwner:     {"{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass (Fix)", `{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}see whether a pod answers for Service {service} of namespace {serviceNamespace} (Check): until one does, the API server creates no pod; if none can start, ask the owner of admission webhook {name} to exempt this namespace", "{kind=Webhook}{called=false}ask the owner of admission webhook {name} why it does not answer: until it does, the API server creates no pod", "{kind=Webhook}ask the owner of admission webhook {name}", "{kind=SCC}have a cluster administrator grant ServiceAccount {name} an SCC that allows these pods (Fix)", "{first}[; until then restart and drain {nothing}]", "{kind=Policy}ask the owner of namespace {namespace} to allow pods that violate {name}, or change the template", "read the message below: it says what the pod violates"},
 	explain.AdviseRefresh:      {"write an annotation of the DaemonSet (Fix): the controller then looks at it again, and no pod is replaced"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
@@ -107,11 +108,12 @@ func (a *answer) doNow(advice []explain.Advice) {
 			if f["added"] = p.Facts["added"]; f["added"] != nil {
 				f["annotation"], f["again"], f["namespace"] = fact(p.Facts, "annotation"), fact(p.Facts, "again"), a.h.DaemonSet.Namespace
 			}
-			for _, key := range []string{"purpose", "setBy", "cordoned"} {
+			for _, key := range []string{"purpose", "setBy", "cordoned", "service", "serviceNamespace", "templateImage", "image"} {
 				if value, known := p.Facts[key]; known {
 					f[key] = value
 				}
 			}
+			f["called"] = p.Facts["uncalled"] == nil
 			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == cause.LookLogs || look == cause.LookLastLogs
 			if p.Subject.Kind == cause.SubjectNodeCondition {
 				f["pressure"] = p.Subject.Name

@@ -191,7 +191,7 @@ var noneNear = []string{
 // clauses are problems of which no pod or node is the subject.
 var clauses = map[daemonset.Reason][]string{
 	cause.NoEligibleNode:          {}, // said behind all others
-	cause.FailedCreate:            {"{by} rejects {on:pod}"},
+	cause.FailedCreate:            {"{called=false}an admission webhook does not answer, so {on:pod} {on?is|are} not created", "{by} rejects {on:pod}"},
 	cause.NextRolloutStalls:       {"{some} would stall the next rollout"},
 	cause.ControllerSilent:        {"the DaemonSet controller has not acted for {lasting}"},
 	explain.StaleStatus:           {"the reported status is stale"},
@@ -211,7 +211,7 @@ func (a *answer) clause(p *explain.Problem, nodes []string) string {
 		if len(p.Nodes) > 2 {
 			some = Plural(len(p.Nodes), "node")
 		}
-		return fill(a.now, with(p.Facts, daemonset.Facts{"on": len(p.Nodes), "some": some, "down": p.Blame != nil, "lasting": a.lasting(p), "more": len(a.strandedBeside(p.Nodes)), "by": cmp.Or(rejecters[p.Subject.Kind], "the API server")}), sentences...)
+		return fill(a.now, with(p.Facts, daemonset.Facts{"on": len(p.Nodes), "some": some, "down": p.Blame != nil, "lasting": a.lasting(p), "more": len(a.strandedBeside(p.Nodes)), "by": cmp.Or(rejecters[p.Subject.Kind], "the API server"), "called": p.Facts["uncalled"] == nil}), sentences...)
 	}
 	words := predicates[p.Code].byProbe(p.Facts)
 	if o.Who == cause.WhoChange && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.noun != "" {

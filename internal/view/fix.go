@@ -267,9 +267,10 @@ func (a *answer) allow(f *remedy.Remedy) {
 			a.act(screen.Fix, "with an SCC that allows what the message names, such as privileged:",
 				a.kubectl("oc adm policy add-scc-to-user", screen.Placeholder("SCC"), screen.Word("-z "+screen.Quote(s.Name)), screen.Word("-n "+screen.Quote(s.Namespace))), "replaces no pod")
 		case cause.SubjectPolicy:
-			if s.OfBaseline() { // beyond which there is one level
-				a.act(screen.Fix, "if the owner of the namespace agrees that its pods may do anything, label it:",
-					a.kubectl("kubectl label --overwrite namespace", screen.Quote(a.h.DaemonSet.Namespace), "pod-security.kubernetes.io/enforce=privileged"), "replaces no pod")
+			if level := fact(a.e.Has(cause.FailedCreate).Facts, "admits"); level != "" {
+				words := map[string]string{"privileged": "if the owner of the namespace agrees that its pods may do anything, label it:"}
+				a.act(screen.Fix, cmp.Or(words[level], "if the owner of the namespace agrees, label it:"),
+					a.kubectl("kubectl label --overwrite namespace", screen.Quote(a.h.DaemonSet.Namespace), screen.Word("pod-security.kubernetes.io/enforce="+level)), "replaces no pod")
 			}
 		}
 	}

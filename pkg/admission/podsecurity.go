@@ -3,6 +3,7 @@ package admission
 import (
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
@@ -57,6 +58,12 @@ func (c *check) podSecurity() {
 			Remedies: []Remedy{{Do: SetLevel, Name: c.in.Namespace.Name, Value: string(c.strictest(enforced.Enforce))}},
 		})
 	}
+}
+
+// LevelFor returns the strictest Pod Security level, in its latest version, that admits a pod.
+func LevelFor(pod *corev1.Pod, kubernetesVersion string) string {
+	c := newCheck(nil, pod, kubernetesVersion, nil)
+	return string(c.strictest(api.LevelVersion{Version: api.LatestVersion()}))
 }
 
 func (c *check) violations(lv api.LevelVersion) []Violation {

@@ -218,6 +218,20 @@ func TestCause(t *testing.T) {
 			want:    &cause.Cause{Code: cause.FailedMount, Severity: cause.SeverityError, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no disk"}},
 		},
 		{
+			why: "the same before the first init container, which waits for no other",
+			status: unready + "initContainerStatuses: [{name: first, state: {waiting: {reason: PodInitializing}}}, {name: second, state: {waiting: {reason: PodInitializing}}}]\n" +
+				"containerStatuses: [{name: agent, state: {waiting: {reason: PodInitializing}}}]",
+			options: []dstest.Option{podEvent("FailedMount", "no disk", time.Minute)},
+			want:    &cause.Cause{Code: cause.FailedMount, Severity: cause.SeverityError, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "first", "init": true, "reason": "PodInitializing", "message": "no disk"}},
+		},
+		{
+			why: "an init container waits for the one before it, whatever failed earlier",
+			status: unready + "initContainerStatuses: [{name: first, state: {running: {startedAt: 1h}}}, {name: second, state: {waiting: {reason: PodInitializing}}}]\n" +
+				"containerStatuses: [{name: agent, state: {waiting: {reason: PodInitializing}}}]",
+			options: []dstest.Option{podEvent("FailedMount", "no disk", 50*time.Minute)},
+			want:    &cause.Cause{Code: cause.InitRunning, Severity: cause.SeverityError, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "first", "init": true}},
+		},
+		{
 			why:     "a mount that fails in the first minutes often only waits for something",
 			young:   true,
 			status:  unready + "containerStatuses: [{name: agent, state: {waiting: {reason: ContainerCreating}}}]",

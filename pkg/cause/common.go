@@ -85,7 +85,7 @@ func (cs *Causes) Confined() *Common {
 	var nodes, messages []string
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
-		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && OfContainer(c.Code) && cs.SameProgram(concern(n)) {
+		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && OfContainer(c.Code) && c.Facts["templateImage"] == nil && cs.SameProgram(concern(n)) {
 			nodes, messages = append(nodes, n.Name), append(messages, c.Facts.Text("message"))
 		}
 	}

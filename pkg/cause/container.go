@@ -128,8 +128,8 @@ var killingProbes = []string{"Startup", "Liveness"}
 
 // containerWaits is the cause of a container that was never started.
 func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *corev1.ContainerStateWaiting, c *Cause) *Cause {
-	if w.Reason == "PodInitializing" && len(o.Status.InitContainerStatuses) > 0 && !initialized(o) {
-		return nil // it waits for the init containers, which came first
+	if w.Reason == "PodInitializing" && waitsForOthers(o, s.Name) {
+		return nil
 	}
 	c.Facts["reason"] = w.Reason
 	if strings.HasSuffix(w.Reason, "Error") {
@@ -157,6 +157,20 @@ func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *co
 	c.Code = ContainerCreating
 	setMessage(c.Facts, w.Message)
 	return c
+}
+
+// waitsForOthers reports whether a container waits for an init container. The first one waits for none: until
+// the pod has a sandbox and its volumes, the kubelet calls that PodInitializing too.
+func waitsForOthers(o *corev1.Pod, container string) bool {
+	if len(o.Status.InitContainerStatuses) == 0 || initialized(o) {
+		return false
+	}
+	i := slices.IndexFunc(o.Status.InitContainerStatuses, func(s corev1.ContainerStatus) bool {
+		ended := s.State.Terminated != nil && s.State.Terminated.ExitCode == 0
+		sidecar := s.Started != nil && *s.Started && isSidecar(o, s.Name)
+		return !ended && !sidecar
+	})
+	return i < 0 || o.Status.InitContainerStatuses[i].Name != container
 }
 
 // withoutNetwork adds to the facts of a pod without a network whether that of its node is not set up,

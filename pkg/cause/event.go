@@ -2,12 +2,14 @@ package cause
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
@@ -135,6 +137,9 @@ func (cs *Causes) noNetwork() bool {
 	})
 }
 
+// serviceHost is the host at which the API server calls a webhook of a Service.
+var serviceHost = regexp.MustCompile(`\b([a-z0-9][a-z0-9-]*)\.([a-z0-9][a-z0-9-]*)\.svc\b`)
+
 // refused returns the API server's refusal of pods since the last one that
 // was created, with the words of the newest FailedCreate event; nil if there
 // is none. A refusal by name is an event of its own for each pod.
@@ -171,8 +176,14 @@ func (cs *Causes) refused() *Cause {
 	if needs := needsOfSCC(f.Text("message")); len(needs) > 0 && strings.Contains(f.Text("message"), noneOfSCC) {
 		f["needs"] = needs
 	}
+	if by, _ := RefusedBy(f.Text("message")); by == SubjectPolicy {
+		f["admits"] = admission.LevelFor(cs.st.PodFor(""), cs.s.KubernetesVersion)
+	}
 	if strings.Contains(f.Text("message"), "failed calling webhook") {
 		f["uncalled"] = true
+		if of := serviceHost.FindStringSubmatch(f.Text("message")); of != nil {
+			f["serviceNamespace"], f["service"] = of[2], of[1]
+		}
 		if cs.noNetwork() {
 			f["noNetwork"] = true
 		}

@@ -166,7 +166,7 @@ func (j *judgement) verdict(stage Stage) *Blame {
 		return is(WhoNodeProperty, Certain)
 	case stage == StageNode && j.p.Code != PodOSNotSupported:
 		return is(WhoNode, Certain)
-	case s.Kind == SubjectInjected, j.p.Facts["added"] != nil:
+	case s.Kind == SubjectInjected, j.p.Facts["added"] != nil, j.p.Facts["templateImage"] != nil:
 		return is(WhoInjection, Certain)
 	case s.Kind == SubjectReference && stage != StageAdmitted:
 		return j.ofReference()

@@ -133,7 +133,7 @@ func (cs *Causes) common(problems []Problem) {
 	} {
 		var alike []*Problem
 		for i := range problems {
-			if p := &problems[i]; is(p.Code) && p.Severity == SeverityError {
+			if p := &problems[i]; is(p.Code) && p.Severity == SeverityError && p.Facts["templateImage"] == nil {
 				alike = append(alike, p)
 			}
 		}

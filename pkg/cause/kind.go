@@ -66,7 +66,7 @@ var kinds = []kind{
 	{ContainerConfig, StageStarted, always(readsProgram), SubjectContainer, LookPod},
 	{ContainerCreating, StageStarted, always(readsProgram), SubjectContainer, LookPod},
 	{CrashLoopBackOff, StageRan, always(readsProgram), SubjectContainer, LookLastLogs},
-	{OOMKilled, StageRan, always(readsProgram), SubjectContainer, LookPod},
+	{OOMKilled, StageRan, always(readsProgram), SubjectContainer, LookMemory},
 	{InitRunning, StageRan, always(readsProgram), SubjectContainer, LookLogs},
 	{ProbeFailing, StageReady, always(readsProgram), SubjectContainer, LookLogs},
 	{daemonset.NotReady, StageReady, readsGates, SubjectUnspecified, LookPod},

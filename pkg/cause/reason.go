@@ -21,7 +21,7 @@ const (
 	// FailedCreate: the API server rejects the pod because of a quota, a policy or a webhook: an event says so, and no
 	// pod was created after it; or its rules do, which `admission` holds
 	// Severity: Error
-	// Facts: events, last, message, predicted, rule, rejects, name, uncalled, noNetwork, needs
+	// Facts: events, last, message, predicted, rule, rejects, name, admits, uncalled, service, serviceNamespace, noNetwork, needs
 	FailedCreate daemonset.Reason = "FailedCreate"
 	// OOMKilled: a container was killed because it ran out of memory; with `ready` it runs again, and its pod is available
 	// Severity: Error, Warning if the pod is available
@@ -33,7 +33,7 @@ const (
 	CrashLoopBackOff daemonset.Reason = "CrashLoopBackOff"
 	// ImagePullBackOff: an image cannot be pulled
 	// Severity: Error
-	// Facts: container, init, image, reason, message, kind, name, platform
+	// Facts: container, init, image, reason, message, kind, name, platform, templateImage
 	ImagePullBackOff daemonset.Reason = "ImagePullBackOff"
 	// PullingImage: an image is being pulled, and nothing says that it fails
 	// Severity: Info, Warning when late

@@ -127,6 +127,7 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 	cs.attached(c)
 	cs.unauthorized(p.Object, c)
 	cs.meshed(p.Object, c)
+	cs.rewritten(p.Object, c)
 	if c.Code == FailedMount && strings.Contains(c.Facts.Text("message"), "hostPath type check failed") {
 		c.Facts["noHostPath"] = true
 	}
@@ -173,6 +174,29 @@ func needsSecret(message string) bool {
 	words := strings.ToLower(message)
 	return strings.HasPrefix(words, "back-off pulling image") && !strings.Contains(words, `": `) ||
 		slices.ContainsFunc([]string{"unauthorized", "denied", "authentication", "authorization", "no basic auth", "forbidden"}, func(w string) bool { return strings.Contains(words, w) })
+}
+
+// rewritten adds to the facts of an image that cannot be pulled which one the template names, where the pod has
+// another: a webhook, such as that of a cache for images, put it in the pod.
+func (cs *Causes) rewritten(o *corev1.Pod, c *Cause) {
+	if o == nil || c.Code != ImagePullBackOff {
+		return
+	}
+	t := cs.templateOf(o)
+	if t == nil {
+		return
+	}
+	of := func(spec *corev1.PodSpec) string {
+		for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+			if i := slices.IndexFunc(list, func(x corev1.Container) bool { return x.Name == c.Facts.Text("container") }); i >= 0 {
+				return list[i].Image
+			}
+		}
+		return ""
+	}
+	if is, named := of(&o.Spec), of(&t.Spec); is == c.Facts.Text("image") && named != "" && is != named {
+		c.Facts["templateImage"] = named
+	}
 }
 
 // injected are the annotations of pods that say who added a container.

@@ -21,11 +21,6 @@ type Subject struct {
 	Holder    string      `json:"holder"`    // who has it, such as the pod that uses the port, as `namespace/name`; empty if unknown
 }
 
-// OfBaseline reports whether pods violate the Pod Security level baseline of their namespace.
-func (s *Subject) OfBaseline() bool {
-	return s.Kind == SubjectPolicy && strings.HasPrefix(s.Name, "baseline")
-}
-
 // SubjectKind is a kind of Subject.
 type SubjectKind string
 
@@ -62,7 +57,7 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 	container, namespace := f.Text("container"), cs.s.DaemonSet.Namespace
 	of, object := NamedObject(f)
 	switch {
-	case container != "" && !cs.inTemplate(container):
+	case container != "" && StageOf(p.Code) >= StageImage && !cs.inTemplate(container):
 		return Subject{Kind: SubjectInjected, Node: s.Node, Name: container}
 	case f["kind"] != nil: // what does not exist
 		return Subject{Kind: SubjectReference, Namespace: namespace, Name: f.Text("name"), Key: f.Text("key")}

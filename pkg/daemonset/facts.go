@@ -136,6 +136,7 @@ type FactKeys struct {
 	Limit          int    `json:"limit"`
 	Line           int    `json:"line"`           // of the file, from 1
 	Losing         int    `json:"losing"`         // on how many nodes the pod is being deleted without replacement
+	TemplateImage  string `json:"templateImage"`  // the image that the template names, where the pod has another; otherwise absent
 	Limited        bool   `json:"limited"`        // the container has a memory limit
 	LimitRange     bool   `json:"limitRange"`     // its memory limit is the default of a LimitRange
 	NodeReports    string `json:"nodeReports"`    // the condition that the nodes report, with its status, and no node where the pod works
@@ -274,12 +275,16 @@ type FactKeys struct {
 	Topmost bool `json:"topmost"` // no pod on the node has a lower priority than system-node-critical; otherwise absent
 
 	// `ManagedFields`: they hold the time. `Order`: revisions with lower numbers are younger
-	Told        string `json:"told"`
-	Tool        string `json:"tool"`        // one of the [tools](#tools)
-	Uncalled    bool   `json:"uncalled"`    // the webhook could not be called; otherwise absent
-	Unavailable int    `json:"unavailable"` // the number of the status
-	Updated     int    `json:"updated"`     // the number of the status
-	Used        int    `json:"used"`        // how many nodes use up the limit
+	Told     string `json:"told"`
+	Tool     string `json:"tool"`     // one of the [tools](#tools)
+	Uncalled bool   `json:"uncalled"` // the webhook could not be called; otherwise absent
+	Admits   string `json:"admits"`   // the strictest Pod Security level that admits the pod; absent where Pod Security did not reject it
+	Service  string `json:"service"`  // the Service of that webhook; absent for one that is called by URL
+
+	ServiceNamespace string `json:"serviceNamespace"` // its namespace
+	Unavailable      int    `json:"unavailable"`      // the number of the status
+	Updated          int    `json:"updated"`          // the number of the status
+	Used             int    `json:"used"`             // how many nodes use up the limit
 	// the requirement can be parsed; one that cannot matches no node, but as the node selector of a namespace every node
 	Valid    bool     `json:"valid"`
 	Value    string   `json:"value"`    // of the taint

@@ -205,6 +205,9 @@ func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 	case p.Blame.Who == cause.WhoOtherWorkload && p.Code == cause.HostPortConflict:
 		return AdviseFreePort
 	}
+	if p.Blame.Who == cause.WhoPlatform && p.Facts.Yes("uncalled") {
+		return AdviseAskOwner
+	}
 	if p.Code == cause.ContainerConfig && p.Facts["kind"] == nil && p.Blame.Who == cause.WhoUnknown {
 		return AdviseReadEvents // nothing says that an object does not exist
 	}

@@ -22,7 +22,7 @@ func LookInto(p *Problem) cause.Look {
 		if len(p.Nodes) == 0 {
 			return ""
 		}
-	case cause.LookPod, cause.LookLogs, cause.LookLastLogs:
+	case cause.LookPod, cause.LookMemory, cause.LookLogs, cause.LookLastLogs:
 		if len(p.Pods) == 0 {
 			return ""
 		}
@@ -31,6 +31,9 @@ func LookInto(p *Problem) cause.Look {
 			return ""
 		}
 	case cause.LookEvents:
+		if p.Facts["service"] != nil {
+			return cause.LookService
+		}
 		if p.Subject.Kind == cause.SubjectQuota && p.Subject.Name == "" {
 			return cause.LookQuotas
 		}

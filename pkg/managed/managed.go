@@ -49,6 +49,10 @@ const (
 	// Found by: the annotation `kubectl.kubernetes.io/last-applied-configuration`; the field manager `kubectl` that
 	// applied
 	KubectlApply Tool = "KubectlApply"
+	// Program: a program that updates the spec, such as an operator, where nothing above is found
+	// By: the field manager
+	// Found by: the last one that updated fields of the spec, unless people use it
+	Program Tool = "Program"
 )
 
 // Reverts reports whether the tool undoes a change by hand by itself: nobody has
@@ -77,7 +81,7 @@ func By(ds *appsv1.DaemonSet) []Manager {
 		told := slices.ContainsFunc(out, func(m Manager) bool {
 			return m.Tool == s.tool || s.tool == HelmRelease && m.Tool == FluxHelmRelease // which works by Helm
 		})
-		unnamed := s.tool == ServerSideApply || s.tool == KubectlApply // in these ways the others apply, too
+		unnamed := s.tool == ServerSideApply || s.tool == KubectlApply || s.tool == Program // in these ways the others apply, too
 		if told || unnamed && len(out) > 0 {
 			continue
 		}
@@ -134,6 +138,7 @@ var signs = []struct {
 	{ServerSideApply, sign{tells: applier}},
 	{KubectlApply, metadata("annotations", corev1.LastAppliedConfigAnnotation, nobody)},
 	{KubectlApply, manager("kubectl", metav1.ManagedFieldsOperationApply)}, // what else it writes it writes by other names, and as updates
+	{Program, sign{tells: program}},
 }
 
 // metadata is a label or an annotation with a value that tells who it is.
@@ -208,10 +213,25 @@ func writesSpec(m *metav1.ManagedFieldsEntry) bool {
 
 // applier is whoever applied the DaemonSet server-side last, but for kubectl.
 func applier(ds *appsv1.DaemonSet) (by, evidence string) {
+	return lastWriter(ds, metav1.ManagedFieldsOperationApply, func(name string) bool { return name != "kubectl" })
+}
+
+// program is whoever updated the DaemonSet last, but for what people use, and Kubernetes itself.
+func program(ds *appsv1.DaemonSet) (by, evidence string) {
+	return lastWriter(ds, metav1.ManagedFieldsOperationUpdate, func(name string) bool {
+		return !strings.HasPrefix(name, "kubectl") && !slices.Contains(ofPeople, name)
+	})
+}
+
+// ofPeople are field managers of tools by which people edit objects, and those that say nothing.
+var ofPeople = []string{"", "oc", "k9s", "Mozilla", "dashboard", "headlamp-server", "node-fetch", "unknown", "before-first-apply", "kube-controller-manager", "k3s"}
+
+// lastWriter is the last of some field managers that wrote the spec by an operation.
+func lastWriter(ds *appsv1.DaemonSet, by metav1.ManagedFieldsOperationType, is func(manager string) bool) (name, evidence string) {
 	var last *metav1.ManagedFieldsEntry
 	for i := range ds.ManagedFields {
 		m := &ds.ManagedFields[i]
-		if m.Operation == metav1.ManagedFieldsOperationApply && m.Manager != "kubectl" && writesSpec(m) && (last == nil || last.Time.Before(m.Time)) {
+		if m.Operation == by && is(m.Manager) && writesSpec(m) && (last == nil || last.Time.Before(m.Time)) {
 			last = m
 		}
 	}

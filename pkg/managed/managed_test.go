@@ -116,6 +116,11 @@ func TestManagedBy(t *testing.T) {
 			want:     []Manager{tool(ServerSideApply, "deployer", "metadata.managedFields[manager=deployer]")}, why: "somebody whom only the API server knows: the last",
 		},
 		{
+			managers: []metav1.ManagedFieldsEntry{wrote("agent-operator", "Update", spec), wrote("kubectl-edit", "Update", spec)},
+			want:     []Manager{tool(Program, "agent-operator", "metadata.managedFields[manager=agent-operator]")}, why: "a program that updates the spec",
+		},
+		{annotations: applied, managers: []metav1.ManagedFieldsEntry{wrote("agent-operator", "Update", spec)}, want: []Manager{tool(KubectlApply, "", "metadata.annotations["+corev1.LastAppliedConfigAnnotation+"]")}, why: "not where it is applied"},
+		{
 			annotations: applied, labels: kept{"argocd.argoproj.io/instance": "monitoring"}, managers: []metav1.ManagedFieldsEntry{wrote("argocd-controller", "Apply", spec)},
 			want: []Manager{tool(ArgoCD, "monitoring", "metadata.labels[argocd.argoproj.io/instance]")}, why: "a tool that applies as kubectl does is not kubectl",
 		},
