@@ -1127,6 +1127,7 @@ func made() map[string]*snapshot.Snapshot {
 			`Error creating: Internal error occurred: failed calling webhook "pods.example.org": failed to call webhook: Post "https://hook.acme.svc:443/pods": connection refused`, 4)),
 		"image rewritten": grid("n N", waits("p0", "ImagePullBackOff", "not found"), pod("p0", func(p *corev1.Pod) {
 			p.Spec.Containers = []corev1.Container{{Name: "agent", Image: "cache.example/agent:2"}}
+			p.Status.ContainerStatuses[0].Image = "cache.example/agent:2"
 		})),
 		"limit of a LimitRange": grid("n N", ends("p0", "OOMKilled"), pod("p0", func(p *corev1.Pod) {
 			p.Annotations = map[string]string{snapshot.LimitRanged: "LimitRanger plugin set: memory limit for container agent"}
