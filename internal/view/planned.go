@@ -448,6 +448,9 @@ func (s *planned) impact() {
 // onTheWay is who is without an available pod while a rollout goes on.
 func (s *planned) onTheWay() {
 	desired, without := max(s.p.Desired.Before, s.p.Desired.After), 0
+	if s.p.Desired.After > 0 && len(s.p.Lost) == 0 { // what leaves has never run
+		desired = s.p.Desired.After
+	}
 	if s.live != nil && s.live.e.Impact != nil {
 		without = len(s.live.e.Impact.Without) - len(s.live.e.Impact.Ready)
 	}

@@ -226,7 +226,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 		add(true, AssumeRevisionFails, strconv.Itoa(a.fails.NewFailing), sourceState)
 		add(ready > 0, AssumeReadyPods, strconv.Itoa(ready), sourceState)
 	}
-	add(a.confined != nil, AssumeConfined, strconv.Itoa(len(w.failsOn())), sourceState)
+	add(a.confined != nil && len(w.failsOn()) > 0, AssumeConfined, strconv.Itoa(len(w.failsOn())), sourceState)
 	add(a.image != "", AssumeInvalidImage, a.image, sourceSpec)
 	if m := a.unmet; m != nil {
 		what := string(m.Kind) + " " + m.Name

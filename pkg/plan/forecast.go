@@ -200,7 +200,7 @@ func (r *simulation) lost() []PlacementNode {
 	out := []PlacementNode{}
 	for i := range r.slots {
 		n, end := &r.st.Nodes[i], r.tally.Node(int32(i))
-		if !n.Exists || n.ShouldRun.OK || !running(n) || running(&end) && !r.reaches(&end) {
+		if !n.Exists || n.ShouldRun.OK || !served(n) || running(&end) && !r.reaches(&end) {
 			continue
 		}
 		why := n.MayStay

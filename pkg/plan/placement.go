@@ -2,8 +2,10 @@ package plan
 
 import (
 	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -11,8 +13,8 @@ import (
 // placementChange returns which nodes lose or gain a pod because a change
 // moved eligibility.
 //
-// A node loses one that the next sync deletes because it may not stay there
-// any more, and gains one that the next sync creates because it should run one
+// A node loses one that has run, and that the next sync deletes because it may
+// not stay there any more, and gains one that the next sync creates because it should run one
 // now. Where before is nil there was nothing, so every node that should run a
 // pod gains one. Nodes that only one of the States has are in neither, and
 // nobody gains or loses where the controller leaves the DaemonSet alone, or
@@ -35,7 +37,7 @@ func placementChange(before, after *daemonset.State) Placement {
 		}
 		switch {
 		case !n.Exists:
-		case may && !n.MayStay.OK && running(n):
+		case may && !n.MayStay.OK && served(n):
 			p.Lose = append(p.Lose, PlacementNode{n.Name, with.add(n.MayStay, after.Nodes)})
 		case !should && after.Owed(n):
 			p.Gain = append(p.Gain, PlacementNode{n.Name, n.ShouldRun})
@@ -103,6 +105,23 @@ func running(n *daemonset.Node) bool {
 		}
 	}
 	return false
+}
+
+// served reports whether a node has a pod that is not on its way out and has run: what never ran is
+// nothing to lose.
+func served(n *daemonset.Node) bool {
+	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && !neverRan(&p) })
+}
+
+// neverRan reports whether no container of a pod was ever started, its init containers aside.
+func neverRan(p *daemonset.Pod) bool {
+	o := p.Object
+	if o == nil || p.Ready || o.Status.Phase != corev1.PodPending {
+		return false
+	}
+	return !slices.ContainsFunc(o.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil || s.RestartCount > 0
+	})
 }
 
 func hasLabel(of map[string]string, key, value string) bool {
