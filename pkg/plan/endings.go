@@ -26,7 +26,7 @@ func endings(st *daemonset.State) (t times, source string) {
 		source = sourceLastRollout
 	}
 	switch {
-	case st.Limit() <= 0 || of == "":
+	case st.Limit() <= 0 || of == "" || isFirst(st, of):
 	case st.Budget.Kind == daemonset.BudgetSurge && source == sourceRollout:
 		t = besides(st)
 	case st.Budget.Kind == daemonset.BudgetUnavailable:
@@ -35,6 +35,11 @@ func endings(st *daemonset.State) (t times, source string) {
 		}
 	}
 	return t, source
+}
+
+// isFirst reports whether a revision is the first of a DaemonSet, whose pods replaced none.
+func isFirst(st *daemonset.State, hash string) bool {
+	return slices.ContainsFunc(st.History.Revisions, func(r daemonset.Revision) bool { return r.Hash == hash && r.Number == 1 })
 }
 
 // rolledOut returns the hash of the revision that the last pods were created for: the

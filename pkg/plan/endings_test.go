@@ -77,6 +77,7 @@ func TestEndings(t *testing.T) {
 				}
 			}
 			for i := range s.Revisions {
+				s.Revisions[i].Revision += 3 // the pods of the first revision replace none
 				if s.Revisions[i].Name == map[string]string{sourceRollout: "agent-new", sourceLastRollout: "agent-old"}[source] {
 					s.Revisions[i].CreationTimestamp = at(tt.began)
 				}
