@@ -172,9 +172,10 @@ func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content) 
 }
 
 // NotObserved reports whether the controller has not handled the newest
-// generation, as far as the DaemonSet's status is there to say so.
+// generation, as far as the DaemonSet's status is there to say so. An object from which
+// somebody removed the generation has 0.
 func (st *State) NotObserved() bool {
-	return st.StatusRead && st.DaemonSet.Generation != st.DaemonSet.Status.ObservedGeneration
+	return st.StatusRead && st.DaemonSet.Generation > st.DaemonSet.Status.ObservedGeneration
 }
 
 // SelectsAll reports whether the selector is empty, which apps/v1 does not

@@ -17,7 +17,7 @@ import (
 // is, each node that should run a pod has an available one, and no other node has one.
 func SaysAvailable(ds *appsv1.DaemonSet) bool {
 	n := daemonset.Reported(ds)
-	return ds.Status.ObservedGeneration == ds.Generation && n.Desired > 0 && n.Available == n.Desired && n.Misscheduled == 0
+	return ds.Status.ObservedGeneration >= ds.Generation && n.Desired > 0 && n.Available == n.Desired && n.Misscheduled == 0
 }
 
 // MakeFromMetadata returns the History of a State that knows only the metadata of its pods, which
