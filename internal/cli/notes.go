@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -58,7 +57,7 @@ func (c *common) serverWarns(words string) { c.note("the API server warns: %s", 
 // has the same consequence for the same reason.
 func (in *input) gaps(answers ...*daemonset.Header) {
 	for _, n := range notesOn(answers) {
-		in.note("%s%s", view.Gap(n.gap, n.at, n.parts[1:]...), in.right(n))
+		in.note("%s%s", view.Gap(n.gap, n.used, n.parts[1:]...), in.right(n))
 	}
 }
 
@@ -67,7 +66,7 @@ type gapNote struct {
 	gap      daemonset.Gap // with the messages of all
 	parts    []snapshot.What
 	messages []string
-	at       time.Time // of the clock: the one that was used
+	used     view.Used // in the place of the clock or the version
 }
 
 // notesOn returns what notes there are on the gaps of answers. Why you may not read
@@ -83,14 +82,14 @@ func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 				g.Consequence = snapshot.AdmissionUnchecked // which says it too
 			}
 			i := slices.IndexFunc(notes, func(n *gapNote) bool {
-				return n.gap.Why == g.Why && n.gap.Consequence == g.Consequence && n.gap.Of == g.Of
+				return n.gap.Why == g.Why && n.gap.Consequence == g.Consequence && n.gap.Of == g.Of && (g.What != snapshot.Version || n.used.Rules == h.Controller)
 			})
 			if i < 0 {
-				i, notes = len(notes), append(notes, &gapNote{gap: g})
+				i, notes = len(notes), append(notes, &gapNote{gap: g, used: view.Used{Rules: h.Controller}})
 			}
 			n := notes[i]
-			if g.What == snapshot.Clock && n.at.Before(h.Snapshot.TakenAt) {
-				n.at = h.Snapshot.TakenAt
+			if g.What == snapshot.Clock && n.used.Clock.Before(h.Snapshot.TakenAt) {
+				n.used.Clock = h.Snapshot.TakenAt
 			}
 			if !slices.Contains(n.parts, g.What) {
 				n.parts = append(n.parts, g.What)

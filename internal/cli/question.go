@@ -198,7 +198,7 @@ func (q *question) about(answers []*daemonset.Header) {
 	}
 	q.style.Page.About, q.style.Page.Missing = view.AboutPage(answers), nil
 	for _, n := range notesOn(answers) {
-		q.style.Page.Missing = append(q.style.Page.Missing, view.Gap(n.gap, n.at, n.parts[1:]...))
+		q.style.Page.Missing = append(q.style.Page.Missing, view.Gap(n.gap, n.used, n.parts[1:]...))
 	}
 }
 

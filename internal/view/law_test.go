@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -90,7 +89,7 @@ func TestNoWordIsMissing(t *testing.T) {
 	for _, what := range snapshot.Whats {
 		for _, why := range []snapshot.Why{snapshot.Forbidden, snapshot.NotGiven, snapshot.Partial, snapshot.Failed, snapshot.Moved} {
 			g := snapshot.Gap{What: what, Why: why}
-			words := Gap(daemonset.Gap{Gap: g, Consequence: g.Consequence()}, time.Unix(0, 0))
+			words := Gap(daemonset.Gap{Gap: g, Consequence: g.Consequence()}, Used{Rules: daemonset.Controller{KubernetesVersion: daemonset.Newest}})
 			if at := wordMissing.FindString(words); at != "" || strings.Contains(words, ": , ") || strings.HasSuffix(words, "so ") {
 				t.Errorf("%s %s: %q lacks a word", what, why, words)
 			}

@@ -237,7 +237,7 @@ var (
 		snapshot.ControllerUnknown:        "whether a controller runs is unknown",
 		snapshot.ReferencesUnchecked:      "whether what a new pod refers to exists is not checked",
 		snapshot.CausesReduced:            "rejected creations and the messages of scheduler and kubelet are missing",
-		snapshot.RulesAssumed:             "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
+		snapshot.RulesAssumed:             "the rules of {rules}[, {whose},] are used (--kubernetes-version chooses others)",
 		snapshot.ClockAssumed:             "ages are measured from {at} (--now sets it)",
 		snapshot.SeveralMoments:           "its parts may be of different moments",
 	}
@@ -253,15 +253,24 @@ func partWords(what snapshot.What) string {
 	return cmp.Or(named[what], string(what))
 }
 
+// Used is what an answer used in the place of what could not be read.
+type Used struct {
+	Clock time.Time
+	Rules daemonset.Controller
+}
+
 // Gap says what could not be read and what the answer lacks for it. also are further
-// parts that could not be read for the same reason, and whose lack costs the same. at is
-// the clock that was used, where it is one.
-func Gap(g daemonset.Gap, at time.Time, also ...snapshot.What) string {
+// parts that could not be read for the same reason, and whose lack costs the same.
+func Gap(g daemonset.Gap, used Used, also ...snapshot.What) string {
 	part := partWords(g.What)
 	for _, what := range also {
 		part += ", " + partWords(what)
 	}
-	lost := fill(at, daemonset.Facts{"at": at.UTC().Format(time.RFC3339)}, lostBy[g.Consequence])
+	whose := ""
+	if used.Rules.Source == snapshot.VersionKubelet {
+		whose = "the highest kubelet"
+	}
+	lost := fill(used.Clock, daemonset.Facts{"at": used.Clock.UTC().Format(time.RFC3339), "rules": used.Rules.KubernetesVersion, "whose": whose}, lostBy[g.Consequence])
 	f := daemonset.Facts{"part": part, "why": whyMissing[g.Why], "lost": lost}
 	if g.Why != snapshot.NotGiven || g.Of != "" || g.What == snapshot.NodeStatus || g.What == snapshot.PodStatus {
 		f["message"] = g.Message

@@ -376,6 +376,7 @@ func TestEveryProblemHasWords(t *testing.T) {
 }
 
 func TestGap(t *testing.T) {
+	used := Used{Clock: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Rules: daemonset.Controller{KubernetesVersion: daemonset.Newest, Source: snapshot.VersionDefault}}
 	for _, tt := range []struct {
 		gap  snapshot.Gap
 		want string
@@ -392,9 +393,14 @@ func TestGap(t *testing.T) {
 		{snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven}, "clock: not in the input, so ages are measured from 2026-11-20T12:00:00Z (--now sets it)"},
 		{snapshot.Gap{What: snapshot.Pods, Why: snapshot.Moved}, "pods: changed while being read, so its parts may be of different moments"},
 	} {
-		if diff := cmp.Diff(tt.want, Gap(daemonset.Gap{Gap: tt.gap, Consequence: tt.gap.Consequence()}, time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))); diff != "" {
+		if diff := cmp.Diff(tt.want, Gap(daemonset.Gap{Gap: tt.gap, Consequence: tt.gap.Consequence()}, used)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
+	}
+	used.Rules = daemonset.Controller{KubernetesVersion: "v1.29.3", Source: snapshot.VersionKubelet}
+	const want = "version: not in the input, so the rules of v1.29.3, the highest kubelet, are used (--kubernetes-version chooses others)"
+	if got := Gap(daemonset.Gap{Gap: snapshot.Gap{What: snapshot.Version, Why: snapshot.NotGiven}, Consequence: snapshot.RulesAssumed}, used); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -261,7 +261,7 @@ const (
 	// ControllerUnknown: whether a controller runs is unknown
 	// Of: leases
 	ControllerUnknown Consequence = "ControllerUnknown"
-	// RulesAssumed: the rules of the newest known version are used
+	// RulesAssumed: the rules of the highest kubelet's version are used, or of the newest known one where no kubelet is known
 	// Of: version
 	RulesAssumed Consequence = "RulesAssumed"
 	// ClockAssumed: ages and availability are measured with another clock
