@@ -42,6 +42,7 @@ type object struct {
 	bare     bool              // it lacks its status, which every live object has
 	again    bool              // it is the same, word for word, as one that was read before
 	asked    metav1.Object     // of a kind of admissionTypes
+	cluster  string            // the UID of one that tellsCluster
 	operator []byte            // of a ClusterOperator, all of it
 	damage   error             // why such an object cannot be read
 	failed   error             // why it cannot be read at all, in a list that was read as a whole
@@ -176,6 +177,7 @@ var admissionTypes = map[metav1.TypeMeta]reflect.Type{
 
 var (
 	ofNamespaces         = metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}
+	ofServices           = metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}
 	ofAccounts           = metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}
 	ofQuotas             = metav1.TypeMeta{APIVersion: "v1", Kind: "ResourceQuota"}
 	ofLimits             = metav1.TypeMeta{APIVersion: "v1", Kind: "LimitRange"}
@@ -219,6 +221,9 @@ func other(raw []byte, o object) (object, error) {
 			timed.Spec.RenewTime = metav1.MicroTime{}
 		}
 		o.saw(reflect.ValueOf(timed))
+		if tellsCluster(o.kind, timed.Metadata.Namespace, timed.Metadata.Name) {
+			o.cluster = string(timed.Metadata.UID)
+		}
 	}
 	if t := admissionTypes[o.kind]; t != nil {
 		o.asked = reflect.New(t).Interface().(metav1.Object)

@@ -14,11 +14,14 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	sjson "sigs.k8s.io/json"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source/prose"
 )
 
 // documents reads one file: JSON documents one after another, or a YAML
@@ -54,7 +57,9 @@ type documents struct {
 	later  []item                   // items that have no kind, of a list whose kind has not come yet
 	kinds  map[metav1.TypeMeta]bool // of the objects of this document, so far
 
-	ragged bool // the last line has no newline, and nothing else shows that it is whole
+	ragged bool   // the last line has no newline, and nothing else shows that it is whole
+	within string // what the file ends in the middle of, if it does
+	counts bool   // an object of it may count
 }
 
 // listMeta is what a list says of itself.
@@ -106,6 +111,9 @@ var (
 	errListEnd  = errors.New("a list without a kind: the file may be cut off")
 	errTwoLists = errors.New("items: appears twice")
 	errNotJSON  = errors.New("not JSON")
+	errWords    = fmt.Errorf("%w: it is text", errNotKubernetes)
+	errBeside   = fmt.Errorf("%w: it is text", errNotKubernetes) // that can be left out without losing anything
+	errTemplate = errors.New("a template that is not rendered: it has {{ }}")
 	errTooOld   = errors.New("a list as kubectl before v1.9 wrote it, whose objects do not say what they are: it is too old to be read")
 )
 
@@ -138,7 +146,9 @@ func (d *documents) read(ctx context.Context) error {
 		}
 		d.doc++
 		d.list, d.items, d.kinds = listMeta{}, 0, map[metav1.TypeMeta]bool{}
-		if first == '{' || first == '[' {
+		if line, _ := d.in.Peek(lineBytes); !d.mayBegin(line) {
+			err = d.words()
+		} else if first == '{' || first == '[' {
 			err = d.jsonDocument(ctx)
 		} else {
 			err = d.yamlDocument(ctx)
@@ -147,6 +157,62 @@ func (d *documents) read(ctx context.Context) error {
 			return d.brokenOff(ctx, nil, err)
 		}
 	}
+}
+
+// lineBytes are enough of a line to tell what it is.
+const lineBytes = 256
+
+// mayBegin reports whether a document may begin so. A manifest is no place for words: who reads it
+// says what is wrong.
+func (d *documents) mayBegin(line []byte) bool {
+	if d.tolerant == nil {
+		return !bytes.HasPrefix(line, []byte("{{"))
+	}
+	return prose.MayBegin(firstLineOf(line))
+}
+
+// firstLineOf returns a text up to the end of its first line.
+func firstLineOf(text []byte) []byte {
+	if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
+		return text[:end]
+	}
+	return text
+}
+
+// words reads text that is no document, up to where one seems to begin.
+func (d *documents) words() error {
+	if d.tolerant == nil {
+		return errTemplate
+	}
+	passes, why := true, errWords
+	var kinds []metav1.TypeMeta
+	for n := 0; ; n++ {
+		if head, _ := d.in.Peek(lineBytes); n > 0 && (separator(head[:min(4, len(head))]) || aside(d.in) || prose.Begins(firstLineOf(head))) {
+			break
+		}
+		line, err := d.readLine()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if !utf8.Valid(line) {
+			return errNotText
+		}
+		passes = passes && prose.Passes(line)
+		if prose.IsTemplate(line) {
+			why = errTemplate
+		}
+		if bytes.Contains(line, []byte("kind")) {
+			found, _ := mentions(bytes.NewReader(line))
+			kinds = append(kinds, found...)
+		}
+	}
+	if passes && why == errWords {
+		why = errBeside
+	}
+	return d.harmed("", why, kinds)
 }
 
 // at returns the error with its place, unless it has one.
@@ -268,6 +334,14 @@ var itemsLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // document reads a document as a whole.
 func (d *documents) document(it item) error {
 	objects, err := d.objects(it, metav1.TypeMeta{})
+	if err != nil && it.yaml && !errors.Is(err, errNotKubernetes) {
+		switch {
+		case prose.IsTemplate(it.text):
+			err = errTemplate
+		case prose.IsWords(it.text):
+			err = errWords
+		}
+	}
 	if err != nil {
 		kinds := kindsIn(it, metav1.TypeMeta{})
 		// Who knows what it is part of: the kind that stands in it may be that of one of several objects.
@@ -295,6 +369,7 @@ func (d *documents) emitAll(objects []object, path string) error {
 		if !o.list {
 			d.kinds[o.kind] = true
 		}
+		d.counts = d.counts || read(o.kind) || read(itemKind(o.kind))
 		if err := d.emit(o); err != nil {
 			return d.at(o.path, err)
 		}

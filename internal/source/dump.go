@@ -58,6 +58,8 @@ type Dump struct {
 	leading  []string // out of their archive
 	tooDeep  []string // archives
 	damaged  []string // errors
+	ragged   []string // files whose last line has no newline
+	cut      []string // notes on files that end inside something
 	links    int      // in archives
 	macOS    int      // files
 	logFiles int
@@ -133,6 +135,9 @@ func (d *Dump) add(p location, o object) error {
 	if o.manager != nil {
 		d.manager = o.manager
 	}
+	if o.cluster != "" && !slices.ContainsFunc(d.clusters, func(c cluster) bool { return c.uid == o.cluster }) {
+		d.clusters = append(d.clusters, cluster{o.kind, o.cluster, at})
+	}
 	if o.lease != nil {
 		d.lease(o.lease)
 	}
@@ -162,10 +167,6 @@ func (d *Dump) add(p location, o object) error {
 	case o.operator != nil:
 		d.operator(o.operator, at)
 	case o.asked != nil:
-		uid := string(o.asked.GetUID())
-		if o.kind == ofNamespaces && o.asked.GetName() == metav1.NamespaceSystem && uid != "" && !slices.ContainsFunc(d.clusters, func(c cluster) bool { return c.uid == uid }) {
-			d.clusters = append(d.clusters, cluster{uid, at})
-		}
 		d.admission.put(o, at)
 	case o.snapshot != nil:
 		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
@@ -427,10 +428,12 @@ func (d *Dump) ReadEach(ctx context.Context, f Filter, each func([]*snapshot.Sna
 	if len(f.Names) == 0 {
 		partial = d.partial("DaemonSet")
 	}
+	found := false
 	for _, r := range d.refs() {
 		if f.Namespace != "" && r.Namespace != f.Namespace || !f.matches(r.Name, d.labels(r)) {
 			continue
 		}
+		found = true
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -446,6 +449,9 @@ func (d *Dump) ReadEach(ctx context.Context, f Filter, each func([]*snapshot.Sna
 		if err := each([]*snapshot.Snapshot{s}); err != nil {
 			return err
 		}
+	}
+	if partial != "" && !found { // to find none says nothing
+		return &NotFoundError{Ref: Ref{Namespace: f.Namespace}, Held: d.refs(), Partial: partial}
 	}
 	return nil
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// NotFoundError says that there is no DaemonSet of this name. The rest is help
+// NotFoundError says that there is no DaemonSet of this name, or without a name that there is
+// none of those that were asked for, of a Dump that is not whole. The rest is help
 // for a person: Near and Elsewhere are empty when nothing is near, and also
 // when the user may not list.
 type NotFoundError struct {
@@ -20,7 +21,10 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	s := fmt.Sprintf("daemonset %q not found", e.Name)
+	s := "no DaemonSet found"
+	if e.Name != "" {
+		s = fmt.Sprintf("daemonset %q not found", e.Name)
+	}
 	if e.Namespace != "" {
 		s += fmt.Sprintf(" in namespace %q", e.Namespace)
 	}
@@ -49,6 +53,8 @@ func (e *NotFoundError) Hint() string {
 			return fmt.Sprintf("the input has %s +%d more", listed(e.Held[:most]), more)
 		}
 		return "the input has " + listed(e.Held)
+	case e.Partial != "":
+		return getHint
 	}
 	return ""
 }

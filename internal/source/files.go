@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/prose"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -260,10 +261,6 @@ var (
 	kindLine = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^(?:\xEF\xBB\xBF)?"?(?:kind|items)"?\s*:`)
 	})
-	// ofDocument matches what a line of a YAML document at its left edge is.
-	ofDocument = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:\xEF\xBB\xBF)?(?:"?[A-Za-z0-9_./-]+"?\s*:(?:\s|$)|-(?:\s|$)|#|---|\.\.\.|%|====)`)
-	})
 )
 
 // documentHead reports whether a file that begins so holds documents, whatever
@@ -280,7 +277,7 @@ func documentHead(head []byte) bool {
 		head = head[:i] // the last line may not be whole
 	}
 	for line := range bytes.Lines(head) {
-		if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 && line[0] != ' ' && !ofDocument().Match(line) {
+		if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 && line[0] != ' ' && !prose.InDocument(line) {
 			return false
 		}
 	}
@@ -321,14 +318,14 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 		}
 	}
 	before, harms := d.objects, d.harms
-	var none []damage // what says nothing of being an object, with KeepGoing
+	var none []damage // what says nothing of being an object
 	docs := &documents{
 		name: p.name, from: &documentBytes{d, in}, decode: decode, most: d.how.Most / partOfInput,
 		emit: func(o object) error { return d.add(p, o) },
 		tolerant: &tolerance{
 			arrays: listOf(p.name), words: fromRancher(p.name), sums: d.sums,
 			harm: func(x damage) error {
-				if d.how.KeepGoing && (errors.Is(x, errNotKubernetes) || errors.Is(x, errEmpty)) {
+				if x.words() || d.how.KeepGoing && (errors.Is(x, errNotKubernetes) || errors.Is(x, errEmpty)) {
 					none = append(none, x)
 					return nil
 				}
@@ -355,14 +352,10 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 	case d.objects == before:
 		err = &InputError{File: p.name, Err: errEmpty}
 	}
-	if d.objects > before || d.harms > harms {
-		for _, x := range none {
-			d.leaveOut(p, x)
-		}
+	if d.objects > before || d.harms > harms || err != nil {
+		err = d.decideText(p, none, err)
 	}
-	if err == nil && docs.ragged {
-		d.notes = append(d.notes, raggedNote(p.name))
-	}
+	d.noteCut(docs)
 	out := (*InputError)(nil)
 	if !errors.As(err, &out) {
 		return err
@@ -374,6 +367,24 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 	return d.hinting(out)
 }
 
+// decideText decides about what is no object, beside objects in the same file: in a file that
+// somebody named it is an error, or with KeepGoing left out. err is what is wrong with the file
+// besides. Of two errors the one about the earlier document is returned.
+func (d *Dump) decideText(p location, none []damage, err error) error {
+	for _, x := range none {
+		other := (*InputError)(nil)
+		later := errors.As(err, &other) && other.Document < x.Document
+		switch refused := !d.how.KeepGoing && (!p.found() || x.counts(true)); {
+		case other == nil && err != nil, refused && later: // the file is not read at all
+		case refused:
+			err = x.InputError
+		default:
+			d.leaveOut(p, x)
+		}
+	}
+	return err
+}
+
 // hinting returns an error about a file with what to do.
 func (d *Dump) hinting(e *InputError) error {
 	large := (*sizeError)(nil)
@@ -381,7 +392,9 @@ func (d *Dump) hinting(e *InputError) error {
 	case e.hint != "":
 	case errors.As(e, &large):
 		e.hint = "--max-input " + sizeOf(2*max(large.bound, d.how.Most))
-	case slices.ContainsFunc([]error{errNotKubernetes, errNotText, errCutOff, errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):
+	case e.words() && d.objects > 0:
+		e.hint = "--keep-going (leaves out the text), or " + getHint
+	case slices.ContainsFunc([]error{errNotKubernetes, errTable, errPartialObject, errNotText, errCutOff, errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):
 		e.hint = getHint
 	default:
 		e.hint = "--keep-going (leaves out what is damaged; what depends on it is then unknown)"
@@ -428,8 +441,28 @@ func (b *documentBytes) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func raggedNote(file string) string {
-	return file + ": the last line has no newline: the file may be cut off"
+// noteCut notes that a file seems to be cut off. Where its last line has no newline, that is
+// worth a word only if an object in it may count.
+func (d *Dump) noteCut(docs *documents) {
+	if docs.within != "" {
+		d.cut = append(d.cut, fmt.Sprintf("%s: it ends inside %s: the file may be cut off", docs.name, docs.within))
+	} else if docs.ragged && docs.counts {
+		d.ragged = append(d.ragged, docs.name)
+	}
+}
+
+// raggedNote says of which files the last line has no newline.
+func raggedNote(files []string) string {
+	return someOf(files) + ": the last line has no newline: the " + map[bool]string{true: "file", false: "files"}[len(files) == 1] + " may be cut off"
+}
+
+// someOf names the first of some files, and says how many more there are.
+func someOf(files []string) string {
+	text := strings.Join(files[:min(most, len(files))], ", ")
+	if more := len(files) - most; more > 0 {
+		text += fmt.Sprintf(", +%d more", more)
+	}
+	return text
 }
 
 var errEmpty = errors.New("has no object")

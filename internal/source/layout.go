@@ -311,17 +311,13 @@ func (d *Dump) partial(kind string) string {
 
 // noteUnread adds the notes on what was not read.
 func (d *Dump) noteUnread() {
-	some := func(names []string) string {
-		var short []string
-		for _, name := range names[:min(most, len(names))] {
+	brief := func(names []string) (short []string) {
+		for _, name := range names {
 			short = append(short, d.brief(name))
 		}
-		text := strings.Join(short, ", ")
-		if more := len(names) - most; more > 0 {
-			text += fmt.Sprintf(", +%d more", more)
-		}
-		return text
+		return short
 	}
+	some := func(names []string) string { return someOf(brief(names)) }
 	var left []string
 	if d.logFiles > 0 {
 		left = append(left, plural(d.logFiles, "log", "logs"))
@@ -338,6 +334,10 @@ func (d *Dump) noteUnread() {
 	if len(d.skipped) > 0 {
 		d.notes = append(d.notes, "ignored, because they are not Kubernetes objects in YAML or JSON: "+some(d.skipped))
 	}
+	if len(d.ragged) > 0 {
+		d.notes = append(d.notes, raggedNote(brief(d.ragged)))
+	}
+	d.notes = append(d.notes, folded(d.cut, "files may be cut off")...)
 	if len(d.leading) > 0 {
 		d.notes = append(d.notes, "ignored, because their paths lead out of the archive: "+some(d.leading))
 	}
@@ -410,9 +410,13 @@ func (d *Dump) severalGathers() error {
 
 // severalClusters returns the error of an input that is from two clusters, or nil.
 func (d *Dump) severalClusters() error {
-	if len(d.clusters) > 1 {
-		a, b := d.clusters[0], d.clusters[len(d.clusters)-1]
-		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: the namespace kube-system is in it twice, with different UIDs, in %s and in %s", a.at, b.at), hint: eitherOf(a.at, b.at)}
+	for i, b := range d.clusters {
+		before := slices.IndexFunc(d.clusters[:i], func(c cluster) bool { return c.kind == b.kind })
+		if before < 0 {
+			continue
+		}
+		a, name := d.clusters[before], oneOfEach[b.kind]
+		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: the %s is in it twice, with different UIDs, in %s and in %s", name, a.at, b.at), hint: eitherOf(a.at, b.at)}
 	}
 	if n, all := len(d.otherNodes), len(d.nodes.items); 10*n >= all && (n > 1 || n == 1 && all == 1) {
 		first := d.otherNodes[0]
@@ -429,10 +433,26 @@ func eitherOf(a, b position) string {
 	return "--from " + word(b.file) + " (or " + word(a.file) + ")"
 }
 
-// cluster is the namespace kube-system of a cluster, by which it is told from others.
+// cluster is an object of which every cluster has one of its own.
 type cluster struct {
-	uid string
-	at  position
+	kind metav1.TypeMeta
+	uid  string
+	at   position
+}
+
+// oneOfEach are these objects, as people know them. Namespaces come with few dumps, Services with
+// that of "kubectl cluster-info dump".
+var oneOfEach = map[metav1.TypeMeta]string{ofNamespaces: "namespace kube-system", ofServices: "service default/kubernetes"}
+
+// tellsCluster reports whether an object is one by whose UID a cluster is told from others.
+func tellsCluster(kind metav1.TypeMeta, namespace, name string) bool {
+	switch kind {
+	case ofNamespaces:
+		return name == metav1.NamespaceSystem
+	case ofServices:
+		return namespace == metav1.NamespaceDefault && name == "kubernetes"
+	}
+	return false
 }
 
 // otherNode is a node of which the input has two UIDs.

@@ -83,8 +83,8 @@ func ReadManifests(ctx context.Context, files []string, kustomize string, stdin 
 	}
 	if len(r.found) == 0 {
 		err := noDaemonSet(r.kinds)
-		if len(r.notes) > 0 {
-			err = fmt.Errorf("%w; %s", err, strings.Join(r.notes, "; "))
+		if notes := r.notes(); len(notes) > 0 {
+			err = fmt.Errorf("%w; %s", err, strings.Join(notes, "; "))
 		}
 		out := &InputError{File: strings.Join(given, ", "), Err: err}
 		if r.kinds[snapshot.Kind] > 0 && len(given) == 1 {
@@ -92,7 +92,7 @@ func ReadManifests(ctx context.Context, files []string, kustomize string, stdin 
 		}
 		return nil, out
 	}
-	r.found[0].Notes = r.notes
+	r.found[0].Notes = r.notes()
 	return r.found, nil
 }
 
@@ -106,9 +106,16 @@ const RemoteBases Allowed = "remote bases"
 
 // manifests is what ReadManifests has found so far.
 type manifests struct {
-	found []Manifest
-	kinds map[string]int // how many objects there are of each kind
-	notes []string
+	found  []Manifest
+	kinds  map[string]int // how many objects there are of each kind
+	ragged []string       // files whose last line has no newline
+}
+
+func (r *manifests) notes() []string {
+	if len(r.ragged) == 0 {
+		return nil
+	}
+	return []string{raggedNote(r.ragged)}
 }
 
 func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) error {
@@ -150,7 +157,7 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 	d := &documents{name: name, from: in, decode: decodeManifest, emit: func(o object) error { return r.add(name, o) }}
 	err := d.read(ctx)
 	if err == nil && d.ragged {
-		r.notes = append(r.notes, raggedNote(name))
+		r.ragged = append(r.ragged, name)
 	}
 	if e := (*InputError)(nil); errors.As(err, &e) && errors.Is(err, errNoKind) && strings.HasPrefix(filepath.Base(name), "kustomization.") {
 		e.Kustomization = true

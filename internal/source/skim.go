@@ -259,6 +259,9 @@ func (s *skimmed) ofObject() (object, bool) {
 	if o.kind.Kind == "" || o.kind.APIVersion == "" || isList(o.kind) || s.at["items"] != [2]int{} || read(o.kind) || mistaken(o.kind) != nil || s.holdsOthers() {
 		return o, false
 	}
+	if meta, _ := s.keys("metadata"); o.kind == ofServices && meta["name"] == "kubernetes" {
+		return o, false
+	}
 	of := snapshot.ReferredKind(o.kind.Kind)
 	if o.kind.APIVersion != "v1" || !slices.Contains(snapshot.ReferredKinds, of) {
 		return o, true

@@ -32,9 +32,15 @@ type damage struct {
 	kinds []metav1.TypeMeta // what it is or holds, as far as can be told; none: it may be anything
 }
 
+// words reports whether it is text, and nothing of an object.
+func (e *InputError) words() bool { return errors.Is(e, errWords) || errors.Is(e, errBeside) }
+
 // counts reports whether an answer may be another one without what was damaged: it is of a kind
 // that counts. Of a file that nobody named, what nothing says to be of such a kind is not.
 func (d damage) counts(found bool) bool {
+	if errors.Is(d.InputError, errBeside) {
+		return false
+	}
 	isEvent := func(k metav1.TypeMeta) bool { return k.Kind == "Event" }
 	lacks := func(field string) bool {
 		return errors.Is(d.Err, errMissing) && strings.HasSuffix(d.Field, "metadata."+field)
@@ -335,12 +341,12 @@ var (
 	logBegins = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^==== START logs for container (\S+) of pod ([^/\s]+)/(\S+) ====\s*$`)
 	})
-	// What stands aside begins with one of these.
-	asides = [][]byte{[]byte("==== START logs for container "), []byte("Cluster info dumped to ")}
+	// What stands aside begins with one of these: a log, the last line, a fence of Markdown.
+	asides = [][]byte{[]byte("==== START logs for container "), []byte("Cluster info dumped to "), []byte("```")}
 )
 
 // aside reports whether what follows is no document of a dump but what "kubectl cluster-info
-// dump" writes between and after them.
+// dump" writes between and after them, or the fence around one that was pasted.
 func aside(in *bufio.Reader) bool {
 	for _, begins := range asides {
 		if head, _ := in.Peek(len(begins)); bytes.Equal(head, begins) {
@@ -369,7 +375,11 @@ func (d *documents) passAside() error {
 		if err == nil {
 			d.line++
 		}
-		if bytes.Equal(bytes.TrimSpace(line), end) || err == io.EOF {
+		if bytes.Equal(bytes.TrimSpace(line), end) {
+			return nil
+		}
+		if err == io.EOF {
+			d.within = fmt.Sprintf("the log of container %s of pod %s/%s", of[1], of[2], of[3])
 			return nil
 		}
 		if err != nil && err != bufio.ErrBufferFull {

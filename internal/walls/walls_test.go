@@ -154,8 +154,13 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.source("pkg/forecast", ``) },
 		},
 		{
+			why: "whether a text is no object stands in the text",
+			who: own("internal/source/prose"), project: true, only: nil,
+			breach: func(p *project) { p.edge("internal/source/prose", module+"/internal/source") },
+		},
+		{
 			why: "whoever reads the input decides nothing about it; what a manifest leaves out, the API server fills in as pkg/template has it",
-			who: own("internal/source"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide"),
+			who: own("internal/source"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "internal/source/prose"),
 			breach: func(p *project) { p.edge("internal/source", module+"/pkg/daemonset") },
 		},
 		{
