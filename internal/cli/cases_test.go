@@ -95,7 +95,7 @@ func readTrials(text string) ([]trial, error) {
 		return trials[len(trials)-1].complete()
 	}
 	for i, line := range strings.Split(text, "\n") {
-		isInput := strings.HasPrefix(line, "states/") || strings.HasPrefix(line, "incidents/")
+		isInput := strings.HasPrefix(line, "states/") || strings.HasPrefix(line, "incidents/") || strings.HasPrefix(line, "files/")
 		at := fmt.Sprintf("expect.txt:%d", i+1)
 		var err error
 		switch {

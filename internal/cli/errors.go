@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -158,10 +159,29 @@ func (p program) said(err error, rollback string) error {
 		return hinted{err, p.hintOfHistory(past)}
 	case errors.As(err, &file) && file.Address:
 		return retyped{err, "curl -fsSL " + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"), []string{"filename"}}
+	case errors.As(err, &file) && file.Template:
+		return retyped{err, p.rendering(file.File), []string{"filename"}}
 	case errors.As(err, &file) && file.Kustomization:
 		return retyped{err, p.own("plan-rollout -k " + string(screen.Quote(filepath.Dir(file.File)))), []string{"filename", "kustomize"}}
 	}
 	return err
+}
+
+// rendering is the command that plans what Helm makes of a chart, of which file is a template, or
+// which is that folder.
+func (p program) rendering(file string) string {
+	release, chart := "RELEASE", "CHART"
+	for _, folder := range []string{file, filepath.Dir(filepath.Dir(file))} {
+		if _, err := os.Stat(filepath.Join(folder, "Chart.yaml")); err != nil {
+			continue
+		}
+		if whole, err := filepath.Abs(folder); err == nil {
+			release, chart = filepath.Base(whole), folder
+		}
+		break
+	}
+	c := screen.Command{"helm template", screen.Quote(release), screen.Quote(chart)}
+	return c.String() + " | " + p.own("plan-rollout -f -")
 }
 
 // failed writes an error, and returns its exit status. typed is the

@@ -392,6 +392,8 @@ func (d *Dump) hinting(e *InputError) error {
 	case e.hint != "":
 	case errors.As(e, &large):
 		e.hint = "--max-input " + sizeOf(2*max(large.bound, d.how.Most))
+	case errors.Is(e, errTemplate) && e.File == d.path:
+		e.hint = getHint
 	case e.words() && d.objects > 0:
 		e.hint = "--keep-going (leaves out the text), or " + getHint
 	case slices.ContainsFunc([]error{errNotKubernetes, errTable, errPartialObject, errNotText, errCutOff, errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):

@@ -33,6 +33,7 @@ func TestRealInput(t *testing.T) {
 		config = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"url":***HIDDEN***:10000}}`
 		old    = `{"metadata":{"selfLink":"/api/v1/nodes"},"Items":[{"name":"n1","creationTimestamp":"2017-01-01T00:00:00Z"}]}`
 	)
+	const cutOff = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: b"
 	for _, tt := range []struct {
 		files files
 		notes string
@@ -69,6 +70,10 @@ func TestRealInput(t *testing.T) {
 		{both(files{"yamls/namespaced/kube-system/v1/pods.yaml": "apiVersion: v1\nitems: []\nkind: List\nmetadata:\n  continue: \"null\"\n  resourceVersion: \"null\"\n"}), "", "", "Rancher's collector writes null in quotes in what a list says of itself, too"},
 		{both(files{"e.yaml": `{"kind":"Event","apiVersion":"v1","metadata":{"name":"e","namespace":"a","uid":"u","resourceVersion":"5"},"involvedObject":{},"count":1}{"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{"name":"e","namespace":"a","uid":"u","resourceVersion":"5"},"regarding":{}}`}), "", "", "each event in two groups"},
 		{both(files{"pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n", "e.json": `{"items":[{"metadata":{},"reason":"x"}],"kind":"EventList","apiVersion":"v1"}`}), "ignored, because it cannot be read and no answer depends on it: DIR/e.json: document 1: items[0].metadata.name: missing (and 1 more)", "", "a manifest, and an extract of events, are no objects of a server"},
+		{both(files{"a.yaml": cutOff, "b.yaml": cutOff, "c.yaml": cutOff, "d.yaml": cutOff, "e.yaml": cutOff}), "DIR/a.yaml, DIR/b.yaml, DIR/c.yaml, +2 more: the last line has no newline: the files may be cut off", "", "five files whose last line has no newline"},
+		{both(files{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata:\n  a: b"}), "", "", "of a kind that decides nothing"},
+		{both(files{"a.yaml": cutOff + "\n---\n$ kubectl get nodes\n"}), "ignored, because it cannot be read and no answer depends on it: DIR/a.yaml: document 2: not a Kubernetes object: it is text", "", "words beside an object"},
+		{both(files{"a.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: kubernetes, namespace: default, uid: a}\n", "b.json": `{"kind":"ServiceList","apiVersion":"v1","items":[{"metadata":{"name":"kubernetes","namespace":"default","uid":"b"}}]}`}), "", "DIR: two clusters: the service default/kubernetes is in it twice, with different UIDs, in DIR/a.yaml, document 1 and in DIR/b.json, document 1, items[0]", "two clusters, by the service of each"},
 		{both(files{"gone.json": ""}), "ignored, because they are not Kubernetes objects in YAML or JSON: DIR/gone.json", "", "an empty file"},
 		{files{"yamls/namespaced/kube-system/apps/v1/daemonsets.yaml": strings.Replace(dsYAML, "  uid: u1\n", "  uid: u1\n  creationTimestamp: \"null\"\n  labels:\n    a: \"null\"\n", 1), "yamls/cluster/v1/nodes.yaml": nodeYAML}, "", "", "Rancher's collector writes null in quotes"},
 	} {

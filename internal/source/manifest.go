@@ -130,6 +130,9 @@ func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) erro
 	if err != nil {
 		return fileError(path, err)
 	}
+	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == "Chart.yaml" }) {
+		return &InputError{File: path, Err: errors.New("a chart of Helm, whose templates are not rendered"), Template: true}
+	}
 	found := 0
 	for _, e := range entries {
 		if e.IsDir() || !documentName(e.Name()) {
@@ -159,13 +162,26 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 	if err == nil && d.ragged {
 		r.ragged = append(r.ragged, name)
 	}
-	if e := (*InputError)(nil); errors.As(err, &e) && errors.Is(err, errNoKind) && strings.HasPrefix(filepath.Base(name), "kustomization.") {
-		e.Kustomization = true
+	if e := (*InputError)(nil); errors.As(err, &e) {
+		ofKustomize := slices.Contains(kustomizationNames, filepath.Base(name))
+		e.Kustomization = errors.Is(err, errNoKind) && ofKustomize || errors.Is(err, errKustomization) && name != stdinName
+		e.Template = errors.Is(err, errTemplate)
 	}
 	return err
 }
 
+// ofKustomization reports whether an object is read by kustomize, and by no API server.
+func ofKustomization(k metav1.TypeMeta) bool {
+	group, _, _ := strings.Cut(k.APIVersion, "/")
+	return group == "kustomize.config.k8s.io"
+}
+
+var errKustomization = errors.New("no server has this kind: kustomize builds what is applied from it")
+
 func (r *manifests) add(file string, o object) error {
+	if ofKustomization(o.kind) {
+		return &fieldError{"kind", errKustomization}
+	}
 	if o.manifest == nil {
 		if !isList(o.kind) && o.kind.Kind != "" { // not the end of a list
 			r.kinds[kindName(o.kind)]++

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
@@ -41,13 +42,16 @@ const (
 // order.
 //
 // It knows what an update of a DaemonSet can get wrong by itself: selector,
-// limits, strategy; of the template what a Change sets: images, nodeSelector,
+// limits, strategy; of a new one the metadata; of the template what a Change sets: images, nodeSelector,
 // tolerations; and what a merge leaves behind: two types of a handler, a volume
 // or a variable's source. The rest of a template it takes for valid, and that
 // the defaults are set.
 func Validate(old, new *appsv1.DaemonSet) field.ErrorList {
 	var errs field.ErrorList
 	spec, at := &new.Spec, field.NewPath("spec")
+	if old == nil {
+		errs = apivalidation.ValidateObjectMeta(&new.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	}
 	if old != nil && !apiequality.Semantic.DeepEqual(old.Spec.Selector, spec.Selector) {
 		errs = append(errs, field.Invalid(at.Child("selector"), spec.Selector, "field is immutable"))
 	}

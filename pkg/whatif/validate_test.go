@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -179,6 +180,15 @@ func TestInvalid(t *testing.T) {
 	other.Spec.Selector.MatchLabels["tier"], other.Spec.Template.Labels["tier"] = "x", "x"
 	if err := refusal(nil, other); err != nil {
 		t.Errorf("a new DaemonSet has the selector that it wants: %v", err)
+	}
+	unnamed := old.DeepCopy()
+	unnamed.Namespace, unnamed.Name = "<your-namespace>", "${NAME}"
+	var fields []string
+	for _, e := range Validate(nil, unnamed) {
+		fields = append(fields, e.Field)
+	}
+	if !slices.Equal(fields, []string{"metadata.name", "metadata.namespace"}) {
+		t.Errorf("names that nobody filled in: %q", fields)
 	}
 	other.Spec.MinReadySeconds = -1
 	const want = `DaemonSet.apps "agent" is invalid: [spec.selector: Invalid value: {"matchLabels":{"app":"agent","tier":"x"}}: field is immutable, spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0]`
