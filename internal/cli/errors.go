@@ -133,6 +133,17 @@ type aboutFlag struct{ error }
 
 func (a aboutFlag) Unwrap() error { return a.error }
 
+// unfilledError is an error about a manifest in which variables of the environment are to be filled in.
+type unfilledError struct {
+	error
+	file string
+}
+
+func (u unfilledError) Unwrap() error { return u.error }
+
+// placeholder matches a value that is such a variable.
+var placeholder = regexp.MustCompile(`Invalid value: "[^"]*\$\{\w+\}`)
+
 // said returns an error of pkg/, which holds facts, with its hint, and any other one as
 // it is. rollback is the flag that names the revision to go back to: a command in which it
 // is not --to-revision calls this itself, and failed does it for all others.
@@ -143,8 +154,12 @@ func (p program) said(err error, rollback string) error {
 		change  *whatif.Error
 		past    *history.Error
 		file    *source.InputError
+
+		unfilled unfilledError
 	)
 	switch {
+	case errors.As(err, &unfilled):
+		return retyped{err, "envsubst < " + string(screen.Quote(unfilled.file)) + " | " + p.own("plan-rollout -f -"), []string{"filename"}}
 	case errors.As(err, &invalid):
 		return hinted{err, flagsOf(invalid.Instead, rollback)}
 	case errors.As(err, &lacking):

@@ -86,6 +86,8 @@ func (p program) refOf(arg, namespace string) (source.Ref, error) {
 	switch {
 	case found && ref.Name == "":
 		return ref, hinted{fmt.Errorf("%q has no name after the slash", arg), arg + "NAME"}
+	case !found && strings.Count(arg, ":") == 1 && len(validation.IsDNS1123Subdomain(strings.Replace(arg, ":", ".", 1))) == 0:
+		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg), "did you mean " + strings.Replace(arg, ":", "/", 1) + "?"}
 	case len(validation.IsDNS1123Subdomain(ref.Name)) > 0:
 		return ref, fmt.Errorf("%q is not a name of a DaemonSet: use lower-case letters, digits, dots and dashes", ref.Name)
 	}

@@ -134,13 +134,18 @@ func (in *input) meant(err error) error {
 		none *source.NotFoundError
 		some *source.AmbiguousError
 	)
+	isNone := errors.As(err, &none)
 	switch {
+	case isNone && likely(none).Name == "" && len(none.Held) > 0:
+		if all := in.everywhere(); all != "" {
+			return hinted{err, none.Hint() + ": " + all}
+		}
 	case in.many():
 	case errors.As(err, &some):
 		if c := in.again(some.Refs[0].Namespace, some.Name); c != nil {
 			return hinted{err, c.String()}
 		}
-	case errors.As(err, &none):
+	case isNone:
 		ref := likely(none)
 		if c := in.again(ref.Namespace, ref.Name); ref.Name != "" && c != nil {
 			return hinted{err, none.Hint() + " " + c.String()}

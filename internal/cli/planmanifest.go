@@ -109,8 +109,14 @@ func ofManifest(m source.Manifest, err error) error {
 	if words := err.Error(); !strings.Contains(words, strconv.Quote(m.Name)) && !strings.Contains(words, m.Ref.String()) {
 		where += ": daemonset " + m.Ref.String()
 	}
-	return fmt.Errorf("%s: %w", where, err)
+	placed := fmt.Errorf("%s: %w", where, err)
+	if invalid := (*whatif.Invalid)(nil); errors.As(err, &invalid) && placeholder.MatchString(invalid.Error()) && m.File != stdinName {
+		return unfilledError{placed, m.File}
+	}
+	return placed
 }
+
+const stdinName = "standard input" // as a manifest has it
 
 // chosen returns the manifests whose names were given, or all, each with its
 // namespace.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -157,4 +158,160 @@ func pastedWords(line string) []string {
 		words = append(words, word)
 	}
 	return words
+}
+
+// slips are what a newcomer types in the first hour, each with one mistake. WORLD is a file with
+// DaemonSets, and a name in capitals a paste of pastes.
+var slips = []string{
+	// the kind
+	"explain ds -n healthy agent --from WORLD", "explain deploy/agent -n healthy --from WORLD", "explain daemonsets/agnt -n healthy --from WORLD", "explain pod agent -n healthy --from WORLD",
+	// the namespace
+	"explain -n helthy agent --from WORLD", "explain -n default --from WORLD", "explain -n nowhere --from WORLD", "history -n nowhere --from WORLD", "explain -n HEALTHY agent --from WORLD", "explain agent --from WORLD",
+	// the name
+	"explain -n healthy agnt --from WORLD", "explain healthy:agent --from WORLD", "explain healthy/agent -A --from WORLD", "explain -n healthy agent-x7k2p --from WORLD", "plan-rollout -n healthy --restart --from WORLD",
+	// the command
+	"status -n healthy agent --from WORLD", "explian -n healthy agent --from WORLD", "rollout restart -n healthy agent --from WORLD", "rollout status ds/agent -n healthy --from WORLD", "get ds -n healthy --from WORLD",
+	"describe ds agent -n healthy --from WORLD", "diff agent -n healthy --from WORLD", "undo agent -n healthy --from WORLD",
+	// a flag
+	"explain -n healthy agent --from WORLD --ouput json", "explain -n healthy agent --from WORLD -o jsn", "explain -n healthy agent --form WORLD", "plan-rollout -n healthy agent --image agent --from WORLD", "plan-rollout -n healthy agent --image web=example/agent:2 --from WORLD",
+	"plan-rollout -n healthy agent --max-surge 1 --from WORLD", "plan-rollout -n healthy agent --restart --now yesterday --from WORLD", "plan-rollout -n healthy agent --to-revision 9 --from WORLD", "explain -n healthy agent --from WORLD --keepgoing",
+	"explain -n healthy agent --node w-3 --from WORLD",
+	// a file
+	"explain -n healthy agent --from WORLDS", "explain -A --from TABLE", "explain -A --from DESCRIBE", "explain -A --from ERROR", "explain -A --from ERROR --keep-going", "explain -A --from MARKDOWN", "explain -A --from PROMPT", "explain -A --from SERVERTABLE",
+	"explain -A --from EMPTY", "explain -A --from NOTHING", "explain -A --from PODS", "explain -A --from CUT", "explain -A --from VALUES", "plan-rollout -f TABLE --from WORLD", "plan-rollout -f DESCRIBE --from WORLD",
+	"plan-rollout -f TEMPLATE --from WORLD", "plan-rollout -f UNFILLED --from WORLD", "plan-rollout -f PODS --from WORLD", "explain -A --from TEMPLATE",
+}
+
+// pastes are files that hold what stood in a terminal or on a page.
+var pastes = map[string]string{
+	"TABLE":    "NAMESPACE     NAME    DESIRED   CURRENT   READY   UP-TO-DATE   AVAILABLE   NODE SELECTOR   AGE\nkube-system   agent   3         3         3       3            3           <none>          4d\n",
+	"DESCRIBE": "Name:           agent\nSelector:       app=agent\nNode-Selector:  <none>\nAnnotations:    deprecated.daemonset.template.generation: 1\nDesired Number of Nodes Scheduled: 3\nPods Status:  3 Running / 0 Waiting / 0 Succeeded / 0 Failed\n",
+	"ERROR":    "Error from server (Forbidden): daemonsets.apps is forbidden: User \"x\" cannot list resource \"daemonsets\" in API group \"apps\" at the cluster scope\n",
+	"MARKDOWN": "# It does not start\n\nThis is what I have:\n\n```yaml\nOBJECTS\n```\n\nAny ideas?\n",
+	"PROMPT":   "$ kubectl get ds,nodes,pods -A -o yaml\nOBJECTS\n", "SERVERTABLE": `{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":[],"rows":[]}`,
+	"EMPTY": "", "NOTHING": "No resources found in default namespace.\n", "PODS": "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: a}\n",
+	"CUT":      `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent", "name`,
+	"VALUES":   "image:\n  tag: 1.2.3\n",
+	"TEMPLATE": "{{- if .Values.enabled }}\napiVersion: apps/v1\nkind: DaemonSet\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n",
+	"UNFILLED": "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: \"${NAME}\", namespace: a}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: b}]}}}\n",
+}
+
+// TestFirstHour follows the hint of each slip, as it is printed, until there is an answer. A way
+// that ends says what to get of the cluster, or what to put right in a file.
+func TestFirstHour(t *testing.T) {
+	dir := t.TempDir()
+	raw, err := os.ReadFile("testdata/cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := []string{"WORLD", filepath.Join(dir, "world.yaml"), "WORLDS", filepath.Join(dir, "wrold.yaml")}
+	for name, text := range pastes {
+		files = append(files, name, filepath.Join(dir, strings.ToLower(name)+".txt"))
+		if err := os.WriteFile(files[len(files)-1], []byte(strings.ReplaceAll(text, "OBJECTS\n", string(raw))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(files[1], raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, slip := range slips {
+		t.Run(slip, func(t *testing.T) {
+			args := strings.Fields(slip)
+			for i, word := range args {
+				if at := slices.Index(files, word); at >= 0 {
+					args[i] = files[at+1]
+				}
+			}
+			if err := follow(args); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// follow runs a command line and what the hints say, and returns an error where they lead nowhere.
+func follow(args []string) error {
+	var way []string
+	for range 4 {
+		out, errs, status := printed(args...)
+		way = append(way, "kubectl ds "+strings.Join(args, " "), strings.TrimSpace(errs))
+		hint := hintIn(errs)
+		switch {
+		case strings.Contains(errs, "No DaemonSets found") && hint == "":
+			return fmt.Errorf("none found, without a way on:\n%s", strings.Join(way, "\n"))
+		case status != 1 && !strings.Contains(errs, "No DaemonSets found") && out != "":
+			return nil
+		case ends.MatchString(hint):
+			return nil
+		}
+		next := followed(args, hint)
+		if next == nil || slices.Equal(next, args) {
+			return fmt.Errorf("the hint leads nowhere:\n%s", strings.Join(way, "\n"))
+		}
+		args = next
+	}
+	return fmt.Errorf("the hints lead nowhere:\n%s", strings.Join(way, "\n"))
+}
+
+// ends are hints to get something from elsewhere: of a cluster, by Helm or from the environment.
+var ends = regexp.MustCompile(`^(?:kubectl get \S+(?: .*)? > \S+|(?:helm template|envsubst <) .* \| kubectl ds plan-rollout -f - .*)$`)
+
+// hintIn returns the last hint that was printed.
+func hintIn(errs string) (hint string) {
+	for line := range strings.Lines(errs) {
+		line = strings.TrimSpace(line)
+		if text, is := strings.CutPrefix(line, "hint: "); is {
+			hint = text
+		} else if _, try, is := strings.Cut(line, " Try: "); is {
+			hint = try
+		}
+	}
+	return hint
+}
+
+// followed returns the command line that a hint leads to: the command in it, or the flag or the
+// name in the place of what was typed.
+func followed(args []string, hint string) []string {
+	if _, command, is := strings.Cut(hint, "kubectl ds "); is {
+		for _, mark := range []string{" (", ", ", "? "} {
+			command, _, _ = strings.Cut(command, mark)
+		}
+		line, choices, _ := strings.Cut(hint, "is one of ")
+		words := pastedWords(strings.TrimSuffix(command, "?"))
+		if name, _, _ := strings.Cut(choices, ", "); strings.Contains(line, "NAME") && name != "" {
+			for i := range words {
+				words[i] = strings.NewReplacer("NAMESPACE/NAME", name, "NAME", name).Replace(words[i])
+			}
+		}
+		return words
+	}
+	if of, is := strings.CutPrefix(hint, "did you mean "); is {
+		meant, _, _ := strings.Cut(strings.TrimSuffix(of, "?"), ", ")
+		meant = strings.Fields(meant)[0]
+		near := slices.Clone(args)
+		best := -1
+		for i, word := range args {
+			if d := snapshot.Distance(word, meant); best < 0 || d < snapshot.Distance(args[best], meant) {
+				best = i
+			}
+		}
+		near[best] = meant
+		return near
+	}
+	if flag, _, _ := strings.Cut(hint, " ("); strings.HasPrefix(flag, "-") {
+		words := pastedWords(flag)
+		next := slices.Clone(args)
+		name, _, _ := strings.Cut(words[0], "=")
+		for i, word := range next {
+			if word == name && i+1 < len(next) {
+				next = slices.Delete(next, i, i+2)
+				break
+			}
+		}
+		return append(next, words...)
+	}
+	if flag, is := strings.CutPrefix(hint, "leave out "); is {
+		return slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == flag })
+	}
+	return nil
 }

@@ -89,6 +89,8 @@ func ReadManifests(ctx context.Context, files []string, kustomize string, stdin 
 		out := &InputError{File: strings.Join(given, ", "), Err: err}
 		if r.kinds[snapshot.Kind] > 0 && len(given) == 1 {
 			out.hint = "--from " + word(given[0]) + " (a snapshot is read in place of a cluster)"
+		} else if kustomize == "" {
+			out.hint = manifestHint
 		}
 		return nil, out
 	}
@@ -166,9 +168,15 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 		ofKustomize := slices.Contains(kustomizationNames, filepath.Base(name))
 		e.Kustomization = errors.Is(err, errNoKind) && ofKustomize || errors.Is(err, errKustomization) && name != stdinName
 		e.Template = errors.Is(err, errTemplate)
+		if errors.Is(err, errNotKubernetes) && !e.Kustomization && e.hint == "" {
+			e.hint = manifestHint
+		}
 	}
 	return err
 }
+
+// manifestHint is the command that writes a manifest.
+const manifestHint = "kubectl get ds -n NAMESPACE NAME -o yaml > manifest.yaml"
 
 // ofKustomization reports whether an object is read by kustomize, and by no API server.
 func ofKustomization(k metav1.TypeMeta) bool {
