@@ -217,9 +217,7 @@ var damages = []damage{
 			return false
 		}
 		p.text = p.text[:1+r.IntN(len(p.text)-1)]
-		if f.sequence {
-			f.value = true
-		}
+		f.value = f.value || f.sequence && betweenDocuments(p.text)
 		return true
 	}},
 	{"cut off at a line", true, 3, func(f *files, p *part, r *rand.Rand) bool {
@@ -228,6 +226,17 @@ var damages = []damage{
 		if f.sequence {
 			f.value = true
 		}
+		return true
+	}},
+	{"cut off at a byte of interest", true, 6, func(f *files, p *part, r *rand.Rand) bool {
+		at := cuts(p.text)
+		if len(at) == 0 {
+			return false
+		}
+		i := pick(r, at)
+		f.note("before byte %d: %q", i, p.text[max(0, i-20):i])
+		p.text = p.text[:i]
+		f.value = f.value || f.sequence && betweenDocuments(p.text)
 		return true
 	}},
 	{"a key twice", true, 5, func(f *files, p *part, r *rand.Rand) bool {
@@ -324,6 +333,34 @@ var damages = []damage{
 		p.text = slices.Insert(bytes.Clone(p.text), at, piece...)
 		return true
 	}},
+}
+
+// cuts returns places at which a file may end: bytes inside logs, and before and after what separates
+// documents. A writer that dies stops anywhere, and these places are rare in a long file.
+func cuts(text []byte) (at []int) {
+	for _, m := range separators.FindAllIndex(text, -1) {
+		for _, i := range []int{m[0], (m[0] + m[1]) / 2, m[1], m[1] + (m[1]-m[0])/2} {
+			if i > 0 && i < len(text) {
+				at = append(at, i)
+			}
+		}
+	}
+	return at
+}
+
+// separators match what stands between two documents, and the lines around a log.
+var separators = regexp.MustCompile(`(?m)^(?:---|\}|==== (?:START|END) logs .*|Cluster info dumped .*)\n`)
+
+// betweenDocuments reports whether a text ends behind a whole document, so that nothing shows that more
+// came. Inside a log, and inside a document, it shows.
+func betweenDocuments(text []byte) bool {
+	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' && !bytes.Contains(text, []byte("====")) {
+		return bytes.HasSuffix(trimmed, []byte("\n}")) // of documents that are indented
+	}
+	if start := bytes.LastIndex(text, []byte("==== START logs")); start >= 0 && !bytes.Contains(text[start:], []byte("==== END logs")) && bytes.Contains(text[start:], []byte("\n")) {
+		return false
+	}
+	return true
 }
 
 // damaged damages the text of one file, or does not.

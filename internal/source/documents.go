@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"runtime"
 	"slices"
@@ -56,6 +57,7 @@ type documents struct {
 	texts  []byte                   // of items in JSON: the next batch takes the room of the one before
 	later  []item                   // items that have no kind, of a list whose kind has not come yet
 	kinds  map[metav1.TypeMeta]bool // of the objects of this document, so far
+	before map[metav1.TypeMeta]bool // and of the documents before it
 
 	ragged bool   // the last line has no newline, and nothing else shows that it is whole
 	within string // what the file ends in the middle of, if it does
@@ -145,6 +147,10 @@ func (d *documents) read(ctx context.Context) error {
 			return d.brokenOff(ctx, nil, &InputError{File: d.name, Err: err})
 		}
 		d.doc++
+		if d.before == nil {
+			d.before = map[metav1.TypeMeta]bool{}
+		}
+		maps.Copy(d.before, d.kinds)
 		d.list, d.items, d.kinds = listMeta{}, 0, map[metav1.TypeMeta]bool{}
 		if line, _ := d.in.Peek(lineBytes); !d.mayBegin(line) {
 			err = d.words()

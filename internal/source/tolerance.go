@@ -113,6 +113,9 @@ func (d *documents) brokenOff(ctx context.Context, j *jsonReader, err error) err
 	if kinds = append(kinds, mentioned...); len(kinds) == 0 && referred {
 		kinds = anything
 	}
+	if errors.Is(err, errCutOff) { // and who knows what came behind it, most likely more of what came before
+		kinds = slices.AppendSeq(kinds, maps.Keys(d.before))
+	}
 	return d.harmed("", err, kinds)
 }
 
