@@ -1027,7 +1027,12 @@ func made() map[string]*snapshot.Snapshot {
 			}
 		})
 	}
+	leaving := edit(func(s *snapshot.Snapshot) {
+		ends := metav1.NewTime(s.TakenAt.Add(20 * time.Second))
+		s.OtherPods.Pods[0].Terminating, s.OtherPods.Pods[0].EndsBy = true, &ends
+	})
 	return map[string]*snapshot.Snapshot{
+		"waits for room":       grid("np", small("n0"), taken("n0"), pod("p0", half), pending("p0", "0/1 nodes are available: 1 Insufficient cpu."), leaving),
 		"no build":             grid("n", waits("p0", "ImagePullBackOff", "no supported platform found in manifest list"), of("arm64", "n0")),
 		"no build, a crash":    grid("n", ends("p0", "Error"), pod("p0", notBuilt), of("arm64", "n0")),
 		"no build, no start":   grid("n", waits("p0", "RunContainerError", "exec format error"), of("arm64", "n0")),

@@ -82,7 +82,7 @@ type expectation struct {
 	check
 }
 
-// ofStates are the arguments for an input in states/.
+// ofStates are the arguments for an input in states/ and fit/.
 const ofStates = "-n kube-system agent --now 2026-11-20T12:00:00Z --kubernetes-version v1.35.2"
 
 // readTrials reads expect.txt.
@@ -95,7 +95,8 @@ func readTrials(text string) ([]trial, error) {
 		return trials[len(trials)-1].complete()
 	}
 	for i, line := range strings.Split(text, "\n") {
-		isInput := strings.HasPrefix(line, "states/") || strings.HasPrefix(line, "incidents/") || strings.HasPrefix(line, "files/")
+		folder, _, isInput := strings.Cut(line, "/")
+		isInput = isInput && slices.Contains([]string{"states", "incidents", "files", "fit"}, folder)
 		at := fmt.Sprintf("expect.txt:%d", i+1)
 		var err error
 		switch {
@@ -109,7 +110,7 @@ func readTrials(text string) ([]trial, error) {
 				err = fmt.Errorf("a second case of %s", words[0])
 			}
 			tr := trial{input: words[0], args: words[1:]}
-			if len(tr.args) == 0 && strings.HasPrefix(line, "states/") {
+			if len(tr.args) == 0 && (folder == "states" || folder == "fit") {
 				tr.args = strings.Fields(ofStates)
 			}
 			trials = append(trials, tr)

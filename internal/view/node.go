@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 )
 
 // Nodes writes, for each node of an Explanation that was narrowed to some,
@@ -166,8 +167,12 @@ func (a *answer) rules(n *explain.Node) {
 	}
 	if n.Fit != nil {
 		row("fit", a.fit(n), n.Fit.Code != cause.RoomNot)
-		if last := &t.Rows[len(t.Rows)-1]; n.Fit.Code == cause.RoomUnknown {
+		last := &t.Rows[len(t.Rows)-1]
+		switch n.Fit.Code {
+		case cause.RoomUnknown:
 			last.Cells[1] = screen.Cell{Lines: []string{"unknown"}, Tone: screen.Warn}
+		case cause.RoomWaits:
+			last.Cells[1] = screen.Cell{Lines: []string{"waits"}, Tone: screen.Warn}
 		}
 	}
 	a.s.Add(screen.Body, t)
@@ -186,18 +191,36 @@ func (a *answer) fit(n *explain.Node) string {
 	}
 	f := with(n.Fit.Facts, daemonset.Facts{
 		"code": string(n.Fit.Code), "on": 1, "resource": firstOf(n.Fit.Facts["resources"]), "asks": joined(", ", asks...), "free": cmp.Or(fact(n.Fit.Facts, "free"), pods),
-		"preempts": len(n.Fit.Preempts), "victims": someNames(n.Fit.Preempts),
+		"preempts": len(n.Fit.Preempts), "victims": someNames(n.Fit.Preempts), "awaited": fact(n.Fit.Facts, "awaited"),
 	})
+	f = with(f, victimFacts(n.Fit.Preempts, &n.Fit.Victims))
 	words := fill(a.now, f, append([]string{
 		"{code=Fits}{asks=}the pod requests nothing; {free}", "{code=Fits}the pod requests {asks}; {free}", "{code=Fits}",
-		"{code=Preempts}the scheduler removes {preempts:pod} of lower priority for it: {victims}", "{code=Unknown}not all that decides it could be read",
+		"{code=Preempts}{among=}the scheduler removes {preempts:pod} of lower priority for it: {victims}" + againstBudgets,
+		"{code=Preempts}the scheduler removes {count} of these pods of lower priority for it: {among}" + againstBudgets,
+		"{code=Waits}not before these pods have ended: {awaited}", "{code=Unknown}not all that decides it could be read",
 	}, doesNotFit...)...)
+	if n.Fit.Code == cause.RoomNot && len(n.Fit.Rejections) > 1 {
+		words = joined("; ", a.rejections(n.Fit.Rejections)...)
+	}
 	if rules := n.Fit.NotModelled; len(rules) > 0 && n.Fit.Code != cause.RoomNot {
 		var names []string
 		for _, r := range rules {
-			names = append(names, string(r))
+			names = append(names, cmp.Or(map[fit.Unmodelled]string{fit.AntiAffinityOfOthers: "anti-affinity of other pods"}[r], string(r)))
 		}
 		words = joined("; ", words, "not computed: "+joined(", ", names...))
+	}
+	return words
+}
+
+// rejections are the words of everything that keeps a pod off a node, and of what preemption does at the end.
+func (a *answer) rejections(all []cause.Rejection) (words []string) {
+	for i, r := range all {
+		f := with(r.Facts, daemonset.Facts{"on": 1, "resource": firstOf(r.Facts["resources"])})
+		if i < len(all)-1 {
+			delete(f, "preemption")
+		}
+		words = append(words, fill(a.now, f, doesNotFit...))
 	}
 	return words
 }

@@ -511,11 +511,52 @@ func (s *planned) room() {
 	if pods == 0 {
 		return
 	}
-	f := daemonset.Facts{"pods": pods, "first": s.p.Preempts[0].Pods[0], "violates": s.p.Violated(), "removes": s.removes("will remove")}
+	f := victimFacts(s.p.Preempts[0].Pods, &s.p.Preempts[0].Victims)
+	f["number"], f["violates"], f["removes"] = pods, s.p.Violated(), s.removes("will remove")
+	if len(nodes) > 1 {
+		f = daemonset.Facts{"number": pods, "violates": s.p.Violated(), "removes": s.removes("will remove"), "budgets": budgetNames(s.p.BudgetsViolated())}
+	}
 	s.s.Add(screen.Impact, screen.Names{
-		Before: fill(s.now, f, "{pods=1}the scheduler {removes} pod {first}, which has a lower priority, to make room on", "the scheduler {removes} {pods:pod} of lower priority to make room on:"),
-		Names:  nodes, After: fill(s.now, f, "[ (against the PodDisruptionBudget of {violates?one|{violates} of them})]"), Short: true,
+		Before: fill(s.now, f,
+			"{number=1}{among=}the scheduler {removes} pod {first}, which has a lower priority, to make room on",
+			"the scheduler {removes} {count} of the pods {among}, which have a lower priority, to make room on", "the scheduler {removes} {number:pod} of lower priority to make room on:"),
+		Names: nodes, After: fill(s.now, f, againstBudgets), Short: true,
 	})
+}
+
+// againstBudgets says which PodDisruptionBudgets protect pods that go.
+const againstBudgets = "[ (against {budgets})]"
+
+// victimFacts are the words of which pods the scheduler removes: first is one of them, and among
+// and count are there if others may go in its place.
+func victimFacts(pods []string, v *cause.Victims) daemonset.Facts {
+	f := daemonset.Facts{}
+	if len(pods) == 1 {
+		f["first"] = pods[0]
+	}
+	if len(v.Others) > 0 {
+		f["among"] = someNames(slices.Concat(pods, v.Others))
+		switch {
+		case v.Fewest != v.Most:
+			f["count"] = fmt.Sprintf("%d to %d", v.Fewest, v.Most)
+		case v.Most == 1:
+			f["count"] = "one"
+		default:
+			f["count"] = strconv.Itoa(v.Most)
+		}
+	}
+	if len(v.Budgets) > 0 {
+		f["budgets"] = budgetNames(v.Budgets)
+	}
+	return f
+}
+
+// budgetNames are the names of PodDisruptionBudgets; "" if there are none.
+func budgetNames(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return pluralOf(len(names), "PodDisruptionBudget ", "PodDisruptionBudgets ") + someNames(names)
 }
 
 // removes is whether the scheduler removes pods of others: a rollout that stops may not come

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -264,8 +265,8 @@ var assumptions = []struct {
 	}},
 	{plan.AssumeRefused, []string{"the API server keeps rejecting pods"}},
 	{plan.AssumeLatePods, []string{"{value:pod that is not Ready yet becomes Ready, although it takes|pods that are not Ready yet become Ready, although they take} longer than any other did; late pods were seen to take up to 5 times as long"}},
-	{plan.AssumeNotModelled, []string{"no pod is kept from its node by what is not computed: {value}"}},
-	{plan.AssumeOtherPods, []string{"the other pods stay on the nodes as they are"}},
+	{plan.AssumeNotModelled, []string{"{value=" + string(fit.AntiAffinityOfOthers) + "}", "no pod is kept from its node by what is not computed: {value}"}},
+	{plan.AssumeOtherPods, []string{"the other pods stay on the nodes as they are, and none keeps a new pod away by its anti-affinity, which is not computed"}},
 	{plan.AssumeAsUser, []string{"the API server creates the controller's pods, as it created one for you in a dry run[, although {value}, as computed, rejects it]"}},
 	{plan.AssumeNotTried, []string{"the API server creates the new pods; a dry run did not show it: {value}"}},
 	{plan.AssumeHostPorts, []string{"no second pod is scheduled beside the old one, which uses the host port"}},

@@ -241,6 +241,7 @@ var madeKeys = map[string]any{
 	"do": "apply it", "goesBack": true, "yet": true, "evicted": 1, "further": 2, "none": true, "stalls": "yes", "beyond": "already", "nothing": "nothing", "ran": true, "short": "150m", "now": true, "system": "yes", "lost": "l", "undo": true, "n": 3, // planAdvices, impacts, assumption, ending, unfits
 	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", "writes": true, "stuck": true, "goes": 1, "stayOn": "n1", // costs, planAdvices, meaning, endings
 	"next": "n", "unread": "u", "ending": 2, // summary
+	"among": "default/a, default/b", "number": 1, "budgets": "PodDisruptionBudget default/b", // victimFacts
 	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "untouched": true, "certainty": "Likely", "posted": "5h", "terse": false, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
 	"in": "2m", "rest": 3, "moves": 3, "would": true, "creates": 2, "deletes": 2, "updates": true, "begun": true, "blame": "b", // ending
 	"awaits": "a", "stay": 2, "stayBy": "s", "after": "a", "works": 3, "rollout": "2026-03-01T11:00:00Z", "reported": "r", "ago": "2h ago",
@@ -343,6 +344,7 @@ func TestMeaning(t *testing.T) {
 		{cause.NoPod, facts{}, "unknown why: events could not be read"},
 		{cause.NoPod, facts{"eventsRead": true, "lifted": true, "last": "2026-03-01T11:58:00Z"}, "the API server rejected its pod until 2m ago, and would admit it now; the controller tries again within 17m"},
 		{cause.Starting, facts{}, ""},
+		{cause.WaitingForRoom, facts{"awaited": []string{"default/web"}, "endsBy": "2026-03-01T12:00:20Z"}, "default/web is terminating, for at most 20s: then the pod fits, and the scheduler places it"},
 		{cause.Starting, facts{"found": "Secret keys"}, "Secret keys, for which the kubelet waited, exists now; the kubelet tries again within about two minutes"},
 		{daemonset.InvalidBudget, facts{"field": "maxUnavailable: half"}, "each rollout step fails: maxUnavailable: half cannot be resolved; set it to a number or a percentage"},
 		{explain.StaleStatus, facts{"fields": []string{"a", "b"}}, "the reported status is stale: a, b"},

@@ -1,9 +1,11 @@
 package cause
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,6 +19,9 @@ import (
 type fitting struct {
 	profile fit.Profile
 	rows    map[string][]snapshot.PodRow // of others, by node
+	budgets []snapshot.DisruptionBudget  // of others
+	own     *snapshot.Budgets            // those for the pods of the DaemonSet, of which nobody reads the status
+	guarded map[string]bool              // pods that some of these select, by name: what they allow is not known
 	wanted  fit.Wanted                   // the next pod
 	ranked  bool                         // its priority is known
 }
@@ -27,12 +32,8 @@ func (cs *Causes) fits() *fitting {
 		return cs.fitting
 	}
 	s := cs.s
-	f := &fitting{profile: fit.ProfileOf(s.KubernetesVersion), rows: map[string][]snapshot.PodRow{}}
-	if s.OtherPods != nil {
-		for _, row := range s.OtherPods.Pods {
-			f.rows[row.Node] = append(f.rows[row.Node], row)
-		}
-	}
+	f := &fitting{profile: fit.ProfileOf(s.KubernetesVersion), rows: map[string][]snapshot.PodRow{}, own: snapshot.NewBudgets(s.PodDisruptionBudgets), guarded: map[string]bool{}}
+	f.countOthers(cs.st)
 	pod := cs.st.PodFor("")
 	if cs.admission != nil {
 		pod = cs.admission.Pod
@@ -44,6 +45,48 @@ func (cs *Causes) fits() *fitting {
 	f.wanted, f.ranked = cs.withVolumes(fit.OfTemplate(s.DaemonSet.Namespace, &corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}), &pod.Spec), ranked
 	cs.fitting = f
 	return f
+}
+
+// countOthers fills the rows of others: their pods, and those among the DaemonSet's that another
+// controller owns, or that it releases.
+func (f *fitting) countOthers(st *daemonset.State) {
+	o := st.Snapshot.OtherPods
+	if o == nil {
+		return
+	}
+	f.budgets = o.Budgets
+	known := map[string]bool{} // by name, of the DaemonSet's namespace
+	for _, row := range o.Pods {
+		f.rows[row.Node] = append(f.rows[row.Node], row)
+		known[row.Name] = known[row.Name] || row.Namespace == st.DaemonSet.Namespace
+	}
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			known[st.Nodes[i].Pods[j].Name] = true
+		}
+	}
+	for i := range st.Snapshot.Pods {
+		p := &st.Snapshot.Pods[i]
+		if row, ok := f.rowOf(p); ok && !known[p.Name] && o.Of(row.Node) {
+			f.rows[row.Node] = append(f.rows[row.Node], row)
+		}
+	}
+}
+
+// rowOf returns a pod that the Snapshot has among the DaemonSet's as the scheduler counts it.
+func (f *fitting) rowOf(p *corev1.Pod) (snapshot.PodRow, bool) {
+	row, ok := snapshot.RowOf(p)
+	if !ok {
+		return row, false
+	}
+	for _, name := range f.own.Of(row.Namespace, p.Labels) {
+		if slices.ContainsFunc(f.budgets, func(o snapshot.DisruptionBudget) bool { return o.Namespace == row.Namespace && o.Name == name }) {
+			row.Budgets = append(row.Budgets, name)
+		} else {
+			f.guarded[row.Name] = true
+		}
+	}
+	return row, true
 }
 
 // nodeCritical is the priority of system-node-critical, the highest there is.
@@ -75,15 +118,94 @@ func priorityOf(pod *corev1.Pod, own []corev1.Pod) (priority int32, ranked bool)
 // it away.
 func (cs *Causes) on(w *fit.Wanted, n *daemonset.Node, beside []snapshot.PodRow) (v fit.Verdict, known bool) {
 	f, read := cs.fits(), cs.s.OtherPods.Of(n.Name)
-	node := &fit.Node{Node: n.Object, Pods: slices.Concat(f.rows[n.Name], beside), Drivers: cs.drivers(n.Name)}
-	if cs.s.OtherPods != nil {
-		node.Budgets = cs.s.OtherPods.Budgets
-	}
+	node := cs.nodeOf(n, beside)
 	v = f.profile.On(w, node)
+	f.doubt(&v.Preemption, w, node)
 	if (v.Fits || v.Preemption.Outcome == fit.Possible) && cs.volumesUnread(w) {
 		return v, false
 	}
 	return v, len(v.Unreadable) == 0 && (read || tooSmall(n.Object, &v) || v.Reason == fit.VolumeBinding || v.Reason == fit.VolumeZone)
+}
+
+// doubt says that any pod of lower priority may go where a PodDisruptionBudget selects one of them, and
+// how many disruptions it allows is not known.
+func (f *fitting) doubt(p *fit.Preemption, w *fit.Wanted, node *fit.Node) {
+	var lower []snapshot.PodRow
+	unknown := false
+	for _, row := range node.Pods {
+		if !row.Nominated && row.Priority < w.Priority {
+			lower = append(lower, row)
+			unknown = unknown || f.guarded[row.Name] && row.Namespace == w.Namespace
+		}
+	}
+	if p.Outcome != fit.Possible || !unknown {
+		return
+	}
+	p.Certain, p.Fewest, p.Most, p.Others = false, 1, len(lower), nil
+	for _, row := range lower {
+		if !slices.ContainsFunc(p.Victims, func(v fit.Victim) bool { return v.Namespace == row.Namespace && v.Name == row.Name }) {
+			p.Others = append(p.Others, fit.Victim{Namespace: row.Namespace, Name: row.Name, Priority: row.Priority, Terminating: row.Terminating})
+		}
+	}
+	slices.SortStableFunc(p.Others, func(a, b fit.Victim) int { return cmp.Compare(b.Priority, a.Priority) })
+}
+
+// nodeOf returns a node with the pods of others and these.
+func (cs *Causes) nodeOf(n *daemonset.Node, beside []snapshot.PodRow) *fit.Node {
+	f := cs.fits()
+	return &fit.Node{Node: n.Object, Pods: slices.Concat(f.rows[n.Name], beside), Budgets: f.budgets, Drivers: cs.drivers(n.Name)}
+}
+
+// besideOf returns the other pods of the DaemonSet on the node of one.
+func (cs *Causes) besideOf(n *daemonset.Node, name string) (beside []snapshot.PodRow) {
+	for i := range n.Pods {
+		if other := &n.Pods[i]; other.Name != name {
+			if row, ok := cs.fits().rowOf(other.Object); ok {
+				beside = append(beside, row)
+			}
+		}
+	}
+	return beside
+}
+
+// waiting returns that a pod waits for others of its node to end, without which it fits, as after a
+// preemption; nil if it does not, or if one of them should have ended.
+func (cs *Causes) waiting(o *corev1.Pod) *Cause {
+	name, _ := daemonset.TargetNode(o)
+	n := cs.st.Node(name)
+	if n == nil || n.Object == nil || !cs.s.OtherPods.Of(name) {
+		return nil
+	}
+	w, node := cs.withVolumes(fit.Of(o), &o.Spec), cs.nodeOf(n, cs.besideOf(n, o.Name))
+	fits := func(ends func(*snapshot.PodRow) bool) bool {
+		left := *node
+		left.Pods = slices.DeleteFunc(slices.Clone(node.Pods), func(p snapshot.PodRow) bool { return ends(&p) })
+		return cs.fits().profile.On(&w, &left).Fits
+	}
+	ends := func(p *snapshot.PodRow) bool {
+		return p.EndsBy != nil && !p.Nominated && cs.at.Sub(p.EndsBy.Time) <= Patience
+	}
+	if fits(func(*snapshot.PodRow) bool { return false }) || !fits(ends) || cs.volumesUnread(&w) {
+		return nil
+	}
+	c, stays, last := &Cause{Code: WaitingForRoom, Severity: SeverityInfo, Since: timeOf(o.CreationTimestamp.Time)}, map[string]bool{}, time.Time{}
+	var pods []string
+	for i := range node.Pods {
+		p := &node.Pods[i]
+		if !ends(p) {
+			continue
+		}
+		key := p.Namespace + "/" + p.Name
+		stays[key] = true
+		if !fits(func(p *snapshot.PodRow) bool { return ends(p) && !stays[p.Namespace+"/"+p.Name] }) {
+			delete(stays, key)
+			if pods = append(pods, key); p.EndsBy.After(last) {
+				last = p.EndsBy.Time
+			}
+		}
+	}
+	c.Facts = daemonset.Facts{"endsBy": timeFact(last), "awaited": pods}
+	return c
 }
 
 // tooSmall reports whether a node says of each resource that does not suffice how much it
@@ -102,10 +224,17 @@ func (cs *Causes) NewPod(n *daemonset.Node) (v fit.Verdict, known bool) {
 	if n.Object == nil {
 		return v, false
 	}
-	var beside []snapshot.PodRow
+	w := cs.fits().wanted
+	v, known = cs.on(&w, n, cs.besideNew(n))
+	freed := v.Reason == fit.NodeVolumeLimits && cs.st.Budget.MaxSurge == 0 && len(n.Pods) > 0 // by a pod that goes first
+	return v, known && !freed && (v.Fits || !v.Resolvable || cs.fits().ranked)
+}
+
+// besideNew returns the pods of the DaemonSet that run beside the next one on a node.
+func (cs *Causes) besideNew(n *daemonset.Node) (beside []snapshot.PodRow) {
 	if cs.st.Budget.MaxSurge > 0 {
 		for _, p := range staying(n) {
-			if row, ok := snapshot.RowOf(p.Object); ok {
+			if row, ok := cs.fits().rowOf(p.Object); ok {
 				if len(cs.fits().wanted.HostPorts) > 0 {
 					row.HostPorts = cs.portsOf(p)
 				}
@@ -113,14 +242,22 @@ func (cs *Causes) NewPod(n *daemonset.Node) (v fit.Verdict, known bool) {
 			}
 		}
 	}
-	w := cs.fits().wanted
-	v, known = cs.on(&w, n, beside)
-	freed := v.Reason == fit.NodeVolumeLimits && cs.st.Budget.MaxSurge == 0 && len(n.Pods) > 0 // by a pod that goes first
-	return v, known && !freed && (v.Fits || !v.Resolvable || cs.fits().ranked)
+	return beside
 }
 
-// NotModelled names what the template asks of the scheduler and is not looked at.
-func (cs *Causes) NotModelled() []fit.Unmodelled { return cs.fits().wanted.Unmodelled }
+// NotModelled names what decides whether the next pod fits and is not looked at: what the
+// template asks of the scheduler and, where other pods count, their anti-affinity.
+func (cs *Causes) NotModelled() []fit.Unmodelled { return cs.notModelled(nil) }
+
+// notModelled adds what a pod that there is asks.
+func (cs *Causes) notModelled(asked []fit.Unmodelled) (out []fit.Unmodelled) {
+	for _, u := range fit.UnmodelledCodes {
+		if slices.Contains(cs.fits().wanted.Unmodelled, u) || slices.Contains(asked, u) || u == fit.AntiAffinityOfOthers && cs.s.OtherPods != nil {
+			out = append(out, u)
+		}
+	}
+	return out
+}
 
 // Unfit returns that the next pod does not fit on a node, and that preemption does not
 // make room; nil if it fits, can make room, or that is not known.

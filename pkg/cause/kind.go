@@ -73,6 +73,7 @@ var kinds = []kind{
 	{EvictLoop, StageStays, readsEviction, SubjectUnspecified, LookPod},
 	{daemonset.FailedPod, StageStays, readsEviction, SubjectUnspecified, LookPod},
 	{daemonset.SucceededPod, StageRan, always(readsProgram), SubjectUnspecified, LookPod},
+	{WaitingForRoom, StageNone, nil, SubjectUnspecified, LookPod},
 	{Starting, StageNone, nil, SubjectUnspecified, LookPod},
 	{NoPod, StageNone, nil, SubjectUnspecified, LookPod},
 	{ControllerSilent, StageNone, nil, SubjectController, LookController},

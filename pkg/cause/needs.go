@@ -89,11 +89,12 @@ func NeedsOf(st *daemonset.State) Needs {
 }
 
 // NeedsOn returns what says whether the next pod would fit on those of the nodes that
-// should have a pod and have none; on ten of them at most.
+// should have a pod and have none, or one that waits; on ten of them at most.
 func NeedsOn(st *daemonset.State, nodes []string) (n Needs) {
 	for i := range st.Nodes {
 		if d := &st.Nodes[i]; len(n.Nodes) < mostPending && slices.Contains(nodes, d.Name) && wants(d) {
 			n.Nodes = append(n.Nodes, d.Name)
+			n.Admission = n.Admission || waiter(d) == nil
 		}
 	}
 	if len(n.Nodes) > 0 {

@@ -109,6 +109,9 @@ const clockJitter = 2 * time.Second
 
 // pending is the cause of a pod that no node has taken yet.
 func (cs *Causes) pending(o *corev1.Pod) *Cause {
+	if c := cs.waiting(o); c != nil {
+		return c
+	}
 	c := &Cause{Code: PendingUnschedulable, Severity: SeverityError, Since: timeOf(o.CreationTimestamp.Time), Facts: daemonset.Facts{}}
 	message, reason := "", ""
 	if s := condition(o, corev1.PodScheduled); s != nil && s.Status == corev1.ConditionFalse {
@@ -159,16 +162,8 @@ func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 	if n.Object == nil || p.Object.Spec.NodeName != "" || !cs.s.OtherPods.Of(n.Name) {
 		return
 	}
-	var beside []snapshot.PodRow
-	for i := range n.Pods {
-		if other := &n.Pods[i]; other.Name != p.Name {
-			if row, ok := snapshot.RowOf(other.Object); ok {
-				beside = append(beside, row)
-			}
-		}
-	}
 	w := cs.withVolumes(fit.Of(p.Object), &p.Object.Spec)
-	v, known := cs.on(&w, n, beside)
+	v, known := cs.on(&w, n, cs.besideOf(n, p.Name))
 	same := map[fit.Reason]bool{
 		fit.NodeResourcesFit: c.Code == InsufficientResources, fit.NodePorts: c.Code == HostPortConflict,
 		fit.NodeVolumeLimits: ofVolumes(c), fit.VolumeBinding: ofVolumes(c), fit.VolumeZone: ofVolumes(c),

@@ -67,6 +67,11 @@ const (
 	// Severity: Error
 	// Facts: reason, resources, message, plugin, requested, allocatable, free, beyond, others, preemption, topmost
 	InsufficientResources daemonset.Reason = "InsufficientResources"
+	// WaitingForRoom: the pod fits once the `awaited` pods of its node have ended, which are terminating: the scheduler
+	// preempted them, or somebody deleted them
+	// Severity: Info
+	// Facts: awaited, endsBy
+	WaitingForRoom daemonset.Reason = "WaitingForRoom"
 	// HostPortConflict: one of the host ports that the pod needs is in use on its node
 	// Severity: Error
 	// Facts: reason, ports, message, plugin, holder, owner, ownerNamespace, ownerName, others, preemption
@@ -131,5 +136,5 @@ const (
 // Reasons lists every Reason that this package adds to daemonset.Reasons.
 var Reasons = []daemonset.Reason{
 	NodeNotReady, TerminatingOnDeadNode, ControllerSilent, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff, PullingImage, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
-	ProbeFailing, DoesNotFit, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, VirtualNode, EvictLoop, ExcludedButCounted, Terminating, Starting, NoPod, Misscheduled, NoEligibleNode, NextRolloutStalls,
+	ProbeFailing, DoesNotFit, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, VirtualNode, EvictLoop, ExcludedButCounted, Terminating, WaitingForRoom, Starting, NoPod, Misscheduled, NoEligibleNode, NextRolloutStalls,
 }

@@ -2,13 +2,18 @@ package cause_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -29,6 +34,9 @@ func roomOf(r *cause.Room) string {
 		out = append(out, plugin)
 	}
 	for _, u := range r.NotModelled {
+		if u == fit.AntiAffinityOfOthers {
+			continue // see TestAntiAffinityOfOthersIsSaid
+		}
 		out = append(out, "not "+string(u))
 	}
 	return strings.Join(out, "; ")
@@ -92,6 +100,19 @@ func TestRoomAgrees(t *testing.T) {
 	}
 }
 
+// TestAntiAffinityOfOthersIsSaid: where other pods count, nobody reads their anti-affinity.
+func TestAntiAffinityOfOthersIsSaid(t *testing.T) {
+	for _, tt := range []struct {
+		options []dstest.Option
+		want    bool
+	}{{[]dstest.Option{others(0, 0)}, true}, {nil, false}} {
+		st := fitState(t, "-", tt.options...)
+		if got := slices.Contains(cause.Find(st).NotModelled(), fit.AntiAffinityOfOthers); got != tt.want {
+			t.Errorf("%t, want %t", got, tt.want)
+		}
+	}
+}
+
 func TestNeedsOn(t *testing.T) {
 	st := fitState(t, "- N !- -", template(func(s *corev1.PodSpec) {
 		s.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
@@ -105,8 +126,78 @@ func TestNeedsOn(t *testing.T) {
 		{"", "|", "nor one that nobody asked for"},
 	} {
 		n := cause.NeedsOn(st, strings.Fields(tt.nodes))
-		if got := strings.TrimSpace(strings.Join(n.Nodes, " ") + " | " + strings.Join(n.Claims, " ")); got != tt.want || n.Admission {
+		if got := strings.TrimSpace(strings.Join(n.Nodes, " ") + " | " + strings.Join(n.Claims, " ")); got != tt.want || n.Admission != (len(n.Nodes) > 0) {
 			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
 		}
+	}
+}
+
+// TestWaitingForRoom: a pod that is not scheduled waits for a pod that is terminating on its node, if it
+// fits without that one; not for one that should have ended long ago.
+func TestWaitingForRoom(t *testing.T) {
+	pending := dstest.Pod("p0", func(p *corev1.Pod) {
+		p.Status.NominatedNodeName = "n0"
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/1 nodes are available: 1 Insufficient cpu."}}
+	})
+	leaves := func(in time.Duration) dstest.Option {
+		return dstest.Edit(func(s *snapshot.Snapshot) {
+			at := metav1.NewTime(s.TakenAt.Add(in))
+			p := &s.OtherPods.Pods[0]
+			p.Terminating, p.Preempted, p.EndsBy = true, true, &at
+		})
+	}
+	for _, tt := range []struct {
+		options []dstest.Option
+		want    daemonset.Reason
+		room    cause.RoomCode
+		why     string
+	}{
+		{[]dstest.Option{others(3500, -1), leaves(20 * time.Second)}, cause.WaitingForRoom, cause.RoomWaits, "its victim has 20s left"},
+		{[]dstest.Option{others(3500, 5), leaves(20 * time.Second)}, cause.WaitingForRoom, cause.RoomWaits, "whoever deleted it"},
+		{[]dstest.Option{others(3500, -1), leaves(-time.Hour)}, cause.InsufficientResources, cause.RoomNot, "it does not end"},
+		{[]dstest.Option{others(3500, 0)}, cause.InsufficientResources, cause.RoomNot, "it stays"},
+	} {
+		st := fitState(t, "np", append(tt.options, pending)...)
+		causes := cause.Find(st)
+		c, r := causes.Of("n0"), causes.Room(&st.Nodes[0])
+		if c.Code != tt.want || r == nil {
+			t.Errorf("%s: %s, %s; want %s, %s", tt.why, c.Code, roomOf(r), tt.want, tt.room)
+			continue
+		}
+		if waits := c.Code == cause.WaitingForRoom; waits != (c.Severity == cause.SeverityInfo) || waits != (r.Code == cause.RoomWaits) {
+			t.Errorf("%s: %s, %s", tt.why, c.Severity, roomOf(r))
+		}
+	}
+}
+
+// TestPodsOfAnotherController: a pod that the selector matches and another controller owns takes room.
+func TestPodsOfAnotherController(t *testing.T) {
+	foreign := dstest.Edit(func(s *snapshot.Snapshot) {
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: s.DaemonSet.Namespace, Labels: s.DaemonSet.Spec.Selector.MatchLabels}}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "rs", Controller: new(true)}}
+		p.Spec = corev1.PodSpec{NodeName: "n0", Containers: []corev1.Container{{Name: "web", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3500m")}}}}}
+		p.Status.Phase = corev1.PodRunning
+		s.Pods = append(s.Pods, p)
+	})
+	st := fitState(t, "-", others(0, 0), foreign)
+	if r := cause.Find(st).Room(&st.Nodes[0]); r == nil || r.Code != cause.RoomNot || r.Amounts[0].Free != "500m" {
+		t.Errorf("%s, want DoesNotFit; 500m free", roomOf(r))
+	}
+}
+
+// TestRejections: every plugin that rejects a node is named, and every resource.
+func TestRejections(t *testing.T) {
+	port := template(func(s *corev1.PodSpec) {
+		s.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80, ContainerPort: 80}}
+	})
+	full := dstest.Node("n0", func(n *corev1.Node) { n.Status.Allocatable[corev1.ResourcePods] = resource.MustParse("1") })
+	st := fitState(t, "-", others(3500, 0, 80), port, full)
+	var got []string
+	for _, r := range cause.Find(st).Room(&st.Nodes[0]).Rejections {
+		resources, _ := r.Facts["resources"].([]string)
+		got = append(got, strings.TrimSpace(r.Plugin+" "+strings.Join(resources, " ")))
+	}
+	if want := "NodePorts, NodeResourcesFit pods, NodeResourcesFit cpu"; strings.Join(got, ", ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
 	}
 }

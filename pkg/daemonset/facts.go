@@ -27,6 +27,7 @@ type FactKeys struct {
 
 	// what tolerates the taint: a toleration that the controller adds (true) or one of the template (false)
 	Automatic   bool      `json:"automatic"`
+	Awaited     []string  `json:"awaited"`     // the pods that are to end first, as `namespace/name`
 	Available   int       `json:"available"`   // the number of the status
 	AvailableAt time.Time `json:"availableAt"` // when the pod becomes available if it stays ready
 	Attached    int       `json:"attached"`    // how many volumes of the CSI driver the node has
@@ -63,9 +64,10 @@ type FactKeys struct {
 	Effect        string    `json:"effect"`        // of the taint
 
 	// how many nodes would be eligible with the template of revision `before`
-	Eligible   int  `json:"eligible"`
-	Events     int  `json:"events"`     // how often, by the event
-	EventsRead bool `json:"eventsRead"` // the events were read, so a rejection would have been seen
+	Eligible   int       `json:"eligible"`
+	EndsBy     time.Time `json:"endsBy"`     // when the grace period of the last of them ends
+	Events     int       `json:"events"`     // how often, by the event
+	EventsRead bool      `json:"eventsRead"` // the events were read, so a rejection would have been seen
 
 	// the field of the DaemonSet that tells: `metadata.labels[argocd.argoproj.io/instance]`,
 	// `metadata.managedFields[manager=helm]`

@@ -275,7 +275,7 @@ type Node struct {
 	Changes []daemonset.Remedy `json:"changes,omitempty"`
 
 	// only with `--node`, otherwise absent: whether a pod would fit on the node now; absent if the node is not eligible,
-	// if it has a pod, and if it is one of more than ten for which that was not asked
+	// if it has a pod, other than one that waits for the scheduler, and if it is one of more than ten for which that was not asked
 	Fit *cause.Room `json:"fit,omitempty"`
 }
 

@@ -548,6 +548,7 @@ func TestRandomReachesAll(t *testing.T) {
 		}
 	}
 	delete(missing, "problem "+string(cause.DoesNotFit))        // of a plan alone
+	delete(missing, "problem "+string(cause.WaitingForRoom))    // no pod of others is terminating: see TestWaitingForRoom
 	delete(missing, "problem "+string(cause.NextRolloutStalls)) // an Outlook has it, and no State: see TestOutlook
 	delete(missing, "advice "+string(explain.AdviseLookAhead))  // likewise: see TestAdvice
 	delete(missing, "advice "+string(explain.AdviseAwaitNodes)) // no node is down on purpose: see TestFacts of internal/cli

@@ -119,7 +119,7 @@ var problemOrder = []daemonset.Reason{
 	// Severity: Error
 	// Facts: reason, message, conditions
 	daemonset.NotReady,
-	cause.Starting,
+	cause.WaitingForRoom, cause.Starting,
 	// the pod is ready, but not yet for minReadySeconds
 	// Severity: Info, Warning with a clock that is ahead
 	// Facts: minReadySeconds, availableAt, clockSkew

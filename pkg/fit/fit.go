@@ -111,30 +111,58 @@ func (r Profile) Amounts(w *Wanted, n *Node) []Lack {
 	return s.amounts()
 }
 
+// Rejections returns what each plugin that rejects the node says of it, in the
+// scheduler's order, which asks no further one after the first. There is none where an
+// amount cannot be counted.
+func (r Profile) Rejections(w *Wanted, n *Node) (out []Verdict) {
+	s, unreadable := r.newRoom(w, n)
+	if len(unreadable) > 0 {
+		return nil
+	}
+	for _, plugin := range plugins {
+		if v, rejected := plugin(s); rejected {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // filter asks the plugins in the scheduler's order, up to the first that rejects.
 func (s *room) filter() Verdict {
-	if v, rejected := s.ofNode(); rejected {
-		return v
+	for _, plugin := range plugins {
+		if v, rejected := plugin(s); rejected {
+			return v
+		}
 	}
-	if taken := s.portsTaken(); len(taken) > 0 {
-		return Verdict{Reason: NodePorts, Resolvable: true, Ports: taken}
-	}
-	if lacks := s.lacks(); len(lacks) > 0 {
+	return Verdict{Fits: true}
+}
+
+// plugins are the scheduler's, in its order; those that look at the node alone are one.
+var plugins = []func(*room) (Verdict, bool){
+	(*room).ofNode,
+	func(s *room) (Verdict, bool) {
+		taken := s.portsTaken()
+		return Verdict{Reason: NodePorts, Resolvable: true, Ports: taken}, len(taken) > 0
+	},
+	func(s *room) (Verdict, bool) {
+		lacks := s.lacks()
 		return Verdict{
 			Reason: NodeResourcesFit, Resolvable: !s.UnresolvableRequests || !beyond(lacks), Lacks: lacks,
 			NoAllocatable: len(s.node.Node.Status.Allocatable) == 0,
-		}
-	}
-	if v := s.overLimit(); v != nil {
-		return Verdict{Reason: NodeVolumeLimits, Resolvable: true, Volume: v}
-	}
-	if v := s.outOfReach(); v != nil {
-		return Verdict{Reason: VolumeBinding, Volume: v}
-	}
-	if v := s.outOfZone(); v != nil {
-		return Verdict{Reason: VolumeZone, Volume: v}
-	}
-	return Verdict{Fits: true}
+		}, len(lacks) > 0
+	},
+	func(s *room) (Verdict, bool) {
+		v := s.overLimit()
+		return Verdict{Reason: NodeVolumeLimits, Resolvable: true, Volume: v}, v != nil
+	},
+	func(s *room) (Verdict, bool) {
+		v := s.outOfReach()
+		return Verdict{Reason: VolumeBinding, Volume: v}, v != nil
+	},
+	func(s *room) (Verdict, bool) {
+		v := s.outOfZone()
+		return Verdict{Reason: VolumeZone, Volume: v}, v != nil
+	},
 }
 
 // ofNode asks the plugins that look at the node alone. No removal of pods cures what

@@ -22,6 +22,11 @@ type Preemption struct {
 	// PodDisruptionBudgets of one pod: these are one selection of several.
 	Certain bool
 
+	// Others are pods that may go in the place of some Victims, the most important first;
+	// empty if Certain. Between Fewest and Most pods go.
+	Others       []Victim
+	Fewest, Most int
+
 	// Still is what does not suffice without any pod of lower priority, for
 	// StillDoesNotFit.
 	Still []Lack
@@ -82,10 +87,86 @@ func (s *room) preempt(v *Verdict) Preemption {
 	p := Preemption{Outcome: Possible, Certain: !open && !tied(lower)}
 	for _, c := range lower {
 		if !c.spared {
-			p.Victims = append(p.Victims, Victim{c.Namespace, c.Name, c.Priority, c.Terminating, c.violates})
+			p.Victims = append(p.Victims, c.victim())
 		}
 	}
+	p.Fewest, p.Most = len(p.Victims), len(p.Victims)
+	if !p.Certain {
+		s.others(&p, lower, open)
+	}
 	return p
+}
+
+func (c *candidate) victim() Victim {
+	return Victim{c.Namespace, c.Name, c.Priority, c.Terminating, c.violates}
+}
+
+// mostOrders is in how many orders of pods that are equally important victims are selected.
+const mostOrders = 5040
+
+// others adds to a selection that is not certain which pods may go in the place of
+// others. Where there are too many orders, and where that of PodDisruptionBudgets decides
+// (open), every pod of lower priority may.
+func (s *room) others(p *Preemption, lower []candidate, open bool) {
+	chosen := func(c *candidate, of []Victim) bool {
+		return slices.ContainsFunc(of, func(v Victim) bool { return v.Namespace == c.Namespace && v.Name == c.Name })
+	}
+	for i := range lower { // as before the selection
+		if lower[i].spared {
+			s.remove(lower[i].PodRow)
+		}
+	}
+	goes, orders := map[string]Victim{}, 1
+	for group := range equals(lower) {
+		for n := 2; n <= len(group) && orders <= mostOrders; n++ {
+			orders *= n
+		}
+	}
+	if open || orders > mostOrders {
+		p.Fewest, p.Most = 1, len(lower)
+		for i := range lower {
+			goes[lower[i].Namespace+"/"+lower[i].Name] = lower[i].victim()
+		}
+	} else {
+		s.inEachOrder(slices.Clone(lower), 0, func(lower []candidate) {
+			n := 0
+			for i := range lower {
+				if !lower[i].spared {
+					n++
+					goes[lower[i].Namespace+"/"+lower[i].Name] = lower[i].victim()
+				}
+			}
+			p.Fewest, p.Most = min(p.Fewest, n), max(p.Most, n)
+		})
+	}
+	for i := range lower {
+		c := &lower[i]
+		if v, may := goes[c.Namespace+"/"+c.Name]; may && !chosen(c, p.Victims) {
+			p.Others = append(p.Others, v)
+		}
+	}
+}
+
+// inEachOrder selects victims with pods that are equally important in each order, from one
+// of them on.
+func (s *room) inEachOrder(lower []candidate, from int, selected func([]candidate)) {
+	if from == len(lower) {
+		order := slices.Clone(lower)
+		s.charge(order, false)
+		s.spare(order)
+		selected(order)
+		for i := range order { // as before
+			if order[i].spared {
+				s.remove(order[i].PodRow)
+			}
+		}
+		return
+	}
+	for i := from; i < len(lower) && importance(lower[from], lower[i]) == 0; i++ {
+		lower[from], lower[i] = lower[i], lower[from]
+		s.inEachOrder(lower, from+1, selected)
+		lower[from], lower[i] = lower[i], lower[from]
+	}
 }
 
 // waits reports whether pods that were preempted on the nominated node are still there.

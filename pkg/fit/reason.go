@@ -25,7 +25,8 @@ type Unmodelled string
 
 const (
 	InterPodAffinity     Unmodelled = "InterPodAffinity"     // required affinity to other pods
-	InterPodAntiAffinity Unmodelled = "InterPodAntiAffinity" // required anti-affinity to other pods; that of others against it is never known
+	InterPodAntiAffinity Unmodelled = "InterPodAntiAffinity" // required anti-affinity to other pods
+	AntiAffinityOfOthers Unmodelled = "AntiAffinityOfOthers" // required anti-affinity of other pods to this one, which nobody reads
 	TopologySpread       Unmodelled = "TopologySpread"       // a spread constraint with DoNotSchedule
 	VolumeRestrictions   Unmodelled = "VolumeRestrictions"   // an inline volume that only one pod can have, or a claim with ReadWriteOncePod
 	UnboundClaims        Unmodelled = "UnboundClaims"        // a claim of whose volume nothing was given
@@ -50,7 +51,7 @@ const (
 
 // UnmodelledCodes are all of them.
 var UnmodelledCodes = []Unmodelled{
-	InterPodAffinity, InterPodAntiAffinity, TopologySpread, VolumeRestrictions, UnboundClaims, ResourceClaims, RuntimeClassScheduling, NodeName,
+	InterPodAffinity, InterPodAntiAffinity, AntiAffinityOfOthers, TopologySpread, VolumeRestrictions, UnboundClaims, ResourceClaims, RuntimeClassScheduling, NodeName,
 	SchedulerName, SchedulingGates, SchedulingGroup, NodeDeclaredFeatures, DeviceClasses,
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -107,8 +108,8 @@ const (
 	AssumeOtherPods daemonset.AssumptionCode = "OtherPodsStay"
 	// AssumeNotModelled: what the template asks of the scheduler by these rules, which are not computed, keeps no pod
 	// from its node
-	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), by commas
-	// Source: `Spec`
+	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), by commas; alone, the one that other pods ask
+	// Source: `Spec`, `State`
 	AssumeNotModelled daemonset.AssumptionCode = "SchedulingNotModelled"
 	// AssumeFits: new pods fit on this many nodes, of which the other pods, or the volumes of the new ones, were not read
 	// Value: how many
@@ -237,10 +238,16 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	}
 	add(w.st.Snapshot.OtherPods != nil, AssumeOtherPods, "", sourceState)
 	var rules []string
+	others := false
 	for _, u := range a.causes.NotModelled() {
+		if u == fit.AntiAffinityOfOthers { // which the template does not ask
+			others = true
+			continue
+		}
 		rules = append(rules, string(u))
 	}
 	add(len(rules) > 0, AssumeNotModelled, strings.Join(rules, ", "), sourceSpec)
+	add(others, AssumeNotModelled, string(fit.AntiAffinityOfOthers), sourceState)
 	unread, why := w.unread(o.Fit)
 	add(unread > 0, AssumeFits, strconv.Itoa(unread), why)
 	hooks, unchecked := a.notRun()

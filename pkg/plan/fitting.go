@@ -11,15 +11,9 @@ import (
 // Preempt is a node on which the scheduler removes pods of others to make room for the
 // new one.
 type Preempt struct {
-	Node string   `json:"node"` // its name
-	Pods []string `json:"pods"` // the pods that go, as `namespace/name`, the most important first
-
-	// the scheduler picks exactly these; otherwise it has no order for pods that are equally important, and may pick
-	// others of them
-	Certain bool `json:"certain"`
-
-	// of `pods`, those whose PodDisruptionBudget allows no further disruption; the scheduler removes them all the same
-	Violates []string `json:"violates"`
+	Node          string   `json:"node"` // its name
+	Pods          []string `json:"pods"` // the pods that go, as `namespace/name`, the most important first
+	cause.Victims `json:",inline"`
 }
 
 // tooSmall reports whether a new pod does not fit on a node.
@@ -40,14 +34,8 @@ func (a *assumed) fitting(st *daemonset.State) (unfit []Holder, preempts []Preem
 		switch {
 		case !known || v.Fits:
 		case v.Preemption.Outcome == fit.Possible:
-			p := Preempt{Node: n.Name, Pods: []string{}, Violates: []string{}, Certain: v.Preemption.Certain}
-			for _, x := range v.Preemption.Victims {
-				p.Pods = append(p.Pods, x.Namespace+"/"+x.Name)
-				if len(x.Violates) > 0 {
-					p.Violates = append(p.Violates, x.Namespace+"/"+x.Name)
-				}
-			}
-			preempts = append(preempts, p)
+			pods, victims := cause.VictimsOf(&v.Preemption)
+			preempts = append(preempts, Preempt{Node: n.Name, Pods: pods, Victims: victims})
 		default:
 			if c := a.causes.Unfit(n); c != nil {
 				unfit = append(unfit, Holder{Node: n.Name, Cause: c})
@@ -72,10 +60,12 @@ func (p *Plan) Preempted() (pods int, nodes []string) {
 	return pods, slices.Clip(nodes)
 }
 
-// Violated returns how many of these pods a PodDisruptionBudget protects in vain.
-func (p *Plan) Violated() (pods int) {
+// BudgetsViolated returns the PodDisruptionBudgets that protect some of these pods in vain, as
+// `namespace/name`, sorted.
+func (p *Plan) BudgetsViolated() (names []string) {
 	for _, x := range p.Preempts {
-		pods += len(x.Violates)
+		names = append(names, x.Budgets...)
 	}
-	return pods
+	slices.Sort(names)
+	return slices.Compact(names)
 }

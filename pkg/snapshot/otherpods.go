@@ -33,14 +33,17 @@ type PodRow struct {
 	// where it runs or, if `nominated`, the node that is kept for it
 	Node string `json:"node"`
 
-	Nominated   bool         `json:"nominated,omitempty"`   // it is not on the node yet, but its place there is reserved; absent if it is on it
-	Gated       bool         `json:"gated,omitempty"`       // it is nominated and has scheduling gates, which counts from v1.37 on; absent if not
-	Terminating bool         `json:"terminating,omitempty"` // it has a deletion timestamp, and counts until it is gone; absent if not
-	Preempted   bool         `json:"preempted,omitempty"`   // it is terminating because the scheduler preempted it; absent if not
-	Priority    int32        `json:"priority"`              // its priority; 0 if it has none
-	StartTime   *metav1.Time `json:"startTime,omitempty"`   // `status.startTime`; absent before a kubelet saw it
-	Requests    Resources    `json:"requests"`              // what the scheduler counts for it
-	HostPorts   []HostPort   `json:"hostPorts,omitempty"`   // the ports of the node that it takes, in the order of its containers; absent if none
+	Nominated   bool `json:"nominated,omitempty"`   // it is not on the node yet, but its place there is reserved; absent if it is on it
+	Gated       bool `json:"gated,omitempty"`       // it is nominated and has scheduling gates, which counts from v1.37 on; absent if not
+	Terminating bool `json:"terminating,omitempty"` // it has a deletion timestamp, and counts until it is gone; absent if not
+	Preempted   bool `json:"preempted,omitempty"`   // it is terminating because the scheduler preempted it; absent if not
+
+	// when its grace period ends; absent if it is not terminating, and in older files
+	EndsBy    *metav1.Time `json:"endsBy,omitempty"`
+	Priority  int32        `json:"priority"`            // its priority; 0 if it has none
+	StartTime *metav1.Time `json:"startTime,omitempty"` // `status.startTime`; absent before a kubelet saw it
+	Requests  Resources    `json:"requests"`            // what the scheduler counts for it
+	HostPorts []HostPort   `json:"hostPorts,omitempty"` // the ports of the node that it takes, in the order of its containers; absent if none
 
 	// resources of its requests whose amounts cannot be counted, negative or too large, sorted; absent if none
 	Unreadable []corev1.ResourceName `json:"unreadable,omitempty"`
@@ -98,7 +101,7 @@ func RowOf(p *corev1.Pod) (row PodRow, ok bool) {
 	}
 	row = PodRow{
 		Namespace: p.Namespace, Name: p.Name, Node: node, Nominated: p.Spec.NodeName == "", Terminating: p.DeletionTimestamp != nil,
-		Gated: p.Spec.NodeName == "" && len(p.Spec.SchedulingGates) > 0, Preempted: preempted(p), StartTime: p.Status.StartTime, HostPorts: HostPortsOf(&p.Spec),
+		Gated: p.Spec.NodeName == "" && len(p.Spec.SchedulingGates) > 0, Preempted: preempted(p), EndsBy: p.DeletionTimestamp, StartTime: p.Status.StartTime, HostPorts: HostPortsOf(&p.Spec),
 	}
 	requests := requestsOf(p)
 	row.Requests, row.Unreadable = ResourcesOf(requests), UnreadableOf(requests)

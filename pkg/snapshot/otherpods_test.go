@@ -57,27 +57,27 @@ func TestRowOf(t *testing.T) {
 		{"a nominated one with gates", nominatedPod(func(p *corev1.Pod) { p.Spec.SchedulingGates = gate }), row(func(r *PodRow) { r.Nominated, r.Gated = true, true })},
 		{"gates that are left on a pod on a node gate nothing", podOnNode(func(p *corev1.Pod) { p.Spec.SchedulingGates = gate }), row(func(r *PodRow) {})},
 		{"priority and start", podOnNode(func(p *corev1.Pod) { p.Spec.Priority, p.Status.StartTime = &priority, &now }), row(func(r *PodRow) { r.Priority, r.StartTime = -5, &now })},
-		{"terminating", podOnNode(func(p *corev1.Pod) { p.DeletionTimestamp = &now }), row(func(r *PodRow) { r.Terminating = true })},
+		{"terminating", podOnNode(func(p *corev1.Pod) { p.DeletionTimestamp = &now }), row(func(r *PodRow) { r.Terminating, r.EndsBy = true, &now })},
 		{
 			"terminating because it was preempted",
 			podOnNode(func(p *corev1.Pod) {
 				p.DeletionTimestamp, p.Status.Conditions = &now, disrupted(corev1.ConditionTrue, corev1.PodReasonPreemptionByScheduler)
 			}),
-			row(func(r *PodRow) { r.Terminating, r.Preempted = true, true }),
+			row(func(r *PodRow) { r.Terminating, r.Preempted, r.EndsBy = true, true, &now }),
 		},
 		{
 			"terminating because its node is drained",
 			podOnNode(func(p *corev1.Pod) {
 				p.DeletionTimestamp, p.Status.Conditions = &now, disrupted(corev1.ConditionTrue, "EvictionByEvictionAPI")
 			}),
-			row(func(r *PodRow) { r.Terminating = true }),
+			row(func(r *PodRow) { r.Terminating, r.EndsBy = true, &now }),
 		},
 		{
 			"what was to be preempted and was not is not",
 			podOnNode(func(p *corev1.Pod) {
 				p.DeletionTimestamp, p.Status.Conditions = &now, disrupted(corev1.ConditionFalse, corev1.PodReasonPreemptionByScheduler)
 			}),
-			row(func(r *PodRow) { r.Terminating = true }),
+			row(func(r *PodRow) { r.Terminating, r.EndsBy = true, &now }),
 		},
 		{
 			"who is about to be preempted is still running",
@@ -92,7 +92,7 @@ func TestRowOf(t *testing.T) {
 				p.DeletionTimestamp = &now
 				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler}}
 			}),
-			row(func(r *PodRow) { r.Terminating = true }),
+			row(func(r *PodRow) { r.Terminating, r.EndsBy = true, &now }),
 		},
 		{
 			"amounts in the scheduler's units",
