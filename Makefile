@@ -35,7 +35,7 @@ newest: ## releases of Kubernetes that the oracle does not know, beside the mode
 oracle-coverage: ## which rules the states reach, in every version, as coverage.md
 	cd test/oracle && ORACLE_VERSIONS=all ORACLE_STATES=2000 ORACLE_STATES_OTHERS=2000 ORACLE_COVERAGE=../../coverage.md go test -count=1 -timeout 3h -run TestSync
 
-scheduler: ## pkg/fit against the real schedulers of two versions; SCHEDULER_SEED=n for other states, SCHEDULER_STATES=20000 for more
+scheduler: ## pkg/fit, and what commands say of fit, against the real schedulers of two versions; SCHEDULER_SEED=n for other states, SCHEDULER_STATES=20000 for more
 	cd test/scheduler && go test -count=1 -v -timeout 1h
 
 forecasts: ## what plans say at 14,000 moments of 140 rollouts of the real controller, beside what came, as a table; ORACLE_SEED=n for others

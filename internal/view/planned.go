@@ -512,9 +512,9 @@ func (s *planned) room() {
 		return
 	}
 	f := victimFacts(s.p.Preempts[0].Pods, &s.p.Preempts[0].Victims)
-	f["number"], f["violates"], f["removes"] = pods, s.p.Violated(), s.removes("will remove")
+	f["number"], f["removes"] = pods, s.removes("will remove")
 	if len(nodes) > 1 {
-		f = daemonset.Facts{"number": pods, "violates": s.p.Violated(), "removes": s.removes("will remove"), "budgets": budgetNames(s.p.BudgetsViolated())}
+		f = daemonset.Facts{"number": pods, "removes": s.removes("will remove"), "budgets": budgetNames(s.p.BudgetsViolated())}
 	}
 	s.s.Add(screen.Impact, screen.Names{
 		Before: fill(s.now, f,
