@@ -29,6 +29,7 @@ func TestJudge(t *testing.T) {
 		{"a value", result{args: []string{"history", "--diff", "1"}, out: "x " + secret}, "standard output shows the value"},
 		{"a value in an error", result{args: []string{"explain"}, status: 1, errs: "error: " + secret}, "standard error shows the value"},
 		{"a value that was asked for", result{args: []string{"history", "--show-values"}, out: secret}, ""},
+		{"a value that was asked for in other words", result{args: []string{"history", "--show-values=true"}, out: secret}, ""},
 		{"a revision to apply", result{args: []string{"history", "--revision", "1", "-o", "yaml"}, out: secret}, ""},
 		{"a revision to read", result{args: []string{"history", "--revision", "1"}, out: secret}, "standard output shows the value"},
 		{"Go's words", result{args: []string{"explain"}, status: 1, errs: "error: cannot unmarshal 5 into Go value of type string"}, "standard error has the words"},

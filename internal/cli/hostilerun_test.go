@@ -172,7 +172,7 @@ func judge(r *result, secrets []string) (faults []string) {
 
 // showsValues reports whether a command line asks for values.
 func showsValues(args []string) bool {
-	if slices.Contains(args, "--show-values") {
+	if slices.Contains(args, "--show-values") || slices.Contains(args, "--show-values=true") {
 		return true
 	}
 	revision, format := slices.Index(args, "--revision"), slices.Index(args, "-o")

@@ -231,6 +231,7 @@ func TestDamage(t *testing.T) {
 		{`{"kind":"List",}`, "document 1: line 1: not JSON: invalid character '}' looking for beginning of object key string", "a comma too many"},
 		{`{"kind":"List","items":[}`, "document 1: line 1: not JSON: invalid character '}' looking for beginning of value", "a wrong bracket"},
 		{`{"a":}`, "document 1: line 1: not JSON: invalid character '}' looking for beginning of value", "a value that is missing"},
+		{dsYAML + "null: s3cret\n", "document 1: a key that is neither text nor a number", "a key of null, whose value may be a secret"},
 		{"]", "document 1: not a Kubernetes object: it is text", "a bracket"},
 		{dsJSON + " and more", "document 2: not a Kubernetes object: it is text", "something after the last document"},
 		{nodeYAML, "no DaemonSet, only 1 Node", "a dump without a DaemonSet"},

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -183,6 +184,7 @@ var (
 		return regexp.MustCompile("(?s)(invalid map key): .*| ?`.*`")
 	})
 	errDedent   = errors.New("indented less than the first line of its document: nothing from here on would be read")
+	errKey      = errors.New("a key that is neither text nor a number")
 	errNoAnchor = errors.New("an alias without an anchor before it in the same document")
 )
 
@@ -207,6 +209,9 @@ func yamlToJSON(text []byte, line int) ([]byte, []Repeat, error) {
 			}
 		}
 		return nil, nil, errNoAnchor
+	}
+	if strings.HasPrefix(err.Error(), "unsupported map key") { // the rest quotes the value
+		return nil, nil, errKey
 	}
 	s := yamlLine().ReplaceAllStringFunc(err.Error(), func(m string) string {
 		n, _ := strconv.Atoi(m[len("line "):])
