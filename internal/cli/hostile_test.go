@@ -158,6 +158,9 @@ func try(t *testing.T, s settings, number int, folder string) (tried string, com
 		if d := different(whole(b), damaged, f); d != "" {
 			faults = append(faults, d)
 		}
+		if f.inLog && damaged.status == 0 && !strings.Contains(damaged.errs, "may be cut off") {
+			faults = append(faults, "a cut inside a log without a word about it: "+damaged.errs)
+		}
 		if damaged.status != 0 {
 			kept := run(append(about, "--keep-going"), stdin)
 			faults = append(faults, judge(kept, in.secrets)...)

@@ -19,7 +19,7 @@ import (
 var forms = []string{
 	"List in JSON", "List in JSON", "List in JSON", "compact List in JSON", "List in YAML", "List in YAML", "YAML documents", "JSON documents", "array", "array of Lists", "typed lists", "typed lists in an array",
 	"folder", "folder", "standard input", "kind first", "one of several files",
-	"List in tar.gz", "List in zip", "List in gzip", "folder in tar", "folder in tar.gz", "folder in zip", "tar.gz in zip", "must-gather", "must-gather in tar.gz", "cluster-info dump", "arrays by their names", "Rancher in zip",
+	"List in tar.gz", "List in zip", "List in gzip", "folder in tar", "folder in tar.gz", "folder in zip", "tar.gz in zip", "must-gather", "must-gather in tar.gz", "cluster-info dump", "cluster-info dump", "arrays by their names", "Rancher in zip",
 }
 
 // files are what is written to disk, and how it is given.
@@ -29,6 +29,7 @@ type files struct {
 	parts   []*part
 	from    []string // names to give; all parts if empty
 	stdin   bool
+	inLog   bool     // a file was cut inside a log
 	holding []string // the names of the files that hold objects
 	pack    []string // the archives that the parts are put into once they are damaged, the innermost first
 }
@@ -236,6 +237,7 @@ var damages = []damage{
 		i := pick(r, at)
 		f.note("before byte %d: %q", i, p.text[max(0, i-20):i])
 		p.text = p.text[:i]
+		f.inLog = insideLog(p.text) && len(f.pack) == 0
 		f.value = f.value || f.sequence && betweenDocuments(p.text)
 		return true
 	}},
@@ -354,13 +356,28 @@ var separators = regexp.MustCompile(`(?m)^(?:---|\}|==== (?:START|END) logs .*|C
 // betweenDocuments reports whether a text ends behind a whole document, so that nothing shows that more
 // came. Inside a log, and inside a document, it shows.
 func betweenDocuments(text []byte) bool {
+	if insideLog(text) {
+		return false
+	}
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' && !bytes.Contains(text, []byte("====")) {
 		return bytes.HasSuffix(trimmed, []byte("\n}")) // of documents that are indented
 	}
-	if start := bytes.LastIndex(text, []byte("==== START logs")); start >= 0 && !bytes.Contains(text[start:], []byte("==== END logs")) && bytes.Contains(text[start:], []byte("\n")) {
-		return false
-	}
 	return true
+}
+
+// insideLog reports whether a text ends behind the first line of a log and before the last one.
+func insideLog(text []byte) bool {
+	var log []byte // the line that ends it
+	for line := range bytes.Lines(text) {
+		words := bytes.TrimSpace(line)
+		switch {
+		case log != nil && bytes.Equal(words, log):
+			log = nil
+		case log == nil && bytes.HasPrefix(line, []byte("==== START logs")) && bytes.HasSuffix(line, []byte("====\n")):
+			log = bytes.Replace(words, []byte("START"), []byte("END"), 1)
+		}
+	}
+	return log != nil
 }
 
 // damaged damages the text of one file, or does not.

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -57,5 +58,26 @@ func TestDifferent(t *testing.T) {
 	b := bases()[0]
 	if d := different(whole(b), (&input{base: b, objects: b.objects}).serialize("List in YAML", nil).explain(t.TempDir()), nil); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestCutInLog: a file that ends inside a log gets a word about it, wherever it ends there.
+func TestCutInLog(t *testing.T) {
+	alone(t, t.TempDir())
+	b := bases()[0]
+	r := rand.New(rand.NewPCG(1, 1))
+	f := (&input{base: b, objects: b.objects}).serialize("cluster-info dump", r)
+	text, tried := f.parts[0].text, 0
+	for _, i := range cuts(text) {
+		if f.parts[0].text = text[:i]; !insideLog(f.parts[0].text) {
+			continue
+		}
+		tried++
+		if r := f.explain(t.TempDir()); r.status == 0 && !strings.Contains(r.errs, "may be cut off") {
+			t.Errorf("cut behind %q, and not a word about it: %s", text[max(0, i-40):i], r.errs)
+		}
+	}
+	if tried == 0 {
+		t.Error("no cut is inside a log")
 	}
 }
