@@ -182,8 +182,7 @@ func (p program) said(err error, rollback string) error {
 	return err
 }
 
-// rendering is the command that plans what Helm makes of a chart, of which file is a template, or
-// which is that folder.
+// rendering is the command that plans what Helm makes of a chart: file is its folder, or a template in it.
 func (p program) rendering(file string) string {
 	release, chart := "RELEASE", "CHART"
 	for _, folder := range []string{file, filepath.Dir(filepath.Dir(file))} {

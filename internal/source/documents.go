@@ -168,8 +168,8 @@ func (d *documents) read(ctx context.Context) error {
 // lineBytes are enough of a line to tell what it is.
 const lineBytes = 256
 
-// mayBegin reports whether a document may begin so. A manifest is no place for words: who reads it
-// says what is wrong.
+// mayBegin reports whether a document may begin with a line. In a manifest, text is no separate document: the YAML
+// reader says what is wrong with it.
 func (d *documents) mayBegin(line []byte) bool {
 	if d.tolerant == nil {
 		return !bytes.HasPrefix(line, []byte("{{"))

@@ -453,7 +453,7 @@ func (d *Dump) noteCut(docs *documents) {
 	}
 }
 
-// raggedNote says of which files the last line has no newline.
+// raggedNote names files whose last line has no newline.
 func raggedNote(files []string) string {
 	return someOf(files) + ": the last line has no newline: the " + map[bool]string{true: "file", false: "files"}[len(files) == 1] + " may be cut off"
 }

@@ -433,7 +433,7 @@ func eitherOf(a, b position) string {
 	return "--from " + word(b.file) + " (or " + word(a.file) + ")"
 }
 
-// cluster is an object of which every cluster has one of its own.
+// cluster is an object that every cluster has once, with a UID of its own.
 type cluster struct {
 	kind metav1.TypeMeta
 	uid  string
@@ -444,7 +444,7 @@ type cluster struct {
 // that of "kubectl cluster-info dump".
 var oneOfEach = map[metav1.TypeMeta]string{ofNamespaces: "namespace kube-system", ofServices: "service default/kubernetes"}
 
-// tellsCluster reports whether an object is one by whose UID a cluster is told from others.
+// tellsCluster reports whether the UID of an object differs from cluster to cluster.
 func tellsCluster(kind metav1.TypeMeta, namespace, name string) bool {
 	switch kind {
 	case ofNamespaces:

@@ -448,7 +448,7 @@ func (s *planned) impact() {
 // onTheWay is who is without an available pod while a rollout goes on.
 func (s *planned) onTheWay() {
 	desired, without := max(s.p.Desired.Before, s.p.Desired.After), 0
-	if s.p.Desired.After > 0 && len(s.p.Lost) == 0 { // what leaves has never run
+	if s.p.Desired.After > 0 && len(s.p.Lost) == 0 { // the pods on the other nodes have never run
 		desired = s.p.Desired.After
 	}
 	if s.live != nil && s.live.e.Impact != nil {
@@ -527,7 +527,7 @@ func (s *planned) room() {
 // againstBudgets says which PodDisruptionBudgets protect pods that go.
 const againstBudgets = "[ (against {budgets})]"
 
-// victimFacts are the words of which pods the scheduler removes: first is one of them, and among
+// victimFacts are the facts of sentences about the pods that the scheduler removes: first is the only one, and among
 // and count are there if others may go in its place.
 func victimFacts(pods []string, v *cause.Victims) daemonset.Facts {
 	f := daemonset.Facts{}

@@ -20,7 +20,7 @@ type fitting struct {
 	profile fit.Profile
 	rows    map[string][]snapshot.PodRow // of others, by node
 	budgets []snapshot.DisruptionBudget  // of others
-	own     *snapshot.Budgets            // those for the pods of the DaemonSet, of which nobody reads the status
+	own     *snapshot.Budgets            // those that select pods of the DaemonSet; their status is not read
 	guarded map[string]bool              // pods that some of these select, by name: what they allow is not known
 	wanted  fit.Wanted                   // the next pod
 	ranked  bool                         // its priority is known
@@ -32,7 +32,10 @@ func (cs *Causes) fits() *fitting {
 		return cs.fitting
 	}
 	s := cs.s
-	f := &fitting{profile: fit.ProfileOf(s.KubernetesVersion), rows: map[string][]snapshot.PodRow{}, own: snapshot.NewBudgets(s.PodDisruptionBudgets), guarded: map[string]bool{}}
+	f := &fitting{
+		profile: fit.ProfileOf(s.KubernetesVersion), rows: map[string][]snapshot.PodRow{},
+		own: snapshot.NewBudgets(s.PodDisruptionBudgets), guarded: map[string]bool{},
+	}
 	f.countOthers(cs.st)
 	pod := cs.st.PodFor("")
 	if cs.admission != nil {
@@ -80,7 +83,8 @@ func (f *fitting) rowOf(p *corev1.Pod) (snapshot.PodRow, bool) {
 		return row, false
 	}
 	for _, name := range f.own.Of(row.Namespace, p.Labels) {
-		if slices.ContainsFunc(f.budgets, func(o snapshot.DisruptionBudget) bool { return o.Namespace == row.Namespace && o.Name == name }) {
+		is := func(o snapshot.DisruptionBudget) bool { return o.Namespace == row.Namespace && o.Name == name }
+		if slices.ContainsFunc(f.budgets, is) {
 			row.Budgets = append(row.Budgets, name)
 		} else {
 			f.guarded[row.Name] = true
@@ -143,8 +147,10 @@ func (f *fitting) doubt(p *fit.Preemption, w *fit.Wanted, node *fit.Node) {
 	}
 	p.Certain, p.Fewest, p.Most, p.Others = false, 1, len(lower), nil
 	for _, row := range lower {
-		if !slices.ContainsFunc(p.Victims, func(v fit.Victim) bool { return v.Namespace == row.Namespace && v.Name == row.Name }) {
-			p.Others = append(p.Others, fit.Victim{Namespace: row.Namespace, Name: row.Name, Priority: row.Priority, Terminating: row.Terminating})
+		is := func(v fit.Victim) bool { return v.Namespace == row.Namespace && v.Name == row.Name }
+		if !slices.ContainsFunc(p.Victims, is) {
+			other := fit.Victim{Namespace: row.Namespace, Name: row.Name, Priority: row.Priority, Terminating: row.Terminating}
+			p.Others = append(p.Others, other)
 		}
 	}
 	slices.SortStableFunc(p.Others, func(a, b fit.Victim) int { return cmp.Compare(b.Priority, a.Priority) })
@@ -188,7 +194,8 @@ func (cs *Causes) waiting(o *corev1.Pod) *Cause {
 	if fits(func(*snapshot.PodRow) bool { return false }) || !fits(ends) || cs.volumesUnread(&w) {
 		return nil
 	}
-	c, stays, last := &Cause{Code: WaitingForRoom, Severity: SeverityInfo, Since: timeOf(o.CreationTimestamp.Time)}, map[string]bool{}, time.Time{}
+	c := &Cause{Code: WaitingForRoom, Severity: SeverityInfo, Since: timeOf(o.CreationTimestamp.Time)}
+	stays, last := map[string]bool{}, time.Time{}
 	var pods []string
 	for i := range node.Pods {
 		p := &node.Pods[i]

@@ -88,17 +88,18 @@ func (cs *Causes) addReport(p *Problem) {
 		return
 	}
 	for _, c := range first.Object.Status.Conditions {
-		has := func(n *corev1.Node) bool {
-			return slices.ContainsFunc(n.Status.Conditions, func(x corev1.NodeCondition) bool { return x.Type == c.Type && x.Status == c.Status })
-		}
-		if c.Status == corev1.ConditionUnknown || slices.Contains(ofKubernetes, c.Type) || slices.Contains(snapshot.Purposes, c.Type) || slices.ContainsFunc(healthy, has) {
+		same := func(x corev1.NodeCondition) bool { return x.Type == c.Type && x.Status == c.Status }
+		has := func(n *corev1.Node) bool { return slices.ContainsFunc(n.Status.Conditions, same) }
+		known := slices.Contains(ofKubernetes, c.Type) || slices.Contains(snapshot.Purposes, c.Type)
+		if c.Status == corev1.ConditionUnknown || known || slices.ContainsFunc(healthy, has) {
 			continue
 		}
 		all := !slices.ContainsFunc(p.Nodes, func(name string) bool {
 			n := cs.st.Node(name)
 			return n == nil || n.Object == nil || !has(n.Object)
 		})
-		if compares := !slices.ContainsFunc(healthy, func(n *corev1.Node) bool { return !reports(n, c.Type) }); all && compares {
+		lacks := func(n *corev1.Node) bool { return !reports(n, c.Type) }
+		if all && !slices.ContainsFunc(healthy, lacks) {
 			p.Facts["nodeReports"] = string(c.Type) + " " + string(c.Status)
 			return
 		}

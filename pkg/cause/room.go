@@ -41,7 +41,8 @@ type Victims struct {
 	Fewest int      `json:"fewest"` // how many pods go at least
 	Most   int      `json:"most"`   // how many pods go at most
 
-	// of these pods, those whose PodDisruptionBudget allows no further disruption; the scheduler removes them all the same
+	// the pods among these that a PodDisruptionBudget protects, as it allows no more disruptions; the scheduler removes
+	// them nevertheless
 	Violates []string `json:"violates"`
 	Budgets  []string `json:"budgets"` // these PodDisruptionBudgets, as `namespace/name`, sorted
 }

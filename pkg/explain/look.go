@@ -14,7 +14,8 @@ func LookInto(p *Problem) cause.Look {
 	if p.Code == GenerationNotObserved || p.Code == StaleStatus {
 		look = cause.LookController
 	}
-	if p.Subject.Kind == cause.SubjectNodeCondition && p.Code != daemonset.NodeGone || p.Facts["nodeReports"] != nil && p.Blame != nil && p.Blame.Who == cause.WhoNode {
+	ofNode := p.Blame != nil && p.Blame.Who == cause.WhoNode && (p.Facts["nodeReports"] != nil || p.Code == cause.OOMKilled)
+	if p.Subject.Kind == cause.SubjectNodeCondition && p.Code != daemonset.NodeGone || ofNode {
 		look = cause.LookNode
 	}
 	switch look {

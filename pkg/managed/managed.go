@@ -224,7 +224,9 @@ func program(ds *appsv1.DaemonSet) (by, evidence string) {
 }
 
 // ofPeople are field managers of tools by which people edit objects, and those that say nothing.
-var ofPeople = []string{"", "oc", "k9s", "Mozilla", "dashboard", "headlamp-server", "node-fetch", "unknown", "before-first-apply", "kube-controller-manager", "k3s"}
+var ofPeople = []string{
+	"", "oc", "k9s", "Mozilla", "dashboard", "headlamp-server", "node-fetch", "unknown", "before-first-apply", "kube-controller-manager", "k3s",
+}
 
 // lastWriter is the last of some field managers that wrote the spec by an operation.
 func lastWriter(ds *appsv1.DaemonSet, by metav1.ManagedFieldsOperationType, is func(manager string) bool) (name, evidence string) {
