@@ -749,9 +749,9 @@ func (r *reader) keysOf(section, c string, f daemonset.Facts) []string {
 	if section != "Problems" {
 		return keys
 	}
-	keys = append(keys, "slot")
-	if ofContainers[c] {
-		keys = append(keys, "newFailing", "newPods", "oldFailing", "oldPods")
+	keys = append(keys, "slot", "furtherMessages")
+	if ofContainers[c] || c == string(cause.Starting) {
+		keys = append(keys, "newFailing", "newPods", "oldFailing", "oldPods", "nodeWaits", "joined", "stopped")
 	}
 	if because, ok := f["because"].(string); ok {
 		keys = append(keys, r.keysOf("Placement", because, nil)...)
@@ -1048,6 +1048,34 @@ func made() map[string]*snapshot.Snapshot {
 		"other system":      grid("n N", platformOf("windows", "linux"), daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.OS = &corev1.PodOS{Name: corev1.Linux} })),
 		"a label":           grid("n n n n n n n n"+strings.Repeat(" N", 40), crashesOn("", "example.com/disk", "nvme", "ssd")),
 		"a label, old pods": grid("n n n n n n n n"+strings.Repeat(" O", 40), crashesOn("", "example.com/disk", "nvme", "ssd")),
+		"two messages": grid("n n", ends("p0", "Error"), ends("p1", "Error"), pod("p1", func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message = "no disk"
+		})),
+		"the network plugin": grid("n N", ends("p0", "Error"), edit(func(s *snapshot.Snapshot) {
+			path := &corev1.HostPathVolumeSource{Path: "/etc/cni/net.d"}
+			s.DaemonSet.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "cni", VolumeSource: corev1.VolumeSource{HostPath: path}}}
+			s.Nodes[0].Status.Conditions = []corev1.NodeCondition{{
+				Type: corev1.NodeReady, Status: corev1.ConditionFalse, Message: "container runtime network not ready: cni plugin not initialized",
+			}}
+		})),
+		"a node that joined later": grid("n N", ends("p0", "Error"), edit(func(s *snapshot.Snapshot) {
+			s.Nodes[0].CreationTimestamp, s.Pods[0].CreationTimestamp = ago(time.Hour), ago(time.Hour)
+			for i := range s.Revisions {
+				s.Revisions[i].CreationTimestamp = ago(100 * time.Hour)
+			}
+		})),
+		"all stopped": grid("n n n", ends("p0", "Error"), ends("p1", "Error"), ends("p2", "Error"), edit(func(s *snapshot.Snapshot) {
+			for i := range s.Pods {
+				s.Pods[i].CreationTimestamp = ago(10 * time.Hour)
+				s.Pods[i].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: ago(time.Hour)}}
+				s.Pods[i].Status.ContainerStatuses[0].LastTerminationState.Terminated.StartedAt = ago(time.Minute)
+			}
+		})),
+		"no path of the node": grid("n N", waits("p0", "ContainerCreating", ""), edit(func(s *snapshot.Snapshot) {
+			socket := corev1.HostPathSocket
+			s.DaemonSet.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "bus", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/run/bus", Type: &socket}}}}
+			s.Nodes[0].Status.NodeInfo.OSImage = "Debian"
+		}), event("p0", "FailedMount", `MountVolume.SetUp failed for volume "bus" : hostPath type check failed: /run/bus is not a socket file`, 1)),
 		"containers": grid("n n n n n n n n o N n n",
 			ends("p0", "OOMKilled"), ends("p1", "Error"), waits("p2", "ImagePullBackOff", "no such image"),
 			waits("p3", "ContainerCreating", ""), event("p3", "FailedMount", `MountVolume.SetUp failed for volume "logs" : hostPath type check failed: /var/log/x is not a directory`, 1),

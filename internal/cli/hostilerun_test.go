@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/cli"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // result is what one command line gave.
@@ -211,9 +212,10 @@ func different(whole, damaged *result, f *files) string {
 // covers reports whether there is a gap which the whole does not have, of what a part of an explanation rests on.
 func (n numbers) covers(part string, whole numbers) bool {
 	for g := range n.gaps {
-		switch g.What {
-		case "clock", "version", "poddisruptionbudgets", "leases": // on which no number rests
-		case "events":
+		switch {
+		case slices.Contains([]string{"clock", "version", "poddisruptionbudgets", "leases"}, g.What): // on which no number rests
+		case slices.Contains(snapshot.AdmissionWhats, snapshot.What(g.What)): // nor on these
+		case g.What == "events":
 			if !whole.gaps[g] && (part == "nodes" || part == "verdict" || part == "holders") { // which tell why a pod is not there
 				return true
 			}

@@ -175,7 +175,7 @@ func TestListsRead(t *testing.T) {
 		{"a volume that cannot be mounted", []*daemonset.State{named(t, "a", "N n", unmounted("p1")), named(t, "b", "N N")}, nil, []string{"volumes a of data of "}, nil},
 		{"ten nodes in all", []*daemonset.State{named(t, "a", many), named(t, "b", many)}, nil, []string{"pods a b of n0 n1 n10 n11 n2 n3 n4 n5 n6 n7"}, nil},
 		{"those that were asked for first", []*daemonset.State{named(t, "a", many+"-")}, []string{"n12"}, []string{"admission a", "pods a of n0 n1 n10 n11 n12 n2 n3 n4 n5 n6"}, []string{"admission a"}},
-		{"a rollout that creates pods admits them, and asks no more of a list", []*daemonset.State{named(t, "a", "O O"), named(t, "b", "N -")}, nil, nil, []string{"admission a b"}},
+		{"a rollout that creates pods admits them, and a list asks where a pod has been missing for long", []*daemonset.State{named(t, "a", "O O"), named(t, "b", "N -")}, nil, []string{"admission b"}, []string{"admission a b"}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			r := &noting{}

@@ -36,14 +36,17 @@ var advices = map[explain.AdviceCode][]string{
 		"{told=true}{undo=true}{back}; later publish the image for {platform}, or keep the pod off {count?this node|these nodes}", "{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
 		"find out whether the image is built for {platform} (Check) before you change anything",
 	},
-	explain.AdviseExcludeNodes:    {"{problem=NextRolloutStalls}nothing now; before the next rollout have the template exclude {where} too, by its nodeSelector", "{problem=ExcludedButCounted}have the template exclude {count?this node|these nodes} too, by its nodeSelector[ ({Fix})]", "keep the pod off {count?this node|these nodes}[ ({Fix})]"},
-	explain.AdviseCompareNodes:    {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
-	explain.AdviseCorrectTemplate: {"correct the template (Cause)"},
+	explain.AdviseExcludeNodes: {"{problem=NextRolloutStalls}nothing now; before the next rollout have the template exclude {where} too, by its nodeSelector", "{problem=ExcludedButCounted}have the template exclude {count?this node|these nodes} too, by its nodeSelector[ ({Fix})]", "keep the pod off {count?this node|these nodes}[ ({Fix})]"},
+	explain.AdviseCompareNodes: {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
+	explain.AdviseCorrectTemplate: {
+		"find out whether the {count?node|nodes} should have {hostPath}: if not, keep the pod off {count?it|them}, or use a version of the program that does not need it (another type of hostPath would only hide that it is missing)",
+		"correct the template (Cause)",
+	},
 	explain.AdviseInjector: {
 		"find out who rewrites the images of pods, such as a webhook of an image cache, and whether it has {image} for {where}: the template names {templateImage}",
 		"{again=false}delete the {count?pod|pods} (Fix): a new one does not get the nodeSelector",
 		"have namespace {namespace} select every node ({annotation}), then delete the {count?pod|pods} (Fix)",
-		"find out who adds the nodeSelector {added} to the {count?pod|pods} (Check), such as an admission webhook",
+		"find out who adds the nodeSelector {added} to the {count?pod|pods} (Check), such as an admission webhook; if the pod is for those nodes only, add it to the template as well: the other nodes are then not eligible",
 		"read the logs of container {container} (Check), and ask whoever adds it to the pods",
 	},
 	explain.AdviseFreeNode:   {"{pressure=DiskPressure}see what fills the disk of {where} (Check), and free it, or ask the team that runs {count?it|them}", "{pressure=PIDPressure}see which pods run most processes on {where} (Check), and end them, or ask the team that runs {count?it|them}", "see what uses the memory of {where} (Check), and free it, or ask the team that runs {count?it|them}"},
@@ -108,7 +111,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 			if f["added"] = p.Facts["added"]; f["added"] != nil {
 				f["annotation"], f["again"], f["namespace"] = fact(p.Facts, "annotation"), fact(p.Facts, "again"), a.h.DaemonSet.Namespace
 			}
-			for _, key := range []string{"purpose", "setBy", "cordoned", "service", "serviceNamespace", "templateImage", "image"} {
+			for _, key := range []string{"purpose", "setBy", "cordoned", "service", "serviceNamespace", "templateImage", "image", "hostPath"} {
 				if value, known := p.Facts[key]; known {
 					f[key] = value
 				}
@@ -219,13 +222,13 @@ func reasonNames(reasons []daemonset.Reason) string {
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
 		noChange, "{only=true}nothing: it completes with {supposed} down, too",
-		"do not {do} yet: {mend} {repair} first (Check)", "{do} only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})][; otherwise {otherwise} first (Fix)]",
+		riskAll, "do not {do} yet: {mend} {repair} first (Check)", "{do} only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})][; otherwise {otherwise} first (Fix)]",
 		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@clock}; after that, more pods get revision {current}]",
 		"[read the {warnings:warning}; ]{do}, if this is the change you want[ ({apply})]",
 	},
 	plan.VerdictNothing:    {noChange, "{writes=true}{undoer=}apply it, if you want it[ ({apply})]: no pod is affected"},
 	plan.VerdictEnds:       {noChange, "{do} if you give up revision {from}[ ({apply})]: that ends the rollout"},
-	plan.VerdictLate:       {"{do} only if it corrects what the pods on {doubt} fail on: nothing shows that it does[ ({apply})]", "wait until these pods are Ready, or find out why they are not (Check)"},
+	plan.VerdictLate:       {riskAll, "{do} only if it corrects what the pods on {doubt} fail on: nothing shows that it does[ ({apply})]", "wait until these pods are Ready, or find out why they are not (Check)"},
 	plan.VerdictUndone:     {"change it where {undoer} reads it, such as Git, not by hand"},
 	plan.VerdictRemoves:    {"{only=true}", "{do} only if you want {lose:node|nodes} to lose {lose?its|their} pod"},
 	plan.VerdictRemovesAll: {"{only=true}", "do not {do}"},
@@ -242,6 +245,8 @@ var planAdvices = map[plan.Verdict][]string{
 	},
 	plan.VerdictWaits: {"{only=true}", "{do}, then delete the old pods one after the other"},
 }
+
+const riskAll = "{risksAll=true}do not {do} yet: no node keeps an available pod if the new pods fail, too; set updateStrategy OnDelete first, and try it on one node by deleting its pod"
 
 const noChange = "{same=true}nothing: the live template is that of this revision already"
 
@@ -275,6 +280,7 @@ func (s *planned) doNow() {
 			f["mend"] = "wait for"
 		}
 	}
+	f["risksAll"] = s.risksAll()
 	f["writes"] = s.p.Change != nil && len(s.p.Change.Fields) > 0
 	f["stuck"] = s.before != nil && s.before.e.Verdict.Code == explain.Stuck && s.p.Change != nil && !s.p.Change.TemplateChanged
 	if only := s.p.Hypothetical(); len(only) > 0 {
@@ -295,6 +301,13 @@ func (s *planned) doNow() {
 		f["apply"] = "Apply"
 	}
 	s.add(screen.DoNow, "%s", fill(s.now, f, planAdvices[s.p.Verdict()]...))
+}
+
+// risksAll reports whether no node keeps an available pod if the new pods fail, which is unknown.
+func (s *planned) risksAll() bool {
+	return s.p.Now.Available > 0 && slices.ContainsFunc(s.o.Alternatives, func(a plan.Alternative) bool {
+		return a.Condition == plan.NextPodsFail && a.Unserved > 0 && a.Unserved == s.p.Desired.After
+	})
 }
 
 // does is what a person does who makes the change.

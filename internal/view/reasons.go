@@ -97,21 +97,30 @@ func (a *sheet) detail(p *explain.Problem) []screen.Block {
 		return []screen.Block{screen.Text(a.meaning(p))}
 	}
 	others := fill(a.now, p.Facts, "{starts=0}", "{starts:other pod was|other pods were} ready within {slowestStart@} of creation")
-	return []screen.Block{screen.Text(a.meaning(p)), screen.Text(a.reported(p)), screen.Text(others)}
+	said := []screen.Block{screen.Text(a.meaning(p)), screen.Text(a.reported(p))}
+	further, _ := p.Facts["furtherMessages"].([]string)
+	for _, message := range further {
+		said = append(said, screen.Text("and "+a.quoted(p, screen.Clean(message))))
+	}
+	return append(said, screen.Text(others))
 }
 
 // reported is the message of a problem in quotes, without the words that kubelet and
 // container runtimes put around what happened; empty where there is none.
 func (a *sheet) reported(p *explain.Problem) string {
+	if message := fact(p.Facts, "message"); message != "" {
+		return a.quoted(p, message)
+	}
+	return ""
+}
+
+// quoted is a message about a problem in quotes, as long as the screen has room for.
+func (a *sheet) quoted(p *explain.Problem, message string) string {
 	const columns = 240
-	message, shorten := fact(p.Facts, "message"), a.style.brief
 	if p.Code == cause.FailedCreate {
-		shorten = a.style.refusal
+		return `"` + a.style.refusal(message, columns) + `"`
 	}
-	if message == "" {
-		return ""
-	}
-	return `"` + shorten(message, columns) + `"`
+	return `"` + a.style.brief(message, columns) + `"`
 }
 
 // meaning says in a sentence what a reason means, with its facts; empty where
@@ -210,7 +219,7 @@ var meanings = map[daemonset.Reason][]string{
 		"other pods there are terminating[, for at most {endsBy@}]: then {on?the pod fits, and the scheduler places it|the pods fit, and the scheduler places them}",
 	},
 	cause.Starting:                {"{found=}", "{found}, for which the kubelet waited, exists now; the kubelet tries again within about two minutes"},
-	cause.Misscheduled:            {"{strandedBy=}the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]", "{strandedBy=Deletion}the node is not eligible ({placement}), but has a pod; if you delete the {on?pod|pods}, the controller creates none", "{others=}{placement} is not tolerated; " + strands + "the taint is removed", "{placement} and {others:more taint} are not tolerated; " + strands + "the taints are removed"},
+	cause.Misscheduled:            {"{strandedBy=}the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]", "{strandedBy=Deletion}the node is not eligible ({placement}), but has a pod; if you delete the {on?pod|pods}, the controller creates none", "the taints {taints} are not tolerated; " + strands + "the taints are removed", "{placement} is not tolerated; " + strands + "the taint is removed"},
 	cause.ControllerSilent:        {"the controller has work to do, but does nothing and writes no status"},
 	explain.GenerationNotObserved: {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
 	explain.StaleStatus:           {"the reported status is stale: {fields}[; {held}]"},
@@ -346,7 +355,8 @@ var origins = map[cause.Who][]string{
 		"{code=PodOSNotSupported}the template, which is for {want} only",
 		"likely {older}, which {on?this pod is|these pods are} still on: all {oldFailing} of its pods fail, and none of the {newPods} on revision {current}",
 		"{beyond=true}the template: the pod requests more {resources} than {some} {on?has|have} in all",
-		"{oneNode=true}the template: it mounts claim {claim}, whose access mode is ReadWriteOnce, so only pods of one node can use it", "{noHostPath=true}likely the template: it mounts a hostPath that the {on?node does|nodes do} not have", "{code=FailedMount}likely the template: it mounts a volume that cannot be on several nodes at a time", "{subject=Volume}the template: the pod writes more to volume {object} than its sizeLimit allows",
+		"{oneNode=true}the template: it mounts claim {claim}, whose access mode is ReadWriteOnce, so only pods of one node can use it", "{noHostPath=true}likely the template: it mounts {hostPath} as {hostPathType}, and the {on?node has|nodes have} no such thing there[: the operating system is {osImage}]",
+		"{noHostPath=true}likely the template: it mounts a hostPath that the {on?node does|nodes do} not have", "{code=FailedMount}likely the template: it mounts a volume that cannot be on several nodes at a time", "{subject=Volume}the template: the pod writes more to volume {object} than its sizeLimit allows",
 		"{subject=Container}the template: the pod writes more to its disk than it may",
 		"the template",
 	},
@@ -395,6 +405,8 @@ var origins = map[cause.Who][]string{
 		"{evidence=Some}{works=0}not known yet", "{evidence=Some}{code=ImagePullBackOff}{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 		"{evidence=Some}{code=OOMKilled}the program needs more[ than its memory limit of {memoryLimit}] on {on?this node|these nodes}, or leaks memory: revision {current} works on {works:other node}",
 		"{evidence=Some}{code=ContainerConfig}not known yet: revision {current} works on {works:other node}; the message above says what the kubelet lacks",
+		"{evidence=Some}{works=1}not known yet: revision {current} works on the node that joined before, and {some} joined {joined@} ago: look for what is new there first, such as its image or its labels",
+		"{evidence=Some}not known yet: revision {current} works on the {works:node} that joined before, and {some} joined {joined@} ago: look for what is new there first, such as {on?its|their} image or labels",
 		"{evidence=Some}{terse=false}not known yet: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform}); in the logs, \"exec format error\" or a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
 		"{evidence=Some}not known yet: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform})",
 		"{evidence=Some}not known yet: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
@@ -404,6 +416,9 @@ var origins = map[cause.Who][]string{
 		"{excludedBy=NodeUnsuitable}{some}, not the DaemonSet: the {taints?taint|taints} {taints} {taints?says|say} that the {on?node is|nodes are} being removed, or {on?runs|run} no DaemonSet",
 		"{excludedBy=NodeCondition}{some}, not the DaemonSet: the {taints?taint|taints} {taints} {taints?depends|depend} on the state of the {on?node|nodes}",
 		"{on?the node|the nodes}: NotReady for {lasting}, likely on purpose: {purpose}[ ({purposeReason})] has been True for {purposeSince@}[, set by {setBy}]",
+		"{noHostPath=true}likely {some}: {on?it has|they have} no {hostPathType} {hostPath}, which the template mounts, and {works:other node has|other nodes have} it",
+		"{noHostPath=true}likely {some}: {on?it does|they do} not have a path that the template mounts, and {works:other node has|other nodes have} it",
+		"{code=Terminating}{certainty=Certain}{some}: the kubelet cannot end the {on?pod|pods} (event FailedKillPod)",
 		"{code=Terminating}likely {some}: the kubelet does not end the {on?pod|pods}",
 		"{code=OOMKilled}{certainty=Certain}{some}: {on?the node has|the nodes have} MemoryPressure, and the template sets no limit",
 		"{code=OOMKilled}likely {some}: {on?the node|the nodes} ran out of memory, as the template sets no limit",
@@ -444,6 +459,12 @@ var probeFails = []string{
 	"{sidecar=true}{probe=startup}the startup probe of sidecar {container} fails, so the kubelet restarts it, and the other containers wait", "{sidecar=true}the other containers wait until sidecar {container} has started",
 	"{probe=startup}the startup probe fails, so the kubelet restarts the container", "{probe=liveness}the liveness probe fails, so the kubelet restarts the container",
 }
+
+// stoppedTogether and nodesWait say what else is known of pods that fail.
+const (
+	stoppedTogether = "these pods stopped working within a minute, {stopped@} ago: look for what changed then outside the DaemonSet, such as a Secret, a certificate or the network"
+	nodesWait       = "{nodeWaits=true}{on?the node is|the nodes are} NotReady because of that: the pods of this DaemonSet install the network plugin (CNI)"
+)
 
 // tainted says whose fault it is that a rollout removes pods for a taint.
 var tainted = []string{"the taint on {some}[ ({meaning})]: it was added after {n?its pod|their pods} had started, and the template does not tolerate it"}
@@ -532,7 +553,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		f = with(f, placementFacts(p.Facts))
 		f["on"] = number(p.Facts, "nearest")
 	}
-	f["terse"], f["notBuilt"] = a.terse, p.NotBuilt()
+	f["terse"], f["notBuilt"], f["differ"] = a.terse, p.NotBuilt(), p.Facts["furtherMessages"] != nil
 	f["absent"] = a.absent(p)
 	if p.Facts["kind"] != nil { // of what does not exist
 		f["name"] = fact(p.Facts, "name")
@@ -577,6 +598,10 @@ func (a *answer) origin(p *explain.Problem) string {
 	if p.Code == cause.ProbeFailing {
 		words = joined("; ", words, fill(a.now, f, probeFails...))
 	}
+	if o.Who == cause.WhoUnknown {
+		words = joined("; ", words, fill(a.now, f, stoppedTogether), fill(a.now, f, "{differ=true}the messages differ, so there may be more than one cause"))
+	}
+	words = joined("; ", words, fill(a.now, f, nodesWait))
 	if p.Facts.Yes("cordoned") {
 		words = joined(", ", words, fill(a.now, f, "cordoned {cordonedSince@} ago", "cordoned"))
 	}

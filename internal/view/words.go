@@ -160,7 +160,7 @@ var placements = map[daemonset.Reason][]string{
 	daemonset.NodeName:          {"the template names node {want}"},
 	daemonset.NodeSelector:      {"{nodesWith=0}no node has the label {key}=[{want}]", "{present=false}" + needsLabel + ", the node has none", needsLabel + "[, the node has {got}]"},
 	daemonset.NodeAffinity:      {"affinity: {requirement}"},
-	daemonset.TaintNotTolerated: {"[{meaning}: ]taint {taint}"},
+	daemonset.TaintNotTolerated: {"[{meaning}: ]taints {taints}", "[{meaning}: ]taint {taint}"},
 	daemonset.NodeGone:          {"there is no such node"},
 
 	daemonset.NamespaceNodeSelector: {"the namespace selects {selector} ({annotation})", "the controller selects {selector} by default"},

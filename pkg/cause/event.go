@@ -129,11 +129,7 @@ func eventCount(e *corev1.Event) int32 {
 func (cs *Causes) noNetwork() bool {
 	return slices.ContainsFunc(cs.st.Nodes, func(n daemonset.Node) bool {
 		down := Down(&n, cs.at)
-		message := ""
-		if down != nil {
-			message = strings.ToLower(down.Facts.Text("message"))
-		}
-		return strings.Contains(message, "cni") || strings.Contains(message, "network plugin") || strings.Contains(message, "networkpluginnotready")
+		return down != nil && lacksNetwork(down)
 	})
 }
 

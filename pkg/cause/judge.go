@@ -160,6 +160,8 @@ func (j *judgement) verdict(stage Stage) *Blame {
 	switch s := &j.p.Subject; {
 	case j.p.Code == Terminating && j.p.Facts["finalizers"] != nil:
 		return is(WhoUnknown, Unsure)
+	case j.p.Code == Terminating && j.p.Facts["message"] != nil: // its kubelet says that it cannot
+		return is(WhoNode, Certain)
 	case j.p.Code == Terminating:
 		return is(WhoNode, Likely)
 	case j.p.Code == VirtualNode:

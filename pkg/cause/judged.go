@@ -2,6 +2,7 @@ package cause
 
 import (
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -20,6 +21,8 @@ func (cs *Causes) Judge(problems []Problem) {
 		p.Subject = cs.SubjectOf(p)
 		cs.addPlatform(p)
 		cs.addReport(p)
+		cs.addJoined(p)
+		cs.addStopped(p)
 		if p.Severity != SeverityInfo {
 			p.Blame = cs.BlameOf(p)
 		}
@@ -104,6 +107,78 @@ func (cs *Causes) addReport(p *Problem) {
 			return
 		}
 	}
+}
+
+// addJoined adds to a problem of containers when the first of its nodes joined, where they are younger than the current
+// revision and than every node where it works, and their pods have never been Ready.
+func (cs *Causes) addJoined(p *Problem) {
+	began := cs.RolloutBegan()
+	if !OfContainer(p.Code) || p.Common != nil || p.Severity != SeverityError || began == nil || len(p.Nodes) == 0 {
+		return
+	}
+	fails, first := map[string]bool{}, time.Time{}
+	for _, name := range p.Nodes {
+		fails[name] = true
+		n := cs.st.Node(name)
+		if n == nil || n.Object == nil || slices.ContainsFunc(n.Pods, worked) {
+			return
+		}
+		if joined := n.Object.CreationTimestamp.Time; first.IsZero() || joined.Before(first) {
+			first = joined
+		}
+	}
+	healthy, compared := cs.healthy(fails)
+	younger := func(n *corev1.Node) bool { return !n.CreationTimestamp.Time.Before(first) }
+	if compared == ComparedNew && len(healthy) > 0 && first.After(*began) && !slices.ContainsFunc(healthy, younger) {
+		p.Facts["joined"] = timeFact(first)
+	}
+}
+
+// worked reports whether a pod is Ready, or was for longer than Patience after it was created.
+func worked(p daemonset.Pod) bool {
+	since := readySince(p.Object)
+	return p.Ready || since != nil && since.Sub(p.Object.CreationTimestamp.Time) > Patience
+}
+
+// addStopped adds to a problem of containers when its pods stopped being Ready, where these are at least three, all of
+// them had worked, and they stopped within a minute. A pod that has been Ready between two crashes since shows only
+// when it crashed last.
+func (cs *Causes) addStopped(p *Problem) {
+	const several = 3
+	if StageOf(p.Code) < StageRan || !OfContainer(p.Code) || p.Severity != SeverityError || len(p.Nodes) < several {
+		return
+	}
+	var first, last time.Time
+	for _, name := range p.Nodes {
+		n := cs.st.Node(name)
+		pod := concern(n)
+		if pod == nil || pod.Ready || !worked(*pod) || readyBetween(pod.Object) {
+			return
+		}
+		since := *readySince(pod.Object)
+		if first.IsZero() || since.Before(first) {
+			first = since
+		}
+		if since.After(last) {
+			last = since
+		}
+	}
+	if last.Sub(first) <= time.Minute {
+		p.Facts["stopped"] = timeFact(first)
+	}
+}
+
+// readyBetween reports whether a pod may have been Ready between two crashes, so that it stopped being Ready at the
+// last one, and failed before: the last run of a container ended it, and was short.
+func readyBetween(o *corev1.Pod) bool {
+	since := *readySince(o)
+	return slices.ContainsFunc(o.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		last := s.LastTerminationState.Terminated
+		if s.RestartCount == 0 {
+			return false
+		}
+		return last == nil || !last.StartedAt.After(since) && last.FinishedAt.Sub(last.StartedAt.Time) < 2*Patience
+	})
 }
 
 // reports reports whether a node has a condition, with any status.

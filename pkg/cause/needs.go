@@ -46,7 +46,7 @@ func Few(all []Needs) []Needs {
 // hold.
 func Watched(st *daemonset.State) (n Needs) {
 	cs := Find(st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil)))
-	n.Admission = cs.Refusal() != nil || cs.Lifted() != nil
+	n.Admission = cs.asksAdmission()
 	for i := range st.Nodes {
 		d := &st.Nodes[i]
 		c := cs.Of(d.Name)
@@ -67,7 +67,7 @@ func Watched(st *daemonset.State) (n Needs) {
 // volumes of others cannot be attached or mounted, and whether a controller runs that does nothing.
 func NeedsOf(st *daemonset.State) Needs {
 	cs := Find(st)
-	n, unmounted := Needs{Admission: cs.Refusal() != nil || cs.Lifted() != nil, Controller: cs.AsksController()}, 0
+	n, unmounted := Needs{Admission: cs.asksAdmission(), Controller: cs.AsksController()}, 0
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			if p := &st.Nodes[i].Pods[j]; unmounted < mostPending && cs.unmounted(p) {
@@ -86,6 +86,18 @@ func NeedsOf(st *daemonset.State) Needs {
 		}
 	}
 	return Needs{}.And(n)
+}
+
+// asksAdmission reports whether the API server rejects pods, or rejected some before, or a node has had no pod for
+// longer than Patience and nothing says why.
+func (cs *Causes) asksAdmission() bool {
+	if cs.Refusal() != nil || cs.Lifted() != nil {
+		return true
+	}
+	return slices.ContainsFunc(cs.st.Nodes, func(n daemonset.Node) bool {
+		c := cs.nodes[n.Name]
+		return c != nil && c.Code == NoPod && c.Severity == SeverityError && n.ShouldRun.OK
+	})
 }
 
 // NeedsOn returns what says whether the next pod would fit on those of the nodes that

@@ -150,7 +150,8 @@ func TestWatched(t *testing.T) {
 	}{
 		{"N N", nil, "", "nothing is wrong"},
 		{"N -", []dstest.Option{refused}, "admission", "a pod is refused"},
-		{"N -", []dstest.Option{stale}, "", "what was read before tells nothing of now"},
+		{"N N", []dstest.Option{stale}, "", "what was read before tells nothing of now"},
+		{"N -", nil, "admission", "a node has had no pod for long, and nothing says why"},
 		{"N np", []dstest.Option{fresh}, "", "the scheduler has not looked at the pod yet"},
 		{"N np", nil, "", "nor ever did"},
 		{"N np", []dstest.Option{said("0/2 nodes are available: 2 Insufficient cpu.")}, "n1 claims data", "it has, and found no room"},

@@ -2,6 +2,8 @@ package cause
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,7 +37,12 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	if !n.Exists {
 		return &Cause{Code: daemonset.NodeGone, Severity: SeverityWarning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
 	}
-	if down := Down(n, cs.at); down != nil && wrong.Code != daemonset.NotYetAvailable && !SeenByKubelet(wrong.Code) {
+	down := Down(n, cs.at)
+	if down != nil && !p.Terminating && lacksNetwork(down) && cs.providesNetwork() {
+		wrong.Facts["nodeWaits"] = true
+		return wrong
+	}
+	if down != nil && wrong.Code != daemonset.NotYetAvailable && !SeenByKubelet(wrong.Code) {
 		down.Pod = p.Name
 		if p.Terminating {
 			down.Code = TerminatingOnDeadNode
@@ -51,6 +58,21 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 		return other
 	}
 	return wrong
+}
+
+// lacksNetwork reports whether a node is NotReady because no network plugin works there.
+func lacksNetwork(down *Cause) bool {
+	message := strings.ToLower(down.Facts.Text("message"))
+	return strings.Contains(message, "cni") || strings.Contains(message, "network plugin") ||
+		strings.Contains(message, "networkpluginnotready")
+}
+
+// providesNetwork reports whether the pods of the template install a network plugin (CNI) on their nodes: they mount
+// the directory of its configuration.
+func (cs *Causes) providesNetwork() bool {
+	return slices.ContainsFunc(cs.st.DaemonSet.Spec.Template.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.HostPath != nil && strings.Contains(v.HostPath.Path+"/", "/cni/net.d/")
+	})
 }
 
 // concern returns the pod of a node that matters most for its health: a new

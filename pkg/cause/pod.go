@@ -179,10 +179,7 @@ func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 // added adds to a pod that is not scheduled which labels its nodeSelector asks for that neither its
 // template nor its node has: they were added when it was admitted.
 func (cs *Causes) added(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
-	t := cs.templateOf(p.Object)
-	if p.Updated {
-		t = &cs.st.DaemonSet.Spec.Template
-	}
+	t := cs.madeFrom(p)
 	if c.Code != PendingUnschedulable || t == nil || n.Object == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -80,6 +81,9 @@ func Problems(found []On, order []daemonset.Reason) []Problem {
 	for _, on := range found {
 		key := KeyOf(on.Cause)
 		p := byKey[key]
+		if p != nil {
+			p.quote(&on)
+		}
 		if p == nil {
 			p = &Problem{Code: on.Code, Severity: on.Severity, Nodes: []string{}, Pods: []string{}, Facts: daemonset.Facts{}}
 			maps.Copy(p.Facts, on.Facts)
@@ -117,6 +121,32 @@ func Problems(found []On, order []daemonset.Reason) []Problem {
 	return out
 }
 
+// quote adds the message of a further node to the facts of a problem, if it says something else than those that are
+// there: two of these at most.
+func (p *Problem) quote(on *On) {
+	const further = 2
+	message := on.Facts.Text("message")
+	quoted, _ := p.Facts["furtherMessages"].([]string)
+	if message == "" || p.Facts.Text("message") == "" || len(quoted) == further || p.Code == FailedCreate {
+		return
+	}
+	like := func(other string) bool { return wordsOf(other) == wordsOf(message) }
+	if !like(p.Facts.Text("message")) && !slices.ContainsFunc(quoted, like) {
+		p.Facts["furtherMessages"] = append(slices.Clone(quoted), message)
+	}
+}
+
+// wordsOf returns the words of a message that name nothing of one pod, node or moment: those of letters only.
+func wordsOf(message string) string {
+	var words []string
+	for _, w := range strings.Fields(message) {
+		if w = strings.Trim(w, `.,:;()[]{}"'`); w != "" && !strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // KeyOf tells one Problem from the next: its Key, and how bad it is.
 func KeyOf(c *Cause) string { return string(c.Severity) + Key(c.Code, c.Facts) }
 
@@ -151,7 +181,7 @@ func Key(reason daemonset.Reason, facts daemonset.Facts) string {
 // the last does.
 func Share(common, facts daemonset.Facts) {
 	for k, v := range common {
-		if k == "message" {
+		if k == "message" || k == "furtherMessages" {
 			continue
 		}
 		if at, isTime := v.(string); (k == "availableAt" || k == "lastHeartbeat") && isTime {

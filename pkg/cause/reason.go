@@ -29,7 +29,7 @@ const (
 	OOMKilled daemonset.Reason = "OOMKilled"
 	// CrashLoopBackOff: a container keeps exiting; with `ready` it runs again, and its pod is available
 	// Severity: Error, Warning if the pod is available
-	// Facts: container, init, exitCode, restarts, reason, message, ready, addedBy, platform, platforms, nodeReports
+	// Facts: container, init, exitCode, restarts, reason, message, ready, addedBy, platform, platforms, nodeReports, furtherMessages, nodeWaits, joined, stopped
 	CrashLoopBackOff daemonset.Reason = "CrashLoopBackOff"
 	// ImagePullBackOff: an image cannot be pulled
 	// Severity: Error
@@ -41,7 +41,7 @@ const (
 	PullingImage daemonset.Reason = "PullingImage"
 	// FailedMount: a volume, a Secret or a ConfigMap cannot be mounted, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay
-	// Facts: container, init, reason, message, kind, name, key, field, volume, claim, oneNode, noHostPath, late, patience, slowestStart, starts
+	// Facts: container, init, reason, message, kind, name, key, field, volume, claim, oneNode, noHostPath, late, patience, slowestStart, starts, hostPath, hostPathType, osImage
 	FailedMount daemonset.Reason = "FailedMount"
 	// FailedCreatePodSandBox: the pod's sandbox or its network cannot be set up, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay

@@ -128,9 +128,7 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 	cs.unauthorized(p.Object, c)
 	cs.meshed(p.Object, c)
 	cs.rewritten(p.Object, c)
-	if c.Code == FailedMount && strings.Contains(c.Facts.Text("message"), "hostPath type check failed") {
-		c.Facts["noHostPath"] = true
-	}
+	cs.mounted(p, c)
 	if !p.Updated {
 		return c
 	}
@@ -149,6 +147,30 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 		return &with
 	}
 	return c
+}
+
+// mounted adds to the facts of a volume that cannot be mounted which path of the node it is, where the node does not
+// have it as the template says, and the system of the node.
+func (cs *Causes) mounted(p *daemonset.Pod, c *Cause) {
+	message := c.Facts.Text("message")
+	if c.Code != FailedMount || !strings.Contains(message, "hostPath type check failed") {
+		return
+	}
+	c.Facts["noHostPath"] = true
+	volume := forVolume.FindStringSubmatch(message)
+	t := cs.madeFrom(p)
+	if volume == nil || t == nil {
+		return
+	}
+	i := slices.IndexFunc(t.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == volume[1] && v.HostPath != nil })
+	if i < 0 || t.Spec.Volumes[i].HostPath.Type == nil {
+		return
+	}
+	path := t.Spec.Volumes[i].HostPath
+	c.Facts["hostPath"], c.Facts["hostPathType"] = path.Path, string(*path.Type)
+	if n := cs.st.Node(p.Object.Spec.NodeName); n != nil && n.Object != nil && n.Object.Status.NodeInfo.OSImage != "" {
+		c.Facts["osImage"] = n.Object.Status.NodeInfo.OSImage
+	}
 }
 
 // unauthorized adds to the facts of an image that cannot be pulled which Secret the kubelet could not

@@ -99,3 +99,11 @@ func (cs *Causes) templateOf(o *corev1.Pod) *corev1.PodTemplateSpec {
 	}
 	return nil
 }
+
+// madeFrom returns the template that a pod was created from: that of the DaemonSet for one of the current revision.
+func (cs *Causes) madeFrom(p *daemonset.Pod) *corev1.PodTemplateSpec {
+	if p.Updated {
+		return &cs.st.DaemonSet.Spec.Template
+	}
+	return cs.templateOf(p.Object)
+}

@@ -135,20 +135,30 @@ type FactKeys struct {
 
 	// of the rolling update, in nodes; of revisions, how many old ones are kept; of a CSI driver, how many volumes it
 	// attaches to the node
-	Limit          int    `json:"limit"`
-	Line           int    `json:"line"`           // of the file, from 1
-	Losing         int    `json:"losing"`         // on how many nodes the pod is being deleted without replacement
-	TemplateImage  string `json:"templateImage"`  // the image that the template names, where the pod has another; otherwise absent
-	Limited        bool   `json:"limited"`        // the container has a memory limit
-	LimitRange     bool   `json:"limitRange"`     // its memory limit is the default of a LimitRange
-	NodeReports    string `json:"nodeReports"`    // the condition that the nodes report, with its status, and no node where the pod works
-	MaxUnavailable string `json:"maxUnavailable"` // of the PodDisruptionBudget, as it is written: `1`, `10%`
+	Limit         int    `json:"limit"`
+	Line          int    `json:"line"`          // of the file, from 1
+	Losing        int    `json:"losing"`        // on how many nodes the pod is being deleted without replacement
+	TemplateImage string `json:"templateImage"` // the image that the template names, where the pod has another; otherwise absent
+	Limited       bool   `json:"limited"`       // the container has a memory limit
+	LimitRange    bool   `json:"limitRange"`    // its memory limit is the default of a LimitRange
+
+	// the node is NotReady until its pod works, as the pods of this DaemonSet install its network plugin; otherwise absent
+	NodeWaits bool `json:"nodeWaits"`
+
+	Joined         time.Time `json:"joined"`         // when the first of the nodes joined, all of which are younger than those where the pod works
+	Stopped        time.Time `json:"stopped"`        // when the first of the pods stopped being Ready, where all of them did within a minute
+	HostPath       string    `json:"hostPath"`       // the path of the node that the volume mounts
+	HostPathType   string    `json:"hostPathType"`   // the type that the template gives it, such as `Directory`
+	OSImage        string    `json:"osImage"`        // the operating system of the nodes, as their kubelets name it
+	NodeReports    string    `json:"nodeReports"`    // the condition that the nodes report, with its status, and no node where the pod works
+	MaxUnavailable string    `json:"maxUnavailable"` // of the PodDisruptionBudget, as it is written: `1`, `10%`
 
 	// the words of the kubelet, the scheduler, the API server or a program
-	Message         string `json:"message"`
-	MemoryLimit     string `json:"memoryLimit"`     // of the container
-	MinAvailable    string `json:"minAvailable"`    // of the PodDisruptionBudget, as it is written
-	MinReadySeconds int    `json:"minReadySeconds"` // of the DaemonSet
+	Message         string   `json:"message"`
+	FurtherMessages []string `json:"furtherMessages"` // those of other nodes that say something else: at most two; otherwise absent
+	MemoryLimit     string   `json:"memoryLimit"`     // of the container
+	MinAvailable    string   `json:"minAvailable"`    // of the PodDisruptionBudget, as it is written
+	MinReadySeconds int      `json:"minReadySeconds"` // of the DaemonSet
 
 	// of the PodDisruptionBudget, of the ControllerRevision with the same content, of what rejects a pod, or of what the template refers to
 	Name   string   `json:"name"`

@@ -359,7 +359,7 @@ func (p *Placement) Unmet(nodes []*corev1.Node) (unmet []corev1.NodeSelectorRequ
 // NoSchedule taint that is not tolerated only ends shouldRun, and the namespace is
 // then not asked; a NoExecute taint ends both. The reason is
 // that of the first rule that fails, in the order of Checks; facts "others"
-// counts the further ones.
+// counts the further ones, and "taints" has all taints that are not tolerated, if there are several.
 func (p *Placement) Decide(n *corev1.Node) (shouldRun, mayStay Verdict) {
 	return decide(p.Checks(n))
 }
@@ -422,9 +422,13 @@ func decide(checks []Check) (shouldRun, mayStay Verdict) {
 	shouldRun = Verdict{OK: true, Reason: Eligible}
 	mayStay = shouldRun
 	others := 0
+	var taints []string
 	for _, c := range checks {
 		if c.OK {
 			continue
+		}
+		if c.Rule == RuleTaint {
+			taints = append(taints, c.Facts.Text("taint"))
 		}
 		if shouldRun.OK {
 			shouldRun = Verdict{Reason: c.Reason, Facts: maps.Clone(c.Facts)}
@@ -437,6 +441,9 @@ func decide(checks []Check) (shouldRun, mayStay Verdict) {
 	}
 	if others > 0 {
 		shouldRun.Facts["others"] = others
+	}
+	if shouldRun.Reason == TaintNotTolerated && len(taints) > 1 {
+		shouldRun.Facts["taints"] = taints
 	}
 	return shouldRun, mayStay
 }

@@ -126,6 +126,11 @@ func TestDecide(t *testing.T) {
 		}
 		return no(v.Reason, f)
 	}
+	taints := func(v Verdict, further string) Verdict { // the first taint and another one
+		v = also(v, 1)
+		v.Facts["taints"] = []string{v.Facts.Text("taint"), further}
+		return v
+	}
 	fails := func(f Facts) Facts { // the facts of the requirement that fails
 		out := Facts{"terms": 1, "term": 1, "isField": false, "valid": true}
 		for k, v := range f {
@@ -182,7 +187,7 @@ func TestDecide(t *testing.T) {
 		{demand{}, "", "dedicated=x:NoSchedule", verdicts{taint("dedicated", "x", "NoSchedule"), yes}, "NoSchedule: no new pod, but one may stay"},
 		{demand{}, "", "dedicated=x:NoExecute", both(taint("dedicated", "x", "NoExecute")), "NoExecute: neither"},
 		{demand{}, "", "dedicated=x:PreferNoSchedule", both(yes), "PreferNoSchedule never matters"},
-		{demand{}, "", "a:NoSchedule b:NoExecute", verdicts{also(taint("a", "", "NoSchedule"), 1), taint("b", "", "NoExecute")}, "the two verdicts have a reason each"},
+		{demand{}, "", "a:NoSchedule b:NoExecute", verdicts{taints(taint("a", "", "NoSchedule"), "b:NoExecute"), taint("b", "", "NoExecute")}, "the two verdicts have a reason each"},
 		{demand{tolerations: "dedicated=x:NoSchedule"}, "", "dedicated=x:NoSchedule", both(yes), "a toleration of key, value and effect"},
 		{demand{tolerations: "dedicated=y:NoSchedule"}, "", "dedicated=x:NoSchedule", verdicts{taint("dedicated", "x", "NoSchedule"), yes}, "another value"},
 		{demand{tolerations: "dedicated=x:NoExecute"}, "", "dedicated=x:NoSchedule", verdicts{taint("dedicated", "x", "NoSchedule"), yes}, "another effect"},
@@ -205,10 +210,10 @@ func TestDecide(t *testing.T) {
 		// The order of reasons.
 		{demand{selector: map[string]string{"disk": "ssd"}, affinity: "gpu Exists"}, "", "a:NoSchedule", verdicts{also(selector(Facts{"key": "disk", "want": "ssd", "present": false}), 2), selector(Facts{"key": "disk", "want": "ssd", "present": false})}, "nodeName, selector, affinity, taints: the first that fails is the reason"},
 		{demand{affinity: "gpu Exists"}, "", "a:NoExecute", verdicts{also(affinity(fails(Facts{"key": "gpu", "operator": "Exists", "values": []string{}})), 1), affinity(fails(Facts{"key": "gpu", "operator": "Exists", "values": []string{}}))}, "affinity comes before taints"},
-		{demand{}, "", notReady + ":NoSchedule zone:NoSchedule", verdicts{also(taint("zone", "", "NoSchedule"), 1), yes}, "taints of a node's condition come last, since they pass"},
-		{demand{}, "", "zone:NoSchedule " + notReady + ":NoSchedule", verdicts{also(taint("zone", "", "NoSchedule"), 1), yes}, "in whatever order they are on the node"},
-		{demand{}, "", "b:NoSchedule a:NoSchedule", verdicts{also(taint("a", "", "NoSchedule"), 1), yes}, "other taints go by name"},
-		{demand{}, "", notReady + ":NoSchedule " + unreachable + ":NoSchedule", verdicts{also(taint(notReady, "", "NoSchedule"), 1), yes}, "and so do two of a condition"},
+		{demand{}, "", notReady + ":NoSchedule zone:NoSchedule", verdicts{taints(taint("zone", "", "NoSchedule"), notReady+":NoSchedule"), yes}, "taints of a node's condition come last, since they pass"},
+		{demand{}, "", "zone:NoSchedule " + notReady + ":NoSchedule", verdicts{taints(taint("zone", "", "NoSchedule"), notReady+":NoSchedule"), yes}, "in whatever order they are on the node"},
+		{demand{}, "", "b:NoSchedule a:NoSchedule", verdicts{taints(taint("a", "", "NoSchedule"), "b:NoSchedule"), yes}, "other taints go by name"},
+		{demand{}, "", notReady + ":NoSchedule " + unreachable + ":NoSchedule", verdicts{taints(taint(notReady, "", "NoSchedule"), unreachable+":NoSchedule"), yes}, "and so do two of a condition"},
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {
 			var got verdicts

@@ -59,7 +59,7 @@ const (
 	NodeAffinity Reason = "NodeAffinity"
 	// TaintNotTolerated: neither the template nor the tolerations that the controller adds tolerate a NoSchedule or
 	// NoExecute taint of the node. In `checks` also for a taint that is tolerated
-	// Facts: taint, key, value, effect, automatic, others
+	// Facts: taint, taints, key, value, effect, automatic, others
 	TaintNotTolerated Reason = "TaintNotTolerated"
 	// NamespaceNodeSelector: on OpenShift: every other rule passes, and the node selector of the namespace does not match.
 	// In `checks` also where another rule fails

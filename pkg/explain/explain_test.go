@@ -192,7 +192,7 @@ func TestProblems(t *testing.T) {
 		}, "what they do not share is not said of both"},
 		{"n n n Nt", []dstest.Option{reports(nil), crashing("p0"), crashing("p1"), crashing("p2"), lastWords("p1", "one"), lastWords("p2", "two"), exitCode("p0", 2)}, []explain.Problem{
 			{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Count: 2, Nodes: []string{"n1", "n2"}, Pods: []string{"p1", "p2"}, Since: since(time.Hour), Latest: since(time.Hour),
-				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5, "message": "one", "newFailing": 2, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
+				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5, "message": "one", "furtherMessages": []string{"two"}, "newFailing": 2, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
 			{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 2, "reason": "Error", "restarts": 5, "newFailing": 1, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
 			{Code: cause.Terminating, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
@@ -208,7 +208,7 @@ func TestProblems(t *testing.T) {
 			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
 			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
-				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
+				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1, "taints": []string{"dedicated:NoSchedule", "node.kubernetes.io/gone:NoExecute"}}},
 		}, "a pod that stays is not one that goes, though the same taint is named first"},
 		{"N !N #N", []dstest.Option{reports(nil)}, []explain.Problem{
 			{Code: cause.Misscheduled, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
@@ -224,7 +224,7 @@ func TestProblems(t *testing.T) {
 			{Code: cause.NodeNotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
 			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
-				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1, "taints": []string{"dedicated:NoSchedule", "node.kubernetes.io/unreachable:NoSchedule"}}},
 		}, "but not where another taint stays when it is up again"},
 		{"N n", []dstest.Option{notReady("n1"), unreachable("n1"), dstest.Node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/zzz", Effect: corev1.TaintEffectNoSchedule})
@@ -232,7 +232,7 @@ func TestProblems(t *testing.T) {
 			{Code: cause.NodeNotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
 			{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
-				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "node.kubernetes.io/unreachable:NoSchedule", "key": "node.kubernetes.io/unreachable", "value": "", "effect": "NoSchedule", "others": 1}},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "node.kubernetes.io/unreachable:NoSchedule", "key": "node.kubernetes.io/unreachable", "value": "", "effect": "NoSchedule", "others": 1, "taints": []string{"node.kubernetes.io/unreachable:NoSchedule", "node.kubernetes.io/zzz:NoSchedule"}}},
 		}, "whichever is named first"},
 		{"O O/n", []dstest.Option{dstest.MaxSurge("1"), young("p1b"), hostPort(), reports(nil)}, []explain.Problem{
 			{Code: explain.SurgeHostPort, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"80/TCP", "53/UDP"}}},

@@ -60,7 +60,7 @@ const (
 	// TaintedButSelected: the template picks the node by its labels, and does not tolerate its taint, although other
 	// nodes are eligible. Taints of a control plane, of node conditions and of nodes that are being removed do not count
 	// Severity: Info
-	// Facts: taint, key, value, effect, others, selects
+	// Facts: taint, taints, key, value, effect, others, selects
 	TaintedButSelected daemonset.Reason = "TaintedButSelected"
 	// StaleStatus: the reported numbers are not what the controller's rules compute, although nothing changed for 30
 	// seconds

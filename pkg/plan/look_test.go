@@ -355,7 +355,7 @@ func TestProblems(t *testing.T) {
 		{Node: "c", Cause: crash(5, "no disk", early)},
 	}}
 	want := []*cause.Problem{
-		{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Count: 2, Nodes: []string{"b", "c"}, Pods: []string{"p"}, Facts: daemonset.Facts{"container": "agent", "message": "no route"}, Since: &early, Latest: &late},
+		{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Count: 2, Nodes: []string{"b", "c"}, Pods: []string{"p"}, Facts: daemonset.Facts{"container": "agent", "message": "no route", "furtherMessages": []string{"no disk"}}, Since: &early, Latest: &late},
 		{Code: daemonset.NotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"a"}, Pods: []string{}, Facts: daemonset.Facts{}},
 	}
 	if diff := cmp.Diff(want, ProblemsOf(append(slices.Clone(o.Holders), o.Late...))); diff != "" {

@@ -650,6 +650,7 @@ func (g *weighing) nodes() {
 			down = append(down, n)
 		}
 	}
+	down = slices.DeleteFunc(down, g.waitsForPod)
 	if len(down) == 0 {
 		return
 	}
@@ -706,6 +707,12 @@ func (g *weighing) off() {
 		edits = append(edits, whatif.NodeEdit{Kind: whatif.NodeTaint, Which: n, Taint: &cause.OutOfService})
 	}
 	g.try(remedy.New(remedy.OutOfService, "", nodes...), whatif.Change{Nodes: edits})
+}
+
+// waitsForPod reports whether a node is NotReady because its pod, which installs the network plugin, fails.
+func (g *weighing) waitsForPod(name string) bool {
+	c := g.a.causes.Of(name)
+	return c != nil && c.Facts.Yes("nodeWaits")
 }
 
 // problemNodes returns the nodes that are down and have a problem for it.

@@ -58,6 +58,9 @@ func (m *Renamed) Answers(a, b any) ([]string, error) {
 	return m.compare(parsed[0], parsed[1], ""), nil
 }
 
+// furtherMessages are messages that say something else than the first; redacted ones may say the same.
+const furtherMessages = "furtherMessages"
+
 func (m *Renamed) compare(a, b any, at string) (diff []string) {
 	differ := func() []string {
 		short := func(v any) string {
@@ -69,7 +72,12 @@ func (m *Renamed) compare(a, b any, at string) (diff []string) {
 	switch a := a.(type) {
 	case map[string]any:
 		b, is := b.(map[string]any)
-		if !is || len(a) != len(b) {
+		if !is {
+			return differ()
+		}
+		delete(a, furtherMessages)
+		delete(b, furtherMessages)
+		if len(a) != len(b) {
 			return differ()
 		}
 		for key, v := range a {
