@@ -264,6 +264,7 @@ var assumptions = []struct {
 		"{RevisionFails=}{FailureConfined=}{value=1}the pod that fails keeps failing", "{RevisionFails=}{FailureConfined=}the {value:pod that fails keeps|pods that fail keep} failing",
 	}},
 	{plan.AssumeRefused, []string{"the API server keeps rejecting pods"}},
+	{plan.AssumeNodesReady, []string{"{value:node that is NotReady is|nodes that are NotReady are} Ready again soon: {value?its kubelet has|their kubelets have} reported it for less than 5m"}},
 	{plan.AssumeLatePods, []string{"{value:pod that is not Ready yet becomes Ready, although it takes|pods that are not Ready yet become Ready, although they take} longer than any other did; late pods were seen to take up to 5 times as long"}},
 	{plan.AssumeNotModelled, []string{"{value=" + string(fit.AntiAffinityOfOthers) + "}", "no pod is kept from its node by what is not computed: {value}"}},
 	{plan.AssumeOtherPods, []string{"the other pods stay on the nodes as they are, and none keeps a new pod away by its anti-affinity, which is not computed"}},

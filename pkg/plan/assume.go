@@ -71,6 +71,7 @@ type assumed struct {
 	image    string                  // that no kubelet takes, where that is why
 	unmet    *refer.Missing          // what the template refers to and does not exist, where that is why
 	broken   map[string]*cause.Cause // by node: why a pod of the current revision fails there
+	ready    int                     // nodes that are NotReady by the word of their kubelets, and are to become Ready again
 	late     []Holder                // pods of the current revision that are to become ready, and take longer than any other did
 	refusal  *cause.Cause            // every new pod is refused
 	rejects  *cause.Cause            // the same, or only those for which quotas leave no room
@@ -148,7 +149,7 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		switch {
 		case c != nil && c.Severity == cause.SeverityError && ofNode(c.Code):
 			f.never, f.down = c, true
-		case f.hangs || f.off || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) && !(c != nil && cause.SeenByKubelet(c.Code)):
+		case f.hangs || f.off || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) && !(c != nil && (cause.SeenByKubelet(c.Code) || c.Facts.Yes("nodeWaits"))):
 			f.never, f.down = down, true
 		case other != nil:
 			f.never, f.down = other, true
@@ -181,6 +182,7 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 			}
 		}
 		a.stay += b2i(f.down && !f.tooSmall() && !n.StillRolled || f.hangs || a.broken[n.Name] != nil)
+		a.ready += b2i(c != nil && c.Code == cause.NodeNotReady && !f.stays())
 		if c != nil && c.Facts.Yes("late") && !f.stays() && a.alike(n, c.Pod) {
 			a.late = append(a.late, Holder{Node: n.Name, Pod: c.Pod, Cause: c})
 		}

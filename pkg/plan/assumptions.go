@@ -75,6 +75,11 @@ const (
 	// Value: how many
 	// Source: `State`
 	AssumeLatePods daemonset.AssumptionCode = "LatePodsBecomeAvailable"
+	// AssumeNodesReady: this many nodes become Ready again, whose kubelets have reported for less than 5 minutes that they
+	// are not
+	// Value: how many
+	// Source: `State`
+	AssumeNodesReady daemonset.AssumptionCode = "NodesBecomeReady"
 	// AssumeNodesStay: on this many nodes something is wrong that does not resolve by itself
 	// Value: how many
 	// Source: `State`
@@ -148,7 +153,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumePull, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeOtherPods, AssumeNotModelled, AssumeFits, AssumeHooks, AssumeUnchecked, AssumeAsUser, AssumeNotTried, AssumeHostPorts, AssumeRefused, AssumeCollected,
+	AssumeNewPods, AssumeLatePods, AssumeNodesReady, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeOtherPods, AssumeNotModelled, AssumeFits, AssumeHooks, AssumeUnchecked, AssumeAsUser, AssumeNotTried, AssumeHostPorts, AssumeRefused, AssumeCollected,
 }
 
 // RestsOn reports whether one of the plan's assumptions is about something that
@@ -221,6 +226,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	predicted := a.refusal != nil && a.refusal.Facts.Yes("predicted")
 	add(a.fails == nil && a.image == "" && a.unmet == nil && !predicted, AssumeNewPods, "", sourceState)
 	add(len(a.late) > 0, AssumeLatePods, strconv.Itoa(len(a.late)), sourceState)
+	add(a.ready > 0, AssumeNodesReady, strconv.Itoa(a.ready), sourceState)
 	add(a.stay > 0, AssumeNodesStay, strconv.Itoa(a.stay), sourceState)
 	if a.fails != nil {
 		ready := w.readyPods()
