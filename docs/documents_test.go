@@ -343,6 +343,12 @@ func plans(t *testing.T) map[string]*plan.Plan {
 		}
 	})
 	restart := &whatif.Change{Restart: true}
+	add("keeps restarting", grid("N N", pod("p0", func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: 7, Ready: true,
+			State:                corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(time.Minute)}},
+			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: ago(time.Minute)}},
+		}}
+	})), restart, plan.Options{})
 	add("budget spent", grid("N N N N", down("n0")), restart, plan.Options{})
 	add("surge spent", grid("O O/n O O", dstest.MaxSurge("1"), down("n1")), nil, plan.Options{})
 	add("surge ports", grid("N N N", dstest.MaxSurge("1"), port, held), restart, plan.Options{})

@@ -247,6 +247,7 @@ var meanings = map[daemonset.Reason][]string{
 	plan.OutsideBudget:         {"the next step deletes {count:pod} although the limit is {limit}: the controller always deletes pods that are not available"},
 	plan.EvictsOldPods:         {"{all=true}all {count} pods that run now do not tolerate {taint}, and would be evicted: add the taint after the rollout is complete", "{count:pod that runs now does not tolerate|pods that run now do not tolerate} {taint}, and would be evicted: add the taint after the rollout is complete"},
 	plan.NewPodsFailing:        {"{newFailing} of the {newPods:pod} of the current revision {newFailing?fails|fail}; the plan assumes that further ones work"},
+	plan.KeepsRestarting:       {"{count:pod that is available now keeps|pods that are available now keep} restarting, and the new {count?pod runs|pods run} the same program"},
 	plan.ManagedByTool:         {"{who} writes the DaemonSet ({evidence}): {undone}"},
 	plan.ServerWarning:         {"the API server warns: {message}"},
 	plan.DuplicateKey:          {"{file}: document {document}, line {line}: [the key {key}][{key=}a key] stands twice in one object; the later value counts, as for kubectl apply"},

@@ -35,6 +35,10 @@ const (
 	// NewPodsFailing: some pods of the current revision fail and others run: the plan assumes that further ones run
 	// Facts: newPods, newFailing
 	NewPodsFailing daemonset.Reason = "NewPodsFailing"
+	// KeepsRestarting: `count` pods are available at the moment, but have restarted at least three times, the last time
+	// less than 30 minutes ago. They run what the template says, so new pods are likely to do the same
+	// Facts: count
+	KeepsRestarting daemonset.Reason = "KeepsRestarting"
 	// NeverUpdated: the current revision has an empty hash, and nothing else identifies its pods: the controller
 	// treats its own new pods as outdated and loops forever
 	// Facts: revision
@@ -76,7 +80,7 @@ const (
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, EvictsOldPods, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture, MissingReference, MissingPullSecret}
+var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, EvictsOldPods, NewPodsFailing, KeepsRestarting, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture, MissingReference, MissingPullSecret}
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {
@@ -174,7 +178,23 @@ func stepWarnings(step *daemonset.Step, st *daemonset.State, a *assumed) []Warni
 		}
 		out = append(out, Warning{NewPodsFailing, daemonset.Facts{"newPods": pods, "newFailing": len(a.broken)}})
 	}
+	if n := keepRestarting(st, a.causes); n > 0 {
+		out = append(out, Warning{KeepsRestarting, daemonset.Facts{"count": n}})
+	}
 	return out
+}
+
+// keepRestarting counts the available pods that keep restarting, and whose program a change leaves as it is.
+func keepRestarting(st *daemonset.State, causes *cause.Causes) (count int) {
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		c := causes.Of(n.Name)
+		if c == nil || !c.Facts.Yes("ready") {
+			continue
+		}
+		count += b2i(slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Name == c.Pod && causes.SameProgram(&p) }))
+	}
+	return count
 }
 
 func leavesOnDelete(before, after *appsv1.DaemonSet) bool {
