@@ -322,7 +322,7 @@ func (a *answer) makeRoom(on []string) {
 	for i := range a.e.Problems {
 		p := &a.e.Problems[i]
 		at := slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return !these.Has(n) })
-		f := with(p.Facts, daemonset.Facts{"resource": firstOf(p.Facts["resources"]), "short": lacking(p.Facts)})
+		f := with(p.Facts, daemonset.Facts{"resource": firstOf(p.Facts["resources"]), "short": lacking(p.Facts), "evicts": namesIn(p.Facts, "evicts")})
 		words := fill(a.now, f, roomFixes[p.Code]...)
 		if len(at) == 0 || words == "" {
 			continue
@@ -344,7 +344,7 @@ var roomFixes = map[daemonset.Reason][]string{
 	cause.InsufficientResources: {
 		"{resource=pods}delete a pod that can run elsewhere, or raise maxPods of the kubelet",
 		"{beyond=true}lower the {resource} request of the template (starts a rollout of all pods), or keep the pod off this node",
-		"{preemption=NothingLower}{topmost=}delete pods that can run elsewhere and request {short} of {resource} in all; or give the template a PriorityClass above theirs, so that the scheduler makes room (starts a rollout of all pods)",
+		"{preemption=NothingLower}{topmost=}delete pods that can run elsewhere and request {short} of {resource} in all; or give the template a PriorityClass above theirs[ (system-node-critical would evict {evicts})], so that the scheduler makes room (starts a rollout of all pods)",
 		"delete pods that can run elsewhere and request {short} of {resource} in all",
 		"lower what the template requests (starts a rollout of all pods) or what the other pods request, or delete pods that can run elsewhere",
 	},

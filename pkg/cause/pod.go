@@ -174,6 +174,15 @@ func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 	for key, value := range cs.fitFacts(&v, n) {
 		c.Facts[key] = value
 	}
+	if v.Preemption.Outcome != fit.NothingLower {
+		return
+	}
+	w.Priority = nodeCritical
+	if above, known := cs.on(&w, n, cs.besideOf(n, p.Name)); known && above.Preemption.Outcome == fit.Possible {
+		if pods, victims := VictimsOf(&above.Preemption); victims.Certain {
+			c.Facts["evicts"] = pods
+		}
+	}
 }
 
 // added adds to a pod that is not scheduled which labels its nodeSelector asks for that neither its

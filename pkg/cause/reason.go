@@ -65,7 +65,7 @@ const (
 	ProbeFailing daemonset.Reason = "ProbeFailing"
 	// InsufficientResources: the node has no room for the pod
 	// Severity: Error
-	// Facts: reason, resources, message, plugin, requested, allocatable, free, beyond, others, preemption, topmost
+	// Facts: reason, resources, message, plugin, requested, allocatable, free, beyond, others, preemption, topmost, evicts
 	InsufficientResources daemonset.Reason = "InsufficientResources"
 	// WaitingForRoom: the pod fits once the `awaited` pods of its node have ended, which are terminating: the scheduler
 	// preempted them, or somebody deleted them
@@ -74,7 +74,7 @@ const (
 	WaitingForRoom daemonset.Reason = "WaitingForRoom"
 	// HostPortConflict: one of the host ports that the pod needs is in use on its node
 	// Severity: Error
-	// Facts: reason, ports, message, plugin, holder, owner, ownerNamespace, ownerName, others, preemption
+	// Facts: reason, ports, message, plugin, holder, owner, ownerNamespace, ownerName, others, preemption, evicts
 	HostPortConflict daemonset.Reason = "HostPortConflict"
 	// DoesNotFit: a pod that the controller is to create will not fit on its node, and preemption makes no room
 	// Severity: Error
