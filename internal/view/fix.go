@@ -292,7 +292,7 @@ func (a *answer) create(f *remedy.Remedy) {
 		if a.inPlan && !slices.ContainsFunc(a.e.Problems, met) { // then the plan says it
 			continue
 		}
-		words := "create it"
+		words, command := "create it", screen.Command{}
 		if s.Kind == cause.SubjectQuota {
 			words = "create a ResourceQuota in namespace " + a.h.DaemonSet.Namespace + " whose scope selects this PriorityClass, or use another PriorityClass"
 		}
@@ -301,11 +301,29 @@ func (a *answer) create(f *remedy.Remedy) {
 			if p.Subject == s && p.Facts["kind"] != nil {
 				words = fill(a.now, with(p.Facts, daemonset.Facts{"namespace": a.h.DaemonSet.Namespace}), create...)
 			} else if absent := a.absent(p); p.Subject == s && absent != "" {
-				words = "create " + absent
+				words, command = "create "+absent, a.creation(p)
 			}
 		}
-		a.act(screen.Fix, words+fill(a.now, daemonset.Facts{"pods": len(f.Nodes)}, "; the {pods?pod then starts by itself|pods then start by themselves}"), screen.Command{})
+		if words += fill(a.now, daemonset.Facts{"pods": len(f.Nodes)}, "; the {pods?pod then starts by itself|pods then start by themselves}"); len(command) > 0 {
+			words += ":"
+		}
+		a.act(screen.Fix, words, command)
 	}
+}
+
+// creation is the command that creates what the API server says does not exist; empty where there is none, and where
+// the change that names the object is at fault.
+func (a *answer) creation(p *explain.Problem) screen.Command {
+	if p.Blame != nil && p.Blame.Who == cause.WhoChange {
+		return nil
+	}
+	switch kind, name := cause.NamedObject(p.Facts); kind {
+	case "PriorityClass":
+		return a.kubectl("kubectl create priorityclass", screen.Quote(name), "--value=<PRIORITY>")
+	case "ServiceAccount":
+		return a.kubectl("kubectl create serviceaccount", a.namespace(), screen.Quote(name))
+	}
+	return nil
 }
 
 // blames reports whether a rollback is for the fault of the revision, as far as is known.

@@ -344,6 +344,8 @@ var origins = map[cause.Who][]string{
 		"{code=NoEligibleNode}likely revision {revision}, which changed {fields}: with revision {before}, {eligible:node} would be eligible",
 		"{code=PodOSNotSupported}the template of revision {revision}, which is for {want} only",
 		"{notBuilt=true}{certainty=Certain}revision {revision}: its image {image} has no build for {platform}, the platform of {some}",
+		"{revision=0}{certainty=Certain}the live template[, which changed the {touched}][: {absent} does not exist]",
+		"{revision=0}likely the live template[, which changed the {touched}]",
 		"{certainty=Certain}{touched=}revision {revision}", "{certainty=Certain}revision {revision}, which changed the {touched}[: {absent} does not exist]",
 		"{all=true}likely revision {revision}: {new} {does}, {old} on {other}", "{touched=}likely revision {revision}", "likely revision {revision}, which changed the {touched}",
 	},
