@@ -1046,6 +1046,10 @@ func made() map[string]*snapshot.Snapshot {
 		"refused on OpenShift": grid("- N", event("", "FailedCreate", `Error creating: pods "agent-" is forbidden: unable to validate against any security context constraint: `+
 			`[provider restricted-v2: .containers[0].privileged: Invalid value: true: Privileged containers are not allowed]`, 4)),
 		"no room beside static pods": grid("np N", small("n0"), taken("n0"), pending("p0", fmt.Sprintf(unschedulable, "Insufficient cpu")), static, pod("p0", half)),
+		"an image of a cache": grid("n N", waits("p0", "ImagePullBackOff", "no such image"), pod("p0", func(p *corev1.Pod) {
+			p.Labels["cache.example.com/rewritten"] = "true"
+			p.Spec.Containers[0].Image, p.Status.ContainerStatuses[0].Image = "localhost/agent", "localhost/agent"
+		})),
 		"no room for its class": grid("np N", small("n0"), taken("n0"), pending("p0", fmt.Sprintf(unschedulable, "Insufficient cpu")), pod("p0", half)),
 		"left out": grid("N !-", selected, node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "b", Effect: corev1.TaintEffectNoSchedule})

@@ -369,7 +369,7 @@ var origins = map[cause.Who][]string{
 		"{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 	},
 	cause.WhoInjection: {
-		"the image was rewritten at admission: the template names {templateImage}",
+		"the image was rewritten at admission[, likely by whoever sets the label {addedLabel}]: the template names {templateImage}",
 		"the nodeSelector {added}, which the template does not have, was added at admission: namespace {namespace} asks for it ({annotation}: {selector})",
 		"{again=false}the nodeSelector {added}, which the template does not have, was added at admission: namespace {namespace} no longer asks for it ({annotation}), but the {on?pod keeps|pods keep} it",
 		"the nodeSelector {added}, which the template does not have, was added at admission[, likely by the default of OpenShift: namespace {namespace} has no annotation {annotation}]",

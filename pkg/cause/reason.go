@@ -33,7 +33,7 @@ const (
 	CrashLoopBackOff daemonset.Reason = "CrashLoopBackOff"
 	// ImagePullBackOff: an image cannot be pulled
 	// Severity: Error
-	// Facts: container, init, image, reason, message, kind, name, platform, templateImage
+	// Facts: container, init, image, reason, message, kind, name, platform, templateImage, addedLabel
 	ImagePullBackOff daemonset.Reason = "ImagePullBackOff"
 	// PullingImage: an image is being pulled, and nothing says that it fails
 	// Severity: Info, Warning when late

@@ -218,7 +218,21 @@ func (cs *Causes) rewritten(o *corev1.Pod, c *Cause) {
 	}
 	if is, named := of(&o.Spec), of(&t.Spec); is == c.Facts.Text("image") && named != "" && is != named {
 		c.Facts["templateImage"] = named
+		if key := addedLabel(o, t); key != "" {
+			c.Facts["addedLabel"] = key
+		}
 	}
+}
+
+// addedLabel returns the first label of a pod that names a domain and that its template does not have: whoever changed
+// the pod at admission may have set it. It is empty if there is none.
+func addedLabel(o *corev1.Pod, t *corev1.PodTemplateSpec) string {
+	for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
+		if _, of := t.Labels[key]; !of && strings.Contains(key, "/") {
+			return key
+		}
+	}
+	return ""
 }
 
 // injected are the annotations of pods that say who added a container.

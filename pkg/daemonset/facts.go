@@ -150,6 +150,7 @@ type FactKeys struct {
 	HostPath       string    `json:"hostPath"`       // the path of the node that the volume mounts
 	HostPathType   string    `json:"hostPathType"`   // the type that the template gives it, such as `Directory`
 	OSImage        string    `json:"osImage"`        // the operating system of the nodes, as their kubelets name it
+	AddedLabel     string    `json:"addedLabel"`     // a label of the pod that its template does not have
 	Evicts         []string  `json:"evicts"`         // the pods that the scheduler would evict for a pod of PriorityClass system-node-critical
 	NodeReports    string    `json:"nodeReports"`    // the condition that the nodes report, with its status, and no node where the pod works
 	MaxUnavailable string    `json:"maxUnavailable"` // of the PodDisruptionBudget, as it is written: `1`, `10%`
