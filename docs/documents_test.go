@@ -1082,6 +1082,15 @@ func made() map[string]*snapshot.Snapshot {
 				s.Pods[i].Status.ContainerStatuses[0].LastTerminationState.Terminated.StartedAt = ago(time.Minute)
 			}
 		})),
+		"no path to mount": grid("n N", ends("p0", "StartError"), pod("p0", func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message = "error mounting \"/run/bus\": no such file or directory"
+		}), edit(func(s *snapshot.Snapshot) {
+			socket := corev1.HostPathSocket
+			path := &corev1.HostPathVolumeSource{Path: "/run/bus", Type: &socket}
+			s.DaemonSet.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "bus", VolumeSource: corev1.VolumeSource{HostPath: path}}}
+			s.Nodes[0].Status.NodeInfo.OSImage = "Debian"
+		})),
+		"refused by a PodSecurityPolicy": grid("- N", event("", "FailedCreate", "Error creating: pods \"agent-\" is forbidden: PodSecurityPolicy: unable to admit pod: []", 4)),
 		"no path of the node": grid("n N", waits("p0", "ContainerCreating", ""), edit(func(s *snapshot.Snapshot) {
 			socket := corev1.HostPathSocket
 			s.DaemonSet.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "bus", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/run/bus", Type: &socket}}}}

@@ -39,6 +39,9 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseExcludeNodes: {"{problem=NextRolloutStalls}nothing now; before the next rollout have the template exclude {where} too, by its nodeSelector", "{problem=ExcludedButCounted}have the template exclude {count?this node|these nodes} too, by its nodeSelector[ ({Fix})]", "keep the pod off {count?this node|these nodes}[ ({Fix})]"},
 	explain.AdviseCompareNodes: {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
 	explain.AdviseCorrectTemplate: {
+		"{typed=false}find out whether the {count?node|nodes} should have {hostPath}: if not, mount the path that {count?it has|they have}, or keep the pod off {count?it|them}",
+		"{never=true}load the image onto {where}, or change the imagePullPolicy or the image in the template",
+		"{noImage=true}correct the image in the template, or publish {image}: the pods then start by themselves",
 		"find out whether the {count?node|nodes} should have {hostPath}: if not, keep the pod off {count?it|them}, or use a version of the program that does not need it (another type of hostPath would only hide that it is missing)",
 		"correct the template (Cause)",
 	},
@@ -62,7 +65,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host port {ports} on {where}", "ask the owner of {holder} to free host port {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
-	explain.AdviseAskOwner:     {"{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass (Fix)", `{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}see whether a pod answers for Service {service} of namespace {serviceNamespace} (Check): until one does, the API server creates no pod; if none can start, ask the owner of admission webhook {name} to exempt this namespace", "{kind=Webhook}{called=false}ask the owner of admission webhook {name} why it does not answer: until it does, the API server creates no pod", "{kind=Webhook}ask the owner of admission webhook {name}", "{kind=SCC}have a cluster administrator grant ServiceAccount {name} an SCC that allows these pods (Fix)", "{first}[; until then restart and drain {nothing}]", "{kind=Policy}ask the owner of namespace {namespace} to allow pods that violate {name}, or change the template", "read the message below: it says what the pod violates"},
+	explain.AdviseAskOwner:     {"{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass (Fix)", `{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}see whether a pod answers for Service {service} of namespace {serviceNamespace} (Check): until one does, the API server creates no pod; if none can start, ask the owner of admission webhook {name} to exempt this namespace", "{kind=Webhook}{called=false}ask the owner of admission webhook {name} why it does not answer: until it does, the API server creates no pod", "{kind=Webhook}ask the owner of admission webhook {name}", "{kind=PodSecurityPolicy}let ServiceAccount {name} use a PodSecurityPolicy that allows what the message below names, or have the pod use a ServiceAccount that may", "{kind=SCC}have a cluster administrator grant ServiceAccount {name} an SCC that allows these pods (Fix)", "{first}[; until then restart and drain {nothing}]", "{kind=Policy}ask the owner of namespace {namespace} to allow pods that violate {name}, or change the template", "read the message below: it says what the pod violates"},
 	explain.AdviseRefresh:      {"write an annotation of the DaemonSet (Fix): the controller then looks at it again, and no pod is replaced"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
@@ -117,6 +120,8 @@ func (a *answer) doNow(advice []explain.Advice) {
 				}
 			}
 			f["called"] = p.Facts["uncalled"] == nil
+			f["typed"], f["noImage"] = p.Facts["hostPathType"] != nil, p.Code == cause.ImagePullBackOff && !p.NotBuilt()
+			f["never"] = p.Code == cause.ImagePullBackOff && p.Facts["reason"] == "ErrImageNeverPull"
 			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == cause.LookLogs || look == cause.LookLastLogs
 			if p.Subject.Kind == cause.SubjectNodeCondition {
 				f["pressure"] = p.Subject.Name

@@ -238,7 +238,7 @@ var madeKeys = map[string]any{
 	"subject": "Quota", "object": "o", "touched": "image of container agent", "notChange": true, "stage": "Network", "stays": true, "older": "revision 2", "absent": "ServiceAccount ns/x", "verdict": "Degraded", // origin, doNow
 	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
 	"gain": 3, "room": 2, "without": 3, "deleted": 1, "first": "default/other", "violates": 1, "pods": 2, "details": "d", "bound": "1Gi", "asked": "2Gi", "limited": "2Gi", "amount": "27", "whose": "container agent", "unfit": "yes", "fresh": true, "level": "baseline", "version": "v1.30", // admission, room
-	"do": "apply it", "risksAll": true, "goesBack": true, "yet": true, "evicted": 1, "further": 2, "none": true, "stalls": "yes", "beyond": "already", "nothing": "nothing", "ran": true, "short": "150m", "now": true, "system": "yes", "lost": "l", "undo": true, "n": 3, // planAdvices, impacts, assumption, ending, unfits
+	"do": "apply it", "risksAll": true, "typed": true, "never": true, "noImage": true, "goesBack": true, "yet": true, "evicted": 1, "further": 2, "none": true, "stalls": "yes", "beyond": "already", "nothing": "nothing", "ran": true, "short": "150m", "now": true, "system": "yes", "lost": "l", "undo": true, "n": 3, // planAdvices, impacts, assumption, ending, unfits
 	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", "writes": true, "stuck": true, "goes": 1, "stayOn": "n1", // costs, planAdvices, meaning, endings
 	"next": "n", "unread": "u", "ending": 2, // summary
 	"among": "default/a, default/b", "number": 1, "budgets": "PodDisruptionBudget default/b", // victimFacts

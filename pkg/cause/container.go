@@ -60,6 +60,10 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 		c.Code, f["reason"] = ContainerConfig, w.Reason
 		setMessage(f, w.Message)
 		return c
+	case last != nil && !s.Ready && slices.Contains(neverStarted, last.Reason) && s.State.Running == nil:
+		c.Code, f["reason"] = ContainerConfig, last.Reason
+		setMessage(f, last.Message)
+		return c
 	case w != nil && w.Reason == "CrashLoopBackOff", last != nil && !s.Ready && (last.ExitCode != 0 || s.State.Terminated != nil):
 		c = crash(c, s, last)
 		cs.memory(o, c)
@@ -72,6 +76,9 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 	}
 	return nil
 }
+
+// neverStarted are the reasons of a container that its runtime could not start: of containerd, and of Docker.
+var neverStarted = []string{"StartError", "ContainerCannotRun"}
 
 // imagePulls are the kubelet's reasons of a container whose image it does not get.
 var imagePulls = []string{

@@ -195,6 +195,10 @@ func (j *judgement) verdict(stage Stage) *Blame {
 		return j.ofVolumes()
 	case StageImage:
 		return j.ofImage()
+	case StageStarted:
+		if j.p.Facts.Yes("noHostPath") {
+			return j.ofVolumes()
+		}
 	}
 	if j.p.Code == daemonset.NotReady && j.p.Facts["conditions"] != nil {
 		if j.adds() {
@@ -451,8 +455,19 @@ func (j *judgement) ofImage() *Blame {
 		return &Blame{Who: WhoChange, Certainty: Likely}
 	case j.rolling && !j.known:
 		return j.suspicion()
+	case j.p.Facts["reason"] == "ErrImageNeverPull", noSuchImage(j.p.Facts.Text("message")):
+		return &Blame{Who: WhoTemplate, Certainty: Likely}
 	}
 	return &Blame{Who: WhoUnknown, Certainty: Unsure}
+}
+
+// noSuchImage reports whether a registry says that it does not have an image, by the message. That access is denied
+// says nothing: registries say it of an image that does not exist, too.
+func noSuchImage(message string) bool {
+	words := strings.ToLower(message)
+	missing := func(w string) bool { return strings.Contains(words, w) }
+	return slices.ContainsFunc([]string{"manifest unknown", "name unknown", "manifest for ", ": not found"}, missing) &&
+		strings.Contains(words, "not found") && !missing("denied") && !missing("unauthorized")
 }
 
 // ofPlatform blames who named an image that is not built for the nodes, by the message. A file that

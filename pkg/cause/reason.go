@@ -47,9 +47,10 @@ const (
 	// Severity: Info, Warning when late, Error when expected to stay
 	// Facts: container, init, reason, message, noRoutes, networkReason, late, patience, slowestStart, starts
 	FailedCreatePodSandBox daemonset.Reason = "FailedCreatePodSandBox"
-	// ContainerConfig: the kubelet cannot create or start the container: a missing key, a wrong command
+	// ContainerConfig: the kubelet cannot create or start the container: a missing key, a wrong command, a path that the
+	// node does not have
 	// Severity: Error
-	// Facts: container, init, reason, message, kind, name, key, field, variable, platform
+	// Facts: container, init, reason, message, kind, name, key, field, variable, platform, noHostPath, hostPath, hostPathType, osImage
 	ContainerConfig daemonset.Reason = "ContainerConfig"
 	// ContainerCreating: a container has not started, is expected to stay so, and nothing says why
 	// Severity: Error

@@ -153,24 +153,48 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 // have it as the template says, and the system of the node.
 func (cs *Causes) mounted(p *daemonset.Pod, c *Cause) {
 	message := c.Facts.Text("message")
-	if c.Code != FailedMount || !strings.Contains(message, "hostPath type check failed") {
+	checked := c.Code == FailedMount && strings.Contains(message, "hostPath type check failed")
+	if checked {
+		c.Facts["noHostPath"] = true
+	}
+	if p.Object == nil || !checked && c.Code != ContainerConfig {
 		return
 	}
-	c.Facts["noHostPath"] = true
-	volume := forVolume.FindStringSubmatch(message)
 	t := cs.madeFrom(p)
-	if volume == nil || t == nil {
+	if t == nil {
 		return
 	}
-	i := slices.IndexFunc(t.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == volume[1] && v.HostPath != nil })
-	if i < 0 || t.Spec.Volumes[i].HostPath.Type == nil {
+	volume := forVolume.FindStringSubmatch(message)
+	i := slices.IndexFunc(t.Spec.Volumes, func(v corev1.Volume) bool {
+		switch {
+		case v.HostPath == nil || checked && v.HostPath.Type == nil:
+			return false
+		case checked:
+			return volume != nil && v.Name == volume[1]
+		}
+		return cannotMake(message, v.HostPath.Path)
+	})
+	if i < 0 {
 		return
 	}
 	path := t.Spec.Volumes[i].HostPath
-	c.Facts["hostPath"], c.Facts["hostPathType"] = path.Path, string(*path.Type)
+	c.Facts["noHostPath"], c.Facts["hostPath"] = true, path.Path
+	if path.Type != nil && *path.Type != corev1.HostPathUnset {
+		c.Facts["hostPathType"] = string(*path.Type)
+	}
 	if n := cs.st.Node(p.Object.Spec.NodeName); n != nil && n.Object != nil && n.Object.Status.NodeInfo.OSImage != "" {
 		c.Facts["osImage"] = n.Object.Status.NodeInfo.OSImage
 	}
+}
+
+// cannotMake reports whether a container runtime says that it cannot make or mount a path.
+func cannotMake(message, path string) bool {
+	i := strings.Index(message, path)
+	if i < 0 || path == "/" || !strings.Contains(message, "mkdir ") && !strings.Contains(message, "mount") {
+		return false
+	}
+	after := message[i+len(path):]
+	return after == "" || strings.ContainsAny(after[:1], `:'" ,`)
 }
 
 // unauthorized adds to the facts of an image that cannot be pulled which Secret the kubelet could not

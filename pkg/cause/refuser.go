@@ -21,6 +21,9 @@ func RefusedBy(message string) (by SubjectKind, name string) {
 	if strings.Contains(message, noneOfSCC) {
 		return SubjectSCC, ""
 	}
+	if strings.Contains(message, "PodSecurityPolicy: ") {
+		return SubjectPodSecurityPolicy, ""
+	}
 	for _, sign := range []struct {
 		before string
 		by     SubjectKind

@@ -25,26 +25,27 @@ type Subject struct {
 type SubjectKind string
 
 const (
-	SubjectNodeCondition SubjectKind = "NodeCondition" // a condition of the node, such as DiskPressure, or Ready
-	SubjectNodeResource  SubjectKind = "NodeResource"  // a resource of the node, such as cpu, or the number of pods
-	SubjectHostPort      SubjectKind = "HostPort"      // a port of the node
-	SubjectNodeOS        SubjectKind = "NodeOS"        // the operating system of the node
-	SubjectImage         SubjectKind = "Image"         // the image of a container
-	SubjectContainer     SubjectKind = "Container"     // a container of the template
-	SubjectInjected      SubjectKind = "Injected"      // a container that the template does not have
-	SubjectVolume        SubjectKind = "Volume"        // a volume of the pod
-	SubjectReference     SubjectKind = "Reference"     // an object that the template refers to
-	SubjectNetwork       SubjectKind = "Network"       // the network or the sandbox of the pod
-	SubjectGate          SubjectKind = "Gate"          // a readiness gate
-	SubjectQuota         SubjectKind = "Quota"         // a ResourceQuota
-	SubjectPolicy        SubjectKind = "Policy"        // the Pod Security level of the namespace
-	SubjectWebhook       SubjectKind = "Webhook"       // an admission webhook
-	SubjectSCC           SubjectKind = "SCC"           // the SecurityContextConstraints of OpenShift that a ServiceAccount may use
-	SubjectAPIServer     SubjectKind = "APIServer"     // the API server; its message says more
-	SubjectController    SubjectKind = "Controller"    // kube-controller-manager
-	SubjectStrategy      SubjectKind = "Strategy"      // `spec.updateStrategy`
-	SubjectPlacement     SubjectKind = "Placement"     // the rules that make nodes eligible
-	SubjectUnspecified   SubjectKind = "Unspecified"   // the input does not show it
+	SubjectNodeCondition     SubjectKind = "NodeCondition"     // a condition of the node, such as DiskPressure, or Ready
+	SubjectNodeResource      SubjectKind = "NodeResource"      // a resource of the node, such as cpu, or the number of pods
+	SubjectHostPort          SubjectKind = "HostPort"          // a port of the node
+	SubjectNodeOS            SubjectKind = "NodeOS"            // the operating system of the node
+	SubjectImage             SubjectKind = "Image"             // the image of a container
+	SubjectContainer         SubjectKind = "Container"         // a container of the template
+	SubjectInjected          SubjectKind = "Injected"          // a container that the template does not have
+	SubjectVolume            SubjectKind = "Volume"            // a volume of the pod
+	SubjectReference         SubjectKind = "Reference"         // an object that the template refers to
+	SubjectNetwork           SubjectKind = "Network"           // the network or the sandbox of the pod
+	SubjectGate              SubjectKind = "Gate"              // a readiness gate
+	SubjectQuota             SubjectKind = "Quota"             // a ResourceQuota
+	SubjectPolicy            SubjectKind = "Policy"            // the Pod Security level of the namespace
+	SubjectWebhook           SubjectKind = "Webhook"           // an admission webhook
+	SubjectSCC               SubjectKind = "SCC"               // the SecurityContextConstraints of OpenShift that a ServiceAccount may use
+	SubjectPodSecurityPolicy SubjectKind = "PodSecurityPolicy" // the PodSecurityPolicies that a ServiceAccount may use, which v1.25 removed
+	SubjectAPIServer         SubjectKind = "APIServer"         // the API server; its message says more
+	SubjectController        SubjectKind = "Controller"        // kube-controller-manager
+	SubjectStrategy          SubjectKind = "Strategy"          // `spec.updateStrategy`
+	SubjectPlacement         SubjectKind = "Placement"         // the rules that make nodes eligible
+	SubjectUnspecified       SubjectKind = "Unspecified"       // the input does not show it
 )
 
 // SubjectOf returns what the pods of a problem fail on.
@@ -70,7 +71,7 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 	case p.Code == FailedCreate:
 		s.Kind, s.Name = RejectedBy(f)
 		s.Node = ""
-		if s.Kind == SubjectSCC {
+		if s.Kind == SubjectSCC || s.Kind == SubjectPodSecurityPolicy {
 			s.Namespace, s.Name = namespace, cmp.Or(cs.st.DaemonSet.Spec.Template.Spec.ServiceAccountName, "default")
 		}
 	case p.Code == ImagePullBackOff, p.Code == PullingImage:

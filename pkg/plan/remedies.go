@@ -411,7 +411,7 @@ func (g *weighing) acts() {
 		return p.Subject.Kind == cause.SubjectNodeResource && p.Subject.Name != "pods" && (p.Facts.Yes("beyond") || who(cause.WhoChange)(p) || who(cause.WhoOtherWorkload)(p) && leavesSome(p))
 	})
 	act(remedy.AskOwner, "", 0, func(p *cause.Problem) bool {
-		return who(cause.WhoInjection)(p) || slices.Contains([]cause.SubjectKind{cause.SubjectWebhook, cause.SubjectPolicy, cause.SubjectSCC}, p.Subject.Kind)
+		return who(cause.WhoInjection)(p) || slices.Contains([]cause.SubjectKind{cause.SubjectWebhook, cause.SubjectPolicy, cause.SubjectSCC, cause.SubjectPodSecurityPolicy}, p.Subject.Kind)
 	})
 	act(remedy.CorrectTemplate, "", 0, func(p *cause.Problem) bool {
 		return who(cause.WhoTemplate)(p) && p.Blame.Revision == 0 || noQuota(p) || who(cause.WhoChange)(p) && p.Blame.Certainty == cause.Certain
