@@ -64,7 +64,7 @@ var advices = map[explain.AdviceCode][]string{
 	},
 	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
-	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host port {ports} on {where}", "ask the owner of {holder} to free host port {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
+	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host {ports?port|ports} {ports} on {where}", "ask the owner of {holder} to free host {ports?port|ports} {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
 	explain.AdviseAskOwner:     {"{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass (Fix)", `{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}see whether a pod answers for Service {service} of namespace {serviceNamespace} (Check): until one does, the API server creates no pod; if none can start, ask the owner of admission webhook {name} to exempt this namespace", "{kind=Webhook}{called=false}ask the owner of admission webhook {name} why it does not answer: until it does, the API server creates no pod", "{kind=Webhook}ask the owner of admission webhook {name}", "{kind=PodSecurityPolicy}let ServiceAccount {name} use a PodSecurityPolicy that allows what the message below names, or have the pod use a ServiceAccount that may", "{kind=SCC}have a cluster administrator grant ServiceAccount {name} an SCC that allows these pods (Fix)", "{first}[; until then restart and drain {nothing}]", "{kind=Policy}ask the owner of namespace {namespace} to allow pods that violate {name}, or change the template", "read the message below: it says what the pod violates"},
 	explain.AdviseRefresh:      {"write an annotation of the DaemonSet (Fix): the controller then looks at it again, and no pod is replaced"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
@@ -104,7 +104,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 			f["strandedBy"] = fact(p.Facts, "strandedBy")
 			f["holder"], f["ports"] = fact(p.Facts, "holder"), p.Facts["ports"]
 			if owner, ports := fact(p.Facts, "owner"), fact(p.Facts, "ports"); owner != "" && ports != "" && len(d.Nodes) == len(p.Nodes) {
-				f["owner"], f["ports"] = owner, ports
+				f["owner"] = owner
 			}
 			for i := range a.e.Problems {
 				if s := a.e.Problems[i].Subject; s.Kind == cause.SubjectInjected {

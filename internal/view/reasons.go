@@ -202,7 +202,7 @@ var meanings = map[daemonset.Reason][]string{
 	cause.PendingUnschedulable:  {"{missing}", "the pod has the nodeSelector {added}, which {on?the node does|the nodes do} not match", noVolume[0], noVolume[1], "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
 	cause.DoesNotFit:            doesNotFit,
 	cause.InsufficientResources: {"{requested=}", doesNotFit[0], doesNotFit[1], doesNotFit[2], doesNotFit[3]},
-	cause.HostPortConflict:      {"{plugin=NodePorts}host port {ports} is used by pod {owner}", "{plugin=NodePorts}host port {ports} is used by the pods of {holder}", "{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
+	cause.HostPortConflict:      {"{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by pod {owner}", "{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by the pods of {holder}", "{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
 	cause.VirtualNode:           {"the node has the label {key}={want}: no machine behind it runs pods of DaemonSets, though the controller makes it eligible"},
 	cause.PodOSNotSupported:     {"the template is for {want}, and {on?the node runs|the nodes run} {platform}: the kubelet rejects every pod"},
 	cause.ExcludedButCounted: {
@@ -290,7 +290,7 @@ var doesNotFit = []string{
 	"{beyond=true}the pod requests {resource} {requested}; {on?the node has|each node has} {allocatable} allocatable",
 	"{beyond=true}the pod requests {resource} {requested}, more than {on?the node has|any of these nodes has} in all",
 	"{plugin=NodeResourcesFit}the pod requests {resource} {requested}[; {free} of {allocatable} {on?is|are} free]" + nobodyLower,
-	"{plugin=NodePorts}host port {ports} is used by pod {owner}", "{plugin=NodePorts}host port {ports} is used by the pods of {holder}", "{plugin=NodePorts}host port {ports} is used by another pod",
+	"{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by pod {owner}", "{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by the pods of {holder}", "{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by another pod",
 	noVolume[0], noVolume[1],
 	"the scheduler rejects it ({plugin})",
 }
@@ -442,7 +442,7 @@ var origins = map[cause.Who][]string{
 		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout started earlier, {rollout@} ago",
 		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
 	},
-	cause.WhoOtherWorkload: {"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses the host port", "{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: the pods of {holder} use the host port", "{code=HostPortConflict}another pod on {some} uses the host port that this one needs", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
+	cause.WhoOtherWorkload: {"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses the host {ports?port|ports}", "{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: the pods of {holder} use the host {ports?port|ports}", "{code=HostPortConflict}another pod on {some} uses the host port that this one needs", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
 	cause.WhoController: {
 		"{code=ExcludedButCounted}kube-controller-manager of OpenShift 4.11 to 4.19: where it counts nodes for a rolling update, it does not ask for the node selector of the namespace",
 		"{missed=true}kube-controller-manager runs (it renewed its Lease {renewed@} ago), but this version may not notice that a taint came or went (kubernetes#132459): any change of the DaemonSet, such as an annotation, refreshes the status",

@@ -301,9 +301,15 @@ func (cs *Causes) fitFacts(v *fit.Verdict, n *daemonset.Node) daemonset.Facts {
 	}
 	if len(v.Ports) > 0 {
 		p := v.Ports[0]
-		f["ports"], f["owner"] = []string{portString(p.Port)}, p.Holders[0].Namespace+"/"+p.Holders[0].Name
-		f["ownerNamespace"], f["ownerName"] = p.Holders[0].Namespace, p.Holders[0].Name
-		f["holder"] = p.Holders[0].Namespace + "/" + withoutSuffix(p.Holders[0].Name)
+		holder, ports := p.Holders[0], []string{}
+		for _, other := range v.Ports {
+			if h := other.Holders[0]; h.Namespace == holder.Namespace && h.Name == holder.Name {
+				ports = append(ports, portString(other.Port))
+			}
+		}
+		f["ports"], f["owner"] = ports, holder.Namespace+"/"+holder.Name
+		f["ownerNamespace"], f["ownerName"] = holder.Namespace, holder.Name
+		f["holder"] = holder.Namespace + "/" + withoutSuffix(holder.Name)
 	}
 	return f
 }

@@ -300,6 +300,7 @@ func (cs *Causes) podOf(t *corev1.PodTemplateSpec) *corev1.Pod {
 // new one, and else other pods.
 func (j *judgement) ofScheduling() *Blame {
 	fits, known := j.fitsBefore()
+	j.onlyRequests()
 	switch {
 	case j.adds() && known && fits, j.adds() && j.p.Facts.Yes("beyond"):
 		return &Blame{Who: WhoChange, Certainty: Certain}
@@ -379,6 +380,16 @@ func (j *judgement) ofEviction() *Blame {
 		return &Blame{Who: WhoTemplate, Certainty: Likely}
 	}
 	return j.byCounting()
+}
+
+// onlyRequests leaves of the touched fields the requests, if there are any: they decide about room.
+func (j *judgement) onlyRequests() {
+	of := slices.DeleteFunc(slices.Clone(j.touched), func(p template.Path) bool {
+		return !slices.ContainsFunc(p, func(s template.Step) bool { return s.Name == "requests" })
+	})
+	if len(of) > 0 && j.p.Subject.Kind == SubjectNodeResource {
+		j.touched = of
+	}
 }
 
 // only leaves of the touched fields those of one member of a list, if there are any.
