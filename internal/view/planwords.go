@@ -247,6 +247,9 @@ func assumption(a daemonset.Assumption, all []daemonset.Assumption, known daemon
 // aPull says that what was measured may have had no pull, of which a new image needs one.
 const aPull = "[; pulling {PullAddsNothing:new image} may add to that]"
 
+// ofFuture says which pods were not measured.
+const ofFuture = "[; it leaves out {FutureStartsLeftOut:pod|pods} whose Ready time lies in the future]"
+
 // assumptions are the words of what an answer rests on, what decides it first. Beside
 // the value and the source of its own, a sentence can use the value of each other
 // assumption by its code.
@@ -286,9 +289,9 @@ var assumptions = []struct {
 	{plan.AssumeNewPods, []string{"{unfit=yes}every new pod that fits becomes available", "{stalls=yes}every other new pod becomes available", "every new pod becomes available"}},
 	{plan.AssumeStart, []string{
 		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
-		"{value=0s}a new pod is Ready within a second of its creation (measured)" + aPull,
-		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation, as 80% of the measured pods were" + aPull,
-		"a new pod is Ready {value@} after its creation (measured)" + aPull,
+		"{value=0s}a new pod is Ready within a second of its creation (measured)" + ofFuture + aPull,
+		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation, as 80% of the measured pods were" + ofFuture + aPull,
+		"a new pod is Ready {value@} after its creation (measured)" + ofFuture + aPull,
 	}},
 	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)[; the controller may notice it up to {CountedLate@} late]"}},
 	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}[, also on {answering}: its kubelet runs]", "{source=Rollout}{value=0s}a deleted pod is gone immediately, as so far in this rollout", "{source=LastRollout}{value=0s}a deleted pod is gone immediately, as in the last rollout",

@@ -18,6 +18,7 @@ type Starts struct {
 	Updated bool // all of them are of the current revision
 
 	Fresh, Old []float64 // those of the current revision, and of others, however many there are
+	Future     int       // pods that are left out: Ready after the time of the Snapshot
 }
 
 // fewestStarts is how many pods it takes to tell how long one needs to start.
@@ -27,17 +28,20 @@ const fewestStarts = 3
 // where there are three of them, else those of any, and none where there are
 // fewer than three.
 //
-// A pod counts that never restarted and is ready.
+// A pod counts that never restarted and is ready. One that is Ready in the future was
+// not measured: the clock of its node is ahead, by an unknown time.
 func StartsOf(st *daemonset.State) Starts {
 	var s Starts
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			p := &st.Nodes[i].Pods[j]
 			switch took, ok := startTime(p); {
+			case ok && p.Object.CreationTimestamp.Add(took).After(st.At):
+				s.Future++
 			case ok && p.Updated:
-				s.Fresh = append(s.Fresh, took)
+				s.Fresh = append(s.Fresh, took.Seconds())
 			case ok:
-				s.Old = append(s.Old, took)
+				s.Old = append(s.Old, took.Seconds())
 			}
 		}
 	}
@@ -52,7 +56,7 @@ func StartsOf(st *daemonset.State) Starts {
 	return s
 }
 
-func startTime(p *daemonset.Pod) (seconds float64, ok bool) {
+func startTime(p *daemonset.Pod) (took time.Duration, ok bool) {
 	if !p.Ready || p.Terminating || p.Object.CreationTimestamp.IsZero() {
 		return 0, false
 	}
@@ -66,8 +70,8 @@ func startTime(p *daemonset.Pod) (seconds float64, ok bool) {
 	if c == nil {
 		return 0, false
 	}
-	took := c.LastTransitionTime.Sub(p.Object.CreationTimestamp.Time)
-	return took.Seconds(), took >= 0
+	took = c.LastTransitionTime.Sub(p.Object.CreationTimestamp.Time)
+	return took, took >= 0
 }
 
 // Quantile returns the shortest of the starts that at least this part of them

@@ -14,7 +14,7 @@ import (
 )
 
 // took has pods of a grid, p1 and so on, be ready so long after they were
-// created an hour ago.
+// created two days ago.
 func took(starts string) []dstest.Option {
 	var out []dstest.Option
 	for i, text := range strings.Fields(starts) {
@@ -23,8 +23,8 @@ func took(starts string) []dstest.Option {
 			panic(err)
 		}
 		out = append(out, dstest.Pod(fmt.Sprintf("p%d", i+1), func(p *corev1.Pod) {
-			p.CreationTimestamp = metav1.NewTime(at(time.Hour))
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at(time.Hour - d))}}
+			p.CreationTimestamp = metav1.NewTime(at(48 * time.Hour))
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at(48*time.Hour - d))}}
 		}))
 	}
 	return out
@@ -60,6 +60,7 @@ func TestLate(t *testing.T) {
 		{121 * time.Second, "n N N O", "1s 1s 100s", false, "Starting Warning late 3 within 100", "not for longer"},
 		{59 * time.Second, "n N N N O", "1s 1s 1s 120s", true, "ProbeFailing Warning late 3 within 1", "where there are enough, the old ones tell nothing"},
 		{90 * time.Second, "n N N N", "1s 1s 40h", true, "ProbeFailing Info", "of three that started one took for hours, perhaps"},
+		{90 * time.Second, "n N N N N", "1s 1s 1s 49h", true, "ProbeFailing Error 3 within 1", "one that is Ready in the future was not measured"},
 		{59 * time.Second, "n" + strings.Repeat(" N", 10), "1s 1s 1s 1s 1s 1s 1s 1s 1s 40m", true, "ProbeFailing Warning late 9 within 1", "of ten it lost readiness for a while"},
 		{90 * time.Second, "n N N", "1s 1s", false, "Starting Info", "two others tell too little"},
 		{59 * time.Second, "n N N", "1s 1s", true, "ProbeFailing Info", "then the kubelet's events count"},

@@ -30,6 +30,10 @@ const (
 	// Value: a duration
 	// Source: as `Start`
 	AssumeStartFast daemonset.AssumptionCode = "StartFast"
+	// AssumeFuture: the starts of this many pods are left out, because they are Ready in the future: the clocks of their nodes are ahead
+	// Value: how many
+	// Source: `Pods`
+	AssumeFuture daemonset.AssumptionCode = "FutureStartsLeftOut"
 	// AssumePull: pulling this many images of the template, which no Ready pod runs, adds nothing to `Start`: the
 	// measured pods pulled their images too, or nodes have the new ones already. Neither is known
 	// Value: how many
@@ -152,7 +156,7 @@ const (
 // Assumptions lists every AssumptionCode that this package adds to
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
-	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumePull, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
+	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeFuture, AssumePull, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
 	AssumeNewPods, AssumeLatePods, AssumeNodesReady, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeOtherPods, AssumeNotModelled, AssumeFits, AssumeHooks, AssumeUnchecked, AssumeAsUser, AssumeNotTried, AssumeHostPorts, AssumeRefused, AssumeCollected,
 }
 
@@ -169,13 +173,13 @@ func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 		return true // of the manifest or of the state, not of a course
 	case len(p.Waves) == 0 && !stalls && (inner == nil || inner.Outcome.Code == NotRolling):
 		return false
-	case none && slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate, AssumeFits, AssumeNotModelled, AssumeOtherPods, AssumeHooks, AssumeUnchecked}, code):
+	case none && slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeFuture, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate, AssumeFits, AssumeNotModelled, AssumeOtherPods, AssumeHooks, AssumeUnchecked}, code):
 		return false
 	case code == AssumePull: // where it does not come to an end, it does not matter how long that takes
 		return !stalls && p.RestsOn(AssumeStart)
 	case code == AssumeTermination && p.Subject == SubjectNew && len(p.Lost) == 0:
 		return false
-	case slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate}, code):
+	case slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeFuture, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate}, code):
 		return moves(func(w Wave) int { return w.Creates })
 	case code == AssumeTermination:
 		return moves(func(w Wave) int { return w.Deletes })
@@ -217,6 +221,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 		add(len(m.starts) > 1, AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
 		add(m.unpulled > 0, AssumePull, strconv.Itoa(m.unpulled), m.startSource)
 	}
+	add(m.future > 0, AssumeFuture, strconv.Itoa(m.future), sourcePods)
 	add(true, AssumeTermination, seconds(math.Round(mean(m.ends))), m.endSource)
 	add(m.minReady > 0, AssumeMinReadySeconds, strconv.Itoa(int(m.minReady)), sourceSpec)
 	add(true, AssumeRequestRate, strconv.FormatFloat(m.rate, 'f', -1, 64), from[o.RequestRate > 0])

@@ -27,6 +27,7 @@ type measured struct {
 	starts      []float64 // from creation to Ready as measured, shortest first; none where nothing tells
 	start, end  times     // what is expected of pods that are to start and to end
 	startSource string
+	future      int       // starts that are left out: the pod is Ready in the future
 	unpulled    int       // how many images of the template no Ready pod runs
 	ends        []float64 // from deletion until a pod is gone, shortest first; never empty
 	endSource   string    // where ends is from: GracePeriod is only an upper bound
@@ -83,7 +84,8 @@ func measure(st *daemonset.State, o Options) *measured {
 		m.start, m.startSource = said(m.starts), sourceFlag
 		return m
 	}
-	if seen := cause.StartsOf(st); len(seen.Seconds) > 0 {
+	seen := cause.StartsOf(st)
+	if m.future = seen.Future; len(seen.Seconds) > 0 {
 		m.starts, m.startSource = levelled(slices.Clone(seen.Seconds)), sourcePods
 		if seen.Updated {
 			m.startSource = sourceUpdated
@@ -217,6 +219,7 @@ const nominal = 30
 type pace struct {
 	starts   inTurn // how long pods take to become ready
 	ends     inTurn // how long they take to be gone
+	byGrace  bool   // only the grace period bounds that
 	minReady float64
 	rate     float64
 	burst    int
@@ -237,7 +240,7 @@ func (p *pace) endOf(age float64) float64 { return p.ends.beyond(age) }
 
 func (w *way) pace(starts, ends times) *pace {
 	m := w.m
-	return &pace{starts: inTurn{times: starts}, ends: inTurn{times: ends}, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil, room: w.a.room, silent: w.a.silent, collects: collected / 2}
+	return &pace{starts: inTurn{times: starts}, ends: inTurn{times: ends}, byGrace: m.endSource == sourceGracePeriod, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil, room: w.a.room, silent: w.a.silent, collects: collected / 2}
 }
 
 // typical has every pod take the median time, and what then happens at about
