@@ -98,7 +98,9 @@ func (cs *Causes) refusals() (refusal, lifted *Cause) {
 // computed, as that of a webhook, and if what it looks at could not be read.
 func (cs *Causes) Lifted() *Cause { return cs.lifted }
 
-// admits reports whether the API server would admit now what it refused with a message.
+// admits reports whether the API server would admit now what it refused with a message. A message that
+// names another object than the template is about an earlier template, if there was one: else something
+// else, as a webhook, names that object.
 func (cs *Causes) admits(message string) bool {
 	spec := &cs.st.DaemonSet.Spec.Template.Spec
 	if classes := scopeClasses(message); len(classes) > 0 {
@@ -110,7 +112,7 @@ func (cs *Causes) admits(message string) bool {
 		{`runtimeclasses.node.k8s.io "`, `"`, deref(spec.RuntimeClassName)},
 	} {
 		if _, rest, ok := strings.Cut(message, named.before); ok {
-			if name, _, _ := strings.Cut(rest, named.after); name != named.is {
+			if name, _, _ := strings.Cut(rest, named.after); name != named.is && cs.st.DaemonSet.Generation != 1 {
 				return true
 			}
 		}

@@ -29,6 +29,7 @@ func TestRejected(t *testing.T) {
 		level, event string
 		quota        string // how many pods it still lets pass; empty for none
 		lacks        snapshot.What
+		first        bool // the template never changed
 		nothing      bool // what decides was not read
 	}
 	for _, tt := range []struct {
@@ -48,12 +49,16 @@ func TestRejected(t *testing.T) {
 		{world{event: byHook}, daemonset.Facts{}, false, "a webhook is not run"},
 		{world{level: "baseline", event: byQuota}, daemonset.Facts{}, false, "the words of the server stand, though another rule would refuse as well"},
 		{world{event: byAccount("default-v2")}, nil, true, "the template names another ServiceAccount, whose name begins likewise"},
+		{world{event: byAccount("default-v2"), nothing: true, first: true}, daemonset.Facts{}, false, "it is of the only template that there was: something else names the ServiceAccount"},
 		{world{event: byAccount("default"), nothing: true}, daemonset.Facts{}, false, "it names this one"},
 		{world{event: byQuota, nothing: true}, daemonset.Facts{}, false, "nothing was read"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State("- N", dstest.Edit(func(s *snapshot.Snapshot) {
 				s.DaemonSet.Spec.Template.Spec.HostNetwork = true
+				if tt.first {
+					s.DaemonSet.Generation = 1
+				}
 				if tt.event != "" {
 					s.Events = []corev1.Event{{
 						Reason: "FailedCreate", Message: "Error creating: " + tt.event, LastTimestamp: metav1.NewTime(dstest.Now),
