@@ -43,7 +43,10 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 	case p.Terminating && f.hangs:
 		return 0, 0, false
 	case p.Terminating:
-		age := deletedFor(p, st.At)
+		age, left := deletedFor(p, st.At), since(p.Object.DeletionTimestamp.Time)
+		if t.byGrace && left > 0 && age > obeys*(age+left) {
+			return max(soon, left), podGone, true
+		}
 		return max(soon, t.endOf(age)-age), podGone, true
 	case p.Available.OK || isTerminal(p.Object) || f.hangs || f.pods[p.Name] != nil:
 		return 0, 0, false
@@ -58,6 +61,10 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 	}
 	return max(soon, created+t.startOf(-created)), podReady, true
 }
+
+// obeys is the part of its grace period within which a pod that obeys SIGTERM is taken to end. Of those that have not,
+// most use all of it.
+const obeys = 0.25
 
 // assumed is what is assumed of all nodes.
 type assumed struct {
