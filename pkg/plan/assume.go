@@ -188,7 +188,8 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 				a.broken[n.Name] = f.pods[p.Name]
 			}
 		}
-		a.stay += b2i(f.down && !f.tooSmall() && !n.StillRolled || f.hangs || a.broken[n.Name] != nil)
+		matters := n.ShouldRun.OK || len(n.Pods) > 0
+		a.stay += b2i(matters && (f.down && !f.tooSmall() && !n.StillRolled || f.hangs || a.broken[n.Name] != nil))
 		a.ready += b2i(c != nil && c.Code == cause.NodeNotReady && !f.stays())
 		if c != nil && c.Facts.Yes("late") && !f.stays() && a.alike(n, c.Pod) {
 			a.late = append(a.late, Holder{Node: n.Name, Pod: c.Pod, Cause: c})
