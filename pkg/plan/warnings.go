@@ -21,7 +21,8 @@ const (
 	// never scheduled
 	// Facts: ports
 	SurgeHostPort daemonset.Reason = "SurgeHostPort"
-	// StartsRollout: the strategy becomes RollingUpdate while there are old pods, which starts a rollout
+	// StartsRollout: the strategy becomes RollingUpdate while there are old pods, which starts a rollout; not where the
+	// template changes too, which starts one anyway
 	// Facts: pods
 	StartsRollout daemonset.Reason = "StartsRollout"
 	// OutsideBudget: the next step deletes more pods than the limit allows because they are not available, for example
@@ -87,7 +88,11 @@ func (p *Plan) warn(before, after *daemonset.State) {
 	if none := cause.NoneEligible(after, Nodes(p.Lost)); none != nil && p.Outcome.Code != RemovesAllPods {
 		p.Warnings = append(p.Warnings, Warning{none.Code, none.Facts})
 	}
-	p.Warnings = append(p.Warnings, slices.Concat(evictions(before, after), warnings(before, after), otherPlatforms(after))...)
+	more := slices.Concat(evictions(before, after), warnings(before, after), otherPlatforms(after))
+	if p.Change != nil && p.Change.TemplateChanged {
+		more = slices.DeleteFunc(more, func(w Warning) bool { return w.Code == StartsRollout })
+	}
+	p.Warnings = append(p.Warnings, more...)
 }
 
 // evictions returns how many pods each taint evicts that the new template tolerates, and the one before does
