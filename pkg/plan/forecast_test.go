@@ -407,7 +407,7 @@ func TestAtATime(t *testing.T) {
 		{"O*3", []dstest.Option{dstest.MaxUnavailable("5")}, "3 at a time, 0 at once; 1: 1, 5%: 1, 10%: 1, 25%: 1, 33%: 1, 5: 3", "no more go than there are"},
 		{"O*6 Ot Ot", []dstest.Option{dstest.MaxUnavailable("5"), down("n6"), down("n7")}, "3 at a time, 0 at once; 1: 0, 5%: 0, 10%: 0, 25%: 0, 33%: 1, 5: 3", "two nodes are lost, and their pods go already"},
 		{"O*6 o o", []dstest.Option{dstest.MaxUnavailable("5"), down("n6"), down("n7")}, "3 at a time, 2 at once; 1: 0, 5%: 0, 10%: 0, 25%: 0, 33%: 1, 5: 3", "they are lost, and their pods go first"},
-		{"O*6 o o", []dstest.Option{dstest.MaxUnavailable("1")}, "2 at a time, 0 at once; 1: 2, 5%: 2, 10%: 2, 25%: 2, 33%: 3", "what is not available goes whatever the limit says, and a new pod comes"},
+		{"O*6 o o", []dstest.Option{dstest.MaxUnavailable("1")}, "1 at a time, 2 at once; 1: 1, 5%: 1, 10%: 1, 25%: 2, 33%: 3", "what is not available goes whatever the limit says, and a new pod comes"},
 		{"O*6", []dstest.Option{dstest.MaxUnavailable("0"), dstest.MaxSurge("2")}, "2 at a time, 0 at once; 1: 1, 5%: 1, 10%: 1, 25%: 2, 33%: 2, 2: 2", "a surge"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

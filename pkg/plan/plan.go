@@ -254,8 +254,8 @@ type Outcome struct {
 	// `largest` without the nodes of `atOnce`: how many pods the limit allows at a time
 	AtATime int `json:"atATime"`
 
-	// of the nodes whose pods are replaced, those without an available pod before and after: their pods are deleted
-	// immediately, regardless of the limit
+	// of the nodes whose pods are replaced, those without an available pod before: their pods are deleted immediately,
+	// regardless of the limit
 	AtOnce int `json:"atOnce"`
 	Worst  int `json:"worst"` // the most eligible nodes without an available pod at one time
 

@@ -34,7 +34,7 @@ type simulation struct {
 	slots   []slot
 	spare   *spare
 
-	down, replacing, hopeless int
+	down, replacing, forced int
 
 	now      float64
 	timers   timers
@@ -66,7 +66,7 @@ type end struct {
 	working  bool // some of these were available
 	chosen   bool // of which nodes it took the worst: the controller picks at random
 	largest  int
-	atATime  int // the same without the nodes that are hopeless
+	atATime  int // the same without the nodes whose pod is forced
 	atOnce   int // those
 	worst    int
 	late     float64 // seconds until the controller counted a pod that was available, at most
@@ -80,7 +80,7 @@ type slot struct {
 	owned     bool // the pods are a copy
 	down      bool // it should have an available pod, and has none
 	replacing bool // the rolling update has begun to replace its pod
-	hopeless  bool // it had no available pod then, and gets none
+	forced    bool // it had no available pod then: the limit does not decide
 }
 
 // spare is the memory of a simulation, which a later one uses again.
@@ -228,7 +228,7 @@ func (r *simulation) begin(i int32) {
 // settle gives a node other pods and brings the sums up to date.
 func (r *simulation) settle(i int32, pods []daemonset.Pod) {
 	s := &r.slots[i]
-	r.down, r.replacing, r.hopeless = r.down-b2i(s.down), r.replacing-b2i(s.replacing), r.hopeless-b2i(s.replacing && s.hopeless)
+	r.down, r.replacing, r.forced = r.down-b2i(s.down), r.replacing-b2i(s.replacing), r.forced-b2i(s.replacing && s.forced)
 	r.tally.SetPods(i, pods)
 	r.count(i)
 	if r.times.drawn {
@@ -242,7 +242,7 @@ func (r *simulation) count(i int32) {
 	down, old := downAndOld(&r.st.Nodes[i], r.tally.Pods(i))
 	s.down = down
 	s.replacing = s.replacing && (s.down || old)
-	r.down, r.replacing, r.hopeless = r.down+b2i(s.down), r.replacing+b2i(s.replacing), r.hopeless+b2i(s.replacing && s.hopeless)
+	r.down, r.replacing, r.forced = r.down+b2i(s.down), r.replacing+b2i(s.replacing), r.forced+b2i(s.replacing && s.forced)
 	r.end.worst = max(r.end.worst, r.down)
 }
 
@@ -311,8 +311,9 @@ func (r *simulation) fresh(a *daemonset.Act) bool {
 func (r *simulation) markReplacing(a *daemonset.Act) {
 	mark := func(i int32) {
 		if s := &r.slots[i]; !s.replacing {
-			s.replacing, s.hopeless = true, s.down && r.nodes[i].stays()
-			r.replacing, r.hopeless = r.replacing+1, r.hopeless+b2i(s.hopeless)
+			n := r.tally.Node(i)
+			s.replacing, s.forced = true, !hasAvailable(&n)
+			r.replacing, r.forced = r.replacing+1, r.forced+b2i(s.forced)
 			r.replacedAt = append(r.replacedAt, r.now)
 		}
 	}
@@ -323,7 +324,7 @@ func (r *simulation) markReplacing(a *daemonset.Act) {
 		mark(d.Node)
 	}
 	e := &r.end
-	e.largest, e.atATime, e.atOnce = max(e.largest, r.replacing), max(e.atATime, r.replacing-r.hopeless), max(e.atOnce, r.hopeless)
+	e.largest, e.atATime, e.atOnce = max(e.largest, r.replacing), max(e.atATime, r.replacing-r.forced), max(e.atOnce, r.forced)
 }
 
 // wave adds a step to the waves: a rolling-update step begins one, a manage

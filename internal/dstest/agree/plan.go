@@ -168,6 +168,8 @@ func forecast(f *plan.Forecast, assumed []daemonset.Assumption) error {
 		return fmt.Errorf("completes with %d of %d updated and %d nodes left", end.Updated, end.Desired, without)
 	case o.Code != plan.NotRolling && o.Replaced+o.Dropped+o.Left != f.Replaces+f.Drops:
 		return fmt.Errorf("%d old pods to replace and %d to delete; %d replaced, %d deleted and %d left", f.Replaces, f.Drops, o.Replaced, o.Dropped, o.Left)
+	case o.AtATime > f.Budget.Limit && f.Budget.Kind == daemonset.BudgetUnavailable:
+		return fmt.Errorf("%d at a time, with a limit of %d", o.AtATime, f.Budget.Limit)
 	case o.AtATime+o.AtOnce < o.Largest || o.AtATime > o.Largest:
 		return fmt.Errorf("%d at once and %d at a time, which makes %d at most", o.AtOnce, o.AtATime, o.Largest)
 	case o.ReachesEnd() && o.Left > 0:
