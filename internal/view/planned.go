@@ -159,8 +159,8 @@ func (s *planned) undoer() string {
 // whatever the end is.
 func (s *planned) summary() string {
 	evicted, _ := s.p.Preempted()
-	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "lose": len(s.p.Placement.Lose), "evicted": evicted, "removes": s.removes("removes")}
-	return fill(s.now, f, "{ending}[; the scheduler {removes} {evicted:pod} of others][; the change lasts until {undoer} undoes it][; {lose:node loses its pod|nodes lose their pod} immediately]")
+	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "lose": len(s.p.Placement.Lose), "evicted": evicted, "removes": s.removes("removes"), "bare": s.p.KeepsNone()}
+	return fill(s.now, f, "[{bare=true}"+noneKeeps+"; ]{ending}[; the scheduler {removes} {evicted:pod} of others][; the change lasts until {undoer} undoes it][; {lose:node loses its pod|nodes lose their pod} immediately]")
 }
 
 // endings say how a plan ends, by its facts.
@@ -411,10 +411,14 @@ func (s *planned) changedNodes(as screen.Label) {
 	}
 }
 
+// noneKeeps is what a rollout does that deletes every available pod before a new one is available.
+const noneKeeps = "no node keeps an available pod"
+
 // impactWords say how many nodes are without an available pod on the way, at most.
 var impactWords = []string{
 	"{of=0}" + setAside, "{worst=0}{of=1}none on the other node; " + setAside, "{worst=0}none on the other {of:node}; " + setAside, "{worst=0}none: {have} an available pod all the time",
 	"{of=0}at most {worst:node} without an available pod at any time",
+	"{bare=true}" + noneKeeps + ": for a time {every} without one",
 	"at most {worst} of the other {of:node} without an available pod at any time; " + setAside, "{uncounted=true}of the {of} nodes that keep a pod, at most {worst} {worst?is|are} without an available one at any time", "at most {worst} of {of:node} without an available pod at any time",
 }
 
@@ -465,7 +469,7 @@ func (s *planned) onTheWay() {
 		if len(aside) > 0 || s.o.Code == plan.Stalls && s.o.Worst == 0 {
 			f["of"] = s.p.AtEnd().Desired
 		}
-		f["have"] = allHave(number(f, "of"))
+		f["have"], f["bare"], f["every"] = allHave(number(f, "of")), s.p.KeepsNone(), allOf(number(f, "of"))+"nodes are"
 		s.add(screen.Impact, "%s", fill(s.now, f, impactWords...))
 	}
 }

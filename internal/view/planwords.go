@@ -198,6 +198,9 @@ func (s *planned) assumed() {
 	if len(s.p.Unfit) > 0 {
 		known["unfit"] = "yes"
 	}
+	if of := cmp.Or(s.before, s.live); of != nil && of.works() > 0 {
+		known["someWork"] = "yes"
+	}
 	if s.o.Code == plan.Stalls && s.live == nil && !s.p.Supposed(down...) {
 		known["stalls"] = "yes"
 	}
@@ -257,7 +260,7 @@ var assumptions = []struct {
 	code      daemonset.AssumptionCode
 	sentences []string
 }{
-	{plan.AssumeRevisionFails, []string{"no pod of the new revision becomes available, as none has yet and {value:pod fails|pods fail}[, but for {ReadyPodsBecomeAvailable:pod that is Ready already|pods that are Ready already}]"}},
+	{plan.AssumeRevisionFails, []string{"{someWork=yes}no further pod of this revision becomes available, as {value:pod fails|pods fail}", "no pod of the new revision becomes available, as none has yet and {value:pod fails|pods fail}[, but for {ReadyPodsBecomeAvailable:pod that is Ready already|pods that are Ready already}]"}},
 	{plan.AssumeConfined, []string{"pods of the current revision fail only on {value:node that has|nodes that have} what the failing ones have in common"}},
 	{plan.AssumeInvalidImage, []string{`no pod of the new revision becomes available, as a kubelet does not start "{value}"`}},
 	{plan.AssumeMissingReference, []string{"no new pod becomes available, as {value} does not exist"}},

@@ -233,7 +233,7 @@ var madeKeys = map[string]any{
 	"about": []string{"x"}, "same": "s", "all": true, "keeps": "k", "removes": "r", "certain": true, // sentence
 	"problem": "p", "where": "n1", "old": 3, "back": "b", "kind": "k", "count": 3, "noRollback": "n", "apply": "Apply", "spreads": 8, "afterFirst": 1, "afterLast": 2, "logs": true, "replaced": 3, "as": 1, "uncounted": true, "inPlan": true, "two": true, // doNow, otherFixes, impactWords
 	"prior": "7", "repair": "n1", "mend": "repair", "injector": "Istio", "purposely": true, "pressure": "p", "loses": 2, "lose": 2, "undoer": "u", "warnings": 1, "current": 8, "until": "2026-03-01T12:03:00Z", "ways": 2, // doNow of a plan
-	"kept": 9, "others": 9, "again": 7, "worst": 1, "have": "all 3 nodes have", "aside": "n1", "before": 4, // templateWords, ending, impact
+	"kept": 9, "others": 9, "again": 7, "worst": 1, "have": "all 3 nodes have", "bare": true, "every": "all 3 nodes are", "aside": "n1", "before": 4, // templateWords, ending, impact
 	"otherwise": "add a toleration", "doubt": "n1", // doNow of a plan
 	"subject": "Quota", "object": "o", "touched": "image of container agent", "notChange": true, "stage": "Network", "stays": true, "older": "revision 2", "absent": "ServiceAccount ns/x", "verdict": "Degraded", // origin, doNow
 	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
@@ -249,7 +249,7 @@ var madeKeys = map[string]any{
 	"newest": "2026-03-01T11:30:00Z", "images": "i", // rollout, told
 	"told": true, "platform": "arm64", "compared": "OldPods", "Fix": "Fix", "also": "a", // commons
 	"lacks": "one", "notBuilt": true, "picks": "p", "named": "n1", // placementFacts, origin, meaning
-	"down": "yes", "supposed": "yes", "answering": "n1", "value": "41", "source": "s", // assumption
+	"down": "yes", "someWork": "yes", "supposed": "yes", "answering": "n1", "value": "41", "source": "s", // assumption
 }
 
 // sampleFacts has a value of its kind for each key that a sentence may use.

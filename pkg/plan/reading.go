@@ -257,6 +257,14 @@ func (p *Plan) Regardless() bool {
 	return p.Old() > 0 && max(p.Outcome.AtOnce, forced) >= p.Old()
 }
 
+// KeepsNone reports whether nodes have available pods now, and at some time on the way none has. Of a single node
+// that is so with nearly every rollout.
+func (p *Plan) KeepsNone() bool {
+	o := &p.Outcome
+	return (o.ReachesEnd() || o.Code == Stalls) && p.Now.Available > 0 && p.Desired.After > 1 && o.Worst >= p.Desired.After &&
+		len(p.Lost) == 0 && p.Now.Misscheduled == 0
+}
+
 // OneOfManyOrders reports whether another choice of the controller would give another
 // course: some of the pods are replaced, others only deleted, and not all at once.
 func (p *Plan) OneOfManyOrders() bool {
