@@ -256,6 +256,9 @@ func TestAnswersAgree(t *testing.T) {
 		if err := screensAgree(t, e, p); err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}
+		if err := agree.Times(st); err != nil {
+			t.Errorf("%s: %v", w.name, err)
+		}
 		if err := agree.Moment(st); err != nil && !strings.HasPrefix(w.name, "seed ") { // in which everything is wrong at the same time
 			t.Errorf("%s: %v", w.name, err)
 		}

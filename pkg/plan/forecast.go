@@ -27,14 +27,9 @@ type projection struct {
 	line        []Moment
 }
 
-// forecast steps a rollout to its end. What is under way is so by a controller that may
-// do nothing.
-func forecast(st *daemonset.State, o Options, underWay bool) projection {
-	return forecastOf(st, o, underWay, newWay)
-}
-
-// forecastOf is forecast with what is assumed of the State.
-func forecastOf(st *daemonset.State, o Options, underWay bool, newWay func(*daemonset.State, *measured) *way) projection {
+// forecastOf steps the rollout of a State to its end, with what is assumed of it. A change may have made it of another
+// one. What is under way is so by a controller that may do nothing.
+func forecastOf(was, st *daemonset.State, o Options, underWay bool, newWay func(*daemonset.State, *measured) *way) projection {
 	f := projection{Forecast: Forecast{
 		Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Limits: []Limit{},
 		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Unknown: []Holder{}, Problems: []*cause.Problem{}, Alternatives: []Alternative{}, Remedies: []remedy.Remedy{}},
@@ -49,7 +44,7 @@ func forecastOf(st *daemonset.State, o Options, underWay bool, newWay func(*daem
 		f.Outcome.Problems, f.Outcome.Remedies = ofDeletion(cause.Find(st), st)
 		return f
 	}
-	w := newWay(st, measure(st, o))
+	w := newWay(st, measureAfter(was, st, o))
 	w.m.wait(&step)
 	if underWay {
 		w.quiet(&step)

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -47,6 +48,11 @@ func short(o *Outcome) string {
 		}
 	}
 	return b.String()
+}
+
+// forecast is that of a State which no change has made.
+func forecast(st *daemonset.State, o Options, underWay bool) projection {
+	return forecastOf(st, st, o, underWay, newWay)
 }
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(dstest.Now.Add(-d)) }

@@ -28,6 +28,9 @@ func (w *way) limits(now *Outcome) []Limit {
 			with := w.withLimit(n)
 			other := with.outcome(with.simulate())
 			with.spread(&other)
+			if len(with.unknown()) > 0 && other.ends() { // it may only complete
+				with.alternatives(&other)
+			}
 			o = &other
 		}
 		out = append(out, Limit{Limit: text, Nodes: n, AtATime: o.AtATime, Steps: o.Steps, Current: own, Planned: own, Duration: o.Duration, Code: o.Code})

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 
@@ -20,7 +21,7 @@ func Make(st *daemonset.State, o Options) *Plan {
 }
 
 func makePlan(st *daemonset.State, o Options) (*Plan, []Moment) {
-	p, line := begin(SubjectRollout, st, o)
+	p, line := begin(SubjectRollout, st, st, o)
 	p.warn(nil, st)
 	if !idle(p) {
 		return p, line
@@ -30,7 +31,7 @@ func makePlan(st *daemonset.State, o Options) (*Plan, []Moment) {
 	if err != nil {
 		return p, nil // a template that cannot be changed has no forecast
 	}
-	f := forecastOf(restarted.State, o, false, newWayOfAny)
+	f := forecastOf(st, restarted.State, o, false, newWayOfAny)
 	p.IfTemplateChanged, p.Groups = &f.Forecast, groups(restarted.State, o.GroupBy, f.nodes)
 	return p, nil
 }
@@ -50,7 +51,7 @@ func makeChanged(r *whatif.Result, o Options) (*Plan, []Moment) {
 	} else if p, line := unaffected(r, o); p != nil {
 		return p, line
 	}
-	p, line := begin(subject, after, o)
+	p, line := begin(subject, cmp.Or(before, after), after, o)
 	p.changed(r, o)
 	p.Placement, p.Desired.Before = placementChange(before, after), 0
 	if before != nil {
@@ -79,7 +80,7 @@ func unaffected(r *whatif.Result, o Options) (*Plan, []Moment) {
 	if len(r.Summary.Fields) > 0 || !sameNodes(r) {
 		return nil, nil
 	}
-	p, line := begin(SubjectRollout, r.State, o)
+	p, line := begin(SubjectRollout, r.Before, r.State, o)
 	p.changed(r, o)
 	if idle(p) || !p.TemplateKnown() {
 		return nil, nil
@@ -149,14 +150,14 @@ func idle(p *Plan) bool {
 	return p.Outcome.Code == NothingToDo || p.Outcome.Code == NotRolling && p.Next.Reason == daemonset.StepOnDelete
 }
 
-func begin(subject Subject, st *daemonset.State, o Options) (*Plan, []Moment) {
+func begin(subject Subject, was, st *daemonset.State, o Options) (*Plan, []Moment) {
 	p := &Plan{
 		Header: daemonset.NewHeader(Kind, st), Subject: subject, Warnings: append([]Warning{}, o.Warnings...),
 		Desired:   Desired{st.Desired, st.Desired},
 		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(),
 	}
 	p.Now, _ = st.Counts()
-	f := forecast(st, o, subject == SubjectRollout)
+	f := forecastOf(was, st, o, subject == SubjectRollout, newWay)
 	p.Lost, p.Stranded = append([]PlacementNode{}, f.lost...), append([]StrandedNode{}, f.stranded...)
 	p.Groups = groups(st, o.GroupBy, f.nodes)
 	p.Admission, p.Unfit, p.Preempts = f.admission, append([]Holder{}, f.unfit...), append([]Preempt{}, f.preempts...)

@@ -53,14 +53,20 @@ const fewest = 3
 //
 // A pod counts that never restarted and is ready; where three of them are of
 // the current revision, only those.
-func measure(st *daemonset.State, o Options) *measured {
+func measure(st *daemonset.State, o Options) *measured { return measureAfter(st, st, o) }
+
+// measureAfter measures a State that a change has made of another one: its pods were replaced with the
+// limit and the minReadySeconds that the DaemonSet had before.
+func measureAfter(was, st *daemonset.State, o Options) *measured {
 	m := &measured{
 		rate: cmp.Or(max(0, o.RequestRate), defaultRate), burst: cmp.Or(max(0, o.RequestBurst), defaultBurst),
 		minReady: float64(max(0, st.DaemonSet.Spec.MinReadySeconds)),
-		again:    func(other *daemonset.State) *measured { return measure(other, o) },
+		again:    func(other *daemonset.State) *measured { return measureAfter(was, other, o) },
 	}
-	paced, pacedBy := endings(st)
-	told := terminations(st)
+	so := *st // far
+	so.DaemonSet, so.Budget = was.DaemonSet, was.Budget
+	paced, pacedBy := endings(&so)
+	told := terminations(&so)
 	switch {
 	case o.Termination != nil:
 		m.ends, m.endSource = []float64{o.Termination.Seconds()}, sourceFlag

@@ -416,7 +416,7 @@ func (f *Forecast) OtherLimits(all bool) []Limit {
 	}
 	var out []Limit
 	for _, l := range f.Limits {
-		if n := f.AtATime(l.AtATime); !said[n] && !l.Planned && l.Code == Completes {
+		if n := f.AtATime(l.AtATime); !said[n] && !l.Planned && (l.Code == Completes || l.Code == MayComplete) {
 			said[n], out = true, append(out, l)
 		}
 	}

@@ -5,9 +5,13 @@ import (
 	"reflect"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // goesWith are the verdicts of explain that go with one of a plan of what is under way.
@@ -52,6 +56,44 @@ func Moment(st *daemonset.State) error {
 	}
 	if o := w.Outcome; o.Code != p.Outcome.Code || !reflect.DeepEqual(o.Duration, p.Outcome.Duration) || !reflect.DeepEqual(o.Alternatives, p.Outcome.Alternatives) {
 		return fmt.Errorf("plan-rollout: %+v; --watch: %+v", p.Outcome, o)
+	}
+	return nil
+}
+
+// Times returns an error where explain, plan-rollout, and the plan of another limit that it shows say that one
+// rollout of a State takes different times.
+func Times(st *daemonset.State) error {
+	e := explain.Explain(st, explain.Options{Outlook: plan.Look(st)})
+	p := plan.Make(st, plan.Options{})
+	if o := e.Outlook; o != nil && o.Code == explain.Completes && !reflect.DeepEqual(o.Duration, p.Outcome.Duration) {
+		return fmt.Errorf("explain: %+v; plan-rollout: %+v", o.Duration, p.Outcome.Duration)
+	}
+	quiet := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled // that a change may wake
+	if err := limitTimes(st, p.Limits, whatif.Change{}); err != nil && !quiet {
+		return err
+	}
+	r, err := whatif.Make(st, &whatif.Change{Restart: true})
+	if err != nil {
+		return nil // of which there is no plan
+	}
+	return limitTimes(st, plan.MakeChanged(r, plan.Options{}).Limits, whatif.Change{Restart: true})
+}
+
+// limitTimes holds what a plan of a change says of other limits to the plans of that change with these.
+func limitTimes(st *daemonset.State, limits []plan.Limit, c whatif.Change) error {
+	for _, l := range limits {
+		to := intstr.Parse(l.Limit)
+		if c.MaxUnavailable = &to; st.Budget.MaxSurge > 0 {
+			c.MaxUnavailable, c.MaxSurge = nil, &to
+		}
+		r, err := whatif.Make(st, &c)
+		if err != nil {
+			continue // of which there is no plan
+		}
+		o := plan.MakeChanged(r, plan.Options{}).Outcome
+		if o.Code != l.Code || !reflect.DeepEqual(o.Duration, l.Duration) {
+			return fmt.Errorf("restart %t: the limit %s among others: %s %+v; its plan: %s %+v", c.Restart, l.Limit, l.Code, l.Duration, o.Code, o.Duration)
+		}
 	}
 	return nil
 }
