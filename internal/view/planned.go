@@ -419,7 +419,7 @@ var impactWords = []string{
 	"{of=0}" + setAside, "{worst=0}{of=1}none on the other node; " + setAside, "{worst=0}none on the other {of:node}; " + setAside, "{worst=0}none: {have} an available pod all the time",
 	"{of=0}at most {worst:node} without an available pod at any time",
 	"{bare=true}" + noneKeeps + ": for a time {every} without one",
-	"at most {worst} of the other {of:node} without an available pod at any time; " + setAside, "{uncounted=true}of the {of} nodes that keep a pod, at most {worst} {worst?is|are} without an available one at any time", "at most {worst} of {of:node} without an available pod at any time",
+	"at most {worst} of the other {of:node} without an available pod at any time; " + setAside, "{besideLost=true}at most {worst} of the other {of:node} without an available pod at any time", "at most {worst} of {of:node} without an available pod at any time",
 }
 
 const setAside = "{aside} {count?is|are} assumed to be down: DESIRED goes from {before} to {after}"
@@ -451,10 +451,7 @@ func (s *planned) impact() {
 
 // onTheWay is who is without an available pod while a rollout goes on.
 func (s *planned) onTheWay() {
-	desired, without := max(s.p.Desired.Before, s.p.Desired.After), 0
-	if s.p.Desired.After > 0 && len(s.p.Lost) == 0 { // the pods on the other nodes have never run
-		desired = s.p.Desired.After
-	}
+	without := 0
 	if s.live != nil && s.live.e.Impact != nil {
 		without = len(s.live.e.Impact.Without) - len(s.live.e.Impact.Ready)
 	}
@@ -464,7 +461,8 @@ func (s *planned) onTheWay() {
 		s.add(screen.Impact, "no node that has a pod loses it")
 	case s.o.Worst > 0, s.live == nil && s.p.Old() > 0 && (s.o.Code == plan.Stalls || len(s.p.Lost) == 0):
 		aside := s.p.SetAside()
-		f := daemonset.Facts{"worst": s.o.Worst, "of": desired, "aside": someNames(aside), "count": len(aside), "uncounted": desired > 1 && len(s.p.LostLater()) > 0} // of 0 where the nodes could not be read
+		f := daemonset.Facts{"worst": s.o.Worst, "of": s.p.Desired.After, "aside": someNames(aside), "count": len(aside)}        // of 0 where the nodes could not be read
+		f["besideLost"] = s.p.Desired.After > 0 && (len(s.p.Placement.Lose) > 0 || len(s.p.Lost) > 0 && s.o.Code != plan.Stalls) // which are named above
 		f["before"], f["after"] = s.p.Desired.Before, s.p.Desired.After
 		if len(aside) > 0 || s.o.Code == plan.Stalls && s.o.Worst == 0 {
 			f["of"] = s.p.AtEnd().Desired

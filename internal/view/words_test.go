@@ -231,7 +231,7 @@ var madeKeys = map[string]any{
 	"called": true, "deadlock": true, "fails": true, // blameFacts, adviceWords
 	"new": 3, "nowhere": true, "changed": true, "known": true, "differ": 3, "changes": 3, "restores": true, "was": 3, "annotations": []string{"x"}, "labels": []string{"x"}, "restart": true, "both": true, // templateWords
 	"about": []string{"x"}, "same": "s", "all": true, "keeps": "k", "removes": "r", "certain": true, // sentence
-	"problem": "p", "where": "n1", "old": 3, "back": "b", "kind": "k", "count": 3, "noRollback": "n", "apply": "Apply", "spreads": 8, "afterFirst": 1, "afterLast": 2, "logs": true, "replaced": 3, "as": 1, "uncounted": true, "inPlan": true, "two": true, // doNow, otherFixes, impactWords
+	"problem": "p", "where": "n1", "old": 3, "back": "b", "kind": "k", "count": 3, "noRollback": "n", "apply": "Apply", "spreads": 8, "afterFirst": 1, "afterLast": 2, "logs": true, "replaced": 3, "as": 1, "besideLost": true, "inPlan": true, "two": true, // doNow, otherFixes, impactWords
 	"prior": "7", "repair": "n1", "mend": "repair", "injector": "Istio", "purposely": true, "pressure": "p", "loses": 2, "lose": 2, "undoer": "u", "warnings": 1, "current": 8, "until": "2026-03-01T12:03:00Z", "ways": 2, // doNow of a plan
 	"kept": 9, "others": 9, "again": 7, "worst": 1, "have": "all 3 nodes have", "bare": true, "every": "all 3 nodes are", "aside": "n1", "before": 4, // templateWords, ending, impact
 	"otherwise": "add a toleration", "doubt": "n1", // doNow of a plan

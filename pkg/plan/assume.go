@@ -44,7 +44,7 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 		return 0, 0, false
 	case p.Terminating:
 		age, left := deletedFor(p, st.At), since(p.Object.DeletionTimestamp.Time)
-		if t.byGrace && left > 0 && age > obeys*(age+left) {
+		if t.byGrace && left > 0 && !(t.early && age <= obeys*(age+left)) { // by its own grace period
 			return max(soon, left), podGone, true
 		}
 		return max(soon, t.endOf(age)-age), podGone, true

@@ -226,6 +226,7 @@ type pace struct {
 	starts   inTurn // how long pods take to become ready
 	ends     inTurn // how long they take to be gone
 	byGrace  bool   // only the grace period bounds that
+	early    bool   // where it does, pods that obey SIGTERM end at once
 	minReady float64
 	rate     float64
 	burst    int
@@ -278,6 +279,7 @@ func (w *way) optimistic(row int) *pace {
 		ends = said([]float64{0})
 	}
 	p := w.pace(w.m.start.longer(-likely, row), ends)
+	p.early = true
 	p.starts.luck, p.collects = -unlucky, 1
 	return p
 }
