@@ -44,10 +44,10 @@ func editNodes(s *snapshot.Snapshot, edits []NodeEdit) ([]NodeChange, error) {
 	if slices.ContainsFunc(edits, func(e NodeEdit) bool { return e.Kind == NodeDown || e.Kind == NodeRemove }) {
 		s.Pods = snapshot.Joined(s.Pods)
 	}
-	before := map[string][]*NodeEdit{}
+	past := earlier{edits: map[string][]*NodeEdit{}}
 	for i := range edits {
 		e := &edits[i]
-		nodes, err := e.edit(s, before)
+		nodes, err := e.edit(s, &past)
 		if err != nil {
 			return nil, e.explain(err)
 		}
@@ -89,20 +89,36 @@ func taintName(t *corev1.Taint) string {
 	return t.Key + ":" + string(t.Effect)
 }
 
+// earlier is what came before an edit: the edits of each node, and the nodes that were removed.
+type earlier struct {
+	edits   map[string][]*NodeEdit
+	removed []corev1.Node
+}
+
 // edit makes one edit and returns the names of the nodes that it changes,
-// which may be none. before holds the edits of each node that came before.
-func (e *NodeEdit) edit(s *snapshot.Snapshot, before map[string][]*NodeEdit) ([]string, error) {
+// which may be none. New nodes may be like one that was removed before.
+func (e *NodeEdit) edit(s *snapshot.Snapshot, before *earlier) ([]string, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	chosen, err := ChooseNodes(s.Nodes, e.Which)
+	among := s.Nodes
+	if e.Kind == NodeAdd {
+		among = slices.Concat(s.Nodes, before.removed)
+	}
+	chosen, err := ChooseNodes(among, e.Which)
 	if err != nil {
 		return nil, err
 	}
 	switch e.Kind {
 	case NodeAdd:
-		return e.add(s, chosen)
+		if len(chosen) > 1 {
+			return nil, &Error{Message: fmt.Sprintf("%q is %d nodes: name one that the new ones are like", e.Which, len(chosen))}
+		}
+		return e.add(s, &among[chosen[0]]), nil
 	case NodeRemove:
+		for _, i := range chosen {
+			before.removed = append(before.removed, s.Nodes[i])
+		}
 		return removeNodes(s, chosen), nil
 	}
 	now := metav1.NewTime(s.TakenAt).Rfc3339Copy()
@@ -113,12 +129,12 @@ func (e *NodeEdit) edit(s *snapshot.Snapshot, before map[string][]*NodeEdit) ([]
 	names, found := []string{}, false
 	for _, i := range chosen {
 		n := s.Nodes[i].DeepCopy()
-		for _, other := range before[n.Name] {
+		for _, other := range before.edits[n.Name] {
 			if err := e.contradicts(other, n.Name); err != nil {
 				return nil, err
 			}
 		}
-		before[n.Name] = append(before[n.Name], e)
+		before.edits[n.Name] = append(before.edits[n.Name], e)
 		changed := false
 		switch e.Kind {
 		case NodeTaint:
@@ -394,15 +410,11 @@ func removeNodes(s *snapshot.Snapshot, chosen []int) []string {
 
 // add adds nodes like one: its labels and taints, but for those that come with
 // a condition or a cordon.
-func (e *NodeEdit) add(s *snapshot.Snapshot, chosen []int) ([]string, error) {
-	if len(chosen) > 1 {
-		return nil, &Error{Message: fmt.Sprintf("%q is %d nodes: name one that the new ones are like", e.Which, len(chosen))}
-	}
+func (e *NodeEdit) add(s *snapshot.Snapshot, like *corev1.Node) []string {
 	taken := map[string]bool{}
 	for i := range s.Nodes {
 		taken[s.Nodes[i].Name] = true
 	}
-	like := s.Nodes[chosen[0]]
 	now := metav1.NewTime(s.TakenAt).Rfc3339Copy()
 	names := []string{}
 	for i := 1; len(names) < e.Count; i++ {
@@ -423,5 +435,5 @@ func (e *NodeEdit) add(s *snapshot.Snapshot, chosen []int) ([]string, error) {
 		s.Nodes = append(s.Nodes, *n)
 		names = append(names, name)
 	}
-	return names, nil
+	return names
 }

@@ -144,6 +144,9 @@ func TestNodeEdits(t *testing.T) {
 		{[]dstest.Option{dstest.Tainted("n1", "a:NoExecute"), dstest.Labeled("n1", "pool=a")}, []NodeEdit{{Kind: NodeAdd, Which: "n1", Count: 2}}, []NodeChange{{NodeAdd, "n1", []string{"n1-new-1", "n1-new-2"}}}, []string{
 			"node n1-new-1 is new", "node n1-new-2 is new",
 		}, "nodes like one"},
+		{nil, []NodeEdit{{Kind: NodeRemove, Which: "n[01]"}, {Kind: NodeAdd, Which: "n1", Count: 1}}, []NodeChange{{NodeRemove, "", []string{"n0", "n1"}}, {NodeAdd, "n1", []string{"n1-new-1"}}}, []string{
+			"node n0 is gone", "node n1 is gone", "node n1-new-1 is new", "pod p0 is gone", "pod p1 is gone", "pod p1b is gone",
+		}, "a node like one that goes"},
 		{nil, []NodeEdit{{Kind: NodeAdd, Which: "n1", Count: 1}, {Kind: NodeAdd, Which: "n1", Count: 1}, {Kind: NodeTaint, Which: "*-new-*", Taint: dstest.Taint("a:NoSchedule")}}, []NodeChange{
 			{NodeAdd, "n1", []string{"n1-new-1"}}, {NodeAdd, "n1", []string{"n1-new-2"}}, {NodeTaint, "a:NoSchedule", []string{"n1-new-1", "n1-new-2"}},
 		}, []string{
