@@ -428,6 +428,9 @@ const setAside = "{aside} {count?is|are} assumed to be down: DESIRED goes from {
 // get their pod whatever the limit is.
 func (s *planned) impact() {
 	s.placed(s.p.Placement.Lose, "loses its pod", "lose their pod", " immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy")+":")
+	if s.o.Code == plan.NothingToDo {
+		s.placed(s.p.Placement.Keep, "keeps its pod", "keep their pod", " until the next rollout, which deletes it and creates no new one:")
+	}
 	if s.o.Code != plan.Stalls { // which does not reach all of them
 		s.stranded()
 		s.placed(s.p.LostOtherwise(), "loses its pod", "lose their pod", " in the course of the rollout:")

@@ -190,9 +190,13 @@ func (s *planned) assumed() {
 		s.s.Add(screen.Assumed, t)
 		return
 	}
-	down := plan.Down(s.problems)
+	problems := s.problems
+	if then := s.p.IfChanged(); then != nil {
+		problems = then.Outcome.Problems
+	}
+	down := plan.Down(problems)
 	known := daemonset.Facts{"answering": someNames(s.p.Answering()), "supposed": yesNo(s.p.Supposed(down...)), "down": yesNo(len(down) > 0)}
-	if len(s.problems) == 0 {
+	if len(problems) == 0 {
 		known["down"] = "unknown"
 	}
 	if len(s.p.Unfit) > 0 {

@@ -27,13 +27,21 @@ func makePlan(st *daemonset.State, o Options) (*Plan, []Moment) {
 		return p, line
 	}
 	p.Subject = SubjectNothing
+	if then, of := ifTemplateChanged(st, o); then != nil {
+		p.IfTemplateChanged, p.Groups = then, of
+	}
+	return p, nil
+}
+
+// ifTemplateChanged returns what a change of the template would do to a State, and to its groups; nil where it cannot
+// be changed.
+func ifTemplateChanged(st *daemonset.State, o Options) (*Forecast, []Group) {
 	restarted, err := whatif.Make(st, &whatif.Change{Restart: true})
 	if err != nil {
-		return p, nil // a template that cannot be changed has no forecast
+		return nil, nil
 	}
 	f := forecastOf(st, restarted.State, o, false, newWayOfAny)
-	p.IfTemplateChanged, p.Groups = &f.Forecast, groups(restarted.State, o.GroupBy, f.nodes)
-	return p, nil
+	return &f.Forecast, groups(restarted.State, o.GroupBy, f.nodes)
 }
 
 // MakeChanged returns the Plan of a DaemonSet as it would be after a change, or of
@@ -62,6 +70,9 @@ func makeChanged(r *whatif.Result, o Options) (*Plan, []Moment) {
 		for i := range p.Limits { // whatever the limit
 			p.Limits[i].Code = RemovesAllPods
 		}
+	}
+	if p.Outcome.Code == NothingToDo && len(p.Placement.Keep) > 0 {
+		p.IfTemplateChanged, _ = ifTemplateChanged(after, o)
 	}
 	p.warn(before, after)
 	if r.ByHand {
@@ -154,7 +165,7 @@ func begin(subject Subject, was, st *daemonset.State, o Options) (*Plan, []Momen
 	p := &Plan{
 		Header: daemonset.NewHeader(Kind, st), Subject: subject, Warnings: append([]Warning{}, o.Warnings...),
 		Desired:   Desired{st.Desired, st.Desired},
-		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(),
+		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}, Keep: []PlacementNode{}}, Next: st.Sync(),
 	}
 	p.Now, _ = st.Counts()
 	f := forecastOf(was, st, o, subject == SubjectRollout, newWay)

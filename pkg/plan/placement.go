@@ -15,12 +15,12 @@ import (
 //
 // A node loses one that has run, and that the next sync deletes because it may
 // not stay there any more, and gains one that the next sync creates because it should run one
-// now. Where before is nil there was nothing, so every node that should run a
+// now. It keeps one that stays until a rollout deletes it. Where before is nil there was nothing, so every node that should run a
 // pod gains one. Nodes that only one of the States has are in neither, and
 // nobody gains or loses where the controller leaves the DaemonSet alone, or
 // nodes or pods could not be read.
 func placementChange(before, after *daemonset.State) Placement {
-	p := Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}
+	p := Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}, Keep: []PlacementNode{}}
 	if !after.PodsRead || leftAlone(after.DaemonSet) {
 		return p
 	}
@@ -41,6 +41,8 @@ func placementChange(before, after *daemonset.State) Placement {
 			p.Lose = append(p.Lose, PlacementNode{n.Name, with.add(n.MayStay, after.Nodes)})
 		case !should && after.Owed(n):
 			p.Gain = append(p.Gain, PlacementNode{n.Name, n.ShouldRun})
+		case before != nil && should && !n.ShouldRun.OK && n.MayStay.OK && served(n):
+			p.Keep = append(p.Keep, PlacementNode{n.Name, with.add(n.ShouldRun, after.Nodes)})
 		}
 	}
 	return p

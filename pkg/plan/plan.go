@@ -64,8 +64,9 @@ type Plan struct {
 	Groups   []Group `json:"groups"`
 	Forecast `json:",inline"`
 
-	// what a change of the template would do, if nothing was asked and nothing is in progress; nil otherwise, and
-	// where the API server would reject any change
+	// what a change of the template would do, if nothing is in progress, and nothing was asked or a change of nodes
+	// that leaves pods until the next rollout (`placement.keep`); nil otherwise, and where the API server would reject
+	// any change
 	IfTemplateChanged *Forecast `json:"ifTemplateChanged"`
 }
 
@@ -120,6 +121,10 @@ type Placement struct {
 
 	// nodes with a pod that may stay before the change and not after it; the verdict says why not. Sorted by name
 	Lose []PlacementNode `json:"lose"`
+
+	// nodes that are eligible before the change and not after it, and keep their pod until a rollout deletes it, which
+	// creates no new one; the verdict says why not. Sorted by name
+	Keep []PlacementNode `json:"keep"`
 }
 
 // PlacementNode is a node with the verdict that moved.

@@ -333,7 +333,7 @@ func (p *Plan) IfChanged() *Plan {
 	if p.IfTemplateChanged == nil {
 		return nil
 	}
-	return &Plan{Header: p.Header, Subject: SubjectChange, Desired: p.Desired, Now: p.Now, Forecast: *p.IfTemplateChanged}
+	return &Plan{Header: p.Header, Subject: SubjectChange, Change: p.Change, Desired: p.Desired, Now: p.Now, Forecast: *p.IfTemplateChanged}
 }
 
 // MinReadySeconds returns minReadySeconds where it decides how long a step

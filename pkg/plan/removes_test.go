@@ -42,7 +42,7 @@ func TestRemovesAllPods(t *testing.T) {
 		{"N N", nil, nodes(whatif.NodeEdit{Kind: whatif.NodeRemove, Which: "n0"}), "Change DESIRED 2 -> 1: NothingToDo", "not the last one"},
 		{"N !N", nil, nodes(whatif.NodeEdit{Kind: whatif.NodeRemove, Which: "n0"}), "Change DESIRED 1 -> 0: NothingToDo; NoEligibleNode 1 nodes, 1 stay", "a pod that may stay is left, on a node that is not eligible"},
 		{"N N", nil, nodes(taint(corev1.TaintEffectNoExecute)), "Change DESIRED 2 -> 0: RemovesAllPods", "a taint that lets no pod stay"},
-		{"N N", nil, nodes(taint(corev1.TaintEffectNoSchedule)), "Change DESIRED 2 -> 0: NothingToDo; NoEligibleNode 2 nodes, 2 stay", "a taint that lets them stay removes none, but the next rollout does"},
+		{"N N", nil, nodes(taint(corev1.TaintEffectNoSchedule)), "Change DESIRED 2 -> 0: NothingToDo; NoEligibleNode 2 nodes, 2 stay; if changed: RemovesAllPods", "a taint that lets them stay removes none, but the next rollout does"},
 		{"N N", nil, &whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{taint(corev1.TaintEffectNoSchedule)}}, "Change DESIRED 2 -> 0: RemovesAllPods", "as does this one"},
 		{"N N", nil, nodes(whatif.NodeEdit{Kind: whatif.NodeCordon, Which: "n*"}), "Change DESIRED 2 -> 2: NothingToDo", "a cordon never removes a pod"},
 		{"!N !N", nil, restart, "Change DESIRED 0 -> 0: RemovesAllPods", "the pods are on nodes that are not eligible: a rollout deletes them, and creates none"},
