@@ -426,7 +426,7 @@ func TestCause(t *testing.T) {
 		{
 			why: "a node that came a moment ago", grid: "-",
 			options: []dstest.Option{dstest.Node("n0", func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(at(time.Second)) })},
-			want:    &cause.Cause{Code: cause.NoPod, Severity: cause.SeverityWarning, Facts: facts{"eventsRead": true}},
+			want:    &cause.Cause{Code: cause.NoPod, Severity: cause.SeverityInfo, Facts: facts{"eventsRead": true}},
 		},
 		{
 			why: "without events it cannot be told whether pods are refused", grid: "-",

@@ -26,7 +26,7 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	case p == nil && !n.ShouldRun.OK:
 		return cs.excluded(n)
 	case p == nil:
-		return cmp.Or(OtherSystem(n, &cs.st.DaemonSet.Spec.Template), cs.noPod())
+		return cmp.Or(OtherSystem(n, &cs.st.DaemonSet.Spec.Template), cs.noPod(n))
 	}
 	wrong := cs.OfPod(p)
 	if wrong == nil {
@@ -40,6 +40,9 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	down := Down(n, cs.at)
 	if down != nil && !p.Terminating && lacksNetwork(down) && cs.providesNetwork() {
 		wrong.Facts["nodeWaits"] = true
+		return wrong
+	}
+	if down != nil && wrong.Severity == SeverityInfo && cs.joining(n, down) {
 		return wrong
 	}
 	if down != nil && wrong.Code != daemonset.NotYetAvailable && !SeenByKubelet(wrong.Code) {
@@ -125,6 +128,14 @@ func Down(n *daemonset.Node, at time.Time) *Cause {
 	return nil
 }
 
+// joining reports whether a node that is NotReady joined the cluster less than Patience ago and was never Ready: its
+// kubelet runs, and something is still missing, such as the network. Its pods are late by the same rule as others.
+func (cs *Causes) joining(n *daemonset.Node, down *Cause) bool {
+	joined := n.Object.CreationTimestamp.Time
+	return n.ShouldRun.OK && down.Severity == SeverityWarning && cs.at.Sub(joined) < Patience &&
+		down.Since != nil && down.Since.Sub(joined) < soonestLate
+}
+
 // taintedDown returns the cause that a node without conditions is not ready, by
 // the taint that mirrors the condition; nil if it has none.
 func taintedDown(n *corev1.Node) *Cause {
@@ -165,7 +176,7 @@ func (cs *Causes) retries() bool {
 // noPod is the cause of a node that should run the pod and has none. A create
 // that is owed for longer than Patience does not come by itself, unless the controller waits to try
 // again.
-func (cs *Causes) noPod() *Cause {
+func (cs *Causes) noPod(n *daemonset.Node) *Cause {
 	if cs.refusal != nil {
 		return cs.refusal
 	}
@@ -173,6 +184,8 @@ func (cs *Causes) noPod() *Cause {
 	switch {
 	case cs.retries():
 		c.Facts["lifted"], c.Facts["last"], c.Since = true, cs.lifted.Facts["last"], cs.lifted.Since
+	case n.Object != nil && cs.at.Sub(n.Object.CreationTimestamp.Time) < soonestFirst: // it has joined
+		c.Severity = SeverityInfo
 	case cs.Settled():
 		c.Severity, c.Since = SeverityError, timeOf(cs.changed())
 	}
