@@ -141,6 +141,17 @@ type unfilledError struct {
 
 func (u unfilledError) Unwrap() error { return u.error }
 
+// rejectedError is an error about a manifest that the API server would reject.
+type rejectedError struct {
+	error
+	details []string       // each error, where there are several
+	live    bool           // there is a cluster, whose API server can be asked
+	apply   screen.Command // what applies the manifest; empty where nothing a person can paste does
+}
+
+func (r rejectedError) Details() []string { return r.details }
+func (r rejectedError) Unwrap() error     { return r.error }
+
 // placeholder matches a value that is such a variable.
 var placeholder = regexp.MustCompile(`Invalid value: "[^"]*\$\{\w+\}`)
 
@@ -156,10 +167,13 @@ func (p program) said(err error, rollback string) error {
 		file    *source.InputError
 
 		unfilled unfilledError
+		rejected rejectedError
 	)
 	switch {
 	case errors.As(err, &unfilled):
 		return retyped{err, "envsubst < " + string(screen.Quote(unfilled.file)) + " | " + p.own("plan-rollout -f -"), []string{"filename"}}
+	case errors.As(err, &rejected) && errors.As(err, &invalid) && invalid.Instead == nil:
+		return p.askServer(rejected)
 	case errors.As(err, &invalid):
 		return hinted{err, flagsOf(invalid.Instead, rollback)}
 	case errors.As(err, &lacking):
@@ -180,6 +194,17 @@ func (p program) said(err error, rollback string) error {
 		return retyped{err, p.own("plan-rollout -k " + string(screen.Quote(filepath.Dir(file.File)))), []string{"filename", "kustomize"}}
 	}
 	return err
+}
+
+// askServer returns an error about a manifest with the command that asks the API server, which checks all of it.
+func (p program) askServer(r rejectedError) error {
+	switch {
+	case r.live:
+		return retyped{r, p.own("plan-rollout --server-dry-run"), nil}
+	case len(r.apply) > 0:
+		return hinted{r, view.WithFlags(slices.Concat(r.apply[:1], screen.Command{"--dry-run=server"}, r.apply[1:])).String()}
+	}
+	return r
 }
 
 // rendering is the command that plans what Helm makes of a chart: file is its folder, or a template in it.

@@ -74,7 +74,7 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 			results[i], known[i], err = o.makeNew(ctx, r, m)
 		}
 		if err != nil {
-			return nil, ofManifest(m, err)
+			return nil, o.ofManifest(m, err)
 		}
 	}
 	if err := o.share(ctx, results, false); err != nil {
@@ -83,7 +83,7 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 	plans := []planned{}
 	for i, m := range manifests {
 		if err := o.lookUp(ctx, results[i]); err != nil {
-			return nil, ofManifest(m, err)
+			return nil, o.ofManifest(m, err)
 		}
 		plans = append(plans, changed(results[i], known[i]))
 	}
@@ -92,7 +92,7 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 
 // ofManifest returns an error about a manifest with its file, document and field,
 // and with its hint.
-func ofManifest(m source.Manifest, err error) error {
+func (o *planOptions) ofManifest(m source.Manifest, err error) error {
 	var (
 		known       *source.InputError // it names the place already
 		unreachable *source.UnreachableError
@@ -110,10 +110,25 @@ func ofManifest(m source.Manifest, err error) error {
 		where += ": daemonset " + m.Ref.String()
 	}
 	placed := fmt.Errorf("%s: %w", where, err)
-	if invalid := (*whatif.Invalid)(nil); errors.As(err, &invalid) && placeholder.MatchString(invalid.Error()) && m.File != stdinName {
+	invalid := (*whatif.Invalid)(nil)
+	switch {
+	case !errors.As(err, &invalid):
+		return placed
+	case placeholder.MatchString(invalid.Error()) && m.File != stdinName:
 		return unfilledError{placed, m.File}
 	}
-	return placed
+	rejected := rejectedError{error: placed, live: len(o.from) == 0 && m.File != stdinName, apply: o.apply}
+	if len(invalid.Errors) > 1 {
+		head, _, _ := strings.Cut(placed.Error(), " is invalid: ")
+		rejected.error = reworded{placed, fmt.Sprintf("%s is invalid: %d errors", head, len(invalid.Errors))}
+		for _, e := range invalid.Errors[:min(10, len(invalid.Errors))] {
+			rejected.details = append(rejected.details, e.Error())
+		}
+		if more := len(invalid.Errors) - len(rejected.details); more > 0 {
+			rejected.details = append(rejected.details, fmt.Sprintf("+%d more", more))
+		}
+	}
+	return rejected
 }
 
 const stdinName = "standard input" // as a manifest has it

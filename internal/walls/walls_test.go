@@ -119,8 +119,13 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("pkg/admission", module+"/pkg/daemonset") },
 		},
 		{
+			why: "what the API server rejects in a DaemonSet stands in the DaemonSet, and in the one that it replaces",
+			who: own("pkg/validate"), project: true, only: nil,
+			breach: func(p *project) { p.edge("pkg/validate", module+"/pkg/snapshot") },
+		},
+		{
 			why: "what a change makes of a State does not depend on what is asked of it then",
-			who: own("pkg/whatif"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset"),
+			who: own("pkg/whatif"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/validate"),
 			breach: func(p *project) { p.edge("pkg/whatif", module+"/pkg/plan") },
 		},
 		{
@@ -130,7 +135,7 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "so is a plan; it tries changes, to weigh remedies",
-			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/admission", "pkg/fit", "pkg/refer"),
+			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/validate", "pkg/admission", "pkg/fit", "pkg/refer"),
 			breach: func(p *project) { p.edge("pkg/plan", module+"/pkg/history") },
 		},
 		{
@@ -146,7 +151,7 @@ func TestImports(t *testing.T) {
 		{
 			why: "a new package of pkg gets a row above, which says what it stands on",
 			check: func(p *project) []string {
-				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/refer", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history", "pkg/admission", "pkg/redact")
+				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/refer", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history", "pkg/admission", "pkg/redact", "pkg/validate")
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
 					return !matches(own("pkg/..."), pkg) || matches(known, pkg)
 				})

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
+	"github.com/kubectl-ds/kubectl-ds/pkg/validate"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
@@ -598,7 +599,7 @@ func ofStrategy(p cause.Problem) bool { return p.Blame != nil && p.Blame.Who == 
 // other workloads alone are at fault. While the revision may be, more of its pods would fail.
 func (g *weighing) raises() bool {
 	ru := g.st.DaemonSet.Spec.UpdateStrategy.RollingUpdate
-	if g.a.ports || g.st.Budget.MaxSurge == 0 && ru != nil && ru.MaxSurge != nil && whatif.Amount(*ru.MaxSurge) != 0 {
+	if g.a.ports || g.st.Budget.MaxSurge == 0 && ru != nil && ru.MaxSurge != nil && validate.Amount(*ru.MaxSurge) != 0 {
 		return false
 	}
 	return !slices.ContainsFunc(g.problems, func(p cause.Problem) bool {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/validate"
 )
 
 // Change is a what-if: what somebody would do to the DaemonSet and to the
@@ -122,7 +123,7 @@ func MakeNew(s *snapshot.Snapshot, c *Change) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if errs := Validate(nil, s.DaemonSet); len(errs) > 0 {
+	if errs := validate.DaemonSet(nil, s.DaemonSet, s.KubernetesVersion); len(errs) > 0 && c.Method != MethodServerDryRun {
 		return nil, &Invalid{Name: s.DaemonSet.Name, Errors: errs}
 	}
 	sum := &Summary{Method: c.Method, FieldManager: c.FieldManager, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: nodes}
@@ -256,13 +257,27 @@ func (c *Change) write(s *snapshot.Snapshot, ds *appsv1.DaemonSet) error {
 	if counts { // nobody but the API server writes it
 		put(&ds.Annotations, appsv1.DeprecatedTemplateGeneration, generation)
 	}
-	if errs := Validate(old, ds); len(errs) > 0 {
+	if errs := c.refused(s, ds); len(errs) > 0 {
 		return &Invalid{Name: ds.Name, Errors: errs, Instead: c.way(errs)}
 	}
 	if s.Lacks(snapshot.Nodes) && placedBy(old) != placedBy(ds) {
 		return lacking(s, snapshot.Nodes, "where pods would have to go")
 	}
 	return nil
+}
+
+// refused returns why the API server would refuse to store a changed DaemonSet. What it accepted
+// in a dry run it accepts.
+func (c *Change) refused(s *snapshot.Snapshot, ds *appsv1.DaemonSet) field.ErrorList {
+	errs := validate.DaemonSet(s.DaemonSet, ds, s.KubernetesVersion)
+	if c.Method != MethodServerDryRun || c.DaemonSet == nil {
+		return errs
+	}
+	accepted := map[string]bool{}
+	for _, e := range validate.DaemonSet(s.DaemonSet, c.DaemonSet, s.KubernetesVersion) {
+		accepted[e.Error()] = true
+	}
+	return slices.DeleteFunc(errs, func(e *field.Error) bool { return accepted[e.Error()] })
 }
 
 // way returns what would make a refused update strategy a valid one; nil where
@@ -273,8 +288,8 @@ func (c *Change) way(errs field.ErrorList) *Change {
 		return slices.ContainsFunc(errs, func(e *field.Error) bool { return e.Detail == detail })
 	}
 	switch {
-	case refused(bothLimits):
-	case refused(noLimit):
+	case refused(validate.BothLimits):
+	case refused(validate.NoLimit):
 		limit = intstr.FromInt32(1)
 	default:
 		return nil

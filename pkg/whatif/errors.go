@@ -4,6 +4,11 @@ import (
 	"cmp"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -17,6 +22,17 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// Invalid is the API server's refusal of a DaemonSet, in its words.
+type Invalid struct {
+	Name    string
+	Errors  field.ErrorList
+	Instead *Change // what would make a refused update strategy a valid one; nil where nothing is known to
+}
+
+func (e *Invalid) Error() string {
+	return apierrors.NewInvalid(schema.GroupKind{Group: appsv1.GroupName, Kind: "DaemonSet"}, e.Name, e.Errors).Error()
+}
 
 // NoNodesError is a name, a pattern or a selector of nodes that no node matches.
 type NoNodesError struct {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/validate"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
@@ -163,7 +164,7 @@ func verdicts(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 			if name == "no defaults" { // which the API server sets before it looks
 				changed.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &one, MaxSurge: &zero}
 			}
-			if errs := whatif.Validate(live, changed); len(errs) > 0 {
+			if errs := validate.DaemonSet(live, changed, ""); len(errs) > 0 {
 				ours = (&whatif.Invalid{Name: live.Name, Errors: errs}).Error()
 			}
 			if worded(real) != worded(ours) {

@@ -1,4 +1,4 @@
-package whatif
+package validate
 
 import (
 	"slices"
@@ -39,7 +39,7 @@ func TestValidate(t *testing.T) {
 		want   []string
 		why    string
 	}{
-		{noChange, nil, "nothing wrong"},
+		{func(*appsv1.DaemonSet) {}, nil, "nothing wrong"},
 		{limits("1", "0"), nil, "maxUnavailable"},
 		{limits("0", "1"), nil, "maxSurge"},
 		{limits("100%", "0%"), nil, "all"},
@@ -161,7 +161,7 @@ func TestValidate(t *testing.T) {
 			changed := old.DeepCopy()
 			tt.change(changed)
 			var got []string
-			for _, e := range Validate(old, changed) {
+			for _, e := range DaemonSet(old, changed, "") {
 				got = append(got, e.Error())
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -171,35 +171,52 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestInvalid(t *testing.T) {
+func TestValidateNew(t *testing.T) {
 	old := dstest.State("N").DaemonSet
-	if err := refusal(nil, old); err != nil {
-		t.Errorf("nothing wrong: %v", err)
+	if errs := DaemonSet(nil, old, ""); len(errs) > 0 {
+		t.Errorf("nothing wrong: %v", errs)
 	}
 	other := old.DeepCopy()
 	other.Spec.Selector.MatchLabels["tier"], other.Spec.Template.Labels["tier"] = "x", "x"
-	if err := refusal(nil, other); err != nil {
-		t.Errorf("a new DaemonSet has the selector that it wants: %v", err)
+	if errs := DaemonSet(nil, other, ""); len(errs) > 0 {
+		t.Errorf("a new DaemonSet has the selector that it wants: %v", errs)
 	}
 	unnamed := old.DeepCopy()
 	unnamed.Namespace, unnamed.Name = "<your-namespace>", "${NAME}"
 	var fields []string
-	for _, e := range Validate(nil, unnamed) {
+	for _, e := range DaemonSet(nil, unnamed, "") {
 		fields = append(fields, e.Field)
 	}
 	if !slices.Equal(fields, []string{"metadata.name", "metadata.namespace"}) {
 		t.Errorf("names that nobody filled in: %q", fields)
 	}
-	other.Spec.MinReadySeconds = -1
-	const want = `DaemonSet.apps "agent" is invalid: [spec.selector: Invalid value: {"matchLabels":{"app":"agent","tier":"x"}}: field is immutable, spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0]`
-	if err := refusal(old, other); err == nil || err.Error() != want {
-		t.Errorf("%v\nwant\n%s", err, want)
+}
+
+// TestValidateStored: what is wrong with the live object already is no error of a change.
+func TestValidateStored(t *testing.T) {
+	old := dstest.State("N").DaemonSet
+	old.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "lost", MountPath: "/lost"}}
+	changed := old.DeepCopy()
+	changed.Spec.Template.Spec.Containers[0].Image = "other"
+	if errs := DaemonSet(old, changed, ""); len(errs) > 0 {
+		t.Errorf("the API server has stored it: %v", errs)
+	}
+	changed.Spec.Template.Spec.Containers[0].VolumeMounts[0].Name = "other"
+	if errs := DaemonSet(old, changed, ""); len(errs) != 1 {
+		t.Errorf("another one is an error: %v", errs)
 	}
 }
 
-func refusal(old, new *appsv1.DaemonSet) error {
-	if errs := Validate(old, new); len(errs) > 0 {
-		return &Invalid{Name: new.Name, Errors: errs}
+// TestValidateVersion: what an API server does not require yet is no error.
+func TestValidateVersion(t *testing.T) {
+	ds := dstest.State("N").DaemonSet
+	term := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "pool", Operator: "In", Values: []string{"a b"}}}}
+	ds.Spec.Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{term}},
+	}}
+	for version, want := range map[string]int{"v1.30.4": 0, "v1.37.1": 1, "": 1} {
+		if errs := DaemonSet(nil, ds, version); len(errs) != want {
+			t.Errorf("%q: %v", version, errs)
+		}
 	}
-	return nil
 }
