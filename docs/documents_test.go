@@ -381,6 +381,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	for i, image := range []string{"https://x:2", "ex/${TAG}", "ex/Agent:2", "ex/agent:", "agent@sha256:12", "ex//agent"} {
 		add(fmt.Sprint("no image ", i), grid("N N N"), &whatif.Change{Images: []whatif.Image{{Image: image}}}, plan.Options{})
 	}
+	add("lost repository", grid("N N N", daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Image = "ex/agent:4.1.0" })), &whatif.Change{Images: []whatif.Image{{Image: "4.1.1"}}}, plan.Options{})
 	add("refers to nothing", grid("N N N", daemonSet(func(ds *appsv1.DaemonSet) {
 		ds.Spec.Template.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "token"}}}}
 	}), edit(func(s *snapshot.Snapshot) {

@@ -2,7 +2,7 @@
 // fields of a document from its struct, codes from their constants, and what
 // each means from the comment there. So a description stands once.
 //
-// The rest of the page is written by hand. A table stands between two comments
+// It also writes the rules of pkg/validate into docs/manifests.md. The rest of the pages is written by hand. A table stands between two comments
 // of HTML, of which the first says what it is made from:
 //
 //	<!-- fields explain.Explanation -->    the fields of a struct, and of all structs in it
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// run writes the page of the project whose root is given.
+// run writes the pages of the project whose root is given.
 func run(root string) error {
 	name := filepath.Join(root, "docs", "output.md")
 	old, err := os.ReadFile(name)
@@ -47,10 +47,13 @@ func run(root string) error {
 		return err
 	}
 	page, err := generate(c, string(old))
-	if err != nil || bytes.Equal(old, []byte(page)) {
+	if err == nil && !bytes.Equal(old, []byte(page)) {
+		err = os.WriteFile(name, []byte(page), 0o644)
+	}
+	if err != nil {
 		return err
 	}
-	return os.WriteFile(name, []byte(page), 0o644)
+	return writeRules(root)
 }
 
 // A block is what stands in the page from one marker to its end.

@@ -30,6 +30,16 @@ func TestPage(t *testing.T) {
 }
 
 // TestGenerate: what becomes of a package and a page. Each row says why.
+func TestRules(t *testing.T) {
+	raw, err := os.ReadFile("../manifests.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(raw), withRules(string(raw))); diff != "" {
+		t.Errorf("run go generate ./... (-page +code):\n%s", diff)
+	}
+}
+
 func TestGenerate(t *testing.T) {
 	const facts = "\n<!-- facts daemonset.FactKeys -->\n<!-- end -->"
 	for _, tt := range []struct {

@@ -70,14 +70,14 @@ spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}
 	bare := manifest("bare.yaml", "{name: agent}")
 	several := manifest("several.yaml", "{name: agent}", "{name: other}")
 	const second = `daemonset "agent" is in namespaces kube-system, tenant, but neither the manifest nor -n names a namespace: kubectl apply would create a second one in namespace "default"`
-	server := elsewhere(t)
+	server, invalid := elsewhere(t), manifest("invalid.yaml", "{name: unheard-of, namespace: default, labels: {a: a b}}")
 	hint := func(file string) string {
 		return "hint: -n kube-system plans a change of that one, -n default a new one: kubectl ds plan-rollout -n kube-system --filename=" + file + " --server=" + server + " --start=40s\n"
 	}
 	const note = "note: daemonset default/agent does not exist, so this plans a new one; did you mean kube-system/agent, tenant/agent?\n"
 	for _, tt := range []struct {
 		args []string
-		want string // the beginning of standard error
+		want string // the beginning of standard error, or its hint
 		why  string
 	}{
 		{[]string{"-f", bare}, "error: " + bare + ": document 1: " + second + "\n" + hint(bare), "nobody named a namespace"},
@@ -85,12 +85,18 @@ spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}
 		{[]string{"-f", bare, "-n", "default"}, note, "-n names it"},
 		{[]string{"-f", manifest("named.yaml", "{name: agent, namespace: default}")}, note, "the manifest does"},
 		{[]string{"-f", manifest("near.yaml", "{name: shiper}")}, "note: daemonset default/shiper does not exist, so this plans a new one; did you mean shipper?\n", "a name that is nearly another's"},
+		{[]string{"-f", invalid}, "error: " + invalid + `: document 1: DaemonSet.apps "unheard-of" is invalid: metadata.labels: Invalid value: "a b": `, "an invalid one is rejected"},
+		{[]string{"-f", invalid}, "hint: kubectl ds plan-rollout --server-dry-run --filename=" + invalid + " --server=" + server + " --start=40s\n", "and the API server can be asked"},
 		{[]string{"-f", manifest("far.yaml", "{name: unheard-of}")}, "error: ", "one that is like nothing"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var out, errs bytes.Buffer
 			status := Main(append([]string{"kubectl-ds", "plan-rollout", "--server", server, "--start", "40s"}, tt.args...), strings.NewReader(""), &out, &errs)
-			if status != 1 || !strings.HasPrefix(errs.String(), tt.want) || out.Len() > 0 { // without nodes none has a plan
+			said := errs.String()
+			if strings.HasPrefix(tt.want, "hint: ") {
+				said = said[strings.LastIndex(said, "\nhint: ")+1:]
+			}
+			if status != 1 || !strings.HasPrefix(said, tt.want) || out.Len() > 0 { // without nodes none has a plan
 				t.Errorf("status %d\n%s%s\nwant %s", status, &out, &errs, tt.want)
 			}
 		})

@@ -252,6 +252,7 @@ var meanings = map[daemonset.Reason][]string{
 	plan.ServerWarning:         {"the API server warns: {message}"},
 	plan.DuplicateKey:          {"{file}: document {document}, line {line}: [the key {key}][{key=}a key] stands twice in one object; the later value counts, as for kubectl apply"},
 	plan.InvalidImageName:      {`container {container}: a kubelet does not start "{image}": {fault}`},
+	plan.LostRepository:        {`container {container}: the image "{image}" lacks the repository of "{imageBefore}": is "{imageMeant}" meant?`},
 	plan.MixedOperatingSystems: {"the template does not say for which operating system it is, and the eligible nodes have several ({platforms}): its images must be built for all of them, or a nodeSelector kubernetes.io/os must keep the pod off {some}"},
 	plan.OtherOperatingSystem:  {"{some} {onNodes?runs|run} {platform}, and the pods that are available run on {platforms} only: the images must be built for {platform}, or a nodeSelector kubernetes.io/os must keep the pod off {onNodes?it|them}"},
 	plan.OtherArchitecture:     {"{some} {onNodes?is|are} {platform}, and the pods that are available run on {platforms} only: the images must be built for {platform}"},

@@ -109,6 +109,9 @@ type FactKeys struct {
 	Image    string `json:"image"`   // as the template has it
 	Init     bool   `json:"init"`    // it is an init container
 
+	ImageBefore string `json:"imageBefore"` // the image of the container before the change
+	ImageMeant  string `json:"imageMeant"`  // the image that is probably meant
+
 	// the requirement of the node affinity is about a field of the node, not a label
 	IsField bool `json:"isField"`
 

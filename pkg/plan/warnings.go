@@ -56,6 +56,10 @@ const (
 	// accepts nearly any text. One for each such container
 	// Facts: container, image, fault
 	InvalidImageName daemonset.Reason = "InvalidImageName"
+	// LostRepository: the image of a container has lost the repository of the image before, or a part of it: a
+	// tag alone, or the last part of the name alone. `imageMeant` is what may be meant. One for each such container
+	// Facts: container, image, imageBefore, imageMeant
+	LostRepository daemonset.Reason = "LostRepository"
 	// MixedOperatingSystems: no pod is available, the template names no operating system, and the eligible nodes have
 	// several: its images have to be built for all of them. `onNodes` are those of the one that the fewest have
 	// Facts: platforms, onNodes
@@ -81,7 +85,7 @@ const (
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, EvictsOldPods, NewPodsFailing, KeepsRestarting, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture, MissingReference, MissingPullSecret}
+var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, EvictsOldPods, NewPodsFailing, KeepsRestarting, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName, LostRepository, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture, MissingReference, MissingPullSecret}
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {
@@ -142,6 +146,7 @@ func warnings(before, after *daemonset.State) []Warning {
 	for _, c := range invalidImages(after) {
 		out = append(out, Warning{InvalidImageName, daemonset.Facts{"container": c.Name, "image": c.Image, "fault": string(template.FaultOfImage(c.Image))}})
 	}
+	out = append(out, lostRepositories(before, after)...)
 	unmet, pulls := refer.Unmet(&ds.Spec.Template.Spec, after.Snapshot.References), refer.UnmetPulls(&ds.Spec.Template.Spec, after.Snapshot.References)
 	for i := range unmet {
 		out = append(out, Warning{MissingReference, cause.FactsOf(&unmet[i])})
@@ -159,6 +164,24 @@ func invalidImages(st *daemonset.State) []corev1.Container {
 	return slices.DeleteFunc(slices.Concat(spec.InitContainers, spec.Containers), func(c corev1.Container) bool {
 		return c.Image == "" || template.FaultOfImage(c.Image) == "" || anyAvailable(st, func(p *daemonset.Pod) bool { return p.Updated || runs(p.Object, c.Image) })
 	})
+}
+
+// lostRepositories finds images of a change that have lost their repository.
+func lostRepositories(before, after *daemonset.State) (out []Warning) {
+	if before == nil {
+		return nil
+	}
+	images := map[string]string{}
+	was, is := &before.DaemonSet.Spec.Template.Spec, &after.DaemonSet.Spec.Template.Spec
+	for _, c := range slices.Concat(was.InitContainers, was.Containers) {
+		images[c.Name] = c.Image
+	}
+	for _, c := range slices.Concat(is.InitContainers, is.Containers) {
+		if meant := template.LostRepository(images[c.Name], c.Image); meant != "" {
+			out = append(out, Warning{LostRepository, daemonset.Facts{"container": c.Name, "image": c.Image, "imageBefore": images[c.Name], "imageMeant": meant}})
+		}
+	}
+	return out
 }
 
 func runs(p *corev1.Pod, image string) bool {

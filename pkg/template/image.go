@@ -49,6 +49,26 @@ func (i Image) Short() string {
 	return words + i.ShortDigest()
 }
 
+// LostRepository returns the reference that was probably meant where a new one has lost the repository of the one
+// before, or a part of it: a tag alone ("4.1.1" after "acme/agent:4.1.0"), which is read as the name of another
+// image, or the name alone ("agent:4.1.1"). Empty: it has not.
+func LostRepository(before, now string) string {
+	old, new := ParseImage(before), ParseImage(now)
+	onlyTag := new.Tag == "" && new.Digest == "" && (versionTag.MatchString(now) || now == old.Tag)
+	switch {
+	case now == "" || strings.Contains(now, "/") || old.Repository == new.Repository:
+		return ""
+	case onlyTag && (old.Tag != "" || old.Digest != "") && !versionTag.MatchString(old.Name()):
+		return old.Repository + ":" + now
+	case new.Name() == old.Name():
+		return strings.TrimSuffix(old.Repository, old.Name()) + now
+	}
+	return ""
+}
+
+// versionTag matches what is a version rather than the name of an image.
+var versionTag = regexp.MustCompile(`^v?[0-9]+(?:[.-][A-Za-z0-9_]+)*$`)
+
 // ImageFault says why a kubelet does not start a container of an image: what
 // the image is called cannot be a reference (InvalidImageName). The API server
 // takes nearly any text, so a DaemonSet may have it. Empty: the reference is one,

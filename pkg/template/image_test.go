@@ -95,3 +95,30 @@ func TestParseImage(t *testing.T) {
 		}
 	}
 }
+
+func TestLostRepository(t *testing.T) {
+	for _, tt := range []struct{ before, now, want string }{
+		{"acme/agent:4.1.0", "4.1.1", "acme/agent:4.1.1"},
+		{"registry.example:5000/acme/agent:4.1.0", "v4.1.1-rc.1", "registry.example:5000/acme/agent:v4.1.1-rc.1"},
+		{"agent:4.1.0", "4.1.1", "agent:4.1.1"},
+		{"acme/agent@sha256:12", "4.1.1", "acme/agent:4.1.1"},
+		{"acme/agent:stable", "stable", "acme/agent:stable"},
+		{"acme/agent:4.1.0", "agent:4.1.1", "acme/agent:4.1.1"},
+		{"registry.example/agent:4.1.0", "agent@sha256:12", "registry.example/agent@sha256:12"},
+		// another image, or another registry, on purpose
+		{"acme/agent:4.1.0", "acme/agent:4.1.1", ""},
+		{"acme/agent:4.1.0", "registry.example/agent:4.1.1", ""},
+		{"acme/agent:4.1.0", "other/agent:4.1.1", ""},
+		{"acme/agent:4.1.0", "nginx:1.29", ""},
+		{"acme/agent:4.1.0", "busybox", ""},
+		{"agent:4.1.0", "agent:4.1.1", ""},
+		{"agent:4.1.0", "agent", ""},
+		{"8", "9", ""}, // the notation of tests
+		{"", "4.1.1", ""},
+		{"acme/agent:4.1.0", "", ""},
+	} {
+		if got := template.LostRepository(tt.before, tt.now); got != tt.want {
+			t.Errorf("%q after %q: got %q, want %q", tt.now, tt.before, got, tt.want)
+		}
+	}
+}

@@ -23,18 +23,20 @@ var containerRules = table[*corev1.Container]{
 	{"image", "given", 0, func(c *check, v *corev1.Container, at *field.Path) {
 		c.needs(at.Child("image"), v.Image, nil)
 	}},
-	{"terminationMessagePolicy", "File or FallbackToLogsOnError", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		orDefault(c, at.Child("terminationMessagePolicy"), v.TerminationMessagePolicy, corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)
-	}},
-	{"ports[].name", "the name of a port, and of one port of the container only", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		seen := map[string]bool{}
-		for i, p := range v.Ports {
-			at := at.Child("ports").Index(i).Child("name")
-			if c.fits(at, p.Name, validation.IsValidPortName); len(validation.IsValidPortName(p.Name)) == 0 {
-				c.unique(at, p.Name, seen)
+	{"terminationMessagePolicy", "File or FallbackToLogsOnError", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			orDefault(c, at.Child("terminationMessagePolicy"), v.TerminationMessagePolicy, corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)
+		}},
+	{"ports[].name", "the name of a port, and of one port of the container only", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			seen := map[string]bool{}
+			for i, p := range v.Ports {
+				at := at.Child("ports").Index(i).Child("name")
+				if c.fits(at, p.Name, validation.IsValidPortName); len(validation.IsValidPortName(p.Name)) == 0 {
+					c.unique(at, p.Name, seen)
+				}
 			}
-		}
-	}},
+		}},
 	{"ports[].containerPort", "a port from 1 to 65535", 0, func(c *check, v *corev1.Container, at *field.Path) {
 		for i, p := range v.Ports {
 			if at := at.Child("ports").Index(i).Child("containerPort"); p.ContainerPort == 0 {
@@ -74,49 +76,53 @@ var containerRules = table[*corev1.Container]{
 			}
 		}
 	}},
-	{"env[].valueFrom.configMapKeyRef", "a valid name and a valid key; secretKeyRef as well", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		for i := range v.Env {
-			at := at.Child("env").Index(i).Child("valueFrom")
-			if from := v.Env[i].ValueFrom; from != nil && from.ConfigMapKeyRef != nil {
-				c.keyOf(at.Child("configMapKeyRef"), from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key)
+	{"env[].valueFrom.configMapKeyRef", "a valid name and a valid key; secretKeyRef as well", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			for i := range v.Env {
+				at := at.Child("env").Index(i).Child("valueFrom")
+				if from := v.Env[i].ValueFrom; from != nil && from.ConfigMapKeyRef != nil {
+					c.keyOf(at.Child("configMapKeyRef"), from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key)
+				}
+				if from := v.Env[i].ValueFrom; from != nil && from.SecretKeyRef != nil {
+					c.keyOf(at.Child("secretKeyRef"), from.SecretKeyRef.Name, from.SecretKeyRef.Key)
+				}
 			}
-			if from := v.Env[i].ValueFrom; from != nil && from.SecretKeyRef != nil {
-				c.keyOf(at.Child("secretKeyRef"), from.SecretKeyRef.Name, from.SecretKeyRef.Key)
+		}},
+	{"env[].valueFrom.fieldRef", "a field that a variable can have", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			for i := range v.Env {
+				if from := v.Env[i].ValueFrom; from != nil && from.FieldRef != nil {
+					c.fieldRef(at.Child("env").Index(i).Child("valueFrom", "fieldRef"), from.FieldRef, ofVariables)
+				}
 			}
-		}
-	}},
-	{"env[].valueFrom.fieldRef", "a field that a variable can have", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		for i := range v.Env {
-			if from := v.Env[i].ValueFrom; from != nil && from.FieldRef != nil {
-				c.fieldRef(at.Child("env").Index(i).Child("valueFrom", "fieldRef"), from.FieldRef, ofVariables)
+		}},
+	{"env[].valueFrom.resourceFieldRef", "a resource that a variable can have", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			for i := range v.Env {
+				if from := v.Env[i].ValueFrom; from != nil && from.ResourceFieldRef != nil {
+					c.resourceFieldRef(at.Child("env").Index(i).Child("valueFrom", "resourceFieldRef"), from.ResourceFieldRef, false)
+				}
 			}
-		}
-	}},
-	{"env[].valueFrom.resourceFieldRef", "a resource that a variable can have", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		for i := range v.Env {
-			if from := v.Env[i].ValueFrom; from != nil && from.ResourceFieldRef != nil {
-				c.resourceFieldRef(at.Child("env").Index(i).Child("valueFrom", "resourceFieldRef"), from.ResourceFieldRef, false)
+		}},
+	{"envFrom[]", "one source with a valid name, and a valid prefix", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			for i := range v.EnvFrom {
+				e, at, list := &v.EnvFrom[i], at.Child("envFrom").Index(i), at.Child("envFrom")
+				c.fits(at.Child("prefix"), e.Prefix, validation.IsRelaxedEnvVarName)
+				if e.ConfigMapRef != nil {
+					c.needs(at.Child("configMapRef", "name"), e.ConfigMapRef.Name, dnsSubdomain)
+				}
+				if e.SecretRef != nil {
+					c.needs(at.Child("secretRef", "name"), e.SecretRef.Name, dnsSubdomain)
+				}
+				switch {
+				case e.ConfigMapRef == nil && e.SecretRef == nil:
+					c.invalid(list, "", "must specify one of: `configMapRef` or `secretRef`")
+				case e.ConfigMapRef != nil && e.SecretRef != nil:
+					c.invalid(list, "", "may not have more than one field specified at a time")
+				}
 			}
-		}
-	}},
-	{"envFrom[]", "one source with a valid name, and a valid prefix", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		for i := range v.EnvFrom {
-			e, at, list := &v.EnvFrom[i], at.Child("envFrom").Index(i), at.Child("envFrom")
-			c.fits(at.Child("prefix"), e.Prefix, validation.IsRelaxedEnvVarName)
-			if e.ConfigMapRef != nil {
-				c.needs(at.Child("configMapRef", "name"), e.ConfigMapRef.Name, dnsSubdomain)
-			}
-			if e.SecretRef != nil {
-				c.needs(at.Child("secretRef", "name"), e.SecretRef.Name, dnsSubdomain)
-			}
-			switch {
-			case e.ConfigMapRef == nil && e.SecretRef == nil:
-				c.invalid(list, "", "must specify one of: `configMapRef` or `secretRef`")
-			case e.ConfigMapRef != nil && e.SecretRef != nil:
-				c.invalid(list, "", "may not have more than one field specified at a time")
-			}
-		}
-	}},
+		}},
 	{"volumeMounts[].name", "a volume of the pod", 0, func(c *check, v *corev1.Container, at *field.Path) {
 		for i, m := range v.VolumeMounts {
 			at := at.Child("volumeMounts").Index(i).Child("name")
@@ -126,57 +132,62 @@ var containerRules = table[*corev1.Container]{
 			}
 		}
 	}},
-	{"volumeMounts[].mountPath", "given, and not that of another mount", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		seen := map[string]bool{}
-		for i, m := range v.VolumeMounts {
-			at := at.Child("volumeMounts").Index(i).Child("mountPath")
-			c.needs(at, m.MountPath, nil)
-			if seen[m.MountPath] {
-				c.invalid(at, m.MountPath, "must be unique")
+	{"volumeMounts[].mountPath", "given, and not that of another mount", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			seen := map[string]bool{}
+			for i, m := range v.VolumeMounts {
+				at := at.Child("volumeMounts").Index(i).Child("mountPath")
+				c.needs(at, m.MountPath, nil)
+				if seen[m.MountPath] {
+					c.invalid(at, m.MountPath, "must be unique")
+				}
+				seen[m.MountPath] = true
 			}
-			seen[m.MountPath] = true
-		}
-	}},
-	{"volumeMounts[].subPath", "a relative path without .., and not beside subPathExpr, which is such a path, too", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		for i, m := range v.VolumeMounts {
-			at := at.Child("volumeMounts") // the API server leaves out the number of the mount
-			c.descends(at.Child("subPath"), m.SubPath)
-			if m.SubPathExpr != "" && m.SubPath != "" {
-				c.invalid(at.Index(i).Child("subPathExpr"), m.SubPathExpr, "subPathExpr and subPath are mutually exclusive")
+		}},
+	{"volumeMounts[].subPath", "a relative path without .., and not beside subPathExpr, which is such a path, too", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			for i, m := range v.VolumeMounts {
+				at := at.Child("volumeMounts") // the API server leaves out the number of the mount
+				c.descends(at.Child("subPath"), m.SubPath)
+				if m.SubPathExpr != "" && m.SubPath != "" {
+					c.invalid(at.Index(i).Child("subPathExpr"), m.SubPathExpr, "subPathExpr and subPath are mutually exclusive")
+				}
+				c.descends(at.Child("subPathExpr"), m.SubPathExpr)
 			}
-			c.descends(at.Child("subPathExpr"), m.SubPathExpr)
-		}
-	}},
-	{"volumeMounts[].mountPropagation", "None, HostToContainer or, of a privileged container, Bidirectional", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		at = at.Child("volumeMounts", "mountPropagation")
-		for _, m := range v.VolumeMounts {
-			if m.MountPropagation == nil {
-				continue
+		}},
+	{"volumeMounts[].mountPropagation", "None, HostToContainer or, of a privileged container, Bidirectional", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			at = at.Child("volumeMounts", "mountPropagation")
+			for _, m := range v.VolumeMounts {
+				if m.MountPropagation == nil {
+					continue
+				}
+				oneOf(c, at, *m.MountPropagation, corev1.MountPropagationBidirectional, corev1.MountPropagationHostToContainer, corev1.MountPropagationNone)
+				if *m.MountPropagation == corev1.MountPropagationBidirectional && (v.SecurityContext == nil || !isTrue(v.SecurityContext.Privileged)) {
+					c.forbidden(at, "Bidirectional mount propagation is available only to privileged containers")
+				}
 			}
-			oneOf(c, at, *m.MountPropagation, corev1.MountPropagationBidirectional, corev1.MountPropagationHostToContainer, corev1.MountPropagationNone)
-			if *m.MountPropagation == corev1.MountPropagationBidirectional && (v.SecurityContext == nil || !isTrue(v.SecurityContext.Privileged)) {
-				c.forbidden(at, "Bidirectional mount propagation is available only to privileged containers")
+		}},
+	{"volumeMounts[].recursiveReadOnly", "of a mount that is readOnly, without mountPropagation", 30,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			at = at.Child("volumeMounts", "recursiveReadOnly")
+			for _, m := range v.VolumeMounts {
+				if m.RecursiveReadOnly == nil || *m.RecursiveReadOnly == corev1.RecursiveReadOnlyDisabled {
+					continue
+				}
+				oneOf(c, at, *m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyEnabled, corev1.RecursiveReadOnlyIfPossible)
+				if !m.ReadOnly {
+					c.forbidden(at, "may only be specified when readOnly is true")
+				}
+				if p := m.MountPropagation; p != nil && *p != corev1.MountPropagationNone {
+					c.forbidden(at, "may only be specified when mountPropagation is None or not specified")
+				}
 			}
-		}
-	}},
-	{"volumeMounts[].recursiveReadOnly", "of a mount that is readOnly, without mountPropagation", 30, func(c *check, v *corev1.Container, at *field.Path) {
-		at = at.Child("volumeMounts", "recursiveReadOnly")
-		for _, m := range v.VolumeMounts {
-			if m.RecursiveReadOnly == nil || *m.RecursiveReadOnly == corev1.RecursiveReadOnlyDisabled {
-				continue
-			}
-			oneOf(c, at, *m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyEnabled, corev1.RecursiveReadOnlyIfPossible)
-			if !m.ReadOnly {
-				c.forbidden(at, "may only be specified when readOnly is true")
-			}
-			if p := m.MountPropagation; p != nil && *p != corev1.MountPropagationNone {
-				c.forbidden(at, "may only be specified when mountPropagation is None or not specified")
-			}
-		}
-	}},
-	{"volumeDevices[]", "a claim or an ephemeral volume of the pod, once, at a path of its own without .., and not mounted", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		c.devices(v, at.Child("volumeDevices"), at.Child("volumeMounts"))
-	}},
+		}},
+	{"volumeDevices[]", "a claim or an ephemeral volume of the pod, once, at a path of its own without .., and not mounted", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			c.devices(v, at.Child("volumeDevices"), at.Child("volumeMounts"))
+		}},
 	{"imagePullPolicy", "Always, IfNotPresent or Never", 0, func(c *check, v *corev1.Container, at *field.Path) {
 		orDefault(c, at.Child("imagePullPolicy"), v.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 	}},
@@ -193,39 +204,42 @@ var containerRules = table[*corev1.Container]{
 			}
 		}
 	}},
-	{"resizePolicy[]", "of cpu and of memory, each once: NotRequired or RestartContainer", 33, func(c *check, v *corev1.Container, at *field.Path) {
-		seen, at := map[corev1.ResourceName]bool{}, at.Child("resizePolicy")
-		for i, p := range v.ResizePolicy {
-			if seen[p.ResourceName] {
-				c.add(field.Duplicate(at.Index(i), p.ResourceName))
+	{"resizePolicy[]", "of cpu and of memory, each once: NotRequired or RestartContainer", 33,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			seen, at := map[corev1.ResourceName]bool{}, at.Child("resizePolicy")
+			for i, p := range v.ResizePolicy {
+				if seen[p.ResourceName] {
+					c.add(field.Duplicate(at.Index(i), p.ResourceName))
+				}
+				seen[p.ResourceName] = true
+				oneOf(c, at, p.ResourceName, corev1.ResourceCPU, corev1.ResourceMemory)
+				oneOf(c, at, p.RestartPolicy, corev1.NotRequired, corev1.RestartContainer)
 			}
-			seen[p.ResourceName] = true
-			oneOf(c, at, p.ResourceName, corev1.ResourceCPU, corev1.ResourceMemory)
-			oneOf(c, at, p.RestartPolicy, corev1.NotRequired, corev1.RestartContainer)
-		}
-	}},
-	{"restartPolicy", "Always, Never or OnFailure, and given where there are restartPolicyRules", 35, func(c *check, v *corev1.Container, at *field.Path) {
-		switch at := at.Child("restartPolicy"); {
-		case v.RestartPolicy != nil:
-			oneOf(c, at, *v.RestartPolicy, corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure)
-		case len(v.RestartPolicyRules) > 0:
-			c.required(at, "must specify restartPolicy when restart rules are used")
-		}
-	}},
+		}},
+	{"restartPolicy", "Always, Never or OnFailure, and given where there are restartPolicyRules", 35,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			switch at := at.Child("restartPolicy"); {
+			case v.RestartPolicy != nil:
+				oneOf(c, at, *v.RestartPolicy, corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure)
+			case len(v.RestartPolicyRules) > 0:
+				c.required(at, "must specify restartPolicy when restart rules are used")
+			}
+		}},
 }
 
 // initRules are those of an init container that ends before the others start.
 var initRules = table[*corev1.Container]{
-	{"livenessProbe", "absent of an init container without restartPolicy Always; the other probes and lifecycle as well", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		for _, f := range []struct {
-			set  bool
-			name string
-		}{{v.Lifecycle != nil, "lifecycle"}, {v.LivenessProbe != nil, "livenessProbe"}, {v.ReadinessProbe != nil, "readinessProbe"}, {v.StartupProbe != nil, "startupProbe"}} {
-			if f.set {
-				c.forbidden(at.Child(f.name), "may not be set for init containers without restartPolicy=Always")
+	{"livenessProbe", "absent of an init container without restartPolicy Always; the other probes and lifecycle as well", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			for _, f := range []struct {
+				set  bool
+				name string
+			}{{v.Lifecycle != nil, "lifecycle"}, {v.LivenessProbe != nil, "livenessProbe"}, {v.ReadinessProbe != nil, "readinessProbe"}, {v.StartupProbe != nil, "startupProbe"}} {
+				if f.set {
+					c.forbidden(at.Child(f.name), "may not be set for init containers without restartPolicy=Always")
+				}
 			}
-		}
-	}},
+		}},
 }
 
 // handler is that of a probe or of a hook.
@@ -252,17 +266,18 @@ var handlerRules = table[handler]{
 			c.required(at.Child("exec", "command"), "")
 		}
 	}},
-	{"httpGet.port", "a port from 1 to 65535, or the name of one; that of tcpSocket and grpc as well", 0, func(c *check, v handler, at *field.Path) {
-		if v.get != nil && v.exec == nil {
-			c.port(at.Child("httpGet", "port"), v.get.Port)
-		}
-		if v.socket != nil && v.exec == nil && v.get == nil {
-			c.port(at.Child("tcpSocket", "port"), v.socket.Port)
-		}
-		if v.grpc != nil && v.exec == nil && v.get == nil && v.socket == nil {
-			c.port(at.Child("grpc", "port"), intstr.FromInt32(v.grpc.Port))
-		}
-	}},
+	{"httpGet.port", "a port from 1 to 65535, or the name of one; that of tcpSocket and grpc as well", 0,
+		func(c *check, v handler, at *field.Path) {
+			if v.get != nil && v.exec == nil {
+				c.port(at.Child("httpGet", "port"), v.get.Port)
+			}
+			if v.socket != nil && v.exec == nil && v.get == nil {
+				c.port(at.Child("tcpSocket", "port"), v.socket.Port)
+			}
+			if v.grpc != nil && v.exec == nil && v.get == nil && v.socket == nil {
+				c.port(at.Child("grpc", "port"), intstr.FromInt32(v.grpc.Port))
+			}
+		}},
 	{"httpGet.scheme", "HTTP or HTTPS", 0, func(c *check, v handler, at *field.Path) {
 		if v.get != nil {
 			orDefault(c, at.Child("httpGet", "scheme"), v.get.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
@@ -285,13 +300,14 @@ var handlerRules = table[handler]{
 }
 
 var probeRules = table[*corev1.Probe]{
-	{"periodSeconds", "0 or more, as are the other seconds and thresholds", 0, func(c *check, v *corev1.Probe, at *field.Path) {
-		c.notNegative(at.Child("initialDelaySeconds"), int64(v.InitialDelaySeconds))
-		c.notNegative(at.Child("timeoutSeconds"), int64(v.TimeoutSeconds))
-		c.notNegative(at.Child("periodSeconds"), int64(v.PeriodSeconds))
-		c.notNegative(at.Child("successThreshold"), int64(v.SuccessThreshold))
-		c.notNegative(at.Child("failureThreshold"), int64(v.FailureThreshold))
-	}},
+	{"periodSeconds", "0 or more, as are the other seconds and thresholds", 0,
+		func(c *check, v *corev1.Probe, at *field.Path) {
+			c.notNegative(at.Child("initialDelaySeconds"), int64(v.InitialDelaySeconds))
+			c.notNegative(at.Child("timeoutSeconds"), int64(v.TimeoutSeconds))
+			c.notNegative(at.Child("periodSeconds"), int64(v.PeriodSeconds))
+			c.notNegative(at.Child("successThreshold"), int64(v.SuccessThreshold))
+			c.notNegative(at.Child("failureThreshold"), int64(v.FailureThreshold))
+		}},
 	{"terminationGracePeriodSeconds", "more than 0", 25, func(c *check, v *corev1.Probe, at *field.Path) {
 		if s := v.TerminationGracePeriodSeconds; s != nil && *s <= 0 {
 			c.invalid(at.Child("terminationGracePeriodSeconds"), *s, "must be greater than 0")

@@ -17,49 +17,53 @@ var placeRules = table[*corev1.PodSpec]{
 	{"nodeSelector", "labels", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		c.add(metavalidation.ValidateLabels(v.NodeSelector, at.Child("nodeSelector"))...)
 	}},
-	{"affinity.nodeAffinity", "at least one term, where it is required", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		if required, _ := nodeAffinity(v); required != nil && len(required.NodeSelectorTerms) == 0 {
-			c.required(at.Child("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"), "must have at least one node selector term")
-		}
-	}},
-	{"affinity.nodeAffinity", "expressions with a valid key, an operator that exists, and the values that it takes", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		eachTerm(v, at, func(t *corev1.NodeSelectorTerm, at *field.Path, _ bool) {
-			for i := range t.MatchExpressions {
-				c.expression(&t.MatchExpressions[i], at.Child("matchExpressions").Index(i))
+	{"affinity.nodeAffinity", "at least one term, where it is required", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			if required, _ := nodeAffinity(v); required != nil && len(required.NodeSelectorTerms) == 0 {
+				c.required(at.Child("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"), "must have at least one node selector term")
 			}
-		})
-	}},
-	{"affinity.nodeAffinity", "values that a label can have, where it is required", 33, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		eachTerm(v, at, func(t *corev1.NodeSelectorTerm, at *field.Path, required bool) {
-			for i := range t.MatchExpressions {
-				for j, value := range t.MatchExpressions[i].Values {
-					if required {
-						c.invalid(at.Child("matchExpressions").Index(i).Child("values").Index(j), value, validation.IsValidLabelValue(value)...)
+		}},
+	{"affinity.nodeAffinity", "expressions with a valid key, an operator that exists, and the values that it takes", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			eachTerm(v, at, func(t *corev1.NodeSelectorTerm, at *field.Path, _ bool) {
+				for i := range t.MatchExpressions {
+					c.expression(&t.MatchExpressions[i], at.Child("matchExpressions").Index(i))
+				}
+			})
+		}},
+	{"affinity.nodeAffinity", "values that a label can have, where it is required", 33,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			eachTerm(v, at, func(t *corev1.NodeSelectorTerm, at *field.Path, required bool) {
+				for i := range t.MatchExpressions {
+					for j, value := range t.MatchExpressions[i].Values {
+						if required {
+							c.invalid(at.Child("matchExpressions").Index(i).Child("values").Index(j), value, validation.IsValidLabelValue(value)...)
+						}
 					}
 				}
-			}
-		})
-	}},
-	{"affinity.nodeAffinity", "of matchFields metadata.name only, with In or NotIn and one name", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		eachTerm(v, at, func(t *corev1.NodeSelectorTerm, at *field.Path, _ bool) {
-			for i, r := range t.MatchFields {
-				at := at.Child("matchFields").Index(i)
-				switch {
-				case r.Operator != corev1.NodeSelectorOpIn && r.Operator != corev1.NodeSelectorOpNotIn:
-					c.invalid(at.Child("operator"), r.Operator, "not a valid selector operator")
-				case len(r.Values) != 1:
-					c.required(at.Child("values"), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector")
+			})
+		}},
+	{"affinity.nodeAffinity", "of matchFields metadata.name only, with In or NotIn and one name", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			eachTerm(v, at, func(t *corev1.NodeSelectorTerm, at *field.Path, _ bool) {
+				for i, r := range t.MatchFields {
+					at := at.Child("matchFields").Index(i)
+					switch {
+					case r.Operator != corev1.NodeSelectorOpIn && r.Operator != corev1.NodeSelectorOpNotIn:
+						c.invalid(at.Child("operator"), r.Operator, "not a valid selector operator")
+					case len(r.Values) != 1:
+						c.required(at.Child("values"), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector")
+					}
+					if r.Key != metav1.ObjectNameField {
+						c.invalid(at.Child("key"), r.Key, "not a valid field selector key")
+						continue
+					}
+					for j, name := range r.Values {
+						c.invalid(at.Child("values").Index(j), name, dnsSubdomain(name)...)
+					}
 				}
-				if r.Key != metav1.ObjectNameField {
-					c.invalid(at.Child("key"), r.Key, "not a valid field selector key")
-					continue
-				}
-				for j, name := range r.Values {
-					c.invalid(at.Child("values").Index(j), name, dnsSubdomain(name)...)
-				}
-			}
-		})
-	}},
+			})
+		}},
 	{"affinity", "weights from 1 to 100", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		const preferred = "preferredDuringSchedulingIgnoredDuringExecution"
 		weigh := func(weight int32, at *field.Path) {
@@ -77,93 +81,100 @@ var placeRules = table[*corev1.PodSpec]{
 			}
 		}
 	}},
-	{"affinity.podAffinity", "a topologyKey, valid selectors and namespaces; podAntiAffinity as well", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for _, a := range podAffinities(v, at) {
-			for i := range a.required {
-				c.podTerm(&a.required[i], a.at.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i))
-			}
-			for i := range a.preferred {
-				c.podTerm(&a.preferred[i].PodAffinityTerm, a.at.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i).Child("podAffinityTerm"))
-			}
-		}
-	}},
-	{"topologySpreadConstraints[]", "a maxSkew of 1 or more, a topologyKey, a whenUnsatisfiable that exists, and no such pair twice", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for i, s := range v.TopologySpreadConstraints {
-			at := at.Child("topologySpreadConstraints").Index(i)
-			if s.MaxSkew <= 0 {
-				c.invalid(at.Child("maxSkew"), s.MaxSkew, "must be greater than zero")
-			}
-			if s.TopologyKey == "" {
-				c.required(at.Child("topologyKey"), "can not be empty")
-			}
-			oneOf(c, at.Child("whenUnsatisfiable"), s.WhenUnsatisfiable, corev1.DoNotSchedule, corev1.ScheduleAnyway)
-			if slices.ContainsFunc(v.TopologySpreadConstraints[i+1:], func(o corev1.TopologySpreadConstraint) bool {
-				return o.TopologyKey == s.TopologyKey && o.WhenUnsatisfiable == s.WhenUnsatisfiable
-			}) {
-				c.add(field.Duplicate(at.Child("{topologyKey, whenUnsatisfiable}"), fmt.Sprintf("{%v, %v}", s.TopologyKey, s.WhenUnsatisfiable)))
-			}
-		}
-	}},
-	{"topologySpreadConstraints[]", "a minDomains of 1 or more with DoNotSchedule only, policies that are Honor or Ignore, a valid selector", 30, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for i, s := range v.TopologySpreadConstraints {
-			at := at.Child("topologySpreadConstraints").Index(i)
-			if s.MinDomains != nil && *s.MinDomains <= 0 {
-				c.invalid(at.Child("minDomains"), *s.MinDomains, "must be greater than zero")
-			}
-			if s.MinDomains != nil && s.WhenUnsatisfiable != corev1.DoNotSchedule {
-				c.invalid(at.Child("minDomains"), *s.MinDomains, fmt.Sprintf("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not %s", s.WhenUnsatisfiable))
-			}
-			if p := s.NodeAffinityPolicy; p != nil {
-				oneOf(c, at.Child("nodeAffinityPolicy"), *p, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
-			}
-			if p := s.NodeTaintsPolicy; p != nil {
-				oneOf(c, at.Child("nodeTaintsPolicy"), *p, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
-			}
-			c.labelKeys(at, s.MatchLabelKeys, "matchLabelKeys", s.LabelSelector)
-			c.add(metavalidation.ValidateLabelSelector(s.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
-		}
-	}},
-	{"tolerations[].key", "a label key; absent with operator Exists only", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for i, t := range v.Tolerations {
-			at := at.Child("tolerations").Index(i)
-			if t.Key != "" {
-				c.add(metavalidation.ValidateLabelName(t.Key, at.Child("key"))...)
-			} else if t.Operator != corev1.TolerationOpExists {
-				c.invalid(at.Child("operator"), t.Operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\"")
-			}
-		}
-	}},
-	{"tolerations[].tolerationSeconds", "with effect NoExecute only", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for i, t := range v.Tolerations {
-			if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
-				c.invalid(at.Child("tolerations").Index(i).Child("effect"), t.Effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
-			}
-		}
-	}},
-	{"tolerations[].operator", "Equal with a value that a label can have, or Exists without a value", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for i, t := range v.Tolerations {
-			switch at := at.Child("tolerations").Index(i).Child("operator"); t.Operator {
-			case corev1.TolerationOpEqual, "":
-				if why := validation.IsValidLabelValue(t.Value); len(why) > 0 {
-					c.invalid(at, t.Value, strings.Join(why, ";"))
+	{"affinity.podAffinity", "a topologyKey, valid selectors and namespaces; podAntiAffinity as well", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for _, a := range podAffinities(v, at) {
+				for i := range a.required {
+					c.podTerm(&a.required[i], a.at.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i))
 				}
-			case corev1.TolerationOpExists:
-				if t.Value != "" {
-					c.invalid(at, t.Value, "value must be empty when `operator` is 'Exists'")
+				for i := range a.preferred {
+					c.podTerm(&a.preferred[i].PodAffinityTerm, a.at.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i).Child("podAffinityTerm"))
 				}
-			case corev1.TolerationOpLt, corev1.TolerationOpGt: // behind a gate
-			default:
-				oneOf(c, at, t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists)
 			}
-		}
-	}},
-	{"tolerations[].effect", "absent, NoSchedule, PreferNoSchedule or NoExecute", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for i, t := range v.Tolerations {
-			if t.Effect != "" {
-				oneOf(c, at.Child("tolerations").Index(i).Child("effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
+		}},
+	{"topologySpreadConstraints[]", "a maxSkew of 1 or more, a topologyKey, a whenUnsatisfiable that exists, and no such pair twice", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for i, s := range v.TopologySpreadConstraints {
+				at := at.Child("topologySpreadConstraints").Index(i)
+				if s.MaxSkew <= 0 {
+					c.invalid(at.Child("maxSkew"), s.MaxSkew, "must be greater than zero")
+				}
+				if s.TopologyKey == "" {
+					c.required(at.Child("topologyKey"), "can not be empty")
+				}
+				oneOf(c, at.Child("whenUnsatisfiable"), s.WhenUnsatisfiable, corev1.DoNotSchedule, corev1.ScheduleAnyway)
+				if slices.ContainsFunc(v.TopologySpreadConstraints[i+1:], func(o corev1.TopologySpreadConstraint) bool {
+					return o.TopologyKey == s.TopologyKey && o.WhenUnsatisfiable == s.WhenUnsatisfiable
+				}) {
+					c.add(field.Duplicate(at.Child("{topologyKey, whenUnsatisfiable}"), fmt.Sprintf("{%v, %v}", s.TopologyKey, s.WhenUnsatisfiable)))
+				}
 			}
-		}
-	}},
+		}},
+	{"topologySpreadConstraints[]", "a minDomains of 1 or more with DoNotSchedule only, policies that are Honor or Ignore, a valid selector", 30,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for i, s := range v.TopologySpreadConstraints {
+				at := at.Child("topologySpreadConstraints").Index(i)
+				if s.MinDomains != nil && *s.MinDomains <= 0 {
+					c.invalid(at.Child("minDomains"), *s.MinDomains, "must be greater than zero")
+				}
+				if s.MinDomains != nil && s.WhenUnsatisfiable != corev1.DoNotSchedule {
+					c.invalid(at.Child("minDomains"), *s.MinDomains, fmt.Sprintf("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not %s", s.WhenUnsatisfiable))
+				}
+				if p := s.NodeAffinityPolicy; p != nil {
+					oneOf(c, at.Child("nodeAffinityPolicy"), *p, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
+				}
+				if p := s.NodeTaintsPolicy; p != nil {
+					oneOf(c, at.Child("nodeTaintsPolicy"), *p, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
+				}
+				c.labelKeys(at, s.MatchLabelKeys, "matchLabelKeys", s.LabelSelector)
+				c.add(metavalidation.ValidateLabelSelector(s.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
+			}
+		}},
+	{"tolerations[].key", "a label key; absent with operator Exists only", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for i, t := range v.Tolerations {
+				at := at.Child("tolerations").Index(i)
+				if t.Key != "" {
+					c.add(metavalidation.ValidateLabelName(t.Key, at.Child("key"))...)
+				} else if t.Operator != corev1.TolerationOpExists {
+					c.invalid(at.Child("operator"), t.Operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\"")
+				}
+			}
+		}},
+	{"tolerations[].tolerationSeconds", "with effect NoExecute only", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for i, t := range v.Tolerations {
+				if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
+					c.invalid(at.Child("tolerations").Index(i).Child("effect"), t.Effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+				}
+			}
+		}},
+	{"tolerations[].operator", "Equal with a value that a label can have, or Exists without a value", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for i, t := range v.Tolerations {
+				switch at := at.Child("tolerations").Index(i).Child("operator"); t.Operator {
+				case corev1.TolerationOpEqual, "":
+					if why := validation.IsValidLabelValue(t.Value); len(why) > 0 {
+						c.invalid(at, t.Value, strings.Join(why, ";"))
+					}
+				case corev1.TolerationOpExists:
+					if t.Value != "" {
+						c.invalid(at, t.Value, "value must be empty when `operator` is 'Exists'")
+					}
+				case corev1.TolerationOpLt, corev1.TolerationOpGt: // behind a gate
+				default:
+					oneOf(c, at, t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists)
+				}
+			}
+		}},
+	{"tolerations[].effect", "absent, NoSchedule, PreferNoSchedule or NoExecute", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for i, t := range v.Tolerations {
+				if t.Effect != "" {
+					oneOf(c, at.Child("tolerations").Index(i).Child("effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
+				}
+			}
+		}},
 }
 
 // nodeAffinity returns the required and the preferred terms of a pod's node affinity.

@@ -16,101 +16,109 @@ import (
 )
 
 var templateRules = table[*corev1.PodTemplateSpec]{
-	{"metadata", "labels and annotations have the form that Kubernetes gives them", 0, func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
-		c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...) // without metadata, as the API server has it
-		c.add(apivalidation.ValidateAnnotations(v.Annotations, at.Child("annotations"))...)
-	}},
-	{"metadata.annotations", "a whole number, of controller.kubernetes.io/pod-deletion-cost", 22, func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
-		cost, has := v.Annotations[corev1.PodDeletionCost]
-		if _, err := strconv.ParseInt(cost, 10, 32); has && (err != nil || strings.HasPrefix(cost, "+") || len(cost) > 1 && cost[0] == '0') {
-			c.invalid(at.Child("annotations").Key(corev1.PodDeletionCost), cost, "must be a 32bit integer")
-		}
-	}},
-	{"metadata.annotations", "a profile and a container of the pod, of container.apparmor.security.beta.kubernetes.io/", 0, func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
-		for _, key := range slices.Sorted(maps.Keys(v.Annotations)) {
-			name, is := strings.CutPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix)
-			if !is {
-				continue
+	{"metadata", "labels and annotations have the form that Kubernetes gives them", 0,
+		func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
+			c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...) // without metadata, as the API server has it
+			c.add(apivalidation.ValidateAnnotations(v.Annotations, at.Child("annotations"))...)
+		}},
+	{"metadata.annotations", "a whole number, of controller.kubernetes.io/pod-deletion-cost", 22,
+		func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
+			cost, has := v.Annotations[corev1.PodDeletionCost]
+			if _, err := strconv.ParseInt(cost, 10, 32); has && (err != nil || strings.HasPrefix(cost, "+") || len(cost) > 1 && cost[0] == '0') {
+				c.invalid(at.Child("annotations").Key(corev1.PodDeletionCost), cost, "must be a 32bit integer")
 			}
-			at := at.Child("annotations").Key(key)
-			if !slices.ContainsFunc(slices.Concat(v.Spec.Containers, v.Spec.InitContainers), func(c corev1.Container) bool { return c.Name == name }) {
-				c.invalid(at, name, "container not found")
+		}},
+	{"metadata.annotations", "a profile and a container of the pod, of container.apparmor.security.beta.kubernetes.io/", 0,
+		func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
+			for _, key := range slices.Sorted(maps.Keys(v.Annotations)) {
+				name, is := strings.CutPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix)
+				if !is {
+					continue
+				}
+				at := at.Child("annotations").Key(key)
+				if !slices.ContainsFunc(slices.Concat(v.Spec.Containers, v.Spec.InitContainers), func(c corev1.Container) bool { return c.Name == name }) {
+					c.invalid(at, name, "container not found")
+				}
+				switch profile := v.Annotations[key]; {
+				case profile == "", profile == corev1.DeprecatedAppArmorBetaProfileRuntimeDefault, profile == corev1.DeprecatedAppArmorBetaProfileNameUnconfined:
+				case !strings.HasPrefix(profile, corev1.DeprecatedAppArmorBetaProfileNamePrefix):
+					c.invalid(at, profile, fmt.Sprintf("invalid AppArmor profile name: %q", profile))
+				}
 			}
-			switch profile := v.Annotations[key]; {
-			case profile == "", profile == corev1.DeprecatedAppArmorBetaProfileRuntimeDefault, profile == corev1.DeprecatedAppArmorBetaProfileNameUnconfined:
-			case !strings.HasPrefix(profile, corev1.DeprecatedAppArmorBetaProfileNamePrefix):
-				c.invalid(at, profile, fmt.Sprintf("invalid AppArmor profile name: %q", profile))
-			}
-		}
-	}},
+		}},
 }
 
 // podRules are those of a pod as a whole, without where it may run: see placeRules.
 var podRules = table[*corev1.PodSpec]{
-	{"containers[].name", "of one container only; those of initContainers as well", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		seen := map[string]bool{}
-		for i := range v.Containers {
-			c.unique(at.Child("containers").Index(i).Child("name"), v.Containers[i].Name, seen)
-		}
-		for i := range v.InitContainers {
-			c.unique(at.Child("initContainers").Index(i).Child("name"), v.InitContainers[i].Name, seen)
-		}
-	}},
-	{"containers[].ports[].hostPort", "of one port only, by address and protocol; of one init container as well", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		seen := map[string]bool{}
-		for i := range v.Containers {
-			c.hostPorts(&v.Containers[i], at.Child("containers").Index(i), seen)
-		}
-		for i := range v.InitContainers { // which do not run at the same time; the API server counts each from 0
-			c.hostPorts(&v.InitContainers[i], at.Child("initContainers").Index(0), map[string]bool{})
-		}
-	}},
-	{"containers[].ports[].hostPort", "absent or the containerPort, where hostNetwork is true", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for i := range v.Containers {
-			for j, p := range v.Containers[i].Ports {
-				if v.HostNetwork && p.HostPort != 0 && p.HostPort != p.ContainerPort {
-					c.invalid(at.Child("containers").Index(i).Child("ports").Index(j).Child("hostPort"), p.HostPort, "must match `containerPort` when `hostNetwork` is true")
+	{"containers[].name", "of one container only; those of initContainers as well", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			seen := map[string]bool{}
+			for i := range v.Containers {
+				c.unique(at.Child("containers").Index(i).Child("name"), v.Containers[i].Name, seen)
+			}
+			for i := range v.InitContainers {
+				c.unique(at.Child("initContainers").Index(i).Child("name"), v.InitContainers[i].Name, seen)
+			}
+		}},
+	{"containers[].ports[].hostPort", "of one port only, by address and protocol; of one init container as well", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			seen := map[string]bool{}
+			for i := range v.Containers {
+				c.hostPorts(&v.Containers[i], at.Child("containers").Index(i), seen)
+			}
+			for i := range v.InitContainers { // which do not run at the same time; the API server counts each from 0
+				c.hostPorts(&v.InitContainers[i], at.Child("initContainers").Index(0), map[string]bool{})
+			}
+		}},
+	{"containers[].ports[].hostPort", "absent or the containerPort, where hostNetwork is true", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for i := range v.Containers {
+				for j, p := range v.Containers[i].Ports {
+					if v.HostNetwork && p.HostPort != 0 && p.HostPort != p.ContainerPort {
+						c.invalid(at.Child("containers").Index(i).Child("ports").Index(j).Child("hostPort"), p.HostPort, "must match `containerPort` when `hostNetwork` is true")
+					}
 				}
 			}
-		}
-	}},
-	{"resourceClaims[]", "a DNS label of its own, and either resourceClaimName or resourceClaimTemplateName", 32, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		seen := map[string]bool{}
-		for i, claim := range v.ResourceClaims {
-			at := at.Child("resourceClaims").Index(i)
-			c.needs(at.Child("name"), claim.Name, validation.IsDNS1123Label)
-			c.unique(at.Child("name"), claim.Name, seen)
-			switch name, template := claim.ResourceClaimName, claim.ResourceClaimTemplateName; {
-			case name != nil && template != nil:
-				c.invalid(at, claim, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")
-			case name == nil && template == nil:
-				c.invalid(at, claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
-			case name != nil:
-				c.invalid(at.Child("resourceClaimName"), *name, dnsSubdomain(*name)...)
-			default:
-				c.invalid(at.Child("resourceClaimTemplateName"), *template, dnsSubdomain(*template)...)
+		}},
+	{"resourceClaims[]", "a DNS label of its own, and either resourceClaimName or resourceClaimTemplateName", 32,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			seen := map[string]bool{}
+			for i, claim := range v.ResourceClaims {
+				at := at.Child("resourceClaims").Index(i)
+				c.needs(at.Child("name"), claim.Name, validation.IsDNS1123Label)
+				c.unique(at.Child("name"), claim.Name, seen)
+				switch name, template := claim.ResourceClaimName, claim.ResourceClaimTemplateName; {
+				case name != nil && template != nil:
+					c.invalid(at, claim, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")
+				case name == nil && template == nil:
+					c.invalid(at, claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
+				case name != nil:
+					c.invalid(at.Child("resourceClaimName"), *name, dnsSubdomain(*name)...)
+				default:
+					c.invalid(at.Child("resourceClaimTemplateName"), *template, dnsSubdomain(*template)...)
+				}
 			}
-		}
-	}},
+		}},
 	{"ephemeralContainers", "absent", 22, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		if len(v.EphemeralContainers) > 0 {
 			c.forbidden(at.Child("ephemeralContainers"), "ephemeral containers not allowed in pod template")
 		}
 	}},
-	{"resources", "of the pod as a whole: amounts of 0 or more, and requests of at most the limits", 34, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		r := v.Resources
-		if r == nil {
-			return
-		}
-		for _, l := range amounts(r) {
-			for name, q := range l.each {
-				c.amount(at.Child("resources", l.field).Key(string(name)), name, q)
-				if limit, limited := r.Limits[name]; l.field == "requests" && limited && q.Cmp(limit) > 0 {
-					c.invalid(at.Child("resources", "requests"), q.String(), "must be less than or equal to "+string(name)+" limit of "+limit.String())
+	{"resources", "of the pod as a whole: amounts of 0 or more, and requests of at most the limits", 34,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			r := v.Resources
+			if r == nil {
+				return
+			}
+			for _, l := range amounts(r) {
+				for name, q := range l.each {
+					c.amount(at.Child("resources", l.field).Key(string(name)), name, q)
+					if limit, limited := r.Limits[name]; l.field == "requests" && limited && q.Cmp(limit) > 0 {
+						c.invalid(at.Child("resources", "requests"), q.String(), "must be less than or equal to "+string(name)+" limit of "+limit.String())
+					}
 				}
 			}
-		}
-	}},
+		}},
 	{"restartPolicy", "Always", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		orDefault(c, at.Child("restartPolicy"), v.RestartPolicy, corev1.RestartPolicyAlways)
 	}},
@@ -119,134 +127,146 @@ var podRules = table[*corev1.PodSpec]{
 			c.forbidden(at.Child("activeDeadlineSeconds"), "activeDeadlineSeconds in DaemonSet is not Supported")
 		}
 	}},
-	{"dnsPolicy", "ClusterFirst, ClusterFirstWithHostNet, Default or None", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		orDefault(c, at.Child("dnsPolicy"), v.DNSPolicy, corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)
-	}},
-	{"dnsConfig.nameservers", "at least one where dnsPolicy is None, at most three, and each an IP address", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		at = at.Child("dnsConfig")
-		switch {
-		case v.DNSConfig == nil && v.DNSPolicy == corev1.DNSNone:
-			c.required(at, "must provide `dnsConfig` when `dnsPolicy` is None")
-		case v.DNSConfig == nil:
-		case v.DNSPolicy == corev1.DNSNone && len(v.DNSConfig.Nameservers) == 0:
-			c.required(at.Child("nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None")
-		default:
-			if len(v.DNSConfig.Nameservers) > 3 {
-				c.invalid(at.Child("nameservers"), v.DNSConfig.Nameservers, "must not have more than 3 nameservers")
-			}
-			for i, ip := range v.DNSConfig.Nameservers {
-				c.add(validation.IsValidIPForLegacyField(at.Child("nameservers").Index(i), ip, false, nil)...)
-			}
-		}
-	}},
-	{"dnsConfig.searches[]", "a DNS subdomain, which may have underscores; each option has a name", 26, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		if v.DNSConfig == nil || v.DNSPolicy == corev1.DNSNone && len(v.DNSConfig.Nameservers) == 0 { // the API server looks no further
-			return
-		}
-		for i, s := range v.DNSConfig.Searches {
-			if s != "." {
-				s = strings.TrimSuffix(s, ".")
-				c.invalid(at.Child("dnsConfig", "searches").Index(i), s, validation.IsDNS1123SubdomainWithUnderscore(s)...)
-			}
-		}
-		for i, o := range v.DNSConfig.Options {
-			if o.Name == "" {
-				c.required(at.Child("dnsConfig", "options").Index(i), "must not be empty")
-			}
-		}
-	}},
-	{"securityContext.runAsUser", "from 0 to 2147483647; runAsGroup, fsGroup and supplementalGroups as well", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		s, at := v.SecurityContext, at.Child("securityContext")
-		if s == nil {
-			return
-		}
-		c.id(at.Child("fsGroup"), s.FSGroup, validation.IsValidGroupID)
-		c.id(at.Child("runAsUser"), s.RunAsUser, validation.IsValidUserID)
-		c.id(at.Child("runAsGroup"), s.RunAsGroup, validation.IsValidGroupID)
-		for i, id := range s.SupplementalGroups {
-			c.id(at.Child("supplementalGroups").Index(i), &id, validation.IsValidGroupID)
-		}
-	}},
-	{"securityContext.sysctls[].name", "the name of a sysctl, once", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		seen := map[string]bool{}
-		for i, s := range sysctls(v) {
-			at := at.Child("securityContext", "sysctls").Index(i).Child("name")
+	{"dnsPolicy", "ClusterFirst, ClusterFirstWithHostNet, Default or None", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			orDefault(c, at.Child("dnsPolicy"), v.DNSPolicy, corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)
+		}},
+	{"dnsConfig.nameservers", "at least one where dnsPolicy is None, at most three, and each an IP address", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			at = at.Child("dnsConfig")
 			switch {
-			case s.Name == "":
-				c.required(at, "")
-			case len(s.Name) > 253 || !sysctl.MatchString(s.Name):
-				c.invalid(at, s.Name, "must have at most 253 characters and match regex "+sysctl.String())
+			case v.DNSConfig == nil && v.DNSPolicy == corev1.DNSNone:
+				c.required(at, "must provide `dnsConfig` when `dnsPolicy` is None")
+			case v.DNSConfig == nil:
+			case v.DNSPolicy == corev1.DNSNone && len(v.DNSConfig.Nameservers) == 0:
+				c.required(at.Child("nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None")
 			default:
-				c.unique(at, s.Name, seen)
+				if len(v.DNSConfig.Nameservers) > 3 {
+					c.invalid(at.Child("nameservers"), v.DNSConfig.Nameservers, "must not have more than 3 nameservers")
+				}
+				for i, ip := range v.DNSConfig.Nameservers {
+					c.add(validation.IsValidIPForLegacyField(at.Child("nameservers").Index(i), ip, false, nil)...)
+				}
 			}
-		}
-	}},
-	{"securityContext.sysctls[].name", "none of the network where hostNetwork is true, none of IPC where hostIPC is", 30, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for i, s := range sysctls(v) {
-			at, name := at.Child("securityContext", "sysctls").Index(i).Child("name"), strings.ReplaceAll(s.Name, "/", ".")
-			switch ofIPC := strings.HasPrefix(name, "kernel.shm") || strings.HasPrefix(name, "kernel.msg") || name == "kernel.sem" || strings.HasPrefix(name, "fs.mqueue."); {
-			case v.HostNetwork && strings.HasPrefix(name, "net."):
-				c.invalid(at, s.Name, "may not be specified when 'hostNetwork' is true")
-			case v.HostIPC && ofIPC:
-				c.invalid(at, s.Name, "may not be specified when 'hostIPC' is true")
+		}},
+	{"dnsConfig.searches[]", "a DNS subdomain, which may have underscores; each option has a name", 26,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			if v.DNSConfig == nil || v.DNSPolicy == corev1.DNSNone && len(v.DNSConfig.Nameservers) == 0 { // the API server looks no further
+				return
 			}
-		}
-	}},
-	{"securityContext.fsGroupChangePolicy", "Always or OnRootMismatch", 23, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		if s := v.SecurityContext; s != nil && s.FSGroupChangePolicy != nil {
-			oneOf(c, at.Child("securityContext", "fsGroupChangePolicy"), *s.FSGroupChangePolicy, corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)
-		}
-	}},
-	{"securityContext.supplementalGroupsPolicy", "Merge or Strict; seLinuxChangePolicy: MountOption or Recursive", 35, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		s, at := v.SecurityContext, at.Child("securityContext")
-		if s != nil && s.SupplementalGroupsPolicy != nil {
-			oneOf(c, at.Child("supplementalGroupsPolicy"), *s.SupplementalGroupsPolicy, corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)
-		}
-		if s != nil && s.SELinuxChangePolicy != nil {
-			oneOf(c, at.Child("seLinuxChangePolicy"), *s.SELinuxChangePolicy, corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive)
-		}
-	}},
-	{"securityContext.seccompProfile", "a type that exists, and localhostProfile with type Localhost only; appArmorProfile as well", 30, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		if s := v.SecurityContext; s != nil {
-			c.profiles(at.Child("securityContext"), s.SeccompProfile, s.AppArmorProfile)
-		}
-	}},
+			for i, s := range v.DNSConfig.Searches {
+				if s != "." {
+					s = strings.TrimSuffix(s, ".")
+					c.invalid(at.Child("dnsConfig", "searches").Index(i), s, validation.IsDNS1123SubdomainWithUnderscore(s)...)
+				}
+			}
+			for i, o := range v.DNSConfig.Options {
+				if o.Name == "" {
+					c.required(at.Child("dnsConfig", "options").Index(i), "must not be empty")
+				}
+			}
+		}},
+	{"securityContext.runAsUser", "from 0 to 2147483647; runAsGroup, fsGroup and supplementalGroups as well", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			s, at := v.SecurityContext, at.Child("securityContext")
+			if s == nil {
+				return
+			}
+			c.id(at.Child("fsGroup"), s.FSGroup, validation.IsValidGroupID)
+			c.id(at.Child("runAsUser"), s.RunAsUser, validation.IsValidUserID)
+			c.id(at.Child("runAsGroup"), s.RunAsGroup, validation.IsValidGroupID)
+			for i, id := range s.SupplementalGroups {
+				c.id(at.Child("supplementalGroups").Index(i), &id, validation.IsValidGroupID)
+			}
+		}},
+	{"securityContext.sysctls[].name", "the name of a sysctl, once", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			seen := map[string]bool{}
+			for i, s := range sysctls(v) {
+				at := at.Child("securityContext", "sysctls").Index(i).Child("name")
+				switch {
+				case s.Name == "":
+					c.required(at, "")
+				case len(s.Name) > 253 || !sysctl.MatchString(s.Name):
+					c.invalid(at, s.Name, "must have at most 253 characters and match regex "+sysctl.String())
+				default:
+					c.unique(at, s.Name, seen)
+				}
+			}
+		}},
+	{"securityContext.sysctls[].name", "none of the network where hostNetwork is true, none of IPC where hostIPC is", 30,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for i, s := range sysctls(v) {
+				at, name := at.Child("securityContext", "sysctls").Index(i).Child("name"), strings.ReplaceAll(s.Name, "/", ".")
+				switch ofIPC := strings.HasPrefix(name, "kernel.shm") || strings.HasPrefix(name, "kernel.msg") || name == "kernel.sem" || strings.HasPrefix(name, "fs.mqueue."); {
+				case v.HostNetwork && strings.HasPrefix(name, "net."):
+					c.invalid(at, s.Name, "may not be specified when 'hostNetwork' is true")
+				case v.HostIPC && ofIPC:
+					c.invalid(at, s.Name, "may not be specified when 'hostIPC' is true")
+				}
+			}
+		}},
+	{"securityContext.fsGroupChangePolicy", "Always or OnRootMismatch", 23,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			if s := v.SecurityContext; s != nil && s.FSGroupChangePolicy != nil {
+				oneOf(c, at.Child("securityContext", "fsGroupChangePolicy"), *s.FSGroupChangePolicy, corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)
+			}
+		}},
+	{"securityContext.supplementalGroupsPolicy", "Merge or Strict; seLinuxChangePolicy: MountOption or Recursive", 35,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			s, at := v.SecurityContext, at.Child("securityContext")
+			if s != nil && s.SupplementalGroupsPolicy != nil {
+				oneOf(c, at.Child("supplementalGroupsPolicy"), *s.SupplementalGroupsPolicy, corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)
+			}
+			if s != nil && s.SELinuxChangePolicy != nil {
+				oneOf(c, at.Child("seLinuxChangePolicy"), *s.SELinuxChangePolicy, corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive)
+			}
+		}},
+	{"securityContext.seccompProfile", "a type that exists, and localhostProfile with type Localhost only; appArmorProfile as well", 30,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			if s := v.SecurityContext; s != nil {
+				c.profiles(at.Child("securityContext"), s.SeccompProfile, s.AppArmorProfile)
+			}
+		}},
 	{"shareProcessNamespace", "not true where hostPID is", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		if isTrue(v.ShareProcessNamespace) && v.HostPID {
 			c.invalid(at.Child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled")
 		}
 	}},
-	{"hostUsers", "not false where hostNetwork, hostPID or hostIPC is true", 33, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for _, f := range []struct {
-			set  bool
-			name string
-		}{{v.HostNetwork, "hostNetwork"}, {v.HostPID, "HostPID"}, {v.HostIPC, "HostIPC"}} {
-			if isFalse(v.HostUsers) && f.set {
-				c.forbidden(at.Child(f.name), "when `hostUsers` is false")
+	{"hostUsers", "not false where hostNetwork, hostPID or hostIPC is true", 33,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for _, f := range []struct {
+				set  bool
+				name string
+			}{{v.HostNetwork, "hostNetwork"}, {v.HostPID, "HostPID"}, {v.HostIPC, "HostIPC"}} {
+				if isFalse(v.HostUsers) && f.set {
+					c.forbidden(at.Child(f.name), "when `hostUsers` is false")
+				}
 			}
-		}
-	}},
-	{"serviceAccountName", "a DNS subdomain, as are nodeName, priorityClassName and runtimeClassName", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		c.fits(at.Child("serviceAccountName"), v.ServiceAccountName, dnsSubdomain)
-		c.fits(at.Child("nodeName"), v.NodeName, dnsSubdomain)
-		c.fits(at.Child("priorityClassName"), v.PriorityClassName, dnsSubdomain)
-		if v.RuntimeClassName != nil {
-			c.invalid(at.Child("runtimeClassName"), *v.RuntimeClassName, dnsSubdomain(*v.RuntimeClassName)...)
-		}
-	}},
+		}},
+	{"serviceAccountName", "a DNS subdomain, as are nodeName, priorityClassName and runtimeClassName", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			c.fits(at.Child("serviceAccountName"), v.ServiceAccountName, dnsSubdomain)
+			c.fits(at.Child("nodeName"), v.NodeName, dnsSubdomain)
+			c.fits(at.Child("priorityClassName"), v.PriorityClassName, dnsSubdomain)
+			if v.RuntimeClassName != nil {
+				c.invalid(at.Child("runtimeClassName"), *v.RuntimeClassName, dnsSubdomain(*v.RuntimeClassName)...)
+			}
+		}},
 	{"hostname", "a DNS label; subdomain as well", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		c.fits(at.Child("hostname"), v.Hostname, validation.IsDNS1123Label)
 		c.fits(at.Child("subdomain"), v.Subdomain, validation.IsDNS1123Label)
 	}},
-	{"hostAliases[]", "an IP address, and hostnames that are DNS subdomains", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for i, alias := range v.HostAliases {
-			at := at.Child("hostAliases").Index(i)
-			c.add(validation.IsValidIPForLegacyField(at.Child("ip"), alias.IP, false, nil)...)
-			for j, name := range alias.Hostnames {
-				c.invalid(at.Child("hostnames").Index(j), name, validation.IsDNS1123Subdomain(name)...)
+	{"hostAliases[]", "an IP address, and hostnames that are DNS subdomains", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for i, alias := range v.HostAliases {
+				at := at.Child("hostAliases").Index(i)
+				c.add(validation.IsValidIPForLegacyField(at.Child("ip"), alias.IP, false, nil)...)
+				for j, name := range alias.Hostnames {
+					c.invalid(at.Child("hostnames").Index(j), name, validation.IsDNS1123Subdomain(name)...)
+				}
 			}
-		}
-	}},
+		}},
 	{"preemptionPolicy", "Never or PreemptLowerPriority", 24, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		if v.PreemptionPolicy != nil {
 			oneOf(c, at.Child("preemptionPolicy"), *v.PreemptionPolicy, corev1.PreemptLowerPriority, corev1.PreemptNever)
@@ -257,11 +277,12 @@ var podRules = table[*corev1.PodSpec]{
 			c.amount(at.Child("overhead", "limits").Key(string(name)), name, v.Overhead[name]) // which the API server reads as limits
 		}
 	}},
-	{"readinessGates[].conditionType", "the name of a condition", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		for i, g := range v.ReadinessGates {
-			c.invalid(at.Child("readinessGates").Index(i).Child("conditionType"), string(g.ConditionType), validation.IsQualifiedName(string(g.ConditionType))...)
-		}
-	}},
+	{"readinessGates[].conditionType", "the name of a condition", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			for i, g := range v.ReadinessGates {
+				c.invalid(at.Child("readinessGates").Index(i).Child("conditionType"), string(g.ConditionType), validation.IsQualifiedName(string(g.ConditionType))...)
+			}
+		}},
 	{"schedulingGates[].name", "the name of a gate, once", 26, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		seen := map[string]bool{}
 		for i, g := range v.SchedulingGates {
@@ -270,11 +291,12 @@ var podRules = table[*corev1.PodSpec]{
 			c.unique(at, g.Name, seen)
 		}
 	}},
-	{"os", "linux without windowsOptions, windows without what only Linux has", 25, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		if v.OS != nil {
-			c.otherSystem(v, at)
-		}
-	}},
+	{"os", "linux without windowsOptions, windows without what only Linux has", 25,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			if v.OS != nil {
+				c.otherSystem(v, at)
+			}
+		}},
 	{"os.name", "linux or windows", 25, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		switch {
 		case v.OS == nil:

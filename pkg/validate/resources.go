@@ -12,44 +12,48 @@ import (
 )
 
 var resourceRules = table[*corev1.ResourceRequirements]{
-	{"limits", "of resources that a container can have; requests as well", 0, func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
-		for _, l := range amounts(v) {
-			for name := range l.each {
-				c.resourceName(at.Child(l.field).Key(string(name)), name)
-			}
-		}
-	}},
-	{"limits", "amounts of 0 or more, and whole numbers of extended resources; requests as well", 0, func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
-		for _, l := range amounts(v) {
-			for name, q := range l.each {
-				c.amount(at.Child(l.field).Key(string(name)), name, q)
-			}
-		}
-	}},
-	{"limits", "a multiple of the page size, of hugepages; requests as well", 22, func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
-		for _, l := range amounts(v) {
-			for name, q := range l.each {
-				size, err := resource.ParseQuantity(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix))
-				if hugePages(name) && (err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 || q.Value()%size.Value() != 0) {
-					c.invalid(at.Child(l.field).Key(string(name)), q.String(), q.String()+" is not positive integer multiple of "+string(name))
+	{"limits", "of resources that a container can have; requests as well", 0,
+		func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
+			for _, l := range amounts(v) {
+				for name := range l.each {
+					c.resourceName(at.Child(l.field).Key(string(name)), name)
 				}
 			}
-		}
-	}},
-	{"requests", "at most the limit; the limit, of extended resources and hugepages", 0, func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
-		for _, name := range slices.Sorted(maps.Keys(v.Requests)) {
-			request := v.Requests[name]
-			limit, limited := v.Limits[name]
-			switch of := string(name) + " limit of " + limit.String(); {
-			case !limited && !overcommits(name):
-				c.required(at.Child("limits"), "Limit must be set for non overcommitable resources")
-			case limited && !overcommits(name) && request.Cmp(limit) != 0:
-				c.invalid(at.Child("requests"), request.String(), "must be equal to "+of)
-			case limited && request.Cmp(limit) > 0:
-				c.invalid(at.Child("requests"), request.String(), "must be less than or equal to "+of)
+		}},
+	{"limits", "amounts of 0 or more, and whole numbers of extended resources; requests as well", 0,
+		func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
+			for _, l := range amounts(v) {
+				for name, q := range l.each {
+					c.amount(at.Child(l.field).Key(string(name)), name, q)
+				}
 			}
-		}
-	}},
+		}},
+	{"limits", "a multiple of the page size, of hugepages; requests as well", 22,
+		func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
+			for _, l := range amounts(v) {
+				for name, q := range l.each {
+					size, err := resource.ParseQuantity(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix))
+					if hugePages(name) && (err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 || q.Value()%size.Value() != 0) {
+						c.invalid(at.Child(l.field).Key(string(name)), q.String(), q.String()+" is not positive integer multiple of "+string(name))
+					}
+				}
+			}
+		}},
+	{"requests", "at most the limit; the limit, of extended resources and hugepages", 0,
+		func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
+			for _, name := range slices.Sorted(maps.Keys(v.Requests)) {
+				request := v.Requests[name]
+				limit, limited := v.Limits[name]
+				switch of := string(name) + " limit of " + limit.String(); {
+				case !limited && !overcommits(name):
+					c.required(at.Child("limits"), "Limit must be set for non overcommitable resources")
+				case limited && !overcommits(name) && request.Cmp(limit) != 0:
+					c.invalid(at.Child("requests"), request.String(), "must be equal to "+of)
+				case limited && request.Cmp(limit) > 0:
+					c.invalid(at.Child("requests"), request.String(), "must be less than or equal to "+of)
+				}
+			}
+		}},
 	{"", "hugepages beside cpu or memory only", 0, func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
 		huge, usual := false, false
 		for _, l := range amounts(v) {

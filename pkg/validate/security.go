@@ -9,38 +9,42 @@ import (
 )
 
 var securityRules = table[*corev1.SecurityContext]{
-	{"runAsUser", "from 0 to 2147483647; runAsGroup as well", 0, func(c *check, v *corev1.SecurityContext, at *field.Path) {
-		c.id(at.Child("runAsUser"), v.RunAsUser, validation.IsValidUserID)
-		c.id(at.Child("runAsGroup"), v.RunAsGroup, validation.IsValidGroupID)
-	}},
-	{"procMount", "Default or, with hostUsers: false, Unmasked", 30, func(c *check, v *corev1.SecurityContext, at *field.Path) {
-		if v.ProcMount == nil {
-			return
-		}
-		oneOf(c, at.Child("procMount"), *v.ProcMount, corev1.DefaultProcMount, corev1.UnmaskedProcMount)
-		if *v.ProcMount == corev1.UnmaskedProcMount && !isFalse(c.new.Spec.Template.Spec.HostUsers) {
-			c.invalid(at.Child("procMount"), *v.ProcMount, "`hostUsers` must be false to use `Unmasked`")
-		}
-	}},
-	{"seccompProfile", "a type that exists, and localhostProfile with type Localhost only; appArmorProfile as well", 30, func(c *check, v *corev1.SecurityContext, at *field.Path) {
-		c.profiles(at, v.SeccompProfile, v.AppArmorProfile)
-	}},
-	{"allowPrivilegeEscalation", "not false of a privileged container, nor with the capability CAP_SYS_ADMIN", 0, func(c *check, v *corev1.SecurityContext, at *field.Path) {
-		if !isFalse(v.AllowPrivilegeEscalation) {
-			return
-		}
-		if isTrue(v.Privileged) {
-			c.invalid(at, v, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
-		}
-		if v.Capabilities == nil {
-			return
-		}
-		for _, name := range v.Capabilities.Add {
-			if name == "CAP_SYS_ADMIN" {
-				c.invalid(at, v, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
+	{"runAsUser", "from 0 to 2147483647; runAsGroup as well", 0,
+		func(c *check, v *corev1.SecurityContext, at *field.Path) {
+			c.id(at.Child("runAsUser"), v.RunAsUser, validation.IsValidUserID)
+			c.id(at.Child("runAsGroup"), v.RunAsGroup, validation.IsValidGroupID)
+		}},
+	{"procMount", "Default or, with hostUsers: false, Unmasked", 30,
+		func(c *check, v *corev1.SecurityContext, at *field.Path) {
+			if v.ProcMount == nil {
+				return
 			}
-		}
-	}},
+			oneOf(c, at.Child("procMount"), *v.ProcMount, corev1.DefaultProcMount, corev1.UnmaskedProcMount)
+			if *v.ProcMount == corev1.UnmaskedProcMount && !isFalse(c.new.Spec.Template.Spec.HostUsers) {
+				c.invalid(at.Child("procMount"), *v.ProcMount, "`hostUsers` must be false to use `Unmasked`")
+			}
+		}},
+	{"seccompProfile", "a type that exists, and localhostProfile with type Localhost only; appArmorProfile as well", 30,
+		func(c *check, v *corev1.SecurityContext, at *field.Path) {
+			c.profiles(at, v.SeccompProfile, v.AppArmorProfile)
+		}},
+	{"allowPrivilegeEscalation", "not false of a privileged container, nor with the capability CAP_SYS_ADMIN", 0,
+		func(c *check, v *corev1.SecurityContext, at *field.Path) {
+			if !isFalse(v.AllowPrivilegeEscalation) {
+				return
+			}
+			if isTrue(v.Privileged) {
+				c.invalid(at, v, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
+			}
+			if v.Capabilities == nil {
+				return
+			}
+			for _, name := range v.Capabilities.Add {
+				if name == "CAP_SYS_ADMIN" {
+					c.invalid(at, v, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
+				}
+			}
+		}},
 }
 
 func (c *check) id(at *field.Path, id *int64, form func(int64) []string) {

@@ -30,8 +30,8 @@ const (
 // place of old, or as a new DaemonSet where old is nil, about in its order. A
 // version that says nothing is the newest.
 //
-// What is wrong with old in the same words is no error: the API server has
-// stored it.
+// What is wrong with the pod of old in the same words is no error: the API
+// server has stored it, perhaps as a feature gate allows it.
 func DaemonSet(old, new *appsv1.DaemonSet, kubernetesVersion string) field.ErrorList {
 	errs := errorsOf(old, new, kubernetesVersion, "")
 	if old == nil || len(errs) == 0 {
@@ -41,7 +41,9 @@ func DaemonSet(old, new *appsv1.DaemonSet, kubernetesVersion string) field.Error
 	for _, e := range errorsOf(old, old, kubernetesVersion, "") {
 		stored[e.Error()] = true
 	}
-	return slices.DeleteFunc(errs, func(e *field.Error) bool { return stored[e.Error()] })
+	return slices.DeleteFunc(errs, func(e *field.Error) bool {
+		return strings.HasPrefix(e.Field, "spec.template.spec.") && stored[e.Error()]
+	})
 }
 
 // errorsOf applies all rules but for one: see check.without.
@@ -154,15 +156,16 @@ var tables = []struct {
 type lister interface{ list(at string) []Rule }
 
 var objectRules = table[*appsv1.DaemonSet]{
-	{"metadata", "names, labels and annotations have the form that Kubernetes gives them", 0, func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
-		at := field.NewPath("metadata")
-		if c.old == nil {
-			c.add(apivalidation.ValidateObjectMeta(&v.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, at)...)
-			return
-		}
-		c.add(apivalidation.ValidateAnnotations(v.Annotations, at.Child("annotations"))...)
-		c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...)
-	}},
+	{"metadata", "names, labels and annotations have the form that Kubernetes gives them", 0,
+		func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
+			at := field.NewPath("metadata")
+			if c.old == nil {
+				c.add(apivalidation.ValidateObjectMeta(&v.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, at)...)
+				return
+			}
+			c.add(apivalidation.ValidateAnnotations(v.Annotations, at.Child("annotations"))...)
+			c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...)
+		}},
 	{"spec.selector", "a valid selector, which never changes", 0, func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
 		at := field.NewPath("spec", "selector")
 		if c.old != nil && !apiequality.Semantic.DeepEqual(c.old.Spec.Selector, v.Spec.Selector) {
@@ -170,12 +173,13 @@ var objectRules = table[*appsv1.DaemonSet]{
 		}
 		c.add(metavalidation.ValidateLabelSelector(v.Spec.Selector, metavalidation.LabelSelectorValidationOptions{}, at)...)
 	}},
-	{"spec.template.metadata.labels", "matched by the selector", 0, func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
-		selector, err := metav1.LabelSelectorAsSelector(v.Spec.Selector)
-		if err == nil && !selector.Matches(labels.Set(v.Spec.Template.Labels)) {
-			c.invalid(field.NewPath("spec", "template", "metadata", "labels"), v.Spec.Template.Labels, "`selector` does not match template `labels`")
-		}
-	}},
+	{"spec.template.metadata.labels", "matched by the selector", 0,
+		func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
+			selector, err := metav1.LabelSelectorAsSelector(v.Spec.Selector)
+			if err == nil && !selector.Matches(labels.Set(v.Spec.Template.Labels)) {
+				c.invalid(field.NewPath("spec", "template", "metadata", "labels"), v.Spec.Template.Labels, "`selector` does not match template `labels`")
+			}
+		}},
 	{"spec.selector", "not empty", 0, func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
 		if s := v.Spec.Selector; s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
 			c.invalid(field.NewPath("spec", "selector"), s, "empty selector is invalid for daemonset")
@@ -184,38 +188,43 @@ var objectRules = table[*appsv1.DaemonSet]{
 }
 
 var strategyRules = table[*appsv1.DaemonSetSpec]{
-	{"minReadySeconds", "a number of seconds of 0 or more", 0, func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
-		c.notNegative(at.Child("minReadySeconds"), int64(v.MinReadySeconds))
-	}},
-	{"updateStrategy", "RollingUpdate or OnDelete; RollingUpdate has rollingUpdate", 0, func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
-		switch u := &v.UpdateStrategy; {
-		case u.Type == appsv1.RollingUpdateDaemonSetStrategyType && u.RollingUpdate == nil:
-			c.required(at.Child("updateStrategy", "rollingUpdate"), "")
-		case u.Type != appsv1.RollingUpdateDaemonSetStrategyType && u.Type != appsv1.OnDeleteDaemonSetStrategyType:
-			c.add(unknownStrategy(u, at.Child("updateStrategy")))
-		}
-	}},
-	{"updateStrategy.rollingUpdate", "maxUnavailable and maxSurge: whole numbers, or percentages up to 100%", 0, func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
-		unavailable, surge, is := limits(v)
-		if at = at.Child("updateStrategy", "rollingUpdate"); is {
-			c.limit(at.Child("maxUnavailable"), unavailable)
-			c.limit(at.Child("maxSurge"), surge)
-		}
-	}},
-	{"updateStrategy.rollingUpdate", "one of maxUnavailable and maxSurge, and not both", 0, func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
-		unavailable, surge, is := limits(v)
-		switch hasUnavailable, hasSurge := Amount(unavailable) != 0, Amount(surge) != 0; {
-		case is && hasUnavailable && hasSurge:
-			c.invalid(at.Child("updateStrategy", "rollingUpdate", "maxSurge"), surge, BothLimits)
-		case is && !hasUnavailable && !hasSurge:
-			c.required(at.Child("updateStrategy", "rollingUpdate", "maxUnavailable"), NoLimit)
-		}
-	}},
-	{"revisionHistoryLimit", "a number of revisions of 0 or more", 0, func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
-		if n := v.RevisionHistoryLimit; n != nil {
-			c.notNegative(at.Child("revisionHistoryLimit"), int64(*n))
-		}
-	}},
+	{"minReadySeconds", "a number of seconds of 0 or more", 0,
+		func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
+			c.notNegative(at.Child("minReadySeconds"), int64(v.MinReadySeconds))
+		}},
+	{"updateStrategy", "RollingUpdate or OnDelete; RollingUpdate has rollingUpdate", 0,
+		func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
+			switch u := &v.UpdateStrategy; {
+			case u.Type == appsv1.RollingUpdateDaemonSetStrategyType && u.RollingUpdate == nil:
+				c.required(at.Child("updateStrategy", "rollingUpdate"), "")
+			case u.Type != appsv1.RollingUpdateDaemonSetStrategyType && u.Type != appsv1.OnDeleteDaemonSetStrategyType:
+				c.add(unknownStrategy(u, at.Child("updateStrategy")))
+			}
+		}},
+	{"updateStrategy.rollingUpdate", "maxUnavailable and maxSurge: whole numbers, or percentages up to 100%", 0,
+		func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
+			unavailable, surge, is := limits(v)
+			if at = at.Child("updateStrategy", "rollingUpdate"); is {
+				c.limit(at.Child("maxUnavailable"), unavailable)
+				c.limit(at.Child("maxSurge"), surge)
+			}
+		}},
+	{"updateStrategy.rollingUpdate", "one of maxUnavailable and maxSurge, and not both", 0,
+		func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
+			unavailable, surge, is := limits(v)
+			switch hasUnavailable, hasSurge := Amount(unavailable) != 0, Amount(surge) != 0; {
+			case is && hasUnavailable && hasSurge:
+				c.invalid(at.Child("updateStrategy", "rollingUpdate", "maxSurge"), surge, BothLimits)
+			case is && !hasUnavailable && !hasSurge:
+				c.required(at.Child("updateStrategy", "rollingUpdate", "maxUnavailable"), NoLimit)
+			}
+		}},
+	{"revisionHistoryLimit", "a number of revisions of 0 or more", 0,
+		func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
+			if n := v.RevisionHistoryLimit; n != nil {
+				c.notNegative(at.Child("revisionHistoryLimit"), int64(*n))
+			}
+		}},
 }
 
 // unknownStrategy is the error for a type of strategy that does not exist. The API server

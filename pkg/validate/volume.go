@@ -39,23 +39,24 @@ var volumeRules = table[*corev1.Volume]{
 				corev1.HostPathDirectoryOrCreate, corev1.HostPathFile, corev1.HostPathFileOrCreate, corev1.HostPathSocket)
 		}
 	}},
-	{"secret.secretName", "given, as is the name of a configMap, of a claim, of a CSI driver and of what else a volume is of", 0, func(c *check, v *corev1.Volume, at *field.Path) {
-		if v.Secret != nil {
-			c.needs(at.Child("secret", "secretName"), v.Secret.SecretName, nil)
-		}
-		if v.ConfigMap != nil {
-			c.needs(at.Child("configMap", "name"), v.ConfigMap.Name, nil)
-		}
-		if v.PersistentVolumeClaim != nil {
-			c.needs(at.Child("persistentVolumeClaim", "claimName"), v.PersistentVolumeClaim.ClaimName, nil)
-		}
-		if v.CSI != nil {
-			c.needs(at.Child("csi", "driver"), v.CSI.Driver, func(s string) []string { return validation.IsDNS1123Subdomain(strings.ToLower(s)) })
-		}
-		if v.Image != nil && c.minor >= 35 {
-			c.needs(at.Child("image", "reference"), v.Image.Reference, nil)
-		}
-	}},
+	{"secret.secretName", "given, as is the name of a configMap, of a claim, of a CSI driver and of what else a volume is of", 0,
+		func(c *check, v *corev1.Volume, at *field.Path) {
+			if v.Secret != nil {
+				c.needs(at.Child("secret", "secretName"), v.Secret.SecretName, nil)
+			}
+			if v.ConfigMap != nil {
+				c.needs(at.Child("configMap", "name"), v.ConfigMap.Name, nil)
+			}
+			if v.PersistentVolumeClaim != nil {
+				c.needs(at.Child("persistentVolumeClaim", "claimName"), v.PersistentVolumeClaim.ClaimName, nil)
+			}
+			if v.CSI != nil {
+				c.needs(at.Child("csi", "driver"), v.CSI.Driver, func(s string) []string { return validation.IsDNS1123Subdomain(strings.ToLower(s)) })
+			}
+			if v.Image != nil && c.minor >= 35 {
+				c.needs(at.Child("image", "reference"), v.Image.Reference, nil)
+			}
+		}},
 	{"nfs", "a server, and an absolute path", 0, func(c *check, v *corev1.Volume, at *field.Path) {
 		n, at := v.NFS, at.Child("nfs")
 		if n == nil {
@@ -67,33 +68,36 @@ var volumeRules = table[*corev1.Volume]{
 			c.invalid(at.Child("path"), n.Path, "must be an absolute path")
 		}
 	}},
-	{"configMap.defaultMode", "a mode from 0 to 0777, as are those of secret, downwardAPI, projected and of their items", 0, func(c *check, v *corev1.Volume, at *field.Path) {
-		for _, f := range files(v, at) {
-			c.mode(f.at.Child("defaultMode"), f.mode)
-			for i, item := range f.items {
-				c.mode(f.itemsAt.Index(i).Child("mode"), item.Mode)
+	{"configMap.defaultMode", "a mode from 0 to 0777, as are those of secret, downwardAPI, projected and of their items", 0,
+		func(c *check, v *corev1.Volume, at *field.Path) {
+			for _, f := range files(v, at) {
+				c.mode(f.at.Child("defaultMode"), f.mode)
+				for i, item := range f.items {
+					c.mode(f.itemsAt.Index(i).Child("mode"), item.Mode)
+				}
+				for _, file := range f.fields {
+					c.mode(f.fieldsAt.Child("mode"), file.Mode)
+				}
 			}
-			for _, file := range f.fields {
-				c.mode(f.fieldsAt.Child("mode"), file.Mode)
+		}},
+	{"configMap.items[]", "a key, and a relative path that does not begin with ..; those of secret and projected as well", 0,
+		func(c *check, v *corev1.Volume, at *field.Path) {
+			for _, f := range files(v, at) {
+				for i, item := range f.items {
+					c.needs(f.itemsAt.Index(i).Child("key"), item.Key, nil)
+					c.needs(f.itemsAt.Index(i).Child("path"), item.Path, nil)
+					c.below(f.itemsAt.Index(i).Child("path"), item.Path)
+				}
 			}
-		}
-	}},
-	{"configMap.items[]", "a key, and a relative path that does not begin with ..; those of secret and projected as well", 0, func(c *check, v *corev1.Volume, at *field.Path) {
-		for _, f := range files(v, at) {
-			for i, item := range f.items {
-				c.needs(f.itemsAt.Index(i).Child("key"), item.Key, nil)
-				c.needs(f.itemsAt.Index(i).Child("path"), item.Path, nil)
-				c.below(f.itemsAt.Index(i).Child("path"), item.Path)
+		}},
+	{"downwardAPI.items[]", "a path, and a field or a resource that a file can have; those of projected as well", 0,
+		func(c *check, v *corev1.Volume, at *field.Path) {
+			for _, f := range files(v, at) {
+				for i := range f.fields {
+					c.downwardFile(&f.fields[i], f.fieldsAt)
+				}
 			}
-		}
-	}},
-	{"downwardAPI.items[]", "a path, and a field or a resource that a file can have; those of projected as well", 0, func(c *check, v *corev1.Volume, at *field.Path) {
-		for _, f := range files(v, at) {
-			for i := range f.fields {
-				c.downwardFile(&f.fields[i], f.fieldsAt)
-			}
-		}
-	}},
+		}},
 	{"projected.sources[]", "one source each, with its name", 0, func(c *check, v *corev1.Volume, at *field.Path) {
 		if v.Projected == nil {
 			return
@@ -111,28 +115,29 @@ var volumeRules = table[*corev1.Volume]{
 			}
 		}
 	}},
-	{"projected.sources[].serviceAccountToken", "a relative path, and from 10 minutes to 2^32 seconds", 0, func(c *check, v *corev1.Volume, at *field.Path) {
-		if v.Projected == nil {
-			return
-		}
-		at = at.Child("projected")
-		for i := range v.Projected.Sources {
-			t := v.Projected.Sources[i].ServiceAccountToken
-			if t == nil {
-				continue
+	{"projected.sources[].serviceAccountToken", "a relative path, and from 10 minutes to 2^32 seconds", 0,
+		func(c *check, v *corev1.Volume, at *field.Path) {
+			if v.Projected == nil {
+				return
 			}
-			seconds := at.Child("sources").Index(i).Child("serviceAccountToken", "expirationSeconds")
-			switch s := t.ExpirationSeconds; {
-			case s == nil: // the default
-			case *s < 10*60:
-				c.invalid(seconds, *s, "may not specify a duration less than 10 minutes")
-			case *s > 1<<32:
-				c.invalid(seconds, *s, "may not specify a duration larger than 2^32 seconds")
+			at = at.Child("projected")
+			for i := range v.Projected.Sources {
+				t := v.Projected.Sources[i].ServiceAccountToken
+				if t == nil {
+					continue
+				}
+				seconds := at.Child("sources").Index(i).Child("serviceAccountToken", "expirationSeconds")
+				switch s := t.ExpirationSeconds; {
+				case s == nil: // the default
+				case *s < 10*60:
+					c.invalid(seconds, *s, "may not specify a duration less than 10 minutes")
+				case *s > 1<<32:
+					c.invalid(seconds, *s, "may not specify a duration larger than 2^32 seconds")
+				}
+				c.needs(at.Child("path"), t.Path, nil) // so the API server names it
+				c.below(at.Child("path"), t.Path)
 			}
-			c.needs(at.Child("path"), t.Path, nil) // so the API server names it
-			c.below(at.Child("path"), t.Path)
-		}
-	}},
+		}},
 	{"projected", "no path twice", 0, func(c *check, v *corev1.Volume, at *field.Path) {
 		if v.Projected == nil {
 			return
@@ -147,36 +152,37 @@ var volumeRules = table[*corev1.Volume]{
 			}
 		}
 	}},
-	{"ephemeral.volumeClaimTemplate", "given, with access modes and a request of storage", 23, func(c *check, v *corev1.Volume, at *field.Path) {
-		e, at := v.Ephemeral, at.Child("ephemeral", "volumeClaimTemplate")
-		switch {
-		case e == nil:
-			return
-		case e.VolumeClaimTemplate == nil:
-			c.required(at, "")
-			return
-		}
-		claim, at := &e.VolumeClaimTemplate.Spec, at.Child("spec")
-		if len(claim.AccessModes) == 0 {
-			c.required(at.Child("accessModes"), "at least 1 access mode is required")
-		}
-		for _, mode := range claim.AccessModes {
-			oneOf(c, at.Child("accessModes"), mode, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod)
-		}
-		storage, has := claim.Resources.Requests[corev1.ResourceStorage]
-		switch at := at.Child("resources").Key("storage"); {
-		case !has:
-			c.required(at, "")
-		case storage.Sign() <= 0:
-			c.invalid(at, storage.String(), "must be greater than zero")
-		}
-		if s := claim.StorageClassName; s != nil {
-			c.fits(at.Child("storageClassName"), *s, dnsSubdomain)
-		}
-		if m := claim.VolumeMode; m != nil {
-			oneOf(c, at.Child("volumeMode"), *m, corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem)
-		}
-	}},
+	{"ephemeral.volumeClaimTemplate", "given, with access modes and a request of storage", 23,
+		func(c *check, v *corev1.Volume, at *field.Path) {
+			e, at := v.Ephemeral, at.Child("ephemeral", "volumeClaimTemplate")
+			switch {
+			case e == nil:
+				return
+			case e.VolumeClaimTemplate == nil:
+				c.required(at, "")
+				return
+			}
+			claim, at := &e.VolumeClaimTemplate.Spec, at.Child("spec")
+			if len(claim.AccessModes) == 0 {
+				c.required(at.Child("accessModes"), "at least 1 access mode is required")
+			}
+			for _, mode := range claim.AccessModes {
+				oneOf(c, at.Child("accessModes"), mode, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod)
+			}
+			storage, has := claim.Resources.Requests[corev1.ResourceStorage]
+			switch at := at.Child("resources").Key("storage"); {
+			case !has:
+				c.required(at, "")
+			case storage.Sign() <= 0:
+				c.invalid(at, storage.String(), "must be greater than zero")
+			}
+			if s := claim.StorageClassName; s != nil {
+				c.fits(at.Child("storageClassName"), *s, dnsSubdomain)
+			}
+			if m := claim.VolumeMode; m != nil {
+				oneOf(c, at.Child("volumeMode"), *m, corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem)
+			}
+		}},
 }
 
 // sources are the members of a volume. The API server looks at emptyDir first.

@@ -111,6 +111,9 @@ func Make(before *daemonset.State, c *Change) (*Result, error) {
 // the nodes are changed before, and it says how the DaemonSet is made; all else of
 // it is about one that is there. It fails as Make does, and without nodes.
 func MakeNew(s *snapshot.Snapshot, c *Change) (*Result, error) {
+	if errs := validate.DaemonSet(nil, s.DaemonSet, s.KubernetesVersion); len(errs) > 0 && c.Method != MethodServerDryRun {
+		return nil, &Invalid{Name: s.DaemonSet.Name, Errors: errs}
+	}
 	if s.Lacks(snapshot.Nodes) {
 		return nil, lacking(s, snapshot.Nodes, "where it would run")
 	}
@@ -122,9 +125,6 @@ func MakeNew(s *snapshot.Snapshot, c *Change) (*Result, error) {
 	st, err := daemonset.StateOf(&out)
 	if err != nil {
 		return nil, err
-	}
-	if errs := validate.DaemonSet(nil, s.DaemonSet, s.KubernetesVersion); len(errs) > 0 && c.Method != MethodServerDryRun {
-		return nil, &Invalid{Name: s.DaemonSet.Name, Errors: errs}
 	}
 	sum := &Summary{Method: c.Method, FieldManager: c.FieldManager, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: nodes}
 	return &Result{nil, st, sum, false, (&Change{DaemonSet: s.DaemonSet, Method: c.Method}).unasked(sum)}, nil
