@@ -233,7 +233,7 @@ var podRules = table[*corev1.PodSpec]{
 			c.invalid(at.Child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled")
 		}
 	}},
-	{"hostUsers", "not false where hostNetwork, hostPID or hostIPC is true", 33,
+	{"hostUsers", "not false where hostNetwork, hostPID or hostIPC is true, or a container has volumeDevices", 33,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for _, f := range []struct {
 				set  bool
@@ -241,6 +241,16 @@ var podRules = table[*corev1.PodSpec]{
 			}{{v.HostNetwork, "hostNetwork"}, {v.HostPID, "HostPID"}, {v.HostIPC, "HostIPC"}} {
 				if isFalse(v.HostUsers) && f.set {
 					c.forbidden(at.Child(f.name), "when `hostUsers` is false")
+				}
+			}
+			for _, list := range []struct {
+				of   []corev1.Container
+				name string
+			}{{v.Containers, "containers"}, {v.InitContainers, "initContainers"}} {
+				for i := range list.of {
+					if isFalse(v.HostUsers) && len(list.of[i].VolumeDevices) > 0 {
+						c.forbidden(at.Child(list.name).Index(i).Child("volumeDevices"), "when `hostUsers` is false")
+					}
 				}
 			}
 		}},

@@ -471,3 +471,10 @@ var invalid = []change{
 	{"a variable that is a number", "C env", "[{name: A, value: 5}]"},
 	{"a label that is a boolean", "spec template metadata labels", "{app: agent, enabled: true}"},
 }
+
+// beyond are the breaks that no rule is about, at least not for every field.
+var beyond = []string{
+	"a finalizer", "a bundle of nobody", "a flex volume without a driver", "Fibre Channel of both names", "an RBD without an image",
+	"a user's name of windows", "a repository without an address", "an iSCSI unit above all", "requests of the pod above its limits",
+	"windows with a user's number", "a signal without an operating system",
+}
