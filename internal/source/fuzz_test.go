@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,16 +62,17 @@ func FuzzDump(f *testing.F) {
 func FuzzArchive(f *testing.F) {
 	inTar, inZip := tarOf(f, entry{"d.yaml", dsYAML, ""}, entry{"x", "", "/etc/passwd"}), zipOf(f, entry{"d.yaml", dsYAML, ""}, entry{"../y", "x", ""})
 	packed := gzipOf(f, inTar)
-	for _, seed := range [][]byte{inTar, inZip, packed, []byte("\xfd7zXZ\x00\x00"), []byte("\x28\xb5\x2f\xfd\x00"), []byte("BZh9"), []byte("7z\xbc\xaf\x27\x1c"), packed[:20]} {
+	for _, seed := range [][]byte{inTar, inZip, packed, []byte("\xfd7zXZ\x00\x00"), []byte("\x28\xb5\x2f\xfd\x00"), []byte("BZh9"), []byte("7z\xbc\xaf\x27\x1c"), packed[:20], gzipOf(f, inZip)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "x")
+		path, temporary := filepath.Join(t.TempDir(), "x"), t.TempDir()
 		write(t, path, data)
+		t.Setenv("TMPDIR", temporary) // which no other process uses
 		d, err := ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, How{Most: 1 << 22})
 		checkRead(t, d, err)
-		if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "kubectl-ds-*")); len(left) > 20 {
-			t.Errorf("%d temporary files are left", len(left))
+		if left, _ := filepath.Glob(filepath.Join(temporary, "*")); len(left) > 0 {
+			t.Errorf("temporary files are left: %q", left)
 		}
 	})
 }
