@@ -264,7 +264,7 @@ var assumptions = []struct {
 	code      daemonset.AssumptionCode
 	sentences []string
 }{
-	{plan.AssumeRevisionFails, []string{"{someWork=yes}no further pod of this revision becomes available, as {value:pod fails|pods fail}", "no pod of the new revision becomes available, as none has yet and {value:pod fails|pods fail}[, but for {ReadyPodsBecomeAvailable:pod that is Ready already|pods that are Ready already}]"}},
+	{plan.AssumeRevisionFails, []string{"{someWork=yes}no other pod of this revision becomes available, as {value:pod fails|pods fail}", "no pod of the new revision becomes available, as none has yet and {value:pod fails|pods fail}[, but for {ReadyPodsBecomeAvailable:pod that is Ready already|pods that are Ready already}]"}},
 	{plan.AssumeConfined, []string{"pods of the current revision fail only on {value:node that has|nodes that have} what the failing ones have in common"}},
 	{plan.AssumeInvalidImage, []string{`no pod of the new revision becomes available, as a kubelet does not start "{value}"`}},
 	{plan.AssumeMissingReference, []string{"no new pod becomes available, as {value} does not exist"}},

@@ -148,7 +148,7 @@ type FactKeys struct {
 	// the node is NotReady until its pod works, as the pods of this DaemonSet install its network plugin; otherwise absent
 	NodeWaits bool `json:"nodeWaits"`
 
-	Joined         time.Time `json:"joined"`         // when the first of the nodes joined, all of which are younger than those where the pod works
+	Joined         time.Time `json:"joined"`         // when the first of the nodes joined; each of them is younger than every node where the pod works
 	Stopped        time.Time `json:"stopped"`        // when the first of the pods stopped being Ready, where all of them did within a minute
 	HostPath       string    `json:"hostPath"`       // the path of the node that the volume mounts
 	HostPathType   string    `json:"hostPathType"`   // the type that the template gives it, such as `Directory`

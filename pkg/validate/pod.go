@@ -151,7 +151,7 @@ var podRules = table[*corev1.PodSpec]{
 		}},
 	{"dnsConfig.searches[]", "a DNS subdomain, which may have underscores; each option has a name", 26,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
-			if v.DNSConfig == nil || v.DNSPolicy == corev1.DNSNone && len(v.DNSConfig.Nameservers) == 0 { // the API server looks no further
+			if v.DNSConfig == nil || v.DNSPolicy == corev1.DNSNone && len(v.DNSConfig.Nameservers) == 0 { // the API server checks nothing more
 				return
 			}
 			for i, s := range v.DNSConfig.Searches {

@@ -1,11 +1,10 @@
 // Package validate says what the API server rejects in a DaemonSet.
 //
-// Its rules are a list written from the API's own validation, of which it has
-// the part that people break: see Rules. Each is a row of a table with its
-// field, what the API server requires of it, and the check. An error has the
-// API server's words and its name of the field. Where no rule finds anything,
-// the API server may still reject the DaemonSet: for what no rule is about, or
-// by a webhook or a policy.
+// Rules lists what it checks: the part of the API's own validation that people
+// break. Each rule is a row with its field, what the API server requires of it,
+// and the check. An error has the API server's words and its name of the field.
+// Where no rule finds anything, the API server may still reject the DaemonSet:
+// no rule covers every field, and webhooks and policies have rules of their own.
 //
 // The rules are those of the newest Kubernetes, but for a row that says since
 // which version the API server has it. Defaults are set before: see

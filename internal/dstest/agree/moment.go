@@ -74,7 +74,7 @@ func Times(st *daemonset.State) error {
 	}
 	r, err := whatif.Make(st, &whatif.Change{Restart: true})
 	if err != nil {
-		return nil // of which there is no plan
+		return nil // it has no plan
 	}
 	return limitTimes(st, plan.MakeChanged(r, plan.Options{}).Limits, whatif.Change{Restart: true})
 }
@@ -88,7 +88,7 @@ func limitTimes(st *daemonset.State, limits []plan.Limit, c whatif.Change) error
 		}
 		r, err := whatif.Make(st, &c)
 		if err != nil {
-			continue // of which there is no plan
+			continue // it has no plan
 		}
 		o := plan.MakeChanged(r, plan.Options{}).Outcome
 		if o.Code != l.Code || !reflect.DeepEqual(o.Duration, l.Duration) {
