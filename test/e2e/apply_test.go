@@ -148,10 +148,14 @@ func serverWarnings(t *testing.T, c *stage.Cluster) {
 	for _, tt := range []struct {
 		why, from, to string
 		least, status int
+		known         string // what a rule of pkg/validate says without the API server; empty for none
 	}{
-		{"a new one", `"acme/agent:1"`, `"acme/agent:1"` + ports, 2, 0},
-		{"a changed one", `"acme/agent:1"`, `"acme/agent:2"` + ports, 2, 0},
-		{"one that is refused", `"acme/agent:1"`, `"acme/agent:3", imagePullPolicy: Sometimes`, 0, 1},
+		{"a new one", `"acme/agent:1"`, `"acme/agent:1"` + ports, 2, 0, ""},
+		{"a changed one", `"acme/agent:1"`, `"acme/agent:2"` + ports, 2, 0, ""},
+		{"one that is refused", `"acme/agent:1"`, `"acme/agent:3", imagePullPolicy: Sometimes`, 0, 1,
+			`imagePullPolicy: Unsupported value: "Sometimes"`},
+		{"one that no rule is about", `"acme/agent:1"`, `"acme/agent:4", securityContext: {windowsOptions: {runAsUserName: ""}}`,
+			0, 1, ""},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			write(tt.from, tt.to)
@@ -189,7 +193,10 @@ func serverWarnings(t *testing.T, c *stage.Cluster) {
 			}
 			without, err := c.Kubectl(ctx, "ds", "plan-rollout", "-f", file)
 			must(t, err)
-			if tt.status == 1 && !strings.Contains(without.Stdout, "without a warning (--server-dry-run asks it)") {
+			switch {
+			case tt.known != "" && (without.Code != 1 || !strings.Contains(without.Stderr, tt.known)):
+				t.Errorf("without a dry run it ended with %d:\n%s%s", without.Code, without.Stdout, without.Stderr)
+			case tt.known == "" && tt.status == 1 && !strings.Contains(without.Stdout, "without a warning (--server-dry-run asks it)"):
 				t.Errorf("without a dry run:\n%s%s", without.Stdout, without.Stderr)
 			}
 		})
