@@ -188,6 +188,9 @@ func (p program) said(err error, rollback string) error {
 		return hinted{err, p.hintOfHistory(past)}
 	case errors.As(err, &file) && file.Address:
 		return retyped{err, "curl -fsSL " + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"), []string{"filename"}}
+	case errors.As(err, &file) && file.Markdown:
+		blocks := "awk '/^ *```/ {on = 0; print \"---\"} /^ *apiVersion:/ {on = 1} on' "
+		return retyped{err, blocks + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"), []string{"filename"}}
 	case errors.As(err, &file) && file.Template:
 		return retyped{err, p.rendering(file.File), []string{"filename"}}
 	case errors.As(err, &file) && file.Kustomization:

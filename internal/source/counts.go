@@ -78,7 +78,7 @@ func mistaken(k metav1.TypeMeta) error {
 	case k.APIVersion == "":
 		return &fieldError{"apiVersion", fmt.Errorf("missing: a %s has %s", k.Kind, want)}
 	case gone(k) && !isList:
-		return &fieldError{"apiVersion", fmt.Errorf("no server since v1.16 has a %s of %s: use %s", k.Kind, k.APIVersion, want)}
+		return &fieldError{"apiVersion", fmt.Errorf("%w a %s of %s: use %s", errGone, k.Kind, k.APIVersion, want)}
 	}
 	return &fieldError{"apiVersion", fmt.Errorf("there is no %s of %s: use %s", k.Kind, k.APIVersion, want)}
 }
@@ -104,6 +104,9 @@ func gone(k metav1.TypeMeta) bool {
 	group, version, _ := strings.Cut(k.APIVersion, "/")
 	return strings.TrimSuffix(k.Kind, "List") == "DaemonSet" && (group == "extensions" || group == "apps" && strings.HasPrefix(version, "v1beta"))
 }
+
+// errGone says that an object is of a version that servers had before v1.16.
+var errGone = errors.New("no server since v1.16 has")
 
 // foreign reports whether a kind is of a group in which its name means something else.
 func foreign(k metav1.TypeMeta) bool {

@@ -60,6 +60,7 @@ type object struct {
 	document int    // where it stands in its file, counted from 1
 	path     string // items[3] in a list
 	repeats  []Repeat
+	byFields bool     // it says no kind: its fields show it
 	twice    bool     // a key may stand twice in it: whether and where, repeats says later
 	unknown  []string // fields that the kind does not have, as far as this program knows it
 }

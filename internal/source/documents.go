@@ -340,6 +340,9 @@ var itemsLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // document reads a document as a whole.
 func (d *documents) document(it item) error {
 	objects, err := d.objects(it, metav1.TypeMeta{})
+	if err == errNoKind {
+		objects, err = d.kindless(it)
+	}
 	if err != nil && it.yaml && !errors.Is(err, errNotKubernetes) {
 		switch {
 		case prose.IsTemplate(it.text):
@@ -417,7 +420,13 @@ func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) er
 			without = nil // no list, but an object that has items
 		}
 		for _, it := range without {
-			if err := d.harmed(it.path, errNoKind, kindsIn(it, metav1.TypeMeta{})); err != nil {
+			objects, err := d.kindless(it)
+			if err != nil {
+				err = d.harmed(it.path, err, kindsIn(it, metav1.TypeMeta{}))
+			} else {
+				err = d.emitAll(objects, it.path)
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -46,6 +46,7 @@ type Dump struct {
 	unpackedBytes int64  // of everything
 
 	kinds   map[string]int  // how many objects there are of each kind, of any kind
+	unsaid  map[string]int  // of them, those whose fields alone show the kind
 	strange map[string]bool // kinds that Kubernetes does not have
 	lists   map[string]bool // kinds of which there is a typed list: empty means none, not "not given"
 	pages   readings
@@ -86,7 +87,7 @@ type Dump struct {
 
 func newDump(how How) *Dump {
 	how.Most = cmp.Or(how.Most, DefaultMaxInput)
-	d := &Dump{how: how, sums: newSums(), sharer: newSharer(), lost: map[snapshot.What][]string{}, logs: map[logOf][]logPlace{}, gathers: map[string]map[string]*gathered{}, folders: map[string]bool{}, referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
+	d := &Dump{how: how, sums: newSums(), sharer: newSharer(), lost: map[snapshot.What][]string{}, logs: map[logOf][]logPlace{}, gathers: map[string]map[string]*gathered{}, folders: map[string]bool{}, referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{}, kinds: map[string]int{}, unsaid: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
 	d.stores = map[string]putter{
 		"DaemonSet": &d.daemonSets, "ControllerRevision": &d.revisions, "Node": &d.nodes, "Pod": &d.pods, "Event": &d.events, "PodDisruptionBudget": &d.budgets,
 	}
@@ -122,6 +123,9 @@ func (d *Dump) add(p location, o object) error {
 		return nil
 	}
 	d.kinds[kindName(o.kind)]++
+	if o.byFields {
+		d.unsaid[kindName(o.kind)]++
+	}
 	if strange(o.kind) {
 		d.strange[kindName(o.kind)] = true
 	}
@@ -312,6 +316,9 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(d.strange)) {
 		d.notes = append(d.notes, fmt.Sprintf("ignored: %d %s, a kind that Kubernetes does not have", d.kinds[kind], kind))
+	}
+	if len(d.unsaid) > 0 {
+		d.notes = append(d.notes, "objects that do not say their kind are read by their fields: "+strings.Join(each(d.unsaid), ", "))
 	}
 	var unread []string
 	for _, u := range d.unknown {

@@ -155,6 +155,7 @@ type InputError struct {
 
 	Address       bool // File is a URL, given as a manifest
 	Kustomization bool // File is that of a kustomization, given as a manifest
+	Markdown      bool // File, given as a manifest, is Markdown
 	Template      bool // File, given as a manifest, is a template, or a chart with templates
 }
 

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/source/prose"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -319,6 +321,7 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 	}
 	before, harms := d.objects, d.harms
 	var none []damage // what says nothing of being an object
+	lost := false     // an object that may count
 	docs := &documents{
 		name: p.name, from: &documentBytes{d, in}, decode: decode, most: d.how.Most / partOfInput,
 		emit: func(o object) error { return d.add(p, o) },
@@ -329,6 +332,7 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 					none = append(none, x)
 					return nil
 				}
+				lost = lost || errors.Is(x, errNoKind) && x.counts(p.found())
 				return d.harmed(p, x)
 			},
 			log: func(of logOf) { d.logs[of] = append(d.logs[of], logPlace{p, true}) },
@@ -350,7 +354,7 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 	case d.objects == before && len(none) > 0:
 		err = none[0].InputError
 	case d.objects == before:
-		err = &InputError{File: p.name, Err: errEmpty}
+		err = d.empty(p)
 	}
 	if d.objects > before || d.harms > harms || err != nil {
 		err = d.decideText(p, none, err)
@@ -360,11 +364,20 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 	if !errors.As(err, &out) {
 		return err
 	}
-	if p.found() && d.objects == before && (errors.Is(err, errNotKubernetes) || errors.Is(err, errEmpty)) {
+	if p.found() && !lost && d.objects == before && (errors.Is(err, errNotKubernetes) || errors.Is(err, errEmpty)) {
 		d.skipped = append(d.skipped, p.name)
 		return nil
 	}
 	return d.hinting(out)
+}
+
+// empty returns the error of a file without any document. Where a collector calls a file so that writes a list even if
+// it has no items, the objects are lost.
+func (d *Dump) empty(p location) error {
+	if kind := itemKind(listOf(p.name)); p.found() && lostOf[kind.Kind] != "" {
+		return d.harmed(p, damage{&InputError{File: p.name, Err: errHollow}, []metav1.TypeMeta{kind}})
+	}
+	return &InputError{File: p.name, Err: errEmpty}
 }
 
 // decideText decides about what is no object, beside objects in the same file: in a file that
@@ -396,13 +409,17 @@ func (d *Dump) hinting(e *InputError) error {
 		e.hint = getHint
 	case e.words() && d.objects > 0:
 		e.hint = "--keep-going (leaves out the text), or " + getHint
-	case slices.ContainsFunc([]error{errNotKubernetes, errTable, errPartialObject, errNotText, errCutOff, errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):
+	case e.File != d.path && errors.Is(e, errNoKind):
+		e.hint = keepGoing
+	case slices.ContainsFunc([]error{errNotKubernetes, errGone, errTable, errPartialObject, errNotText, errCutOff, errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):
 		e.hint = getHint
 	default:
-		e.hint = "--keep-going (leaves out what is damaged; what depends on it is then unknown)"
+		e.hint = keepGoing
 	}
 	return e
 }
+
+const keepGoing = "--keep-going (leaves out what is damaged; what depends on it is then unknown)"
 
 // harmed decides about something that cannot be read: it is an error, passed over or, with
 // KeepGoing, lost.
@@ -467,7 +484,10 @@ func someOf(files []string) string {
 	return text
 }
 
-var errEmpty = errors.New("has no object")
+var (
+	errEmpty  = errors.New("has no object")
+	errHollow = errors.New("it is empty, and by its name it has a list")
+)
 
 func fileError(path string, err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {

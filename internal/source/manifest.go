@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -168,15 +170,52 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 		ofKustomize := slices.Contains(kustomizationNames, filepath.Base(name))
 		e.Kustomization = errors.Is(err, errNoKind) && ofKustomize || errors.Is(err, errKustomization) && name != stdinName
 		e.Template = errors.Is(err, errTemplate)
-		if errors.Is(err, errNotKubernetes) && !e.Kustomization && e.hint == "" {
-			e.hint = manifestHint
+		e.Markdown = isMarkdown(name)
+		if e.Markdown {
+			e.Err, e.Document, e.Field = errMarkdown, 0, ""
+		}
+		if !e.Kustomization && e.hint == "" {
+			e.hint = hintOfManifest(name, e)
 		}
 	}
 	return err
 }
 
+var errMarkdown = errors.New("Markdown, not a manifest")
+
+func isMarkdown(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".md" || ext == ".markdown"
+}
+
 // manifestHint is the command that writes a manifest.
 const manifestHint = "kubectl get ds -n NAMESPACE NAME -o yaml > manifest.yaml"
+
+// hintOfManifest returns the command that helps with a manifest that cannot be read: it shows the line, or the fields
+// that the object has, or writes another manifest.
+func hintOfManifest(name string, e *InputError) string {
+	file := word(name)
+	if name == stdinName {
+		file = "FILE"
+	}
+	line := yamlLine().FindStringSubmatch(e.Err.Error())
+	field := itemIndex().ReplaceAllString(e.Field, "")
+	switch {
+	case errors.Is(e, errGone):
+		return "kubectl convert --output-version apps/v1 -f " + file + " > manifest.yaml (install it: kubectl krew install convert)"
+	case errors.Is(e, errNoField):
+		return strings.TrimSuffix("kubectl explain ds."+field[:max(0, strings.LastIndexByte(field, '.'))], ".")
+	case errors.Is(e, errMissing), strings.HasPrefix(field, "spec."):
+		return "kubectl explain ds." + field
+	case line != nil && name != stdinName:
+		return fmt.Sprintf("head -n %s %s | tail -n 3 | cat -A (shows this line and two before it)", line[1], file)
+	case errors.Is(e, errNotKubernetes):
+		return manifestHint
+	}
+	return ""
+}
+
+var itemIndex = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^items\[\d+\]\.|\[[^\]]*\]`) })
 
 // ofKustomization reports whether an object is read by kustomize, and by no API server.
 func ofKustomization(k metav1.TypeMeta) bool {
@@ -259,7 +298,7 @@ func required(ds *appsv1.DaemonSet) error {
 	case ds.Name == "":
 		return &fieldError{"metadata.name", errMissing}
 	case ds.Spec.Selector == nil:
-		return &fieldError{"spec.selector", errMissing}
+		return &fieldError{"spec.selector", lackingSelector(ds.Spec.Template.Labels)}
 	case len(ds.Spec.Template.Spec.Containers) == 0:
 		return &fieldError{"spec.template.spec.containers", errMissing}
 	}
@@ -267,6 +306,14 @@ func required(ds *appsv1.DaemonSet) error {
 }
 
 var errMissing = errors.New("missing")
+
+// lackingSelector returns the error of a DaemonSet without a selector, with the one that matches its template.
+func lackingSelector(labels map[string]string) error {
+	if len(labels) == 0 {
+		return errMissing
+	}
+	return fmt.Errorf("%w: for the labels of the template, {matchLabels: %s}", errMissing, encoded(labels))
+}
 
 // bare returns a manifest without what only a live object has, which is there
 // when it was written by kubectl get.
@@ -331,11 +378,17 @@ func strict(raw []byte, t reflect.Type, key string) (string, error) {
 }
 
 func noSuchField(name string, types map[string]reflect.StructField) error {
-	if right := nearName(name, types); right != "" {
-		return fmt.Errorf("there is no such field: did you mean %s?", right)
+	right := nearName(name, types)
+	switch {
+	case name == "templateGeneration": // it was removed with extensions/v1beta1
+		return fmt.Errorf("%w in apps/v1: leave it out", errNoField)
+	case right != "":
+		return fmt.Errorf("%w: did you mean %s?", errNoField, right)
 	}
-	return errors.New("there is no such field")
+	return errNoField
 }
+
+var errNoField = errors.New("there is no such field")
 
 // nearName returns the name of a field that is nearly this one, or "".
 func nearName(name string, types map[string]reflect.StructField) string {

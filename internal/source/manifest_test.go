@@ -162,6 +162,10 @@ func TestManifestFiles(t *testing.T) {
 		"all/notes.txt": "just words", "all/deeper/d.yaml": "kind: [", "all/more.yaml/e.yaml": "kind: [", "values/values.yaml": "image: x\n",
 		"none/notes.txt": setYAML, "base/kustomization.yaml": "resources: [set.yaml]\nimages: [{name: acme/agent, newTag: \"9\"}]\n", "base/set.yaml": nodeYAML + "---\n" + setYAML,
 		"prod/kustomization.yaml": "resources: [../base]\nnamespace: prod\nnamePrefix: my-\n", "broken/kustomization.yaml": "resources: [gone.yaml]\n",
+		"README.md": "# Install\n\nRun this:\n\n```yaml\n" + setYAML + "```\n", "early.yaml": strings.Replace(setYAML, "apps/v1", "extensions/v1beta1", 1),
+		"generation.yaml":         strings.Replace(setYAML, "spec:\n", "spec:\n  templateGeneration: 3\n", 1),
+		"unselected.yaml":         "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\nspec: {template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a}]}}}\n",
+		"syntax.yaml":             "apiVersion: v1\nkind: Service\n---\nkind: Pod\na: b: c\n",
 		"typo/kustomization.yaml": "resources: [set.yaml]\n", "typo/set.yaml": strings.Replace(setYAML, "image:", "imagee:", 1),
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -182,6 +186,11 @@ func TestManifestFiles(t *testing.T) {
 		{files: []string{filepath.Join("all", "a.yaml"), filepath.Join("all", "b.yml")}, want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "")}, why: "one of the files has one"},
 		{files: []string{"all", "all"}, err: filepath.Join("all", "b.yml") + ": document 1: metadata.name: daemonset agent appears twice", why: "a folder twice"},
 		{files: []string{"values"}, err: filepath.Join("values", "values.yaml") + ": document 1: not a Kubernetes object: no kind", hint: manifestHint, why: "a chart is no folder of manifests"},
+		{files: []string{"README.md"}, err: "README.md: Markdown, not a manifest", why: "a page with a manifest in it: the command line has a hint"},
+		{files: []string{"early.yaml"}, err: "early.yaml: document 1: apiVersion: no server since v1.16 has a DaemonSet of extensions/v1beta1: use apps/v1", hint: "kubectl convert --output-version apps/v1 -f early.yaml > manifest.yaml (install it: kubectl krew install convert)", why: "a version long gone"},
+		{files: []string{"generation.yaml"}, err: "generation.yaml: document 1: spec.templateGeneration: there is no such field in apps/v1: leave it out", hint: "kubectl explain ds.spec", why: "a field that went with that version"},
+		{files: []string{"unselected.yaml"}, err: `unselected.yaml: document 1: spec.selector: missing: for the labels of the template, {matchLabels: {"app":"a"}}`, hint: "kubectl explain ds.spec.selector", why: "a selector that the oldest version did not need"},
+		{files: []string{"syntax.yaml"}, err: "syntax.yaml: document 2: yaml: line 5: ", hint: "head -n 5 syntax.yaml | tail -n 3 | cat -A (shows this line and two before it)", why: "the line is that of the file"},
 		{files: []string{"none"}, err: "none: this directory has no *.yaml, *.yml or *.json file", why: "a folder of other files"},
 		{files: []string{"nowhere.yaml"}, err: "nowhere.yaml: no such file", why: "no such file"},
 		{files: []string{filepath.Join("all", "a.yaml")}, err: filepath.Join("all", "a.yaml") + ": no DaemonSet, only 1 Node", hint: manifestHint, why: "a file without one"},
@@ -191,7 +200,7 @@ func TestManifestFiles(t *testing.T) {
 		{kustomize: "prod", want: []Manifest{at(Ref{"prod", "my-agent"}, "prod", 1, "")}, why: "one that stands on another"},
 		{files: []string{"all"}, kustomize: "prod", want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, ""), at(Ref{"", "c"}, filepath.Join("all", "c.json"), 1, ""), at(Ref{"prod", "my-agent"}, "prod", 1, "")}, why: "both"},
 		{kustomize: "broken", err: filepath.Join("broken", "gone.yaml") + ": no such file or directory", hint: "kubectl kustomize broken", why: "a kustomization of a file that is not there"},
-		{kustomize: "typo", err: "typo: document 1: spec.template.spec.containers[0].imagee: there is no such field: did you mean image?", why: "a typing error in a kustomization"},
+		{kustomize: "typo", err: "typo: document 1: spec.template.spec.containers[0].imagee: there is no such field: did you mean image?", hint: "kubectl explain ds.spec.template.spec.containers", why: "a typing error in a kustomization"},
 		{kustomize: "all", err: "all: this directory has no kustomization.yaml, kustomization.yml, Kustomization that can be read", hint: "kubectl kustomize all", why: "a folder that is none"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

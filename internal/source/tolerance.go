@@ -182,7 +182,7 @@ func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
 	if k.Kind == "null" { // as Rancher's collector writes nothing
 		k.Kind = ""
 	}
-	versioned := k.APIVersion != ""
+	versioned := k.APIVersion != "" && bytes.Contains(it.text, []byte("metadata")) // else it may be a Helm chart
 	if k.Kind == "" {
 		k = itemKind(list)
 	}
