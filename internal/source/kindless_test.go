@@ -54,6 +54,8 @@ func TestKindless(t *testing.T) {
 		{"other.json", `{"metadata":{"name":"x","uid":"7"},"spec":{"paused":true}}`, false, left + "other.json", "", 1, 0, "of no kind that counts"},
 		{"other.json", `{"apiVersion":"v1","metadata":{"name":"x","uid":"7"}}`, false, "", "DIR/other.json: document 1: not a Kubernetes object: no kind", 0, 0, "with a version it may be anything"},
 		{"other.json", `{"apiVersion":"v1","metadata":{"name":"x","uid":"7"}}`, true, "", "", 1, len(lostOf) - 1, "which is a gap of everything"},
+		{"n7.json", "{\n  \"a", false, "", "DIR/n7.json: document 1: ends in the middle of an object: the file is cut off", 0, 0, "cut off within its first key"},
+		{"n7.json", "{\n  \"b", false, "ignored, because it cannot be read and no answer depends on it: DIR/n7.json: document 1: ends in the middle of an object: the file is cut off", "", 1, 0, "which no object has"},
 		{"Chart.yaml", chart, false, left + "Chart.yaml", "", 1, 0, "a chart has a version, and is no object"},
 		{"Chart.yaml", chart, true, left + "Chart.yaml", "", 1, 0, "nor is anything lost with it"},
 		{"nodes.json", "", false, "", "DIR/nodes.json: it is empty, and by its name it has a list", 0, 0, "an empty file in place of a list"},

@@ -113,11 +113,24 @@ func (d *documents) brokenOff(ctx context.Context, j *jsonReader, err error) err
 	if kinds = append(kinds, mentioned...); len(kinds) == 0 && referred {
 		kinds = anything
 	}
+	if errors.Is(err, errCutOff) && len(kinds) == 0 && beginsAsObject(head) {
+		kinds = anything
+	}
 	if errors.Is(err, errCutOff) { // and who knows what came behind it, most likely more of what came before
 		kinds = slices.AppendSeq(kinds, maps.Keys(d.before))
 	}
 	return d.harmed("", err, kinds)
 }
+
+// beginsAsObject reports whether JSON that is cut off within its first key may be an object of Kubernetes.
+func beginsAsObject(head []byte) bool {
+	m := firstKey().FindSubmatch(head)
+	return m != nil && slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "items"}, func(key string) bool {
+		return strings.HasPrefix(key, string(m[1]))
+	})
+}
+
+var firstKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\{\s*(?:"([A-Za-z]*)"?\s*)?$`) })
 
 // whole emits the items of a broken list that were read, and returns the kinds of them and of those
 // that only the list itself could tell.
@@ -182,7 +195,7 @@ func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
 	if k.Kind == "null" { // as Rancher's collector writes nothing
 		k.Kind = ""
 	}
-	versioned := k.APIVersion != "" && bytes.Contains(it.text, []byte("metadata")) // else it may be a Helm chart
+	versioned := k.APIVersion != "" && !(it.yaml && ofChart().Match(it.text))
 	if k.Kind == "" {
 		k = itemKind(list)
 	}
@@ -198,6 +211,11 @@ func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
 	}
 	return found
 }
+
+// ofChart matches a line of Chart.yaml or index.yaml, with which Helm describes charts: they have an apiVersion, too.
+var ofChart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:name|version|appVersion|entries|dependencies|generated):`)
+})
 
 // itemKinds returns the kind of the items of a list; and, where that is nearly one that counts, that
 // it may be one.
