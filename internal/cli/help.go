@@ -26,6 +26,7 @@ func exits(withExitCode, note string, rows ...row) string {
 	if withExitCode != "" {
 		head += " (" + withExitCode + " only with --exit-code)"
 	}
+	rows = append(rows, row{strconv.Itoa(interrupted), "interrupted, as by Ctrl-C"})
 	return strings.TrimRight(head+":\n"+table(rows...)+"\n"+paragraphs(note), "\n")
 }
 

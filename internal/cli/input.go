@@ -131,8 +131,12 @@ func (in *input) check() error {
 		in.clock = t
 	}
 	if in.version != "" {
-		if _, err := daemonset.ForVersion(in.version); err != nil {
+		rules, err := daemonset.ForVersion(in.version)
+		if err != nil {
 			return hinted{fmt.Errorf("--kubernetes-version: %w", err), otherVersion(err)}
+		}
+		if rules.Beyond {
+			in.note("the rules of %s are not known: those of %s are used", in.version, daemonset.Newest)
 		}
 	}
 	return nil

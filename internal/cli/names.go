@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,12 @@ var kinds = []string{"ds", "daemonset", "daemonsets", "ds.apps", "daemonset.apps
 var others = map[string]bool{
 	"deploy": true, "deployment": true, "deployments": true, "sts": true, "statefulset": true, "statefulsets": true,
 	"rs": false, "replicaset": false, "replicasets": false, "job": false, "jobs": false, "cj": false, "cronjob": false, "cronjobs": false,
+}
+
+// isOther reports whether a word is a kind that somebody may take for a DaemonSet's.
+func isOther(kind string) bool {
+	_, other := others[kind]
+	return other
 }
 
 // wrongKind returns the error for what is not a DaemonSet, with the command to
@@ -42,7 +49,7 @@ func wrongKind(kind, name, namespace string) error {
 func (p program) names(args []string, namespace string) ([]source.Ref, error) {
 	if len(args) > 1 {
 		plain, _, _ := strings.Cut(strings.ToLower(args[0]), ".")
-		if _, other := others[plain]; other {
+		if isOther(plain) {
 			return nil, wrongKind(args[0], args[1], namespace)
 		}
 		if slices.Contains(kinds, strings.ToLower(args[0])) {
@@ -78,6 +85,8 @@ func (p program) refOf(arg, namespace string) (source.Ref, error) {
 	case isKind:
 	case len(validation.IsDNS1123Label(first)) > 0: // a namespace has no dot and no upper case
 		return ref, wrongKind(first, name, namespace)
+	case namespace != "" && namespace != first && isOther(first):
+		return ref, wrongKind(first, name, namespace)
 	case namespace != "" && namespace != first:
 		return ref, hinted{fmt.Errorf("%q is in namespace %q, but -n is %q", arg, first, namespace), "leave out -n"}
 	default:
@@ -94,12 +103,11 @@ func (p program) refOf(arg, namespace string) (source.Ref, error) {
 	return ref, nil
 }
 
-// orOfKind returns the error of reading a DaemonSet, with a hint if its namespace
-// has the name of another kind, as in deployment/web.
+// orOfKind returns the error of reading a DaemonSet; if what was taken for its namespace is another kind, as in
+// deployment/web, that is the error.
 func orOfKind(ref source.Ref, err error) error {
-	if others[ref.Namespace] {
-		kind := ref.Namespace + "/" + ref.Name
-		return hinted{err, "kubectl rollout status " + string(screen.Quote(kind)) + " (this plugin is for DaemonSets only)"}
+	if isOther(ref.Namespace) && errors.As(err, new(*source.NotFoundError)) {
+		return wrongKind(ref.Namespace, ref.Name, "")
 	}
 	return err
 }
