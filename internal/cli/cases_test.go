@@ -270,7 +270,7 @@ type factState struct {
 }
 
 // TestFacts holds both states of each pair to what is right about them. What is shown as
-// Cause, Do now or Fix differs between the two.
+// Fault, Do now or Then differs between the two.
 func TestFacts(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(casesDir, "facts.txt"))
 	if err != nil {
@@ -291,7 +291,7 @@ func TestFacts(t *testing.T) {
 				s := &p.states[i]
 				s.write(t)
 				s.test(t)
-				r, err := s.ask(s.commands[0].words)
+				r, err := s.ask(append(slices.Clone(s.commands[0].words), "--all"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -427,14 +427,14 @@ func laid(under, over any) any {
 	return all
 }
 
-// advised returns what a screen shows as Do now, Cause and Fix.
+// advised returns what a screen shows as Fault, Do now, Then, Or and Do not.
 func advised(screen string) string {
 	var out []string
 	in := false
 	for _, line := range strings.Split(screen, "\n") {
 		label := strings.TrimSpace(line[:min(len(line), 10)])
 		if label != "" {
-			in = slices.Contains([]string{"Do now", "Cause", "Fix"}, label)
+			in = slices.Contains([]string{"Fault", "Do now", "Then", "Or", "Do not"}, label)
 		}
 		if in {
 			out = append(out, line)
@@ -476,8 +476,8 @@ func TestPairs(t *testing.T) {
 	if got, want := fmt.Sprint(laid(under, over)), "map[l:[2] n:<nil> x:map[y:<nil> z:1]]"; got != want {
 		t.Errorf("laid: %s, want %s", got, want)
 	}
-	const screen = "STUCK  it\n\nDo now    wait\nImpact    none\n          at all\nCause     a node\n          is down\nCheck     it\nFix       repair\n  it\n"
-	if got, want := advised(screen), "Do now    wait\nCause     a node\n          is down\nFix       repair"; got != want {
+	const screen = "STUCK  it\n\nFault     a node\n          is down\nImpact    none\n          at all\nDo now    wait\nThen      repair\n  it\n"
+	if got, want := advised(screen), "Fault     a node\n          is down\nDo now    wait\nThen      repair"; got != want {
 		t.Errorf("advised: %q, want %q", got, want)
 	}
 }

@@ -460,7 +460,7 @@ func TestExpectations(t *testing.T) {
 		"remedies": [{"code": "FreeDisk", "worth": "MayHelp"}, {"code": "RollBack", "value": "1", "worth": "Useless"}]}}`
 	const none = `{"kind": "Explanation", "problems": [], "remedies": []}`
 	const old = `{"kind": "Explanation", "problems": [{"code": "NotReady", "nodes": ["c"]}]}`
-	const screen = "STUCK  ns/agent: 2 of 5 pods updated\n\nCause     revision 2 added\n          the port\nFix       kubectl rollout undo\nOutlook   stays at 3 of 5\n"
+	const screen = "STUCK  ns/agent: 2 of 5 pods updated\n\nFault     revision 2 added\n          the port\nFix       kubectl rollout undo\nOutlook   stays at 3 of 5\n"
 	for _, tt := range []struct{ text, document, want string }{
 		{"verdict: Stuck", explanation, ""},
 		{"verdict: Healthy|Stuck", explanation, ""},
@@ -535,17 +535,17 @@ func TestExpectations(t *testing.T) {
 		{"no fix", explanation, "MayHelp: FreePort; Helps: RollBack 1; Harms: RaiseMaxUnavailable 4"},
 		{"no fix", old, "the document has no remedies"},
 
-		{"says: Cause revision 2 added the port", none, ""},
+		{"says: Fault revision 2 added the port", none, ""},
 		{"says: roll back | rollout undo", none, ""},
-		{"says: Cause … undo", none, ""},
-		{"says: undo … Cause", none, "not on the screen"},
+		{"says: Fault … undo", none, ""},
+		{"says: undo … Fault", none, "not on the screen"},
 		{"says: roll back", none, "not on the screen"},
 		{"never: roll back", none, ""},
-		{"never: undo … Cause", none, ""},
+		{"never: undo … Fault", none, ""},
 		{"never: roll back | undo", none, "on the screen"},
 		{"never: roll back", "", "no screen"},
 		{"headline: STUCK ns/agent", none, ""},
-		{"headline: Cause", none, "STUCK  ns/agent: 2 of 5 pods updated"},
+		{"headline: Fault", none, "STUCK  ns/agent: 2 of 5 pods updated"},
 		{"one denominator", none, ""},
 		{"one denominator", rollout, "of [5 6]"},
 		{"one denominator", "", "of []"},

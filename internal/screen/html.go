@@ -160,7 +160,7 @@ func (b *htmlBuilder) screen(s *Screen) htmlScreen {
 	}
 	out.Beside = len(s.figures) > 0 && cells <= fewCells
 	for l, blocks := range s.entries {
-		if Label(l) == Cause {
+		if Label(l) == parting {
 			for i := range s.parts {
 				out.Entries = append(out.Entries, b.part(&s.parts[i]))
 			}

@@ -50,22 +50,22 @@ func TestHTML(t *testing.T) {
 <div class="cols beside">
 <div class="entries">
 <div class="entry"><h2 class="label" id="i2">Impact</h2><div class="said"><p>3 of 24 nodes have no available pod: <span class="n">rack-14-07,</span> <span class="n">rack-14-15,</span> <span class="n">rack-14-22;</span> the other 21 run revision 1 undisturbed</p></div></div>
-<div class="entry"><h2 class="label" id="i3">Limit</h2><div class="said"><p>maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are unavailable, so the controller replaces no further pod</p></div></div>
-<div class="entry whole"><div class="said"><div class="scroll" role="group" tabindex="0" aria-labelledby="i4"><table>
-<caption class="hide" id="i4">kube-system/node-agent, PROBLEM, NODES, FOR</caption>
+<div class="entry whole"><div class="said"><div class="scroll" role="group" tabindex="0" aria-labelledby="i3"><table>
+<caption class="hide" id="i3">kube-system/node-agent, PROBLEM, NODES, FOR</caption>
 <thead><tr><th scope="col">PROBLEM</th><th scope="col">NODES</th><th scope="col">FOR</th></tr></thead>
 <tbody><tr><th scope="row" class="bad">TerminatingOnDeadNode</th><td><span class="n">rack-14-07,</span> <span class="n">rack-14-15,</span> <span class="n">rack-14-22</span></td><td>5h</td></tr><tr><td class="more" colspan="3"><p>the kubelet does not answer; the pod&#39;s deletion stays pending</p></td></tr></tbody>
 </table></div></div></div>
+<div class="entry"><h2 class="label" id="i4">Outlook</h2><div class="said"><p>without a fix: stays at 0 of 24</p></div></div>
 <div class="entry"><h2 class="label" id="i5">Fix</h2><div class="said"><p>repair the nodes; the rollout then continues by itself</p><p>or, for a node that is gone for good:</p><div class="in"><pre><code><span class="n">kubectl delete node</span> <span class="n">&lt;NODE&gt;</span></code></pre></div><p>or, to update the other 21 pods now (3 at a time beside the 3 lost):</p><div class="in"><pre><code>COMMAND</code></pre><p>(afterwards set it back to 10%)</p></div></div></div>
-<div class="entry"><h2 class="label" id="i6">Outlook</h2><div class="said"><p>without a fix: stays at 0 of 24</p></div></div>
-<div class="entry"><h2 class="label" id="i7">Note</h2><div class="said"><pre> a
+<div class="entry"><h2 class="label" id="i6">Note</h2><div class="said"><pre> a
 <span class="removed">-&lt;b&gt;</span></pre></div></div>
-<div class="entry"><h2 class="label" id="i9">Status</h2><div class="said"><div class="scroll" role="group" tabindex="0" aria-labelledby="i8"><table>
-<caption class="hide" id="i8">kube-system/node-agent, DESIRED, CURRENT, READY</caption>
+<div class="entry"><h2 class="label" id="i8">Status</h2><div class="said"><div class="scroll" role="group" tabindex="0" aria-labelledby="i7"><table>
+<caption class="hide" id="i7">kube-system/node-agent, DESIRED, CURRENT, READY</caption>
 <thead><tr><th scope="col" class="num">DESIRED</th><th scope="col" class="num">CURRENT</th><th scope="col" class="num">READY</th></tr></thead>
 <tbody>
 <tr><th scope="row" class="num">24</th><td class="num">24</td><td class="num">21</td></tr></tbody>
-</table></div><p>DESIRED 24 = all 24 nodes (its pods tolerate NotReady)</p></div></div></div>
+</table></div><p>DESIRED 24 = all 24 nodes (its pods tolerate NotReady)</p></div></div>
+<div class="entry"><h2 class="label" id="i9">Limit</h2><div class="said"><p>maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are unavailable, so the controller replaces no further pod</p></div></div></div>
 <div class="figures">
 <figure aria-labelledby="i10">
 <figcaption><h2 id="i10">Over time</h2><p>as told</p></figcaption>

@@ -30,16 +30,17 @@ func (s *Screen) Markdown(w io.Writer, all bool) error {
 		m.add("*"+Mark(s.Notice)+"*", "")
 	}
 	for l, blocks := range s.entries {
-		if Label(l) == Cause {
+		if Label(l) == parting {
 			for _, part := range s.parts {
 				m.add("#### "+Mark(part.title), "")
-				for l, blocks := range part.entries {
-					m.entry(Label(l), blocks)
-				}
+				m.entries(part.entries, s.leaves)
 			}
 		}
-		m.entry(Label(l), blocks)
+		if all || !s.leaves[l] {
+			m.entry(Label(l), blocks)
+		}
 	}
+	m.folded(s.entries, s.leaves)
 	_, err := io.WriteString(w, strings.TrimRight(strings.Join(m.lines, "\n"), "\n")+"\n")
 	return err
 }
@@ -56,12 +57,40 @@ const (
 	longLines = 20 // lines of a text that is not folded
 )
 
+// entries writes those of a part, the ones that only --all shows folded at its end.
+func (m *markdown) entries(of [labels][]Block, leaves [labels]bool) {
+	for l, blocks := range of {
+		if m.all || !leaves[l] {
+			m.entry(Label(l), blocks)
+		}
+	}
+	m.folded(of, leaves)
+}
+
+// folded writes what only --all shows.
+func (m *markdown) folded(of [labels][]Block, leaves [labels]bool) {
+	left := false
+	for l := range of {
+		left = left || leaves[l] && len(of[l]) > 0
+	}
+	if m.all || !left {
+		return
+	}
+	m.fold(further.String(), func() {
+		for l, blocks := range of {
+			if leaves[l] {
+				m.entry(Label(l), blocks)
+			}
+		}
+	})
+}
+
 // entry writes what stands beside a label. What a forecast rests on is folded, and so is
 // all of the status but its numbers.
 func (m *markdown) entry(l Label, blocks []Block) {
 	switch name := l.String(); {
 	case len(blocks) == 0:
-	case l == Assumed:
+	case l == Rests:
 		m.fold(name, func() { m.list(blocks) })
 	case l == Status:
 		m.label = "**" + name + ":** "

@@ -24,21 +24,21 @@ func TestMarkdown(t *testing.T) {
 
 *Plan only: nothing has been changed.*
 
-**Impact:** 3 of 24 nodes have no available pod: rack-14-07, rack-14-15, rack-14-22; the other 21 run revision 1 undisturbed
-
 **Change:** image: a&#124;b &#64;<!-- -->team &#35;<!-- -->1 &lt;b&gt; https&#58;<!-- -->//example.org -&gt; &#96;c&#96;
 
 1&#46; - a :<!-- -->heart&#95;eyes: :<!-- -->1:<!-- -->2:
 
 &#45; --- +
 
-**Limit:** maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are unavailable, so the controller replaces no further pod
+**Impact:** 3 of 24 nodes have no available pod: rack-14-07, rack-14-15, rack-14-22; the other 21 run revision 1 undisturbed
 
 | PROBLEM | NODES | FOR |
 | --- | --- | --- |
 | TerminatingOnDeadNode | rack-14-07, rack-14-15, rack-14-22 | 5h |
 
 **TerminatingOnDeadNode:** the kubelet does not answer; the pod's deletion stays pending
+
+**Outlook:** without a fix: stays at 0 of 24
 
 **Fix:** repair the nodes; the rollout then continues by itself
 
@@ -55,8 +55,6 @@ kubectl patch daemonset -n kube-system node-agent --type=merge -p '{"spec":{"upd
 ~~~
 
 (afterwards set it back to 10%)
-
-**Outlook:** without a fix: stays at 0 of 24
 
 **Note:**
 
@@ -76,6 +74,8 @@ kubectl patch daemonset -n kube-system node-agent --type=merge -p '{"spec":{"upd
 DESIRED 24 = all 24 nodes (its pods tolerate NotReady)
 
 </details>
+
+**Limit:** maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are unavailable, so the controller replaces no further pod
 `
 	if diff := cmp.Diff(strings.ReplaceAll(want[1:], "~", "`"), b.String()); diff != "" {
 		t.Error(diff)
@@ -117,7 +117,7 @@ func TestMarkdownFolds(t *testing.T) {
 	s.Add(Body, rows, &Table{Columns: []Column{{Head: "PROBLEM"}, {Head: "NODES", Short: true}}, Rows: []Row{{Cells: []Cell{{Lines: []string{"Crash"}}, {Names: names}}}}})
 	manifest := make(Lines, longLines+1)
 	s.Add(Note, manifest)
-	s.Add(Assumed, Text("one"), Names{Before: "nodes", Names: names[:2]}, Text("two"), Text("@all"))
+	s.Add(Rests, Text("one"), Names{Before: "nodes", Names: names[:2]}, Text("two"), Text("@all"))
 	for _, l := range rows.Rows {
 		lines = append(lines, "| "+l.Cells[0].Lines[0]+" |")
 	}

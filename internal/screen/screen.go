@@ -17,6 +17,7 @@ type Screen struct {
 	Dense    bool   // no empty line stands between the tables of the answer
 	Corner   string // at the right end of the last line; left out where there is no room
 	entries  [labels][]Block
+	leaves   [labels]bool // only --all shows them
 	parts    []part
 	open     bool // the last of the parts is
 	figures  []Figure
@@ -43,34 +44,48 @@ type Headline struct {
 type Label int
 
 const (
-	DoNow    Label = iota // what to do first
-	Impact                // who is without a working pod, now or then
-	Rollout               // since when, and how many pods are on which revision
+	Nodes    Label = iota // the map of the nodes; it has no name
+	Fault                 // whose fault it is
+	Problem               // what is wrong, by its code
+	Message               // what the cluster says of it
 	Change                // what differs between the revisions, or what was asked for
-	Limit                 // the rule that bounds a rollout, with its arithmetic
+	Impact                // who is without a working pod, now or then
 	Body                  // the tables of the answer; it has no name
 	Pod                   // the pod on the one node that was asked for
-	Cause                 // who
+	Outlook               // how it goes on, if that is open
+	Assumed               // what decides a forecast
+	parting               // the parts about several problems stand here
+	DoNow                 // what to do first
 	Check                 // commands that only read
-	Compare               // two revisions
-	Preview               // a plan of a fix
+	Then                  // what to do next
 	Fix                   // what changes the cluster, the safest first
 	Continue              // what to do where nothing is broken
-	Outlook               // what happens without a fix, and after it
-	WhatIf                // another limit's course
+	Compare               // two revisions
+	Apply                 // how to make the change that was planned
+	DoNot                 // what looks right and does harm
+	Preview               // a plan of a fix
+	Follow                // how to watch it
 	Note
-	Apply  // how to make the change that was planned
-	Follow // how to watch it
-	Last   // what the controller did last
-	Assumed
-	Status // the numbers, as kubectl names them
+	Status  // the numbers, as kubectl names them
+	Rollout // since when, and how many pods are on which revision
+	Limit   // the rule that bounds a rollout, with its arithmetic
+	Other   // further fixes
+	WhatIf  // another limit's course
+	Steps   // the course of a rollout, as a table; it has no name
+	Rests   // what else a forecast rests on
+	Last    // what the controller did last
+	further // what only --all shows
 	labels
 )
 
 var labelNames = [labels]string{
-	"Do now", "Impact", "Rollout", "Change", "Limit", "", "Pod", "Cause", "Check", "Compare", "Preview", "Fix", "Continue", "Outlook", "What if", "Note", "Apply", "Follow",
-	"Last", "Assumed", "Status",
+	Fault: "Fault", Problem: "Problem", Message: "Message", Pod: "Pod", Change: "Change", Impact: "Impact", Outlook: "Outlook", DoNow: "Do now", Check: "Check",
+	Then: "Then", DoNot: "Do not", Fix: "Fix", Continue: "Continue", Compare: "Compare", Apply: "Apply", Preview: "Preview", Follow: "Follow", Note: "Note", Status: "Status", Rollout: "Rollout",
+	Limit: "Limit", Other: "Or", WhatIf: "What if", Assumed: "Assumed", Rests: "Assumed", Last: "Last", further: "More",
 }
+
+// tables reports whether the blocks of a label stand without a name beside them.
+func (l Label) tables() bool { return l == Nodes || l == Body || l == Steps }
 
 func (l Label) String() string { return labelNames[l] }
 
@@ -96,7 +111,7 @@ func sameCommand(a, b Block) bool {
 }
 
 // Part begins a part with a title: what is added from now on stands there, before
-// the whole answer's Cause. An empty title ends the last one.
+// the whole answer's DoNow. An empty title ends the last one.
 func (s *Screen) Part(title string) {
 	if s.open = title != ""; s.open {
 		s.parts = append(s.parts, part{title: title})
@@ -125,6 +140,18 @@ func (s *Screen) KeepParts(most int, l Label) {
 		}
 		s.parts = slices.Delete(s.parts, drop, drop+1)
 	}
+}
+
+// Further leaves entries out unless all is asked for. A last line then says how many lines that are, and what is in them.
+func (s *Screen) Further(all ...Label) {
+	for _, l := range all {
+		s.leaves[l] = true
+	}
+}
+
+// Has reports whether an entry of a label says something, also in a part.
+func (s *Screen) Has(l Label) bool {
+	return len(s.entries[l]) > 0 || slices.ContainsFunc(s.parts, func(p part) bool { return len(p.entries[l]) > 0 })
 }
 
 // Block is a part of an entry: Text, Words, Names, Command, Lines, Rows, Group, Indent

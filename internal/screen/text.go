@@ -40,14 +40,16 @@ func (s *Screen) print(t Terminal) *printer {
 	p.headline(&s.Headline)
 	p.block(Text(s.Notice), 0)
 	p.gap()
+	p.left = &leftOut{of: s.leaves}
 	for l, blocks := range s.entries {
-		if Label(l) == Cause {
+		if Label(l) == parting {
 			for i := range s.parts {
 				p.part(&s.parts[i])
 			}
 		}
 		p.entry(Label(l), blocks)
 	}
+	p.entry(further, []Block{p.left.text()})
 	p.trim()
 	if n := len(p.lines) - 1; n >= 0 && !slices.ContainsFunc(p.whole, func(e extent) bool { return e.to > n }) { // who copies a command copies its line
 		p.atRight(n, s.Corner)
@@ -70,6 +72,7 @@ func (l Lines) Text(w io.Writer, t Terminal) error {
 type printer struct {
 	Terminal
 	dense bool
+	left  *leftOut
 	lines [][]span
 	whole []extent // what is shown whole or not at all
 }
@@ -214,7 +217,14 @@ func (p *printer) entry(l Label, blocks []Block) {
 	if len(blocks) == 0 {
 		return
 	}
-	if l == Body {
+	if p.left.leaves(l, p.Terminal) {
+		all := &printer{Terminal: p.Terminal, left: &leftOut{}}
+		all.entry(l, blocks)
+		all.trim()
+		p.left.add(l, len(all.lines))
+		return
+	}
+	if l.tables() {
 		for i, b := range blocks {
 			if i == 0 || !p.dense {
 				p.gap()
@@ -236,6 +246,43 @@ func (p *printer) entry(l Label, blocks []Block) {
 		p.lines[first][0].text = p.lines[first][0].text[len(name):]
 		p.lines[first] = append([]span{{name, Title}}, p.lines[first]...)
 	}
+}
+
+// leftOut is what a Screen does not show without --all.
+type leftOut struct {
+	of    [labels]bool
+	lines int
+	names []string
+}
+
+func (m *leftOut) leaves(l Label, t Terminal) bool { return m.of[l] && !t.All }
+
+func (m *leftOut) add(l Label, lines int) {
+	m.lines += lines
+	name := strings.ToLower(l.String())
+	switch l {
+	case Other:
+		name = "other fixes"
+	case Steps:
+		name = "steps"
+	case Rests:
+		name = "assumptions"
+	}
+	if !slices.Contains(m.names, name) {
+		m.names = append(m.names, name)
+	}
+}
+
+// text says what is left out; it is empty if nothing is.
+func (m *leftOut) text() Text {
+	if m.lines == 0 {
+		return ""
+	}
+	line := "lines"
+	if m.lines == 1 {
+		line = "line"
+	}
+	return Text(fmt.Sprintf("--all adds %d %s: %s", m.lines, line, strings.Join(m.names, ", ")))
 }
 
 // part writes the entries about one of several problems under its title.

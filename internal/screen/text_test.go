@@ -35,7 +35,7 @@ func deadNodes() *Screen {
 			Command{"kubectl patch daemonset", "-n kube-system", "node-agent", "--type=merge", "-p", Quote(`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":6}}}}`)},
 			Text("(afterwards set it back to 10%)"),
 		})
-	s.Add(Cause, Text("")) // nothing to say
+	s.Add(Fault, Text("")) // nothing to say
 	return s
 }
 
@@ -48,13 +48,12 @@ STUCK  kube-system/node-agent: 0 of 24 pods updated; 3 nodes are NotReady
 
 Impact    3 of 24 nodes have no available pod: rack-14-07, rack-14-15,
           rack-14-22; the other 21 run revision 1 undisturbed
-Limit     maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are
-          unavailable, so the controller replaces no further pod
 
   PROBLEM                NODES                               FOR
   TerminatingOnDeadNode  rack-14-07, rack-14-15, rack-14-22  5h
       the kubelet does not answer; the pod's deletion stays pending
 
+Outlook   without a fix: stays at 0 of 24
 Fix       repair the nodes; the rollout then continues by itself
           or, for a node that is gone for good:
             kubectl delete node <NODE>
@@ -62,11 +61,12 @@ Fix       repair the nodes; the rollout then continues by itself
             kubectl patch daemonset -n kube-system node-agent --type=merge -p \
               '{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":6}}}}'
             (afterwards set it back to 10%)
-Outlook   without a fix: stays at 0 of 24
 
 Status    DESIRED  CURRENT  READY
                24       24     21
           DESIRED 24 = all 24 nodes (its pods tolerate NotReady)
+Limit     maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are
+          unavailable, so the controller replaces no further pod
 `
 	if diff := cmp.Diff(want[1:], got); diff != "" {
 		t.Error(diff)
@@ -80,7 +80,7 @@ func TestPart(t *testing.T) {
 	s.Add(Fix, Text("of the whole"))
 	s.Part("1. First\x1b (2 nodes)")
 	s.Add(Fix, Text("repair it"))
-	s.Add(Cause, Text("a node"))
+	s.Add(Fault, Text("a node"))
 	s.Part("2. Second <b>")
 	s.Add(Check, Command{"kubectl get pods"})
 	s.Part("")
@@ -91,15 +91,16 @@ STUCK  a/b: two things are wrong
 
   a table
 
+Outlook   it stays
+
 1. First\u001b (2 nodes)
-Cause     a node
+Fault     a node
 Fix       repair it
 
 2. Second <b>
 Check     kubectl get pods
 
 Fix       of the whole
-Outlook   it stays
 `
 	if diff := cmp.Diff(want[1:], text(t, s, Terminal{Width: 80})); diff != "" {
 		t.Error(diff)
@@ -113,9 +114,11 @@ Outlook   it stays
 
 a table
 
+**Outlook:** it stays
+
 #### 1. First&#92;u001b (2 nodes)
 
-**Cause:** a node
+**Fault:** a node
 
 **Fix:** repair it
 
@@ -128,11 +131,38 @@ kubectl get pods
 ~~~
 
 **Fix:** of the whole
-
-**Outlook:** it stays
 `
 	if diff := cmp.Diff(strings.ReplaceAll(want[1:], "~", "`"), b.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestFurther: without --all a last line counts what is left out and names it, once for the answer and its parts.
+func TestFurther(t *testing.T) {
+	s := &Screen{Headline: Headline{Text: "two things"}}
+	s.Part("1. First")
+	s.Add(Fault, Text("a node"))
+	s.Add(Other, Text("one way"), Text("another way"))
+	s.Part("2. Second")
+	s.Add(Other, Text("a third way"))
+	s.Part("")
+	s.Add(Limit, Text("maxUnavailable 1"))
+	s.Further(Other, Limit, WhatIf)
+	want := "two things\n\n1. First\nFault     a node\n\n2. Second\n\nMore      --all adds 4 lines: other fixes, limit\n"
+	if diff := cmp.Diff(want, text(t, s, Terminal{Width: 80})); diff != "" {
+		t.Error(diff)
+	}
+	want = "two things\n\n1. First\nFault     a node\nOr        one way\n          another way\n\n2. Second\nOr        a third way\n\nLimit     maxUnavailable 1\n"
+	if diff := cmp.Diff(want, text(t, s, Terminal{Width: 80, All: true})); diff != "" {
+		t.Error(diff)
+	}
+	var b strings.Builder
+	if err := s.Markdown(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	folded := "<details><summary>More</summary>\n\n**Limit:** maxUnavailable 1\n\n</details>\n"
+	if !strings.HasSuffix(b.String(), folded) || strings.Count(b.String(), "<details>") != 3 {
+		t.Error(b.String())
 	}
 }
 

@@ -131,7 +131,7 @@ func (a *sheet) admitted(v *admission.Verdict, lacking, before int) {
 	}
 	if len(v.Refusals) == 0 {
 		if q, x := cause.Narrowest(v); q != nil && lacking > 0 {
-			a.add(screen.Cause, `the quota, not the DaemonSet: ResourceQuota "%s" of namespace %s has room for %s: %s`, q.Name, a.h.DaemonSet.Namespace, Plural(int(q.Passes), "more pod"), amountWords(x))
+			a.add(screen.Fault, `the quota, not the DaemonSet: ResourceQuota "%s" of namespace %s has room for %s: %s`, q.Name, a.h.DaemonSet.Namespace, Plural(int(q.Passes), "more pod"), amountWords(x))
 			a.s.Add(screen.Check, a.kubectl("kubectl describe resourcequota", a.namespace(), screen.Quote(q.Name)))
 			a.raiseQuota(q.Name, []admission.Amount{*x}, int(q.Passes)+lacking)
 		}
@@ -142,7 +142,7 @@ func (a *sheet) admitted(v *admission.Verdict, lacking, before int) {
 	if r.Message != "" {
 		words += `; it answers "` + screen.Clean(r.Message) + `"`
 	}
-	a.add(screen.Cause, "%s", words)
+	a.add(screen.Fault, "%s", words)
 	if c := a.looksAt(r); len(c) > 0 {
 		a.s.Add(screen.Check, c)
 	}
@@ -208,7 +208,7 @@ func (a *sheet) remedies(r *admission.Refusal, runs bool) {
 	var said []string
 	defer func() {
 		if runs && r.Reason == admission.PodSecurityViolated {
-			a.act(screen.Fix, "or change the template so that it complies (starts a rollout of all pods, also of those that run)", nil)
+			a.act(a.to, "or change the template so that it complies (starts a rollout of all pods, also of those that run)", nil)
 		}
 	}()
 	for _, m := range r.Remedies {
@@ -237,6 +237,6 @@ func (a *sheet) remedies(r *admission.Refusal, runs bool) {
 			c = a.kubectl("kubectl create priorityclass", screen.Quote(m.Name), screen.Word("--value="+m.Value))
 			words = "create the PriorityClass again, with the priority that running pods have:"
 		}
-		a.act(screen.Fix, words, c)
+		a.act(a.to, words, c)
 	}
 }

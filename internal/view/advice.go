@@ -1,9 +1,8 @@
 package view
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,199 +18,314 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// advices say what to do first. A word in brackets is the label to follow.
-var advices = map[explain.AdviceCode][]string{
-	explain.AdviseWait:       {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
-	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "{fails=true}{works=0}delete the {count?pod that fails|pods that fail} (Fix): nothing shows that revision {current} fails", "{fails=true}delete the {count?pod that fails|pods that fail} (Fix): revision {current} works", "{old=1}nothing is urgent; when it suits, delete the old pod (Continue)", "nothing is urgent; when it suits, delete the {old:old pod}, one after the other (Continue)"},
-	explain.AdviseRollBack: {"{problem=NoEligibleNode}{back}, or correct [the {fields} of ]the template",
-		"{logs=true}{works=0}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{logs=true}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}",
-		"{works=0}{back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{back}",
+// looking says what to look at first, where that has a command which only reads.
+var looking = map[explain.AdviceCode][]string{
+	explain.AdviseRollBack:     {"{logs=true}read the logs while the {replaced?pod exists|pods exist}"},
+	explain.AdviseReadLogs:     {"read the logs before you change anything"},
+	explain.AdviseImage:        {"find out why {count?this node|these nodes} cannot pull the image"},
+	explain.AdviseMemory:       {"find out how much memory the program needs"},
+	explain.AdvisePublishImage: {"{notBuilt=true}", "{told=true}", "find out whether the image is built for {platform} before you change anything"},
+	explain.AdviseCompareNodes: {"find out what the program does not cope with on {count?this node|these nodes} before you change anything"},
+	explain.AdviseInjector: {
+		"{via=Image}", "{via=Namespace}", "{via=Selector}find out who adds the nodeSelector {added} to the {count?pod|pods}, such as an admission webhook",
+		"read the logs of container {container}",
 	},
-	explain.AdviseReadLogs:     {"read the logs (Check) before you change anything"},
-	explain.AdviseImage:        {"find out why {count?this node|these nodes} cannot pull the image (Check)"},
+	explain.AdviseFreeNode: {
+		"{pressure=DiskPressure}see what fills the disk of {where}", "{pressure=PIDPressure}see which pods run most processes on {where}",
+		"see what uses the memory of {where}",
+	},
+	explain.AdviseReadEvents:  {"look at the state and the events of {count?the pod|a pod} before you change anything"},
+	explain.AdviseRepairNodes: {"{verdict=BeingDeleted}", "see what {where} {count?reports|report}"},
+	explain.AdviseFreePort:    {"{via=Owner}", "find the pod that uses the host port on {where}"},
+	explain.AdviseAskOwner: {
+		"{kind=Quota}{name=}", `{kind=Quota}see what uses ResourceQuota "{name}"`,
+		"{kind=Webhook}see whether a pod answers for Service {service} of namespace {serviceNamespace}: until one does, the API server creates no pod",
+	},
+	explain.AdviseControlPlane:        {"find out whether kube-controller-manager runs; the DaemonSet needs no change"},
+	explain.AdviseRepairBeforeRollout: {"{problem=Misscheduled}see what {where} {count?reports|report}"},
+	explain.AdviseCompareLabels: {
+		"{lacks=one}if nodes should run the pod, find out what sets that label on nodes, and why no node has it",
+		"{lacks=any}if nodes should run the pod, find out what sets these labels on nodes, and why no node has one of them",
+		"{lacks=all}if nodes should run the pod, find out what sets these labels on nodes, and why no node has them",
+		"if nodes should run the pod, compare their labels with the {by} of the template",
+	},
+}
+
+// advices say what to do, after the look if there is one.
+var advices = map[explain.AdviceCode][]string{
+	explain.AdviseWait: {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
+	explain.AdviseDeletePods: {
+		"{problem=VanishedNodeInSurge}delete the pod of the deleted node", "{fails=true}{works=0}nothing shows that revision {current} fails",
+		"{fails=true}revision {current} works", "nothing is urgent; when it suits:",
+	},
+	explain.AdviseRollBack: {
+		"{problem=NoEligibleNode}{back}, or correct [the {fields} of ]the template",
+		"{works=0}{back}; this replaces only the {replaced?pod that fails|pods that fail}", "{back}",
+	},
 	explain.AdviseWaitForImage: {"wait: the image is being pulled, and how long that takes depends on its size and the registry"},
-	explain.AdviseMemory:       {"find out how much memory the program needs (Check)"},
 	explain.AdvisePublishImage: {
 		"{notBuilt=true}use an image that has a build for {platform}, or have this one published for it",
-		"{told=true}{undo=true}{back}; later publish the image for {platform}, or keep the pod off {count?this node|these nodes}", "{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
-		"find out whether the image is built for {platform} (Check) before you change anything",
+		"{told=true}{undo=true}{back}; later publish the image for {platform}, or keep the pod off {count?this node|these nodes}",
+		"{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
 	},
-	explain.AdviseExcludeNodes: {"{problem=NextRolloutStalls}nothing now; before the next rollout have the template exclude {where} too, by its nodeSelector", "{problem=ExcludedButCounted}have the template exclude {count?this node|these nodes} too, by its nodeSelector[ ({Fix})]", "keep the pod off {count?this node|these nodes}[ ({Fix})]"},
-	explain.AdviseCompareNodes: {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
+	explain.AdviseExcludeNodes: {
+		"{problem=NextRolloutStalls}nothing now; before the next rollout have the template exclude {where} too, by its nodeSelector",
+		"{problem=ExcludedButCounted}have the template exclude {count?this node|these nodes} too, by its nodeSelector",
+		"keep the pod off {count?this node|these nodes}",
+	},
 	explain.AdviseCorrectTemplate: {
 		"{typed=false}find out whether the {count?node|nodes} should have {hostPath}: if not, mount the path that {count?it has|they have}, or keep the pod off {count?it|them}",
 		"{never=true}load the image onto {where}, or change the imagePullPolicy or the image in the template",
 		"{noImage=true}correct the image in the template, or publish {image}: the pods then start by themselves",
 		"find out whether the {count?node|nodes} should have {hostPath}: if not, keep the pod off {count?it|them}, or use a version of the program that does not need it (another type of hostPath would only hide that it is missing)",
-		"correct the template (Cause)",
+		"correct the template (Fault)",
 	},
 	explain.AdviseInjector: {
-		"find out who rewrites the images of pods, such as a webhook of an image cache, and whether it has {image} for {where}: the template names {templateImage}",
-		"{again=false}delete the {count?pod|pods} (Fix): a new one does not get the nodeSelector",
-		"have namespace {namespace} select every node ({annotation}), then delete the {count?pod|pods} (Fix)",
-		"find out who adds the nodeSelector {added} to the {count?pod|pods} (Check), such as an admission webhook; if the pod is for those nodes only, add it to the template as well: the other nodes are then not eligible",
-		"read the logs of container {container} (Check), and ask whoever adds it to the pods",
+		"{via=Image}find out who rewrites the images of pods, such as a webhook of an image cache, and whether it has {image} for {where}: the template names {templateImage}",
+		"{via=Namespace}{again=false}a new pod does not get the nodeSelector", "{via=Namespace}",
+		"{via=Selector}if the pod is for those nodes only, add it to the template as well: the other nodes are then not eligible",
+		"ask whoever adds the container to the pods",
 	},
-	explain.AdviseFreeNode:   {"{pressure=DiskPressure}see what fills the disk of {where} (Check), and free it, or ask the team that runs {count?it|them}", "{pressure=PIDPressure}see which pods run most processes on {where} (Check), and end them, or ask the team that runs {count?it|them}", "see what uses the memory of {where} (Check), and free it, or ask the team that runs {count?it|them}"},
-	explain.AdviseConfig:     {"create what the message below names, or correct the template"},
-	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
-	explain.AdviseAwaitNodes: {"wait until {where} {count?is|are} back, or ask {setBy}: {count?it is|they are} likely down on purpose (Cause)[; {noRollback}]", "wait until {where} {count?is|are} back, or ask whoever set {purpose} there: {count?it is|they are} likely down on purpose (Cause)[; {noRollback}]"},
+	explain.AdviseConfig: {"create what the message names, or correct the template"},
+	explain.AdviseAwaitNodes: {
+		"wait until {where} {count?is|are} back, or ask {setBy}: {count?it is|they are} likely down on purpose (Fault)",
+		"wait until {where} {count?is|are} back, or ask whoever set {purpose} there: {count?it is|they are} likely down on purpose (Fault)",
+	},
 	explain.AdviseRepairNodes: {
-		"{verdict=BeingDeleted}repair {where}, or delete the {count?node|nodes} if {count?it never comes|they never come} back (Fix): the deletion waits for the {count?pod|pods} there",
-		"{cordoned=true}{afterFirst=}ask whoever cordoned {where} whether {count?it is|they are} down on purpose; if not, repair {count?it|them} (Check)[; {noRollback}]",
-		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
-		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
+		"{verdict=BeingDeleted}repair {where}, or delete the {count?node|nodes} if {count?it never comes|they never come} back: the deletion waits for the {count?pod|pods} there",
+		"{cordoned=true}{afterFirst=}ask whoever cordoned {where} whether {count?it is|they are} down on purpose; if not, repair {count?it|them}",
+		"ask the team that runs {where} to repair {count?it|them}; a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
+		"repair {where}, or ask the team that runs {count?it|them}",
 	},
-	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that"},
-	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
-	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host {ports?port|ports} {ports} on {where}", "ask the owner of {holder} to free host {ports?port|ports} {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
-	explain.AdviseAskOwner:     {"{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass (Fix)", `{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}see whether a pod answers for Service {service} of namespace {serviceNamespace} (Check): until one does, the API server creates no pod; if none can start, ask the owner of admission webhook {name} to exempt this namespace", "{kind=Webhook}{called=false}ask the owner of admission webhook {name} why it does not answer: until it does, the API server creates no pod", "{kind=Webhook}ask the owner of admission webhook {name}", "{kind=PodSecurityPolicy}let ServiceAccount {name} use a PodSecurityPolicy that allows what the message below names, or have the pod use a ServiceAccount that may", "{kind=SCC}have a cluster administrator grant ServiceAccount {name} an SCC that allows these pods (Fix)", "{first}[; until then restart and drain {nothing}]", "{kind=Policy}ask the owner of namespace {namespace} to allow pods that violate {name}, or change the template", "read the message below: it says what the pod violates"},
-	explain.AdviseRefresh:      {"write an annotation of the DaemonSet (Fix): the controller then looks at it again, and no pod is replaced"},
-	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
-	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
+	explain.AdviseLookAhead: {
+		"{inPlan=true}{goesBack=false}it will stop: correct what the headline names",
+		"{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that",
+	},
+	explain.AdviseMakeRoom: {"make room for the pod on {where}"},
+	explain.AdviseFreePort: {
+		"ask the owner of pod {owner} to free host {ports?port|ports} {ports} on {where}",
+		"ask the owner of {holder} to free host {ports?port|ports} {ports} on {where}",
+	},
+	explain.AdviseAskOwner: {
+		"{kind=Quota}{raises=true}", "{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass",
+		`{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`,
+		"{kind=Webhook}if no pod can answer for Service {service}, ask the owner of admission webhook {name} to exempt namespace {namespace}",
+		"{kind=Webhook}{called=false}ask the owner of admission webhook {name} why it does not answer: until it does, the API server creates no pod",
+		"{kind=Webhook}ask the owner of admission webhook {name}",
+		"{kind=PodSecurityPolicy}let ServiceAccount {name} use a PodSecurityPolicy that allows what the message names, or have the pod use a ServiceAccount that may",
+		"{kind=SCC}have a cluster administrator grant ServiceAccount {name} an SCC that allows these pods",
+		"{first}[; until then restart and drain {nothing}]",
+		"{kind=Policy}ask the owner of namespace {namespace} to allow pods that violate {name}, or change the template",
+		"read the message: it says what the pod violates",
+	},
+	explain.AdviseRefresh:  {"write an annotation of the DaemonSet: the controller then looks at it again"},
+	explain.AdviseStrategy: {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy"},
 	explain.AdviseRepairBeforeRollout: {
-		"{problem=Misscheduled}repair {where}, or ask the team that runs {count?it|them} (Check); do not start a rollout until {count?it is|they are} Ready: the rollout would delete the {count?pod|pods} there, and create none",
+		"{problem=Misscheduled}repair {where}, or ask the team that runs {count?it|them}",
 		"nothing now; start no rollout before {where} {count?is|are} repaired", "nothing now; start no rollout before this is repaired",
 	},
-	explain.AdviseTolerate: {"{problem=NoEligibleNode}if {where} should run the pod, add a toleration for {taints} to the template[ {source}] (Fix)", "{strandedBy=Next}nothing is urgent; if {where} must keep {count?its pod|their pods}, the next change of the template has to add a toleration (Fix)", "if {where} must keep {count?its pod|their pods}, add a toleration now (Fix)"},
-	explain.AdviseCompareLabels: {
-		"{lacks=one}if nodes should run the pod, find out what sets that label on nodes, and why no node has it (Check); or correct the {by} of the template[ {source}]",
-		"{lacks=any}if nodes should run the pod, find out what sets these labels on nodes, and why no node has one of them (Check); or correct the {by} of the template[ {source}]",
-		"{lacks=all}if nodes should run the pod, find out what sets these labels on nodes, and why no node has them (Check); or correct the {by} of the template[ {source}]",
-		"if nodes should run the pod, compare their labels with the {by} of the template (Check)",
+	explain.AdviseTolerate: {
+		"{problem=NoEligibleNode}if {where} should run the pod, add a toleration for {taints} to the template[ {source}]",
+		"{strandedBy=Next}nothing is urgent; if {where} must keep {count?its pod|their pods}, the next change of the template has to add a toleration",
+		"if {where} must keep {count?its pod|their pods}, add a toleration now",
+	},
+	explain.AdviseCompareLabels: {"{lacks=one}correct the {by} of the template[ {source}], if it is wrong", "{lacks=any}correct the {by} of the template[ {source}], if it is wrong", "{lacks=all}correct the {by} of the template[ {source}], if it is wrong"},
+}
+
+// saidByFix are the pieces of advice that say nothing beside their remedy.
+var saidByFix = map[explain.AdviceCode]remedy.Code{
+	explain.AdviseMakeRoom: remedy.MakeRoom, explain.AdviseExcludeNodes: remedy.ExcludeNodes, explain.AdvisePublishImage: remedy.PublishImage,
+	explain.AdviseStrategy: remedy.NoSurge, explain.AdviseConfig: remedy.CreateObject,
+}
+
+// donts say what looks right and does harm, or does not help.
+var donts = map[explain.AdviceCode][]string{
+	explain.AdviseRepairNodes: {"{noRollback}"},
+	explain.AdviseAwaitNodes:  {"{noRollback}"},
+	explain.AdviseRepairBeforeRollout: {
+		"{problem=Misscheduled}start a rollout until {where} {count?is|are} Ready: it would delete the {count?pod|pods} there, and create none",
 	},
 }
 
-// doNow says what to do first, a line for each piece of advice.
-func (a *answer) doNow(advice []explain.Advice) {
-	if len(advice) > 1 {
-		a.oneAct()
+// doPart says what to do about one of some problems: to look first, and then to act.
+func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*explain.Problem, fixes []remedy.Remedy) {
+	f := a.adviceFacts(d, advice)
+	look, act, looks := fill(a.now, f, looking[d.Code]...), fill(a.now, f, advices[d.Code]...), a.looksInto(problems)
+	a.to = screen.DoNow
+	if look != "" && len(looks) > 0 {
+		a.add(screen.DoNow, "%s", look+" (read-only)"+a.canWait(d)+":")
+		a.s.Add(screen.DoNow, looks[0])
+		a.s.Add(screen.Check, looks[1:]...)
+		a.to = screen.Then
+	} else {
+		act = cmp.Or(act, look)
+		act += map[bool]string{true: a.canWait(d)}[act != ""]
+		a.s.Add(screen.Check, looks...)
 	}
-	for i, d := range advice {
-		first := slices.Concat(d.Problems, []daemonset.Reason{""})[0]
-		f := daemonset.Facts{"problem": string(first), "verdict": string(a.e.Verdict.Code), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)", "inPlan": a.inPlan, "goesBack": a.goesBack, "fails": d.Code == explain.AdviseDeletePods && cause.OfContainer(first), "current": a.current(), "works": a.works()}
-		switch n := len(d.Nodes); {
-		case n > 3:
-			f["where"] = fmt.Sprintf("the %d nodes", n)
-		case n > 0:
-			f["where"] = someNames(d.Nodes)
-		}
-		if p := a.e.Has(first); p != nil {
-			if p.Code == cause.NoEligibleNode {
-				f = with(f, placementFacts(p.Facts))
-			}
-			look := explain.LookInto(p)
-			f["strandedBy"] = fact(p.Facts, "strandedBy")
-			f["holder"], f["ports"] = fact(p.Facts, "holder"), p.Facts["ports"]
-			if owner, ports := fact(p.Facts, "owner"), fact(p.Facts, "ports"); owner != "" && ports != "" && len(d.Nodes) == len(p.Nodes) {
-				f["owner"] = owner
-			}
-			for i := range a.e.Problems {
-				if s := a.e.Problems[i].Subject; s.Kind == cause.SubjectInjected {
-					f["container"] = s.Name
-				}
-			}
-			if f["added"] = p.Facts["added"]; f["added"] != nil {
-				f["annotation"], f["again"], f["namespace"] = fact(p.Facts, "annotation"), fact(p.Facts, "again"), a.h.DaemonSet.Namespace
-			}
-			for _, key := range []string{"purpose", "setBy", "cordoned", "service", "serviceNamespace", "templateImage", "image", "hostPath"} {
-				if value, known := p.Facts[key]; known {
-					f[key] = value
-				}
-			}
-			f["called"] = p.Facts["uncalled"] == nil
-			f["typed"], f["noImage"] = p.Facts["hostPathType"] != nil, p.Code == cause.ImagePullBackOff && !p.NotBuilt()
-			f["never"] = p.Code == cause.ImagePullBackOff && p.Facts["reason"] == "ErrImageNeverPull"
-			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == cause.LookLogs || look == cause.LookLastLogs
-			if p.Subject.Kind == cause.SubjectNodeCondition {
-				f["pressure"] = p.Subject.Name
-			}
-			if p.Blame != nil {
-				f["kind"], f["name"], f["namespace"] = string(p.Subject.Kind), p.Subject.Name, a.h.DaemonSet.Namespace
-			}
-			if r := a.refusal(p); r != nil {
-				if first := firstly(r, a.h.DaemonSet.Namespace, a.works() > 0); first != "" {
-					f["first"] = first + inFix(a.e.Admission)
-					if a.works() > 0 && r.Reason != admission.QuotaExceeded {
-						f["nothing"] = "nothing"
-					}
-				}
-			}
-			if f["notBuilt"] = p.NotBuilt(); p.NotBuilt() {
-				f["platform"] = p.Facts["platform"]
-			}
-			if p.Common != nil {
-				f = with(f, commonFacts(p.Common, a.now))
-			}
-			if a.e.Fix(remedy.ExcludeNodes) != nil {
-				f["Fix"] = "Fix"
-			}
-		}
-		if a.inPast {
-			f["back"] = "roll back (Preview)"
-		}
-		if len(a.e.ManagedBy) > 0 && a.e.ManagedBy[0].Tool.Reverts() {
-			who, _ := managerWords(a.e.ManagedBy[0])
-			f["back"] = "roll back in the source of " + who + ", not by hand"
-			f["source"] = "in the source of " + who + ", not by hand"
-		}
-		if undo := a.e.Fix(remedy.RollBack); undo != nil {
-			f["replaced"], f["works"], _ = a.e.Undoes(undo)
-			f["undo"] = a.e.Fixes()[0].Code == remedy.RollBack
-		}
-		for n, other := range advice {
-			if len(d.After) == 0 || !slices.Contains(d.After, slices.Concat(other.Problems, []daemonset.Reason{""})[0]) {
-				continue
-			}
-			if f["afterFirst"] == nil {
-				f["afterFirst"] = n + 1
-			} else {
-				f["afterLast"] = n + 1
-			}
-		}
-		f["two"] = number(f, "afterLast") == number(f, "afterFirst")+1
-		if a.asked.Again {
-			f["Preview"] = "Preview"
-		}
-		if len(d.After) > 0 && a.current() > 0 {
-			f["spreads"] = a.current()
-		}
-		if a.e.RollbackInVain() {
-			f["noRollback"] = "a rollback would not help"
-		}
-		words := fill(a.now, f, advices[d.Code]...)
-		if all := a.e.Impact; d.CanWait && all != nil && all.Served+len(all.Ready) > 0 && len(d.Problems) > 0 && d.Code != explain.AdviseRepairBeforeRollout && d.Code != explain.AdviseTolerate {
-			words += "; it can wait: " + allHave(all.Served+len(all.Ready)) + " a Ready pod"
-		}
-		if len(advice) > 1 {
-			words = fmt.Sprintf("%d. %s: %s", i+1, reasonNames(d.Problems), words)
-		}
-		a.add(screen.DoNow, "%s", words)
+	a.lead = act
+	if by, ok := saidByFix[d.Code]; ok && len(fixes) > 0 && fixes[0].Code == by {
+		a.lead = ""
 	}
+	then := a.to
+	for n, of := range fixes {
+		if (a.goesBack || a.atEnd) && of.Code == remedy.RollBack { // which the plan says, or the end of the screen
+			continue
+		}
+		if n > 0 {
+			a.to = screen.Other
+		} else if of.Code != remedy.RollBack || !a.blames(&of) {
+			a.leads()
+		}
+		a.fix(&of)
+	}
+	a.to = then
+	a.leads()
+	a.add(screen.DoNot, "%s", fill(a.now, f, donts[d.Code]...))
 }
 
-// oneAct names the rollback that solves several of the numbered problems, where it is
-// not certain that the revision is at fault.
-func (a *answer) oneAct() {
+// leads says what leads to a command, if nothing has said it.
+func (a *answer) leads() {
+	a.add(a.to, "%s", a.lead)
+	a.lead = ""
+}
+
+// canWait says that nothing is down; empty where something is.
+func (a *answer) canWait(d explain.Advice) string {
+	all := a.e.Impact
+	if !d.CanWait || a.counted() || all == nil || all.Served+len(all.Ready) == 0 || len(d.Problems) == 0 || d.Code == explain.AdviseRepairBeforeRollout || d.Code == explain.AdviseTolerate {
+		return ""
+	}
+	return "; it can wait: " + allHave(all.Served+len(all.Ready)) + " a Ready pod"
+}
+
+// adviceFacts are those that the sentences about a piece of advice need.
+func (a *answer) adviceFacts(d explain.Advice, advice []explain.Advice) daemonset.Facts {
+	first := slices.Concat(d.Problems, []daemonset.Reason{""})[0]
+	f := daemonset.Facts{"problem": string(first), "verdict": string(a.e.Verdict.Code), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back", "inPlan": a.inPlan, "goesBack": a.goesBack, "fails": d.Code == explain.AdviseDeletePods && cause.OfContainer(first), "current": a.current(), "works": a.works()}
+	switch n := len(d.Nodes); {
+	case n > 1: // which the problem names
+		f["where"] = "these nodes"
+	case n > 0:
+		f["where"] = someNames(d.Nodes)
+	}
+	f["raises"] = a.e.Fix(remedy.RaiseQuota) != nil
+	if p := a.e.Has(first); p != nil {
+		if p.Code == cause.NoEligibleNode {
+			f = with(f, placementFacts(p.Facts))
+		}
+		look := explain.LookInto(p)
+		f["strandedBy"] = fact(p.Facts, "strandedBy")
+		f["holder"], f["ports"] = fact(p.Facts, "holder"), p.Facts["ports"]
+		if owner, ports := fact(p.Facts, "owner"), fact(p.Facts, "ports"); owner != "" && ports != "" && len(d.Nodes) == len(p.Nodes) {
+			f["owner"] = owner
+		}
+		for i := range a.e.Problems {
+			if s := a.e.Problems[i].Subject; s.Kind == cause.SubjectInjected {
+				f["container"] = s.Name
+			}
+		}
+		if f["added"] = p.Facts["added"]; f["added"] != nil {
+			f["annotation"], f["again"], f["namespace"] = fact(p.Facts, "annotation"), fact(p.Facts, "again"), a.h.DaemonSet.Namespace
+		}
+		for _, key := range []string{"purpose", "setBy", "cordoned", "service", "serviceNamespace", "templateImage", "image", "hostPath"} {
+			if value, known := p.Facts[key]; known {
+				f[key] = value
+			}
+		}
+		f["called"] = p.Facts["uncalled"] == nil
+		f["typed"], f["noImage"] = p.Facts["hostPathType"] != nil, p.Code == cause.ImagePullBackOff && !p.NotBuilt()
+		f["never"] = p.Code == cause.ImagePullBackOff && p.Facts["reason"] == "ErrImageNeverPull"
+		f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == cause.LookLogs || look == cause.LookLastLogs
+		if p.Subject.Kind == cause.SubjectNodeCondition {
+			f["pressure"] = p.Subject.Name
+		}
+		if p.Blame != nil {
+			f["kind"], f["name"], f["namespace"] = string(p.Subject.Kind), p.Subject.Name, a.h.DaemonSet.Namespace
+		}
+		if r := a.refusal(p); r != nil {
+			if first := firstly(r, a.h.DaemonSet.Namespace, a.works() > 0); first != "" {
+				f["first"] = first
+				if a.works() > 0 && r.Reason != admission.QuotaExceeded {
+					f["nothing"] = "nothing"
+				}
+			}
+		}
+		if f["notBuilt"] = p.NotBuilt(); p.NotBuilt() {
+			f["platform"] = p.Facts["platform"]
+		}
+		if p.Common != nil {
+			f = with(f, commonFacts(p.Common, a.now))
+		}
+		if a.e.Fix(remedy.ExcludeNodes) != nil {
+			f["Fix"] = "Fix"
+		}
+	}
+	if len(a.e.ManagedBy) > 0 && a.e.ManagedBy[0].Tool.Reverts() {
+		who, _ := managerWords(a.e.ManagedBy[0])
+		f["back"] = "roll back in the source of " + who + ", not by hand"
+		f["source"] = "in the source of " + who + ", not by hand"
+	}
+	if undo := a.e.Fix(remedy.RollBack); undo != nil {
+		f["replaced"], f["works"], _ = a.e.Undoes(undo)
+		f["undo"] = a.e.Fixes()[0].Code == remedy.RollBack
+	}
+	for n, other := range advice {
+		if len(d.After) == 0 || !slices.Contains(d.After, slices.Concat(other.Problems, []daemonset.Reason{""})[0]) {
+			continue
+		}
+		if f["afterFirst"] == nil {
+			f["afterFirst"] = n + 1
+		} else {
+			f["afterLast"] = n + 1
+		}
+	}
+	f["two"] = number(f, "afterLast") == number(f, "afterFirst")+1
+	if a.asked.Again {
+		f["Preview"] = "Preview"
+	}
+	if len(d.After) > 0 && a.current() > 0 {
+		f["spreads"] = a.current()
+	}
+	if a.e.RollbackInVain() {
+		f["noRollback"] = "roll back: it would not help"
+	}
+	switch {
+	case f["templateImage"] != nil:
+		f["via"] = "Image"
+	case f["added"] != nil && (fact(f, "again") != "" || fact(f, "annotation") != ""):
+		f["via"] = "Namespace"
+	case f["added"] != nil:
+		f["via"] = "Selector"
+	case fact(f, "owner") != "" || fact(f, "holder") != "":
+		f["via"] = "Owner"
+	}
+	return f
+}
+
+// oneAct returns the rollback that solves several of the numbered problems, where it is not certain that the revision
+// is at fault, and what to say of it; nil if there is none.
+func (a *answer) oneAct() (*remedy.Remedy, string) {
 	var solves []int
-	works := 0
+	var act *remedy.Remedy
 	for n, part := range a.e.Parts() {
 		undo := slices.IndexFunc(part.Fixes, func(f remedy.Remedy) bool { return f.Code == remedy.RollBack && !a.blames(&f) })
 		switch {
 		case part.Advice == nil:
 		case undo >= 0:
-			_, works, _ = a.e.Undoes(&part.Fixes[undo])
+			act = &part.Fixes[undo]
 			solves = append(solves, n+1)
 		case part.As > 0 && len(solves) > 0:
 			solves = append(solves, n+1)
 		}
 	}
-	if n := len(solves); n > 1 && works > 0 && !(len(a.e.ManagedBy) > 0 && a.e.ManagedBy[0].Tool.Reverts()) {
-		f := daemonset.Facts{"first": solves[0], "last": solves[n-1], "all": solves[n-1]-solves[0] == n-1, "works": works, "revision": a.current(), "n": n}
-		a.add(screen.DoNow, "%s", fill(a.now, f, "{n=2}a rollback (Fix of {first}) may solve {first} and {last}, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks",
-			"{all=true}a rollback (Fix of {first}) may solve {first} to {last}, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks",
-			"a rollback (Fix of {first}) may solve {n} of these problems, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks"))
+	n := len(solves)
+	if n < 2 {
+		return nil, ""
 	}
+	f := daemonset.Facts{"first": solves[0], "last": solves[n-1], "all": solves[n-1]-solves[0] == n-1, "revision": a.current(), "n": n}
+	return act, fill(a.now, f, "{n=2}if a check shows that revision {revision} is at fault, roll back, which may solve {first} and {last}",
+		"{all=true}if a check shows that revision {revision} is at fault, roll back, which may solve {first} to {last}",
+		"if a check shows that revision {revision} is at fault, roll back, which may solve {n} of these problems")
 }
 
 // reasonNames lists reasons by their names.
@@ -388,7 +502,7 @@ func (s *planned) creates(first int) string {
 // inFix is where to look for more: what only a dry run told has no Fix.
 func inFix(v *admission.Verdict) string {
 	if v != nil && len(v.Refusals) > 0 && v.Refusals[0].Reason == admission.DryRunRejected {
-		return " (Cause)"
+		return " (Fault)"
 	}
 	return " (Fix)"
 }
@@ -426,29 +540,8 @@ var pastAdvices = map[history.RolloutCode][]string{
 	history.CreatesSame:    {"find out what the next sync does[ ({Preview})]"},
 }
 
-// adviceHolds reports whether the advice of explain can be followed on this screen, which
-// has a Check and the Preview of a rollback; other advice refers to what only explain shows.
-func (p *past) adviceHolds() bool {
-	if p.verdict == nil || len(p.verdict.e.Advice) != 1 || !p.asked.Again {
-		return false
-	}
-	switch e := p.verdict.e; e.Advice[0].Code {
-	case explain.AdviseRepairNodes, explain.AdviseControlPlane, explain.AdviseReadLogs, explain.AdviseReadEvents, explain.AdviseImage, explain.AdviseMemory:
-		return true
-	case explain.AdviseRollBack:
-		to := p.h.RollsBackTo()
-		return to != nil && e.Fix(remedy.RollBack) != nil && e.Fix(remedy.RollBack).Value == strconv.FormatInt(to.Revision, 10)
-	}
-	return false
-}
-
-// doNow says what to do about the rollout: what explain says of one that is stuck, or
-// that it does.
+// doNow says what to do about the rollout.
 func (p *past) doNow() {
-	if p.adviceHolds() {
-		p.verdict.doNow(p.verdict.e.Advice)
-		return
-	}
 	r := &p.h.Rollout
 	f := daemonset.Facts{"wait": int(r.MinReadySeconds), "until": stamp(r.AvailableAt)}
 	for key, n := range map[string]*int{"notReady": r.NotReady, "soon": r.NotYetAvailable} {

@@ -404,7 +404,7 @@ func labelsAgree(p *plan.Plan, now *explain.Explanation) error {
 	}
 	_, advice, _ := strings.Cut(out.String(), "\nDo now ")
 	advice, _, _ = strings.Cut(advice, "\n")
-	for _, label := range []screen.Label{screen.Apply, screen.Fix, screen.Check, screen.Cause, screen.Preview} {
+	for _, label := range []screen.Label{screen.Apply, screen.Fix, screen.Check, screen.Fault, screen.Preview} {
 		if strings.Contains(advice, "("+label.String()+")") && !strings.Contains(out.String(), "\n"+label.String()+" ") {
 			return fmt.Errorf("%s, but there is no %s:\n%s", advice, label, out.String())
 		}

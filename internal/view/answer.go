@@ -26,13 +26,25 @@ func Explanation(w io.Writer, e *explain.Explanation, asked Asked, style Style) 
 
 func explanation(e *explain.Explanation, asked Asked, style Style) *answer {
 	a := newAnswer(e, asked, style)
+	a.counts = true
 	a.headline()
-	a.doNow(a.e.Advice)
 	a.present()
 	a.outlook()
 	a.status()
 	a.wide()
+	a.further()
 	return a
+}
+
+// further leaves to --all what answers neither what is wrong, whose fault it is, who is affected nor what to do.
+func (a *answer) further() {
+	if a.style.Wide {
+		return
+	}
+	a.s.Further(screen.Check, screen.Rollout, screen.Limit, screen.Other)
+	if a.s.Has(screen.Then) || len(a.e.Fixes()) > 0 {
+		a.s.Further(screen.Preview)
+	}
 }
 
 // answer makes the screen of one Explanation.
@@ -42,21 +54,24 @@ type answer struct {
 	inPlan bool // it is shown in a plan of what is under way
 	// it is of a plan that will stall, and its Fix is to roll back
 	goesBack bool
-	losing   bool // in the plan, nodes lose their available pod
-	inPast   bool // it is shown in a history, which has no Fix
+	losing   bool     // in the plan, nodes lose their available pod
+	atEnd    bool     // a rollback that several problems ask for stands at the end
+	inTable  bool     // a table has the problems
+	counts   bool     // the headline has the age of the problems, and how many nodes have no available pod
+	told     []string // the nodes that the problems name, sorted
 }
 
 func newAnswer(e *explain.Explanation, asked Asked, style Style) *answer {
 	return &answer{sheet: newSheet(&e.Header, asked, style), e: e}
 }
 
-// present says what is the case now, and why.
+// present says what is the case now, why, and what to do.
 func (a *answer) present() {
+	a.told = a.inProblems()
 	a.impact()
 	a.rollout()
 	a.change()
 	a.limit()
-	a.problems()
 	a.onDelete()
 	a.solutions()
 }
@@ -112,16 +127,18 @@ var summaries = map[explain.VerdictCode][]string{
 // goes on by itself.
 func (a *answer) summary() string {
 	code, why := a.e.Verdict.Code, a.why(2)
-	behind := a.count("desired") - a.count("updated") // the status counts a node by its oldest pod
+	older := a.count("desired") - a.count("updated") // the status counts a node by its oldest pod
 	words := fill(a.now, with(a.e.Verdict.Facts, daemonset.Facts{
 		"next": a.e.Next.Reason, "unread": unread(a.h), "generation": a.h.DaemonSet.Generation, "observed": a.h.DaemonSet.ObservedGeneration, "strategy": strategy(a.h),
-		"new": a.count("desired") - a.count("oldNodes"), "same": behind <= 0, "ending": max(0, behind),
+		"new": a.count("desired") - a.count("oldNodes"), "same": older <= 0, "ending": max(0, older),
 	}), append(summaries[code], "{available} of {desired:pod} available")...)
 	switch {
 	case code == explain.BeingDeleted || code == explain.Unknown:
 		return words
 	case code == explain.NotObserved || code == explain.AwaitingDelete:
 		return joined("; ", words, a.nowhere())
+	case a.counted():
+		return joined("; ", why+behind(", for ", a.age()), a.unserved())
 	case a.count("desired") > 0 && a.e.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
 		return joined("; ", fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated"), a.left(), why)
 	case a.e.Has(cause.ControllerSilent) != nil, code == explain.Healthy && a.count("desired") > 0: // what is wrong first
@@ -132,6 +149,46 @@ func (a *answer) summary() string {
 		return "DESIRED is 0: the cluster has no node"
 	}
 	return joined("; ", "DESIRED is 0", why)
+}
+
+// counted reports whether the headline has the age of the problems and the number of nodes without an available pod.
+func (a *answer) counted() bool {
+	code := a.e.Verdict.Code
+	return a.counts && a.count("desired") > 0 && (code == explain.Stuck || code == explain.Degraded) && a.why(2) != "" && a.unserved() != ""
+}
+
+// age is for how long the problems of the headline have been there; empty where that is not known of each.
+func (a *answer) age() string {
+	matters := a.e.Matters()
+	var first, last *time.Time
+	for _, p := range matters {
+		if p.Since == nil {
+			return ""
+		}
+		if first == nil || p.Since.Before(*first) {
+			first = p.Since
+		}
+		if latest := cmp.Or(p.Latest, p.Since); last == nil || latest.After(*last) {
+			last = latest
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return a.lasting(&cause.Problem{Since: first, Latest: last})
+}
+
+// unserved is how many nodes have no available pod; empty where that is not known.
+func (a *answer) unserved() string {
+	i := a.e.Impact
+	if i == nil || a.h.Lacks(snapshot.Pods) || a.h.Lacks(snapshot.Nodes) || a.e.Has(cause.NoEligibleNode) != nil {
+		return ""
+	}
+	all := len(i.Without) + i.Served
+	if len(i.Without) == 0 {
+		return allHave(all) + " an available pod"
+	}
+	return fill(a.now, daemonset.Facts{"without": len(i.Without), "nodes": all}, "{without} of {nodes:node} {without?has|have} no available pod")
 }
 
 // left is how long a rollout takes that goes on by itself, or where it stops;
@@ -246,17 +303,19 @@ func allOf(n int) string { return pluralOf(n-1, "both ", fmt.Sprintf("all %d ", 
 var impacts = map[explain.Affected]struct {
 	before, after []string
 	short         bool
+	told          []string // instead of all this, where the problems name the nodes and the headline counts them
 }{
-	explain.AffectedUnknown: {[]string{"{named=true}{unread}; without an available pod at least:", "unknown: {unread}"}, nil, true},
-	explain.AffectedNowhere: {[]string{"{lasting=-}no node runs the pod", "no node runs the pod; none has been eligible for {lasting}"}, nil, false},
-	explain.AffectedRemoved: {[]string{"the controller deletes the pods on all nodes that have one:"}, nil, true},
-	explain.AffectedAlmost:  {[]string{"none: {have} a Ready pod; not counted as available yet:"}, nil, false},
+	explain.AffectedUnknown: {[]string{"{named=true}{unread}; without an available pod at least:", "unknown: {unread}"}, nil, true, nil},
+	explain.AffectedNowhere: {[]string{"{lasting=-}no node runs the pod", "no node runs the pod; none has been eligible for {lasting}"}, nil, false, nil},
+	explain.AffectedRemoved: {[]string{"the controller deletes the pods on all nodes that have one:"}, nil, true, nil},
+	explain.AffectedAlmost:  {[]string{"none: {have} a Ready pod; not counted as available yet:"}, nil, false, nil},
 	explain.AffectedSome: {
 		[]string{"{whole} no available pod:", "{without} of {nodes:node} {without?has|have} no available pod:"},
 		[]string{"{served=1}; the other one has an available pod[ of {revision}]", "; the other {served} have an available pod[ of {revision}]"}, true,
+		[]string{"{served=1}the other node has an available pod[ of {revision}]", "the other {served:node has|nodes have} an available pod[ of {revision}]"},
 	},
-	explain.AffectedServedByOld: {[]string{"none yet: the old pod still runs beside the new one on"}, []string{", so {have} an available pod"}, false},
-	explain.AffectedNobody:      {[]string{"{yet=true}none yet: {have} an available pod", "none: {have} an available pod"}, nil, false},
+	explain.AffectedServedByOld: {[]string{"none yet: the old pod still runs beside the new one on"}, []string{", so {have} an available pod"}, false, []string{"none yet: the old pod still runs beside the new one"}},
+	explain.AffectedNobody:      {[]string{"{yet=true}none yet: {have} an available pod", "none: {have} an available pod"}, nil, false, nil},
 }
 
 func (a *answer) impact() {
@@ -285,7 +344,11 @@ func (a *answer) impact() {
 			nodes, after = nodes[:most], fmt.Sprintf(" +%d more", len(nodes)-most)
 		}
 	}
-	a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: after, Short: words.short})
+	if a.counted() && len(nodes) > 0 && slices.Equal(slices.Sorted(slices.Values(nodes)), a.told) {
+		a.add(screen.Impact, "%s", fill(a.now, f, words.told...))
+	} else {
+		a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: after, Short: words.short})
+	}
 	if a.e.Has(cause.ControllerSilent) != nil {
 		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, Deployments and Jobs too: no pod is created or replaced")
 	}
@@ -321,7 +384,10 @@ func (a *answer) rollout() {
 	if a.e.Verdict.Code == explain.BeingDeleted || a.h.Lacks(snapshot.Pods) {
 		return
 	}
-	a.add(screen.Rollout, "%s", fill(a.now, f, "{verdict=Unknown}{pods}", "{under=false}none in progress", "{verdict=AwaitingDelete}revision {current} is {since@} old: {pods}", "started {since@} ago: {pods}", "{pods}"))
+	if f["none"] = "none in progress"; !a.style.All { // which needs no line of its own
+		f["none"] = ""
+	}
+	a.add(screen.Rollout, "%s", fill(a.now, f, "{verdict=Unknown}{pods}", "{under=false}[{none}]", "{verdict=AwaitingDelete}revision {current} is {since@} old: {pods}", "started {since@} ago: {pods}", "{pods}"))
 	if old := func(r explain.Revision) bool { return !r.Current && len(r.Nodes) > 0 }; !a.e.Rollout.UnderWay && a.e.Verdict.Code != explain.Unknown && slices.ContainsFunc(a.e.Revisions, old) {
 		a.add(screen.Rollout, "%s", strings.Join(parts, ", "))
 	}
@@ -373,9 +439,9 @@ func (a *answer) limit() {
 	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	limit, used := b.MaxUnavailable, "{used} {is}[ {beyond}][{full=true}, so the controller replaces no further pod][{until=true} until one is available][, so {more} more may become unavailable]"
+	limit, used := b.MaxUnavailable, "{used} {is}[ {beyond}][{full=true}, so the controller replaces no more pods][{until=true} until one is available][, so {more} more may become unavailable]"
 	if b.Kind == daemonset.BudgetSurge {
-		limit, used = b.MaxSurge, "{used:extra pod exists|extra pods exist}[{full=true}, so the controller starts no further pod][{until=true} until one is available]"
+		limit, used = b.MaxSurge, "{used:extra pod exists|extra pods exist}[{full=true}, so the controller starts no more pods][{until=true} until one is available]"
 	}
 	words := limitWords(b.Kind, b.Spec, b.Scaled, b.Of, limit)
 	if b.Fallback {
@@ -398,13 +464,76 @@ func (a *answer) limit() {
 // heads are those of the table of problems.
 var heads = map[explain.Gravity]string{explain.GravityNone: "STATE", explain.GravityWarning: "WARNING", explain.GravityProblem: "PROBLEM"}
 
-// problems is the table of what is wrong. What is only worth knowing is a note.
-func (a *answer) problems() {
+// mostProblems is how many problems have a paragraph each; more are a table.
+const mostProblems = 3
+
+// problems says what is wrong, of these problems, and what the cluster says of it. What is only worth knowing is a
+// note. With a title above them that names it, a problem has no name of its own.
+func (a *answer) problems(of []*explain.Problem, titled bool) {
 	rows, notes := a.e.Listed()
+	these := func(p *explain.Problem) bool { return !slices.Contains(of, p) }
+	rows, notes = slices.DeleteFunc(rows, these), slices.DeleteFunc(notes, these)
 	for _, p := range notes {
+		if p.Code == cause.NextRolloutStalls && len(a.e.Advice) > 0 {
+			a.s.Add(screen.DoNot, screen.Text(a.meaning(p)))
+			continue
+		}
 		a.note(a.detail(p)...)
 	}
-	a.s.Add(screen.Body, a.problemTable(heads[a.e.Gravity()], rows))
+	if a.e.Gravity() == explain.GravityNone || len(rows) > mostProblems {
+		a.s.Add(screen.Body, a.problemTable(heads[a.e.Gravity()], rows))
+		return
+	}
+	titled = titled && len(rows) == 1
+	for _, p := range rows {
+		since := a.since(p)
+		if a.counted() && (len(rows) > 1 || len(a.e.Matters()) == 1) {
+			since = ""
+		}
+		what := screen.Names{Before: string(p.Code), After: since + behind(": ", a.meaning(p))}
+		if len(p.Nodes) > 0 {
+			what.Before, what.Names, what.Short = what.Before+" on", p.Nodes, true
+		}
+		switch {
+		case titled && p.Blame != nil && p.Blame.Who == cause.WhoMissingObject && p.Facts["kind"] != nil: // which Fault says
+			what = screen.Names{}
+		case titled:
+			what = screen.Names{Before: a.meaning(p)}
+		}
+		if p.Code == cause.Misscheduled {
+			a.s.Add(screen.Problem, what)
+			continue
+		}
+		if message := a.reported(p); len(rows) > 1 && p.Facts["furtherMessages"] == nil { // which of them says it
+			what.After += behind(": ", message)
+			a.s.Add(screen.Problem, what, screen.Text(a.started(p)))
+			continue
+		}
+		a.s.Add(screen.Problem, what, screen.Text(a.started(p)))
+		a.s.Add(screen.Message, a.messages(p)...)
+	}
+}
+
+// since is for how long a problem has been there.
+func (a *answer) since(p *explain.Problem) string {
+	if p.Since == nil {
+		return ""
+	}
+	return " for " + a.lasting(p)
+}
+
+// inProblems are the nodes that the problems name, sorted, where Problem names them all.
+func (a *answer) inProblems() []string {
+	rows, _ := a.e.Listed()
+	if a.e.Gravity() == explain.GravityNone || len(rows) > mostProblems && len(a.e.Advice) < 2 {
+		return nil
+	}
+	var nodes []string
+	for _, p := range rows {
+		nodes = append(nodes, p.Nodes...)
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
 }
 
 // onDelete is the table of pods that wait for a person.
@@ -435,7 +564,11 @@ var outlooks = []string{
 // outlook says what happens without a fix and after it, or how long it takes.
 func (a *answer) outlook() {
 	if a.e.Outlook != nil {
-		a.add(screen.Outlook, "%s", fill(a.now, with(a.forecast(), daemonset.Facts{"why": a.why(2)}), outlooks...))
+		l := screen.Outlook
+		if a.e.Outlook.Code == explain.Stays && a.e.Verdict.Code != explain.AwaitingDelete {
+			l = screen.Rollout
+		}
+		a.add(l, "%s", fill(a.now, with(a.forecast(), daemonset.Facts{"why": a.why(2)}), outlooks...))
 	}
 	a.then()
 }
@@ -444,7 +577,11 @@ func (a *answer) outlook() {
 func (a *answer) then() {
 	e, o := a.e, cmp.Or(a.e.Outlook, &explain.Outlook{})
 	if o.Otherwise != nil && o.Otherwise.Ready {
-		a.add(screen.Outlook, "%s", otherwise(o.Otherwise, o.Desired, o.Code != explain.Completes))
+		l := screen.Outlook
+		if len(e.Advice) > 1 {
+			l = screen.Rollout
+		}
+		a.add(l, "%s", otherwise(o.Otherwise, o.Desired, o.Code != explain.Completes))
 	}
 	if e.Has(cause.ControllerSilent) != nil {
 		a.add(screen.Outlook, "until it acts, running pods keep running, but no pod is created or replaced; a new node gets no pod")

@@ -24,23 +24,32 @@ import (
 // to do each in a part of its own.
 func (a *answer) solutions() {
 	matters := a.e.Matters()
+	var one *remedy.Remedy
+	var words string
+	if len(a.e.Advice) > 1 {
+		a.terse = true
+		one, words = a.oneAct()
+		a.atEnd = one != nil
+	}
 	for i, part := range a.e.Parts() {
-		title := ""
-		if d := part.Advice; d != nil {
-			title = fmt.Sprintf("%d. %s (%s)", i+1, reasonNames(d.Problems), Plural(len(d.Nodes), "node"))
-		}
-		a.s.Part(title)
+		a.part(i, &part)
 		a.causes(part.Problems)
-		a.checks(slices.DeleteFunc(slices.Clone(part.Problems), func(p *explain.Problem) bool { return !slices.Contains(matters, p) }))
-		for n, f := range part.Fixes {
-			if a.goesBack && f.Code == remedy.RollBack { // which the plan says
-				continue
-			}
-			a.fix(&f, map[bool]string{true: "or, "}[n > 0])
+		if !a.inTable {
+			a.problems(part.Problems, part.Advice != nil)
 		}
+		problems := slices.DeleteFunc(slices.Clone(part.Problems), func(p *explain.Problem) bool { return !slices.Contains(matters, p) })
+		d := part.Advice
+		if len(a.e.Advice) == 1 {
+			d = &a.e.Advice[0]
+		}
+		a.doPart(*cmp.Or(d, &explain.Advice{}), a.e.Advice, problems, part.Fixes)
 		if len(part.Problems) > 0 && len(a.e.Advice) > 0 && (part.As > 0 || len(part.Fixes) == 0) {
-			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count, "named": part.Problems[0].Facts["kind"] != nil, "limited": part.Problems[0].Facts["limited"] != false, "limitRange": part.Problems[0].Facts["limitRange"]}, otherFixes...))
+			a.add(a.to, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": asPart(part.As, one != nil), "below": one != nil, "revision": a.current(), "pods": part.Problems[0].Count, "named": part.Problems[0].Facts["kind"] != nil, "limited": part.Problems[0].Facts["limited"] != false, "limitRange": part.Problems[0].Facts["limitRange"]}, otherFixes...))
 		}
+	}
+	if a.atEnd = false; one != nil {
+		a.to, a.lead = screen.Then, words
+		a.fix(one)
 	}
 	if may := a.mayRollBack(); may != nil && !a.inPlan {
 		a.preview("of a rollback, which may help:", "to-revision", may.Value)
@@ -48,19 +57,40 @@ func (a *answer) solutions() {
 	if !a.inPlan && slices.ContainsFunc(a.e.Advice, func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
 		a.s.Add(screen.Preview, a.again("plan-rollout"))
 	}
-	if none := a.e.Has(cause.NoEligibleNode); none != nil {
-		a.s.Add(screen.Check, a.placementCheck(none.Facts))
-	}
-	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded { // which has a Fix already
+	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded { // which has a fix already
 		a.remedies(r, a.works() > 0)
 	}
 	if p := a.e.Has(cause.ControllerSilent); p != nil && a.e.Fix(remedy.Refresh) == nil {
-		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
+		a.add(screen.Then, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
 	}
 }
 
+// part begins the part about one of several things to do; its title names the problem, its nodes and since when it
+// has been there.
+func (a *answer) part(i int, of *explain.Part) {
+	title := ""
+	if d := of.Advice; d != nil {
+		title = fmt.Sprintf("%d. %s", i+1, reasonNames(d.Problems))
+		if len(d.Nodes) > 0 {
+			title += " on " + someNames(d.Nodes)
+		}
+		if rows := slices.DeleteFunc(slices.Clone(of.Problems), func(p *explain.Problem) bool { return !slices.Contains(d.Problems, p.Code) }); len(rows) == 1 {
+			title += a.since(rows[0])
+		}
+	}
+	a.s.Part(title)
+}
+
+// asPart is the number of the part with the same fix; 0 where that stands at the end of the screen.
+func asPart(as int, atEnd bool) int {
+	if atEnd {
+		return 0
+	}
+	return as
+}
+
 // placementCheck shows the labels that no node has, or the node that is not ready.
-func (a *answer) placementCheck(f daemonset.Facts) screen.Command {
+func (a *sheet) placementCheck(f daemonset.Facts) screen.Command {
 	switch by, keys := f["excludedBy"], cause.LabelKeys(f); {
 	case len(keys) > 0:
 		return a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(strings.Join(keys, ","))))
@@ -85,10 +115,10 @@ func (a *answer) mayRollBack() *remedy.Remedy {
 // otherFixes say what solves a problem that the rollback of another part solves too.
 var otherFixes = []string{
 	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m)[; if not, roll back, as in {as}]",
-	"{code=ContainerConfig}{named=true}the {pods?pod starts by itself|pods start by themselves} when that object exists[; if not, roll back, as in {as}]",
+	"{code=ContainerConfig}{named=true}{as=0}", "{code=ContainerConfig}{named=true}{below=true}", "{code=ContainerConfig}{named=true}if that does not help, roll back, as in {as}",
 	"{code=OOMKilled}{limitRange=true}give the template a memory limit, or raise the default of the LimitRange of the namespace and then delete the {pods?pod|pods}[; or roll back, as in {as}]",
 	"{code=OOMKilled}{limited=true}raise the memory limit in the template[, or roll back, as in {as}]",
-	"{as=0}",
+	"{as=0}", "{below=true}",
 	"if revision {revision} is at fault: roll back, as in {as}",
 }
 
@@ -99,31 +129,36 @@ func (a *sheet) preview(of, flag, value string) {
 	}
 }
 
-// fix is a command or an act that changes the cluster, and a plan of it; or joins
-// what is another way.
-func (a *answer) fix(f *remedy.Remedy, or string) {
+// fix is a command or an act that changes the cluster, and a plan of it.
+func (a *answer) fix(f *remedy.Remedy) {
 	facts := daemonset.Facts{"nodes": len(f.Nodes), "name": f.Value, "needs": f.Needs, "pods": len(f.Pods), "current": a.current()}
-	either := map[bool]string{true: "or "}[or != ""]
 	say := func(sentences ...string) string { return fill(a.now, facts, sentences...) }
 	switch f.Code {
 	case remedy.RollBack:
 		to, words := f.Value, ""
 		facts["to"], facts["told"] = to, slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Common != nil && p.Common.Told })
-		if !a.blames(f) {
-			words = say("{told=true}"+either+"go back to revision {to}:", or+"if revision {current} is at fault:")
+		if !a.blames(f) && a.lead == "" {
+			words = say("{told=true}go back to revision {to}:", "if revision {current} is at fault:")
+		}
+		effects := a.undoes(f)
+		if _, works, extra := a.e.Undoes(f); words == "" && a.lead != "" && works+extra == 0 { // which the lead says
+			effects = nil
 		}
 		a.preview("", "to-revision", to)
-		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), a.undoneBy())...)
+		a.act(a.to, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(effects, a.undoneBy())...)
 	case remedy.RepairNodes:
+		if len(a.e.Advice) > 1 {
+			break
+		}
 		facts["under"], facts["whole"] = a.e.Rollout.UnderWay, a.e.Impact != nil && len(a.e.Impact.Without) == 0
 		facts["undo"] = a.e.Fix(remedy.RollBack) != nil
-		a.act(screen.Fix, say("repair {nodes?the node|the nodes}; ")+say("{undo=false}{under=true}the rollout then continues by itself",
-			"{undo=false}{whole=true}{nodes?it then counts again, and keeps its pod|they then count again, and keep their pods}", "{nodes?its pod then comes back by itself|their pods then come back by themselves}"), nil)
+		a.act(a.to, say("{undo=false}{under=true}once {nodes?the node is|the nodes are} Ready, the rollout continues by itself",
+			"{undo=false}{whole=true}once {nodes?the node is Ready, it counts again, and keeps its pod|the nodes are Ready, they count again, and keep their pods}", "once {nodes?the node is Ready, its pod comes back|the nodes are Ready, their pods come back}"), nil)
 		if a.e.Verdict.Code != explain.Healthy {
-			a.act(screen.Fix, "or, only for a node that will never come back:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
+			a.act(screen.Other, "only for a node that will never come back:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
 		}
 	case remedy.PublishImage:
-		a.act(screen.Fix, either+say("publish a new image, for {name} too (it starts a rollout of all pods)", "publish a new image, for these nodes too (it starts a rollout of all pods)"), nil)
+		a.act(a.to, say("publish a new image, for {name} too (it starts a rollout of all pods)", "publish a new image, for these nodes too (it starts a rollout of all pods)"), nil)
 	case remedy.ExcludeNodes:
 		if slices.Contains(f.Problems, cause.ExcludedButCounted) {
 			facts["problem"] = string(cause.ExcludedButCounted)
@@ -134,21 +169,21 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 		}
 		key, value := f.Label()
 		a.preview("", "node-selector", f.Value)
-		a.act(screen.Fix, either+say("{problem=ExcludedButCounted}{nodes=1}have the template exclude this node too:", "{problem=ExcludedButCounted}have the template exclude these {nodes} nodes too:", "{nodes=1}keep the pod off this node:", "keep the pod off these {nodes} nodes:"), a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p",
+		a.act(a.to, say("{problem=ExcludedButCounted}{nodes=1}have the template exclude this node too:", "{problem=ExcludedButCounted}have the template exclude these {nodes} nodes too:", "{nodes=1}keep the pod off this node:", "keep the pod off these {nodes} nodes:"), a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p",
 			screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"nodeSelector":{%q:%q}}}}}`, key, value))), "starts a rollout of all pods", a.undoneBy())
 	case remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge:
-		a.raise(f, or)
+		a.raise(f)
 	case remedy.RaiseQuota:
 		raise, after := screen.Command{}, ""
 		if f.Needs > 0 {
 			after = "whoever manages the ResourceQuota may set it back"
 			raise = a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Value), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))
 		}
-		a.act(screen.Fix, say(`ask the team that manages ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it yourself:]`), raise, after)
+		a.act(a.to, say(`ask the team that manages ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it yourself:]`), raise, after)
 	case remedy.MakeRoom:
 		a.makeRoom(f.Nodes)
 	case remedy.NoSurge:
-		a.act(screen.Fix, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
+		a.act(a.to, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
 	case remedy.Tolerate:
 		others := a.strandedBeside(f.Nodes) // which that rollout strands
 		facts["some"], facts["others"] = someNames(others), len(others)
@@ -156,7 +191,7 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 		if none != nil && none.Facts.Int("staying")+none.Facts.Int("losing") == 0 {
 			facts["creates"] = f.Effect.Desired
 		}
-		a.act(screen.Fix, tolerate(f.Nodes, f.Tolerations, none == nil), nil, say("this creates {creates:pod}", "this starts a rollout of all pods[, which removes the {others?pod|pods} on {some}]"), a.undoneBy())
+		a.act(a.to, tolerate(f.Nodes, f.Tolerations, none == nil), nil, say("this creates {creates:pod}", "this starts a rollout of all pods[, which removes the {others?pod|pods} on {some}]"), a.undoneBy())
 		if c := a.again("plan-rollout", tolerationFlags(f.Tolerations)...); len(c) > 0 {
 			a.act(screen.Preview, "", c)
 		}
@@ -173,10 +208,10 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 				facts["free"], facts["resource"] = p.Facts["free"], p.Subject.Name
 			}
 		}
-		a.act(screen.Fix, either+say("request at most {free} of {resource} in the template (it starts a rollout of all pods)", "lower the request in the template (it starts a rollout of all pods)"), screen.Command{})
+		a.act(a.to, say("request at most {free} of {resource} in the template (it starts a rollout of all pods)", "lower the request in the template (it starts a rollout of all pods)"), screen.Command{})
 	case remedy.CorrectTemplate:
 		if len(a.e.Fixes()) == 1 {
-			a.act(screen.Fix, say("correct the template (it starts a rollout of all pods)"), screen.Command{})
+			a.act(a.to, say("correct the template (it starts a rollout of all pods)"), screen.Command{})
 		}
 	case remedy.AskOwner: // which Do now says, but for the commands
 		a.selectEvery()
@@ -186,7 +221,7 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 		for _, n := range f.Nodes {
 			nodes = append(nodes, screen.Quote(n))
 		}
-		a.act(screen.Fix, say("or, only for {nodes?a machine that is|machines that are} off (untaint {nodes?it|them} later):"),
+		a.act(screen.Other, say("only for {nodes?a machine that is|machines that are} off (untaint {nodes?it|them} later):"),
 			a.kubectl(append(nodes, screen.Word(daemonset.TaintString(cause.OutOfService)))...))
 	case remedy.RemoveNode:
 		if a.e.Verdict.Code == explain.BeingDeleted { // else RepairNodes says it
@@ -194,30 +229,30 @@ func (a *answer) fix(f *remedy.Remedy, or string) {
 			for _, n := range f.Nodes {
 				nodes = append(nodes, screen.Quote(n))
 			}
-			a.act(screen.Fix, say("only for {nodes?a node that never comes|nodes that never come} back; the garbage collector then deletes the {nodes?pod|pods}, and the DaemonSet:"), a.kubectl(nodes...))
+			a.act(a.to, say("only for {nodes?a node that never comes|nodes that never come} back; the garbage collector then deletes the {nodes?pod|pods}, and the DaemonSet:"), a.kubectl(nodes...))
 		}
 	case remedy.Refresh:
-		a.act(screen.Fix, "", a.kubectl("kubectl annotate daemonset", a.namespace(), a.name(), "kubectl-ds/refreshed="+screen.Word(a.now.UTC().Format("20060102T150405Z")), "--overwrite"), "replaces no pod")
+		a.act(a.to, "", a.kubectl("kubectl annotate daemonset", a.namespace(), a.name(), "kubectl-ds/refreshed="+screen.Word(a.now.UTC().Format("20060102T150405Z")), "--overwrite"), "replaces no pod")
 	case remedy.FreeDisk:
 		if slices.Contains(f.Problems, cause.OOMKilled) {
 			facts["problem"] = string(cause.OOMKilled)
 		}
-		a.act(screen.Fix, say(freeing[corev1.NodeConditionType(f.Value)]+" on {nodes?the node|the nodes}, or ask the team that runs {nodes?it|them}; ")+
+		a.act(a.to, say(freeing[corev1.NodeConditionType(f.Value)]+" on {nodes?the node|the nodes}, or ask the team that runs {nodes?it|them}; ")+
 			say("{problem=OOMKilled}the kubelet then restarts the {nodes?container|containers}, up to 5m later", "the controller then creates the {nodes?pod|pods}, up to 15m later"), screen.Command{})
 	case remedy.DeletePods:
-		l, words := screen.Fix, ""
+		words := ""
 		if a.e.Verdict.Code == explain.AwaitingDelete {
 			a.preview("of a rolling update in place of the deletions:", "strategy", "RollingUpdate")
-			l, words = screen.Continue, say("{pods=1}delete the pod; the node has no available pod until the new one is available:", "delete the {pods} pods one after the other; a node has no available pod until the new one is available:")
+			words = say("{pods=1}delete the pod; the node has no available pod until the new one is available:", "delete the {pods} pods one after the other; a node has no available pod until the new one is available:")
 		}
 		pods := []screen.Word{"kubectl delete pod", a.namespace()}
-		if l == screen.Fix && len(f.Pods) > 1 { // they fail, so all of them may go
+		if a.e.Verdict.Code != explain.AwaitingDelete && len(f.Pods) > 1 { // they fail, so all of them may go
 			words = say("delete the {pods} pods that fail; the controller then creates pods of revision {current}:")
 			for _, p := range f.Pods[1:] {
 				pods = append(pods, screen.Quote(p))
 			}
 		}
-		a.act(l, words, a.kubectl(append(pods, screen.Quote(f.Pods[0]))...))
+		a.act(a.to, words, a.kubectl(append(pods, screen.Quote(f.Pods[0]))...))
 	}
 }
 
@@ -229,9 +264,9 @@ var freeing = map[corev1.NodeConditionType]string{
 // exclude is a node affinity that keeps the pod off nodes with some labels.
 func (a *sheet) exclude(f *remedy.Remedy, effect string) {
 	labels := f.Without()
-	a.add(screen.Fix, "%s:", joined(" ", fill(a.now, daemonset.Facts{"nodes": len(f.Nodes), "n": len(labels)}, "keep the pod off {nodes?this node|these nodes}: add {n?this expression|these expressions} to each term of the required node affinity of the template"), effect))
+	a.add(a.to, "%s:", joined(" ", fill(a.now, daemonset.Facts{"nodes": len(f.Nodes), "n": len(labels)}, "keep the pod off {nodes?this node|these nodes}: add {n?this expression|these expressions} to each term of the required node affinity of the template"), effect))
 	for _, l := range labels {
-		a.add(screen.Fix, "%s", fmt.Sprintf("{key: %s, operator: NotIn, values: [%s]}", l[0], l[1]))
+		a.add(a.to, "%s", fmt.Sprintf("{key: %s, operator: NotIn, values: [%s]}", l[0], l[1]))
 	}
 }
 
@@ -245,13 +280,13 @@ func (a *answer) selectEvery() {
 		}
 		f := daemonset.Facts{"pods": len(p.Pods), "namespace": a.h.DaemonSet.Namespace, "again": fact(p.Facts, "again")}
 		if f["again"] == "" {
-			a.act(screen.Fix, fill(a.now, f, "have namespace {namespace} select every node, for all of its pods:"), a.kubectl("kubectl annotate namespace", screen.Quote(a.h.DaemonSet.Namespace), screen.Quote(annotation+"="), "--overwrite"))
+			a.act(a.to, fill(a.now, f, "have namespace {namespace} select every node, for all of its pods:"), a.kubectl("kubectl annotate namespace", screen.Quote(a.h.DaemonSet.Namespace), screen.Quote(annotation+"="), "--overwrite"))
 		}
 		pods := []screen.Word{"kubectl delete pod", a.namespace()}
 		for _, name := range p.Pods {
 			pods = append(pods, screen.Quote(name))
 		}
-		a.act(screen.Fix, fill(a.now, f, "{again=false}delete the {pods?pod, which keeps|pods, which keep} the nodeSelector:", "then delete the {pods?pod, which keeps|pods, which keep} the nodeSelector:"), a.kubectl(pods...))
+		a.act(a.to, fill(a.now, f, "{again=false}delete the {pods?pod, which keeps|pods, which keep} the nodeSelector:", "then delete the {pods?pod, which keeps|pods, which keep} the nodeSelector:"), a.kubectl(pods...))
 	}
 }
 
@@ -264,12 +299,12 @@ func (a *answer) allow(f *remedy.Remedy) {
 	for _, s := range f.Ends {
 		switch s.Kind {
 		case cause.SubjectSCC:
-			a.act(screen.Fix, "with an SCC that allows what the message names, such as privileged:",
+			a.act(a.to, "with an SCC that allows what the message names, such as privileged:",
 				a.kubectl("oc adm policy add-scc-to-user", screen.Placeholder("SCC"), screen.Word("-z "+screen.Quote(s.Name)), screen.Word("-n "+screen.Quote(s.Namespace))), "replaces no pod")
 		case cause.SubjectPolicy:
 			if level := fact(a.e.Has(cause.FailedCreate).Facts, "admits"); level != "" {
 				words := map[string]string{"privileged": "if the owner of the namespace agrees that its pods may do anything, label it:"}
-				a.act(screen.Fix, cmp.Or(words[level], "if the owner of the namespace agrees, label it:"),
+				a.act(a.to, cmp.Or(words[level], "if the owner of the namespace agrees, label it:"),
 					a.kubectl("kubectl label --overwrite namespace", screen.Quote(a.h.DaemonSet.Namespace), screen.Word("pod-security.kubernetes.io/enforce="+level)), "replaces no pod")
 			}
 		}
@@ -280,7 +315,7 @@ func (a *answer) allow(f *remedy.Remedy) {
 func (a *answer) freePort(f *remedy.Remedy) {
 	for i := range a.e.Problems {
 		if p := &a.e.Problems[i]; p.Subject.Kind == cause.SubjectHostPort {
-			a.s.Add(screen.Fix, screen.Names{Before: "on", Names: p.Nodes, After: ": " + fill(a.now, p.Facts, roomFixes[cause.HostPortConflict]...)})
+			a.s.Add(a.to, screen.Names{Before: "on", Names: p.Nodes, After: ": " + fill(a.now, p.Facts, roomFixes[cause.HostPortConflict]...)})
 		}
 	}
 }
@@ -307,7 +342,7 @@ func (a *answer) create(f *remedy.Remedy) {
 		if words += fill(a.now, daemonset.Facts{"pods": len(f.Nodes)}, "; the {pods?pod then starts by itself|pods then start by themselves}"); len(command) > 0 {
 			words += ":"
 		}
-		a.act(screen.Fix, words, command)
+		a.act(a.to, words, command)
 	}
 }
 
@@ -352,7 +387,7 @@ func (a *answer) makeRoom(on []string) {
 	}
 	for _, words := range said {
 		slices.Sort(nodes[words])
-		a.s.Add(screen.Fix, screen.Names{Before: "on", Names: nodes[words], After: ": " + words})
+		a.s.Add(a.to, screen.Names{Before: "on", Names: nodes[words], After: ": " + words})
 	}
 }
 
@@ -411,10 +446,10 @@ func tolerationFlags(tolerations []corev1.Toleration) (flags []Flag) {
 	return flags
 }
 
-// undoneBy says who undoes a change by hand, or that nobody is known to.
+// undoneBy says who undoes a change by hand; it is empty if nobody is known to.
 func (a *answer) undoneBy() string {
 	if len(a.e.ManagedBy) == 0 {
-		return "no sign of a GitOps tool or operator that would revert it"
+		return ""
 	}
 	who, undone := managerWords(a.e.ManagedBy[0])
 	return who + " writes the DaemonSet: " + undone
@@ -436,10 +471,10 @@ func (a *answer) undoes(f *remedy.Remedy) []string {
 }
 
 // raise is a higher limit for as long as nodes are broken.
-func (a *answer) raise(f *remedy.Remedy, or string) {
+func (a *answer) raise(f *remedy.Remedy) {
 	limit, _ := strconv.Atoi(f.Value)
 	field, flag, before := a.e.Budget.Kind.Field(), limitFlags[a.e.Budget.Kind], cmp.Or(a.e.Budget.Spec, "1")
-	words, n := or+"to update the other pods now", len(f.Nodes)
+	words, n := "to update the other pods now", len(f.Nodes)
 	if n > 0 && limit > n {
 		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", limit, n, limit-n)
 	}
@@ -450,6 +485,6 @@ func (a *answer) raise(f *remedy.Remedy, or string) {
 	if i := a.e.Impact; i != nil {
 		loses = fill(a.now, costFacts(i.Uncounted), "["+costs+"]")
 	}
-	a.act(screen.Fix, words+":", a.limitTo(field, f.Value), loses, a.undoneBy())
-	a.act(screen.Fix, "and afterwards back to "+before+":", a.limitTo(field, before))
+	a.act(a.to, words+":", a.limitTo(field, f.Value), loses, a.undoneBy())
+	a.act(a.to, "and afterwards back to "+before+":", a.limitTo(field, before))
 }

@@ -55,7 +55,7 @@ func newPast(h *history.History, asked Asked, style Style) *past {
 func judged(h Past, asked Asked, style Style) *past {
 	p := newPast(h.History, asked, style)
 	if h.Now != nil && h.Rollout.Code == history.Stuck {
-		p.verdict = &answer{sheet: p.sheet, e: h.Now, inPast: true}
+		p.verdict = &answer{sheet: p.sheet, e: h.Now}
 	}
 	return p
 }

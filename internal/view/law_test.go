@@ -122,7 +122,7 @@ func TestNamedLabelsAreThere(t *testing.T) {
 						break
 					}
 					for _, label := range named.FindAllStringSubmatch(row, -1) {
-						if !regexp.MustCompile(`(?mi)^ *` + label[1] + `\b`).MatchString(rest) {
+						if !regexp.MustCompile(`(?mi)^ *` + label[1] + `\b`).MatchString(s) {
 							t.Errorf("%s: %q, and there is no such label:\n%s", file, row, s)
 						}
 					}

@@ -111,9 +111,10 @@ func without(labels ...screen.Label) func(*details) {
 var shortenings = []func(*details){
 	without(screen.Note, screen.Preview),
 	func(d *details) { d.last = 1 },
+	without(screen.Limit, screen.Rollout),
+	func(d *details) { d.brief = true }, // Impact and acts without what follows from them
 	without(screen.Change),
-	func(d *details) { d.brief = true }, // Impact, Limit and acts without what follows from them
-	without(screen.Rollout),
+	without(screen.Impact), // the map and the table name the nodes
 	func(d *details) { d.acts, d.pods = 1, 3 },
 	func(d *details) { d.words = 2 },
 	func(d *details) { d.parts = 1 },
@@ -124,15 +125,13 @@ var shortenings = []func(*details){
 	func(d *details) { d.pods = 1 },
 	func(d *details) { d.terse = true },
 	func(d *details) { d.lines = min(d.lines, 4) },
-	without(screen.Cause),
+	without(screen.Outlook),
 	without(screen.Last),
 	func(d *details) { d.does = 2 },
 	func(d *details) { d.words = 1 }, // problems without the cluster's words
-	without(screen.Outlook),
 	func(d *details) { d.lines = 0 }, // how many nodes, in words
-	without(screen.Check),
-	without(screen.Limit),
-	without(screen.Impact), // the table names the nodes
+	without(screen.Then),
+	without(screen.Fault),
 }
 
 // live makes the screen of a Live.
@@ -146,8 +145,8 @@ func newLive(l *Live, nodes *nodeMap, d details, asked Asked, style Style) *live
 	a := &live{newAnswer(l.Now, asked, style), l, d}
 	a.brief, a.terse = d.brief, d.terse
 	a.now = l.Progress.Header.Snapshot.TakenAt // in the zone of the clock
+	a.inTable = true
 	a.headline()
-	a.doNow(a.e.Advice)
 	a.impact()
 	a.rollout()
 	a.change()
@@ -164,16 +163,16 @@ func newLive(l *Live, nodes *nodeMap, d details, asked Asked, style Style) *live
 	if !l.Ended {
 		a.s.Corner = "(Ctrl-C ends)"
 	}
-	for _, label := range d.without {
+	for _, label := range append(d.without, screen.Check, screen.Other) {
 		a.s.Keep(label, 0)
 	}
-	for _, label := range []screen.Label{screen.Check, screen.Fix, screen.Continue, screen.Preview} {
+	for _, label := range []screen.Label{screen.Then, screen.Preview} {
 		a.s.Keep(label, d.acts)
 	}
 	a.s.Dense = d.dense
 	a.s.Keep(screen.DoNow, d.does)
 	a.s.Keep(screen.Outlook, d.outlook)
-	a.s.KeepParts(d.parts, screen.Fix)
+	a.s.KeepParts(d.parts, screen.DoNow)
 	return a
 }
 
@@ -227,7 +226,7 @@ func oldRevision(e *explain.Explanation) string {
 // nodes is the map of the nodes.
 func (a *live) nodes(m *nodeMap) {
 	if rows := m.draw(a.d.lines); len(rows) > 0 {
-		a.s.Add(screen.Body, rows)
+		a.s.Add(screen.Nodes, rows)
 		return
 	}
 	var parts []string
@@ -236,7 +235,7 @@ func (a *live) nodes(m *nodeMap) {
 		parts = append(parts, row.count+" "+row.words)
 	}
 	if len(parts) > 0 {
-		a.s.Add(screen.Body, screen.Text("nodes: "+strings.Join(parts, ", ")))
+		a.s.Add(screen.Nodes, screen.Text("nodes: "+strings.Join(parts, ", ")))
 	}
 }
 

@@ -136,7 +136,7 @@ func commandsOf(t *testing.T, l *Live) []string {
 }
 
 // TestLiveStuckSays: from 80x24 on, the screen of a rollout that is stuck says how to
-// fix it if explain does, and the limit that it has used up or the nodes that use it.
+// fix it if explain does, and whose fault it is.
 func TestLiveStuckSays(t *testing.T) {
 	seen := 0
 	liveScreens(t, func(name string, l *Live, size [2]int, text string) {
@@ -146,7 +146,7 @@ func TestLiveStuckSays(t *testing.T) {
 		seen++
 		var all bytes.Buffer
 		check(t, LiveScreen(&all, l, askable, Style{}, 0))
-		for _, label := range []string{"Fix", "Limit", "Impact"} {
+		for _, label := range []string{"Fault", "Do now", "Then"} {
 			if strings.Contains(all.String(), "\n"+label+" ") && !strings.Contains(text, "\n"+label+" ") {
 				t.Errorf("%s at %v: no %s:\n%s", name, size, label, text)
 			}

@@ -51,7 +51,6 @@ func (a *answer) node(n *explain.Node) {
 		f["problem"] = predicates[n.Problem.Code].of([]string{n.Name}, 1)
 	}
 	a.s.Headline = screen.Headline{Verdict: is.verdict, Tone: is.tone, Subject: a.subject() + " on " + n.Name, Text: fill(a.now, f, is.words)}
-	a.doNow(a.e.AdviceOn(n))
 	a.rules(n)
 	for _, p := range n.Pods {
 		f := daemonset.Facts{"pod": p.Name, "phase": p.Status(), "available": p.Available, "ready": p.Ready, "updatedBy": p.UpdatedBy, "claim": p.Claim, "ignored": p.Ignored}
@@ -70,8 +69,7 @@ func (a *answer) node(n *explain.Node) {
 		if n.Problem != nil {
 			a.s.Add(screen.Body, a.problemTable("PROBLEM", []*explain.Problem{p}))
 		}
-		a.add(screen.Cause, "%s", a.origin(p))
-		a.checks([]*explain.Problem{p})
+		a.add(screen.Fault, "%s", a.origin(p))
 	}
 	fixes := a.e.FixesOn(n)
 	if len(n.Changes) > 0 && n.ProblemCode() != cause.ExcludedButCounted { // they make it eligible, and that ends the problem
@@ -81,14 +79,18 @@ func (a *answer) node(n *explain.Node) {
 	if deleting {
 		fixes = a.e.FixesOn(n)
 	}
-	for _, f := range fixes {
-		a.fix(&f, "")
+	advice, of := a.e.AdviceOn(n), []*explain.Problem{}
+	if p := a.e.OnNode(n); p != nil {
+		of = append(of, p)
+	}
+	for _, d := range append(advice, explain.Advice{})[:max(1, len(advice))] {
+		a.doPart(d, advice, of, fixes)
 	}
 	if deleting {
 		return
 	}
 	if len(fixes) > 0 && len(n.Changes) > 0 {
-		a.add(screen.Fix, "or make the node eligible:")
+		a.add(a.to, "or make the node eligible:")
 	}
 	a.nodeFix(n)
 }
@@ -98,7 +100,7 @@ func (a *answer) node(n *explain.Node) {
 func (a *answer) nodeFix(n *explain.Node) {
 	template, sensible := false, len(n.Changes) > 0
 	for _, c := range n.Changes {
-		a.s.Add(screen.Fix, a.nodeChange(n, c)...)
+		a.s.Add(a.to, a.nodeChange(n, c)...)
 		template = template || c.OfTemplate()
 		if sensible = c.Kind != daemonset.NoSensibleChange; !sensible {
 			break // one such is enough
@@ -109,7 +111,7 @@ func (a *answer) nodeFix(n *explain.Node) {
 		a.note(screen.Text("do not start a rollout before the node is eligible again: it would delete this pod and create none there"))
 	}
 	if sensible {
-		a.add(screen.Fix, "%s", fill(a.now, f,
+		a.add(a.to, "%s", fill(a.now, f,
 			"{template=true}{stays=true}this starts a rollout of all pods, which replaces this one too[ ({who})]", "{template=true}this starts a rollout of all pods, and the node gets one too[ ({who})]",
 			"{stays=true}its pod then stays, and DESIRED and READY count it again", "the controller then creates a pod on the node"))
 	}

@@ -133,7 +133,7 @@ func (a *planStory) ask(t *testing.T, question string) (string, int) {
 	}
 	most := 0
 	if strings.HasPrefix(question, "plan") && whole(question) {
-		most = 46
+		most = 37
 	}
 	return visible(b.String()), most
 }

@@ -44,7 +44,7 @@ func (s *planned) course() {
 	if len(s.p.Waves) > 0 && s.o.Duration != nil && s.o.Code != plan.Stalls {
 		t.Row("end", rangeWords(s.o.Duration))
 	}
-	s.s.Add(screen.Body, t)
+	s.s.Add(screen.Steps, t)
 }
 
 // groups are the bounds for nodes that share a label's value.

@@ -67,8 +67,8 @@ func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style
 func newPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *planned {
 	s := readPlan(p, now, asked, style)
 	if s.live != nil {
+		s.live.counts = s.stays()
 		s.changedNodes(screen.Note)
-		s.live.doNow(s.live.e.Advice)
 		s.live.present()
 	} else {
 		s.change()
@@ -91,7 +91,31 @@ func newPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *
 	if s.commands(); s.o.Code != plan.RemovesAllPods || style.Wide {
 		s.assumed()
 	}
+	s.further()
 	return s
+}
+
+// stays reports whether what is under way stands still, so that the plan is what explain says.
+func (s *planned) stays() bool {
+	v := s.p.Verdict()
+	return s.live != nil && (v == plan.VerdictStaysStuck || v == plan.VerdictStaysDegraded)
+}
+
+// further leaves to --all what neither says how it ends, whose fault that is, who is affected nor what to do.
+func (s *planned) further() {
+	if s.style.Wide {
+		return
+	}
+	s.s.Further(screen.Rollout, screen.Limit, screen.Other, screen.Steps, screen.Rests)
+	if s.p.IfChanged() == nil {
+		s.s.Further(screen.WhatIf)
+	}
+	if s.live != nil {
+		s.s.Further(screen.Check)
+	}
+	if s.s.Has(screen.Fix) || s.s.Has(screen.Then) {
+		s.s.Further(screen.Preview)
+	}
 }
 
 // underWay says what is under way when a change is made.
@@ -135,7 +159,7 @@ func (s *planned) headline() {
 	verdict := fill(s.now, f, "{completes=true}{would?WOULD|WILL} LOSE {loses:POD|PODS}[, {warnings:WARNING|WARNINGS}]", "{verdict}[, LOSES {loses:POD|PODS}][, {warnings:WARNING|WARNINGS}]") // that it completes is not the news then
 	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(), Text: s.summary()}
 	s.s.Notice = "Plan only: nothing has been changed."
-	if s.live != nil && s.p.Subject == plan.SubjectRollout {
+	if s.live != nil && s.p.Subject == plan.SubjectRollout && s.live.e.Rollout.UnderWay {
 		f := daemonset.Facts{"asked": s.p.Change != nil, "nodes": s.p.Change != nil && len(s.p.Change.Nodes) > 0}
 		s.s.Notice = fill(s.now, f, notices...)
 	}
@@ -145,7 +169,7 @@ func (s *planned) headline() {
 var notices = []string{
 	"{asked=true}{nodes=true}The change does not affect this DaemonSet: this is the plan of what is under way.",
 	"{asked=true}The cluster has what was asked for already: this is the plan of what is under way.",
-	"A rollout is under way; this plan of it changes nothing.",
+	"A rollout is in progress; this plan changes nothing.",
 }
 
 // undoer names the tool that undoes the change by itself; empty where none is
@@ -158,6 +182,9 @@ func (s *planned) undoer() string {
 // summary is the headline's sentence. It names the nodes that lose their pod
 // whatever the end is.
 func (s *planned) summary() string {
+	if s.stays() {
+		return s.live.summary()
+	}
 	evicted, _ := s.p.Preempted()
 	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "lose": len(s.p.Placement.Lose), "evicted": evicted, "removes": s.removes("removes"), "bare": s.p.KeepsNone()}
 	return fill(s.now, f, "[{bare=true}"+noneKeeps+"; ]{ending}[; the scheduler {removes} {evicted:pod} of others][; the change lasts until {undoer} undoes it][; {lose:node loses its pod|nodes lose their pod} immediately]")
@@ -336,11 +363,11 @@ func (s *planned) unmetCause() {
 	}
 	if n := s.ran(); n > 0 {
 		s.add(screen.Impact, "already now: a pod that is deleted or evicted does not start again")
-		s.add(screen.Cause, "%s", fill(s.now, daemonset.Facts{"n": n}, "likely not the change: {n:pod runs|pods run} with the same references, so something was deleted since"))
+		s.add(screen.Fault, "%s", fill(s.now, daemonset.Facts{"n": n}, "likely not the change: {n:pod runs|pods run} with the same references, so something was deleted since"))
 	}
 	for i, w := range missing {
 		f := with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace, "ran": s.ran() > 0})
-		s.add(screen.Cause, "%s", fill(s.now, f, "{ran=true}{key=}{kind} {namespace}/{name} does not exist", "{ran=true}{kind} {namespace}/{name} has no key {key}", "{key=}the template: it refers to {kind} {namespace}/{name}, which does not exist", "the template: it refers to key {key} of {kind} {namespace}/{name}, which has no such key"))
+		s.add(screen.Fault, "%s", fill(s.now, f, "{ran=true}{key=}{kind} {namespace}/{name} does not exist", "{ran=true}{kind} {namespace}/{name} has no key {key}", "{key=}the template: it refers to {kind} {namespace}/{name}, which does not exist", "the template: it refers to key {key} of {kind} {namespace}/{name}, which has no such key"))
 		check := s.kubectl("kubectl get", screen.Word(kindWords[fact(f, "kind")]), s.namespace())
 		if fact(f, "key") != "" {
 			check = s.kubectl("kubectl describe", screen.Word(kindWords[fact(f, "kind")]), s.namespace(), screen.Quote(fact(f, "name")))
@@ -435,7 +462,7 @@ func (s *planned) impact() {
 		s.stranded()
 		s.placed(s.p.LostOtherwise(), "loses its pod", "lose their pod", " in the course of the rollout:")
 		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
-			s.s.Add(screen.Cause, screen.Names{Before: pluralOf(len(nodes), "the node", "the nodes") + ", not the change:", Names: nodes, After: pluralOf(len(nodes), " is", " are") + " NotReady", Short: true})
+			s.s.Add(screen.Fault, screen.Names{Before: pluralOf(len(nodes), "the node", "the nodes") + ", not the change:", Names: nodes, After: pluralOf(len(nodes), " is", " are") + " NotReady", Short: true})
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
 			s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"where": someNames(nodes), "n": len(nodes)}, "repair {where} first; {n?its pod is then replaced like the others|their pods are then replaced like the others}"))
 		}
@@ -480,7 +507,7 @@ func (s *planned) onTheWay() {
 func (s *planned) stranded() {
 	for _, g := range s.p.StrandedGroups() {
 		f := with(ofNode(g.Facts), daemonset.Facts{"n": len(g.Nodes)})
-		s.add(screen.Cause, "%s", fill(s.now, with(f, daemonset.Facts{"some": someNames(g.Nodes)}), tainted...))
+		s.add(screen.Fault, "%s", fill(s.now, with(f, daemonset.Facts{"some": someNames(g.Nodes)}), tainted...))
 		s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(g.Nodes[0])))
 		after := fill(s.now, f, "{others=} until the taint is removed: {taint} is not tolerated[ ({meaning})]", " until the taints are removed: {taint} and {others:more taint} are not tolerated[ ({meaning})]")
 		s.s.Add(screen.Impact, screen.Names{Before: fill(s.now, f, "the rollout removes the {n?pod|pods} from"), Names: g.Nodes, After: after, Short: true})
@@ -597,7 +624,7 @@ func (s *planned) makeRoom() {
 		}
 		slices.Sort(nodes)
 		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": upToSix(nodes), "n": len(nodes)})
-		s.add(screen.Cause, "%s", number+fill(s.now, f, unfits[i].cause))
+		s.add(screen.Fault, "%s", number+fill(s.now, f, unfits[i].cause))
 		if s.live != nil { // else with the table
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
 		}
@@ -750,7 +777,7 @@ func (s *planned) limit() {
 
 // paces say how many pods a limit lets the controller replace at a time.
 var paces = []string{
-	"{stands=true}, and it is used up, so the controller replaces no further pod",
+	"{stands=true}, and it is used up, so the controller replaces no more pods",
 	"{free=true}: the {old?pod is|pods are} not available, so {old?it is|they are} replaced immediately, regardless of the limit",
 	"{all=true}: all {old} pods at the same time",
 	"{n=0}, and {stay:node stays|nodes stay} without an available pod, so the controller replaces no pod", "{n=0}",
@@ -770,7 +797,7 @@ func (s *planned) causes() {
 	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
 		f := daemonset.Facts{"n": len(down), "limit": s.p.Budget.Limit, "aside": len(s.p.SetAside()) > 0}
 		words := fill(s.now, f, "{n?the pod on a node that is down hangs|pods on nodes that are down hang} in Terminating when deleted, and {n?uses|use} up the limit of {limit}[{aside=true}, though DESIRED does not count {n?the node|the nodes}]:")
-		s.s.Add(screen.Cause, screen.Names{Before: words, Names: down, Short: true})
+		s.s.Add(screen.Fault, screen.Names{Before: words, Names: down, Short: true})
 	}
 	if rejected {
 		s.admitted(s.p.Admission, s.o.Unserved(), s.ran())
@@ -779,11 +806,11 @@ func (s *planned) causes() {
 		if p.Code == cause.PodOSNotSupported {
 			f := with(p.Facts, daemonset.Facts{"gained": sets.New(p.Nodes...).HasAny(plan.Nodes(s.p.Placement.Gain)...), "some": someNames(p.Nodes)})
 			s.s.Add(screen.Check, s.kubectl("kubectl get nodes", screen.Word("-L kubernetes.io/os")))
-			s.add(screen.Cause, "%s", fill(s.now, f, "{gained=true}the change: it makes {some} eligible, and its template is for {want} only", "the template: it is for {want} only"))
+			s.add(screen.Fault, "%s", fill(s.now, f, "{gained=true}the change: it makes {some} eligible, and its template is for {want} only", "the template: it is for {want} only"))
 			continue
 		}
 		if p.Blame != nil && s.before != nil && p.Blame.Who != cause.WhoNode && p.Blame.Who != cause.WhoUnknown && p.Code != cause.DoesNotFit && !(rejected && p.Code == cause.FailedCreate) {
-			s.add(screen.Cause, "%s", s.before.origin(p))
+			s.add(screen.Fault, "%s", s.before.origin(p))
 		}
 	}
 	if s.o.Code != plan.RemovesAllPods {
@@ -799,7 +826,7 @@ func (s *planned) causes() {
 		case key == "":
 			check = nil
 		}
-		s.add(screen.Cause, "%s", words)
+		s.add(screen.Fault, "%s", words)
 		s.s.Add(screen.Check, check)
 	}
 }
@@ -836,7 +863,11 @@ func (s *planned) outlook() {
 			f["then"] = "with " + someNames(down) + " down"
 		}
 	}
-	say := func(sentences ...string) { s.add(screen.Outlook, "%s: %s", f["then"], fill(s.now, f, sentences...)) }
+	l := screen.Outlook
+	if s.o.Code == plan.Stalls { // which the headline says
+		l = screen.Limit
+	}
+	say := func(sentences ...string) { s.add(l, "%s: %s", f["then"], fill(s.now, f, sentences...)) }
 	stalls, waits := s.o.Code == plan.Stalls, n.Kind == daemonset.StepNone
 	switch {
 	case s.o.Code == plan.NotRolling && s.o.Reason != daemonset.StepOnDelete:

@@ -213,6 +213,7 @@ func (s *planned) assumed() {
 	}
 	rests := slices.DeleteFunc(slices.Clone(s.p.Assumptions), func(a daemonset.Assumption) bool { return !s.p.RestsOn(a.Code) })
 	var lines []string
+	uncomputed := map[string]bool{}
 	if s.o.ReachesEnd() && s.o.Duration == nil && s.p.RestsOn(plan.AssumeStart) {
 		lines = append(lines, "how long a new pod takes to become Ready is not known; set it with --start 40s")
 	}
@@ -225,11 +226,22 @@ func (s *planned) assumed() {
 		}
 		if words := assumption(rests[i], rests, known); words != "" {
 			lines = append(lines, words)
+			uncomputed[words] = slices.Contains(unchecked, of.code)
 		}
 	}
-	for _, l := range few(lines, 3, "more assumption", s.style) {
-		s.add(screen.Assumed, "%s", l)
+	for i, words := range lines {
+		l := screen.Rests
+		if (i == 0 || uncomputed[words]) && !s.stays() {
+			l = screen.Assumed
+		}
+		s.add(l, "%s", words)
 	}
+}
+
+// unchecked are the assumptions that are always shown: what could not be compared or computed.
+var unchecked = []daemonset.AssumptionCode{
+	plan.AssumeNotModelled, plan.AssumeOtherPods, plan.AssumeAsUser, plan.AssumeNotTried,
+	whatif.AssumeNoConflicts, whatif.AssumeEnvValues, whatif.AssumeUnknownFields, whatif.AssumeTemplateNotChecked,
 }
 
 // assumption says in a sentence what was assumed, among all that was; empty for the

@@ -96,13 +96,23 @@ func (a *sheet) detail(p *explain.Problem) []screen.Block {
 	if p.Code == cause.Misscheduled {
 		return []screen.Block{screen.Text(a.meaning(p))}
 	}
-	others := fill(a.now, p.Facts, "{starts=0}", "{starts:other pod was|other pods were} ready within {slowestStart@} of creation")
-	said := []screen.Block{screen.Text(a.meaning(p)), screen.Text(a.reported(p))}
+	said := append([]screen.Block{screen.Text(a.meaning(p))}, a.messages(p)...)
+	return append(said, screen.Text(a.started(p)))
+}
+
+// messages are what the cluster says of a problem.
+func (a *sheet) messages(p *explain.Problem) []screen.Block {
+	said := []screen.Block{screen.Text(a.reported(p))}
 	further, _ := p.Facts["furtherMessages"].([]string)
 	for _, message := range further {
 		said = append(said, screen.Text("and "+a.quoted(p, screen.Clean(message))))
 	}
-	return append(said, screen.Text(others))
+	return said
+}
+
+// started is how fast other pods were; empty where it is not known.
+func (a *sheet) started(p *explain.Problem) string {
+	return fill(a.now, p.Facts, "{starts=0}", "{starts:other pod was|other pods were} ready within {slowestStart@} of creation")
 }
 
 // reported is the message of a problem in quotes, without the words that kubelet and
@@ -168,7 +178,7 @@ const (
 	noneSince  = "[{changed=NotTemplate}; no kept revision explains it: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
 	noneThen   = "[, {losing:pod is deleted and not recreated|pods are deleted and not recreated}][, {staying:pod stays until the next rollout deletes it|pods stay until the next rollout deletes them}]"
 	strands    = "the [{strandedBy=Next}next ]rollout removes the {on?pod|pods}, and creates none until "
-	noRollout  = "start no other rollout before this is fixed: it would "
+	noRollout  = "start another rollout before this is fixed: it would "
 	staysOut   = ", since {field} is {limit} and {holders:node stays|nodes stay} without an available pod"
 )
 
@@ -198,7 +208,7 @@ var meanings = map[daemonset.Reason][]string{
 		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] {now?is still|stays} Terminating",
 		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] {now?are still|stay} Terminating",
 	},
-	cause.FailedCreate:          {"{predicted=true}the API server will reject {on?the pod|these pods}: see Cause", "the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
+	cause.FailedCreate:          {"{predicted=true}the API server will reject {on?the pod|these pods}: see Fault", "the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]"},
 	cause.PendingUnschedulable:  {"{missing}", "the pod has the nodeSelector {added}, which {on?the node does|the nodes do} not match", noVolume[0], noVolume[1], "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
 	cause.DoesNotFit:            doesNotFit,
 	cause.InsufficientResources: {"{requested=}", doesNotFit[0], doesNotFit[1], doesNotFit[2], doesNotFit[3]},
@@ -333,7 +343,7 @@ func (a *answer) causes(problems []*explain.Problem) {
 		case len(said) > 1 && several: // of what
 			words = reasonNames(slices.Compact(of[words])) + ": " + words
 		}
-		a.add(screen.Cause, "%s", words)
+		a.add(screen.Fault, "%s", words)
 	}
 }
 
@@ -342,13 +352,13 @@ func (a *answer) causes(problems []*explain.Problem) {
 // what the kubelet says.
 var origins = map[cause.Who][]string{
 	cause.WhoChange: {
-		"{code=NoEligibleNode}likely revision {revision}, which changed {fields}: with revision {before}, {eligible:node} would be eligible",
-		"{code=PodOSNotSupported}the template of revision {revision}, which is for {want} only",
-		"{notBuilt=true}{certainty=Certain}revision {revision}: its image {image} has no build for {platform}, the platform of {some}",
-		"{revision=0}{certainty=Certain}the live template[, which changed the {touched}][: {absent} does not exist]",
-		"{revision=0}likely the live template[, which changed the {touched}]",
-		"{certainty=Certain}{touched=}revision {revision}", "{certainty=Certain}revision {revision}, which changed the {touched}[: {absent} does not exist]",
-		"{all=true}likely revision {revision}: {new} {does}, {old} on {other}", "{touched=}likely revision {revision}", "likely revision {revision}, which changed the {touched}",
+		"{code=NoEligibleNode}likely this change, revision {revision}, which changed {fields}: with revision {before}, {eligible:node} would be eligible",
+		"{code=PodOSNotSupported}this change, revision {revision}: its template is for {want} only",
+		"{notBuilt=true}{certainty=Certain}this change, revision {revision}: its image {image} has no build for {platform}, the platform of {some}",
+		"{revision=0}{certainty=Certain}this change, the live template[, which changed the {touched}][: {absent} does not exist]",
+		"{revision=0}likely this change, the live template[, which changed the {touched}]",
+		"{certainty=Certain}{touched=}this change, revision {revision}", "{certainty=Certain}this change, revision {revision}, which changed the {touched}[: {absent} does not exist]",
+		"{all=true}likely this change, revision {revision}: {new} {does}, {old} on {other}", "{touched=}likely this change, revision {revision}", "likely this change, revision {revision}, which changed the {touched}",
 	},
 	cause.WhoNodeProperty: {"{code=VirtualNode}the {on?node is|nodes are} virtual ({key}={want}), and the template does not exclude {on?it|them}"},
 	cause.WhoTemplate: {
@@ -397,27 +407,27 @@ var origins = map[cause.Who][]string{
 	},
 	cause.WhoUnknown: {
 		"{excludedBy=Taint}the template does not tolerate the {taints?taint|taints} {taints} of {some}: unknown whether it should",
-		"{excludedBy=NodeSelector}{lacks=one}unknown whether the nodes or the template: no node has the label {labels}, which the nodeSelector asks for",
-		"{excludedBy=NodeSelector}{lacks=all}unknown whether the nodes or the template: no node has one of the labels {labels}, and the nodeSelector asks for all of them",
-		"{excludedBy=NodeAffinity}{lacks=one}unknown whether the nodes or the template: no node has the label {labels}, which the affinity asks for",
-		"{excludedBy=NodeAffinity}{lacks=any}unknown whether the nodes or the template: no node has any of the labels {labels}, and the affinity asks for one of them",
-		"{excludedBy=NodeSelector}unknown whether the nodes or the template: no node has all labels of the nodeSelector",
-		"{excludedBy=NodeAffinity}unknown whether the nodes or the template: no node meets the affinity",
-		"{excludedBy=Namespace}unknown: the node selector of the namespace excludes the nodes that the template would have",
-		"{lease=Alive}unknown: kube-controller-manager runs (it renewed its Lease {renewed@} ago); any change of the DaemonSet, such as an annotation, makes it look again",
+		"{excludedBy=NodeSelector}{lacks=one}undecided, the nodes or the template: no node has the label {labels}, which the nodeSelector asks for",
+		"{excludedBy=NodeSelector}{lacks=all}undecided, the nodes or the template: no node has one of the labels {labels}, and the nodeSelector asks for all of them",
+		"{excludedBy=NodeAffinity}{lacks=one}undecided, the nodes or the template: no node has the label {labels}, which the affinity asks for",
+		"{excludedBy=NodeAffinity}{lacks=any}undecided, the nodes or the template: no node has any of the labels {labels}, and the affinity asks for one of them",
+		"{excludedBy=NodeSelector}undecided, the nodes or the template: no node has all labels of the nodeSelector",
+		"{excludedBy=NodeAffinity}undecided, the nodes or the template: no node meets the affinity",
+		"{excludedBy=Namespace}undecided: the node selector of the namespace excludes the nodes that the template would have",
+		"{lease=Alive}undecided: kube-controller-manager runs (it renewed its Lease {renewed@} ago); any change of the DaemonSet, such as an annotation, makes it look again",
 		"{code=Terminating}whoever set the {finalizers?finalizer|finalizers} {finalizers} has to remove {finalizers?it|them}",
-		"{evidence=OldOnly}unknown: {oldFailing} of {oldPods:pod} on the revision before fail",
-		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
-		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with[; it has not worked since revision {current} replaced revision {prior}]",
-		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with[; none has worked since revision {current} replaced revision {prior}]",
-		"{evidence=Some}{works=0}not known yet", "{evidence=Some}{code=ImagePullBackOff}{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
+		"{evidence=OldOnly}undecided: {oldFailing} of {oldPods:pod} on the revision before fail",
+		"{evidence=Both}undecided: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
+		"{evidence=All}{newPods=1}undecided: the only pod fails, and no other revision runs to compare with[; it has not worked since revision {current} replaced revision {prior}]",
+		"{evidence=All}undecided: all {newPods} pods fail, and no other revision runs to compare with[; none has worked since revision {current} replaced revision {prior}]",
+		"{evidence=Some}{works=0}undecided", "{evidence=Some}{code=ImagePullBackOff}{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 		"{evidence=Some}{code=OOMKilled}the program needs more[ than its memory limit of {memoryLimit}] on {on?this node|these nodes}, or leaks memory: revision {current} works on {works:other node}",
-		"{evidence=Some}{code=ContainerConfig}not known yet: revision {current} works on {works:other node}; the message above says what the kubelet lacks",
-		"{evidence=Some}{works=1}not known yet: revision {current} works on the node that joined before, and {some} joined {joined@} ago: look for what is new there first, such as its image or its labels",
-		"{evidence=Some}not known yet: revision {current} works on the {works:node} that joined before, and {some} joined {joined@} ago: look for what is new there first, such as {on?its|their} image or labels",
-		"{evidence=Some}{terse=false}not known yet: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform}); in the logs, \"exec format error\" or a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
-		"{evidence=Some}not known yet: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform})",
-		"{evidence=Some}not known yet: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
+		"{evidence=Some}{code=ContainerConfig}undecided: revision {current} works on {works:other node}; the message says what the kubelet lacks",
+		"{evidence=Some}{works=1}undecided: revision {current} works on the node that joined before, and {some} joined {joined@} ago: look for what is new there first, such as its image or its labels",
+		"{evidence=Some}undecided: revision {current} works on the {works:node} that joined before, and {some} joined {joined@} ago: look for what is new there first, such as {on?its|their} image or labels",
+		"{evidence=Some}{terse=false}undecided: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform}); in the logs, \"exec format error\" or a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
+		"{evidence=Some}undecided: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform})",
+		"{evidence=Some}undecided: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
 	},
 	cause.WhoNode: {
 		"likely {some}: {on?it reports|they report} {nodeReports}, and no node where the pod works does",

@@ -57,15 +57,17 @@ type sheet struct {
 	asked Asked
 	style Style
 	now   time.Time
-	notes int      // so far
-	brief bool     // acts, Impact and Limit stand without what follows from them
-	terse bool     // Cause stands without what to look for
-	named []string // the nodes that Impact names already
+	notes int          // so far
+	brief bool         // acts, Impact and Limit stand without what follows from them
+	terse bool         // Cause stands without what to look for
+	named []string     // the nodes that Impact names already
+	to    screen.Label // where acts that change the cluster stand
+	lead  string       // what leads to the first of them, and has not been said yet
 	s     screen.Screen
 }
 
 func newSheet(h *daemonset.Header, asked Asked, style Style) *sheet {
-	return &sheet{h: h, asked: asked, style: style, now: h.Snapshot.TakenAt}
+	return &sheet{h: h, asked: asked, style: style, now: h.Snapshot.TakenAt, to: screen.Fix}
 }
 
 func (a *sheet) add(l screen.Label, format string, args ...any) {
@@ -234,12 +236,19 @@ func (a *sheet) codesFor(holders []plan.Holder) string {
 // check is a command that shows more of a problem and changes nothing; empty
 // where there is none.
 func (a *sheet) check(p *cause.Problem) screen.Command {
+	if p.Code == cause.NoEligibleNode {
+		return a.placementCheck(p.Facts)
+	}
 	first := func(names []string) screen.Word { return screen.Quote(strings.Join(names[:min(1, len(names))], "")) }
+	var nodes []screen.Word
+	for _, n := range p.Nodes[:min(3, len(p.Nodes))] {
+		nodes = append(nodes, screen.Quote(n))
+	}
 	node, pod, namespace, name := first(p.Nodes), first(p.Pods), a.namespace(), p.Subject.Name
 	logs := []screen.Word{"kubectl logs", namespace, pod, "-c " + screen.Quote(fact(p.Facts, "container"))}
 	words := map[cause.Look][]screen.Word{
 		cause.LookQuotas:     {"kubectl get resourcequotas", namespace},
-		cause.LookNode:       {"kubectl describe node", node},
+		cause.LookNode:       append([]screen.Word{"kubectl describe node"}, nodes...),
 		cause.LookNodePorts:  {"kubectl get pods", "-A", "--field-selector spec.nodeName=" + node, "-o custom-columns=NS:.metadata.namespace,POD:.metadata.name,PORTS:..hostPort"},
 		cause.LookPod:        {"kubectl describe pod", namespace, pod},
 		cause.LookMemory:     {"kubectl top pod", namespace, pod, "--containers"},
@@ -281,6 +290,9 @@ func (a *sheet) describeOwner(f daemonset.Facts) screen.Command {
 
 // act is what to do: words, or a command under them, with its side effects.
 func (a *sheet) act(l screen.Label, words string, c screen.Command, effects ...string) {
+	if l == a.to && words == "" && len(c) > 0 && a.lead != "" {
+		words, a.lead = a.lead+":", ""
+	}
 	a.acts(l, words, []screen.Command{c}, effects...)
 }
 
@@ -315,9 +327,13 @@ func (a *sheet) limitTo(field, value string) screen.Command {
 	return a.patch(`{"` + field + `":` + value + `}`)
 }
 
-// checks are commands that only read, one for each code of problems, under its name
+// checks adds the commands that look into problems.
+func (a *sheet) checks(problems []*cause.Problem) { a.s.Add(screen.Check, a.looksInto(problems)...) }
+
+// looksInto are commands that only read, one for each code of problems, under its name
 // where there are several.
-func (a *sheet) checks(problems []*cause.Problem) {
+func (a *sheet) looksInto(problems []*cause.Problem) (looks []screen.Block) {
+	add := func(b screen.Block) { looks = append(looks, b) }
 	of, said := map[string][]daemonset.Reason{}, map[daemonset.Reason]bool{}
 	var checks []screen.Command
 	for _, p := range problems {
@@ -333,19 +349,20 @@ func (a *sheet) checks(problems []*cause.Problem) {
 	for i, c := range checks {
 		switch most := 6; {
 		case i == most && !a.style.All:
-			a.add(screen.Check, "%d more with --all", len(checks)-most)
-			return
+			add(screen.Text(fmt.Sprintf("%d more with --all", len(checks)-most)))
+			return looks
 		case len(said) > 1:
-			a.s.Add(screen.Check, screen.Group{screen.Text(reasonNames(of[c.String()]) + ":"), screen.Indent{c}})
+			add(screen.Group{screen.Text(reasonNames(of[c.String()]) + ":"), screen.Indent{c}})
 		default:
-			a.s.Add(screen.Check, c)
+			add(c)
 		}
 		if slices.Contains(of[c.String()], cause.ControllerSilent) {
-			a.add(screen.Check, "(if this time, in UTC, is more than a minute ago, kube-controller-manager is down; if not, read its logs)")
-			a.s.Add(screen.Check, a.kubectl("kubectl get pods", "-n kube-system", "-l component=kube-controller-manager"))
-			a.add(screen.Check, "(its pods, if it runs in this cluster; if there are none, the provider or a service on the control plane nodes runs it)")
+			add(screen.Text("(if this time, in UTC, is more than a minute ago, kube-controller-manager is down; if not, read its logs)"))
+			add(a.kubectl("kubectl get pods", "-n kube-system", "-l component=kube-controller-manager"))
+			add(screen.Text("(its pods, if it runs in this cluster; if there are none, the provider or a service on the control plane nodes runs it)"))
 		}
 	}
+	return looks
 }
 
 // limitFlags ask for another limit.

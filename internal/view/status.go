@@ -31,18 +31,25 @@ func numbers(c *daemonset.Counts) []string {
 
 // status is the numbers, as kubectl names them, and what each of them leaves out.
 func (a *answer) status() {
-	t, status := &screen.Table{Columns: columns(statusHeads...)}, &a.e.Status
-	for i, drop := range []int{0, 4, 2, 1, 0, 3} {
-		t.Columns[i].Right, t.Columns[i].Drop = true, drop
-	}
+	status := &a.e.Status
 	if status.Computed == nil || status.Agrees != nil && *status.Agrees {
-		t.Row(numbers(cmp.Or(status.Computed, status.Reported))...)
+		var line screen.Words
+		for i, n := range numbers(cmp.Or(status.Computed, status.Reported)) {
+			if head := statusHeads[i]; head != "MISSCHEDULED" || n != "0" {
+				line = append(line, map[bool]string{true: " "}[i > 0]+head+" "+n)
+			}
+		}
+		a.s.Add(screen.Status, line)
 	} else {
+		t := &screen.Table{Columns: columns(statusHeads...)}
+		for i, drop := range []int{0, 4, 2, 1, 0, 3} {
+			t.Columns[i].Right, t.Columns[i].Drop = true, drop
+		}
 		t.Columns = slices.Insert(t.Columns, 0, screen.Column{})
 		t.Row(append([]string{"reported"}, numbers(status.Reported)...)...)
 		t.Row(append([]string{"computed"}, numbers(status.Computed)...)...)
+		a.s.Add(screen.Status, t)
 	}
-	a.s.Add(screen.Status, t)
 	if status.Computed == nil && status.Reported != nil {
 		a.add(screen.Status, "these are the numbers that the controller reported; they could not be checked")
 	}
@@ -67,7 +74,11 @@ func (a *answer) sums() {
 	}
 	for _, s := range a.e.Sums() {
 		words := screen.Words{fmt.Sprintf("%s %d = %d", strings.Join(s.Columns, ", "), s.Counted, c.Desired)}
-		for _, l := range s.Less {
+		numbered, less := a.numbered(s.Less)
+		if numbered > 0 {
+			words = append(words, fmt.Sprintf("- %d (1 to %d)", numbered, len(a.e.Advice)))
+		}
+		for _, l := range less {
 			name := cmp.Or(leftOut[l.Reason], string(l.Reason))
 			if l.Revision != nil {
 				name = fill(a.now, daemonset.Facts{"on": revisionName(l.Revision), "kind": a.e.Budget.Kind}, "{kind=Surge}whose pod on {on} still runs", "on {on}")
@@ -84,6 +95,30 @@ func (a *answer) sums() {
 	}
 }
 
+// numbered returns how many nodes a number leaves out for the numbered problems, and what else it leaves out. Where one
+// problem alone has them, its name is better.
+func (a *answer) numbered(all []explain.Less) (n int, others []explain.Less) {
+	of := map[daemonset.Reason]bool{}
+	for _, d := range a.e.Advice[:len(a.e.Advice)*min(1, len(a.e.Advice)/2)] {
+		for _, code := range d.Problems {
+			of[code] = true
+		}
+	}
+	found := 0
+	for _, l := range all {
+		if l.Revision == nil && of[l.Reason] {
+			n += l.Count
+			found++
+			continue
+		}
+		others = append(others, l)
+	}
+	if found < 2 {
+		return 0, all
+	}
+	return n, others
+}
+
 // desired is the arithmetic of DESIRED, with the rule that excludes a node.
 func (a *answer) desired() {
 	all, excluded, notReady := a.e.Eligible()
@@ -95,8 +130,8 @@ func (a *answer) desired() {
 	case excluded > 0:
 		a.add(screen.Status, "DESIRED %d = %s - %d not eligible:", all, Plural(all+excluded, "node"), excluded)
 		a.s.Add(screen.Status, screen.Indent{a.atMost(4, t, "reason")})
-	case all > 0:
-		a.add(screen.Status, "DESIRED %d = %s%s", all, pluralOf(all, "the only node", allOf(all)+"nodes"), fill(a.now, daemonset.Facts{"n": notReady}, "[, including the {n} NotReady: the pod tolerates their taints]"))
+	case notReady > 0 && all > 0:
+		a.add(screen.Rollout, "DESIRED %d = %s%s", all, pluralOf(all, "the only node", allOf(all)+"nodes"), fill(a.now, daemonset.Facts{"n": notReady}, "[, including the {n} NotReady: the pod tolerates their taints]"))
 	}
 }
 

@@ -119,7 +119,7 @@ func TestLargeCluster(t *testing.T) {
 	must(t, c.WaitRollout(patient, ds.Namespace, ds.Name))
 	asked := requests(t, c, func() {
 		out := answer(t, c, stage.Reader, "ds", "explain", "-n", ds.Namespace, ds.Name)
-		if !strings.Contains(out, "DESIRED 1200 = all 1200 nodes") {
+		if !strings.Contains(out, "DESIRED 1200 CURRENT 1200 READY 1200") {
 			t.Errorf("%s", out)
 		}
 	})

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os/exec"
@@ -153,11 +154,11 @@ func (b *breaks) test(t *testing.T, c *stage.Cluster) {
 		out := answer(t, c, stage.Admin, "ds", "explain", "-n", ns, ds.Name, "-o", "json")
 		return b.found(&e, out)
 	})
-	text := answer(t, c, stage.Admin, "ds", "explain", "-n", ns, ds.Name)
+	text := answer(t, c, stage.Admin, "ds", "explain", "-n", ns, ds.Name, "--all")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	line := firstCommand(text, "Fix ")
+	line := firstAct(text)
 	if line == "" { // the plan of the change has it
 		text = paste(t, c, firstCommand(text, "Preview "))
 		line = firstCommand(text, "Apply ")
@@ -193,6 +194,16 @@ func (b *breaks) found(e *explain.Explanation, out string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// firstAct returns the first command that changes the cluster; empty if there is none.
+func firstAct(text string) string {
+	_, now, _ := strings.Cut(text, "\nDo now ")
+	sentence, _, _ := strings.Cut(now, "kubectl ")
+	if line := firstCommand(text, "Do now "); line != "" && !strings.Contains(sentence, "(read-only)") {
+		return line
+	}
+	return cmp.Or(firstCommand(text, "Then "), firstCommand(text, "Or "))
 }
 
 // firstCommand returns the first command of the lines with a label; empty if there is none.

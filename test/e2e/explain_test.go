@@ -74,13 +74,13 @@ func TestExamples(t *testing.T) {
 			[]string{"WARNING  ", "DESIRED 9 = 12 nodes - 3 not eligible:", "node-role.kubernetes.io/control-plane:NoSchedule", "the pod needs the label kubernetes.io/os=linux, the node has windows", "node.kubernetes.io/not-ready:NoSchedule", "worker-09"},
 			"a settled DaemonSet is healthy, and every node that is left out has a reason", 0},
 		{"stuck", "stuck-rollout", "Stuck", []string{"TerminatingOnDeadNode"},
-			[]string{"maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are unavailable, so the controller replaces no further pod", "rack-14-07, rack-14-15, rack-14-22", "Cause     the nodes", "kubectl describe node rack-14-07"},
+			[]string{"maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are unavailable, so the controller replaces no more pods", "rack-14-07, rack-14-15, rack-14-22", "Fault     the nodes", "kubectl describe node rack-14-07"},
 			"dead nodes hold the whole budget, and were dead before the rollout", 28},
 		{"crash", "crash-loop", "Stuck", []string{"CrashLoopBackOff"},
-			[]string{"exits with code 1", "likely revision 2: 3 of its 3 pods crash, none of the 9 on revision 1", "--previous", "kubectl rollout undo -n logging daemonset/fluent-bit --to-revision=1"},
+			[]string{"exits with code 1", "likely this change, revision 2: 3 of its 3 pods crash, none of the 9 on revision 1", "--previous", "kubectl rollout undo -n logging daemonset/fluent-bit --to-revision=1"},
 			"only the new revision crashes", 0},
 		{"image", "image-pull", "Stuck", []string{"ImagePullBackOff"},
-			[]string{"prom/node-exporter:v1.9.l", "likely revision 2: 3 of its 3 pods cannot pull their image, none of the 9 on revision 1"},
+			[]string{"prom/node-exporter:v1.9.l", "likely this change, revision 2: 3 of its 3 pods cannot pull their image, none of the 9 on revision 1"},
 			"an image that does not exist", 0},
 		{"pending", "pending", "Degraded", []string{"HostPortConflict", "InsufficientResources", "NextRolloutStalls"},
 			[]string{"worker-05", "worker-08", "Insufficient cpu", "it would delete only the 2 pods that are not available (worker-05, worker-08), and then stop, since maxUnavailable is 1"},
@@ -92,7 +92,7 @@ func TestExamples(t *testing.T) {
 			[]string{"WAITS FOR YOU  ", "the other 9 wait to be deleted (OnDelete)"},
 			"outdated pods wait for a person", 0},
 		{"surge", "surge", "Progressing", []string{"ProbeFailing"},
-			[]string{"maxSurge 2, and 2 extra pods exist, so the controller starts no further pod"},
+			[]string{"maxSurge 2, and 2 extra pods exist, so the controller starts no more pods"},
 			"two new pods that are not ready use up the surge, and may become ready within five minutes", 0},
 		{"minready", "min-ready", "Progressing", []string{"NotYetAvailable"},
 			[]string{"Ready for less than 30s (minReadySeconds)", "available in"},
@@ -130,7 +130,7 @@ func TestExamples(t *testing.T) {
 			if got := live.problems(); !slices.Equal(got, tt.problems) {
 				t.Errorf("%s: problems %v, want %v", tt.why, got, tt.problems)
 			}
-			text := answer(t, c, stage.Reader, "ds", "explain", s.Name, "--from", file)
+			text := answer(t, c, stage.Reader, "ds", "explain", s.Name, "--from", file, "--all")
 			t.Logf("%s", text)
 			for _, words := range tt.says {
 				if !strings.Contains(text, words) {
