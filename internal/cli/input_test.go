@@ -63,7 +63,7 @@ func TestReadNames(t *testing.T) {
 		{"kube-system/b default/b kube-system/a", "", "kube-system/b default/b kube-system/a", "", 1, 1, "each name with its own namespace; those that share one are read together"},
 		{"default/b kube-system/b", "", "default/b kube-system/b", "", 2, 0, "one of each namespace is read by itself"},
 		{"b kube-system/b", "kube-system", "kube-system/b", "", 1, 0, "the namespace of -n may be repeated"},
-		{"deployment/b", "", "", "kubectl rollout status deployment/b", 1, 0, "deployment is read as a namespace, and may be meant as a kind"},
+		{"deployment/b", "", "", "did you mean default/b, kube-system/b?", 1, 0, "deployment is read as a namespace, and may be meant as a kind"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			list, err := calledAs("kubectl-ds").names(strings.Fields(tt.args), tt.namespace)

@@ -85,8 +85,6 @@ func (p program) refOf(arg, namespace string) (source.Ref, error) {
 	case isKind:
 	case len(validation.IsDNS1123Label(first)) > 0: // a namespace has no dot and no upper case
 		return ref, wrongKind(first, name, namespace)
-	case namespace != "" && namespace != first && isOther(first):
-		return ref, wrongKind(first, name, namespace)
 	case namespace != "" && namespace != first:
 		return ref, hinted{fmt.Errorf("%q is in namespace %q, but -n is %q", arg, first, namespace), "leave out -n"}
 	default:
@@ -106,8 +104,13 @@ func (p program) refOf(arg, namespace string) (source.Ref, error) {
 // orOfKind returns the error of reading a DaemonSet; if what was taken for its namespace is another kind, as in
 // deployment/web, that is the error.
 func orOfKind(ref source.Ref, err error) error {
-	if isOther(ref.Namespace) && errors.As(err, new(*source.NotFoundError)) {
-		return wrongKind(ref.Namespace, ref.Name, "")
+	none := (*source.NotFoundError)(nil)
+	if !isOther(ref.Namespace) || !errors.As(err, &none) {
+		return err
 	}
-	return err
+	wrong := wrongKind(ref.Namespace, ref.Name, "")
+	if len(none.Elsewhere) > 0 { // there is a DaemonSet of this name
+		return hinted{fmt.Errorf("%w", wrong), none.Hint()}
+	}
+	return wrong
 }

@@ -78,7 +78,12 @@ func (m *markdown) folded(of [labels][]Block, leaves [labels]bool) {
 	}
 	m.fold(further.String(), func() {
 		for l, blocks := range of {
-			if leaves[l] {
+			switch {
+			case !leaves[l] || len(blocks) == 0:
+			case Label(l) == Rests: // which is folded by itself elsewhere
+				m.add("**"+Rests.String()+":**", "")
+				m.list(blocks)
+			default:
 				m.entry(Label(l), blocks)
 			}
 		}
@@ -183,11 +188,13 @@ func (m *markdown) block(b Block) {
 		m.text("", lines)
 	case Group:
 		m.label = label
-		m.block(Indent(slices.DeleteFunc(slices.Clone(b), func(inner Block) bool { return inner == nil || inner.empty() })))
+		m.block(Indent(b))
 	case Indent:
 		m.label = label
 		for _, inner := range b {
-			m.block(inner)
+			if inner != nil && !inner.empty() {
+				m.block(inner)
+			}
 		}
 	case *Table:
 		alone()

