@@ -565,7 +565,7 @@ var outlooks = []string{
 func (a *answer) outlook() {
 	if a.e.Outlook != nil {
 		l := screen.Outlook
-		if a.e.Outlook.Code == explain.Stays && a.e.Verdict.Code != explain.AwaitingDelete {
+		if a.e.Outlook.Code == explain.Stays {
 			l = screen.Rollout
 		}
 		a.add(l, "%s", fill(a.now, with(a.forecast(), daemonset.Facts{"why": a.why(2)}), outlooks...))

@@ -393,7 +393,7 @@ func (a *answer) makeRoom(on []string) {
 
 // roomFixes say what helps a pod that does not fit.
 var roomFixes = map[daemonset.Reason][]string{
-	cause.HostPortConflict: {"{plugin=NodePorts}the owner of pod {owner} gives it another host port, or another node", "{plugin=NodePorts}the owner of {holder} gives its pods another host port, or other nodes", "change the host port of one of the two pods, or give one of the two other nodes"},
+	cause.HostPortConflict: {"{plugin=NodePorts}the owner of pod {owner} gives it another host port, or another node", "{plugin=NodePorts}the owner of {holder} gives its pods another host port, or other nodes", "change the host port of one of the two pods, or keep one of them off this node"},
 	cause.InsufficientResources: {
 		"{resource=pods}delete a pod that can run elsewhere, or raise maxPods of the kubelet",
 		"{beyond=true}lower the {resource} request of the template (starts a rollout of all pods), or keep the pod off this node",
@@ -463,7 +463,7 @@ func (a *answer) undoes(f *remedy.Remedy) []string {
 		facts["eligible"] = none.Facts["eligible"]
 	}
 	effects := []string{fill(a.now, facts, "{eligible:node is eligible again and runs|nodes are eligible again and run} the pod",
-		"{replaced=0}[deletes {extra:pod} on revision {revision} beside old ones]", "{works=0}replaces {replaced:pod} on revision {revision} immediately: {replaced?it is|they are} not available", "replaces {replaced:pod} on revision {revision}[, {some} of them available][, and deletes the {extra} beside old ones]")}
+		"{replaced=0}[deletes {extra:extra pod} on revision {revision}]", "{works=0}replaces {replaced:pod} on revision {revision} immediately: {replaced?it is|they are} not available", "replaces {replaced:pod} on revision {revision}[, {some} of them available][, and deletes {extra:extra pod}]")}
 	if i := a.e.Impact; a.e.Budget.Kind == daemonset.BudgetSurge && i != nil && len(i.Without) == 0 {
 		effects = append(effects, "no node loses its available pod")
 	}

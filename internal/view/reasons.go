@@ -462,7 +462,7 @@ var origins = map[cause.Who][]string{
 	},
 	cause.WhoStrategy: {
 		"{code=HostPortConflict}maxSurge: the old pod on the node uses the host port that the new one needs",
-		"{code=OnDeleteOutdated}updateStrategy {strategy}: the controller replaces a pod only after you have deleted it",
+		"{code=OnDeleteOutdated}updateStrategy {strategy}: the controller replaces a pod only after you delete it",
 	},
 }
 
