@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "01158b4"
+const defaultBase = "ac12514"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
