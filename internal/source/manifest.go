@@ -181,7 +181,7 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 	return err
 }
 
-var errMarkdown = errors.New("Markdown, not a manifest")
+var errMarkdown = errors.New("not a manifest: it is Markdown")
 
 func isMarkdown(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))

@@ -186,7 +186,7 @@ func TestManifestFiles(t *testing.T) {
 		{files: []string{filepath.Join("all", "a.yaml"), filepath.Join("all", "b.yml")}, want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "")}, why: "one of the files has one"},
 		{files: []string{"all", "all"}, err: filepath.Join("all", "b.yml") + ": document 1: metadata.name: daemonset agent appears twice", why: "a folder twice"},
 		{files: []string{"values"}, err: filepath.Join("values", "values.yaml") + ": document 1: not a Kubernetes object: no kind", hint: manifestHint, why: "a chart is no folder of manifests"},
-		{files: []string{"README.md"}, err: "README.md: Markdown, not a manifest", why: "a page with a manifest in it: the command line has a hint"},
+		{files: []string{"README.md"}, err: "README.md: not a manifest: it is Markdown", why: "a page with a manifest in it: the command line has a hint"},
 		{files: []string{"early.yaml"}, err: "early.yaml: document 1: apiVersion: no server since v1.16 has a DaemonSet of extensions/v1beta1: use apps/v1", hint: "kubectl convert --output-version apps/v1 -f early.yaml > manifest.yaml (install it: kubectl krew install convert)", why: "a version long gone"},
 		{files: []string{"generation.yaml"}, err: "generation.yaml: document 1: spec.templateGeneration: there is no such field in apps/v1: leave it out", hint: "kubectl explain ds.spec", why: "a field that went with that version"},
 		{files: []string{"unselected.yaml"}, err: `unselected.yaml: document 1: spec.selector: missing: for the labels of the template, {matchLabels: {"app":"a"}}`, hint: "kubectl explain ds.spec.selector", why: "a selector that the oldest version did not need"},
