@@ -196,7 +196,7 @@ func previousWhatIf(_ *rand.Rand, s *snapshot.Snapshot) whatIf {
 func manifestWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	m := s.DaemonSet.DeepCopy()
 	m.Status, m.UID, m.Generation, m.Annotations = appsv1.DaemonSetStatus{}, "", 0, nil
-	m.Labels = map[string]string{"example.com/of": "a manifest"}
+	m.Labels = map[string]string{"example.com/of": "a-manifest"}
 	edit := func(s *appsv1.DaemonSetSpec) {}
 	switch r.IntN(4) {
 	case 0:
@@ -214,7 +214,7 @@ func manifestWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 		if edit(&changed.Spec); !wellFormed(&changed.Spec) {
 			return false
 		}
-		c.now.DaemonSet.Labels = map[string]string{"example.com/of": "a manifest"}
+		c.now.DaemonSet.Labels = map[string]string{"example.com/of": "a-manifest"}
 		return c.writeSpec(edit)
 	}}
 }
