@@ -300,7 +300,7 @@ func (a *answer) allow(f *remedy.Remedy) {
 		switch s.Kind {
 		case cause.SubjectSCC:
 			a.act(a.to, "with an SCC that allows what the message names, such as privileged:",
-				a.kubectl("oc adm policy add-scc-to-user", screen.Placeholder("SCC"), screen.Word("-z "+screen.Quote(s.Name)), screen.Word("-n "+screen.Quote(s.Namespace))), "replaces no pod")
+				a.kubectl("oc adm policy add-scc-to-user", screen.Placeholder("SCC"), screen.Word("-z "+screen.Quote(s.Name)), screen.Word("-n "+screen.Quote(s.Namespace))), "gives every pod of this ServiceAccount what that SCC allows")
 		case cause.SubjectPolicy:
 			if level := fact(a.e.Has(cause.FailedCreate).Facts, "admits"); level != "" {
 				words := map[string]string{"privileged": "if the owner of the namespace agrees that its pods may do anything, label it:"}

@@ -76,9 +76,9 @@ func (a *answer) sums() {
 		words := screen.Words{fmt.Sprintf("%s %d = %d", strings.Join(s.Columns, ", "), s.Counted, c.Desired)}
 		numbered, less := a.numbered(s.Less)
 		if numbered > 0 {
-			of := "1 to " + strconv.Itoa(len(a.e.Advice))
+			of := "problems 1 to " + strconv.Itoa(len(a.e.Advice))
 			if len(a.e.Advice) == 2 {
-				of = "1 and 2"
+				of = "problems 1 and 2"
 			}
 			words = append(words, fmt.Sprintf("- %d (%s)", numbered, of))
 		}
