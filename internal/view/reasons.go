@@ -230,7 +230,7 @@ var meanings = map[daemonset.Reason][]string{
 	},
 	cause.Starting:                {"{found=}", "{found}, for which the kubelet waited, exists now; the kubelet tries again within about two minutes"},
 	cause.Misscheduled:            {"{strandedBy=}the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]", "{strandedBy=Deletion}the node is not eligible ({placement}), but has a pod; if you delete the {on?pod|pods}, the controller creates none", "the taints {taints} are not tolerated; " + strands + "the taints are removed", "{placement} is not tolerated; " + strands + "the taint is removed"},
-	cause.ControllerSilent:        {"the controller has work to do, but does nothing and writes no status"},
+	cause.ControllerSilent:        {"work is pending, but the controller neither acts nor writes a status"},
 	explain.GenerationNotObserved: {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
 	explain.StaleStatus:           {"the reported status is stale: {fields}[; {held}]"},
 	daemonset.InvalidBudget:       {"each rollout step fails: {field} cannot be resolved; set it to a number or a percentage"},
@@ -308,7 +308,7 @@ var doesNotFit = []string{
 
 // noVolume says which volume of a pod its node cannot have.
 var noVolume = []string{
-	"{plugin=NodeVolumeLimits}volume {claim}: the CSI driver {driver} attaches no further volume to {on?the node|these nodes}[; {attached} of {limit} are attached]",
+	"{plugin=NodeVolumeLimits}volume {claim}: the CSI driver {driver} cannot attach another volume to {on?the node|these nodes}[; {attached} of {limit} are attached]",
 	"volume {claim}: PersistentVolume {persistentVolume} can be attached only on nodes with {reachable}",
 }
 

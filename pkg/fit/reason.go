@@ -10,7 +10,7 @@ const (
 	NodeAffinity      Reason = "NodeAffinity"      // the node selector or the required node affinity does not match
 	NodePorts         Reason = "NodePorts"         // a host port is taken: Ports
 	NodeResourcesFit  Reason = "NodeResourcesFit"  // a resource, or the number of pods, does not suffice: Lacks
-	NodeVolumeLimits  Reason = "NodeVolumeLimits"  // the CSI driver attaches no further volume to the node: Volume
+	NodeVolumeLimits  Reason = "NodeVolumeLimits"  // the CSI driver cannot attach another volume to the node: Volume
 	VolumeBinding     Reason = "VolumeBinding"     // the PersistentVolume of a claim cannot be reached from the node: Volume
 	VolumeZone        Reason = "VolumeZone"        // a label of a PersistentVolume names another zone or region: Volume
 )
