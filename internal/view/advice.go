@@ -167,6 +167,9 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 		a.lead = ""
 	}
 	then := a.to
+	if i := slices.IndexFunc(fixes, func(f remedy.Remedy) bool { return f.Code == remedy.RollBack }); i > 0 && d.Code == explain.AdviseRollBack {
+		fixes = slices.Concat(fixes[i:i+1], fixes[:i], fixes[i+1:]) // the command of what is advised comes first
+	}
 	for n, of := range fixes {
 		if (a.goesBack || a.atEnd) && of.Code == remedy.RollBack { // which the plan says, or the end of the screen
 			continue
