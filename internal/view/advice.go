@@ -167,10 +167,7 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 		a.lead = ""
 	}
 	then := a.to
-	if i := slices.IndexFunc(fixes, func(f remedy.Remedy) bool { return f.Code == remedy.RollBack }); i > 0 && d.Code == explain.AdviseRollBack {
-		fixes = slices.Concat(fixes[i:i+1], fixes[:i], fixes[i+1:]) // the command of what is advised comes first
-	}
-	for n, of := range fixes {
+	for n, of := range advisedFirst(d.Code, fixes) {
 		if (a.goesBack || a.atEnd) && of.Code == remedy.RollBack { // which the plan says, or the end of the screen
 			continue
 		}
@@ -184,6 +181,15 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 	a.to = then
 	a.leads()
 	a.add(screen.DoNot, "%s", fill(a.now, f, donts[d.Code]...))
+}
+
+// advisedFirst returns the remedies with the rollback first, if that is what is advised.
+func advisedFirst(code explain.AdviceCode, fixes []remedy.Remedy) []remedy.Remedy {
+	i := slices.IndexFunc(fixes, func(f remedy.Remedy) bool { return f.Code == remedy.RollBack })
+	if i <= 0 || code != explain.AdviseRollBack {
+		return fixes
+	}
+	return slices.Concat(fixes[i:i+1], fixes[:i], fixes[i+1:])
 }
 
 // leads says what leads to a command, if nothing has said it.

@@ -29,6 +29,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
@@ -343,7 +344,12 @@ func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 	check(t, Explanations(&list, &explain.List{Items: []*explain.Explanation{e}}, askable, Style{Wide: true}))
 	check(t, Plan(&planned, p, e, Asked{}, Style{All: true}))
 	first := func(b *bytes.Buffer) string { l, _, _ := strings.Cut(b.String(), "\n"); return l }
+	var short bytes.Buffer
+	check(t, Explanation(&short, e, askable, Style{}))
+	back := func(a explain.Advice) bool { return a.Code == explain.AdviseRollBack }
 	switch {
+	case slices.ContainsFunc(e.Advice, back) && e.Fix(remedy.RollBack) != nil && !strings.Contains(short.String(), "kubectl rollout undo"):
+		return fmt.Errorf("a rollback is advised without its command:\n%s", &short)
 	case strings.HasPrefix(first(&one), "HEALTHY  ") && strings.Contains(one.String(), "\n  PROBLEM "):
 		return fmt.Errorf("HEALTHY above PROBLEM:\n%s", &one)
 	case strings.Contains(first(&one), "available and updated") && e.Status.Computed != nil && (e.Status.Computed.Updated != e.Status.Computed.Desired || e.Status.Computed.Available != e.Status.Computed.Desired):
