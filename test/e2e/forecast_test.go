@@ -34,14 +34,15 @@ func TestForecasts(t *testing.T) {
 		stop               string // how long a pod takes to end
 		rules              []stage.Rule
 		dead               []string // nodes that die before
+		first              string   // the node whose pod is replaced before the others
 		during             func(t *testing.T, f *forecasts)
 	}{
 		{"two new pods fail their readiness probe and hold the surge", 0, 2, "300ms", []stage.Rule{
 			{Node: "node-03", Image: "acme/node-agent:2", Behave: stage.ProbeFails}, {Node: "node-07", Image: "acme/node-agent:2", Behave: stage.ProbeFails},
-		}, nil, failingProbe},
-		{"a grace period of 30 s, and pods that end in 2", 2, 0, "2s", nil, nil, endsSooner},
-		{"a node leaves in the middle", 1, 0, "300ms", nil, nil, nodeLeaves},
-		{"two nodes never get a pod", 4, 0, "300ms", nil, []string{"node-02", "node-05"}, twoDead},
+		}, nil, "node-01", failingProbe},
+		{"a grace period of 30 s, and pods that end in 2", 2, 0, "2s", nil, nil, "", endsSooner},
+		{"a node leaves in the middle", 1, 0, "300ms", nil, nil, "", nodeLeaves},
+		{"two nodes never get a pod", 4, 0, "300ms", nil, []string{"node-02", "node-05"}, "", twoDead},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ds := stage.NewDaemonSet("kube-system", fmt.Sprintf("agent-%d", i), "acme/node-agent:1")
@@ -58,6 +59,9 @@ func TestForecasts(t *testing.T) {
 				must(t, c.WaitDaemonSet(ctx, ds.Namespace, ds.Name, "without the dead nodes", func(ds *appsv1.DaemonSet) bool {
 					return int(ds.Status.NumberAvailable) == 10-len(tt.dead)
 				}))
+			}
+			if tt.first != "" {
+				f.replaceFirst(t, tt.first)
 			}
 			must(t, c.SetImage(ctx, ds.Namespace, ds.Name, "acme/node-agent:2"))
 			tt.during(t, f)
@@ -99,6 +103,27 @@ func (f *forecasts) updated(t *testing.T, least int32) {
 	must(t, f.c.WaitDaemonSet(t.Context(), f.ds.Namespace, f.ds.Name, "partly rolled out", func(ds *appsv1.DaemonSet) bool {
 		return ds.Status.UpdatedNumberScheduled >= least
 	}))
+}
+
+// replaceFirst replaces the pod on the node by one of the new image. The controller chooses nodes in any order: where
+// the two that fail come first, the new revision works nowhere, which is another case.
+func (f *forecasts) replaceFirst(t *testing.T, node string) {
+	ctx, strategy := t.Context(), f.ds.Spec.UpdateStrategy
+	must(t, f.c.Update(ctx, f.ds.Namespace, f.ds.Name, func(ds *appsv1.DaemonSet) {
+		ds.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
+		ds.Spec.Template.Spec.Containers[0].Image = "acme/node-agent:2"
+	}))
+	pods, err := f.c.Pods(ctx, f.ds.Namespace, f.ds.Name)
+	must(t, err)
+	for _, p := range pods {
+		if p.Spec.NodeName == node {
+			must(t, f.c.Client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{}))
+		}
+	}
+	must(t, f.c.WaitDaemonSet(ctx, f.ds.Namespace, f.ds.Name, "the first pod replaced", func(ds *appsv1.DaemonSet) bool {
+		return ds.Status.UpdatedNumberScheduled == 1 && ds.Status.NumberAvailable == 10
+	}))
+	must(t, f.c.Update(ctx, f.ds.Namespace, f.ds.Name, func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy = strategy }))
 }
 
 func failingProbe(t *testing.T, f *forecasts) {
