@@ -72,7 +72,9 @@ const (
 	Other   // further fixes
 	WhatIf  // another limit's course
 	Steps   // the course of a rollout, as a table; it has no name
+	States  // what the pods are in beside what is wrong, as a table; it has no name
 	Rests   // what else a forecast rests on
+	Notes   // what decides nothing
 	Last    // what the controller did last
 	further // what only --all shows
 	labels
@@ -81,11 +83,13 @@ const (
 var labelNames = [labels]string{
 	Fault: "Fault", Problem: "Problem", Message: "Message", Pod: "Pod", Change: "Change", Impact: "Impact", Outlook: "Outlook", DoNow: "Do now", Check: "Check",
 	Then: "Then", Or: "Or", DoNot: "Do not", Continue: "Continue", Compare: "Compare", Preview: "Preview", Follow: "Follow", Note: "Note", Status: "Status", Rollout: "Rollout",
-	Limit: "Limit", Other: "Or", WhatIf: "What if", Assumed: "Assumed", Rests: "Assumed", Last: "Last", further: "More",
+	Limit: "Limit", Other: "Or", WhatIf: "What if", Assumed: "Assumed", Rests: "Assumed", Notes: "Note", Last: "Last", further: "More",
 }
 
 // tables reports whether the blocks of a label stand without a name beside them.
-func (l Label) tables() bool { return l == Nodes || l == Body || l == Ways || l == Steps }
+func (l Label) tables() bool {
+	return l == Nodes || l == Body || l == Ways || l == Steps || l == States
+}
 
 func (l Label) String() string { return labelNames[l] }
 

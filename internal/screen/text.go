@@ -46,6 +46,9 @@ func (s *Screen) print(t Terminal) *printer {
 			for i := range s.parts {
 				p.part(&s.parts[i])
 			}
+			if len(s.parts) > 0 {
+				p.gap()
+			}
 		}
 		p.entry(Label(l), blocks)
 	}
@@ -267,8 +270,12 @@ func (m *leftOut) add(l Label, lines int) {
 		name = "ways out"
 	case Steps:
 		name = "steps"
+	case States:
+		name = "states"
 	case Rests:
 		name = "assumptions"
+	case Notes:
+		name = "notes"
 	}
 	if !slices.Contains(m.names, name) {
 		m.names = append(m.names, name)
@@ -287,16 +294,21 @@ func (m *leftOut) text() Text {
 	return Text(fmt.Sprintf("--all adds %d %s: %s", m.lines, line, strings.Join(m.names, ", ")))
 }
 
-// part writes the entries about one of several problems under its title.
+// part writes the entries about one of several problems under its title. Parts that are a title alone stand together.
 func (p *printer) part(of *part) {
-	p.gap()
+	said := slices.ContainsFunc(of.entries[:], func(blocks []Block) bool { return len(blocks) > 0 })
+	if said {
+		p.gap()
+	}
 	for i, l := range wrap(words(of.title), p.room(0), 0, indent) {
 		p.add(indent*min(1, i), span{l, Title})
 	}
 	for l, blocks := range of.entries {
 		p.entry(Label(l), blocks)
 	}
-	p.gap()
+	if said {
+		p.gap()
+	}
 }
 
 func (p *printer) block(b Block, left int) {

@@ -41,9 +41,17 @@ func (a *answer) further() {
 	if a.style.Wide {
 		return
 	}
-	a.s.Further(screen.Check, screen.Rollout, screen.Limit, screen.Other)
+	a.s.Further(screen.Check, screen.Rollout, screen.Limit, screen.Other, screen.States, screen.Notes)
 	if a.s.Has(screen.Then) || len(a.e.Fixes()) > 0 {
 		a.s.Further(screen.Preview)
+	}
+	a.fits(len(a.e.Advice))
+}
+
+// fits leaves Outlook to --all where an answer about some problems needs more lines than one terminal has.
+func (a *sheet) fits(problems int) {
+	if most := 22 + 8*max(0, problems-1); a.s.Height(a.style.terminal()) > most {
+		a.s.Further(screen.Outlook)
 	}
 }
 
@@ -490,7 +498,14 @@ func (a *answer) problems(of []*explain.Problem, titled bool) {
 			a.s.Add(screen.DoNot, screen.Text(a.meaning(p)))
 			continue
 		}
-		a.note(a.detail(p)...)
+		if a.e.Gravity() == explain.GravityNone {
+			a.note(a.detail(p)...)
+			continue
+		}
+		a.s.Add(screen.Notes, a.detail(p)...)
+	}
+	if a.e.Gravity() != explain.GravityNone {
+		rows = a.aside(rows)
 	}
 	if a.e.Gravity() == explain.GravityNone || len(rows) > mostProblems {
 		a.s.Add(screen.Body, a.problemTable(heads[a.e.Gravity()], rows))
@@ -524,6 +539,16 @@ func (a *answer) problems(of []*explain.Problem, titled bool) {
 		a.s.Add(screen.Problem, what, screen.Text(a.started(p)))
 		a.s.Add(screen.Message, a.messages(p)...)
 	}
+}
+
+// aside returns the rows that matter; the others it leaves to --all.
+func (a *answer) aside(rows []*explain.Problem) []*explain.Problem {
+	matters := a.e.Matters()
+	is := func(p *explain.Problem) bool { return slices.Contains(matters, p) }
+	if others := slices.DeleteFunc(slices.Clone(rows), is); len(others) > 0 {
+		a.s.Add(screen.States, a.problemTable("STATE", others))
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(p *explain.Problem) bool { return !is(p) })
 }
 
 // saysAll reports whether the words of a problem's blame say all that its own words say.

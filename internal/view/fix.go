@@ -32,6 +32,10 @@ func (a *answer) solutions() {
 		a.atEnd = one != nil
 	}
 	for i, part := range a.e.Parts() {
+		if i >= mostParts && part.Advice != nil && !a.style.All {
+			a.inOneLine(i, &part)
+			continue
+		}
 		a.part(i, &part)
 		a.causes(part.Problems)
 		if !a.inTable {
@@ -65,10 +69,24 @@ func (a *answer) solutions() {
 	}
 }
 
-// part begins the part about one of several things to do; its title names the problem, its nodes and since when it
+// mostParts is how many problems have a part each; of more, each has a line.
+const mostParts = 5
+
+// inOneLine is a part that only names its problem and whose fault that is; the rest of it is behind --all.
+func (a *answer) inOneLine(i int, of *explain.Part) {
+	fault := ""
+	if len(of.Problems) > 0 {
+		fault = a.origin(of.Problems[0])
+	}
+	a.s.Part(a.titleOf(i, of) + behind(": ", fault))
+}
+
+// part begins the part about one of several things to do: its title names the problem, its nodes and since when it
 // has been there.
-func (a *answer) part(i int, of *explain.Part) {
-	title := ""
+func (a *answer) part(i int, of *explain.Part) { a.s.Part(a.titleOf(i, of)) }
+
+// titleOf is the title of a part; empty where it has none.
+func (a *answer) titleOf(i int, of *explain.Part) (title string) {
 	if d := of.Advice; d != nil {
 		title = fmt.Sprintf("%d. %s", i+1, reasonNames(d.Problems))
 		if len(d.Nodes) > 0 {
@@ -78,7 +96,7 @@ func (a *answer) part(i int, of *explain.Part) {
 			title += a.since(rows[0])
 		}
 	}
-	a.s.Part(title)
+	return title
 }
 
 // asPart is the number of the part with the same fix; 0 where that stands at the end of the screen.

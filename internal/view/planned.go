@@ -107,7 +107,7 @@ func (s *planned) further() {
 	if s.style.Wide {
 		return
 	}
-	s.s.Further(screen.Check, screen.Rollout, screen.Limit, screen.Other, screen.Steps, screen.Rests)
+	s.s.Further(screen.Check, screen.Rollout, screen.Limit, screen.Other, screen.Steps, screen.States, screen.Rests, screen.Notes)
 	if s.p.IfChanged() == nil {
 		s.s.Further(screen.WhatIf)
 	}
@@ -119,6 +119,7 @@ func (s *planned) further() {
 	if s.s.Has(screen.Then) || s.s.Has(screen.Or) {
 		s.s.Further(screen.Preview)
 	}
+	s.fits(1)
 }
 
 // underWay says what is under way when a change is made.

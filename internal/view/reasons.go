@@ -232,7 +232,7 @@ var meanings = map[daemonset.Reason][]string{
 	cause.Misscheduled:            {"{strandedBy=}the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]", "{strandedBy=Deletion}the node is not eligible ({placement}), but has a pod; if you delete the {on?pod|pods}, the controller creates none", "the taints {taints} are not tolerated; " + strands + "the taints are removed", "{placement} is not tolerated; " + strands + "the taint is removed"},
 	cause.ControllerSilent:        {"work is pending, but the controller neither acts nor writes a status"},
 	explain.GenerationNotObserved: {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
-	explain.StaleStatus:           {"the reported status is stale: {fields}[; {held}]"},
+	explain.StaleStatus:           {"the controller has not corrected the numbers that it reported[; {held}]"},
 	daemonset.InvalidBudget:       {"each rollout step fails: {field} cannot be resolved; set it to a number or a percentage"},
 	daemonset.VanishedNodeInSurge: {"each rollout step fails until this pod of a deleted node is gone"},
 	cause.NoEligibleNode:          {"{nodes=1}the only node is not eligible" + noneSince + noneThen, "none of the {nodes:node} is eligible" + noneSince + noneThen},
@@ -329,7 +329,7 @@ func (a *answer) causes(problems []*explain.Problem) {
 	var said []string
 	of := map[string][]daemonset.Reason{}
 	several := slices.ContainsFunc(problems, func(p *explain.Problem) bool { return p.Code != problems[0].Code })
-	for _, p := range problems {
+	for _, p := range a.alike(problems) {
 		words := a.origin(p)
 		if words != "" && len(of[words]) == 0 {
 			said = append(said, words)
@@ -345,6 +345,26 @@ func (a *answer) causes(problems []*explain.Problem) {
 		}
 		a.add(screen.Fault, "%s", words)
 	}
+}
+
+// alike returns the problems, those of Misscheduled together whose origin has the same words for the same nodes.
+func (a *answer) alike(problems []*explain.Problem) (out []*explain.Problem) {
+	of := map[string]*explain.Problem{}
+	for _, p := range problems {
+		one := *p
+		one.Nodes = []string{"a", "b"}
+		words := a.origin(&one)
+		if first := of[words]; p.Code == cause.Misscheduled && first != nil {
+			first.Nodes = slices.Sorted(slices.Values(slices.Concat(first.Nodes, p.Nodes)))
+			continue
+		}
+		one.Nodes = p.Nodes
+		if p.Code == cause.Misscheduled {
+			of[words] = &one
+		}
+		out = append(out, &one)
+	}
+	return out
 }
 
 // origins say what a problem comes from. Beside its facts there are those of the

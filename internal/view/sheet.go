@@ -429,18 +429,16 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 	if !n.Exact && len(lines) > 0 {
 		lines = append(lines, screen.Text("(deletes and creates may be missing here: "+cmp.Or(unread(a.h), "a part could not be read")+")"))
 	}
-	const most = 4
-	if more := len(lines) - most; more > 1 && !a.style.All {
-		lines = append(lines[:most], screen.Text(fmt.Sprintf("%d more kinds of deletes and creates with --all", more)))
-	}
-	a.s.Add(screen.Outlook, lines...)
+	const most = 2
+	a.s.Add(screen.Outlook, lines[:min(most, len(lines))]...)
+	a.s.Add(screen.Rollout, lines[min(most, len(lines)):]...)
 }
 
 // bookkeeping is what a sync does to owners, labels and revisions.
 func (a *sheet) bookkeeping(n daemonset.Step) {
 	say := func(verb, word string, names []string) {
 		if len(names) > 0 {
-			a.note(screen.Names{Before: "the next sync " + verb + " " + Plural(len(names), word) + ":", Names: names, Short: true})
+			a.s.Add(screen.Notes, screen.Names{Before: "the next sync " + verb + " " + Plural(len(names), word) + ":", Names: names, Short: true})
 		}
 	}
 	r := &n.Revisions
@@ -450,9 +448,9 @@ func (a *sheet) bookkeeping(n daemonset.Step) {
 	say("releases", "revision", r.Release)
 	switch {
 	case r.Cut:
-		a.note(screen.Text(fmt.Sprintf("the next sync creates revision %d from the live template", r.Number)))
+		a.s.Add(screen.Notes, screen.Text(fmt.Sprintf("the next sync creates revision %d from the live template", r.Number)))
 	case r.RaisedFrom > 0:
-		a.note(screen.Text(fmt.Sprintf("the next sync renumbers revision %d to %d, as it holds the live template", r.RaisedFrom, r.Number)))
+		a.s.Add(screen.Notes, screen.Text(fmt.Sprintf("the next sync renumbers revision %d to %d, as it holds the live template", r.RaisedFrom, r.Number)))
 	}
 	say("gives the current revision's hash to", "pod", r.Relabel)
 	say("removes as a duplicate", "revision", r.Removes(daemonset.Duplicate))

@@ -32,35 +32,45 @@ func numbers(c *daemonset.Counts) []string {
 // status is the numbers, as kubectl names them, and what each of them leaves out.
 func (a *answer) status() {
 	status := &a.e.Status
-	if status.Computed == nil || status.Agrees != nil && *status.Agrees {
-		var line screen.Words
-		for i, n := range numbers(cmp.Or(status.Computed, status.Reported)) {
-			if head := statusHeads[i]; head != "MISSCHEDULED" || n != "0" {
-				line = append(line, map[bool]string{true: " "}[i > 0]+head+" "+n)
-			}
+	var line screen.Words
+	for i, n := range numbers(cmp.Or(status.Computed, status.Reported)) {
+		if head := statusHeads[i]; head != "MISSCHEDULED" || n != "0" {
+			line = append(line, map[bool]string{true: " "}[i > 0]+head+" "+n)
 		}
-		a.s.Add(screen.Status, line)
-	} else {
-		t := &screen.Table{Columns: columns(statusHeads...)}
-		for i, drop := range []int{0, 4, 2, 1, 0, 3} {
-			t.Columns[i].Right, t.Columns[i].Drop = true, drop
-		}
-		t.Columns = slices.Insert(t.Columns, 0, screen.Column{})
-		t.Row(append([]string{"reported"}, numbers(status.Reported)...)...)
-		t.Row(append([]string{"computed"}, numbers(status.Computed)...)...)
-		a.s.Add(screen.Status, t)
 	}
-	if status.Computed == nil && status.Reported != nil {
-		a.add(screen.Status, "these are the numbers that the controller reported; they could not be checked")
-	}
-	if d := status.Differences; len(d) > 0 {
-		a.s.Add(screen.Status, screen.Text(map[daemonset.Reason]string{
-			explain.Moving:     "the reported numbers are behind: something changed less than 30s ago",
-			daemonset.NodeGone: "the reported numbers still count a deleted node, until something else changes",
-		}[d[0].Reason]))
-	}
+	a.s.Add(screen.Status, line)
+	a.reportedNumbers()
 	a.desired()
 	a.sums()
+}
+
+// reportedNumbers says which numbers the controller has reported otherwise than they are computed, and why.
+func (a *answer) reportedNumbers() {
+	status := &a.e.Status
+	switch {
+	case status.Reported == nil:
+		return
+	case status.Computed == nil:
+		a.add(screen.Status, "these are the numbers that the controller reported; they could not be checked")
+		return
+	case status.Agrees == nil || *status.Agrees:
+		return
+	}
+	why := ""
+	if d := status.Differences; len(d) > 0 {
+		why = map[daemonset.Reason]string{
+			explain.Moving:     " (something changed less than 30s ago)",
+			daemonset.NodeGone: " (they count a deleted node, until something else changes)",
+		}[d[0].Reason]
+	}
+	var others []string
+	computed := numbers(status.Computed)
+	for i, n := range numbers(status.Reported) {
+		if n != computed[i] {
+			others = append(others, statusHeads[i]+" "+n)
+		}
+	}
+	a.add(screen.Status, "the controller last reported %s%s", strings.Join(others, ", "), why)
 }
 
 // leftOut says why a number leaves a node out, where the reason's name does not.
@@ -95,7 +105,7 @@ func (a *answer) sums() {
 		a.add(screen.Status, "AVAILABLE %d counts %s", c.Available, pluralVerb(n, "node whose pod is terminating", "nodes whose pods are terminating"))
 	}
 	if i := a.e.Impact; i != nil && len(i.Uncounted) > 0 && len(i.Uncounted) <= 3 { // Impact has them
-		a.s.Add(screen.Status, screen.Names{Before: fmt.Sprintf("MISSCHEDULED %d =", len(i.Uncounted)), Names: i.Uncounted, Short: true})
+		a.s.Add(screen.Rollout, screen.Names{Before: fmt.Sprintf("MISSCHEDULED %d =", len(i.Uncounted)), Names: i.Uncounted, Short: true})
 	}
 }
 
@@ -128,15 +138,34 @@ func (a *answer) desired() {
 	all, excluded, notReady := a.e.Eligible()
 	t := &screen.Table{Columns: []screen.Column{{Wrap: true, Short: true}, {Wrap: true}}}
 	for _, g := range a.e.Groups("DESIRED", false) {
-		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Names: g.Nodes}, {Lines: []string{placement(g.Reason, g.Facts)}}}})
+		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Names: g.Nodes}, {Lines: []string{exclusion(&g)}}}})
 	}
 	switch {
+	case excluded > 0 && len(t.Rows) == 1:
+		before := fmt.Sprintf("DESIRED %d = %s - %d not eligible (%s):", all, Plural(all+excluded, "node"), excluded, t.Rows[0].Cells[1].Lines[0])
+		a.s.Add(screen.Status, screen.Names{Before: before, Names: t.Rows[0].Cells[0].Names, Short: true})
 	case excluded > 0:
 		a.add(screen.Status, "DESIRED %d = %s - %d not eligible:", all, Plural(all+excluded, "node"), excluded)
-		a.s.Add(screen.Status, screen.Indent{a.atMost(4, t, "reason")})
+		more := len(t.Rows) - 2
+		if more > 1 && !a.style.All {
+			t.Rows = t.Rows[:2]
+		}
+		a.s.Add(screen.Status, screen.Indent{t})
+		if more > 1 && !a.style.All {
+			a.add(screen.Status, "  %s with --all", Plural(more, "more reason"))
+		}
 	case notReady > 0 && all > 0:
 		a.add(screen.Rollout, "DESIRED %d = %s%s", all, pluralOf(all, "the only node", allOf(all)+"nodes"), fill(a.now, daemonset.Facts{"n": notReady}, "[, including the {n} NotReady: the pod tolerates their taints]"))
 	}
+}
+
+// exclusion says why nodes are not eligible: of a taint that Kubernetes itself sets what it means, of others which it is.
+func exclusion(g *explain.ColumnGroup) string {
+	meaning := taintMeanings[fact(g.Facts, "key")]
+	if g.Reason == daemonset.TaintNotTolerated && meaning != "" && g.Facts["taints"] == nil {
+		return meaning
+	}
+	return placement(g.Reason, g.Facts)
 }
 
 // wide is what -o wide adds: the rules used, what is assumed, and every node.

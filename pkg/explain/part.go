@@ -27,17 +27,13 @@ func (e *Explanation) Parts() []Part {
 		return []Part{{Problems: e.All(), Fixes: e.Fixes()}}
 	}
 	parts, left := make([]Part, len(e.Advice)+1), len(e.Advice)
-	of := map[daemonset.Reason]int{}
 	for i := range e.Advice {
 		parts[i].Advice = &e.Advice[i]
-		for _, code := range e.Advice[i].Problems {
-			of[code] = i
-		}
 	}
 	for _, p := range e.All() {
-		i, ok := of[p.Code]
-		if !ok {
-			i = left
+		i := left
+		if in := e.advised(p.Code, p.Nodes); len(in) > 0 {
+			i = in[0]
 		}
 		parts[i].Problems = append(parts[i].Problems, p)
 	}
@@ -45,8 +41,10 @@ func (e *Explanation) Parts() []Part {
 	for _, f := range e.Fixes() {
 		in := []int{}
 		for _, code := range f.Problems {
-			if i, ok := of[code]; ok && !slices.Contains(in, i) {
-				in = append(in, i)
+			for _, i := range e.advised(code, f.Nodes) {
+				if !slices.Contains(in, i) {
+					in = append(in, i)
+				}
 			}
 		}
 		slices.Sort(in)
@@ -70,4 +68,25 @@ func (e *Explanation) Parts() []Part {
 		}
 	}
 	return parts
+}
+
+// advised returns the pieces of advice that are about a code: where there are several, those about one of the nodes.
+func (e *Explanation) advised(code daemonset.Reason, nodes []string) (in []int) {
+	about := sets.New(nodes...)
+	var these []int
+	for i := range e.Advice {
+		if !slices.Contains(e.Advice[i].Problems, code) {
+			continue
+		}
+		if in = append(in, i); about.HasAny(e.Advice[i].Nodes...) {
+			these = append(these, i)
+		}
+	}
+	switch {
+	case len(in) < 2:
+		return in
+	case len(these) > 0:
+		return these
+	}
+	return in[len(in)-1:]
 }

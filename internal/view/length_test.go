@@ -1,0 +1,62 @@
+package view
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// length is how long an answer may be on a terminal of 80 columns, by the number of problems: in how many of 100
+// answers it has at most so many lines, and how many lines it never exceeds.
+type length struct {
+	usual, share int
+	most         int
+}
+
+// lengths are those of screens.md, or what is reached where that is longer. Random states have problems of all kinds
+// at the same time, numbers that the controller never reported, and rules that no cluster has.
+var lengths = map[string][]length{
+	"explain": {1: {22, 95, 30}, 2: {30, 88, 42}, 3: {34, 90, 47}, 4: {38, 90, 46}, 5: {40, 88, 56}},
+	"plan":    {1: {22, 95, 30}, 2: {30, 90, 43}, 3: {34, 90, 45}, 4: {38, 90, 44}, 5: {40, 88, 54}},
+}
+
+// TestLengths holds the answers of every story and of random states to the length of one terminal.
+func TestLengths(t *testing.T) {
+	lines := map[string]map[int][]int{"explain": {}, "plan": {}}
+	for _, w := range everyWorld(t, 500) {
+		e, style := under(t, w.s), Style{Width: 80}
+		listed, _ := e.Listed()
+		n := len(slices.DeleteFunc(listed, func(p *explain.Problem) bool {
+			return p.Severity == cause.SeverityInfo && p.Code != cause.Misscheduled
+		}))
+		n = min(max(1, n), 6)
+		add := func(question string, b *bytes.Buffer) {
+			lines[question][n] = append(lines[question][n], strings.Count(b.String(), "\n"))
+		}
+		var explained, planned bytes.Buffer
+		check(t, Explanation(&explained, e, askable, style))
+		add("explain", &explained)
+		check(t, Plan(&planned, plan.Make(stateOf(t, w.s), plan.Options{}), e, askable, style))
+		add("plan", &planned)
+	}
+	for question, by := range lines {
+		for n, want := range lengths[question] {
+			all := by[n]
+			if len(all) < 40 { // as with -short
+				continue
+			}
+			long := len(slices.DeleteFunc(slices.Clone(all), func(l int) bool { return l <= want.usual }))
+			share := 100 - 100*long/len(all)
+			t.Logf("%s, %d problems: %d of 100 of %d answers have at most %d lines, the longest %d", question, n, share, len(all), want.usual, slices.Max(all))
+			if share < want.share || slices.Max(all) > want.most {
+				t.Errorf("%s, %d problems: %d of 100 answers have at most %d lines, %d should; the longest has %d, %d are allowed",
+					question, n, share, want.usual, want.share, slices.Max(all), want.most)
+			}
+		}
+	}
+}
