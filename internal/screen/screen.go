@@ -66,6 +66,7 @@ const (
 	Preview               // a plan of a fix
 	Follow                // how to watch it
 	Note
+	Remark  // a note that decides nothing
 	Status  // the numbers, as kubectl names them
 	Rollout // since when, and how many pods are on which revision
 	Limit   // the rule that bounds a rollout, with its arithmetic
@@ -80,7 +81,7 @@ const (
 
 var labelNames = [labels]string{
 	Fault: "Fault", Problem: "Problem", Message: "Message", Pod: "Pod", Change: "Change", Impact: "Impact", Outlook: "Outlook", DoNow: "Do now", Check: "Check",
-	Then: "Then", DoNot: "Do not", Fix: "Fix", Continue: "Continue", Compare: "Compare", Apply: "Apply", Preview: "Preview", Follow: "Follow", Note: "Note", Status: "Status", Rollout: "Rollout",
+	Then: "Then", DoNot: "Do not", Fix: "Fix", Continue: "Continue", Compare: "Compare", Apply: "Apply", Preview: "Preview", Follow: "Follow", Note: "Note", Remark: "Note", Status: "Status", Rollout: "Rollout",
 	Limit: "Limit", Other: "Or", WhatIf: "What if", Assumed: "Assumed", Rests: "Assumed", Last: "Last", further: "More",
 }
 

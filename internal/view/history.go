@@ -9,9 +9,12 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -25,13 +28,11 @@ func History(w io.Writer, h Past, asked Asked, style Style) error {
 func revisionsOf(h Past, asked Asked, style Style) *past {
 	p := judged(h, asked, style)
 	p.headline()
-	p.doNow()
-	if p.rollout(); p.h.Rollout.Acts() {
-		p.writers()
-	}
+	p.rollout()
 	p.revisions()
 	p.notes()
 	p.commands()
+	p.s.Further(screen.Check, screen.Compare, screen.Preview, screen.Remark, screen.Rollout)
 	return p
 }
 
@@ -42,10 +43,11 @@ type past struct {
 	verdict *answer           // where the rollout is stuck; otherwise nil
 	current *history.Revision // nil unless there is exactly one
 	several bool              // containers, so a field needs the name of its own
+	by      []managed.Manager // who writes the DaemonSet besides a person
 }
 
-func newPast(h *history.History, asked Asked, style Style) *past {
-	p := &past{sheet: newSheet(&h.Header, asked, style), h: h, current: h.Latest()}
+func newPast(h Past, asked Asked, style Style) *past {
+	p := &past{sheet: newSheet(&h.Header, asked, style), h: h.History, current: h.Latest(), by: h.ManagedBy}
 	p.s.Headline = screen.Headline{Subject: p.subject(), Tone: screen.Warn}
 	p.several = slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return len(r.Images) > 1 })
 	return p
@@ -53,7 +55,7 @@ func newPast(h *history.History, asked Asked, style Style) *past {
 
 // judged is a screen that also has the verdict of explain, where the rollout is stuck.
 func judged(h Past, asked Asked, style Style) *past {
-	p := newPast(h.History, asked, style)
+	p := newPast(h, asked, style)
 	if h.Now != nil && h.Rollout.Code == history.Stuck {
 		p.verdict = &answer{sheet: p.sheet, e: h.Now}
 	}
@@ -64,8 +66,11 @@ func (p *past) ago(t *time.Time) string {
 	if t == nil {
 		return "unknown"
 	}
-	return ago(p.now.Sub(*t)) + " ago"
+	return p.lasted(t) + " ago"
 }
+
+// lasted is how long ago something was.
+func (p *past) lasted(t *time.Time) string { return ago(p.now.Sub(*t)) }
 
 // stage says where a rollout stands: in the headline, and how many of a list are so.
 type stage struct {
@@ -78,17 +83,38 @@ type stage struct {
 
 // stages are the worst first.
 var stages = []stage{
-	{history.Stuck, "STUCK", screen.Bad, "{counts}[; {why}]", "{n:is|are} stuck"},
+	{history.Stuck, "STUCK", screen.Bad, "{counts}", "{n:is|are} stuck"},
 	{history.Unavailable, "PODS UNAVAILABLE", screen.Warn, "{counts}", "{n:has|have} unavailable pods"},
 	{history.UnderWay, "IN PROGRESS", screen.Warn, "{counts}", "{n:has|have} a rollout in progress"},
-	{history.Creates, "NEW REVISION PENDING", screen.Warn, "the next sync creates revision {number} from the live template; {counts}", "{n:has|have} a new revision pending"},
-	{history.CreatesSame, "NEW REVISION PENDING", screen.Warn, "the next sync creates revision {number}, although revision {like} holds the same template; {counts}", "{n:has|have} a new revision pending"},
-	{history.Renumbers, "RENUMBERING PENDING", screen.Warn, "the next sync renumbers revision {from} to {number}, as it holds the live template; {counts}", "{n:has|have} a renumbering pending"},
-	{history.Merges, "MERGE PENDING", screen.Warn, "{holders} revisions hold the live template; {counts}", "{n:has|have} a merge of revisions pending"},
+	{
+		history.Creates, "NEW REVISION PENDING", screen.Warn,
+		"the next sync creates revision {number} from the live template; {counts}",
+		"{n:has|have} a new revision pending",
+	},
+	{
+		history.CreatesSame, "NEW REVISION PENDING", screen.Warn,
+		"the next sync creates revision {number}, although revision {like} holds the same template; {counts}",
+		"{n:has|have} a new revision pending",
+	},
+	{
+		history.Renumbers, "RENUMBERING PENDING", screen.Warn,
+		"the next sync renumbers revision {from} to {number}, as it holds the live template; {counts}",
+		"{n:has|have} a renumbering pending",
+	},
+	{
+		history.Merges, "MERGE PENDING", screen.Warn, "{holders} revisions hold the live template; {counts}",
+		"{n:has|have} a merge of revisions pending",
+	},
 	{history.AwaitingDelete, "WAITS FOR YOU", screen.Warn, "{counts}", "{n:waits|wait} for you"},
 	{history.NoPods, "NO PODS", screen.Warn, "{counts}", "{n:has|have} no pods"},
-	{history.Deleted, "BEING DELETED", screen.Warn, "no revision follows these, and no rollback is possible", "{n:is|are} being deleted"},
-	{history.Ignored, "IGNORED", screen.Warn, "its selector is empty, so the controller ignores it", "{n:is|are} ignored"},
+	{
+		history.Deleted, "BEING DELETED", screen.Warn, "no revision follows these, and no rollback is possible",
+		"{n:is|are} being deleted",
+	},
+	{
+		history.Ignored, "IGNORED", screen.Warn, "its selector is empty, so the controller ignores it",
+		"{n:is|are} ignored",
+	},
 	{history.Settled, "SETTLED", screen.Good, "{counts}", "{n:is|are} settled"},
 	{history.Unknown, "UNKNOWN", screen.Warn, "{counts}", "{n:is|are} unknown"},
 }
@@ -106,11 +132,13 @@ func (p *past) headline() {
 	if n := p.h.Note(history.Duplicates); n != nil {
 		f["holders"] = len(n.Revisions)
 	}
+	why := ""
 	if p.verdict != nil {
 		is.verdict, is.tone = p.verdict.words()
-		f["why"] = p.verdict.why(2)
+		why = p.verdict.why(2)
 	}
-	p.s.Headline.Verdict, p.s.Headline.Tone, p.s.Headline.Text = is.verdict, is.tone, fill(p.now, f, is.text)
+	p.s.Headline.Verdict, p.s.Headline.Tone = is.verdict, is.tone
+	p.s.Headline.Text = joined("; ", joined(", ", why, p.idle()), fill(p.now, f, is.text))
 	switch {
 	case !p.h.Inferred() || !p.h.Rollout.Acts():
 	case len(p.h.Revisions) == 0:
@@ -118,6 +146,14 @@ func (p *past) headline() {
 	default:
 		p.s.Headline.Text += "; the revisions could not be read"
 	}
+}
+
+// idle says for how long a rollout in progress has created no pod; empty where it has.
+func (p *past) idle() string {
+	if since := p.h.IdleSince(); since != nil {
+		return "no new pod for " + p.lasted(since)
+	}
+	return ""
 }
 
 // counts says how many pods are on which revision, the current one first.
@@ -143,11 +179,14 @@ func (p *past) counts() string {
 		if row == p.current || *row.Pods == 0 {
 			continue
 		}
-		words := strconv.Itoa(*row.Pods)
+		words, on := strconv.Itoa(*row.Pods), " on "+p.name(row)
 		if len(parts) == 0 {
 			words = Plural(*row.Pods, "pod")
 		}
-		parts = append(parts, words+map[bool]string{true: " without a hash", false: " on " + p.name(row)}[row.Name+row.Hash == ""])
+		if row.Name+row.Hash == "" {
+			on = " without a hash"
+		}
+		parts = append(parts, words+on+inBrackets(p.where(row)))
 	}
 	const most = 3
 	if more := len(parts) - most; more > 0 {
@@ -157,6 +196,14 @@ func (p *past) counts() string {
 		parts[len(parts)-1] += inBrackets(countedUpdated(updated, others))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// where names the nodes of the pods on an old revision of a rollout in progress; empty where there are more than three.
+func (p *past) where(r *history.Revision) string {
+	if n := len(r.OnNodes); n > 3 || n != *r.Pods || !p.h.Rollout.InProgress() || p.h.Shared(r) {
+		return ""
+	}
+	return someNames(r.OnNodes)
 }
 
 // latest says in which way the current revision is that.
@@ -204,91 +251,161 @@ func (p *past) number(name string) string {
 	return strconv.FormatInt(r.Revision, 10)
 }
 
-// rolloutWords say what is in progress, by what is known of it.
-var rolloutWords = map[history.RolloutCode][]string{
-	history.UnderWay:       {"started {since@} ago; the last pod was created {newest@} ago", "started {since@} ago, no pod was created since", "in progress; the last pod was created {newest@} ago", "in progress"},
-	history.AwaitingDelete: {"with {strategy}, you delete the other {left:pod}"},
-	history.Settled:        {"none in progress; the latest one started {since@} ago", "none in progress"},
-}
-
-// rollout says whether one is in progress, since when, and who wrote the template.
+// rollout says whether one is in progress and since when; with --all, also who wrote the DaemonSet.
 func (p *past) rollout() {
 	if c := p.h.Course(); c != nil {
-		f := daemonset.Facts{"strategy": p.h.DaemonSet.Strategy, "left": c.Left, "since": stamp(c.Since), "newest": stamp(c.Newest)}
-		p.add(screen.Rollout, "%s", fill(p.now, f, rolloutWords[c.Code]...))
+		p.add(screen.Rollout, "%s", p.course(c))
+	}
+	if p.style.All && p.h.Rollout.Acts() {
+		p.writers()
 	}
 }
 
-// writers are who wrote what is new, by managed fields; with --all, everybody who
-// wrote the DaemonSet.
-func (p *past) writers() {
-	writers, before := p.h.Writers(), "last change by field manager"
-	if p.style.All {
-		writers, before = p.h.Managers, "written by field managers"
+// course says how far a rollout is; empty where Do now does.
+func (p *past) course(c *history.Course) string {
+	switch {
+	case c.Code == history.AwaitingDelete:
+		return ""
+	case c.Code == history.Settled && c.Since == nil:
+		return "none in progress"
+	case c.Code == history.Settled:
+		return "none in progress; the latest one started " + p.ago(c.Since)
+	case c.Since == nil && c.Newest == nil:
+		return "in progress"
+	case c.Newest == nil:
+		return "started " + p.ago(c.Since) + ", no pod was created since"
+	case c.Since == nil:
+		return "in progress; the last pod was created " + p.ago(c.Newest)
 	}
+	return "started " + p.ago(c.Since) + "; the last pod was created " + p.ago(c.Newest)
+}
+
+// writers are all who wrote the DaemonSet, by its managed fields.
+func (p *past) writers() {
 	var names []string
-	for _, m := range writers {
-		f := daemonset.Facts{"operation": m.Operation, "template": m.Template}
+	for _, m := range p.h.Managers {
+		var facts []string
 		if m.Time != nil {
-			f["at"] = p.ago(m.Time)
+			facts = append(facts, p.ago(m.Time))
 		}
-		apply, not := fill(p.now, f, "{operation=Apply}server-side apply"), fill(p.now, f, "{template=false}not the template")
-		names = append(names, m.Manager+inBrackets(fact(f, "at"), apply, not))
+		if m.Operation == string(metav1.ManagedFieldsOperationApply) {
+			facts = append(facts, "server-side apply")
+		}
+		if !m.Template {
+			facts = append(facts, "not the template")
+		}
+		names = append(names, m.Manager+inBrackets(facts...))
 	}
 	if len(names) > 0 {
-		p.s.Add(screen.Rollout, screen.Names{Before: before, Names: names, Short: true})
+		p.s.Add(screen.Rollout, screen.Names{Before: "written by field managers", Names: names, Short: true})
 	}
+}
+
+// writtenBy names the field managers that wrote what is new; empty where they are not known.
+func (p *past) writtenBy() string {
+	if !p.h.Rollout.Acts() {
+		return ""
+	}
+	var names []string
+	for _, m := range p.h.Writers() {
+		name := screen.Clean(m.Manager)
+		if m.Operation == string(metav1.ManagedFieldsOperationApply) {
+			name += " (server-side apply)"
+		}
+		names = append(names, name)
+	}
+	return behind("written by ", strings.Join(names, ", "))
 }
 
 // revisions is the table: a row for each revision, the newest first, and for each
-// number that one had before.
+// number that one had before. Without --all, rows without pods are folded.
 func (p *past) revisions() {
-	t := &screen.Table{Columns: []screen.Column{{Head: "REVISION"}, {Head: "SINCE", Drop: 1}, {Head: "PODS", Right: true}}}
-	if p.h.Inferred() {
-		t.Columns[0].Head = "HASH"
-	}
 	nodes := p.style.Wide || slices.ContainsFunc(p.h.Revisions, func(r history.Revision) bool { return r.Pods != nil && *r.Pods != *r.Nodes })
-	if nodes {
-		t.Columns = append(t.Columns, screen.Column{Head: "NODES", Right: true})
-	}
-	if p.style.Wide {
-		t.Columns[1].Drop = 0
-		t.Columns = append(t.Columns, screen.Column{Head: "AVAILABLE", Right: true}, screen.Column{Head: "NAME"}, screen.Column{Head: "HASH"}, screen.Column{Head: "CREATED"})
-	}
-	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE FROM THE PREVIOUS REVISION", Wrap: true, Least: 24})
-	rows := p.h.Rows()
-	if !p.style.All {
-		rows = history.Fold(rows, 8)
-	}
-	for i := range rows {
-		r := &rows[i]
+	t := &screen.Table{Columns: p.revisionColumns(nodes)}
+	newest := true
+	for _, r := range p.rows() {
 		if r.Is == history.RowsFolded {
-			words := append(make([]string, len(t.Columns)-1), Plural(int(r.Number), "revision")+" without pods, with --all")
-			words[0] = "…"
+			words := make([]string, len(t.Columns))
+			words[0], words[len(words)-1] = "…", Plural(int(r.Number), "more revision")+" without pods (--all lists them)"
 			t.Row(words...)
 			continue
 		}
-		pods, on, available := count(r.Pods), count(r.Nodes), count(r.Available)
-		if r.Is == history.RowRenumbered || r.Is == history.RowPending {
-			pods, on, available = "-", "-", "-"
+		row, lines := t.Row(p.revisionCells(&r, nodes)...), p.changes(&r, 6)
+		if is := r.Is == history.RowPending || r.Is == history.RowRevision && r.Current; is {
+			if by := p.writtenBy(); newest && by != "" {
+				lines = append(lines, by)
+			}
+			newest = false
 		}
-		words := []string{strconv.FormatInt(r.Number, 10), p.since(r), pods}
-		if r.Is == history.RowHash {
-			words[0] = cmp.Or(r.Hash, "-")
-		}
-		if nodes {
-			words = append(words, on)
-		}
-		if p.style.Wide {
-			words = append(words, available, cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), cmp.Or(stamp(r.CreatedAt), "-"))
-		}
-		row := t.Row(words...)
-		row.Cells = append(row.Cells, screen.Cell{Lines: p.changes(r, 6)})
+		row.Cells = append(row.Cells, screen.Cell{Lines: lines})
 		if r.Current && r.Is != history.RowRenumbered {
 			row.Cells[0].Tone = screen.Title
 		}
 	}
 	p.s.Add(screen.Body, t)
+}
+
+// rows are those of the table. With -o wide, which shows what each is called, none stands for others that are alike.
+func (p *past) rows() []history.Row {
+	rows := p.h.Rows()
+	if p.style.All {
+		return rows
+	}
+	if !p.style.Wide {
+		rows = history.FoldAlike(rows, func(a, b *history.Row) bool {
+			one := *a
+			one.Is = history.RowRevision
+			return slices.Equal(p.changes(&one, 6), p.changes(b, 6))
+		})
+	}
+	return history.Fold(rows, 8)
+}
+
+// revisionColumns are those of the table, with or without one for the nodes.
+func (p *past) revisionColumns(nodes bool) []screen.Column {
+	all := []screen.Column{{Head: "REVISION"}, {Head: "SINCE", Drop: 1}, {Head: "PODS", Right: true}}
+	if p.h.Inferred() {
+		all[0].Head = "HASH"
+	}
+	if nodes {
+		all = append(all, screen.Column{Head: "NODES", Right: true})
+	}
+	if p.style.Wide {
+		all[1].Drop = 0
+		all = append(all, screen.Column{Head: "AVAILABLE", Right: true})
+		all = append(all, columns("NAME", "HASH", "CREATED")...)
+	}
+	return append(all, screen.Column{Head: "CHANGE FROM THE PREVIOUS REVISION", Wrap: true, Least: 24})
+}
+
+// revisionCells are the cells of a row but for its change.
+func (p *past) revisionCells(r *history.Row, nodes bool) []string {
+	pods, on, available := count(r.Pods), count(r.Nodes), count(r.Available)
+	if r.Is == history.RowRenumbered || r.Is == history.RowPending {
+		pods, on, available = "-", "-", "-"
+	}
+	words := []string{p.called(r), p.since(r), pods}
+	if nodes {
+		words = append(words, on)
+	}
+	if p.style.Wide {
+		words = append(words, available, cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), cmp.Or(stamp(r.CreatedAt), "-"))
+	}
+	return words
+}
+
+// called is what the first cell of a row says. A number that a revision has no longer does not stand alone: no flag
+// accepts it.
+func (p *past) called(r *history.Row) string {
+	switch r.Is {
+	case history.RowHash:
+		return cmp.Or(r.Hash, "-")
+	case history.RowRenumbered:
+		return fmt.Sprintf("%d, now %d", r.Number, r.Revision.Revision)
+	case history.RowsAlike:
+		return fmt.Sprintf("%d to %d", r.Number, r.Last.Number)
+	}
+	return strconv.FormatInt(r.Number, 10)
 }
 
 // stamp is a time in UTC, as fill takes it; empty where it is unknown.
@@ -299,59 +416,76 @@ func stamp(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// since is when the revision of a row got its number; of pods without one, when they were created.
+// since is how long ago the revision of a row got its number; of pods without one, how long ago they were created.
 func (p *past) since(r *history.Row) string {
-	switch b := p.h.Began(r); {
+	b := p.h.Began(r)
+	if r.Is == history.RowsAlike {
+		b.To = p.h.Began(r.Last).At
+		if b.To != nil && b.At != nil {
+			b.At, b.To = b.To, b.At
+		}
+	}
+	switch {
 	case b.How == history.BeganPending:
 		return "pending"
 	case b.How == history.BeganUnknown:
 		return "-"
-	case b.To != nil && p.ago(b.At) != p.ago(b.To):
-		return p.ago(b.At) + " to " + p.ago(b.To)
+	case b.To != nil && p.lasted(b.At) != p.lasted(b.To):
+		return p.lasted(b.To) + " to " + p.lasted(b.At)
+	case b.At == nil:
+		return "unknown"
 	case b.After:
-		return "less than " + p.ago(b.At)
-	default:
-		return p.ago(b.At)
+		return "less than " + p.lasted(b.At)
 	}
-}
-
-// madeWords say how a revision came by its number.
-var madeWords = map[history.BeganHow][]string{
-	history.BeganRestored: {"by a rollback {ago}", "by a rollback"}, history.BeganCreated: {"created {ago}"},
+	return p.lasted(b.At)
 }
 
 // made is when a revision was created, or a rollback restored it; empty if unknown.
 func (p *past) made(r *history.Revision) string {
-	row, ago := p.h.RowOf(r), ""
+	row, at := p.h.RowOf(r), ""
 	b := p.h.Began(&row)
 	if b.At != nil {
-		ago = p.since(&row)
+		at = " " + p.since(&row) + " ago"
 	}
-	return fill(p.now, daemonset.Facts{"ago": ago}, madeWords[b.How]...)
+	switch {
+	case b.How == history.BeganRestored:
+		return "by a rollback" + at
+	case b.How == history.BeganCreated && at != "":
+		return "created" + at
+	}
+	return ""
 }
 
-// cameAbout says how a revision came by its number, if not as a new one.
-var cameAbout = []string{"is now revision {now}; ", "{was=0}rolled back to an earlier revision[, created {ago}]: ", "rolled back to revision {was}: "}
+// restored says that a rollback gave the revision of a row its number; empty if none did.
+func (p *past) restored(r *history.Row, b history.Began) string {
+	switch {
+	case b.How != history.BeganRestored:
+		return ""
+	case b.Was > 0:
+		return fmt.Sprintf("rolled back to revision %d: ", b.Was)
+	case r.CreatedAt != nil:
+		return "rolled back to an earlier revision, created " + p.ago(r.CreatedAt) + ": "
+	}
+	return "rolled back to an earlier revision: "
+}
 
 // changes says how a revision came about, what it changed, and its change-cause.
 func (p *past) changes(r *history.Row, most int) []string {
-	f, b := daemonset.Facts{}, p.h.Began(r)
-	switch {
-	case r.Is == history.RowRenumbered:
-		f["now"] = r.Revision.Revision
-	case b.How == history.BeganRestored:
-		f["was"] = int(b.Was)
-	}
-	if r.CreatedAt != nil {
-		f["ago"] = p.ago(r.CreatedAt)
-	}
-	if r.Partial() {
-		f["from"] = r.From
-	}
+	b := p.h.Began(r)
 	lines := slices.Clone(few(p.changed(r), most, "more change", p.style))
-	lines[0] = fill(p.now, f, cameAbout...) + fill(p.now, f, "from revision {from}: ") + lines[0]
+	if r.Partial() {
+		lines[0] = fmt.Sprintf("from revision %d: ", r.From) + lines[0]
+	}
+	lines[0] = p.restored(r, b) + lines[0]
 	if r.ChangeCause != "" && r.Is != history.RowRenumbered {
-		lines = append(lines, fill(p.now, f, "change-cause[ of revision {was}]: ")+p.style.brief(screen.Clean(r.ChangeCause), 120))
+		of := ""
+		if b.How == history.BeganRestored && b.Was > 0 {
+			of = fmt.Sprintf(" of revision %d", b.Was)
+		}
+		lines = append(lines, "change-cause"+of+": "+p.style.brief(screen.Clean(r.ChangeCause), 120))
+	}
+	if r.Is == history.RowsAlike {
+		lines[len(lines)-1] += fmt.Sprintf(" (%d times)", r.Stands())
 	}
 	return lines
 }
@@ -403,59 +537,143 @@ func images(all []history.Image) string {
 	return behind(pluralOf(len(each), "image ", "images "), strings.Join(words, ", "))
 }
 
-// commands are what to look at next.
+// commands are what to do about the rollout, and what else to look at.
 func (p *past) commands() {
 	if !p.h.Rollout.Acts() {
 		return
 	}
-	p.s.Add(screen.Check, p.again("explain"))
-	switch from, to := p.h.Compares(); {
-	case p.h.Inferred():
-		p.unread()
-	case p.h.Pending(), p.current == nil: // what the next sync does
-		p.s.Add(screen.Preview, p.again("plan-rollout"))
-	case to != nil:
+	p.doNow()
+	if from, to := p.h.Compares(); to != nil && !p.h.Inferred() {
 		p.s.Add(screen.Compare, p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,%d", from.Revision, to.Revision)}))
 	}
-	if p.verdict == nil || !p.verdict.e.RollbackInVain() {
-		p.preview(p.h.RollsBackTo())
+	label := screen.Preview
+	if p.failing() {
+		label = screen.Then
+	}
+	p.rollback(label, p.h.RollsBackTo())
+}
+
+// failing reports whether a rollback may be what is needed next.
+func (p *past) failing() bool {
+	r := &p.h.Rollout
+	return r.InProgress() && !r.Ripens() || r.Code == history.Unavailable
+}
+
+// doNow says what to do about the rollout, and how to get at what could not be read.
+func (p *past) doNow() {
+	words, command := p.act()
+	p.look(screen.DoNow, words, command)
+	if missing, get := p.missing(); missing != "" {
+		p.look(p.free(), missing, get)
+	}
+	if explain := p.again("explain"); !slices.Equal(explain, command) {
+		p.s.Add(screen.Check, explain)
 	}
 }
 
-// preview is the plan of a rollback to a revision; nil for none.
-func (p *past) preview(r *history.Revision) {
-	if r != nil && p.asked.Again {
-		p.s.Add(screen.Preview, screen.Text("of a rollback:"), p.again("plan-rollout", Flag{Name: "to-revision", Value: strconv.FormatInt(r.Revision, 10)}))
+// free is the label of what to do next: DoNow, or Then if something stands there.
+func (p *past) free() screen.Label {
+	if p.s.Has(screen.DoNow) {
+		return screen.Then
 	}
+	return screen.DoNow
 }
 
-// unread is how to get at revisions that could not be read.
-func (p *past) unread() {
-	for _, g := range p.h.Snapshot.Gaps {
+// act is what to do first about the rollout, and the command for it; the words are empty where there is nothing to do,
+// and the command where there is none.
+func (p *past) act() (words string, command screen.Command) {
+	r, explain := &p.h.Rollout, p.again("explain")
+	switch r.Code {
+	case history.UnderWay:
 		switch {
-		case g.What != snapshot.Revisions:
-		case g.Why == snapshot.Forbidden:
-			p.s.Add(screen.Check, p.kubectl("kubectl auth can-i list controllerrevisions.apps", p.namespace()), screen.Text("(without that right, neither older changes nor a rollback can be shown)"))
-		default:
-			p.s.Add(screen.Check, screen.Text("with the ControllerRevisions, changes and rollbacks are shown, too: add --from=revisions.yaml"),
-				p.kubectl("kubectl get controllerrevisions", p.namespace(), "-o yaml", "> revisions.yaml"))
+		case r.NotReady != nil && *r.NotReady > 0:
+			return "find out why " + pluralVerb(*r.NotReady, "new pod is", "new pods are") + " not Ready", explain
+		case r.Ripens():
+			return p.ripens(), nil
 		}
+		return "find out what the rollout waits for", explain
+	case history.Stuck:
+		return "find out what to do", explain
+	case history.AwaitingDelete:
+		return "when it suits, delete the old pods one after the other; see which they are", explain
+	case history.Unavailable:
+		return "find out why not every pod is available", explain
+	case history.NoPods:
+		return "find out why no pod exists", explain
+	case history.Creates, history.CreatesSame, history.Renumbers, history.Merges:
+		return "find out what the next sync does", p.again("plan-rollout")
+	}
+	return "", nil
+}
+
+// ripens says when the new pods, which have to be Ready for a while, become available.
+func (p *past) ripens() string {
+	r := &p.h.Rollout
+	pods := pluralVerb(*r.NotYetAvailable, "new pod becomes", "new pods become") + " available "
+	if r.AvailableAt != nil {
+		return "wait: " + pods + "within " + ago(r.AvailableAt.Sub(p.now))
+	}
+	return "wait: " + pods + "after being Ready for " + ago(time.Duration(r.MinReadySeconds)*time.Second)
+}
+
+// look says to look at something, and how: by a command that only reads, where there is one.
+func (p *past) look(l screen.Label, words string, command screen.Command) {
+	if len(command) > 0 {
+		words += " (read-only):"
+	}
+	p.add(l, "%s", words)
+	p.s.Add(l, command)
+}
+
+// rollback says to look at the plan of a rollback to a revision, or not to roll back where that would not help; nil for
+// no revision.
+func (p *past) rollback(l screen.Label, r *history.Revision) {
+	switch {
+	case r == nil:
+	case p.verdict != nil && p.verdict.e.RollbackInVain():
+		p.add(screen.DoNot, "roll back: it would not help")
+	case p.asked.Again:
+		to := Flag{Name: "to-revision", Value: strconv.FormatInt(r.Revision, 10)}
+		p.look(l, "see what a rollback would do", p.again("plan-rollout", to))
+		p.s.Add(l, screen.Text(bracketed(undoneBy(p.by))))
 	}
 }
 
-// notes are what the table alone would hide, a sentence each.
-func (p *past) notes() {
-	var all []screen.Block
-	for _, n := range p.h.Grouped() {
-		if words := p.sentence(&n); words != nil {
-			all = append(all, words)
+// missing says how to get at the revisions, or the pods, that could not be read; empty where they were.
+func (p *past) missing() (words string, get screen.Command) {
+	for _, of := range []struct {
+		what        snapshot.What
+		name        string
+		list, right screen.Word
+		file, why   string
+	}{
+		{snapshot.Revisions, "ControllerRevisions", "controllerrevisions", "controllerrevisions.apps", "revisions.yaml",
+			": they hold the older templates"},
+		{snapshot.Pods, "pods", "pods", "pods", "pods.yaml", ""},
+	} {
+		i := slices.IndexFunc(p.h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == of.what })
+		switch {
+		case i < 0:
+		case p.h.Snapshot.Gaps[i].Why == snapshot.Forbidden:
+			return "ask for the right to list " + of.name + of.why + "; check whether you have it",
+				p.kubectl("kubectl auth can-i list "+of.right, p.namespace())
+		default:
+			return "add the " + of.name + " (--from=" + of.file + ")" + of.why + "; get them",
+				append(p.kubectl("kubectl get "+of.list, p.namespace(), "-o yaml"), screen.Word("> "+of.file))
 		}
 	}
-	const most = 3
-	if more := len(all) - most; more > 1 && !p.style.All {
-		all = append(all[:most], screen.Text(Plural(more, "more note")+" with --all"))
+	return "", nil
+}
+
+// notes says what the table alone would hide: in the short answer, what decides something.
+func (p *past) notes() {
+	for _, n := range p.h.Grouped() {
+		label := screen.Remark
+		if n.Decides() || p.style.All {
+			label = screen.Note
+		}
+		p.s.Add(label, p.sentence(&n))
 	}
-	p.s.Add(screen.Note, all...)
 }
 
 // sentence says one note; nil where the headline or a row of the table says it.

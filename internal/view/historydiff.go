@@ -74,19 +74,32 @@ func histories(all []Past, asked Asked, style Style) *screen.Screen {
 		if len(of) == 0 {
 			continue
 		}
-		if words = append(words, fill(time.Time{}, daemonset.Facts{"n": len(of)}, is.of)); len(words) == 1 && is.code != history.Settled { // the worst
-			s.Add(screen.Check, of[0].again("explain"), of[0].again("history"))
+		words = append(words, fill(time.Time{}, daemonset.Facts{"n": len(of)}, is.of))
+		for _, p := range of {
+			p.lookFirst(&s, len(all) > 1)
 		}
 	}
 	s.Headline.Text = strings.Join(words, ", ")
 	return &s
 }
 
+// lookFirst adds to a list what to look at first, unless that is a worse DaemonSet than this one.
+func (p *past) lookFirst(s *screen.Screen, others bool) {
+	words, command := p.act()
+	if len(command) == 0 || s.Has(screen.DoNow) {
+		return
+	}
+	if others {
+		words = "begin with " + p.subject() + ": " + words
+	}
+	s.Add(screen.DoNow, screen.Text(words+" (read-only):"), command)
+}
+
 // Template writes one revision, or the live template where that is nil: what it
 // is, the nodes that are on it, what it changed, and the template whole. Literal
 // values of environment variables are hidden unless showValues is given.
-func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision, t template.Content, showValues bool, style Style) error {
-	p := newPast(h, asked, style)
+func Template(w io.Writer, h Past, asked Asked, r *history.Revision, t template.Content, showValues bool, style Style) error {
+	p := judged(h, asked, style)
 	if p.s.Headline.Text = p.side(r); r != nil {
 		f := daemonset.Facts{"nodes": count(r.Nodes), "available": count(r.Available)} // whose oldest pod is of the revision
 		before := fill(p.now, f, "{nodes=?}unknown: on which nodes (pods could not be read)", "{nodes=0}on no node", "on {nodes:node}, {available} available:")
@@ -96,8 +109,10 @@ func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision,
 			p.add(screen.Change, "%s", l)
 		}
 		if h.CanRollBack(r) {
-			p.s.Add(screen.Compare, p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,live", r.Revision)}))
-			p.preview(r)
+			if live := p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,live", r.Revision)}); len(live) > 0 {
+				p.look(screen.DoNow, "see what differs from the live template", live)
+			}
+			p.rollback(p.free(), r)
 		}
 	}
 	if !showValues {
@@ -120,28 +135,25 @@ var diffWords = []string{
 const fromTo = "{n:change} from {from} to {to}"
 
 // compared is a screen of the difference of two templates that has its headline so far.
-func compared(h *history.History, asked Asked, style Style) *past {
-	p, d := newPast(h, asked, style), h.Diff
+func compared(h Past, asked Asked, style Style) *past {
+	p, d := judged(h, asked, style), h.Diff
 	f := daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(h.Named(d.From.Name)), "to": p.side(h.Named(d.To.Name))}
 	p.s.Headline.Text = fill(p.now, f, diffWords...)
 	return p
 }
 
 // Diff writes the difference of two templates, field by field.
-func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
+func Diff(w io.Writer, h Past, asked Asked, style Style) error {
 	p, d, fields := compared(h, asked, style), h.Diff, history.Differences(h.Diff.Change)
 	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
 	if h.Rollout.InProgress() && p.current != nil && slices.Contains([]*history.Revision{from, to}, p.current) {
-		p.doNow()
+		words, command := p.act()
+		p.look(screen.DoNow, words, command)
 	}
 	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
 		p.add(screen.Change, "%s", l)
 	}
-	p.s.Add(screen.Check, p.again("explain"))
-	if p.asked.Again && slices.ContainsFunc(fields, func(f template.Difference) bool { return f.Hidden }) {
-		p.s.Add(screen.Compare, screen.Text("with the values that are hidden:"), p.again("history", Flag{Name: "diff", Value: d.From.String() + "," + d.To.String()}, Flag{Name: "show-values", Bare: true}))
-	}
-	p.preview(h.RollsBackToOneOf(from, to))
+	p.rollback(p.free(), h.RollsBackToOneOf(from, to))
 	return writeOne(w, &p.s, style)
 }
 
@@ -167,7 +179,7 @@ func about(c *history.FieldChange) []string {
 // can be applied to that. Without, what is hidden has numbers, the same for equal
 // values, so that one that changed is still seen to. Of two that are the same it
 // writes nothing but, where it is no text, the headline.
-func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showValues bool, style Style) error {
+func UnifiedDiff(w io.Writer, h Past, old, new map[string]any, showValues bool, style Style) error {
 	p := compared(h, Asked{}, style)
 	sides := []map[string]any{old, new}
 	if !showValues {

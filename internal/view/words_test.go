@@ -178,9 +178,6 @@ func tables() map[string][]string {
 	for verdict, sentences := range planAdvices {
 		each("planAdvices", verdict, sentences...)
 	}
-	for code, sentences := range pastAdvices {
-		each("pastAdvices", code, sentences...)
-	}
 	for code, sentences := range summaries {
 		each("summaries", code, sentences...)
 	}
@@ -197,12 +194,6 @@ func tables() map[string][]string {
 	}
 	for code, sentences := range standings {
 		each("standings", code, sentences...)
-	}
-	for code, sentences := range rolloutWords {
-		each("rolloutWords", code, sentences...)
-	}
-	for how, sentences := range madeWords {
-		each("madeWords", how, sentences...)
 	}
 	for told, words := range toldWords {
 		each("toldWords", told, words)
@@ -237,7 +228,7 @@ var madeKeys = map[string]any{
 	"kept": 9, "others": 9, "again": 7, "worst": 1, "have": "all 3 nodes have", "bare": true, "every": "all 3 nodes are", "aside": "n1", "before": 4, // templateWords, ending, impact
 	"otherwise": "add a toleration", "doubt": "n1", // doNow of a plan
 	"subject": "Quota", "object": "o", "touched": "image of container agent", "notChange": true, "stage": "Network", "stays": true, "older": "revision 2", "absent": "ServiceAccount ns/x", "verdict": "Degraded", // origin, doNow
-	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
+	"notReady": 1, "Preview": "Preview", // unavailable, advices
 	"gain": 3, "room": 2, "without": 3, "deleted": 1, "first": "default/other", "violates": 1, "pods": 2, "details": "d", "bound": "1Gi", "asked": "2Gi", "limited": "2Gi", "amount": "27", "whose": "container agent", "unfit": "yes", "fresh": true, "level": "baseline", "version": "v1.30", // admission, room
 	"raises": true, "below": true, "via": "Image", "do": "apply it", "risksAll": true, "typed": true, "never": true, "noImage": true, "goesBack": true, "yet": true, "evicted": 1, "further": 2, "none": true, "stalls": "yes", "beyond": "already", "nothing": "nothing", "ran": true, "short": "150m", "now": true, "system": "yes", "lost": "l", "undo": true, "n": 3, // planAdvices, impacts, assumption, ending, unfits
 	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", "writes": true, "stuck": true, "goes": 1, "stayOn": "n1", // costs, planAdvices, meaning, endings
@@ -245,10 +236,10 @@ var madeKeys = map[string]any{
 	"among": "default/a, default/b", "number": 1, "budgets": "PodDisruptionBudget default/b", // victimFacts
 	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "untouched": true, "certainty": "Likely", "posted": "5h", "terse": false, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
 	"in": "2m", "rest": 3, "moves": 3, "would": true, "creates": 2, "deletes": 2, "updates": true, "begun": true, "blame": "b", // ending
-	"awaits": "a", "stay": 2, "stayBy": "s", "after": "a", "works": 3, "rollout": "2026-03-01T11:00:00Z", "reported": "r", "ago": "2h ago",
+	"awaits": "a", "stay": 2, "stayBy": "s", "after": "a", "works": 3, "rollout": "2026-03-01T11:00:00Z", "reported": "r",
 	"lateOn": "n1", "lateBy": "2m", "left": 3, "steps": 3, "expected": "27m", "when": "at 12:10", // standing
-	"newest": "2026-03-01T11:30:00Z", "images": "i", // rollout, told
-	"told": true, "platform": "arm64", "compared": "OldPods", "Fix": "Fix", "also": "a", // commons
+	"images": "i",                                                                         // told
+	"told":   true, "platform": "arm64", "compared": "OldPods", "Fix": "Fix", "also": "a", // commons
 	"lacks": "one", "notBuilt": true, "picks": "p", "named": "n1", // placementFacts, origin, meaning
 	"down": "yes", "someWork": "yes", "supposed": "yes", "answering": "n1", "value": "41", "source": "s", // assumption
 }
