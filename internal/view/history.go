@@ -74,50 +74,30 @@ func (p *past) lasted(t *time.Time) string { return ago(p.now.Sub(*t)) }
 
 // stage says where a rollout stands: in the headline, and how many of a list are so.
 type stage struct {
-	code    history.RolloutCode
-	verdict string
-	tone    screen.Tone
-	text    string
-	of      string
+	code      history.RolloutCode
+	verdict   string
+	tone      screen.Tone
+	one, many string
 }
 
 // stages are the worst first.
 var stages = []stage{
-	{history.Stuck, "STUCK", screen.Bad, "{counts}", "{n:is|are} stuck"},
-	{history.Unavailable, "PODS UNAVAILABLE", screen.Warn, "{counts}", "{n:has|have} unavailable pods"},
-	{history.UnderWay, "IN PROGRESS", screen.Warn, "{counts}", "{n:has|have} a rollout in progress"},
-	{
-		history.Creates, "NEW REVISION PENDING", screen.Warn,
-		"the next sync creates revision {number} from the live template; {counts}",
-		"{n:has|have} a new revision pending",
-	},
-	{
-		history.CreatesSame, "NEW REVISION PENDING", screen.Warn,
-		"the next sync creates revision {number}, although revision {like} holds the same template; {counts}",
-		"{n:has|have} a new revision pending",
-	},
-	{
-		history.Renumbers, "RENUMBERING PENDING", screen.Warn,
-		"the next sync renumbers revision {from} to {number}, as it holds the live template; {counts}",
-		"{n:has|have} a renumbering pending",
-	},
-	{
-		history.Merges, "MERGE PENDING", screen.Warn, "{holders} revisions hold the live template; {counts}",
-		"{n:has|have} a merge of revisions pending",
-	},
-	{history.AwaitingDelete, "WAITS FOR YOU", screen.Warn, "{counts}", "{n:waits|wait} for you"},
-	{history.NoPods, "NO PODS", screen.Warn, "{counts}", "{n:has|have} no pods"},
-	{
-		history.Deleted, "BEING DELETED", screen.Warn, "no revision follows these, and no rollback is possible",
-		"{n:is|are} being deleted",
-	},
-	{
-		history.Ignored, "IGNORED", screen.Warn, "its selector is empty, so the controller ignores it",
-		"{n:is|are} ignored",
-	},
-	{history.Settled, "SETTLED", screen.Good, "{counts}", "{n:is|are} settled"},
-	{history.Unknown, "UNKNOWN", screen.Warn, "{counts}", "{n:is|are} unknown"},
+	{history.Stuck, "STUCK", screen.Bad, "is stuck", "are stuck"},
+	{history.Unavailable, "PODS UNAVAILABLE", screen.Warn, "has unavailable pods", "have unavailable pods"},
+	{history.UnderWay, "IN PROGRESS", screen.Warn, "has a rollout in progress", "have a rollout in progress"},
+	{history.Creates, pendingRevision, screen.Warn, "has a new revision pending", "have a new revision pending"},
+	{history.CreatesSame, pendingRevision, screen.Warn, "has a new revision pending", "have a new revision pending"},
+	{history.Renumbers, "RENUMBERING PENDING", screen.Warn, "has a renumbering pending", "have a renumbering pending"},
+	{history.Merges, "MERGE PENDING", screen.Warn, "has a merge pending", "have a merge pending"},
+	{history.AwaitingDelete, "WAITS FOR YOU", screen.Warn, "waits for you", "wait for you"},
+	{history.NoPods, "NO PODS", screen.Warn, "has no pods", "have no pods"},
+	{history.Deleted, "BEING DELETED", screen.Warn, "is being deleted", "are being deleted"},
+	{history.Ignored, "IGNORED", screen.Warn, "is ignored", "are ignored"},
+	{history.Settled, "SETTLED", screen.Good, "is settled", "are settled"},
+	{history.Unknown, "UNKNOWN", screen.Warn, "is unknown", "are unknown"},
 }
+
+const pendingRevision = "NEW REVISION PENDING"
 
 // headline says where the rollout stands, and how many pods are on which revision.
 func (p *past) headline() {
@@ -125,20 +105,13 @@ func (p *past) headline() {
 	if i := slices.IndexFunc(stages, func(s stage) bool { return s.code == p.h.Rollout.Code }); i >= 0 {
 		is = stages[i]
 	}
-	f := daemonset.Facts{"counts": p.counts(), "number": p.h.Next.Number, "from": p.h.Next.RaisedFrom}
-	if n := p.h.Note(history.CutThoughUnchanged); n != nil {
-		f["like"] = n.Facts["like"]
-	}
-	if n := p.h.Note(history.Duplicates); n != nil {
-		f["holders"] = len(n.Revisions)
-	}
 	why := ""
 	if p.verdict != nil {
 		is.verdict, is.tone = p.verdict.words()
 		why = p.verdict.why(2)
 	}
 	p.s.Headline.Verdict, p.s.Headline.Tone = is.verdict, is.tone
-	p.s.Headline.Text = joined("; ", joined(", ", why, p.idle()), fill(p.now, f, is.text))
+	p.s.Headline.Text = joined("; ", joined(", ", why, p.idle()), p.stands())
 	switch {
 	case !p.h.Inferred() || !p.h.Rollout.Acts():
 	case len(p.h.Revisions) == 0:
@@ -146,6 +119,35 @@ func (p *past) headline() {
 	default:
 		p.s.Headline.Text += "; the revisions could not be read"
 	}
+}
+
+// stands says what the next sync does with revisions, and how many pods are on which.
+func (p *past) stands() string {
+	n := &p.h.Next
+	switch p.h.Rollout.Code {
+	case history.Deleted:
+		return "no revision follows these, and no rollback is possible"
+	case history.Ignored:
+		return "its selector is empty, so the controller ignores it"
+	case history.Creates:
+		return fmt.Sprintf("the next sync creates revision %d from the live template; %s", n.Number, p.counts())
+	case history.CreatesSame:
+		like := fact(p.noted(history.CutThoughUnchanged).Facts, "like")
+		return fmt.Sprintf("the next sync creates revision %d, although revision %s holds the same template; %s",
+			n.Number, like, p.counts())
+	case history.Renumbers:
+		return fmt.Sprintf("the next sync renumbers revision %d to %d, as it holds the live template; %s",
+			n.RaisedFrom, n.Number, p.counts())
+	case history.Merges:
+		return fmt.Sprintf("%d revisions hold the live template; %s",
+			len(p.noted(history.Duplicates).Revisions), p.counts())
+	}
+	return p.counts()
+}
+
+// noted is the first note of a code; empty if there is none.
+func (p *past) noted(code history.NoteCode) *history.Note {
+	return cmp.Or(p.h.Note(code), &history.Note{})
 }
 
 // idle says for how long a rollout in progress has created no pod; empty where it has.
@@ -225,9 +227,17 @@ func (p *past) unavailable() string {
 	if r.Available == nil {
 		return ""
 	}
-	f := daemonset.Facts{"waiting": *r.NotYetAvailable, "seconds": r.MinReadySeconds, "notReady": *r.NotReady, "ending": *r.Terminating}
-	waiting := fill(p.now, f, "[{waiting} Ready but not available yet: minReadySeconds {seconds@}]")
-	return joined(", ", waiting, fill(p.now, f, "[{notReady} not Ready]"), fill(p.now, f, "[{ending} terminating]"))
+	waiting, notReady, ending := "", "", ""
+	if n := *r.NotYetAvailable; n > 0 {
+		waiting = fmt.Sprintf("%d Ready but not available yet: minReadySeconds %s", n, p.minReady())
+	}
+	if n := *r.NotReady; n > 0 {
+		notReady = fmt.Sprintf("%d not Ready", n)
+	}
+	if n := *r.Terminating; n > 0 {
+		ending = fmt.Sprintf("%d terminating", n)
+	}
+	return joined(", ", waiting, notReady, ending)
 }
 
 // name is what a row is called: a revision, or a hash that none has.
@@ -320,13 +330,15 @@ func (p *past) writtenBy() string {
 // revisions is the table: a row for each revision, the newest first, and for each
 // number that one had before. Without --all, rows without pods are folded.
 func (p *past) revisions() {
-	nodes := p.style.Wide || slices.ContainsFunc(p.h.Revisions, func(r history.Revision) bool { return r.Pods != nil && *r.Pods != *r.Nodes })
+	surges := func(r history.Revision) bool { return r.Pods != nil && *r.Pods != *r.Nodes }
+	nodes := p.style.Wide || slices.ContainsFunc(p.h.Revisions, surges)
 	t := &screen.Table{Columns: p.revisionColumns(nodes)}
 	newest := true
 	for _, r := range p.rows() {
 		if r.Is == history.RowsFolded {
 			words := make([]string, len(t.Columns))
-			words[0], words[len(words)-1] = "…", Plural(int(r.Number), "more revision")+" without pods (--all lists them)"
+			words[0] = "…"
+			words[len(words)-1] = Plural(int(r.Number), "more revision") + " without pods (--all lists them)"
 			t.Row(words...)
 			continue
 		}
@@ -490,32 +502,52 @@ func (p *past) changes(r *history.Row, most int) []string {
 	return lines
 }
 
-// toldWords say what is known of the change of a row, where that is no list of fields.
-var toldWords = map[history.Told]string{
-	history.ToldLive: "from the live template", history.ToldFirst: "first revision[, {images}]", history.ToldOldest: "the oldest revision kept[, {images}]",
-	history.ToldSame: "same content as revision {same}", history.ToldUnreadable: "unknown: it holds no pod template", history.ToldImages: "{images}",
-	history.ToldBelow: "unknown: revision {from} could not be read", history.ToldNoRevision: "pods whose hash no revision has",
-	history.ToldWithoutAHash: "pods without a hash", history.ToldNothing: "unknown",
-}
-
 // changed says what a revision changed; one line at least.
 func (p *past) changed(r *history.Row) []string {
-	f := daemonset.Facts{"from": r.From, "same": r.From}
-	told, of := p.h.Told(r), p.h.SameAs(r)
+	of, again := p.h.SameAs(r), strconv.FormatInt(r.From, 10)
 	if of != nil {
-		f["same"] = p.number(of.Name)
+		again = p.number(of.Name)
 	}
-	if len(r.Images) <= 3 || told == history.ToldImages {
-		f["images"] = images(r.Images)
-	}
-	if told != history.ToldFields {
-		return []string{fill(p.now, f, toldWords[told])}
+	if words := p.unchanged(r, again); words != "" {
+		return []string{words}
 	}
 	lines := fieldStyle{brief: true, cell: true, alone: !p.several, all: p.style.All}.changeLines(r.Change)
 	if of != nil {
-		lines = append(lines, fill(p.now, f, "the content of revision {same} again"))
+		lines = append(lines, "the content of revision "+again+" again")
 	}
 	return lines
+}
+
+// unchanged says what is known of the change of a row whose content is that of another, or where that is no list of
+// fields; empty where it is one.
+func (p *past) unchanged(r *history.Row, same string) string {
+	ran := ""
+	if len(r.Images) <= 3 {
+		ran = behind(", ", images(r.Images))
+	}
+	switch p.h.Told(r) {
+	case history.ToldLive:
+		return "from the live template"
+	case history.ToldFirst:
+		return "first revision" + ran
+	case history.ToldOldest:
+		return "the oldest revision kept" + ran
+	case history.ToldSame:
+		return "same content as revision " + same
+	case history.ToldUnreadable:
+		return "unknown: it holds no pod template"
+	case history.ToldImages:
+		return images(r.Images)
+	case history.ToldBelow:
+		return fmt.Sprintf("unknown: revision %d could not be read", r.From)
+	case history.ToldNoRevision:
+		return "pods whose hash no revision has"
+	case history.ToldWithoutAHash:
+		return "pods without a hash"
+	case history.ToldNothing:
+		return "unknown"
+	}
+	return ""
 }
 
 // images are what a revision runs, each once; empty where it is unknown.
@@ -544,7 +576,8 @@ func (p *past) commands() {
 	}
 	p.doNow()
 	if from, to := p.h.Compares(); to != nil && !p.h.Inferred() {
-		p.s.Add(screen.Compare, p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,%d", from.Revision, to.Revision)}))
+		both := Flag{Name: "diff", Value: fmt.Sprintf("%d,%d", from.Revision, to.Revision)}
+		p.s.Add(screen.Compare, p.again("history", both))
 	}
 	label := screen.Preview
 	if p.failing() {
@@ -606,6 +639,9 @@ func (p *past) act() (words string, command screen.Command) {
 	return "", nil
 }
 
+// minReady is how long a pod has to be Ready before it is available.
+func (p *past) minReady() string { return ago(time.Duration(p.h.Rollout.MinReadySeconds) * time.Second) }
+
 // ripens says when the new pods, which have to be Ready for a while, become available.
 func (p *past) ripens() string {
 	r := &p.h.Rollout
@@ -613,7 +649,7 @@ func (p *past) ripens() string {
 	if r.AvailableAt != nil {
 		return "wait: " + pods + "within " + ago(r.AvailableAt.Sub(p.now))
 	}
-	return "wait: " + pods + "after being Ready for " + ago(time.Duration(r.MinReadySeconds)*time.Second)
+	return "wait: " + pods + "after being Ready for " + p.minReady()
 }
 
 // look says to look at something, and how: by a command that only reads, where there is one.
@@ -664,73 +700,3 @@ func (p *past) missing() (words string, get screen.Command) {
 	}
 	return "", nil
 }
-
-// notes says what the table alone would hide: in the short answer, what decides something.
-func (p *past) notes() {
-	for _, n := range p.h.Grouped() {
-		label := screen.Remark
-		if n.Decides() || p.style.All {
-			label = screen.Note
-		}
-		p.s.Add(label, p.sentence(&n))
-	}
-}
-
-// sentence says one note; nil where the headline or a row of the table says it.
-func (p *past) sentence(n *history.Note) screen.Block {
-	var about []string
-	for _, name := range n.Revisions {
-		about = append(about, p.number(name))
-	}
-	f := with(n.Facts, daemonset.Facts{"about": about, "same": p.number(fact(n.Facts, "name")), "message": p.style.brief(fact(n.Facts, "message"), 120), "all": p.style.All})
-	keep, remove := f.List("keep"), f.List("remove")
-	if len(keep) == 1 {
-		f["keeps"] = p.number(keep[0])
-		if len(remove) == 1 {
-			f["removes"] = p.number(remove[0])
-		}
-	}
-	f["certain"] = len(keep) == 1 && f["pods"] != nil
-	for _, words := range notes[n.Code] {
-		if before := fill(p.now, f, words.before); before != "" {
-			return screen.Names{Before: before, Names: f.List(words.names), After: fill(p.now, f, words.after), Short: true}
-		}
-	}
-	return nil
-}
-
-const (
-	revisions       = "{about?revision|revisions}"
-	foreignRevision = "{names?ControllerRevision|ControllerRevisions}"
-	ofLimit         = " (revisionHistoryLimit {limit})"
-)
-
-// notes has the words of each note before and after the names in a fact. Beside
-// the facts of the note there are: about, the numbers of its revisions; same, the
-// number of the one with the same content; keeps and removes, the numbers of one
-// revision; certain, where it is known which one the next sync keeps; all, with --all.
-var notes = map[history.NoteCode][]struct{ before, names, after string }{
-	history.CutThoughUnchanged: {{before: "revision {like} is stored in a form that this version of the controller does not write, so the controller treats its template as a new one; " +
-		"[{outdated:pod is replaced|pods are replaced}][{outdated=0}no pod is replaced for it]"}},
-	history.Duplicates: {{revisions, "about", " hold the live template: the next sync keeps [revision {keeps}][{keeps=}one of them, chosen at random,] and removes [revision {removes}][{removes=}the others]" +
-		"[{certain=false}; every pod with another hash gets its hash and then counts as updated, even if it runs an old template]" +
-		"[{certain=true}; {pods:pod gets its hash and then counts as updated, even if it runs an old template|pods get its hash and then count as updated, even if they run an old template}]"}},
-	history.SharedNumber: {{before: "{about:revision} have the number {number}; kubectl shows one of them"}},
-	history.SameContent:  {{revisions, "about", " has the same content as revision {same}, but the controller treats them as different"}},
-	history.MissingNumbers: {
-		{"{why=Unknown}{all=true}there is no revision", "numbers", ": renumbered by rollbacks, or removed"}, // else the rows say what each is compared with
-	},
-	history.SeveralHashes: {{"{pods:pod counts as updated by its|pods count as updated by their} label pod-template-generation, although {pods?its|their} hash is not that of the live template:", "hashes", ""}},
-	history.NoRevision: {
-		{before: "{hashes=}{pods:pod has no hash|pods have no hash}, so no rollback can return to {pods?its|their} template"},
-		{"{pods:pod has a hash|pods have a hash} that no revision has, so no rollback can return to {pods?its|their} template:", "hashes", ""},
-	},
-	history.RemovedNext:         {{"the next sync removes " + revisions, "about", ofLimit}},
-	history.RemovedByNextChange: {{"the next new revision makes the controller remove " + revisions, "about", ofLimit}},
-	history.MostlyRestarts:      {{before: "{restarts} of {kept:revision} differ only by kubectl rollout restart; they push older templates out of the history"}},
-	history.WillAdopt:           {{revisions, "about", " {about?has no owner: the next sync adopts it; kubectl does not list it until then|have no owner: the next sync adopts them; kubectl does not list them until then}"}},
-	history.WillRelease:         {{foreignRevision, "names", " {names?no longer matches the selector: the next sync releases it|no longer match the selector: the next sync releases them}"}},
-	history.ForeignRevisions:    {{foreignRevision, "names", " {names?matches the selector but has another owner|match the selector but have another owner}"}},
-	history.HashCollision:       {{before: "the name of a new revision was taken {count:time}, so the controller used another hash (status.collisionCount)"}},
-	history.Unreadable:          {{revisions, "about", " holds no pod template: {message}"}},
-} // SelectsAll, BeingDeleted, NotCut and NumberRaised stand in the headline, TakenUpAgain in a row

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -27,9 +25,12 @@ func Histories(w io.Writer, all []Past, asked Asked, style Style) error {
 }
 
 func histories(all []Past, asked Asked, style Style) *screen.Screen {
-	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REVISION"}, {Head: "SINCE", Drop: 2}, {Head: "PODS ON IT", Right: true, Drop: 1}}}
+	t := &screen.Table{Flush: true, Columns: columns("VERDICT", "DAEMONSET", "REVISION")}
+	t.Columns = append(t.Columns,
+		screen.Column{Head: "SINCE", Drop: 2}, screen.Column{Head: "PODS ON IT", Right: true, Drop: 1})
 	if style.Wide {
-		t.Columns = append(t.Columns, screen.Column{Head: "HASH"}, screen.Column{Head: "KEPT", Right: true}, screen.Column{Head: "LIMIT", Right: true})
+		t.Columns = append(t.Columns, screen.Column{Head: "HASH"},
+			screen.Column{Head: "KEPT", Right: true}, screen.Column{Head: "LIMIT", Right: true})
 	}
 	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE", Wrap: true, Least: 24})
 	n := map[history.RolloutCode][]*past{}
@@ -74,7 +75,7 @@ func histories(all []Past, asked Asked, style Style) *screen.Screen {
 		if len(of) == 0 {
 			continue
 		}
-		words = append(words, fill(time.Time{}, daemonset.Facts{"n": len(of)}, is.of))
+		words = append(words, pluralVerb(len(of), is.one, is.many))
 		for _, p := range of {
 			p.lookFirst(&s, len(all) > 1)
 		}
@@ -98,12 +99,12 @@ func (p *past) lookFirst(s *screen.Screen, others bool) {
 // Template writes one revision, or the live template where that is nil: what it
 // is, the nodes that are on it, what it changed, and the template whole. Literal
 // values of environment variables are hidden unless showValues is given.
-func Template(w io.Writer, h Past, asked Asked, r *history.Revision, t template.Content, showValues bool, style Style) error {
+func Template(
+	w io.Writer, h Past, asked Asked, r *history.Revision, t template.Content, showValues bool, style Style,
+) error {
 	p := judged(h, asked, style)
 	if p.s.Headline.Text = p.side(r); r != nil {
-		f := daemonset.Facts{"nodes": count(r.Nodes), "available": count(r.Available)} // whose oldest pod is of the revision
-		before := fill(p.now, f, "{nodes=?}unknown: on which nodes (pods could not be read)", "{nodes=0}on no node", "on {nodes:node}, {available} available:")
-		p.s.Add(screen.Rollout, screen.Names{Before: before, Names: r.OnNodes})
+		p.s.Add(screen.Rollout, onNodes(r))
 		row := h.RowOf(r)
 		for _, l := range p.changes(&row, 4) {
 			p.add(screen.Change, "%s", l)
@@ -126,19 +127,34 @@ func Template(w io.Writer, h Past, asked Asked, r *history.Revision, t template.
 	return writeOne(w, &p.s, style)
 }
 
-// diffWords say how many changes there are from one template to another.
-var diffWords = []string{
-	"{kind=SameContent}the same template in {from} and {to}", "{kind=Restart}" + fromTo + ": kubectl rollout restart, nothing else",
-	"{kind=Defaults}" + fromTo + ": API defaults only", fromTo + "[{metadata=true}: metadata only]",
+// onNodes says which nodes are on a revision: those whose oldest pod is.
+func onNodes(r *history.Revision) screen.Block {
+	switch {
+	case r.Nodes == nil:
+		return screen.Text("unknown: on which nodes (pods could not be read)")
+	case *r.Nodes == 0:
+		return screen.Text("on no node")
+	}
+	before := "on " + Plural(*r.Nodes, "node") + ", " + count(r.Available) + " available:"
+	return screen.Names{Before: before, Names: r.OnNodes}
 }
-
-const fromTo = "{n:change} from {from} to {to}"
 
 // compared is a screen of the difference of two templates that has its headline so far.
 func compared(h Past, asked Asked, style Style) *past {
 	p, d := judged(h, asked, style), h.Diff
-	f := daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(h.Named(d.From.Name)), "to": p.side(h.Named(d.To.Name))}
-	p.s.Headline.Text = fill(p.now, f, diffWords...)
+	from, to := p.side(h.Named(d.From.Name)), p.side(h.Named(d.To.Name))
+	differ := Plural(len(d.Change), "change") + " from " + from + " to " + to
+	switch {
+	case d.Kind == history.ChangeNone:
+		differ = "the same template in " + from + " and " + to
+	case d.Kind == history.ChangeRestart:
+		differ += ": kubectl rollout restart, nothing else"
+	case d.Kind == history.ChangeDefaults:
+		differ += ": API defaults only"
+	case history.OnlyMetadata(d.Change):
+		differ += ": metadata only"
+	}
+	p.s.Headline.Text = differ
 	return p
 }
 
@@ -150,7 +166,8 @@ func Diff(w io.Writer, h Past, asked Asked, style Style) error {
 		words, command := p.act()
 		p.look(screen.DoNow, words, command)
 	}
-	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
+	whose := func(i int) []string { return about(&d.Change[i]) }
+	for _, l := range (fieldStyle{all: style.All}).lines(fields, whose) {
 		p.add(screen.Change, "%s", l)
 	}
 	p.rollback(p.free(), h.RollsBackToOneOf(from, to))
@@ -170,7 +187,9 @@ func (p *past) side(r *history.Revision) string {
 
 // about says what kind of field differs, and whose it is.
 func about(c *history.FieldChange) []string {
-	kind := map[history.FieldKind]string{history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart"}[c.Kind]
+	kind := map[history.FieldKind]string{
+		history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart",
+	}[c.Kind]
 	return []string{kind, behind("by field manager ", screen.Clean(strings.Join(c.Managers, ", ")))}
 }
 
@@ -193,7 +212,9 @@ func UnifiedDiff(w io.Writer, h Past, old, new map[string]any, showValues bool, 
 	if err != nil || before == after && style.Form == InText {
 		return err
 	}
-	lines := screen.Lines{{Text: "--- " + p.file(h.Diff.From), Tone: screen.Title}, {Text: "+++ " + p.file(h.Diff.To), Tone: screen.Title}}
+	lines := screen.Lines{
+		{Text: "--- " + p.file(h.Diff.From), Tone: screen.Title}, {Text: "+++ " + p.file(h.Diff.To), Tone: screen.Title},
+	}
 	tones := map[byte]screen.Tone{'-': screen.Removed, '+': screen.Added}
 	for _, l := range unified(linesIn(before), linesIn(after)) {
 		lines = append(lines, screen.Line{Text: l, Tone: tones[l[0]]})
@@ -243,7 +264,8 @@ func unified(old, new []string) (lines []string) {
 			body = append(body, cmp.Or(signs[l.Kind], "-")+l.Content[:len(l.Content)-1])
 		}
 		before, after := len(body)-n[udiff.Insert], n[udiff.Equal]+n[udiff.Insert]
-		lines = append(append(lines, fmt.Sprintf("@@ -%s +%s @@", lineRange(h.FromLine, before), lineRange(h.FromLine+ahead, after))), body...)
+		lines = append(lines, fmt.Sprintf("@@ -%s +%s @@", lineRange(h.FromLine, before), lineRange(h.FromLine+ahead, after)))
+		lines = append(lines, body...)
 		ahead += after - before
 	}
 	return lines
