@@ -115,7 +115,7 @@ func (p *past) headline() {
 	switch {
 	case !p.h.Inferred() || !p.h.Rollout.Acts():
 	case len(p.h.Revisions) == 0:
-		p.s.Headline.Text = "the revisions could not be read, and no pod tells of one"
+		p.s.Headline.Text = "the revisions could not be read, and no pod names one"
 	default:
 		p.s.Headline.Text += "; the revisions could not be read"
 	}
@@ -640,7 +640,9 @@ func (p *past) act() (words string, command screen.Command) {
 }
 
 // minReady is how long a pod has to be Ready before it is available.
-func (p *past) minReady() string { return ago(time.Duration(p.h.Rollout.MinReadySeconds) * time.Second) }
+func (p *past) minReady() string {
+	return ago(time.Duration(p.h.Rollout.MinReadySeconds) * time.Second)
+}
 
 // ripens says when the new pods, which have to be Ready for a while, become available.
 func (p *past) ripens() string {

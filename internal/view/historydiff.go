@@ -38,34 +38,13 @@ func histories(all []Past, asked Asked, style Style) *screen.Screen {
 		p := judged(h, asked, style)
 		p.headline()
 		n[h.Rollout.Code] = append(n[h.Rollout.Code], p)
-		revision, since, hash, on, lines := "-", "-", "-", "?", []string{"no revision holds the live template"}
-		if h.Inferred() {
-			lines[0] = "the revisions could not be read"
-		}
-		if r := h.Newest(); r != nil {
-			revision, since, hash, lines = p.number(r.Name), p.since(r), cmp.Or(r.Hash, "-"), p.changes(r, 2)
-			switch {
-			case r.Is == history.RowPending:
-				revision = fmt.Sprint(r.Number)
-			case h.Inferred():
-				revision = "hash " + r.Hash
-			}
-		}
-		if h.Rollout.Pods != nil {
-			on = fmt.Sprintf("%d of %d", *h.Rollout.Current, *h.Rollout.Pods)
-		}
-		if updated, others := h.UpdatedElsewhere(); updated > 0 {
-			lines = append(lines, "(on other revisions: "+countedUpdated(updated, others)+")")
-		}
-		if p.verdict != nil {
-			lines = append(lines, behind("stuck: ", p.verdict.why(2)))
-		}
-		row := t.Row(p.s.Headline.Verdict, p.subject(), revision, since, on)
+		revision, since, hash, lines := p.newest()
+		row := t.Row(p.s.Headline.Verdict, p.subject(), revision, since, p.onNewest())
 		row.Cells[0].Tone = p.s.Headline.Tone
 		if style.Wide {
 			row.Cells = append(row.Cells, screen.Cells(hash, fmt.Sprint(h.Kept()), fmt.Sprint(h.Limit))...)
 		}
-		row.Cells = append(row.Cells, screen.Cell{Lines: lines})
+		row.Cells = append(row.Cells, screen.Cell{Lines: append(lines, p.besides()...)})
 	}
 	s := screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(all), "DaemonSet")}}
 	s.Add(screen.Body, t)
@@ -82,6 +61,43 @@ func histories(all []Past, asked Asked, style Style) *screen.Screen {
 	}
 	s.Headline.Text = strings.Join(words, ", ")
 	return &s
+}
+
+// newest is the revision that is current, or will be: its number, since when it is, its hash, and what it changed.
+func (p *past) newest() (revision, since, hash string, lines []string) {
+	r := p.h.Newest()
+	switch {
+	case r == nil && p.h.Inferred():
+		return "-", "-", "-", []string{"the revisions could not be read"}
+	case r == nil:
+		return "-", "-", "-", []string{"no revision holds the live template"}
+	case r.Is == history.RowPending:
+		revision = fmt.Sprint(r.Number)
+	case p.h.Inferred():
+		revision = "hash " + r.Hash
+	default:
+		revision = p.number(r.Name)
+	}
+	return revision, p.since(r), cmp.Or(r.Hash, "-"), p.changes(r, 2)
+}
+
+// onNewest is how many pods are on a current revision.
+func (p *past) onNewest() string {
+	if r := &p.h.Rollout; r.Pods != nil {
+		return fmt.Sprintf("%d of %d", *r.Current, *r.Pods)
+	}
+	return "?"
+}
+
+// besides says how many pods on other revisions count as updated, and why the rollout is stuck.
+func (p *past) besides() (lines []string) {
+	if updated, others := p.h.UpdatedElsewhere(); updated > 0 {
+		lines = append(lines, "(on other revisions: "+countedUpdated(updated, others)+")")
+	}
+	if p.verdict != nil {
+		lines = append(lines, behind("stuck: ", p.verdict.why(2)))
+	}
+	return lines
 }
 
 // lookFirst adds to a list what to look at first, unless that is a worse DaemonSet than this one.

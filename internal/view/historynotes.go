@@ -5,11 +5,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 )
 
-// notes says what the table alone would hide: in the short answer, what decides something.
+// notes says what the table alone would hide: in the short answer, what decides something. A page shows all.
 func (p *past) notes() {
 	for _, n := range p.h.Grouped() {
 		label := screen.Remark
-		if n.Decides() || p.style.All {
+		if n.Decides() || p.style.All || p.style.Form == InHTML {
 			label = screen.Note
 		}
 		p.s.Add(label, p.sentence(&n))
