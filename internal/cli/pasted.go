@@ -33,6 +33,7 @@ var ofInput = append([]string{"from", "keep-going", "max-input", "chunk-size", "
 func (in *input) askedBy() view.Asked {
 	asked := view.Asked{Program: screen.Word(in.program.shown)}
 	asked.Flags, asked.Again = in.givenAgain(ofInput...)
+	asked.Input = asked.Flags
 	asked.Kubectl = kubectlFlags(in.flags)
 	if d, ok := in.opened.(*source.Dump); ok {
 		asked.Log = d.Log

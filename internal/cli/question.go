@@ -133,7 +133,7 @@ func (q *question) text() bool {
 func (q *question) askedBy() view.Asked {
 	asked := q.input.askedBy()
 	if q.style.Form == view.InMarkdown {
-		asked.Flags, asked.Kubectl, asked.Again = nil, nil, true
+		asked.Flags, asked.Input, asked.Kubectl, asked.Again = nil, nil, nil, true
 	}
 	return asked
 }

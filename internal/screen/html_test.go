@@ -56,7 +56,7 @@ func TestHTML(t *testing.T) {
 <tbody><tr><th scope="row" class="bad">TerminatingOnDeadNode</th><td><span class="n">rack-14-07,</span> <span class="n">rack-14-15,</span> <span class="n">rack-14-22</span></td><td>5h</td></tr><tr><td class="more" colspan="3"><p>the kubelet does not answer; the pod&#39;s deletion stays pending</p></td></tr></tbody>
 </table></div></div></div>
 <div class="entry"><h2 class="label" id="i4">Outlook</h2><div class="said"><p>without a fix: stays at 0 of 24</p></div></div>
-<div class="entry"><h2 class="label" id="i5">Fix</h2><div class="said"><p>repair the nodes; the rollout then continues by itself</p><p>or, for a node that is gone for good:</p><div class="in"><pre><code><span class="n">kubectl delete node</span> <span class="n">&lt;NODE&gt;</span></code></pre></div><p>or, to update the other 21 pods now (3 at a time beside the 3 lost):</p><div class="in"><pre><code>COMMAND</code></pre><p>(afterwards set it back to 10%)</p></div></div></div>
+<div class="entry"><h2 class="label" id="i5">Then</h2><div class="said"><p>repair the nodes; the rollout then continues by itself</p><p>or, for a node that is gone for good:</p><div class="in"><pre><code><span class="n">kubectl delete node</span> <span class="n">&lt;NODE&gt;</span></code></pre></div><p>or, to update the other 21 pods now (3 at a time beside the 3 lost):</p><div class="in"><pre><code>COMMAND</code></pre><p>(afterwards set it back to 10%)</p></div></div></div>
 <div class="entry"><h2 class="label" id="i6">Note</h2><div class="said"><pre> a
 <span class="removed">-&lt;b&gt;</span></pre></div></div>
 <div class="entry"><h2 class="label" id="i8">Status</h2><div class="said"><div class="scroll" role="group" tabindex="0" aria-labelledby="i7"><table>

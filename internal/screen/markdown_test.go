@@ -40,7 +40,7 @@ func TestMarkdown(t *testing.T) {
 
 **Outlook:** without a fix: stays at 0 of 24
 
-**Fix:** repair the nodes; the rollout then continues by itself
+**Then:** repair the nodes; the rollout then continues by itself
 
 or, for a node that is gone for good:
 

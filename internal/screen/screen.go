@@ -58,10 +58,9 @@ const (
 	DoNow                 // what to do first
 	Check                 // commands that only read
 	Then                  // what to do next
-	Fix                   // what changes the cluster, the safest first
+	Or                    // what to do in place of it
 	Continue              // what to do where nothing is broken
 	Compare               // two revisions
-	Apply                 // how to make the change that was planned
 	DoNot                 // what looks right and does harm
 	Preview               // a plan of a fix
 	Follow                // how to watch it
@@ -70,6 +69,7 @@ const (
 	Status  // the numbers, as kubectl names them
 	Rollout // since when, and how many pods are on which revision
 	Limit   // the rule that bounds a rollout, with its arithmetic
+	Ways    // ways out of a stall, as a table; it has no name
 	Other   // further fixes
 	WhatIf  // another limit's course
 	Steps   // the course of a rollout, as a table; it has no name
@@ -81,12 +81,12 @@ const (
 
 var labelNames = [labels]string{
 	Fault: "Fault", Problem: "Problem", Message: "Message", Pod: "Pod", Change: "Change", Impact: "Impact", Outlook: "Outlook", DoNow: "Do now", Check: "Check",
-	Then: "Then", DoNot: "Do not", Fix: "Fix", Continue: "Continue", Compare: "Compare", Apply: "Apply", Preview: "Preview", Follow: "Follow", Note: "Note", Remark: "Note", Status: "Status", Rollout: "Rollout",
+	Then: "Then", Or: "Or", DoNot: "Do not", Continue: "Continue", Compare: "Compare", Preview: "Preview", Follow: "Follow", Note: "Note", Remark: "Note", Status: "Status", Rollout: "Rollout",
 	Limit: "Limit", Other: "Or", WhatIf: "What if", Assumed: "Assumed", Rests: "Assumed", Last: "Last", further: "More",
 }
 
 // tables reports whether the blocks of a label stand without a name beside them.
-func (l Label) tables() bool { return l == Nodes || l == Body || l == Steps }
+func (l Label) tables() bool { return l == Nodes || l == Body || l == Ways || l == Steps }
 
 func (l Label) String() string { return labelNames[l] }
 
@@ -109,6 +109,17 @@ func sameCommand(a, b Block) bool {
 	one, is := a.(Command)
 	other, too := b.(Command)
 	return is && too && slices.Equal(one, other)
+}
+
+// Move adds so many blocks of a label's entry to that of another, the first ones, and leaves the first label none; 0
+// moves all.
+func (s *Screen) Move(from, to Label, most int) {
+	blocks := s.entries[from]
+	s.entries[from] = nil
+	if most > 0 {
+		blocks = blocks[:min(most, len(blocks))]
+	}
+	s.Add(to, blocks...)
 }
 
 // Part begins a part with a title: what is added from now on stands there, before

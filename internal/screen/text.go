@@ -263,6 +263,8 @@ func (m *leftOut) add(l Label, lines int) {
 	switch l {
 	case Other:
 		name = "other fixes"
+	case Ways:
+		name = "ways out"
 	case Steps:
 		name = "steps"
 	case Rests:

@@ -27,7 +27,7 @@ func deadNodes() *Screen {
 		Detail: []Block{Text("the kubelet does not answer; the pod's deletion stays pending")},
 	}))
 	s.Add(Outlook, Text("without a fix: stays at 0 of 24"))
-	s.Add(Fix,
+	s.Add(Then,
 		Text("repair the nodes; the rollout then continues by itself"),
 		Text("or, for a node that is gone for good:"), Indent{Command{"kubectl delete node", Placeholder("NODE")}},
 		Text("or, to update the other 21 pods now (3 at a time beside the 3 lost):"),
@@ -54,7 +54,7 @@ Impact    3 of 24 nodes have no available pod: rack-14-07, rack-14-15,
       the kubelet does not answer; the pod's deletion stays pending
 
 Outlook   without a fix: stays at 0 of 24
-Fix       repair the nodes; the rollout then continues by itself
+Then      repair the nodes; the rollout then continues by itself
           or, for a node that is gone for good:
             kubectl delete node <NODE>
           or, to update the other 21 pods now (3 at a time beside the 3 lost):
@@ -77,9 +77,9 @@ Limit     maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are
 // its labels in their order; the blank lines are those of the form.
 func TestPart(t *testing.T) {
 	s := &Screen{Headline: Headline{Verdict: "STUCK", Tone: Bad, Subject: "a/b", Text: "two things are wrong"}}
-	s.Add(Fix, Text("of the whole"))
+	s.Add(Then, Text("of the whole"))
 	s.Part("1. First\x1b (2 nodes)")
-	s.Add(Fix, Text("repair it"))
+	s.Add(Then, Text("repair it"))
 	s.Add(Fault, Text("a node"))
 	s.Part("2. Second <b>")
 	s.Add(Check, Command{"kubectl get pods"})
@@ -95,12 +95,12 @@ Outlook   it stays
 
 1. First\u001b (2 nodes)
 Fault     a node
-Fix       repair it
+Then      repair it
 
 2. Second <b>
 Check     kubectl get pods
 
-Fix       of the whole
+Then      of the whole
 `
 	if diff := cmp.Diff(want[1:], text(t, s, Terminal{Width: 80})); diff != "" {
 		t.Error(diff)
@@ -120,7 +120,7 @@ a table
 
 **Fault:** a node
 
-**Fix:** repair it
+**Then:** repair it
 
 #### 2. Second &lt;b&gt;
 
@@ -130,7 +130,7 @@ a table
 kubectl get pods
 ~~~
 
-**Fix:** of the whole
+**Then:** of the whole
 `
 	if diff := cmp.Diff(strings.ReplaceAll(want[1:], "~", "`"), b.String()); diff != "" {
 		t.Error(diff)
@@ -232,14 +232,14 @@ Impact    worker-101, worker-102,
 		{"a name is never cut", Impact, Names{Names: []string{strings.Repeat("n", 63), "m"}}, Terminal{Width: 20}, `
 Impact    ` + strings.Repeat("n", 63) + `,
           m`},
-		{"a command breaks between its words only", Fix, Command{"kubectl rollout undo", "-n logging", "daemonset/fluent-bit", "--to-revision=1"}, Terminal{Width: 50}, `
-Fix       kubectl rollout undo -n logging \
+		{"a command breaks between its words only", Then, Command{"kubectl rollout undo", "-n logging", "daemonset/fluent-bit", "--to-revision=1"}, Terminal{Width: 50}, `
+Then      kubectl rollout undo -n logging \
             daemonset/fluent-bit --to-revision=1`},
-		{"a pipe gets a command on one line", Fix, Command{"kubectl rollout undo", "-n logging", "daemonset/fluent-bit", "--to-revision=1"}, Terminal{}, `
-Fix       kubectl rollout undo -n logging daemonset/fluent-bit --to-revision=1`},
-		{"a value of a command is quoted", Fix, Command{"kubectl get pods", Quote("it's")}, Terminal{}, `
-Fix       kubectl get pods 'it'\''s'`},
-		{"a command that cannot be pasted is none", Fix, Command{"kubectl get pods", Quote("a\x1bb")}, Terminal{}, ``},
+		{"a pipe gets a command on one line", Then, Command{"kubectl rollout undo", "-n logging", "daemonset/fluent-bit", "--to-revision=1"}, Terminal{}, `
+Then      kubectl rollout undo -n logging daemonset/fluent-bit --to-revision=1`},
+		{"a value of a command is quoted", Then, Command{"kubectl get pods", Quote("it's")}, Terminal{}, `
+Then      kubectl get pods 'it'\''s'`},
+		{"a command that cannot be pasted is none", Then, Command{"kubectl get pods", Quote("a\x1bb")}, Terminal{}, ``},
 		{"blanks of lines count", Note, Lines{{"spec:", Plain}, {"  a:\tb", Plain}}, Terminal{Width: 12}, `
 Note      spec:
             a:\u0009b`},
@@ -281,13 +281,13 @@ Note      1234
           1234
           12
           12`},
-		{"a command that the height would cut is left out with its words", Fix, Group{Text("if so:"), Indent{Command{"kubectl rollout undo", "-n logging", "daemonset/fluent-bit"}}}, Terminal{Width: 40, Height: 2}, ``},
-		{"a part of a command that has no room begins further to the left", Fix, Command{"kubectl get events", "--field-selector involvedObject.name=a"}, Terminal{Width: 32, Height: 9}, `
-Fix       kubectl get events \
+		{"a command that the height would cut is left out with its words", Then, Group{Text("if so:"), Indent{Command{"kubectl rollout undo", "-n logging", "daemonset/fluent-bit"}}}, Terminal{Width: 40, Height: 2}, ``},
+		{"a part of a command that has no room begins further to the left", Then, Command{"kubectl get events", "--field-selector involvedObject.name=a"}, Terminal{Width: 32, Height: 9}, `
+Then      kubectl get events \
             --field-selector \
            involvedObject.name=a`},
-		{"a command with a part that is wider than the terminal is left out", Fix, Command{"kubectl get events", "--field-selector involvedObject.name=a-daemonset"}, Terminal{Width: 30, Height: 9}, `
-Fix       (command left out:
+		{"a command with a part that is wider than the terminal is left out", Then, Command{"kubectl get events", "--field-selector involvedObject.name=a-daemonset"}, Terminal{Width: 30, Height: 9}, `
+Then      (command left out:
           it needs 31 columns)`},
 		{"a word of a paragraph that has no room begins further to the left", Impact, Text("on worker-101.example.org, too"), Terminal{Width: 26, Height: 9}, `
 Impact    on
@@ -344,14 +344,14 @@ func TestWords(t *testing.T) {
 func TestKeep(t *testing.T) {
 	s := &Screen{Headline: Headline{Verdict: "STUCK", Subject: "a/b", Text: "two things are wrong", Clock: "12:00:00"}, Dense: true, Corner: "(Ctrl-C ends)"}
 	for range 2 {
-		s.Add(Fix, Group{Command{"kubectl x"}, Text("(an effect)"), Text("")})
+		s.Add(Then, Group{Command{"kubectl x"}, Text("(an effect)"), Text("")})
 		s.Add(Body, Rows{{{"a ", Plain}, {"b", Bad}}})
 	}
 	for _, title := range []string{"1. First", "2. Second"} {
 		s.Part(title)
 		s.Add(Check, Text("one"), Text("two"))
 	}
-	s.Keep(Fix, 1)
+	s.Keep(Then, 1)
 	s.Keep(Check, 1)
 	s.KeepParts(1, Check)
 	want := `
@@ -363,7 +363,7 @@ STUCK  a/b: two things are wrong        12:00:00
 1. First
 Check     one
 
-Fix       kubectl x
+Then      kubectl x
           (an effect)
 `
 	if diff := cmp.Diff(want[1:], text(t, s, Terminal{Width: 48})); diff != "" {
@@ -395,9 +395,9 @@ func TestKeepParts(t *testing.T) {
 		s := &Screen{}
 		for _, title := range []string{"1. a", "2. b", "3. c"} {
 			s.Part(title)
-			s.Add(map[bool]Label{true: Fix, false: Check}[title == "2. b"], Text("x"))
+			s.Add(map[bool]Label{true: Then, false: Check}[title == "2. b"], Text("x"))
 		}
-		s.KeepParts(most, Fix)
+		s.KeepParts(most, Then)
 		var kept []string
 		for _, p := range s.parts {
 			kept = append(kept, p.title)

@@ -165,7 +165,7 @@ func (a *sheet) raiseQuota(name string, amounts []admission.Amount, pods int) {
 	if len(amounts) == 1 && amounts[0].Resource == corev1.ResourcePods {
 		sum = fmt.Sprintf(" (%s used + %d new)", amounts[0].Used.String(), pods)
 	}
-	a.add(screen.Fix, `ask the team that manages ResourceQuota "%s" to raise %s%s`, name, strings.Join(to, " and "), sum)
+	a.add(a.to, `ask the team that manages ResourceQuota "%s" to raise %s%s`, name, strings.Join(to, " and "), sum)
 }
 
 // looksAt is a command that shows what rejects a pod.

@@ -11,10 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
-	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
-	"github.com/kubectl-ds/kubectl-ds/pkg/template"
-	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // looking says what to look at first, where that has a command which only reads.
@@ -52,7 +49,7 @@ var looking = map[explain.AdviceCode][]string{
 
 // advices say what to do, after the look if there is one.
 var advices = map[explain.AdviceCode][]string{
-	explain.AdviseWait: {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
+	explain.AdviseWait: {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: the controller continues"},
 	explain.AdviseDeletePods: {
 		"{problem=VanishedNodeInSurge}delete the pod of the deleted node", "{fails=true}{works=0}nothing shows that revision {current} fails",
 		"{fails=true}revision {current} works", "nothing is urgent; when it suits:",
@@ -98,7 +95,7 @@ var advices = map[explain.AdviceCode][]string{
 	},
 	explain.AdviseLookAhead: {
 		"{inPlan=true}{goesBack=false}it will stop: correct what the headline names",
-		"{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that",
+		"{inPlan=true}{back} before the controller takes the next step", "it will stop: see why[ ({Preview})], and correct that",
 	},
 	explain.AdviseMakeRoom: {"make room for the pod on {where}"},
 	explain.AdviseFreePort: {
@@ -134,7 +131,7 @@ var advices = map[explain.AdviceCode][]string{
 // saidByFix are the pieces of advice that say nothing beside their remedy.
 var saidByFix = map[explain.AdviceCode]remedy.Code{
 	explain.AdviseMakeRoom: remedy.MakeRoom, explain.AdviseExcludeNodes: remedy.ExcludeNodes, explain.AdvisePublishImage: remedy.PublishImage,
-	explain.AdviseStrategy: remedy.NoSurge, explain.AdviseConfig: remedy.CreateObject,
+	explain.AdviseStrategy: remedy.NoSurge, explain.AdviseConfig: remedy.CreateObject, explain.AdviseCorrectTemplate: remedy.LowerRequest,
 }
 
 // donts say what looks right and does harm, or does not help.
@@ -178,7 +175,9 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 		a.fix(&of)
 	}
 	a.to = then
-	a.leads()
+	if !a.goesBack || len(advice) > 1 { // else the plan gives the command
+		a.leads()
+	}
 	a.add(screen.DoNot, "%s", fill(a.now, f, donts[d.Code]...))
 }
 
@@ -343,176 +342,6 @@ func reasonNames(reasons []daemonset.Reason) string {
 		names[i] = string(r)
 	}
 	return strings.Join(names, ", ")
-}
-
-// planAdvices say what to do with a change that is planned.
-var planAdvices = map[plan.Verdict][]string{
-	plan.VerdictCompletes: {
-		noChange, "{only=true}nothing: it completes with {supposed} down, too",
-		riskAll, "do not {do} yet: {mend} {repair} first (Check)", "{do} only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})][; otherwise {otherwise} first (Fix)]",
-		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@clock}; after that, more pods get revision {current}]",
-		"[read the {warnings:warning}; ]{do}, if this is the change you want[ ({apply})]",
-	},
-	plan.VerdictNothing:    {noChange, "{writes=true}{undoer=}apply it, if you want it[ ({apply})]: no pod is affected"},
-	plan.VerdictEnds:       {noChange, "{do} if you give up revision {from}[ ({apply})]: that ends the rollout"},
-	plan.VerdictLate:       {riskAll, "{do} only if it corrects what the pods on {doubt} fail on: nothing shows that it does[ ({apply})]", "wait until these pods are Ready, or find out why they are not (Check)"},
-	plan.VerdictUndone:     {"change it where {undoer} reads it, such as Git, not by hand"},
-	plan.VerdictRemoves:    {"{only=true}", "{do} only if you want {lose:node|nodes} to lose {lose?its|their} pod"},
-	plan.VerdictRemovesAll: {"{only=true}", "do not {do}"},
-	plan.VerdictStalls: {
-		noChange,
-		"{only=true}{mend} {down} (Check), whether {supposed} {goes?goes|go} down or not", "{only=true}{ways=0}nothing now; with {supposed} down, the rollout waits until {goes?it is|they are} back",
-		"{only=true}nothing now; if {supposed} {goes?goes|go} down, take {ways?the|a} way out (WAYS OUT)",
-		"{stuck=true}{mend} {down} (Check): the rollout stays stuck if you {do}", "do not {do} yet: {mend} {down} first (Check)",
-		"{ways=0}do not {do} while {supposed} {count?is|are} down", "do not {do} while {supposed} {count?is|are} down; with a higher limit ({raise}) it would complete[, but " + costs + "]",
-		"do not {do} while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
-		"do not {do}: first {first}[; until then drain {nothing}]",
-		"{ways=0}do not {do}", "do not {do}; with a higher limit ({raise}) it would complete[, but " + costs + "]",
-		"do not {do} yet: take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
-	},
-	plan.VerdictWaits: {"{only=true}", "{do}, then delete the old pods one after the other"},
-}
-
-const riskAll = "{risksAll=true}do not {do} yet: no node keeps an available pod if the new pods fail, too; set updateStrategy OnDelete first, and try it on one node by deleting its pod"
-
-const noChange = "{same=true}nothing: the live template is that of this revision already"
-
-// doNow says what to do with a change.
-func (s *planned) doNow() {
-	f := with(costFacts(s.p.Price()), daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings), "ways": len(s.p.Ways(false)), "does": s.does()})
-	if n := len(s.p.Losses()); n > 0 {
-		f["loses"] = n
-	}
-	if s.p.Raised() != nil {
-		f["raise"] = map[bool]string{true: "Fix", false: "WAYS OUT"}[s.raises()]
-	}
-	if _, tolerations := s.p.KeptByTolerations(); len(tolerations) > 0 {
-		f["otherwise"] = pluralOf(len(tolerations), "add a toleration", "add tolerations")
-	}
-	f["do"], f["doubt"] = s.does(), someNames(plan.Nodes(s.o.Unknown))
-	if first := s.first(); first != "" {
-		f["first"] = first + inFix(s.p.Admission)
-		if s.ran() > 0 {
-			f["nothing"] = "nothing"
-		}
-	}
-	f["same"] = s.asked.Undo && s.p.Change != nil && !s.p.Change.TemplateChanged
-	down, supposed := s.p.SplitDown(plan.Down(s.problems))
-	if f["down"] = someNames(down); len(down) == 0 {
-		f["count"], f["supposed"] = len(supposed), someNames(supposed)
-	}
-	f["mend"] = "repair"
-	for _, p := range s.problems {
-		if p.OnPurpose() {
-			f["mend"] = "wait for"
-		}
-	}
-	f["risksAll"] = s.risksAll()
-	f["writes"] = s.p.Change != nil && len(s.p.Change.Fields) > 0
-	f["stuck"] = s.before != nil && s.before.e.Verdict.Code == explain.Stuck && s.p.Change != nil && !s.p.Change.TemplateChanged
-	if only := s.p.Hypothetical(); len(only) > 0 {
-		f["only"], f["supposed"], f["goes"] = true, someNames(only), len(only)
-	}
-	if s.before != nil && s.p.Change != nil && s.p.Change.TemplateChanged {
-		if n, _ := s.before.e.Waiting(); n > 0 {
-			f["current"] = s.before.current()
-		}
-		if o := s.before.e.Outlook; o != nil && o.Next != nil {
-			f["until"] = stamp(&o.Next.At)
-		}
-	}
-	if c := s.p.Change; c != nil && c.Revision.From > 0 {
-		f["from"] = c.Revision.From
-	}
-	if s.applies() && len(s.asked.Makes) > 0 && s.undoer() == "" {
-		f["apply"] = "Apply"
-	}
-	s.add(screen.DoNow, "%s", fill(s.now, f, planAdvices[s.p.Verdict()]...))
-}
-
-// risksAll reports whether no node keeps an available pod if the new pods fail, which is unknown.
-func (s *planned) risksAll() bool {
-	return s.p.Now.Available > 0 && slices.ContainsFunc(s.o.Alternatives, func(a plan.Alternative) bool {
-		return a.Condition == plan.NextPodsFail && a.Unserved > 0 && a.Unserved == s.p.Desired.After
-	})
-}
-
-// does is what a person does who makes the change.
-func (s *planned) does() string {
-	c := s.p.Change
-	switch {
-	case s.asked.Undo, c != nil && c.Method == "" && c.TemplateChanged && !c.Revision.New && c.Revision.Was > 0:
-		return "roll back"
-	case c != nil && len(c.Fields) == 1 && c.Fields[0].Path.Equal(template.RestartedAt):
-		return "restart it"
-	case c == nil || c.Method != "" || len(c.Fields) > 0:
-		return "apply it"
-	}
-	var acts []string
-	for _, n := range c.Nodes {
-		if act := nodeActs[n.Kind]; act != "" && len(n.Nodes) > 0 {
-			acts = append(acts, fill(s.now, daemonset.Facts{"some": someNames(n.Nodes), "n": len(n.Nodes)}, act))
-		}
-	}
-	if len(acts) != 1 {
-		return "make the change"
-	}
-	return acts[0]
-}
-
-// nodeActs say what a person does who changes nodes; nobody makes them fail.
-var nodeActs = map[whatif.NodeChangeKind]string{
-	whatif.NodeTaint: "taint {some}", whatif.NodeUntaint: "remove the taint from {some}", whatif.NodeLabel: "label {some}", whatif.NodeUnlabel: "remove the label from {some}",
-	whatif.NodeCordon: "cordon {some}", whatif.NodeUncordon: "uncordon {some}", whatif.NodeRemove: "delete {some}", whatif.NodeAdd: "add the {n?node|nodes}",
-}
-
-// first says in few words what has to be done before a change that stalls for its pods:
-// what the API server rejects, or does not fit; empty for others.
-func (s *planned) first() string {
-	if v := s.p.Admission; s.o.Reason == cause.FailedCreate && v != nil {
-		if len(v.Refusals) > 0 {
-			r := &v.Refusals[0]
-			return firstly(r, s.h.DaemonSet.Namespace, s.ran() > 0)
-		}
-		if q, _ := cause.Narrowest(v); q != nil {
-			return fill(s.now, daemonset.Facts{"name": q.Name}, firsts[admission.QuotaExceeded]...)
-		}
-	}
-	if i := slices.IndexFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.MissingReference }); i >= 0 {
-		return s.creates(i) + ", or correct the template"
-	}
-	for _, u := range s.p.Ways(false) {
-		if u.Code == remedy.ExcludeNodes {
-			return s.without(u)
-		}
-	}
-	if s.o.Reason == cause.DoesNotFit {
-		return "make its pods fit"
-	}
-	return ""
-}
-
-// creates says what to create of what the template refers to, of which this is the first: at
-// most two things.
-func (s *planned) creates(first int) string {
-	var all []string
-	for _, w := range s.p.Warnings[first:] {
-		if w.Code == plan.MissingReference {
-			all = append(all, fill(s.now, with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}), create...))
-		}
-	}
-	if more := len(all) - 2; more > 0 {
-		all = append(all[:2], Plural(more, "more thing"))
-	}
-	return strings.Join(all, ", and ")
-}
-
-// inFix is where to look for more: what only a dry run told has no Fix.
-func inFix(v *admission.Verdict) string {
-	if v != nil && len(v.Refusals) > 0 && v.Refusals[0].Reason == admission.DryRunRejected {
-		return " (Fault)"
-	}
-	return " (Fix)"
 }
 
 // firstly says what has to be done before a pod is admitted; empty where that is not known.

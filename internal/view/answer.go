@@ -69,6 +69,7 @@ func newAnswer(e *explain.Explanation, asked Asked, style Style) *answer {
 func (a *answer) present() {
 	a.told = a.inProblems()
 	a.impact()
+	a.stands()
 	a.rollout()
 	a.change()
 	a.limit()
@@ -461,6 +462,17 @@ func (a *answer) limit() {
 	a.add(screen.Limit, "%s, and %s", words, fill(a.now, f, used))
 }
 
+// stands says why a rollout stands still, where its limit is used up.
+func (a *answer) stands() {
+	b := &a.e.Budget
+	if a.e.Verdict.Code != explain.Stuck || !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Used == nil || a.e.Next.Deletes.Len() > 0 {
+		return
+	}
+	if limit := map[bool]int{true: b.MaxSurge, false: b.MaxUnavailable}[b.Kind == daemonset.BudgetSurge]; limit > 0 && *b.Used >= limit {
+		a.add(screen.Impact, "%s %d is used up, so the rollout stands still", b.Kind.Field(), limit)
+	}
+}
+
 // heads are those of the table of problems.
 var heads = map[explain.Gravity]string{explain.GravityNone: "STATE", explain.GravityWarning: "WARNING", explain.GravityProblem: "PROBLEM"}
 
@@ -495,7 +507,7 @@ func (a *answer) problems(of []*explain.Problem, titled bool) {
 			what.Before, what.Names, what.Short = what.Before+" on", p.Nodes, true
 		}
 		switch {
-		case titled && p.Blame != nil && p.Blame.Who == cause.WhoMissingObject && p.Facts["kind"] != nil: // which Fault says
+		case titled && p.Blame != nil && saysAll(p): // which is Fault
 			what = screen.Names{}
 		case titled:
 			what = screen.Names{Before: a.meaning(p)}
@@ -514,8 +526,14 @@ func (a *answer) problems(of []*explain.Problem, titled bool) {
 	}
 }
 
+// saysAll reports whether the words of a problem's blame say all that its own words say.
+func saysAll(p *explain.Problem) bool {
+	return p.Blame.Who == cause.WhoMissingObject && p.Facts["kind"] != nil ||
+		p.Blame.Who == cause.WhoOtherWorkload && p.Code == cause.HostPortConflict
+}
+
 // since is for how long a problem has been there.
-func (a *answer) since(p *explain.Problem) string {
+func (a *sheet) since(p *explain.Problem) string {
 	if p.Since == nil {
 		return ""
 	}
@@ -594,7 +612,7 @@ func (a *answer) then() {
 		switch {
 		case o.Next != nil:
 			f := daemonset.Facts{"at": o.Next.At.Format(time.RFC3339), "deletes": o.Next.Deletes, "creates": o.Next.Creates, "of": a.count("oldNodes")}
-			a.add(screen.Outlook, "%s", fill(a.now, f, "{deletes=0}in {at@} the controller creates {creates:pod}", "in {at@} the controller deletes any {deletes} of {of} pods (it chooses at random)"))
+			a.add(screen.Outlook, "%s", fill(a.now, f, "{deletes=0}in {at@} the controller creates {creates:pod}", "in {at@} the controller deletes {deletes} of {of} pods, chosen at random"))
 		case e.Next.Kind == daemonset.StepNone && e.Next.Reason != daemonset.StepBudgetSpent: // which Limit says
 			a.add(screen.Outlook, "%s", idle(e.Next.Reason, a.h))
 		}

@@ -204,7 +204,7 @@ func TestEveryPlan(t *testing.T) {
 			drawn++
 			if n := len(p.Placement.Lose); n > 0 {
 				lost++
-				if words := newPlanned(p, under(t, s), again, Style{}).Headline.Text; !strings.HasSuffix(words, pluralVerb(n, "node loses its pod immediately", "nodes lose their pod immediately")) {
+				if words := newPlanned(p, under(t, s), again, Style{}).Headline.Text; !strings.HasSuffix(words, pluralVerb(n, "node would lose its pod immediately", "nodes would lose their pods immediately")) {
 					t.Errorf("seed %d, change %d: the verdict hides %d nodes that lose their pod: %s", seed, i, n, words)
 				}
 			}

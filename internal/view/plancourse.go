@@ -104,7 +104,7 @@ func (s *planned) waysOut() {
 		}
 	}
 	if ways := s.p.Ways(s.style.All); len(ways) != 1 || ways[0].Code != remedy.ExcludeNodes && (ways[0].Code != remedy.RollBack || s.live == nil) { // which Fix and Preview say
-		s.s.Add(screen.Body, t)
+		s.s.Add(screen.Ways, t)
 	}
 	if u := s.p.Raised(); u != nil && s.raises() {
 		s.raise(u)
@@ -115,7 +115,7 @@ func (s *planned) waysOut() {
 			s.exclude(&u, "")
 			return
 		}
-		s.add(screen.Fix, "%s: add the nodeSelector %s to the template", s.without(u), u.Value)
+		s.add(screen.Then, "%s: add the nodeSelector %s to the template", s.without(u), u.Value)
 	}
 }
 
@@ -155,24 +155,45 @@ func (s *planned) raise(u *remedy.Remedy) {
 	}
 	set := func(value string) []screen.Command { return []screen.Command{s.limitTo("maxUnavailable", value)} }
 	steps := []step{
-		{"raise the limit to " + u.Value, set(u.Value), s.undoneBy(true)},
+		{"set maxUnavailable to " + u.Value, set(u.Value), s.undoneBy(true)},
 		{s.does(), s.asked.Makes, fill(s.now, costFacts(s.p.LosesBy(u)), "["+costs+"]")},
-		{"when the rollout is complete, set the limit back to " + before, set(before), ""},
+		{"when the rollout is complete, set it back to " + before, set(before), ""},
 	}
 	if s.p.Change.Method != "" {
 		steps[0], steps[1] = steps[1], steps[0]
 	}
 	repair := slices.ContainsFunc(s.p.Ways(true), func(u remedy.Remedy) bool { return u.Code == remedy.RepairNodes })
-	s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"repair": repair}, "{repair=true}if it cannot wait for the repair, in this order:", "in this order:"))
+	s.add(screen.Or, "%s:", map[bool]string{true: "if it cannot wait for the repair, "}[repair]+"raise maxUnavailable for it; "+effectOf(u))
 	for i, step := range steps {
-		s.acts(screen.Fix, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c, step.effect)
+		s.acts(screen.Or, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c, step.effect)
 	}
+}
+
+// effectOf says how a stall ends with a way out of it.
+func effectOf(u *remedy.Remedy) string {
+	e := u.Effect
+	words := fmt.Sprintf("%d of %s are then updated", e.Updated, Plural(e.Desired, "pod"))
+	if e.Duration != nil {
+		words += " within " + seconds(e.Duration.Pessimistic)
+	}
+	if n := len(e.Left); n > 0 {
+		words += ", and " + someNames(e.Left) + pluralOf(n, " stays", " stay") + " without an available pod"
+	}
+	return words
+}
+
+// whereIs leads to the command of argo.
+func (s *planned) whereIs() string {
+	if by := s.p.UndoneBy(); by.Tool == managed.ArgoCD && by.By != "" {
+		return "; this shows where (read-only):"
+	}
+	return ""
 }
 
 // argo shows where an application of Argo CD comes from, and whether it syncs by itself.
 func (s *planned) argo(by *managed.Manager) {
 	if by.Tool == managed.ArgoCD && by.By != "" {
-		s.s.Add(screen.Check, s.kubectl("kubectl get applications.argoproj.io", "-A", "--field-selector metadata.name="+screen.Quote(by.By),
+		s.s.Add(screen.DoNow, s.kubectl("kubectl get applications.argoproj.io", "-A", "--field-selector metadata.name="+screen.Quote(by.By),
 			"-o custom-columns=REPO:.spec.source.repoURL,PATH:.spec.source.path,AUTOSYNC:.spec.syncPolicy.automated"), screen.Text("(AUTOSYNC <none>: the change lasts until somebody syncs)"))
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -72,11 +71,10 @@ func newPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *
 		s.live.present()
 	} else {
 		s.change()
-		s.doNow()
 		s.underWay()
 		s.limit()
-		s.warnings()
 		s.causes()
+		s.warnings()
 	}
 	s.rollBack()
 	s.unmetCause()
@@ -87,6 +85,9 @@ func newPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *
 		s.groups()
 		s.waysOut()
 		s.whatIf()
+	}
+	if s.live == nil {
+		s.doNow()
 	}
 	if s.commands(); s.o.Code != plan.RemovesAllPods || style.Wide {
 		s.assumed()
@@ -106,14 +107,16 @@ func (s *planned) further() {
 	if s.style.Wide {
 		return
 	}
-	s.s.Further(screen.Rollout, screen.Limit, screen.Other, screen.Steps, screen.Rests)
+	s.s.Further(screen.Check, screen.Rollout, screen.Limit, screen.Other, screen.Steps, screen.Rests)
 	if s.p.IfChanged() == nil {
 		s.s.Further(screen.WhatIf)
 	}
-	if s.live != nil {
-		s.s.Further(screen.Check)
+	if s.live != nil || s.s.Has(screen.Then) || s.s.Has(screen.Or) {
+		s.s.Further(screen.Ways)
+	} else {
+		s.s.Move(screen.Ways, screen.Body, 0)
 	}
-	if s.s.Has(screen.Fix) || s.s.Has(screen.Then) {
+	if s.s.Has(screen.Then) || s.s.Has(screen.Or) {
 		s.s.Further(screen.Preview)
 	}
 }
@@ -129,7 +132,7 @@ func (s *planned) underWay() {
 		now := *p
 		now.Facts, rows[i] = with(p.Facts, daemonset.Facts{"now": true}), &now
 	}
-	s.s.Add(screen.Body, s.problemTable("STATE", rows[:min(3, len(rows))]))
+	s.problemLines("now: ", rows[:min(3, len(rows))])
 	if n, at := s.before.e.Waiting(); n > 0 && s.p.Change.TemplateChanged {
 		f := daemonset.Facts{"n": n, "revision": s.before.current(), "in": ago(at.Sub(s.now))}
 		s.note(screen.Text(fill(s.now, f, "without this change, {n:pod} on revision {revision} {n?becomes|become} available"+
@@ -186,8 +189,12 @@ func (s *planned) summary() string {
 		return s.live.summary()
 	}
 	evicted, _ := s.p.Preempted()
-	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "lose": len(s.p.Placement.Lose), "evicted": evicted, "removes": s.removes("removes"), "bare": s.p.KeepsNone()}
-	return fill(s.now, f, "[{bare=true}"+noneKeeps+"; ]{ending}[; the scheduler {removes} {evicted:pod} of others][; the change lasts until {undoer} undoes it][; {lose:node loses its pod|nodes lose their pod} immediately]")
+	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "evicted": evicted, "removes": s.removes("removes"), "bare": s.p.KeepsNone()}
+	words := fill(s.now, f, "[{bare=true}"+noneKeeps+"; ]{ending}[; the scheduler {removes} {evicted:pod} of others][; the change lasts until {undoer} undoes it]")
+	if n := len(s.p.Placement.Lose); n > 0 {
+		words += "; " + Plural(n, "node") + " " + s.would(n, "loses its pod", "lose their pods", "lose its pod", "lose their pods") + " immediately"
+	}
+	return words
 }
 
 // endings say how a plan ends, by its facts.
@@ -347,8 +354,8 @@ func (s *planned) blame() string {
 		}
 		return words
 	}, 2)
-	further := fill(s.now, daemonset.Facts{"known": words, "n": s.o.FurtherHolders}, "{known}[, any {n:node stays|nodes stay} without an available pod (the controller chooses at random)]",
-		"[any {n:node stays|nodes stay} without an available pod (the controller chooses at random)]")
+	further := fill(s.now, daemonset.Facts{"known": words, "n": s.o.FurtherHolders}, "{known}[, {n:more node stays|more nodes stay} without an available pod, chosen at random]",
+		"[{n:node stays|nodes stay} without an available pod, chosen at random]")
 	return cmp.Or(further, stallReason(reason))
 }
 
@@ -365,21 +372,24 @@ func (s *planned) unmetCause() {
 		s.add(screen.Impact, "already now: a pod that is deleted or evicted does not start again")
 		s.add(screen.Fault, "%s", fill(s.now, daemonset.Facts{"n": n}, "likely not the change: {n:pod runs|pods run} with the same references, so something was deleted since"))
 	}
+	if s.live == nil && s.ran() == 0 { // Problem says what
+		s.add(screen.Fault, "the template: it refers to what does not exist")
+	}
 	for i, w := range missing {
-		f := with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace, "ran": s.ran() > 0})
-		s.add(screen.Fault, "%s", fill(s.now, f, "{ran=true}{key=}{kind} {namespace}/{name} does not exist", "{ran=true}{kind} {namespace}/{name} has no key {key}", "{key=}the template: it refers to {kind} {namespace}/{name}, which does not exist", "the template: it refers to key {key} of {kind} {namespace}/{name}, which has no such key"))
+		f := with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace, "ran": s.ran() > 0, "said": s.live == nil})
+		s.add(screen.Fault, "%s", fill(s.now, f, "{said=true}", "{ran=true}{key=}{kind} {namespace}/{name} does not exist", "{ran=true}{kind} {namespace}/{name} has no key {key}", "{key=}the template: it refers to {kind} {namespace}/{name}, which does not exist", "the template: it refers to key {key} of {kind} {namespace}/{name}, which has no such key"))
 		check := s.kubectl("kubectl get", screen.Word(kindWords[fact(f, "kind")]), s.namespace())
 		if fact(f, "key") != "" {
 			check = s.kubectl("kubectl describe", screen.Word(kindWords[fact(f, "kind")]), s.namespace(), screen.Quote(fact(f, "name")))
 		}
 		s.s.Add(screen.Check, check)
-		s.add(screen.Fix, "%s", map[bool]string{true: s.or(), false: "and "}[i == 0]+fill(s.now, f, create...))
+		s.add(s.to, "%s", map[bool]string{true: s.or(), false: "and "}[i == 0]+fill(s.now, f, create...))
 	}
-	s.add(screen.Fix, "(or correct the template)")
+	s.add(s.to, "(or correct the template)")
 	for _, w := range s.p.Warnings {
 		if f := with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}); w.Code == plan.MissingPullSecret {
 			s.s.Add(screen.Check, s.kubectl("kubectl get secrets", s.namespace()))
-			s.add(screen.Fix, "%s", fill(s.now, f, "and create {kind} {namespace}/{name}, if the registry asks for it"))
+			s.add(s.to, "%s", fill(s.now, f, "and create {kind} {namespace}/{name}, if the registry asks for it"))
 		}
 	}
 }
@@ -416,10 +426,14 @@ func (s *planned) change() {
 	if c == nil {
 		return
 	}
-	for _, l := range few(fieldStyle{all: s.style.All}.lines(c.Fields, nil), 8, "more change", s.style) {
-		s.add(screen.Change, "%s", l)
+	if restart := s.does() == "restart it" && len(c.Fields) == 1 && c.Revision.New && c.Revision.Number > 0; restart {
+		s.add(screen.Change, "restart, nothing else (would create revision %d)", c.Revision.Number)
+	} else {
+		for _, l := range few(fieldStyle{all: s.style.All}.lines(c.Fields, nil), 8, "more change", s.style) {
+			s.add(screen.Change, "%s", l)
+		}
+		s.add(screen.Change, "%s", templateWords(s.p))
 	}
-	s.add(screen.Change, "%s", templateWords(s.p))
 	s.changedNodes(screen.Change)
 }
 
@@ -454,17 +468,16 @@ const setAside = "{aside} {count?is|are} assumed to be down: DESIRED goes from {
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
 func (s *planned) impact() {
-	s.placed(s.p.Placement.Lose, "loses its pod", "lose their pod", " immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy")+":")
+	s.placed(s.p.Placement.Lose, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy")+":")
 	if s.o.Code == plan.NothingToDo {
-		s.placed(s.p.Placement.Keep, "keeps its pod", "keep their pod", " until the next rollout, which deletes it and creates no new one:")
+		s.placed(s.p.Placement.Keep, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " in the next rollout:")
 	}
 	if s.o.Code != plan.Stalls { // which does not reach all of them
 		s.stranded()
-		s.placed(s.p.LostOtherwise(), "loses its pod", "lose their pod", " in the course of the rollout:")
+		s.placed(s.p.LostOtherwise(), []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " in the course of the rollout:")
 		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
 			s.s.Add(screen.Fault, screen.Names{Before: pluralOf(len(nodes), "the node", "the nodes") + ", not the change:", Names: nodes, After: pluralOf(len(nodes), " is", " are") + " NotReady", Short: true})
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
-			s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"where": someNames(nodes), "n": len(nodes)}, "repair {where} first; {n?its pod is then replaced like the others|their pods are then replaced like the others}"))
 		}
 	}
 	if s.o.Reason == cause.FailedCreate && s.p.Admission != nil {
@@ -519,7 +532,7 @@ func (s *planned) stranded() {
 	if len(nodes) == 0 {
 		return
 	}
-	s.add(screen.Fix, "%s", tolerate(nodes, tolerations, true))
+	s.add(screen.Then, "%s", tolerate(nodes, tolerations, true))
 	if rollback := func(f Flag) bool { return f.Name == "to-revision" }; !s.asked.Undo && !slices.ContainsFunc(s.asked.Flags, rollback) { // which takes the template as it is
 		s.s.Add(screen.Preview, s.again("plan-rollout", tolerationFlags(tolerations)...))
 	}
@@ -623,21 +636,13 @@ func (s *planned) makeRoom() {
 			number = strconv.Itoa(n) + ". "
 		}
 		slices.Sort(nodes)
-		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": upToSix(nodes), "n": len(nodes)})
+		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": someNames(nodes), "n": len(nodes)})
 		s.add(screen.Fault, "%s", number+fill(s.now, f, unfits[i].cause))
 		if s.live != nil { // else with the table
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
 		}
-		s.add(screen.Fix, "%s", s.or()+number+fill(s.now, f, unfits[i].fix))
+		s.add(s.to, "%s", s.or()+number+fill(s.now, f, unfits[i].fix))
 	}
-}
-
-// upToSix are the names of nodes, of many the first.
-func upToSix(nodes []string) string {
-	if len(nodes) > 6 {
-		return someNames(nodes)
-	}
-	return screen.Clean(strings.Join(nodes, ", "))
 }
 
 // unfit is a kind of misfit: what is so of its facts, whose fault it is, and what helps.
@@ -667,7 +672,7 @@ func (s *planned) rollBack() {
 	to := remedy.Find(s.o.Remedies, remedy.RollBack).Value
 	s.live.preview("", "to-revision", to)
 	effect := fill(s.now, daemonset.Facts{"n": s.p.Now.Updated}, "{n=0}replaces no pod: none is updated yet", "replaces the {n:pod that is|pods that are} updated")
-	s.act(screen.Fix, "roll back:", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name(), screen.Word("--to-revision="+to)), effect, s.live.undoneBy())
+	s.act(s.to, "", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name(), screen.Word("--to-revision="+to)), effect, s.live.undoneBy())
 }
 
 // ran is how many pods with the same template the API server has admitted: the change
@@ -700,7 +705,7 @@ func (s *planned) rejectedImpact() {
 	}
 	s.add(screen.Impact, "%s", fill(s.now, f,
 		"{gain=0}{deleted=0}", "{gain=0}the controller deletes {deleted:pod} first; the API server then rejects the new {deleted?one|ones}, so {deleted:node stays|nodes stay} without a pod[; the other {kept:pod keeps|pods keep} running]",
-		"{room=0}none of the {gain} nodes gets a pod", "any {room} of the {gain} nodes get a pod; {without:node stays|nodes stay} without one"))
+		"{room=0}none of the {gain} nodes gets a pod", "{room} of the {gain} nodes, chosen at random, get a pod; {without:node stays|nodes stay} without one"))
 }
 
 // gains says which nodes get a pod at once, and on which of them it never runs.
@@ -718,7 +723,7 @@ func (s *planned) gains() {
 		}
 	}
 	if len(hang)+len(none) == 0 {
-		s.placed(s.p.Placement.Gain, "gets a pod", "get a pod", " immediately:")
+		s.placed(s.p.Placement.Gain, []string{"gets a pod", "get a pod", "get a pod", "get a pod"}, " immediately:")
 		return
 	}
 	for _, of := range []struct {
@@ -745,7 +750,8 @@ func (s *planned) otherSystem() (nodes []string) {
 	return nodes
 }
 
-func (s *planned) placed(nodes []plan.PlacementNode, one, many, when string) {
+// placed says what becomes of pods on nodes, by the rule that decides it; verbs are those of would.
+func (s *planned) placed(nodes []plan.PlacementNode, verbs []string, when string) {
 	const most = 3
 	groups := plan.ByVerdict(nodes)
 	for i, g := range groups {
@@ -753,8 +759,17 @@ func (s *planned) placed(nodes []plan.PlacementNode, one, many, when string) {
 			s.add(screen.Impact, "more of them with --all")
 			return
 		}
-		s.s.Add(screen.Impact, screen.Names{Before: pluralVerb(len(g.Nodes), "node "+one, "nodes "+many) + when, Names: g.Nodes, After: inBrackets(placement(g.Reason, g.Facts)), Short: true})
+		s.s.Add(screen.Impact, screen.Names{Before: Plural(len(g.Nodes), "node") + " " + s.would(len(g.Nodes), verbs[0], verbs[1], verbs[2], verbs[3]) + when, Names: g.Nodes, After: inBrackets(placement(g.Reason, g.Facts)), Short: true})
 	}
+}
+
+// would puts what nodes do in the conditional, for a change that is not made yet: one and many are said of what is so,
+// oneWould and manyWould of what would be.
+func (s *planned) would(n int, one, many, oneWould, manyWould string) string {
+	if s.p.OfChange() {
+		return "would " + pluralOf(n, oneWould, manyWould)
+	}
+	return pluralOf(n, one, many)
 }
 
 // limit is the rule that bounds the rollout of a change.
@@ -792,12 +807,10 @@ func (s *planned) causes() {
 	if rejected { // said as Cause
 		known = slices.DeleteFunc(known, func(p *cause.Problem) bool { return p.Facts.Yes("predicted") })
 	}
-	s.s.Add(screen.Body, s.problemTable("PROBLEM", known))
+	s.problemLines("", known)
 	s.checks(known)
 	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
-		f := daemonset.Facts{"n": len(down), "limit": s.p.Budget.Limit, "aside": len(s.p.SetAside()) > 0}
-		words := fill(s.now, f, "{n?the pod on a node that is down hangs|pods on nodes that are down hang} in Terminating when deleted, and {n?uses|use} up the limit of {limit}[{aside=true}, though DESIRED does not count {n?the node|the nodes}]:")
-		s.s.Add(screen.Fault, screen.Names{Before: words, Names: down, Short: true})
+		s.add(screen.Fault, "%s", s.hangs(down))
 	}
 	if rejected {
 		s.admitted(s.p.Admission, s.o.Unserved(), s.ran())
@@ -831,17 +844,34 @@ func (s *planned) causes() {
 	}
 }
 
+// hangs says how nodes that are down use up the limit: which ones says Problem, but for those that the plan was asked
+// to take for down.
+func (s *planned) hangs(down []string) string {
+	_, supposed := s.p.SplitDown(down)
+	who := pluralOf(len(down), "the node", "the nodes") + ", not this change"
+	if len(supposed) > 0 {
+		who = "the nodes that are down, " + someNames(down)
+		if len(down) == 1 {
+			who = down[0] + ", assumed to be down"
+		}
+	}
+	words := who + pluralOf(len(down), ": its pod hangs in Terminating once it is deleted, and uses up ",
+		": their pods hang in Terminating once they are deleted, and use up ") + s.p.Budget.Kind.Field() + " " + strconv.Itoa(s.p.Budget.Limit)
+	if len(s.p.SetAside()) > 0 {
+		words += ", although DESIRED does not count " + pluralOf(len(down), "the node", "the nodes")
+	}
+	return words
+}
+
 // warnings are what the API accepts and will not go well.
 func (s *planned) warnings() {
-	t := &screen.Table{Columns: []screen.Column{{Head: "WARNING"}}}
 	for i, w := range s.p.Warnings {
+		words := s.warning(w)
 		if i == 0 || s.p.Warnings[i-1].Code != w.Code {
-			t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{string(w.Code)}, Tone: screen.Warn}}})
+			words = string(w.Code) + behind(": ", words)
 		}
-		last := &t.Rows[len(t.Rows)-1]
-		last.Detail = append(last.Detail, screen.Text(s.warning(w)))
+		s.add(screen.Problem, "%s", words)
 	}
-	s.s.Add(screen.Body, t)
 }
 
 // warning says one in a sentence: those of a plan are among the meanings.
@@ -908,6 +938,7 @@ func (s *planned) applies() bool {
 		return s.o.Reason != daemonset.StepBeingDeleted
 	}
 	ends := []plan.OutcomeCode{plan.Completes, plan.MayComplete, plan.NothingToDo}
+	ends = append(ends, map[bool]plan.OutcomeCode{true: plan.NotRolling}[s.o.Reason == daemonset.StepOnDelete])
 	return s.p.OfChange() && slices.Contains(ends, s.o.Code) && s.p.Quality() != plan.EndsBadly
 }
 
@@ -917,19 +948,8 @@ func (s *planned) commands() {
 	if asked && s.o.Code == plan.NotRolling && s.o.Reason == daemonset.StepOnDelete {
 		s.s.Add(screen.Preview, s.again("plan-rollout", Flag{Name: "strategy", Value: "RollingUpdate"}))
 	}
-	switch {
-	case s.asked.Undo && !s.p.Change.TemplateChanged:
+	if s.asked.Undo && !s.p.Change.TemplateChanged {
 		s.note(screen.Text("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults"))
-	case s.applies():
-		switch who := s.undoer(); {
-		case s.p.Verdict() == plan.VerdictUndone: // which says what to do
-			s.argo(s.p.UndoneBy())
-		case who != "":
-			s.add(screen.Apply, "change it where %s reads it, such as Git: a change by hand is undone", who)
-		case len(s.asked.Makes) > 0:
-			words := map[bool]string{true: "after the repair:"}[len(s.p.KeptByRepair()) > 0]
-			s.acts(screen.Apply, words, s.asked.Makes, s.undoneBy(s.p.ByHand()))
-		}
 	}
 	if s.asked.Live && len(s.p.Waves) > 0 {
 		s.s.Add(screen.Follow, append(screen.Command{s.asked.own("plan-rollout"), s.namespace(), s.name()}, s.kubectl("--watch")...))

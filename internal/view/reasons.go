@@ -453,7 +453,12 @@ var origins = map[cause.Who][]string{
 		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout started earlier, {rollout@} ago",
 		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
 	},
-	cause.WhoOtherWorkload: {"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses the host {ports?port|ports}", "{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: the pods of {holder} use the host {ports?port|ports}", "{code=HostPortConflict}another pod on {some} uses the host port that this one needs", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
+	cause.WhoOtherWorkload: {
+		"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses host {ports?port|ports} {ports}",
+		"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: the pods of {holder} use host {ports?port|ports} {ports}",
+		"{code=HostPortConflict}not this DaemonSet: another pod on {some} uses host {ports?port|ports} {ports}",
+		"{code=HostPortConflict}not this DaemonSet: another pod on {some} uses a host port that this one needs",
+		"{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
 	cause.WhoController: {
 		"{code=ExcludedButCounted}kube-controller-manager of OpenShift 4.11 to 4.19: where it counts nodes for a rolling update, it does not ask for the node selector of the namespace",
 		"{missed=true}kube-controller-manager runs (it renewed its Lease {renewed@} ago), but this version may not notice that a taint came or went (kubernetes#132459): any change of the DaemonSet, such as an annotation, refreshes the status",

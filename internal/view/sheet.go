@@ -21,6 +21,7 @@ import (
 type Asked struct {
 	Program screen.Word      // what a person types to call this program; empty: kubectl ds
 	Flags   []Flag           // of this program, that ask for the same once more
+	Input   []Flag           // those of Flags that say what is read
 	Kubectl []Flag           // of kubectl, that reach the same cluster
 	Again   bool             // it can be asked once more: standard input cannot
 	Live    bool             // of a cluster, not of a dump
@@ -67,7 +68,7 @@ type sheet struct {
 }
 
 func newSheet(h *daemonset.Header, asked Asked, style Style) *sheet {
-	return &sheet{h: h, asked: asked, style: style, now: h.Snapshot.TakenAt, to: screen.Fix}
+	return &sheet{h: h, asked: asked, style: style, now: h.Snapshot.TakenAt, to: screen.Then}
 }
 
 func (a *sheet) add(l screen.Label, format string, args ...any) {
@@ -181,6 +182,24 @@ func why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string
 		parts = append(parts[:most], Plural(more, "more problem"))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// problemLines says what is wrong and what the cluster says of it; of many problems in a table.
+func (a *sheet) problemLines(before string, problems []*cause.Problem) {
+	if len(problems) > mostProblems {
+		a.s.Add(screen.Body, a.problemTable("PROBLEM", problems))
+		return
+	}
+	for _, p := range problems {
+		what := screen.Names{Before: before + string(p.Code), After: a.since(p) + behind(": ", a.meaning(p)), Short: true}
+		if len(p.Nodes) > 0 {
+			what.Before, what.Names = what.Before+" on", p.Nodes
+		}
+		a.s.Add(screen.Problem, what, screen.Text(a.started(p)))
+		if p.Code != cause.Misscheduled {
+			a.s.Add(screen.Message, a.messages(p)...)
+		}
+	}
 }
 
 // problemTable is a table of problems, each with what is known of it.
@@ -390,7 +409,7 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 		for _, c := range slices.Concat(batch.ByReason(), batch.Choices) {
 			what, nodes, why := pluralOf(c.Count, batch.one, Plural(c.Count, "pod")), c.Nodes(), stepWords[c.Reason]
 			if c.Count < len(c.From) {
-				what, why = fmt.Sprintf("any %d of %s", c.Count, Plural(len(c.From), "pod")), joined("; ", why, "it chooses at random")
+				what, why = fmt.Sprintf("%d of %s", c.Count, Plural(len(c.From), "pod")), joined("; ", why, "chosen at random")
 				if nodes = slices.Compact(nodes); len(nodes) > 3 && !a.style.All {
 					nodes = nil
 				}

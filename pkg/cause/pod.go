@@ -156,10 +156,10 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 	return c
 }
 
-// arithmetic adds to what the scheduler says of a pod how much the node has, which pod
-// uses the port, or which volume cannot be attached, where the other pods of the node were read and say the same.
+// arithmetic adds to what the scheduler says of a pod how much the node has, which pod uses the port, or which volume
+// cannot be attached, where what was read says the same. That the whole node is too small needs no other pods.
 func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
-	if n.Object == nil || p.Object.Spec.NodeName != "" || !cs.s.OtherPods.Of(n.Name) {
+	if n.Object == nil || p.Object.Spec.NodeName != "" {
 		return
 	}
 	w := cs.withVolumes(fit.Of(p.Object), &p.Object.Spec)

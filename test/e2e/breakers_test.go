@@ -161,7 +161,7 @@ func (b *breaks) test(t *testing.T, c *stage.Cluster) {
 	line := firstAct(text)
 	if line == "" { // the plan of the change has it
 		text = paste(t, c, firstCommand(text, "Preview "))
-		line = firstCommand(text, "Apply ")
+		line = firstAct(text)
 	}
 	if !strings.HasPrefix(line, b.command) {
 		t.Fatalf("the first command is %q, and should begin with %q\n%s", line, b.command, text)

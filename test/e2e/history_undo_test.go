@@ -149,7 +149,7 @@ func undo(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet, s *un
 func pastedCommand(t *testing.T, text string) []string {
 	t.Helper()
 	for line := range strings.Lines(text) {
-		if words := strings.Fields(strings.TrimPrefix(line, "Apply")); len(words) > 3 && slices.Equal(words[:3], []string{"kubectl", "rollout", "undo"}) {
+		if words := strings.Fields(line); len(words) > 3 && slices.Equal(words[:3], []string{"kubectl", "rollout", "undo"}) {
 			return words[1:]
 		}
 	}

@@ -1,0 +1,259 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+)
+
+// What to do with a change that is planned.
+
+// doNow says whether to make the change, or what comes first. The corrections that it needs are there already, as Then.
+func (s *planned) doNow() {
+	do, only := s.does(), len(s.p.Hypothetical()) > 0
+	switch v := s.p.Verdict(); {
+	case s.asked.Undo && s.p.Change != nil && !s.p.Change.TemplateChanged:
+		s.advise("nothing: the live template is that of this revision already")
+	case v == plan.VerdictCompletes && only:
+		s.advise("nothing: it completes with " + someNames(s.p.Hypothetical()) + " down, too")
+	case v == plan.VerdictCompletes:
+		s.doComplete(do)
+	case v == plan.VerdictNothing && s.p.Change != nil && len(s.p.Change.Fields) > 0:
+		s.makes(screen.DoNow, "apply it, if you want it; no pod is affected")
+	case v == plan.VerdictEnds:
+		s.makes(screen.DoNow, fmt.Sprintf("%s, if you give up revision %d; this ends the rollout", do, s.p.Change.Revision.From))
+	case v == plan.VerdictLate:
+		s.doLate(do)
+	case v == plan.VerdictUndone:
+		s.advise("change it where " + s.undoer() + " reads it, such as Git, not by hand" + s.whereIs())
+		s.argo(s.p.UndoneBy())
+	case v == plan.VerdictStalls && only:
+		s.doIfDown()
+	case v == plan.VerdictStalls:
+		s.doStall(do)
+	case only:
+	case v == plan.VerdictRemoves:
+		s.makes(screen.DoNow, onlyIfLost(do, len(s.p.Placement.Lose)))
+	case v == plan.VerdictRemovesAll:
+		s.removesAll(do)
+	case v == plan.VerdictWaits:
+		s.makes(screen.DoNow, do+", then delete the old pods one after the other")
+	}
+}
+
+// advise adds what to do now, if it says something.
+func (s *planned) advise(words string) { s.add(screen.DoNow, "%s", words) }
+
+// makes says when to make the change, and with which commands.
+func (s *planned) makes(l screen.Label, words string) {
+	who := s.undoer()
+	switch {
+	case !s.applies() || who == "" && len(s.asked.Makes) == 0:
+		s.add(l, "%s", words)
+		return
+	case who != "":
+		s.add(l, "%s", words)
+		s.add(l, "(change it where %s reads it, such as Git: a change by hand is undone)", who)
+		return
+	}
+	s.add(l, "%s:", words)
+	for _, c := range s.asked.Makes {
+		s.s.Add(l, c)
+	}
+	s.add(l, "%s", bracketed(s.undoneBy(s.p.ByHand())))
+}
+
+// riskAll is what to do where no node may keep an available pod.
+const riskAll = "do not %s yet: no node keeps an available pod if the new pods fail, too;" +
+	" set updateStrategy OnDelete first, and try it on one node by deleting its pod"
+
+// doComplete says what to do with a change that completes.
+func (s *planned) doComplete(do string) {
+	loses := len(s.p.Losses())
+	switch repair, waits := s.p.KeptByRepair(), s.awaits(); {
+	case s.risksAll():
+		s.advise(fmt.Sprintf(riskAll, do))
+	case len(repair) > 0:
+		its := pluralOf(len(repair), "its pod is then replaced like the others", "their pods are then replaced like the others")
+		s.advise(fmt.Sprintf("do not %s yet: first %s %s; %s", do, s.mend(), someNames(repair), its))
+		s.makes(screen.Then, "after that, "+do)
+	case loses > 0 && s.s.Has(screen.Then):
+		s.s.Move(screen.Then, screen.DoNow, 0)
+		s.makes(screen.Or, onlyIfLost(do, loses))
+	case loses > 0:
+		s.makes(screen.DoNow, onlyIfLost(do, loses))
+	case waits > 0:
+		s.advise(fmt.Sprintf("nothing: revision %d has no problem so far", waits))
+		if o := s.before.e.Outlook; o != nil && o.Next != nil {
+			do += " before " + o.Next.At.UTC().Format(clockTime) + "; after that, more pods get revision " + fmt.Sprint(waits)
+		}
+		s.makes(screen.Or, do)
+	case len(s.p.Warnings) > 0:
+		s.makes(screen.DoNow, fmt.Sprintf("%s, if you want this change in spite of the %s", do,
+			pluralOf(len(s.p.Warnings), "warning", Plural(len(s.p.Warnings), "warning"))))
+	default:
+		s.makes(screen.DoNow, do+", if this is the change you want")
+	}
+}
+
+// onlyIfLost is what to do with a change for which some nodes lose their pod.
+func onlyIfLost(do string, nodes int) string {
+	return do + " only if you want " + pluralOf(nodes, "1 node to lose its pod", fmt.Sprintf("%d nodes to lose their pods", nodes))
+}
+
+// awaits is the current revision, if pods of it are about to become available and a change would replace them; else 0.
+func (s *planned) awaits() int64 {
+	if s.before == nil || s.p.Change == nil || !s.p.Change.TemplateChanged {
+		return 0
+	}
+	if n, _ := s.before.e.Waiting(); n == 0 {
+		return 0
+	}
+	return s.before.current()
+}
+
+// removesAll says what to do with a change that leaves no node eligible.
+func (s *planned) removesAll(do string) {
+	if s.s.Has(screen.Then) || !s.s.Has(screen.Check) {
+		s.advise("do not " + do)
+		return
+	}
+	s.advise("do not " + do + "; see which values the nodes have (read-only):")
+	s.s.Move(screen.Check, screen.DoNow, 1)
+}
+
+// mend is what is done about nodes that are down.
+func (s *planned) mend() string {
+	for _, p := range s.problems {
+		if p.OnPurpose() {
+			return "wait for"
+		}
+	}
+	return "repair"
+}
+
+// doLate says what to do with a change where pods that are not Ready yet decide how it ends.
+func (s *planned) doLate(do string) {
+	switch doubt := plan.Nodes(s.o.Unknown); {
+	case s.risksAll():
+		s.advise(fmt.Sprintf(riskAll, do))
+	case len(doubt) > 0:
+		s.makes(screen.DoNow, do+" only if it corrects what the pods on "+someNames(doubt)+" fail on; nothing shows that it does")
+	default:
+		s.advise("wait until these pods are Ready, or find out why they are not (read-only):")
+		s.s.Move(screen.Check, screen.DoNow, 1)
+	}
+}
+
+// doIfDown says what to do about a rollout that stalls if nodes go down.
+func (s *planned) doIfDown() {
+	down, _ := s.p.SplitDown(plan.Down(s.problems))
+	supposed := s.p.Hypothetical()
+	some, n := someNames(supposed), len(supposed)
+	switch ways := len(s.p.Ways(false)); {
+	case len(down) > 0:
+		s.advise(s.mend() + " " + someNames(down) + ", whether " + some + pluralOf(n, " goes", " go") + " down or not")
+	case ways == 0:
+		s.advise("nothing now; with " + some + " down, the rollout waits until " + pluralOf(n, "it is", "they are") + " back")
+	default:
+		s.advise("nothing now; if " + some + pluralOf(n, " goes", " go") + " down, take " + pluralOf(ways, "the", "a") + " way out (WAYS OUT)")
+	}
+}
+
+// doStall says what comes before a change that stalls.
+func (s *planned) doStall(do string) {
+	down, supposed := s.p.SplitDown(plan.Down(s.problems))
+	stuck := s.before != nil && s.before.e.Verdict.Code == explain.Stuck && s.p.Change != nil && !s.p.Change.TemplateChanged
+	ways, raised := len(s.p.Ways(false)), s.p.Raised()
+	while := ""
+	if len(down) == 0 && len(supposed) > 0 {
+		while = " while " + someNames(supposed) + pluralOf(len(supposed), " is", " are") + " down"
+	}
+	switch {
+	case len(down) > 0 && stuck:
+		s.advise(s.mend() + " " + someNames(down) + ": the rollout stays stuck if you " + do)
+	case len(down) > 0:
+		s.advise("do not " + do + " yet: " + s.mend() + " " + someNames(down) + " first")
+	case s.s.Has(screen.Then) && while == "":
+		s.advise("do not " + do + " yet" + s.untilThen() + "; first:")
+		s.s.Move(screen.Then, screen.DoNow, 0)
+	case s.dryRun():
+		s.advise("do not " + do + ": first correct what its message names")
+	case ways == 0 && while == "" && s.before != nil && len(s.before.e.Matters()) > 0 && s.asked.Again:
+		s.advise("do not " + do + " yet; see what to do first (read-only):")
+		s.s.Add(screen.DoNow, WithFlags(screen.Command{s.asked.own("explain"), s.namespace(), s.name()}, s.asked.Input...))
+	case ways == 0 || raised != nil && s.raises():
+		s.advise("do not " + do + while)
+	case raised != nil:
+		s.advise("do not " + do + while + "; with a higher limit (WAYS OUT) it would complete" + behind(", but ", s.price()))
+	default:
+		s.advise("do not " + do + " yet: take " + pluralOf(ways, "the", "a") + " way out first (WAYS OUT)" + behind(": then ", s.price()))
+	}
+	if s.asked.Undo {
+		s.makes(screen.Or, do+" all the same")
+	}
+}
+
+// untilThen says that nothing may remove pods, where the API server rejects pods that ran before.
+func (s *planned) untilThen() string {
+	v := s.p.Admission
+	if s.ran() == 0 || s.o.Reason != cause.FailedCreate || v == nil || len(v.Refusals) == 0 {
+		return ""
+	}
+	return ", and drain no node"
+}
+
+// dryRun reports whether only a dry run says why the API server rejects the pods.
+func (s *planned) dryRun() bool {
+	v := s.p.Admission
+	return v != nil && len(v.Refusals) > 0 && v.Refusals[0].Reason == admission.DryRunRejected
+}
+
+// price says which nodes lose their pod with the way out; empty if none does.
+func (s *planned) price() string { return fill(s.now, costFacts(s.p.Price()), "["+costs+"]") }
+
+// risksAll reports whether no node keeps an available pod if the new pods fail, which is unknown.
+func (s *planned) risksAll() bool {
+	for _, a := range s.o.Alternatives {
+		if s.p.Now.Available > 0 && a.Condition == plan.NextPodsFail && a.Unserved > 0 && a.Unserved == s.p.Desired.After {
+			return true
+		}
+	}
+	return false
+}
+
+// does is what a person does who makes the change.
+func (s *planned) does() string {
+	c := s.p.Change
+	switch {
+	case s.asked.Undo, c != nil && c.Method == "" && c.TemplateChanged && !c.Revision.New && c.Revision.Was > 0:
+		return "roll back"
+	case c != nil && len(c.Fields) == 1 && c.Fields[0].Path.Equal(template.RestartedAt):
+		return "restart it"
+	case c == nil || c.Method != "" || len(c.Fields) > 0:
+		return "apply it"
+	}
+	var acts []string
+	for _, n := range c.Nodes {
+		if act := nodeActs[n.Kind]; act != "" && len(n.Nodes) > 0 {
+			acts = append(acts, fill(s.now, daemonset.Facts{"some": someNames(n.Nodes), "n": len(n.Nodes)}, act))
+		}
+	}
+	if len(acts) != 1 {
+		return "make the change"
+	}
+	return acts[0]
+}
+
+// nodeActs say what a person does who changes nodes; nobody makes them fail.
+var nodeActs = map[whatif.NodeChangeKind]string{
+	whatif.NodeTaint: "taint {some}", whatif.NodeUntaint: "remove the taint from {some}", whatif.NodeLabel: "label {some}", whatif.NodeUnlabel: "remove the label from {some}",
+	whatif.NodeCordon: "cordon {some}", whatif.NodeUncordon: "uncordon {some}", whatif.NodeRemove: "delete {some}", whatif.NodeAdd: "add the {n?node|nodes}",
+}
