@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -40,10 +41,10 @@ func newHistory(c *common) *cobra.Command {
 		Short:   "Show revisions, what changed, and what a rollback would do",
 		GroupID: "inspect",
 		Long: paragraphs(`
-			Lists the revisions of a DaemonSet, latest first: age, pods, and what changed. Notes
-			show what the numbers hide: a revision that a rollback renumbered, copies, pods
-			whose revision is gone, and what the next clean-up removes. Nothing is changed.
-			Whether a rollout is stuck is known with --from; otherwise explain says it.
+			Lists the revisions of a DaemonSet, latest first: age, pods, and what changed. With
+			--all, notes show what the numbers hide: copies, pods whose revision is gone, and
+			what the next clean-up removes. Nothing is changed. Whether a rollout is stuck is
+			known with --from; otherwise explain says it.
 
 			Without a NAME, with several, with -A or -l: one line for each DaemonSet. NAME may
 			be NAMESPACE/NAME.
@@ -155,7 +156,7 @@ func (o *historyOptions) made(ctx context.Context) ([]answered, error) {
 }
 
 // namesNoNode reports whether the question is about one DaemonSet of a cluster as it is now, and the
-// answer names no node.
+// answer has no need to name nodes: it does so only where whole pods are read anyway.
 func (o *historyOptions) namesNoNode() bool {
 	return !o.many() && len(o.from) == 0 && o.clock.IsZero() && o.which == nil && o.text() && o.format != inHTML
 }
@@ -212,7 +213,9 @@ func (o *historyOptions) judge(ctx context.Context, items []answered) error {
 }
 
 // past is what the screen of a history is made of.
-func (h answered) past() view.Past { return view.Past{History: h.History, Now: h.now} }
+func (h answered) past() view.Past {
+	return view.Past{History: h.History, Now: h.now, ManagedBy: managed.By(h.from.DaemonSet)}
+}
 
 // checkQuestion reads the flags that ask for something else than the revisions, of
 // which there may be one.
@@ -289,7 +292,7 @@ func (o *historyOptions) printRevision(items []answered) error {
 		if err != nil {
 			return err
 		}
-		return view.Template(o.Out, h.History, o.askedBy(), r, t, o.showValues, o.style)
+		return view.Template(o.Out, h.past(), o.askedBy(), r, t, o.showValues, o.style)
 	}
 	if h.from.Snapshot.EnvValues != "" && !o.showValues && o.format != asNames {
 		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a manifest applied from it would not work"),
@@ -333,7 +336,7 @@ func (o *historyOptions) noteRemovals(h answered) error {
 func (o *historyOptions) printDiff(items []answered) (err error) {
 	h := items[0]
 	if !o.unified {
-		return view.Diff(o.Out, h.History, o.askedBy(), o.style)
+		return view.Diff(o.Out, h.past(), o.askedBy(), o.style)
 	}
 	var objects [2]map[string]any
 	var names [2]string
@@ -349,7 +352,7 @@ func (o *historyOptions) printDiff(items []answered) (err error) {
 	if len(h.Diff.Change) == 0 {
 		o.note("%s and %s have the same template", names[0], names[1])
 	}
-	return view.UnifiedDiff(o.Out, h.History, objects[0], objects[1], o.showValues, o.style)
+	return view.UnifiedDiff(o.Out, h.past(), objects[0], objects[1], o.showValues, o.style)
 }
 
 // status is 5 where what a history rests on could not be read.

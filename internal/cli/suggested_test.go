@@ -38,7 +38,7 @@ func TestSuggestedCommands(t *testing.T) {
 	for _, file := range cases.Some(files, len(files)) {
 		name := names[file]
 		for _, asked := range [][]string{
-			{"explain", name}, {"explain"}, {"plan-rollout", name}, {"plan-rollout"}, {"history", name},
+			{"explain", name}, {"explain"}, {"plan-rollout", name}, {"plan-rollout"}, {"history", name, "--all"},
 			{"plan-rollout", name, "--restart"},
 			{"plan-rollout", name, "--restart", "--max-unavailable", "1", "--max-surge", "0"},
 			{"plan-rollout", name, "--restart", "--max-surge", "1", "--max-unavailable", "0"},

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
-	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
@@ -362,33 +361,4 @@ var firsts = map[admission.Reason][]string{
 	admission.QuotaMustSpecify:       {`set what ResourceQuota "{name}" counts`},
 	admission.PodInvalid:             {"correct the template"},
 	admission.DryRunRejected:         {"correct what its message names"},
-}
-
-// pastAdvices say what to do about the rollout that a history shows.
-var pastAdvices = map[history.RolloutCode][]string{
-	history.UnderWay: {
-		"find out why {notReady:new pod is|new pods are} not Ready[ ({Check})]", "nothing: {soon:new pod is|new pods are} Ready, and {soon?counts|count} as available in {until@} (minReadySeconds {wait@})",
-		"nothing: {soon:new pod is|new pods are} Ready, and {soon?counts|count} as available after {wait@} (minReadySeconds)",
-		"find out what the rollout waits for[ ({Check})]",
-	},
-	history.Stuck:          {"do what explain says[ ({Check})]"},
-	history.AwaitingDelete: {"nothing is broken, and it can wait: delete the old pods, one after the other"},
-	history.Unavailable:    {"find out why not every pod is available[ ({Check})]"},
-	history.Creates:        {"find out what the next sync does[ ({Preview})]"},
-	history.CreatesSame:    {"find out what the next sync does[ ({Preview})]"},
-}
-
-// doNow says what to do about the rollout.
-func (p *past) doNow() {
-	r := &p.h.Rollout
-	f := daemonset.Facts{"wait": int(r.MinReadySeconds), "until": stamp(r.AvailableAt)}
-	for key, n := range map[string]*int{"notReady": r.NotReady, "soon": r.NotYetAvailable} {
-		if n != nil && *n > 0 {
-			f[key] = *n
-		}
-	}
-	if p.asked.Again {
-		f["Check"], f["Preview"] = "Check", "Preview"
-	}
-	p.add(screen.DoNow, "%s", fill(p.now, f, pastAdvices[r.Code]...))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
@@ -325,6 +326,7 @@ type Planned struct {
 // Past is a History with what its screen shows beside it.
 type Past struct {
 	*history.History
-	Now *explain.Explanation // of the same Snapshot, for a rollout that is stuck; may be nil
-	Map *plan.Map            // which a page draws; may be nil
+	Now       *explain.Explanation // of the same Snapshot, for a rollout that is stuck; may be nil
+	Map       *plan.Map            // which a page draws; may be nil
+	ManagedBy []managed.Manager    // who writes the DaemonSet besides a person
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
@@ -465,11 +466,14 @@ func tolerationFlags(tolerations []corev1.Toleration) (flags []Flag) {
 }
 
 // undoneBy says who undoes a change by hand; it is empty if nobody is known to.
-func (a *answer) undoneBy() string {
-	if len(a.e.ManagedBy) == 0 {
+func (a *answer) undoneBy() string { return undoneBy(a.e.ManagedBy) }
+
+// undoneBy says who, of those that write a DaemonSet besides a person, undoes a change by hand first.
+func undoneBy(by []managed.Manager) string {
+	if len(by) == 0 {
 		return ""
 	}
-	who, undone := managerWords(a.e.ManagedBy[0])
+	who, undone := managerWords(by[0])
 	return who + " writes the DaemonSet: " + undone
 }
 

@@ -9,9 +9,12 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -25,13 +28,11 @@ func History(w io.Writer, h Past, asked Asked, style Style) error {
 func revisionsOf(h Past, asked Asked, style Style) *past {
 	p := judged(h, asked, style)
 	p.headline()
-	p.doNow()
-	if p.rollout(); p.h.Rollout.Acts() {
-		p.writers()
-	}
+	p.rollout()
 	p.revisions()
 	p.notes()
 	p.commands()
+	p.s.Further(screen.Check, screen.Compare, screen.Preview, screen.Notes, screen.Rollout)
 	return p
 }
 
@@ -42,10 +43,11 @@ type past struct {
 	verdict *answer           // where the rollout is stuck; otherwise nil
 	current *history.Revision // nil unless there is exactly one
 	several bool              // containers, so a field needs the name of its own
+	by      []managed.Manager // who writes the DaemonSet besides a person
 }
 
-func newPast(h *history.History, asked Asked, style Style) *past {
-	p := &past{sheet: newSheet(&h.Header, asked, style), h: h, current: h.Latest()}
+func newPast(h Past, asked Asked, style Style) *past {
+	p := &past{sheet: newSheet(&h.Header, asked, style), h: h.History, current: h.Latest(), by: h.ManagedBy}
 	p.s.Headline = screen.Headline{Subject: p.subject(), Tone: screen.Warn}
 	p.several = slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return len(r.Images) > 1 })
 	return p
@@ -53,7 +55,7 @@ func newPast(h *history.History, asked Asked, style Style) *past {
 
 // judged is a screen that also has the verdict of explain, where the rollout is stuck.
 func judged(h Past, asked Asked, style Style) *past {
-	p := newPast(h.History, asked, style)
+	p := newPast(h, asked, style)
 	if h.Now != nil && h.Rollout.Code == history.Stuck {
 		p.verdict = &answer{sheet: p.sheet, e: h.Now}
 	}
@@ -64,34 +66,38 @@ func (p *past) ago(t *time.Time) string {
 	if t == nil {
 		return "unknown"
 	}
-	return ago(p.now.Sub(*t)) + " ago"
+	return p.lasted(t) + " ago"
 }
+
+// lasted is how long ago something was.
+func (p *past) lasted(t *time.Time) string { return ago(p.now.Sub(*t)) }
 
 // stage says where a rollout stands: in the headline, and how many of a list are so.
 type stage struct {
-	code    history.RolloutCode
-	verdict string
-	tone    screen.Tone
-	text    string
-	of      string
+	code      history.RolloutCode
+	verdict   string
+	tone      screen.Tone
+	one, many string
 }
 
 // stages are the worst first.
 var stages = []stage{
-	{history.Stuck, "STUCK", screen.Bad, "{counts}[; {why}]", "{n:is|are} stuck"},
-	{history.Unavailable, "PODS UNAVAILABLE", screen.Warn, "{counts}", "{n:has|have} unavailable pods"},
-	{history.UnderWay, "IN PROGRESS", screen.Warn, "{counts}", "{n:has|have} a rollout in progress"},
-	{history.Creates, "NEW REVISION PENDING", screen.Warn, "the next sync creates revision {number} from the live template; {counts}", "{n:has|have} a new revision pending"},
-	{history.CreatesSame, "NEW REVISION PENDING", screen.Warn, "the next sync creates revision {number}, although revision {like} holds the same template; {counts}", "{n:has|have} a new revision pending"},
-	{history.Renumbers, "RENUMBERING PENDING", screen.Warn, "the next sync renumbers revision {from} to {number}, as it holds the live template; {counts}", "{n:has|have} a renumbering pending"},
-	{history.Merges, "MERGE PENDING", screen.Warn, "{holders} revisions hold the live template; {counts}", "{n:has|have} a merge of revisions pending"},
-	{history.AwaitingDelete, "WAITS FOR YOU", screen.Warn, "{counts}", "{n:waits|wait} for you"},
-	{history.NoPods, "NO PODS", screen.Warn, "{counts}", "{n:has|have} no pods"},
-	{history.Deleted, "BEING DELETED", screen.Warn, "no revision follows these, and no rollback is possible", "{n:is|are} being deleted"},
-	{history.Ignored, "IGNORED", screen.Warn, "its selector is empty, so the controller ignores it", "{n:is|are} ignored"},
-	{history.Settled, "SETTLED", screen.Good, "{counts}", "{n:is|are} settled"},
-	{history.Unknown, "UNKNOWN", screen.Warn, "{counts}", "{n:is|are} unknown"},
+	{history.Stuck, "STUCK", screen.Bad, "is stuck", "are stuck"},
+	{history.Unavailable, "PODS UNAVAILABLE", screen.Warn, "has unavailable pods", "have unavailable pods"},
+	{history.UnderWay, "IN PROGRESS", screen.Warn, "has a rollout in progress", "have a rollout in progress"},
+	{history.Creates, pendingRevision, screen.Warn, "has a new revision pending", "have a new revision pending"},
+	{history.CreatesSame, pendingRevision, screen.Warn, "has a new revision pending", "have a new revision pending"},
+	{history.Renumbers, "RENUMBERING PENDING", screen.Warn, "has a renumbering pending", "have a renumbering pending"},
+	{history.Merges, "MERGE PENDING", screen.Warn, "has a merge pending", "have a merge pending"},
+	{history.AwaitingDelete, "WAITS FOR YOU", screen.Warn, "waits for you", "wait for you"},
+	{history.NoPods, "NO PODS", screen.Warn, "has no pods", "have no pods"},
+	{history.Deleted, "BEING DELETED", screen.Warn, "is being deleted", "are being deleted"},
+	{history.Ignored, "IGNORED", screen.Warn, "is ignored", "are ignored"},
+	{history.Settled, "SETTLED", screen.Good, "is settled", "are settled"},
+	{history.Unknown, "UNKNOWN", screen.Warn, "is unknown", "are unknown"},
 }
+
+const pendingRevision = "NEW REVISION PENDING"
 
 // headline says where the rollout stands, and how many pods are on which revision.
 func (p *past) headline() {
@@ -99,25 +105,57 @@ func (p *past) headline() {
 	if i := slices.IndexFunc(stages, func(s stage) bool { return s.code == p.h.Rollout.Code }); i >= 0 {
 		is = stages[i]
 	}
-	f := daemonset.Facts{"counts": p.counts(), "number": p.h.Next.Number, "from": p.h.Next.RaisedFrom}
-	if n := p.h.Note(history.CutThoughUnchanged); n != nil {
-		f["like"] = n.Facts["like"]
-	}
-	if n := p.h.Note(history.Duplicates); n != nil {
-		f["holders"] = len(n.Revisions)
-	}
+	why := ""
 	if p.verdict != nil {
 		is.verdict, is.tone = p.verdict.words()
-		f["why"] = p.verdict.why(2)
+		why = p.verdict.why(2)
 	}
-	p.s.Headline.Verdict, p.s.Headline.Tone, p.s.Headline.Text = is.verdict, is.tone, fill(p.now, f, is.text)
+	p.s.Headline.Verdict, p.s.Headline.Tone = is.verdict, is.tone
+	p.s.Headline.Text = joined("; ", joined(", ", why, p.idle()), p.stands())
 	switch {
 	case !p.h.Inferred() || !p.h.Rollout.Acts():
 	case len(p.h.Revisions) == 0:
-		p.s.Headline.Text = "the revisions could not be read, and no pod tells of one"
+		p.s.Headline.Text = "the revisions could not be read, and no pod names one"
 	default:
 		p.s.Headline.Text += "; the revisions could not be read"
 	}
+}
+
+// stands says what the next sync does with revisions, and how many pods are on which.
+func (p *past) stands() string {
+	n := &p.h.Next
+	switch p.h.Rollout.Code {
+	case history.Deleted:
+		return "no revision follows these, and no rollback is possible"
+	case history.Ignored:
+		return "its selector is empty, so the controller ignores it"
+	case history.Creates:
+		return fmt.Sprintf("the next sync creates revision %d from the live template; %s", n.Number, p.counts())
+	case history.CreatesSame:
+		like := fact(p.noted(history.CutThoughUnchanged).Facts, "like")
+		return fmt.Sprintf("the next sync creates revision %d, although revision %s holds the same template; %s",
+			n.Number, like, p.counts())
+	case history.Renumbers:
+		return fmt.Sprintf("the next sync renumbers revision %d to %d, as it holds the live template; %s",
+			n.RaisedFrom, n.Number, p.counts())
+	case history.Merges:
+		return fmt.Sprintf("%d revisions hold the live template; %s",
+			len(p.noted(history.Duplicates).Revisions), p.counts())
+	}
+	return p.counts()
+}
+
+// noted is the first note of a code; empty if there is none.
+func (p *past) noted(code history.NoteCode) *history.Note {
+	return cmp.Or(p.h.Note(code), &history.Note{})
+}
+
+// idle says for how long a rollout in progress has created no pod; empty where it has.
+func (p *past) idle() string {
+	if since := p.h.IdleSince(); since != nil {
+		return "no new pod for " + p.lasted(since)
+	}
+	return ""
 }
 
 // counts says how many pods are on which revision, the current one first.
@@ -143,11 +181,14 @@ func (p *past) counts() string {
 		if row == p.current || *row.Pods == 0 {
 			continue
 		}
-		words := strconv.Itoa(*row.Pods)
+		words, on := strconv.Itoa(*row.Pods), " on "+p.name(row)
 		if len(parts) == 0 {
 			words = Plural(*row.Pods, "pod")
 		}
-		parts = append(parts, words+map[bool]string{true: " without a hash", false: " on " + p.name(row)}[row.Name+row.Hash == ""])
+		if row.Name+row.Hash == "" {
+			on = " without a hash"
+		}
+		parts = append(parts, words+on+inBrackets(p.where(row)))
 	}
 	const most = 3
 	if more := len(parts) - most; more > 0 {
@@ -157,6 +198,14 @@ func (p *past) counts() string {
 		parts[len(parts)-1] += inBrackets(countedUpdated(updated, others))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// where names the nodes of the pods on an old revision of a rollout in progress; empty where there are more than three.
+func (p *past) where(r *history.Revision) string {
+	if n := len(r.OnNodes); n > 3 || n != *r.Pods || !p.h.Rollout.InProgress() || p.h.Shared(r) {
+		return ""
+	}
+	return someNames(r.OnNodes)
 }
 
 // latest says in which way the current revision is that.
@@ -178,9 +227,17 @@ func (p *past) unavailable() string {
 	if r.Available == nil {
 		return ""
 	}
-	f := daemonset.Facts{"waiting": *r.NotYetAvailable, "seconds": r.MinReadySeconds, "notReady": *r.NotReady, "ending": *r.Terminating}
-	waiting := fill(p.now, f, "[{waiting} Ready but not available yet: minReadySeconds {seconds@}]")
-	return joined(", ", waiting, fill(p.now, f, "[{notReady} not Ready]"), fill(p.now, f, "[{ending} terminating]"))
+	waiting, notReady, ending := "", "", ""
+	if n := *r.NotYetAvailable; n > 0 {
+		waiting = fmt.Sprintf("%d Ready but not available yet: minReadySeconds %s", n, p.minReady())
+	}
+	if n := *r.NotReady; n > 0 {
+		notReady = fmt.Sprintf("%d not Ready", n)
+	}
+	if n := *r.Terminating; n > 0 {
+		ending = fmt.Sprintf("%d terminating", n)
+	}
+	return joined(", ", waiting, notReady, ending)
 }
 
 // name is what a row is called: a revision, or a hash that none has.
@@ -204,91 +261,163 @@ func (p *past) number(name string) string {
 	return strconv.FormatInt(r.Revision, 10)
 }
 
-// rolloutWords say what is in progress, by what is known of it.
-var rolloutWords = map[history.RolloutCode][]string{
-	history.UnderWay:       {"started {since@} ago; the last pod was created {newest@} ago", "started {since@} ago, no pod was created since", "in progress; the last pod was created {newest@} ago", "in progress"},
-	history.AwaitingDelete: {"with {strategy}, you delete the other {left:pod}"},
-	history.Settled:        {"none in progress; the latest one started {since@} ago", "none in progress"},
-}
-
-// rollout says whether one is in progress, since when, and who wrote the template.
+// rollout says whether one is in progress and since when; with --all, also who wrote the DaemonSet.
 func (p *past) rollout() {
 	if c := p.h.Course(); c != nil {
-		f := daemonset.Facts{"strategy": p.h.DaemonSet.Strategy, "left": c.Left, "since": stamp(c.Since), "newest": stamp(c.Newest)}
-		p.add(screen.Rollout, "%s", fill(p.now, f, rolloutWords[c.Code]...))
+		p.add(screen.Rollout, "%s", p.course(c))
+	}
+	if p.style.All && p.h.Rollout.Acts() {
+		p.writers()
 	}
 }
 
-// writers are who wrote what is new, by managed fields; with --all, everybody who
-// wrote the DaemonSet.
-func (p *past) writers() {
-	writers, before := p.h.Writers(), "last change by field manager"
-	if p.style.All {
-		writers, before = p.h.Managers, "written by field managers"
+// course says how far a rollout is; empty where Do now does.
+func (p *past) course(c *history.Course) string {
+	switch {
+	case c.Code == history.AwaitingDelete:
+		return ""
+	case c.Code == history.Settled && c.Since == nil:
+		return "none in progress"
+	case c.Code == history.Settled:
+		return "none in progress; the latest one started " + p.ago(c.Since)
+	case c.Since == nil && c.Newest == nil:
+		return "in progress"
+	case c.Newest == nil:
+		return "started " + p.ago(c.Since) + ", no pod was created since"
+	case c.Since == nil:
+		return "in progress; the last pod was created " + p.ago(c.Newest)
 	}
+	return "started " + p.ago(c.Since) + "; the last pod was created " + p.ago(c.Newest)
+}
+
+// writers are all who wrote the DaemonSet, by its managed fields.
+func (p *past) writers() {
 	var names []string
-	for _, m := range writers {
-		f := daemonset.Facts{"operation": m.Operation, "template": m.Template}
+	for _, m := range p.h.Managers {
+		var facts []string
 		if m.Time != nil {
-			f["at"] = p.ago(m.Time)
+			facts = append(facts, p.ago(m.Time))
 		}
-		apply, not := fill(p.now, f, "{operation=Apply}server-side apply"), fill(p.now, f, "{template=false}not the template")
-		names = append(names, m.Manager+inBrackets(fact(f, "at"), apply, not))
+		if m.Operation == string(metav1.ManagedFieldsOperationApply) {
+			facts = append(facts, "server-side apply")
+		}
+		if !m.Template {
+			facts = append(facts, "not the template")
+		}
+		names = append(names, m.Manager+inBrackets(facts...))
 	}
 	if len(names) > 0 {
-		p.s.Add(screen.Rollout, screen.Names{Before: before, Names: names, Short: true})
+		p.s.Add(screen.Rollout, screen.Names{Before: "written by field managers", Names: names, Short: true})
 	}
+}
+
+// writtenBy names the field managers that wrote what is new; empty where they are not known.
+func (p *past) writtenBy() string {
+	if !p.h.Rollout.Acts() {
+		return ""
+	}
+	var names []string
+	for _, m := range p.h.Writers() {
+		name := screen.Clean(m.Manager)
+		if m.Operation == string(metav1.ManagedFieldsOperationApply) {
+			name += " (server-side apply)"
+		}
+		names = append(names, name)
+	}
+	return behind("written by ", strings.Join(names, ", "))
 }
 
 // revisions is the table: a row for each revision, the newest first, and for each
-// number that one had before.
+// number that one had before. Without --all, rows without pods are folded.
 func (p *past) revisions() {
-	t := &screen.Table{Columns: []screen.Column{{Head: "REVISION"}, {Head: "SINCE", Drop: 1}, {Head: "PODS", Right: true}}}
-	if p.h.Inferred() {
-		t.Columns[0].Head = "HASH"
-	}
-	nodes := p.style.Wide || slices.ContainsFunc(p.h.Revisions, func(r history.Revision) bool { return r.Pods != nil && *r.Pods != *r.Nodes })
-	if nodes {
-		t.Columns = append(t.Columns, screen.Column{Head: "NODES", Right: true})
-	}
-	if p.style.Wide {
-		t.Columns[1].Drop = 0
-		t.Columns = append(t.Columns, screen.Column{Head: "AVAILABLE", Right: true}, screen.Column{Head: "NAME"}, screen.Column{Head: "HASH"}, screen.Column{Head: "CREATED"})
-	}
-	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE FROM THE PREVIOUS REVISION", Wrap: true, Least: 24})
-	rows := p.h.Rows()
-	if !p.style.All {
-		rows = history.Fold(rows, 8)
-	}
-	for i := range rows {
-		r := &rows[i]
+	surges := func(r history.Revision) bool { return r.Pods != nil && *r.Pods != *r.Nodes }
+	nodes := p.style.Wide || slices.ContainsFunc(p.h.Revisions, surges)
+	t := &screen.Table{Columns: p.revisionColumns(nodes)}
+	newest := true
+	for _, r := range p.rows() {
 		if r.Is == history.RowsFolded {
-			words := append(make([]string, len(t.Columns)-1), Plural(int(r.Number), "revision")+" without pods, with --all")
+			words := make([]string, len(t.Columns))
 			words[0] = "…"
+			words[len(words)-1] = Plural(int(r.Number), "more revision") + " without pods (--all lists them)"
 			t.Row(words...)
 			continue
 		}
-		pods, on, available := count(r.Pods), count(r.Nodes), count(r.Available)
-		if r.Is == history.RowRenumbered || r.Is == history.RowPending {
-			pods, on, available = "-", "-", "-"
+		row, lines := t.Row(p.revisionCells(&r, nodes)...), p.changes(&r, 6)
+		if is := r.Is == history.RowPending || r.Is == history.RowRevision && r.Current; is {
+			if by := p.writtenBy(); newest && by != "" {
+				lines = append(lines, by)
+			}
+			newest = false
 		}
-		words := []string{strconv.FormatInt(r.Number, 10), p.since(r), pods}
-		if r.Is == history.RowHash {
-			words[0] = cmp.Or(r.Hash, "-")
-		}
-		if nodes {
-			words = append(words, on)
-		}
-		if p.style.Wide {
-			words = append(words, available, cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), cmp.Or(stamp(r.CreatedAt), "-"))
-		}
-		row := t.Row(words...)
-		row.Cells = append(row.Cells, screen.Cell{Lines: p.changes(r, 6)})
+		row.Cells = append(row.Cells, screen.Cell{Lines: lines})
 		if r.Current && r.Is != history.RowRenumbered {
 			row.Cells[0].Tone = screen.Title
 		}
 	}
 	p.s.Add(screen.Body, t)
+}
+
+// rows are those of the table. With -o wide, which shows what each is called, none stands for others that are alike.
+func (p *past) rows() []history.Row {
+	rows := p.h.Rows()
+	if p.style.All {
+		return rows
+	}
+	if !p.style.Wide {
+		rows = history.FoldAlike(rows, func(a, b *history.Row) bool {
+			one := *a
+			one.Is = history.RowRevision
+			return slices.Equal(p.changes(&one, 6), p.changes(b, 6))
+		})
+	}
+	return history.Fold(rows, 8)
+}
+
+// revisionColumns are those of the table, with or without one for the nodes.
+func (p *past) revisionColumns(nodes bool) []screen.Column {
+	all := []screen.Column{{Head: "REVISION"}, {Head: "SINCE", Drop: 1}, {Head: "PODS", Right: true}}
+	if p.h.Inferred() {
+		all[0].Head = "HASH"
+	}
+	if nodes {
+		all = append(all, screen.Column{Head: "NODES", Right: true})
+	}
+	if p.style.Wide {
+		all[1].Drop = 0
+		all = append(all, screen.Column{Head: "AVAILABLE", Right: true})
+		all = append(all, columns("NAME", "HASH", "CREATED")...)
+	}
+	return append(all, screen.Column{Head: "CHANGE FROM THE PREVIOUS REVISION", Wrap: true, Least: 24})
+}
+
+// revisionCells are the cells of a row but for its change.
+func (p *past) revisionCells(r *history.Row, nodes bool) []string {
+	pods, on, available := count(r.Pods), count(r.Nodes), count(r.Available)
+	if r.Is == history.RowRenumbered || r.Is == history.RowPending {
+		pods, on, available = "-", "-", "-"
+	}
+	words := []string{p.called(r), p.since(r), pods}
+	if nodes {
+		words = append(words, on)
+	}
+	if p.style.Wide {
+		words = append(words, available, cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), cmp.Or(stamp(r.CreatedAt), "-"))
+	}
+	return words
+}
+
+// called is what the first cell of a row says. A number that a revision has no longer does not stand alone: no flag
+// accepts it.
+func (p *past) called(r *history.Row) string {
+	switch r.Is {
+	case history.RowHash:
+		return cmp.Or(r.Hash, "-")
+	case history.RowRenumbered:
+		return fmt.Sprintf("%d, now %d", r.Number, r.Revision.Revision)
+	case history.RowsAlike:
+		return fmt.Sprintf("%d to %d", r.Number, r.Last.Number)
+	}
+	return strconv.FormatInt(r.Number, 10)
 }
 
 // stamp is a time in UTC, as fill takes it; empty where it is unknown.
@@ -299,89 +428,126 @@ func stamp(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// since is when the revision of a row got its number; of pods without one, when they were created.
+// since is how long ago the revision of a row got its number; of pods without one, how long ago they were created.
 func (p *past) since(r *history.Row) string {
-	switch b := p.h.Began(r); {
+	b := p.h.Began(r)
+	if r.Is == history.RowsAlike {
+		b.To = p.h.Began(r.Last).At
+		if b.To != nil && b.At != nil {
+			b.At, b.To = b.To, b.At
+		}
+	}
+	switch {
 	case b.How == history.BeganPending:
 		return "pending"
 	case b.How == history.BeganUnknown:
 		return "-"
-	case b.To != nil && p.ago(b.At) != p.ago(b.To):
-		return p.ago(b.At) + " to " + p.ago(b.To)
+	case b.To != nil && p.lasted(b.At) != p.lasted(b.To):
+		return p.lasted(b.To) + " to " + p.lasted(b.At)
+	case b.At == nil:
+		return "unknown"
 	case b.After:
-		return "less than " + p.ago(b.At)
-	default:
-		return p.ago(b.At)
+		return "less than " + p.lasted(b.At)
 	}
-}
-
-// madeWords say how a revision came by its number.
-var madeWords = map[history.BeganHow][]string{
-	history.BeganRestored: {"by a rollback {ago}", "by a rollback"}, history.BeganCreated: {"created {ago}"},
+	return p.lasted(b.At)
 }
 
 // made is when a revision was created, or a rollback restored it; empty if unknown.
 func (p *past) made(r *history.Revision) string {
-	row, ago := p.h.RowOf(r), ""
+	row, at := p.h.RowOf(r), ""
 	b := p.h.Began(&row)
 	if b.At != nil {
-		ago = p.since(&row)
+		at = " " + p.since(&row) + " ago"
 	}
-	return fill(p.now, daemonset.Facts{"ago": ago}, madeWords[b.How]...)
+	switch {
+	case b.How == history.BeganRestored:
+		return "by a rollback" + at
+	case b.How == history.BeganCreated && at != "":
+		return "created" + at
+	}
+	return ""
 }
 
-// cameAbout says how a revision came by its number, if not as a new one.
-var cameAbout = []string{"is now revision {now}; ", "{was=0}rolled back to an earlier revision[, created {ago}]: ", "rolled back to revision {was}: "}
+// restored says that a rollback gave the revision of a row its number; empty if none did.
+func (p *past) restored(r *history.Row, b history.Began) string {
+	switch {
+	case b.How != history.BeganRestored:
+		return ""
+	case b.Was > 0:
+		return fmt.Sprintf("rolled back to revision %d: ", b.Was)
+	case r.CreatedAt != nil:
+		return "rolled back to an earlier revision, created " + p.ago(r.CreatedAt) + ": "
+	}
+	return "rolled back to an earlier revision: "
+}
 
 // changes says how a revision came about, what it changed, and its change-cause.
 func (p *past) changes(r *history.Row, most int) []string {
-	f, b := daemonset.Facts{}, p.h.Began(r)
-	switch {
-	case r.Is == history.RowRenumbered:
-		f["now"] = r.Revision.Revision
-	case b.How == history.BeganRestored:
-		f["was"] = int(b.Was)
-	}
-	if r.CreatedAt != nil {
-		f["ago"] = p.ago(r.CreatedAt)
-	}
-	if r.Partial() {
-		f["from"] = r.From
-	}
+	b := p.h.Began(r)
 	lines := slices.Clone(few(p.changed(r), most, "more change", p.style))
-	lines[0] = fill(p.now, f, cameAbout...) + fill(p.now, f, "from revision {from}: ") + lines[0]
+	if r.Partial() {
+		lines[0] = fmt.Sprintf("from revision %d: ", r.From) + lines[0]
+	}
+	lines[0] = p.restored(r, b) + lines[0]
 	if r.ChangeCause != "" && r.Is != history.RowRenumbered {
-		lines = append(lines, fill(p.now, f, "change-cause[ of revision {was}]: ")+p.style.brief(screen.Clean(r.ChangeCause), 120))
+		of := ""
+		if b.How == history.BeganRestored && b.Was > 0 {
+			of = fmt.Sprintf(" of revision %d", b.Was)
+		}
+		lines = append(lines, "change-cause"+of+": "+p.style.brief(screen.Clean(r.ChangeCause), 120))
+	}
+	if r.Is == history.RowsAlike {
+		lines[len(lines)-1] += fmt.Sprintf(" (%d times)", r.Stands())
 	}
 	return lines
-}
-
-// toldWords say what is known of the change of a row, where that is no list of fields.
-var toldWords = map[history.Told]string{
-	history.ToldLive: "from the live template", history.ToldFirst: "first revision[, {images}]", history.ToldOldest: "the oldest revision kept[, {images}]",
-	history.ToldSame: "same content as revision {same}", history.ToldUnreadable: "unknown: it holds no pod template", history.ToldImages: "{images}",
-	history.ToldBelow: "unknown: revision {from} could not be read", history.ToldNoRevision: "pods whose hash no revision has",
-	history.ToldWithoutAHash: "pods without a hash", history.ToldNothing: "unknown",
 }
 
 // changed says what a revision changed; one line at least.
 func (p *past) changed(r *history.Row) []string {
-	f := daemonset.Facts{"from": r.From, "same": r.From}
-	told, of := p.h.Told(r), p.h.SameAs(r)
+	of, again := p.h.SameAs(r), strconv.FormatInt(r.From, 10)
 	if of != nil {
-		f["same"] = p.number(of.Name)
+		again = p.number(of.Name)
 	}
-	if len(r.Images) <= 3 || told == history.ToldImages {
-		f["images"] = images(r.Images)
-	}
-	if told != history.ToldFields {
-		return []string{fill(p.now, f, toldWords[told])}
+	if words := p.unchanged(r, again); words != "" {
+		return []string{words}
 	}
 	lines := fieldStyle{brief: true, cell: true, alone: !p.several, all: p.style.All}.changeLines(r.Change)
 	if of != nil {
-		lines = append(lines, fill(p.now, f, "the content of revision {same} again"))
+		lines = append(lines, "the content of revision "+again+" again")
 	}
 	return lines
+}
+
+// unchanged says what is known of the change of a row whose content is that of another, or where that is no list of
+// fields; empty where it is one.
+func (p *past) unchanged(r *history.Row, same string) string {
+	ran := ""
+	if len(r.Images) <= 3 {
+		ran = behind(", ", images(r.Images))
+	}
+	switch p.h.Told(r) {
+	case history.ToldLive:
+		return "from the live template"
+	case history.ToldFirst:
+		return "first revision" + ran
+	case history.ToldOldest:
+		return "the oldest revision kept" + ran
+	case history.ToldSame:
+		return "same content as revision " + same
+	case history.ToldUnreadable:
+		return "unknown: it holds no pod template"
+	case history.ToldImages:
+		return images(r.Images)
+	case history.ToldBelow:
+		return fmt.Sprintf("unknown: revision %d could not be read", r.From)
+	case history.ToldNoRevision:
+		return "pods whose hash no revision has"
+	case history.ToldWithoutAHash:
+		return "pods without a hash"
+	case history.ToldNothing:
+		return "unknown"
+	}
+	return ""
 }
 
 // images are what a revision runs, each once; empty where it is unknown.
@@ -403,116 +569,136 @@ func images(all []history.Image) string {
 	return behind(pluralOf(len(each), "image ", "images "), strings.Join(words, ", "))
 }
 
-// commands are what to look at next.
+// commands are what to do about the rollout, and what else to look at.
 func (p *past) commands() {
 	if !p.h.Rollout.Acts() {
 		return
 	}
-	p.s.Add(screen.Check, p.again("explain"))
-	switch from, to := p.h.Compares(); {
-	case p.h.Inferred():
-		p.unread()
-	case p.h.Pending(), p.current == nil: // what the next sync does
-		p.s.Add(screen.Preview, p.again("plan-rollout"))
-	case to != nil:
-		p.s.Add(screen.Compare, p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,%d", from.Revision, to.Revision)}))
+	p.doNow()
+	if from, to := p.h.Compares(); to != nil && !p.h.Inferred() {
+		both := Flag{Name: "diff", Value: fmt.Sprintf("%d,%d", from.Revision, to.Revision)}
+		p.s.Add(screen.Compare, p.again("history", both))
 	}
-	if p.verdict == nil || !p.verdict.e.RollbackInVain() {
-		p.preview(p.h.RollsBackTo())
+	label := screen.Preview
+	if p.failing() {
+		label = screen.Then
+	}
+	p.rollback(label, p.h.RollsBackTo())
+}
+
+// failing reports whether a rollback may be what is needed next.
+func (p *past) failing() bool {
+	r := &p.h.Rollout
+	return r.InProgress() && !r.Ripens() || r.Code == history.Unavailable
+}
+
+// doNow says what to do about the rollout, and how to get at what could not be read.
+func (p *past) doNow() {
+	words, command := p.act()
+	p.look(screen.DoNow, words, command)
+	if missing, get := p.missing(); missing != "" {
+		p.look(p.free(), missing, get)
+	}
+	if explain := p.again("explain"); !slices.Equal(explain, command) {
+		p.s.Add(screen.Check, explain)
 	}
 }
 
-// preview is the plan of a rollback to a revision; nil for none.
-func (p *past) preview(r *history.Revision) {
-	if r != nil && p.asked.Again {
-		p.s.Add(screen.Preview, screen.Text("of a rollback:"), p.again("plan-rollout", Flag{Name: "to-revision", Value: strconv.FormatInt(r.Revision, 10)}))
+// free is the label of what to do next: DoNow, or Then if something stands there.
+func (p *past) free() screen.Label {
+	if p.s.Has(screen.DoNow) {
+		return screen.Then
 	}
+	return screen.DoNow
 }
 
-// unread is how to get at revisions that could not be read.
-func (p *past) unread() {
-	for _, g := range p.h.Snapshot.Gaps {
+// act is what to do first about the rollout, and the command for it; the words are empty where there is nothing to do,
+// and the command where there is none.
+func (p *past) act() (words string, command screen.Command) {
+	r, explain := &p.h.Rollout, p.again("explain")
+	switch r.Code {
+	case history.UnderWay:
 		switch {
-		case g.What != snapshot.Revisions:
-		case g.Why == snapshot.Forbidden:
-			p.s.Add(screen.Check, p.kubectl("kubectl auth can-i list controllerrevisions.apps", p.namespace()), screen.Text("(without that right, neither older changes nor a rollback can be shown)"))
+		case r.NotReady != nil && *r.NotReady > 0:
+			return "find out why " + pluralVerb(*r.NotReady, "new pod is", "new pods are") + " not Ready", explain
+		case r.Ripens():
+			return p.ripens(), nil
+		}
+		return "find out what the rollout waits for", explain
+	case history.Stuck:
+		return "find out what to do", explain
+	case history.AwaitingDelete:
+		return "when it suits, delete the old pods one after the other; see which they are", explain
+	case history.Unavailable:
+		return "find out why not every pod is available", explain
+	case history.NoPods:
+		return "find out why no pod exists", explain
+	case history.Creates, history.CreatesSame, history.Renumbers, history.Merges:
+		return "find out what the next sync does", p.again("plan-rollout")
+	}
+	return "", nil
+}
+
+// minReady is how long a pod has to be Ready before it is available.
+func (p *past) minReady() string {
+	return ago(time.Duration(p.h.Rollout.MinReadySeconds) * time.Second)
+}
+
+// ripens says when the new pods, which have to be Ready for a while, become available.
+func (p *past) ripens() string {
+	r := &p.h.Rollout
+	pods := pluralVerb(*r.NotYetAvailable, "new pod becomes", "new pods become") + " available "
+	if r.AvailableAt != nil {
+		return "wait: " + pods + "within " + ago(r.AvailableAt.Sub(p.now))
+	}
+	return "wait: " + pods + "after being Ready for " + p.minReady()
+}
+
+// look says to look at something, and how: by a command that only reads, where there is one.
+func (p *past) look(l screen.Label, words string, command screen.Command) {
+	if len(command) > 0 {
+		words += " (read-only):"
+	}
+	p.add(l, "%s", words)
+	p.s.Add(l, command)
+}
+
+// rollback says to look at the plan of a rollback to a revision, or not to roll back where that would not help; nil for
+// no revision.
+func (p *past) rollback(l screen.Label, r *history.Revision) {
+	switch {
+	case r == nil:
+	case p.verdict != nil && p.verdict.e.RollbackInVain():
+		p.add(screen.DoNot, "roll back: it would not help")
+	case p.asked.Again:
+		to := Flag{Name: "to-revision", Value: strconv.FormatInt(r.Revision, 10)}
+		p.look(l, "see what a rollback would do", p.again("plan-rollout", to))
+		p.s.Add(l, screen.Text(bracketed(undoneBy(p.by))))
+	}
+}
+
+// missing says how to get at the revisions, or the pods, that could not be read; empty where they were.
+func (p *past) missing() (words string, get screen.Command) {
+	for _, of := range []struct {
+		what        snapshot.What
+		name        string
+		list, right screen.Word
+		file, why   string
+	}{
+		{snapshot.Revisions, "ControllerRevisions", "controllerrevisions", "controllerrevisions.apps", "revisions.yaml",
+			": they hold the older templates"},
+		{snapshot.Pods, "pods", "pods", "pods", "pods.yaml", ""},
+	} {
+		i := slices.IndexFunc(p.h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == of.what })
+		switch {
+		case i < 0:
+		case p.h.Snapshot.Gaps[i].Why == snapshot.Forbidden:
+			return "ask for the right to list " + of.name + of.why + "; check whether you have it",
+				p.kubectl("kubectl auth can-i list "+of.right, p.namespace())
 		default:
-			p.s.Add(screen.Check, screen.Text("with the ControllerRevisions, changes and rollbacks are shown, too: add --from=revisions.yaml"),
-				p.kubectl("kubectl get controllerrevisions", p.namespace(), "-o yaml", "> revisions.yaml"))
+			return "add the " + of.name + " (--from=" + of.file + ")" + of.why + "; get them",
+				append(p.kubectl("kubectl get "+of.list, p.namespace(), "-o yaml"), screen.Word("> "+of.file))
 		}
 	}
+	return "", nil
 }
-
-// notes are what the table alone would hide, a sentence each.
-func (p *past) notes() {
-	var all []screen.Block
-	for _, n := range p.h.Grouped() {
-		if words := p.sentence(&n); words != nil {
-			all = append(all, words)
-		}
-	}
-	const most = 3
-	if more := len(all) - most; more > 1 && !p.style.All {
-		all = append(all[:most], screen.Text(Plural(more, "more note")+" with --all"))
-	}
-	p.s.Add(screen.Note, all...)
-}
-
-// sentence says one note; nil where the headline or a row of the table says it.
-func (p *past) sentence(n *history.Note) screen.Block {
-	var about []string
-	for _, name := range n.Revisions {
-		about = append(about, p.number(name))
-	}
-	f := with(n.Facts, daemonset.Facts{"about": about, "same": p.number(fact(n.Facts, "name")), "message": p.style.brief(fact(n.Facts, "message"), 120), "all": p.style.All})
-	keep, remove := f.List("keep"), f.List("remove")
-	if len(keep) == 1 {
-		f["keeps"] = p.number(keep[0])
-		if len(remove) == 1 {
-			f["removes"] = p.number(remove[0])
-		}
-	}
-	f["certain"] = len(keep) == 1 && f["pods"] != nil
-	for _, words := range notes[n.Code] {
-		if before := fill(p.now, f, words.before); before != "" {
-			return screen.Names{Before: before, Names: f.List(words.names), After: fill(p.now, f, words.after), Short: true}
-		}
-	}
-	return nil
-}
-
-const (
-	revisions       = "{about?revision|revisions}"
-	foreignRevision = "{names?ControllerRevision|ControllerRevisions}"
-	ofLimit         = " (revisionHistoryLimit {limit})"
-)
-
-// notes has the words of each note before and after the names in a fact. Beside
-// the facts of the note there are: about, the numbers of its revisions; same, the
-// number of the one with the same content; keeps and removes, the numbers of one
-// revision; certain, where it is known which one the next sync keeps; all, with --all.
-var notes = map[history.NoteCode][]struct{ before, names, after string }{
-	history.CutThoughUnchanged: {{before: "revision {like} is stored in a form that this version of the controller does not write, so the controller treats its template as a new one; " +
-		"[{outdated:pod is replaced|pods are replaced}][{outdated=0}no pod is replaced for it]"}},
-	history.Duplicates: {{revisions, "about", " hold the live template: the next sync keeps [revision {keeps}][{keeps=}one of them, chosen at random,] and removes [revision {removes}][{removes=}the others]" +
-		"[{certain=false}; every pod with another hash gets its hash and then counts as updated, even if it runs an old template]" +
-		"[{certain=true}; {pods:pod gets its hash and then counts as updated, even if it runs an old template|pods get its hash and then count as updated, even if they run an old template}]"}},
-	history.SharedNumber: {{before: "{about:revision} have the number {number}; kubectl shows one of them"}},
-	history.SameContent:  {{revisions, "about", " has the same content as revision {same}, but the controller treats them as different"}},
-	history.MissingNumbers: {
-		{"{why=Unknown}{all=true}there is no revision", "numbers", ": renumbered by rollbacks, or removed"}, // else the rows say what each is compared with
-	},
-	history.SeveralHashes: {{"{pods:pod counts as updated by its|pods count as updated by their} label pod-template-generation, although {pods?its|their} hash is not that of the live template:", "hashes", ""}},
-	history.NoRevision: {
-		{before: "{hashes=}{pods:pod has no hash|pods have no hash}, so no rollback can return to {pods?its|their} template"},
-		{"{pods:pod has a hash|pods have a hash} that no revision has, so no rollback can return to {pods?its|their} template:", "hashes", ""},
-	},
-	history.RemovedNext:         {{"the next sync removes " + revisions, "about", ofLimit}},
-	history.RemovedByNextChange: {{"the next new revision makes the controller remove " + revisions, "about", ofLimit}},
-	history.MostlyRestarts:      {{before: "{restarts} of {kept:revision} differ only by kubectl rollout restart; they push older templates out of the history"}},
-	history.WillAdopt:           {{revisions, "about", " {about?has no owner: the next sync adopts it; kubectl does not list it until then|have no owner: the next sync adopts them; kubectl does not list them until then}"}},
-	history.WillRelease:         {{foreignRevision, "names", " {names?no longer matches the selector: the next sync releases it|no longer match the selector: the next sync releases them}"}},
-	history.ForeignRevisions:    {{foreignRevision, "names", " {names?matches the selector but has another owner|match the selector but have another owner}"}},
-	history.HashCollision:       {{before: "the name of a new revision was taken {count:time}, so the controller used another hash (status.collisionCount)"}},
-	history.Unreadable:          {{revisions, "about", " holds no pod template: {message}"}},
-} // SelectsAll, BeingDeleted, NotCut and NumberRaised stand in the headline, TakenUpAgain in a row

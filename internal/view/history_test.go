@@ -80,7 +80,7 @@ func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 		h, err := history.Make(stateOf(t, s), o)
 		check(t, err)
 		e := explained(t, s, explain.Options{})
-		all = append(all, Past{History: e.Judge(h), Now: e})
+		all = append(all, Past{History: e.Judge(h), Now: e, ManagedBy: e.ManagedBy})
 	}
 	if a.written != nil {
 		all = append(all, Past{History: a.written})
@@ -102,12 +102,12 @@ func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 	case about == "history":
 		check(t, History(&b, past, Asked{Again: true}, style))
 	case about == "diff":
-		check(t, Diff(&b, h, Asked{Again: true}, style))
+		check(t, Diff(&b, past, Asked{Again: true}, style))
 	case about == "revision":
 		r, content := a.template(t, h, *which[0])
-		check(t, Template(&b, h, Asked{Again: true}, r, content, o.ShowValues, style))
+		check(t, Template(&b, past, Asked{Again: true}, r, content, o.ShowValues, style))
 	case about == "unified":
-		check(t, UnifiedDiff(&b, h, a.object(t, h, h.Diff.From), a.object(t, h, h.Diff.To), o.ShowValues, style))
+		check(t, UnifiedDiff(&b, past, a.object(t, h, h.Diff.From), a.object(t, h, h.Diff.To), o.ShowValues, style))
 	default:
 		t.Fatalf("%q: %q is not understood", question, about)
 	}
@@ -203,7 +203,7 @@ func TestEveryNote(t *testing.T) {
 	h := &history.History{Revisions: []history.Revision{{Revision: 7, Name: "agent-7"}, {Revision: 8, Name: "agent-8"}}}
 	said := map[string]history.NoteCode{}
 	for _, code := range history.NoteCodes {
-		p := newPast(h, Asked{}, Style{All: true})
+		p := newPast(Past{History: h}, Asked{}, Style{All: true})
 		p.s.Add(screen.Note, p.sentence(&history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: with(sampleFacts(), daemonset.Facts{"name": "agent-8", "names": []string{"agent-7"}, "why": "Unknown"})}))
 		var b strings.Builder
 		check(t, p.s.Text(&b, screen.Terminal{}))
@@ -243,7 +243,7 @@ func TestEveryHistory(t *testing.T) {
 		check(t, err)
 		e := explained(t, s, explain.Options{})
 		h = e.Judge(h)
-		past := Past{History: h, Now: e}
+		past := Past{History: h, Now: e, ManagedBy: e.ManagedBy}
 		for _, all := range []bool{false, true} {
 			var b bytes.Buffer
 			check(t, History(&b, past, Asked{Again: true}, Style{Form: InMarkdown, All: all}))
@@ -273,7 +273,7 @@ func TestEveryHistory(t *testing.T) {
 					continue // of pods alone, or not to be read
 				}
 				b.Reset()
-				check(t, Template(&b, h, Asked{Again: true}, r, c, false, style))
+				check(t, Template(&b, past, Asked{Again: true}, r, c, false, style))
 				if err := lawful(b.String(), Style{Color: style.Color}); err != nil {
 					t.Fatalf("seed %d, revision %d: %v\n%s", seed, r.Revision, err, b.String())
 				}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -27,9 +25,12 @@ func Histories(w io.Writer, all []Past, asked Asked, style Style) error {
 }
 
 func histories(all []Past, asked Asked, style Style) *screen.Screen {
-	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REVISION"}, {Head: "SINCE", Drop: 2}, {Head: "PODS ON IT", Right: true, Drop: 1}}}
+	t := &screen.Table{Flush: true, Columns: columns("VERDICT", "DAEMONSET", "REVISION")}
+	t.Columns = append(t.Columns,
+		screen.Column{Head: "SINCE", Drop: 2}, screen.Column{Head: "PODS ON IT", Right: true, Drop: 1})
 	if style.Wide {
-		t.Columns = append(t.Columns, screen.Column{Head: "HASH"}, screen.Column{Head: "KEPT", Right: true}, screen.Column{Head: "LIMIT", Right: true})
+		t.Columns = append(t.Columns, screen.Column{Head: "HASH"},
+			screen.Column{Head: "KEPT", Right: true}, screen.Column{Head: "LIMIT", Right: true})
 	}
 	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE", Wrap: true, Least: 24})
 	n := map[history.RolloutCode][]*past{}
@@ -37,34 +38,13 @@ func histories(all []Past, asked Asked, style Style) *screen.Screen {
 		p := judged(h, asked, style)
 		p.headline()
 		n[h.Rollout.Code] = append(n[h.Rollout.Code], p)
-		revision, since, hash, on, lines := "-", "-", "-", "?", []string{"no revision holds the live template"}
-		if h.Inferred() {
-			lines[0] = "the revisions could not be read"
-		}
-		if r := h.Newest(); r != nil {
-			revision, since, hash, lines = p.number(r.Name), p.since(r), cmp.Or(r.Hash, "-"), p.changes(r, 2)
-			switch {
-			case r.Is == history.RowPending:
-				revision = fmt.Sprint(r.Number)
-			case h.Inferred():
-				revision = "hash " + r.Hash
-			}
-		}
-		if h.Rollout.Pods != nil {
-			on = fmt.Sprintf("%d of %d", *h.Rollout.Current, *h.Rollout.Pods)
-		}
-		if updated, others := h.UpdatedElsewhere(); updated > 0 {
-			lines = append(lines, "(on other revisions: "+countedUpdated(updated, others)+")")
-		}
-		if p.verdict != nil {
-			lines = append(lines, behind("stuck: ", p.verdict.why(2)))
-		}
-		row := t.Row(p.s.Headline.Verdict, p.subject(), revision, since, on)
+		revision, since, hash, lines := p.newest()
+		row := t.Row(p.s.Headline.Verdict, p.subject(), revision, since, p.onNewest())
 		row.Cells[0].Tone = p.s.Headline.Tone
 		if style.Wide {
 			row.Cells = append(row.Cells, screen.Cells(hash, fmt.Sprint(h.Kept()), fmt.Sprint(h.Limit))...)
 		}
-		row.Cells = append(row.Cells, screen.Cell{Lines: lines})
+		row.Cells = append(row.Cells, screen.Cell{Lines: append(lines, p.besides()...)})
 	}
 	s := screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(all), "DaemonSet")}}
 	s.Add(screen.Body, t)
@@ -74,30 +54,82 @@ func histories(all []Past, asked Asked, style Style) *screen.Screen {
 		if len(of) == 0 {
 			continue
 		}
-		if words = append(words, fill(time.Time{}, daemonset.Facts{"n": len(of)}, is.of)); len(words) == 1 && is.code != history.Settled { // the worst
-			s.Add(screen.Check, of[0].again("explain"), of[0].again("history"))
+		words = append(words, pluralVerb(len(of), is.one, is.many))
+		for _, p := range of {
+			p.lookFirst(&s, len(all) > 1)
 		}
 	}
 	s.Headline.Text = strings.Join(words, ", ")
 	return &s
 }
 
+// newest is the revision that is current, or will be: its number, since when it is, its hash, and what it changed.
+func (p *past) newest() (revision, since, hash string, lines []string) {
+	r := p.h.Newest()
+	switch {
+	case r == nil && p.h.Inferred():
+		return "-", "-", "-", []string{"the revisions could not be read"}
+	case r == nil:
+		return "-", "-", "-", []string{"no revision holds the live template"}
+	case r.Is == history.RowPending:
+		revision = fmt.Sprint(r.Number)
+	case p.h.Inferred():
+		revision = "hash " + r.Hash
+	default:
+		revision = p.number(r.Name)
+	}
+	return revision, p.since(r), cmp.Or(r.Hash, "-"), p.changes(r, 2)
+}
+
+// onNewest is how many pods are on a current revision.
+func (p *past) onNewest() string {
+	if r := &p.h.Rollout; r.Pods != nil {
+		return fmt.Sprintf("%d of %d", *r.Current, *r.Pods)
+	}
+	return "?"
+}
+
+// besides says how many pods on other revisions count as updated, and why the rollout is stuck.
+func (p *past) besides() (lines []string) {
+	if updated, others := p.h.UpdatedElsewhere(); updated > 0 {
+		lines = append(lines, "(on other revisions: "+countedUpdated(updated, others)+")")
+	}
+	if p.verdict != nil {
+		lines = append(lines, behind("stuck: ", p.verdict.why(2)))
+	}
+	return lines
+}
+
+// lookFirst adds to a list what to look at first, unless that is a worse DaemonSet than this one.
+func (p *past) lookFirst(s *screen.Screen, others bool) {
+	words, command := p.act()
+	if len(command) == 0 || s.Has(screen.DoNow) {
+		return
+	}
+	if others {
+		words = "begin with " + p.subject() + ": " + words
+	}
+	s.Add(screen.DoNow, screen.Text(words+" (read-only):"), command)
+}
+
 // Template writes one revision, or the live template where that is nil: what it
 // is, the nodes that are on it, what it changed, and the template whole. Literal
 // values of environment variables are hidden unless showValues is given.
-func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision, t template.Content, showValues bool, style Style) error {
-	p := newPast(h, asked, style)
+func Template(
+	w io.Writer, h Past, asked Asked, r *history.Revision, t template.Content, showValues bool, style Style,
+) error {
+	p := judged(h, asked, style)
 	if p.s.Headline.Text = p.side(r); r != nil {
-		f := daemonset.Facts{"nodes": count(r.Nodes), "available": count(r.Available)} // whose oldest pod is of the revision
-		before := fill(p.now, f, "{nodes=?}unknown: on which nodes (pods could not be read)", "{nodes=0}on no node", "on {nodes:node}, {available} available:")
-		p.s.Add(screen.Rollout, screen.Names{Before: before, Names: r.OnNodes})
+		p.s.Add(screen.Rollout, onNodes(r))
 		row := h.RowOf(r)
 		for _, l := range p.changes(&row, 4) {
 			p.add(screen.Change, "%s", l)
 		}
 		if h.CanRollBack(r) {
-			p.s.Add(screen.Compare, p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,live", r.Revision)}))
-			p.preview(r)
+			if live := p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,live", r.Revision)}); len(live) > 0 {
+				p.look(screen.DoNow, "see what differs from the live template", live)
+			}
+			p.rollback(p.free(), r)
 		}
 	}
 	if !showValues {
@@ -111,37 +143,50 @@ func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision,
 	return writeOne(w, &p.s, style)
 }
 
-// diffWords say how many changes there are from one template to another.
-var diffWords = []string{
-	"{kind=SameContent}the same template in {from} and {to}", "{kind=Restart}" + fromTo + ": kubectl rollout restart, nothing else",
-	"{kind=Defaults}" + fromTo + ": API defaults only", fromTo + "[{metadata=true}: metadata only]",
+// onNodes says which nodes are on a revision: those whose oldest pod is.
+func onNodes(r *history.Revision) screen.Block {
+	switch {
+	case r.Nodes == nil:
+		return screen.Text("unknown: on which nodes (pods could not be read)")
+	case *r.Nodes == 0:
+		return screen.Text("on no node")
+	}
+	before := "on " + Plural(*r.Nodes, "node") + ", " + count(r.Available) + " available:"
+	return screen.Names{Before: before, Names: r.OnNodes}
 }
 
-const fromTo = "{n:change} from {from} to {to}"
-
 // compared is a screen of the difference of two templates that has its headline so far.
-func compared(h *history.History, asked Asked, style Style) *past {
-	p, d := newPast(h, asked, style), h.Diff
-	f := daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(h.Named(d.From.Name)), "to": p.side(h.Named(d.To.Name))}
-	p.s.Headline.Text = fill(p.now, f, diffWords...)
+func compared(h Past, asked Asked, style Style) *past {
+	p, d := judged(h, asked, style), h.Diff
+	from, to := p.side(h.Named(d.From.Name)), p.side(h.Named(d.To.Name))
+	differ := Plural(len(d.Change), "change") + " from " + from + " to " + to
+	switch {
+	case d.Kind == history.ChangeNone:
+		differ = "the same template in " + from + " and " + to
+	case d.Kind == history.ChangeRestart:
+		differ += ": kubectl rollout restart, nothing else"
+	case d.Kind == history.ChangeDefaults:
+		differ += ": API defaults only"
+	case history.OnlyMetadata(d.Change):
+		differ += ": metadata only"
+	}
+	p.s.Headline.Text = differ
 	return p
 }
 
 // Diff writes the difference of two templates, field by field.
-func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
+func Diff(w io.Writer, h Past, asked Asked, style Style) error {
 	p, d, fields := compared(h, asked, style), h.Diff, history.Differences(h.Diff.Change)
 	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
 	if h.Rollout.InProgress() && p.current != nil && slices.Contains([]*history.Revision{from, to}, p.current) {
-		p.doNow()
+		words, command := p.act()
+		p.look(screen.DoNow, words, command)
 	}
-	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
+	whose := func(i int) []string { return about(&d.Change[i]) }
+	for _, l := range (fieldStyle{all: style.All}).lines(fields, whose) {
 		p.add(screen.Change, "%s", l)
 	}
-	p.s.Add(screen.Check, p.again("explain"))
-	if p.asked.Again && slices.ContainsFunc(fields, func(f template.Difference) bool { return f.Hidden }) {
-		p.s.Add(screen.Compare, screen.Text("with the values that are hidden:"), p.again("history", Flag{Name: "diff", Value: d.From.String() + "," + d.To.String()}, Flag{Name: "show-values", Bare: true}))
-	}
-	p.preview(h.RollsBackToOneOf(from, to))
+	p.rollback(p.free(), h.RollsBackToOneOf(from, to))
 	return writeOne(w, &p.s, style)
 }
 
@@ -158,7 +203,9 @@ func (p *past) side(r *history.Revision) string {
 
 // about says what kind of field differs, and whose it is.
 func about(c *history.FieldChange) []string {
-	kind := map[history.FieldKind]string{history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart"}[c.Kind]
+	kind := map[history.FieldKind]string{
+		history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart",
+	}[c.Kind]
 	return []string{kind, behind("by field manager ", screen.Clean(strings.Join(c.Managers, ", ")))}
 }
 
@@ -167,7 +214,7 @@ func about(c *history.FieldChange) []string {
 // can be applied to that. Without, what is hidden has numbers, the same for equal
 // values, so that one that changed is still seen to. Of two that are the same it
 // writes nothing but, where it is no text, the headline.
-func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showValues bool, style Style) error {
+func UnifiedDiff(w io.Writer, h Past, old, new map[string]any, showValues bool, style Style) error {
 	p := compared(h, Asked{}, style)
 	sides := []map[string]any{old, new}
 	if !showValues {
@@ -181,7 +228,9 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showV
 	if err != nil || before == after && style.Form == InText {
 		return err
 	}
-	lines := screen.Lines{{Text: "--- " + p.file(h.Diff.From), Tone: screen.Title}, {Text: "+++ " + p.file(h.Diff.To), Tone: screen.Title}}
+	lines := screen.Lines{
+		{Text: "--- " + p.file(h.Diff.From), Tone: screen.Title}, {Text: "+++ " + p.file(h.Diff.To), Tone: screen.Title},
+	}
 	tones := map[byte]screen.Tone{'-': screen.Removed, '+': screen.Added}
 	for _, l := range unified(linesIn(before), linesIn(after)) {
 		lines = append(lines, screen.Line{Text: l, Tone: tones[l[0]]})
@@ -231,7 +280,8 @@ func unified(old, new []string) (lines []string) {
 			body = append(body, cmp.Or(signs[l.Kind], "-")+l.Content[:len(l.Content)-1])
 		}
 		before, after := len(body)-n[udiff.Insert], n[udiff.Equal]+n[udiff.Insert]
-		lines = append(append(lines, fmt.Sprintf("@@ -%s +%s @@", lineRange(h.FromLine, before), lineRange(h.FromLine+ahead, after))), body...)
+		lines = append(lines, fmt.Sprintf("@@ -%s +%s @@", lineRange(h.FromLine, before), lineRange(h.FromLine+ahead, after)))
+		lines = append(lines, body...)
 		ahead += after - before
 	}
 	return lines

@@ -81,7 +81,7 @@ func TestEveryPage(t *testing.T) {
 		check(t, err)
 		page(fmt.Sprintf("history, seed %d", seed), func(b *bytes.Buffer, style Style) {
 			if style.Form == InHTML {
-				check(t, HistoryPage(b, []Past{{h, nil, plan.MapOf(st, "")}}, false, askable, style))
+				check(t, HistoryPage(b, []Past{{h, nil, plan.MapOf(st, ""), nil}}, false, askable, style))
 				return
 			}
 			check(t, History(b, Past{History: h}, askable, style))
@@ -128,7 +128,7 @@ pods:
 	var explanation, past, planned bytes.Buffer
 	style := Style{Form: InHTML, Page: Page{Title: "kubectl ds", Program: "kubectl ds"}}
 	check(t, ExplanationPage(&explanation, []Explained{paged(st, explained(t, s, explain.Options{}))}, false, askable, style))
-	check(t, HistoryPage(&past, []Past{{h, nil, plan.MapOf(st, "")}}, false, askable, style))
+	check(t, HistoryPage(&past, []Past{{h, nil, plan.MapOf(st, ""), nil}}, false, askable, style))
 	check(t, PlanPage(&planned, []Planned{pagedPlan(t, s, &whatif.Change{Restart: true}, plan.Options{})}, false, askable, style))
 	for name, b := range map[string]*bytes.Buffer{"explain": &explanation, "history": &past, "plan": &planned} {
 		p, err := browser.Read(b.String())

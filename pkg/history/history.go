@@ -205,6 +205,11 @@ type Note struct {
 	Facts     daemonset.Facts `json:"facts"` // what the note rests on
 }
 
+// Decides reports whether a note bears on what the next sync does, or on which revision a rollback goes to.
+func (n *Note) Decides() bool {
+	return slices.Contains([]NoteCode{CutThoughUnchanged, Duplicates, SharedNumber, SeveralHashes, RemovedNext, WillAdopt}, n.Code)
+}
+
 // NoteCode names a trap.
 type NoteCode string
 

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -137,6 +138,30 @@ func (r *Rollout) Began() bool {
 // InProgress reports whether old pods are left that the controller replaces, or would
 // if it could.
 func (r *Rollout) InProgress() bool { return r.Code == UnderWay || r.Code == Stuck }
+
+// leastIdle is how long a rollout creates no pod before that is worth a word: one that moves takes
+// about as long for a pod.
+const leastIdle = time.Minute
+
+// IdleSince returns since when the rollout in progress has created no pod. It is nil where none is in
+// progress, where that is not known or was less than a minute ago, and where all that the new pods
+// wait for is minReadySeconds.
+func (h *History) IdleSince() *time.Time {
+	c := h.Course()
+	if c == nil || c.Code != UnderWay || h.Rollout.Ripens() {
+		return nil
+	}
+	since := cmp.Or(c.Newest, c.Since)
+	if since == nil || h.Snapshot.TakenAt.Sub(*since) < leastIdle {
+		return nil
+	}
+	return since
+}
+
+// Ripens reports whether some new pods are Ready for less than minReadySeconds, and none is not Ready.
+func (r *Rollout) Ripens() bool {
+	return r.NotYetAvailable != nil && *r.NotYetAvailable > 0 && *r.NotReady == 0
+}
 
 // AsStuck returns the History of a rollout that is UnderWay with the code Stuck, and
 // otherwise the History itself. Whether it is stuck is the verdict of explain.

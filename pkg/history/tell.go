@@ -237,6 +237,7 @@ type Row struct {
 	From   int64 // the number that it is compared with; 0 if there is none
 	Kind   ChangeKind
 	Change []FieldChange
+	Last   *Row // of RowsAlike: the last of the rows that it stands for; otherwise nil
 }
 
 // RowKind says what a Row is about.
@@ -247,6 +248,7 @@ const (
 	RowRenumbered                // one, by a number that it had before
 	RowPending                   // one that the next sync creates
 	RowHash                      // pods whose hash no revision has
+	RowsAlike                    // neighbors of which each changed the same: from this one to Last
 	RowsFolded                   // several that were left out: Number says how many
 )
 
@@ -254,6 +256,41 @@ const (
 // no pods are known to be on it.
 func (r *Row) Empty() bool {
 	return r.Is == RowRenumbered || r.Is != RowPending && !r.Current && (r.Pods == nil || *r.Pods == 0)
+}
+
+// Stands returns how many rows a row stands for: 1, unless it is RowsAlike or RowsFolded.
+func (r *Row) Stands() int64 {
+	switch r.Is {
+	case RowsAlike:
+		return r.Number - r.Last.Number + 1
+	case RowsFolded:
+		return r.Number
+	}
+	return 1
+}
+
+// FoldAlike returns rows of which one stands for revisions that follow one another by number, are
+// Empty, and are alike: the caller says which two are.
+func FoldAlike(rows []Row, alike func(a, b *Row) bool) (out []Row) {
+	for i := range rows {
+		r, n := rows[i], len(out)-1
+		if n < 0 || !follows(&out[n], &r) || !alike(&out[n], &r) {
+			out = append(out, r)
+			continue
+		}
+		out[n].Is, out[n].Last = RowsAlike, &r
+	}
+	return out
+}
+
+// follows reports whether two rows of revisions without pods may stand in one: no number is between them.
+func follows(a, b *Row) bool {
+	above := a.Number
+	if a.Is == RowsAlike {
+		above = a.Last.Number
+	}
+	revisions := (a.Is == RowRevision || a.Is == RowsAlike) && b.Is == RowRevision
+	return revisions && a.Empty() && b.Empty() && above == b.Number+1
 }
 
 // Fold returns rows of which the first so many stand, and of the others those that
@@ -266,9 +303,9 @@ func Fold(rows []Row, most int) (out []Row) {
 		case i < most || len(rows) <= most+1 || !r.Empty():
 			out = append(out, r)
 		case last >= 0 && out[last].Is == RowsFolded:
-			out[last].Number++
+			out[last].Number += r.Stands()
 		default:
-			out = append(out, Row{Revision: &Revision{}, Is: RowsFolded, Number: 1})
+			out = append(out, Row{Revision: &Revision{}, Is: RowsFolded, Number: r.Stands()})
 		}
 	}
 	return out
@@ -346,7 +383,7 @@ func (h *History) Rows() (rows []Row) {
 		if r.Name == "" {
 			is = RowHash
 		}
-		rows = append(rows, Row{r, is, r.Revision, r.From, r.Kind, r.Change})
+		rows = append(rows, Row{r, is, r.Revision, r.From, r.Kind, r.Change, nil})
 	}
 	for i := range renumbered {
 		rows = append(rows, h.row(&renumbered[i]))
@@ -355,12 +392,12 @@ func (h *History) Rows() (rows []Row) {
 }
 
 func (h *History) row(was *Renumbered) Row {
-	return Row{h.Named(was.Name), RowRenumbered, was.Revision, was.From, was.Kind, was.Change}
+	return Row{h.Named(was.Name), RowRenumbered, was.Revision, was.From, was.Kind, was.Change, nil}
 }
 
 // RowOf returns the row of a revision.
 func (h *History) RowOf(r *Revision) Row {
-	return Row{r, RowRevision, r.Revision, r.From, r.Kind, r.Change}
+	return Row{r, RowRevision, r.Revision, r.From, r.Kind, r.Change, nil}
 }
 
 // Began is when a revision got the number of a row, or when its pods were created.

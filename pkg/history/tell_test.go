@@ -392,3 +392,89 @@ func TestDifferences(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldAlike: which neighbors share a row. A letter is a revision without pods that changed what the letter says; o is
+// one with pods, c the current one, r a number that a revision had, and . a number that is missing.
+func TestFoldAlike(t *testing.T) {
+	for _, tt := range []struct{ rows, want, why string }{
+		{"caab", "9 8-7 6", "two that are alike"},
+		{"caaabb", "9 8-6 5-4", "as many as there are"},
+		{"caba", "9 8 7 6", "not those with another between them"},
+		{"caoa", "9 8 7 6", "nor with pods between them"},
+		{"ca.a", "9 8 6", "nor where a number is missing"},
+		{"cara", "9 8 7 6", "nor around a number that a revision had"},
+		{"", "", "nothing"},
+	} {
+		zero, one := 0, 1
+		var rows []Row
+		for i, r := range tt.rows {
+			row := Row{Revision: &Revision{Current: r == 'c', Pods: &zero, Name: string(r)}, Number: int64(9 - i)}
+			switch r {
+			case 'o':
+				row.Pods = &one
+			case 'r':
+				row.Is = RowRenumbered
+			case '.':
+				continue
+			}
+			rows = append(rows, row)
+		}
+		var got []string
+		stands := int64(0)
+		for _, r := range FoldAlike(rows, func(a, b *Row) bool { return a.Name == b.Name }) {
+			words := fmt.Sprint(r.Number)
+			if r.Is == RowsAlike {
+				words += fmt.Sprint("-", r.Last.Number)
+			}
+			got, stands = append(got, words), stands+r.Stands()
+		}
+		if strings.Join(got, " ") != tt.want || int(stands) != len(rows) {
+			t.Errorf("%s: %s: %s, for %d rows, want %s", tt.why, tt.rows, got, stands, tt.want)
+		}
+	}
+	alike := Row{Revision: &Revision{}, Is: RowsAlike, Number: 8, Last: &Row{Number: 4}}
+	if got := Fold([]Row{alike, alike}, 0); len(got) != 1 || got[0].Stands() != 10 {
+		t.Errorf("of two rows that stand for five each, %+v", got)
+	}
+}
+
+// TestIdleSince: since when a rollout has created no pod.
+func TestIdleSince(t *testing.T) {
+	at := func(before time.Duration) *time.Time { t := dstest.Now.Add(-before); return &t }
+	n := func(n int) *int { return &n }
+	for _, tt := range []struct {
+		why           string
+		code          RolloutCode
+		since, newest *time.Time
+		young, broken int
+		want          *time.Time
+	}{
+		{"since the last pod", UnderWay, at(2 * time.Hour), at(time.Hour), 0, 0, at(time.Hour)},
+		{"stuck too", Stuck, at(2 * time.Hour), at(time.Hour), 0, 1, at(time.Hour)},
+		{"or since it began", UnderWay, at(2 * time.Hour), nil, 0, 0, at(2 * time.Hour)},
+		{"for a minute", UnderWay, nil, at(time.Minute), 0, 0, at(time.Minute)},
+		{"not for less", UnderWay, nil, at(59 * time.Second), 0, 0, nil},
+		{"it is not known", UnderWay, nil, nil, 0, 0, nil},
+		{"new pods have to be Ready for longer", UnderWay, nil, at(time.Hour), 2, 0, nil},
+		{"but one is not Ready", UnderWay, nil, at(time.Hour), 2, 1, at(time.Hour)},
+		{"none is in progress", Settled, nil, at(time.Hour), 0, 0, nil},
+		{"you delete the pods", AwaitingDelete, nil, at(time.Hour), 0, 0, nil},
+	} {
+		h := History{CurrentSince: tt.since}
+		h.Rollout = Rollout{Code: tt.code, Pods: n(3), Current: n(1), NotYetAvailable: &tt.young, NotReady: &tt.broken}
+		h.Snapshot.TakenAt, h.Revisions = dstest.Now, []Revision{{Current: true, NewestPodAt: tt.newest}}
+		if got := h.IdleSince(); fmt.Sprint(got) != fmt.Sprint(tt.want) {
+			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestDecides: a note that is about what comes next is told from one that is not.
+func TestDecides(t *testing.T) {
+	of := map[NoteCode]bool{RemovedNext: true, Duplicates: true, RemovedByNextChange: false, MostlyRestarts: false}
+	for code, want := range of {
+		if n := (&Note{Code: code}); n.Decides() != want {
+			t.Errorf("%s: %t", code, n.Decides())
+		}
+	}
+}
