@@ -493,18 +493,19 @@ func (a *answer) problems(of []*explain.Problem, titled bool) {
 	rows, notes := a.e.Listed()
 	these := func(p *explain.Problem) bool { return !slices.Contains(of, p) }
 	rows, notes = slices.DeleteFunc(rows, these), slices.DeleteFunc(notes, these)
+	short := a.e.Gravity() == explain.GravityNone || a.e.Verdict.Code == explain.BeingDeleted // which waits for its pods
 	for _, p := range notes {
 		if p.Code == cause.NextRolloutStalls && len(a.e.Advice) > 0 {
 			a.s.Add(screen.DoNot, screen.Text(a.meaning(p)))
 			continue
 		}
-		if a.e.Gravity() == explain.GravityNone {
+		if short {
 			a.note(a.detail(p)...)
 			continue
 		}
 		a.s.Add(screen.Notes, a.detail(p)...)
 	}
-	if a.e.Gravity() != explain.GravityNone {
+	if !short {
 		rows = a.aside(rows)
 	}
 	if a.e.Gravity() == explain.GravityNone || len(rows) > mostProblems {
