@@ -519,9 +519,12 @@ func (s *planned) onTheWay() {
 // stranded are the nodes whose pod the rollout deletes for a taint, and what would keep
 // it there.
 func (s *planned) stranded() {
+	repair := sets.New(s.p.KeptByRepair()...)
 	for _, g := range s.p.StrandedGroups() {
 		f := with(ofNode(g.Facts), daemonset.Facts{"n": len(g.Nodes)})
-		s.add(screen.Fault, "%s", fill(s.now, with(f, daemonset.Facts{"some": someNames(g.Nodes)}), tainted...))
+		if !repair.HasAll(g.Nodes...) { // whose fault impact names
+			s.add(screen.Fault, "%s", fill(s.now, with(f, daemonset.Facts{"some": someNames(g.Nodes)}), tainted...))
+		}
 		s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(g.Nodes[0])))
 		after := fill(s.now, f, "{others=} until the taint is removed: {taint} is not tolerated[ ({meaning})]", " until the taints are removed: {taint} and {others:more taint} are not tolerated[ ({meaning})]")
 		s.s.Add(screen.Impact, screen.Names{Before: fill(s.now, f, "the rollout removes the {n?pod|pods} from"), Names: g.Nodes, After: after, Short: true})
@@ -544,7 +547,11 @@ func (s *planned) stranded() {
 func (s *planned) room() {
 	if s.live != nil {
 		for _, p := range s.p.Unfits() {
-			s.s.Add(screen.Impact, screen.Names{Before: pluralOf(len(p.Nodes), "the new pod will not fit on", "the new pod will not fit on:"), Names: p.Nodes, After: inBrackets(s.meaning(p)) + ": it stays Pending", Short: true})
+			why := s.meaning(p)
+			if s.live.e.Has(cause.InsufficientResources) != nil { // whose Problem has the numbers
+				why = ""
+			}
+			s.s.Add(screen.Impact, screen.Names{Before: "the new pod will not fit on", Names: p.Nodes, After: inBrackets(why) + ", and stays Pending", Short: true})
 		}
 	}
 	if len(s.p.Unfit) > 0 {
@@ -836,7 +843,7 @@ func (s *planned) causes() {
 		switch {
 		case g.Reason == daemonset.TaintNotTolerated:
 			words = "the pod does not tolerate the taint " + fact(g.Facts, "taint")
-			check = s.kubectl("kubectl describe node", screen.Quote(g.Nodes[0]))
+			check = nil
 		case key == "":
 			check = nil
 		}

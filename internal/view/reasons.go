@@ -411,7 +411,7 @@ var origins = map[cause.Who][]string{
 		"container {container} is not in the template: ask whoever adds it to pods, such as a service mesh",
 	},
 	cause.WhoPlatform: {
-		"{subject=Webhook}{deadlock=true}admission webhook {object} cannot be called, and the nodes are NotReady for want of a network (CNI): a deadlock, if the webhook runs as pods that need that network",
+		"{subject=Webhook}{deadlock=true}admission webhook {object} cannot be called, and the nodes are NotReady because they have no network (CNI): a deadlock, if the webhook runs as pods that need that network",
 		"{subject=Webhook}admission webhook {object} cannot be called: it rejects nothing itself, but the API server creates no pod without its answer",
 		"likely the network of {on?the node|these nodes} or of the cluster, not the DaemonSet: see the message"},
 	cause.WhoPolicy: {
@@ -460,8 +460,8 @@ var origins = map[cause.Who][]string{
 		"{code=Terminating}likely {some}: the kubelet does not end the {on?pod|pods}",
 		"{code=OOMKilled}{certainty=Certain}{some}: {on?the node has|the nodes have} MemoryPressure, and the template sets no limit",
 		"{code=OOMKilled}likely {some}: {on?the node|the nodes} ran out of memory, as the template sets no limit",
-		"{stays=true}{certainty=Certain}{some}: {on?the node has|the nodes have} {object}, not the DaemonSet",
-		"{stays=true}likely {some}: {on?its kubelet|their kubelets} reported {object}, not the DaemonSet",
+		"{stays=true}{certainty=Certain}{on?node|nodes} {some}, not this DaemonSet: {on?it has|they have} {object}",
+		"{stays=true}likely {on?node|nodes} {some}, not this DaemonSet: {on?its kubelet|their kubelets} reported {object}",
 		"{noRoutes=true}{some}: the network of {on?the node|the nodes} is not set up: NetworkUnavailable is True[ ({networkReason})]",
 		"{stage=Network}likely {some}: other nodes set up the same pod",
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
