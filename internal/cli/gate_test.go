@@ -71,7 +71,7 @@ func TestListNamesNowhere(t *testing.T) {
 			}
 			row := ""
 			for line := range strings.Lines(out.String()) {
-				if strings.Contains(line, "/") && !strings.HasPrefix(line, "Check ") {
+				if strings.Contains(line, "/") && !strings.HasPrefix(line, "Do now ") && !strings.HasPrefix(line, " ") {
 					row = line
 				}
 			}

@@ -148,7 +148,7 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 	f := a.adviceFacts(d, advice)
 	look, act, looks := fill(a.now, f, looking[d.Code]...), fill(a.now, f, advices[d.Code]...), a.looksInto(problems)
 	a.to = screen.DoNow
-	if look != "" && len(looks) > 0 {
+	if d.ReadOnly && look != "" && len(looks) > 0 {
 		a.add(screen.DoNow, "%s", look+" (read-only)"+a.canWait(d)+":")
 		a.s.Add(screen.DoNow, looks[0])
 		a.s.Add(screen.Check, looks[1:]...)

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,5 +25,35 @@ func TestAdvisedFirst(t *testing.T) {
 		if diff := cmp.Diff(tt.want, advisedFirst(tt.code, tt.fixes)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.code, diff)
 		}
+	}
+}
+
+// TestReadOnly: a piece of advice begins with a look in JSON where its screen says so, in every story and in random
+// states.
+func TestReadOnly(t *testing.T) {
+	looks := 0
+	for _, w := range everyWorld(t, 500) {
+		e := under(t, w.s)
+		if len(e.Advice) == 0 || len(e.Advice) > mostParts {
+			continue
+		}
+		var out bytes.Buffer
+		check(t, Explanation(&out, e, askable, Style{}))
+		want := 0
+		for _, d := range e.Advice {
+			want += b2i(d.ReadOnly)
+		}
+		looks += want
+		got := 0
+		for _, part := range strings.Split(out.String(), "\nDo now ")[1:] {
+			sentence, _, _ := strings.Cut(part, "\n")
+			got += b2i(strings.Contains(sentence, "(read-only)"))
+		}
+		if got != want {
+			t.Errorf("%s: %d of the acts are looks, the screen has %d:\n%+v\n%s", w.name, want, got, e.Advice, out.String())
+		}
+	}
+	if looks == 0 {
+		t.Error("no act is a look")
 	}
 }

@@ -168,19 +168,7 @@ func (a *answer) counted() bool {
 
 // age is for how long the problems of the headline have been there; empty where that is not known of each.
 func (a *answer) age() string {
-	matters := a.e.Matters()
-	var first, last *time.Time
-	for _, p := range matters {
-		if p.Since == nil {
-			return ""
-		}
-		if first == nil || p.Since.Before(*first) {
-			first = p.Since
-		}
-		if latest := cmp.Or(p.Latest, p.Since); last == nil || latest.After(*last) {
-			last = latest
-		}
-	}
+	first, last := explain.Lasting(a.e.Matters())
 	if first == nil {
 		return ""
 	}

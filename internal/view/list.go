@@ -114,9 +114,20 @@ func (l *answers) screen() *screen.Screen {
 		l.s.Add(screen.Note, screen.Text("WARNING: every pod that counts is available, but something else is wrong"))
 	}
 	if l.first != nil {
-		l.s.Add(screen.Check, l.first.again("explain"))
+		label := screen.DoNow
+		if l.s.Has(screen.DoNow) {
+			label = screen.Then
+		}
+		look(&l.s, label, "see what is wrong with "+l.first.subject(), l.first.again("explain"))
 	}
 	return &l.s
+}
+
+// look adds a command that only reads, with what it is for; nothing where there is no command.
+func look(s *screen.Screen, l screen.Label, words string, c screen.Command) {
+	if len(c) > 0 {
+		s.Add(l, screen.Text(words+" (read-only):"), c)
+	}
 }
 
 // verdictNotes say what the verdicts of a list mean.
@@ -134,8 +145,8 @@ func (l *answers) shared() {
 	var nodes []string
 	for i, n := range l.Shared() {
 		if i == 0 && l.first != nil {
-			l.s.Add(screen.DoNow, screen.Text(fmt.Sprintf("find out what is wrong with %s first (Check): it affects %d DaemonSets", n.Node, n.DaemonSets)))
-			l.s.Add(screen.Check, l.first.kubectl("kubectl describe node", screen.Quote(n.Node)))
+			words := fmt.Sprintf("find out what is wrong with %s, which affects %d DaemonSets", n.Node, n.DaemonSets)
+			look(&l.s, screen.DoNow, words, l.first.kubectl("kubectl describe node", screen.Quote(n.Node)))
 		}
 		nodes = append(nodes, fmt.Sprintf("%s (%d DaemonSets)", n.Node, n.DaemonSets))
 	}
@@ -168,7 +179,8 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked
 		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(n.Name, subject, eligible, runs, joined("; ", why, string(n.ProblemCode())))})
 	}
 	if e := l.Wrong(); e != nil {
-		s.Add(screen.Check, newSheet(&e.Header, asked, style).again("explain"))
+		of := newSheet(&e.Header, asked, style)
+		look(&s, screen.DoNow, "see what is wrong with "+of.subject(), of.again("explain"))
 	}
 	s.Headline = screen.Headline{Counts: true, Subject: Plural(len(slices.Compact(known)), "node"), Text: fmt.Sprintf("%s; %s", Plural(len(of), "DaemonSet"), pluralVerb(without, "has no available pod there", "have no available pod there"))}
 	s.Add(screen.Body, t)
@@ -206,7 +218,8 @@ func plans(l *plan.List, asked Asked, style Style) *screen.Screen {
 		s.Add(screen.Note, screen.Text("REPLACES: old pods that a new one follows; LOSE, GAIN: nodes that lose or get their pod"))
 	}
 	if bad > 0 && l.Items[0].Quality() == plan.EndsBadly {
-		s.Add(screen.Check, newSheet(&l.Items[0].Header, asked, style).again("plan-rollout"))
+		of := newSheet(&l.Items[0].Header, asked, style)
+		look(&s, screen.DoNow, "see the plan of "+of.subject(), of.again("plan-rollout"))
 	}
 	return &s
 }

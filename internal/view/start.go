@@ -26,7 +26,7 @@ func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked Asked, s
 	}
 	list := WithFlags(screen.Command{asked.own("explain"), where}, asked.Kubectl...)
 	if len(unsettled) == 0 {
-		s.Add(screen.Check, list)
+		look(s, screen.DoNow, "look for warnings", list)
 	} else {
 		s.Headline.Text = strconv.Itoa(len(unsettled)) + " with pods that are not available or not updated"
 		s.Headline.Tone = screen.Warn
@@ -36,7 +36,8 @@ func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked Asked, s
 		}
 		s.Add(screen.Body, t)
 		first := WithFlags(screen.Command{asked.own("explain"), "-n " + screen.Quote(unsettled[0].Namespace), screen.Quote(unsettled[0].Name)}, asked.Kubectl...)
-		s.Add(screen.Check, screen.Text("why, and what to do:"), screen.Indent{first}, screen.Text("all of them, worst first:"), screen.Indent{list})
+		look(s, screen.DoNow, "see why, and what to do", first)
+		look(s, screen.Then, "see all of them, the worst first", list)
 	}
 	s.Add(screen.Note, screen.Text("these are the numbers of each status, as kubectl get shows them; "+string(asked.own("--help"))+" lists the commands"))
 	return writeOne(w, s, style)

@@ -20,7 +20,7 @@ func TestStart(t *testing.T) {
 
 		namespace string
 	}{
-		{"all is well", []string{"a/x 3 3 3 1/1", "b/y 0 0 0 4/4"}, "2 DaemonSets: all pods are available and updated\n\nCheck     kds explain -A --context=dev\n" + note, ""},
+		{"all is well", []string{"a/x 3 3 3 1/1", "b/y 0 0 0 4/4"}, "2 DaemonSets: all pods are available and updated\n\nDo now    look for warnings (read-only):\n          kds explain -A --context=dev\n" + note, ""},
 		{
 			"the one with most pods missing comes first, then the one with most to update; a generation that nobody has handled counts",
 			[]string{"a/new 2 2 2 2/1", "b/rolls 9 1 8 1/1", "c/fine 3 3 3 1/1", "d/waits 9 3 8 1/1", "e/down 5 5 0 1/1"},
@@ -32,16 +32,16 @@ func TestStart(t *testing.T) {
   d/waits          9           3          8
   a/new            2           2          2
 
-Check     why, and what to do:
-            kds explain -n e down --context=dev
-          all of them, worst first:
-            kds explain -A --context=dev
+Do now    see why, and what to do (read-only):
+          kds explain -n e down --context=dev
+Then      see all of them, the worst first (read-only):
+          kds explain -A --context=dev
 ` + note,
 			"",
 		},
 		{"of one namespace", []string{"a/x 3 3 3 1/1", "a/new 2 2 1 1/1"}, "2 DaemonSets: 1 with pods that are not available or not updated\n\n" +
 			"  DAEMONSET  DESIRED  UP-TO-DATE  AVAILABLE\n  a/new            2           2          1\n\n" +
-			"Check     why, and what to do:\n            kds explain -n a new --context=dev\n          all of them, worst first:\n            kds explain -n a --context=dev\n" + note, "a"},
+			"Do now    see why, and what to do (read-only):\n          kds explain -n a new --context=dev\nThen      see all of them, the worst first (read-only):\n          kds explain -n a --context=dev\n" + note, "a"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var all []appsv1.DaemonSet

@@ -19,6 +19,9 @@ type Advice struct {
 	Problems []daemonset.Reason `json:"problems"`
 	Nodes    []string           `json:"nodes"` // the nodes concerned, sorted by name
 
+	// the first thing to do is a look, which changes nothing; what changes the cluster comes after it
+	ReadOnly bool `json:"readOnly"`
+
 	// every eligible node has an available pod, as far as could be read
 	CanWait bool `json:"canWait"`
 
@@ -160,6 +163,9 @@ func (e *Explanation) advise(problems []*Problem, canWait bool) []Advice {
 		if !slices.Contains(out[i].Problems, p.Code) {
 			out[i].Problems = append(out[i].Problems, p.Code)
 		}
+	}
+	for i := range out {
+		out[i].ReadOnly = e.readsFirst(&out[i], problems)
 	}
 	return out
 }

@@ -26,6 +26,7 @@ const (
 type Explanation struct {
 	daemonset.Header `json:",inline"`
 	Verdict          Verdict `json:"verdict"` // the answer in one word
+	Story            *Story  `json:"story"`   // what the answer begins with; nil if nothing is wrong
 
 	// which nodes have no available pod; nil if nodes or pods could not be read
 	Impact  *Impact `json:"impact"`
@@ -343,7 +344,7 @@ func Explain(st *daemonset.State, o Options) *Explanation {
 		e.Nodes, e.Unmapped = g.nodes(o.Nodes), pods(st.Unmapped)
 	}
 	e.Remedies = append([]remedy.Remedy{}, o.Outlook.Remedies...)
-	e.Advice = e.advice()
+	e.Story, e.Advice = e.story(), e.advice()
 	return e
 }
 

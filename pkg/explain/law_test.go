@@ -427,7 +427,7 @@ func commonAgrees(st *daemonset.State, e *explain.Explanation) error {
 
 // nullable are the fields that docs/output.md lets be null.
 var nullable = []string{
-	"admission", "impact", "change", "outlook", "duration", "next", "otherwise", "blame", "common", "beforeRollout", // besides beforeRevision and others below
+	"story", "fault", "admission", "impact", "change", "outlook", "duration", "next", "otherwise", "blame", "common", "beforeRollout", // besides beforeRevision and others below
 	"reported", "computed", "agrees", "writtenAt", "createdAt", "used", "free", "since", "latest", "beforeRevision", "notBefore", "error", "shouldRun", "mayStay", "problem", "availableAt",
 }
 
