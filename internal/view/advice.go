@@ -147,7 +147,9 @@ var donts = map[explain.AdviceCode][]string{
 func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*explain.Problem, fixes []remedy.Remedy) {
 	f := a.adviceFacts(d, advice)
 	look, act, looks := fill(a.now, f, looking[d.Code]...), fill(a.now, f, advices[d.Code]...), a.looksInto(problems)
-	a.to = screen.DoNow
+	if a.to = screen.DoNow; d.Code == "" && len(advice) > 1 { // ways around a problem
+		a.to = screen.Other
+	}
 	if d.ReadOnly && look != "" && len(looks) > 0 {
 		a.add(screen.DoNow, "%s", look+" (read-only)"+a.canWait(d)+":")
 		a.s.Add(screen.DoNow, looks[0])
@@ -159,7 +161,7 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 		a.s.Add(screen.Check, looks...)
 	}
 	a.lead = act
-	if by, ok := saidByFix[d.Code]; ok && len(fixes) > 0 && fixes[0].Code == by {
+	if by, ok := saidByFix[d.Code]; ok && len(fixes) > 0 && fixes[0].Code == by && !(a.unfit && by == remedy.LowerRequest) {
 		a.lead = ""
 	}
 	then := a.to

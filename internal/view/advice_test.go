@@ -44,8 +44,11 @@ func TestReadOnly(t *testing.T) {
 			want += b2i(d.ReadOnly)
 		}
 		looks += want
-		got := 0
-		for _, part := range strings.Split(out.String(), "\nDo now ")[1:] {
+		got, acts := 0, strings.Split(out.String(), "\nDo now ")[1:]
+		if len(acts) != len(e.Advice) {
+			t.Errorf("%s: %d acts, %d pieces of advice:\n%+v\n%s", w.name, len(acts), len(e.Advice), e.Advice, out.String())
+		}
+		for _, part := range acts {
 			sentence, _, _ := strings.Cut(part, "\n")
 			got += b2i(strings.Contains(sentence, "(read-only)"))
 		}

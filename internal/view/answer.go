@@ -62,6 +62,7 @@ type answer struct {
 	inPlan bool // it is shown in a plan of what is under way
 	// it is of a plan that will stall, and its Fix is to roll back
 	goesBack bool
+	unfit    bool     // in the plan, the new pod does not fit on nodes
 	losing   bool     // in the plan, nodes lose their available pod
 	atEnd    bool     // a rollback that several problems ask for stands at the end
 	inTable  bool     // a table has the problems

@@ -219,7 +219,7 @@ func (a *answer) fix(f *remedy.Remedy) {
 	case remedy.FreePort:
 		a.freePort(f)
 	case remedy.LowerRequest:
-		if a.inPlan { // which says it for each node
+		if a.unfit { // the plan says it for each node
 			return
 		}
 		for i := range a.e.Problems {

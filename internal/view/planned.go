@@ -50,7 +50,7 @@ func readPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) 
 			}
 		}
 	case now != nil:
-		s.live = &answer{sheet: s.sheet, e: now, inPlan: true, losing: p.Outcome.Code == plan.Stalls && p.Outcome.Unserved() > 0, goesBack: p.Outcome.Code == plan.Stalls && back(p.Ways(true)) && len(p.Waves) > 0 && !now.Failing()}
+		s.live = &answer{sheet: s.sheet, e: now, inPlan: true, unfit: len(p.Unfit) > 0, losing: p.Outcome.Code == plan.Stalls && p.Outcome.Unserved() > 0, goesBack: p.Outcome.Code == plan.Stalls && back(p.Ways(true)) && len(p.Waves) > 0 && !now.Failing()}
 		s.problems = s.live.e.Matters()
 	}
 	return s
