@@ -44,14 +44,14 @@ var rejections = map[admission.Reason][]string{
 	admission.OverheadWithoutClass:    {"{field} is set, but no RuntimeClass sets an overhead"},
 	admission.NodeSelectorConflicts:   {`{field} is {value}, but RuntimeClass "{name}" wants {want}`},
 	admission.PodInvalid:              {"with the defaults of a pod the template is invalid: {details}"},
-	admission.LimitRangeViolated:      {`LimitRange "{name}" of namespace {namespace}: {details}`},
+	admission.LimitRangeViolated:      {`LimitRange "{name}" in namespace {namespace}: {details}`},
 	admission.PodSecurityViolated: {
 		"{now=true}namespace {namespace} now enforces the Pod Security level {level}[ of {version}], which forbids {details}",
 		"the template does not comply with its namespace: {namespace} enforces the Pod Security level {level}[ of {version}], which forbids {details}",
 	},
-	admission.QuotaExceeded:      {`ResourceQuota "{name}" of namespace {namespace}: {details}`},
-	admission.QuotaMustSpecify:   {`ResourceQuota "{name}" of namespace {namespace} counts {details}, which every container must then set`},
-	admission.QuotaStatusUnknown: {`the controller has not counted yet what ResourceQuota "{name}" of namespace {namespace} is used for ({details})`},
+	admission.QuotaExceeded:      {`ResourceQuota "{name}" in namespace {namespace}: {details}`},
+	admission.QuotaMustSpecify:   {`ResourceQuota "{name}" in namespace {namespace} counts {details}, which every container must then set`},
+	admission.QuotaStatusUnknown: {`the controller has not counted yet what ResourceQuota "{name}" in namespace {namespace} is used for ({details})`},
 	admission.DryRunRejected:     {"the API server rejects the new pod in a dry run"},
 }
 
@@ -131,7 +131,7 @@ func (a *sheet) admitted(v *admission.Verdict, lacking, before int) {
 	}
 	if len(v.Refusals) == 0 {
 		if q, x := cause.Narrowest(v); q != nil && lacking > 0 {
-			a.add(screen.Fault, `the quota, not the DaemonSet: ResourceQuota "%s" of namespace %s has room for %s: %s`, q.Name, a.h.DaemonSet.Namespace, Plural(int(q.Passes), "more pod"), amountWords(x))
+			a.add(screen.Fault, `the quota, not the DaemonSet: ResourceQuota "%s" in namespace %s has room for %s: %s`, q.Name, a.h.DaemonSet.Namespace, Plural(int(q.Passes), "more pod"), amountWords(x))
 			a.s.Add(screen.Check, a.kubectl("kubectl describe resourcequota", a.namespace(), screen.Quote(q.Name)))
 			a.raiseQuota(q.Name, []admission.Amount{*x}, int(q.Passes)+lacking)
 		}

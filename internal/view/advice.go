@@ -27,7 +27,7 @@ var looking = map[explain.AdviceCode][]string{
 		"read the logs of container {container}",
 	},
 	explain.AdviseFreeNode: {
-		"{pressure=DiskPressure}see what fills the disk of {where}", "{pressure=PIDPressure}see which pods run most processes on {where}",
+		"{pressure=DiskPressure}see what uses the disk of {where}", "{pressure=PIDPressure}see which pods run most processes on {where}",
 		"see what uses the memory of {where}",
 	},
 	explain.AdviseReadEvents:  {"look at the state and the events of {count?the pod|a pod} before you change anything"},
@@ -35,13 +35,13 @@ var looking = map[explain.AdviceCode][]string{
 	explain.AdviseFreePort:    {"{via=Owner}", "find the pod that uses the host port on {where}"},
 	explain.AdviseAskOwner: {
 		"{kind=Quota}{name=}", `{kind=Quota}see what uses ResourceQuota "{name}"`,
-		"{kind=Webhook}see whether a pod answers for Service {service} of namespace {serviceNamespace}: until one does, the API server creates no pod",
+		"{kind=Webhook}check whether Service {service} in namespace {serviceNamespace} has ready endpoints: until it does, the API server rejects the pods",
 	},
 	explain.AdviseControlPlane:        {"find out whether kube-controller-manager runs; the DaemonSet needs no change"},
 	explain.AdviseRepairBeforeRollout: {"{problem=Misscheduled}see what {where} {count?reports|report}"},
 	explain.AdviseCompareLabels: {
 		"{lacks=one}if nodes should run the pod, find out what sets that label on nodes, and why no node has it",
-		"{lacks=any}if nodes should run the pod, find out what sets these labels on nodes, and why no node has one of them",
+		"{lacks=any}if nodes should run the pod, find out what sets these labels on nodes, and why no node has any of them",
 		"{lacks=all}if nodes should run the pod, find out what sets these labels on nodes, and why no node has them",
 		"if nodes should run the pod, compare their labels with the {by} of the template",
 	},
@@ -49,14 +49,14 @@ var looking = map[explain.AdviceCode][]string{
 
 // advices say what to do, after the look if there is one.
 var advices = map[explain.AdviceCode][]string{
-	explain.AdviseWait: {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: the controller continues"},
+	explain.AdviseWait: {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: the rollout continues"},
 	explain.AdviseDeletePods: {
 		"{problem=VanishedNodeInSurge}delete the pod of the deleted node", "{fails=true}{works=0}nothing shows that revision {current} fails",
-		"{fails=true}revision {current} works", "nothing is urgent; when it suits:",
+		"{fails=true}revision {current} works", "nothing is urgent; when convenient:",
 	},
 	explain.AdviseRollBack: {
 		"{problem=NoEligibleNode}{back}, or correct [the {fields} of ]the template",
-		"{works=0}{back}; this replaces only the {replaced?pod that fails|pods that fail}", "{back}",
+		"{works=0}{back}; this replaces only the {replaced?failing pod|failing pods}", "{back}",
 	},
 	explain.AdviseWaitForImage: {"wait: the image is being pulled, and how long that takes depends on its size and the registry"},
 	explain.AdvisePublishImage: {
@@ -72,7 +72,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseCorrectTemplate: {
 		"{typed=false}find out whether the {count?node|nodes} should have {hostPath}: if not, mount the path that {count?it has|they have}, or keep the pod off {count?it|them}",
 		"{never=true}load the image onto {where}, or change the imagePullPolicy or the image in the template",
-		"{noImage=true}correct the image in the template, or publish {image}: the pods then start by themselves",
+		"{noImage=true}correct the image in the template, or publish {image}: the pods then start automatically",
 		"find out whether the {count?node|nodes} should have {hostPath}: if not, keep the pod off {count?it|them}, or use a version of the program that does not need it (another type of hostPath would only hide that it is missing)",
 		"correct the template (Fault)",
 	},
@@ -91,7 +91,7 @@ var advices = map[explain.AdviceCode][]string{
 		"{verdict=BeingDeleted}repair {where}, or delete the {count?node|nodes} if {count?it never comes|they never come} back: the deletion waits for the {count?pod|pods} there",
 		"{cordoned=true}{afterFirst=}ask whoever cordoned {where} whether {count?it is|they are} down on purpose; if not, repair {count?it|them}",
 		"ask the team that runs {where} to repair {count?it|them}; a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
-		"repair {where}, or ask the team that runs {count?it|them}",
+		"repair {where}, or contact the team that manages {count?it|them}",
 	},
 	explain.AdviseLookAhead: {
 		"{inPlan=true}{goesBack=false}it will stop: correct what the headline names",
@@ -105,8 +105,8 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseAskOwner: {
 		"{kind=Quota}{raises=true}", "{kind=Quota}{name=}create a ResourceQuota that admits this PriorityClass, or use another PriorityClass",
 		`{kind=Quota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`,
-		"{kind=Webhook}if no pod can answer for Service {service}, ask the owner of admission webhook {name} to exempt namespace {namespace}",
-		"{kind=Webhook}{called=false}ask the owner of admission webhook {name} why it does not answer: until it does, the API server creates no pod",
+		"{kind=Webhook}if Service {service} cannot have ready endpoints, ask the owner of admission webhook {name} to exempt namespace {namespace}",
+		"{kind=Webhook}{called=false}ask the owner of admission webhook {name} why it does not respond: until it does, the API server rejects the pods",
 		"{kind=Webhook}ask the owner of admission webhook {name}",
 		"{kind=PodSecurityPolicy}let ServiceAccount {name} use a PodSecurityPolicy that allows what the message names, or have the pod use a ServiceAccount that may",
 		"{kind=SCC}have a cluster administrator grant ServiceAccount {name} an SCC that allows these pods",
@@ -117,7 +117,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseRefresh:  {"write an annotation of the DaemonSet: the controller then looks at it again"},
 	explain.AdviseStrategy: {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy"},
 	explain.AdviseRepairBeforeRollout: {
-		"{problem=Misscheduled}repair {where}, or ask the team that runs {count?it|them}",
+		"{problem=Misscheduled}repair {where}, or contact the team that manages {count?it|them}",
 		"nothing now; start no rollout before {where} {count?is|are} repaired", "nothing now; start no rollout before this is repaired",
 	},
 	explain.AdviseTolerate: {
@@ -125,7 +125,7 @@ var advices = map[explain.AdviceCode][]string{
 		"{strandedBy=Next}nothing is urgent; if {where} must keep {count?its pod|their pods}, the next change of the template has to add a toleration",
 		"if {where} must keep {count?its pod|their pods}, add a toleration now",
 	},
-	explain.AdviseCompareLabels: {"{lacks=one}correct the {by} of the template[ {source}], if it is wrong", "{lacks=any}correct the {by} of the template[ {source}], if it is wrong", "{lacks=all}correct the {by} of the template[ {source}], if it is wrong"},
+	explain.AdviseCompareLabels: {"{lacks=one}correct the {by} in the template[ {source}], if it is wrong", "{lacks=any}correct the {by} in the template[ {source}], if it is wrong", "{lacks=all}correct the {by} in the template[ {source}], if it is wrong"},
 }
 
 // saidByFix are the pieces of advice that say nothing beside their remedy.

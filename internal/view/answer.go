@@ -128,13 +128,13 @@ var summaries = map[explain.VerdictCode][]string{
 	explain.Unknown:      {"{next=SelectsAll}its selector is empty, so the controller ignores it", "{unread}"},
 	explain.NotObserved:  {"the controller has not observed generation {generation} yet; its numbers are of generation {observed}"},
 	explain.AwaitingDelete: {
-		"{oldNodes=1}{new} of {desired:pod} updated; the other one waits to be deleted ({strategy})", "{new} of {desired:pod} updated; the other {oldNodes} wait to be deleted ({strategy})",
+		"{oldNodes=1}{new} of {desired:pod} updated; the other one waits for you to delete it ({strategy})", "{new} of {desired:pod} updated; the other {oldNodes} wait for you to delete them ({strategy})",
 	},
 	explain.Healthy: {"{available} of {desired:pod} available[{same=true} and updated][; old pods still terminate on {ending:node}]"},
 }
 
 // summary is the headline's sentence: how far it is, what is wrong, and how it
-// goes on by itself.
+// goes on automatically.
 func (a *answer) summary() string {
 	code, why := a.e.Verdict.Code, a.why(2)
 	older := a.count("desired") - a.count("updated") // the status counts a node by its oldest pod
@@ -148,7 +148,7 @@ func (a *answer) summary() string {
 	case code == explain.NotObserved || code == explain.AwaitingDelete:
 		return joined("; ", words, a.nowhere())
 	case a.counted():
-		return joined("; ", why+behind(", for ", a.age()), a.unserved())
+		return joined("; ", why+behind(" ", bracketed(behind("for ", a.age()))), a.unserved())
 	case a.count("desired") > 0 && a.e.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
 		return joined("; ", fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated"), a.left(), why)
 	case a.e.Has(cause.ControllerSilent) != nil, code == explain.Healthy && a.count("desired") > 0: // what is wrong first
@@ -189,7 +189,7 @@ func (a *answer) unserved() string {
 	return fill(a.now, daemonset.Facts{"without": len(i.Without), "nodes": all}, "{without} of {nodes:node} {without?has|have} no available pod")
 }
 
-// left is how long a rollout takes that goes on by itself, or where it stops;
+// left is how long a rollout takes that goes on automatically, or where it stops;
 // empty where that is not known.
 func (a *answer) left() string {
 	return fill(a.now, a.forecast(), "{outlook=Stalls}it will stop at {updated} of {desired}", "{outlook=Completes}{failing=false}{left} left[ if {if:pod becomes|pods become} Ready]")
@@ -240,13 +240,13 @@ var noneOf = map[daemonset.Reason]string{daemonset.NodeSelector: "no node has th
 var noneNear = []string{
 	"{excludedBy=Taint}{picks=}no node is eligible",
 	"{excludedBy=Taint}{nearest:node matches|nodes match} the {picks}, but {nearest?its|their} {taints?taint|taints} {taints} {taints?is|are} not tolerated",
-	"{lacks=any}no node has a label that the affinity asks for", "no node is eligible",
+	"{lacks=any}no node has a label that the affinity requires", "no node is eligible",
 }
 
 // clauses are problems of which no pod or node is the subject.
 var clauses = map[daemonset.Reason][]string{
 	cause.NoEligibleNode:          {}, // said behind all others
-	cause.FailedCreate:            {"{called=false}an admission webhook does not answer, so {on:pod} {on?is|are} not created", "{by} rejects {on:pod}"},
+	cause.FailedCreate:            {"{called=false}an admission webhook does not respond, so {on:pod} {on?is|are} not created", "{by} rejects {on:pod}"},
 	cause.NextRolloutStalls:       {"{some} would stall the next rollout"},
 	cause.ControllerSilent:        {"the DaemonSet controller has not acted for {lasting}"},
 	explain.StaleStatus:           {"the reported status is stale"},
@@ -312,7 +312,7 @@ var impacts = map[explain.Affected]struct {
 		[]string{"{served=1}; the other one has an available pod[ of {revision}]", "; the other {served} have an available pod[ of {revision}]"}, true,
 		[]string{"{served=1}the other node has an available pod[ of {revision}]", "the other {served:node has|nodes have} an available pod[ of {revision}]"},
 	},
-	explain.AffectedServedByOld: {[]string{"none yet: the old pod still runs beside the new one on"}, []string{", so {have} an available pod"}, false, []string{"none yet: the old pod still runs beside the new one"}},
+	explain.AffectedServedByOld: {[]string{"none yet: the old pod still runs alongside the new one on"}, []string{", so {have} an available pod"}, false, []string{"none yet: the old pod still runs alongside the new one"}},
 	explain.AffectedNobody:      {[]string{"{yet=true}none yet: {have} an available pod", "none: {have} an available pod"}, nil, false, nil},
 }
 
@@ -466,7 +466,7 @@ func (a *answer) stands() {
 		return
 	}
 	if limit := map[bool]int{true: b.MaxSurge, false: b.MaxUnavailable}[b.Kind == daemonset.BudgetSurge]; limit > 0 && *b.Used >= limit {
-		a.add(screen.Impact, "%s %d is used up, so the rollout stands still", b.Kind.Field(), limit)
+		a.add(screen.Impact, "%s %d is reached, so the rollout is stalled", b.Kind.Field(), limit)
 	}
 }
 
@@ -588,7 +588,7 @@ var outlooks = []string{
 	"{outlook=Stays}{verdict=AwaitingDelete}stays at {updated} of {desired} updated until you delete old pods",
 	"{outlook=Stays}{verdict=Degraded}without a fix: stays at {available} of {desired} available",
 	"{outlook=Stays}without a fix: stays at {updated} of {desired} updated",
-	"{outlook=Stalls}without a fix: stops at {updated} of {desired} updated, {available} available",
+	"{outlook=Stalls}without a fix: stops with {updated} of {desired} updated, {available} available",
 	"{failing=true}complete in {left}, except that {why}", "{failing=true}time left unknown: {why}",
 	"complete in {left}, if {if?the pod|the pods} on {on} {if?becomes|become} Ready{else}",
 	"complete in {left}, if every new pod becomes available",

@@ -66,7 +66,7 @@ func (a *answer) solutions() {
 		a.remedies(r, a.works() > 0)
 	}
 	if p := a.e.Has(cause.ControllerSilent); p != nil && a.e.Fix(remedy.Refresh) == nil {
-		a.add(screen.Then, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
+		a.add(screen.Then, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on automatically")
 	}
 }
 
@@ -133,7 +133,7 @@ func (a *answer) mayRollBack() *remedy.Remedy {
 
 // otherFixes say what solves a problem that the rollback of another part solves too.
 var otherFixes = []string{
-	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m)[; if not, roll back, as in {as}]",
+	"{code=ImagePullBackOff}the {pods?pod starts|pods start} automatically when the image can be pulled (the kubelet's back-off, up to 5m)[; if not, roll back, as in {as}]",
 	"{code=ContainerConfig}{named=true}{as=0}", "{code=ContainerConfig}{named=true}{below=true}", "{code=ContainerConfig}{named=true}if that does not help, roll back, as in {as}",
 	"{code=OOMKilled}{limitRange=true}give the template a memory limit, or raise the default of the LimitRange of the namespace and then delete the {pods?pod|pods}[; or roll back, as in {as}]",
 	"{code=OOMKilled}{limited=true}raise the memory limit in the template[, or roll back, as in {as}]",
@@ -171,19 +171,19 @@ func (a *answer) fix(f *remedy.Remedy) {
 		}
 		facts["under"], facts["whole"] = a.e.Rollout.UnderWay, a.e.Impact != nil && len(a.e.Impact.Without) == 0
 		facts["undo"] = a.e.Fix(remedy.RollBack) != nil
-		a.act(a.to, say("{undo=false}{under=true}once {nodes?the node is|the nodes are} Ready, the rollout continues by itself",
+		a.act(a.to, say("{undo=false}{under=true}once {nodes?the node is|the nodes are} Ready, the rollout continues automatically",
 			"{undo=false}{whole=true}once {nodes?the node is Ready, it counts again, and keeps its pod|the nodes are Ready, they count again, and keep their pods}", "once {nodes?the node is Ready, its pod comes back|the nodes are Ready, their pods come back}"), nil)
 		if a.e.Verdict.Code != explain.Healthy {
 			a.act(screen.Other, "only for a node that will never come back:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
 		}
 	case remedy.PublishImage:
-		a.act(a.to, say("publish a new image, for {name} too (it starts a rollout of all pods)", "publish a new image, for these nodes too (it starts a rollout of all pods)"), nil)
+		a.act(a.to, say("publish a new image, for {name} too (this starts a rollout of all pods)", "publish a new image, for these nodes too (this starts a rollout of all pods)"), nil)
 	case remedy.ExcludeNodes:
 		if slices.Contains(f.Problems, cause.ExcludedButCounted) {
 			facts["problem"] = string(cause.ExcludedButCounted)
 		}
 		if f.Without() != nil {
-			a.exclude(f, "(it starts a rollout of all pods)")
+			a.exclude(f, "(this starts a rollout of all pods)")
 			return
 		}
 		key, value := f.Label()
@@ -195,7 +195,7 @@ func (a *answer) fix(f *remedy.Remedy) {
 	case remedy.RaiseQuota:
 		raise, after := screen.Command{}, ""
 		if f.Needs > 0 {
-			after = "whoever manages the ResourceQuota may set it back"
+			after = "whoever manages the ResourceQuota may revert it"
 			raise = a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Value), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))
 		}
 		a.act(a.to, say(`ask the team that manages ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it yourself:]`), raise, after)
@@ -227,10 +227,10 @@ func (a *answer) fix(f *remedy.Remedy) {
 				facts["free"], facts["resource"] = p.Facts["free"], p.Subject.Name
 			}
 		}
-		a.act(a.to, say("request at most {free} of {resource} in the template (it starts a rollout of all pods)", "lower the request in the template (it starts a rollout of all pods)"), screen.Command{})
+		a.act(a.to, say("request at most {free} of {resource} in the template (this starts a rollout of all pods)", "lower the request in the template (this starts a rollout of all pods)"), screen.Command{})
 	case remedy.CorrectTemplate:
 		if len(a.e.Fixes()) == 1 {
-			a.act(a.to, say("correct the template (it starts a rollout of all pods)"), screen.Command{})
+			a.act(a.to, say("correct the template (this starts a rollout of all pods)"), screen.Command{})
 		}
 	case remedy.AskOwner: // which Do now says, but for the commands
 		a.selectEvery()
@@ -256,17 +256,17 @@ func (a *answer) fix(f *remedy.Remedy) {
 		if slices.Contains(f.Problems, cause.OOMKilled) {
 			facts["problem"] = string(cause.OOMKilled)
 		}
-		a.act(a.to, say(freeing[corev1.NodeConditionType(f.Value)]+" on {nodes?the node|the nodes}, or ask the team that runs {nodes?it|them}; ")+
+		a.act(a.to, say(freeing[corev1.NodeConditionType(f.Value)]+" on {nodes?the node|the nodes}, or contact the team that manages {nodes?it|them}; ")+
 			say("{problem=OOMKilled}the kubelet then restarts the {nodes?container|containers}, up to 5m later", "the controller then creates the {nodes?pod|pods}, up to 15m later"), screen.Command{})
 	case remedy.DeletePods:
 		words := ""
 		if a.e.Verdict.Code == explain.AwaitingDelete {
 			a.preview("of a rolling update in place of the deletions:", "strategy", "RollingUpdate")
-			words = say("{pods=1}delete the pod; the node has no available pod until the new one is available:", "delete the {pods} pods one after the other; a node has no available pod until the new one is available:")
+			words = say("{pods=1}delete the pod; the node has no available pod until the new one is available:", "delete the {pods} pods one at a time; a node has no available pod until the new one is available:")
 		}
 		pods := []screen.Word{"kubectl delete pod", a.namespace()}
 		if a.e.Verdict.Code != explain.AwaitingDelete && len(f.Pods) > 1 { // they fail, so all of them may go
-			words = say("delete the {pods} pods that fail; the controller then creates pods of revision {current}:")
+			words = say("delete the {pods} failing pods; the controller then creates pods of revision {current}:")
 			for _, p := range f.Pods[1:] {
 				pods = append(pods, screen.Quote(p))
 			}
@@ -358,7 +358,7 @@ func (a *answer) create(f *remedy.Remedy) {
 				words, command = "create "+absent, a.creation(p)
 			}
 		}
-		if words += fill(a.now, daemonset.Facts{"pods": len(f.Nodes)}, "; the {pods?pod then starts by itself|pods then start by themselves}"); len(command) > 0 {
+		if words += fill(a.now, daemonset.Facts{"pods": len(f.Nodes)}, "; the {pods?pod then starts|pods then start} automatically"); len(command) > 0 {
 			words += ":"
 		}
 		a.act(a.to, words, command)
@@ -394,7 +394,7 @@ func (a *answer) makeRoom(on []string) {
 	for i := range a.e.Problems {
 		p := &a.e.Problems[i]
 		at := slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return !these.Has(n) })
-		f := with(p.Facts, daemonset.Facts{"resource": firstOf(p.Facts["resources"]), "short": lacking(p.Facts), "evicts": namesIn(p.Facts, "evicts")})
+		f := with(p.Facts, daemonset.Facts{"resource": resourceWord(p.Facts["resources"]), "short": lacking(p.Facts), "evicts": namesIn(p.Facts, "evicts")})
 		words := fill(a.now, f, roomFixes[p.Code]...)
 		if len(at) == 0 || words == "" {
 			continue

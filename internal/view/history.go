@@ -628,7 +628,7 @@ func (p *past) act() (words string, command screen.Command) {
 	case history.Stuck:
 		return "find out what to do", explain
 	case history.AwaitingDelete:
-		return "when it suits, delete the old pods one after the other; see which they are", explain
+		return "when convenient, delete the old pods one at a time; see which they are", explain
 	case history.Unavailable:
 		return "find out why not every pod is available", explain
 	case history.NoPods:

@@ -161,7 +161,7 @@ func newLive(l *Live, nodes *nodeMap, d details, asked Asked, style Style) *live
 		a.note(screen.Text(batchWords(l.Progress)))
 	}
 	if !l.Ended {
-		a.s.Corner = "(Ctrl-C ends)"
+		a.s.Corner = "(Ctrl-C quits)"
 	}
 	for _, label := range append(d.without, screen.Check, screen.Other) {
 		a.s.Keep(label, 0)

@@ -192,7 +192,7 @@ func (a *answer) fit(n *explain.Node) string {
 		asks = append(asks, fmt.Sprintf("%s %s of %s free", m.Resource, m.Requested, m.Free))
 	}
 	f := with(n.Fit.Facts, daemonset.Facts{
-		"code": string(n.Fit.Code), "on": 1, "resource": firstOf(n.Fit.Facts["resources"]), "asks": joined(", ", asks...), "free": cmp.Or(fact(n.Fit.Facts, "free"), pods),
+		"code": string(n.Fit.Code), "on": 1, "resource": resourceWord(n.Fit.Facts["resources"]), "asks": joined(", ", asks...), "free": cmp.Or(fact(n.Fit.Facts, "free"), pods),
 		"preempts": len(n.Fit.Preempts), "victims": someNames(n.Fit.Preempts), "awaited": fact(n.Fit.Facts, "awaited"),
 	})
 	f = with(f, victimFacts(n.Fit.Preempts, &n.Fit.Victims))
@@ -218,7 +218,7 @@ func (a *answer) fit(n *explain.Node) string {
 // rejections are the words of everything that keeps a pod off a node, and of what preemption does at the end.
 func (a *answer) rejections(all []cause.Rejection) (words []string) {
 	for i, r := range all {
-		f := with(r.Facts, daemonset.Facts{"on": 1, "resource": firstOf(r.Facts["resources"])})
+		f := with(r.Facts, daemonset.Facts{"on": 1, "resource": resourceWord(r.Facts["resources"])})
 		if i < len(all)-1 {
 			delete(f, "preemption")
 		}

@@ -44,7 +44,7 @@ func (s *planned) doNow() {
 	case v == plan.VerdictRemovesAll:
 		s.removesAll(do)
 	case v == plan.VerdictWaits:
-		s.makes(screen.DoNow, do+", then delete the old pods one after the other")
+		s.makes(screen.DoNow, do+", then delete the old pods one at a time")
 	}
 }
 
@@ -187,7 +187,7 @@ func (s *planned) doStall(do string) {
 	case s.dryRun():
 		s.advise("do not " + do + ": first correct what its message names")
 	case ways == 0 && while == "" && s.before != nil && len(s.before.e.Matters()) > 0 && s.asked.Again:
-		s.advise("do not " + do + " yet; see what to do first (read-only):")
+		s.advise("do not " + do + " yet; first, see what to do (read-only):")
 		s.s.Add(screen.DoNow, WithFlags(screen.Command{s.asked.own("explain"), s.namespace(), s.name()}, s.asked.Input...))
 	case ways == 0 || raised != nil && s.raises():
 		s.advise("do not " + do + while)

@@ -157,13 +157,13 @@ func (s *planned) raise(u *remedy.Remedy) {
 	steps := []step{
 		{"set maxUnavailable to " + u.Value, set(u.Value), s.undoneBy(true)},
 		{s.does(), s.asked.Makes, fill(s.now, costFacts(s.p.LosesBy(u)), "["+costs+"]")},
-		{"when the rollout is complete, set it back to " + before, set(before), ""},
+		{"when the rollout is complete, set maxUnavailable back to " + before, set(before), ""},
 	}
 	if s.p.Change.Method != "" {
 		steps[0], steps[1] = steps[1], steps[0]
 	}
 	repair := slices.ContainsFunc(s.p.Ways(true), func(u remedy.Remedy) bool { return u.Code == remedy.RepairNodes })
-	s.add(screen.Or, "%s:", map[bool]string{true: "if it cannot wait for the repair, "}[repair]+"raise maxUnavailable for it; "+effectOf(u))
+	s.add(screen.Or, "%s:", map[bool]string{true: "if the rollout cannot wait for the repair, "}[repair]+"raise maxUnavailable; "+effectOf(u))
 	for i, step := range steps {
 		s.acts(screen.Or, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c, step.effect)
 	}

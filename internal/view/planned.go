@@ -214,8 +214,8 @@ var endings = map[plan.OutcomeCode][]string{
 	},
 	plan.Stalls: {
 		"{updates=true}{none=true}{replaced=0}no old pod is replaced; {blame}", "{updates=true}{none=true}stops after {replaced} of {old:pod}; {blame}",
-		"{updates=true}{atWorst=true}stops with {updated} or more of {desired:pod} updated; {blame}", "{updates=true}{begun?stops at |}{updated} of {desired:pod} updated; {blame}",
-		"{atWorst=true}stops with {available} or more of {desired:pod} available; {blame}", "{begun?stops at |}{available} of {desired:pod} available; {blame}",
+		"{updates=true}{atWorst=true}stops with {updated} or more of {desired:pod} updated; {blame}", "{updates=true}{begun?stops with |}{updated} of {desired:pod} updated; {blame}",
+		"{atWorst=true}stops with {available} or more of {desired:pod} available; {blame}", "{begun?stops with |}{available} of {desired:pod} available; {blame}",
 	},
 	plan.RemovesAllPods: {"no node would be eligible"},
 	plan.NotRolling: {
@@ -428,7 +428,7 @@ func (s *planned) change() {
 		return
 	}
 	if restart := s.does() == "restart it" && len(c.Fields) == 1 && c.Revision.New && c.Revision.Number > 0; restart {
-		s.add(screen.Change, "restart, nothing else (would create revision %d)", c.Revision.Number)
+		s.add(screen.Change, "restart only (would create revision %d)", c.Revision.Number)
 	} else {
 		for _, l := range few(fieldStyle{all: s.style.All}.lines(c.Fields, nil), 8, "more change", s.style) {
 			s.add(screen.Change, "%s", l)
@@ -627,7 +627,7 @@ func (s *planned) makeRoom() {
 	facts := [len(unfits)]daemonset.Facts{}
 	for _, p := range s.p.Unfits() {
 		i := slices.IndexFunc(unfits[:], func(u unfit) bool {
-			return fill(s.now, with(p.Facts, daemonset.Facts{"resource": firstOf(p.Facts["resources"])}), u.is+"yes") != ""
+			return fill(s.now, with(p.Facts, daemonset.Facts{"resource": resourceWord(p.Facts["resources"])}), u.is+"yes") != ""
 		})
 		on[i], facts[i] = append(on[i], p.Nodes...), p.Facts
 	}
@@ -644,7 +644,7 @@ func (s *planned) makeRoom() {
 			number = strconv.Itoa(n) + ". "
 		}
 		slices.Sort(nodes)
-		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": someNames(nodes), "n": len(nodes)})
+		f := with(facts[i], daemonset.Facts{"resource": resourceWord(facts[i]["resources"]), "where": someNames(nodes), "n": len(nodes)})
 		s.add(screen.Fault, "%s", number+fill(s.now, f, unfits[i].cause))
 		if s.live != nil { // else with the table
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
@@ -863,8 +863,8 @@ func (s *planned) hangs(down []string) string {
 			who = down[0] + ", assumed to be down"
 		}
 	}
-	words := who + pluralOf(len(down), ": its pod hangs in Terminating once it is deleted, and uses up ",
-		": their pods hang in Terminating once they are deleted, and use up ") + s.p.Budget.Kind.Field() + " " + strconv.Itoa(s.p.Budget.Limit)
+	words := who + pluralOf(len(down), ": its pod stays Terminating once deleted, and counts against ",
+		": their pods stay Terminating once deleted, and count against ") + s.p.Budget.Kind.Field() + " " + strconv.Itoa(s.p.Budget.Limit)
 	if len(s.p.SetAside()) > 0 {
 		words += ", although DESIRED does not count " + pluralOf(len(down), "the node", "the nodes")
 	}
@@ -916,8 +916,8 @@ func (s *planned) outlook() {
 		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, including {more} that DESIRED does not count]")
 		return
 	case stalls:
-		say("{none=true}stops with {available} of {desired:pod} available", "{fresh=true}stops at {available} of {desired} available", "{atWorst=true}stops with {updated} or more of {desired} updated, {available} available", "{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",
-			"stops at {updated} of {desired} updated, {available} available")
+		say("{none=true}stops with {available} of {desired:pod} available", "{fresh=true}stops with {available} of {desired} available", "{atWorst=true}stops with {updated} or more of {desired} updated, {available} available", "{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",
+			"stops with {updated} of {desired} updated, {available} available")
 	case waits && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
 		s.add(screen.Outlook, "%s; it continues in about %s", idle(n.Reason, s.h), seconds(*s.p.Waves[0].At))
 	}

@@ -98,7 +98,7 @@ var templates = []string{
 	"{changed=false}{changes=0}none",
 	"{changed=false}{differ=0}",
 	"{changed=false}the template is unchanged: creates no revision",
-	"{restores=true}revision {was} is renumbered to revision {number}" +
+	"{restores=true}revision {was} becomes revision {number}" +
 		"[{known=true}; its {kept:pod is|pods are} kept][{known=false}, assuming " + valuesEqual + "; otherwise every pod is replaced]",
 	"{restart=true}nothing else in the template; " + createsRevision,
 	"{restart=false}nothing else in the template than [{annotations?the annotation|the annotations} {annotations}][{both=true} and ][{labels?the label|the labels} {labels}]; " + createsRevision,
@@ -283,7 +283,7 @@ var assumptions = []struct {
 	{plan.AssumeNodesStay, []string{
 		"{down=unknown}{value:node stays as it is|nodes stay as they are}, as something is wrong there",
 		"{system=yes}", "{supposed=yes}{value:node is|nodes are} down (--node-down)", "{down=yes}{value=1}the node stays NotReady", "{down=yes}the {value:node stays|nodes stay} as they are",
-		"{RevisionFails=}{FailureConfined=}{value=1}the pod that fails keeps failing", "{RevisionFails=}{FailureConfined=}the {value:pod that fails keeps|pods that fail keep} failing",
+		"{RevisionFails=}{FailureConfined=}{value=1}the failing pod keeps failing", "{RevisionFails=}{FailureConfined=}the {value:failing pod keeps|failing pods keep} failing",
 	}},
 	{plan.AssumeRefused, []string{"the API server keeps rejecting pods"}},
 	{plan.AssumeNodesReady, []string{"{value:node that is NotReady is|nodes that are NotReady are} Ready again soon: {value?its kubelet has|their kubelets have} reported it for less than 5m"}},

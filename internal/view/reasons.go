@@ -25,7 +25,7 @@ type predicate struct{ noun, one, many string }
 var predicates = map[daemonset.Reason]predicate{
 	cause.CrashLoopBackOff:       {"pod", "crashes", "crash"},
 	cause.OOMKilled:              {"pod", "runs out of memory", "run out of memory"},
-	cause.ImagePullBackOff:       {"pod", "cannot pull its image", "cannot pull their image"},
+	cause.ImagePullBackOff:       {"pod", "cannot pull its image", "fail to pull their image"},
 	cause.PullingImage:           {"pod", "is still pulling its image", "are still pulling their image"},
 	cause.FailedMount:            {"pod", "cannot mount a volume", "cannot mount a volume"},
 	cause.FailedCreatePodSandBox: {"pod", "gets no network or sandbox", "get no network or sandbox"},
@@ -37,14 +37,14 @@ var predicates = map[daemonset.Reason]predicate{
 	cause.TerminatingOnDeadNode:  {"node", "is NotReady", "are NotReady"},
 	daemonset.NodeGone:           {"pod", "is left over from a deleted node", "are left over from deleted nodes"},
 	cause.FailedCreate:           {"pod", "is rejected by the API server", "are rejected by the API server"},
-	cause.InsufficientResources:  {"pod", "does not fit on its node", "do not fit on their node"},
+	cause.InsufficientResources:  {"pod", "does not fit", "do not fit"},
 	cause.HostPortConflict:       {"pod", "needs a host port that is in use", "need a host port that is in use"},
 	cause.DoesNotFit:             {"new pod", "does not fit", "do not fit"},
 	cause.PendingUnschedulable:   {"pod", "is not scheduled", "are not scheduled"},
 	cause.PodOSNotSupported:      {"pod", "is rejected by its kubelet", "are rejected by their kubelet"},
 	cause.ExcludedButCounted:     {"node", "that the namespace excludes counts as unavailable", "that the namespace excludes count as unavailable"},
 	cause.VirtualNode:            {"node", "is virtual and runs no DaemonSet pod", "are virtual and run no DaemonSet pods"},
-	cause.EvictLoop:              {"pod", "fails again and again", "fail again and again"},
+	cause.EvictLoop:              {"pod", "fails repeatedly", "fail repeatedly"},
 	daemonset.FailedPod:          {"pod", "has failed", "have failed"},
 	daemonset.SucceededPod:       {"pod", "has ended", "have ended"},
 	cause.Terminating:            {"pod", "does not end", "do not end"},
@@ -139,7 +139,7 @@ func (a *sheet) meaning(p *explain.Problem) string {
 	selects, _ := p.Facts["selects"].([]string)
 	return fill(a.now, with(p.Facts, daemonset.Facts{
 		"named": someNames(p.Nodes), "picks": strings.Join(selects, " and "),
-		"resource": firstOf(p.Facts["resources"]),
+		"resource": resourceWord(p.Facts["resources"]),
 		"only":     map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "posted": a.silent(p), "missing": missing(a.h, p.Facts), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
 		"placement": placement(daemonset.Reason(fact(p.Facts, "because")), p.Facts), "stall": stallReason(daemonset.Reason(fact(p.Facts, "reason"))),
 	}), meanings[p.Code]...)
@@ -156,6 +156,14 @@ func (a *sheet) silent(p *explain.Problem) string {
 		return ago(a.now.Sub(*at)) + " or longer"
 	}
 	return ago(a.now.Sub(*at))
+}
+
+// resourceWord is the first of some resources, as a sentence names it.
+func resourceWord(list any) string {
+	if name := firstOf(list); name != "cpu" {
+		return name
+	}
+	return "CPU"
 }
 
 // firstOf is the first of a list of words; empty where there is none.
@@ -175,7 +183,7 @@ const (
 	container  = "{init?init |}container {container}"
 	restarted  = "[ ({on?|each }restarted {restarts:time})]"
 	finalizers = "its deletion waits for {finalizers?finalizer|finalizers} {finalizers}"
-	noneSince  = "[{changed=NotTemplate}; no kept revision explains it: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
+	noneSince  = "[{changed=NotTemplate}; no retained revision explains this: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
 	noneThen   = "[, {losing:pod is deleted and not recreated|pods are deleted and not recreated}][, {staying:pod stays until the next rollout deletes it|pods stay until the next rollout deletes them}]"
 	strands    = "the [{strandedBy=Next}next ]rollout removes the {on?pod|pods}, and creates none until "
 	noRollout  = "start another rollout before this is fixed: it would "
@@ -197,7 +205,7 @@ var meanings = map[daemonset.Reason][]string{
 	cause.FailedMount:       {"{missing}"},
 	cause.ContainerCreating: {container + " has not started[ ({reason})]"},
 	cause.InitRunning:       {container + " has not ended, and the pod waits for it"},
-	cause.ProbeFailing:      {"{probe=liveness}the kubelet restarts " + container + ", as its liveness probe fails" + restarted, "{sidecar=true}{probe=startup}sidecar {container} runs, but its startup probe fails" + restarted, "{sidecar=true}sidecar {container} runs but has not started, and the pod waits for it" + restarted, "{probe=startup}" + container + " runs, but its startup probe fails" + restarted, container + " runs but is not Ready" + restarted},
+	cause.ProbeFailing:      {"{probe=liveness}the kubelet restarts " + container + ", as its liveness probe fails" + restarted, "{sidecar=true}{probe=startup}sidecar {container} runs, but its startup probe fails" + restarted, "{sidecar=true}sidecar {container} runs but has not started, and the pod waits for it" + restarted, "{probe=startup}" + container + " runs, but its startup probe fails" + restarted, container + " is running but not Ready" + restarted},
 	cause.NodeNotReady: {
 		"{status=Unknown}the kubelet does not answer", "{status=False}the kubelet reports that the node is not ready",
 		"some of these kubelets do not answer, the others report that their node is not ready",
@@ -208,7 +216,7 @@ var meanings = map[daemonset.Reason][]string{
 		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] {now?is still|stays} Terminating",
 		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] {now?are still|stay} Terminating",
 	},
-	cause.FailedCreate:          {"{predicted=true}the API server will reject {on?the pod|these pods}: see Fault", "the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]"},
+	cause.FailedCreate:          {"{predicted=true}the API server will reject {on?the pod|these pods}: see Fault", "the API server rejected {events:create request}[ ({on:pod})][, the last one {last@} ago]"},
 	cause.PendingUnschedulable:  {"{missing}", "the pod has the nodeSelector {added}, which {on?the node does|the nodes do} not match", noVolume[0], noVolume[1], "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
 	cause.DoesNotFit:            doesNotFit,
 	cause.InsufficientResources: {"{requested=}", doesNotFit[0], doesNotFit[1], doesNotFit[2], doesNotFit[3]},
@@ -298,9 +306,9 @@ const (
 // how much there is, where all of these nodes have the same.
 var doesNotFit = []string{
 	"{requested=1}{resource=pods}{on?the node runs|the nodes run} as many pods as {on?it|they} may[: {allocatable}]" + nobodyLower,
-	"{beyond=true}the pod requests {resource} {requested}; {on?the node has|each node has} {allocatable} allocatable",
-	"{beyond=true}the pod requests {resource} {requested}, more than {on?the node has|any of these nodes has} in all",
-	"{plugin=NodeResourcesFit}the pod requests {resource} {requested}[; {free} of {allocatable} {on?is|are} free]" + nobodyLower,
+	"{beyond=true}the pod requests {requested} {resource}; {on?the node has|each node has} {allocatable} allocatable",
+	"{beyond=true}the pod requests {requested} {resource}, more than {on?the node has|any of these nodes has} in total",
+	"{plugin=NodeResourcesFit}the pod requests {requested} {resource}[; {free} of {allocatable} {on?is|are} free]" + nobodyLower,
 	"{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by pod {owner}", "{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by the pods of {holder}", "{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by another pod",
 	noVolume[0], noVolume[1],
 	"the scheduler rejects it ({plugin})",
@@ -388,7 +396,7 @@ var origins = map[cause.Who][]string{
 		"{excludedBy=Taint}likely the template: {nearest:node matches|nodes match} its {picks}, but it does not tolerate {on?its|their} {taints?taint|taints} {taints}",
 		"{code=PodOSNotSupported}the template, which is for {want} only",
 		"likely {older}, which {on?this pod is|these pods are} still on: all {oldFailing} of its pods fail, and none of the {newPods} on revision {current}",
-		"{beyond=true}the template: the pod requests more {resources} than {some} {on?has|have} in all",
+		"{beyond=true}the template: the pod requests more {resource} than {some} {on?has|have} in total",
 		"{oneNode=true}the template: it mounts claim {claim}, whose access mode is ReadWriteOnce, so only pods of one node can use it", "{noHostPath=true}likely the template: it mounts {hostPath} as {hostPathType}, and the {on?node has|nodes have} no such thing there[: the operating system is {osImage}]",
 		"{noHostPath=true}likely the template: it mounts {hostPath}, which the container runtime cannot make or use on {on?the node|the nodes}[: the operating system is {osImage}]",
 		"{code=ImagePullBackOff}{reason=ErrImageNeverPull}likely the template: its imagePullPolicy is Never, and the {on?node does|nodes do} not have the image",
@@ -415,10 +423,10 @@ var origins = map[cause.Who][]string{
 		"{subject=Webhook}admission webhook {object} cannot be called: it rejects nothing itself, but the API server creates no pod without its answer",
 		"likely the network of {on?the node|these nodes} or of the cluster, not the DaemonSet: see the message"},
 	cause.WhoPolicy: {
-		"{subject=Quota}{object=}the quotas of namespace {namespace}: pods of this PriorityClass need a ResourceQuota whose scope selects it, and there is none",
-		`{subject=Quota}{on=0}the quota, not the DaemonSet: ResourceQuota "{object}" of namespace {namespace} has no room for its pods`,
-		`{subject=Quota}the quota, not the DaemonSet: ResourceQuota "{object}" of namespace {namespace} has no room for {on:more pod}`,
-		"{subject=Policy}Pod Security of namespace {namespace}: the pod violates {object}",
+		"{subject=Quota}{object=}the quotas in namespace {namespace}: pods of this PriorityClass need a ResourceQuota whose scope selects it, and there is none",
+		`{subject=Quota}{on=0}the quota, not the DaemonSet: ResourceQuota "{object}" in namespace {namespace} has no room for its pods`,
+		`{subject=Quota}the quota, not the DaemonSet: ResourceQuota "{object}" in namespace {namespace} has no room for {on:more pod}`,
+		"{subject=Policy}Pod Security in namespace {namespace}: the pod violates {object}",
 		"{subject=SCC}{needs=}the SecurityContextConstraints: none that ServiceAccount {object} may use allows the pod",
 		"{subject=SCC}the SecurityContextConstraints: none that ServiceAccount {object} may use allows the pod, which needs {needs}",
 		"{subject=PodSecurityPolicy}the PodSecurityPolicies: none that ServiceAccount {object} may use allows the pod, as the message says",
@@ -427,27 +435,27 @@ var origins = map[cause.Who][]string{
 	},
 	cause.WhoUnknown: {
 		"{excludedBy=Taint}the template does not tolerate the {taints?taint|taints} {taints} of {some}: unknown whether it should",
-		"{excludedBy=NodeSelector}{lacks=one}undecided, the nodes or the template: no node has the label {labels}, which the nodeSelector asks for",
-		"{excludedBy=NodeSelector}{lacks=all}undecided, the nodes or the template: no node has one of the labels {labels}, and the nodeSelector asks for all of them",
-		"{excludedBy=NodeAffinity}{lacks=one}undecided, the nodes or the template: no node has the label {labels}, which the affinity asks for",
-		"{excludedBy=NodeAffinity}{lacks=any}undecided, the nodes or the template: no node has any of the labels {labels}, and the affinity asks for one of them",
-		"{excludedBy=NodeSelector}undecided, the nodes or the template: no node has all labels of the nodeSelector",
-		"{excludedBy=NodeAffinity}undecided, the nodes or the template: no node meets the affinity",
-		"{excludedBy=Namespace}undecided: the node selector of the namespace excludes the nodes that the template would have",
-		"{lease=Alive}undecided: kube-controller-manager runs (it renewed its Lease {renewed@} ago); any change of the DaemonSet, such as an annotation, makes it look again",
+		"{excludedBy=NodeSelector}{lacks=one}unclear, the nodes or the template: no node has the label {labels}, which the nodeSelector requires",
+		"{excludedBy=NodeSelector}{lacks=all}unclear, the nodes or the template: no node has one of the labels {labels}, and the nodeSelector requires all of them",
+		"{excludedBy=NodeAffinity}{lacks=one}unclear, the nodes or the template: no node has the label {labels}, which the affinity requires",
+		"{excludedBy=NodeAffinity}{lacks=any}unclear, the nodes or the template: no node has any of the labels {labels}, and the affinity requires one of them",
+		"{excludedBy=NodeSelector}unclear, the nodes or the template: no node has all labels of the nodeSelector",
+		"{excludedBy=NodeAffinity}unclear, the nodes or the template: no node meets the affinity",
+		"{excludedBy=Namespace}unclear: the node selector of the namespace excludes the nodes that the template would have",
+		"{lease=Alive}unclear: kube-controller-manager runs (it renewed its Lease {renewed@} ago); any change of the DaemonSet, such as an annotation, makes it look again",
 		"{code=Terminating}whoever set the {finalizers?finalizer|finalizers} {finalizers} has to remove {finalizers?it|them}",
-		"{evidence=OldOnly}undecided: {oldFailing} of {oldPods:pod} on the revision before fail",
-		"{evidence=Both}undecided: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
-		"{evidence=All}{newPods=1}undecided: the only pod fails, and no other revision runs to compare with[; it has not worked since revision {current} replaced revision {prior}]",
-		"{evidence=All}undecided: all {newPods} pods fail, and no other revision runs to compare with[; none has worked since revision {current} replaced revision {prior}]",
-		"{evidence=Some}{works=0}undecided", "{evidence=Some}{code=ImagePullBackOff}{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
+		"{evidence=OldOnly}unclear: {oldFailing} of {oldPods:pod} on the revision before fail",
+		"{evidence=Both}unclear: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
+		"{evidence=All}{newPods=1}unclear: the only pod fails, and no other revision runs to compare with[; it has not worked since revision {current} replaced revision {prior}]",
+		"{evidence=All}unclear: all {newPods} pods fail, and no other revision runs to compare with[; none has worked since revision {current} replaced revision {prior}]",
+		"{evidence=Some}{works=0}unclear", "{evidence=Some}{code=ImagePullBackOff}{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 		"{evidence=Some}{code=OOMKilled}the program needs more[ than its memory limit of {memoryLimit}] on {on?this node|these nodes}, or leaks memory: revision {current} works on {works:other node}",
-		"{evidence=Some}{code=ContainerConfig}undecided: revision {current} works on {works:other node}; the message says what the kubelet lacks",
-		"{evidence=Some}{works=1}undecided: revision {current} works on the node that joined before, and {some} joined {joined@} ago: look for what is new there first, such as its image or its labels",
-		"{evidence=Some}undecided: revision {current} works on the {works:node} that joined before, and {some} joined {joined@} ago: look for what is new there first, such as {on?its|their} image or labels",
-		"{evidence=Some}{terse=false}undecided: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform}); in the logs, \"exec format error\" or a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
-		"{evidence=Some}undecided: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform})",
-		"{evidence=Some}undecided: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
+		"{evidence=Some}{code=ContainerConfig}unclear: revision {current} works on {works:other node}; the message says what the kubelet lacks",
+		"{evidence=Some}{works=1}unclear: revision {current} works on the node that joined before, and {some} joined {joined@} ago: look for what is new there first, such as its image or its labels",
+		"{evidence=Some}unclear: revision {current} works on the {works:node} that joined before, and {some} joined {joined@} ago: look for what is new there first, such as {on?its|their} image or labels",
+		"{evidence=Some}{terse=false}unclear: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform}); in the logs, \"exec format error\" or an application or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
+		"{evidence=Some}unclear: revision {current} works on {works:other node} ({platforms}) and fails on {some} ({platform})",
+		"{evidence=Some}unclear: revision {current} works on {works:other node}[{terse=false}; in the logs, an application or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
 	},
 	cause.WhoNode: {
 		"likely {some}: {on?it reports|they report} {nodeReports}, and no node where the pod works does",
@@ -478,7 +486,7 @@ var origins = map[cause.Who][]string{
 		"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: the pods of {holder} use host {ports?port|ports} {ports}",
 		"{code=HostPortConflict}not this DaemonSet: another pod on {some} uses host {ports?port|ports} {ports}",
 		"{code=HostPortConflict}not this DaemonSet: another pod on {some} uses a host port that this one needs",
-		"{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
+		"{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resource} for this one"},
 	cause.WhoController: {
 		"{code=ExcludedButCounted}kube-controller-manager of OpenShift 4.11 to 4.19: where it counts nodes for a rolling update, it does not ask for the node selector of the namespace",
 		"{missed=true}kube-controller-manager runs (it renewed its Lease {renewed@} ago), but this version may not notice that a taint came or went (kubernetes#132459): any change of the DaemonSet, such as an annotation, refreshes the status",
@@ -582,7 +590,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		other = revisionName(&a.e.Revisions[1])
 	}
 	f := with(p.Facts, with(t.Facts(), daemonset.Facts{
-		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "reported": a.reported(p), "subject": p.Subject.Kind, "object": p.Subject.Name, "revision": o.Revision, "touched": touchedWords(o.Touched), "notChange": o.NotChange,
+		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "resource": resourceWord(p.Facts["resources"]), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "reported": a.reported(p), "subject": p.Subject.Kind, "object": p.Subject.Name, "revision": o.Revision, "touched": touchedWords(o.Touched), "notChange": o.NotChange,
 		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": a.works(), "does": pluralOf(t.NewPods, do.one, do.many),
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))

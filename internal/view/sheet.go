@@ -181,6 +181,9 @@ func why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string
 		slices.SortStableFunc(parts[1:], func(a, b string) int { return size[b] - size[a] })
 		parts = append(parts[:most], Plural(more, "more problem"))
 	}
+	if n := len(parts) - 1; n > 0 {
+		parts[n] = "and " + parts[n]
+	}
 	return strings.Join(parts, ", ")
 }
 
@@ -470,7 +473,7 @@ var idleWords = map[daemonset.Reason]string{
 	daemonset.StepSelectsAll:   "the controller does nothing: the selector is empty",
 	daemonset.StepOnDelete:     "every node has its pod, and with {strategy} the controller replaces none",
 	daemonset.StepUpToDate:     "all pods are updated",
-	daemonset.StepBudgetSpent:  "the controller waits for a pod to become available, as the limit is used up",
+	daemonset.StepBudgetSpent:  "the controller waits for a pod to become available, because the limit of the rollout is reached",
 	daemonset.StepFails:        "the controller's step fails before it replaces a pod",
 }
 
@@ -485,7 +488,7 @@ var stepWords = map[daemonset.Reason]string{
 	daemonset.FailedPod:        "the pod has failed",
 	daemonset.SucceededPod:     "the pod has ended",
 	daemonset.NodeMissing:      "its node was deleted",
-	daemonset.Surge:            "beside the old pod",
+	daemonset.Surge:            "alongside the old pod",
 }
 
 // unread names what could not be read, and says so: or that it was read only in part.

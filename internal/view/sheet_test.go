@@ -25,10 +25,10 @@ func TestWhy(t *testing.T) {
 		why      string
 	}{
 		{nil, 2, "", "nothing is wrong"},
-		{[]*cause.Problem{crash, pull}, 2, "CrashLoopBackOff a, ImagePullBackOff b", "in their order, where there is room for all"},
-		{[]*cause.Problem{crash, pull, down}, 2, "CrashLoopBackOff a, NodeNotReady cd, 1 more problem", "the larger one of the others"},
-		{[]*cause.Problem{crash, pull, down}, 1, "CrashLoopBackOff a, 2 more problems", "the first is never left out"},
-		{[]*cause.Problem{crash, down, other}, 2, "CrashLoopBackOff a, NodeNotReady cde", "those with the same predicate are one"},
+		{[]*cause.Problem{crash, pull}, 2, "CrashLoopBackOff a, and ImagePullBackOff b", "in their order, where there is room for all"},
+		{[]*cause.Problem{crash, pull, down}, 2, "CrashLoopBackOff a, NodeNotReady cd, and 1 more problem", "the larger one of the others"},
+		{[]*cause.Problem{crash, pull, down}, 1, "CrashLoopBackOff a, and 2 more problems", "the first is never left out"},
+		{[]*cause.Problem{crash, down, other}, 2, "CrashLoopBackOff a, and NodeNotReady cde", "those with the same predicate are one"},
 		{[]*cause.Problem{silent, crash}, 1, "CrashLoopBackOff a", "one that has no words is none"},
 	} {
 		if got := why(tt.problems, clause, tt.most); got != tt.want {

@@ -95,7 +95,7 @@ func (a *answer) sums() {
 		for _, l := range less {
 			name := cmp.Or(leftOut[l.Reason], string(l.Reason))
 			if l.Revision != nil {
-				name = fill(a.now, daemonset.Facts{"on": revisionName(l.Revision), "kind": a.e.Budget.Kind}, "{kind=Surge}whose pod on {on} still runs", "on {on}")
+				name = fill(a.now, daemonset.Facts{"on": revisionName(l.Revision), "kind": a.e.Budget.Kind}, "{kind=Surge}still running a pod of {on}", "on {on}")
 			}
 			words = append(words, fmt.Sprintf("- %d (%s)", l.Count, name))
 		}
@@ -138,6 +138,9 @@ func (a *answer) desired() {
 	all, excluded, notReady := a.e.Eligible()
 	t := &screen.Table{Columns: []screen.Column{{Wrap: true, Short: true}, {Wrap: true}}}
 	for _, g := range a.e.Groups("DESIRED", false) {
+		if whole := placement(g.Reason, g.Facts); whole != exclusion(&g) {
+			a.s.Add(screen.Rollout, screen.Names{Before: whole + ":", Names: g.Nodes, Short: true})
+		}
 		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Names: g.Nodes}, {Lines: []string{exclusion(&g)}}}})
 	}
 	switch {

@@ -203,7 +203,7 @@ func TestWatchBegins(t *testing.T) {
 	if diff := cmp.Diff(want, WatchBegins(p, Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	want = strings.Replace(want, "delete any 3 of 4", "the controller waits for a pod to become available, as the limit is used up", 1)
+	want = strings.Replace(want, "delete any 3 of 4", "the controller waits for a pod to become available, because the limit of the rollout is reached", 1)
 	if diff := cmp.Diff(want, WatchBegins(progress(nil), Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -330,6 +330,6 @@ func otherwise(o *remedy.Otherwise, desired int, waits bool) string {
 		f["in"] = rangeWords(o.Duration)
 	}
 	return fill(time.Time{}, f,
-		"{ready=yes}if the {n?pod|pods} on {on} {n?becomes|become} Ready after all: {updated} of {desired} updated[ {in} later]",
+		"{ready=yes}if the {n?pod|pods} on {on} {n?becomes|become} Ready: {updated} of {desired} updated[ {in} later]",
 		"{stalls=yes}, else it stops at {updated} of {desired}", ", else {unserved:node stays|nodes stay} without an available pod")
 }

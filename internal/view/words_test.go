@@ -332,7 +332,7 @@ func TestMeaning(t *testing.T) {
 		{cause.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, "the node is not eligible (the template names node w-1), but has a pod"},
 		{cause.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, "the node is not eligible (the template names node w-1), but has a pod; the pod stays until the next rollout deletes it, and is not recreated"},
 		{cause.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "the node is not eligible (the template names node w-1), but has a pod"},
-		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request for 1 pod, the last one 40s ago"},
+		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 create request (1 pod), the last one 40s ago"},
 	} {
 		if got := (&sheet{now: now}).meaning(&cause.Problem{Code: tt.code, Facts: tt.facts, Nodes: []string{"w-1"}, Since: &since}); got != tt.want {
 			t.Errorf("%s %v:\n%q, want\n%q", tt.code, tt.facts, got, tt.want)

@@ -217,7 +217,7 @@ func elsewhere(t *testing.T, c *stage.Cluster) {
 	}
 	r, err = c.Kubectl(ctx, "ds", "plan-rollout", "-f", file, "-n", "default")
 	must(t, err)
-	if r.Code != 0 || !strings.Contains(r.Stdout, "3 nodes get a pod immediately") || !strings.Contains(r.Stderr, "did you mean kube-system/lives-there?") {
+	if r.Code != 0 || !strings.Contains(r.Stdout, "3 nodes would get a pod immediately") || !strings.Contains(r.Stderr, "did you mean kube-system/lives-there?") {
 		t.Errorf("with -n ended with %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }

@@ -113,7 +113,7 @@ func TestWatch(t *testing.T) {
 		shrunk, ended := 0, false
 		written := onTerminal(t, cmd, func(written string) (lines, columns uint16) {
 			switch {
-			case shrunk == 0 && strings.Contains(written, "(Ctrl-C ends)"):
+			case shrunk == 0 && strings.Contains(written, "(Ctrl-C quits)"):
 				shrunk = len(written)
 				return 12, 50
 			case !ended && shrunk > 0 && strings.Count(written[shrunk:], top) > 1: // the second of them is of the new size
