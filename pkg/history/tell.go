@@ -248,7 +248,7 @@ const (
 	RowRenumbered                // one, by a number that it had before
 	RowPending                   // one that the next sync creates
 	RowHash                      // pods whose hash no revision has
-	RowsAlike                    // neighbors of which each changed the same: from this one to Last
+	RowsAlike                    // neighbors that all changed the same: from this one to Last
 	RowsFolded                   // several that were left out: Number says how many
 )
 
@@ -269,7 +269,7 @@ func (r *Row) Stands() int64 {
 	return 1
 }
 
-// FoldAlike returns rows of which one stands for revisions that follow one another by number, are
+// FoldAlike returns rows: one row stands for revisions that follow one another by number, are
 // Empty, and are alike: the caller says which two are.
 func FoldAlike(rows []Row, alike func(a, b *Row) bool) (out []Row) {
 	for i := range rows {
