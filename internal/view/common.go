@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,23 +13,32 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/split"
 )
 
-// commons say what failing nodes have in common. Beside what the other origins use
-// there are: who, how many nodes have it; have, what that is; also, what the same nodes
-// have beside it.
-var commons = []string{
-	"{told=true}{compared=OldPods}the image is not built for {platform}, as the message says: {who} {have} (the healthy ones run {other})[ (the same nodes {also})]",
-	"{told=true}the image is not built for {platform}, as the message says: {who} {have}[ (the same nodes {also})]",
-	"{compared=OldPods}{who} {have}[ (the same nodes {also})]; the healthy ones run {other}, so revision {current} may be at fault too",
-	"likely the nodes: {who} {have}[ (the same nodes {also})]",
-}
-
 // inCommon says what the nodes of a problem have in common with others that fail, and
 // not with healthy ones; empty where nothing is known.
-func (a *answer) inCommon(p *cause.Problem, f daemonset.Facts) string {
+func (a *answer) inCommon(p *cause.Problem) string {
 	if p.Common == nil {
 		return ""
 	}
-	return fill(a.now, with(f, commonFacts(p.Common, a.now)), commons...)
+	c := p.Common
+	oldPods := c.Compared == cause.ComparedOld
+	also := phrase(" (the same nodes ", haveWords(c.Also[:min(1, len(c.Also))], a.now), ")")
+	have := sharedBy(c, a.now) + also
+	platform := screen.Clean(c.Properties[0].Value)
+	switch {
+	case c.Told && oldPods:
+		return "the image is not built for " + platform + ", as the message says: " + sharedBy(c, a.now) +
+			" (the healthy ones run " + a.olderOnes() + ")" + also
+	case c.Told:
+		return "the image is not built for " + platform + ", as the message says: " + have
+	case oldPods:
+		return have + "; the healthy ones run " + a.olderOnes() + ", so revision " + strconv.FormatInt(a.current(), 10) + " may be at fault too"
+	}
+	return "likely the nodes: " + have
+}
+
+// sharedBy says which nodes have something, and what: "both failing nodes and none of the 4 healthy ones run linux".
+func sharedBy(c *cause.Common, now time.Time) string {
+	return shares(&c.Split) + " " + haveWords(c.Properties, now)
 }
 
 // commonFacts are what the sentences about a Common need.
@@ -36,7 +46,6 @@ func commonFacts(c *cause.Common, now time.Time) daemonset.Facts {
 	one := c.Properties[0]
 	return daemonset.Facts{
 		"told": c.Told, "compared": string(c.Compared), "who": shares(&c.Split), "have": haveWords(c.Properties, now), "platform": screen.Clean(one.Value),
-		"also": haveWords(c.Also[:min(1, len(c.Also))], now),
 	}
 }
 
@@ -52,26 +61,42 @@ func shares(s *split.Split) string {
 	return failing + " and " + healthy
 }
 
-// properties are what nodes with a property do.
-var properties = map[split.Kind]map[split.Operator]string{
-	split.Taint:            {split.Is: "have taint {key}[={value}]:{effect}", split.Exists: "have taint {key}"},
-	split.Label:            {split.Is: "have {key}[={value}]", split.Exists: "have label {key}"},
-	split.OSImage:          {split.Is: "run {value}"},
-	split.KernelVersion:    {split.Is: "run kernel {value}", split.AtLeast: "run kernel {value} or newer", split.Below: "run a kernel older than {value}"},
-	split.ContainerRuntime: {split.Is: "run {value}", split.AtLeast: "run {value} or newer", split.Below: "run a container runtime older than {value}"},
-	split.KubeletVersion:   {split.Is: "run kubelet {value}", split.AtLeast: "run kubelet {value} or newer", split.Below: "run a kubelet older than {value}"},
-	split.Created:          {split.AtLeast: "were created in the last {value@}", split.Below: "were created more than {value@} ago"},
-}
-
 // haveWords says what nodes have, of several properties joined by "and".
 func haveWords(all []split.Property, now time.Time) string {
 	var words []string
 	for _, p := range all {
-		sentence, known := properties[p.Kind][p.Operator]
-		if !known {
-			sentence = properties[split.Label][p.Operator]
-		}
-		words = append(words, fill(now, daemonset.Facts{"key": p.Key, "value": p.Value, "effect": p.Effect}, sentence))
+		words = append(words, propertyWords(&p, now))
 	}
 	return strings.Join(slices.Compact(words), " and ")
+}
+
+// propertyWords says what nodes with a property do.
+func propertyWords(p *split.Property, now time.Time) string {
+	value := screen.Clean(p.Value)
+	run := map[split.Kind]string{
+		split.KernelVersion: "kernel", split.ContainerRuntime: "container runtime", split.KubeletVersion: "kubelet",
+	}[p.Kind]
+	program := value // a container runtime has its name in its version
+	if p.Kind != split.ContainerRuntime {
+		program = run + " " + value
+	}
+	equals := phrase("=", value)
+	switch {
+	case p.Kind == split.Taint && p.Operator == split.Exists:
+		return "have taint " + screen.Clean(p.Key)
+	case p.Kind == split.Taint:
+		return "have taint " + screen.Clean(p.Key) + equals + ":" + screen.Clean(p.Effect)
+	case p.Kind == split.OSImage:
+		return "run " + value
+	case p.Kind == split.Created:
+		age := known{daemonset.Facts{"value": p.Value}, now}.age("value")
+		return either(p.Operator == split.AtLeast, "were created in the last "+age, "were created more than "+age+" ago")
+	case run != "" && p.Operator == split.Below:
+		return "run a " + run + " older than " + value
+	case run != "":
+		return "run " + program + either(p.Operator == split.AtLeast, " or newer", "")
+	case p.Operator == split.Exists:
+		return "have label " + screen.Clean(p.Key)
+	}
+	return "have " + screen.Clean(p.Key) + equals
 }

@@ -572,6 +572,14 @@ func (a *answer) refusal(p *explain.Problem) *admission.Refusal {
 	return nil
 }
 
+// olderOnes names the revision that the pods which are not updated run.
+func (a *answer) olderOnes() string {
+	if len(a.e.Revisions) == 2 {
+		return revisionName(&a.e.Revisions[1])
+	}
+	return "other revisions"
+}
+
 // origin says what a problem comes from; empty where nothing tells, or it passes
 // by itself.
 func (a *answer) origin(p *explain.Problem) string {
@@ -582,17 +590,14 @@ func (a *answer) origin(p *explain.Problem) string {
 	if o == nil {
 		return ""
 	}
-	do, other := predicate{"pod", "fails", "fail"}, "other revisions"
+	do := predicate{"pod", "fails", "fail"}
 	if t.NewFailing == p.Count {
 		do = predicates[p.Code].byProbe(p.Facts)
-	}
-	if len(a.e.Revisions) == 2 {
-		other = revisionName(&a.e.Revisions[1])
 	}
 	f := with(p.Facts, with(t.Facts(), daemonset.Facts{
 		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "resource": resourceWord(p.Facts["resources"]), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "reported": a.reported(p), "subject": p.Subject.Kind, "object": p.Subject.Name, "revision": o.Revision, "touched": touchedWords(o.Touched), "notChange": o.NotChange,
 		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": a.works(), "does": pluralOf(t.NewPods, do.one, do.many),
-		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
+		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": a.olderOnes(),
 	}))
 	if may := a.mayRollBack(); may != nil {
 		f["prior"] = may.Value
@@ -636,7 +641,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		}
 	}
 	if o.Who == cause.WhoNodeProperty && p.Common != nil {
-		return a.inCommon(p, f)
+		return a.inCommon(p)
 	}
 	if r := a.refusal(p); r != nil && r.Reason != admission.QuotaExceeded {
 		words, _ := a.rejection(r, a.works())
@@ -657,7 +662,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		words = joined(", ", words, fill(a.now, f, "cordoned {cordonedSince@} ago", "cordoned"))
 	}
 	if p.Common != nil {
-		words = joined("; ", words, fill(a.now, commonFacts(p.Common, a.now), "{who} {have}"))
+		words = joined("; ", words, sharedBy(p.Common, a.now))
 	}
 	return words
 }

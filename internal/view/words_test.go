@@ -124,7 +124,7 @@ func TestFill(t *testing.T) {
 // tables are all sentences that fill fills, by where they stand, and which keys
 // they may use beside those of daemonset.FactKeys.
 func tables() map[string][]string {
-	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods, "impactWords": impactWords, "otherFixes": otherFixes, "commons": commons}
+	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods, "impactWords": impactWords, "otherFixes": otherFixes}
 	each := func(table string, code any, sentences ...string) { all[fmt.Sprint(table, " ", code)] = sentences }
 	for code, sentences := range meanings {
 		each("meanings", code, sentences...)
@@ -178,11 +178,6 @@ func tables() map[string][]string {
 	for code, sentences := range summaries {
 		each("summaries", code, sentences...)
 	}
-	for kind, by := range properties {
-		for operator, sentence := range by {
-			each("properties", fmt.Sprint(kind, operator), sentence)
-		}
-	}
 	for kind, sentences := range origins {
 		each("origins", kind, sentences...)
 	}
@@ -222,8 +217,8 @@ var madeKeys = map[string]any{
 	"in": "2m", "rest": 3, "moves": 3, "would": true, "creates": 2, "deletes": 2, "updates": true, "begun": true, "blame": "b", // ending
 	"awaits": "a", "stay": 2, "stayBy": "s", "after": "a", "works": 3, "rollout": "2026-03-01T11:00:00Z", "reported": "r",
 	"lateOn": "n1", "lateBy": "2m", "left": 3, "steps": 3, "expected": "27m", "when": "at 12:10", // standing
-	"images": "i",                                                                         // told
-	"told":   true, "platform": "arm64", "compared": "OldPods", "Fix": "Fix", "also": "a", // commons
+	"images": "i",                                                            // told
+	"told":   true, "platform": "arm64", "compared": "OldPods", "Fix": "Fix", // commons
 	"lacks": "one", "notBuilt": true, "picks": "p", "named": "n1", // placementFacts, origin, meaning
 	"down": "yes", "someWork": "yes", "supposed": "yes", "answering": "n1", "value": "41", "source": "s", // assumption
 }

@@ -1,0 +1,88 @@
+package view
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// readers are the functions that read a fact: the position of the key, and the number of arguments.
+var readers = map[string][2]int{
+	"text": {0, 1}, "count": {0, 1}, "is": {0, 2}, "age": {0, 1}, "clock": {0, 1}, "Yes": {0, 1}, "Int": {0, 1},
+	"fact": {1, 2}, "number": {1, 2}, "namesIn": {1, 2},
+}
+
+// TestFactKeys: a sentence reads only facts that exist. A misspelled key would leave the sentence empty.
+func TestFactKeys(t *testing.T) {
+	sample := sampleFacts()
+	files := token.NewFileSet()
+	packages, err := parser.ParseDir(files, ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	check(t, err)
+	keys := 0
+	ast.Inspect(packages["view"], func(n ast.Node) bool {
+		if key, at := readKey(n); key != "" {
+			keys++
+			if _, exists := sample[key]; !exists {
+				t.Errorf("%s: %q is not a fact", files.Position(at), key)
+			}
+		}
+		return true
+	})
+	if keys < 50 {
+		t.Errorf("found only %d keys", keys)
+	}
+}
+
+// readKey returns the key of a call that reads a fact; empty where it is not written there.
+func readKey(n ast.Node) (string, token.Pos) {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return "", 0
+	}
+	name := ""
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		name = f.Name
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	}
+	is, reads := readers[name]
+	if !reads || len(call.Args) != is[1] {
+		return "", 0
+	}
+	if key, ok := call.Args[is[0]].(*ast.BasicLit); ok && key.Kind == token.STRING {
+		return strings.Trim(key.Value, `"`), key.Pos()
+	}
+	return "", 0
+}
+
+func TestKnown(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f := known{daemonset.Facts{"name": "a\x1b", "pods": []string{"x", "y"}, "seconds": 840, "at": "2026-03-01T11:46:00Z", "span": "90s", "none": ""}, now}
+	var got []string
+	for _, key := range []string{"name", "pods", "seconds", "at", "span", "none", "absent"} {
+		got = append(got, strings.Join([]string{f.text(key), strconv.Itoa(f.count(key)), f.age(key), f.clock(key)}, "|"))
+	}
+	want := []string{
+		`a\u001b|0|0s|`, "x, y|2|2s|", "840|840|14m|", "2026-03-01T11:46:00Z|0|14m|11:46:00Z", "90s|0|1m30s|", "|0||", "|0||",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, tt := range []struct {
+		parts []string
+		want  string
+	}{{nil, ""}, {[]string{"a ", "b"}, "a b"}, {[]string{"a ", "", "b"}, ""}} {
+		if got := phrase(tt.parts...); got != tt.want {
+			t.Errorf("phrase(%q) = %q, want %q", tt.parts, got, tt.want)
+		}
+	}
+}
