@@ -72,6 +72,7 @@ const (
 	Other   // further fixes
 	WhatIf  // another limit's course
 	Steps   // the course of a rollout, as a table; it has no name
+	Rules   // how a node passes the rules of placement, as a table; it has no name
 	States  // what the pods are in beside what is wrong, as a table; it has no name
 	Rests   // what else a forecast rests on
 	Notes   // what decides nothing
@@ -88,7 +89,7 @@ var labelNames = [labels]string{
 
 // tables reports whether the blocks of a label stand without a name beside them.
 func (l Label) tables() bool {
-	return l == Nodes || l == Body || l == Ways || l == Steps || l == States
+	return l == Nodes || l == Body || l == Ways || l == Steps || l == Rules || l == States
 }
 
 func (l Label) String() string { return labelNames[l] }

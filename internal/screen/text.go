@@ -270,6 +270,8 @@ func (m *leftOut) add(l Label, lines int) {
 		name = "ways out"
 	case Steps:
 		name = "steps"
+	case Rules:
+		name = "rules"
 	case States:
 		name = "states"
 	case Rests:

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -160,7 +161,7 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 		act += map[bool]string{true: a.canWait(d)}[act != ""]
 		a.s.Add(screen.Check, looks...)
 	}
-	a.lead = act
+	a.lead, a.after = act, a.before(d, advice)
 	if by, ok := saidByFix[d.Code]; ok && len(fixes) > 0 && fixes[0].Code == by && !(a.unfit && by == remedy.LowerRequest) {
 		a.lead = ""
 	}
@@ -194,8 +195,40 @@ func advisedFirst(code explain.AdviceCode, fixes []remedy.Remedy) []remedy.Remed
 
 // leads says what leads to a command, if nothing has said it.
 func (a *answer) leads() {
-	a.add(a.to, "%s", a.lead)
-	a.lead = ""
+	if a.lead != "" {
+		a.add(a.to, "%s", a.after+a.lead)
+		a.lead, a.after = "", ""
+	}
+}
+
+// before says which problems come first, where the act starts a rollout that they would stop; empty where none does.
+// A problem that has no number here is named.
+func (a *answer) before(d explain.Advice, advice []explain.Advice) string {
+	if len(d.After) == 0 || d.Code == explain.AdviseRepairNodes {
+		return ""
+	}
+	return "once " + toSolve(d, advice) + " solved, "
+}
+
+// toSolve names the problems that come before a piece of advice, with their verb: "problem 1 is".
+func toSolve(d explain.Advice, advice []explain.Advice) string {
+	for n, other := range advice {
+		if len(d.After) == 1 && other.Code != d.Code && slices.Contains(other.Problems, d.After[0]) {
+			return fmt.Sprintf("problem %d is", n+1)
+		}
+	}
+	return reasonNames(d.After) + pluralOf(len(d.After), " is", " are")
+}
+
+// firstOfAll names what has to be solved before the next rollout, with its verb: one that solves a problem by itself
+// only waits for the others.
+func (a *answer) firstOfAll() string {
+	for _, d := range a.e.Advice {
+		if len(d.After) > 0 && d.Code != explain.AdviseRepairNodes {
+			return toSolve(d, a.e.Advice)
+		}
+	}
+	return "this is"
 }
 
 // canWait says that nothing is down; empty where something is.

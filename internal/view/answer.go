@@ -485,6 +485,7 @@ func (a *answer) problems(of []*explain.Problem, titled bool) {
 	short := a.e.Gravity() == explain.GravityNone || a.e.Verdict.Code == explain.BeingDeleted // which waits for its pods
 	for _, p := range notes {
 		if p.Code == cause.NextRolloutStalls && len(a.e.Advice) > 0 {
+			a.toSolve = a.firstOfAll()
 			a.s.Add(screen.DoNot, screen.Text(a.meaning(p)))
 			continue
 		}

@@ -223,11 +223,11 @@ func (a *answer) fix(f *remedy.Remedy) {
 			return
 		}
 		for i := range a.e.Problems {
-			if p := &a.e.Problems[i]; slices.Contains(f.Ends, p.Subject) && !p.Facts.Yes("beyond") && p.Facts["free"] != nil {
-				facts["free"], facts["resource"] = p.Facts["free"], p.Subject.Name
+			if p := &a.e.Problems[i]; slices.Contains(f.Ends, p.Subject) && p.Facts["free"] != nil {
+				facts["free"], facts["resource"] = p.Facts["free"], resourceWord(p.Facts["resources"])
 			}
 		}
-		a.act(a.to, say("request at most {free} of {resource} in the template (this starts a rollout of all pods)", "lower the request in the template (this starts a rollout of all pods)"), screen.Command{})
+		a.act(a.to, say("lower the {resource} request in the template to at most {free} (this starts a rollout of all pods)", "lower the request in the template (this starts a rollout of all pods)"), screen.Command{})
 	case remedy.CorrectTemplate:
 		if len(a.e.Fixes()) == 1 {
 			a.act(a.to, say("correct the template (this starts a rollout of all pods)"), screen.Command{})

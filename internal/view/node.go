@@ -50,7 +50,13 @@ func (a *answer) node(n *explain.Node) {
 	if n.Problem != nil && predicates[n.Problem.Code].noun != "" {
 		f["problem"] = predicates[n.Problem.Code].of([]string{n.Name}, 1)
 	}
+	if n.ProblemCode() == cause.NoPod && n.State() == explain.NodeFails {
+		is.verdict = "NO POD"
+	}
 	a.s.Headline = screen.Headline{Verdict: is.verdict, Tone: is.tone, Subject: a.subject() + " on " + n.Name, Text: fill(a.now, f, is.words)}
+	if n.Problem != nil && n.Problem.Since != nil && n.State() != explain.NodeExcluded {
+		a.s.Headline.Text += " (for " + ago(a.now.Sub(*n.Problem.Since)) + ")"
+	}
 	a.rules(n)
 	for _, p := range n.Pods {
 		f := daemonset.Facts{"pod": p.Name, "phase": p.Status(), "available": p.Available, "ready": p.Ready, "updatedBy": p.UpdatedBy, "claim": p.Claim, "ignored": p.Ignored}
@@ -62,12 +68,12 @@ func (a *answer) node(n *explain.Node) {
 		}
 		a.add(screen.Pod, "%s", fill(a.now, f, podWords))
 	}
-	if len(n.Pods) == 0 {
+	if len(n.Pods) == 0 && n.Problem != nil && n.ProblemCode() != cause.NoPod { // else the headline says it
 		a.add(screen.Pod, "none")
 	}
 	if p := a.e.OnNode(n); p != nil {
 		if n.Problem != nil {
-			a.s.Add(screen.Body, a.problemTable("PROBLEM", []*explain.Problem{p}))
+			a.reports(p)
 		}
 		a.add(screen.Fault, "%s", a.origin(p))
 	}
@@ -89,10 +95,26 @@ func (a *answer) node(n *explain.Node) {
 	if deleting {
 		return
 	}
+	if n.ProblemCode() == cause.NoPod && len(advice) == 0 && len(fixes) == 0 && a.asked.Again {
+		a.add(screen.DoNow, "find out why the controller creates no pod (read-only):")
+		whole := screen.Command{a.asked.own("explain"), a.namespace(), a.name()}
+		a.s.Add(screen.DoNow, WithFlags(whole, a.asked.Input...))
+	}
 	if len(fixes) > 0 && len(n.Changes) > 0 {
 		a.add(a.to, "or make the node eligible:")
 	}
 	a.nodeFix(n)
+}
+
+// reports says what is wrong on the one node that the headline names, and what the cluster says of it.
+func (a *answer) reports(p *explain.Problem) {
+	what := joined("; ", a.meaning(p), a.started(p))
+	if what != "" || p.Code != cause.NoPod { // which the headline says
+		a.add(screen.Problem, "%s", string(p.Code)+behind(": ", what))
+	}
+	if p.Code != cause.Misscheduled {
+		a.s.Add(screen.Message, a.messages(p)...)
+	}
 }
 
 // nodeFix is what makes a node eligible, and what becomes of its pod then and
@@ -126,7 +148,7 @@ var nodeStates = map[explain.NodeState]struct {
 	explain.NodeDeleted:  {"NODE DELETED", screen.Bad, "pods are still assigned to it"},
 	explain.NodeUnknown:  {"UNKNOWN", screen.Warn, "the nodes could not be read"},
 	explain.NodeExcluded: {"NOT ELIGIBLE", screen.Bad, "{excluded} {runs?its pod still runs|it has no pod}"},
-	explain.NodeFails:    {"ELIGIBLE", screen.Bad, "{problem}"},
+	explain.NodeFails:    {"NOT AVAILABLE", screen.Bad, "{problem}"},
 	explain.NodeWaits:    {"ELIGIBLE", screen.Good, "{problem}"},
 	explain.NodeEmpty:    {"ELIGIBLE", screen.Good, "it has no pod"},
 	explain.NodeFine:     {"ELIGIBLE", screen.Good, "its pod is available"},
@@ -142,7 +164,8 @@ var notEligible = map[daemonset.Reason][]string{
 }
 
 // rules is a table of the rules of placement in the controller's order, those
-// that the template does not set in one line.
+// that the template does not set in one line. Where one fails, the others are left to --all, and so are all
+// where a problem is named below.
 func (a *answer) rules(n *explain.Node) {
 	if n.ShouldRun == nil || !n.Exists {
 		return
@@ -177,7 +200,33 @@ func (a *answer) rules(n *explain.Node) {
 			last.Cells[1] = screen.Cell{Lines: []string{"waits"}, Tone: screen.Warn}
 		}
 	}
-	a.s.Add(screen.Body, t)
+	failing := *t
+	failing.Rows = nil
+	for i, r := range t.Rows {
+		matters := r.Cells[1].Tone == screen.Bad
+		if i == len(t.Rows)-1 && n.Fit != nil {
+			open := n.ProblemCode() == cause.NoPod || n.Fit.Code != cause.RoomFits || len(n.Fit.NotModelled) > 0
+			matters = open && !a.saysFit(n)
+		}
+		if matters {
+			failing.Rows = append(failing.Rows, r)
+		}
+	}
+	if n.Problem == nil && len(failing.Rows) == 0 || a.style.Wide {
+		a.s.Add(screen.Body, t)
+		return
+	}
+	a.s.Add(screen.Rules, t)
+	a.s.Further(screen.Rules, screen.Check)
+	if len(failing.Rows) > 0 {
+		a.s.Add(screen.Body, &failing)
+	}
+}
+
+// saysFit reports whether the problem on a node says the same as the row about the fit.
+func (a *answer) saysFit(n *explain.Node) bool {
+	p := a.e.OnNode(n)
+	return n.Problem != nil && p != nil && a.meaning(p) == a.fit(n)
 }
 
 // fit says whether a pod would fit on a node now, with its arithmetic.

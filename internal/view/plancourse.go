@@ -157,7 +157,7 @@ func (s *planned) raise(u *remedy.Remedy) {
 	steps := []step{
 		{"set maxUnavailable to " + u.Value, set(u.Value), s.undoneBy(true)},
 		{s.does(), s.asked.Makes, fill(s.now, costFacts(s.p.LosesBy(u)), "["+costs+"]")},
-		{"when the rollout is complete, set maxUnavailable back to " + before, set(before), ""},
+		{"when " + whenRaised(u) + ", set maxUnavailable back to " + before, set(before), ""},
 	}
 	if s.p.Change.Method != "" {
 		steps[0], steps[1] = steps[1], steps[0]
@@ -167,6 +167,14 @@ func (s *planned) raise(u *remedy.Remedy) {
 	for i, step := range steps {
 		s.acts(screen.Or, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c, step.effect)
 	}
+}
+
+// whenRaised says when a raised limit has done its work: nodes that stay down keep the rollout from being complete.
+func whenRaised(u *remedy.Remedy) string {
+	if len(u.Effect.Left) == 0 {
+		return "the rollout is complete"
+	}
+	return fmt.Sprintf("%d of %s are updated", u.Effect.Updated, Plural(u.Effect.Desired, "pod"))
 }
 
 // effectOf says how a stall ends with a way out of it.

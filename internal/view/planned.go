@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
@@ -163,6 +165,9 @@ func (s *planned) headline() {
 	verdict := fill(s.now, f, "{completes=true}{would?WOULD|WILL} LOSE {loses:POD|PODS}[, {warnings:WARNING|WARNINGS}]", "{verdict}[, LOSES {loses:POD|PODS}][, {warnings:WARNING|WARNINGS}]") // that it completes is not the news then
 	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(), Text: s.summary()}
 	s.s.Notice = "Plan only: nothing has been changed."
+	if s.before != nil && s.before.e.Rollout.UnderWay && s.before.e.Verdict.Code != explain.AwaitingDelete {
+		s.s.Notice = "A rollout is in progress; this plan changes nothing."
+	}
 	if s.live != nil && s.p.Subject == plan.SubjectRollout && s.live.e.Rollout.UnderWay {
 		f := daemonset.Facts{"asked": s.p.Change != nil, "nodes": s.p.Change != nil && len(s.p.Change.Nodes) > 0}
 		s.s.Notice = fill(s.now, f, notices...)
@@ -428,14 +433,33 @@ func (s *planned) change() {
 		return
 	}
 	if restart := s.does() == "restart it" && len(c.Fields) == 1 && c.Revision.New && c.Revision.Number > 0; restart {
-		s.add(screen.Change, "restart only (would create revision %d)", c.Revision.Number)
+		s.add(screen.Change, "%s (would create revision %d)", either(len(s.unfinished()) > 0, "restart", "restart only"),
+			c.Revision.Number)
 	} else {
 		for _, l := range few(fieldStyle{all: s.style.All}.lines(c.Fields, nil), 8, "more change", s.style) {
 			s.add(screen.Change, "%s", l)
 		}
 		s.add(screen.Change, "%s", templateWords(s.p))
 	}
+	if also := s.unfinished(); len(also) > 0 {
+		s.add(screen.Change, "also revision %d, whose rollout is not complete: %s", s.before.current(), strings.Join(also, "; "))
+	}
 	s.changedNodes(screen.Change)
+}
+
+// unfinished says what else the new pods get: the change of the rollout in progress, which the asked one continues.
+func (s *planned) unfinished() []string {
+	c := s.p.Change
+	if s.before == nil || !s.before.e.Rollout.UnderWay || s.before.e.Change == nil || !c.TemplateChanged || !c.Revision.New {
+		return nil
+	}
+	rest := slices.DeleteFunc(slices.Clone(s.before.e.Change.Change), func(f history.FieldChange) bool {
+		return slices.ContainsFunc(c.Fields, func(d template.Difference) bool { return d.Path.Equal(f.Path) })
+	})
+	if len(rest) == 0 {
+		return nil
+	}
+	return few(fieldStyle{all: s.style.All, brief: true}.changeLines(rest), 2, "more change", s.style)
 }
 
 // changedNodes says which nodes a change is of, and how its manifest was applied.

@@ -138,7 +138,7 @@ func (a *sheet) quoted(p *explain.Problem, message string) string {
 func (a *sheet) meaning(p *explain.Problem) string {
 	selects, _ := p.Facts["selects"].([]string)
 	return fill(a.now, with(p.Facts, daemonset.Facts{
-		"named": someNames(p.Nodes), "picks": strings.Join(selects, " and "),
+		"named": someNames(p.Nodes), "first": a.toSolve, "picks": strings.Join(selects, " and "),
 		"resource": resourceWord(p.Facts["resources"]),
 		"only":     map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "posted": a.silent(p), "missing": missing(a.h, p.Facts), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
 		"placement": placement(daemonset.Reason(fact(p.Facts, "because")), p.Facts), "stall": stallReason(daemonset.Reason(fact(p.Facts, "reason"))),
@@ -186,7 +186,7 @@ const (
 	noneSince  = "[{changed=NotTemplate}; no retained revision explains this: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
 	noneThen   = "[, {losing:pod is deleted and not recreated|pods are deleted and not recreated}][, {staying:pod stays until the next rollout deletes it|pods stay until the next rollout deletes them}]"
 	strands    = "the [{strandedBy=Next}next ]rollout removes the {on?pod|pods}, and creates none until "
-	noRollout  = "start another rollout before this is fixed: it would "
+	noRollout  = "start another rollout before {first} solved: it would "
 	staysOut   = ", since {field} is {limit} and {holders:node stays|nodes stay} without an available pod"
 )
 

@@ -64,11 +64,14 @@ type sheet struct {
 	named []string     // the nodes that Impact names already
 	to    screen.Label // where acts that change the cluster stand
 	lead  string       // what leads to the first of them, and has not been said yet
+	after string       // what comes before them, and has not been said yet
+
+	toSolve string // what has to be solved before the next rollout, with its verb
 	s     screen.Screen
 }
 
 func newSheet(h *daemonset.Header, asked Asked, style Style) *sheet {
-	return &sheet{h: h, asked: asked, style: style, now: h.Snapshot.TakenAt, to: screen.Then}
+	return &sheet{h: h, asked: asked, style: style, now: h.Snapshot.TakenAt, to: screen.Then, toSolve: "this is"}
 }
 
 func (a *sheet) add(l screen.Label, format string, args ...any) {
@@ -322,6 +325,9 @@ func (a *sheet) act(l screen.Label, words string, c screen.Command, effects ...s
 func (a *sheet) acts(l screen.Label, words string, all []screen.Command, effects ...string) {
 	if a.brief {
 		effects = nil
+	}
+	if l == a.to && words != "" {
+		words, a.after = a.after+words, ""
 	}
 	var blocks screen.Group
 	for _, c := range all {

@@ -26,7 +26,7 @@ type Advice struct {
 	CanWait bool `json:"canWait"`
 
 	// the problems to solve before: as long as new pods fail, a node that is repaired lets the controller go on with
-	// the revision that fails; empty if there is none
+	// the revision that fails; and where the act starts a rollout, what would stop that rollout. Empty if there is none
 	// Codes: Problems
 	After []daemonset.Reason `json:"after"`
 }
@@ -104,8 +104,11 @@ func (e *Explanation) advice() []Advice {
 	}
 	out := e.advise(e.Matters(), canWait)
 	for i := range out {
-		if out[i].Code == AdviseRepairNodes {
+		switch {
+		case out[i].Code == AdviseRepairNodes:
 			out[i].After = e.newFailing()
+		case e.startsRollout(&out[i]):
+			out[i].After = e.holdingUp(&out[i])
 		}
 	}
 	switch {
@@ -129,6 +132,38 @@ func (e *Explanation) newFailing() []daemonset.Reason {
 	return failing
 }
 
+// startsRollout reports whether what solves the problems of a piece of advice changes the template.
+func (e *Explanation) startsRollout(d *Advice) bool {
+	changes := []remedy.Code{
+		remedy.LowerRequest, remedy.PublishImage, remedy.ExcludeNodes, remedy.Tolerate, remedy.CorrectTemplate,
+	}
+	return slices.ContainsFunc(e.Fixes(), func(r remedy.Remedy) bool {
+		return slices.Contains(changes, r.Code) &&
+			slices.ContainsFunc(r.Problems, func(code daemonset.Reason) bool { return slices.Contains(d.Problems, code) })
+	})
+}
+
+// holdingUp returns the problems of other nodes that would stop a rollout, although it solves those of a piece of
+// advice: the nodes use up the limit by themselves.
+func (e *Explanation) holdingUp(d *Advice) []daemonset.Reason {
+	first := []daemonset.Reason{}
+	stall := e.Has(cause.NextRolloutStalls)
+	if stall == nil || stall.Facts.Text("reason") != string(daemonset.StepBudgetSpent) {
+		return first
+	}
+	others := slices.DeleteFunc(slices.Clone(stall.Nodes), func(n string) bool { return slices.Contains(d.Nodes, n) })
+	if len(others) == 0 || len(others) < stall.Facts.Int("limit") {
+		return first
+	}
+	for _, p := range e.Matters() {
+		holds := func(n string) bool { return slices.Contains(others, n) }
+		if p.Code != cause.NextRolloutStalls && slices.ContainsFunc(p.Nodes, holds) && !slices.Contains(first, p.Code) {
+			first = append(first, p.Code)
+		}
+	}
+	return first
+}
+
 // RollbackInVain reports whether a rollback would not let the rollout that is under way
 // continue: the nodes alone are at fault, as far as is known.
 func (e *Explanation) RollbackInVain() bool {
@@ -141,7 +176,13 @@ func (e *Explanation) RollbackInVain() bool {
 // AdviceOn returns what to do first about a node.
 func (e *Explanation) AdviceOn(n *Node) []Advice {
 	if p := e.OnNode(n); p != nil {
-		return e.advise([]*Problem{p}, false)
+		out := e.advise([]*Problem{p}, false)
+		for i := range out {
+			if e.startsRollout(&out[i]) {
+				out[i].After = e.holdingUp(&out[i])
+			}
+		}
+		return out
 	}
 	return []Advice{}
 }
