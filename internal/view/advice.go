@@ -182,6 +182,7 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 		a.leads()
 	}
 	a.add(screen.DoNot, "%s", fill(a.now, f, donts[d.Code]...))
+	a.notBack(problems)
 }
 
 // advisedFirst returns the remedies with the rollback first, if that is what is advised.

@@ -647,7 +647,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		words, _ := a.rejection(r, a.works())
 		return words
 	}
-	words := fill(a.now, f, origins[o.Who]...)
+	words := joined("; ", fill(a.now, f, origins[o.Who]...), deleted(p))
 	if o.NotChange && o.Who == cause.WhoUnknown && a.current() > 0 {
 		words = joined("; ", words, fmt.Sprintf("not revision %d, which changed nothing that these pods fail on", a.current()))
 	}
