@@ -41,10 +41,15 @@ func (s *Screen) print(t Terminal) *printer {
 	p.block(Text(s.Notice), 0)
 	p.gap()
 	p.left = &leftOut{of: s.leaves}
+	var rest [labels][]Block // what only --all shows: it comes last
 	for l, blocks := range s.entries {
+		if t.All && s.leaves[l] {
+			rest[l] = append(rest[l], blocks...)
+			continue
+		}
 		if Label(l) == parting {
 			for i := range s.parts {
-				p.part(&s.parts[i])
+				p.part(&s.parts[i], s.apart(&s.parts[i], t, &rest))
 			}
 			if len(s.parts) > 0 {
 				p.gap()
@@ -53,11 +58,26 @@ func (s *Screen) print(t Terminal) *printer {
 		p.entry(Label(l), blocks)
 	}
 	p.entry(further, []Block{p.left.text()})
+	p.gap()
+	for l, blocks := range rest {
+		p.entry(Label(l), blocks)
+	}
 	p.trim()
 	if n := len(p.lines) - 1; n >= 0 && !slices.ContainsFunc(p.whole, func(e extent) bool { return e.to > n }) { // who copies a command copies its line
 		p.atRight(n, s.Corner)
 	}
 	return p
+}
+
+// apart returns the entries of a part that stand in it. What only --all shows comes after the parts.
+func (s *Screen) apart(of *part, t Terminal, rest *[labels][]Block) (entries [labels][]Block) {
+	entries = of.entries
+	for l, blocks := range entries {
+		if t.All && s.leaves[l] {
+			rest[l], entries[l] = append(rest[l], blocks...), nil
+		}
+	}
+	return entries
 }
 
 // Text writes lines without a margin, and with the blanks at their ends: a diff,
@@ -297,15 +317,15 @@ func (m *leftOut) text() Text {
 }
 
 // part writes the entries about one of several problems under its title. Parts that are a title alone stand together.
-func (p *printer) part(of *part) {
-	said := slices.ContainsFunc(of.entries[:], func(blocks []Block) bool { return len(blocks) > 0 })
+func (p *printer) part(of *part, entries [labels][]Block) {
+	said := slices.ContainsFunc(entries[:], func(blocks []Block) bool { return len(blocks) > 0 })
 	if said {
 		p.gap()
 	}
 	for i, l := range wrap(words(of.title), p.room(0), 0, indent) {
 		p.add(indent*min(1, i), span{l, Title})
 	}
-	for l, blocks := range of.entries {
+	for l, blocks := range entries {
 		p.entry(Label(l), blocks)
 	}
 	if said {

@@ -152,7 +152,7 @@ func TestFurther(t *testing.T) {
 	if diff := cmp.Diff(want, text(t, s, Terminal{Width: 80})); diff != "" {
 		t.Error(diff)
 	}
-	want = "two things\n\n1. First\nFault     a node\nOr        one way\n          another way\n\n2. Second\nOr        a third way\n\nLimit     maxUnavailable 1\n"
+	want = "two things\n\n1. First\nFault     a node\n\n2. Second\n\nLimit     maxUnavailable 1\nOr        one way\n          another way\n          a third way\n"
 	if diff := cmp.Diff(want, text(t, s, Terminal{Width: 80, All: true})); diff != "" {
 		t.Error(diff)
 	}

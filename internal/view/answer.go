@@ -50,7 +50,9 @@ func (a *answer) further() {
 
 // fits leaves Outlook to --all where an answer about some problems needs more lines than one terminal has.
 func (a *sheet) fits(problems int) {
-	if most := 22 + 8*max(0, problems-1); a.s.Height(a.style.terminal()) > most {
+	t := a.style.terminal()
+	t.All = false // what only --all shows does not count
+	if most := 22 + 8*max(0, problems-1); a.s.Height(t) > most {
 		a.s.Further(screen.Outlook)
 	}
 }

@@ -211,12 +211,7 @@ func (a *sheet) problemLines(before string, problems []*cause.Problem) {
 // problemTable is a table of problems, each with what is known of it.
 func (a *sheet) problemTable(head string, problems []*cause.Problem) *screen.Table {
 	t := &screen.Table{Columns: []screen.Column{{Head: head}, {Head: "NODES", Wrap: true, Short: true}, {Head: "FOR", Drop: 1}}}
-	const most = 6
-	for i, p := range problems {
-		if i == most && !a.style.All {
-			a.note(screen.Text(Plural(len(problems)-most, "more problem") + " with --all"))
-			break
-		}
+	for _, p := range problems {
 		tone := screen.Warn
 		if p.Severity == cause.SeverityError {
 			tone = screen.Bad
@@ -233,7 +228,7 @@ func (a *sheet) problemTable(head string, problems []*cause.Problem) *screen.Tab
 			t.Rows[i].Cells = t.Rows[i].Cells[:min(2, len(t.Rows[i].Cells))]
 		}
 	}
-	return t
+	return a.atMost(6, t, "problem")
 }
 
 // lasting is how long a problem has been there, on one node or on several.
@@ -419,7 +414,7 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 			what, nodes, why := pluralOf(c.Count, batch.one, Plural(c.Count, "pod")), c.Nodes(), stepWords[c.Reason]
 			if c.Count < len(c.From) {
 				what, why = fmt.Sprintf("%d of %s", c.Count, Plural(len(c.From), "pod")), joined("; ", why, "chosen at random")
-				if nodes = slices.Compact(nodes); len(nodes) > 3 && !a.style.All {
+				if nodes = slices.Compact(nodes); len(nodes) > 3 {
 					nodes = nil
 				}
 			}
