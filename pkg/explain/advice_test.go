@@ -144,3 +144,41 @@ func TestAdviceOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestRolloutComesLast: what starts a rollout waits for the problems of other nodes that would stop that rollout.
+func TestRolloutComesLast(t *testing.T) {
+	large := Problem{Code: cause.InsufficientResources, Severity: cause.SeverityError, Nodes: []string{"a"},
+		Blame: &cause.Blame{Who: cause.WhoTemplate}}
+	port := Problem{Code: cause.HostPortConflict, Severity: cause.SeverityError, Nodes: []string{"b"},
+		Blame: &cause.Blame{Who: cause.WhoOtherWorkload}}
+	stall := func(limit int, reason daemonset.Reason, nodes ...string) Problem {
+		f := daemonset.Facts{"reason": string(reason), "limit": limit}
+		return Problem{Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Nodes: nodes, Facts: f}
+	}
+	for _, tt := range []struct {
+		why      string
+		problems []Problem
+		want     []string // what to do, and after which problems
+	}{
+		{"b alone uses up the limit", []Problem{port, large, stall(1, daemonset.StepBudgetSpent, "a", "b")},
+			[]string{"FreePort []", "CorrectTemplate [HostPortConflict]"}},
+		{"the limit leaves room for b", []Problem{port, large, stall(2, daemonset.StepBudgetSpent, "a", "b")},
+			[]string{"FreePort []", "CorrectTemplate []"}},
+		{"a alone would stop it, and a is corrected", []Problem{port, large, stall(1, daemonset.StepBudgetSpent, "a")},
+			[]string{"FreePort []", "CorrectTemplate []"}},
+		{"it stops for another reason", []Problem{port, large, stall(1, cause.DoesNotFit, "a", "b")},
+			[]string{"FreePort []", "CorrectTemplate []"}},
+		{"nothing would stop it", []Problem{port, large}, []string{"FreePort []", "CorrectTemplate []"}},
+	} {
+		e := &Explanation{Verdict: Verdict{Code: Degraded}, Problems: tt.problems, Remedies: remediesOf("LowerRequest InsufficientResources")}
+		var got []string
+		for _, a := range e.advice() {
+			if a.Code != AdviseRepairBeforeRollout {
+				got = append(got, fmt.Sprint(a.Code, " ", a.After))
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+	}
+}
