@@ -413,11 +413,18 @@ func (p *printer) paragraph(words []string, left int) {
 	}
 }
 
+// leastIndent is how far a line begins at the left that has no room further to the right.
+const leastIndent = 4
+
 // further adds a line. One that is not the first, beside the label, begins further to
 // the left where that is what it takes to stand on a line.
 func (p *printer) further(n, left int, text string) {
-	if n > 0 && p.Height > 0 && p.Width > 0 {
-		left = max(0, min(left, p.Width-Width(text)))
+	least := leastIndent
+	if p.Height > 0 {
+		least = 0
+	}
+	if room := p.Width - Width(text); n > 0 && p.Width > 0 && room >= least {
+		left = min(left, room)
 	}
 	p.add(left, span{text: text})
 }

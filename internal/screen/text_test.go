@@ -59,7 +59,7 @@ Then      repair the nodes; the rollout then continues by itself
             kubectl delete node <NODE>
           or, to update the other 21 pods now (3 at a time beside the 3 lost):
             kubectl patch daemonset -n kube-system node-agent --type=merge -p \
-              '{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":6}}}}'
+            '{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":6}}}}'
             (afterwards set it back to 10%)
 
 Status    DESIRED  CURRENT  READY

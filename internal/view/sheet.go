@@ -269,7 +269,7 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	words := map[cause.Look][]screen.Word{
 		cause.LookQuotas:     {"kubectl get resourcequotas", namespace},
 		cause.LookNode:       append([]screen.Word{"kubectl describe node"}, nodes...),
-		cause.LookNodePorts:  {"kubectl get pods", "-A", "--field-selector spec.nodeName=" + node, "-o custom-columns=NS:.metadata.namespace,POD:.metadata.name,PORTS:..hostPort"},
+		cause.LookNodePorts:  {"kubectl get pods", "-A", "--field-selector spec.nodeName=" + node, "-o custom-columns=NS:metadata.namespace,POD:metadata.name,PORTS:..hostPort"},
 		cause.LookPod:        {"kubectl describe pod", namespace, pod},
 		cause.LookMemory:     {"kubectl top pod", namespace, pod, "--containers"},
 		cause.LookLogs:       logs,
