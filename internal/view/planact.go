@@ -2,6 +2,9 @@ package view
 
 import (
 	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
@@ -121,12 +124,27 @@ func (s *planned) awaits() int64 {
 
 // removesAll says what to do with a change that leaves no node eligible.
 func (s *planned) removesAll(do string) {
+	if tolerations := s.p.KeptBeforeTaint(); len(tolerations) > 0 {
+		s.advise("do not " + do)
+		s.tolerateFirst(tolerations, do)
+		return
+	}
 	if s.s.Has(screen.Then) || !s.s.Has(screen.Check) {
 		s.advise("do not " + do)
 		return
 	}
 	s.advise("do not " + do + "; see which values the nodes have (read-only):")
 	s.s.Move(screen.Check, screen.DoNow, 1)
+}
+
+// tolerateFirst is the change of the template with which the pods stay on nodes that get a taint.
+func (s *planned) tolerateFirst(tolerations []corev1.Toleration, do string) {
+	var words []string
+	for i := range tolerations {
+		words = append(words, tolerationText(&tolerations[i]))
+	}
+	s.add(screen.Or, "first add to the template the %s %s (this starts a rollout of all pods); once that is complete, %s",
+		pluralOf(len(words), "toleration", "tolerations"), strings.Join(words, ", "), do)
 }
 
 // mend is what is done about nodes that are down.
@@ -243,7 +261,8 @@ func (s *planned) does() string {
 	var acts []string
 	for _, n := range c.Nodes {
 		if act := nodeActs[n.Kind]; act != "" && len(n.Nodes) > 0 {
-			acts = append(acts, fill(s.now, daemonset.Facts{"some": someNames(n.Nodes), "n": len(n.Nodes)}, act))
+			some := pluralOf(len(n.Nodes), someNames(n.Nodes), "these nodes") // which Change names
+			acts = append(acts, fill(s.now, daemonset.Facts{"some": some, "n": len(n.Nodes)}, act))
 		}
 	}
 	if len(acts) != 1 {

@@ -67,7 +67,7 @@ type sheet struct {
 	after string       // what comes before them, and has not been said yet
 
 	toSolve string // what has to be solved before the next rollout, with its verb
-	s     screen.Screen
+	s       screen.Screen
 }
 
 func newSheet(h *daemonset.Header, asked Asked, style Style) *sheet {

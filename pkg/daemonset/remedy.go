@@ -96,7 +96,7 @@ func (p *Placement) Remedies(n *corev1.Node) []Remedy {
 		case c.Rule == RuleNodeName:
 			changes = append(changes, Remedy{Kind: RemoveNodeName})
 		case c.Rule == RuleTaint:
-			if change := taintRemedy(c.Facts); change.Toleration != nil || !slices.Contains(changes, change) {
+			if change := TaintRemedy(c.Facts); change.Toleration != nil || !slices.Contains(changes, change) {
 				changes = append(changes, change)
 			}
 		case owned(key):

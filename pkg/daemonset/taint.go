@@ -77,11 +77,11 @@ func (s sign) says(key string) bool {
 	return s.key == key
 }
 
-// taintRemedy returns what makes a node eligible whose taint is not tolerated, by the
+// TaintRemedy returns what makes a node eligible whose taint is not tolerated, by the
 // facts of that verdict: AddToleration, no wider than the taint; or, for a taint that
 // announces an end, a fault or a start that is not complete, NoSensibleChange or
 // RepairNode: see signs.
-func taintRemedy(f Facts) Remedy {
+func TaintRemedy(f Facts) Remedy {
 	key := f.Text("key")
 	if i := slices.IndexFunc(signs, func(s sign) bool { return s.says(key) }); i >= 0 {
 		return Remedy{Kind: signs[i].remedy, Key: key}

@@ -266,3 +266,36 @@ func TestLawKeptByTolerations(t *testing.T) {
 		t.Errorf("%d nodes: the law looks at too few", kept)
 	}
 }
+
+// TestLawKeptBeforeTaint: with the tolerations that are said to keep the pods on nodes that get a taint, no node loses
+// its pod by the change; with one of several fewer, one does.
+func TestLawKeptBeforeTaint(t *testing.T) {
+	kept := 0
+	for seed := range cases.Of(int64(120)) {
+		s := anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
+		change := whatif.Change{Nodes: []whatif.NodeEdit{
+			{Kind: whatif.NodeTaint, Which: "n[13579]", Taint: dstest.Taint("example.com/reserved:NoExecute")},
+			{Kind: whatif.NodeTaint, Which: "n[02468]", Taint: dstest.Taint("dedicated=x:NoExecute")},
+		}}
+		p, err := planOf(s, &change, Options{})
+		if err != nil {
+			continue
+		}
+		tolerations := p.KeptBeforeTaint()
+		for fewer := range min(2, len(tolerations)+1) {
+			change.Tolerations = tolerations[fewer:]
+			after, err := planOf(s, &change, Options{})
+			if err != nil { // a DaemonSet that the API server would not take
+				break
+			}
+			loses := len(after.Placement.Lose) > 0
+			if kept += len(p.Placement.Lose); len(tolerations) > 0 && loses != (fewer > 0) {
+				t.Fatalf("seed %d: kept by %+v without %d, and %+v lose their pod\n%s",
+					seed, tolerations, fewer, after.Placement.Lose, dstest.Describe(s))
+			}
+		}
+	}
+	if kept < cases.Least(100) {
+		t.Errorf("%d nodes: the law looks at too few", kept)
+	}
+}

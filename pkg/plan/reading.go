@@ -174,6 +174,27 @@ func (p *Plan) KeptByTolerations() (nodes []string, tolerations []corev1.Tolerat
 	return nodes, daemonset.Fewest(tolerations)
 }
 
+// KeptBeforeTaint returns the tolerations, no wider than they have to be, with which the pods stay on the nodes that
+// the change taints. It returns none where other rules exclude such a node, too.
+func (p *Plan) KeptBeforeTaint() (tolerations []corev1.Toleration) {
+	taints := func(n whatif.NodeChange) bool { return n.Kind == whatif.NodeTaint }
+	if p.Change == nil || !slices.ContainsFunc(p.Change.Nodes, taints) {
+		return nil
+	}
+	for _, n := range p.Placement.Lose {
+		f := n.Verdict.Facts
+		if n.Verdict.Reason != daemonset.TaintNotTolerated || f.Int("others") > 0 {
+			return nil
+		}
+		r := daemonset.TaintRemedy(f)
+		if r.Toleration == nil {
+			return nil
+		}
+		tolerations = append(tolerations, *r.Toleration)
+	}
+	return daemonset.Fewest(tolerations)
+}
+
 // KeptByRepair returns the nodes that lose their pod in the course of the rollout
 // only because they are not ready: those that are repaired before keep it. Nodes
 // that the plan was asked to take for down are not among them.
