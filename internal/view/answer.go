@@ -224,7 +224,7 @@ func (a *answer) nowhere() string {
 		return ""
 	}
 	g := a.noneBy()
-	return cmp.Or(fill(a.now, g.Facts, noneOf[g.Reason]), fill(a.now, placementFacts(p.Facts), noneNear...)) + fill(a.now, p.Facts, noneThen)
+	return cmp.Or(fill(a.now, g.Facts, noneOf[g.Reason]), fill(a.now, placementFacts(p.Facts), noneNear...)) + noneThen(known{p.Facts, a.now})
 }
 
 // noneBy is the one rule that leaves no node eligible; empty where there are several, or a node is.

@@ -241,16 +241,19 @@ func (a *answer) fit(n *explain.Node) string {
 		asks = append(asks, fmt.Sprintf("%s %s of %s free", m.Resource, m.Requested, m.Free))
 	}
 	f := with(n.Fit.Facts, daemonset.Facts{
-		"code": string(n.Fit.Code), "on": 1, "resource": resourceWord(n.Fit.Facts["resources"]), "asks": joined(", ", asks...), "free": cmp.Or(fact(n.Fit.Facts, "free"), pods),
+		"code": string(n.Fit.Code), "asks": joined(", ", asks...), "free": cmp.Or(fact(n.Fit.Facts, "free"), pods),
 		"preempts": len(n.Fit.Preempts), "victims": someNames(n.Fit.Preempts), "awaited": fact(n.Fit.Facts, "awaited"),
 	})
 	f = with(f, victimFacts(n.Fit.Preempts, &n.Fit.Victims))
-	words := fill(a.now, f, append([]string{
+	words := fill(a.now, f,
 		"{code=Fits}{asks=}the pod requests nothing; {free}", "{code=Fits}the pod requests {asks}; {free}", "{code=Fits}",
-		"{code=Preempts}{among=}the scheduler removes {preempts:pod} of lower priority for it: {victims}" + againstBudgets,
-		"{code=Preempts}the scheduler removes {count} of these pods of lower priority for it: {among}" + againstBudgets,
+		"{code=Preempts}{among=}the scheduler removes {preempts:pod} of lower priority for it: {victims}"+againstBudgets,
+		"{code=Preempts}the scheduler removes {count} of these pods of lower priority for it: {among}"+againstBudgets,
 		"{code=Waits}not before these pods have ended: {awaited}", "{code=Unknown}not all that decides it could be read",
-	}, doesNotFit...)...)
+	)
+	if n.Fit.Code == cause.RoomNot {
+		words = doesNotFit(known{f, a.now}, 1)
+	}
 	if n.Fit.Code == cause.RoomNot && len(n.Fit.Rejections) > 1 {
 		words = joined("; ", a.rejections(n.Fit.Rejections)...)
 	}
@@ -267,11 +270,11 @@ func (a *answer) fit(n *explain.Node) string {
 // rejections are the words of everything that keeps a pod off a node, and of what preemption does at the end.
 func (a *answer) rejections(all []cause.Rejection) (words []string) {
 	for i, r := range all {
-		f := with(r.Facts, daemonset.Facts{"on": 1, "resource": resourceWord(r.Facts["resources"])})
+		f := with(r.Facts, nil)
 		if i < len(all)-1 {
 			delete(f, "preemption")
 		}
-		words = append(words, fill(a.now, f, doesNotFit...))
+		words = append(words, doesNotFit(known{f, a.now}, 1))
 	}
 	return words
 }

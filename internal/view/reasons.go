@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
-	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -112,7 +111,12 @@ func (a *sheet) messages(p *explain.Problem) []screen.Block {
 
 // started is how fast other pods were; empty where it is not known.
 func (a *sheet) started(p *explain.Problem) string {
-	return fill(a.now, p.Facts, "{starts=0}", "{starts:other pod was|other pods were} ready within {slowestStart@} of creation")
+	f := known{p.Facts, a.now}
+	slowest := f.age("slowestStart")
+	if f.count("starts") == 0 || slowest == "" {
+		return ""
+	}
+	return pluralVerb(f.count("starts"), "other pod was", "other pods were") + " ready within " + slowest + " of creation"
 }
 
 // reported is the message of a problem in quotes, without the words that kubelet and
@@ -131,18 +135,6 @@ func (a *sheet) quoted(p *explain.Problem, message string) string {
 		return `"` + a.style.refusal(message, columns) + `"`
 	}
 	return `"` + a.style.brief(message, columns) + `"`
-}
-
-// meaning says in a sentence what a reason means, with its facts; empty where
-// its name says all.
-func (a *sheet) meaning(p *explain.Problem) string {
-	selects, _ := p.Facts["selects"].([]string)
-	return fill(a.now, with(p.Facts, daemonset.Facts{
-		"named": someNames(p.Nodes), "first": a.toSolve, "picks": strings.Join(selects, " and "),
-		"resource": resourceWord(p.Facts["resources"]),
-		"only":     map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "posted": a.silent(p), "missing": missing(a.h, p.Facts), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
-		"placement": placement(daemonset.Reason(fact(p.Facts, "because")), p.Facts), "stall": stallReason(daemonset.Reason(fact(p.Facts, "reason"))),
-	}), meanings[p.Code]...)
 }
 
 // silent is how long the kubelets of nodes have posted no status: of several that differ at
@@ -177,159 +169,6 @@ func firstOf(list any) string {
 		}
 	}
 	return ""
-}
-
-const (
-	container  = "{init?init |}container {container}"
-	restarted  = "[ ({on?|each }restarted {restarts:time})]"
-	finalizers = "its deletion waits for {finalizers?finalizer|finalizers} {finalizers}"
-	noneSince  = "[{changed=NotTemplate}; no retained revision explains this: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
-	noneThen   = "[, {losing:pod is deleted and not recreated|pods are deleted and not recreated}][, {staying:pod stays until the next rollout deletes it|pods stay until the next rollout deletes them}]"
-	strands    = "the [{strandedBy=Next}next ]rollout removes the {on?pod|pods}, and creates none until "
-	noRollout  = "start another rollout before {first} solved: it would "
-	staysOut   = ", since {field} is {limit} and {holders:node stays|nodes stay} without an available pod"
-)
-
-// meanings has what a reason means where its name does not say all. Beside the
-// facts of the reason there are: on, how many nodes; named, some of their names; picks, what the template selects by; only, their names, where they are all whose pod is replaced; lasting, how long; posted, how long no node status was; held, why no
-// status is written; placement, the rule that fails; stall, why a rollout would stop.
-var meanings = map[daemonset.Reason][]string{
-	cause.CrashLoopBackOff: {"{ready=true}" + container + " runs again after it exited with code {exitCode}" + restarted, "{exitCode=}" + container + " crashes" + restarted, "{exitCode=0}" + container + " keeps exiting with code 0" + restarted, container + " exits with code {exitCode}" + restarted},
-	cause.OOMKilled: {
-		"{ready=true}{limited=false}" + container + " runs again after it ran out of memory; the template sets no limit" + restarted, "{ready=true}" + container + " runs again after it exceeded its memory limit[ of {memoryLimit}][{limitRange=true}, the default of a LimitRange]" + restarted,
-		"{limited=false}" + container + " ran out of memory; the template sets no limit" + restarted, container + " exceeds its memory limit[ of {memoryLimit}][{limitRange=true}, the default of a LimitRange]" + restarted,
-	},
-	cause.ImagePullBackOff:  {container + " cannot pull {image}"},
-	cause.ContainerConfig:   {"{missing}", container + " cannot be started[ ({reason})]"},
-	cause.PullingImage:      {"the kubelet is pulling {image} for container {container}, and has reported no failure"},
-	cause.FailedMount:       {"{missing}"},
-	cause.ContainerCreating: {container + " has not started[ ({reason})]"},
-	cause.InitRunning:       {container + " has not ended, and the pod waits for it"},
-	cause.ProbeFailing:      {"{probe=liveness}the kubelet restarts " + container + ", as its liveness probe fails" + restarted, "{sidecar=true}{probe=startup}sidecar {container} runs, but its startup probe fails" + restarted, "{sidecar=true}sidecar {container} runs but has not started, and the pod waits for it" + restarted, "{probe=startup}" + container + " runs, but its startup probe fails" + restarted, container + " is running but not Ready" + restarted},
-	cause.NodeNotReady: {
-		"{status=Unknown}the kubelet does not answer", "{status=False}the kubelet reports that the node is not ready",
-		"some of these kubelets do not answer, the others report that their node is not ready",
-	},
-	cause.TerminatingOnDeadNode: {
-		"{outOfService=true}the node is declared out of service, so the pod[, deleted {deletionAsked@} ago,] is force-deleted within about 20s",
-		"{status=Unknown}the kubelet has not posted node status for {posted}, so the pod[, deleted {deletionAsked@} ago,] {now?is still|stays} Terminating",
-		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] {now?is still|stays} Terminating",
-		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] {now?are still|stay} Terminating",
-	},
-	cause.FailedCreate:          {"{predicted=true}the API server will reject {on?the pod|these pods}: see Fault", "the API server rejected {events:create request}[ ({on:pod})][, the last one {last@} ago]"},
-	cause.PendingUnschedulable:  {"{missing}", "the pod has the nodeSelector {added}, which {on?the node does|the nodes do} not match", noVolume[0], noVolume[1], "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
-	cause.DoesNotFit:            doesNotFit,
-	cause.InsufficientResources: {"{requested=}", doesNotFit[0], doesNotFit[1], doesNotFit[2], doesNotFit[3]},
-	cause.HostPortConflict:      {"{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by pod {owner}", "{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by the pods of {holder}", "{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
-	cause.VirtualNode:           {"the node has the label {key}={want}: no machine behind it runs pods of DaemonSets, though the controller makes it eligible"},
-	cause.PodOSNotSupported:     {"the template is for {want}, and {on?the node runs|the nodes run} {platform}: the kubelet rejects every pod"},
-	cause.ExcludedButCounted: {
-		"the namespace selects {selector} ({annotation}), which keeps the pod off {on?the node|the nodes}, and a rolling update counts {on?it|them} as without an available pod",
-		"the controller selects {selector} by default, which keeps the pod off {on?the node|the nodes}, and a rolling update counts {on?it|them} as without an available pod",
-	},
-	cause.EvictLoop:           {"{failures:pod} failed[ ({reason})]; the controller waits up to 15m before it creates the next one"},
-	cause.Terminating:         {finalizers, "{overdue=true}it has outlived its grace period"},
-	daemonset.NotReady:        {"readiness gates not met: {conditions}"},
-	daemonset.NotYetAvailable: {"Ready for less than {minReadySeconds@} (minReadySeconds)[; available in {availableAt@}, at {availableAt@clock}][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
-	cause.NoPod:               {"{lifted=true}the API server rejected {on?its pod|their pods} until {last@} ago, and would admit {on?it|them} now; the controller tries again within 17m", "{eventsRead=true}", "unknown why: events could not be read"},
-	cause.WaitingForRoom: {
-		"{awaited} is terminating[, for at most {endsBy@}]: then the pod fits, and the scheduler places it",
-		"other pods there are terminating[, for at most {endsBy@}]: then {on?the pod fits, and the scheduler places it|the pods fit, and the scheduler places them}",
-	},
-	cause.Starting:                {"{found=}", "{found}, for which the kubelet waited, exists now; the kubelet tries again within about two minutes"},
-	cause.Misscheduled:            {"{strandedBy=}the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]", "{strandedBy=Deletion}the node is not eligible ({placement}), but has a pod; if you delete the {on?pod|pods}, the controller creates none", "the taints {taints} are not tolerated; " + strands + "the taints are removed", "{placement} is not tolerated; " + strands + "the taint is removed"},
-	cause.ControllerSilent:        {"work is pending, but the controller neither acts nor writes a status"},
-	explain.GenerationNotObserved: {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
-	explain.StaleStatus:           {"the controller has not corrected the numbers that it reported[; {held}]"},
-	daemonset.InvalidBudget:       {"each rollout step fails: {field} cannot be resolved; set it to a number or a percentage"},
-	daemonset.VanishedNodeInSurge: {"each rollout step fails until this pod of a deleted node is gone"},
-	cause.NoEligibleNode:          {"{nodes=1}the only node is not eligible" + noneSince + noneThen, "none of the {nodes:node} is eligible" + noneSince + noneThen},
-	cause.NextRolloutStalls: {
-		"{reason=BudgetSpent}{working=}{atWorst=}{replaced=0}" + noRollout + "replace no pod" + staysOut,
-		"{reason=BudgetSpent}{working=}{atWorst=}" + noRollout + "delete only the {replaced:pod that is|pods that are} not available[ ({only})], and then stop" + staysOut,
-		"{reason=BudgetSpent}" + noRollout + "stop[{atWorst=true}, at worst] after {replaced} of {replaces:pod}" + staysOut,
-		noRollout + "stop after {replaced} of {replaces:pod}: {stall}",
-	},
-	explain.TaintedButSelected:      {"{on:node matches|nodes match} the {picks} of the template and {on?runs|run} no pod: the template does not tolerate {on?the|their} taint {taint}[ and {others:more taint}] ({named})"},
-	explain.SurgeHostPort:           {"the template uses host port {ports}, so no second pod fits beside the first: maxSurge cannot work; use maxUnavailable"},
-	explain.DisruptionBudgetIgnored: {"PodDisruptionBudget {name}[ (minAvailable {minAvailable})][ (maxUnavailable {maxUnavailable})] selects these pods; the controller's deletions ignore it"},
-	explain.Adopt:                   {"the next sync adopts a pod without owner"},
-	daemonset.ReleasedPod:           {"labels no longer match the selector: the next sync releases the pod"},
-	explain.Foreign:                 {"matches the selector, but belongs to {owner}"},
-	explain.DuplicateRevisions:      {"{revisions:revision} hold the live template: the next sync keeps one as revision {number}[ and relabels {relabelled:pod}, which then {relabelled?counts as updated even if it runs|count as updated even if they run} an old template]"},
-	daemonset.NoTargetNode:          {"the pod is not assigned to any node; the controller ignores it"},
-	explain.Deleting:                {"{finalizers=foregroundDeletion}its deletion waits until its {pods:pod has|pods have} ended", finalizers},
-
-	// warnings of a plan, which also have: who writes the DaemonSet, what is undone by it, and in place of a fault its words
-	plan.StartsRollout:         {"the change of the strategy alone starts a rollout: {pods:pod is on an older revision|pods are on older revisions}"},
-	plan.OutsideBudget:         {"the next step deletes {count:pod} although the limit is {limit}: the controller always deletes pods that are not available"},
-	plan.EvictsOldPods:         {"{all=true}all {count} pods that run now do not tolerate {taint}, and would be evicted: add the taint after the rollout is complete", "{count:pod that runs now does not tolerate|pods that run now do not tolerate} {taint}, and would be evicted: add the taint after the rollout is complete"},
-	plan.NewPodsFailing:        {"{newFailing} of the {newPods:pod} of the current revision {newFailing?fails|fail}; the plan assumes that further ones work"},
-	plan.KeepsRestarting:       {"{count:pod that is available now keeps|pods that are available now keep} restarting, and the new {count?pod runs|pods run} the same program"},
-	plan.ManagedByTool:         {"{who} writes the DaemonSet ({evidence}): {undone}"},
-	plan.ServerWarning:         {"the API server warns: {message}"},
-	plan.DuplicateKey:          {"{file}: document {document}, line {line}: [the key {key}][{key=}a key] stands twice in one object; the later value counts, as for kubectl apply"},
-	plan.InvalidImageName:      {`container {container}: a kubelet does not start "{image}": {fault}`},
-	plan.LostRepository:        {`container {container}: the image "{image}" lacks the repository of "{imageBefore}": is "{imageMeant}" meant?`},
-	plan.MixedOperatingSystems: {"the template does not say for which operating system it is, and the eligible nodes have several ({platforms}): its images must be built for all of them, or a nodeSelector kubernetes.io/os must keep the pod off {some}"},
-	plan.OtherOperatingSystem:  {"{some} {onNodes?runs|run} {platform}, and the pods that are available run on {platforms} only: the images must be built for {platform}, or a nodeSelector kubernetes.io/os must keep the pod off {onNodes?it|them}"},
-	plan.OtherArchitecture:     {"{some} {onNodes?is|are} {platform}, and the pods that are available run on {platforms} only: the images must be built for {platform}"},
-	plan.MissingReference:      {"{missing}, so no new pod starts"},
-	plan.MissingPullSecret:     {"{missing}: the kubelet starts the pod without it, and may not be able to pull the image"},
-	plan.NeverUpdated:          {"revision {revision} has an empty hash: the controller treats its own new pods as outdated and loops forever"},
-}
-
-// missing says which object, or which key of one, does not exist, and what refers to it; empty
-// where that is not known.
-func missing(h *daemonset.Header, f daemonset.Facts) string {
-	if f["kind"] == nil {
-		return ""
-	}
-	return fill(time.Time{}, with(f, daemonset.Facts{"namespace": h.DaemonSet.Namespace}), missings...)
-}
-
-var missings = []string{
-	"{field=imagePullSecrets}" + noObject + ", which the template names in imagePullSecrets",
-	"{field=}{key=}" + noObject, "{field=}{kind} {namespace}/{name} has no key {key}",
-	"{key=}" + noObject + "; " + refersTo, "{kind} {namespace}/{name} has no key {key}; " + refersTo,
-}
-
-const (
-	deletedSince = "[{certainty=Likely}; perhaps deleted since {works:other pod|other pods} of this revision started]"
-
-	noObject = "{kind} {namespace}/{name} does not exist"
-	refersTo = "[{volume=}{init?init |}container {container} refers to it in {field}][ ({variable})][volume {volume} refers to it]"
-)
-
-// doesNotFit says of which resource a node has too little for a pod, or what else keeps
-// the pod away. Beside the facts there are resource, the first of resources, and has,
-// how much there is, where all of these nodes have the same.
-var doesNotFit = []string{
-	"{requested=1}{resource=pods}{on?the node runs|the nodes run} as many pods as {on?it|they} may[: {allocatable}]" + nobodyLower,
-	"{beyond=true}the pod requests {requested} {resource}; {on?the node has|each node has} {allocatable} allocatable",
-	"{beyond=true}the pod requests {requested} {resource}, more than {on?the node has|any of these nodes has} in total",
-	"{plugin=NodeResourcesFit}the pod requests {requested} {resource}[; {free} of {allocatable} {on?is|are} free]" + nobodyLower,
-	"{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by pod {owner}", "{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by the pods of {holder}", "{plugin=NodePorts}host {ports?port|ports} {ports} {ports?is|are} used by another pod",
-	noVolume[0], noVolume[1],
-	"the scheduler rejects it ({plugin})",
-}
-
-// noVolume says which volume of a pod its node cannot have.
-var noVolume = []string{
-	"{plugin=NodeVolumeLimits}volume {claim}: the CSI driver {driver} cannot attach another volume to {on?the node|these nodes}[; {attached} of {limit} are attached]",
-	"volume {claim}: PersistentVolume {persistentVolume} can be attached only on nodes with {reachable}",
-}
-
-const nobodyLower = "[{preemption=NothingLower}; {others?the other pod there has|the other pods there have} the same or a higher priority, so nothing can be preempted]" +
-	"[{preemption=StillDoesNotFit}; not even without the pods of lower priority][{preemption=Never}; its preemptionPolicy is Never]"
-
-// heldUp has what prevents the controller from writing a status.
-var heldUp = map[daemonset.Reason]string{
-	cause.FailedCreate:            "this version of the controller writes none while the API server rejects its pods",
-	daemonset.InvalidBudget:       "this version of the controller writes none while its step fails",
-	daemonset.VanishedNodeInSurge: "this version of the controller writes none while its step fails",
-	daemonset.StepBeingDeleted:    "the controller writes none while the DaemonSet is being deleted",
-	daemonset.StepSelectsAll:      "the controller writes none for an empty selector",
 }
 
 // causes says who, for each problem that does not pass by itself.
@@ -374,6 +213,11 @@ func (a *answer) alike(problems []*explain.Problem) (out []*explain.Problem) {
 	}
 	return out
 }
+
+const (
+	deletedSince = "[{certainty=Likely}; perhaps deleted since {works:other pod|other pods} of this revision started]"
+	noObject     = "{kind} {namespace}/{name} does not exist"
+)
 
 // origins say what a problem comes from. Beside its facts there are those of the
 // pods that fail, and: on, how many nodes; some of them; code; evidence; reported,

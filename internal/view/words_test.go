@@ -126,9 +126,6 @@ func TestFill(t *testing.T) {
 func tables() map[string][]string {
 	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods, "impactWords": impactWords, "otherFixes": otherFixes}
 	each := func(table string, code any, sentences ...string) { all[fmt.Sprint(table, " ", code)] = sentences }
-	for code, sentences := range meanings {
-		each("meanings", code, sentences...)
-	}
 	for code, sentences := range placements {
 		each("placements", code, sentences...)
 	}
@@ -342,7 +339,7 @@ func TestEveryProblemHasWords(t *testing.T) {
 		if slices.Contains([]daemonset.Reason{explain.HasPod, explain.Ready, explain.UpToDate, explain.OutOfDate, explain.Moving, explain.OnDeleteOutdated}, code) {
 			continue // not problems, or the table of old pods
 		}
-		if _, known := predicates[code]; !known && len(meanings[code]) == 0 {
+		if _, known := predicates[code]; !known && meanings[code] == nil {
 			t.Errorf("%s has no words", code)
 		}
 	}
