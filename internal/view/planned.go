@@ -417,7 +417,7 @@ func (s *planned) neverRuns() bool {
 func (s *planned) unmet() string {
 	for _, w := range s.p.Warnings {
 		if w.Code == plan.MissingReference {
-			return fill(s.now, with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}), "{key=}"+noObject, "{kind} {namespace}/{name} has no key {key}")
+			return noSuch(known{w.Facts, s.now}, s.h.DaemonSet.Namespace)
 		}
 	}
 	return ""
@@ -547,7 +547,7 @@ func (s *planned) stranded() {
 	for _, g := range s.p.StrandedGroups() {
 		f := with(ofNode(g.Facts), daemonset.Facts{"n": len(g.Nodes)})
 		if !repair.HasAll(g.Nodes...) { // whose fault impact names
-			s.add(screen.Fault, "%s", fill(s.now, with(f, daemonset.Facts{"some": someNames(g.Nodes)}), tainted...))
+			s.add(screen.Fault, "%s", tainted(g.Facts, g.Nodes))
 		}
 		s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(g.Nodes[0])))
 		after := fill(s.now, f, "{others=} until the taint is removed: {taint} is not tolerated[ ({meaning})]", " until the taints are removed: {taint} and {others:more taint} are not tolerated[ ({meaning})]")

@@ -35,16 +35,18 @@ func (f known) age(key string) string {
 	return ago(time.Duration(f.count(key)) * time.Second)
 }
 
-// clock is the time of day of a time, in the zone of now, which is named for UTC.
+// clock is the time of day of a time; empty where the fact is none.
 func (f known) clock(key string) string {
 	at, err := time.Parse(time.RFC3339, f.text(key))
-	switch {
-	case err != nil:
+	if err != nil {
 		return ""
-	case f.now.Location() == time.UTC:
-		return at.UTC().Format(clockTime + "Z")
 	}
-	return at.In(f.now.Location()).Format(clockTime)
+	return clockAt(at, f.now)
+}
+
+// clockAt is a time of day, in the zone of now, which is named for UTC.
+func clockAt(at, now time.Time) string {
+	return at.In(now.Location()).Format(clockTime + either(now.Location() == time.UTC, "Z", ""))
 }
 
 // phrase joins the parts of a phrase. It is empty where one of them is: a sentence leaves out what is not known.

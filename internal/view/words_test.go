@@ -175,9 +175,6 @@ func tables() map[string][]string {
 	for code, sentences := range summaries {
 		each("summaries", code, sentences...)
 	}
-	for kind, sentences := range origins {
-		each("origins", kind, sentences...)
-	}
 	for code, sentences := range endings {
 		each("endings", code, sentences...)
 	}
