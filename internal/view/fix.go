@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -49,7 +48,11 @@ func (a *answer) solutions() {
 		}
 		a.doPart(*cmp.Or(d, &explain.Advice{}), a.e.Advice, problems, part.Fixes)
 		if len(part.Problems) > 0 && len(a.e.Advice) > 0 && (part.As > 0 || len(part.Fixes) == 0) {
-			a.add(a.to, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": asPart(part.As, one != nil), "below": one != nil, "revision": a.current(), "pods": part.Problems[0].Count, "named": part.Problems[0].Facts["kind"] != nil, "limited": part.Problems[0].Facts["limited"] != false, "limitRange": part.Problems[0].Facts["limitRange"]}, otherFixes...))
+			as := part.As
+			if one != nil { // which stands at the end
+				as = 0
+			}
+			a.add(a.to, "%s", a.otherFix(part.Problems[0], as))
 		}
 	}
 	if a.atEnd = false; one != nil {
@@ -100,14 +103,6 @@ func (a *answer) titleOf(i int, of *explain.Part) (title string) {
 	return title
 }
 
-// asPart is the number of the part with the same fix; 0 where that stands at the end of the screen.
-func asPart(as int, atEnd bool) int {
-	if atEnd {
-		return 0
-	}
-	return as
-}
-
 // placementCheck shows the labels that no node has, or the node that is not ready.
 func (a *sheet) placementCheck(f daemonset.Facts) screen.Command {
 	switch by, keys := f["excludedBy"], cause.LabelKeys(f); {
@@ -131,14 +126,23 @@ func (a *answer) mayRollBack() *remedy.Remedy {
 	return may
 }
 
-// otherFixes say what solves a problem that the rollback of another part solves too.
-var otherFixes = []string{
-	"{code=ImagePullBackOff}the {pods?pod starts|pods start} automatically when the image can be pulled (the kubelet's back-off, up to 5m)[; if not, roll back, as in {as}]",
-	"{code=ContainerConfig}{named=true}{as=0}", "{code=ContainerConfig}{named=true}{below=true}", "{code=ContainerConfig}{named=true}if that does not help, roll back, as in {as}",
-	"{code=OOMKilled}{limitRange=true}give the template a memory limit, or raise the default of the LimitRange of the namespace and then delete the {pods?pod|pods}[; or roll back, as in {as}]",
-	"{code=OOMKilled}{limited=true}raise the memory limit in the template[, or roll back, as in {as}]",
-	"{as=0}", "{below=true}",
-	"if revision {revision} is at fault: roll back, as in {as}",
+// otherFix says what solves a problem that the rollback of another part solves too: the part of this number.
+// It is 0 where the rollback stands at the end of the screen.
+func (a *answer) otherFix(p *explain.Problem, part int) string {
+	rollBack := either(part > 0, "roll back, as in "+strconv.Itoa(part), "")
+	switch {
+	case p.Code == cause.ImagePullBackOff:
+		return "the " + pluralOf(p.Count, "pod starts", "pods start") + " automatically when the image can be pulled " +
+			"(the kubelet's back-off, up to 5m)" + phrase("; if not, ", rollBack)
+	case p.Code == cause.ContainerConfig && p.Facts["kind"] != nil:
+		return phrase("if that does not help, ", rollBack)
+	case p.Code == cause.OOMKilled && p.Facts.Yes("limitRange"):
+		return "give the template a memory limit, or raise the default of the LimitRange of the namespace " +
+			"and then delete the " + pluralOf(p.Count, "pod", "pods") + phrase("; or ", rollBack)
+	case p.Code == cause.OOMKilled && p.Facts["limited"] != false:
+		return "raise the memory limit in the template" + phrase(", or ", rollBack)
+	}
+	return phrase("if revision "+strconv.FormatInt(a.current(), 10)+" is at fault: ", rollBack)
 }
 
 // preview is a plan of a fix, which changes nothing.
@@ -150,129 +154,211 @@ func (a *sheet) preview(of, flag, value string) {
 
 // fix is a command or an act that changes the cluster, and a plan of it.
 func (a *answer) fix(f *remedy.Remedy) {
-	facts := daemonset.Facts{"nodes": len(f.Nodes), "name": f.Value, "needs": f.Needs, "pods": len(f.Pods), "current": a.current()}
-	say := func(sentences ...string) string { return fill(a.now, facts, sentences...) }
-	switch f.Code {
-	case remedy.RollBack:
-		to, words := f.Value, ""
-		facts["to"], facts["told"] = to, slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Common != nil && p.Common.Told })
-		if !a.blames(f) && a.lead == "" {
-			words = say("{told=true}go back to revision {to}:", "if revision {current} is at fault:")
-		}
-		effects := a.undoes(f)
-		if _, works, extra := a.e.Undoes(f); words == "" && a.lead != "" && works+extra == 0 { // which the lead says
-			effects = nil
-		}
-		a.preview("", "to-revision", to)
-		a.act(a.to, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(effects, a.undoneBy())...)
-	case remedy.RepairNodes:
-		if len(a.e.Advice) > 1 {
-			break
-		}
-		facts["under"], facts["whole"] = a.e.Rollout.UnderWay, a.e.Impact != nil && len(a.e.Impact.Without) == 0
-		facts["undo"] = a.e.Fix(remedy.RollBack) != nil
-		a.act(a.to, say("{undo=false}{under=true}once {nodes?the node is|the nodes are} Ready, the rollout continues automatically",
-			"{undo=false}{whole=true}once {nodes?the node is Ready, it counts again, and keeps its pod|the nodes are Ready, they count again, and keep their pods}", "once {nodes?the node is Ready, its pod comes back|the nodes are Ready, their pods come back}"), nil)
-		if a.e.Verdict.Code != explain.Healthy {
-			a.act(screen.Other, "only for a node that will never come back:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
-		}
-	case remedy.PublishImage:
-		a.act(a.to, say("publish a new image, for {name} too (this starts a rollout of all pods)", "publish a new image, for these nodes too (this starts a rollout of all pods)"), nil)
-	case remedy.ExcludeNodes:
-		if slices.Contains(f.Problems, cause.ExcludedButCounted) {
-			facts["problem"] = string(cause.ExcludedButCounted)
-		}
-		if f.Without() != nil {
-			a.exclude(f, "(this starts a rollout of all pods)")
-			return
-		}
-		key, value := f.Label()
-		a.preview("", "node-selector", f.Value)
-		a.act(a.to, say("{problem=ExcludedButCounted}{nodes=1}have the template exclude this node too:", "{problem=ExcludedButCounted}have the template exclude these {nodes} nodes too:", "{nodes=1}keep the pod off this node:", "keep the pod off these {nodes} nodes:"), a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p",
-			screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"nodeSelector":{%q:%q}}}}}`, key, value))), "starts a rollout of all pods", a.undoneBy())
-	case remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge:
-		a.raise(f)
-	case remedy.RaiseQuota:
-		raise, after := screen.Command{}, ""
-		if f.Needs > 0 {
-			after = "whoever manages the ResourceQuota may revert it"
-			raise = a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Value), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))
-		}
-		a.act(a.to, say(`ask the team that manages ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it yourself:]`), raise, after)
-	case remedy.MakeRoom:
-		a.makeRoom(f.Nodes)
-	case remedy.NoSurge:
-		a.act(a.to, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
-	case remedy.Tolerate:
-		others := a.strandedBeside(f.Nodes) // which that rollout strands
-		facts["some"], facts["others"] = someNames(others), len(others)
-		none := a.e.Has(cause.NoEligibleNode)
-		if none != nil && none.Facts.Int("staying")+none.Facts.Int("losing") == 0 {
-			facts["creates"] = f.Effect.Desired
-		}
-		a.act(a.to, tolerate(f.Nodes, f.Tolerations, none == nil), nil, say("this creates {creates:pod}", "this starts a rollout of all pods[, which removes the {others?pod|pods} on {some}]"), a.undoneBy())
-		if c := a.again("plan-rollout", tolerationFlags(f.Tolerations)...); len(c) > 0 {
-			a.act(screen.Preview, "", c)
-		}
-	case remedy.CreateObject:
-		a.create(f)
-	case remedy.FreePort:
-		a.freePort(f)
-	case remedy.LowerRequest:
-		if a.unfit { // the plan says it for each node
-			return
-		}
-		for i := range a.e.Problems {
-			if p := &a.e.Problems[i]; slices.Contains(f.Ends, p.Subject) && p.Facts["free"] != nil {
-				facts["free"], facts["resource"] = p.Facts["free"], resourceWord(p.Facts["resources"])
-			}
-		}
-		a.act(a.to, say("lower the {resource} request in the template to at most {free} (this starts a rollout of all pods)", "lower the request in the template (this starts a rollout of all pods)"), screen.Command{})
-	case remedy.CorrectTemplate:
-		if len(a.e.Fixes()) == 1 {
-			a.act(a.to, say("correct the template (this starts a rollout of all pods)"), screen.Command{})
-		}
-	case remedy.AskOwner: // which Do now says, but for the commands
-		a.selectEvery()
-		a.allow(f)
-	case remedy.OutOfService:
-		nodes := []screen.Word{"kubectl taint nodes"}
-		for _, n := range f.Nodes {
-			nodes = append(nodes, screen.Quote(n))
-		}
-		a.act(screen.Other, say("only for {nodes?a machine that is|machines that are} off (untaint {nodes?it|them} later):"),
-			a.kubectl(append(nodes, screen.Word(daemonset.TaintString(cause.OutOfService)))...))
-	case remedy.RemoveNode:
-		if a.e.Verdict.Code == explain.BeingDeleted { // else RepairNodes says it
-			nodes := []screen.Word{"kubectl delete node"}
-			for _, n := range f.Nodes {
-				nodes = append(nodes, screen.Quote(n))
-			}
-			a.act(a.to, say("only for {nodes?a node that never comes|nodes that never come} back; the garbage collector then deletes the {nodes?pod|pods}, and the DaemonSet:"), a.kubectl(nodes...))
-		}
-	case remedy.Refresh:
-		a.act(a.to, "", a.kubectl("kubectl annotate daemonset", a.namespace(), a.name(), "kubectl-ds/refreshed="+screen.Word(a.now.UTC().Format("20060102T150405Z")), "--overwrite"), "replaces no pod")
-	case remedy.FreeDisk:
-		if slices.Contains(f.Problems, cause.OOMKilled) {
-			facts["problem"] = string(cause.OOMKilled)
-		}
-		a.act(a.to, say(freeing[corev1.NodeConditionType(f.Value)]+" on {nodes?the node|the nodes}, or contact the team that manages {nodes?it|them}; ")+
-			say("{problem=OOMKilled}the kubelet then restarts the {nodes?container|containers}, up to 5m later", "the controller then creates the {nodes?pod|pods}, up to 15m later"), screen.Command{})
-	case remedy.DeletePods:
-		words := ""
-		if a.e.Verdict.Code == explain.AwaitingDelete {
-			a.preview("of a rolling update in place of the deletions:", "strategy", "RollingUpdate")
-			words = say("{pods=1}delete the pod; the node has no available pod until the new one is available:", "delete the {pods} pods one at a time; a node has no available pod until the new one is available:")
-		}
-		pods := []screen.Word{"kubectl delete pod", a.namespace()}
-		if a.e.Verdict.Code != explain.AwaitingDelete && len(f.Pods) > 1 { // they fail, so all of them may go
-			words = say("delete the {pods} failing pods; the controller then creates pods of revision {current}:")
-			for _, p := range f.Pods[1:] {
-				pods = append(pods, screen.Quote(p))
-			}
-		}
-		a.act(a.to, words, a.kubectl(append(pods, screen.Quote(f.Pods[0]))...))
+	if do := fixes[f.Code]; do != nil {
+		do(a, f)
 	}
+}
+
+// fixes have the act of each remedy.
+var fixes = map[remedy.Code]func(*answer, *remedy.Remedy){
+	remedy.RollBack:            (*answer).rollBack,
+	remedy.RepairNodes:         (*answer).repairNodes,
+	remedy.PublishImage:        (*answer).publishImage,
+	remedy.ExcludeNodes:        (*answer).excludeNodes,
+	remedy.RaiseMaxUnavailable: (*answer).raise,
+	remedy.RaiseMaxSurge:       (*answer).raise,
+	remedy.RaiseQuota:          (*answer).raiseQuota,
+	remedy.MakeRoom:            (*answer).makeRoom,
+	remedy.NoSurge:             (*answer).noSurge,
+	remedy.Tolerate:            (*answer).tolerate,
+	remedy.CreateObject:        (*answer).create,
+	remedy.FreePort:            (*answer).freePort,
+	remedy.LowerRequest:        (*answer).lowerRequest,
+	remedy.CorrectTemplate:     (*answer).correctTemplate,
+	remedy.AskOwner:            (*answer).askOwner,
+	remedy.OutOfService:        (*answer).outOfService,
+	remedy.RemoveNode:          (*answer).removeNode,
+	remedy.Refresh:             (*answer).refresh,
+	remedy.FreeDisk:            (*answer).freeDisk,
+	remedy.DeletePods:          (*answer).deletePods,
+}
+
+// rollsOut is behind an act that changes the template.
+const rollsOut = " (this starts a rollout of all pods)"
+
+// quoted are words of a command, and names behind them.
+func quoted(words []screen.Word, names []string) []screen.Word {
+	for _, name := range names {
+		words = append(words, screen.Quote(name))
+	}
+	return words
+}
+
+func (a *answer) rollBack(f *remedy.Remedy) {
+	words := ""
+	if !a.blames(f) && a.lead == "" {
+		words = "if revision " + strconv.FormatInt(a.current(), 10) + " is at fault:"
+		if slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Common != nil && p.Common.Told }) {
+			words = "go back to revision " + screen.Clean(f.Value) + ":"
+		}
+	}
+	effects := a.undoes(f)
+	if _, works, extra := a.e.Undoes(f); words == "" && a.lead != "" && works+extra == 0 { // which the lead says
+		effects = nil
+	}
+	a.preview("", "to-revision", f.Value)
+	to := screen.Word("--to-revision=" + f.Value)
+	a.act(a.to, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), to), append(effects, a.undoneBy())...)
+}
+
+func (a *answer) repairNodes(f *remedy.Remedy) {
+	if len(a.e.Advice) > 1 {
+		return
+	}
+	n, undo := len(f.Nodes), a.e.Fix(remedy.RollBack) != nil
+	words := pluralOf(n, "once the node is Ready, its pod comes back", "once the nodes are Ready, their pods come back")
+	switch {
+	case undo:
+	case a.e.Rollout.UnderWay:
+		words = "once " + pluralOf(n, "the node is", "the nodes are") + " Ready, the rollout continues automatically"
+	case a.e.Impact != nil && len(a.e.Impact.Without) == 0:
+		words = pluralOf(n, "once the node is Ready, it counts again, and keeps its pod",
+			"once the nodes are Ready, they count again, and keep their pods")
+	}
+	a.act(a.to, words, nil)
+	if a.e.Verdict.Code != explain.Healthy {
+		remove := a.kubectl("kubectl delete node", screen.Placeholder("NODE"))
+		a.act(screen.Other, "only for a node that will never come back:", remove)
+	}
+}
+
+func (a *answer) publishImage(f *remedy.Remedy) {
+	a.act(a.to, "publish a new image, for "+cmp.Or(screen.Clean(f.Value), "these nodes")+" too"+rollsOut, nil)
+}
+
+func (a *answer) excludeNodes(f *remedy.Remedy) {
+	if f.Without() != nil {
+		a.exclude(f, "(this starts a rollout of all pods)")
+		return
+	}
+	n := len(f.Nodes)
+	these := pluralOf(n, "this node", "these "+strconv.Itoa(n)+" nodes")
+	words := "keep the pod off " + these + ":"
+	if slices.Contains(f.Problems, cause.ExcludedButCounted) {
+		words = "have the template exclude " + these + " too:"
+	}
+	key, value := f.Label()
+	a.preview("", "node-selector", f.Value)
+	patch := screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"nodeSelector":{%q:%q}}}}}`, key, value))
+	a.act(a.to, words, a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p", patch),
+		"starts a rollout of all pods", a.undoneBy())
+}
+
+func (a *answer) raiseQuota(f *remedy.Remedy) {
+	words := `ask the team that manages ResourceQuota "` + screen.Clean(f.Value) + `" to raise it`
+	if f.Needs == 0 {
+		a.act(a.to, words, nil)
+		return
+	}
+	patch := screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs))
+	raise := a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Value), "--type=merge", "-p", patch)
+	a.act(a.to, words+" to at least "+Plural(f.Needs, "pod")+", or raise it yourself:", raise,
+		"whoever manages the ResourceQuota may revert it")
+}
+
+func (a *answer) noSurge(*remedy.Remedy) {
+	a.act(a.to, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`),
+		"a node then has no available pod while its pod is replaced", a.undoneBy())
+}
+
+func (a *answer) tolerate(f *remedy.Remedy) {
+	effect := "this starts a rollout of all pods"
+	if others := a.strandedBeside(f.Nodes); len(others) > 0 { // which that rollout strands
+		effect += ", which removes the " + pluralOf(len(others), "pod", "pods") + " on " + someNames(others)
+	}
+	none := a.e.Has(cause.NoEligibleNode)
+	if none != nil && none.Facts.Int("staying")+none.Facts.Int("losing") == 0 {
+		effect = "this creates " + Plural(f.Effect.Desired, "pod")
+	}
+	a.act(a.to, tolerate(f.Nodes, f.Tolerations, none == nil), nil, effect, a.undoneBy())
+	if c := a.again("plan-rollout", tolerationFlags(f.Tolerations)...); len(c) > 0 {
+		a.act(screen.Preview, "", c)
+	}
+}
+
+func (a *answer) lowerRequest(f *remedy.Remedy) {
+	if a.unfit { // the plan says it for each node
+		return
+	}
+	words := "lower the request in the template"
+	for i := range a.e.Problems {
+		if p := &a.e.Problems[i]; slices.Contains(f.Ends, p.Subject) && p.Facts["free"] != nil {
+			words = "lower the " + resourceWord(p.Facts["resources"]) + " request in the template to at most " +
+				fact(p.Facts, "free")
+		}
+	}
+	a.act(a.to, words+rollsOut, nil)
+}
+
+func (a *answer) correctTemplate(*remedy.Remedy) {
+	if len(a.e.Fixes()) == 1 {
+		a.act(a.to, "correct the template"+rollsOut, nil)
+	}
+}
+
+// askOwner has the commands of what Do now says.
+func (a *answer) askOwner(f *remedy.Remedy) {
+	a.selectEvery()
+	a.allow(f)
+}
+
+func (a *answer) outOfService(f *remedy.Remedy) {
+	n := len(f.Nodes)
+	words := pluralOf(n, "a machine that is off (untaint it later):", "machines that are off (untaint them later):")
+	taint := quoted([]screen.Word{"kubectl taint nodes"}, f.Nodes)
+	a.act(screen.Other, "only for "+words, a.kubectl(append(taint, screen.Word(daemonset.TaintString(cause.OutOfService)))...))
+}
+
+func (a *answer) removeNode(f *remedy.Remedy) {
+	if a.e.Verdict.Code != explain.BeingDeleted { // RepairNodes says it
+		return
+	}
+	n := len(f.Nodes)
+	words := "only for " + pluralOf(n, "a node that never comes", "nodes that never come") +
+		" back; the garbage collector then deletes the " + pluralOf(n, "pod", "pods") + ", and the DaemonSet:"
+	a.act(a.to, words, a.kubectl(quoted([]screen.Word{"kubectl delete node"}, f.Nodes)...))
+}
+
+func (a *answer) refresh(*remedy.Remedy) {
+	now := "kubectl-ds/refreshed=" + screen.Word(a.now.UTC().Format("20060102T150405Z"))
+	a.act(a.to, "", a.kubectl("kubectl annotate daemonset", a.namespace(), a.name(), now, "--overwrite"), "replaces no pod")
+}
+
+func (a *answer) freeDisk(f *remedy.Remedy) {
+	n := len(f.Nodes)
+	then := "the controller then creates the " + pluralOf(n, "pod", "pods") + ", up to 15m later"
+	if slices.Contains(f.Problems, cause.OOMKilled) {
+		then = "the kubelet then restarts the " + pluralOf(n, "container", "containers") + ", up to 5m later"
+	}
+	a.act(a.to, freeing[corev1.NodeConditionType(f.Value)]+" on "+pluralOf(n, "the node", "the nodes")+
+		", or contact the team that manages "+pluralOf(n, "it", "them")+"; "+then, nil)
+}
+
+func (a *answer) deletePods(f *remedy.Remedy) {
+	n, first, others := strconv.Itoa(len(f.Pods)), f.Pods[:1], f.Pods[1:]
+	words := ""
+	switch {
+	case a.e.Verdict.Code == explain.AwaitingDelete:
+		a.preview("of a rolling update in place of the deletions:", "strategy", "RollingUpdate")
+		others = nil
+		words = pluralOf(len(f.Pods), "delete the pod; the node has no available pod until the new one is available:",
+			"delete the "+n+" pods one at a time; a node has no available pod until the new one is available:")
+	case len(others) > 0: // they fail, so all of them may go
+		words = "delete the " + n + " failing pods; the controller then creates pods of revision " +
+			strconv.FormatInt(a.current(), 10) + ":"
+	}
+	pods := quoted([]screen.Word{"kubectl delete pod", a.namespace()}, others)
+	a.act(a.to, words, a.kubectl(quoted(pods, first)...))
 }
 
 // freeing says what ends a pressure.
@@ -283,7 +369,10 @@ var freeing = map[corev1.NodeConditionType]string{
 // exclude is a node affinity that keeps the pod off nodes with some labels.
 func (a *sheet) exclude(f *remedy.Remedy, effect string) {
 	labels := f.Without()
-	a.add(a.to, "%s:", joined(" ", fill(a.now, daemonset.Facts{"nodes": len(f.Nodes), "n": len(labels)}, "keep the pod off {nodes?this node|these nodes}: add {n?this expression|these expressions} to each term of the required node affinity of the template"), effect))
+	nodes, expressions := pluralOf(len(f.Nodes), "this node", "these nodes"), pluralOf(len(labels), "this expression", "these expressions")
+	words := "keep the pod off " + nodes + ": add " + expressions +
+		" to each term of the required node affinity of the template"
+	a.add(a.to, "%s", joined(" ", words, effect)+":")
 	for _, l := range labels {
 		a.add(a.to, "%s", fmt.Sprintf("{key: %s, operator: NotIn, values: [%s]}", l[0], l[1]))
 	}
@@ -297,15 +386,15 @@ func (a *answer) selectEvery() {
 		if p.Facts["added"] == nil || annotation == "" {
 			continue
 		}
-		f := daemonset.Facts{"pods": len(p.Pods), "namespace": a.h.DaemonSet.Namespace, "again": fact(p.Facts, "again")}
-		if f["again"] == "" {
-			a.act(a.to, fill(a.now, f, "have namespace {namespace} select every node, for all of its pods:"), a.kubectl("kubectl annotate namespace", screen.Quote(a.h.DaemonSet.Namespace), screen.Quote(annotation+"="), "--overwrite"))
+		remove := "delete the "
+		if again := fact(p.Facts, "again"); again == "" {
+			namespace := a.h.DaemonSet.Namespace
+			a.act(a.to, "have namespace "+screen.Clean(namespace)+" select every node, for all of its pods:",
+				a.kubectl("kubectl annotate namespace", screen.Quote(namespace), screen.Quote(annotation+"="), "--overwrite"))
+			remove = "then delete the "
 		}
-		pods := []screen.Word{"kubectl delete pod", a.namespace()}
-		for _, name := range p.Pods {
-			pods = append(pods, screen.Quote(name))
-		}
-		a.act(a.to, fill(a.now, f, "{again=false}delete the {pods?pod, which keeps|pods, which keep} the nodeSelector:", "then delete the {pods?pod, which keeps|pods, which keep} the nodeSelector:"), a.kubectl(pods...))
+		words := remove + pluralOf(len(p.Pods), "pod, which keeps", "pods, which keep") + " the nodeSelector:"
+		a.act(a.to, words, a.kubectl(quoted([]screen.Word{"kubectl delete pod", a.namespace()}, p.Pods)...))
 	}
 }
 
@@ -334,7 +423,7 @@ func (a *answer) allow(f *remedy.Remedy) {
 func (a *answer) freePort(f *remedy.Remedy) {
 	for i := range a.e.Problems {
 		if p := &a.e.Problems[i]; p.Subject.Kind == cause.SubjectHostPort {
-			a.s.Add(a.to, screen.Names{Before: "on", Names: p.Nodes, After: ": " + fill(a.now, p.Facts, roomFixes[cause.HostPortConflict]...)})
+			a.s.Add(a.to, screen.Names{Before: "on", Names: p.Nodes, After: ": " + otherPort(p)})
 		}
 	}
 }
@@ -348,7 +437,8 @@ func (a *answer) create(f *remedy.Remedy) {
 		}
 		words, command := "create it", screen.Command{}
 		if s.Kind == cause.SubjectQuota {
-			words = "create a ResourceQuota in namespace " + a.h.DaemonSet.Namespace + " whose scope selects this PriorityClass, or use another PriorityClass"
+			words = "create a ResourceQuota in namespace " + a.h.DaemonSet.Namespace +
+				" whose scope selects this PriorityClass, or use another PriorityClass"
 		}
 		for i := range a.e.Problems {
 			p := &a.e.Problems[i]
@@ -360,7 +450,8 @@ func (a *answer) create(f *remedy.Remedy) {
 				words, command = "create "+absent, a.creation(p)
 			}
 		}
-		if words += fill(a.now, daemonset.Facts{"pods": len(f.Nodes)}, "; the {pods?pod then starts|pods then start} automatically"); len(command) > 0 {
+		if words += "; the " + pluralOf(len(f.Nodes), "pod then starts", "pods then start") +
+			" automatically"; len(command) > 0 {
 			words += ":"
 		}
 		a.act(a.to, words, command)
@@ -390,14 +481,13 @@ func (a *answer) blames(f *remedy.Remedy) bool {
 }
 
 // makeRoom says what helps pods that do not fit on these nodes.
-func (a *answer) makeRoom(on []string) {
+func (a *answer) makeRoom(f *remedy.Remedy) {
 	var said []string
-	nodes, these := map[string][]string{}, sets.New(on...)
+	nodes, these := map[string][]string{}, sets.New(f.Nodes...)
 	for i := range a.e.Problems {
 		p := &a.e.Problems[i]
 		at := slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return !these.Has(n) })
-		f := with(p.Facts, daemonset.Facts{"resource": resourceWord(p.Facts["resources"]), "short": lacking(p.Facts), "evicts": namesIn(p.Facts, "evicts")})
-		words := fill(a.now, f, roomFixes[p.Code]...)
+		words := roomFix(p)
 		if len(at) == 0 || words == "" {
 			continue
 		}
@@ -412,25 +502,57 @@ func (a *answer) makeRoom(on []string) {
 	}
 }
 
-// roomFixes say what helps a pod that does not fit.
-var roomFixes = map[daemonset.Reason][]string{
-	cause.HostPortConflict: {"{plugin=NodePorts}the owner of pod {owner} gives it another host port, or another node", "{plugin=NodePorts}the owner of {holder} gives its pods another host port, or other nodes", "change the host port of one of the two pods, or keep one of them off this node"},
-	cause.InsufficientResources: {
-		"{resource=pods}delete a pod that can run elsewhere, or raise maxPods of the kubelet",
-		"{beyond=true}lower the {resource} request of the template (starts a rollout of all pods), or keep the pod off this node",
-		"{preemption=NothingLower}{topmost=}delete pods that can run elsewhere and request {short} of {resource} in all; or give the template a PriorityClass above theirs[ (system-node-critical would evict {evicts})], so that the scheduler makes room (starts a rollout of all pods)",
-		"delete pods that can run elsewhere and request {short} of {resource} in all",
-		"lower what the template requests (starts a rollout of all pods) or what the other pods request, or delete pods that can run elsewhere",
-	},
+// roomFix says what helps a pod that does not fit; empty for other problems.
+func roomFix(p *explain.Problem) string {
+	switch p.Code {
+	case cause.HostPortConflict:
+		return otherPort(p)
+	case cause.InsufficientResources:
+		return otherRequest(p)
+	}
+	return ""
 }
 
-// lacking is how much more of the first resource a pod requests than is free; nil if that is
+// otherPort says what helps a pod whose host port is in use.
+func otherPort(p *explain.Problem) string {
+	owner, holder := fact(p.Facts, "owner"), fact(p.Facts, "holder")
+	switch known := fact(p.Facts, "plugin") == "NodePorts"; {
+	case known && owner != "":
+		return "the owner of pod " + owner + " gives it another host port, or another node"
+	case known && holder != "":
+		return "the owner of " + holder + " gives its pods another host port, or other nodes"
+	}
+	return "change the host port of one of the two pods, or keep one of them off this node"
+}
+
+// otherRequest says what helps a pod that requests too much.
+func otherRequest(p *explain.Problem) string {
+	resource, short := resourceWord(p.Facts["resources"]), lacking(p.Facts)
+	remove := "delete pods that can run elsewhere and request " + short + " of " + resource + " in all"
+	switch {
+	case resource == "pods":
+		return "delete a pod that can run elsewhere, or raise maxPods of the kubelet"
+	case p.Facts.Yes("beyond"):
+		return "lower the " + resource +
+			" request of the template (starts a rollout of all pods), or keep the pod off this node"
+	case short == "":
+		return "lower what the template requests (starts a rollout of all pods) or what the other pods request, " +
+			"or delete pods that can run elsewhere"
+	case fact(p.Facts, "preemption") == "NothingLower" && !p.Facts.Yes("topmost"):
+		return remove + "; or give the template a PriorityClass above theirs" +
+			phrase(" (system-node-critical would evict ", namesIn(p.Facts, "evicts"), ")") +
+			", so that the scheduler makes room (starts a rollout of all pods)"
+	}
+	return remove
+}
+
+// lacking is how much more of the first resource a pod requests than is free; empty if that is
 // not known.
-func lacking(f daemonset.Facts) any {
+func lacking(f daemonset.Facts) string {
 	requested, err := resource.ParseQuantity(fact(f, "requested"))
 	free, other := resource.ParseQuantity(fact(f, "free"))
 	if err != nil || other != nil {
-		return nil
+		return ""
 	}
 	requested.Sub(free)
 	return requested.String()
@@ -446,8 +568,9 @@ func tolerate(nodes []string, tolerations []corev1.Toleration, keep bool) string
 	for i := range tolerations {
 		each = append(each, tolerationText(&tolerations[i]))
 	}
-	return fill(time.Time{}, daemonset.Facts{"nodes": len(nodes), "where": few, "n": len(each), "tolerations": strings.Join(each, ", "), "keep": keep},
-		"{keep=false}add to the template the {n?toleration|tolerations} {tolerations}", "to keep the {nodes?pod|pods} on {where}, add to the template the {n?toleration|tolerations} {tolerations}")
+	why := either(keep, "to keep the "+pluralOf(len(nodes), "pod", "pods")+" on "+few+", ", "")
+	return why + "add to the template the " + pluralOf(len(each), "toleration ", "tolerations ") +
+		screen.Clean(strings.Join(each, ", "))
 }
 
 // tolerationText is a toleration as a manifest has it, on one line.
@@ -482,12 +605,24 @@ func undoneBy(by []managed.Manager) string {
 // undoes says what a rollback does with pods.
 func (a *answer) undoes(f *remedy.Remedy) []string {
 	replaced, works, extra := a.e.Undoes(f)
-	facts := daemonset.Facts{"revision": a.current(), "replaced": replaced, "extra": extra, "works": works, "some": works % max(replaced, 1)}
-	if none := a.e.Has(cause.NoEligibleNode); none != nil {
-		facts["eligible"] = none.Facts["eligible"]
+	var effects []string
+	if none := a.e.Has(cause.NoEligibleNode); none != nil && none.Facts["eligible"] != nil {
+		effects = append(effects, pluralVerb(none.Facts.Int("eligible"), "node is eligible again and runs the pod",
+			"nodes are eligible again and run the pod"))
 	}
-	effects := []string{fill(a.now, facts, "{eligible:node is eligible again and runs|nodes are eligible again and run} the pod",
-		"{replaced=0}[deletes {extra:extra pod} on revision {revision}]", "{works=0}replaces {replaced:pod} on revision {revision} immediately: {replaced?it is|they are} not available", "replaces {replaced:pod} on revision {revision}[, {some} of them available][, and deletes {extra:extra pod}]")}
+	on := " on revision " + strconv.FormatInt(a.current(), 10)
+	pods, delete := Plural(replaced, "pod")+on, either(extra > 0, "deletes "+Plural(extra, "extra pod"), "")
+	switch some := works % max(replaced, 1); {
+	case len(effects) > 0:
+	case replaced == 0:
+		effects = append(effects, phrase(delete, on))
+	case works == 0:
+		are := pluralOf(replaced, "it is", "they are")
+		effects = append(effects, "replaces "+pods+" immediately: "+are+" not available")
+	default:
+		available := either(some > 0, ", "+strconv.Itoa(some)+" of them available", "")
+		effects = append(effects, "replaces "+pods+available+phrase(", and ", delete))
+	}
 	if i := a.e.Impact; a.e.Budget.Kind == daemonset.BudgetSurge && i != nil && len(i.Without) == 0 {
 		effects = append(effects, "no node loses its available pod")
 	}

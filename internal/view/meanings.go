@@ -98,8 +98,8 @@ func says(words string) func(*finding) string { return func(*finding) string { r
 // nodes is the word for one node, or the one for several.
 func (f *finding) nodes(one, many string) string { return pluralOf(len(f.p.Nodes), one, many) }
 
-// counted is a fact that is a number, with its noun.
-func (f *finding) counted(key, one, many string) string { return pluralVerb(f.count(key), one, many) }
+// plural is a fact that is a number, with its noun.
+func (f *finding) plural(key, one, many string) string { return pluralVerb(f.count(key), one, many) }
 
 // container names the container.
 func (f *finding) container() string {
@@ -375,13 +375,13 @@ func noneThen(f known) string {
 }
 
 func (f *finding) stalls() string {
-	replaced, of := f.text("replaced"), f.counted("replaces", "pod", "pods")
+	replaced, of := f.text("replaced"), f.plural("replaces", "pod", "pods")
 	would := "start another rollout before " + f.sheet.toSolve + " solved: it would "
 	if !f.is("reason", string(daemonset.StepBudgetSpent)) {
 		return would + "stop after " + replaced + " of " + of + ": " + stallReason(daemonset.Reason(f.text("reason")))
 	}
 	since := ", since " + f.text("field") + " is " + f.text("limit") + " and " +
-		f.counted("holders", "node stays", "nodes stay") + " without an available pod"
+		f.plural("holders", "node stays", "nodes stay") + " without an available pod"
 	switch {
 	case f.Yes("working") || f.Yes("atWorst"):
 		return would + "stop" + either(f.Yes("atWorst"), ", at worst", "") + " after " + replaced + " of " + of + since
@@ -392,7 +392,7 @@ func (f *finding) stalls() string {
 	if f.count("replaced") == len(f.p.Nodes) {
 		only = inBrackets(someNames(f.p.Nodes))
 	}
-	return would + "delete only the " + f.counted("replaced", "pod that is", "pods that are") + " not available" +
+	return would + "delete only the " + f.plural("replaced", "pod that is", "pods that are") + " not available" +
 		only + ", and then stop" + since
 }
 
@@ -432,35 +432,35 @@ func (f *finding) duplicates() string {
 
 func (f *finding) deleting() string {
 	if f.is("finalizers", "foregroundDeletion") && f.count("pods") > 0 {
-		return "its deletion waits until its " + f.counted("pods", "pod has", "pods have") + " ended"
+		return "its deletion waits until its " + f.plural("pods", "pod has", "pods have") + " ended"
 	}
 	return f.finalized()
 }
 
 func (f *finding) startsRollout() string {
 	return "the change of the strategy alone starts a rollout: " +
-		f.counted("pods", "pod is on an older revision", "pods are on older revisions")
+		f.plural("pods", "pod is on an older revision", "pods are on older revisions")
 }
 
 func (f *finding) outsideBudget() string {
-	return "the next step deletes " + f.counted("count", "pod", "pods") + " although the limit is " + f.text("limit") +
+	return "the next step deletes " + f.plural("count", "pod", "pods") + " although the limit is " + f.text("limit") +
 		": the controller always deletes pods that are not available"
 }
 
 func (f *finding) evictsOld() string {
 	all := "all " + f.text("count") + " pods that run now do not tolerate "
-	some := f.counted("count", "pod that runs now does not tolerate ", "pods that run now do not tolerate ")
+	some := f.plural("count", "pod that runs now does not tolerate ", "pods that run now do not tolerate ")
 	return either(f.Yes("all"), all, some) + f.text("taint") +
 		", and would be evicted: add the taint after the rollout is complete"
 }
 
 func (f *finding) newFailing() string {
-	return f.text("newFailing") + " of the " + f.counted("newPods", "pod", "pods") + " of the current revision " +
+	return f.text("newFailing") + " of the " + f.plural("newPods", "pod", "pods") + " of the current revision " +
 		pluralOf(f.count("newFailing"), "fails", "fail") + "; the plan assumes that further ones work"
 }
 
 func (f *finding) restarting() string {
-	return f.counted("count", "pod that is available now keeps", "pods that are available now keep") +
+	return f.plural("count", "pod that is available now keeps", "pods that are available now keep") +
 		" restarting, and the new " +
 		pluralOf(f.count("count"), "pod runs", "pods run") + " the same program"
 }

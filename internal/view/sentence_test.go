@@ -16,7 +16,7 @@ import (
 
 // readers are the functions that read a fact: the position of the key, and the number of arguments.
 var readers = map[string][2]int{
-	"text": {0, 1}, "count": {0, 1}, "is": {0, 2}, "age": {0, 1}, "clock": {0, 1}, "counted": {0, 3}, "Yes": {0, 1}, "Int": {0, 1},
+	"text": {0, 1}, "count": {0, 1}, "is": {0, 2}, "age": {0, 1}, "clock": {0, 1}, "plural": {0, 3}, "Yes": {0, 1}, "Int": {0, 1},
 	"fact": {1, 2}, "number": {1, 2}, "namesIn": {1, 2},
 }
 

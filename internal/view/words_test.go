@@ -124,7 +124,7 @@ func TestFill(t *testing.T) {
 // tables are all sentences that fill fills, by where they stand, and which keys
 // they may use beside those of daemonset.FactKeys.
 func tables() map[string][]string {
-	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods, "impactWords": impactWords, "otherFixes": otherFixes}
+	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods, "impactWords": impactWords}
 	each := func(table string, code any, sentences ...string) { all[fmt.Sprint(table, " ", code)] = sentences }
 	for code, sentences := range placements {
 		each("placements", code, sentences...)
@@ -134,9 +134,6 @@ func tables() map[string][]string {
 	}
 	for code, words := range rejecting {
 		each("rejecting", code, words)
-	}
-	for code, sentences := range roomFixes {
-		each("roomFixes", code, sentences...)
 	}
 	for code, sentences := range firsts {
 		each("firsts", code, sentences...)
