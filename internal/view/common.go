@@ -41,14 +41,6 @@ func sharedBy(c *cause.Common, now time.Time) string {
 	return shares(&c.Split) + " " + haveWords(c.Properties, now)
 }
 
-// commonFacts are what the sentences about a Common need.
-func commonFacts(c *cause.Common, now time.Time) daemonset.Facts {
-	one := c.Properties[0]
-	return daemonset.Facts{
-		"told": c.Told, "compared": string(c.Compared), "who": shares(&c.Split), "have": haveWords(c.Properties, now), "platform": screen.Clean(one.Value),
-	}
-}
-
 // shares is "all 8 failing nodes and none of the 40 healthy ones".
 func shares(s *split.Split) string {
 	failing, healthy := fmt.Sprintf("%d of the %d failing nodes", s.Failing.With, s.Failing.Of), fmt.Sprintf("%d of the %d healthy ones", s.Healthy.With, s.Healthy.Of)

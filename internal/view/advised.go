@@ -1,0 +1,538 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
+)
+
+// advices say what to look at first, where that has a command which only reads; what to do; and what looks right and
+// does harm, or does not help.
+var advices = map[explain.AdviceCode]struct{ look, act, dont func(*advised) string }{
+	explain.AdviseWait:       {act: (*advised).wait},
+	explain.AdviseDeletePods: {act: (*advised).deletePods},
+	explain.AdviseRollBack:   {look: (*advised).readLogsFirst, act: (*advised).rollBack},
+	explain.AdviseWaitForImage: {
+		act: advise("wait: the image is being pulled, and how long that takes depends on its size and the registry"),
+	},
+	explain.AdviseReadLogs:        {look: advise("read the logs before you change anything")},
+	explain.AdviseImage:           {look: (*advised).whyNoImage},
+	explain.AdviseMemory:          {look: advise("find out how much memory the program needs")},
+	explain.AdvisePublishImage:    {look: (*advised).isImageBuilt, act: (*advised).publishImage},
+	explain.AdviseCompareNodes:    {look: (*advised).compareNodes},
+	explain.AdviseExcludeNodes:    {act: (*advised).excludeNodes},
+	explain.AdviseCorrectTemplate: {act: (*advised).correctTemplate},
+	explain.AdviseInjector:        {look: (*advised).findInjector, act: (*advised).askInjector},
+	explain.AdviseFreeNode:        {look: (*advised).whatUses},
+	explain.AdviseReadEvents:      {look: (*advised).readEvents},
+	explain.AdviseConfig:          {act: advise("create what the message names, or correct the template")},
+	explain.AdviseAwaitNodes:      {act: (*advised).awaitNodes, dont: (*advised).noRollback},
+	explain.AdviseRepairNodes: {
+		look: (*advised).whatNodesReport, act: (*advised).repairNodes, dont: (*advised).noRollback,
+	},
+	explain.AdviseLookAhead: {act: (*advised).lookAhead},
+	explain.AdviseMakeRoom:  {act: (*advised).makeRoom},
+	explain.AdviseFreePort:  {look: (*advised).findPortUser, act: (*advised).freePort},
+	explain.AdviseAskOwner:  {look: (*advised).lookAtPolicy, act: (*advised).askOwner},
+	explain.AdviseControlPlane: {
+		look: advise("find out whether kube-controller-manager runs; the DaemonSet needs no change"),
+	},
+	explain.AdviseRefresh: {
+		act: advise("write an annotation of the DaemonSet: the controller then looks at it again"),
+	},
+	explain.AdviseStrategy: {act: (*advised).changeStrategy},
+	explain.AdviseRepairBeforeRollout: {
+		look: (*advised).whatStrandedReport, act: (*advised).repairFirst, dont: (*advised).noRollout,
+	},
+	explain.AdviseTolerate:      {act: (*advised).tolerate},
+	explain.AdviseCompareLabels: {look: (*advised).compareLabels, act: (*advised).correctSelection},
+}
+
+// advised is a piece of advice, one of several, with what its sentences need.
+type advised struct {
+	known // the facts of the first of its problems
+	a     *answer
+	explain.Advice
+	all     []explain.Advice
+	problem daemonset.Reason // the first of them
+	p       *explain.Problem // nil where the problem is gone
+}
+
+func (a *answer) advised(d explain.Advice, all []explain.Advice) *advised {
+	of := &advised{known: known{now: a.now}, a: a, Advice: d, all: all}
+	if len(d.Problems) > 0 {
+		of.problem = d.Problems[0]
+		of.p = a.e.Has(of.problem)
+	}
+	if of.p != nil {
+		of.known.Facts = of.p.Facts
+	}
+	return of
+}
+
+// said is what a sentence says; empty where there is none.
+func (d *advised) said(sentence func(*advised) string) string {
+	if sentence == nil {
+		return ""
+	}
+	return sentence(d)
+}
+
+// advise is a sentence without facts.
+func advise(words string) func(*advised) string { return func(*advised) string { return words } }
+
+// on is the word for one of the nodes, or the one for several.
+func (d *advised) on(one, many string) string { return pluralOf(len(d.Nodes), one, many) }
+
+// where names the node; several are named where the problem is.
+func (d *advised) where() string {
+	if len(d.Nodes) > 1 {
+		return "these nodes"
+	}
+	return someNames(d.Nodes)
+}
+
+// current names the current revision.
+func (d *advised) current() string { return "revision " + strconv.FormatInt(d.a.current(), 10) }
+
+// source says where the template is to be changed, where a tool writes it; empty where nobody does.
+func (d *advised) source() string {
+	if by := d.a.e.ManagedBy; len(by) > 0 && by[0].Tool.Reverts() {
+		who, _ := managerWords(by[0])
+		return " in the source of " + who + ", not by hand"
+	}
+	return ""
+}
+
+// back is what rolls back.
+func (d *advised) back() string { return "roll back" + d.source() }
+
+// undoes is what the rollback does that is among the fixes: how many pods it replaces, and how many of them work.
+func (d *advised) undoes() (replaced, works int) {
+	undo := d.a.e.Fix(remedy.RollBack)
+	if undo == nil {
+		return 0, d.a.works()
+	}
+	replaced, works, _ = d.a.e.Undoes(undo)
+	return replaced, works
+}
+
+// subject is the kind and the name of what the pods fail on, where somebody is at fault.
+func (d *advised) subject() (kind cause.SubjectKind, name string) {
+	if d.p == nil || d.p.Blame == nil {
+		return "", ""
+	}
+	return d.p.Subject.Kind, screen.Clean(d.p.Subject.Name)
+}
+
+// platform is the one that an image is not built for; empty where it is not about that.
+func (d *advised) platform() string {
+	switch {
+	case d.p == nil:
+		return ""
+	case d.p.Common != nil:
+		return screen.Clean(d.p.Common.Properties[0].Value)
+	case d.p.NotBuilt():
+		return d.text("platform")
+	}
+	return ""
+}
+
+// notBuilt reports whether a message says that the image is not built for the nodes.
+func (d *advised) notBuilt() bool { return d.p != nil && d.p.NotBuilt() }
+
+// told reports whether a message says what the nodes have in common.
+func (d *advised) told() bool { return d.p != nil && d.p.Common != nil && d.p.Common.Told }
+
+func (d *advised) wait() string {
+	if d.problem == daemonset.NodeGone {
+		return "nothing: the pod garbage collector removes what is left"
+	}
+	return "nothing: the rollout continues"
+}
+
+func (d *advised) deletePods() string {
+	_, works := d.undoes()
+	switch fails := cause.OfContainer(d.problem); {
+	case d.problem == daemonset.VanishedNodeInSurge:
+		return "delete the pod of the deleted node"
+	case fails && works == 0:
+		return "nothing shows that " + d.current() + " fails"
+	case fails:
+		return d.current() + " works"
+	}
+	return "nothing is urgent; when convenient:"
+}
+
+func (d *advised) readLogsFirst() string {
+	replaced, _ := d.undoes()
+	if d.p == nil {
+		return ""
+	}
+	switch explain.LookInto(d.p) {
+	case cause.LookLogs, cause.LookLastLogs:
+		return "read the logs while the " + pluralOf(replaced, "pod exists", "pods exist")
+	}
+	return ""
+}
+
+func (d *advised) rollBack() string {
+	replaced, works := d.undoes()
+	switch {
+	case d.problem == cause.NoEligibleNode:
+		return d.back() + ", or correct " + phrase("the ", d.text("fields"), " of ") + "the template"
+	case works == 0:
+		return d.back() + "; this replaces only the " + pluralOf(replaced, "failing pod", "failing pods")
+	}
+	return d.back()
+}
+
+func (d *advised) whyNoImage() string {
+	return "find out why " + d.on("this node", "these nodes") + " cannot pull the image"
+}
+
+func (d *advised) isImageBuilt() string {
+	if d.notBuilt() || d.told() {
+		return ""
+	}
+	return phrase("find out whether the image is built for ", d.platform(), " before you change anything")
+}
+
+func (d *advised) publishImage() string {
+	without := "keep the pod off " + d.on("this node", "these nodes")
+	switch {
+	case d.notBuilt():
+		return "use an image that has a build for " + d.platform() + ", or have this one published for it"
+	case !d.told():
+		return ""
+	case d.a.e.Fix(remedy.RollBack) != nil && d.a.e.Fixes()[0].Code == remedy.RollBack:
+		return d.back() + "; later publish the image for " + d.platform() + ", or " + without
+	}
+	return "publish the image for " + d.platform() +
+		either(d.a.e.Fix(remedy.ExcludeNodes) != nil, ", or "+without+" (Fix)", "")
+}
+
+func (d *advised) compareNodes() string {
+	return "find out what the program does not cope with on " + d.on("this node", "these nodes") +
+		" before you change anything"
+}
+
+func (d *advised) excludeNodes() string {
+	const too = " too, by its nodeSelector"
+	switch d.problem {
+	case cause.NextRolloutStalls:
+		return "nothing now; before the next rollout have the template exclude " + d.where() + too
+	case cause.ExcludedButCounted:
+		return "have the template exclude " + d.on("this node", "these nodes") + too
+	}
+	return "keep the pod off " + d.on("this node", "these nodes")
+}
+
+func (d *advised) correctTemplate() string {
+	path := d.text("hostPath")
+	should := "find out whether the " + d.on("node", "nodes") + " should have " + path + ": if not, "
+	keepOff := "keep the pod off " + d.on("it", "them")
+	switch pulls := d.p != nil && d.problem == cause.ImagePullBackOff; {
+	case path != "" && d.text("hostPathType") == "":
+		return should + "mount the path that " + d.on("it has", "they have") + ", or " + keepOff
+	case pulls && d.is("reason", "ErrImageNeverPull"):
+		return "load the image onto " + d.where() + ", or change the imagePullPolicy or the image in the template"
+	case pulls && !d.notBuilt():
+		return "correct the image in the template, or publish " + d.text("image") +
+			": the pods then start automatically"
+	case path != "":
+		return should + keepOff + ", or use a version of the program that does not need it " +
+			"(another type of hostPath would only hide that it is missing)"
+	}
+	return "correct the template (Fault)"
+}
+
+// byNamespace reports whether the namespace adds a nodeSelector to pods, or did.
+func (d *advised) byNamespace() bool { return d.text("again") != "" || d.text("annotation") != "" }
+
+func (d *advised) findInjector() string {
+	switch added := d.text("added"); {
+	case d.text("templateImage") != "", added != "" && d.byNamespace():
+		return ""
+	case added != "":
+		return "find out who adds the nodeSelector " + added + " to the " + d.on("pod", "pods") +
+			", such as an admission webhook"
+	}
+	return phrase("read the logs of container ", d.injected())
+}
+
+// injected is a container that the template does not have.
+func (d *advised) injected() (name string) {
+	for i := range d.a.e.Problems {
+		if s := d.a.e.Problems[i].Subject; s.Kind == cause.SubjectInjected {
+			name = screen.Clean(s.Name)
+		}
+	}
+	return name
+}
+
+func (d *advised) askInjector() string {
+	switch image, added := d.text("templateImage"), d.text("added"); {
+	case image != "":
+		return "find out who rewrites the images of pods, such as a webhook of an image cache, and whether it has " +
+			d.text("image") +
+			" for " + d.where() + ": the template names " + image
+	case added != "" && d.byNamespace():
+		return either(d.is("again", "false"), "a new pod does not get the nodeSelector", "")
+	case added != "":
+		return "if the pod is for those nodes only, add it to the template as well: " +
+			"the other nodes are then not eligible"
+	}
+	return "ask whoever adds the container to the pods"
+}
+
+func (d *advised) whatUses() string {
+	pressure := ""
+	if d.p != nil && d.p.Subject.Kind == cause.SubjectNodeCondition {
+		pressure = d.p.Subject.Name
+	}
+	switch corev1.NodeConditionType(pressure) {
+	case corev1.NodeDiskPressure:
+		return phrase("see what uses the disk of ", d.where())
+	case corev1.NodePIDPressure:
+		return phrase("see which pods run most processes on ", d.where())
+	}
+	return phrase("see what uses the memory of ", d.where())
+}
+
+func (d *advised) readEvents() string {
+	return "look at the state and the events of " + d.on("the pod", "a pod") + " before you change anything"
+}
+
+func (d *advised) awaitNodes() string {
+	ask := cmp.Or(d.text("setBy"), "whoever set "+d.text("purpose")+" there")
+	return "wait until " + d.where() + d.on(" is", " are") + " back, or ask " + ask + ": " + d.on("it is", "they are") +
+		" likely down on purpose (Fault)"
+}
+
+func (d *advised) whatNodesReport() string {
+	if d.a.e.Verdict.Code == explain.BeingDeleted {
+		return ""
+	}
+	return d.whatTheyReport()
+}
+
+// whatTheyReport says to look at what the nodes report.
+func (d *advised) whatTheyReport() string {
+	return phrase("see what ", d.where(), d.on(" reports", " report"))
+}
+
+func (d *advised) repairNodes() string {
+	then, it := d.spreads(), d.on("it", "them")
+	switch {
+	case d.a.e.Verdict.Code == explain.BeingDeleted:
+		return "repair " + d.where() + ", or delete the " + d.on("node if it never comes", "nodes if they never come") +
+			" back: the deletion waits for the " + d.on("pod", "pods") + " there"
+	case d.Yes("cordoned") && then == "":
+		return "ask whoever cordoned " + d.where() + " whether " + d.on("it is", "they are") +
+			" down on purpose; if not, repair " + it
+	case then != "":
+		return "ask the team that runs " + d.where() + " to repair " + it + "; " + then
+	}
+	return "repair " + d.where() + ", or contact the team that manages " + it
+}
+
+// spreads says that a revision at fault spreads to nodes that come back; empty where none does.
+func (d *advised) spreads() string {
+	var after []int // the numbers of the problems that come first
+	for n, other := range d.all {
+		if len(other.Problems) > 0 && slices.Contains(d.After, other.Problems[0]) {
+			after = append(after, n+1)
+		}
+	}
+	if len(after) == 0 || d.a.current() == 0 {
+		return ""
+	}
+	first, last := strconv.Itoa(after[0]), strconv.Itoa(after[len(after)-1])
+	are := " to " + last + " are solved"
+	switch after[len(after)-1] - after[0] {
+	case 0:
+		are = " is solved"
+	case 1:
+		are = " and " + last + " are solved"
+	}
+	return "a node that comes back before " + first + are + " gets a pod of " + d.current()
+}
+
+func (d *advised) noRollback() string {
+	return either(d.a.e.RollbackInVain(), "roll back: it would not help", "")
+}
+
+func (d *advised) lookAhead() string {
+	switch {
+	case d.a.inPlan && !d.a.goesBack:
+		return "it will stop: correct what the headline names"
+	case d.a.inPlan:
+		return d.back() + " before the controller takes the next step"
+	}
+	return "it will stop: see why" + either(d.a.asked.Again, " (Preview)", "") + ", and correct that"
+}
+
+func (d *advised) makeRoom() string { return phrase("make room for the pod on ", d.where()) }
+
+// portOwner is the pod that uses a host port, where all of these nodes have the same; empty where they have not.
+func (d *advised) portOwner() string {
+	if d.p == nil || d.text("ports") == "" || len(d.Nodes) != len(d.p.Nodes) {
+		return ""
+	}
+	return d.text("owner")
+}
+
+func (d *advised) findPortUser() string {
+	if d.portOwner() != "" || d.text("holder") != "" {
+		return ""
+	}
+	return phrase("find the pod that uses the host port on ", d.where())
+}
+
+func (d *advised) freePort() string {
+	owner := cmp.Or(phrase("pod ", d.portOwner()), d.text("holder"))
+	port := pluralOf(d.count("ports"), "port ", "ports ")
+	return phrase("ask the owner of ", owner, " to free host ", port, d.text("ports"), " on ", d.where())
+}
+
+func (d *advised) lookAtPolicy() string {
+	kind, name := d.subject()
+	service, namespace := d.text("service"), d.text("serviceNamespace")
+	switch {
+	case kind == cause.SubjectQuota:
+		return phrase(`see what uses ResourceQuota "`, name, `"`)
+	case kind == cause.SubjectWebhook:
+		return phrase("check whether Service ", service, " in namespace ", namespace,
+			" has ready endpoints: until it does, the API server rejects the pods")
+	}
+	return ""
+}
+
+func (d *advised) askOwner() string {
+	kind, name := d.subject()
+	namespace := screen.Clean(d.a.h.DaemonSet.Namespace)
+	first := d.first()
+	switch {
+	case kind == cause.SubjectQuota:
+		return d.raiseQuota(name)
+	case kind == cause.SubjectWebhook && d.text("service") != "":
+		return "if Service " + d.text("service") +
+			" cannot have ready endpoints, ask the owner of admission webhook " + name +
+			" to exempt namespace " + namespace
+	case kind == cause.SubjectWebhook && d.Yes("uncalled"):
+		return "ask the owner of admission webhook " + name +
+			" why it does not respond: until it does, the API server rejects the pods"
+	case kind == cause.SubjectWebhook:
+		return "ask the owner of admission webhook " + name
+	case kind == cause.SubjectPodSecurityPolicy:
+		return "let ServiceAccount " + name +
+			" use a PodSecurityPolicy that allows what the message names, or have the pod use a ServiceAccount that may"
+	case kind == cause.SubjectSCC:
+		return "have a cluster administrator grant ServiceAccount " + name + " an SCC that allows these pods"
+	case first != "":
+		return first
+	case kind == cause.SubjectPolicy:
+		return "ask the owner of namespace " + namespace + " to allow pods that violate " + name +
+			", or change the template"
+	}
+	return "read the message: it says what the pod violates"
+}
+
+// first says what has to be done before a pod is admitted; empty where that is not known.
+func (d *advised) first() string {
+	r := d.a.refusal(d.p)
+	if r == nil {
+		return ""
+	}
+	runs := d.a.works() > 0
+	words := firstly(r, d.a.h.DaemonSet.Namespace, runs)
+	if words != "" && runs && r.Reason != admission.QuotaExceeded {
+		words += "; until then restart and drain nothing"
+	}
+	return words
+}
+
+func (d *advised) raiseQuota(name string) string {
+	switch {
+	case d.a.e.Fix(remedy.RaiseQuota) != nil: // which says it
+		return ""
+	case name == "":
+		return "create a ResourceQuota that admits this PriorityClass, or use another PriorityClass"
+	}
+	return `ask the team that manages ResourceQuota "` + name + `" to raise it; the DaemonSet needs no change`
+}
+
+func (d *advised) changeStrategy() string {
+	if d.problem == daemonset.InvalidBudget {
+		return "set " + d.text("field") + " to a number or a percentage"
+	}
+	return "change the update strategy"
+}
+
+func (d *advised) whatStrandedReport() string {
+	return either(d.problem == cause.Misscheduled, d.whatTheyReport(), "")
+}
+
+func (d *advised) repairFirst() string {
+	if d.problem == cause.Misscheduled {
+		return "repair " + d.where() + ", or contact the team that manages " + d.on("it", "them")
+	}
+	return "nothing now; start no rollout before " + cmp.Or(phrase(d.where(), d.on(" is", " are")), "this is") +
+		" repaired"
+}
+
+func (d *advised) noRollout() string {
+	if d.problem != cause.Misscheduled {
+		return ""
+	}
+	return "start a rollout until " + d.where() + d.on(" is", " are") + " Ready: it would delete the " +
+		d.on("pod", "pods") +
+		" there, and create none"
+}
+
+func (d *advised) tolerate() string {
+	where, pods := d.where(), d.on("its pod", "their pods")
+	switch {
+	case d.problem == cause.NoEligibleNode:
+		return "if " + where + " should run the pod, add a toleration for " + d.text("taints") + " to the template" +
+			d.source()
+	case d.is("strandedBy", "Next"):
+		return "nothing is urgent; if " + where + " must keep " + pods +
+			", the next change of the template has to add a toleration"
+	}
+	return "if " + where + " must keep " + pods + ", add a toleration now"
+}
+
+// selector is the field of the template that selects nodes.
+func (d *advised) selector() string {
+	return either(d.is("excludedBy", cause.ExcludedByAffinity), "affinity", "nodeSelector")
+}
+
+func (d *advised) compareLabels() string {
+	n := d.count("labels")
+	switch {
+	case n == 0:
+		return "if nodes should run the pod, compare their labels with the " + d.selector() + " of the template"
+	case n == 1:
+		return "if nodes should run the pod, find out what sets that label on nodes, and why no node has it"
+	}
+	return "if nodes should run the pod, find out what sets these labels on nodes, and why no node has " +
+		either(d.is("excludedBy", cause.ExcludedByAffinity), "any of them", "them")
+}
+
+func (d *advised) correctSelection() string {
+	if d.count("labels") == 0 {
+		return ""
+	}
+	return "correct the " + d.selector() + " in the template" + d.source() + ", if it is wrong"
+}
