@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -119,31 +118,49 @@ func (a *answer) words() (string, screen.Tone) {
 	case a.e.Has(cause.ControllerSilent) != nil:
 		v.words, v.tone = "CONTROLLER SILENT", screen.Bad
 	case n > 0 && (code == explain.Healthy || code == explain.Progressing):
-		v.words, v.tone = fill(a.now, daemonset.Facts{"verdict": v.words, "warnings": n, "healthy": code == explain.Healthy}, "{healthy=true}{warnings=1}WARNING", "{healthy=true}{warnings} WARNINGS", "{verdict}, {warnings:WARNING|WARNINGS}"), screen.Warn
+		warnings := pluralVerb(n, "WARNING", "WARNINGS")
+		if v.tone = screen.Warn; code == explain.Progressing {
+			v.words += ", " + warnings
+		} else {
+			v.words = pluralOf(n, "WARNING", warnings)
+		}
 	}
 	return v.words, v.tone
 }
 
-// summaries begin the headline's sentence.
-var summaries = map[explain.VerdictCode][]string{
-	explain.BeingDeleted: {"the controller no longer manages its pods"},
-	explain.Unknown:      {"{next=SelectsAll}its selector is empty, so the controller ignores it", "{unread}"},
-	explain.NotObserved:  {"the controller has not observed generation {generation} yet; its numbers are of generation {observed}"},
-	explain.AwaitingDelete: {
-		"{oldNodes=1}{new} of {desired:pod} updated; the other one waits for you to delete it ({strategy})", "{new} of {desired:pod} updated; the other {oldNodes} wait for you to delete them ({strategy})",
-	},
-	explain.Healthy: {"{available} of {desired:pod} available[{same=true} and updated][; old pods still terminate on {ending:node}]"},
+// begins is how the headline's sentence begins: how far it is.
+func (a *answer) begins() string {
+	desired := a.count("desired")
+	older := desired - a.count("updated") // the status counts a node by its oldest pod
+	pods := Plural(desired, "pod")
+	available := phrase(fact(a.e.Verdict.Facts, "available"), " of "+pods+" available")
+	switch a.e.Verdict.Code {
+	case explain.BeingDeleted:
+		return "the controller no longer manages its pods"
+	case explain.Unknown:
+		if a.e.Next.Reason == daemonset.StepSelectsAll {
+			return "its selector is empty, so the controller ignores it"
+		}
+		return cmp.Or(unread(a.h), available)
+	case explain.NotObserved:
+		return fmt.Sprintf("the controller has not observed generation %d yet; its numbers are of generation %d",
+			a.h.DaemonSet.Generation, a.h.DaemonSet.ObservedGeneration)
+	case explain.AwaitingDelete:
+		old := a.count("oldNodes")
+		wait := pluralOf(old, "one waits for you to delete it", strconv.Itoa(old)+" wait for you to delete them")
+		return strconv.Itoa(desired-old) + " of " + pods + " updated; the other " + wait + " (" +
+			screen.Clean(strategy(a.h)) + ")"
+	case explain.Healthy:
+		return available + either(older <= 0, " and updated", "; old pods still terminate on "+Plural(older, "node"))
+	}
+	return available
 }
 
 // summary is the headline's sentence: how far it is, what is wrong, and how it
 // goes on automatically.
 func (a *answer) summary() string {
 	code, why := a.e.Verdict.Code, a.why(2)
-	older := a.count("desired") - a.count("updated") // the status counts a node by its oldest pod
-	words := fill(a.now, with(a.e.Verdict.Facts, daemonset.Facts{
-		"next": a.e.Next.Reason, "unread": unread(a.h), "generation": a.h.DaemonSet.Generation, "observed": a.h.DaemonSet.ObservedGeneration, "strategy": strategy(a.h),
-		"new": a.count("desired") - a.count("oldNodes"), "same": older <= 0, "ending": max(0, older),
-	}), append(summaries[code], "{available} of {desired:pod} available")...)
+	words := a.begins()
 	switch {
 	case code == explain.BeingDeleted || code == explain.Unknown:
 		return words
@@ -152,7 +169,8 @@ func (a *answer) summary() string {
 	case a.counted():
 		return joined("; ", why+behind(" ", bracketed(behind("for ", a.age()))), a.unserved())
 	case a.count("desired") > 0 && a.e.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
-		return joined("; ", fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated"), a.left(), why)
+		updated := strconv.Itoa(a.count("updated")) + " of " + Plural(a.count("desired"), "pod") + " updated"
+		return joined("; ", updated, a.left(), why)
 	case a.e.Has(cause.ControllerSilent) != nil, code == explain.Healthy && a.count("desired") > 0: // what is wrong first
 		return joined("; ", why, words)
 	case a.count("desired") > 0:
@@ -188,13 +206,29 @@ func (a *answer) unserved() string {
 	if len(i.Without) == 0 {
 		return allHave(all) + " an available pod"
 	}
-	return fill(a.now, daemonset.Facts{"without": len(i.Without), "nodes": all}, "{without} of {nodes:node} {without?has|have} no available pod")
+	return noneAvailable(len(i.Without), all)
+}
+
+// noneAvailable is "2 of 12 nodes have no available pod".
+func noneAvailable(n, of int) string {
+	return strconv.Itoa(n) + " of " + Plural(of, "node") + pluralOf(n, " has", " have") + " no available pod"
 }
 
 // left is how long a rollout takes that goes on automatically, or where it stops;
 // empty where that is not known.
 func (a *answer) left() string {
-	return fill(a.now, a.forecast(), "{outlook=Stalls}it will stop at {updated} of {desired}", "{outlook=Completes}{failing=false}{left} left[ if {if:pod becomes|pods become} Ready]")
+	o := cmp.Or(a.e.Outlook, &explain.Outlook{})
+	switch {
+	case o.Code == explain.Stalls:
+		return fmt.Sprintf("it will stop at %d of %d", o.Updated, o.Desired)
+	case o.Code != explain.Completes || a.e.Failing():
+		return ""
+	}
+	unless := ""
+	if other := o.Otherwise; other != nil && !other.Ready && len(other.Nodes) > 0 {
+		unless = " if " + pluralVerb(len(other.Nodes), "pod becomes", "pods become") + " Ready"
+	}
+	return phrase(rangeWords(o.Duration), " left") + either(o.Duration != nil, unless, "")
 }
 
 // forecast is the Outlook as facts.
@@ -223,8 +257,7 @@ func (a *answer) nowhere() string {
 	if p == nil {
 		return ""
 	}
-	g := a.noneBy()
-	return cmp.Or(fill(a.now, g.Facts, noneOf[g.Reason]), fill(a.now, placementFacts(p.Facts), noneNear...)) + noneThen(known{p.Facts, a.now})
+	return cmp.Or(noneOf(a.noneBy()), noneNear(known{p.Facts, a.now})) + noneThen(known{p.Facts, a.now})
 }
 
 // noneBy is the one rule that leaves no node eligible; empty where there are several, or a node is.
@@ -235,26 +268,31 @@ func (a *answer) noneBy() (rule explain.ColumnGroup) {
 	return rule
 }
 
-// noneOf says which rule leaves no node eligible.
-var noneOf = map[daemonset.Reason]string{daemonset.NodeSelector: "no node has the label {key}=[{want}]", daemonset.TaintNotTolerated: "every node has the taint {taint}"}
-
-// noneNear says what excludes the nodes that are nearest to being eligible.
-var noneNear = []string{
-	"{excludedBy=Taint}{picks=}no node is eligible",
-	"{excludedBy=Taint}{nearest:node matches|nodes match} the {picks}, but {nearest?its|their} {taints?taint|taints} {taints} {taints?is|are} not tolerated",
-	"{lacks=any}no node has a label that the affinity requires", "no node is eligible",
+// noneOf says which rule leaves no node eligible; empty where no single one does.
+func noneOf(g explain.ColumnGroup) string {
+	switch g.Reason {
+	case daemonset.NodeSelector:
+		return "no node has the label " + fact(g.Facts, "key") + "=" + fact(g.Facts, "want")
+	case daemonset.TaintNotTolerated:
+		return phrase("every node has the taint ", fact(g.Facts, "taint"))
+	}
+	return ""
 }
 
-// clauses are problems of which no pod or node is the subject.
-var clauses = map[daemonset.Reason][]string{
-	cause.NoEligibleNode:          {}, // said behind all others
-	cause.FailedCreate:            {"{called=false}an admission webhook does not respond, so {on:pod} {on?is|are} not created", "{by} rejects {on:pod}"},
-	cause.NextRolloutStalls:       {"{some} would stall the next rollout"},
-	cause.ControllerSilent:        {"the DaemonSet controller has not acted for {lasting}"},
-	explain.StaleStatus:           {"the reported status is stale"},
-	cause.Misscheduled:            {"{down=true}{some} {on?is|are} NotReady and not counted", "{strandedBy=Next}the next rollout removes the pod from {some}[ and {more:more node}]", "the rollout removes the pod from {some}"},
-	daemonset.InvalidBudget:       {"{field} cannot be resolved"},
-	daemonset.VanishedNodeInSurge: {"a pod of a deleted node blocks every step"},
+// noneNear says what excludes the nodes that are nearest to being eligible.
+func noneNear(f known) string {
+	by, picks := f.text("excludedBy"), selects(f)
+	nearest, taints := f.count("nearest"), f.count("taints")
+	switch {
+	case by == cause.ExcludedByTaint && picks != "" && taints > 0:
+		return pluralVerb(nearest, "node matches", "nodes match") + " the " + picks + ", but " +
+			pluralOf(nearest, "its ", "their ") +
+			pluralOf(taints, "taint ", "taints ") + f.text("taints") + pluralOf(taints, " is", " are") +
+			" not tolerated"
+	case by == cause.ExcludedByAffinity && f.count("labels") > 1:
+		return "no node has a label that the affinity requires"
+	}
+	return "no node is eligible"
 }
 
 // rejecters are what rejects a pod, where that is not the API server itself.
@@ -262,19 +300,55 @@ var rejecters = map[cause.SubjectKind]string{cause.SubjectQuota: "a ResourceQuot
 
 // clause is a problem on some nodes in few words.
 func (a *answer) clause(p *explain.Problem, nodes []string) string {
-	o := cmp.Or(p.Blame, &cause.Blame{})
-	if sentences, ok := clauses[p.Code]; ok {
-		some := cmp.Or(strings.Join(p.Nodes, " and "), "the cluster")
-		if len(p.Nodes) > 2 {
-			some = Plural(len(p.Nodes), "node")
-		}
-		return fill(a.now, with(p.Facts, daemonset.Facts{"on": len(p.Nodes), "some": some, "down": p.Blame != nil, "lasting": a.lasting(p), "more": len(a.strandedBeside(p.Nodes)), "by": cmp.Or(rejecters[p.Subject.Kind], "the API server"), "called": p.Facts["uncalled"] == nil}), sentences...)
+	n, some := len(p.Nodes), cmp.Or(screen.Clean(strings.Join(p.Nodes, " and ")), "the cluster")
+	if n > 2 {
+		some = Plural(n, "node")
 	}
-	words := predicates[p.Code].byProbe(p.Facts)
+	switch p.Code {
+	case cause.NoEligibleNode: // said behind all others
+		return ""
+	case cause.FailedCreate:
+		if p.Facts["uncalled"] != nil {
+			return "an admission webhook does not respond, so " + pluralVerb(n, "pod is", "pods are") + " not created"
+		}
+		return cmp.Or(rejecters[p.Subject.Kind], "the API server") + " rejects " + Plural(n, "pod")
+	case cause.NextRolloutStalls:
+		return some + " would stall the next rollout"
+	case cause.ControllerSilent:
+		return "the DaemonSet controller has not acted for " + a.lasting(p)
+	case explain.StaleStatus:
+		return "the reported status is stale"
+	case cause.Misscheduled:
+		return a.misscheduled(p, some)
+	case daemonset.InvalidBudget:
+		return fact(p.Facts, "field") + " cannot be resolved"
+	case daemonset.VanishedNodeInSurge:
+		return "a pod of a deleted node blocks every step"
+	}
+	return a.does(p, nodes)
+}
+
+// misscheduled says what becomes of the pods on some nodes that are not eligible.
+func (a *answer) misscheduled(p *explain.Problem, some string) string {
+	switch others := len(a.strandedBeside(p.Nodes)); {
+	case p.Blame != nil:
+		return some + pluralOf(len(p.Nodes), " is", " are") + " NotReady and not counted"
+	case fact(p.Facts, "strandedBy") != "Next":
+		return "the rollout removes the pod from " + some
+	default:
+		return "the next rollout removes the pod from " + some +
+			either(others > 0, " and "+Plural(others, "more node"), "")
+	}
+}
+
+// does says what the pods or nodes of a problem do.
+func (a *answer) does(p *explain.Problem, nodes []string) string {
+	words, o := predicates[p.Code].byProbe(p.Facts), cmp.Or(p.Blame, &cause.Blame{})
 	if o.Who == cause.WhoChange && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.noun != "" {
 		return allOf(len(nodes)) + "new pods " + words.many
 	}
-	if p.Common != nil && o.Who == cause.WhoNodeProperty && p.Common.OfPlatform() && p.Common.Exact() && len(nodes) > 1 {
+	common := p.Common != nil && o.Who == cause.WhoNodeProperty
+	if common && p.Common.OfPlatform() && p.Common.Exact() && len(nodes) > 1 {
 		return words.of(nodes, len(p.Pods)) + ", on " + screen.Clean(p.Common.Properties[0].Value) + " nodes only"
 	}
 	return words.of(nodes, len(p.Pods))
@@ -298,56 +372,79 @@ func allHave(n int) string { return pluralOf(n, "the only node has", allOf(n)+"n
 // allOf is "both " or "all 3 ".
 func allOf(n int) string { return pluralOf(n-1, "both ", fmt.Sprintf("all %d ", n)) }
 
-// impacts say who is without a working pod: before the names of nodes, and behind
-// them. have is how many nodes have; whole the same, where none is served.
-var impacts = map[explain.Affected]struct {
-	before, after []string
-	short         bool
-	told          []string // instead of all this, where the problems name the nodes and the headline counts them
-}{
-	explain.AffectedUnknown: {[]string{"{named=true}{unread}; without an available pod at least:", "unknown: {unread}"}, nil, true, nil},
-	explain.AffectedNowhere: {[]string{"{lasting=-}no node runs the pod", "no node runs the pod; none has been eligible for {lasting}"}, nil, false, nil},
-	explain.AffectedRemoved: {[]string{"the controller deletes the pods on all nodes that have one:"}, nil, true, nil},
-	explain.AffectedAlmost:  {[]string{"none: {have} a Ready pod; not counted as available yet:"}, nil, false, nil},
-	explain.AffectedSome: {
-		[]string{"{whole} no available pod:", "{without} of {nodes:node} {without?has|have} no available pod:"},
-		[]string{"{served=1}; the other one has an available pod[ of {revision}]", "; the other {served} have an available pod[ of {revision}]"}, true,
-		[]string{"{served=1}the other node has an available pod[ of {revision}]", "the other {served:node has|nodes have} an available pod[ of {revision}]"},
-	},
-	explain.AffectedServedByOld: {[]string{"none yet: the old pod still runs alongside the new one on"}, []string{", so {have} an available pod"}, false, []string{"none yet: the old pod still runs alongside the new one"}},
-	explain.AffectedNobody:      {[]string{"{yet=true}none yet: {have} an available pod", "none: {have} an available pod"}, nil, false, nil},
+// impacted is what Impact says of nodes: before their names and behind them, or in place of all this, where the
+// problems name the nodes and the headline counts them.
+type impacted struct {
+	before, after, instead string
+	short                  bool
+}
+
+// impacts say who is without a working pod.
+func (a *answer) impacts(affected explain.Affected, named bool) (words impacted) {
+	i, unread := cmp.Or(a.e.Impact, &explain.Impact{}), unread(a.h)
+	have := allHave(len(i.Without) + i.Served)
+	switch none := a.e.Has(cause.NoEligibleNode); affected {
+	case explain.AffectedUnknown:
+		words.short = true
+		if words.before = phrase("unknown: ", unread); named {
+			words.before = phrase(unread, "; without an available pod at least:")
+		}
+	case explain.AffectedNowhere:
+		if words.before = "no node runs the pod"; none != nil && none.Since != nil {
+			words.before += "; none has been eligible for " + a.lasting(none)
+		}
+	case explain.AffectedRemoved:
+		words.before, words.short = "the controller deletes the pods on all nodes that have one:", true
+	case explain.AffectedAlmost:
+		words.before = "none: " + have + " a Ready pod; not counted as available yet:"
+	case explain.AffectedSome:
+		return a.someAffected(i)
+	case explain.AffectedServedByOld:
+		words.instead = "none yet: the old pod still runs alongside the new one"
+		words.before, words.after = words.instead+" on", ", so "+have+" an available pod"
+		if a.brief {
+			words.before = "none yet: " + have + " an available pod"
+		}
+	case explain.AffectedNobody:
+		words.before = either(a.losing, "none yet: ", "none: ") + have + " an available pod"
+	}
+	return words
+}
+
+// someAffected says how many nodes have no available pod, and how many have one.
+func (a *answer) someAffected(i *explain.Impact) impacted {
+	n, all := len(i.Without), len(i.Without)+i.Served
+	words := impacted{before: noneAvailable(n, all) + ":", short: true}
+	switch of := ""; {
+	case i.Served == 0:
+		words.before = pluralOf(all, "1 node has", allOf(all)+"nodes have") + " no available pod:"
+	case a.e.Rollout.UnderWay:
+		if by := a.e.ServedBy(); by != nil {
+			of = " of " + screen.Clean(revisionName(by))
+		}
+		have, served := pluralOf(i.Served, "has an available pod", "have an available pod")+of, strconv.Itoa(i.Served)
+		words.after = "; the other " + pluralOf(i.Served, "one ", served+" ") + have
+		words.instead = "the other " + pluralOf(i.Served, "node ", served+" nodes ") + have
+	}
+	return words
 }
 
 func (a *answer) impact() {
 	affected, nodes := a.e.Affected()
-	i, words := cmp.Or(a.e.Impact, &explain.Impact{}), impacts[affected]
-	all := len(i.Without) + i.Served
-	f := daemonset.Facts{"unread": unread(a.h), "named": len(nodes) > 0, "without": len(i.Without), "nodes": all, "have": allHave(all), "yet": a.losing}
-	if none := a.e.Has(cause.NoEligibleNode); none != nil {
-		f["lasting"] = a.lasting(none)
-	}
-	if i.Served == 0 {
-		f["whole"] = pluralOf(all, "1 node has", allOf(all)+"nodes have")
-	} else if a.e.Rollout.UnderWay {
-		f["served"] = i.Served
-	}
-	if by := a.e.ServedBy(); by != nil {
-		f["revision"] = revisionName(by)
-	}
+	i, words := cmp.Or(a.e.Impact, &explain.Impact{}), a.impacts(affected, len(nodes) > 0)
 	if a.brief && affected == explain.AffectedServedByOld {
-		words.before, nodes = []string{"none yet: {have} an available pod"}, nil
+		nodes = nil
 	}
-	after := fill(a.now, f, words.after...)
 	if a.brief {
 		const most = 2
-		if after = ""; len(nodes) > most+1 {
-			nodes, after = nodes[:most], fmt.Sprintf(" +%d more", len(nodes)-most)
+		if words.after = ""; len(nodes) > most+1 {
+			nodes, words.after = nodes[:most], fmt.Sprintf(" +%d more", len(nodes)-most)
 		}
 	}
 	if a.counted() && len(nodes) > 0 && slices.Equal(slices.Sorted(slices.Values(nodes)), a.told) {
-		a.add(screen.Impact, "%s", fill(a.now, f, words.told...))
+		a.add(screen.Impact, "%s", words.instead)
 	} else {
-		a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: after, Short: words.short})
+		a.s.Add(screen.Impact, screen.Names{Before: words.before, Names: nodes, After: words.after, Short: words.short})
 	}
 	if a.e.Has(cause.ControllerSilent) != nil {
 		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, Deployments and Jobs too: no pod is created or replaced")
@@ -355,8 +452,11 @@ func (a *answer) impact() {
 	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded && i.Served > 0 && !a.brief {
 		a.add(screen.Impact, "already now: a pod that is deleted or evicted is not replaced")
 	}
-	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved && (!a.brief || fill(a.now, f, words.before...) == "") {
-		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " + pluralOf(n, "it", "them") + ": alerts on DESIRED or READY do not fire", Short: true})
+	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved && (!a.brief || words.before == "") {
+		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") +
+			" on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") +
+			", but DESIRED and READY do not count " + pluralOf(n, "it", "them") +
+			": alerts on DESIRED or READY do not fire", Short: true})
 	}
 }
 
@@ -364,30 +464,29 @@ func (a *answer) impact() {
 func (a *answer) rollout() {
 	var parts []string
 	for i, r := range a.e.Running() {
-		f := daemonset.Facts{"first": i == 0, "pods": r.Pods + r.Terminating, "revision": revisionName(r), "terminating": r.Terminating}
+		available, terminating, counted := "", "", ""
 		if r.Current && r.Available < r.Pods {
-			f["available"] = r.Available
+			available = strconv.Itoa(r.Available) + " available"
+		}
+		if r.Terminating > 0 {
+			terminating = strconv.Itoa(r.Terminating) + " terminating"
 		}
 		if !r.Current && r.Updated > 0 {
-			f["counted"] = countedUpdated(r.Updated, len(r.Nodes))
+			counted = countedUpdated(r.Updated, len(r.Nodes))
 		}
-		notes := joined(", ", fill(a.now, f, "{available} available"), fill(a.now, f, "[{terminating} terminating]"), fill(a.now, f, "{counted}"))
-		parts = append(parts, fill(a.now, f, "{first=true}{pods:pod} on {revision}", "{pods} on {revision}")+inBrackets(notes))
+		n := r.Pods + r.Terminating
+		pods := either(i == 0, Plural(n, "pod"), strconv.Itoa(n)) + " on " + screen.Clean(revisionName(r))
+		parts = append(parts, pods+inBrackets(joined(", ", available, terminating, counted)))
 	}
 	if n := a.e.RunBoth(); n > 0 {
-		parts[len(parts)-1] += "; " + pluralVerb(n, "node runs an old and a new pod, and counts as updated when the old one is gone", "nodes run an old and a new pod each, and count as updated when the old one is gone")
-	}
-	f := daemonset.Facts{"pods": strings.Join(parts, ", "), "verdict": a.e.Verdict.Code, "under": a.e.Rollout.UnderWay, "current": a.current()}
-	if at := a.e.Rollout.Since; at != nil {
-		f["since"] = at.Format(time.RFC3339)
+		parts[len(parts)-1] += "; " +
+			pluralVerb(n, "node runs an old and a new pod, and counts as updated when the old one is gone",
+				"nodes run an old and a new pod each, and count as updated when the old one is gone")
 	}
 	if a.e.Verdict.Code == explain.BeingDeleted || a.h.Lacks(snapshot.Pods) {
 		return
 	}
-	if f["none"] = "none in progress"; !a.style.All { // which needs no line of its own
-		f["none"] = ""
-	}
-	a.add(screen.Rollout, "%s", fill(a.now, f, "{verdict=Unknown}{pods}", "{under=false}[{none}]", "{verdict=AwaitingDelete}revision {current} is {since@} old: {pods}", "started {since@} ago: {pods}", "{pods}"))
+	a.add(screen.Rollout, "%s", a.rolling(strings.Join(parts, ", ")))
 	if old := func(r explain.Revision) bool { return !r.Current && len(r.Nodes) > 0 }; !a.e.Rollout.UnderWay && a.e.Verdict.Code != explain.Unknown && slices.ContainsFunc(a.e.Revisions, old) {
 		a.add(screen.Rollout, "%s", strings.Join(parts, ", "))
 	}
@@ -398,6 +497,23 @@ func (a *answer) rollout() {
 	}
 	if n := a.e.Next.Revisions; n.Cut && !a.h.Lacks(snapshot.Revisions) {
 		a.add(screen.Rollout, "the live template has no revision yet: the next sync creates revision %d", n.Number)
+	}
+}
+
+// rolling says since when a rollout has been under way, in front of where its pods are; empty where none is, and that
+// needs no line of its own.
+func (a *answer) rolling(pods string) string {
+	switch since := a.e.Rollout.Since; {
+	case a.e.Verdict.Code == explain.Unknown && pods != "":
+		return pods
+	case !a.e.Rollout.UnderWay:
+		return either(a.style.All, "none in progress", "")
+	case since == nil || pods == "":
+		return pods
+	case a.e.Verdict.Code == explain.AwaitingDelete:
+		return fmt.Sprintf("revision %d is %s old: ", a.current(), ago(a.now.Sub(*since).Abs())) + pods
+	default:
+		return "started " + ago(a.now.Sub(*since).Abs()) + " ago: " + pods
 	}
 }
 
@@ -439,26 +555,39 @@ func (a *answer) limit() {
 	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	limit, used := b.MaxUnavailable, "{used} {is}[ {beyond}][{full=true}, so the controller replaces no more pods][{until=true} until one is available][, so {more} more may become unavailable]"
+	limit := b.MaxUnavailable
 	if b.Kind == daemonset.BudgetSurge {
-		limit, used = b.MaxSurge, "{used:extra pod exists|extra pods exist}[{full=true}, so the controller starts no more pods][{until=true} until one is available]"
+		limit = b.MaxSurge
 	}
 	words := limitWords(b.Kind, b.Spec, b.Scaled, b.Of, limit)
 	if b.Fallback {
 		words = "maxUnavailable and maxSurge both come to 0, so the controller uses maxUnavailable 1"
 	}
-	full := *b.Used >= limit && a.e.Next.Deletes.Len() == 0
-	f := daemonset.Facts{"used": *b.Used, "is": pluralOf(*b.Used, "is unavailable", "are unavailable")}
-	if a.e.Has(cause.ExcludedButCounted) != nil { // of these, some should not run the pod
-		f["is"] = pluralOf(*b.Used, "counts as unavailable", "count as unavailable")
+	a.add(screen.Limit, "%s, and %s", words, a.used(*b.Used, limit))
+}
+
+// used says how much of the limit is used up, and what follows.
+func (a *answer) used(n, limit int) string {
+	surge := a.e.Budget.Kind == daemonset.BudgetSurge
+	words := strconv.Itoa(n) + pluralOf(n, " is unavailable", " are unavailable")
+	switch {
+	case surge:
+		words = pluralVerb(n, "extra pod exists", "extra pods exist")
+	case a.e.Has(cause.ExcludedButCounted) != nil: // some of them should not run the pod
+		words = strconv.Itoa(n) + pluralOf(n, " counts as unavailable", " count as unavailable")
 	}
-	if !a.brief {
-		f = with(f, daemonset.Facts{"more": max(0, limit-*b.Used) * min(1, *b.Used), "full": full, "until": full && a.e.Verdict.Code == explain.Progressing})
-		if *b.Used > limit && b.Kind == daemonset.BudgetUnavailable {
-			f["beyond"] = "already"
-		}
+	if a.brief {
+		return words
 	}
-	a.add(screen.Limit, "%s, and %s", words, fill(a.now, f, used))
+	words += either(n > limit && !surge, " already", "")
+	if n >= limit && a.e.Next.Deletes.Len() == 0 {
+		words += ", so the controller " + either(surge, "starts", "replaces") + " no more pods"
+		words += either(a.e.Verdict.Code == explain.Progressing, " until one is available", "")
+	}
+	if more := limit - n; more > 0 && n > 0 && !surge {
+		words += ", so " + strconv.Itoa(more) + " more may become unavailable"
+	}
+	return words
 }
 
 // stands says why a rollout stands still, where its limit is used up.
@@ -586,17 +715,6 @@ func (a *answer) onDelete() {
 	a.s.Add(screen.Body, a.atMost(3, t, "pod"))
 }
 
-// outlooks say what happens without a fix, or how long it takes.
-var outlooks = []string{
-	"{outlook=Stays}{verdict=AwaitingDelete}stays at {updated} of {desired} updated until you delete old pods",
-	"{outlook=Stays}{verdict=Degraded}without a fix: stays at {available} of {desired} available",
-	"{outlook=Stays}without a fix: stays at {updated} of {desired} updated",
-	"{outlook=Stalls}without a fix: stops with {updated} of {desired} updated, {available} available",
-	"{failing=true}complete in {left}, except that {why}", "{failing=true}time left unknown: {why}",
-	"complete in {left}, if {if?the pod|the pods} on {on} {if?becomes|become} Ready{else}",
-	"complete in {left}, if every new pod becomes available",
-}
-
 // outlook says what happens without a fix and after it, or how long it takes.
 func (a *answer) outlook() {
 	if a.e.Outlook != nil {
@@ -604,9 +722,39 @@ func (a *answer) outlook() {
 		if a.e.Outlook.Code == explain.Stays {
 			l = screen.Rollout
 		}
-		a.add(l, "%s", fill(a.now, with(a.forecast(), daemonset.Facts{"why": a.why(2)}), outlooks...))
+		a.add(l, "%s", a.unfixed(a.e.Outlook))
 	}
 	a.then()
+}
+
+// unfixed says what happens without a fix, or how long it takes; empty where that is not known.
+func (a *answer) unfixed(o *explain.Outlook) string {
+	updated := fmt.Sprintf("%d of %d updated", o.Updated, o.Desired)
+	left, other, why := rangeWords(o.Duration), o.Otherwise, ""
+	if a.e.Failing() {
+		why = a.why(2)
+	}
+	switch {
+	case o.Code == explain.Stays && a.e.Verdict.Code == explain.AwaitingDelete:
+		return "stays at " + updated + " until you delete old pods"
+	case o.Code == explain.Stays && a.e.Verdict.Code == explain.Degraded:
+		return fmt.Sprintf("without a fix: stays at %d of %d available", o.Available, o.Desired)
+	case o.Code == explain.Stays:
+		return "without a fix: stays at " + updated
+	case o.Code == explain.Stalls:
+		return "without a fix: stops with " + updated + ", " + strconv.Itoa(o.Available) + " available"
+	case why != "" && left != "":
+		return "complete in " + left + ", except that " + why
+	case why != "":
+		return "time left unknown: " + why
+	case left == "":
+		return ""
+	case other != nil && !other.Ready:
+		n := len(other.Nodes)
+		return "complete in " + left + ", if " + pluralOf(n, "the pod", "the pods") + " on " + someNames(other.Nodes) +
+			pluralOf(n, " becomes", " become") + " Ready" + otherwise(other, o.Desired, false)
+	}
+	return "complete in " + left + ", if every new pod becomes available"
 }
 
 // then says how it goes on after a fix, or what the controller does next.
@@ -629,8 +777,11 @@ func (a *answer) then() {
 		a.mayFail(e.Matters())
 		switch {
 		case o.Next != nil:
-			f := daemonset.Facts{"at": o.Next.At.Format(time.RFC3339), "deletes": o.Next.Deletes, "creates": o.Next.Creates, "of": a.count("oldNodes")}
-			a.add(screen.Outlook, "%s", fill(a.now, f, "{deletes=0}in {at@} the controller creates {creates:pod}", "in {at@} the controller deletes {deletes} of {of} pods, chosen at random"))
+			next := "creates " + Plural(o.Next.Creates, "pod")
+			if o.Next.Deletes > 0 {
+				next = fmt.Sprintf("deletes %d of %d pods, chosen at random", o.Next.Deletes, a.count("oldNodes"))
+			}
+			a.add(screen.Outlook, "in %s the controller %s", ago(a.now.Sub(o.Next.At).Abs()), next)
 		case e.Next.Kind == daemonset.StepNone && e.Next.Reason != daemonset.StepBudgetSpent: // which Limit says
 			a.add(screen.Outlook, "%s", idle(e.Next.Reason, a.h))
 		}
@@ -644,15 +795,23 @@ func (a *answer) then() {
 // mayFail says how a rollout continues whose new pods already fail, or may.
 func (a *answer) mayFail(matters []*explain.Problem) {
 	b := &a.e.Budget
-	f := daemonset.Facts{"free": *cmp.Or(b.Free, new(int)), "limit": b.MaxUnavailable, "surge": b.MaxSurge, "rolls": a.e.Rollout.UnderWay}
+	free := *cmp.Or(b.Free, new(int))
+	until := pluralVerb(b.MaxUnavailable, "is unavailable", "are unavailable")
+	if b.MaxSurge > 0 {
+		until = pluralVerb(b.MaxSurge, "extra pod exists", "extra pods exist")
+	}
 	for _, p := range matters {
-		if !p.Late() && !(cause.OfContainer(p.Code) && number(p.Facts, "newFailing") > 0) {
-			continue
+		switch fails := cause.OfContainer(p.Code) && number(p.Facts, "newFailing") > 0; {
+		case p.Late():
+			a.add(screen.Outlook, "a pod that is not Ready %s after its creation counts as failing; "+
+				"a rollout that waits for such pods alone counts as stuck", known{p.Facts, a.now}.age("patience"))
+			return
+		case fails && free > 0 && a.e.Rollout.UnderWay:
+			a.add(screen.Outlook, "the next new pod may fail too: the controller continues, at most %s at a time, "+
+				"until %s", Plural(free, "pod"), until)
+			return
+		case fails:
+			return
 		}
-		f["late"], f["patience"] = p.Late(), number(p.Facts, "patience")
-		a.add(screen.Outlook, "%s", fill(a.now, f, "{late=true}a pod that is not Ready {patience@} after its creation counts as failing; a rollout that waits for such pods alone counts as stuck",
-			"{free=0}", "{rolls=false}", "{surge=0}the next new pod may fail too: the controller continues, at most {free:pod} at a time, until {limit:is unavailable|are unavailable}",
-			"the next new pod may fail too: the controller continues, at most {free:pod} at a time, until {surge:extra pod exists|extra pods exist}"))
-		return
 	}
 }

@@ -208,7 +208,8 @@ func (a *answer) rollBack(f *remedy.Remedy) {
 	}
 	a.preview("", "to-revision", f.Value)
 	to := screen.Word("--to-revision=" + f.Value)
-	a.act(a.to, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), to), append(effects, a.undoneBy())...)
+	undo := a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), to)
+	a.act(a.to, words, undo, append(effects, a.undoneBy())...)
 }
 
 func (a *answer) repairNodes(f *remedy.Remedy) {
@@ -315,8 +316,9 @@ func (a *answer) askOwner(f *remedy.Remedy) {
 func (a *answer) outOfService(f *remedy.Remedy) {
 	n := len(f.Nodes)
 	words := pluralOf(n, "a machine that is off (untaint it later):", "machines that are off (untaint them later):")
-	taint := quoted([]screen.Word{"kubectl taint nodes"}, f.Nodes)
-	a.act(screen.Other, "only for "+words, a.kubectl(append(taint, screen.Word(daemonset.TaintString(cause.OutOfService)))...))
+	taint := screen.Word(daemonset.TaintString(cause.OutOfService))
+	nodes := quoted([]screen.Word{"kubectl taint nodes"}, f.Nodes)
+	a.act(screen.Other, "only for "+words, a.kubectl(append(nodes, taint)...))
 }
 
 func (a *answer) removeNode(f *remedy.Remedy) {
@@ -331,7 +333,8 @@ func (a *answer) removeNode(f *remedy.Remedy) {
 
 func (a *answer) refresh(*remedy.Remedy) {
 	now := "kubectl-ds/refreshed=" + screen.Word(a.now.UTC().Format("20060102T150405Z"))
-	a.act(a.to, "", a.kubectl("kubectl annotate daemonset", a.namespace(), a.name(), now, "--overwrite"), "replaces no pod")
+	annotate := a.kubectl("kubectl annotate daemonset", a.namespace(), a.name(), now, "--overwrite")
+	a.act(a.to, "", annotate, "replaces no pod")
 }
 
 func (a *answer) freeDisk(f *remedy.Remedy) {
@@ -369,8 +372,8 @@ var freeing = map[corev1.NodeConditionType]string{
 // exclude is a node affinity that keeps the pod off nodes with some labels.
 func (a *sheet) exclude(f *remedy.Remedy, effect string) {
 	labels := f.Without()
-	nodes, expressions := pluralOf(len(f.Nodes), "this node", "these nodes"), pluralOf(len(labels), "this expression", "these expressions")
-	words := "keep the pod off " + nodes + ": add " + expressions +
+	words := "keep the pod off " + pluralOf(len(f.Nodes), "this node", "these nodes") + ": add " +
+		pluralOf(len(labels), "this expression", "these expressions") +
 		" to each term of the required node affinity of the template"
 	a.add(a.to, "%s", joined(" ", words, effect)+":")
 	for _, l := range labels {
@@ -388,9 +391,9 @@ func (a *answer) selectEvery() {
 		}
 		remove := "delete the "
 		if again := fact(p.Facts, "again"); again == "" {
-			namespace := a.h.DaemonSet.Namespace
+			namespace, empty := a.h.DaemonSet.Namespace, screen.Quote(annotation+"=")
 			a.act(a.to, "have namespace "+screen.Clean(namespace)+" select every node, for all of its pods:",
-				a.kubectl("kubectl annotate namespace", screen.Quote(namespace), screen.Quote(annotation+"="), "--overwrite"))
+				a.kubectl("kubectl annotate namespace", screen.Quote(namespace), empty, "--overwrite"))
 			remove = "then delete the "
 		}
 		words := remove + pluralOf(len(p.Pods), "pod, which keeps", "pods, which keep") + " the nodeSelector:"

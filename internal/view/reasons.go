@@ -114,7 +114,8 @@ func (a *sheet) started(p *explain.Problem) string {
 	if f.count("starts") == 0 || slowest == "" {
 		return ""
 	}
-	return pluralVerb(f.count("starts"), "other pod was", "other pods were") + " ready within " + slowest + " of creation"
+	pods := pluralVerb(f.count("starts"), "other pod was", "other pods were")
+	return pods + " ready within " + slowest + " of creation"
 }
 
 // reported is the message of a problem in quotes, without the words that kubelet and

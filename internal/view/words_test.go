@@ -162,9 +162,6 @@ func tables() map[string][]string {
 	for _, a := range assumptions {
 		each("assumptions", a.code, a.sentences...)
 	}
-	for code, sentences := range summaries {
-		each("summaries", code, sentences...)
-	}
 	for code, sentences := range endings {
 		each("endings", code, sentences...)
 	}
