@@ -231,19 +231,6 @@ func (a *answer) left() string {
 	return phrase(rangeWords(o.Duration), " left") + either(o.Duration != nil, unless, "")
 }
 
-// forecast is the Outlook as facts.
-func (a *answer) forecast() daemonset.Facts {
-	o := cmp.Or(a.e.Outlook, &explain.Outlook{})
-	f := daemonset.Facts{"outlook": o.Code, "verdict": a.e.Verdict.Code, "updated": o.Updated, "desired": o.Desired, "available": o.Available, "failing": a.e.Failing(), "matters": len(a.e.Matters())}
-	if o.Duration != nil {
-		f["left"] = rangeWords(o.Duration)
-	}
-	if other := o.Otherwise; other != nil && !other.Ready {
-		f["if"], f["on"], f["else"] = len(other.Nodes), someNames(other.Nodes), otherwise(other, o.Desired, false)
-	}
-	return f
-}
-
 // why names what is wrong, the worst first, so many of several; empty where
 // nothing is.
 func (a *answer) why(most int) string {

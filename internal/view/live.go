@@ -332,7 +332,10 @@ func spanWords(of []float64) string {
 // outlook says when it is complete, by the clock.
 func (a *live) outlook() {
 	p, o := a.l.Progress, cmp.Or(a.e.Outlook, &explain.Outlook{})
-	f := with(a.forecast(), daemonset.Facts{"starts": spanWords(p.Usual.Starts), "ends": spanWords(p.Usual.Ends), "assumed": p.Usual.Assumed})
+	f := daemonset.Facts{"starts": spanWords(p.Usual.Starts), "ends": spanWords(p.Usual.Ends), "assumed": p.Usual.Assumed}
+	if other := o.Otherwise; other != nil && !other.Ready {
+		f["if"], f["on"], f["else"] = len(other.Nodes), someNames(other.Nodes), otherwise(other, o.Desired, false)
+	}
 	switch {
 	case !a.l.Lost.IsZero():
 		a.add(screen.Outlook, "unknown: no changes arrive from the API server")

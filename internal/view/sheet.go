@@ -393,14 +393,16 @@ var limitFlags = map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "m
 
 // limitWords is the limit of a rolling update with its arithmetic.
 func limitWords(kind daemonset.BudgetKind, spec, scaled string, of, limit int) string {
-	f := daemonset.Facts{"kind": kind, "spec": cmp.Or(spec, "1 (the default)")}
-	if spec != "" && spec != strconv.Itoa(limit) {
-		f["of"], f["limit"] = of, strconv.Itoa(limit)
+	words := phrase(kind.Field(), " ") + cmp.Or(screen.Clean(spec), "1 (the default)")
+	number := strconv.Itoa(limit)
+	if spec == "" || spec == number {
+		return words
 	}
-	if scaled != strconv.Itoa(limit) {
-		f["scaled"] = scaled
+	words += " of " + Plural(of, "node") + " = " + number
+	if scaled != number {
+		words += phrase(" (", screen.Clean(scaled), ", rounded up)")
 	}
-	return fill(time.Time{}, f, "[{kind=Surge}maxSurge ][{kind=Unavailable}maxUnavailable ]{spec} of {of:node} = {limit}[ ({scaled}, rounded up)]", "[{kind=Surge}maxSurge ][{kind=Unavailable}maxUnavailable ]{spec}")
+	return words
 }
 
 // sync says which pods a sync of the controller deletes and creates.
@@ -466,13 +468,15 @@ func strategy(h *daemonset.Header) string { return cmp.Or(h.DaemonSet.Strategy, 
 
 // idle says why the controller does nothing with pods.
 func idle(why daemonset.Reason, h *daemonset.Header) string {
-	return fill(time.Time{}, daemonset.Facts{"strategy": strategy(h)}, cmp.Or(idleWords[why], "the controller waits for pods to become Ready or to end"))
+	if why == daemonset.StepOnDelete {
+		return "every node has its pod, and with " + screen.Clean(strategy(h)) + " the controller replaces none"
+	}
+	return cmp.Or(idleWords[why], "the controller waits for pods to become Ready or to end")
 }
 
 var idleWords = map[daemonset.Reason]string{
 	daemonset.StepBeingDeleted: "the controller does nothing: the DaemonSet is being deleted",
 	daemonset.StepSelectsAll:   "the controller does nothing: the selector is empty",
-	daemonset.StepOnDelete:     "every node has its pod, and with {strategy} the controller replaces none",
 	daemonset.StepUpToDate:     "all pods are updated",
 	daemonset.StepBudgetSpent:  "the controller waits for a pod to become available, because the limit of the rollout is reached",
 	daemonset.StepFails:        "the controller's step fails before it replaces a pod",
@@ -509,18 +513,27 @@ func unread(h *daemonset.Header) string {
 // managerWords say who writes a DaemonSet besides a person, and what undoes a
 // change by hand.
 func managerWords(m managed.Manager) (who, undone string) {
-	words := managers[m.Tool]
-	return fill(time.Time{}, daemonset.Facts{"by": m.By}, words.who), words.undone
-}
-
-var managers = map[managed.Tool]struct{ who, undone string }{
-	managed.Operator:          {"the controller of {by}", "its next reconciliation undoes this"},
-	managed.ArgoCD:            {`Argo CD[ (application "{by}")]`, "the next sync undoes this"},
-	managed.FluxKustomization: {`Flux[ (Kustomization "{by}")]`, "the next reconciliation undoes this"},
-	managed.FluxHelmRelease:   {`Flux[ (HelmRelease "{by}")]`, "the next upgrade, or correction of drift, undoes this"},
-	managed.AddonManager:      {"the addon manager of Kubernetes", "it is applied again all the time, which undoes this"},
-	managed.HelmRelease:       {`Helm[ (release "{by}")]`, "the next upgrade undoes this"},
-	managed.ServerSideApply:   {"{by} (server-side apply)", "the next apply undoes this"},
-	managed.Program:           {"{by}", "it may undo this"},
-	managed.KubectlApply:      {"kubectl apply", "the next apply of its manifest undoes this"},
+	by := screen.Clean(m.By)
+	of := func(kind string) string { return phrase(" ("+kind+` "`, by, `")`) }
+	switch m.Tool {
+	case managed.Operator:
+		return phrase("the controller of ", by), "its next reconciliation undoes this"
+	case managed.ArgoCD:
+		return "Argo CD" + of("application"), "the next sync undoes this"
+	case managed.FluxKustomization:
+		return "Flux" + of("Kustomization"), "the next reconciliation undoes this"
+	case managed.FluxHelmRelease:
+		return "Flux" + of("HelmRelease"), "the next upgrade, or correction of drift, undoes this"
+	case managed.AddonManager:
+		return "the addon manager of Kubernetes", "it is applied again all the time, which undoes this"
+	case managed.HelmRelease:
+		return "Helm" + of("release"), "the next upgrade undoes this"
+	case managed.ServerSideApply:
+		return phrase(by, " (server-side apply)"), "the next apply undoes this"
+	case managed.Program:
+		return by, "it may undo this"
+	case managed.KubectlApply:
+		return "kubectl apply", "the next apply of its manifest undoes this"
+	}
+	return "", ""
 }

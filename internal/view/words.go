@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
@@ -111,38 +110,77 @@ func number(f daemonset.Facts, key string) int {
 
 // placement says why a node should not run the pod.
 func placement(reason daemonset.Reason, f daemonset.Facts) string {
-	return fill(time.Time{}, ofNode(f), placements[reason]...)
+	if say := placements[reason]; say != nil {
+		return say(known{Facts: f})
+	}
+	return ""
 }
 
-// ofNode is the facts of a rule of placement, with what its sentences need beside
-// them.
+// placements say which rule a node fails.
+var placements = map[daemonset.Reason]func(known) string{
+	daemonset.NodeName:              func(f known) string { return phrase("the template names node ", f.text("want")) },
+	daemonset.NodeSelector:          lacksLabel,
+	daemonset.NodeAffinity:          func(f known) string { return phrase("affinity: ", requirement(f)) },
+	daemonset.TaintNotTolerated:     hasTaint,
+	daemonset.NodeGone:              func(known) string { return "there is no such node" },
+	daemonset.NamespaceNodeSelector: notSelected,
+}
+
+func lacksLabel(f known) string {
+	label := f.text("key") + "=" + f.text("want")
+	switch needs := "the pod needs the label " + label; {
+	case f.is("nodesWith", "0"):
+		return "no node has the label " + label
+	case f.is("present", "false"):
+		return needs + ", the node has none"
+	default:
+		return needs + phrase(", the node has ", labelValue(f))
+	}
+}
+
+// labelValue is the value of a node's label, which may be empty; "" where it is not known.
+func labelValue(f known) string {
+	if f.Facts["got"] == nil {
+		return ""
+	}
+	return cmp.Or(f.text("got"), `""`)
+}
+
+// requirement says which requirement of a node affinity fails.
+func requirement(f known) string {
+	needs := "needs " + f.text("key") + " " + f.text("operator") + phrase(" [", f.text("values"), "]")
+	switch {
+	case f.text("operator") == "" && f.is("terms", "0"):
+		return "no term, so no node matches"
+	case f.text("operator") == "":
+		return phrase("none of its ", f.text("terms"), pluralOf(f.count("terms"), " term", " terms"), " matches")
+	case f.is("valid", "false"):
+		return needs + ", which is not valid and never matches"
+	}
+	return needs + phrase(", has ", labelValue(f))
+}
+
+func hasTaint(f known) string {
+	meaning := phrase(taintMeanings[f.text("key")], ": ")
+	if taints := f.text("taints"); taints != "" {
+		return meaning + "taints " + taints
+	}
+	return phrase(meaning+"taint ", f.text("taint"))
+}
+
+func notSelected(f known) string {
+	if annotation := f.text("annotation"); annotation != "" {
+		return "the namespace selects " + f.text("selector") + " (" + annotation + ")"
+	}
+	return "the controller selects " + f.text("selector") + " by default"
+}
+
+// ofNode is the facts of a rule of placement, with what sentences of fill need beside them.
 func ofNode(f daemonset.Facts) daemonset.Facts {
-	more := daemonset.Facts{"meaning": taintMeanings[fact(f, "key")]}
-	if got, known := f["got"]; known {
-		more["got"] = cmp.Or(screen.Clean(fmt.Sprint(got)), `""`)
-	}
-	if values := fact(f, "values"); values != "" {
-		more["values"] = "[" + values + "]"
-	}
-	all := with(f, more)
-	all["requirement"] = fill(time.Time{}, all, requirements...)
-	return all
-}
-
-// placementFacts are those of NoEligibleNode, with what its sentences need beside them.
-func placementFacts(f daemonset.Facts) daemonset.Facts {
-	by, _ := f["selects"].([]string)
-	fields := map[any]string{cause.ExcludedByLabels: "nodeSelector", cause.ExcludedByAffinity: "affinity"}
-	more := daemonset.Facts{"some": namesIn(f, "nearest"), "picks": strings.Join(by, " and "), "by": fields[f["excludedBy"]]}
-	switch n := number(f, "labels"); {
-	case n == 1:
-		more["lacks"] = "one"
-	case n > 1 && f["excludedBy"] == cause.ExcludedByAffinity:
-		more["lacks"] = "any"
-	case n > 1:
-		more["lacks"] = "all"
-	}
-	return with(f, more)
+	of := known{Facts: f}
+	return with(f, daemonset.Facts{
+		"meaning": taintMeanings[of.text("key")], "got": labelValue(of), "requirement": requirement(of),
+	})
 }
 
 // with is facts and some more, which come first.
@@ -151,25 +189,6 @@ func with(f, more daemonset.Facts) daemonset.Facts {
 	maps.Copy(all, f)
 	maps.Copy(all, more)
 	return all
-}
-
-const needsLabel = "the pod needs the label {key}=[{want}]"
-
-// placements has the rules that a node can fail.
-var placements = map[daemonset.Reason][]string{
-	daemonset.NodeName:          {"the template names node {want}"},
-	daemonset.NodeSelector:      {"{nodesWith=0}no node has the label {key}=[{want}]", "{present=false}" + needsLabel + ", the node has none", needsLabel + "[, the node has {got}]"},
-	daemonset.NodeAffinity:      {"affinity: {requirement}"},
-	daemonset.TaintNotTolerated: {"[{meaning}: ]taints {taints}", "[{meaning}: ]taint {taint}"},
-	daemonset.NodeGone:          {"there is no such node"},
-
-	daemonset.NamespaceNodeSelector: {"the namespace selects {selector} ({annotation})", "the controller selects {selector} by default"},
-}
-
-// requirements say which requirement of a node affinity fails.
-var requirements = []string{
-	"{valid=false}needs {key} {operator}[ {values}], which is not valid and never matches", "needs {key} {operator}[ {values}][, has {got}]",
-	"{terms=0}no term, so no node matches", "none of its {terms:term} matches",
 }
 
 // taintMeanings are well-known taints in words, by key.
@@ -237,8 +256,6 @@ var (
 		snapshot.ControllerUnknown:        "whether a controller runs is unknown",
 		snapshot.ReferencesUnchecked:      "whether what a new pod refers to exists is not checked",
 		snapshot.CausesReduced:            "rejected creations and the messages of scheduler and kubelet are missing",
-		snapshot.RulesAssumed:             "the rules of {rules}[, {whose},] are used (--kubernetes-version chooses others)",
-		snapshot.ClockAssumed:             "ages are measured from {at} (--now sets it)",
 		snapshot.SeveralMoments:           "its parts may be of different moments",
 	}
 )
@@ -266,16 +283,24 @@ func Gap(g daemonset.Gap, used Used, also ...snapshot.What) string {
 	for _, what := range also {
 		part += ", " + partWords(what)
 	}
-	whose := ""
-	if used.Rules.Source == snapshot.VersionKubelet {
-		whose = "the highest kubelet"
-	}
-	lost := fill(used.Clock, daemonset.Facts{"at": used.Clock.UTC().Format(time.RFC3339), "rules": used.Rules.KubernetesVersion, "whose": whose}, lostBy[g.Consequence])
-	f := daemonset.Facts{"part": part, "why": whyMissing[g.Why], "lost": lost}
+	message := ""
 	if g.Why != snapshot.NotGiven || g.Of != "" || g.What == snapshot.NodeStatus || g.What == snapshot.PodStatus {
-		f["message"] = g.Message
+		message = screen.Clean(g.Message)
 	}
-	return fill(time.Time{}, f, "{part}: {why}, so {lost}[ ({message})]")
+	return part + ": " + whyMissing[g.Why] + ", so " + lost(g.Consequence, used) + inBrackets(message)
+}
+
+// lost says what the answer lacks, or what it used in place of what could not be read.
+func lost(c snapshot.Consequence, used Used) string {
+	switch c {
+	case snapshot.RulesAssumed:
+		whose := either(used.Rules.Source == snapshot.VersionKubelet, ", the highest kubelet,", "")
+		rules := "the rules of " + screen.Clean(used.Rules.KubernetesVersion) + whose
+		return rules + " are used (--kubernetes-version chooses others)"
+	case snapshot.ClockAssumed:
+		return "ages are measured from " + used.Clock.UTC().Format(time.RFC3339) + " (--now sets it)"
+	}
+	return lostBy[c]
 }
 
 // countedUpdated says how many nodes, of those on another revision than the
@@ -325,11 +350,14 @@ func namesIn(f daemonset.Facts, key string) string {
 // sentence if they become ready, else the end of one. How long it takes from then on is
 // said where the rollout waits for them.
 func otherwise(o *remedy.Otherwise, desired int, waits bool) string {
-	f := daemonset.Facts{"n": len(o.Nodes), "on": someNames(o.Nodes), "ready": yesNo(o.Ready), "stalls": yesNo(o.Stalls), "updated": o.Updated, "desired": desired, "unserved": o.Unserved}
-	if waits {
-		f["in"] = rangeWords(o.Duration)
+	n := len(o.Nodes)
+	switch {
+	case o.Ready:
+		later := either(waits, phrase(" ", rangeWords(o.Duration), " later"), "")
+		pods := pluralOf(n, "the pod on ", "the pods on ") + someNames(o.Nodes) + pluralOf(n, " becomes", " become")
+		return "if " + pods + fmt.Sprintf(" Ready: %d of %d updated", o.Updated, desired) + later
+	case o.Stalls:
+		return fmt.Sprintf(", else it stops at %d of %d", o.Updated, desired)
 	}
-	return fill(time.Time{}, f,
-		"{ready=yes}if the {n?pod|pods} on {on} {n?becomes|become} Ready: {updated} of {desired} updated[ {in} later]",
-		"{stalls=yes}, else it stops at {updated} of {desired}", ", else {unserved:node stays|nodes stay} without an available pod")
+	return ", else " + pluralVerb(o.Unserved, "node stays", "nodes stay") + " without an available pod"
 }

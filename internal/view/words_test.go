@@ -53,7 +53,7 @@ func TestPlacementWords(t *testing.T) {
 	for _, r := range daemonset.PlacementReasons {
 		switch {
 		case r == daemonset.Eligible, r == daemonset.NodesNotRead:
-		case len(placements[r]) == 0:
+		case placements[r] == nil:
 			t.Errorf("no words for %s", r)
 		case len(notEligible[r]) == 0 && r != daemonset.NodeGone:
 			t.Errorf("no words for a node that is not eligible for %s", r)
@@ -123,11 +123,8 @@ func TestFill(t *testing.T) {
 // tables are all sentences that fill fills, by where they stand, and which keys
 // they may use beside those of daemonset.FactKeys.
 func tables() map[string][]string {
-	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods, "impactWords": impactWords}
+	all := map[string][]string{"templates": templates, "methods": methods, "impactWords": impactWords}
 	each := func(table string, code any, sentences ...string) { all[fmt.Sprint(table, " ", code)] = sentences }
-	for code, sentences := range placements {
-		each("placements", code, sentences...)
-	}
 	for code, sentences := range rejections {
 		each("rejections", code, sentences...)
 	}
@@ -152,12 +149,6 @@ func tables() map[string][]string {
 	}
 	for code, words := range notEligible {
 		each("notEligible", code, words...)
-	}
-	for tool, words := range managers {
-		each("managers", tool, words.who)
-	}
-	for code, words := range idleWords {
-		each("idleWords", code, words)
 	}
 	for _, a := range assumptions {
 		each("assumptions", a.code, a.sentences...)
