@@ -288,6 +288,9 @@ func TestMeaning(t *testing.T) {
 		{cause.NoPod, facts{"eventsRead": true, "lifted": true, "last": "2026-03-01T11:58:00Z"}, "the API server rejected its pod until 2m ago, and would admit it now; the controller tries again within 17m"},
 		{cause.Starting, facts{}, ""},
 		{cause.WaitingForRoom, facts{"awaited": []string{"default/web"}, "endsBy": "2026-03-01T12:00:20Z"}, "default/web is terminating, for at most 20s: then the pod fits, and the scheduler places it"},
+		{cause.WaitingForRoom, facts{"endsBy": "2026-03-01T12:00:20Z"}, "other pods there are terminating, for at most 20s: then the pod fits, and the scheduler places it"},
+		{cause.DoesNotFit, facts{"requested": "30Gi", "resources": []string{"memory"}, "beyond": true}, "the pod requests 30Gi memory, more than the node has in total"}, // of several nodes, with several amounts
+		{cause.DoesNotFit, facts{"requested": "2", "resources": []string{"cpu"}, "free": "1", "allocatable": "4", "plugin": "NodeResourcesFit", "preemption": "StillDoesNotFit"}, "the pod requests 2 CPU; 1 of 4 is free; not even without the pods of lower priority"},
 		{cause.Starting, facts{"found": "Secret keys"}, "Secret keys, for which the kubelet waited, exists now; the kubelet tries again within about two minutes"},
 		{daemonset.InvalidBudget, facts{"field": "maxUnavailable: half"}, "each rollout step fails: maxUnavailable: half cannot be resolved; set it to a number or a percentage"},
 		{explain.StaleStatus, facts{"fields": []string{"a", "b"}}, "the controller has not corrected the numbers that it reported"},
