@@ -399,10 +399,9 @@ func (f *finding) stalls() string {
 func (f *finding) tainted() string {
 	n, others := len(f.p.Nodes), f.count("others")
 	more := either(others > 0, " and "+Plural(others, "more taint"), "")
-	return pluralVerb(n, "node matches", "nodes match") + " the " + selects(f.known) + " of the template and " +
-		f.nodes("runs", "run") +
-		" no pod: the template does not tolerate " + f.nodes("the", "their") + " taint " + f.text("taint") + more +
-		inBrackets(someNames(f.p.Nodes))
+	matches := pluralVerb(n, "node matches", "nodes match") + " the " + selects(f.known) + " of the template"
+	return matches + f.nodes(" and runs", " and run") + " no pod: the template does not tolerate " +
+		f.nodes("the", "their") + " taint " + f.text("taint") + more + inBrackets(someNames(f.p.Nodes))
 }
 
 func (f *finding) surgePort() string {
@@ -491,10 +490,9 @@ func (f *finding) lostRepository() string {
 func (f *finding) places() string { return namesIn(f.Facts, "onNodes") }
 
 func (f *finding) mixedSystems() string {
-	return "the template does not say for which operating system it is, and the eligible nodes have several (" +
-		f.text("platforms") +
-		"): its images must be built for all of them, or a nodeSelector kubernetes.io/os must keep the pod off " +
-		f.places()
+	return "the template does not say for which operating system it is, and the eligible nodes have several " +
+		"(" + f.text("platforms") + "): its images must be built for all of them, " +
+		"or a nodeSelector kubernetes.io/os must keep the pod off " + f.places()
 }
 
 func (f *finding) otherSystems() string {
@@ -508,8 +506,8 @@ func (f *finding) otherArchitecture() string { return f.otherBuild("is ", "are "
 func (f *finding) otherBuild(one, many string) string {
 	platform := f.text("platform")
 	return f.places() + " " + pluralOf(f.count("onNodes"), one, many) + platform +
-		", and the pods that are available run on " +
-		f.text("platforms") + " only: the images must be built for " + platform
+		", and the pods that are available run on " + f.text("platforms") +
+		" only: the images must be built for " + platform
 }
 
 func (f *finding) missingReference() string { return f.missing() + ", so no new pod starts" }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -164,9 +165,8 @@ func (b *blamed) template() string {
 	case code == cause.PodOSNotSupported:
 		return "the template, which is for " + b.text("want") + " only"
 	case older != "":
-		return "likely " + older + ", which " + b.on("this pod is", "these pods are") + " still on: all " +
-			strconv.Itoa(b.t.OldFailing) +
-			" of its pods fail, and none of the " + strconv.Itoa(b.newPods()) + " on " + b.current()
+		return "likely " + older + ", which " + b.on("this pod is", "these pods are") + " still on: " +
+			fmt.Sprintf("all %d of its pods fail, and none of the %d on ", b.t.OldFailing, b.newPods()) + b.current()
 	case b.Yes("beyond"):
 		return "the template: the pod requests more " + resourceWord(b.Facts["resources"]) + " than " + b.some() +
 			b.on(" has", " have") + " in total"
@@ -354,8 +354,7 @@ func (b *blamed) compared() string {
 		return "unclear: " + oldFailing + " of " + Plural(b.t.OldPods, "pod") + " on the revision before fail"
 	case explain.Both:
 		return "unclear: " + strconv.Itoa(b.t.NewFailing) + " of " + Plural(newPods, "pod") + " on " + b.current() +
-			" fail, and " +
-			oldFailing + " of " + strconv.Itoa(b.t.OldPods) + " on other revisions"
+			" fail, and " + oldFailing + " of " + strconv.Itoa(b.t.OldPods) + " on other revisions"
 	case explain.All:
 		since := ""
 		if may := b.a.mayRollBack(); may != nil {
@@ -428,26 +427,20 @@ func (b *blamed) someFail() string {
 }
 
 func (b *blamed) node() string {
-	some, taints := b.some(), b.taints()
-	s := func(words string) string { return pluralOf(b.count("taints"), words+"s", words) }
-	likely := either(b.certain(), "", "likely ")
+	some := b.some()
 	switch code := b.p.Code; {
 	case b.text("nodeReports") != "":
 		return "likely " + some + ": " + b.on("it reports ", "they report ") + b.text("nodeReports") +
 			", and no node where the pod works does"
 	case b.is("excludedBy", cause.ExcludedForGood):
-		return some + ", not the DaemonSet: the " + taints + s(" say") + " that the " + b.on("node is", "nodes are") +
-			" being removed, or " + b.on("runs", "run") + " no DaemonSet"
+		removed := b.on("node is being removed, or runs", "nodes are being removed, or run")
+		return some + ", not the DaemonSet: the " + b.taints() + pluralOf(b.count("taints"), " says", " say") +
+			" that the " + removed + " no DaemonSet"
 	case b.is("excludedBy", cause.ExcludedByCondition):
-		return some + ", not the DaemonSet: the " + taints + s(" depend") + " on the state of the " +
-			b.on("node", "nodes")
-	case b.text("hostPath") != "" && b.text("hostPathType") != "" && b.Yes("noHostPath"):
-		return "likely " + some + ": " + b.on("it has", "they have") + " no " + b.text("hostPathType") + " " +
-			b.text("hostPath") +
-			", which the template mounts, and " + pluralVerb(b.a.works(), "other node has", "other nodes have") + " it"
+		return some + ", not the DaemonSet: the " + b.taints() + pluralOf(b.count("taints"), " depends", " depend") +
+			" on the state of the " + b.on("node", "nodes")
 	case b.Yes("noHostPath"):
-		return "likely " + some + ": " + b.on("it does", "they do") +
-			" not have a path that the template mounts, and " +
+		return "likely " + some + ": " + b.lacksPath() + ", and " +
 			pluralVerb(b.a.works(), "other node has", "other nodes have") + " it"
 	case code == cause.Terminating && b.certain():
 		return some + ": the kubelet cannot end the " + b.on("pod", "pods") + " (event FailedKillPod)"
@@ -459,15 +452,15 @@ func (b *blamed) node() string {
 		return "likely " + some + ": " + b.on("the node", "the nodes") +
 			" ran out of memory, as the template sets no limit"
 	case cause.StageOf(code) == cause.StageStays:
-		had := b.on("its kubelet reported ", "their kubelets reported ")
 		if b.certain() {
-			had = b.on("it has ", "they have ")
+			has := b.on("it has ", "they have ")
+			return b.on("node ", "nodes ") + some + ", not this DaemonSet: " + has + b.object()
 		}
-		return likely + b.on("node ", "nodes ") + some + ", not this DaemonSet: " + had + b.object()
+		return "likely " + b.on("node ", "nodes ") + some + ", not this DaemonSet: " +
+			b.on("its kubelet reported ", "their kubelets reported ") + b.object()
 	case b.Yes("noRoutes"):
-		return some + ": the network of " + b.on("the node", "the nodes") +
-			" is not set up: NetworkUnavailable is True" +
-			inBrackets(b.text("networkReason"))
+		return some + ": the network of " + b.on("the node", "the nodes") + " is not set up: " +
+			"NetworkUnavailable is True" + inBrackets(b.text("networkReason"))
 	case cause.StageOf(code) == cause.StageNetwork:
 		return "likely " + some + ": other nodes set up the same pod"
 	case code == daemonset.NodeGone:
@@ -476,24 +469,32 @@ func (b *blamed) node() string {
 	return b.nodeDown()
 }
 
+// lacksPath says what these nodes do not have, and other nodes have.
+func (b *blamed) lacksPath() string {
+	path := phrase(b.text("hostPathType"), " ", b.text("hostPath"))
+	if path == "" {
+		return b.on("it does", "they do") + " not have a path that the template mounts"
+	}
+	return b.on("it has", "they have") + " no " + path + ", which the template mounts"
+}
+
 // nodeDown says since when nodes are NotReady, beside when the rollout started.
 func (b *blamed) nodeDown() string {
 	o, began, lasting := b.p.Blame, b.a.e.Rollout.Since, b.a.lasting(b.p)
 	nodes := b.on("the node", "the nodes")
 	if since := b.age("purposeSince"); since != "" {
-		return nodes + ": NotReady for " + lasting + ", likely on purpose: " + b.text("purpose") +
-			inBrackets(b.text("purposeReason")) +
-			" has been True for " + since + phrase(", set by ", b.text("setBy"))
+		purpose := b.text("purpose") + inBrackets(b.text("purposeReason"))
+		return nodes + ": NotReady for " + lasting + ", likely on purpose: " + purpose + " has been True for " + since +
+			phrase(", set by ", b.text("setBy"))
 	}
-	started, close := "", false
+	started := ""
 	if began != nil && b.p.Since != nil {
-		started = ago(b.a.now.Sub(*began).Abs())
-		close = ago(b.a.now.Sub(*b.p.Since)) == ago(b.a.now.Sub(*began))
+		started = ago(b.now.Sub(*began).Abs())
 	}
 	notReady := ": NotReady for " + lasting
 	reported := either(b.p.Code == cause.Misscheduled, inBrackets(b.a.reported(b.p)), "")
 	switch earlier := o.BeforeRollout; {
-	case started != "" && earlier != nil && *earlier && close:
+	case started != "" && earlier != nil && *earlier && started == ago(b.now.Sub(*b.p.Since)): // which says nothing
 		return nodes + ", not the rollout: NotReady since " + clockAt(*b.p.Since, b.now) +
 			", the rollout started at " + clockAt(*began, b.now)
 	case started != "" && earlier != nil && *earlier:
@@ -519,8 +520,8 @@ func (b *blamed) otherWorkload() string {
 	case b.p.Code == cause.HostPortConflict && !b.is("plugin", "NodePorts"):
 		return others + "another pod on " + b.some() + " uses " + host
 	case b.p.Code == cause.HostPortConflict:
-		return others + cmp.Or(phrase("pod ", b.text("owner"), " uses"), "the pods of "+b.text("holder")+" use") +
-			" " + host
+		user := cmp.Or(phrase("pod ", b.text("owner"), " uses "), "the pods of "+b.text("holder")+" use ")
+		return others + user + host
 	case b.is("resources", "pods"):
 		return b.some() + b.on(" runs as many pods as it may", " run as many pods as they may")
 	}
@@ -534,9 +535,9 @@ func (b *blamed) controller() string {
 		return "kube-controller-manager of OpenShift 4.11 to 4.19: where it counts nodes for a rolling update, " +
 			"it does not ask for the node selector of the namespace"
 	case b.Yes("missed") && renewed != "":
-		return "kube-controller-manager runs (it renewed its Lease " + renewed +
-			" ago), but this version may not notice that a taint " +
-			"came or went (kubernetes#132459): any change of the DaemonSet, such as an annotation, refreshes the status"
+		return "kube-controller-manager runs (it renewed its Lease " + renewed + " ago), but this version " +
+			"may not notice that a taint came or went (kubernetes#132459): any change of the DaemonSet, " +
+			"such as an annotation, refreshes the status"
 	case b.is("lease", "Expired") && renewed != "":
 		return "kube-controller-manager is down, or cannot reach the API server: it last renewed its Lease " +
 			renewed + " ago"
