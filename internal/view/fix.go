@@ -448,7 +448,7 @@ func (a *answer) create(f *remedy.Remedy) {
 			if p.Subject == s && usedBefore(p) > 0 {
 				words = "restore " + a.missed(p) + " from its manifest or a backup"
 			} else if p.Subject == s && p.Facts["kind"] != nil {
-				words = fill(a.now, with(p.Facts, daemonset.Facts{"namespace": a.h.DaemonSet.Namespace}), create...)
+				words = a.reference(p.Facts).create()
 			} else if absent := a.absent(p); p.Subject == s && absent != "" {
 				words, command = "create "+absent, a.creation(p)
 			}

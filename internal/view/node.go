@@ -242,16 +242,16 @@ func (a *answer) fit(n *explain.Node) string {
 	}
 	f := with(n.Fit.Facts, daemonset.Facts{
 		"code": string(n.Fit.Code), "asks": joined(", ", asks...), "free": cmp.Or(fact(n.Fit.Facts, "free"), pods),
-		"preempts": len(n.Fit.Preempts), "victims": someNames(n.Fit.Preempts), "awaited": fact(n.Fit.Facts, "awaited"),
+		"awaited": fact(n.Fit.Facts, "awaited"),
 	})
-	f = with(f, victimFacts(n.Fit.Preempts, &n.Fit.Victims))
 	words := fill(a.now, f,
 		"{code=Fits}{asks=}the pod requests nothing; {free}", "{code=Fits}the pod requests {asks}; {free}", "{code=Fits}",
-		"{code=Preempts}{among=}the scheduler removes {preempts:pod} of lower priority for it: {victims}"+againstBudgets,
-		"{code=Preempts}the scheduler removes {count} of these pods of lower priority for it: {among}"+againstBudgets,
 		"{code=Waits}not before these pods have ended: {awaited}", "{code=Unknown}not all that decides it could be read",
 	)
-	if n.Fit.Code == cause.RoomNot {
+	switch n.Fit.Code {
+	case cause.RoomPreempts:
+		words = preempts(n.Fit.Preempts, &n.Fit.Victims)
+	case cause.RoomNot:
 		words = doesNotFit(known{f, a.now}, 1)
 	}
 	if n.Fit.Code == cause.RoomNot && len(n.Fit.Rejections) > 1 {
@@ -265,6 +265,15 @@ func (a *answer) fit(n *explain.Node) string {
 		words = joined("; ", words, "not computed: "+joined(", ", names...))
 	}
 	return words
+}
+
+// preempts says which pods the scheduler removes for one on their node.
+func preempts(pods []string, v *cause.Victims) string {
+	words := Plural(len(pods), "pod") + " of lower priority for it: " + someNames(pods)
+	if count, among := choiceOf(pods, v); among != "" {
+		words = count + " of these pods of lower priority for it: " + among
+	}
+	return "the scheduler removes " + words + against(v.Budgets)
 }
 
 // rejections are the words of everything that keeps a pod off a node, and of what preemption does at the end.

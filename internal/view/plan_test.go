@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
@@ -434,6 +435,53 @@ func TestAgain(t *testing.T) {
 	} {
 		if got := newSheet(&p.Header, asked, Style{}).again("plan-rollout", flag("to-revision", "3")); len(got) > 0 {
 			t.Errorf("%s: %q", why, got)
+		}
+	}
+}
+
+// TestMisfits: each kind of misfit says whose fault it is, and what helps.
+func TestMisfits(t *testing.T) {
+	type facts = daemonset.Facts
+	one, two := []string{"w-1"}, []string{"w-1", "w-2"}
+	for _, tt := range []struct {
+		facts      facts
+		nodes      []string
+		fault, fix string
+	}{
+		{facts{"plugin": "NodeResourcesFit", "resources": []string{"cpu"}, "beyond": true}, one, "the template: it requests more CPU than w-1 has",
+			"lower the CPU request in the template, or keep the pod off w-1 (nodeSelector or nodeAffinity)"},
+		{facts{"plugin": "NodeResourcesFit", "resources": []string{"pods"}}, two, "the nodes: w-1, w-2 run as many pods as they may, all of the same or a higher priority",
+			"move another pod off w-1, w-2, or keep this one off them (nodeSelector or nodeAffinity)"},
+		{facts{"plugin": "NodeResourcesFit", "resources": []string{"memory"}}, one, "the template and the other pods on w-1 together: they request more memory than the node has",
+			"lower the memory request in the template, or move other pods off w-1, or keep this one off it (nodeSelector or nodeAffinity)"},
+		{facts{"plugin": "NodePorts"}, two, "other pods on w-1, w-2 use the host port that the template asks for",
+			"use another host port in the template, or have the owner of the other pods free the port on w-1, w-2"},
+		{facts{"plugin": "NodeVolumeLimits", "claim": "data", "driver": "csi"}, one, "volume data: w-1 has as many volumes of the CSI driver csi as it may",
+			"move another pod with such a volume off w-1, or keep this one off (nodeSelector or nodeAffinity)"},
+		{facts{"plugin": "VolumeZone", "claim": "data", "persistentVolume": "pv", "reachable": "zone=a"}, one, "volume data: PersistentVolume pv cannot be attached on w-1",
+			"use a volume that w-1 can have, or keep the pod off w-1 (nodeSelector or nodeAffinity)"},
+		{facts{"plugin": "NodeName"}, one, "the scheduler rejects the pod on w-1 (NodeName)", "keep the pod off w-1 (nodeSelector or nodeAffinity)"},
+	} {
+		m := misfit{unfitOf(tt.facts), tt.facts, tt.nodes}
+		if fault, fix := m.words(); fault != tt.fault || fix != tt.fix {
+			t.Errorf("%v:\n%q, want\n%q\n%q, want\n%q", tt.facts, fault, tt.fault, fix, tt.fix)
+		}
+	}
+}
+
+func TestChoiceOf(t *testing.T) {
+	pods := []string{"a/x"}
+	for _, tt := range []struct {
+		v           cause.Victims
+		count, want string
+	}{
+		{cause.Victims{Fewest: 1, Most: 1}, "", ""},
+		{cause.Victims{Fewest: 1, Most: 1, Others: []string{"a/y"}}, "one", "a/x, a/y"},
+		{cause.Victims{Fewest: 2, Most: 2, Others: []string{"a/y"}}, "2", "a/x, a/y"},
+		{cause.Victims{Fewest: 1, Most: 3, Others: []string{"a/y"}}, "1 to 3", "a/x, a/y"},
+	} {
+		if count, among := choiceOf(pods, &tt.v); count != tt.count || among != tt.want {
+			t.Errorf("%+v: %q of %q, want %q of %q", tt.v, count, among, tt.count, tt.want)
 		}
 	}
 }

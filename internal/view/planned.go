@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // Plan writes one DaemonSet's plan: how it ends, whom it leaves without a pod,
@@ -137,48 +137,66 @@ func (s *planned) underWay() {
 	}
 	s.problemLines("now: ", rows[:min(3, len(rows))])
 	if n, at := s.before.e.Waiting(); n > 0 && s.p.Change.TemplateChanged {
-		f := daemonset.Facts{"n": n, "revision": s.before.current(), "in": ago(at.Sub(s.now))}
-		s.note(screen.Text(fill(s.now, f, "without this change, {n:pod} on revision {revision} {n?becomes|become} available"+
-			" by {n?itself|themselves} within {in}; the change replaces {n?it|them}")))
+		by := pluralOf(n, " becomes available by itself", " become available by themselves")
+		s.note(screen.Text("without this change, " + Plural(n, "pod") + " on revision " + fmt.Sprint(s.before.current()) + by +
+			" within " + ago(at.Sub(s.now)) + "; the change replaces " + pluralOf(n, "it", "them")))
 	}
 }
 
 var tones = map[plan.Quality]screen.Tone{plan.EndsWell: screen.Good, plan.EndsInDoubt: screen.Warn, plan.EndsBadly: screen.Bad}
 
-// planVerdicts say how a plan ends: in the conditional for a change, in the future
-// for what is under way.
-var planVerdicts = map[plan.Verdict]string{
-	plan.VerdictNothing: "NOTHING TO DO", plan.VerdictEnds: "WOULD END THE ROLLOUT", plan.VerdictUncompared: "NOT COMPARED", plan.VerdictDegraded: "DEGRADED", plan.VerdictCompletes: "{would?WOULD|WILL} COMPLETE", plan.VerdictLate: "MAY COMPLETE",
-	plan.VerdictUndone: "{would?WOULD|WILL} NOT LAST", plan.VerdictRemoves: "{would?WOULD|WILL} REMOVE {lose:POD|PODS}", plan.VerdictRemovesAll: "{would?WOULD|WILL} REMOVE ALL PODS", plan.VerdictStalls: "{would?WOULD|WILL} STALL",
-	plan.VerdictStaysStuck: "STAYS STUCK", plan.VerdictStaysDegraded: "STAYS DEGRADED", plan.VerdictWaits: "{would?WOULD WAIT|WAITS} FOR YOU", plan.VerdictBeingDeleted: "BEING DELETED",
-	plan.VerdictIgnored: "IGNORED", plan.VerdictUnknown: "UNKNOWN",
-}
-
+// planVerdict says how a plan ends: in the conditional for a change, in the future for what is under way.
 func planVerdict(p *plan.Plan) string {
-	return fill(time.Time{}, daemonset.Facts{"would": p.OfChange(), "lose": len(p.Placement.Lose)}, planVerdicts[p.Verdict()])
+	will := either(p.OfChange(), "WOULD ", "WILL ")
+	return map[plan.Verdict]string{
+		plan.VerdictNothing:       "NOTHING TO DO",
+		plan.VerdictEnds:          "WOULD END THE ROLLOUT",
+		plan.VerdictUncompared:    "NOT COMPARED",
+		plan.VerdictDegraded:      "DEGRADED",
+		plan.VerdictCompletes:     will + "COMPLETE",
+		plan.VerdictLate:          "MAY COMPLETE",
+		plan.VerdictUndone:        will + "NOT LAST",
+		plan.VerdictRemoves:       will + "REMOVE " + pluralVerb(len(p.Placement.Lose), "POD", "PODS"),
+		plan.VerdictRemovesAll:    will + "REMOVE ALL PODS",
+		plan.VerdictStalls:        will + "STALL",
+		plan.VerdictStaysStuck:    "STAYS STUCK",
+		plan.VerdictStaysDegraded: "STAYS DEGRADED",
+		plan.VerdictWaits:         either(p.OfChange(), "WOULD WAIT", "WAITS") + " FOR YOU",
+		plan.VerdictBeingDeleted:  "BEING DELETED",
+		plan.VerdictIgnored:       "IGNORED",
+		plan.VerdictUnknown:       "UNKNOWN",
+	}[p.Verdict()]
 }
 
 // headline has, beside the verdict, how many nodes lose their pod in the end, and
 // how many warnings are below that it does not say itself.
 func (s *planned) headline() {
-	f := daemonset.Facts{"verdict": planVerdict(s.p), "completes": s.p.Verdict() == plan.VerdictCompletes && len(s.p.Losses()) > 0, "would": s.p.OfChange(), "loses": len(s.p.Losses()), "warnings": s.p.WarningsBeside()}
-	verdict := fill(s.now, f, "{completes=true}{would?WOULD|WILL} LOSE {loses:POD|PODS}[, {warnings:WARNING|WARNINGS}]", "{verdict}[, LOSES {loses:POD|PODS}][, {warnings:WARNING|WARNINGS}]") // that it completes is not the news then
+	verdict, loses := planVerdict(s.p), counted(len(s.p.Losses()), "POD", "PODS")
+	if loses != "" && s.p.Verdict() == plan.VerdictCompletes { // that it completes is not the news then
+		verdict = either(s.p.OfChange(), "WOULD", "WILL") + " LOSE " + loses
+	} else {
+		verdict += phrase(", LOSES ", loses)
+	}
+	verdict += phrase(", ", counted(s.p.WarningsBeside(), "WARNING", "WARNINGS"))
 	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(), Text: s.summary()}
 	s.s.Notice = "Plan only: nothing has been changed."
 	if s.before != nil && s.before.e.Rollout.UnderWay && s.before.e.Verdict.Code != explain.AwaitingDelete {
-		s.s.Notice = "A rollout is in progress; this plan changes nothing."
+		s.s.Notice = changesNothing(nil)
 	}
 	if s.live != nil && s.p.Subject == plan.SubjectRollout && s.live.e.Rollout.UnderWay {
-		f := daemonset.Facts{"asked": s.p.Change != nil, "nodes": s.p.Change != nil && len(s.p.Change.Nodes) > 0}
-		s.s.Notice = fill(s.now, f, notices...)
+		s.s.Notice = changesNothing(s.p.Change)
 	}
 }
 
-// notices say that a plan of what is under way changes nothing.
-var notices = []string{
-	"{asked=true}{nodes=true}The change does not affect this DaemonSet: this is the plan of what is under way.",
-	"{asked=true}The cluster has what was asked for already: this is the plan of what is under way.",
-	"A rollout is in progress; this plan changes nothing.",
+// changesNothing says of a plan of what is under way that it changes nothing.
+func changesNothing(asked *whatif.Summary) string {
+	switch {
+	case asked == nil:
+		return "A rollout is in progress; this plan changes nothing."
+	case len(asked.Nodes) > 0:
+		return "The change does not affect this DaemonSet: this is the plan of what is under way."
+	}
+	return "The cluster has what was asked for already: this is the plan of what is under way."
 }
 
 // undoer names the tool that undoes the change by itself; empty where none is
@@ -195,113 +213,12 @@ func (s *planned) summary() string {
 		return s.live.summary()
 	}
 	evicted, _ := s.p.Preempted()
-	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "evicted": evicted, "removes": s.removes("removes"), "bare": s.p.KeepsNone()}
-	words := fill(s.now, f, "[{bare=true}"+noneKeeps+"; ]{ending}[; the scheduler {removes} {evicted:pod} of others][; the change lasts until {undoer} undoes it]")
+	words := joined("; ",
+		either(s.p.KeepsNone(), noneKeeps, ""), s.ending(),
+		phrase("the scheduler ", s.removes("removes"), " ", counted(evicted, "pod", "pods"), " of others"),
+		phrase("the change lasts until ", s.undoer(), " undoes it"))
 	if n := len(s.p.Placement.Lose); n > 0 {
 		words += "; " + Plural(n, "node") + " " + s.would(n, "loses its pod", "lose their pods", "lose its pod", "lose their pods") + " immediately"
-	}
-	return words
-}
-
-// endings say how a plan ends, by its facts.
-var endings = map[plan.OutcomeCode][]string{
-	plan.Completes: {
-		"{about=New}{available} of {desired:pod} available[ in {in}]",
-		underWay + "; the other {rest} in {in}", underWay + "; the other {rest} {replaces?follows|follow}",
-		underWay + "; {replaces:more pod} in {in}", underWay + "; {replaces:more pod} {replaces?follows|follow}",
-		underWay + "[; complete in {in}]",
-		"{about=Replaced}{lost}[; {further:other is|others are} updated][ in {in}]",
-		"{about=Replaced}{replaces:pod} replaced[, and available in {in}]; the other {others} {kept?is|are} on revision {again} already",
-		"{about=Replaced}{updated} of {desired:pod} updated[ in {in}]",
-		"{moves=0}",
-		"{would=true}[{creates:pod} would be created][{both=true}, ][{deletes:pod} would be deleted][ in {in}]",
-		"[{creates:pod is|pods are} created][{both=true}, ][{deletes:pod is|pods are} deleted][ in {in}]",
-	},
-	plan.Stalls: {
-		"{updates=true}{none=true}{replaced=0}no old pod is replaced; {blame}", "{updates=true}{none=true}stops after {replaced} of {old:pod}; {blame}",
-		"{updates=true}{atWorst=true}stops with {updated} or more of {desired:pod} updated; {blame}", "{updates=true}{begun?stops with |}{updated} of {desired:pod} updated; {blame}",
-		"{atWorst=true}stops with {available} or more of {desired:pod} available; {blame}", "{begun?stops with |}{available} of {desired:pod} available; {blame}",
-	},
-	plan.RemovesAllPods: {"no node would be eligible"},
-	plan.NotRolling: {
-		"{reason=BeingDeleted}the controller no longer manages its pods", "{reason=SelectsAll}its selector is empty, so the controller ignores it",
-		"{awaits}", "with {strategy} you delete {left:pod}; until then {left?it stays on an older revision|they stay on older revisions}", "all pods are updated ({strategy})",
-	},
-	plan.NothingToDo: {
-		"{kept=1}its pod is on revision {again} already, and is kept" + stayWithout, "its {kept} pods are on revision {again} already, and are kept" + stayWithout,
-		"{about=Nothing}no rollout in progress; {stay:node} without an available pod[ ({stayBy})]",
-		nothing + "; {stay:node stays|nodes stay} without an available pod[ ({stayBy})]",
-		"{about=Nothing}{nowhere=true}no rollout in progress, and no node is eligible", "{about=Nothing}no rollout in progress, and every eligible node has its pod",
-		"{about=New}{nowhere=true}no node is eligible, so no pod is created",
-		"{same=true}nothing[{known=false} that can be compared] differs from what is in the cluster",
-		nothing + "; DESIRED goes from {before} to {after}" + ifEqual, nothing + ifEqual,
-	},
-	plan.Unknown: {"how it ends is unknown: {unread}", "how it ends is unknown: {blame}"},
-}
-
-const (
-	underWay    = "{about=Rollout}{was} of {of:pod} updated"
-	nothing     = "no pod is created, deleted or replaced"
-	stayWithout = "[; {stayOn} {stay?stays|stay} without an available pod][ ({stayBy})]"
-	ifEqual     = "[{known=false}, if " + valuesEqual + "]"
-)
-
-// staying names the nodes that stay without an available pod.
-func staying(o *plan.Outcome) string {
-	if o.FurtherHolders > 0 || len(o.Holders) > 3 {
-		return Plural(o.Unserved(), "node")
-	}
-	return someNames(plan.Nodes(o.Holders))
-}
-
-// losses say which pods have no new one in the end.
-var losses = []string{"the {drops?pod|pods} on {dropsOn} {drops?is|are} deleted and not replaced", "{drops:pod is|pods are} deleted and not replaced"}
-
-// ending says how it ends.
-func (s *planned) ending() string {
-	p, o, end, later := s.p, s.o, s.p.AtEnd(), plan.Nodes(s.p.LostLater())
-	creates, deletes := p.Moved()
-	f := daemonset.Facts{
-		"about": string(p.Subject), "desired": end.Desired, "updated": end.Updated, "available": end.Available, "was": p.Now.Updated, "of": p.Now.Desired,
-		"begun": len(p.Waves) > 0, "atWorst": o.AtWorst, "reason": string(o.Reason), "strategy": strategy(s.h), "unread": unread(s.h),
-		"stayBy": codes(o.Holders), "stayOn": staying(o), "lateOn": someNames(plan.Nodes(o.Late)), "lateBy": s.codesFor(o.Late), "doubtOn": someNames(plan.Nodes(o.Unknown)), "doubtBy": codes(o.Unknown),
-		"creates": creates, "deletes": deletes, "moves": creates + deletes, "both": creates > 0 && deletes > 0, "would": p.OfChange(),
-		"after": p.Desired.After, "in": rangeWords(o.Duration),
-		"updates": p.Subject != plan.SubjectNew && p.Old() > 0, "nowhere": p.Nowhere(), "known": p.TemplateKnown(),
-		"none": s.neverRuns(), "replaced": o.Replaced, "old": p.Old(),
-		"same": p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0,
-	}
-	set := func(key string, v any, when bool) {
-		if when {
-			f[key] = v
-		}
-	}
-	moves := o.ReachesEnd() && p.Subject != plan.SubjectNew
-	set("about", "Replaced", moves && p.Subject != plan.SubjectRollout && p.Replaces > 0)
-	set("about", "Moved", moves && (p.Old() == 0 || p.Subject != plan.SubjectRollout && p.Replaces == 0))
-	set("rest", pluralOf(p.Replaces, "one", strconv.Itoa(p.Replaces)), p.Replaces > 0 && p.Replaces+p.Now.Updated == end.Desired)
-	for key, n := range map[string]int{"replaces": p.Replaces, "drops": p.Drops, "stay": o.Unserved(), "late": len(o.Late), "left": o.Left, "doubts": len(o.Unknown)} {
-		set(key, n, n > 0)
-	}
-	set("dropsOn", someNames(later), len(later) == p.Drops && p.Drops <= 3)
-	if n := p.Kept(); n > 0 {
-		f["kept"], f["others"], f["again"] = n, pluralOf(n, "one", strconv.Itoa(n)), p.Change.Revision.Was
-	}
-	lost := fill(s.now, f, losses...)
-	first := f["about"] == "Replaced" && p.Kept() == 0 // the loss is the news then
-	set("lost", lost, first && lost != "")
-	set("further", end.Updated, end.Updated > 0)
-	set("before", p.Desired.Before, p.Desired.Before != p.Desired.After)
-	if s.live != nil && s.live.e.Verdict.Code == explain.AwaitingDelete {
-		f["awaits"] = s.live.summary()
-	}
-	if o.Code == plan.Stalls || o.Code == plan.Unknown {
-		f["blame"] = s.blame()
-	}
-	words := fill(s.now, f, endings[courseOf(o.Code)]...)
-	if o.ReachesEnd() {
-		words += fill(s.now, f, "[ if the next {doubts?pod|pods} on {doubtOn} {doubts?works|work} (unknown: {doubtBy})]") + s.otherwise(plan.NextPodsFail)
-		words += fill(s.now, f, "[ if the {late?pod|pods} on {lateOn} {late?becomes|become} Ready ({lateBy})]") + s.otherwise(plan.PodsStayUnready) + behind("; ", map[bool]string{false: lost}[first]) + fill(s.now, f, "[; {stayOn} {stay?stays|stay} without an available pod][ ({stayBy})]")
 	}
 	return words
 }
@@ -360,9 +277,12 @@ func (s *planned) blame() string {
 		}
 		return words
 	}, 2)
-	further := fill(s.now, daemonset.Facts{"known": words, "n": s.o.FurtherHolders}, "{known}[, {n:more node stays|more nodes stay} without an available pod, chosen at random]",
-		"[{n:node stays|nodes stay} without an available pod, chosen at random]")
-	return cmp.Or(further, stallReason(reason))
+	further := counted(s.o.FurtherHolders, "node stays", "nodes stay")
+	if words != "" {
+		further = counted(s.o.FurtherHolders, "more node stays", "more nodes stay")
+	}
+	words = joined(", ", words, phrase(further, " without an available pod, chosen at random"))
+	return cmp.Or(words, stallReason(reason))
 }
 
 func holdsPorts(a daemonset.Assumption) bool { return a.Code == plan.AssumeHostPorts }
@@ -376,32 +296,65 @@ func (s *planned) unmetCause() {
 	}
 	if n := s.ran(); n > 0 {
 		s.add(screen.Impact, "already now: a pod that is deleted or evicted does not start again")
-		s.add(screen.Fault, "%s", fill(s.now, daemonset.Facts{"n": n}, "likely not the change: {n:pod runs|pods run} with the same references, so something was deleted since"))
+		s.add(screen.Fault, "likely not the change: %s with the same references, so something was deleted since",
+			pluralVerb(n, "pod runs", "pods run"))
 	}
 	if s.live == nil && s.ran() == 0 { // Problem says what
 		s.add(screen.Fault, "the template: it refers to what does not exist")
 	}
 	for i, w := range missing {
-		f := with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace, "ran": s.ran() > 0, "said": s.live == nil})
-		s.add(screen.Fault, "%s", fill(s.now, f, "{said=true}", "{ran=true}{key=}{kind} {namespace}/{name} does not exist", "{ran=true}{kind} {namespace}/{name} has no key {key}", "{key=}the template: it refers to {kind} {namespace}/{name}, which does not exist", "the template: it refers to key {key} of {kind} {namespace}/{name}, which has no such key"))
-		check := s.kubectl("kubectl get", screen.Word(kindWords[fact(f, "kind")]), s.namespace())
-		if fact(f, "key") != "" {
-			check = s.kubectl("kubectl describe", screen.Word(kindWords[fact(f, "kind")]), s.namespace(), screen.Quote(fact(f, "name")))
+		r := s.reference(w.Facts)
+		switch {
+		case s.live == nil:
+		case s.ran() > 0:
+			s.add(screen.Fault, "%s", r.missing())
+		case r.key != "":
+			s.add(screen.Fault, "the template: it refers to key %s of %s, which has no such key", r.key, r.object())
+		default:
+			s.add(screen.Fault, "the template: it refers to %s, which does not exist", r.object())
+		}
+		check := s.kubectl("kubectl get", screen.Word(kindWords[r.kind]), s.namespace())
+		if r.key != "" {
+			check = s.kubectl("kubectl describe", screen.Word(kindWords[r.kind]), s.namespace(), screen.Quote(r.name))
 		}
 		s.s.Add(screen.Check, check)
-		s.add(s.to, "%s", map[bool]string{true: s.or(), false: "and "}[i == 0]+fill(s.now, f, create...))
+		s.add(s.to, "%s", either(i == 0, s.or(), "and ")+r.create())
 	}
 	s.add(s.to, "(or correct the template)")
 	for _, w := range s.p.Warnings {
-		if f := with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}); w.Code == plan.MissingPullSecret {
+		if w.Code == plan.MissingPullSecret {
 			s.s.Add(screen.Check, s.kubectl("kubectl get secrets", s.namespace()))
-			s.add(s.to, "%s", fill(s.now, f, "and create {kind} {namespace}/{name}, if the registry asks for it"))
+			s.add(s.to, "and create %s, if the registry asks for it", s.reference(w.Facts).object())
 		}
 	}
 }
 
-// create says what makes a reference of the template exist.
-var create = []string{"{key=}create {kind} {namespace}/{name}", "add key {key} to {kind} {namespace}/{name}"}
+// reference is what a template refers to and does not exist: a key of an object, or all of the object.
+type reference struct{ kind, namespace, name, key string }
+
+// reference reads one from its facts.
+func (a *sheet) reference(f daemonset.Facts) reference {
+	return reference{fact(f, "kind"), a.h.DaemonSet.Namespace, fact(f, "name"), fact(f, "key")}
+}
+
+// object names the object as kubectl does, with its namespace.
+func (r reference) object() string { return r.kind + " " + r.namespace + "/" + r.name }
+
+// missing says what does not exist.
+func (r reference) missing() string {
+	if r.key != "" {
+		return r.object() + " has no key " + r.key
+	}
+	return r.object() + " does not exist"
+}
+
+// create says what makes it exist.
+func (r reference) create() string {
+	if r.key != "" {
+		return "add key " + r.key + " to " + r.object()
+	}
+	return "create " + r.object()
+}
 
 // kindWords are the resources of kinds that a template refers to.
 var kindWords = map[string]string{"ConfigMap": "configmaps", "Secret": "secrets", "PersistentVolumeClaim": "persistentvolumeclaims"}
@@ -417,7 +370,7 @@ func (s *planned) neverRuns() bool {
 func (s *planned) unmet() string {
 	for _, w := range s.p.Warnings {
 		if w.Code == plan.MissingReference {
-			return noSuch(known{w.Facts, s.now}, s.h.DaemonSet.Namespace)
+			return s.reference(w.Facts).missing()
 		}
 	}
 	return ""
@@ -480,16 +433,6 @@ func (s *planned) changedNodes(as screen.Label) {
 // noneKeeps is what a rollout does that deletes every available pod before a new one is available.
 const noneKeeps = "no node keeps an available pod"
 
-// impactWords say how many nodes are without an available pod on the way, at most.
-var impactWords = []string{
-	"{of=0}" + setAside, "{worst=0}{of=1}none on the other node; " + setAside, "{worst=0}none on the other {of:node}; " + setAside, "{worst=0}none: {have} an available pod all the time",
-	"{of=0}at most {worst:node} without an available pod at any time",
-	"{bare=true}" + noneKeeps + ": for a time {every} without one",
-	"at most {worst} of the other {of:node} without an available pod at any time; " + setAside, "{besideLost=true}at most {worst} of the other {of:node} without an available pod at any time", "at most {worst} of {of:node} without an available pod at any time",
-}
-
-const setAside = "{aside} {count?is|are} assumed to be down: DESIRED goes from {before} to {after}"
-
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
 func (s *planned) impact() {
@@ -528,16 +471,34 @@ func (s *planned) onTheWay() {
 	case s.o.Worst > 0 && s.o.Worst <= len(s.otherSystem()) && s.o.Replaced == 0:
 		s.add(screen.Impact, "no node that has a pod loses it")
 	case s.o.Worst > 0, s.live == nil && s.p.Old() > 0 && (s.o.Code == plan.Stalls || len(s.p.Lost) == 0):
-		aside := s.p.SetAside()
-		f := daemonset.Facts{"worst": s.o.Worst, "of": s.p.Desired.After, "aside": someNames(aside), "count": len(aside)}        // of 0 where the nodes could not be read
-		f["besideLost"] = s.p.Desired.After > 0 && (len(s.p.Placement.Lose) > 0 || len(s.p.Lost) > 0 && s.o.Code != plan.Stalls) // which are named above
-		f["before"], f["after"] = s.p.Desired.Before, s.p.Desired.After
-		if len(aside) > 0 || s.o.Code == plan.Stalls && s.o.Worst == 0 {
-			f["of"] = s.p.AtEnd().Desired
-		}
-		f["have"], f["bare"], f["every"] = allHave(number(f, "of")), s.p.KeepsNone(), allOf(number(f, "of"))+"nodes are"
-		s.add(screen.Impact, "%s", fill(s.now, f, impactWords...))
+		s.add(screen.Impact, "%s", s.atMost())
 	}
+}
+
+// atMost says how many nodes are without an available pod on the way, at most.
+func (s *planned) atMost() string {
+	const without = " without an available pod at any time"
+	aside, of, worst := s.p.SetAside(), s.p.Desired.After, s.o.Worst // of 0 where the nodes could not be read
+	if len(aside) > 0 || s.o.Code == plan.Stalls && worst == 0 {
+		of = s.p.AtEnd().Desired
+	}
+	setAside := phrase(someNames(aside), pluralOf(len(aside), " is", " are"), " assumed to be down: ", s.desiredGoes())
+	lost := len(s.p.Placement.Lose) > 0 || len(s.p.Lost) > 0 && s.o.Code != plan.Stalls // which are named above
+	switch {
+	case of == 0 && setAside != "":
+		return setAside
+	case worst == 0 && setAside != "":
+		return "none on the other " + pluralOf(of, "node", Plural(of, "node")) + "; " + setAside
+	case worst == 0:
+		return "none: " + allHave(of) + " an available pod all the time"
+	case of == 0:
+		return "at most " + Plural(worst, "node") + without
+	case s.p.KeepsNone():
+		return noneKeeps + ": for a time " + allOf(of) + "nodes are without one"
+	case setAside != "" || lost && s.p.Desired.After > 0:
+		return "at most " + strconv.Itoa(worst) + " of the other " + Plural(of, "node") + without + behind("; ", setAside)
+	}
+	return "at most " + strconv.Itoa(worst) + " of " + Plural(of, "node") + without
 }
 
 // stranded are the nodes whose pod the rollout deletes for a taint, and what would keep
@@ -545,13 +506,19 @@ func (s *planned) onTheWay() {
 func (s *planned) stranded() {
 	repair := sets.New(s.p.KeptByRepair()...)
 	for _, g := range s.p.StrandedGroups() {
-		f := with(ofNode(g.Facts), daemonset.Facts{"n": len(g.Nodes)})
 		if !repair.HasAll(g.Nodes...) { // whose fault impact names
 			s.add(screen.Fault, "%s", tainted(g.Facts, g.Nodes))
 		}
 		s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(g.Nodes[0])))
-		after := fill(s.now, f, "{others=} until the taint is removed: {taint} is not tolerated[ ({meaning})]", " until the taints are removed: {taint} and {others:more taint} are not tolerated[ ({meaning})]")
-		s.s.Add(screen.Impact, screen.Names{Before: fill(s.now, f, "the rollout removes the {n?pod|pods} from"), Names: g.Nodes, After: after, Short: true})
+		taint := fact(g.Facts, "taint")
+		until := " until the taint is removed: " + taint + " is not tolerated"
+		if n := number(g.Facts, "others"); n > 0 {
+			until = " until the taints are removed: " + taint + " and " + Plural(n, "more taint") + " are not tolerated"
+		}
+		s.s.Add(screen.Impact, screen.Names{
+			Before: "the rollout removes the " + pluralOf(len(g.Nodes), "pod", "pods") + " from",
+			Names:  g.Nodes, After: until + inBrackets(taintMeanings[fact(g.Facts, "key")]), Short: true,
+		})
 	}
 	if s.live != nil { // which says what to do
 		return
@@ -566,76 +533,6 @@ func (s *planned) stranded() {
 	}
 }
 
-// room says on which nodes the new pod does not fit, where that is not the problem
-// that the screen is about, and which pods make room for it.
-func (s *planned) room() {
-	if s.live != nil {
-		for _, p := range s.p.Unfits() {
-			why := s.meaning(p)
-			if s.live.e.Has(cause.InsufficientResources) != nil { // whose Problem has the numbers
-				why = ""
-			}
-			s.s.Add(screen.Impact, screen.Names{Before: "the new pod will not fit on", Names: p.Nodes, After: inBrackets(why) + ", and stays Pending", Short: true})
-		}
-	}
-	if len(s.p.Unfit) > 0 {
-		s.makeRoom()
-	}
-	if n := len(s.p.Unfit); s.live == nil && n > 0 && len(s.p.Placement.Gain) == 0 {
-		s.add(screen.Impact, "the new pod stays Pending on %s", Plural(n, "node"))
-	}
-	pods, nodes := s.p.Preempted()
-	if pods == 0 {
-		return
-	}
-	f := victimFacts(s.p.Preempts[0].Pods, &s.p.Preempts[0].Victims)
-	f["number"], f["removes"] = pods, s.removes("will remove")
-	if len(nodes) > 1 {
-		f = daemonset.Facts{"number": pods, "removes": s.removes("will remove"), "budgets": budgetNames(s.p.BudgetsViolated())}
-	}
-	s.s.Add(screen.Impact, screen.Names{
-		Before: fill(s.now, f,
-			"{number=1}{among=}the scheduler {removes} pod {first}, which has a lower priority, to make room on",
-			"the scheduler {removes} {count} of the pods {among}, which have a lower priority, to make room on", "the scheduler {removes} {number:pod} of lower priority to make room on:"),
-		Names: nodes, After: fill(s.now, f, againstBudgets), Short: true,
-	})
-}
-
-// againstBudgets says which PodDisruptionBudgets protect pods that go.
-const againstBudgets = "[ (against {budgets})]"
-
-// victimFacts are the facts of sentences about the pods that the scheduler removes: first is the only one, and among
-// and count are there if others may go in its place.
-func victimFacts(pods []string, v *cause.Victims) daemonset.Facts {
-	f := daemonset.Facts{}
-	if len(pods) == 1 {
-		f["first"] = pods[0]
-	}
-	if len(v.Others) > 0 {
-		f["among"] = someNames(slices.Concat(pods, v.Others))
-		switch {
-		case v.Fewest != v.Most:
-			f["count"] = fmt.Sprintf("%d to %d", v.Fewest, v.Most)
-		case v.Most == 1:
-			f["count"] = "one"
-		default:
-			f["count"] = strconv.Itoa(v.Most)
-		}
-	}
-	if len(v.Budgets) > 0 {
-		f["budgets"] = budgetNames(v.Budgets)
-	}
-	return f
-}
-
-// budgetNames are the names of PodDisruptionBudgets; "" if there are none.
-func budgetNames(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return pluralOf(len(names), "PodDisruptionBudget ", "PodDisruptionBudgets ") + someNames(names)
-}
-
 // removes is whether the scheduler removes pods of others: a rollout that stops may not come
 // to their nodes.
 func (s *planned) removes(it string) string {
@@ -643,51 +540,6 @@ func (s *planned) removes(it string) string {
 		return "may remove"
 	}
 	return it
-}
-
-// makeRoom says why the new pod does not fit, and what helps.
-func (s *planned) makeRoom() {
-	var on [len(unfits)][]string
-	facts := [len(unfits)]daemonset.Facts{}
-	for _, p := range s.p.Unfits() {
-		i := slices.IndexFunc(unfits[:], func(u unfit) bool {
-			return fill(s.now, with(p.Facts, daemonset.Facts{"resource": resourceWord(p.Facts["resources"])}), u.is+"yes") != ""
-		})
-		on[i], facts[i] = append(on[i], p.Nodes...), p.Facts
-	}
-	several, n := 0, 0
-	for _, nodes := range on {
-		several += min(1, len(nodes))
-	}
-	for i, nodes := range on {
-		if len(nodes) == 0 {
-			continue
-		}
-		number := ""
-		if n++; several > 1 { // each has to be solved
-			number = strconv.Itoa(n) + ". "
-		}
-		slices.Sort(nodes)
-		f := with(facts[i], daemonset.Facts{"resource": resourceWord(facts[i]["resources"]), "where": someNames(nodes), "n": len(nodes)})
-		s.add(screen.Fault, "%s", number+fill(s.now, f, unfits[i].cause))
-		if s.live != nil { // else with the table
-			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
-		}
-		s.add(s.to, "%s", s.or()+number+fill(s.now, f, unfits[i].fix))
-	}
-}
-
-// unfit is a kind of misfit: what is so of its facts, whose fault it is, and what helps.
-type unfit struct{ is, cause, fix string }
-
-var unfits = [...]unfit{
-	{"{beyond=true}", "the template: it requests more {resource} than {where} {n?has|have}", "lower the {resource} request in the template, or keep the pod off {where} (nodeSelector or nodeAffinity)"},
-	{"{resource=pods}", "the nodes: {where} {n?runs|run} as many pods as {n?it|they} may, all of the same or a higher priority", "move another pod off {where}, or keep this one off {n?it|them} (nodeSelector or nodeAffinity)"},
-	{"{plugin=NodeResourcesFit}", "the template and the other pods on {where} together: they request more {resource} than {n?the node has|each node has}", "lower the {resource} request in the template, or move other pods off {where}, or keep this one off {n?it|them} (nodeSelector or nodeAffinity)"},
-	{"{plugin=NodePorts}", "other pods on {where} use the host port that the template asks for", "use another host port in the template, or have the owner of the other {n?pod|pods} free the port on {where}"},
-	{"{plugin=NodeVolumeLimits}", "volume {claim}: {where} {n?has|have} as many volumes of the CSI driver {driver} as {n?it|they} may", "move another pod with such a volume off {where}, or keep this one off (nodeSelector or nodeAffinity)"},
-	{"{reachable}", "volume {claim}: PersistentVolume {persistentVolume} cannot be attached on {where}", "use a volume that {where} can have, or keep the pod off {where} (nodeSelector or nodeAffinity)"},
-	{"", "the scheduler rejects the pod on {where} ({plugin})", "keep the pod off {where} (nodeSelector or nodeAffinity)"},
 }
 
 // or joins what helps beside a rollback.
@@ -703,7 +555,10 @@ func (s *planned) rollBack() {
 	}
 	to := remedy.Find(s.o.Remedies, remedy.RollBack).Value
 	s.live.preview("", "to-revision", to)
-	effect := fill(s.now, daemonset.Facts{"n": s.p.Now.Updated}, "{n=0}replaces no pod: none is updated yet", "replaces the {n:pod that is|pods that are} updated")
+	effect := "replaces no pod: none is updated yet"
+	if n := s.p.Now.Updated; n > 0 {
+		effect = "replaces the " + pluralVerb(n, "pod that is", "pods that are") + " updated"
+	}
 	s.act(s.to, "", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name(), screen.Word("--to-revision="+to)), effect, s.live.undoneBy())
 }
 
@@ -730,14 +585,20 @@ func (s *planned) rejectedImpact() {
 	if v := s.p.Admission; len(v.Refusals) == 0 {
 		room = int(v.Passes)
 	}
-	deleted := s.o.Replaced
-	f := daemonset.Facts{"gain": len(s.p.Placement.Gain), "room": room, "without": s.o.Unserved(), "deleted": deleted}
-	if kept := s.p.Old() - deleted; kept > 0 {
-		f["kept"] = kept
+	gain, deleted, without := len(s.p.Placement.Gain), s.o.Replaced, s.o.Unserved()
+	switch {
+	case gain == 0 && deleted == 0:
+	case gain == 0:
+		rejects := pluralOf(deleted, "the new one", "the new ones")
+		s.add(screen.Impact, "%s", "the controller deletes "+Plural(deleted, "pod")+" first; the API server then rejects "+rejects+
+			", so "+pluralVerb(deleted, "node stays", "nodes stay")+" without a pod"+
+			phrase("; the other ", counted(s.p.Old()-deleted, "pod keeps", "pods keep"), " running"))
+	case room == 0:
+		s.add(screen.Impact, "none of the %d nodes gets a pod", gain)
+	default:
+		s.add(screen.Impact, "%d of the %d nodes, chosen at random, get a pod; %s without one", room, gain,
+			pluralVerb(without, "node stays", "nodes stay"))
 	}
-	s.add(screen.Impact, "%s", fill(s.now, f,
-		"{gain=0}{deleted=0}", "{gain=0}the controller deletes {deleted:pod} first; the API server then rejects the new {deleted?one|ones}, so {deleted:node stays|nodes stay} without a pod[; the other {kept:pod keeps|pods keep} running]",
-		"{room=0}none of the {gain} nodes gets a pod", "{room} of the {gain} nodes, chosen at random, get a pod; {without:node stays|nodes stay} without one"))
 }
 
 // gains says which nodes get a pod at once, and on which of them it never runs.
@@ -806,30 +667,38 @@ func (s *planned) would(n int, one, many, oneWould, manyWould string) string {
 
 // limit is the rule that bounds the rollout of a change.
 func (s *planned) limit() {
-	b, old := &s.p.Budget, s.p.Old()
-	if old == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling || s.o.Code == plan.RemovesAllPods {
+	b := &s.p.Budget
+	if s.p.Old() == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling || s.o.Code == plan.RemovesAllPods {
 		return
 	}
-	n, once := s.p.AtATime(s.o.AtATime), min(s.o.AtOnce, old)
-	stands := s.o.Code == plan.Stalls && len(s.p.Waves) == 0
-	f := daemonset.Facts{"old": old, "n": n, "once": once, "stands": stands, "free": s.p.Regardless(), "all": old > 1 && n == old, "replaces": s.p.Replaces, "drops": s.p.Drops}
-	if s.o.Code == plan.Stalls { // before that
-		f["drops"] = 0
-		if n == 0 && s.o.Replaced == 0 && s.o.Unserved() > 0 {
-			f["stay"] = s.o.Unserved()
-		}
-	}
-	s.add(screen.Limit, "%s", limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+fill(s.now, f, paces...))
+	s.add(screen.Limit, "%s", limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+s.pace())
 }
 
-// paces say how many pods a limit lets the controller replace at a time.
-var paces = []string{
-	"{stands=true}, and it is used up, so the controller replaces no more pods",
-	"{free=true}: the {old?pod is|pods are} not available, so {old?it is|they are} replaced immediately, regardless of the limit",
-	"{all=true}: all {old} pods at the same time",
-	"{n=0}, and {stay:node stays|nodes stay} without an available pod, so the controller replaces no pod", "{n=0}",
-	"{once=0}: at most {n:pod} at a time[; {replaces:pod is|pods are} replaced, {drops:is|are} only deleted]",
-	": immediately {once:pod} that {once?is|are} not available, the others at most {n} at a time",
+// pace says how many pods the limit lets the controller replace at a time.
+func (s *planned) pace() string {
+	old, stay, stalls := s.p.Old(), s.o.Unserved(), s.o.Code == plan.Stalls
+	n, once := s.p.AtATime(s.o.AtATime), min(s.o.AtOnce, old)
+	switch {
+	case stalls && len(s.p.Waves) == 0:
+		return ", and it is used up, so the controller replaces no more pods"
+	case s.p.Regardless():
+		return ": the " + pluralOf(old, "pod is not available, so it is", "pods are not available, so they are") +
+			" replaced immediately, regardless of the limit"
+	case old > 1 && n == old:
+		return ": all " + strconv.Itoa(old) + " pods at the same time"
+	case n == 0 && stalls && s.o.Replaced == 0 && stay > 0:
+		return ", and " + pluralVerb(stay, "node stays", "nodes stay") + " without an available pod, " +
+			"so the controller replaces no pod"
+	case n == 0:
+		return ""
+	case once > 0:
+		return ": immediately " + pluralVerb(once, "pod that is", "pods that are") + " not available, the others at most " +
+			strconv.Itoa(n) + " at a time"
+	case stalls: // before all are replaced
+		return ": at most " + Plural(n, "pod") + " at a time"
+	}
+	return ": at most " + Plural(n, "pod") + " at a time" + phrase("; ", counted(s.p.Replaces, "pod is", "pods are"),
+		" replaced, ", counted(s.p.Drops, "is", "are"), " only deleted")
 }
 
 // causes are who keeps a change from completing, and what shows more of it.
@@ -849,9 +718,12 @@ func (s *planned) causes() {
 	}
 	for _, p := range known {
 		if p.Code == cause.PodOSNotSupported {
-			f := with(p.Facts, daemonset.Facts{"gained": sets.New(p.Nodes...).HasAny(plan.Nodes(s.p.Placement.Gain)...), "some": someNames(p.Nodes)})
+			who, gained := "the template: it", sets.New(p.Nodes...).HasAny(plan.Nodes(s.p.Placement.Gain)...)
+			if gained {
+				who = "the change: it makes " + someNames(p.Nodes) + " eligible, and its template"
+			}
 			s.s.Add(screen.Check, s.kubectl("kubectl get nodes", screen.Word("-L kubernetes.io/os")))
-			s.add(screen.Fault, "%s", fill(s.now, f, "{gained=true}the change: it makes {some} eligible, and its template is for {want} only", "the template: it is for {want} only"))
+			s.add(screen.Fault, "%s is for %s only", who, fact(p.Facts, "want"))
 			continue
 		}
 		if p.Blame != nil && s.before != nil && p.Blame.Who != cause.WhoNode && p.Blame.Who != cause.WhoUnknown && p.Code != cause.DoesNotFit && !(rejected && p.Code == cause.FailedCreate) {
@@ -914,22 +786,13 @@ func (s *planned) warning(w plan.Warning) string {
 
 // outlook is what the controller does first, and where it stops.
 func (s *planned) outlook() {
-	n, end, when := s.p.Next, s.p.AtEnd(), "next"
-	f := daemonset.Facts{
-		"then": "without a fix", "updated": end.Updated, "desired": end.Desired, "available": end.Available, "before": s.p.Desired.Before, "after": s.p.Desired.After,
-		"more": max(0, len(s.p.Placement.Lose)-s.p.Desired.Before), "old": s.p.Old(), "stands": !s.p.OfChange() && len(s.p.Waves) == 0, "change": s.p.OfChange(), "none": s.neverRuns(), "fresh": s.p.Subject == plan.SubjectNew, "atWorst": s.o.AtWorst,
-	}
+	n, then, when := s.p.Next, "without a fix", "next"
 	if s.p.OfChange() {
-		f["then"], when = "if you "+s.does(), "first"
+		then, when = "if you "+s.does(), "first"
 		if down := s.p.Hypothetical(); len(down) > 0 {
-			f["then"] = "with " + someNames(down) + " down"
+			then = "with " + someNames(down) + " down"
 		}
 	}
-	l := screen.Outlook
-	if s.o.Code == plan.Stalls { // which the headline says
-		l = screen.Limit
-	}
-	say := func(sentences ...string) { s.add(l, "%s: %s", f["then"], fill(s.now, f, sentences...)) }
 	stalls, waits := s.o.Code == plan.Stalls, n.Kind == daemonset.StepNone
 	switch {
 	case s.o.Code == plan.NotRolling && s.o.Reason != daemonset.StepOnDelete:
@@ -937,11 +800,10 @@ func (s *planned) outlook() {
 	case waits && n.Reason == daemonset.StepPodsNotRead:
 		s.add(screen.Outlook, "unknown: %s", unread(s.h))
 	case s.o.Code == plan.RemovesAllPods && s.p.OfChange():
-		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, including {more} that DESIRED does not count]")
+		s.add(screen.Outlook, "%s: %s", then, s.deletesAll())
 		return
-	case stalls:
-		say("{none=true}stops with {available} of {desired:pod} available", "{fresh=true}stops with {available} of {desired} available", "{atWorst=true}stops with {updated} or more of {desired} updated, {available} available", "{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",
-			"stops with {updated} of {desired} updated, {available} available")
+	case stalls: // which the headline says
+		s.add(screen.Limit, "%s: %s", then, s.halts())
 	case waits && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
 		s.add(screen.Outlook, "%s; it continues in about %s", idle(n.Reason, s.h), seconds(*s.p.Waves[0].At))
 	}
@@ -961,6 +823,40 @@ func (s *planned) outlook() {
 		}
 	}
 	s.bookkeeping(n)
+}
+
+// desiredGoes says how DESIRED changes.
+func (s *planned) desiredGoes() string {
+	return "DESIRED goes from " + strconv.Itoa(s.p.Desired.Before) + " to " + strconv.Itoa(s.p.Desired.After)
+}
+
+// deletesAll says what becomes of the pods where no node is eligible.
+func (s *planned) deletesAll() string {
+	words := s.desiredGoes() + ", and the controller deletes every pod"
+	if more := len(s.p.Placement.Lose) - s.p.Desired.Before; more > 0 {
+		words += ", including " + strconv.Itoa(more) + " that DESIRED does not count"
+	}
+	return words
+}
+
+// halts says where a rollout stands that stalls.
+func (s *planned) halts() string {
+	end := s.p.AtEnd()
+	updated, of := strconv.Itoa(end.Updated), " of "+strconv.Itoa(end.Desired)
+	available := strconv.Itoa(end.Available)
+	switch stays := !s.p.OfChange(); {
+	case s.neverRuns():
+		return "stops with " + podsOf(end.Available, end.Desired) + " available"
+	case s.p.Subject == plan.SubjectNew:
+		return "stops with " + available + of + " available"
+	case s.o.AtWorst:
+		return "stops with " + updated + " or more" + of + " updated, " + available + " available"
+	case stays && s.p.Old() == 0:
+		return "stays at " + available + of + " available"
+	case stays && len(s.p.Waves) == 0:
+		return "stays at " + updated + of + " updated"
+	}
+	return "stops with " + updated + of + " updated, " + available + " available"
 }
 
 // applies reports whether the screen has what makes the change: nobody is told to do what

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -60,6 +61,17 @@ func phrase(parts ...string) string {
 	}
 	return text
 }
+
+// counted is a number with its words, "1 pod is", "3 pods are"; empty for 0, which a phrase then leaves out.
+func counted(n int, one, many string) string {
+	if n <= 0 {
+		return ""
+	}
+	return pluralVerb(n, one, many)
+}
+
+// podsOf is "3 of 5 pods".
+func podsOf(n, of int) string { return strconv.Itoa(n) + " of " + Plural(of, "pod") }
 
 // either is the first of two words for yes, and the second for no.
 func either(yes bool, one, other string) string {

@@ -123,17 +123,13 @@ func TestFill(t *testing.T) {
 // tables are all sentences that fill fills, by where they stand, and which keys
 // they may use beside those of daemonset.FactKeys.
 func tables() map[string][]string {
-	all := map[string][]string{"templates": templates, "methods": methods, "impactWords": impactWords}
+	all := map[string][]string{"templates": templates, "methods": methods}
 	each := func(table string, code any, sentences ...string) { all[fmt.Sprint(table, " ", code)] = sentences }
 	for code, sentences := range rejections {
 		each("rejections", code, sentences...)
 	}
 	for code, words := range rejecting {
 		each("rejecting", code, words)
-	}
-	for _, u := range unfits {
-		each("causes of unfits", u.is, u.cause)
-		each("fixes of unfits", u.is, u.fix)
 	}
 	for code, sentences := range remedyWords {
 		each("remedyWords", code, sentences...)
@@ -152,9 +148,6 @@ func tables() map[string][]string {
 	}
 	for _, a := range assumptions {
 		each("assumptions", a.code, a.sentences...)
-	}
-	for code, sentences := range endings {
-		each("endings", code, sentences...)
 	}
 	for code, sentences := range standings {
 		each("standings", code, sentences...)

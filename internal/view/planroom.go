@@ -1,0 +1,170 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Where a new pod does not fit, and what makes room for it.
+
+// room says on which nodes the new pod does not fit, where that is not the problem
+// that the screen is about, and which pods make room for it.
+func (s *planned) room() {
+	if s.live != nil {
+		for _, p := range s.p.Unfits() {
+			why := s.meaning(p)
+			if s.live.e.Has(cause.InsufficientResources) != nil { // whose Problem has the numbers
+				why = ""
+			}
+			s.s.Add(screen.Impact, screen.Names{Before: "the new pod will not fit on", Names: p.Nodes, After: inBrackets(why) + ", and stays Pending", Short: true})
+		}
+	}
+	if len(s.p.Unfit) > 0 {
+		s.makeRoom()
+	}
+	if n := len(s.p.Unfit); s.live == nil && n > 0 && len(s.p.Placement.Gain) == 0 {
+		s.add(screen.Impact, "the new pod stays Pending on %s", Plural(n, "node"))
+	}
+	s.evicts()
+}
+
+// evicts names the pods of others that the scheduler removes to make room.
+func (s *planned) evicts() {
+	pods, nodes := s.p.Preempted()
+	if pods == 0 {
+		return
+	}
+	removes, budgets := "the scheduler "+s.removes("will remove")+" ", s.p.BudgetsViolated()
+	before := removes + Plural(pods, "pod") + " of lower priority to make room on:"
+	if x := s.p.Preempts[0]; len(nodes) == 1 {
+		budgets = x.Budgets
+		switch count, among := choiceOf(x.Pods, &x.Victims); {
+		case among != "":
+			before = removes + count + " of the pods " + among + ", which have a lower priority, to make room on"
+		case pods == 1:
+			before = removes + "pod " + x.Pods[0] + ", which has a lower priority, to make room on"
+		}
+	}
+	s.s.Add(screen.Impact, screen.Names{Before: before, Names: nodes, After: against(budgets), Short: true})
+}
+
+// against says which PodDisruptionBudgets protect pods that go; empty if none does.
+func against(budgets []string) string {
+	are := pluralOf(len(budgets), "PodDisruptionBudget ", "PodDisruptionBudgets ")
+	return phrase(" (against "+are, someNames(budgets), ")")
+}
+
+// choiceOf says how many pods the scheduler removes, and among which it chooses them; empty if it has no choice.
+func choiceOf(pods []string, v *cause.Victims) (count, among string) {
+	if len(v.Others) == 0 {
+		return "", ""
+	}
+	switch {
+	case v.Fewest != v.Most:
+		count = fmt.Sprintf("%d to %d", v.Fewest, v.Most)
+	case v.Most == 1:
+		count = "one"
+	default:
+		count = strconv.Itoa(v.Most)
+	}
+	return count, someNames(slices.Concat(pods, v.Others))
+}
+
+// makeRoom says why the new pod does not fit, and what helps.
+func (s *planned) makeRoom() {
+	var groups [unfitOtherwise + 1]misfit
+	for _, p := range s.p.Unfits() {
+		is := unfitOf(p.Facts)
+		groups[is] = misfit{is, p.Facts, append(groups[is].nodes, p.Nodes...)}
+	}
+	found := slices.DeleteFunc(groups[:], func(m misfit) bool { return len(m.nodes) == 0 })
+	for i, m := range found {
+		number := ""
+		if len(found) > 1 { // each has to be solved
+			number = strconv.Itoa(i+1) + ". "
+		}
+		slices.Sort(m.nodes)
+		fault, fix := m.words()
+		s.add(screen.Fault, "%s", number+fault)
+		if s.live != nil { // else with the table
+			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(m.nodes[0])))
+		}
+		s.add(s.to, "%s", s.or()+number+fix)
+	}
+}
+
+// unfit is a kind of misfit, in the order of a screen.
+type unfit int
+
+const (
+	unfitBeyond unfit = iota
+	unfitPods
+	unfitResource
+	unfitPort
+	unfitAttached
+	unfitVolume
+	unfitOtherwise
+)
+
+// unfitOf returns the kind of a misfit by its facts.
+func unfitOf(f daemonset.Facts) unfit {
+	switch plugin := fact(f, "plugin"); {
+	case f.Yes("beyond"):
+		return unfitBeyond
+	case resourceWord(f["resources"]) == "pods":
+		return unfitPods
+	case plugin == "NodeResourcesFit":
+		return unfitResource
+	case plugin == "NodePorts":
+		return unfitPort
+	case plugin == "NodeVolumeLimits":
+		return unfitAttached
+	case fact(f, "reachable") != "":
+		return unfitVolume
+	}
+	return unfitOtherwise
+}
+
+// misfit are the nodes on which a pod does not fit for one reason.
+type misfit struct {
+	is    unfit
+	facts daemonset.Facts
+	nodes []string
+}
+
+// words say whose fault it is, and what helps.
+func (m *misfit) words() (fault, fix string) {
+	const selected = " (nodeSelector or nodeAffinity)"
+	n, where, resource := len(m.nodes), someNames(m.nodes), screen.Clean(resourceWord(m.facts["resources"]))
+	keepOff := "keep the pod off " + where + selected
+	keepThisOff := "keep this one off " + pluralOf(n, "it", "them") + selected
+	lower := "lower the " + resource + " request in the template, or "
+	volume := "volume " + fact(m.facts, "claim") + ": "
+	have := where + pluralOf(n, " has", " have")
+	switch m.is {
+	case unfitBeyond:
+		return "the template: it requests more " + resource + " than " + have, lower + keepOff
+	case unfitPods:
+		return "the nodes: " + where + pluralOf(n, " runs as many pods as it may", " run as many pods as they may") +
+			", all of the same or a higher priority", "move another pod off " + where + ", or " + keepThisOff
+	case unfitResource:
+		return "the template and the other pods on " + where + " together: they request more " + resource + " than " +
+			pluralOf(n, "the node has", "each node has"), lower + "move other pods off " + where + ", or " + keepThisOff
+	case unfitPort:
+		return "other pods on " + where + " use the host port that the template asks for",
+			"use another host port in the template, or have the owner of the other " + pluralOf(n, "pod", "pods") +
+				" free the port on " + where
+	case unfitAttached:
+		return volume + have + " as many volumes of the CSI driver " + fact(m.facts, "driver") + pluralOf(n, " as it may", " as they may"),
+			"move another pod with such a volume off " + where + ", or keep this one off" + selected
+	case unfitVolume:
+		return volume + "PersistentVolume " + fact(m.facts, "persistentVolume") + " cannot be attached on " + where,
+			"use a volume that " + where + " can have, or " + keepOff
+	}
+	return "the scheduler rejects the pod on " + where + inBrackets(fact(m.facts, "plugin")), keepOff
+}
