@@ -185,12 +185,18 @@ func (a *live) headline() {
 		return
 	}
 	if words := idleFor(a.l.Progress); words != "" {
-		far := fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated")
-		if !a.e.Rollout.UnderWay {
-			far = fill(a.now, a.e.Verdict.Facts, "{available} of {desired:pod} available")
-		}
-		a.s.Headline.Text = far + "; " + words
+		a.s.Headline.Text = a.far() + "; " + words
 	}
+}
+
+// far says how many pods are updated, or available if no rollout is under way; empty where that is not known.
+func (a *live) far() string {
+	f := known{a.e.Verdict.Facts, a.now}
+	of := " of " + Plural(f.count("desired"), "pod")
+	if a.e.Rollout.UnderWay {
+		return phrase(f.text("updated"), of, " updated")
+	}
+	return phrase(f.text("available"), of, " available")
 }
 
 // idleFor says for how long nothing has moved, and for which nodes it waits; empty
@@ -304,9 +310,12 @@ func (a *live) late() {
 		}
 	}
 	for _, l := range p.Late {
-		f := daemonset.Facts{"for": ago(l.For), "deleting": l.Deleting, "starts": spanWords(p.Usual.Starts), "ends": spanWords(p.Usual.Ends)}
+		does, usual := "starting", p.Usual.Starts
+		if l.Deleting {
+			does, usual = "terminating", p.Usual.Ends
+		}
 		if !listed[l.Node] {
-			t.Row("LATE", l.Node, fill(a.now, f, "{deleting=true}its pod has been terminating for {for} (usual: {ends})", "its pod has been starting for {for} (usual: {starts})"))
+			t.Row("LATE", l.Node, "its pod has been "+does+" for "+ago(l.For)+inBrackets(phrase("usual: ", spanWords(usual))))
 		}
 	}
 	if more := len(t.Rows) - most; more > 0 {
@@ -314,8 +323,8 @@ func (a *live) late() {
 		t.Row("", fmt.Sprintf("+%d more", more))
 	}
 	if p.Overdue() {
-		f := daemonset.Facts{"owed": ago(p.Owed), "waits": len(p.Next.Waits) > 0}
-		t.Row("LATE", "controller", fill(a.now, f, "its next step has been due for {owed}[{waits=true}; it may wait for its back-off]"))
+		waits := either(len(p.Next.Waits) > 0, "; it may wait for its back-off", "")
+		t.Row("LATE", "controller", "its next step has been due for "+ago(p.Owed)+waits)
 	}
 	a.s.Add(screen.Body, t)
 }
@@ -332,10 +341,6 @@ func spanWords(of []float64) string {
 // outlook says when it is complete, by the clock.
 func (a *live) outlook() {
 	p, o := a.l.Progress, cmp.Or(a.e.Outlook, &explain.Outlook{})
-	f := daemonset.Facts{"starts": spanWords(p.Usual.Starts), "ends": spanWords(p.Usual.Ends), "assumed": p.Usual.Assumed}
-	if other := o.Otherwise; other != nil && !other.Ready {
-		f["if"], f["on"], f["else"] = len(other.Nodes), someNames(other.Nodes), otherwise(other, o.Desired, false)
-	}
 	switch {
 	case !a.l.Lost.IsZero():
 		a.add(screen.Outlook, "unknown: no changes arrive from the API server")
@@ -344,13 +349,28 @@ func (a *live) outlook() {
 		a.answer.outlook()
 		return
 	case o.Duration == nil:
-		a.add(screen.Outlook, "%s", fill(a.now, f, "complete when the other pods are available; time left unknown[: pods were Ready within {starts} before]"))
+		a.add(screen.Outlook, "complete when the other pods are available; time left unknown%s",
+			phrase(": pods were Ready within ", spanWords(p.Usual.Starts), " before"))
 	default:
-		f["when"] = clockRange(p.Header.Snapshot.TakenAt, o.Duration)
-		a.add(screen.Outlook, "%s", fill(a.now, f, "complete {when}, if {if?the pod|the pods} on {on} {if?becomes|become} Ready{else}", "{assumed=true}complete {when}, if every new pod is Ready within {starts} (--start)",
-			"complete {when}, if pods take as long as before: {starts} to become Ready[, {ends} to end]", "complete {when}, if every new pod becomes available"))
+		a.add(screen.Outlook, "complete %s, if %s", clockRange(p.Header.Snapshot.TakenAt, o.Duration), restsOn(o, &p.Usual))
 	}
 	a.then()
+}
+
+// restsOn says on what it rests that a rollout completes in time.
+func restsOn(o *explain.Outlook, usual *plan.Usual) string {
+	starts := spanWords(usual.Starts)
+	switch other := o.Otherwise; {
+	case other != nil && !other.Ready:
+		n := len(other.Nodes)
+		return pluralOf(n, "the pod on ", "the pods on ") + someNames(other.Nodes) +
+			pluralOf(n, " becomes Ready", " become Ready") + otherwise(other, o.Desired, false)
+	case starts == "":
+		return "every new pod becomes available"
+	case usual.Assumed:
+		return "every new pod is Ready within " + starts + " (--start)"
+	}
+	return "pods take as long as before: " + starts + " to become Ready" + phrase(", ", spanWords(usual.Ends), " to end")
 }
 
 // clockRange is when something ends that takes so long from a time on.
@@ -381,10 +401,8 @@ func lastEvents(events []Event, most int) *screen.Table {
 			t.Rows, at = append(t.Rows, screen.Row{Cells: cells}), ""
 		}
 		batch := func(verb string, items []daemonset.Item, expected, of int) {
-			f := daemonset.Facts{"n": expected, "of": of, "choice": of > expected, "as": e.Kind == plan.AsPredicted}
 			if len(items) > 0 {
-				row(verb+"d "+strconv.Itoa(len(items)), items, fill(time.Time{}, f, "{as=true}{choice=true}as predicted: any {n} of {of}", "{as=true}as predicted",
-					"{n=0}not predicted", "{choice=true}predicted: any {n} of {of}", "predicted: {n}"))
+				row(verb+"d "+strconv.Itoa(len(items)), items, prediction(e.Kind, expected, of))
 			}
 		}
 		switch {
@@ -402,6 +420,23 @@ func lastEvents(events []Event, most int) *screen.Table {
 		}
 	}
 	return t
+}
+
+// prediction says whether something was predicted: for how many pods, of those that it could be.
+func prediction(kind plan.HappeningKind, n, of int) string {
+	words := strconv.Itoa(n)
+	if of > n {
+		words = "any " + words + " of " + strconv.Itoa(of)
+	}
+	switch {
+	case kind == plan.AsPredicted && of > n:
+		return "as predicted: " + words
+	case kind == plan.AsPredicted:
+		return "as predicted"
+	case n == 0:
+		return "not predicted"
+	}
+	return "predicted: " + words
 }
 
 // itemNodes are the nodes of some pods, each once, in the order of the map.

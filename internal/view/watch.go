@@ -3,8 +3,8 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -30,13 +30,21 @@ func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
 	return screen.Clean(line)
 }
 
-// watchEnds are the ends of a rollout that is followed.
-var watchEnds = map[plan.End][]string{
-	plan.EndDone:       {"{batches=0}no rollout in progress: {far}", "done: {far}"},
-	plan.EndDegraded:   {"done, but degraded: {far}, without an available pod: {by}"},
-	plan.EndStuck:      {"stuck: {far}, {by}"},
-	plan.EndNotRolling: {"no rollout: {idle}, {far}"},
-	plan.EndGone:       {"the DaemonSet was deleted: {far}"},
+// ended says how a rollout ended that is followed.
+func ended(p *plan.Progress) string {
+	switch p.End {
+	case plan.EndDone:
+		return either(p.Batches == 0, "no rollout in progress: ", "done: ") + far(p)
+	case plan.EndDegraded:
+		return "done, but degraded: " + far(p) + ", without an available pod: " + stalledBy(&p.Outcome)
+	case plan.EndStuck:
+		return "stuck: " + far(p) + ", " + stalledBy(&p.Outcome)
+	case plan.EndNotRolling:
+		return "no rollout: " + idle(p.Outcome.Reason, &p.Header) + ", " + far(p)
+	case plan.EndGone:
+		return "the DaemonSet was deleted: " + far(p)
+	}
+	return far(p)
 }
 
 // WatchVerdict says in a line what explain's first line says.
@@ -64,21 +72,16 @@ func (a *live) disconnected() bool {
 	if a.l.Lost.IsZero() {
 		return false
 	}
-	far := fill(a.now, a.e.Verdict.Facts, "{available} of {desired:pod} available")
-	if a.e.Rollout.UnderWay {
-		far = fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated")
-	}
 	h := &a.s.Headline
 	h.Clock, h.Tone = a.l.Clock.Format(clockTime), screen.Warn
-	h.Text = "not connected since " + a.l.Lost.Format(clockTime) + behind("; last seen: ", far)
+	h.Text = "not connected since " + a.l.Lost.Format(clockTime) + behind("; last seen: ", a.far())
 	return true
 }
 
 // WatchEnds says in a line how it ended. why is empty for an end of the
 // rollout, else what ended the watch.
 func WatchEnds(p *plan.Progress, why string, style Style) string {
-	f := daemonset.Facts{"far": far(p), "by": stalledBy(&p.Outcome), "idle": idle(p.Outcome.Reason, &p.Header), "batches": p.Batches}
-	words := cmp.Or(fill(time.Time{}, f, watchEnds[p.End]...), far(p))
+	words := ended(p)
 	if why != "" {
 		words = why + " with " + standing(p)
 	}
@@ -87,8 +90,8 @@ func WatchEnds(p *plan.Progress, why string, style Style) string {
 
 // WatchOwed says what the controller has not done.
 func WatchOwed(p *plan.Progress, style Style) string {
-	f := daemonset.Facts{"next": stepCounts(&p.Next, &p.Header), "owed": ago(p.Owed), "waits": len(p.Next.Waits) > 0}
-	return fill(time.Time{}, f, "predicted: {next}; the controller has not done it for {owed}[{waits=true}, and may be waiting]")
+	return "predicted: " + stepCounts(&p.Next, &p.Header) + "; the controller has not done it for " + ago(p.Owed) +
+		either(len(p.Next.Waits) > 0, ", and may be waiting", "")
 }
 
 // far says how far a rollout is.
@@ -98,18 +101,46 @@ func far(p *plan.Progress) string {
 
 // standing says how far a rollout is, and what is left of it.
 func standing(p *plan.Progress) string {
-	o := &p.Outcome
-	f := daemonset.Facts{
-		"steps": o.Steps, "pods": o.Replaced + o.Dropped, "atWorst": o.AtWorst, "by": stalledBy(o),
-		"late": len(o.Late), "lateOn": someNames(plan.Nodes(o.Late)), "lateBy": newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late),
-	}
-	if d := o.Duration; d != nil {
-		f["expected"], f["when"] = seconds(d.Expected), clockRange(p.Header.Snapshot.TakenAt, d)
-	}
-	if words := idleFor(p); words != "" && o.ReachesEnd() {
+	if words := idleFor(p); words != "" && p.Outcome.ReachesEnd() {
 		return far(p) + ", " + words
 	}
-	return far(p) + fill(time.Time{}, f, standings[courseOf(o.Code)]...)
+	return far(p) + remaining(p)
+}
+
+// remaining says what is left of a rollout, or where it stalls.
+func remaining(p *plan.Progress) string {
+	switch o := &p.Outcome; courseOf(o.Code) {
+	case plan.Stalls:
+		after := ", stalled: "
+		if o.Steps > 0 {
+			after = ", stalls after " + Plural(o.Replaced+o.Dropped, "pod") + " more" + either(o.AtWorst, " at worst: ", ": ")
+		}
+		return after + stalledBy(o)
+	case plan.RemovesAllPods:
+		return ", no node is eligible, and all pods are removed"
+	case plan.Completes:
+		return timeLeft(p)
+	}
+	return ""
+}
+
+// timeLeft says how long it takes until a rollout is complete, and which pods it waits for.
+func timeLeft(p *plan.Progress) string {
+	o, about := &p.Outcome, ""
+	if d := o.Duration; d != nil {
+		about = ", about " + seconds(d.Expected) + " left, complete " + clockRange(p.Header.Snapshot.TakenAt, d)
+	}
+	n := len(o.Late)
+	late := someNames(plan.Nodes(o.Late))
+	by := inBrackets(newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late))
+	switch {
+	case n > 0 && about != "":
+		ready := pluralOf(n, " becomes Ready", " become Ready")
+		return about + pluralOf(n, ", if the pod on ", ", if the pods on ") + late + ready + by
+	case n > 0:
+		return ", time left unknown: waiting for " + late + by
+	}
+	return cmp.Or(about, phrase(", ", counted(o.Steps, "step", "steps"), " left"))
 }
 
 // courseOf returns the code by which the course of a rollout is told: one that may complete is on
@@ -121,15 +152,6 @@ func courseOf(code plan.OutcomeCode) plan.OutcomeCode {
 	return code
 }
 
-var standings = map[plan.OutcomeCode][]string{
-	plan.Stalls:         {"{steps=0}, stalled: {by}", ", stalls after {pods:pod} more{atWorst? at worst|}: {by}"},
-	plan.RemovesAllPods: {", no node is eligible, and all pods are removed"},
-	plan.Completes: {
-		", about {expected} left, complete {when}, if {late?the pod|the pods} on {lateOn} {late?becomes|become} Ready[ ({lateBy})]",
-		", time left unknown: waiting for {lateOn}[ ({lateBy})]", ", about {expected} left, complete {when}", "[, {steps:step} left]",
-	},
-}
-
 // WatchWaits says in a line for which nodes the rollout waits longer than usual.
 func WatchWaits(p *plan.Progress, style Style) string {
 	return screen.Clean(p.Header.Snapshot.TakenAt.Format(clockTime) + " " + standing(p))
@@ -137,18 +159,33 @@ func WatchWaits(p *plan.Progress, style Style) string {
 
 // stalledBy says who keeps a rollout from going on.
 func stalledBy(o *plan.Outcome) string {
-	const by = "[ ({codes})][{spent=true} {all?uses|use} up the limit]"
-	f := daemonset.Facts{
-		"on": someNames(plan.Nodes(o.Holders)), "codes": codes(o.Holders), "further": o.FurtherHolders, "others": o.FurtherHolders > 0,
-		"all": o.Unserved(), "spent": o.Reason == daemonset.StepBudgetSpent,
+	n := o.FurtherHolders
+	who := someNames(plan.Nodes(o.Holders))
+	if who == "" {
+		who = counted(n, "node", "nodes")
+	} else {
+		who += phrase(" and ", counted(n, "more", "more"))
 	}
-	return cmp.Or(fill(time.Time{}, f, "{on}[ and {further} more]"+by, "{others=true}{further:node}"+by), stallReason(o.Reason))
+	if who == "" {
+		return stallReason(o.Reason)
+	}
+	who += inBrackets(codes(o.Holders))
+	if o.Reason == daemonset.StepBudgetSpent {
+		who += pluralOf(o.Unserved(), " uses", " use") + " up the limit"
+	}
+	return who
 }
 
 // batchWords says how many batches came, and how many as predicted.
 func batchWords(p *plan.Progress) string {
-	f := daemonset.Facts{"batches": p.Batches, "predicted": p.AsPredicted, "all": p.Batches == p.AsPredicted}
-	return fill(time.Time{}, f, "{batches=0}no batch came", "{all=true}{batches:batch|batches}, {batches?as|all as} predicted", "{batches:batch|batches}, {predicted} of them as predicted")
+	came := pluralVerb(p.Batches, "batch", "batches") + ", "
+	switch p.Batches {
+	case 0:
+		return "no batch came"
+	case p.AsPredicted:
+		return came + pluralOf(p.Batches, "as predicted", "all as predicted")
+	}
+	return came + strconv.Itoa(p.AsPredicted) + " of them as predicted"
 }
 
 // happening says what happened; where that was not predicted, also what was, and
@@ -203,8 +240,14 @@ func itemNames(items []daemonset.Item, whole bool) string {
 // stepCounts says in a few words what a step does.
 func stepCounts(n *daemonset.Step, h *daemonset.Header) string {
 	count := func(verb string, b daemonset.Batch) string {
-		f := daemonset.Facts{"n": b.Len(), "of": b.Candidates(), "any": b.Candidates() > b.Len()}
-		return fill(time.Time{}, f, "{any=true}"+verb+" any {n} of {of}", "["+verb+" {n}]")
+		switch n := b.Len(); {
+		case b.Candidates() > n:
+			return verb + " any " + strconv.Itoa(n) + " of " + strconv.Itoa(b.Candidates())
+		case n == 0:
+			return ""
+		default:
+			return verb + " " + strconv.Itoa(n)
+		}
 	}
 	return cmp.Or(joined(", ", count("delete", n.Deletes), count("create", n.Creates)), idle(n.Reason, h))
 }

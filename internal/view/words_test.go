@@ -149,9 +149,6 @@ func tables() map[string][]string {
 	for _, a := range assumptions {
 		each("assumptions", a.code, a.sentences...)
 	}
-	for code, sentences := range standings {
-		each("standings", code, sentences...)
-	}
 	return all
 }
 
