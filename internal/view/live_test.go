@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -471,5 +472,25 @@ func TestLiveNoBatch(t *testing.T) {
 	check(t, LiveScreen(&b, liveOf(t, storyOf(t, "healthy").s), askable, Style{}, 0))
 	if strings.Contains(b.String(), "batch") {
 		t.Errorf("%s", &b)
+	}
+}
+
+// TestRestsOn: a live screen says on what it rests that a rollout completes in time.
+func TestRestsOn(t *testing.T) {
+	late := &explain.Outlook{Desired: 9, Otherwise: &remedy.Otherwise{Nodes: []string{"n-1", "n-2"}, Stalls: true, Updated: 7}}
+	for _, tt := range []struct {
+		o     *explain.Outlook
+		usual plan.Usual
+		want  string
+	}{
+		{late, plan.Usual{Starts: []float64{5, 9}}, "the pods on n-1, n-2 become Ready, else it stops at 7 of 9"},
+		{&explain.Outlook{}, plan.Usual{Starts: []float64{40}, Assumed: true}, "every new pod is Ready within 40s (--start)"},
+		{&explain.Outlook{}, plan.Usual{Starts: []float64{5, 9}}, "pods take as long as before: 5s to 9s to become Ready"},
+		{&explain.Outlook{}, plan.Usual{Starts: []float64{5}, Ends: []float64{1, 30}}, "pods take as long as before: 5s to become Ready, 1s to 30s to end"},
+		{&explain.Outlook{}, plan.Usual{}, "every new pod becomes available"},
+	} {
+		if got := restsOn(tt.o, &tt.usual); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
 	}
 }

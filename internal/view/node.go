@@ -43,30 +43,14 @@ func unknownNodes(nodes, known []string) (out []*screen.Screen) {
 
 // node says whether a node is eligible, what runs there and what is wrong.
 func (a *answer) node(n *explain.Node) {
-	is, f := nodeStates[n.State()], daemonset.Facts{"runs": len(n.Pods) > 0, "problem": string(n.ProblemCode())}
-	if n.ShouldRun != nil {
-		f["excluded"] = fill(a.now, ofNode(n.ShouldRun.Facts), notEligible[n.ShouldRun.Reason]...)
-	}
-	if n.Problem != nil && predicates[n.Problem.Code].noun != "" {
-		f["problem"] = predicates[n.Problem.Code].of([]string{n.Name}, 1)
-	}
-	if n.ProblemCode() == cause.NoPod && n.State() == explain.NodeFails {
-		is.verdict = "NO POD"
-	}
-	a.s.Headline = screen.Headline{Verdict: is.verdict, Tone: is.tone, Subject: a.subject() + " on " + n.Name, Text: fill(a.now, f, is.words)}
+	verdict, tone, words := nodeState(n)
+	a.s.Headline = screen.Headline{Verdict: verdict, Tone: tone, Subject: a.subject() + " on " + n.Name, Text: words}
 	if n.Problem != nil && n.Problem.Since != nil && n.State() != explain.NodeExcluded {
 		a.s.Headline.Text += " (for " + ago(a.now.Sub(*n.Problem.Since)) + ")"
 	}
 	a.rules(n)
-	for _, p := range n.Pods {
-		f := daemonset.Facts{"pod": p.Name, "phase": p.Status(), "available": p.Available, "ready": p.Ready, "updatedBy": p.UpdatedBy, "claim": p.Claim, "ignored": p.Ignored}
-		if of := revisionOf(a.e, p); of != "-" {
-			f["revision"] = of
-		}
-		if p.Ignored == "" && n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK {
-			f["misscheduled"], f["deleted"], f["stays"] = true, !n.MayStay.OK, n.MayStay.OK && !p.Terminating
-		}
-		a.add(screen.Pod, "%s", fill(a.now, f, podWords))
+	for i := range n.Pods {
+		a.add(screen.Pod, "%s", a.podOn(n, &n.Pods[i]))
 	}
 	if len(n.Pods) == 0 && n.Problem != nil && n.ProblemCode() != cause.NoPod { // else the headline says it
 		a.add(screen.Pod, "none")
@@ -128,39 +112,64 @@ func (a *answer) nodeFix(n *explain.Node) {
 			break // one such is enough
 		}
 	}
-	f := daemonset.Facts{"template": template, "stays": n.Stays(), "who": a.undoneBy()}
 	if n.Stays() && !template && len(a.e.AdviceOn(n)) == 0 {
 		a.note(screen.Text("do not start a rollout before the node is eligible again: it would delete this pod and create none there"))
 	}
-	if sensible {
-		a.add(a.to, "%s", fill(a.now, f,
-			"{template=true}{stays=true}this starts a rollout of all pods, which replaces this one too[ ({who})]", "{template=true}this starts a rollout of all pods, and the node gets one too[ ({who})]",
-			"{stays=true}its pod then stays, and DESIRED and READY count it again", "the controller then creates a pod on the node"))
+	switch {
+	case !sensible:
+	case template:
+		gets := either(n.Stays(), "which replaces this one too", "and the node gets one too")
+		a.add(a.to, "%s", "this starts a rollout of all pods, "+gets+inBrackets(a.undoneBy()))
+	case n.Stays():
+		a.add(a.to, "its pod then stays, and DESIRED and READY count it again")
+	default:
+		a.add(a.to, "the controller then creates a pod on the node")
 	}
 }
 
-// nodeStates are a node's headline: what runs there, or why nothing should.
-var nodeStates = map[explain.NodeState]struct {
-	verdict string
-	tone    screen.Tone
-	words   string
-}{
-	explain.NodeDeleted:  {"NODE DELETED", screen.Bad, "pods are still assigned to it"},
-	explain.NodeUnknown:  {"UNKNOWN", screen.Warn, "the nodes could not be read"},
-	explain.NodeExcluded: {"NOT ELIGIBLE", screen.Bad, "{excluded} {runs?its pod still runs|it has no pod}"},
-	explain.NodeFails:    {"NOT AVAILABLE", screen.Bad, "{problem}"},
-	explain.NodeWaits:    {"ELIGIBLE", screen.Good, "{problem}"},
-	explain.NodeEmpty:    {"ELIGIBLE", screen.Good, "it has no pod"},
-	explain.NodeFine:     {"ELIGIBLE", screen.Good, "its pod is available"},
+// nodeState is a node's headline: what runs there, or why nothing should.
+func nodeState(n *explain.Node) (verdict string, tone screen.Tone, words string) {
+	problem := string(n.ProblemCode())
+	if n.Problem != nil && predicates[n.Problem.Code].noun != "" {
+		problem = predicates[n.Problem.Code].of([]string{n.Name}, 1)
+	}
+	switch state := n.State(); {
+	case state == explain.NodeDeleted:
+		return "NODE DELETED", screen.Bad, "pods are still assigned to it"
+	case state == explain.NodeUnknown:
+		return "UNKNOWN", screen.Warn, "the nodes could not be read"
+	case state == explain.NodeExcluded:
+		runs := either(len(n.Pods) > 0, "its pod still runs", "it has no pod")
+		return "NOT ELIGIBLE", screen.Bad, notEligible(n.ShouldRun) + "; " + runs
+	case state == explain.NodeFails && n.ProblemCode() == cause.NoPod:
+		return "NO POD", screen.Bad, problem
+	case state == explain.NodeFails:
+		return "NOT AVAILABLE", screen.Bad, problem
+	case state == explain.NodeWaits:
+		return "ELIGIBLE", screen.Good, problem
+	case state == explain.NodeEmpty:
+		return "ELIGIBLE", screen.Good, "it has no pod"
+	}
+	return "ELIGIBLE", screen.Good, "its pod is available"
 }
 
 // notEligible says which rule excludes a node.
-var notEligible = map[daemonset.Reason][]string{
-	daemonset.NodeName:              {"the template names another node; "},
-	daemonset.NodeSelector:          {"the nodeSelector does not match; "},
-	daemonset.NodeAffinity:          {"the node affinity does not match; "},
-	daemonset.TaintNotTolerated:     {"[{meaning}, and ]the pod does not tolerate the taint {taint}; "},
-	daemonset.NamespaceNodeSelector: {"the node selector of the namespace ({annotation}) does not match; ", "the default node selector of the controller does not match; "},
+func notEligible(v *daemonset.Verdict) string {
+	switch v.Reason {
+	case daemonset.NodeName:
+		return "the template names another node"
+	case daemonset.NodeSelector:
+		return "the nodeSelector does not match"
+	case daemonset.NodeAffinity:
+		return "the node affinity does not match"
+	case daemonset.TaintNotTolerated:
+		meaning := phrase(taintMeanings[fact(v.Facts, "key")], ", and ")
+		return meaning + "the pod does not tolerate the taint " + fact(v.Facts, "taint")
+	case daemonset.NamespaceNodeSelector:
+		by := phrase("the node selector of the namespace", inBrackets(fact(v.Facts, "annotation")))
+		return cmp.Or(by, "the default node selector of the controller") + " does not match"
+	}
+	return ""
 }
 
 // rules is a table of the rules of placement in the controller's order, those
@@ -179,8 +188,7 @@ func (a *answer) rules(n *explain.Node) {
 		t.Rows = append(t.Rows, screen.Row{Cells: cells})
 	}
 	for _, c := range n.Checks {
-		f := with(ofNode(c.Facts), daemonset.Facts{"ok": c.OK, "stays": c.Stays, "placement": placement(daemonset.NodeSelector, c.Facts)})
-		row(cmp.Or(fact(c.Facts, "taint"), string(c.Rule)), fill(a.now, f, checks[c.Rule]...), c.OK)
+		row(cmp.Or(fact(c.Facts, "taint"), string(c.Rule)), ruleWords(&c, known{c.Facts, a.now}), c.OK)
 	}
 	none := "none is set"
 	if p := n.Problem; p != nil && p.Facts["added"] != nil {
@@ -240,22 +248,19 @@ func (a *answer) fit(n *explain.Node) string {
 		}
 		asks = append(asks, fmt.Sprintf("%s %s of %s free", m.Resource, m.Requested, m.Free))
 	}
-	f := with(n.Fit.Facts, daemonset.Facts{
-		"code": string(n.Fit.Code), "asks": joined(", ", asks...), "free": cmp.Or(fact(n.Fit.Facts, "free"), pods),
-		"awaited": fact(n.Fit.Facts, "awaited"),
-	})
-	words := fill(a.now, f,
-		"{code=Fits}{asks=}the pod requests nothing; {free}", "{code=Fits}the pod requests {asks}; {free}", "{code=Fits}",
-		"{code=Waits}not before these pods have ended: {awaited}", "{code=Unknown}not all that decides it could be read",
-	)
+	words := ""
 	switch n.Fit.Code {
+	case cause.RoomFits:
+		free := cmp.Or(fact(n.Fit.Facts, "free"), pods)
+		words = phrase("the pod requests ", cmp.Or(joined(", ", asks...), "nothing"), "; ", free)
 	case cause.RoomPreempts:
 		words = preempts(n.Fit.Preempts, &n.Fit.Victims)
+	case cause.RoomWaits:
+		words = "not before these pods have ended: " + fact(n.Fit.Facts, "awaited")
+	case cause.RoomUnknown:
+		words = "not all that decides it could be read"
 	case cause.RoomNot:
-		words = doesNotFit(known{f, a.now}, 1)
-	}
-	if n.Fit.Code == cause.RoomNot && len(n.Fit.Rejections) > 1 {
-		words = joined("; ", a.rejections(n.Fit.Rejections)...)
+		words = joined("; ", a.rejections(n.Fit)...)
 	}
 	if rules := n.Fit.NotModelled; len(rules) > 0 && n.Fit.Code != cause.RoomNot {
 		var names []string
@@ -277,7 +282,11 @@ func preempts(pods []string, v *cause.Victims) string {
 }
 
 // rejections are the words of everything that keeps a pod off a node, and of what preemption does at the end.
-func (a *answer) rejections(all []cause.Rejection) (words []string) {
+func (a *answer) rejections(r *cause.Room) (words []string) {
+	all := r.Rejections
+	if len(all) < 2 {
+		all = []cause.Rejection{{Facts: r.Facts}}
+	}
 	for i, r := range all {
 		f := with(r.Facts, nil)
 		if i < len(all)-1 {
@@ -288,28 +297,74 @@ func (a *answer) rejections(all []cause.Rejection) (words []string) {
 	return words
 }
 
-// podWords is a pod on the node that was asked for.
-const podWords = "{pod}: {phase}[{available=true} and available][{available=false}{ready=true} and Ready, not available yet][{available=false}{ready=false}, not Ready][, revision {revision}]" +
-	"[{updatedBy=Generation} (updated by its template generation)][{claim=Adopt}, which the controller adopts next][{claim=Release}, which the controller releases next]" +
-	"[; not counted: {ignored}][{misscheduled=true}; counted as misscheduled, not in DESIRED][{deleted=true}; the controller deletes it][{stays=true}; it stays until the next rollout deletes it]"
+// podOn says how a pod is on the node that was asked for; empty if its status could not be read.
+func (a *answer) podOn(n *explain.Node, p *explain.Pod) string {
+	if p.Status() == "" {
+		return ""
+	}
+	words := p.Name + ": " + p.Status()
+	switch {
+	case p.Available:
+		words += " and available"
+	case p.Ready:
+		words += " and Ready, not available yet"
+	default:
+		words += ", not Ready"
+	}
+	if of := revisionOf(a.e, *p); of != "-" {
+		words += ", revision " + of
+	}
+	words += either(p.UpdatedBy == daemonset.ByGeneration, " (updated by its template generation)", "")
+	switch p.Claim {
+	case daemonset.Adopt:
+		words += ", which the controller adopts next"
+	case daemonset.Release:
+		words += ", which the controller releases next"
+	}
+	switch misscheduled := n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK; {
+	case p.Ignored != "":
+		words += "; not counted: " + string(p.Ignored)
+	case misscheduled && !n.MayStay.OK:
+		words += "; counted as misscheduled, not in DESIRED; the controller deletes it"
+	case misscheduled:
+		words += "; counted as misscheduled, not in DESIRED" +
+			either(p.Terminating, "", "; it stays until the next rollout deletes it")
+	}
+	return words
+}
 
-// checks say how a rule of placement came out.
-var checks = map[daemonset.Rule][]string{
-	daemonset.RuleNodeName:     {"{want}"},
-	daemonset.RuleNodeSelector: {"{ok=true}{key}=[{want}]", "{placement}"},
-	daemonset.RuleNodeAffinity: {"{ok=true}term {term} of {terms} matches", "{requirement}"},
-	daemonset.RuleTaint:        {"{ok=true}tolerated by {automatic?every DaemonSet pod|the template}[ ({meaning})]", "not tolerated[{stays=true}: no new pod, but one that runs may stay][ ({meaning})]"},
-	daemonset.RuleNamespaceSelector: {
-		"{valid=false}{selector} cannot be parsed, and is ignored[ ({annotation})]", "{ok=true}{selector}[ ({annotation})]",
-		"the node does not match {selector}[ ({annotation})][{stays=true}; not asked, because another rule fails]",
-	},
+// ruleWords say how a rule of placement came out.
+func ruleWords(c *daemonset.Check, f known) string {
+	meaning, annotation := inBrackets(taintMeanings[f.text("key")]), inBrackets(f.text("annotation"))
+	switch {
+	case c.Rule == daemonset.RuleNodeName:
+		return f.text("want")
+	case c.Rule == daemonset.RuleNodeSelector && c.OK:
+		return f.text("key") + "=" + f.text("want")
+	case c.Rule == daemonset.RuleNodeSelector:
+		return placement(daemonset.NodeSelector, c.Facts)
+	case c.Rule == daemonset.RuleNodeAffinity && c.OK:
+		return "term " + f.text("term") + " of " + f.text("terms") + " matches"
+	case c.Rule == daemonset.RuleNodeAffinity:
+		return requirement(f)
+	case c.Rule == daemonset.RuleTaint && c.OK:
+		return "tolerated by " + either(f.Yes("automatic"), "every DaemonSet pod", "the template") + meaning
+	case c.Rule == daemonset.RuleTaint:
+		return "not tolerated" + either(c.Stays, ": no new pod, but one that runs may stay", "") + meaning
+	case f.is("valid", "false"):
+		return f.text("selector") + " cannot be parsed, and is ignored" + annotation
+	case c.OK:
+		return f.text("selector") + annotation
+	}
+	return "the node does not match " + f.text("selector") + annotation +
+		either(c.Stays, "; not asked, because another rule fails", "")
 }
 
 // nodeChange is one change that makes a node eligible: a command, or words that
 // name the side it is made on.
 func (a *answer) nodeChange(n *explain.Node, c daemonset.Remedy) []screen.Block {
-	node, p := n.Name, a.e.OnNode(n)
-	switch c.Kind {
+	node, words := n.Name, ""
+	switch p := a.e.OnNode(n); c.Kind {
 	case daemonset.SetLabel:
 		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"="+c.Value), "--overwrite")}
 	case daemonset.RemoveLabel:
@@ -319,19 +374,18 @@ func (a *answer) nodeChange(n *explain.Node, c daemonset.Remedy) []screen.Block 
 			screen.Text("have namespace " + a.e.DaemonSet.Namespace + " select every node, for all of its pods:"),
 			a.kubectl("kubectl annotate namespace", screen.Quote(a.e.DaemonSet.Namespace), screen.Quote(c.Key+"="), "--overwrite"),
 		}
+	case daemonset.AddToleration:
+		words = "add to the template the toleration " + tolerationText(c.Toleration)
+	case daemonset.RemoveNodeName:
+		words = "remove nodeName from the template"
+	case daemonset.RepairNode:
+		what := either(p != nil && p.OnPurpose(), "nothing: taint ", "repair the node: its taint ")
+		words = what + c.Key + " is removed when the node is Ready"
+	case daemonset.NoSensibleChange:
+		words = "none is sensible: " + cmp.Or(taintMeanings[c.Key], c.Key+" is not a label to set by hand")
+	case daemonset.AddAffinityTerm:
+		words = "add to the template's node affinity a term " +
+			"{matchFields: [{key: metadata.name, operator: In, values: [" + node + "]}]}"
 	}
-	f := daemonset.Facts{"key": c.Key, "meaning": taintMeanings[c.Key], "affinity": fmt.Sprintf("{matchFields: [{key: metadata.name, operator: In, values: [%s]}]}", node)}
-	if f["purposely"] = p != nil && p.OnPurpose(); c.Toleration != nil {
-		t := c.Toleration
-		f["toleration"] = tolerationText(t)
-	}
-	return []screen.Block{screen.Text(fill(a.now, f, eligibleIf[c.Kind]...))}
-}
-
-var eligibleIf = map[daemonset.RemedyKind][]string{
-	daemonset.AddToleration:    {"add to the template the toleration {toleration}"},
-	daemonset.RemoveNodeName:   {"remove nodeName from the template"},
-	daemonset.RepairNode:       {"{purposely=true}nothing: taint {key} is removed when the node is Ready", "repair the node: its taint {key} is removed when the node is Ready"},
-	daemonset.NoSensibleChange: {"none is sensible: {meaning}", "none is sensible: {key} is not a label to set by hand"},
-	daemonset.AddAffinityTerm:  {"add to the template's node affinity a term {affinity}"},
+	return []screen.Block{screen.Text(words)}
 }

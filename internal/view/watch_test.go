@@ -268,3 +268,25 @@ func TestLiveDisconnected(t *testing.T) {
 		}
 	}
 }
+
+// TestRemaining has what no line of a watch says in TestWatchLine.
+func TestRemaining(t *testing.T) {
+	for _, tt := range []struct {
+		change func(*plan.Outcome)
+		want   string
+	}{
+		{func(o *plan.Outcome) { o.Code = plan.RemovesAllPods }, ", no node is eligible, and all pods are removed"},
+		{func(o *plan.Outcome) { o.Code = plan.NothingToDo }, ""},
+		{func(o *plan.Outcome) { o.Late = held(cause.ProbeFailing, "node-07") },
+			", about 1m40s left, complete between 16:05:11 and 16:06:01, if the pod on node-07 becomes Ready (ProbeFailing)"},
+		{func(o *plan.Outcome) {
+			o.Code, o.Late = plan.MayComplete, held(cause.ProbeFailing, "node-07", "node-09")
+		},
+			", about 1m40s left, complete between 16:05:11 and 16:06:01, if the pods on node-07, node-09 become Ready (ProbeFailing)"},
+	} {
+		p := progress(func(p *plan.Progress) { tt.change(&p.Outcome) })
+		if got := remaining(p); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}

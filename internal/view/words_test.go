@@ -55,7 +55,7 @@ func TestPlacementWords(t *testing.T) {
 		case r == daemonset.Eligible, r == daemonset.NodesNotRead:
 		case placements[r] == nil:
 			t.Errorf("no words for %s", r)
-		case len(notEligible[r]) == 0 && r != daemonset.NodeGone:
+		case notEligible(&daemonset.Verdict{Reason: r}) == "" && r != daemonset.NodeGone:
 			t.Errorf("no words for a node that is not eligible for %s", r)
 		}
 	}
@@ -136,15 +136,6 @@ func tables() map[string][]string {
 	}
 	for code, words := range bounds {
 		each("bounds", code, words)
-	}
-	for rule, sentences := range checks {
-		each("checks", rule, sentences...)
-	}
-	for kind, sentences := range eligibleIf {
-		each("eligibleIf", kind, sentences...)
-	}
-	for code, words := range notEligible {
-		each("notEligible", code, words...)
 	}
 	for _, a := range assumptions {
 		each("assumptions", a.code, a.sentences...)
@@ -398,6 +389,32 @@ func TestEveryAdviceHasWords(t *testing.T) {
 		}
 		if words.look == nil && words.act == nil {
 			t.Errorf("%s has no words", code)
+		}
+	}
+}
+
+// TestRuleWords: each rule of placement says how it came out.
+func TestRuleWords(t *testing.T) {
+	type facts = daemonset.Facts
+	for _, tt := range []struct {
+		c    daemonset.Check
+		want string
+	}{
+		{daemonset.Check{Rule: daemonset.RuleNodeName, OK: true, Facts: facts{"want": "w-1"}}, "w-1"},
+		{daemonset.Check{Rule: daemonset.RuleNodeSelector, OK: true, Facts: facts{"key": "os", "want": ""}}, "os="},
+		{daemonset.Check{Rule: daemonset.RuleNodeSelector, Facts: facts{"key": "os", "want": "linux", "present": false}}, "the pod needs the label os=linux, the node has none"},
+		{daemonset.Check{Rule: daemonset.RuleNodeAffinity, OK: true, Facts: facts{"term": 1, "terms": 2}}, "term 1 of 2 matches"},
+		{daemonset.Check{Rule: daemonset.RuleNodeAffinity, Facts: facts{"terms": 2}}, "none of its 2 terms matches"},
+		{daemonset.Check{Rule: daemonset.RuleTaint, OK: true, Facts: facts{"key": "a", "automatic": true}}, "tolerated by every DaemonSet pod"},
+		{daemonset.Check{Rule: daemonset.RuleTaint, OK: true, Facts: facts{"key": "CriticalAddonsOnly"}}, "tolerated by the template (for critical add-ons)"},
+		{daemonset.Check{Rule: daemonset.RuleTaint, Stays: true, Facts: facts{"key": "a"}}, "not tolerated: no new pod, but one that runs may stay"},
+		{daemonset.Check{Rule: daemonset.RuleTaint, Facts: facts{"key": "CriticalAddonsOnly"}}, "not tolerated (for critical add-ons)"},
+		{daemonset.Check{Rule: daemonset.RuleNamespaceSelector, OK: true, Facts: facts{"selector": "a=(", "valid": false, "annotation": "x/y"}}, "a=( cannot be parsed, and is ignored (x/y)"},
+		{daemonset.Check{Rule: daemonset.RuleNamespaceSelector, OK: true, Facts: facts{"selector": "a=b", "valid": true, "annotation": "x/y"}}, "a=b (x/y)"},
+		{daemonset.Check{Rule: daemonset.RuleNamespaceSelector, Stays: true, Facts: facts{"selector": "a=b", "valid": true}}, "the node does not match a=b; not asked, because another rule fails"},
+	} {
+		if got := ruleWords(&tt.c, known{tt.c.Facts, time.Time{}}); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.c, got, tt.want)
 		}
 	}
 }
