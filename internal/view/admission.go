@@ -1,88 +1,91 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
-
-// rejecting says in a few words who rejects new pods. With room there is a quota that
-// lets so many pass.
-var rejecting = map[admission.Reason]string{
-	admission.NamespaceNotFound:      "namespace {name} does not exist",
-	admission.NamespaceTerminating:   "namespace {name} is being deleted",
-	admission.ServiceAccountNotFound: `ServiceAccount "{name}" does not exist`,
-	admission.PriorityClassNotFound:  `PriorityClass "{name}" does not exist`,
-	admission.RuntimeClassNotFound:   `RuntimeClass "{name}" does not exist`,
-	admission.LimitRangeViolated:     `LimitRange "{name}" rejects every new pod`,
-	admission.PodSecurityViolated:    "Pod Security rejects every new pod",
-	admission.QuotaExceeded:          `ResourceQuota "{name}" has [{room=0}no room][room for {room:more pod}]`,
-	admission.QuotaMustSpecify:       `ResourceQuota "{name}" rejects every new pod`,
-	admission.DryRunRejected:         "the API server rejects the new pod in a dry run",
-}
-
-// rejections say why the API server rejects a pod.
-var rejections = map[admission.Reason][]string{
-	admission.NamespaceNotFound:       {"namespace {name} does not exist, so no pod can be created there"},
-	admission.NamespaceTerminating:    {"namespace {name} is being deleted, so no pod can be created there"},
-	admission.ServiceAccountNotFound:  {`{now=true}ServiceAccount "{name}", which it names, does not exist in namespace {namespace} any more`, `the template names ServiceAccount "{name}", which does not exist in namespace {namespace}`},
-	admission.SecretNotAllowed:        {`ServiceAccount "{name}" allows only the Secrets that it lists, and {field} refers to {value}`},
-	admission.PriorityClassNotFound:   {`{now=true}PriorityClass "{name}", which it names, does not exist any more`, `the template names PriorityClass "{name}", which does not exist`},
-	admission.PriorityDiffers:         {`{field} is {value}, but PriorityClass "{name}" has {want}`},
-	admission.PreemptionPolicyDiffers: {`{field} is {value}, but PriorityClass "{name}" has {want}`},
-	admission.RuntimeClassNotFound:    {`{now=true}RuntimeClass "{name}", which it names, does not exist any more`, `the template names RuntimeClass "{name}", which does not exist`},
-	admission.OverheadDiffers:         {`{field} is {value}, but RuntimeClass "{name}" has {want}`},
-	admission.OverheadWithoutClass:    {"{field} is set, but no RuntimeClass sets an overhead"},
-	admission.NodeSelectorConflicts:   {`{field} is {value}, but RuntimeClass "{name}" wants {want}`},
-	admission.PodInvalid:              {"with the defaults of a pod the template is invalid: {details}"},
-	admission.LimitRangeViolated:      {`LimitRange "{name}" in namespace {namespace}: {details}`},
-	admission.PodSecurityViolated: {
-		"{now=true}namespace {namespace} now enforces the Pod Security level {level}[ of {version}], which forbids {details}",
-		"the template does not comply with its namespace: {namespace} enforces the Pod Security level {level}[ of {version}], which forbids {details}",
-	},
-	admission.QuotaExceeded:      {`ResourceQuota "{name}" in namespace {namespace}: {details}`},
-	admission.QuotaMustSpecify:   {`ResourceQuota "{name}" in namespace {namespace} counts {details}, which every container must then set`},
-	admission.QuotaStatusUnknown: {`the controller has not counted yet what ResourceQuota "{name}" in namespace {namespace} is used for ({details})`},
-	admission.DryRunRejected:     {"the API server rejects the new pod in a dry run"},
-}
-
-// bounds say how a LimitRange is violated.
-var bounds = map[admission.BoundCode]string{
-	admission.MinWithoutRequest: "{whose} has no request for {resource}, and the minimum is {bound}", admission.RequestBelowMin: "{whose} requests {resource} {asked}, less than the minimum of {bound}",
-	admission.LimitBelowMin: "{whose} limits {resource} to {limited}, less than the minimum of {bound}", admission.MaxWithoutLimit: "{whose} has no limit for {resource}, and the maximum is {bound}",
-	admission.LimitAboveMax: "{whose} limits {resource} to {limited}, more than the maximum of {bound}", admission.RequestAboveMax: "{whose} requests {resource} {asked}, more than the maximum of {bound}",
-	admission.RatioWithoutRequest: "{whose} has no request for {resource}, and the ratio of limit to request is bounded", admission.RatioWithoutLimit: "{whose} has no limit for {resource}, and the ratio of limit to request is bounded",
-	admission.RatioAboveMax: "{whose} limits {resource} to {limited} and requests {asked}, and the ratio is at most {bound}",
-}
 
 // rejection says why the API server rejects a pod; terse is in a few words. before is how
 // many pods of the same template it has admitted.
 func (a *sheet) rejection(r *admission.Refusal, before int) (words, terse string) {
-	f := daemonset.Facts{"namespace": a.h.DaemonSet.Namespace, "room": 0}
-	likely := ""
+	words, terse = a.rejects(r, before > 0)
 	if before > 0 {
-		likely = fill(a.now, daemonset.Facts{"n": before}, "likely not the template: {n:running pod was|running pods were} admitted with it; ")
-		f["now"] = true
+		words = "likely not the template: " + pluralVerb(before, "running pod was", "running pods were") +
+			" admitted with it; " + words
 	}
-	for key, value := range map[string]string{"name": r.Name, "level": r.Level, "field": r.Field, "value": r.Value, "want": r.Want, "details": strings.Join(detailsOf(r), ", and ")} {
-		if value != "" {
-			f[key] = value
+	return words, terse
+}
+
+// rejects is rejection, where now is whether pods of the same template were admitted before.
+func (a *sheet) rejects(r *admission.Refusal, now bool) (words, terse string) {
+	namespace, details := "namespace "+a.h.DaemonSet.Namespace, strings.Join(detailsOf(r), ", and ")
+	name := screen.Clean(r.Name)
+	named := func(kind string) string { return kind + ` "` + name + `"` }
+	differs, quota := r.Field+" is "+r.Value+", but ", named("ResourceQuota")
+	const rejectsAll = " rejects every new pod"
+	switch r.Reason {
+	case admission.NamespaceNotFound:
+		terse = "namespace " + name + " does not exist"
+		return terse + ", so no pod can be created there", terse
+	case admission.NamespaceTerminating:
+		terse = "namespace " + name + " is being deleted"
+		return terse + ", so no pod can be created there", terse
+	case admission.ServiceAccountNotFound:
+		return notFound(named("ServiceAccount"), " in "+namespace, now)
+	case admission.PriorityClassNotFound:
+		return notFound(named("PriorityClass"), "", now)
+	case admission.RuntimeClassNotFound:
+		return notFound(named("RuntimeClass"), "", now)
+	case admission.SecretNotAllowed:
+		return named("ServiceAccount") + " allows only the Secrets that it lists, and " + r.Field + " refers to " + r.Value, ""
+	case admission.PriorityDiffers, admission.PreemptionPolicyDiffers:
+		return differs + named("PriorityClass") + " has " + r.Want, ""
+	case admission.OverheadDiffers:
+		return differs + named("RuntimeClass") + " has " + r.Want, ""
+	case admission.NodeSelectorConflicts:
+		return differs + named("RuntimeClass") + " wants " + r.Want, ""
+	case admission.OverheadWithoutClass:
+		return r.Field + " is set, but no RuntimeClass sets an overhead", ""
+	case admission.PodInvalid:
+		return "with the defaults of a pod the template is invalid: " + details, ""
+	case admission.LimitRangeViolated:
+		return named("LimitRange") + " in " + namespace + ": " + details, named("LimitRange") + rejectsAll
+	case admission.PodSecurityViolated:
+		level := "the Pod Security level " + r.Level
+		if r.Version != "latest" {
+			level += phrase(" of ", r.Version)
 		}
+		words = "the template does not comply with its namespace: " + a.h.DaemonSet.Namespace + " enforces "
+		return either(now, namespace+" now enforces ", words) + level + ", which forbids " + details, "Pod Security" + rejectsAll
+	case admission.QuotaExceeded:
+		return quota + " in " + namespace + ": " + details, quota + " has no room"
+	case admission.QuotaMustSpecify:
+		words = quota + " in " + namespace + " counts " + details + ", which every container must then set"
+		return words, quota + rejectsAll
+	case admission.QuotaStatusUnknown:
+		words = quota + " in " + namespace + " is used for (" + details + ")"
+		return "the controller has not counted yet what " + words, ""
+	case admission.DryRunRejected:
+		terse = "the API server rejects the new pod in a dry run"
 	}
-	if r.Version != "latest" && r.Version != "" {
-		f["version"] = r.Version
+	return terse, terse
+}
+
+// notFound says that the template names an object that does not exist, or now no longer does.
+func notFound(object, where string, now bool) (words, terse string) {
+	words = "the template names " + object + ", which does not exist" + where
+	if now {
+		words = object + ", which it names, does not exist" + where + " any more"
 	}
-	words = fill(a.now, f, rejections[r.Reason]...)
-	return likely + words, fill(a.now, f, rejecting[r.Reason])
+	return words, object + " does not exist"
 }
 
 // detailsOf returns what a rule finds wrong, each in a few words.
@@ -91,17 +94,7 @@ func detailsOf(r *admission.Refusal) (out []string) {
 		out = append(out, v.What+inBrackets(v.Detail))
 	}
 	for _, b := range r.Bounds {
-		of := "the pod"
-		if b.Container != "" {
-			of = "container " + b.Container
-		}
-		f := daemonset.Facts{"whose": of, "resource": string(b.Resource), "bound": b.Bound.String()}
-		for key, q := range map[string]*resource.Quantity{"asked": b.Request, "limited": b.Limit} {
-			if q != nil {
-				f[key] = q.String()
-			}
-		}
-		out = append(out, fill(time.Time{}, f, bounds[b.Why]))
+		out = append(out, boundWords(&b))
 	}
 	for _, i := range r.Invalid {
 		out = append(out, joined(" ", i.Field, i.Value))
@@ -113,6 +106,37 @@ func detailsOf(r *admission.Refusal) (out []string) {
 		out = append(out, string(m.Resource))
 	}
 	return out
+}
+
+// containerOr names a container, or the pod where there is none.
+func containerOr(name string) string { return cmp.Or(phrase("container ", name), "the pod") }
+
+// boundWords say how a LimitRange is violated.
+func boundWords(b *admission.Bound) string {
+	who, what, bound := containerOr(b.Container), string(b.Resource), b.Bound.String()
+	requests, limits := who+" requests "+what+" "+b.Request.String(), who+" limits "+what+" to "+b.Limit.String()
+	noRequest, noLimit := who+" has no request for "+what+", and the ", who+" has no limit for "+what+", and the "
+	switch b.Why {
+	case admission.MinWithoutRequest:
+		return noRequest + "minimum is " + bound
+	case admission.RequestBelowMin:
+		return requests + ", less than the minimum of " + bound
+	case admission.LimitBelowMin:
+		return limits + ", less than the minimum of " + bound
+	case admission.MaxWithoutLimit:
+		return noLimit + "maximum is " + bound
+	case admission.LimitAboveMax:
+		return limits + ", more than the maximum of " + bound
+	case admission.RequestAboveMax:
+		return requests + ", more than the maximum of " + bound
+	case admission.RatioWithoutRequest:
+		return noRequest + "ratio of limit to request is bounded"
+	case admission.RatioWithoutLimit:
+		return noLimit + "ratio of limit to request is bounded"
+	case admission.RatioAboveMax:
+		return limits + " and requests " + b.Request.String() + ", and the ratio is at most " + bound
+	}
+	return ""
 }
 
 // amountWords are what a quota says of one resource.
@@ -187,23 +211,38 @@ func (a *sheet) looksAt(r *admission.Refusal) screen.Command {
 	return nil
 }
 
-// remedyWords say what to change so that a pod is admitted.
-var remedyWords = map[admission.RemedyCode][]string{
-	admission.CreateNamespace:      {"create the namespace, or correct metadata.namespace"},
-	admission.CreateServiceAccount: {"create the ServiceAccount, or name another one in the template (serviceAccountName)"},
-	admission.CreatePriorityClass:  {"create the PriorityClass, or name another one in the template (priorityClassName)"},
-	admission.CreateRuntimeClass:   {"create the RuntimeClass, or name another one in the template (runtimeClassName)"},
-	admission.ListSecret:           {"list Secret {value} in the ServiceAccount"},
-	admission.RemoveField:          {"remove {field} from the template"},
-	admission.SetLevel: {
-		"{runs=true}if the owner of the namespace agrees that its pods may do anything{value=privileged}, label it:", "{runs=true}if the owner of the namespace agrees that its pods may do all that level {value} allows, label it:",
-		"{value=privileged}change the template so that it complies; or, if the owner of the namespace agrees that its pods may do anything, label it:",
-		"change the template so that it complies; or, if the owner of the namespace agrees that its pods may do all that level {value} allows, label it:",
-	},
-	admission.SetRequest: {"set the request of {whose} for {resource}[ to {amount}]"},
-	admission.SetLimit:   {"set the limit of {whose} for {resource}[ to {amount}]"},
+// remedyWords say what to change so that a pod is admitted; runs is whether pods of the template run.
+func remedyWords(m *admission.Remedy, runs bool) string {
+	whose, amount := containerOr(m.Container), ""
+	if m.Amount != nil {
+		amount = " to " + m.Amount.String()
+	}
+	switch m.Do {
+	case admission.CreateNamespace:
+		return "create the namespace, or correct metadata.namespace"
+	case admission.CreateServiceAccount:
+		return "create the ServiceAccount, or name another one in the template (serviceAccountName)"
+	case admission.CreatePriorityClass:
+		return "create the PriorityClass, or name another one in the template (priorityClassName)"
+	case admission.CreateRuntimeClass:
+		return "create the RuntimeClass, or name another one in the template (runtimeClassName)"
+	case admission.ListSecret:
+		return "list Secret " + m.Value + " in the ServiceAccount"
+	case admission.RemoveField:
+		return "remove " + m.Field + " from the template"
+	case admission.SetLevel:
+		may := either(m.Value == "privileged", "anything", "all that level "+m.Value+" allows")
+		return either(runs, "", "change the template so that it complies; or, ") +
+			"if the owner of the namespace agrees that its pods may do " + may + ", label it:"
+	case admission.SetRequest:
+		return "set the request of " + whose + " for " + string(m.Resource) + amount
+	case admission.SetLimit:
+		return "set the limit of " + whose + " for " + string(m.Resource) + amount
+	}
+	return ""
 }
 
+// remedies add what to change so that a pod is admitted.
 func (a *sheet) remedies(r *admission.Refusal, runs bool) {
 	var said []string
 	defer func() {
@@ -212,19 +251,7 @@ func (a *sheet) remedies(r *admission.Refusal, runs bool) {
 		}
 	}()
 	for _, m := range r.Remedies {
-		f := daemonset.Facts{"whose": "the pod", "runs": runs}
-		if m.Container != "" {
-			f["whose"] = "container " + m.Container
-		}
-		for key, value := range map[string]string{"name": m.Name, "field": m.Field, "value": m.Value, "resource": string(m.Resource)} {
-			if value != "" {
-				f[key] = value
-			}
-		}
-		if m.Amount != nil {
-			f["amount"] = m.Amount.String()
-		}
-		words := fill(a.now, f, remedyWords[m.Do]...)
+		words := remedyWords(&m, runs)
 		if slices.Contains(said, words) {
 			continue
 		}

@@ -125,18 +125,6 @@ func TestFill(t *testing.T) {
 func tables() map[string][]string {
 	all := map[string][]string{"templates": templates, "methods": methods}
 	each := func(table string, code any, sentences ...string) { all[fmt.Sprint(table, " ", code)] = sentences }
-	for code, sentences := range rejections {
-		each("rejections", code, sentences...)
-	}
-	for code, words := range rejecting {
-		each("rejecting", code, words)
-	}
-	for code, sentences := range remedyWords {
-		each("remedyWords", code, sentences...)
-	}
-	for code, words := range bounds {
-		each("bounds", code, words)
-	}
 	for _, a := range assumptions {
 		each("assumptions", a.code, a.sentences...)
 	}
