@@ -645,7 +645,7 @@ func (a *answer) raise(f *remedy.Remedy) {
 	}
 	loses := ""
 	if i := a.e.Impact; i != nil {
-		loses = fill(a.now, costFacts(i.Uncounted), "["+costs+"]")
+		loses = costs(i.Uncounted)
 	}
 	a.act(a.to, words+":", a.limitTo(field, f.Value), loses, a.undoneBy())
 	a.act(a.to, "and afterwards back to "+before+":", a.limitTo(field, before))

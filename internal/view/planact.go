@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -235,7 +234,7 @@ func (s *planned) dryRun() bool {
 }
 
 // price says which nodes lose their pod with the way out; empty if none does.
-func (s *planned) price() string { return fill(s.now, costFacts(s.p.Price()), "["+costs+"]") }
+func (s *planned) price() string { return costs(s.p.Price()) }
 
 // risksAll reports whether no node keeps an available pod if the new pods fail, which is unknown.
 func (s *planned) risksAll() bool {
@@ -260,9 +259,10 @@ func (s *planned) does() string {
 	}
 	var acts []string
 	for _, n := range c.Nodes {
-		if act := nodeActs[n.Kind]; act != "" && len(n.Nodes) > 0 {
-			some := pluralOf(len(n.Nodes), someNames(n.Nodes), "these nodes") // which Change names
-			acts = append(acts, fill(s.now, daemonset.Facts{"some": some, "n": len(n.Nodes)}, act))
+		if n.Kind == whatif.NodeAdd && len(n.Nodes) > 0 {
+			acts = append(acts, pluralOf(len(n.Nodes), "add the node", "add the nodes"))
+		} else if act := nodeActs[n.Kind]; act != "" && len(n.Nodes) > 0 {
+			acts = append(acts, act+" "+pluralOf(len(n.Nodes), someNames(n.Nodes), "these nodes")) // which Change names
 		}
 	}
 	if len(acts) != 1 {
@@ -271,8 +271,9 @@ func (s *planned) does() string {
 	return acts[0]
 }
 
-// nodeActs say what a person does who changes nodes; nobody makes them fail.
+// nodeActs say what a person does who changes nodes, before their names; nobody makes them fail.
 var nodeActs = map[whatif.NodeChangeKind]string{
-	whatif.NodeTaint: "taint {some}", whatif.NodeUntaint: "remove the taint from {some}", whatif.NodeLabel: "label {some}", whatif.NodeUnlabel: "remove the label from {some}",
-	whatif.NodeCordon: "cordon {some}", whatif.NodeUncordon: "uncordon {some}", whatif.NodeRemove: "delete {some}", whatif.NodeAdd: "add the {n?node|nodes}",
+	whatif.NodeTaint: "taint", whatif.NodeUntaint: "remove the taint from",
+	whatif.NodeLabel: "label", whatif.NodeUnlabel: "remove the label from",
+	whatif.NodeCordon: "cordon", whatif.NodeUncordon: "uncordon", whatif.NodeRemove: "delete",
 }

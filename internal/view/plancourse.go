@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
@@ -30,8 +29,14 @@ func (s *planned) course() {
 		t.Columns = slices.Delete(t.Columns, 1, 2)
 	}
 	for _, w := range s.p.Course(s.style.All) {
-		f := daemonset.Facts{"first": w.First, "last": w.First + w.Count - 1, "folded": w.Count > 1, "left": w.LeftOut, "whole": w.LeftOut == 0}
-		cells := []string{fill(s.now, f, "{whole=false}{left} more rows with --all", "{folded=true}{first}-{last}", "{first}")}
+		step := strconv.Itoa(w.First)
+		switch {
+		case w.LeftOut > 0:
+			step = strconv.Itoa(w.LeftOut) + " more rows with --all"
+		case w.Count > 1:
+			step += "-" + strconv.Itoa(w.First+w.Count-1)
+		}
+		cells := []string{step}
 		if timed && w.LeftOut == 0 {
 			cells = append(cells, seconds(*w.At))
 		}
@@ -93,7 +98,7 @@ func (s *planned) waysOut() {
 				why = inBrackets(placement(g.Reason, g.Facts))
 			}
 		}
-		row.Detail = []screen.Block{screen.Text(fill(s.now, costFacts(loses), "["+costs+"]") + why)}
+		row.Detail = []screen.Block{screen.Text(costs(loses) + why)}
 		if n := len(u.Effect.Left); n > 0 && u.Code != remedy.RepairNodes {
 			row.Detail = append(row.Detail, screen.Names{Before: "leaves", Names: u.Effect.Left, After: " without an available pod", Short: true})
 		}
@@ -131,11 +136,10 @@ func (s *planned) without(u remedy.Remedy) string {
 	return "keep the pod off " + someNames(u.Nodes)
 }
 
-// costs say whom a way out costs its pod.
-const costs = "{cost}, which {costs?is|are} not eligible, {costs?loses its|lose their} pod"
-
-func costFacts(nodes []string) daemonset.Facts {
-	return daemonset.Facts{"cost": someNames(nodes), "costs": len(nodes)}
+// costs says which nodes lose their pod with a way out; empty if none does.
+func costs(nodes []string) string {
+	lose := pluralOf(len(nodes), ", which is not eligible, loses its pod", ", which are not eligible, lose their pod")
+	return phrase(someNames(nodes), lose)
 }
 
 // raises reports whether a higher limit around the change is a Fix: nobody raises it for a change
@@ -156,7 +160,7 @@ func (s *planned) raise(u *remedy.Remedy) {
 	set := func(value string) []screen.Command { return []screen.Command{s.limitTo("maxUnavailable", value)} }
 	steps := []step{
 		{"set maxUnavailable to " + u.Value, set(u.Value), s.undoneBy(true)},
-		{s.does(), s.asked.Makes, fill(s.now, costFacts(s.p.LosesBy(u)), "["+costs+"]")},
+		{s.does(), s.asked.Makes, costs(s.p.LosesBy(u))},
 		{"when " + whenRaised(u) + ", set maxUnavailable back to " + before, set(before), ""},
 	}
 	if s.p.Change.Method != "" {
@@ -251,8 +255,12 @@ func (s *planned) whatIf() {
 	}
 	for _, r := range p.OtherLimits(s.style.All) {
 		n := p.AtATime(r.AtATime)
-		f := daemonset.Facts{"n": n, "stay": max(0, r.Nodes-n), "ends": string(p.Outcome.Code), "takes": cmp.Or(rangeWords(r.Duration), Plural(r.Steps, "step"))}
-		s.add(screen.WhatIf, "--%s=%s %s", limitFlags[p.Budget.Kind], r.Limit, fill(s.now, f, "({n} at a time[{ends=Stalls}, beside the {stay} that {stay?stays|stay} unavailable]): {takes}"))
+		beside := ""
+		if stay := r.Nodes - n; stay > 0 && p.Outcome.Code == plan.Stalls {
+			beside = ", beside the " + pluralVerb(stay, "that stays", "that stay") + " unavailable"
+		}
+		takes := cmp.Or(rangeWords(r.Duration), Plural(r.Steps, "step"))
+		s.add(screen.WhatIf, "--%s=%s (%d at a time%s): %s", limitFlags[p.Budget.Kind], r.Limit, n, beside, takes)
 	}
 	if lower, higher := p.Slower(); lower != nil {
 		s.add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (%ds) later",
