@@ -485,3 +485,28 @@ func TestChoiceOf(t *testing.T) {
 		}
 	}
 }
+
+// TestAssumptionWords has what no story says.
+func TestAssumptionWords(t *testing.T) {
+	type as = daemonset.Assumption
+	for _, tt := range []struct {
+		as   as
+		also []as
+		want string
+	}{
+		{as{Code: plan.AssumeTermination, Value: "0s", Source: "Rollout"}, nil, "a deleted pod is gone immediately, as so far in this rollout"},
+		{as{Code: plan.AssumeTermination, Value: "20s", Source: "LastRollout"}, nil, "a deleted pod is gone after 20s on average, as in the last rollout"},
+		{as{Code: plan.AssumeTermination, Value: "20s", Source: "Events"}, nil, "a deleted pod is gone within 20s (as the last ones were)"},
+		{as{Code: daemonset.AssumeEveryNodeSelected, Source: "namespaces"}, nil, "the namespace selects every node, as its node selector could not be read"},
+		{as{Code: plan.AssumeStart, Value: "9s", Source: "Pods"}, []as{{Code: plan.AssumeFuture, Value: "1"}, {Code: plan.AssumePull, Value: "2"}},
+			"a new pod is Ready 9s after its creation (measured); it leaves out 1 pod whose Ready time lies in the future; pulling 2 new images may add to that"},
+		{as{Code: plan.AssumeMinReadySeconds, Value: "30"}, []as{{Code: plan.AssumeCountedLate, Value: "30s"}}, "a Ready pod is available after 30s (minReadySeconds); the controller may notice it up to 30s late"},
+	} {
+		if got := assumption(tt.as, append(tt.also, tt.as), circumstances{}); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+	if got, want := methodWords("ManagedFields", ""), "the manifest over the live object; what its field managers own and the manifest lacks is removed"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

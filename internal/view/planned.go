@@ -425,9 +425,7 @@ func (s *planned) changedNodes(as screen.Label) {
 		words := joined(" ", Plural(len(n.Nodes), "node"), cmp.Or(nodeChangeWords[n.Kind], string(n.Kind)), n.Value)
 		s.s.Add(as, screen.Names{Before: words + ":", Names: n.Nodes, After: map[bool]string{true: " already so"}[len(n.Nodes) == 0], Short: true})
 	}
-	if how := fill(s.now, daemonset.Facts{"method": c.Method, "manager": c.FieldManager}, methods...); how != "" {
-		s.add(as, "(%s)", how)
-	}
+	s.add(as, "%s", bracketed(methodWords(c.Method, screen.Clean(c.FieldManager))))
 }
 
 // noneKeeps is what a rollout does that deletes every available pod before a new one is available.

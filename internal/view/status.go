@@ -179,7 +179,7 @@ func (a *answer) wide() {
 	e := a.e
 	a.add(screen.Assumed, "rules of Kubernetes %s (%s), read at %s", e.Controller.KubernetesVersion, sourceWords[e.Controller.Source], e.Snapshot.TakenAt.Format(time.RFC3339))
 	for _, as := range e.Assumptions {
-		a.add(screen.Assumed, "%s", assumption(as, e.Assumptions, nil))
+		a.add(screen.Assumed, "%s", assumption(as, e.Assumptions, circumstances{}))
 	}
 	t := &screen.Table{Flush: true, Columns: columns("NODE", "SHOULD RUN", "SLOT", "POD", "PHASE", "REVISION", "READY", "AVAILABLE", "PROBLEM")}
 	for i := range e.Nodes {
