@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -94,7 +92,10 @@ func (s fieldStyle) line(d *template.Difference) fieldLine {
 func (s fieldStyle) how(d *template.Difference) (how, note string) {
 	old, new := s.shown(d, d.Old), s.shown(d, d.New)
 	if d.Hidden && !s.brief {
-		note = fill(time.Time{}, daemonset.Facts{"shown": old + new}, "{shown=}value hidden; --show-values shows it", "literal values are hidden; --show-values shows them")
+		note = "literal values are hidden; --show-values shows them"
+		if old+new == "" {
+			note = "value hidden; --show-values shows it"
+		}
 	}
 	if s.brief && d.New.Absent() {
 		old = ""
@@ -205,16 +206,22 @@ func fieldName(path template.Path) (name, container string) {
 	return cmp.Or(strings.Join(parts, " of "), "the template"), place.Container
 }
 
-const effect = "[:{effect}][ for {seconds} s]"
-
 // tolerationWords writes tolerations as --toleration takes them; nil of what are none.
 func tolerationWords(v template.Value) (all []string) {
 	for _, t := range v.Tolerations() {
-		f := daemonset.Facts{"key": cmp.Or(t.Key, "*"), "operator": cmp.Or(t.Operator, corev1.TolerationOpEqual), "value": t.Value, "effect": t.Effect}
-		if t.TolerationSeconds != nil {
-			f["seconds"] = *t.TolerationSeconds
+		words, value := cmp.Or(screen.Clean(t.Key), "*"), screen.Clean(t.Value)
+		switch operator := cmp.Or(t.Operator, corev1.TolerationOpEqual); operator {
+		case corev1.TolerationOpExists:
+		case corev1.TolerationOpEqual:
+			words += "=" + value
+		default:
+			words += " " + string(operator) + behind(" ", value)
 		}
-		all = append(all, fill(time.Time{}, f, "{operator=Exists}{key}"+effect, "{operator=Equal}{key}=[{value}]"+effect, "{key} {operator}[ {value}]"+effect))
+		words += behind(":", screen.Clean(string(t.Effect)))
+		if t.TolerationSeconds != nil {
+			words += fmt.Sprintf(" for %d s", *t.TolerationSeconds)
+		}
+		all = append(all, words)
 	}
 	return all
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -190,8 +189,11 @@ type limitOf struct {
 }
 
 func (l limitOf) words() string {
-	f := daemonset.Facts{"kind": string(l.kind), "limit": l.limit, "spec": map[bool]string{true: l.spec}[l.spec != strconv.Itoa(l.limit)]}
-	return fill(time.Time{}, f, "{kind=Surge}limit {limit} (maxSurge[ {spec}])", "limit {limit} (maxUnavailable[ {spec}])")
+	field, limit := either(l.kind == daemonset.BudgetSurge, "maxSurge", "maxUnavailable"), strconv.Itoa(l.limit)
+	if l.spec != limit {
+		field += behind(" ", screen.Clean(l.spec))
+	}
+	return "limit " + limit + " (" + field + ")"
 }
 
 // used says what the nodes that use up a limit are.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -79,21 +78,17 @@ func (a *answer) because() string {
 	return cmp.Or(a.why(1), a.left(), "-")
 }
 
-// states say how many DaemonSets are how.
-var states = []string{
-	"[{wrong:has a problem|have a problem}]", "[{unknown:is unknown|are unknown}]", "[{progresses:progresses|progress}]", "[{waits:waits for you|wait for you}]",
-	"[{deleted:is being deleted|are being deleted}]", "[{warned:has a warning|have a warning}]", "[{healthy:is healthy|are healthy}]",
-}
-
 func (l *answers) screen() *screen.Screen {
-	parts, f := make([]string, len(states)), daemonset.Facts{
-		"wrong": l.count[explain.Stuck] + l.count[explain.Degraded], "unknown": l.count[explain.Unknown], "progresses": l.count[explain.NotObserved] + l.count[explain.Progressing],
-		"waits": l.count[explain.AwaitingDelete], "deleted": l.count[explain.BeingDeleted], "warned": l.count[explain.Healthy] - l.healthy, "healthy": l.healthy,
-	}
-	for i, s := range states {
-		parts[i] = fill(time.Time{}, f, s)
-	}
-	l.s.Headline = screen.Headline{Counts: true, Subject: Plural(len(l.Items), "DaemonSet"), Text: joined(", ", parts...)}
+	n := l.count
+	states := joined(", ",
+		counted(n[explain.Stuck]+n[explain.Degraded], "has a problem", "have a problem"),
+		counted(n[explain.Unknown], "is unknown", "are unknown"),
+		counted(n[explain.NotObserved]+n[explain.Progressing], "progresses", "progress"),
+		counted(n[explain.AwaitingDelete], "waits for you", "wait for you"),
+		counted(n[explain.BeingDeleted], "is being deleted", "are being deleted"),
+		counted(n[explain.Healthy]-l.healthy, "has a warning", "have a warning"),
+		counted(l.healthy, "is healthy", "are healthy"))
+	l.s.Headline = screen.Headline{Counts: true, Subject: Plural(len(l.Items), "DaemonSet"), Text: states}
 	if l.t.Flush = true; l.style.Wide {
 		l.t.Columns = columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, statusHeads, []string{"STRATEGY", "FOR", "CAUSE"})...)
 	} else {
@@ -212,7 +207,8 @@ func plans(l *plan.List, asked Asked, style Style) *screen.Screen {
 			strconv.Itoa(p.Outcome.Steps), cmp.Or(rangeWords(p.Outcome.Duration), "-"), readPlan(p, nil, asked, style).inShort()).Cells[0].Tone = tones[p.Quality()]
 	}
 	bad := l.EndBadly()
-	s.Headline = screen.Headline{Counts: true, Subject: Plural(len(l.Items), "DaemonSet") + " with something to do", Text: cmp.Or(fill(time.Time{}, daemonset.Facts{"bad": bad}, "[{bad:ends|end} badly]"), "none ends badly")}
+	subject := Plural(len(l.Items), "DaemonSet") + " with something to do"
+	s.Headline = screen.Headline{Counts: true, Subject: subject, Text: cmp.Or(counted(bad, "ends", "end"), "none ends") + " badly"}
 	s.Add(screen.Body, t)
 	if len(l.Items) > 0 {
 		s.Add(screen.Note, screen.Text("REPLACES: old pods that a new one follows; LOSE, GAIN: nodes that lose or get their pod"))
@@ -235,7 +231,6 @@ func NothingToDo(w io.Writer, of int, style Style) error {
 // the outcome does not say it.
 func (s *planned) inShort() string {
 	staying, none := s.p.NoneEligible()
-	f := daemonset.Facts{"late": codes(s.o.Late), "on": someNames(plan.Nodes(s.o.Late)), "none": none, "staying": staying}
 	does := "waits for pods"
 	switch n := &s.p.Next; {
 	case s.o.Code == plan.Stalls:
@@ -243,5 +238,6 @@ func (s *planned) inShort() string {
 	case n.Reason != daemonset.StepBudgetSpent && n.Reason != daemonset.StepWaiting || n.Kind != daemonset.StepNone:
 		does = stepCounts(n, s.h)
 	}
-	return does + fill(s.now, f, "[; {late} on {on}]{none?; no node is eligible|}[, and {staying:pod stays|pods stay}]")
+	return does + phrase("; ", codes(s.o.Late), " on ", someNames(plan.Nodes(s.o.Late))) +
+		either(none, "; no node is eligible", "") + phrase(", and ", counted(staying, "pod stays", "pods stay"))
 }

@@ -41,8 +41,10 @@ func AboutPage(headers []*daemonset.Header) (lines []string) {
 	if len(headers) == 0 {
 		return nil
 	}
-	f := daemonset.Facts{"first": stamp(&first), "last": stamp(&last), "same": first.Equal(last)}
-	return slices.Insert(lines, 0, fill(last, f, "{same=true}state of {first}", "states of {first} to {last}"))
+	if first.Equal(last) {
+		return slices.Insert(lines, 0, "state of "+stamp(&first))
+	}
+	return slices.Insert(lines, 0, "states of "+stamp(&first)+" to "+stamp(&last))
 }
 
 // Foot writes the last line of a comment: what its answers were made from.

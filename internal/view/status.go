@@ -95,7 +95,8 @@ func (a *answer) sums() {
 		for _, l := range less {
 			name := cmp.Or(leftOut[l.Reason], string(l.Reason))
 			if l.Revision != nil {
-				name = fill(a.now, daemonset.Facts{"on": revisionName(l.Revision), "kind": a.e.Budget.Kind}, "{kind=Surge}still running a pod of {on}", "on {on}")
+				runs := either(a.e.Budget.Kind == daemonset.BudgetSurge, "still running a pod of ", "on ")
+				name = runs + revisionName(l.Revision)
 			}
 			words = append(words, fmt.Sprintf("- %d (%s)", l.Count, name))
 		}
@@ -158,7 +159,8 @@ func (a *answer) desired() {
 			a.add(screen.Status, "  %s with --all", Plural(more, "more reason"))
 		}
 	case notReady > 0 && all > 0:
-		a.add(screen.Rollout, "DESIRED %d = %s%s", all, pluralOf(all, "the only node", allOf(all)+"nodes"), fill(a.now, daemonset.Facts{"n": notReady}, "[, including the {n} NotReady: the pod tolerates their taints]"))
+		a.add(screen.Rollout, "DESIRED %d = %s, including the %d NotReady: the pod tolerates their taints",
+			all, pluralOf(all, "the only node", allOf(all)+"nodes"), notReady)
 	}
 }
 
