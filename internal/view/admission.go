@@ -45,7 +45,8 @@ func (a *sheet) rejects(r *admission.Refusal, now bool) (words, terse string) {
 	case admission.RuntimeClassNotFound:
 		return notFound(named("RuntimeClass"), "", now)
 	case admission.SecretNotAllowed:
-		return named("ServiceAccount") + " allows only the Secrets that it lists, and " + r.Field + " refers to " + r.Value, ""
+		words = " allows only the Secrets that it lists, and " + r.Field + " refers to " + r.Value
+		return named("ServiceAccount") + words, ""
 	case admission.PriorityDiffers, admission.PreemptionPolicyDiffers:
 		return differs + named("PriorityClass") + " has " + r.Want, ""
 	case admission.OverheadDiffers:
@@ -64,7 +65,8 @@ func (a *sheet) rejects(r *admission.Refusal, now bool) (words, terse string) {
 			level += phrase(" of ", r.Version)
 		}
 		words = "the template does not comply with its namespace: " + a.h.DaemonSet.Namespace + " enforces "
-		return either(now, namespace+" now enforces ", words) + level + ", which forbids " + details, "Pod Security" + rejectsAll
+		words = either(now, namespace+" now enforces ", words) + level + ", which forbids " + details
+		return words, "Pod Security" + rejectsAll
 	case admission.QuotaExceeded:
 		return quota + " in " + namespace + ": " + details, quota + " has no room"
 	case admission.QuotaMustSpecify:

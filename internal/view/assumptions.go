@@ -110,7 +110,8 @@ var assumptions = []struct {
 	{plan.AssumeRevisionFails, (*ground).revisionFails},
 	{plan.AssumeConfined, saysCount("pods of the current revision fail only on ", "node that has", "nodes that have",
 		" what the failing ones have in common")},
-	{plan.AssumeInvalidImage, saysValue(`no pod of the new revision becomes available, as a kubelet does not start "`, `"`)},
+	{plan.AssumeInvalidImage, saysValue(`no pod of the new revision becomes available, as a kubelet does not `+
+		`start "`, `"`)},
 	{plan.AssumeMissingReference, saysValue("no new pod becomes available, as ", " does not exist")},
 	{plan.AssumeNodesStay, (*ground).nodesStay},
 	{plan.AssumeRefused, always("the API server keeps rejecting pods")},
@@ -232,7 +233,8 @@ func (g *ground) start() string {
 	ready := lasting(g.Value)
 	fast, slow := lasting(g.also(plan.AssumeStartFast)), lasting(g.also(plan.AssumeStartSlow))
 	future, pulls := g.alsoSome(plan.AssumeFuture, "pod", "pods"), g.alsoSome(plan.AssumePull, "new image", "new images")
-	more := phrase("; it leaves out ", future, " whose Ready time lies in the future") + phrase("; pulling ", pulls, " may add to that")
+	more := phrase("; it leaves out ", future, " whose Ready time lies in the future") +
+		phrase("; pulling ", pulls, " may add to that")
 	switch {
 	case g.Source == "Flag":
 		return "a new pod is Ready " + ready + " after its creation (--start)"

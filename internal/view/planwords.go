@@ -211,7 +211,7 @@ func (s *planned) assumed() {
 		s.s.Add(screen.Assumed, t)
 		return
 	}
-	known := s.circumstances()
+	beside := s.circumstances()
 	rests := slices.DeleteFunc(slices.Clone(s.p.Assumptions), func(a daemonset.Assumption) bool { return !s.p.RestsOn(a.Code) })
 	var lines []string
 	uncomputed := map[string]bool{}
@@ -225,7 +225,7 @@ func (s *planned) assumed() {
 		if i < 0 || of.code == daemonset.AssumeControllerVersion || finding {
 			continue
 		}
-		if words := assumption(rests[i], rests, known); words != "" {
+		if words := assumption(rests[i], rests, beside); words != "" {
 			lines = append(lines, words)
 			uncomputed[words] = slices.Contains(unchecked, of.code)
 		}
