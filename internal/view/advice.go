@@ -58,6 +58,10 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 	if !a.goesBack || len(advice) > 1 { // else the plan gives the command
 		a.leads()
 	}
+	if of.Yes("noNetwork") && of.text("service") != "" {
+		a.s.Add(a.to, a.kubectl("kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations",
+			"-o custom-columns=NAME:metadata.name,WEBHOOKS:webhooks[*].name"))
+	}
 	a.add(screen.DoNot, "%s", of.said(words.dont))
 	a.notBack(problems)
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -93,10 +94,13 @@ func advise(words string) func(*advised) string { return func(*advised) string {
 // on is the word for one of the nodes, or the one for several.
 func (d *advised) on(one, many string) string { return pluralOf(len(d.Nodes), one, many) }
 
-// where names the node; several are named where the problem is.
+// where names the node, if nothing above does; several are named where the problem is.
 func (d *advised) where() string {
-	if len(d.Nodes) > 1 {
+	switch {
+	case len(d.Nodes) > 1:
 		return "these nodes"
+	case len(d.Nodes) == 1 && (len(d.all) > 1 || len(d.a.told) == 1):
+		return "the node"
 	}
 	return someNames(d.Nodes)
 }
@@ -302,6 +306,9 @@ func (d *advised) whatUses() string {
 	}
 	switch corev1.NodeConditionType(pressure) {
 	case corev1.NodeDiskPressure:
+		if len(d.Nodes) == 1 {
+			return "see how full its file systems are, and how much each pod uses"
+		}
 		return phrase("see what uses the disk of ", d.where())
 	case corev1.NodePIDPressure:
 		return phrase("see which pods run most processes on ", d.where())
@@ -369,7 +376,18 @@ func (d *advised) spreads() string {
 }
 
 func (d *advised) noRollback() string {
-	return either(d.a.e.RollbackInVain(), "roll back: it would not help", "")
+	return d.a.noRollback()
+}
+
+// noRollback says why a rollback does not let a rollout continue; empty where it may.
+func (a *answer) noRollback() string {
+	switch {
+	case !a.e.RollbackInVain():
+		return ""
+	case a.count("newPods") == 0 && a.count("updated") == 0:
+		return fmt.Sprintf("roll back: no pod runs revision %d yet", a.current())
+	}
+	return "roll back: the rollback would wait for the same " + pluralOf(len(a.e.Advice[0].Nodes), "node", "nodes")
 }
 
 func (d *advised) lookAhead() string {
@@ -407,13 +425,12 @@ func (d *advised) freePort() string {
 
 func (d *advised) lookAtPolicy() string {
 	kind, name := d.subject()
-	service, namespace := d.text("service"), d.text("serviceNamespace")
+	service := d.text("service")
 	switch {
 	case kind == cause.SubjectQuota:
 		return phrase(`see what uses ResourceQuota "`, name, `"`)
 	case kind == cause.SubjectWebhook:
-		return phrase("check whether Service ", service, " in namespace ", namespace,
-			" has ready endpoints: until it does, the API server rejects the pods")
+		return either(service != "", "check whether the Service of the webhook has ready endpoints", "")
 	}
 	return ""
 }
@@ -426,9 +443,9 @@ func (d *advised) askOwner() string {
 	case kind == cause.SubjectQuota:
 		return d.raiseQuota(name)
 	case kind == cause.SubjectWebhook && d.text("service") != "":
-		return "if Service " + d.text("service") +
-			" cannot have ready endpoints, ask the owner of admission webhook " + name +
-			" to exempt namespace " + namespace
+		ask := "if it cannot have any, ask the owner of the webhook to exempt namespace " + namespace
+		return ask + either(d.Yes("noNetwork"), ", or to set its failurePolicy to Ignore until the pods run; pods are then "+
+			"created without what the webhook adds or checks. This shows its configuration (read-only):", "")
 	case kind == cause.SubjectWebhook && d.Yes("uncalled"):
 		return "ask the owner of admission webhook " + name +
 			" why it does not respond: until it does, the API server rejects the pods"

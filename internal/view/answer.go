@@ -204,13 +204,17 @@ func (a *answer) unserved() string {
 	}
 	all := len(i.Without) + i.Served
 	if len(i.Without) == 0 {
-		return allHave(all) + " an available pod"
+		return either(len(i.Uncounted) > 0, pluralOf(all, "the other node has", "the other "+strconv.Itoa(all)+" nodes have"),
+			allHave(all)) + " an available pod"
 	}
 	return noneAvailable(len(i.Without), all)
 }
 
-// noneAvailable is "2 of 12 nodes have no available pod".
+// noneAvailable is "2 of 12 nodes have no available pod", or "no node has an available pod".
 func noneAvailable(n, of int) string {
+	if n == of {
+		return "no node has an available pod"
+	}
 	return strconv.Itoa(n) + " of " + Plural(of, "node") + pluralOf(n, " has", " have") + " no available pod"
 }
 
@@ -393,6 +397,9 @@ func (a *answer) impacts(affected explain.Affected, named bool) (words impacted)
 			words.before = "none yet: " + have + " an available pod"
 		}
 	case explain.AffectedNobody:
+		if a.counted() { // the headline says it
+			return words
+		}
 		words.before = either(a.losing, "none yet: ", "none: ") + have + " an available pod"
 	}
 	return words
@@ -404,7 +411,7 @@ func (a *answer) someAffected(i *explain.Impact) impacted {
 	words := impacted{before: noneAvailable(n, all) + ":", short: true}
 	switch of := ""; {
 	case i.Served == 0:
-		words.before = pluralOf(all, "1 node has", allOf(all)+"nodes have") + " no available pod:"
+		words.before = "no node has an available pod:"
 	case a.e.Rollout.UnderWay:
 		if by := a.e.ServedBy(); by != nil {
 			of = " of " + screen.Clean(revisionName(by))
@@ -427,6 +434,9 @@ func (a *answer) impact() {
 		if words.after = ""; len(nodes) > most+1 {
 			nodes, words.after = nodes[:most], fmt.Sprintf(" +%d more", len(nodes)-most)
 		}
+	}
+	if a.counted() && affected == explain.AffectedSome && i.Served == 0 { // the headline says that no node has one
+		nodes, words = nil, impacted{}
 	}
 	if a.counted() && len(nodes) > 0 && slices.Equal(slices.Sorted(slices.Values(nodes)), a.told) {
 		a.add(screen.Impact, "%s", words.instead)
@@ -516,10 +526,9 @@ func (a *answer) change() {
 	by := a.e.Change.Managers()
 	if len(a.e.ManagedBy) > 0 {
 		who, _ := managerWords(a.e.ManagedBy[0])
-		by = []string{who}
-	}
-	if len(by) > 0 {
-		a.add(screen.Change, "written by %s", screen.Clean(strings.Join(by, ", ")))
+		a.add(screen.Change, "managed by %s", screen.Clean(who))
+	} else if len(by) > 0 {
+		a.add(screen.Change, "made by the field %s %s", pluralOf(len(by), "manager", "managers"), screen.Clean(strings.Join(by, ", ")))
 	}
 }
 
@@ -626,9 +635,10 @@ func (a *answer) problems(of []*explain.Problem, titled bool) {
 		if a.counted() && (len(rows) > 1 || len(a.e.Matters()) == 1) {
 			since = ""
 		}
-		what := screen.Names{Before: string(p.Code), After: since + behind(": ", a.meaning(p))}
-		if len(p.Nodes) > 0 {
-			what.Before, what.Names, what.Short = what.Before+" on", p.Nodes, true
+		says := since + behind(": ", a.meaning(p))
+		what := screen.Names{Before: string(p.Code) + says}
+		if len(p.Nodes) > 0 && !a.namedAbove(p, rows) {
+			what = screen.Names{Before: string(p.Code) + " on", Names: p.Nodes, After: says, Short: true}
 		}
 		switch {
 		case titled && p.Blame != nil && saysAll(p): // which is Fault
@@ -648,6 +658,12 @@ func (a *answer) problems(of []*explain.Problem, titled bool) {
 		a.s.Add(screen.Problem, what, screen.Text(a.started(p)))
 		a.s.Add(screen.Message, a.messages(p)...)
 	}
+}
+
+// namedAbove reports whether the headline names the only node with the only problem.
+func (a *answer) namedAbove(p *explain.Problem, rows []*explain.Problem) bool {
+	return a.counted() && len(rows) == 1 && len(a.e.Matters()) == 1 && len(p.Nodes) == 1 &&
+		predicates[p.Code].noun != "" && p.Code != cause.FailedCreate
 }
 
 // aside returns the rows that matter; the others it leaves to --all.

@@ -669,7 +669,7 @@ func (p *past) rollback(l screen.Label, r *history.Revision) {
 	switch {
 	case r == nil:
 	case p.verdict != nil && p.verdict.e.RollbackInVain():
-		p.add(screen.DoNot, "roll back: it would not help")
+		p.add(screen.DoNot, "%s", p.verdict.noRollback())
 	case p.asked.Again:
 		to := Flag{Name: "to-revision", Value: strconv.FormatInt(r.Revision, 10)}
 		p.look(l, "see what a rollback would do", p.again("plan-rollout", to))

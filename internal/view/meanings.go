@@ -176,26 +176,28 @@ func (f *finding) probe() string {
 func (f *finding) notReady() string {
 	switch f.text("status") {
 	case "Unknown":
-		return "the kubelet does not answer"
+		return f.nodes("the kubelet does", "the kubelets do") + " not answer"
 	case "False":
-		return "the kubelet reports that the node is not ready"
+		return f.nodes("the kubelet reports that the node is", "the kubelets report that the nodes are") + " not ready"
 	}
 	return "some of these kubelets do not answer, the others report that their node is not ready"
 }
 
 func (f *finding) onDeadNode() string {
 	deleted := phrase(", deleted ", f.age("deletionAsked"), " ago,")
-	pod := "the pod" + deleted + either(f.Yes("now"), " is still", " stays") + " Terminating"
-	pods := "the pods" + deleted + either(f.Yes("now"), " are still", " stay") + " Terminating"
-	switch {
+	pods := f.nodes("the pod", "the pods") + deleted
+	switch stay := either(f.Yes("now"), f.nodes(" is still", " are still"), f.nodes(" stays", " stay")) + " Terminating"; {
 	case f.Yes("outOfService"):
-		return "the node is declared out of service, so the pod" + deleted + " is force-deleted within about 20s"
+		return f.nodes("the node is", "the nodes are") + " declared out of service, so " + pods +
+			f.nodes(" is", " are") + " force-deleted within about 20s"
 	case f.is("status", "Unknown"):
-		return "the kubelet has not posted node status for " + f.sheet.silent(f.p) + ", so " + pod
+		return f.nodes("the kubelet has", "the kubelets have") + " stopped posting node status, so " + pods + stay
 	case f.is("status", "False"):
-		return "the kubelet has reported for " + f.sheet.lasting(f.p) + " that the node is not ready; " + pod
+		return f.nodes("the kubelet reports that the node is", "the kubelets report that the nodes are") +
+			" not ready, so " + pods + stay
+	default:
+		return f.nodes("the node is", "the nodes are") + " NotReady, so " + pods + stay
 	}
-	return "the nodes have been NotReady for " + f.sheet.lasting(f.p) + ", so " + pods
 }
 
 func (f *finding) rejected() string {

@@ -135,7 +135,7 @@ func (b *blamed) allNew() bool {
 
 // allNewFail compares the pods of the current revision, all of which fail, with the others.
 func (b *blamed) allNewFail() string {
-	do := predicate{"pod", "fails", "fail"}
+	do := predicate{noun: "pod", one: "fails", many: "fail"}
 	if b.t.NewFailing == b.p.Count {
 		do = predicates[b.p.Code].byProbe(b.Facts)
 	}
@@ -497,6 +497,8 @@ func (b *blamed) nodeDown() string {
 	case started != "" && earlier != nil && *earlier && started == ago(b.now.Sub(*b.p.Since)): // which says nothing
 		return nodes + ", not the rollout: NotReady since " + clockAt(*b.p.Since, b.now) +
 			", the rollout started at " + clockAt(*began, b.now)
+	case started != "" && earlier != nil && *earlier && b.a.counted() && len(b.a.e.Matters()) == 1: // it says for how long
+		return nodes + ", not the rollout, which started later, " + started + " ago" + reported
 	case started != "" && earlier != nil && *earlier:
 		return nodes + ", not the rollout" + notReady + reported + ", the rollout started " + started + " ago"
 	case o.Untouched:

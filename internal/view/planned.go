@@ -271,7 +271,7 @@ func (s *planned) blame() string {
 		if len(supposed) == 0 {
 			return predicates[p.Code].of(nodes, 0)
 		}
-		words := predicate{"node", "is assumed to be down", "are assumed to be down"}.of(supposed, 0)
+		words := predicate{noun: "node", one: "is assumed to be down", many: "are assumed to be down"}.of(supposed, 0)
 		if len(down) > 0 {
 			words = predicates[p.Code].of(down, 0) + ", " + words
 		}

@@ -14,52 +14,52 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// predicate is what the pods or nodes of a problem do, in the singular and in
-// the plural.
-type predicate struct{ noun, one, many string }
+// predicate is what the pods or nodes of a problem do, in the singular and in the plural. A pod that runs is on its
+// node; one that does not is for it.
+type predicate struct{ noun, at, one, many string }
 
 // predicates has every reason that concerns pods or nodes.
 var predicates = map[daemonset.Reason]predicate{
-	cause.CrashLoopBackOff:       {"pod", "crashes", "crash"},
-	cause.OOMKilled:              {"pod", "runs out of memory", "run out of memory"},
-	cause.ImagePullBackOff:       {"pod", "cannot pull its image", "fail to pull their image"},
-	cause.PullingImage:           {"pod", "is still pulling its image", "are still pulling their image"},
-	cause.FailedMount:            {"pod", "cannot mount a volume", "cannot mount a volume"},
-	cause.FailedCreatePodSandBox: {"pod", "gets no network or sandbox", "get no network or sandbox"},
-	cause.ContainerConfig:        {"pod", "cannot start a container", "cannot start a container"},
-	cause.ContainerCreating:      {"pod", "does not start", "do not start"},
-	cause.InitRunning:            {"pod", "waits for an init container", "wait for an init container"},
-	cause.ProbeFailing:           {"pod", "fails its readiness probe", "fail their readiness probe"},
-	cause.NodeNotReady:           {"node", "is NotReady", "are NotReady"},
-	cause.TerminatingOnDeadNode:  {"node", "is NotReady", "are NotReady"},
-	daemonset.NodeGone:           {"pod", "is left over from a deleted node", "are left over from deleted nodes"},
-	cause.FailedCreate:           {"pod", "is rejected by the API server", "are rejected by the API server"},
-	cause.InsufficientResources:  {"pod", "does not fit", "do not fit"},
-	cause.HostPortConflict:       {"pod", "needs a host port that is in use", "need a host port that is in use"},
-	cause.DoesNotFit:             {"new pod", "does not fit", "do not fit"},
-	cause.PendingUnschedulable:   {"pod", "is not scheduled", "are not scheduled"},
-	cause.PodOSNotSupported:      {"pod", "is rejected by its kubelet", "are rejected by their kubelet"},
-	cause.ExcludedButCounted:     {"node", "that the namespace excludes counts as unavailable", "that the namespace excludes count as unavailable"},
-	cause.VirtualNode:            {"node", "is virtual and runs no DaemonSet pod", "are virtual and run no DaemonSet pods"},
-	cause.EvictLoop:              {"pod", "fails repeatedly", "fail repeatedly"},
-	daemonset.FailedPod:          {"pod", "has failed", "have failed"},
-	daemonset.SucceededPod:       {"pod", "has ended", "have ended"},
-	cause.Terminating:            {"pod", "does not end", "do not end"},
-	daemonset.NotReady:           {"pod", "is not Ready", "are not Ready"},
-	cause.WaitingForRoom:         {"pod", "waits for other pods to end", "wait for other pods to end"},
-	cause.Starting:               {"pod", "is starting", "are starting"},
-	daemonset.NotYetAvailable:    {"pod", "is not available yet", "are not available yet"},
-	cause.NoPod:                  {"node", "has no pod", "have no pod"},
-	cause.Misscheduled:           {"pod", "runs on a node that is not eligible", "run on nodes that are not eligible"},
-	daemonset.Duplicate:          {"node", "has more than one pod", "have more than one pod"},
-	explain.Foreign:              {"pod", "belongs to somebody else", "belong to somebody else"},
-	daemonset.ReleasedPod:        {"pod", "no longer matches the selector", "no longer match the selector"},
-	daemonset.NoTargetNode:       {"pod", "is not assigned to any node", "are not assigned to any node"},
+	cause.CrashLoopBackOff:       {"pod", "on", "crashes", "crash"},
+	cause.OOMKilled:              {"pod", "on", "runs out of memory", "run out of memory"},
+	cause.ImagePullBackOff:       {"pod", "on", "cannot pull its image", "fail to pull their image"},
+	cause.PullingImage:           {"pod", "on", "is still pulling its image", "are still pulling their image"},
+	cause.FailedMount:            {"pod", "on", "cannot mount a volume", "cannot mount a volume"},
+	cause.FailedCreatePodSandBox: {"pod", "on", "gets no network or sandbox", "get no network or sandbox"},
+	cause.ContainerConfig:        {"pod", "on", "cannot start a container", "cannot start a container"},
+	cause.ContainerCreating:      {"pod", "on", "does not start", "do not start"},
+	cause.InitRunning:            {"pod", "on", "waits for an init container", "wait for an init container"},
+	cause.ProbeFailing:           {"pod", "on", "fails its readiness probe", "fail their readiness probe"},
+	cause.NodeNotReady:           {"node", "", "is NotReady", "are NotReady"},
+	cause.TerminatingOnDeadNode:  {"node", "", "is NotReady", "are NotReady"},
+	daemonset.NodeGone:           {"pod", "on", "is left over from a deleted node", "are left over from deleted nodes"},
+	cause.FailedCreate:           {"pod", "for", "is rejected by the API server", "are rejected by the API server"},
+	cause.InsufficientResources:  {"pod", "for", "does not fit", "do not fit"},
+	cause.HostPortConflict:       {"pod", "for", "needs a host port that is in use", "need a host port that is in use"},
+	cause.DoesNotFit:             {"new pod", "for", "does not fit", "do not fit"},
+	cause.PendingUnschedulable:   {"pod", "for", "is not scheduled", "are not scheduled"},
+	cause.PodOSNotSupported:      {"pod", "on", "is rejected by its kubelet", "are rejected by their kubelet"},
+	cause.ExcludedButCounted:     {"node", "", "that the namespace excludes counts as unavailable", "that the namespace excludes count as unavailable"},
+	cause.VirtualNode:            {"node", "", "is virtual and runs no DaemonSet pod", "are virtual and run no DaemonSet pods"},
+	cause.EvictLoop:              {"pod", "on", "fails repeatedly", "fail repeatedly"},
+	daemonset.FailedPod:          {"pod", "on", "has failed", "have failed"},
+	daemonset.SucceededPod:       {"pod", "on", "has ended", "have ended"},
+	cause.Terminating:            {"pod", "on", "does not end", "do not end"},
+	daemonset.NotReady:           {"pod", "on", "is not Ready", "are not Ready"},
+	cause.WaitingForRoom:         {"pod", "for", "waits for other pods to end", "wait for other pods to end"},
+	cause.Starting:               {"pod", "on", "is starting", "are starting"},
+	daemonset.NotYetAvailable:    {"pod", "on", "is not available yet", "are not available yet"},
+	cause.NoPod:                  {"node", "", "has no pod", "have no pod"},
+	cause.Misscheduled:           {"pod", "on", "runs on a node that is not eligible", "run on nodes that are not eligible"},
+	daemonset.Duplicate:          {"node", "", "has more than one pod", "have more than one pod"},
+	explain.Foreign:              {"pod", "on", "belongs to somebody else", "belong to somebody else"},
+	daemonset.ReleasedPod:        {"pod", "on", "no longer matches the selector", "no longer match the selector"},
+	daemonset.NoTargetNode:       {"pod", "on", "is not assigned to any node", "are not assigned to any node"},
 }
 
 // probing says what a pod does whose startup or liveness probe fails.
 var probing = map[string]predicate{
-	"startup": {"pod", "fails its startup probe", "fail their startup probe"}, "liveness": {"pod", "fails its liveness probe", "fail their liveness probe"},
+	"startup": {"pod", "on", "fails its startup probe", "fail their startup probe"}, "liveness": {"pod", "on", "fails its liveness probe", "fail their liveness probe"},
 }
 
 // byProbe returns the predicate with the probe that fails, where an event says which.
@@ -80,7 +80,7 @@ func (p predicate) of(nodes []string, n int) string {
 	case len(nodes) == 1 && p.noun == "node":
 		return nodes[0] + " " + p.one
 	case len(nodes) == 1:
-		return "the " + p.noun + " on " + nodes[0] + " " + p.one
+		return "the " + p.noun + " " + p.at + " " + nodes[0] + " " + p.one
 	}
 	return pluralVerb(n, p.noun+" "+p.one, p.noun+"s "+p.many)
 }
@@ -134,19 +134,6 @@ func (a *sheet) quoted(p *explain.Problem, message string) string {
 		return `"` + a.style.refusal(message, columns) + `"`
 	}
 	return `"` + a.style.brief(message, columns) + `"`
-}
-
-// silent is how long the kubelets of nodes have posted no status: of several that differ at
-// least.
-func (a *sheet) silent(p *explain.Problem) string {
-	at := p.Posted()
-	switch {
-	case at == nil:
-		return a.lasting(p)
-	case len(p.Nodes) > 1 && ago(a.now.Sub(*p.Since)) != ago(a.now.Sub(*p.Latest)):
-		return ago(a.now.Sub(*at)) + " or longer"
-	}
-	return ago(a.now.Sub(*at))
 }
 
 // resourceWord is the first of some resources, as a sentence names it.

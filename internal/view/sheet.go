@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -283,6 +285,9 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	}[explain.LookInto(p)]
 	if c := a.describeOwner(p.Facts); len(c) > 0 {
 		return c
+	}
+	if p.Subject.Kind == cause.SubjectNodeCondition && p.Subject.Name == string(corev1.NodeDiskPressure) && len(p.Nodes) == 1 {
+		return a.kubectl("kubectl get --raw", screen.Quote("/api/v1/nodes/"+p.Nodes[0]+"/proxy/stats/summary"))
 	}
 	if look := explain.LookInto(p); a.asked.Log != nil && (look == cause.LookLogs || look == cause.LookLastLogs) && len(p.Pods) > 0 {
 		if words := a.asked.Log(a.h.DaemonSet.Namespace, p.Pods[0], fact(p.Facts, "container"), look == cause.LookLastLogs); len(words) > 0 {

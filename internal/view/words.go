@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,75 +14,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
-
-// fill writes the first of some sentences whose facts are all there, with them
-// filled in; nothing where none is. So words stand in tables, whole. In a sentence
-//
-//	{container}                is a fact, made safe to print
-//	{events:request}           a number with its noun: 1 request, 3 requests
-//	{pods:pod is|pods are}     the same with more words: 1 pod is, 3 pods are
-//	{pods?its|their}           the words alone, the first for 1 and for yes
-//	{last@}                    how long it is from a time to now; a duration, or so many seconds: 14m
-//	{last@clock}               the time of day, in the zone of now, which UTC names
-//	{status=Unknown}           nothing: the sentence is only for this value
-//	[ (restarted {restarts})]  left out where a fact in it is absent, empty or 0
-//
-// Neither brackets nor {pods?its|their} need a fact to be there.
-func fill(now time.Time, f daemonset.Facts, sentences ...string) string {
-	absent := func(text string, zero any) bool {
-		return slices.ContainsFunc(slot.FindAllStringSubmatch(text, -1), func(m []string) bool {
-			is := fact(f, m[1])
-			return m[2] == "=" && is != m[3] || m[2] != "=" && m[2] != "?" && (is == "" || f[m[1]] == zero)
-		})
-	}
-	for _, s := range sentences {
-		s = optional.ReplaceAllStringFunc(s, func(part string) string {
-			if absent(part, 0) {
-				return ""
-			}
-			return part[1 : len(part)-1]
-		})
-		if !absent(s, nil) {
-			return slot.ReplaceAllStringFunc(s, func(of string) string { return filled(now, f, slot.FindStringSubmatch(of)) })
-		}
-	}
-	return ""
-}
-
-var (
-	slot     = regexp.MustCompile(`\{(\w+)([:?@=]?)([^{}|]*)\|?([^{}]*)\}`) // its key, its sign, and words behind that
-	optional = regexp.MustCompile(`\[[^]]*\]`)
-)
-
-// filled is what is written for one slot.
-func filled(now time.Time, f daemonset.Facts, m []string) string {
-	switch key, one, many := m[1], m[3], m[4]; m[2] {
-	case "":
-		return fact(f, key)
-	case ":":
-		return pluralVerb(number(f, key), one, cmp.Or(many, one+"s"))
-	case "?":
-		if f.Yes(key) {
-			return one
-		}
-		return pluralOf(number(f, key), one, many)
-	case "@":
-		at, err := time.Parse(time.RFC3339, fact(f, key))
-		lasts, noDuration := time.ParseDuration(fact(f, key))
-		switch {
-		case err == nil && one != "" && now.Location() == time.UTC:
-			return at.UTC().Format(clockTime + "Z")
-		case err == nil && one != "":
-			return at.In(now.Location()).Format(clockTime)
-		case err == nil:
-			return ago(now.Sub(at).Abs())
-		case noDuration == nil:
-			return seconds(lasts.Seconds())
-		}
-		return ago(time.Duration(number(f, key)) * time.Second)
-	}
-	return ""
-}
 
 // fact returns a fact as text that is safe to print, or "".
 func fact(f daemonset.Facts, key string) string {
@@ -173,14 +102,6 @@ func notSelected(f known) string {
 		return "the namespace selects " + f.text("selector") + " (" + annotation + ")"
 	}
 	return "the controller selects " + f.text("selector") + " by default"
-}
-
-// ofNode is the facts of a rule of placement, with what sentences of fill need beside them.
-func ofNode(f daemonset.Facts) daemonset.Facts {
-	of := known{Facts: f}
-	return with(f, daemonset.Facts{
-		"meaning": taintMeanings[of.text("key")], "got": labelValue(of), "requirement": requirement(of),
-	})
 }
 
 // with is facts and some more, which come first.
@@ -333,7 +254,10 @@ func count(n *int) string {
 // someNames names up to three nodes whole.
 func someNames(nodes []string) string {
 	const most = 3
-	text := screen.Clean(strings.Join(nodes[:min(most, len(nodes))], ", "))
+	if len(nodes) <= most+1 {
+		return screen.Clean(strings.Join(nodes, ", "))
+	}
+	text := screen.Clean(strings.Join(nodes[:most], ", "))
 	if more := len(nodes) - most; more > 0 {
 		text += fmt.Sprintf(" +%d more", more)
 	}

@@ -1,11 +1,8 @@
 package view
 
 import (
-	"fmt"
-	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -83,130 +80,20 @@ func TestTaintMeaning(t *testing.T) {
 	}
 }
 
-// TestFill: the notation of sentences, a line each.
-func TestFill(t *testing.T) {
-	type facts = daemonset.Facts
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for _, tt := range []struct {
-		facts     facts
-		sentences []string
-		want      string
-	}{
-		{facts{"image": "a\x1b", "numbers": []string{"3", "5-7"}}, []string{"{image} of {numbers}"}, `a\u001b of 3, 5-7`},
-		{facts{"image": "{name} [x]", "name": "n"}, []string{"cannot pull {image}[ for {name}]"}, "cannot pull {name} [x] for n"}, // words of the cluster are not read
-		{facts{"events": 1}, []string{"{events:request}"}, "1 request"},
-		{facts{"events": 3}, []string{"{events:request}"}, "3 requests"},
-		{facts{"events": 0}, []string{"{events:request}"}, "0 requests"},
-		{facts{"pods": 1}, []string{"{pods:pod is|pods are} there, with {pods?its|their} node"}, "1 pod is there, with its node"},
-		{facts{"pods": 2}, []string{"{pods:pod is|pods are} there, with {pods?its|their} node"}, "2 pods are there, with their node"},
-		{facts{"names": []string{"a", "b"}}, []string{"{names?finalizer|finalizers} {names}"}, "finalizers a, b"},
-		{facts{"init": true}, []string{"{init?init |}container"}, "init container"},
-		{facts{"init": false}, []string{"{init?init |}container"}, "container"},
-		{facts{"last": "2026-03-01T11:46:00Z"}, []string{"{last@} ago, at {last@clock}"}, "14m ago, at 11:46:00Z"},
-		{facts{"last": "2026-03-01T13:00:30+01:00"}, []string{"in {last@}, at {last@clock}"}, "in 30s, at 12:00:30Z"},
-		{facts{"clockSkew": 900}, []string{"for {clockSkew@}"}, "for 15m"},
-		{facts{"restarts": 0, "reason": "", "line": 2}, []string{"a[ ({restarts:time})][ ({reason})][ ({of})][, line {line}]"}, "a, line 2"},
-		{facts{"limit": "0"}, []string{"a[ ({limit})]"}, "a (0)"}, // a value that is written so, not a count
-		{facts{"status": "False"}, []string{"{status=Unknown}a", "{status=False}b", "c"}, "b"},
-		{facts{}, []string{"{status=Unknown}a", "{status=False}b", "c"}, "c"},
-		{facts{}, []string{"{status=}a", "c"}, "a"},
-		{facts{"status": "x"}, []string{"a[{status=x}{of=}, b][{status=y}, c]"}, "a, b"},
-		{facts{"of": 0}, []string{"{name} a", "{of} b", "c"}, "0 b"},
-		{nil, []string{"{name} a", "{of} b"}, ""},
-	} {
-		if got := fill(now, tt.facts, tt.sentences...); got != tt.want {
-			t.Errorf("%v %q:\n%q, want\n%q", tt.facts, tt.sentences, got, tt.want)
-		}
-	}
-}
-
-// tables are all sentences that fill fills, by where they stand, and which keys
-// they may use beside those of daemonset.FactKeys.
-func tables() map[string][]string {
-	return nil
-}
-
-// madeKeys are those that the view adds to facts, each by the function that does.
-var madeKeys = map[string]any{
-	"on": 1, "resource": "cpu", "lasting": "14m", "held": "h", "placement": "p", "stall": "s", "missing": "m", // meaning
-	"meaning": "m", "requirement": "r", // ofNode
-	"who": "w", "undone": "u", // warning
-	"runs":     true,                                  // rules, node
-	"strategy": "OnDelete",                            // idle
-	"called":   true, "deadlock": true, "fails": true, // blameFacts, adviceWords
-	"new": 3, "changed": true, "known": true, "differ": 3, "labels": []string{"x"}, // templateWords
-	"same": "s", "all": true, // sentence
-	"problem": "p", "where": "n1", "old": 3, "back": "b", "kind": "k", "count": 3, "noRollback": "n", "spreads": 8, "afterFirst": 1, "afterLast": 2, "logs": true, "replaced": 3, "as": 1, "inPlan": true, "two": true, // doNow, otherFixes
-	"prior": "7", "injector": "Istio", "pressure": "p", "warnings": 1, "current": 8, "until": "2026-03-01T12:03:00Z", // doNow of a plan
-	"kept": 9, "others": 9, "again": 7, "have": "all 3 nodes have", "before": 4, // summaries
-	"subject": "Quota", "object": "o", "touched": "image of container agent", "notChange": true, "stage": "Network", "stays": true, "older": "revision 2", "absent": "ServiceAccount ns/x", "verdict": "Degraded", // origin, doNow
-	"Preview": "Preview",                                                                            // advices
-	"without": 3, "first": "default/other", "pods": 2, "limited": "2Gi", "whose": "container agent", // admission, room
-	"raises": true, "below": true, "via": "Image", "typed": true, "never": true, "noImage": true, "goesBack": true, "yet": true, "none": true, "stalls": "yes", "beyond": "already", "nothing": "nothing", "short": "150m", "now": true, "lost": "l", "undo": true, "n": 3, // planAdvices, impacts, told
-	"only": "n1",                            // planAdvices, meaning
-	"next": "n", "unread": "u", "ending": 2, // summary
-	"number": 1,
-	"code":   "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "untouched": true, "certainty": "Likely", "posted": "5h", "terse": false, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
-	"in": "2m", "creates": 2, "deletes": 2, // ending
-	"works": 3, "rollout": "2026-03-01T11:00:00Z", "reported": "r",
-	"left": 3,                                       // standing
-	"told": true, "platform": "arm64", "Fix": "Fix", // commons
-	"lacks": "one", "notBuilt": true, "picks": "p", "named": "n1", // placementFacts, origin, meaning
-	"down": "yes", "value": "41", "source": "s", // assumption
-}
-
-// sampleFacts has a value of its kind for each key that a sentence may use.
+// sampleFacts has a value of its kind for each key that facts can have. What a plan adds is among them.
 func sampleFacts() map[string]any {
-	sample := maps.Clone(madeKeys)
+	sample := map[string]any{"now": true}
 	for _, code := range slices.Concat(daemonset.Assumptions, plan.Assumptions, whatif.Assumptions) {
 		sample[string(code)] = "41"
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[daemonset.FactKeys]()) {
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if _, made := sample[key]; !made {
-			sample[key] = map[reflect.Type]any{
-				reflect.TypeFor[string](): "x", reflect.TypeFor[int](): 3, reflect.TypeFor[bool](): true, reflect.TypeFor[time.Time](): "2026-03-01T11:46:00Z", reflect.TypeFor[[]string](): []string{"x"},
-			}[f.Type]
-		}
+		sample[key] = map[reflect.Type]any{
+			reflect.TypeFor[string](): "x", reflect.TypeFor[int](): 3, reflect.TypeFor[bool](): true,
+			reflect.TypeFor[time.Time](): "2026-03-01T11:46:00Z", reflect.TypeFor[[]string](): []string{"x"},
+		}[f.Type]
 	}
 	return sample
-}
-
-// TestTables: a sentence uses only keys that facts can have, each as its kind allows;
-// and each is the one that is written for the facts that it needs.
-func TestTables(t *testing.T) {
-	sample := sampleFacts()
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	isNumber := func(v any) bool { _, err := strconv.Atoi(fmt.Sprint(v)); return err == nil }
-	isTime := func(v any) bool { _, err := time.Parse(time.RFC3339, fmt.Sprint(v)); return err == nil }
-	is := func(v any, kinds ...any) bool {
-		return slices.ContainsFunc(kinds, func(k any) bool { return reflect.TypeOf(k) == reflect.TypeOf(v) }) && !isTime(v)
-	}
-	var list []string
-	for at, sentences := range tables() {
-		for _, s := range sentences {
-			facts := daemonset.Facts{}
-			for _, m := range slot.FindAllStringSubmatch(s, -1) {
-				v, known := sample[m[1]]
-				if fits := map[string]bool{
-					"": is(v, "", 1, list), "=": is(v, "", 1, true, list), ":": isNumber(v) || is(v, list), "?": isNumber(v) || is(v, true, list), "@": isNumber(v) || isTime(v),
-				}; !known || !fits[m[2]] {
-					t.Errorf("%s: %s is no key, or not of such a kind", at, m[0])
-				}
-				switch given, already := facts[m[1]]; {
-				case m[2] != "=" && !already:
-					facts[m[1]] = v
-				case m[2] == "=" && m[3] == "":
-					delete(facts, m[1])
-				case m[2] == "=" && given != m[3]:
-					facts[m[1]] = m[3]
-				}
-			}
-			if got, want := fill(now, facts, sentences...), fill(now, facts, s); got != want {
-				t.Errorf("%s: %v gives %q, and the sentence %q is never written", at, facts, got, want)
-			}
-		}
-	}
 }
 
 // TestMeaning has what no story in testdata says.

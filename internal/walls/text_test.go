@@ -56,8 +56,6 @@ var searchedText = map[string]string{
 	"view/messages.go brief regexp wrappers":          "a message of the kubelet, shortened",
 	"view/messages.go shorten strings.IndexByte":      "a message of the cluster, shortened",
 	"view/messages.go shorten strings.LastIndexByte":  "a message of the cluster, shortened",
-	"view/words.go fill regexp optional":              "a sentence of a table, as a programmer wrote it: facts are filled in after it was read",
-	"view/words.go fill regexp slot":                  "a sentence of a table, as a programmer wrote it: facts are filled in after it was read",
 }
 
 // TestNoTextIsTakenApart: the packages of the screens search no text but where
