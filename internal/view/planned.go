@@ -307,7 +307,7 @@ func (s *planned) unmetCause() {
 		switch {
 		case s.live == nil:
 		case s.ran() > 0:
-			s.add(screen.Fault, "%s", r.missing())
+			s.add(screen.Fault, "%s", noSuch(known{w.Facts, s.now}, s.h.DaemonSet.Namespace))
 		case r.key != "":
 			s.add(screen.Fault, "the template: it refers to key %s of %s, which has no such key", r.key, r.object())
 		default:
@@ -340,14 +340,6 @@ func (a *sheet) reference(f daemonset.Facts) reference {
 // object names the object as kubectl does, with its namespace.
 func (r reference) object() string { return r.kind + " " + r.namespace + "/" + r.name }
 
-// missing says what does not exist.
-func (r reference) missing() string {
-	if r.key != "" {
-		return r.object() + " has no key " + r.key
-	}
-	return r.object() + " does not exist"
-}
-
 // create says what makes it exist.
 func (r reference) create() string {
 	if r.key != "" {
@@ -370,7 +362,7 @@ func (s *planned) neverRuns() bool {
 func (s *planned) unmet() string {
 	for _, w := range s.p.Warnings {
 		if w.Code == plan.MissingReference {
-			return s.reference(w.Facts).missing()
+			return noSuch(known{w.Facts, s.now}, s.h.DaemonSet.Namespace)
 		}
 	}
 	return ""
