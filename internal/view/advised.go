@@ -250,7 +250,7 @@ func (d *advised) correctTemplate() string {
 		return should + "mount the path that " + d.on("it has", "they have") + ", or " + keepOff
 	case pulls && d.is("reason", "ErrImageNeverPull"):
 		return "load the image onto " + d.where() + ", or change the imagePullPolicy or the image in the template"
-	case pulls && !d.notBuilt():
+	case pulls && !d.notBuilt() && d.text("image") != "":
 		return "correct the image in the template, or publish " + d.text("image") +
 			": the pods then start automatically"
 	case path != "":

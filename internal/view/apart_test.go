@@ -243,7 +243,7 @@ func TestGroups(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	fields = append(fields, image("initContainers[name=e]", "2"), image("containers[name=f]", "2"))
-	if got, want := say(fieldStyle{brief: true}), "image of 4 containers (a, d, e +1 more): 1 -> 2; image of container b: 1 -> 3; env A of container c changed; label image: 1 -> 2"; got != want {
+	if got, want := say(fieldStyle{brief: true}), "image of 4 containers (a, d, e, f): 1 -> 2; image of container b: 1 -> 3; env A of container c changed; label image: 1 -> 2"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

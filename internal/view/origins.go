@@ -179,7 +179,7 @@ func (b *blamed) template() string {
 		return "likely the template: its imagePullPolicy is Never, and the " + b.on("node does", "nodes do") +
 			" not have the image"
 	case code == cause.ImagePullBackOff:
-		return "likely the template: the registry has no image " + b.text("image")
+		return cmp.Or(phrase("likely the template: the registry has no image ", b.text("image")), "likely the template")
 	case code == cause.FailedMount:
 		return "likely the template: it mounts a volume that cannot be on several nodes at a time"
 	case b.p.Subject.Kind == cause.SubjectVolume:
@@ -551,6 +551,9 @@ func (b *blamed) strategy() string {
 	switch b.p.Code {
 	case cause.HostPortConflict:
 		return "maxSurge: the old pod on the node uses the host port that the new one needs"
+	case cause.InsufficientResources:
+		return "the update strategy: maxSurge runs the new pod alongside the old one, and " + b.some() +
+			b.on(" has", " have") + " too little " + resourceWord(b.Facts["resources"]) + " for both"
 	case explain.OnDeleteOutdated:
 		return "updateStrategy " + screen.Clean(strategy(b.a.h)) +
 			": the controller replaces a pod only after you delete it"

@@ -426,13 +426,13 @@ const noneKeeps = "no node keeps an available pod"
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
 func (s *planned) impact() {
-	s.placed(s.p.Placement.Lose, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy")+":")
+	s.placed(s.p.Placement.Lose, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy"))
 	if s.o.Code == plan.NothingToDo {
-		s.placed(s.p.Placement.Keep, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " in the next rollout:")
+		s.placed(s.p.Placement.Keep, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " in the next rollout")
 	}
 	if s.o.Code != plan.Stalls { // which does not reach all of them
 		s.stranded()
-		s.placed(s.p.LostOtherwise(), []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " in the course of the rollout:")
+		s.placed(s.p.LostOtherwise(), []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " in the course of the rollout")
 		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
 			s.s.Add(screen.Fault, screen.Names{Before: pluralOf(len(nodes), "the node", "the nodes") + ", not the change:", Names: nodes, After: pluralOf(len(nodes), " is", " are") + " NotReady", Short: true})
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
@@ -606,7 +606,7 @@ func (s *planned) gains() {
 		}
 	}
 	if len(hang)+len(none) == 0 {
-		s.placed(s.p.Placement.Gain, []string{"gets a pod", "get a pod", "get a pod", "get a pod"}, " immediately:")
+		s.placed(s.p.Placement.Gain, []string{"gets a pod", "get a pod", "get a pod", "get a pod"}, " immediately")
 		return
 	}
 	for _, of := range []struct {
@@ -642,8 +642,27 @@ func (s *planned) placed(nodes []plan.PlacementNode, verbs []string, when string
 			s.add(screen.Impact, "more of them with --all")
 			return
 		}
-		s.s.Add(screen.Impact, screen.Names{Before: Plural(len(g.Nodes), "node") + " " + s.would(len(g.Nodes), verbs[0], verbs[1], verbs[2], verbs[3]) + when, Names: g.Nodes, After: inBrackets(placement(g.Reason, g.Facts)), Short: true})
+		why := inBrackets(placement(g.Reason, g.Facts))
+		lose := s.would(len(g.Nodes), verbs[0], verbs[1], verbs[2], verbs[3]) + when
+		if s.o.Code == plan.RemovesAllPods && len(groups) == 1 && s.changes(g.Nodes) { // which Fault and Change say
+			s.add(screen.Impact, "these nodes %s", lose)
+			return
+		}
+		s.s.Add(screen.Impact, screen.Names{Before: Plural(len(g.Nodes), "node") + " " + lose + ":", Names: g.Nodes, After: why, Short: true})
 	}
+}
+
+// changes reports whether these are the nodes that the change is of.
+func (s *planned) changes(nodes []string) bool {
+	if s.p.Change == nil {
+		return false
+	}
+	var changed []string
+	for _, n := range s.p.Change.Nodes {
+		changed = append(changed, n.Nodes...)
+	}
+	slices.Sort(changed)
+	return slices.Equal(slices.Compact(changed), slices.Sorted(slices.Values(nodes)))
 }
 
 // would puts what nodes do in the conditional, for a change that is not made yet: one and many are said of what is so,
@@ -817,12 +836,12 @@ func (s *planned) outlook() {
 
 // desiredGoes says how DESIRED changes.
 func (s *planned) desiredGoes() string {
-	return "DESIRED goes from " + strconv.Itoa(s.p.Desired.Before) + " to " + strconv.Itoa(s.p.Desired.After)
+	return "DESIRED " + either(s.p.OfChange(), "would go", "goes") + " from " + strconv.Itoa(s.p.Desired.Before) + " to " + strconv.Itoa(s.p.Desired.After)
 }
 
 // deletesAll says what becomes of the pods where no node is eligible.
 func (s *planned) deletesAll() string {
-	words := s.desiredGoes() + ", and the controller deletes every pod"
+	words := s.desiredGoes() + ", and the controller " + either(s.p.OfChange(), "would delete", "deletes") + " every pod"
 	if more := len(s.p.Placement.Lose) - s.p.Desired.Before; more > 0 {
 		words += ", including " + strconv.Itoa(more) + " that DESIRED does not count"
 	}

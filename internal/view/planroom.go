@@ -88,6 +88,9 @@ func (s *planned) makeRoom() {
 		if len(found) > 1 { // each has to be solved
 			number = strconv.Itoa(i+1) + ". "
 		}
+		if m.is == unfitResource && s.ofStrategy() { // which explain says, with its fix
+			continue
+		}
 		slices.Sort(m.nodes)
 		fault, fix := m.words()
 		s.add(screen.Fault, "%s", number+fault)
@@ -96,6 +99,15 @@ func (s *planned) makeRoom() {
 		}
 		s.add(s.to, "%s", s.or()+number+fix)
 	}
+}
+
+// ofStrategy reports whether the new pods have no room because the old ones run beside them.
+func (s *planned) ofStrategy() bool {
+	if s.live == nil {
+		return false
+	}
+	p := s.live.e.Has(cause.InsufficientResources)
+	return p != nil && p.Blame != nil && p.Blame.Who == cause.WhoStrategy
 }
 
 // unfit is a kind of misfit, in the order of a screen.

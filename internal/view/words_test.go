@@ -82,7 +82,7 @@ func TestTaintMeaning(t *testing.T) {
 
 // sampleFacts has a value of its kind for each key that facts can have. What a plan adds is among them.
 func sampleFacts() map[string]any {
-	sample := map[string]any{"now": true}
+	sample := map[string]any{"now": true, "all": true, "who": "Helm", "undone": "u"}
 	for _, code := range slices.Concat(daemonset.Assumptions, plan.Assumptions, whatif.Assumptions) {
 		sample[string(code)] = "41"
 	}
@@ -109,9 +109,9 @@ func TestMeaning(t *testing.T) {
 		{cause.NodeNotReady, facts{"status": "Unknown"}, "the kubelet does not answer"},
 		{cause.NodeNotReady, facts{"status": "False"}, "the kubelet reports that the node is not ready"},
 		{cause.NodeNotReady, facts{}, "some of these kubelets do not answer, the others report that their node is not ready"}, // a fact that not all have in common is none
-		{cause.TerminatingOnDeadNode, facts{"status": "Unknown", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet has not posted node status for 5h, so the pod, deleted 3h ago, stays Terminating"},
-		{cause.TerminatingOnDeadNode, facts{"status": "False", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet has reported for 5h that the node is not ready; the pod, deleted 3h ago, stays Terminating"},
-		{cause.TerminatingOnDeadNode, facts{}, "the nodes have been NotReady for 5h, so the pods stay Terminating"},
+		{cause.TerminatingOnDeadNode, facts{"status": "Unknown", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet has stopped posting node status, so the pod, deleted 3h ago, stays Terminating"},
+		{cause.TerminatingOnDeadNode, facts{"status": "False", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet reports that the node is not ready, so the pod, deleted 3h ago, stays Terminating"},
+		{cause.TerminatingOnDeadNode, facts{}, "the node is NotReady, so the pod stays Terminating"},
 		{cause.CrashLoopBackOff, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, "container a keeps exiting with code 0 (restarted 1 time)"},
 		{cause.CrashLoopBackOff, facts{"container": "a", "init": true}, "init container a crashes"},
 		{cause.CrashLoopBackOff, facts{"container": "a", "exitCode": 1, "restarts": 0}, "container a exits with code 1"},
