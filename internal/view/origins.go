@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // origin says what a problem comes from; empty where nothing shows it, or it passes
@@ -361,6 +362,10 @@ func (b *blamed) compared() string {
 			since = b.current() + " replaced revision " + screen.Clean(may.Value)
 		}
 		fail := pluralOf(newPods, "the only pod fails", "all "+strconv.Itoa(newPods)+" pods fail")
+		if b.a.h.Lacks(snapshot.Nodes) { // without which nothing says which pods count
+			return "unclear: " + pluralOf(newPods, "the only pod", "all "+strconv.Itoa(newPods)+" pods") + " of " + b.current() +
+				pluralOf(newPods, " fails", " fail") + "; other revisions are not compared, because the nodes could not be read"
+		}
 		return "unclear: " + fail + ", and no other revision runs to compare with" +
 			phrase("; ", pluralOf(newPods, "it has not", "none has"), " worked since ", since)
 	case explain.Some:
