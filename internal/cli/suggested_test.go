@@ -31,7 +31,7 @@ func TestSuggestedCommands(t *testing.T) {
 		names[file] = nameIn(t, file)
 	}
 	stories := map[string]bool{}
-	for file, name := range worldsOfStories(t, 24) {
+	for file, name := range worldsOfStories(t, 30) {
 		files, names[file], stories[file] = append(files, file), name, true
 	}
 	ran, ways := 0, 0

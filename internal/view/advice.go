@@ -60,7 +60,7 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 	}
 	if of.Yes("noNetwork") && of.text("service") != "" {
 		a.s.Add(a.to, a.kubectl("kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations",
-			"-o custom-columns=NAME:metadata.name,WEBHOOKS:webhooks[*].name"))
+			"-o "+screen.Quote("custom-columns=NAME:metadata.name,WEBHOOKS:webhooks[*].name")))
 	}
 	a.add(screen.DoNot, "%s", of.said(words.dont))
 	a.notBack(problems)
@@ -89,17 +89,21 @@ func (a *answer) before(d explain.Advice, advice []explain.Advice) string {
 	if len(d.After) == 0 || d.Code == explain.AdviseRepairNodes {
 		return ""
 	}
-	return "once " + toSolve(d, advice) + " solved, "
+	return "once " + a.solvesFirst(d, advice) + " solved, "
 }
 
-// toSolve names the problems that come before a piece of advice, with their verb: "problem 1 is".
-func toSolve(d explain.Advice, advice []explain.Advice) string {
+// solvesFirst names the problems that come before a piece of advice, with their verb: "problem 1 is".
+func (a *answer) solvesFirst(d explain.Advice, advice []explain.Advice) string {
 	for n, other := range advice {
 		if len(d.After) == 1 && other.Code != d.Code && slices.Contains(other.Problems, d.After[0]) {
 			return fmt.Sprintf("problem %d is", n+1)
 		}
 	}
-	return reasonNames(d.After) + pluralOf(len(d.After), " is", " are")
+	first := reasonNames(d.After)
+	if p := a.e.Has(d.After[0]); p != nil && len(d.After) == 1 {
+		first += phrase(" on ", someNames(p.Nodes))
+	}
+	return first + pluralOf(len(d.After), " is", " are")
 }
 
 // firstOfAll names what has to be solved before the next rollout, with its verb: one that solves a problem by itself
@@ -107,7 +111,7 @@ func toSolve(d explain.Advice, advice []explain.Advice) string {
 func (a *answer) firstOfAll() string {
 	for _, d := range a.e.Advice {
 		if len(d.After) > 0 && d.Code != explain.AdviseRepairNodes {
-			return toSolve(d, a.e.Advice)
+			return a.solvesFirst(d, a.e.Advice)
 		}
 	}
 	return "this is"

@@ -201,6 +201,7 @@ func (s *planned) doStall(do string) {
 	case s.s.Has(screen.Then) && while == "":
 		s.advise("do not " + do + " yet" + s.untilThen() + "; first:")
 		s.s.Move(screen.Then, screen.DoNow, 0)
+		s.alsoFirst()
 	case s.dryRun():
 		s.advise("do not " + do + ": first correct what its message names")
 	case ways == 0 && while == "" && s.before != nil && len(s.before.e.Matters()) > 0 && s.asked.Again:
@@ -215,6 +216,20 @@ func (s *planned) doStall(do string) {
 	}
 	if s.asked.Undo {
 		s.makes(screen.Or, do+" all the same")
+	}
+}
+
+// alsoFirst leads to explain for the problems that stop the rollout, too, and that it has a part about.
+func (s *planned) alsoFirst() {
+	if s.before == nil || !s.asked.Again {
+		return
+	}
+	for _, p := range s.problems {
+		if p.Code != cause.DoesNotFit && p.Code != cause.FailedCreate && s.before.e.Has(p.Code) != nil {
+			s.advise("and solve " + string(p.Code) + phrase(" on ", someNames(p.Nodes)) + "; this says how (read-only):")
+			s.s.Add(screen.DoNow, WithFlags(screen.Command{s.asked.own("explain"), s.namespace(), s.name()}, s.asked.Input...))
+			return
+		}
 	}
 }
 

@@ -286,8 +286,8 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	if c := a.describeOwner(p.Facts); len(c) > 0 {
 		return c
 	}
-	if p.Subject.Kind == cause.SubjectNodeCondition && p.Subject.Name == string(corev1.NodeDiskPressure) && len(p.Nodes) == 1 {
-		return a.kubectl("kubectl get --raw", screen.Quote("/api/v1/nodes/"+p.Nodes[0]+"/proxy/stats/summary"))
+	if c := a.usage(p); len(c) > 0 {
+		return c
 	}
 	if look := explain.LookInto(p); a.asked.Log != nil && (look == cause.LookLogs || look == cause.LookLastLogs) && len(p.Pods) > 0 {
 		if words := a.asked.Log(a.h.DaemonSet.Namespace, p.Pods[0], fact(p.Facts, "container"), look == cause.LookLastLogs); len(words) > 0 {
@@ -302,6 +302,21 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 		return nil
 	}
 	return a.kubectl(words...)
+}
+
+// usage is a command that shows what uses the disk or the memory of a node; empty where it is not about that.
+func (a *sheet) usage(p *cause.Problem) screen.Command {
+	memory := p.Code == cause.OOMKilled && p.Blame != nil && p.Blame.Who == cause.WhoNode
+	if p.Subject.Kind != cause.SubjectNodeCondition && !memory || len(p.Nodes) != 1 {
+		return nil
+	}
+	switch on := corev1.NodeConditionType(p.Subject.Name); {
+	case on == corev1.NodeDiskPressure:
+		return a.kubectl("kubectl get --raw", screen.Quote("/api/v1/nodes/"+p.Nodes[0]+"/proxy/stats/summary"))
+	case on == corev1.NodeMemoryPressure || memory:
+		return a.kubectl("kubectl top pods", "-A", "--sort-by=memory", "--field-selector spec.nodeName="+screen.Quote(p.Nodes[0]))
+	}
+	return nil
 }
 
 // describeOwner is a command that shows the pod that uses a host port; empty where it is
