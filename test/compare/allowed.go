@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "43b325e"
+const defaultBase = "1fdf6a3"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
