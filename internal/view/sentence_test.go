@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,18 +24,25 @@ var readers = map[string][2]int{
 func TestFactKeys(t *testing.T) {
 	sample := sampleFacts()
 	files := token.NewFileSet()
-	packages, err := parser.ParseDir(files, ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	sources, err := filepath.Glob("*.go")
 	check(t, err)
 	keys := 0
-	ast.Inspect(packages["view"], func(n ast.Node) bool {
-		if key, at := readKey(n); key != "" {
-			keys++
-			if _, exists := sample[key]; !exists {
-				t.Errorf("%s: %q is not a fact", files.Position(at), key)
-			}
+	for _, file := range sources {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
 		}
-		return true
-	})
+		source, err := parser.ParseFile(files, file, nil, 0)
+		check(t, err)
+		ast.Inspect(source, func(n ast.Node) bool {
+			if key, at := readKey(n); key != "" {
+				keys++
+				if _, exists := sample[key]; !exists {
+					t.Errorf("%s: %q is not a fact", files.Position(at), key)
+				}
+			}
+			return true
+		})
+	}
 	if keys < 50 {
 		t.Errorf("found only %d keys", keys)
 	}
