@@ -384,10 +384,16 @@ func (a *answer) noRollback() string {
 	switch {
 	case !a.e.RollbackInVain():
 		return ""
-	case a.count("newPods") == 0 && a.count("updated") == 0:
+	case a.unused():
 		return fmt.Sprintf("roll back: no pod runs revision %d yet", a.current())
 	}
 	return "roll back: the rollback would wait for the same " + pluralOf(len(a.e.Advice[0].Nodes), "node", "nodes")
+}
+
+// unused reports whether no pod is of the current revision, also not on nodes that are NotReady.
+func (a *answer) unused() bool {
+	current := a.e.Current()
+	return current != nil && current.Pods+current.Terminating == 0
 }
 
 func (d *advised) lookAhead() string {

@@ -80,3 +80,26 @@ func TestFirstly(t *testing.T) {
 		}
 	}
 }
+
+// TestNoRollback: why a rollback does not help, by what runs of the revision in progress.
+func TestNoRollback(t *testing.T) {
+	node := explain.Advice{Code: explain.AdviseRepairNodes, Nodes: []string{"w-1"}}
+	for _, tt := range []struct {
+		pods, terminating int
+		under             bool
+		want              string
+	}{
+		{0, 0, true, "roll back: no pod runs revision 8 yet"},
+		{1, 0, true, "roll back: the rollback would wait for the same node"},
+		{0, 1, true, "roll back: the rollback would wait for the same node"},
+		{0, 0, false, ""},
+	} {
+		current := explain.Revision{Number: 8, Name: "agent-8", Current: true, Pods: tt.pods, Terminating: tt.terminating}
+		e := &explain.Explanation{Revisions: []explain.Revision{current}, Advice: []explain.Advice{node}}
+		e.Rollout.UnderWay = tt.under
+		a := &answer{sheet: &sheet{}, e: e}
+		if got := a.noRollback(); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt, got, tt.want)
+		}
+	}
+}

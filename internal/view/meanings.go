@@ -551,7 +551,7 @@ func noSuch(f known, namespace string) string {
 	return object + " does not exist"
 }
 
-// doesNotFit says of which resource nodes have too little for a pod, or what else keeps the pod off n nodes.
+// doesNotFit says why a pod does not fit on n nodes: a resource with its arithmetic, or another reason.
 func doesNotFit(f known, n int) string {
 	resource, requested, allocatable := resourceWord(f.Facts["resources"]), f.text("requested"), f.text("allocatable")
 	requests := "the pod requests " + requested + " " + resource

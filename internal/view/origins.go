@@ -134,7 +134,7 @@ func (b *blamed) allNew() bool {
 	return b.t.NewFailing > 0 && b.t.NewFailing == b.t.NewPods && b.t.OldPods > 0 && b.t.OldFailing == 0
 }
 
-// allNewFail compares the pods of the current revision, all of which fail, with the others.
+// allNewFail compares the pods of the current revision with the others. All pods of the current revision fail.
 func (b *blamed) allNewFail() string {
 	do := predicate{noun: "pod", one: "fails", many: "fail"}
 	if b.t.NewFailing == b.p.Count {
