@@ -138,8 +138,8 @@ func TestOrderOfTheFix(t *testing.T) {
 		args []string
 		want [3]string
 	}{
-		{[]string{"node-agent", "-n", "kube-system", "--restart"}, [3]string{"1. set maxUnavailable to 2:", "2. restart it:", "3. when the rollout is complete, set maxUnavailable back to 1:"}},
-		{[]string{"-f", file}, [3]string{"1. apply it:", "2. set maxUnavailable to 2:", "3. when the rollout is complete, set maxUnavailable back to 1:"}},
+		{[]string{"node-agent", "-n", "kube-system", "--restart"}, [3]string{"1. set maxUnavailable to 2:", "2. restart the DaemonSet:", "3. when the rollout is complete, set maxUnavailable back to 1:"}},
+		{[]string{"-f", file}, [3]string{"1. apply the change:", "2. set maxUnavailable to 2:", "3. when the rollout is complete, set maxUnavailable back to 1:"}},
 	} {
 		var out, errs bytes.Buffer
 		Main(append([]string{"kubectl-ds", "plan-rollout", "--node-down", "worker-03", "--from", example}, tt.args...), strings.NewReader(""), &out, &errs)

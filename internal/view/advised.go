@@ -159,7 +159,7 @@ func (d *advised) told() bool { return d.p != nil && d.p.Common != nil && d.p.Co
 
 func (d *advised) wait() string {
 	if d.problem == daemonset.NodeGone {
-		return "nothing: the pod garbage collector removes what is left"
+		return "nothing: the pod garbage collector removes the rest"
 	}
 	return "nothing: the rollout continues"
 }
@@ -234,9 +234,9 @@ func (d *advised) excludeNodes() string {
 	const too = " too, by its nodeSelector"
 	switch d.problem {
 	case cause.NextRolloutStalls:
-		return "nothing now; before the next rollout have the template exclude " + d.where() + too
+		return "nothing now; before the next rollout, exclude " + d.where() + " in the template" + too
 	case cause.ExcludedButCounted:
-		return "have the template exclude " + d.on("this node", "these nodes") + too
+		return "exclude " + d.on("this node", "these nodes") + " in the template" + too
 	}
 	return "keep the pod off " + d.on("this node", "these nodes")
 }
@@ -459,9 +459,9 @@ func (d *advised) askOwner() string {
 		return "ask the owner of admission webhook " + name
 	case kind == cause.SubjectPodSecurityPolicy:
 		return "let ServiceAccount " + name +
-			" use a PodSecurityPolicy that allows what the message names, or have the pod use a ServiceAccount that may"
+			" use a PodSecurityPolicy that allows what the message names, or use a ServiceAccount that may"
 	case kind == cause.SubjectSCC:
-		return "have a cluster administrator grant ServiceAccount " + name + " an SCC that allows these pods"
+		return "ask a cluster administrator to grant ServiceAccount " + name + " an SCC that allows these pods"
 	case first != "":
 		return first
 	case kind == cause.SubjectPolicy:
@@ -531,7 +531,7 @@ func (d *advised) tolerate() string {
 			d.source()
 	case d.is("strandedBy", "Next"):
 		return "nothing is urgent; if " + where + " must keep " + pods +
-			", the next change of the template has to add a toleration"
+			", add a toleration with the next change of the template"
 	}
 	return "if " + where + " must keep " + pods + ", add a toleration now"
 }

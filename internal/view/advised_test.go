@@ -39,7 +39,7 @@ func TestAdvised(t *testing.T) {
 		{explain.AdviseAskOwner, cause.FailedCreate, facts{"uncalled": true}, subject{Kind: cause.SubjectWebhook, Name: "x"}, nil,
 			"ask the owner of admission webhook x why it does not respond: until it does, the API server rejects the pods"},
 		{explain.AdviseAskOwner, cause.FailedCreate, nil, subject{Kind: cause.SubjectPodSecurityPolicy, Name: "x"}, nil,
-			"let ServiceAccount x use a PodSecurityPolicy that allows what the message names, or have the pod use a ServiceAccount that may"},
+			"let ServiceAccount x use a PodSecurityPolicy that allows what the message names, or use a ServiceAccount that may"},
 		{explain.AdviseAskOwner, cause.FailedCreate, nil, subject{Kind: cause.SubjectPolicy, Name: "x"}, nil,
 			"ask the owner of namespace ns to allow pods that violate x, or change the template"},
 		{explain.AdviseCompareLabels, cause.NoEligibleNode, facts{"excludedBy": "NodeSelector"}, subject{}, nil,

@@ -117,6 +117,8 @@ func (a *answer) words() (string, screen.Tone) {
 		v.words, v.tone = "NO ELIGIBLE NODE", screen.Bad
 	case a.e.Has(cause.ControllerSilent) != nil:
 		v.words, v.tone = "CONTROLLER SILENT", screen.Bad
+	case (code == explain.Stuck || code == explain.Degraded) && a.down():
+		v.words = "DOWN"
 	case n > 0 && (code == explain.Healthy || code == explain.Progressing):
 		warnings := pluralVerb(n, "WARNING", "WARNINGS")
 		if v.tone = screen.Warn; code == explain.Progressing {
@@ -167,7 +169,7 @@ func (a *answer) summary() string {
 	case code == explain.NotObserved || code == explain.AwaitingDelete:
 		return joined("; ", words, a.nowhere())
 	case a.counted():
-		return joined("; ", why+behind(" ", bracketed(behind("for ", a.age()))), a.unserved())
+		return joined("; ", why+behind(" ", bracketed(a.age())), a.unserved())
 	case a.count("desired") > 0 && a.e.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
 		updated := strconv.Itoa(a.count("updated")) + " of " + Plural(a.count("desired"), "pod") + " updated"
 		return joined("; ", updated, a.left(), why)
@@ -208,6 +210,12 @@ func (a *answer) unserved() string {
 			allHave(all)) + " an available pod"
 	}
 	return noneAvailable(len(i.Without), all)
+}
+
+// down reports whether no node has an available pod.
+func (a *answer) down() bool {
+	i := a.e.Impact
+	return i != nil && i.Served == 0 && len(i.Without) > 0 && a.unserved() != ""
 }
 
 // noneAvailable is "2 of 12 nodes have no available pod", or "no node has an available pod".
@@ -366,8 +374,10 @@ func allOf(n int) string { return pluralOf(n-1, "both ", fmt.Sprintf("all %d ", 
 // impacted is what Impact says of nodes: before their names and behind them, or in place of all this, where the
 // problems name the nodes and the headline counts them.
 type impacted struct {
-	before, after, instead string
-	short                  bool
+	before, after string
+	instead       string // where the headline has the count, too
+	count         string // in place of before, without the names
+	short         bool
 }
 
 // impacts say who is without a working pod.
@@ -387,12 +397,13 @@ func (a *answer) impacts(affected explain.Affected, named bool) (words impacted)
 	case explain.AffectedRemoved:
 		words.before, words.short = "the controller deletes the pods on all nodes that have one:", true
 	case explain.AffectedAlmost:
-		words.before = "none: " + have + " a Ready pod; not counted as available yet:"
+		words.count = "none: " + have + " a Ready pod"
+		words.before = words.count + "; not counted as available yet:"
 	case explain.AffectedSome:
 		return a.someAffected(i)
 	case explain.AffectedServedByOld:
 		words.instead = "none yet: the old pod still runs alongside the new one"
-		words.before, words.after = words.instead+" on", ", so "+have+" an available pod"
+		words.count, words.before, words.after = words.instead, words.instead+" on", ", so "+have+" an available pod"
 		if a.brief {
 			words.before = "none yet: " + have + " an available pod"
 		}
@@ -408,7 +419,8 @@ func (a *answer) impacts(affected explain.Affected, named bool) (words impacted)
 // someAffected says how many nodes have no available pod, and how many have one.
 func (a *answer) someAffected(i *explain.Impact) impacted {
 	n, all := len(i.Without), len(i.Without)+i.Served
-	words := impacted{before: noneAvailable(n, all) + ":", short: true}
+	words := impacted{count: noneAvailable(n, all), short: true}
+	words.before = words.count + ":"
 	switch of := ""; {
 	case i.Served == 0:
 		words.before = "no node has an available pod:"
@@ -438,9 +450,12 @@ func (a *answer) impact() {
 	if a.counted() && affected == explain.AffectedSome && i.Served == 0 { // the headline says that no node has one
 		nodes, words = nil, impacted{}
 	}
-	if a.counted() && len(nodes) > 0 && slices.Equal(slices.Sorted(slices.Values(nodes)), a.told) {
+	switch told := len(nodes) > 0 && slices.Equal(slices.Sorted(slices.Values(nodes)), a.told); {
+	case told && a.counted():
 		a.add(screen.Impact, "%s", words.instead)
-	} else {
+	case told && words.count != "":
+		a.add(screen.Impact, "%s", words.count+words.after)
+	default:
 		a.s.Add(screen.Impact, screen.Names{Before: words.before, Names: nodes, After: words.after, Short: words.short})
 	}
 	if a.e.Has(cause.ControllerSilent) != nil {
@@ -449,12 +464,25 @@ func (a *answer) impact() {
 	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded && i.Served > 0 && !a.brief {
 		a.add(screen.Impact, "already now: a pod that is deleted or evicted is not replaced")
 	}
-	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved && (!a.brief || words.before == "") {
-		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") +
-			" on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") +
-			", but DESIRED and READY do not count " + pluralOf(n, "it", "them") +
-			": alerts on DESIRED or READY do not fire", Short: true})
+	if affected != explain.AffectedRemoved && (!a.brief || words.before == "") {
+		a.uncounted(i.Uncounted)
 	}
+}
+
+// uncounted says that pods on some nodes are in no number of the status.
+func (a *answer) uncounted(nodes []string) {
+	n := len(nodes)
+	if n == 0 {
+		return
+	}
+	pods := "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on"
+	exist := pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " +
+		pluralOf(n, "it", "them") + ": alerts on DESIRED or READY do not fire"
+	if rows, _ := a.e.Listed(); len(rows) == 1 && sets.New(a.told...).HasAll(nodes...) {
+		a.add(screen.Impact, "%s", pods+pluralOf(n, " this node", " these nodes")+exist)
+		return
+	}
+	a.s.Add(screen.Impact, screen.Names{Before: pods, Names: nodes, After: exist, Short: true})
 }
 
 // rollout says since when, and how many pods are on which revision.

@@ -69,7 +69,7 @@ func (a *answer) solutions() {
 		a.remedies(r, a.works() > 0)
 	}
 	if p := a.e.Has(cause.ControllerSilent); p != nil && a.e.Fix(remedy.Refresh) == nil {
-		a.add(screen.Then, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on automatically")
+		a.add(screen.Then, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then continues automatically")
 	}
 }
 
@@ -197,9 +197,9 @@ func quoted(words []screen.Word, names []string) []screen.Word {
 func (a *answer) rollBack(f *remedy.Remedy) {
 	words := ""
 	if !a.blames(f) && a.lead == "" {
-		words = "if revision " + strconv.FormatInt(a.current(), 10) + " is at fault:"
+		words = "if revision " + strconv.FormatInt(a.current(), 10) + " is at fault, roll back:"
 		if slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Common != nil && p.Common.Told }) {
-			words = "go back to revision " + screen.Clean(f.Value) + ":"
+			words = "roll back to revision " + screen.Clean(f.Value) + ":"
 		}
 	}
 	effects := a.undoes(f)
@@ -246,7 +246,7 @@ func (a *answer) excludeNodes(f *remedy.Remedy) {
 	these := pluralOf(n, "this node", "these "+strconv.Itoa(n)+" nodes")
 	words := "keep the pod off " + these + ":"
 	if slices.Contains(f.Problems, cause.ExcludedButCounted) {
-		words = "have the template exclude " + these + " too:"
+		words = "exclude " + these + " in the template too:"
 	}
 	key, value := f.Label()
 	a.preview("", "node-selector", f.Value)
@@ -339,9 +339,9 @@ func (a *answer) refresh(*remedy.Remedy) {
 
 func (a *answer) freeDisk(f *remedy.Remedy) {
 	n := len(f.Nodes)
-	then := "the controller then creates the " + pluralOf(n, "pod", "pods") + ", up to 15m later"
+	then := "the controller then creates the " + pluralOf(n, "pod", "pods") + ", within 15m"
 	if slices.Contains(f.Problems, cause.OOMKilled) {
-		then = "the kubelet then restarts the " + pluralOf(n, "container", "containers") + ", up to 5m later"
+		then = "the kubelet then restarts the " + pluralOf(n, "container", "containers") + ", within 5m"
 	}
 	a.act(a.to, freeing[corev1.NodeConditionType(f.Value)]+" on "+pluralOf(n, "the node", "the nodes")+
 		", or contact the team that manages "+pluralOf(n, "it", "them")+"; "+then, nil)

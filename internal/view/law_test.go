@@ -148,7 +148,7 @@ func draw(t *testing.T, e *explain.Explanation, style Style) string {
 
 // wordMissing is a sentence in which something stands for nothing: a fact that is
 // empty.
-var wordMissing = regexp.MustCompile(`\b(?:as|of|from|and|by|for|with|than|between|because)(?:  | [,.;:)])|\b(?:as|of|and|by|than|between|because)[,.;)](?: |$)|[a-z0-9] [,;.](?: |$)|\( ?\)`)
+var wordMissing = regexp.MustCompile(`\b(?:as|of|from|and|by|for|with|than|between|because)(?:  | [,.;:)])|\b(?:as|of|and|by|than|between|because)[,.;)](?: |$)|[:;] ;|[a-z0-9] [,;.](?: |$)|\( ?\)`)
 
 // lawful returns an error for a control code, a gap of more than a line, a
 // blank at the end, a missing word, or a line that is too long though it could be broken.

@@ -112,7 +112,7 @@ func (f *finding) reason() string { return inBrackets(f.text("reason")) }
 // restarted is how often the container was, in brackets; empty for never.
 func (f *finding) restarted() string {
 	n := f.count("restarts")
-	return either(n > 0, " ("+f.nodes("", "each ")+"restarted "+Plural(n, "time")+")", "")
+	return either(n > 0, " ("+Plural(n, "restart")+f.nodes("", " per pod")+")", "")
 }
 
 func (f *finding) crash() string {
@@ -134,7 +134,7 @@ func (f *finding) outOfMemory() string {
 		either(f.Yes("limitRange"), ", the default of a LimitRange", "")
 	how := either(f.Yes("ready"), " runs again after it exceeded", " exceeds") + limit
 	if f.is("limited", "false") {
-		how = either(f.Yes("ready"), " runs again after it ran", " ran") + " out of memory; the template sets no limit"
+		how = either(f.Yes("ready"), " runs again after it ran", " ran") + " out of memory; the template sets no memory limit"
 	}
 	return f.container() + how + f.restarted()
 }
@@ -205,8 +205,8 @@ func (f *finding) rejected() string {
 		return "the API server will reject " + f.nodes("the pod", "these pods") + ": see Fault"
 	}
 	n := len(f.p.Nodes)
-	return "the API server rejected " + Plural(f.count("events"), "create request") +
-		either(n > 0, " ("+Plural(n, "pod")+")", "") + phrase(", the last one ", f.age("last"), " ago")
+	return "the API server rejected " + Plural(f.count("events"), "request") + " to create " +
+		either(n > 0, Plural(n, "pod"), "pods") + phrase(", most recently ", f.age("last"), " ago")
 }
 
 func (f *finding) unscheduled() string {
@@ -268,7 +268,7 @@ func (f *finding) evicted() string {
 		return ""
 	}
 	return Plural(f.count("failures"), "pod") + " failed" + f.reason() +
-		"; the controller waits up to 15m before it creates the next one"
+		"; the controller creates the next one within 15m"
 }
 
 // finalized says which finalizers keep the object; empty where none does.
@@ -457,7 +457,7 @@ func (f *finding) evictsOld() string {
 
 func (f *finding) newFailing() string {
 	return f.text("newFailing") + " of the " + f.plural("newPods", "pod", "pods") + " of the current revision " +
-		pluralOf(f.count("newFailing"), "fails", "fail") + "; the plan assumes that further ones work"
+		pluralOf(f.count("newFailing"), "fails", "fail") + "; the plan assumes that the next ones work"
 }
 
 func (f *finding) restarting() string {
@@ -475,7 +475,7 @@ func (f *finding) serverWarning() string { return "the API server warns: " + f.t
 func (f *finding) duplicateKey() string {
 	key := cmp.Or(phrase("the key ", f.text("key")), "a key")
 	return f.text("file") + ": document " + f.text("document") + ", line " + f.text("line") + ": " + key +
-		" stands twice in one object; the later value counts, as for kubectl apply"
+		" appears twice in one object; the later value counts, as for kubectl apply"
 }
 
 func (f *finding) invalidImage() string {
@@ -560,7 +560,7 @@ func doesNotFit(f known, n int) string {
 		return pluralOf(n, "the node runs as many pods as it may", "the nodes run as many pods as they may") +
 			behind(": ", allocatable) + nobodyLower(f)
 	case f.Yes("beyond") && allocatable == "":
-		return requests + ", more than " + pluralOf(n, "the node has", "any of these nodes has") + " in total"
+		return requests + ", more than " + pluralOf(n, "the node has", "any of these nodes has") + " allocatable"
 	case f.Yes("beyond"):
 		return requests + "; " + pluralOf(n, "the node has ", "each node has ") + allocatable + " allocatable"
 	case plugin == "NodeResourcesFit":

@@ -140,8 +140,8 @@ func (b *blamed) allNewFail() string {
 	if b.t.NewFailing == b.p.Count {
 		do = predicates[b.p.Code].byProbe(b.Facts)
 	}
-	n, old := strconv.Itoa(b.t.NewPods), strconv.Itoa(b.t.OldPods)
-	return pluralOf(b.t.NewPods, "its only pod "+do.one, n+" of its "+n+" pods "+do.many) + ", " +
+	old := strconv.Itoa(b.t.OldPods)
+	return pluralOf(b.t.NewPods, "its only pod "+do.one, allOf(b.t.NewPods)+"of its pods "+do.many) + ", " +
 		pluralOf(b.t.OldPods, "not the one", "none of the "+old) + " on " + b.a.olderOnes()
 }
 
@@ -170,7 +170,7 @@ func (b *blamed) template() string {
 			fmt.Sprintf("all %d of its pods fail, and none of the %d on ", b.t.OldFailing, b.newPods()) + b.current()
 	case b.Yes("beyond"):
 		return "the template: the pod requests more " + resourceWord(b.Facts["resources"]) + " than " + b.some() +
-			b.on(" has", " have") + " in total"
+			b.on(" has", " have") + " allocatable"
 	case b.Yes("oneNode"):
 		return "the template: it mounts claim " + b.text("claim") +
 			", whose access mode is ReadWriteOnce, so only pods of one node can use it"
@@ -244,11 +244,11 @@ func (b *blamed) missingObject() string {
 func (b *blamed) registry() string {
 	switch notIt := "not " + b.current() + ", which did not change the image"; {
 	case b.a.works() == 0:
-		return "likely the registry, or the way to it" + either(b.p.Blame.NotChange, ": "+notIt, "")
+		return "likely the registry, or the network path to it" + either(b.p.Blame.NotChange, ": "+notIt, "")
 	case b.a.terse:
-		return "the registry, or the way to it: " + b.elsewhere() + " could pull it"
+		return "the registry, or the network path to it: " + b.elsewhere() + " could pull it"
 	}
-	return "the registry, or the way from " + b.on("this node", "these nodes") + " to it: " + b.elsewhere() +
+	return "the registry, or the network path from " + b.on("this node", "these nodes") + " to it: " + b.elsewhere() +
 		" could pull the image"
 }
 
@@ -342,7 +342,7 @@ func (b *blamed) unknown() string {
 			" ago); any change of the DaemonSet, such as an annotation, makes it look again"
 	case b.p.Code == cause.Terminating && finalizers > 0:
 		return "whoever set the " + pluralOf(finalizers, "finalizer ", "finalizers ") + b.text("finalizers") +
-			" has to remove " + pluralOf(finalizers, "it", "them")
+			" must remove " + pluralOf(finalizers, "it", "them")
 	}
 	return b.compared()
 }
@@ -409,7 +409,7 @@ func (b *blamed) someFail() string {
 	platforms := phrase(" (", b.text("platforms"), ") and fails on "+some+" (", b.text("platform"), ")")
 	if !b.a.terse {
 		exec := either(platforms != "", `"exec format error" or `, "")
-		logs = "; in the logs, " + exec + "an application or configuration error points to " + b.current() +
+		logs = "; check the logs: " + exec + "an application or configuration error points to " + b.current() +
 			"; a host, disk or network error points to the " + b.on("node", "nodes")
 	}
 	switch code := b.p.Code; {
@@ -452,10 +452,10 @@ func (b *blamed) node() string {
 	case code == cause.Terminating:
 		return "likely " + some + ": the kubelet does not end the " + b.on("pod", "pods")
 	case code == cause.OOMKilled && b.certain():
-		return some + ": " + b.on("the node has", "the nodes have") + " MemoryPressure, and the template sets no limit"
+		return some + ": " + b.on("the node has", "the nodes have") + " MemoryPressure, and the template sets no memory limit"
 	case code == cause.OOMKilled:
 		return "likely " + some + ": " + b.on("the node", "the nodes") +
-			" ran out of memory, as the template sets no limit"
+			" ran out of memory, as the template sets no memory limit"
 	case cause.StageOf(code) == cause.StageStays:
 		if b.certain() {
 			has := b.on("it has ", "they have ")
@@ -469,7 +469,7 @@ func (b *blamed) node() string {
 	case cause.StageOf(code) == cause.StageNetwork:
 		return "likely " + some + ": other nodes set up the same pod"
 	case code == daemonset.NodeGone:
-		return b.on("the node was", "the nodes were") + " deleted; the pod garbage collector removes what is left"
+		return b.on("the node was", "the nodes were") + " deleted; the pod garbage collector removes the rest"
 	}
 	return b.nodeDown()
 }
@@ -503,7 +503,7 @@ func (b *blamed) nodeDown() string {
 		return nodes + ", not the rollout: NotReady since " + clockAt(*b.p.Since, b.now) +
 			", the rollout started at " + clockAt(*began, b.now)
 	case started != "" && earlier != nil && *earlier && b.a.counted() && len(b.a.e.Matters()) == 1: // it says for how long
-		return nodes + ", not the rollout, which started later, " + started + " ago" + reported
+		return nodes + ", not the rollout: NotReady before it started, " + started + " ago" + reported
 	case started != "" && earlier != nil && *earlier:
 		return nodes + ", not the rollout" + notReady + reported + ", the rollout started " + started + " ago"
 	case o.Untouched:

@@ -83,7 +83,7 @@ func TestOrigin(t *testing.T) {
 		{cause.NoEligibleNode, blame(cause.WhoNode, certain), near("NodeUnsuitable"), cause.Subject{}, 0,
 			"n-1, n-2, not the DaemonSet: the taint a:NoSchedule says that the nodes are being removed, or run no DaemonSet"},
 		{cause.ImagePullBackOff, unknown, nil, cause.Subject{}, 2,
-			"the registry, or the way from this node to it: 2 other nodes could pull the image"},
+			"the registry, or the network path from this node to it: 2 other nodes could pull the image"},
 		{cause.CrashLoopBackOff, unknown, facts{"joined": "2026-03-01T11:46:00Z"}, cause.Subject{}, 1,
 			"unclear: revision 8 works on the node that joined before, and w-1 joined 14m ago: look for what is new there first, such as its image or its labels"},
 		{cause.CrashLoopBackOff, unknown, facts{"joined": "2026-03-01T11:46:00Z"}, cause.Subject{}, 2,

@@ -28,7 +28,7 @@ func (s *planned) doNow() {
 	case v == plan.VerdictCompletes:
 		s.doComplete(do)
 	case v == plan.VerdictNothing && s.p.Change != nil && len(s.p.Change.Fields) > 0:
-		s.makes(screen.DoNow, "apply it, if you want it; no pod is affected")
+		s.makes(screen.DoNow, "apply the change, if that is what you want; no pod is affected")
 	case v == plan.VerdictEnds:
 		s.makes(screen.DoNow, fmt.Sprintf("%s, if you give up revision %d; this ends the rollout", do, s.p.Change.Revision.From))
 	case v == plan.VerdictLate:
@@ -73,8 +73,8 @@ func (s *planned) makes(l screen.Label, words string) {
 }
 
 // riskAll is what to do where no node may keep an available pod.
-const riskAll = "do not %s yet: no node keeps an available pod if the new pods fail, too;" +
-	" set updateStrategy OnDelete first, and try it on one node by deleting its pod"
+const riskAll = "before you %s, set updateStrategy OnDelete and try the change on one node by deleting its pod:" +
+	" if the new pods fail, too, no node keeps an available pod"
 
 // doComplete says what to do with a change that completes.
 func (s *planned) doComplete(do string) {
@@ -84,8 +84,8 @@ func (s *planned) doComplete(do string) {
 		s.advise(fmt.Sprintf(riskAll, do))
 	case len(repair) > 0:
 		its := pluralOf(len(repair), "its pod is then replaced like the others", "their pods are then replaced like the others")
-		s.advise(fmt.Sprintf("do not %s yet: first %s %s; %s", do, s.mend(), someNames(repair), its))
-		s.makes(screen.Then, "after that, "+do)
+		s.advise(fmt.Sprintf("before you %s, %s %s; %s", do, s.mend(), someNames(repair), its))
+		s.makes(screen.Then, do)
 	case loses > 0 && s.s.Has(screen.Then):
 		s.s.Move(screen.Then, screen.DoNow, 0)
 		s.makes(screen.Or, onlyIfLost(do, loses))
@@ -98,10 +98,10 @@ func (s *planned) doComplete(do string) {
 		}
 		s.makes(screen.Or, do)
 	case len(s.p.Warnings) > 0:
-		s.makes(screen.DoNow, fmt.Sprintf("%s, if you want this change in spite of the %s", do,
+		s.makes(screen.DoNow, fmt.Sprintf("%s, if you want it in spite of the %s", do,
 			pluralOf(len(s.p.Warnings), "warning", Plural(len(s.p.Warnings), "warning"))))
 	default:
-		s.makes(screen.DoNow, do+", if this is the change you want")
+		s.makes(screen.DoNow, do+", if that is what you want")
 	}
 }
 
@@ -197,22 +197,22 @@ func (s *planned) doStall(do string) {
 	case len(down) > 0 && stuck:
 		s.advise(s.mend() + " " + someNames(down) + ": the rollout stays stuck if you " + do)
 	case len(down) > 0:
-		s.advise("do not " + do + " yet: " + s.mend() + " " + someNames(down) + " first")
+		s.advise("before you " + do + ", " + s.mend() + " " + someNames(down))
 	case s.s.Has(screen.Then) && while == "":
-		s.advise("do not " + do + " yet" + s.untilThen() + "; first:")
+		s.advise("before you " + do + s.untilThen() + ":")
 		s.s.Move(screen.Then, screen.DoNow, 0)
 		s.alsoFirst()
 	case s.dryRun():
 		s.advise("do not " + do + ": first correct what its message names")
 	case ways == 0 && while == "" && s.before != nil && len(s.before.e.Matters()) > 0 && s.asked.Again:
-		s.advise("do not " + do + " yet; first, see what to do (read-only):")
+		s.advise("before you " + do + ", see what is wrong now (read-only):")
 		s.s.Add(screen.DoNow, WithFlags(screen.Command{s.asked.own("explain"), s.namespace(), s.name()}, s.asked.Input...))
 	case ways == 0 || raised != nil && s.raises():
 		s.advise("do not " + do + while)
 	case raised != nil:
 		s.advise("do not " + do + while + "; with a higher limit (WAYS OUT) it would complete" + behind(", but ", s.price()))
 	default:
-		s.advise("do not " + do + " yet: take " + pluralOf(ways, "the", "a") + " way out first (WAYS OUT)" + behind(": then ", s.price()))
+		s.advise("before you " + do + ", take " + pluralOf(ways, "the", "a") + " way out (WAYS OUT)" + behind(": then ", s.price()))
 	}
 	if s.asked.Undo {
 		s.makes(screen.Or, do+" all the same")
@@ -239,7 +239,7 @@ func (s *planned) untilThen() string {
 	if s.ran() == 0 || s.o.Reason != cause.FailedCreate || v == nil || len(v.Refusals) == 0 {
 		return ""
 	}
-	return ", and drain no node"
+	return " or drain a node"
 }
 
 // dryRun reports whether only a dry run says why the API server rejects the pods.
@@ -261,6 +261,9 @@ func (s *planned) risksAll() bool {
 	return false
 }
 
+// restartIt is what a person does who makes the change of kubectl rollout restart.
+const restartIt = "restart the DaemonSet"
+
 // does is what a person does who makes the change.
 func (s *planned) does() string {
 	c := s.p.Change
@@ -268,9 +271,9 @@ func (s *planned) does() string {
 	case s.asked.Undo, c != nil && c.Method == "" && c.TemplateChanged && !c.Revision.New && c.Revision.Was > 0:
 		return "roll back"
 	case c != nil && len(c.Fields) == 1 && c.Fields[0].Path.Equal(template.RestartedAt):
-		return "restart it"
+		return restartIt
 	case c == nil || c.Method != "" || len(c.Fields) > 0:
-		return "apply it"
+		return "apply the change"
 	}
 	var acts []string
 	for _, n := range c.Nodes {

@@ -131,7 +131,7 @@ func (s *planned) without(u remedy.Remedy) string {
 		return p.Code == cause.ExcludedButCounted && slices.Contains(p.Nodes, u.Nodes[0])
 	}
 	if len(u.Nodes) > 0 && slices.ContainsFunc(s.problems, counted) {
-		return "have the template exclude " + someNames(u.Nodes) + " too"
+		return "exclude " + someNames(u.Nodes) + " in the template too"
 	}
 	return "keep the pod off " + someNames(u.Nodes)
 }

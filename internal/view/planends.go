@@ -58,7 +58,7 @@ func (s *planned) moved(in string) string {
 		one, many = "pod would be", "pods would be"
 	}
 	if creates+deletes == 0 {
-		return ""
+		return nothingMoves + in
 	}
 	return joined(", ", phrase(counted(creates, one, many), " created"), phrase(counted(deletes, one, many), " deleted")) + in
 }
@@ -133,9 +133,11 @@ func (s *planned) doesNotRoll() string {
 	return "all pods are updated (" + strategy(s.h) + ")"
 }
 
+// nothingMoves is what a plan does that only waits.
+const nothingMoves = "no pod is created, deleted or replaced"
+
 // doesNothing says why nothing happens, and which nodes stay without an available pod.
 func (s *planned) doesNothing() string {
-	const none = "no pod is created, deleted or replaced"
 	p, kept := s.p, s.p.Kept()
 	stay, by := s.o.Unserved(), inBrackets(codes(s.o.Holders))
 	switch nothing := p.Subject == plan.SubjectNothing; {
@@ -145,7 +147,7 @@ func (s *planned) doesNothing() string {
 	case stay > 0 && nothing:
 		return "no rollout in progress; " + Plural(stay, "node") + " without an available pod" + by
 	case stay > 0:
-		return none + "; " + pluralVerb(stay, "node stays", "nodes stay") + " without an available pod" + by
+		return nothingMoves + "; " + pluralVerb(stay, "node stays", "nodes stay") + " without an available pod" + by
 	case nothing:
 		return "no rollout in progress, and " +
 			either(p.Nowhere(), "no node is eligible", "every eligible node has its pod")
@@ -154,7 +156,7 @@ func (s *planned) doesNothing() string {
 	case p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0:
 		return "nothing" + either(p.TemplateKnown(), "", " that can be compared") + " differs from what is in the cluster"
 	}
-	words := none
+	words := nothingMoves
 	if p.Desired.Before != p.Desired.After {
 		words += "; " + s.desiredGoes()
 	}

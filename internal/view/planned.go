@@ -377,7 +377,7 @@ func (s *planned) change() {
 	if c == nil {
 		return
 	}
-	if restart := s.does() == "restart it" && len(c.Fields) == 1 && c.Revision.New && c.Revision.Number > 0; restart {
+	if restart := s.does() == restartIt && len(c.Fields) == 1 && c.Revision.New && c.Revision.Number > 0; restart {
 		s.add(screen.Change, "%s (would create revision %d)", either(len(s.unfinished()) > 0, "restart", "restart only"),
 			c.Revision.Number)
 	} else {
@@ -494,9 +494,12 @@ func (s *planned) atMost() string {
 // stranded are the nodes whose pod the rollout deletes for a taint, and what would keep
 // it there.
 func (s *planned) stranded() {
-	repair := sets.New(s.p.KeptByRepair()...)
+	said := sets.New(s.p.KeptByRepair()...) // by impact
+	if s.live != nil {
+		said.Insert(s.live.strandedBeside(nil)...) // by its Problem
+	}
 	for _, g := range s.p.StrandedGroups() {
-		if !repair.HasAll(g.Nodes...) { // whose fault impact names
+		if !said.HasAll(g.Nodes...) {
 			s.add(screen.Fault, "%s", tainted(g.Facts, g.Nodes))
 		}
 		s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(g.Nodes[0])))

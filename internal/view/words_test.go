@@ -112,7 +112,7 @@ func TestMeaning(t *testing.T) {
 		{cause.TerminatingOnDeadNode, facts{"status": "Unknown", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet has stopped posting node status, so the pod, deleted 3h ago, stays Terminating"},
 		{cause.TerminatingOnDeadNode, facts{"status": "False", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet reports that the node is not ready, so the pod, deleted 3h ago, stays Terminating"},
 		{cause.TerminatingOnDeadNode, facts{}, "the node is NotReady, so the pod stays Terminating"},
-		{cause.CrashLoopBackOff, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, "container a keeps exiting with code 0 (restarted 1 time)"},
+		{cause.CrashLoopBackOff, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, "container a keeps exiting with code 0 (1 restart)"},
 		{cause.CrashLoopBackOff, facts{"container": "a", "init": true}, "init container a crashes"},
 		{cause.CrashLoopBackOff, facts{"container": "a", "exitCode": 1, "restarts": 0}, "container a exits with code 1"},
 		{cause.ContainerConfig, facts{"container": "a", "reason": "RunContainerError"}, "container a cannot be started (RunContainerError)"},
@@ -121,8 +121,8 @@ func TestMeaning(t *testing.T) {
 		{cause.HostPortConflict, facts{}, "another pod on the node uses a host port of this one"}, // a list of pods may leave out what they ask for
 		{cause.HostPortConflict, facts{"ports": []string{"80/TCP"}}, "another pod on the node uses the host port 80/TCP that this pod needs"},
 		{cause.HostPortConflict, facts{"ports": []string{"80/TCP", "81/TCP"}}, "another pod on the node uses one of the host ports 80/TCP, 81/TCP that this pod needs"},
-		{cause.EvictLoop, facts{"failures": 9}, "9 pods failed; the controller waits up to 15m before it creates the next one"},
-		{cause.EvictLoop, facts{"failures": 9, "reason": "Evicted"}, "9 pods failed (Evicted); the controller waits up to 15m before it creates the next one"},
+		{cause.EvictLoop, facts{"failures": 9}, "9 pods failed; the controller creates the next one within 15m"},
+		{cause.EvictLoop, facts{"failures": 9, "reason": "Evicted"}, "9 pods failed (Evicted); the controller creates the next one within 15m"},
 		{cause.Terminating, facts{"overdue": true, "finalizers": []string{"a/b", "c"}}, "its deletion waits for finalizers a/b, c"},
 		{cause.Terminating, facts{"overdue": true}, "it has outlived its grace period"},
 		{cause.Terminating, facts{"overdue": false}, ""},
@@ -136,7 +136,7 @@ func TestMeaning(t *testing.T) {
 		{cause.Starting, facts{}, ""},
 		{cause.WaitingForRoom, facts{"awaited": []string{"default/web"}, "endsBy": "2026-03-01T12:00:20Z"}, "default/web is terminating, for at most 20s: then the pod fits, and the scheduler places it"},
 		{cause.WaitingForRoom, facts{"endsBy": "2026-03-01T12:00:20Z"}, "other pods there are terminating, for at most 20s: then the pod fits, and the scheduler places it"},
-		{cause.DoesNotFit, facts{"requested": "30Gi", "resources": []string{"memory"}, "beyond": true}, "the pod requests 30Gi memory, more than the node has in total"}, // of several nodes, with several amounts
+		{cause.DoesNotFit, facts{"requested": "30Gi", "resources": []string{"memory"}, "beyond": true}, "the pod requests 30Gi memory, more than the node has allocatable"}, // of several nodes, with several amounts
 		{cause.DoesNotFit, facts{"requested": "2", "resources": []string{"cpu"}, "free": "1", "allocatable": "4", "plugin": "NodeResourcesFit", "preemption": "StillDoesNotFit"}, "the pod requests 2 CPU; 1 of 4 is free; not even without the pods of lower priority"},
 		{cause.Starting, facts{"found": "Secret keys"}, "Secret keys, for which the kubelet waited, exists now; the kubelet tries again within about two minutes"},
 		{daemonset.InvalidBudget, facts{"field": "maxUnavailable: half"}, "each rollout step fails: maxUnavailable: half cannot be resolved; set it to a number or a percentage"},
@@ -149,7 +149,7 @@ func TestMeaning(t *testing.T) {
 		{cause.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, "the node is not eligible (the template names node w-1), but has a pod"},
 		{cause.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, "the node is not eligible (the template names node w-1), but has a pod; the pod stays until the next rollout deletes it, and is not recreated"},
 		{cause.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "the node is not eligible (the template names node w-1), but has a pod"},
-		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 create request (1 pod), the last one 40s ago"},
+		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request to create 1 pod, most recently 40s ago"},
 	} {
 		if got := (&sheet{now: now}).meaning(&cause.Problem{Code: tt.code, Facts: tt.facts, Nodes: []string{"w-1"}, Since: &since}); got != tt.want {
 			t.Errorf("%s %v:\n%q, want\n%q", tt.code, tt.facts, got, tt.want)
