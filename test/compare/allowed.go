@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "1fdf6a3"
+const defaultBase = "414eb3f8"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
