@@ -24,11 +24,17 @@ func parseImages(texts []string) ([]whatif.Image, error) {
 		}
 		switch {
 		case image == "" || found && container == "" || strings.ContainsAny(t, " \t\n"):
-			return nil, hinted{fmt.Errorf("--image %q is neither CONTAINER=IMAGE nor IMAGE", t), "--image agent=example/agent:2"}
+			return nil, hinted{fmt.Errorf("--image %q is neither CONTAINER=IMAGE nor IMAGE", t),
+				"--image agent=example/agent:2"}
 		case template.FaultOfImage(image) != "":
-			return nil, hinted{fmt.Errorf("--image %q: the kubelet rejects this name (InvalidImageName): %s", t, view.ImageFault(template.FaultOfImage(image))), imageHint(container, image)}
-		case slices.ContainsFunc(out, func(i whatif.Image) bool { return i.Container == container || i.Container == "*" || container == "*" }):
-			return nil, hinted{fmt.Errorf("--image %q: the container already has an image from another --image", t), "give one --image for each container"}
+			return nil, hinted{fmt.Errorf("--image %q: the kubelet rejects this name (InvalidImageName): %s", t,
+				view.ImageFault(template.FaultOfImage(image))), imageHint(container, image)}
+		case slices.ContainsFunc(out, func(i whatif.Image) bool {
+			return i.Container == container ||
+				i.Container == "*" || container == "*"
+		}):
+			return nil, hinted{fmt.Errorf("--image %q: the container already has an image from another --image", t),
+				"give one --image for each container"}
 		}
 		out = append(out, whatif.Image{Container: container, Image: image})
 	}
@@ -53,13 +59,15 @@ func imageHint(container, image string) string {
 	return "--image " + string(screen.Quote(image))
 }
 
-var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
+var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule,
+	corev1.TaintEffectNoExecute}
 
 // parseToleration reads KEY[=VALUE][:EFFECT] as a toleration of the taints
 // that are written so: without a value, whatever the value is. * is every key.
 func parseToleration(text string) (corev1.Toleration, error) {
 	bad := func(why string) (corev1.Toleration, error) {
-		return corev1.Toleration{}, hinted{fmt.Errorf("--toleration %q: %s", text, why), "--toleration KEY[=VALUE][:EFFECT], such as dedicated=gpu:NoSchedule, or * for all taints"}
+		return corev1.Toleration{}, hinted{fmt.Errorf("--toleration %q: %s", text, why),
+			"--toleration KEY[=VALUE][:EFFECT], such as dedicated=gpu:NoSchedule, or * for all taints"}
 	}
 	t := corev1.Toleration{Operator: corev1.TolerationOpExists}
 	rest, effect, found := strings.Cut(text, ":")
@@ -115,7 +123,8 @@ func parseNodeSelector(texts []string) (add map[string]string, drop []string, er
 			refusal{strings.Contains(t, ","), said + " has more than one key", example + " --node-selector zone=eu-1a"},
 			refusal{!adds && key == t, said + " is neither KEY=VALUE nor KEY-", example},
 			refusal{fault != nil, fmt.Sprintf("%s: %v", said, fault), example},
-			refusal{again && adds && before != value, fmt.Sprintf("%s: contradicts %s=%s", said, key, before), "give each key one value"},
+			refusal{again && adds && before != value, fmt.Sprintf("%s: contradicts %s=%s", said, key, before),
+				"give each key one value"},
 		); err != nil {
 			return nil, nil, err
 		}
@@ -130,7 +139,8 @@ func parseNodeSelector(texts []string) (add map[string]string, drop []string, er
 	}
 	for _, key := range drop {
 		if _, both := add[key]; both {
-			return nil, nil, hinted{fmt.Errorf("--node-selector %q is both added and removed", key), "leave out one of them"}
+			return nil, nil, hinted{fmt.Errorf("--node-selector %q is both added and removed", key),
+				"leave out one of them"}
 		}
 	}
 	return add, drop, nil

@@ -110,7 +110,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 
 // completes reports whether a command line asks to complete another one.
 func completes(args []string) bool {
-	return calledAs(args[0]).completes || len(args) > 1 && (args[1] == cobra.ShellCompRequestCmd || args[1] == cobra.ShellCompNoDescRequestCmd)
+	return calledAs(args[0]).completes || len(args) > 1 &&
+		(args[1] == cobra.ShellCompRequestCmd || args[1] == cobra.ShellCompNoDescRequestCmd)
 }
 
 // unheard runs f quietly, and lets nothing read the process's own standard input: a

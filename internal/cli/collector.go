@@ -47,9 +47,9 @@ func SetCollector() {
 	})
 }
 
-// waitForRecorded has the garbage collector wait until a recorded snapshot of so many bytes is read, which what it returns
-// is told: nearly all of it stays, and a collection meanwhile would look through it for nothing. It never has it run
-// sooner. The next one is when it would be if one had found then that all is alive.
+// waitForRecorded has the garbage collector wait until a recorded snapshot of so many bytes is read, which what it
+// returns is told: nearly all of it stays, and a collection meanwhile would look through it for nothing. It never has
+// it run sooner. The next one is when it would be if one had found then that all is alive.
 func waitForRecorded(bytes int64) (read func()) {
 	before := heapNow()
 	more := min(bytes, mostWait/ofRecorded) * ofRecorded
@@ -71,15 +71,16 @@ type heap struct{ goal, objects, taken, collections int64 }
 func heapNow() heap {
 	now := []metrics.Sample{
 		{Name: "/gc/heap/goal:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/gc/cycles/total:gc-cycles"},
 	}
 	metrics.Read(now)
 	value := func(i int) int64 { return int64(min(now[i].Value.Uint64(), math.MaxInt64)) }
 	return heap{goal: value(0), objects: value(1), taken: value(2) - value(3), collections: value(4)}
 }
 
-// rest has a program that has read what there is, and now waits for changes, take less of a processor. One that wakes up
-// some twenty times a second takes a sixth more where Go looks on several processors for something to do. It changes
+// rest has a program that has read what there is, and now waits for changes, take less of a processor. One that wakes
+// up some twenty times a second takes a sixth more where Go looks on several processors for something to do. It changes
 // nothing where GOMAXPROCS is set.
 func rest() {
 	if !ours.Load() {

@@ -141,7 +141,8 @@ func (all choices) completing(begun string) ([]cobra.Completion, cobra.ShellComp
 			continue
 		}
 		said[w.word] = true
-		offered = append(offered, cobra.CompletionWithDesc(w.word, strings.ReplaceAll(screen.Clean(w.about), "\t", " ")))
+		offered = append(offered,
+			cobra.CompletionWithDesc(w.word, strings.ReplaceAll(screen.Clean(w.about), "\t", " ")))
 	}
 	return offered, directive
 }

@@ -27,7 +27,8 @@ var (
 // fileFlags are the flags that take a file, with the ends of its name; without them any
 // file.
 var fileFlags = map[string][]string{
-	"filename": {"yaml", "yml", "json"}, "from": {"yaml", "yml", "json", "tar", "gz", "tgz", "xz", "txz", "zst", "bz2", "zip"},
+	"filename": {"yaml", "yml", "json"}, "from": {"yaml", "yml", "json", "tar", "gz", "tgz", "xz", "txz", "zst",
+		"bz2", "zip"},
 	"redact-map": nil, "kubeconfig": nil, "certificate-authority": nil, "client-certificate": nil, "client-key": nil,
 }
 
@@ -44,13 +45,16 @@ var flagChoices = map[string]finder{
 	"output":             outputChoices,
 	"color":              fixed("auto", "always", "never"),
 	"kubernetes-version": fixed(versions()...),
-	"strategy":           fixed(string(appsv1.RollingUpdateDaemonSetStrategyType), string(appsv1.OnDeleteDaemonSetStrategyType)),
-	"fail-on":            conditionChoices,
-	"selector":           selectorChoices,
+	"strategy": fixed(string(appsv1.RollingUpdateDaemonSetStrategyType),
+		string(appsv1.OnDeleteDaemonSetStrategyType)),
+	"fail-on":  conditionChoices,
+	"selector": selectorChoices,
 
-	"node": nodesChoices, "cordon": nodesChoices, "uncordon": nodesChoices, "node-down": nodesChoices, "remove-nodes": nodesChoices,
-	"taint": taintChoices, "label": labelChoices,
-	"like": nodeChoices, "group-by": labelKeyChoices, "node-selector": nodeSelectorChoices, "toleration": tolerationChoices,
+	"node": nodesChoices, "cordon": nodesChoices, "uncordon": nodesChoices, "node-down": nodesChoices,
+	"remove-nodes": nodesChoices,
+	"taint":        taintChoices, "label": labelChoices,
+	"like": nodeChoices, "group-by": labelKeyChoices, "node-selector": nodeSelectorChoices,
+	"toleration": tolerationChoices,
 
 	"image":       imageChoices,
 	"to-revision": rollbackChoices, "undo": rollbackChoices,
@@ -104,7 +108,8 @@ func conditionChoices(_ context.Context, t *typing) (choices, error) {
 	all := choices{open: true, ordered: true} // a number or a comma follows
 	for _, c := range conditions {
 		word := strings.TrimSuffix(c[0], "N")
-		if slices.ContainsFunc(strings.Split(before, ","), func(named string) bool { return strings.HasPrefix(named, word) }) {
+		if slices.ContainsFunc(strings.Split(before, ","),
+			func(named string) bool { return strings.HasPrefix(named, word) }) {
 			continue
 		}
 		all.words = append(all.words, choice{word: before + word, about: c[1], safe: true})
@@ -235,7 +240,8 @@ func imageChoices(ctx context.Context, t *typing) (choices, error) {
 			all.words = append(all.words, choice{word: c.Name + "=", about: c.Image})
 			continue
 		}
-		all.words = append(all.words, choice{word: c.Name + "=" + untagged(c.Image) + ":"}, choice{word: c.Name + "=" + c.Image})
+		all.words = append(all.words, choice{word: c.Name + "=" + untagged(c.Image) + ":"},
+			choice{word: c.Name + "=" + c.Image})
 	}
 	return all, nil
 }
@@ -268,7 +274,8 @@ func (t *typing) revisionsOf(ctx context.Context, before string, more ...choice)
 		if hide.MayHoldValues("kubernetes.io/change-cause", cause) {
 			cause = ""
 		}
-		all.words = append(all.words, choice{word: before + strconv.FormatInt(o.Revision, 10), about: view.RevisionChoice(old, cause, imagesOf(o))})
+		all.words = append(all.words, choice{word: before + strconv.FormatInt(o.Revision, 10),
+			about: view.RevisionChoice(old, cause, imagesOf(o))})
 	}
 	for _, w := range more {
 		w.word = before + w.word
@@ -308,7 +315,8 @@ func diffChoices(ctx context.Context, t *typing) (choices, error) {
 	before, _ := listed(t.begun)
 	all, err := t.revisionsOf(ctx, before, choice{word: "live", about: view.LiveChoice})
 	all.open = before == ""
-	all.words = slices.DeleteFunc(all.words, func(w choice) bool { return before != "" && w.word == before+strings.TrimSuffix(before, ",") })
+	all.words = slices.DeleteFunc(all.words,
+		func(w choice) bool { return before != "" && w.word == before+strings.TrimSuffix(before, ",") })
 	return all, err
 }
 
@@ -486,6 +494,8 @@ func taintsIn(before, begun string) choices {
 // taintKeys are the taints that Kubernetes itself sets, or a cloud provider or kubeadm as it
 // says.
 var taintKeys = []string{
-	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable, corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,
-	corev1.TaintNodePIDPressure, corev1.TaintNodeNetworkUnavailable, corev1.TaintNodeOutOfService, "node-role.kubernetes.io/control-plane",
+	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable,
+	corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,
+	corev1.TaintNodePIDPressure, corev1.TaintNodeNetworkUnavailable, corev1.TaintNodeOutOfService,
+	"node-role.kubernetes.io/control-plane",
 }

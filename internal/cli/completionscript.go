@@ -40,7 +40,8 @@ func newCompletion(c *common) *cobra.Command {
 		Example: c.program.examples(`
 			# What to do in this shell
 			kubectl ds completion`),
-		Args: knownShell, ValidArgsFunction: cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveKeepOrder),
+		Args: knownShell, ValidArgsFunction: cobra.FixedCompletions(shells,
+			cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveKeepOrder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return scripts[args[0]](cmd.Root(), c.Out)
@@ -59,7 +60,8 @@ func knownShell(cmd *cobra.Command, args []string) error {
 	case len(args) > 1:
 		return hinted{fmt.Errorf("completion takes one shell, not %d", len(args)), cmd.CommandPath() + " bash"}
 	}
-	return hinted{fmt.Errorf("completion knows no shell %q: only bash, zsh, fish and powershell", args[0]), source.Meant(cmd.CommandPath()+" ", args[0], shells, cmd.CommandPath())}
+	return hinted{fmt.Errorf("completion knows no shell %q: only bash, zsh, fish and powershell", args[0]),
+		source.Meant(cmd.CommandPath()+" ", args[0], shells, cmd.CommandPath())}
 }
 
 // turnOn returns how to turn on completion on this system. look finds a program on the
@@ -83,15 +85,19 @@ func (p program) turnOn(system string, look func(string) (string, error)) string
 	}
 	fmt.Fprintf(&b, "%s\n\n", step)
 	for _, shell := range []struct{ name, commands string }{
-		{"bash 4.1 and later, with the package bash-completion", "echo 'source <(KUBECTL completion bash)' >> ~/.bashrc"},
-		{"zsh", "echo 'autoload -U compinit; compinit' >> ~/.zshrc\n     echo 'source <(KUBECTL completion zsh)' >> ~/.zshrc"},
+		{"bash 4.1 and later, with the package bash-completion",
+			"echo 'source <(KUBECTL completion bash)' >> ~/.bashrc"},
+		{"zsh", "echo 'autoload -U compinit; compinit' >> ~/.zshrc\n     echo 'source <(KUBECTL completion zsh)' >> " +
+			"~/.zshrc"},
 		{"fish", "KUBECTL completion fish > ~/.config/fish/completions/KUBECTL.fish"},
 		{"PowerShell", "KUBECTL completion powershell >> $PROFILE"},
 	} {
-		fmt.Fprintf(&b, "   %s:\n     %s\n", shell.name, strings.ReplaceAll(shell.commands, "KUBECTL", string(screen.Quote(of))))
+		fmt.Fprintf(&b, "   %s:\n     %s\n", shell.name, strings.ReplaceAll(shell.commands, "KUBECTL",
+			string(screen.Quote(of))))
 	}
 	if p.plugin {
-		b.WriteString("\n" + paragraphs(fmt.Sprintf("To complete %s, typed with the dash, use %[1]s in place of kubectl in step 2. It does not need step 1.", p.file)) + "\n")
+		b.WriteString("\n" + paragraphs(fmt.Sprintf("To complete %s, typed with the dash, use %[1]s in place of "+
+			"kubectl in step 2. It does not need step 1.", p.file)) + "\n")
 	}
 	return b.String()
 }
@@ -111,7 +117,8 @@ func (p program) link(system, completes string, look func(string) (string, error
 	}
 	dir, file := filepath.Split(at)
 	if system == "windows" {
-		return "Copy it, and copy it again after each upgrade:\n\n     Copy-Item " + string(screen.Quote(at)) + " " + string(screen.Quote(dir+completes+".exe"))
+		return "Copy it, and copy it again after each upgrade:\n\n     Copy-Item " + string(screen.Quote(at)) + " " +
+			string(screen.Quote(dir+completes+".exe"))
 	}
 	link := string(screen.Quote(dir + completes))
 	return "Link it:\n\n     ln -sf " + string(screen.Quote(file)) + " " + link +

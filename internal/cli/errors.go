@@ -171,7 +171,8 @@ func (p program) said(err error, rollback string) error {
 	)
 	switch {
 	case errors.As(err, &unfilled):
-		return retyped{err, "envsubst < " + string(screen.Quote(unfilled.file)) + " | " + p.own("plan-rollout -f -"), []string{"filename"}}
+		return retyped{err, "envsubst < " + string(screen.Quote(unfilled.file)) + " | " + p.own("plan-rollout -f -"),
+			[]string{"filename"}}
 	case errors.As(err, &rejected) && errors.As(err, &invalid) && invalid.Instead == nil:
 		return p.askServer(rejected)
 	case errors.As(err, &invalid):
@@ -183,18 +184,22 @@ func (p program) said(err error, rollback string) error {
 	case errors.As(err, &change):
 		return hinted{err, flagsOf(change.Instead, rollback)}
 	case errors.As(err, &past) && past.Code == history.NoneBefore:
-		return retyped{err, p.own("history"), append([]string{"undo", "diff", "revision", "unified"}, slices.Concat(ofDaemonSet, ofApply, ofNodes)...)}
+		return retyped{err, p.own("history"), append([]string{"undo", "diff", "revision", "unified"},
+			slices.Concat(ofDaemonSet, ofApply, ofNodes)...)}
 	case errors.As(err, &past):
 		return hinted{err, p.hintOfHistory(past)}
 	case errors.As(err, &file) && file.Address:
-		return retyped{err, "curl -fsSL " + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"), []string{"filename"}}
+		return retyped{err, "curl -fsSL " + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"),
+			[]string{"filename"}}
 	case errors.As(err, &file) && file.Markdown:
 		blocks := "awk '/^ *```/ {on = 0; print \"---\"} /^ *apiVersion:/ {on = 1} on' "
-		return retyped{err, blocks + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"), []string{"filename"}}
+		return retyped{err, blocks + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"),
+			[]string{"filename"}}
 	case errors.As(err, &file) && file.Template:
 		return retyped{err, p.rendering(file.File), []string{"filename"}}
 	case errors.As(err, &file) && file.Kustomization:
-		return retyped{err, p.own("plan-rollout -k " + string(screen.Quote(filepath.Dir(file.File)))), []string{"filename", "kustomize"}}
+		return retyped{err, p.own("plan-rollout -k " + string(screen.Quote(filepath.Dir(file.File)))),
+			[]string{"filename", "kustomize"}}
 	}
 	return err
 }
@@ -205,7 +210,8 @@ func (p program) askServer(r rejectedError) error {
 	case r.live:
 		return retyped{r, p.own("plan-rollout --server-dry-run"), nil}
 	case len(r.apply) > 0:
-		return hinted{r, view.WithFlags(slices.Concat(r.apply[:1], screen.Command{"--dry-run=server"}, r.apply[1:])).String()}
+		return hinted{r, view.WithFlags(slices.Concat(r.apply[:1], screen.Command{"--dry-run=server"},
+			r.apply[1:])).String()}
 	}
 	return r
 }
@@ -263,7 +269,8 @@ func (p program) hintFor(err error, typed *cobra.Command) string {
 	}
 	if of := addFlag.FindStringSubmatch(hint); of != nil && errors.As(err, new(*source.InputError)) {
 		f, _ := flagNamed(typed, "--"+of[1])
-		if _, pastable := (flagSet{typed.Flags()}).givenAgain("from"); f != nil && pastable && typed.Flags().Changed("from") && !(of[1] == "from" && typed.Flags().Changed("filename")) {
+		if _, pastable := (flagSet{typed.Flags()}).givenAgain("from"); f != nil && pastable &&
+			typed.Flags().Changed("from") && !(of[1] == "from" && typed.Flags().Changed("filename")) {
 			return retyped{err, typed.CommandPath(), []string{f.Name}}.with(typed.Flags()) + " " + hint
 		}
 	}
@@ -271,7 +278,8 @@ func (p program) hintFor(err error, typed *cobra.Command) string {
 	if errors.As(err, new(*daemonset.OldVersionError)) && pastable {
 		return retyped{err, typed.CommandPath(), []string{"kubernetes-version"}}.with(typed.Flags()) + " " + hint
 	}
-	if hint == "kubectl get nodes" && len(files) > 0 && pastable && typed.Name() == "explain" { // the nodes of the file, of the same DaemonSet
+	// the nodes of the file, of the same DaemonSet
+	if hint == "kubectl get nodes" && len(files) > 0 && pastable && typed.Name() == "explain" {
 		return retyped{err, typed.CommandPath(), []string{"node"}}.with(typed.Flags()) + " --node '*'"
 	}
 	return p.reaching(hint, kubectlFlags(typed.Flags()), files)
@@ -292,7 +300,8 @@ func (p program) crashed(errs io.Writer, panicked any, stack []byte) int {
 		what = e.Error()
 	}
 	fmt.Fprintln(errs, "error: this is a bug in "+p.shown+": "+screen.Clean(what))
-	fmt.Fprintf(errs, "hint: please report it at https://github.com/kubectl-ds/kubectl-ds/issues with the command line, version %s and these lines:\n%s", programVersion(), stack)
+	fmt.Fprintf(errs, "hint: please report it at https://github.com/kubectl-ds/kubectl-ds/issues with the command "+
+		"line, version %s and these lines:\n%s", programVersion(), stack)
 	return 1
 }
 
@@ -331,7 +340,8 @@ func hintOfLacking(e *whatif.LackingError) string {
 	case e.Gap.Why == snapshot.Forbidden:
 		return fmt.Sprintf("kubectl auth can-i list %s%s", e.What, namespace)
 	case e.Gap.Why == snapshot.NotGiven, e.Gap.Why == snapshot.Partial:
-		return fmt.Sprintf("kubectl get %s%s -o yaml > %s.yaml, and add --from %s.yaml", e.What, namespace, e.What, e.What)
+		return fmt.Sprintf("kubectl get %s%s -o yaml > %s.yaml, and add --from %s.yaml", e.What, namespace,
+			e.What, e.What)
 	}
 	return ""
 }
@@ -341,7 +351,8 @@ func (p program) hintOfHistory(e *history.Error) string {
 	case e.Why == snapshot.Forbidden:
 		return "kubectl auth can-i list controllerrevisions.apps -n " + e.Namespace
 	case e.Why == snapshot.NotGiven, e.Why == snapshot.Partial:
-		return "kubectl get controllerrevisions -n " + e.Namespace + " -o yaml > revisions.yaml, and add --from revisions.yaml"
+		return "kubectl get controllerrevisions -n " + e.Namespace +
+			" -o yaml > revisions.yaml, and add --from revisions.yaml"
 	}
 	return ""
 }
@@ -377,7 +388,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		return hinted{fmt.Errorf("unknown flag: -%s", unknown.GetSpecifiedName()), cmd.CommandPath() + " --help"}
 	case errors.As(err, &bare):
-		return hinted{fmt.Errorf("%s has no value", nameOf(bare.GetFlag())), nameOf(bare.GetFlag()) + " " + placeholderOf(bare.GetFlag())}
+		return hinted{fmt.Errorf("%s has no value", nameOf(bare.GetFlag())), nameOf(bare.GetFlag()) + " " +
+			placeholderOf(bare.GetFlag())}
 	case !errors.As(err, &invalid):
 		return err
 	}

@@ -151,7 +151,8 @@ func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
 // ofOneNode reports whether the question is about one node of a cluster and one DaemonSet, and
 // the answer says nothing of any other node, nor does the exit status.
 func (o *explainOptions) ofOneNode() bool {
-	return len(o.nodes) == 1 && len(validation.IsDNS1123Subdomain(o.nodes[0])) == 0 && !o.many() && len(o.from) == 0 && o.text() && !o.exitCode
+	return len(o.nodes) == 1 && len(validation.IsDNS1123Subdomain(o.nodes[0])) == 0 && !o.many() && len(o.from) == 0 &&
+		o.text() && !o.exitCode
 }
 
 // alone returns the answer about one node from what was read of that node alone; nil where other
@@ -263,7 +264,8 @@ func explainNeeds(read []*daemonset.State, nodes []string) []cause.Needs {
 func headerOf(e *explain.Explanation) *daemonset.Header { return &e.Header }
 
 func (o *explainOptions) print(items []*explain.Explanation, from map[*explain.Explanation]*daemonset.State) error {
-	list := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind, Items: append([]*explain.Explanation{}, items...)}
+	list := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind,
+		Items: append([]*explain.Explanation{}, items...)}
 	asked := o.askedBy()
 	o.about(headers(items, headerOf))
 	switch {
@@ -313,5 +315,6 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 
 // verdictStatus are the exit statuses of verdicts, where they have one.
 var verdictStatus = map[explain.VerdictCode]exitStatus{
-	explain.Stuck: stuck, explain.Degraded: degraded, explain.Progressing: moving, explain.NotObserved: moving, explain.Unknown: inPart,
+	explain.Stuck: stuck, explain.Degraded: degraded, explain.Progressing: moving, explain.NotObserved: moving,
+	explain.Unknown: inPart,
 }

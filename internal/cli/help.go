@@ -149,18 +149,21 @@ var flagGroups = []struct {
 	flags []string
 }{
 	{"the DaemonSets to show", []string{"all-namespaces", "selector"}},
-	{"a manifest and how it is applied", []string{"filename", "kustomize", "allow-remote-bases", "server-side", "force-conflicts", "field-manager", "server-dry-run"}},
+	{"a manifest and how it is applied", []string{"filename", "kustomize", "allow-remote-bases", "server-side",
+		"force-conflicts", "field-manager", "server-dry-run"}},
 	{"a change of the DaemonSet", ofDaemonSet},
 	{"a change of the nodes", append(slices.Clone(ofNodes), "like")},
 	{"the forecast", []string{"fit", "start", "termination", "request-rate", "request-burst"}},
 	{"the revisions to show", []string{"revision", "diff", "unified", "undo"}},
 	{"the input", []string{"from", "keep-going", "max-input", "chunk-size", "now", "kubernetes-version"}},
-	{"the output", []string{"output", "all", "node", "group-by", "show-values", "redact", "redact-map", "color", "help", "version"}},
+	{"the output", []string{"output", "all", "node", "group-by", "show-values", "redact", "redact-map", "color", "help",
+		"version"}},
 	{"--watch", []string{"watch", "timeout"}},
 	{"exit status", []string{"exit-code", "fail-on"}},
 
 	{"the cluster", []string{"kubeconfig", "context", "cluster", "server", "namespace", "proxy-url"}},
-	{"the user", []string{"user", "token", "client-certificate", "client-key", "as", "as-group", "as-uid", "as-user-extra"}},
+	{"the user", []string{"user", "token", "client-certificate", "client-key", "as", "as-group", "as-uid",
+		"as-user-extra"}},
 	{"the server's certificate", []string{"certificate-authority", "tls-server-name", "insecure-skip-tls-verify"}},
 	{"the requests", []string{"request-timeout", "disable-compression", "v"}},
 }
@@ -241,17 +244,25 @@ func flagRow(f *pflag.Flag) row {
 // placeholders are what stands for the value of a flag in the help, the same in
 // every command.
 var placeholders = map[string]string{
-	"add-nodes": "N", "chunk-size": "N", "color": "WHEN", "cordon": "NODES", "diff": "A,B", "fail-on": "CONDITIONS", "field-manager": "NAME", "filename": "FILE",
-	"from": "FILE", "max-input": "SIZE", "group-by": "LABEL", "image": "IMAGE", "kubernetes-version": "VERSION", "kustomize": "DIRECTORY", "label": "NODES:LABEL",
-	"like": "NODE", "max-surge": "LIMIT", "max-unavailable": "LIMIT", "min-ready-seconds": "SECONDS", "node": "NODES", "node-down": "NODES",
-	"node-selector": "LABEL", "now": "TIME", "output": "FORMAT", "redact-map": "FILE", "remove-nodes": "NODES", "request-burst": "N", "request-rate": "N",
+	"add-nodes": "N", "chunk-size": "N", "color": "WHEN", "cordon": "NODES", "diff": "A,B", "fail-on": "CONDITIONS",
+	"field-manager": "NAME", "filename": "FILE",
+	"from": "FILE", "max-input": "SIZE", "group-by": "LABEL", "image": "IMAGE", "kubernetes-version": "VERSION",
+	"kustomize": "DIRECTORY", "label": "NODES:LABEL",
+	"like": "NODE", "max-surge": "LIMIT", "max-unavailable": "LIMIT", "min-ready-seconds": "SECONDS", "node": "NODES",
+	"node-down":     "NODES",
+	"node-selector": "LABEL", "now": "TIME", "output": "FORMAT", "redact-map": "FILE", "remove-nodes": "NODES",
+	"request-burst": "N", "request-rate": "N",
 	"revision": "REVISION", "selector": "LABELS", "start": "DURATION", "strategy": "STRATEGY", "taint": "NODES:TAINT",
-	"termination": "DURATION", "timeout": "DURATION", "to-revision": "REVISION", "toleration": "TAINT", "uncordon": "NODES", "undo": "REVISION",
+	"termination": "DURATION", "timeout": "DURATION", "to-revision": "REVISION", "toleration": "TAINT",
+	"uncordon": "NODES", "undo": "REVISION",
 
-	"as": "USER", "as-group": "GROUP", "as-uid": "UID", "as-user-extra": "KEY=VALUE", "cache-dir": "DIRECTORY", "certificate-authority": "FILE",
-	"client-certificate": "FILE", "client-key": "FILE", "cluster": "CLUSTER", "context": "CONTEXT", "kubeconfig": "FILE",
-	"namespace": "NAMESPACE", "proxy-url": "URL", "request-timeout": "DURATION", "server": "URL", "tls-server-name": "NAME",
-	"token": "TOKEN", "user": "USER", "v": "LEVEL",
+	"as": "USER", "as-group": "GROUP", "as-uid": "UID", "as-user-extra": "KEY=VALUE", "cache-dir": "DIRECTORY",
+	"certificate-authority": "FILE",
+	"client-certificate":    "FILE", "client-key": "FILE", "cluster": "CLUSTER", "context": "CONTEXT",
+	"kubeconfig": "FILE",
+	"namespace":  "NAMESPACE", "proxy-url": "URL", "request-timeout": "DURATION", "server": "URL",
+	"tls-server-name": "NAME",
+	"token":           "TOKEN", "user": "USER", "v": "LEVEL",
 }
 
 // placeholderOf returns what stands for the value of a flag, or "" if it has none.
@@ -267,11 +278,16 @@ func placeholderOf(f *pflag.Flag) string {
 var ownWords = map[string]string{
 	"as": "user to impersonate", "as-group": "group to impersonate; repeatable", "as-uid": "UID to impersonate",
 	"as-user-extra": "extra field of the user to impersonate; repeatable", "cache-dir": "directory of the cache",
-	"certificate-authority": "certificate file of the certificate authority", "client-certificate": "client certificate file for TLS",
-	"client-key": "client key file for TLS", "cluster": "cluster of the kubeconfig to use", "context": "context of the kubeconfig to use",
-	"disable-compression": "do not ask the server for compressed answers", "insecure-skip-tls-verify": "do not check the server's certificate (insecure)",
-	"kubeconfig": "kubeconfig file to use", "namespace": "namespace of the DaemonSets", "proxy-url": "URL of the proxy for requests to the API server",
-	"request-timeout": "longest wait for one server request; 0 waits without limit", "server": "address and port of the API server",
+	"certificate-authority": "certificate file of the certificate authority",
+	"client-certificate":    "client certificate file for TLS",
+	"client-key":            "client key file for TLS", "cluster": "cluster of the kubeconfig to use",
+	"context":                  "context of the kubeconfig to use",
+	"disable-compression":      "do not ask the server for compressed answers",
+	"insecure-skip-tls-verify": "do not check the server's certificate (insecure)",
+	"kubeconfig":               "kubeconfig file to use", "namespace": "namespace of the DaemonSets",
+	"proxy-url":       "URL of the proxy for requests to the API server",
+	"request-timeout": "longest wait for one server request; 0 waits without limit",
+	"server":          "address and port of the API server",
 	"tls-server-name": "server name to expect in the server's certificate", "token": "bearer token for the API server",
 	"user": "user of the kubeconfig to use", "v": "verbosity of the client's logs",
 }

@@ -108,7 +108,8 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	}
 	o.unasked = history.NotRead
 	if o.format == inHTML { // which shows them
-		o.unasked = slices.DeleteFunc(slices.Clone(o.unasked), func(w snapshot.What) bool { return w == snapshot.Nodes })
+		o.unasked = slices.DeleteFunc(slices.Clone(o.unasked),
+			func(w snapshot.What) bool { return w == snapshot.Nodes })
 	}
 	items, err := o.made(ctx)
 	if err != nil {
@@ -231,8 +232,10 @@ func (o *historyOptions) checkQuestion() (err error) {
 		refusal{len(asked) > 1, all + " cannot be combined", "leave out one of them"},
 		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", nameIt},
 		refusal{o.unified && o.given("diff") == "", "--unified needs --diff", "--diff -1,live --unified"},
-		refusal{o.unified && o.format != inText && o.style.Form == view.InText, "--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
-		refusal{o.format == inWideText && o.given("revision", "diff") != "", all + " cannot be combined with -o wide", "leave out -o wide"})...,
+		refusal{o.unified && o.format != inText && o.style.Form == view.InText,
+			"--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
+		refusal{o.format == inWideText && o.given("revision", "diff") != "", all + " cannot be combined with -o wide",
+			"leave out -o wide"})...,
 	); err != nil || len(asked) == 0 {
 		return err
 	}
@@ -295,7 +298,8 @@ func (o *historyOptions) printRevision(items []answered) error {
 		return view.Template(o.Out, h.past(), o.askedBy(), r, t, o.showValues, o.style)
 	}
 	if h.from.Snapshot.EnvValues != "" && !o.showValues && o.format != asNames {
-		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a manifest applied from it would not work"),
+		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a " +
+			"manifest applied from it would not work"),
 			"take the snapshot with --show-values, or add --show-values to print the digests"}
 	}
 	object, err := history.Object(h.History, h.from.Snapshot, r)
@@ -314,7 +318,8 @@ func (o *historyOptions) printRevision(items []answered) error {
 // template that was asked for lacks some that are live: it takes away only what
 // it applied before.
 func (o *historyOptions) noteRemovals(h answered) error {
-	d, err := history.Make(h.from, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
+	d, err := history.Make(h.from,
+		history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
 	if err != nil {
 		return err
 	}
@@ -325,7 +330,8 @@ func (o *historyOptions) noteRemovals(h answered) error {
 		}
 	}
 	if lacks > 0 {
-		o.note("this template lacks %s of the live one: kubectl apply removes only fields that it applied before; kubectl replace -f - gives exactly this template, as kubectl rollout undo does",
+		o.note("this template lacks %s of the live one: kubectl apply removes only fields that it applied before; "+
+			"kubectl replace -f - gives exactly this template, as kubectl rollout undo does",
 			view.Plural(lacks, "field"))
 	}
 	return nil

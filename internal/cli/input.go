@@ -57,7 +57,8 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&in.from, "from", nil, "read this file, directory, archive or - instead of a cluster; repeatable")
 	f.BoolVar(&in.how.KeepGoing, "keep-going", false, "leave out what is damaged; what depends on it is unknown")
 	f.StringVar(&in.now, "now", "", "current time (default: time of the snapshot), such as 2026-01-31T15:04:05Z")
-	f.StringVar(&in.version, "kubernetes-version", "", "controller version whose rules apply, such as v1.37.1 (default: the server's)")
+	f.StringVar(&in.version, "kubernetes-version", "",
+		"controller version whose rules apply, such as v1.37.1 (default: the server's)")
 	f.StringVar(&in.size, "max-input", defaultSize, "read at most this much, once unpacked")
 	f.Int64Var(&in.page, "chunk-size", source.DefaultPage, "objects of a list per request; 0 for all at once")
 }
@@ -85,7 +86,8 @@ func (in *input) checkNames(args []string) (err error) {
 		return err
 	}
 	if len(in.names) > 0 && (in.allNamespaces || in.withLabels != "") {
-		return hinted{errors.New("a name cannot be combined with -A or -l"), cmp.Or(in.againFor(in.names[0]), "leave out the name or the flag")}
+		return hinted{errors.New("a name cannot be combined with -A or -l"),
+			cmp.Or(in.againFor(in.names[0]), "leave out the name or the flag")}
 	}
 	if in.selector, err = labels.Parse(in.withLabels); err != nil {
 		return hinted{fmt.Errorf("-l %q: %w", in.withLabels, err), "-l app=agent"}
@@ -121,12 +123,14 @@ func (in *input) check() error {
 		return hinted{fmt.Errorf("--max-input %q is not a size", in.size), "--max-input 4Gi"}
 	}
 	if in.page < 0 {
-		return hinted{fmt.Errorf("--chunk-size %d is less than 0", in.page), "--chunk-size " + strconv.Itoa(source.DefaultPage)}
+		return hinted{fmt.Errorf("--chunk-size %d is less than 0", in.page), "--chunk-size " +
+			strconv.Itoa(source.DefaultPage)}
 	}
 	if in.now != "" {
 		t, err := time.Parse(time.RFC3339, in.now)
 		if err != nil {
-			return hinted{fmt.Errorf("--now %q is not a time", in.now), "--now " + time.Now().UTC().Format(time.RFC3339)}
+			return hinted{fmt.Errorf("--now %q is not a time", in.now), "--now " +
+				time.Now().UTC().Format(time.RFC3339)}
 		}
 		in.clock = t
 	}
@@ -275,7 +279,8 @@ func (in *input) state(s *snapshot.Snapshot) (*daemonset.State, error) {
 }
 
 // refers returns the Snapshot with what pods of these templates refer to.
-func (in *input) refers(ctx context.Context, s *snapshot.Snapshot, templates ...*corev1.PodTemplateSpec) (*snapshot.Snapshot, error) {
+func (in *input) refers(ctx context.Context, s *snapshot.Snapshot,
+	templates ...*corev1.PodTemplateSpec) (*snapshot.Snapshot, error) {
 	var specs []*corev1.PodSpec
 	for _, t := range templates {
 		specs = append(specs, &t.Spec)
@@ -298,7 +303,8 @@ func (in *input) knowing(ctx context.Context, st *daemonset.State, n cause.Needs
 
 // knowingAll returns States with what else answers about them need: what creations share
 // is read once, and so are the other pods of a node, and the Lease of the controller.
-func (in *input) knowingAll(ctx context.Context, all []*daemonset.State, needs []cause.Needs) ([]*daemonset.State, error) {
+func (in *input) knowingAll(ctx context.Context, all []*daemonset.State,
+	needs []cause.Needs) ([]*daemonset.State, error) {
 	read := make([]*snapshot.Snapshot, len(all))
 	var creations []source.Creation
 	var refused, waiting, led []int // which of them
@@ -306,7 +312,8 @@ func (in *input) knowingAll(ctx context.Context, all []*daemonset.State, needs [
 	for i, st := range all {
 		read[i] = st.Snapshot
 		if needs[i].Admission {
-			creations, refused = append(creations, source.Creation{Of: st.Snapshot, Template: &st.DaemonSet.Spec.Template}), append(refused, i)
+			creations, refused = append(creations,
+				source.Creation{Of: st.Snapshot, Template: &st.DaemonSet.Spec.Template}), append(refused, i)
 		}
 		if len(needs[i].Nodes) > 0 {
 			waiting, together = append(waiting, i), together.And(needs[i])
@@ -393,10 +400,14 @@ func (in *input) readFrom(ctx context.Context, r reader, namespace string) (all 
 	return all, err
 }
 
-func (in *input) readEachFrom(ctx context.Context, r reader, namespace string, each func([]*snapshot.Snapshot) error) error {
+func (in *input) readEachFrom(ctx context.Context, r reader, namespace string,
+	each func([]*snapshot.Snapshot) error) error {
 	standIns := false
 	err := in.find(ctx, r, namespace, func(read []*snapshot.Snapshot) error {
-		standIns = standIns || slices.ContainsFunc(read, func(s *snapshot.Snapshot) bool { return s != nil && s.Names == snapshot.StandIns })
+		standIns = standIns || slices.ContainsFunc(read, func(s *snapshot.Snapshot) bool {
+			return s != nil &&
+				s.Names == snapshot.StandIns
+		})
 		return each(read)
 	})
 	if standIns {
@@ -433,7 +444,8 @@ func within(namespace string, refs []source.Ref) []source.Ref {
 // readNames returns the Snapshots of these DaemonSets, in their order. What several of
 // a namespace share is read once. missing says what the error of reading one comes to;
 // where that is nil, so is its Snapshot.
-func readNames(ctx context.Context, r reader, refs []source.Ref, missing func(source.Ref, error) error) ([]*snapshot.Snapshot, error) {
+func readNames(ctx context.Context, r reader, refs []source.Ref,
+	missing func(source.Ref, error) error) ([]*snapshot.Snapshot, error) {
 	byNamespace := map[string][]string{}
 	for _, ref := range refs {
 		byNamespace[ref.Namespace] = append(byNamespace[ref.Namespace], ref.Name)

@@ -45,7 +45,8 @@ func evicts(p planned, n whatif.NodeChange) bool {
 
 // on returns a command of kubectl about the DaemonSet of a plan.
 func (o *planning) on(p planned, verb string, words ...screen.Word) screen.Command {
-	c := screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" + screen.Quote(p.DaemonSet.Name)}
+	c := screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" +
+		screen.Quote(p.DaemonSet.Name)}
 	return view.WithFlags(append(c, words...), o.asked.Kubectl...)
 }
 
@@ -116,7 +117,8 @@ func (o *planning) makesDaemonSet(p planned) (out []screen.Command) {
 		out = append(out, o.on(p, "patch", "-p "+screen.Quote(string(patch))))
 	}
 	if c.ToRevision != nil {
-		out = append(out, o.on(p, "rollout undo", screen.Word(fmt.Sprintf("--to-revision=%d", cmp.Or(*c.ToRevision, p.Change.Revision.Was)))))
+		out = append(out, o.on(p, "rollout undo",
+			screen.Word(fmt.Sprintf("--to-revision=%d", cmp.Or(*c.ToRevision, p.Change.Revision.Was)))))
 	}
 	return out
 }

@@ -13,13 +13,15 @@ import (
 )
 
 // kinds are the ways to say "DaemonSet" before a name.
-var kinds = []string{"ds", "daemonset", "daemonsets", "ds.apps", "daemonset.apps", "daemonsets.apps", "daemonset.v1.apps", "daemonsets.v1.apps"}
+var kinds = []string{"ds", "daemonset", "daemonsets", "ds.apps", "daemonset.apps", "daemonsets.apps",
+	"daemonset.v1.apps", "daemonsets.v1.apps"}
 
 // others are the kinds that somebody may take for a DaemonSet's, by whether
 // "kubectl rollout status" knows them.
 var others = map[string]bool{
 	"deploy": true, "deployment": true, "deployments": true, "sts": true, "statefulset": true, "statefulsets": true,
-	"rs": false, "replicaset": false, "replicasets": false, "job": false, "jobs": false, "cj": false, "cronjob": false, "cronjobs": false,
+	"rs": false, "replicaset": false, "replicasets": false, "job": false, "jobs": false, "cj": false, "cronjob": false,
+	"cronjobs": false,
 }
 
 // isOther reports whether a word is a kind that somebody may take for a DaemonSet's.
@@ -79,9 +81,11 @@ func (p program) refOf(arg, namespace string) (source.Ref, error) {
 	case !found:
 		ref.Name = arg
 	case isKind && deeper:
-		return ref, hinted{fmt.Errorf("%q has a kind and a namespace: write NAMESPACE/NAME", arg), string(screen.Quote(name))}
+		return ref, hinted{fmt.Errorf("%q has a kind and a namespace: write NAMESPACE/NAME", arg),
+			string(screen.Quote(name))}
 	case deeper && below != "":
-		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg), p.own("explain -n kube-system node-agent")}
+		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg),
+			p.own("explain -n kube-system node-agent")}
 	case isKind:
 	case len(validation.IsDNS1123Label(first)) > 0: // a namespace has no dot and no upper case
 		return ref, wrongKind(first, name, namespace)
@@ -93,10 +97,13 @@ func (p program) refOf(arg, namespace string) (source.Ref, error) {
 	switch {
 	case found && ref.Name == "":
 		return ref, hinted{fmt.Errorf("%q has no name after the slash", arg), arg + "NAME"}
-	case !found && strings.Count(arg, ":") == 1 && len(validation.IsDNS1123Subdomain(strings.Replace(arg, ":", ".", 1))) == 0:
-		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg), "did you mean " + strings.Replace(arg, ":", "/", 1) + "?"}
+	case !found && strings.Count(arg, ":") == 1 &&
+		len(validation.IsDNS1123Subdomain(strings.Replace(arg, ":", ".", 1))) == 0:
+		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg), "did you mean " +
+			strings.Replace(arg, ":", "/", 1) + "?"}
 	case len(validation.IsDNS1123Subdomain(ref.Name)) > 0:
-		return ref, fmt.Errorf("%q is not a name of a DaemonSet: use lower-case letters, digits, dots and dashes", ref.Name)
+		const rule = "use lower-case letters, digits, dots and dashes"
+		return ref, fmt.Errorf("%q is not a name of a DaemonSet: %s", ref.Name, rule)
 	}
 	return ref, nil
 }

@@ -44,10 +44,12 @@ func (n nodeFlag) edits() ([]whatif.NodeEdit, error) {
 	if n.kind == whatif.NodeTaint || n.kind == whatif.NodeLabel {
 		which, what, found = strings.Cut(n.text, ":")
 	}
-	form := map[whatif.NodeChangeKind]string{whatif.NodeTaint: "NODES:KEY=VALUE:EFFECT or NODES:KEY-", whatif.NodeLabel: "NODES:KEY=VALUE or NODES:KEY-"}[n.kind]
+	form := map[whatif.NodeChangeKind]string{whatif.NodeTaint: "NODES:KEY=VALUE:EFFECT or NODES:KEY-",
+		whatif.NodeLabel: "NODES:KEY=VALUE or NODES:KEY-"}[n.kind]
 	if !found || which == "" {
 		if form == "" {
-			return nil, hinted{fmt.Errorf("--%s names no node", n.name), "--" + n.name + " NODES, such as worker-1, 'worker-*' or pool=gpu"}
+			return nil, hinted{fmt.Errorf("--%s names no node", n.name), "--" + n.name +
+				" NODES, such as worker-1, 'worker-*' or pool=gpu"}
 		}
 		return nil, hinted{fmt.Errorf("--%s %q is not %s", n.name, n.text, form), n.example()}
 	}
@@ -119,7 +121,8 @@ func (n nodeFlag) what(text string, into *whatif.NodeEdit) error {
 // between them are as many.
 func nodesOf(text string) []string {
 	parts := strings.Split(text, ",")
-	if strings.ContainsAny(text, "=()") || slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(strings.TrimSpace(p), "!") }) {
+	if strings.ContainsAny(text, "=()") ||
+		slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(strings.TrimSpace(p), "!") }) {
 		return []string{text} // a label selector
 	}
 	return parts
@@ -163,7 +166,8 @@ func chosenNodes(flags []string, states []*daemonset.State) ([]string, error) {
 			case err != nil && !read && len(validation.IsDNS1123Subdomain(which)) == 0:
 				add(which)
 			case err != nil && !read:
-				return nil, hinted{fmt.Errorf("--node %s: the nodes could not be read, so only names can be looked up", flag), "--node worker-7"}
+				return nil, hinted{fmt.Errorf("--node %s: the nodes could not be read, so only names can be looked up",
+					flag), "--node worker-7"}
 			case err != nil:
 				return nil, fmt.Errorf("--node %s: %w", flag, err)
 			}

@@ -73,7 +73,8 @@ type gapNote struct {
 // something, the words of the server, is said of a part that stands alone.
 func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 	for _, h := range answers {
-		unchecked := slices.ContainsFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.Consequence == snapshot.AdmissionUnchecked && !assumedBeside(g) })
+		unchecked := slices.ContainsFunc(h.Snapshot.Gaps,
+			func(g daemonset.Gap) bool { return g.Consequence == snapshot.AdmissionUnchecked && !assumedBeside(g) })
 		for _, g := range h.Snapshot.Gaps {
 			if assumedBeside(g) {
 				continue
@@ -82,7 +83,8 @@ func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 				g.Consequence = snapshot.AdmissionUnchecked // which says it too
 			}
 			i := slices.IndexFunc(notes, func(n *gapNote) bool {
-				return n.gap.Why == g.Why && n.gap.Consequence == g.Consequence && n.gap.Of == g.Of && (g.What != snapshot.Version || n.used.Rules == h.Controller)
+				return n.gap.Why == g.Why && n.gap.Consequence == g.Consequence && n.gap.Of == g.Of &&
+					(g.What != snapshot.Version || n.used.Rules == h.Controller)
 			})
 			if i < 0 {
 				i, notes = len(notes), append(notes, &gapNote{gap: g, used: view.Used{Rules: h.Controller}})
@@ -117,7 +119,9 @@ func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 // controller of OpenShift selects by default. Fewer hold the Lease, and an answer about the
 // controller says that it was not read.
 func assumedBeside(g daemonset.Gap) bool {
-	return g.Why == snapshot.NotGiven && (g.What == snapshot.DefaultNodeSelector || g.What == snapshot.Leases || slices.Contains(snapshot.AdmissionWhats, g.What) || slices.Contains(snapshot.FitWhats, g.What) || slices.Contains(snapshot.VolumeWhats, g.What))
+	return g.Why == snapshot.NotGiven && (g.What == snapshot.DefaultNodeSelector || g.What == snapshot.Leases ||
+		slices.Contains(snapshot.AdmissionWhats, g.What) || slices.Contains(snapshot.FitWhats, g.What) ||
+		slices.Contains(snapshot.VolumeWhats, g.What))
 }
 
 // lackedBeside returns the parts for a question about fit of which assumptions say, and
@@ -152,7 +156,8 @@ func (in *input) right(n *gapNote) string {
 		then = "record the dump again"
 	}
 	may, check := in.checked(n.parts)
-	return fmt.Sprintf("; ask somebody who may %s (%s) to %s", may, view.WithFlags(check, in.askedBy().Kubectl...), then)
+	return fmt.Sprintf("; ask somebody who may %s (%s) to %s", may,
+		view.WithFlags(check, in.askedBy().Kubectl...), then)
 }
 
 // checked returns the right that is missing for these parts, and the command that checks it.
@@ -167,12 +172,16 @@ func (in *input) checked(parts []snapshot.What) (may string, check screen.Comman
 	}
 	of := parts[0]
 	what := cmp.Or(map[snapshot.What]string{
-		snapshot.PodsOfOthers: "pods", snapshot.BudgetsOfOthers: "poddisruptionbudgets", snapshot.Webhooks: "validatingwebhookconfigurations",
-		snapshot.NamespaceNodeSelector: "namespaces", snapshot.DefaultNodeSelector: "kubecontrollermanagers.operator.openshift.io",
-		snapshot.Leases: "leases.coordination.k8s.io",
+		snapshot.PodsOfOthers: "pods", snapshot.BudgetsOfOthers: "poddisruptionbudgets",
+		snapshot.Webhooks:              "validatingwebhookconfigurations",
+		snapshot.NamespaceNodeSelector: "namespaces",
+		snapshot.DefaultNodeSelector:   "kubecontrollermanagers.operator.openshift.io",
+		snapshot.Leases:                "leases.coordination.k8s.io",
 	}[of], string(of))
 	verb := "list"
-	if slices.Contains([]snapshot.What{snapshot.Namespaces, snapshot.NamespaceNodeSelector, snapshot.DefaultNodeSelector, snapshot.RuntimeClasses, snapshot.ServiceAccounts, snapshot.PersistentVolumes, snapshot.Leases}, of) || slices.Contains(snapshot.ReferenceWhats, of) {
+	if slices.Contains([]snapshot.What{snapshot.Namespaces, snapshot.NamespaceNodeSelector,
+		snapshot.DefaultNodeSelector, snapshot.RuntimeClasses, snapshot.ServiceAccounts, snapshot.PersistentVolumes,
+		snapshot.Leases}, of) || slices.Contains(snapshot.ReferenceWhats, of) {
 		verb = "get"
 	}
 	check = screen.Command{screen.Word("kubectl auth can-i " + verb + " " + what)}
@@ -189,7 +198,8 @@ func (in *input) checked(parts []snapshot.What) (may string, check screen.Comman
 }
 
 // ofCluster are the parts that are in no namespace, or are one.
-var ofCluster = []snapshot.What{snapshot.Nodes, snapshot.DefaultNodeSelector, snapshot.PriorityClasses, snapshot.RuntimeClasses, snapshot.Webhooks, snapshot.PersistentVolumes, snapshot.CSINodes}
+var ofCluster = []snapshot.What{snapshot.Nodes, snapshot.DefaultNodeSelector, snapshot.PriorityClasses,
+	snapshot.RuntimeClasses, snapshot.Webhooks, snapshot.PersistentVolumes, snapshot.CSINodes}
 
 // nothing says that there is no DaemonSet, with the command that looks in all
 // namespaces.

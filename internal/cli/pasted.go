@@ -27,7 +27,8 @@ var ofKubectl = []string{
 }
 
 // ofInput are the flags of every command that a question about the same input needs.
-var ofInput = append([]string{"from", "keep-going", "max-input", "chunk-size", "now", "kubernetes-version"}, ofKubectl...)
+var ofInput = append([]string{"from", "keep-going", "max-input", "chunk-size", "now", "kubernetes-version"},
+	ofKubectl...)
 
 // askedBy is the command line that asked, by the flags that every command has.
 func (in *input) askedBy() view.Asked {
@@ -95,10 +96,12 @@ var withUser = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@`)
 // the nodes are theirs. Any other hint is returned as it is.
 func (p program) reaching(hint string, flags, files []view.Flag) string {
 	words := strings.Fields(hint)
-	if len(words) < 3 && hint != "kubectl cluster-info" || words[0] != "kubectl" || words[1] == "kustomize" || strings.HasPrefix(hint, p.own("")) {
+	if len(words) < 3 && hint != "kubectl cluster-info" || words[0] != "kubectl" || words[1] == "kustomize" ||
+		strings.HasPrefix(hint, p.own("")) {
 		return hint
 	}
-	if ofNodes := hint == "kubectl get nodes" || strings.HasPrefix(hint, "kubectl get nodes -l "); ofNodes && len(files) > 0 {
+	if ofNodes := hint == "kubectl get nodes" || strings.HasPrefix(hint, "kubectl get nodes -l "); ofNodes &&
+		len(files) > 0 {
 		return view.WithFlags(screen.Command{screen.Word(p.own("explain --node '*'"))}, files...).String()
 	}
 	if words[1] == "config" {
@@ -222,9 +225,11 @@ func (in *input) toName(err error) error {
 	case one && len(in.config.Namespace())+len(in.from) == 0 && !in.allNamespaces:
 		return hinted{err, in.againFor(source.Ref{Name: "NAME"}) + ", where NAME is one of " + upTo(most, names)}
 	case one:
-		return hinted{err, in.againFor(source.Ref{Namespace: refs[0].Namespace, Name: "NAME"}) + ", where NAME is one of " + upTo(most, names)}
+		return hinted{err, in.againFor(source.Ref{Namespace: refs[0].Namespace, Name: "NAME"}) +
+			", where NAME is one of " + upTo(most, names)}
 	}
-	return hinted{err, in.againFor(source.Ref{Name: "NAMESPACE/NAME"}) + ", where NAMESPACE/NAME is one of " + upTo(most, names)}
+	return hinted{err, in.againFor(source.Ref{Name: "NAMESPACE/NAME"}) + ", where NAMESPACE/NAME is one of " +
+		upTo(most, names)}
 }
 
 // againFor is again for a DaemonSet; empty where that cannot be pasted.

@@ -28,11 +28,13 @@ var conditions = []row{
 	{"strands>N", "more than N nodes lose their pod in the rollout because of a taint that the pod does not tolerate"},
 	{"unfit>N", "the new pod does not fit on more than N nodes, and preemption makes no room; implies --fit"},
 	{"replaces>N", "the controller replaces more than N pods; one that is only deleted does not count"},
-	{"immediateDeletes>N", "more than N pods are deleted immediately: in the next step, or because their node is no longer eligible"},
+	{"immediateDeletes>N", "more than N pods are deleted immediately: in the next step, or because their node is no " +
+		"longer eligible"},
 }
 
 func newPlan(c *common) *cobra.Command {
-	o := &planOptions{planning: planning{question: question{input: input{common: c, command: "plan-rollout"}}, rollback: "--to-revision"}}
+	o := &planOptions{planning: planning{question: question{input: input{common: c, command: "plan-rollout"}},
+		rollback: "--to-revision"}}
 	cmd := &cobra.Command{
 		Use:     "plan-rollout [NAME...]",
 		Short:   "Forecast a rollout, or what a change would do",
@@ -158,14 +160,21 @@ func (o *planOptions) checkOwn() (err error) {
 	ofOne, stdin := o.given(ofDaemonSet...), source.StandardInput
 	o.remember()
 	return refused(append([]refusal{
-		{o.given("fail-on") != "" && len(o.gates) == 0, "--fail-on names no condition", "--fail-on 'stalls,lostNodes>0'"}, // an unset variable of a script
-		{o.manifests() && (o.allNamespaces || o.withLabels != ""), "-f and -k cannot be combined with -A or -l: the manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
+		// an unset variable of a script
+		{o.given("fail-on") != "" && len(o.gates) == 0, "--fail-on names no condition",
+			"--fail-on 'stalls,lostNodes>0'"},
+		{o.manifests() && (o.allNamespaces || o.withLabels != ""), "-f and -k cannot be combined with -A or -l: the " +
+			"manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
 		{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", nameIt},
 		{o.fit && o.many() && !o.manifests(), "--fit needs the name of one DaemonSet", nameIt},
-		{o.serverDryRun && o.many() && !o.manifests(), "--server-dry-run needs a manifest, or the name of one DaemonSet", nameIt},
-		{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server", "leave out one of them"},
-		{slices.Contains(o.files, stdin) && slices.Contains(o.from, stdin), "-f - and --from - both read standard input", "give one of them as a file"},
-		{o.watch && (o.manifests() || o.given(ofDaemonSet...)+o.given(ofNodes...) != ""), "--watch follows a rollout in a cluster: it cannot be combined with a change", "leave out --watch"},
+		{o.serverDryRun && o.many() && !o.manifests(),
+			"--server-dry-run needs a manifest, or the name of one DaemonSet", nameIt},
+		{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server",
+			"leave out one of them"},
+		{slices.Contains(o.files, stdin) && slices.Contains(o.from, stdin),
+			"-f - and --from - both read standard input", "give one of them as a file"},
+		{o.watch && (o.manifests() || o.given(ofDaemonSet...)+o.given(ofNodes...) != ""),
+			"--watch follows a rollout in a cluster: it cannot be combined with a change", "leave out --watch"},
 		{o.watch && o.serverDryRun, "--server-dry-run cannot be combined with --watch", "leave out one of them"},
 		{o.watch && len(o.gates) > 0, "--fail-on cannot be combined with --watch", "--watch --exit-code"},
 	}, o.refusals(&o.question)...)...)
@@ -173,7 +182,8 @@ func (o *planOptions) checkOwn() (err error) {
 
 // remember keeps the command line for the commands on a screen.
 func (o *planOptions) remember() {
-	own := slices.Concat([]string{"filename", "kustomize", "allow-remote-bases", "like", "group-by", "start", "termination", "request-rate", "request-burst", "show-values"}, ofApply, ofDaemonSet, ofNodes)
+	own := slices.Concat([]string{"filename", "kustomize", "allow-remote-bases", "like", "group-by", "start",
+		"termination", "request-rate", "request-burst", "show-values"}, ofApply, ofDaemonSet, ofNodes)
 	o.asked = o.askedBy()
 	o.asked.Flags, o.asked.Again = o.givenAgain(append(own, ofInput...)...)
 	o.asked.Live = len(o.from) == 0 && o.asked.Again

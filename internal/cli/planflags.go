@@ -56,20 +56,27 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVarP(&c.files, "filename", "f", nil, "plan the DaemonSets of this file, directory or -; repeatable")
 	f.StringVarP(&c.kustomize, "kustomize", "k", "", "plan the DaemonSets of this kustomization directory")
 	f.BoolVar(&c.remoteBases, "allow-remote-bases", false, "with -k: let kustomize fetch bases over HTTP and git")
-	f.BoolVar(&c.serverDryRun, "server-dry-run", false, "apply the manifest, and create a pod, in a server-side dry run")
-	f.BoolVar(&c.applying.ServerSide, "server-side", false, "plan a server-side apply (default: as the object was applied)")
-	f.BoolVar(&c.applying.Force, "force-conflicts", false, "take over fields of other field managers in a server-side apply")
-	f.StringVar(&c.applying.Manager, "field-manager", "", "field manager of the apply (default: the object's, or kubectl's)")
+	f.BoolVar(&c.serverDryRun, "server-dry-run", false,
+		"apply the manifest, and create a pod, in a server-side dry run")
+	f.BoolVar(&c.applying.ServerSide, "server-side", false,
+		"plan a server-side apply (default: as the object was applied)")
+	f.BoolVar(&c.applying.Force, "force-conflicts", false,
+		"take over fields of other field managers in a server-side apply")
+	f.StringVar(&c.applying.Manager, "field-manager", "",
+		"field manager of the apply (default: the object's, or kubectl's)")
 
-	f.StringArrayVar(&c.images, "image", nil, "set CONTAINER=IMAGE, *=IMAGE, or IMAGE for a single container; repeatable")
+	f.StringArrayVar(&c.images, "image", nil,
+		"set CONTAINER=IMAGE, *=IMAGE, or IMAGE for a single container; repeatable")
 	f.StringVar(&c.maxUnavailable, "max-unavailable", "", "set maxUnavailable to a number or a percentage")
 	f.StringVar(&c.maxSurge, "max-surge", "", "set maxSurge to a number or a percentage")
 	f.Int32Var(&c.minReadySeconds, "min-ready-seconds", 0, "set minReadySeconds")
 	f.StringVar(&c.strategy, "strategy", "", "set the update strategy: RollingUpdate or OnDelete")
 	f.StringVar(&c.toRevision, "to-revision", "", "roll back to this revision; 0 is the previous one")
 	f.BoolVar(&c.restart, "restart", false, "replace all pods, as kubectl rollout restart does")
-	f.StringArrayVar(&c.tolerations, "toleration", nil, "tolerate KEY[=VALUE][:EFFECT], or * for all taints; repeatable")
-	f.StringArrayVar(&c.nodeSelector, "node-selector", nil, "add KEY=VALUE to the nodeSelector, or remove KEY-; repeatable")
+	f.StringArrayVar(&c.tolerations, "toleration", nil,
+		"tolerate KEY[=VALUE][:EFFECT], or * for all taints; repeatable")
+	f.StringArrayVar(&c.nodeSelector, "node-selector", nil,
+		"add KEY=VALUE to the nodeSelector, or remove KEY-; repeatable")
 
 	for _, n := range []struct {
 		name  string
@@ -98,7 +105,8 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 
 // ofDaemonSet are the flags that change a DaemonSet, in the order of the help.
 var ofDaemonSet = []string{
-	"image", "max-unavailable", "max-surge", "min-ready-seconds", "strategy", "to-revision", "restart", "toleration", "node-selector",
+	"image", "max-unavailable", "max-surge", "min-ready-seconds", "strategy", "to-revision", "restart", "toleration",
+	"node-selector",
 }
 
 // ofApply are the flags that say how a manifest is applied; the first also how a pod is
@@ -117,20 +125,27 @@ const mostNodes = 100_000
 // contradictions returns an error for flags that contradict each other.
 func (c *changeFlags) contradictions() error {
 	both := func(a, b, why string) refusal {
-		return refusal{c.given(a) != "" && c.given(b) != "", fmt.Sprintf("--%s and --%s cannot be combined: %s", a, b, why), "leave out one of them"}
+		return refusal{c.given(a) != "" && c.given(b) != "", fmt.Sprintf("--%s and --%s cannot be combined: %s", a, b,
+			why), "leave out one of them"}
 	}
-	const asItIs, other = "a rollback takes the revision's template as it is", "the template comes from the manifest or from a revision"
+	const asItIs, other = "a rollback takes the revision's template as it is",
+		"the template comes from the manifest or from a revision"
 	limit, add, apply := c.given("max-unavailable", "max-surge"), c.given("add-nodes") != "", c.given(ofApply[1:]...)
 	return refused(
 		both("filename", "kustomize", "a kustomization names its own files"),
 		both("filename", "to-revision", other), both("kustomize", "to-revision", other),
-		both("image", "to-revision", asItIs), both("restart", "to-revision", asItIs), both("toleration", "to-revision", asItIs), both("node-selector", "to-revision", asItIs),
-		refusal{c.strategy == "OnDelete" && limit != "", "--" + limit + " cannot be combined with --strategy OnDelete: with it the controller replaces no pod by itself", "leave out --" + limit},
+		both("image", "to-revision", asItIs), both("restart", "to-revision", asItIs),
+		both("toleration", "to-revision", asItIs), both("node-selector", "to-revision", asItIs),
+		refusal{c.strategy == "OnDelete" && limit != "", "--" + limit + " cannot be combined with --strategy " +
+			"OnDelete: with it the controller replaces no pod by itself", "leave out --" + limit},
 		refusal{apply != "" && !c.manifests(), "--" + apply + " needs a manifest", "add -f FILE"},
 		refusal{c.remoteBases && c.kustomize == "", "--allow-remote-bases needs a kustomization", "add -k DIRECTORY"},
-		refusal{add && c.like == "", "--add-nodes needs a node to copy", fmt.Sprintf("--add-nodes %d --like NODE", max(1, c.add))},
-		refusal{c.given("like") != "" && !add, "--like needs --add-nodes", "--add-nodes 3 --like " + string(screen.Quote(c.like))},
-		refusal{add && (c.add < 1 || c.add > mostNodes), fmt.Sprintf("--add-nodes %d: not between 1 and %d nodes", c.add, mostNodes), "--remove-nodes removes nodes"},
+		refusal{add && c.like == "", "--add-nodes needs a node to copy",
+			fmt.Sprintf("--add-nodes %d --like NODE", max(1, c.add))},
+		refusal{c.given("like") != "" && !add, "--like needs --add-nodes", "--add-nodes 3 --like " +
+			string(screen.Quote(c.like))},
+		refusal{add && (c.add < 1 || c.add > mostNodes), fmt.Sprintf("--add-nodes %d: not between 1 and %d nodes",
+			c.add, mostNodes), "--remove-nodes removes nodes"},
 		refusal{slices.Contains(c.files, ""), "--filename names no file", "-f FILE"},
 		refusal{c.given("kustomize") != "" && c.kustomize == "", "--kustomize names no directory", "-k DIRECTORY"},
 	)
@@ -161,7 +176,8 @@ func (c *changeFlags) asksFor() (*whatif.Change, error) {
 		return nil, err
 	}
 	if c.given("strategy") != "" && c.strategy != "RollingUpdate" && c.strategy != "OnDelete" {
-		return nil, hinted{fmt.Errorf("--strategy %q is neither RollingUpdate nor OnDelete", c.strategy), "--strategy RollingUpdate"}
+		return nil, hinted{fmt.Errorf("--strategy %q is neither RollingUpdate nor OnDelete", c.strategy),
+			"--strategy RollingUpdate"}
 	}
 	if out.Images, err = parseImages(c.images); err != nil {
 		return nil, err
@@ -184,7 +200,8 @@ func (c *changeFlags) asksFor() (*whatif.Change, error) {
 		out.Nodes = append(out.Nodes, edits...)
 	}
 	if c.add > 0 {
-		out.Nodes = append(out.Nodes, whatif.NodeEdit{Kind: whatif.NodeAdd, Which: c.like, Count: c.add, Said: fmt.Sprintf("--add-nodes %d --like %s", c.add, c.like)})
+		out.Nodes = append(out.Nodes, whatif.NodeEdit{Kind: whatif.NodeAdd, Which: c.like, Count: c.add,
+			Said: fmt.Sprintf("--add-nodes %d --like %s", c.add, c.like)})
 	}
 	if c.given(ofDaemonSet...) == "" && c.given(ofNodes...) == "" {
 		return nil, nil
@@ -210,7 +227,8 @@ var numberOrPercent = regexp.MustCompile(`^\d+%?$`)
 
 // options returns what the person who asks knows better.
 func (c *changeFlags) options() (plan.Options, error) {
-	o := plan.Options{RequestRate: c.requestRate, RequestBurst: c.requestBurst, GroupBy: c.groupBy, ShowValues: c.showValues}
+	o := plan.Options{RequestRate: c.requestRate, RequestBurst: c.requestBurst, GroupBy: c.groupBy,
+		ShowValues: c.showValues}
 	const (
 		longest = 365 * 24 * time.Hour // a plan adds them up, once a step
 		slowest = 0.01
@@ -223,14 +241,20 @@ func (c *changeFlags) options() (plan.Options, error) {
 		o.Termination = &c.termination
 	}
 	span := func(flag string, d time.Duration) refusal {
-		return refusal{d < 0 || d > longest, fmt.Sprintf("--%s %s: not between 0s and 8760h", flag, d), "--" + flag + " 40s"}
+		return refusal{d < 0 || d > longest, fmt.Sprintf("--%s %s: not between 0s and 8760h", flag, d), "--" +
+			flag + " 40s"}
 	}
-	rate, burst, label := c.given("request-rate") != "", c.given("request-burst") != "", firstFault(validation.IsQualifiedName(c.groupBy))
+	rate, burst, label := c.given("request-rate") != "", c.given("request-burst") != "",
+		firstFault(validation.IsQualifiedName(c.groupBy))
 	return o, refused(
 		span("start", c.start), span("termination", c.termination),
 		refusal{rate && !(c.requestRate >= slowest && c.requestRate <= most), // NaN is neither
-			fmt.Sprintf("--request-rate %v: not between %v and %d requests a second", c.requestRate, slowest, most), "--request-rate 20 (the controller's default)"},
-		refusal{burst && (c.requestBurst < 1 || c.requestBurst > most), fmt.Sprintf("--request-burst %d: not between 1 and %d requests", c.requestBurst, most), "--request-burst 30 (the controller's default)"},
-		refusal{c.given("group-by") != "" && label != nil, fmt.Sprintf("--group-by %q is not a label: %v", c.groupBy, label), "--group-by " + corev1.LabelTopologyZone},
+			fmt.Sprintf("--request-rate %v: not between %v and %d requests a second", c.requestRate, slowest, most),
+			"--request-rate 20 (the controller's default)"},
+		refusal{burst && (c.requestBurst < 1 || c.requestBurst > most),
+			fmt.Sprintf("--request-burst %d: not between 1 and %d requests", c.requestBurst, most),
+			"--request-burst 30 (the controller's default)"},
+		refusal{c.given("group-by") != "" && label != nil, fmt.Sprintf("--group-by %q is not a label: %v", c.groupBy,
+			label), "--group-by " + corev1.LabelTopologyZone},
 	)
 }

@@ -47,7 +47,8 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 		return nil, err
 	}
 	if flag := o.given(ofDaemonSet...); flag != "" && len(manifests) > 1 {
-		return nil, hinted{fmt.Errorf("--%s needs one DaemonSet, but the manifests have %d", flag, len(manifests)), "name one: " + strings.Join(namesOf(manifests), ", ")}
+		return nil, hinted{fmt.Errorf("--%s needs one DaemonSet, but the manifests have %d", flag, len(manifests)),
+			"name one: " + strings.Join(namesOf(manifests), ", ")}
 	}
 	refs, none := make([]source.Ref, len(manifests)), map[source.Ref]*source.NotFoundError{}
 	for i, m := range manifests {
@@ -99,14 +100,16 @@ func (o *planOptions) ofManifest(m source.Manifest, err error) error {
 		edit        *whatif.EditError // which says its flag
 		flag        aboutFlag
 	)
-	if errors.As(err, &known) || errors.As(err, &unreachable) || errors.As(err, &edit) || errors.As(err, &flag) || errors.Is(err, context.Canceled) {
+	if errors.As(err, &known) || errors.As(err, &unreachable) || errors.As(err, &edit) || errors.As(err, &flag) ||
+		errors.Is(err, context.Canceled) {
 		return err
 	}
 	where := fmt.Sprintf("%s: document %d", m.File, m.Document)
 	if m.Field != "" {
 		where += ": " + m.Field
 	}
-	if words := err.Error(); !strings.Contains(words, strconv.Quote(m.Name)) && !strings.Contains(words, m.Ref.String()) {
+	if words := err.Error(); !strings.Contains(words, strconv.Quote(m.Name)) &&
+		!strings.Contains(words, m.Ref.String()) {
 		where += ": daemonset " + m.Ref.String()
 	}
 	placed := fmt.Errorf("%s: %w", where, err)
@@ -142,7 +145,8 @@ func (o *planOptions) chosen(all []source.Manifest, namespace string) ([]source.
 		asked := o.config.Namespace()
 		if len(o.names) > 0 {
 			i := slices.IndexFunc(o.names, func(ref source.Ref) bool {
-				return ref.Name == m.Name && (ref.Namespace == asked || m.Namespace == "" || ref.Namespace == m.Namespace)
+				return ref.Name == m.Name && (ref.Namespace == asked || m.Namespace == "" ||
+					ref.Namespace == m.Namespace)
 			})
 			if i < 0 {
 				continue
@@ -150,14 +154,16 @@ func (o *planOptions) chosen(all []source.Manifest, namespace string) ([]source.
 			named[i], asked = true, o.names[i].Namespace
 		}
 		if asked != "" && m.Namespace != "" && m.Namespace != asked {
-			return nil, hinted{fmt.Errorf("%s: document %d: daemonset %s is in namespace %q, but -n is %q", m.File, m.Document, m.Name, m.Namespace, asked), "leave out -n"}
+			return nil, hinted{fmt.Errorf("%s: document %d: daemonset %s is in namespace %q, but -n is %q", m.File,
+				m.Document, m.Name, m.Namespace, asked), "leave out -n"}
 		}
 		m.NamespaceAssumed = m.Namespace == "" && asked == ""
 		m.Namespace, m.As = cmp.Or(m.Namespace, asked, namespace), o.applying
 		out = append(out, m)
 	}
 	if i := slices.Index(named, false); i >= 0 {
-		return nil, hinted{fmt.Errorf("no manifest has a daemonset %q", o.names[i]), "the manifests have " + strings.Join(namesOf(all), ", ")}
+		return nil, hinted{fmt.Errorf("no manifest has a daemonset %q", o.names[i]), "the manifests have " +
+			strings.Join(namesOf(all), ", ")}
 	}
 	return out, nil
 }
@@ -182,14 +188,18 @@ func (o *planOptions) second(m source.Manifest, none *source.NotFoundError) erro
 		in = "namespaces "
 	}
 	if len(others) > 0 && m.NamespaceAssumed {
-		hint := "-n " + string(screen.Quote(others[0])) + " plans a change of that one, -n " + string(screen.Quote(m.Namespace)) + " a new one"
+		hint := "-n " + string(screen.Quote(others[0])) + " plans a change of that one, -n " +
+			string(screen.Quote(m.Namespace)) + " a new one"
 		if o.asked.Again {
-			hint += ": " + view.WithFlags(screen.Command{o.ownWord("plan-rollout"), "-n " + screen.Quote(others[0])}, o.asked.Flags...).String()
+			hint += ": " + view.WithFlags(screen.Command{o.ownWord("plan-rollout"), "-n " + screen.Quote(others[0])},
+				o.asked.Flags...).String()
 		}
-		return hinted{fmt.Errorf("daemonset %q is in %s, but neither the manifest nor -n names a namespace: kubectl apply would create a second one in namespace %q",
+		return hinted{fmt.Errorf("daemonset %q is in %s, but neither the manifest nor -n names a namespace: kubectl "+
+			"apply would create a second one in namespace %q",
 			m.Name, in+upTo(5, others), m.Namespace), hint}
 	}
-	o.note("daemonset %s does not exist, so this plans a new one; %s", screen.Clean(m.Ref.String()), screen.Clean(none.Hint()))
+	o.note("daemonset %s does not exist, so this plans a new one; %s", screen.Clean(m.Ref.String()),
+		screen.Clean(none.Hint()))
 	return nil
 }
 
@@ -200,11 +210,13 @@ func (o *planOptions) taken(m source.Manifest, live *snapshot.Snapshot) {
 	if live != nil {
 		found = "is compared with the one in namespace " + screen.Clean(live.DaemonSet.Namespace)
 	}
-	o.note("%s: document %d: daemonset %s has no namespace and %s; kubectl apply would use the namespace of the context, or of -n", m.File, m.Document, screen.Clean(m.Name), found)
+	o.note("%s: document %d: daemonset %s has no namespace and %s; kubectl apply would use the namespace of the "+
+		"context, or of -n", m.File, m.Document, screen.Clean(m.Name), found)
 }
 
 // changeLive returns what a manifest makes of a live object, and what is known for the plan.
-func (o *planOptions) changeLive(ctx context.Context, r reader, m source.Manifest, s *snapshot.Snapshot) (*whatif.Result, plan.Options, error) {
+func (o *planOptions) changeLive(ctx context.Context, r reader, m source.Manifest,
+	s *snapshot.Snapshot) (*whatif.Result, plan.Options, error) {
 	st, err := o.state(s)
 	if err != nil {
 		return nil, plan.Options{}, err
@@ -231,7 +243,8 @@ type server interface {
 
 // laidOver returns what a manifest makes of a live object, which is nil where
 // there is none.
-func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest, live *appsv1.DaemonSet, version string) (*source.Applied, error) {
+func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest, live *appsv1.DaemonSet,
+	version string) (*source.Applied, error) {
 	if !o.serverDryRun {
 		return source.Overlay(live, m, version)
 	}
@@ -264,10 +277,13 @@ func (o *planOptions) manifest(c *whatif.Change, m source.Manifest, applied *sou
 	}
 	known := o.known
 	for _, r := range m.Repeats {
-		known.Warnings = append(known.Warnings, plan.Warning{Code: plan.DuplicateKey, Facts: daemonset.Facts{"file": m.File, "document": m.Document, "line": r.Line, "key": r.Key}})
+		known.Warnings = append(known.Warnings,
+			plan.Warning{Code: plan.DuplicateKey, Facts: daemonset.Facts{"file": m.File, "document": m.Document,
+				"line": r.Line, "key": r.Key}})
 	}
 	for _, w := range applied.Warnings {
-		known.Warnings = append(known.Warnings, plan.Warning{Code: plan.ServerWarning, Facts: daemonset.Facts{"message": w}})
+		known.Warnings = append(known.Warnings,
+			plan.Warning{Code: plan.ServerWarning, Facts: daemonset.Facts{"message": w}})
 	}
 	return known
 }
@@ -298,7 +314,9 @@ func withoutValues(err error, of *hide.Values) error {
 func (o *planOptions) makeNew(ctx context.Context, r reader, m source.Manifest) (*whatif.Result, plan.Options, error) {
 	m.Namespace = cmp.Or(m.Namespace, "default")
 	if flag := o.given(ofDaemonSet...); flag != "" {
-		return nil, plan.Options{}, hinted{fmt.Errorf("daemonset %s does not exist yet, so --%s has nothing to change", m.Ref, flag), "leave out --" + flag + ", or write it into the manifest"}
+		return nil, plan.Options{},
+			hinted{fmt.Errorf("daemonset %s does not exist yet, so --%s has nothing to change", m.Ref, flag),
+				"leave out --" + flag + ", or write it into the manifest"}
 	}
 	applied, err := o.laidOver(ctx, r, m, nil, o.version)
 	if err != nil {

@@ -198,7 +198,8 @@ func (o *planning) tryPod(ctx context.Context, r *whatif.Result) error {
 	if !o.dryRun || pod == nil || r.State.Snapshot.Admission == nil {
 		return nil
 	}
-	if owner := &pod.OwnerReferences[0]; owner.UID == "" { // the DaemonSet is not there yet, and no owner is without one
+	// the DaemonSet is not there yet, and no owner is without one
+	if owner := &pod.OwnerReferences[0]; owner.UID == "" {
 		owner.UID = nobody
 	}
 	d, err := o.opened.(podServer).DryRunPod(ctx, pod)
@@ -278,7 +279,8 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 func (o *planning) page(plans []planned, listed bool) error {
 	var all []view.Planned
 	for _, p := range plans {
-		v := view.Planned{Plan: p.Plan, Now: p.now, Asked: o.asks(p), Map: p.Plan.Map(p.of, o.known.GroupBy), Expected: p.expected}
+		v := view.Planned{Plan: p.Plan, Now: p.now, Asked: o.asks(p), Map: p.Plan.Map(p.of, o.known.GroupBy),
+			Expected: p.expected}
 		if p.now != nil && p.Subject == plan.SubjectRollout && p.now.Rollout.UnderWay && p.now.Rollout.Since != nil {
 			v.Passed = plan.PastLine(p.of, *p.now.Rollout.Since)
 		}
@@ -320,7 +322,8 @@ func parseGates(texts []string) ([]plan.Gate, error) {
 			n, err = strconv.ParseUint(strings.TrimSpace(most), 10, 31)
 		}
 		if err != nil || !slices.Contains(plan.GatesOn, g.On) || counts != g.On.Counts() {
-			return nil, hinted{fmt.Errorf("--fail-on %q is none of stalls, removesAllPods, lostNodes>N, strands>N, unfit>N, replaces>N, immediateDeletes>N", strings.TrimSpace(t)), "--fail-on 'stalls,lostNodes>0'"}
+			return nil, hinted{fmt.Errorf("--fail-on %q is none of stalls, removesAllPods, lostNodes>N, strands>N, "+
+				"unfit>N, replaces>N, immediateDeletes>N", strings.TrimSpace(t)), "--fail-on 'stalls,lostNodes>0'"}
 		}
 		g.Most = int(n)
 		out = append(out, g)
@@ -339,7 +342,8 @@ func (o *planning) status(plans []planned) error {
 				fmt.Fprintf(o.ErrOut, "--fail-on %s: %s\n", g, view.Gate(g, p.Plan))
 				failed = true
 			case !found.Known:
-				open = append(open, fmt.Sprintf("cannot evaluate --fail-on %s for %s/%s", g, p.DaemonSet.Namespace, p.DaemonSet.Name))
+				open = append(open, fmt.Sprintf("cannot evaluate --fail-on %s for %s/%s", g, p.DaemonSet.Namespace,
+					p.DaemonSet.Name))
 			}
 		}
 		if slices.ContainsFunc(plans, func(p planned) bool { return p.Lacks(snapshot.DaemonSets) }) {

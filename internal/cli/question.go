@@ -62,7 +62,8 @@ func (q *question) addGroupBy(f *pflag.FlagSet) {
 func (q *question) checkGroupBy() []refusal {
 	fault, given := firstFault(validation.IsQualifiedName(q.groupBy)), q.given("group-by") != ""
 	return []refusal{
-		{given && fault != nil, fmt.Sprintf("--group-by %q is not a label: %v", q.groupBy, fault), "--group-by " + corev1.LabelTopologyZone},
+		{given && fault != nil, fmt.Sprintf("--group-by %q is not a label: %v", q.groupBy, fault), "--group-by " +
+			corev1.LabelTopologyZone},
 		{given && q.format != inHTML, "--group-by needs -o html", "-o html"},
 	}
 }
@@ -83,7 +84,11 @@ func (q *question) groupable(s *snapshot.Snapshot, key string, change *whatif.Ch
 			labels[key] = true
 		}
 	}
-	given := change != nil && slices.ContainsFunc(change.Nodes, func(e whatif.NodeEdit) bool { return e.Kind == whatif.NodeLabel && e.Key == key })
+	given := change != nil &&
+		slices.ContainsFunc(change.Nodes, func(e whatif.NodeEdit) bool {
+			return e.Kind == whatif.NodeLabel &&
+				e.Key == key
+		})
 	if labels[key] || given || len(s.Nodes) == 0 {
 		return nil
 	}
@@ -91,7 +96,8 @@ func (q *question) groupable(s *snapshot.Snapshot, key string, change *whatif.Ch
 	if len(have) > 0 {
 		otherwise = "the nodes have " + upTo(5, have)
 	}
-	return aboutFlag{hinted{fmt.Errorf("--group-by %s: no node has this label", key), source.Meant("", path.Base(key), have, otherwise)}}
+	return aboutFlag{hinted{fmt.Errorf("--group-by %s: no node has this label", key),
+		source.Meant("", path.Base(key), have, otherwise)}}
 }
 
 // check returns an error for arguments and flags that are not valid, before anything
@@ -234,7 +240,8 @@ func headers[T any](answers []T, of func(T) *daemonset.Header) []*daemonset.Head
 
 // answersRestOn are the parts without which an answer is not whole. Without the others
 // it is: a guess at the clock or the version, and words that are missing.
-var answersRestOn = []snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods, snapshot.PodStatus, snapshot.Revisions}
+var answersRestOn = []snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods,
+	snapshot.PodStatus, snapshot.Revisions}
 
 // inPartOnly reports whether a part is missing that the answer rests on. Lists of two
 // moments still answer in full.

@@ -18,7 +18,8 @@ func parseWhich(flag, text string) (*history.Which, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n == 0 {
-		return nil, hinted{fmt.Errorf("%s %q is not a revision: give a number, -1 for the revision before the latest, or live", flag, text), flag + " -1"}
+		return nil, hinted{fmt.Errorf("%s %q is not a revision: give a number, -1 for the revision before the "+
+			"latest, or live", flag, text), flag + " -1"}
 	}
 	return &history.Which{Number: n}, nil
 }
@@ -49,7 +50,8 @@ func parseBetween(text string) (*history.Between, error) {
 func parseRollback(flag, text string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
-		return 0, hinted{fmt.Errorf("%s %q is not a revision to go back to: give a number, 0 for the revision before the current one, or -1 for the one before the latest", flag, text), flag + " 0"}
+		return 0, hinted{fmt.Errorf("%s %q is not a revision to go back to: give a number, 0 for the revision before "+
+			"the current one, or -1 for the one before the latest", flag, text), flag + " 0"}
 	}
 	return n, nil
 }
@@ -68,7 +70,8 @@ func target(st *daemonset.State, back int64) (int64, error) {
 	}
 	switch seen := seenByKubectl(h, row.Revision); {
 	case row.Revision < 1:
-		return 0, fmt.Errorf("kubectl cannot roll back to controllerrevision %s: its number is %d", row.Name, row.Revision)
+		return 0, fmt.Errorf("kubectl cannot roll back to controllerrevision %s: its number is %d", row.Name,
+			row.Revision)
 	case seen != nil && seen.Name != row.Name:
 		return 0, fmt.Errorf("two revisions have number %d: kubectl would roll back to controllerrevision %s, not to %s", row.Revision, seen.Name, row.Name)
 	}

@@ -84,7 +84,8 @@ func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) 
 	addLogFlag(root)
 	root.AddGroup(&cobra.Group{ID: "inspect", Title: "Inspect:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.SetHelpCommandGroupID("other")
-	root.AddCommand(newExplain(c), newPlan(c), newHistory(c), newSnapshot(c), newCompletion(c), newVersion(c), newOptions())
+	root.AddCommand(newExplain(c), newPlan(c), newHistory(c), newSnapshot(c), newCompletion(c), newVersion(c),
+		newOptions())
 	c.completeFlags(root, root.PersistentFlags())
 	for _, cmd := range root.Commands() {
 		c.completeFlags(cmd, cmd.Flags())
@@ -121,14 +122,16 @@ func (c *common) knownCommand(root *cobra.Command, args []string) error {
 // knownTopic returns an error for words after "help" that are no command.
 func (c *common) knownTopic(help *cobra.Command, args []string) error {
 	root := help.Root()
-	if len(args) == 0 || slices.ContainsFunc(root.Commands(), func(cmd *cobra.Command) bool { return cmd.Name() == args[0] && len(args) == 1 }) {
+	if len(args) == 0 || slices.ContainsFunc(root.Commands(),
+		func(cmd *cobra.Command) bool { return cmd.Name() == args[0] && len(args) == 1 }) {
 		return nil
 	}
 	var names []string
 	for _, cmd := range root.Commands() {
 		names = append(names, cmd.Name())
 	}
-	return hinted{fmt.Errorf("no help for %q: it is not a command", strings.Join(args, " ")), source.Meant(help.CommandPath()+" ", args[0], names, root.CommandPath()+" --help")}
+	return hinted{fmt.Errorf("no help for %q: it is not a command", strings.Join(args, " ")),
+		source.Meant(help.CommandPath()+" ", args[0], names, root.CommandPath()+" --help")}
 }
 
 // noArguments returns an error for what follows a command that takes nothing.
@@ -149,7 +152,8 @@ func addLogFlag(root *cobra.Command) {
 	v.NoOptDefVal = ""
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		if cmd.Flags().Changed("v") {
-			for name, value := range map[string]string{"one_output": "true", "stderrthreshold": "FATAL"} { // once, and through the stream
+			// once, and through the stream
+			for name, value := range map[string]string{"one_output": "true", "stderrthreshold": "FATAL"} {
 				_ = logs.Set(name, value)
 			}
 			klog.SetOutput(cmd.ErrOrStderr())
@@ -164,9 +168,12 @@ func (goFlag) Type() string { return "level" }
 
 func newOptions() *cobra.Command {
 	return &cobra.Command{
-		Use: "options", Short: "List the flags that every command takes", GroupID: "other", Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "options", Short: "List the flags that every command takes", GroupID: "other", Args: noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), "Every command takes these flags of kubectl.\n\n"+strings.Join(flagTables(cmd.InheritedFlags()), "\n\n")+"\n")
+			_, err := io.WriteString(cmd.OutOrStdout(),
+				"Every command takes these flags of kubectl.\n\n"+strings.Join(flagTables(cmd.InheritedFlags()),
+					"\n\n")+"\n")
 			return err
 		},
 	}
@@ -192,7 +199,8 @@ func programVersion() string {
 
 func newVersion(c *common) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version and the newest Kubernetes rules it knows", GroupID: "other", Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "version", Short: "Print the version and the newest Kubernetes rules it knows", GroupID: "other",
+		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error { return c.printVersion() },
 	}
 }
@@ -202,6 +210,7 @@ func (c *common) printVersion() error {
 	if commit != "" {
 		s += fmt.Sprintf(" (commit %s, %s)", commit, date)
 	}
-	_, err := fmt.Fprintf(c.Out, "%s\ncontroller rules up to Kubernetes %s\n%s %s/%s\n", s, daemonset.Newest, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(c.Out, "%s\ncontroller rules up to Kubernetes %s\n%s %s/%s\n", s, daemonset.Newest,
+		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }

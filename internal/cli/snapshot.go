@@ -93,8 +93,10 @@ func newSnapshot(c *common) *cobra.Command {
 	}
 	o.addFlags(cmd.Flags())
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "write the DaemonSets of all namespaces")
-	cmd.Flags().StringVarP(&o.withLabels, "selector", "l", "", "write only DaemonSets with these labels, such as app=agent")
-	cmd.Flags().BoolVar(&o.showValues, "show-values", false, "write literal values of environment variables, which may be secret")
+	cmd.Flags().StringVarP(&o.withLabels, "selector", "l", "",
+		"write only DaemonSets with these labels, such as app=agent")
+	cmd.Flags().BoolVar(&o.showValues, "show-values", false,
+		"write literal values of environment variables, which may be secret")
 	cmd.Flags().BoolVar(&o.fit, "fit", false, "include a row for each pod of others on the nodes")
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "write stand-ins for names and for whatever somebody wrote")
 	cmd.Flags().StringVar(&o.redactMap, "redact-map", "", "write which name each stand-in stands for to a new file")
@@ -116,7 +118,8 @@ func (o *snapshotOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(in.names) == 0 && !in.allNamespaces && in.withLabels == "" {
-		return hinted{errors.New("snapshot needs the name of a DaemonSet, or -A for all"), in.program.own("snapshot -A")}
+		return hinted{errors.New("snapshot needs the name of a DaemonSet, or -A for all"),
+			in.program.own("snapshot -A")}
 	}
 	if err := in.check(); err != nil {
 		return err
@@ -128,7 +131,8 @@ func (o *snapshotOptions) run(ctx context.Context, args []string) error {
 	if len(all) == 0 {
 		return in.none()
 	}
-	if o.showValues && slices.ContainsFunc(all, func(s *snapshot.Snapshot) bool { return s.EnvValues == snapshot.EnvDigest }) {
+	if o.showValues && slices.ContainsFunc(all,
+		func(s *snapshot.Snapshot) bool { return s.EnvValues == snapshot.EnvDigest }) {
 		in.note("--show-values has no effect: the input has digests instead of the values of environment variables")
 	}
 	key := make([]byte, 32) // of the digests, which nobody keeps
@@ -185,7 +189,8 @@ func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapsh
 			return nil, err
 		}
 	}
-	o.note("stand-ins replace names and texts, %d in all; %s says what stays", len(table.Rows), o.program.own("snapshot --help"))
+	o.note("stand-ins replace names and texts, %d in all; %s says what stays", len(table.Rows),
+		o.program.own("snapshot --help"))
 	if o.redactMap != "" {
 		o.note("%s has the real names: keep it, and send only the snapshot", o.redactMap)
 	}
@@ -215,7 +220,8 @@ func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, 
 		if err != nil {
 			return nil, err
 		}
-		needs[i] = plan.NeedsOf(st, fit).And(cause.Needs{Claims: snapshot.ClaimsOf("", &s.DaemonSet.Spec.Template.Spec)})
+		needs[i] = plan.NeedsOf(st,
+			fit).And(cause.Needs{Claims: snapshot.ClaimsOf("", &s.DaemonSet.Spec.Template.Spec)})
 		if fit || len(needs[i].Nodes) > 0 {
 			of, nodes = append(of, i), append(nodes, needs[i].Nodes...)
 		}

@@ -90,7 +90,8 @@ func (in *input) explainOne(cmd *cobra.Command, namespace, name string, of int) 
 		return err
 	}
 	if of > 1 {
-		in.note("%s: all pods are available and updated, by the status; %s lists the commands", view.Plural(of-1, "other DaemonSet"), in.program.own("--help"))
+		in.note("%s: all pods are available and updated, by the status; %s lists the commands",
+			view.Plural(of-1, "other DaemonSet"), in.program.own("--help"))
 	}
 	return nil
 }

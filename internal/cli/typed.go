@@ -23,13 +23,19 @@ type instead struct {
 // insteadOf are the words of kubectl, and of everyday, that somebody may try who does not
 // know the commands yet.
 var insteadOf = map[string]instead{
-	"status": {command: "explain"}, "get": {command: "explain"}, "describe": {command: "explain"}, "list": {command: "explain"}, "ls": {command: "explain"},
-	"show": {command: "explain"}, "why": {command: "explain"}, "check": {command: "explain"}, "events": {command: "explain"}, "wait": {"explain", "--watch", true}, "watch": {"explain", "--watch", true},
-	"plan": {command: "plan-rollout"}, "rollout": {command: "plan-rollout"}, "preview": {command: "plan-rollout"}, "forecast": {command: "plan-rollout"},
-	"simulate": {command: "plan-rollout"}, "apply": {command: "plan-rollout"}, "set": {command: "plan-rollout", one: true},
-	"restart": {"plan-rollout", "--restart", true}, "rollback": {"plan-rollout", "--to-revision=0", true}, "undo": {"plan-rollout", "--to-revision=0", true},
+	"status": {command: "explain"}, "get": {command: "explain"}, "describe": {command: "explain"},
+	"list": {command: "explain"}, "ls": {command: "explain"},
+	"show": {command: "explain"}, "why": {command: "explain"}, "check": {command: "explain"},
+	"events": {command: "explain"}, "wait": {"explain", "--watch", true}, "watch": {"explain", "--watch", true},
+	"plan": {command: "plan-rollout"}, "rollout": {command: "plan-rollout"}, "preview": {command: "plan-rollout"},
+	"forecast": {command: "plan-rollout"},
+	"simulate": {command: "plan-rollout"}, "apply": {command: "plan-rollout"},
+	"set":     {command: "plan-rollout", one: true},
+	"restart": {"plan-rollout", "--restart", true}, "rollback": {"plan-rollout", "--to-revision=0", true},
+	"undo":      {"plan-rollout", "--to-revision=0", true},
 	"revisions": {command: "history"}, "diff": {"history", "--diff=-1,live", true},
-	"dump": {command: "snapshot", one: true}, "save": {command: "snapshot", one: true}, "export": {command: "snapshot", one: true},
+	"dump": {command: "snapshot", one: true}, "save": {command: "snapshot", one: true},
+	"export": {command: "snapshot", one: true},
 }
 
 // typed is a command line that begins with no command, word by word.
@@ -49,7 +55,8 @@ func split(root *cobra.Command, args []string) typed {
 		name, _, valued := strings.Cut(args[i], "=")
 		f, _ := flagNamed(root, name)
 		whole := args[i : i+1]
-		if f != nil && !valued && f.NoOptDefVal == "" && (strings.HasPrefix(name, "--") || len(name) == 2) && i+1 < len(args) {
+		if f != nil && !valued && f.NoOptDefVal == "" && (strings.HasPrefix(name, "--") || len(name) == 2) &&
+			i+1 < len(args) {
 			i++
 			whole = args[i-1 : i+1]
 		}
@@ -138,22 +145,28 @@ func (c *common) meantBy(root *cobra.Command, word string, t, rest typed) string
 			rest.flags = append(rest.flags, "--image="+image)
 		}
 		return typed{rest.words[1:2], rest.flags}.line(c.program, to)
-	case word == "diff" && slices.ContainsFunc(rest.flags, func(f string) bool { return strings.HasPrefix(f, "-f") || strings.HasPrefix(f, "-k") }):
+	case word == "diff" && slices.ContainsFunc(rest.flags, func(f string) bool {
+		return strings.HasPrefix(f, "-f") ||
+			strings.HasPrefix(f, "-k")
+	}):
 		return rest.line(c.program, instead{command: "plan-rollout"})
 	case known:
 		return rest.line(c.program, to)
 	}
 	help := root.CommandPath() + " --help"
 	if near := source.Meant("", word, names, ""); near != "" {
-		if nearest, single := strings.CutPrefix(strings.TrimSuffix(near, "?"), "did you mean "); single && !strings.Contains(nearest, ",") {
+		if nearest, single := strings.CutPrefix(strings.TrimSuffix(near, "?"), "did you mean "); single &&
+			!strings.Contains(nearest, ",") {
 			return "did you mean " + rest.line(c.program, instead{command: nearest}) + "?"
 		}
 		return source.Meant(root.CommandPath()+" ", word, names, help)
 	}
-	if _, name, found := strings.Cut(word, "/"); !found && len(validation.IsDNS1123Subdomain(word)) > 0 || found && len(validation.IsDNS1123Subdomain(name)) > 0 {
+	if _, name, found := strings.Cut(word, "/"); !found && len(validation.IsDNS1123Subdomain(word)) > 0 || found &&
+		len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return help
 	}
-	return t.line(c.program, instead{command: "explain"}) + " (if that is the name of a DaemonSet; " + help + " lists the commands)"
+	return t.line(c.program, instead{command: "explain"}) + " (if that is the name of a DaemonSet; " + help +
+		" lists the commands)"
 }
 
 // logs returns the command of kubectl for logs, which no command of this program shows.

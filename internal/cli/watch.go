@@ -35,9 +35,11 @@ func (w *watchFlags) addFlags(f *pflag.FlagSet, watch string) {
 func (w *watchFlags) refusals(q *question) []refusal {
 	return []refusal{
 		{q.given("timeout") != "" && !w.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
-		{w.watch && len(q.from) > 0, "--watch follows a DaemonSet in a cluster: it cannot be combined with --from", "leave out --watch"},
+		{w.watch && len(q.from) > 0, "--watch follows a DaemonSet in a cluster: it cannot be combined with --from",
+			"leave out --watch"},
 		{w.watch && q.many(), "--watch needs the name of one DaemonSet", nameIt},
-		{w.watch && q.format != inText && q.format != inJSON, "--watch cannot be combined with -o " + q.output, "leave out -o, or use -o json: one document a line"},
+		{w.watch && q.format != inText && q.format != inJSON, "--watch cannot be combined with -o " + q.output,
+			"leave out -o, or use -o json: one document a line"},
 		{w.watch && q.now != "", "--watch cannot be combined with --now", "leave out --now"},
 		{w.watch && q.all, "--all cannot be combined with --watch", "leave out --watch to see all nodes"},
 		{w.timeout < 0, fmt.Sprintf("--timeout %s is negative", w.timeout), "--timeout 10m"},
@@ -141,7 +143,8 @@ func (f *following) begin(ctx context.Context) error {
 	f.gaps(&f.now.Header)
 	f.happened(view.Event{Happening: plan.Happening{At: f.now.Header.Snapshot.TakenAt}, Words: "from here on"})
 	of := &f.now.Header // what the controller has not observed yet may roll where the nodes cannot be read
-	if f.now.End == "" && f.now.Outcome.Code == plan.NothingToDo && !f.endless && (!of.Lacks(snapshot.Nodes) || of.DaemonSet.ObservedGeneration >= of.DaemonSet.Generation) {
+	if f.now.End == "" && f.now.Outcome.Code == plan.NothingToDo && !f.endless &&
+		(!of.Lacks(snapshot.Nodes) || of.DaemonSet.ObservedGeneration >= of.DaemonSet.Generation) {
 		f.now.End = plan.EndDone
 		if f.now.Outcome.Unserved() > 0 {
 			f.now.End = plan.EndDegraded

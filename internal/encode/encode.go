@@ -55,7 +55,8 @@ func YAML(document any) (string, error) {
 		return "", err
 	}
 	mark := 1 // a control code that does not occur, neither as itself nor written out
-	for mark < 0x1f && (bytes.Contains(raw, fmt.Appendf(nil, `\u%04x`, mark)) || bytes.Contains(raw, fmt.Appendf(nil, `\x%02X`, mark))) {
+	for mark < 0x1f && (bytes.Contains(raw, fmt.Appendf(nil, `\u%04x`, mark)) ||
+		bytes.Contains(raw, fmt.Appendf(nil, `\x%02X`, mark))) {
 		mark++
 	}
 	var b []byte

@@ -27,10 +27,14 @@ type Page struct {
 var pageFiles embed.FS
 
 var (
-	pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(pageFiles, "page/page.gohtml")) })
-	pageStyle    = pageFile("page/page.css")
-	pageScript   = pageFile("page/page.js")
-	pagePolicy   = fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; img-src data:; base-uri 'none'; form-action 'none'", pageHash(pageStyle), pageHash(pageScript))
+	pageTemplate = sync.OnceValue(func() *template.Template {
+		return template.Must(template.ParseFS(pageFiles,
+			"page/page.gohtml"))
+	})
+	pageStyle  = pageFile("page/page.css")
+	pageScript = pageFile("page/page.js")
+	pagePolicy = fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; img-src data:; base-uri 'none'; "+
+		"form-action 'none'", pageHash(pageStyle), pageHash(pageScript))
 )
 
 func pageFile(name string) string {
@@ -128,7 +132,8 @@ type (
 )
 
 // tones as classes of the style sheet.
-var toneClasses = map[Tone]string{Bad: "bad", Warn: "warn", Good: "good", Title: "title", Added: "added", Removed: "removed"}
+var toneClasses = map[Tone]string{Bad: "bad", Warn: "warn", Good: "good", Title: "title", Added: "added",
+	Removed: "removed"}
 
 // htmlBuilder makes what the template takes. Every id is its own.
 type htmlBuilder struct {
@@ -151,7 +156,8 @@ func (b *htmlBuilder) screen(s *Screen) htmlScreen {
 	h := &s.Headline
 	b.subject = Clean(h.Subject)
 	out := htmlScreen{
-		ID: b.id(), Level: b.level, Tone: toneClasses[h.Tone], Verdict: h.Verdict, Subject: b.subject, Text: Clean(h.Text), Notice: Clean(s.Notice),
+		ID: b.id(), Level: b.level, Tone: toneClasses[h.Tone], Verdict: h.Verdict, Subject: b.subject,
+		Text: Clean(h.Text), Notice: Clean(s.Notice),
 		Colon: h.Subject != "" && h.Text != "",
 	}
 	cells := 0
@@ -307,7 +313,8 @@ func (b *htmlBuilder) table(t *Table) *htmlTable {
 
 func (b *htmlBuilder) cell(t *Table, column int, c Cell) htmlCell {
 	of := t.Columns[column]
-	out := htmlCell{Header: column == 0, Span: 1, Class: toneClasses[c.Tone], Lines: Cell{Lines: c.Lines}.lines(Terminal{}, 0, false)}
+	out := htmlCell{Header: column == 0, Span: 1, Class: toneClasses[c.Tone],
+		Lines: Cell{Lines: c.Lines}.lines(Terminal{}, 0, false)}
 	classes := []string{out.Class}
 	if of.Right {
 		classes = append(classes, "num")
@@ -439,7 +446,8 @@ func (b *htmlBuilder) timeline(t *Timeline) htmlTimeline {
 	for _, l := range t.Lanes {
 		zero := float64(top + laneTitle + laneHeight)
 		y := func(n int) float64 { return zero - laneHeight*float64(n)/float64(max(1, l.Top)) }
-		lane := htmlLane{Title: Clean(l.Title), TitleY: top + 11, Shade: l.Shade, Axis: fmt.Sprintf("M%d %.1fH%d", lineLeft, zero, lineWidth)}
+		lane := htmlLane{Title: Clean(l.Title), TitleY: top + 11, Shade: l.Shade,
+			Axis: fmt.Sprintf("M%d %.1fH%d", lineLeft, zero, lineWidth)}
 		lane.Edge, lane.Area = stairs(l, x, y, zero)
 		mark, below := l.Top, 8. // the number beside the lane that tells how high it is
 		if l.Limit > 0 && l.Limit <= l.Top {
@@ -448,7 +456,8 @@ func (b *htmlBuilder) timeline(t *Timeline) htmlTimeline {
 				mark, below = l.Limit, 4
 			}
 		}
-		lane.Marks = []htmlMark{at(lineLeft-4, zero, "end", "", "0"), at(lineLeft-4, y(mark)+below, "end", "", strconv.Itoa(mark))}
+		lane.Marks = []htmlMark{at(lineLeft-4, zero, "end", "", "0"),
+			at(lineLeft-4, y(mark)+below, "end", "", strconv.Itoa(mark))}
 		if lane.Limit != "" {
 			lane.Marks = append(lane.Marks, at(lineWidth, float64(top+11), "end", "limits", l.Words))
 		}

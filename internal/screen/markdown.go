@@ -278,7 +278,8 @@ func (m *markdown) table(t *Table) {
 		m.label = "**" + Mark(strings.Join(r.Cells[0].lines(Terminal{}, 0, false), " ")) + ":** "
 		for i, c := range r.Cells {
 			whole := Cell{Names: c.Names}.lines(Terminal{All: true}, 0, false)
-			if m.all && len(c.Names) > 0 && !slices.Equal(whole, Cell{Names: c.Names}.lines(Terminal{}, 0, t.Columns[i].Short)) {
+			if m.all && len(c.Names) > 0 &&
+				!slices.Equal(whole, Cell{Names: c.Names}.lines(Terminal{}, 0, t.Columns[i].Short)) {
 				m.names(strings.Join(r.Cells[0].Lines, " ")+": ", c.Names)
 			}
 		}
@@ -293,7 +294,8 @@ func (m *markdown) table(t *Table) {
 
 // Mark makes words safe in Markdown.
 func Mark(words string) string {
-	// html.EscapeString writes entities with # of its own, so the special characters come after it, apart from those entities.
+	// html.EscapeString writes entities with # of its own, so the special characters come after it, apart from those
+	// entities.
 	words = html.EscapeString(Clean(words))
 	words = strings.NewReplacer("&#39;", "'", "&#34;", `"`).Replace(words)
 	words = special.Replace(words)
@@ -310,7 +312,8 @@ const nothing = "<!-- -->"
 // special are the characters that Markdown, or GitHub's and GitLab's, read as
 // more than themselves.
 var special = strings.NewReplacer(
-	"|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "~", "&#126;", "[", "&#91;", "]", "&#93;", "@", "&#64;"+nothing, "#", "&#35;"+nothing, `\`, "&#92;",
+	"|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "~", "&#126;", "[", "&#91;", "]", "&#93;", "@",
+	"&#64;"+nothing, "#", "&#35;"+nothing, `\`, "&#92;",
 	"!", "&#33;", "$", "&#36;", "://", "&#58;"+nothing+"//", "www.", "www&#46;"+nothing, "^", "&#94;",
 )
 

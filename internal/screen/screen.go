@@ -82,9 +82,12 @@ const (
 )
 
 var labelNames = [labels]string{
-	Fault: "Fault", Problem: "Problem", Message: "Message", Pod: "Pod", Change: "Change", Impact: "Impact", Outlook: "Outlook", DoNow: "Do now", Check: "Check",
-	Then: "Then", Or: "Or", DoNot: "Do not", Continue: "Continue", Compare: "Compare", Preview: "Preview", Follow: "Follow", Note: "Note", Status: "Status", Rollout: "Rollout",
-	Limit: "Limit", Other: "Or", WhatIf: "What if", Assumed: "Assumed", Rests: "Assumed", Notes: "Note", Last: "Last", further: "More",
+	Fault: "Fault", Problem: "Problem", Message: "Message", Pod: "Pod", Change: "Change", Impact: "Impact",
+	Outlook: "Outlook", DoNow: "Do now", Check: "Check",
+	Then: "Then", Or: "Or", DoNot: "Do not", Continue: "Continue", Compare: "Compare", Preview: "Preview",
+	Follow: "Follow", Note: "Note", Status: "Status", Rollout: "Rollout",
+	Limit: "Limit", Other: "Or", WhatIf: "What if", Assumed: "Assumed", Rests: "Assumed", Notes: "Note", Last: "Last",
+	further: "More",
 }
 
 // tables reports whether the blocks of a label stand without a name beside them.
@@ -158,7 +161,8 @@ func (s *Screen) KeepParts(most int, l Label) {
 	}
 }
 
-// Further leaves entries out unless all is asked for. A last line then says how many lines that are, and what is in them.
+// Further leaves entries out unless all is asked for. A last line then says how many lines that are, and what is in
+// them.
 func (s *Screen) Further(all ...Label) {
 	for _, l := range all {
 		s.leaves[l] = true

@@ -63,7 +63,8 @@ func (s *Screen) print(t Terminal) *printer {
 		p.entry(Label(l), blocks)
 	}
 	p.trim()
-	if n := len(p.lines) - 1; n >= 0 && !slices.ContainsFunc(p.whole, func(e extent) bool { return e.to > n }) { // who copies a command copies its line
+	// who copies a command copies its line
+	if n := len(p.lines) - 1; n >= 0 && !slices.ContainsFunc(p.whole, func(e extent) bool { return e.to > n }) {
 		p.atRight(n, s.Corner)
 	}
 	return p
@@ -501,7 +502,8 @@ func (p *printer) table(t *Table, left int) {
 // tones are the colours. ANSI's first eight are legible on light and dark
 // grounds; dim and white are not used.
 var tones = map[Tone][]color.Attribute{
-	Bad: {color.FgRed, color.Bold}, Warn: {color.FgYellow, color.Bold}, Good: {color.FgGreen, color.Bold}, Title: {color.Bold},
+	Bad: {color.FgRed, color.Bold}, Warn: {color.FgYellow, color.Bold}, Good: {color.FgGreen, color.Bold},
+	Title: {color.Bold},
 	Added: {color.FgGreen}, Removed: {color.FgRed},
 }
 

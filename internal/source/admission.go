@@ -96,11 +96,13 @@ func (p *admissionParts) add(of Creation) *snapshot.Snapshot {
 	namespace, template := of.namespace(), of.template()
 	a := &snapshot.Admission{
 		Namespace: withoutAnnotations(p.namespace), PriorityClasses: p.priorityClasses,
-		RuntimeClasses:  filter(p.runtimeClasses, func(o metav1.Object) bool { return o.GetName() == of.runtimeClass() }),
-		ServiceAccounts: filter(p.accounts, func(o metav1.Object) bool { return key(o) == namespace+"/"+of.serviceAccount() }),
-		ResourceQuotas:  filter(p.quotas, func(o metav1.Object) bool { return o.GetNamespace() == namespace }),
-		LimitRanges:     filter(p.limits, func(o metav1.Object) bool { return o.GetNamespace() == namespace }),
-		Hooks:           snapshot.HooksOf(p.hooks, namespace, p.labels(), template),
+		RuntimeClasses: filter(p.runtimeClasses,
+			func(o metav1.Object) bool { return o.GetName() == of.runtimeClass() }),
+		ServiceAccounts: filter(p.accounts,
+			func(o metav1.Object) bool { return key(o) == namespace+"/"+of.serviceAccount() }),
+		ResourceQuotas: filter(p.quotas, func(o metav1.Object) bool { return o.GetNamespace() == namespace }),
+		LimitRanges:    filter(p.limits, func(o metav1.Object) bool { return o.GetNamespace() == namespace }),
+		Hooks:          snapshot.HooksOf(p.hooks, namespace, p.labels(), template),
 	}
 	sortByName(a.PriorityClasses)
 	sortByName(a.ResourceQuotas)
@@ -168,29 +170,35 @@ func (r *admissionReader) read(ctx context.Context) error {
 	}
 	c, hooks := r.c, &r.hooks
 	g.Go(func() (err error) {
-		r.priorityClasses, r.gaps[0], err = list[schedulingv1.PriorityClass](gctx, c, snapshot.PriorityClasses, metav1.ListOptions{}, c.api.PriorityClasses().List, nil)
+		r.priorityClasses, r.gaps[0], err = list[schedulingv1.PriorityClass](gctx, c, snapshot.PriorityClasses,
+			metav1.ListOptions{}, c.api.PriorityClasses().List, nil)
 		return err
 	})
 	if len(runtimeClasses) > 0 {
 		g.Go(func() (err error) {
-			r.runtimeClasses, r.gaps[1], err = byName(gctx, c, snapshot.RuntimeClasses, runtimeClasses, c.api.RuntimeClasses().Get, c.api.RuntimeClasses().List)
+			r.runtimeClasses, r.gaps[1], err = byName(gctx, c, snapshot.RuntimeClasses, runtimeClasses,
+				c.api.RuntimeClasses().Get, c.api.RuntimeClasses().List)
 			return err
 		})
 	}
 	g.Go(func() (err error) {
-		hooks.Validating, r.gaps[2], err = list[admissionv1.ValidatingWebhookConfiguration](gctx, c, snapshot.Webhooks, metav1.ListOptions{}, c.api.ValidatingWebhookConfigurations().List, nil)
+		hooks.Validating, r.gaps[2], err = list[admissionv1.ValidatingWebhookConfiguration](gctx, c, snapshot.Webhooks,
+			metav1.ListOptions{}, c.api.ValidatingWebhookConfigurations().List, nil)
 		return err
 	})
 	g.Go(func() (err error) {
-		hooks.Mutating, r.gaps[3], err = list[admissionv1.MutatingWebhookConfiguration](gctx, c, snapshot.Webhooks, metav1.ListOptions{}, c.api.MutatingWebhookConfigurations().List, nil)
+		hooks.Mutating, r.gaps[3], err = list[admissionv1.MutatingWebhookConfiguration](gctx, c, snapshot.Webhooks,
+			metav1.ListOptions{}, c.api.MutatingWebhookConfigurations().List, nil)
 		return err
 	})
 	g.Go(func() (err error) {
-		hooks.ValidatingBindings, r.gaps[4], err = served[admissionv1.ValidatingAdmissionPolicyBinding](gctx, c, snapshot.Webhooks, c.api.ValidatingAdmissionPolicyBindings().List)
+		hooks.ValidatingBindings, r.gaps[4], err = served[admissionv1.ValidatingAdmissionPolicyBinding](gctx, c,
+			snapshot.Webhooks, c.api.ValidatingAdmissionPolicyBindings().List)
 		return err
 	})
 	g.Go(func() (err error) {
-		hooks.MutatingBindings, r.gaps[5], err = served[admissionv1.MutatingAdmissionPolicyBinding](gctx, c, snapshot.Webhooks, c.api.MutatingAdmissionPolicyBindings().List)
+		hooks.MutatingBindings, r.gaps[5], err = served[admissionv1.MutatingAdmissionPolicyBinding](gctx, c,
+			snapshot.Webhooks, c.api.MutatingAdmissionPolicyBindings().List)
 		return err
 	})
 	if err := g.Wait(); err != nil {
@@ -204,11 +212,13 @@ func (r *admissionReader) read(ctx context.Context) error {
 }
 
 // ofNamespace reads the parts of a namespace.
-func (r *admissionReader) ofNamespace(ctx context.Context, g group, n *namespaceParts, namespace string, accounts []string) {
+func (r *admissionReader) ofNamespace(ctx context.Context, g group, n *namespaceParts, namespace string,
+	accounts []string) {
 	core := r.c.api
 	if n.namespace == nil {
 		g.Go(func() error {
-			found, gaps, err := byName(ctx, r.c, snapshot.Namespaces, []string{namespace}, core.Namespaces().Get, core.Namespaces().List)
+			found, gaps, err := byName(ctx, r.c, snapshot.Namespaces, []string{namespace}, core.Namespaces().Get,
+				core.Namespaces().List)
 			if n.gaps[0] = gaps; len(found) > 0 {
 				n.namespace = &found[0]
 			}
@@ -216,15 +226,18 @@ func (r *admissionReader) ofNamespace(ctx context.Context, g group, n *namespace
 		})
 	}
 	g.Go(func() (err error) {
-		n.accounts, n.gaps[1], err = byName(ctx, r.c, snapshot.ServiceAccounts, accounts, core.ServiceAccounts(namespace).Get, core.ServiceAccounts(namespace).List)
+		n.accounts, n.gaps[1], err = byName(ctx, r.c, snapshot.ServiceAccounts, accounts,
+			core.ServiceAccounts(namespace).Get, core.ServiceAccounts(namespace).List)
 		return err
 	})
 	g.Go(func() (err error) {
-		n.quotas, n.gaps[2], err = list[corev1.ResourceQuota](ctx, r.c, snapshot.ResourceQuotas, metav1.ListOptions{}, core.ResourceQuotas(namespace).List, nil)
+		n.quotas, n.gaps[2], err = list[corev1.ResourceQuota](ctx, r.c, snapshot.ResourceQuotas, metav1.ListOptions{},
+			core.ResourceQuotas(namespace).List, nil)
 		return err
 	})
 	g.Go(func() (err error) {
-		n.limits, n.gaps[3], err = list[corev1.LimitRange](ctx, r.c, snapshot.LimitRanges, metav1.ListOptions{}, core.LimitRanges(namespace).List, nil)
+		n.limits, n.gaps[3], err = list[corev1.LimitRange](ctx, r.c, snapshot.LimitRanges, metav1.ListOptions{},
+			core.LimitRanges(namespace).List, nil)
 		return err
 	})
 }
@@ -241,7 +254,8 @@ func (r *admissionReader) policies(ctx context.Context, left int) error {
 	}
 	if bound[snapshot.ValidatingPolicy] && left > 0 {
 		left--
-		got, gaps, err := list[admissionv1.ValidatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{}, r.c.api.ValidatingAdmissionPolicies().List, nil)
+		got, gaps, err := list[admissionv1.ValidatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{},
+			r.c.api.ValidatingAdmissionPolicies().List, nil)
 		if err != nil {
 			return err
 		}
@@ -250,7 +264,8 @@ func (r *admissionReader) policies(ctx context.Context, left int) error {
 		}
 	}
 	if bound[snapshot.MutatingPolicy] && left > 0 {
-		got, gaps, err := list[admissionv1.MutatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{}, r.c.api.MutatingAdmissionPolicies().List, nil)
+		got, gaps, err := list[admissionv1.MutatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{},
+			r.c.api.MutatingAdmissionPolicies().List, nil)
 		if err != nil {
 			return err
 		}
@@ -265,7 +280,8 @@ func (r *admissionReader) policies(ctx context.Context, left int) error {
 func (r *admissionReader) parts(of Creation) *admissionParts {
 	n := r.in[of.namespace()]
 	return &admissionParts{
-		n.namespace, r.priorityClasses, r.runtimeClasses, n.accounts, n.quotas, n.limits, &r.hooks, slices.Concat(slices.Concat(r.gaps[:]...), slices.Concat(n.gaps[:]...)),
+		n.namespace, r.priorityClasses, r.runtimeClasses, n.accounts, n.quotas, n.limits, &r.hooks,
+		slices.Concat(slices.Concat(r.gaps[:]...), slices.Concat(n.gaps[:]...)),
 	}
 }
 
@@ -285,7 +301,8 @@ func byName[T any](ctx context.Context, c *Cluster, what snapshot.What, names []
 	get func(context.Context, string, metav1.GetOptions) (*T, error), all lister[T],
 ) ([]T, []snapshot.Gap, error) {
 	if len(names) != 1 {
-		return list[T](ctx, c, what, metav1.ListOptions{}, all, func(o metav1.Object) bool { return slices.Contains(names, o.GetName()) })
+		return list[T](ctx, c, what, metav1.ListOptions{}, all,
+			func(o metav1.Object) bool { return slices.Contains(names, o.GetName()) })
 	}
 	o, err := get(ctx, names[0], metav1.GetOptions{})
 	if err == nil {
@@ -306,7 +323,8 @@ func byName[T any](ctx context.Context, c *Cluster, what snapshot.What, names []
 // without objects.
 func served[T any](ctx context.Context, c *Cluster, what snapshot.What, ask lister[T]) ([]T, []snapshot.Gap, error) {
 	missing := false
-	got, gaps, err := list(ctx, c, what, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
+	got, gaps, err := list(ctx, c, what, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions,
+		each func(*T) error) (metav1.ListMeta, error) {
 		page, err := ask(ctx, o, each)
 		missing = missing || apierrors.IsNotFound(err)
 		return page, err
@@ -354,10 +372,12 @@ func (s *admissionStores) put(o object, at position) {
 
 func (s *admissionStores) stores() map[metav1.TypeMeta]putter {
 	return map[metav1.TypeMeta]putter{
-		ofNamespaces: &s.namespaces, ofAccounts: &s.accounts, ofQuotas: &s.quotas, ofLimits: &s.limits, ofPriorityClasses: &s.priorityClasses, ofRuntimeClasses: &s.runtimeClasses,
+		ofNamespaces: &s.namespaces, ofAccounts: &s.accounts, ofQuotas: &s.quotas, ofLimits: &s.limits,
+		ofPriorityClasses: &s.priorityClasses, ofRuntimeClasses: &s.runtimeClasses,
 		ofValidatingWebhooks: &s.validatingWebhooks, ofMutatingWebhooks: &s.mutatingWebhooks,
 		ofClaims: &s.claims, ofVolumes: &s.volumes, ofCSINodes: &s.csiNodes,
-		ofValidatingPolicies: &s.validatingPolicies, ofValidatingBindings: &s.validatingBindings, ofMutatingPolicies: &s.mutatingPolicies, ofMutatingBindings: &s.mutatingBindings,
+		ofValidatingPolicies: &s.validatingPolicies, ofValidatingBindings: &s.validatingBindings,
+		ofMutatingPolicies: &s.mutatingPolicies, ofMutatingBindings: &s.mutatingBindings,
 	}
 }
 
@@ -383,16 +403,19 @@ func (d *Dump) AddAdmission(_ context.Context, all ...Creation) ([]*snapshot.Sna
 func (d *Dump) admissionOf(of Creation) *admissionParts {
 	s, namespace := &d.admission, of.namespace()
 	p := &admissionParts{
-		priorityClasses: slices.Clone(s.priorityClasses.items), runtimeClasses: s.runtimeClasses.items, accounts: s.accounts.items, quotas: s.quotas.items, limits: s.limits.items,
+		priorityClasses: slices.Clone(s.priorityClasses.items), runtimeClasses: s.runtimeClasses.items,
+		accounts: s.accounts.items, quotas: s.quotas.items, limits: s.limits.items,
 		hooks: &snapshot.Configurations{
-			Validating: s.validatingWebhooks.items, Mutating: s.mutatingWebhooks.items, ValidatingBindings: s.validatingBindings.items, MutatingBindings: s.mutatingBindings.items,
+			Validating: s.validatingWebhooks.items, Mutating: s.mutatingWebhooks.items,
+			ValidatingBindings: s.validatingBindings.items, MutatingBindings: s.mutatingBindings.items,
 			ValidatingPolicies: s.validatingPolicies.items, MutatingPolicies: s.mutatingPolicies.items,
 		},
 	}
 	lacks := func(what snapshot.What, why snapshot.Why, message, of string) {
 		p.gaps = append(p.gaps, snapshot.Gap{What: what, Why: why, Message: message, Of: of})
 	}
-	if found := filter(s.namespaces.items, func(o metav1.Object) bool { return o.GetName() == namespace }); len(found) > 0 {
+	if found := filter(s.namespaces.items,
+		func(o metav1.Object) bool { return o.GetName() == namespace }); len(found) > 0 {
 		p.namespace = &found[0]
 	}
 	for _, part := range []struct {
@@ -423,7 +446,8 @@ func (d *Dump) admissionOf(of Creation) *admissionParts {
 		case !given:
 			lacks(part.what, snapshot.NotGiven, "the input holds no "+part.kind.Kind, "")
 		case part.lacked:
-			lacks(part.what, snapshot.NotGiven, "the input holds no "+part.kind.Kind+" of namespace "+namespace, "namespace "+namespace)
+			lacks(part.what, snapshot.NotGiven, "the input holds no "+part.kind.Kind+" of namespace "+namespace,
+				"namespace "+namespace)
 		}
 	}
 	return p
@@ -441,14 +465,16 @@ func recordedAdmission(of Creation, from *snapshot.Snapshot) *snapshot.Snapshot 
 		}
 	}
 	if from.Admission == nil {
-		lacks("the snapshot was recorded without it", slices.DeleteFunc(slices.Clone(snapshot.AdmissionWhats), func(what snapshot.What) bool {
-			return what == snapshot.RuntimeClasses && of.runtimeClass() == ""
-		})...)
+		lacks("the snapshot was recorded without it", slices.DeleteFunc(slices.Clone(snapshot.AdmissionWhats),
+			func(what snapshot.What) bool {
+				return what == snapshot.RuntimeClasses && of.runtimeClass() == ""
+			})...)
 		return of.Of.Admitting(nil, gaps)
 	}
 	a, then := *from.Admission, Creation{Of: from}
 	if of.namespace() != from.DaemonSet.Namespace {
-		lacks("the snapshot was recorded for namespace "+from.DaemonSet.Namespace, snapshot.Namespaces, snapshot.ResourceQuotas, snapshot.LimitRanges,
+		lacks("the snapshot was recorded for namespace "+from.DaemonSet.Namespace, snapshot.Namespaces,
+			snapshot.ResourceQuotas, snapshot.LimitRanges,
 			snapshot.Webhooks)
 		a.Namespace, a.ResourceQuotas, a.LimitRanges, a.Hooks = nil, nil, nil, nil
 	}

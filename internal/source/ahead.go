@@ -60,7 +60,8 @@ func readAhead[T any](ask lister[T]) (read lister[T], stop func()) {
 			o.Continue = m.Continue
 			a := &pageAhead{token: m.Continue, turn: make(turn), done: make(chan struct{})}
 			next = a
-			own, cancel := context.WithCancel(context.WithValue(context.WithValue(ctx, slot[turn]{}, a.turn), slot[tellsNext]{}, nextOf(ctx, o, each)))
+			own, cancel := context.WithCancel(context.WithValue(context.WithValue(ctx, slot[turn]{}, a.turn),
+				slot[tellsNext]{}, nextOf(ctx, o, each)))
 			a.cancel = cancel
 			go func() {
 				defer close(a.done)

@@ -40,7 +40,8 @@ func (a answers) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVersioner) 
 // A server is held to what a file is held to. A list is a listPage.
 type answer struct{ runtime.Decoder }
 
-func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object,
+	*schema.GroupVersionKind, error) {
 	if into == nil { // nobody said what is to come: a change of a watch, or an error
 		if o, kind := changed(raw); o != nil {
 			return o, kind, nil
@@ -138,7 +139,8 @@ func otherKind(is metav1.TypeMeta, asked schema.GroupVersionKind) error {
 	case is.Kind != asked.Kind:
 		return &kindError{fmt.Sprintf("it is a %s, but a %s was requested", oneLine(is.Kind), asked.Kind)}
 	case is.APIVersion != want:
-		return &kindError{fmt.Sprintf("it is a %s of %q, but one of %s was requested", asked.Kind, oneLine(is.APIVersion), want)}
+		return &kindError{fmt.Sprintf("it is a %s of %q, but one of %s was requested", asked.Kind,
+			oneLine(is.APIVersion), want)}
 	}
 	return nil
 }

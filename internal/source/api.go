@@ -25,7 +25,8 @@ var known = []struct {
 	schema.GroupVersion
 	add func(*runtime.Scheme) error
 }{
-	{corev1.SchemeGroupVersion, corev1.AddToScheme}, {appsv1.SchemeGroupVersion, appsv1.AddToScheme}, {policyv1.SchemeGroupVersion, policyv1.AddToScheme},
+	{corev1.SchemeGroupVersion, corev1.AddToScheme}, {appsv1.SchemeGroupVersion, appsv1.AddToScheme},
+	{policyv1.SchemeGroupVersion, policyv1.AddToScheme},
 	{schedulingv1.SchemeGroupVersion, schedulingv1.AddToScheme}, {nodev1.SchemeGroupVersion, nodev1.AddToScheme},
 	{storagev1.SchemeGroupVersion, storagev1.AddToScheme}, {admissionv1.SchemeGroupVersion, admissionv1.AddToScheme},
 }
@@ -69,7 +70,8 @@ type client[T any, P oneOf[T]] struct {
 // of returns what asks for the objects of a resource, in a namespace, or in all if
 // that is empty.
 func of[T any, P oneOf[T]](a api, g schema.GroupVersion, name, namespace string) client[T, P] {
-	return client[T, P]{gentype.NewClient(name, rest.Interface(a[g]), apiParameters(), namespace, func() P { return new(T) }, gentype.PrefersProtobuf[P]()), name}
+	return client[T, P]{gentype.NewClient(name, rest.Interface(a[g]), apiParameters(), namespace,
+		func() P { return new(T) }, gentype.PrefersProtobuf[P]()), name}
 }
 
 // lister asks for a page of a list: see readList.
@@ -87,7 +89,8 @@ func (c client[T, P]) Kept(ctx context.Context, o metav1.ListOptions, each func(
 }
 
 func (c client[T, P]) listing(o metav1.ListOptions) *rest.Request {
-	return c.GetClient().Get().NamespaceIfScoped(c.GetNamespace(), c.GetNamespace() != "").Resource(c.name).VersionedParams(&o, apiParameters())
+	return c.GetClient().Get().NamespaceIfScoped(c.GetNamespace(),
+		c.GetNamespace() != "").Resource(c.name).VersionedParams(&o, apiParameters())
 }
 
 func (a api) Pods(namespace string) client[corev1.Pod, *corev1.Pod] {
@@ -126,7 +129,8 @@ func (a api) Secrets(namespace string) client[corev1.Secret, *corev1.Secret] {
 	return of[corev1.Secret](a, corev1.SchemeGroupVersion, "secrets", namespace)
 }
 
-func (a api) PersistentVolumeClaims(namespace string) client[corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaim] {
+func (a api) PersistentVolumeClaims(namespace string) client[corev1.PersistentVolumeClaim,
+	*corev1.PersistentVolumeClaim] {
 	return of[corev1.PersistentVolumeClaim](a, corev1.SchemeGroupVersion, "persistentvolumeclaims", namespace)
 }
 
@@ -142,7 +146,8 @@ func (a api) ControllerRevisions(namespace string) client[appsv1.ControllerRevis
 	return of[appsv1.ControllerRevision](a, appsv1.SchemeGroupVersion, "controllerrevisions", namespace)
 }
 
-func (a api) PodDisruptionBudgets(namespace string) client[policyv1.PodDisruptionBudget, *policyv1.PodDisruptionBudget] {
+func (a api) PodDisruptionBudgets(namespace string) client[policyv1.PodDisruptionBudget,
+	*policyv1.PodDisruptionBudget] {
 	return of[policyv1.PodDisruptionBudget](a, policyv1.SchemeGroupVersion, "poddisruptionbudgets", namespace)
 }
 
@@ -158,26 +163,37 @@ func (a api) CSINodes() client[storagev1.CSINode, *storagev1.CSINode] {
 	return of[storagev1.CSINode](a, storagev1.SchemeGroupVersion, "csinodes", "")
 }
 
-func (a api) ValidatingWebhookConfigurations() client[admissionv1.ValidatingWebhookConfiguration, *admissionv1.ValidatingWebhookConfiguration] {
-	return of[admissionv1.ValidatingWebhookConfiguration](a, admissionv1.SchemeGroupVersion, "validatingwebhookconfigurations", "")
+func (a api) ValidatingWebhookConfigurations() client[admissionv1.ValidatingWebhookConfiguration,
+	*admissionv1.ValidatingWebhookConfiguration] {
+	return of[admissionv1.ValidatingWebhookConfiguration](a, admissionv1.SchemeGroupVersion,
+		"validatingwebhookconfigurations", "")
 }
 
-func (a api) MutatingWebhookConfigurations() client[admissionv1.MutatingWebhookConfiguration, *admissionv1.MutatingWebhookConfiguration] {
-	return of[admissionv1.MutatingWebhookConfiguration](a, admissionv1.SchemeGroupVersion, "mutatingwebhookconfigurations", "")
+func (a api) MutatingWebhookConfigurations() client[admissionv1.MutatingWebhookConfiguration,
+	*admissionv1.MutatingWebhookConfiguration] {
+	return of[admissionv1.MutatingWebhookConfiguration](a, admissionv1.SchemeGroupVersion,
+		"mutatingwebhookconfigurations", "")
 }
 
-func (a api) ValidatingAdmissionPolicies() client[admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicy] {
-	return of[admissionv1.ValidatingAdmissionPolicy](a, admissionv1.SchemeGroupVersion, "validatingadmissionpolicies", "")
+func (a api) ValidatingAdmissionPolicies() client[admissionv1.ValidatingAdmissionPolicy,
+	*admissionv1.ValidatingAdmissionPolicy] {
+	return of[admissionv1.ValidatingAdmissionPolicy](a, admissionv1.SchemeGroupVersion,
+		"validatingadmissionpolicies", "")
 }
 
-func (a api) MutatingAdmissionPolicies() client[admissionv1.MutatingAdmissionPolicy, *admissionv1.MutatingAdmissionPolicy] {
+func (a api) MutatingAdmissionPolicies() client[admissionv1.MutatingAdmissionPolicy,
+	*admissionv1.MutatingAdmissionPolicy] {
 	return of[admissionv1.MutatingAdmissionPolicy](a, admissionv1.SchemeGroupVersion, "mutatingadmissionpolicies", "")
 }
 
-func (a api) ValidatingAdmissionPolicyBindings() client[admissionv1.ValidatingAdmissionPolicyBinding, *admissionv1.ValidatingAdmissionPolicyBinding] {
-	return of[admissionv1.ValidatingAdmissionPolicyBinding](a, admissionv1.SchemeGroupVersion, "validatingadmissionpolicybindings", "")
+func (a api) ValidatingAdmissionPolicyBindings() client[admissionv1.ValidatingAdmissionPolicyBinding,
+	*admissionv1.ValidatingAdmissionPolicyBinding] {
+	return of[admissionv1.ValidatingAdmissionPolicyBinding](a, admissionv1.SchemeGroupVersion,
+		"validatingadmissionpolicybindings", "")
 }
 
-func (a api) MutatingAdmissionPolicyBindings() client[admissionv1.MutatingAdmissionPolicyBinding, *admissionv1.MutatingAdmissionPolicyBinding] {
-	return of[admissionv1.MutatingAdmissionPolicyBinding](a, admissionv1.SchemeGroupVersion, "mutatingadmissionpolicybindings", "")
+func (a api) MutatingAdmissionPolicyBindings() client[admissionv1.MutatingAdmissionPolicyBinding,
+	*admissionv1.MutatingAdmissionPolicyBinding] {
+	return of[admissionv1.MutatingAdmissionPolicyBinding](a, admissionv1.SchemeGroupVersion,
+		"mutatingadmissionpolicybindings", "")
 }

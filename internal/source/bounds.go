@@ -253,14 +253,16 @@ func unusable(err error) error {
 // ofReading reports whether an error is about the reading of an answer, not about what
 // stands in it.
 func ofReading(err error) bool {
-	return errors.As(err, new(*answerError)) || errors.As(err, new(*tooMuchError)) || errors.As(err, new(*tooManyError)) || errors.Is(err, context.Canceled) || isLate(err)
+	return errors.As(err, new(*answerError)) || errors.As(err, new(*tooMuchError)) ||
+		errors.As(err, new(*tooManyError)) || errors.Is(err, context.Canceled) || isLate(err)
 }
 
 // isLate reports whether an error says that the time of a request is over.
 func isLate(err error) bool {
 	var late interface{ Timeout() bool }
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) && late.Timeout() ||
-		err != nil && strings.Contains(err.Error(), "would exceed context deadline") // of client-go's rate limiter, before a retry
+		// of client-go's rate limiter, before a retry
+		err != nil && strings.Contains(err.Error(), "would exceed context deadline")
 }
 
 var errNotHTTP = errors.New("it is not valid HTTP")
@@ -268,11 +270,13 @@ var errNotHTTP = errors.New("it is not valid HTTP")
 // notHTTP reports whether an error is that of an answer that breaks the rules of HTTP.
 func notHTTP(err error) bool {
 	words := err.Error()
-	return strings.Contains(words, "malformed") || strings.Contains(words, "chunk") || strings.Contains(words, "transport connection broken")
+	return strings.Contains(words, "malformed") || strings.Contains(words, "chunk") ||
+		strings.Contains(words, "transport connection broken")
 }
 
 // lostConnection reports whether an error is that of a connection that ended.
 func lostConnection(err error) bool {
 	var stream http2.StreamError
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &stream) || strings.HasPrefix(err.Error(), "http2: ")
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &stream) ||
+		strings.HasPrefix(err.Error(), "http2: ")
 }

@@ -54,9 +54,11 @@ func (c *Cluster) Revisions(ctx context.Context, ref Ref) ([]appsv1.ControllerRe
 		return nil, at, err
 	}
 	at, _ = c.now(at)
-	all, _, err := readPages(ctx, c.allowed, metav1.ListOptions{LabelSelector: r.selector.String()}, c.api.ControllerRevisions(ref.Namespace).List, r.takes)
+	all, _, err := readPages(ctx, c.allowed, metav1.ListOptions{LabelSelector: r.selector.String()},
+		c.api.ControllerRevisions(ref.Namespace).List, r.takes)
 	if err != nil {
-		return nil, at, c.refused(ctx, "controllerrevisions of namespace "+ref.Namespace, "kubectl auth can-i list controllerrevisions.apps -n "+ref.Namespace, err)
+		return nil, at, c.refused(ctx, "controllerrevisions of namespace "+ref.Namespace,
+			"kubectl auth can-i list controllerrevisions.apps -n "+ref.Namespace, err)
 	}
 	return latestFirst(all), at, nil
 }
@@ -70,10 +72,13 @@ func latestFirst(all []appsv1.ControllerRevision) []appsv1.ControllerRevision {
 // labeled reads the metadata of all objects of a resource of the core group, by name.
 func (c *Cluster) labeled(ctx context.Context, resource string) ([]Labeled, error) {
 	made := func(o *metav1.PartialObjectMetadata) (Labeled, bool) { return Labeled{o.Name, o.Labels}, true }
-	ask := func(ctx context.Context, o metav1.ListOptions, each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
-		return readMetadata(ctx, c.api[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o, apiParameters()), labeledWire, each)
+	ask := func(ctx context.Context, o metav1.ListOptions,
+		each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
+		return readMetadata(ctx, c.api[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o,
+			apiParameters()), labeledWire, each)
 	}
-	all, _, err := readPagesAs(silent(ctx), c.allowed, metav1.ListOptions{}, ask, made, func(l *Labeled) string { return l.Name }, 0)
+	all, _, err := readPagesAs(silent(ctx), c.allowed, metav1.ListOptions{}, ask, made,
+		func(l *Labeled) string { return l.Name }, 0)
 	if err != nil {
 		return nil, c.refused(ctx, resource, "kubectl auth can-i list "+resource, err)
 	}

@@ -207,7 +207,8 @@ func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, 
 }
 
 // collected returns the Snapshots of one reading.
-func collected(ctx context.Context, f Filter, read func(context.Context, Filter, func([]*snapshot.Snapshot) error) error) (all []*snapshot.Snapshot, err error) {
+func collected(ctx context.Context, f Filter,
+	read func(context.Context, Filter, func([]*snapshot.Snapshot) error) error) (all []*snapshot.Snapshot, err error) {
 	err = read(ctx, f, func(some []*snapshot.Snapshot) error {
 		all = append(all, some...)
 		return nil
@@ -294,7 +295,8 @@ func expectedPods(ds *appsv1.DaemonSet) int64 {
 }
 
 // takeAll takes the Snapshots of DaemonSets of which the rest was read.
-func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, version *snapshot.Snapshot, selecting openShift) ([]*snapshot.Snapshot, error) {
+func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, version *snapshot.Snapshot,
+	selecting openShift) ([]*snapshot.Snapshot, error) {
 	pods, err := c.podsOfSeveral(ctx, all)
 	if err != nil {
 		return nil, err
@@ -304,19 +306,21 @@ func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, v
 	g.SetLimit(concurrent)
 	for i := range all {
 		g.Go(func() error {
-			s, err := c.take(gctx, &all[i], version, func(ctx context.Context, r relation, try int) (*snapshot.Snapshot, error) {
-				read := pods.pick
-				if try > 1 { // a new generation has a new revision
-					read = func(ctx context.Context, r relation, common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
-						return c.lists(ctx, r.ds.Namespace, &r, common)
+			s, err := c.take(gctx, &all[i], version,
+				func(ctx context.Context, r relation, try int) (*snapshot.Snapshot, error) {
+					read := pods.pick
+					if try > 1 { // a new generation has a new revision
+						read = func(ctx context.Context, r relation,
+							common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+							return c.lists(ctx, r.ds.Namespace, &r, common)
+						}
 					}
-				}
-				lists, err := read(ctx, r, common)
-				if err != nil {
-					return nil, err
-				}
-				return selecting.in(lists, r.ds.Namespace), nil
-			})
+					lists, err := read(ctx, r, common)
+					if err != nil {
+						return nil, err
+					}
+					return selecting.in(lists, r.ds.Namespace), nil
+				})
 			if gone := (*NotFoundError)(nil); errors.As(err, &gone) {
 				return nil
 			}
@@ -349,7 +353,9 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 		return nil, err
 	}
 	dated, at := withSlot[date](ctx)
-	if _, err := c.api.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil && ctx.Err() != nil { // asked for the time alone
+	// asked for the time alone
+	if _, err := c.api.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil &&
+		ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return c.assemble(ds, read, version, at.Time, nil)
@@ -384,7 +390,8 @@ func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *snaps
 			continue
 		case err == nil:
 			ds = again
-			gaps = moved(fmt.Sprintf("the DaemonSet changed during each of %d reads, from generation %d to %d", mostTries, first.Generation, ds.Generation))
+			gaps = moved(fmt.Sprintf("the DaemonSet changed during each of %d reads, from generation %d to %d",
+				mostTries, first.Generation, ds.Generation))
 		case errors.As(err, &status) && !apierrors.IsNotFound(err) && !apierrors.IsUnauthorized(err):
 			gaps = moved("the daemonset could not be read again at the end: " + message(err))
 		default:
@@ -395,7 +402,8 @@ func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *snaps
 }
 
 // assemble makes the Snapshot of what was read.
-func (c *Cluster) assemble(ds *appsv1.DaemonSet, lists, version *snapshot.Snapshot, at time.Time, gaps []snapshot.Gap) (*snapshot.Snapshot, error) {
+func (c *Cluster) assemble(ds *appsv1.DaemonSet, lists, version *snapshot.Snapshot, at time.Time,
+	gaps []snapshot.Gap) (*snapshot.Snapshot, error) {
 	at, clock := c.now(at)
 	s := lists.At(at).Under(version.KubernetesVersion, version.VersionSource)
 	s.DaemonSet, s.Gaps = ds, ordered(slices.Concat(gaps, clock, lists.Gaps, version.Gaps))
@@ -409,7 +417,8 @@ func (c *Cluster) now(answered time.Time) (time.Time, []snapshot.Gap) {
 	if !answered.IsZero() {
 		return answered, nil
 	}
-	return c.clock().UTC(), []snapshot.Gap{{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the server's answers carry no Date: this machine's clock is used"}}
+	return c.clock().UTC(), []snapshot.Gap{{What: snapshot.Clock, Why: snapshot.NotGiven,
+		Message: "the server's answers carry no Date: this machine's clock is used"}}
 }
 
 // moved says that what belongs to the DaemonSet's generation may not fit it.
@@ -434,7 +443,8 @@ func (c *Cluster) daemonSet(ctx context.Context, ref Ref) (*appsv1.DaemonSet, ti
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return nil, at.Time, c.notFound(ctx, ref)
 	}
-	return nil, at.Time, c.refused(ctx, fmt.Sprintf("daemonset %s", ref), "kubectl auth can-i get daemonsets.apps -n "+ref.Namespace, err)
+	return nil, at.Time, c.refused(ctx, fmt.Sprintf("daemonset %s", ref),
+		"kubectl auth can-i get daemonsets.apps -n "+ref.Namespace, err)
 }
 
 // notFound looks for what may have been meant. That it may not be allowed to
@@ -449,7 +459,8 @@ func (c *Cluster) notFound(ctx context.Context, ref Ref) error {
 		slices.Sort(names)
 		e.Near = snapshot.Near(ref.Name, slices.Compact(names))
 	}
-	elsewhere, _, err := readPages(ctx, c.allowed, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", ref.Name).String()},
+	elsewhere, _, err := readPages(ctx, c.allowed,
+		metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", ref.Name).String()},
 		c.api.DaemonSets(metav1.NamespaceAll).List, func(o metav1.Object) bool { return o.GetName() == ref.Name })
 	if err == nil {
 		for i := range elsewhere {
@@ -498,11 +509,13 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 	if f.Selector != nil {
 		o.LabelSelector = f.Selector.String()
 	}
-	got, _, err := readPages(ctx, c.allowed, o, c.api.DaemonSets(f.Namespace).List, func(o metav1.Object) bool { return f.matches(o.GetName(), o.GetLabels()) })
+	got, _, err := readPages(ctx, c.allowed, o, c.api.DaemonSets(f.Namespace).List,
+		func(o metav1.Object) bool { return f.matches(o.GetName(), o.GetLabels()) })
 	if err != nil {
 		what, hint := "daemonsets of all namespaces", "kubectl auth can-i list daemonsets.apps -A"
 		if f.Namespace != "" {
-			what, hint = "daemonsets of namespace "+f.Namespace, "kubectl auth can-i list daemonsets.apps -n "+f.Namespace
+			what, hint = "daemonsets of namespace "+f.Namespace,
+				"kubectl auth can-i list daemonsets.apps -n "+f.Namespace
 		}
 		return nil, c.refused(ctx, what, hint, err)
 	}
@@ -512,7 +525,8 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 
 // version returns a Snapshot with what the server says of its version, and nothing else.
 func (c *Cluster) version(ctx context.Context) (*snapshot.Snapshot, error) {
-	result := c.api[corev1.SchemeGroupVersion].Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
+	result := c.api[corev1.SchemeGroupVersion].Get().AbsPath("/version").SetHeader("Accept",
+		runtime.ContentTypeJSON).Do(ctx)
 	var info version.Info
 	err := result.Error()
 	if body, _ := result.Raw(); err == nil {
@@ -562,20 +576,25 @@ func (c *Cluster) refused(ctx context.Context, what, hint string, err error) err
 	case errors.As(err, &many):
 		request.hint = many.Hint()
 	case errors.As(err, &answer):
-		request.Err, request.hint = answer, "kubectl get --raw '/readyz?verbose' (a load balancer or a proxy may stand before the server)"
+		request.Err, request.hint = answer,
+			"kubectl get --raw '/readyz?verbose' (a load balancer or a proxy may stand before the server)"
 	case errors.As(err, &address):
-		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: address.Err, installHint: c.help, limited: c.limit > 0} // the address stands beside it
+		// the address stands beside it
+		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: address.Err, installHint: c.help,
+			limited: c.limit > 0}
 	case isLate(err):
 		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: err, limited: c.limit > 0}
 	case apierrors.IsTooManyRequests(err):
 		request.hint = "run the command again in a minute: the API server limits requests"
 	case apierrors.IsBadRequest(err) && wantsTLS(err):
-		request.Err, request.hint = fmt.Errorf("the server at %s wants HTTPS", c.server), "--server https://"+strings.TrimPrefix(c.server, "http://")
+		request.Err, request.hint = fmt.Errorf("the server at %s wants HTTPS", c.server),
+			"--server https://"+strings.TrimPrefix(c.server, "http://")
 	case apierrors.IsNotFound(err):
 		request.Err = fmt.Errorf("the server at %s has no such API: %w", c.server, err)
 		request.hint = "kubectl cluster-info (is this an API server? its address may lack a path)"
 	case isServers(err) && strings.Contains(strings.ToLower(err.Error()), "<html"):
-		return &UnreachableError{Server: c.server, Err: &pageError{status: fmt.Sprintf("%d %s", codeOf(err), http.StatusText(codeOf(err)))}}
+		return &UnreachableError{Server: c.server,
+			Err: &pageError{status: fmt.Sprintf("%d %s", codeOf(err), http.StatusText(codeOf(err)))}}
 	case isServers(err):
 		request.hint = "kubectl get --raw '/readyz?verbose'"
 	}
@@ -599,7 +618,8 @@ func (c *Cluster) unknown(err error) error {
 func wantsTLS(err error) bool {
 	status := apierrors.APIStatus(nil)
 	return errors.As(err, &status) && status.Status().Details != nil &&
-		slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return strings.Contains(c.Message, "HTTP request to an HTTPS server") })
+		slices.ContainsFunc(status.Status().Details.Causes,
+			func(c metav1.StatusCause) bool { return strings.Contains(c.Message, "HTTP request to an HTTPS server") })
 }
 
 // isServers reports whether an error is the server's own, not that of a request.

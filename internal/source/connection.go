@@ -70,23 +70,31 @@ func (e *UnreachableError) told() (words, hint string) {
 	case errors.As(e.Err, &trust):
 		return e.untrusted(trust)
 	case errors.As(e.Err, &page) && strings.HasPrefix(page.status, "5"):
-		return fmt.Sprintf("the server at %s answers with a web page, not with the Kubernetes API: %s", e.Server, page.which()),
+		return fmt.Sprintf("the server at %s answers with a web page, not with the Kubernetes API: %s", e.Server,
+				page.which()),
 			"kubectl get --raw '/readyz?verbose' (a load balancer or a proxy may stand before the server)"
 	case errors.As(e.Err, &page):
-		return fmt.Sprintf("the server at %s answers with a web page, not with the Kubernetes API: %s", e.Server, page.which()),
+		return fmt.Sprintf("the server at %s answers with a web page, not with the Kubernetes API: %s", e.Server,
+				page.which()),
 			shownConfig + " (is the address right? a proxy or a login page may stand before the server)"
-	case errors.As(e.Err, &remote) && remote.Op == "remote error" && strings.Contains(remote.Err.Error(), "certificate required"):
-		return fmt.Sprintf("the server at %s requires a client certificate", e.Server), shownConfig + " (shows what the user has); --client-certificate FILE --client-key FILE"
+	case errors.As(e.Err, &remote) && remote.Op == "remote error" &&
+		strings.Contains(remote.Err.Error(), "certificate required"):
+		return fmt.Sprintf("the server at %s requires a client certificate", e.Server), shownConfig +
+			" (shows what the user has); --client-certificate FILE --client-key FILE"
 	case errors.As(e.Err, &remote) && remote.Op == "remote error":
-		return fmt.Sprintf("the server at %s rejects the client certificate: %s", e.Server, inWords(remote.Err)), shownConfig + " (shows which one the user has)"
+		return fmt.Sprintf("the server at %s rejects the client certificate: %s", e.Server, inWords(remote.Err)),
+			shownConfig + " (shows which one the user has)"
 	case errors.Is(e.Err, http.ErrSchemeMismatch):
 		return fmt.Sprintf("the server at %s answers in HTTP, not in HTTPS", e.Server), "--server " + plain
 	case errors.As(e.Err, &record):
-		return fmt.Sprintf("the server at %s does not answer in TLS", e.Server), shownConfig + " (are address and port right?)"
+		return fmt.Sprintf("the server at %s does not answer in TLS", e.Server), shownConfig +
+			" (are address and port right?)"
 	case plugin != "" && missing:
-		return fmt.Sprintf("no credentials for the cluster at %s: %s", e.Server, plugin), shownConfig + " (shows the plugin of this user), then install it or choose another user with --user"
+		return fmt.Sprintf("no credentials for the cluster at %s: %s", e.Server, plugin), shownConfig +
+			" (shows the plugin of this user), then install it or choose another user with --user"
 	case plugin != "":
-		return fmt.Sprintf("no credentials for the cluster at %s: %s", e.Server, plugin), "kubectl auth whoami (runs it again)"
+		return fmt.Sprintf("no credentials for the cluster at %s: %s", e.Server, plugin),
+			"kubectl auth whoami (runs it again)"
 	}
 	through := ""
 	if e.Proxy != "" {
@@ -184,14 +192,18 @@ func (e *UnreachableError) untrusted(trust *tls.CertificateVerificationError) (w
 		if len(trust.UnverifiedCertificates) > 0 && !invalid.Cert.Equal(trust.UnverifiedCertificates[0]) {
 			whose = "the authority that signed " + of
 		}
-		const renew = "check this machine's clock with date; kubeadm certs check-expiration on the control plane shows what to renew"
+		const renew = "check this machine's clock with date; kubeadm certs check-expiration on the control plane " +
+			"shows what to renew"
 		if strings.Contains(invalid.Detail, " is before ") {
-			return fmt.Sprintf("%s is not valid before %s", whose, invalid.Cert.NotBefore.UTC().Format(time.RFC3339)), renew
+			return fmt.Sprintf("%s is not valid before %s", whose,
+				invalid.Cert.NotBefore.UTC().Format(time.RFC3339)), renew
 		}
-		return fmt.Sprintf("%s has expired: it was valid until %s", whose, invalid.Cert.NotAfter.UTC().Format(time.RFC3339)), renew
+		return fmt.Sprintf("%s has expired: it was valid until %s", whose,
+			invalid.Cert.NotAfter.UTC().Format(time.RFC3339)), renew
 	case errors.As(trust, &unknown):
 		return of + " is not trusted: neither the kubeconfig nor this machine knows the authority that signed it",
-			shownConfig + " (is this the cluster that is meant?), or --certificate-authority FILE with the certificate of its authority"
+			shownConfig + " (is this the cluster that is meant?), or --certificate-authority FILE with the " +
+				"certificate of its authority"
 	}
 	return fmt.Sprintf("%s is not trusted: %s", of, inWords(trust.Err)), shownConfig
 }

@@ -28,8 +28,9 @@ import (
 // that is read. What only looks like one of them is refused: numbers would be
 // wrong without it.
 var counted = map[string]string{
-	"DaemonSet": "apps/v1", "ControllerRevision": "apps/v1", "Node": "v1", "Pod": "v1", "Event": "v1", "PodDisruptionBudget": "policy/v1",
-	snapshot.Kind: snapshot.APIVersion,
+	"DaemonSet": "apps/v1", "ControllerRevision": "apps/v1", "Node": "v1", "Pod": "v1", "Event": "v1",
+	"PodDisruptionBudget": "policy/v1",
+	snapshot.Kind:         snapshot.APIVersion,
 }
 
 func isCounted(kind, apiVersion string) bool { return apiVersion != "" && counted[kind] == apiVersion }
@@ -69,7 +70,8 @@ func mistaken(k metav1.TypeMeta) error {
 		return &fieldError{"kind", errTable}
 	case group == "meta.k8s.io" && kind == "PartialObjectMetadata":
 		return &fieldError{"kind", fmt.Errorf("a %s %w", k.Kind, errPartialObject)}
-	case k.Kind == "List", group == "meta.k8s.io", k.APIVersion == want && known, kind == snapshot.Kind && group == snapshotGroup:
+	case k.Kind == "List", group == "meta.k8s.io", k.APIVersion == want && known, kind == snapshot.Kind &&
+		group == snapshotGroup:
 		return nil
 	case !known && ofAnyGroup(kind):
 		return nil
@@ -102,7 +104,8 @@ func ofAnyGroup(kind string) bool {
 // gone reports whether a kind is a DaemonSet, or a list of them, as servers before v1.16 had it.
 func gone(k metav1.TypeMeta) bool {
 	group, version, _ := strings.Cut(k.APIVersion, "/")
-	return strings.TrimSuffix(k.Kind, "List") == "DaemonSet" && (group == "extensions" || group == "apps" && strings.HasPrefix(version, "v1beta"))
+	return strings.TrimSuffix(k.Kind, "List") == "DaemonSet" &&
+		(group == "extensions" || group == "apps" && strings.HasPrefix(version, "v1beta"))
 }
 
 // errGone says that an object is of a version that servers had before v1.16.
@@ -179,9 +182,11 @@ func sound(o metav1.Object) error {
 // ofCluster reports whether an object is of a kind that has no namespace.
 func ofCluster(o metav1.Object) bool {
 	switch o.(type) {
-	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.CSINode, *schedulingv1.PriorityClass, *nodev1.RuntimeClass,
+	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.CSINode, *schedulingv1.PriorityClass,
+		*nodev1.RuntimeClass,
 		*admissionv1.ValidatingWebhookConfiguration, *admissionv1.MutatingWebhookConfiguration,
-		*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding, *admissionv1.MutatingAdmissionPolicy, *admissionv1.MutatingAdmissionPolicyBinding:
+		*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding,
+		*admissionv1.MutatingAdmissionPolicy, *admissionv1.MutatingAdmissionPolicyBinding:
 		return true
 	}
 	return false
@@ -204,15 +209,18 @@ func noStatus(raw []byte) bool {
 		return true
 	}
 	s := &o.Status
-	return s.Desired == nil || s.Current == nil || s.Misscheduled == nil || s.Ready == nil || s.Observed == 0 && *s.Desired > 0
+	return s.Desired == nil || s.Current == nil || s.Misscheduled == nil || s.Ready == nil || s.Observed == 0 &&
+		*s.Desired > 0
 }
 
 // coreEvent returns an Event of events.k8s.io as a server has it in v1.
 func coreEvent(e *eventsv1.Event) *corev1.Event {
 	out := &corev1.Event{
-		ObjectMeta: e.ObjectMeta, InvolvedObject: e.Regarding, Related: e.Related, Type: e.Type, Reason: e.Reason, Action: e.Action, Message: e.Note,
+		ObjectMeta: e.ObjectMeta, InvolvedObject: e.Regarding, Related: e.Related, Type: e.Type, Reason: e.Reason,
+		Action: e.Action, Message: e.Note,
 		EventTime: e.EventTime, ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance,
-		Source: e.DeprecatedSource, FirstTimestamp: e.DeprecatedFirstTimestamp, LastTimestamp: e.DeprecatedLastTimestamp, Count: e.DeprecatedCount,
+		Source: e.DeprecatedSource, FirstTimestamp: e.DeprecatedFirstTimestamp,
+		LastTimestamp: e.DeprecatedLastTimestamp, Count: e.DeprecatedCount,
 	}
 	if s := e.Series; s != nil {
 		out.Series = &corev1.EventSeries{Count: s.Count, LastObservedTime: s.LastObservedTime}

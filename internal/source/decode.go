@@ -121,7 +121,8 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	case *eventsv1.Event:
 		o.is = coreEvent(is)
 	case *policyv1.PodDisruptionBudget:
-		if s := is.Spec.Selector; o.kind.APIVersion == "policy/v1beta1" && s != nil && s.Size() == new(metav1.LabelSelector).Size() {
+		if s := is.Spec.Selector; o.kind.APIVersion == "policy/v1beta1" && s != nil &&
+			s.Size() == new(metav1.LabelSelector).Size() {
 			is.Spec.Selector = nil // an empty one selected nothing
 		}
 	}
@@ -184,15 +185,21 @@ var (
 	ofLimits             = metav1.TypeMeta{APIVersion: "v1", Kind: "LimitRange"}
 	ofPriorityClasses    = metav1.TypeMeta{APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass"}
 	ofRuntimeClasses     = metav1.TypeMeta{APIVersion: "node.k8s.io/v1", Kind: "RuntimeClass"}
-	ofValidatingWebhooks = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfiguration"}
-	ofMutatingWebhooks   = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingWebhookConfiguration"}
-	ofValidatingPolicies = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicy"}
-	ofValidatingBindings = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicyBinding"}
-	ofMutatingPolicies   = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingAdmissionPolicy"}
-	ofMutatingBindings   = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingAdmissionPolicyBinding"}
-	ofClaims             = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
-	ofVolumes            = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolume"}
-	ofCSINodes           = metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}
+	ofValidatingWebhooks = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1",
+		Kind: "ValidatingWebhookConfiguration"}
+	ofMutatingWebhooks = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1",
+		Kind: "MutatingWebhookConfiguration"}
+	ofValidatingPolicies = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1",
+		Kind: "ValidatingAdmissionPolicy"}
+	ofValidatingBindings = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1",
+		Kind: "ValidatingAdmissionPolicyBinding"}
+	ofMutatingPolicies = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1",
+		Kind: "MutatingAdmissionPolicy"}
+	ofMutatingBindings = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1",
+		Kind: "MutatingAdmissionPolicyBinding"}
+	ofClaims   = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
+	ofVolumes  = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolume"}
+	ofCSINodes = metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}
 )
 
 // other reads a recorded Snapshot. Of any other kind it keeps what a person should
@@ -336,7 +343,8 @@ func (o *object) decodeInto(raw []byte, into any) error {
 		return explain(raw, into, err)
 	}
 	o.twice = true
-	odd, _ = sjson.UnmarshalStrict(raw, reflect.New(reflect.TypeOf(into).Elem()).Interface(), sjson.DisallowUnknownFields)
+	odd, _ = sjson.UnmarshalStrict(raw, reflect.New(reflect.TypeOf(into).Elem()).Interface(),
+		sjson.DisallowUnknownFields)
 	for _, e := range odd {
 		f := (sjson.FieldError)(nil)
 		if !errors.As(e, &f) {
@@ -475,5 +483,6 @@ func kindOfJSON(first byte) string {
 }
 
 var kindsOfJSON = map[byte]string{
-	'{': "an object", '[': "a list", '"': "text", 't': "true or false", 'f': "true or false", 'n': "null", '-': "a number",
+	'{': "an object", '[': "a list", '"': "text", 't': "true or false", 'f': "true or false", 'n': "null",
+	'-': "a number",
 }

@@ -85,7 +85,8 @@ func (l listMeta) end(document, items int) object {
 	if m.RemainingItemCount != nil {
 		left = max(0, int(*m.RemainingItemCount))
 	}
-	return object{kind: l.TypeMeta, list: true, document: document, page: page{m.ResourceVersion, m.Continue, items, left}}
+	return object{kind: l.TypeMeta, list: true, document: document,
+		page: page{m.ResourceVersion, m.Continue, items, left}}
 }
 
 // decoder makes an object of its JSON. list is the kind of the list that the
@@ -116,7 +117,8 @@ var (
 	errWords    = fmt.Errorf("%w: it is text", errNotKubernetes)
 	errBeside   = fmt.Errorf("%w: it is text", errNotKubernetes) // that can be left out without losing anything
 	errTemplate = errors.New("a template that is not rendered: it has {{ }}")
-	errTooOld   = errors.New("a list as kubectl before v1.9 wrote it, whose objects do not say what they are: it is too old to be read")
+	errTooOld   = errors.New("a list as kubectl before v1.9 wrote it, whose objects do not say what they are: it is " +
+		"too old to be read")
 )
 
 // read hands every object of the file to emit, in the order in which they
@@ -129,7 +131,8 @@ func (d *documents) read(ctx context.Context) error {
 	switch head, err := d.in.Peek(512); {
 	case err != nil && err != io.EOF:
 		return d.brokenOff(ctx, nil, err)
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}): // PowerShell writes UTF-16
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		// PowerShell writes UTF-16
 		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
 		d.again, d.in = nil, bufio.NewReaderSize(transform.NewReader(&pairs{in: d.in}, utf16), 1<<16)
 	case bytes.IndexByte(head, 0) >= 0:
@@ -193,7 +196,8 @@ func (d *documents) words() error {
 	passes, why := true, errWords
 	var kinds []metav1.TypeMeta
 	for n := 0; ; n++ {
-		if head, _ := d.in.Peek(lineBytes); n > 0 && (separator(head[:min(4, len(head))]) || aside(d.in) || prose.Begins(firstLineOf(head))) {
+		if head, _ := d.in.Peek(lineBytes); n > 0 && (separator(head[:min(4, len(head))]) || aside(d.in) ||
+			prose.Begins(firstLineOf(head))) {
 			break
 		}
 		line, err := d.readLine()
@@ -223,7 +227,8 @@ func (d *documents) words() error {
 
 // at returns the error with its place, unless it has one.
 func (d *documents) at(field string, err error) error {
-	if e := (*InputError)(nil); errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if e := (*InputError)(nil); errors.As(err, &e) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	e := within(field, err)
@@ -354,7 +359,8 @@ func (d *documents) document(it item) error {
 	if err != nil {
 		kinds := kindsIn(it, metav1.TypeMeta{})
 		// Who knows what it is part of: the kind that stands in it may be that of one of several objects.
-		if it.yaml && (errors.Is(err, errDedent) || itemsLine().Match(it.text) || slices.ContainsFunc(kinds, func(k metav1.TypeMeta) bool { return counted[k.Kind] != "" })) {
+		if it.yaml && (errors.Is(err, errDedent) || itemsLine().Match(it.text) ||
+			slices.ContainsFunc(kinds, func(k metav1.TypeMeta) bool { return counted[k.Kind] != "" })) {
 			mentioned, _ := mentions(bytes.NewReader(it.text))
 			kinds = append(kinds, mentioned...)
 		}
@@ -566,7 +572,8 @@ func (d *documents) flush(ctx context.Context) error {
 	}
 	for i := range batch {
 		switch {
-		case errs[i] != nil && !known && (errs[i] == errNoKind || d.tolerant != nil && !errors.Is(errs[i], errNotKubernetes) && len(kindsIn(batch[i], list)) == 0):
+		case errs[i] != nil && !known && (errs[i] == errNoKind || d.tolerant != nil &&
+			!errors.Is(errs[i], errNotKubernetes) && len(kindsIn(batch[i], list)) == 0):
 			d.later = append(d.later, batch[i]) // the list's own kind says what it is
 			continue
 		case errs[i] != nil:

@@ -50,7 +50,8 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 	case apierrors.IsNotFound(err):
 		live = nil
 	case err != nil:
-		return nil, c.refused(ctx, fmt.Sprintf("daemonset %s", m.Ref), "kubectl auth can-i get daemonsets.apps -n "+m.Namespace, err)
+		return nil, c.refused(ctx, fmt.Sprintf("daemonset %s", m.Ref),
+			"kubectl auth can-i get daemonsets.apps -n "+m.Namespace, err)
 	}
 	p, method, err := patchOf(live, m, known)
 	if err != nil {
@@ -66,7 +67,8 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 		return &Applied{Warnings: *warnings}, &ConflictError{Ref: m.Ref, Manager: p.manager, Conflicts: found}
 	}
 	if err != nil {
-		return &Applied{Warnings: *warnings}, c.refused(ctx, what, "kubectl auth can-i "+p.verb()+" daemonsets.apps -n "+m.Namespace, err)
+		return &Applied{Warnings: *warnings},
+			c.refused(ctx, what, "kubectl auth can-i "+p.verb()+" daemonsets.apps -n "+m.Namespace, err)
 	}
 	if p.kind != types.ApplyPatchType && string(p.body) == "{}" { // kubectl apply does not send it
 		*warnings = nil
@@ -120,8 +122,10 @@ func (c *Cluster) runsDry(ctx context.Context, what string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if known, err := version.ParseGeneric(v.KubernetesVersion); err == nil && known.LessThan(version.MajorMinor(1, 16)) {
-		return "", &RequestError{What: what, Err: fmt.Errorf("not sent: the server is %s, and a server before v1.16 may apply it for real", v.KubernetesVersion)}
+	if known, err := version.ParseGeneric(v.KubernetesVersion); err == nil &&
+		known.LessThan(version.MajorMinor(1, 16)) {
+		return "", &RequestError{What: what, Err: fmt.Errorf("not sent: the server is %s, and a server before v1.16 "+
+			"may apply it for real", v.KubernetesVersion)}
 	}
 	return v.KubernetesVersion, nil
 }
@@ -133,13 +137,15 @@ func aboutUser(s metav1.Status) bool {
 	if s.Reason != metav1.StatusReasonForbidden {
 		return false
 	}
-	return s.Details != nil && s.Details.Kind == "pods" && s.Details.Name == "" || strings.Contains(s.Message, "cannot set blockOwnerDeletion")
+	return s.Details != nil && s.Details.Kind == "pods" && s.Details.Name == "" ||
+		strings.Contains(s.Message, "cannot set blockOwnerDeletion")
 }
 
 // unanswered reports whether the server did not come to an answer: a webhook does not
 // support dry runs, or could not be called, or the server is busy.
 func unanswered(s metav1.Status) bool {
-	return strings.Contains(s.Message, "does not support dry run") || strings.Contains(s.Message, "failed calling webhook") || s.Code >= http.StatusInternalServerError ||
+	return strings.Contains(s.Message, "does not support dry run") ||
+		strings.Contains(s.Message, "failed calling webhook") || s.Code >= http.StatusInternalServerError ||
 		s.Code == http.StatusTooManyRequests || s.Code == http.StatusRequestTimeout
 }
 
@@ -147,12 +153,14 @@ func unanswered(s metav1.Status) bool {
 func ofScheduler(s *corev1.PodSpec) *corev1.PodSpec {
 	parts := func(cs []corev1.Container) (out []corev1.Container) {
 		for _, c := range cs {
-			out = append(out, corev1.Container{Name: c.Name, Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy})
+			out = append(out, corev1.Container{Name: c.Name, Resources: c.Resources, Ports: c.Ports,
+				RestartPolicy: c.RestartPolicy})
 		}
 		return out
 	}
 	return &corev1.PodSpec{
-		Containers: parts(s.Containers), InitContainers: parts(s.InitContainers), Resources: s.Resources, Overhead: s.Overhead,
+		Containers: parts(s.Containers), InitContainers: parts(s.InitContainers), Resources: s.Resources,
+		Overhead: s.Overhead,
 		Priority: s.Priority, PriorityClassName: s.PriorityClassName, PreemptionPolicy: s.PreemptionPolicy,
 		NodeSelector: s.NodeSelector, Tolerations: s.Tolerations, SchedulerName: s.SchedulerName,
 	}
@@ -180,9 +188,11 @@ func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patc
 // refuses it should one ever forget what it is. The object is sent as it was
 // written: the API's types would lose fields that the server has to judge.
 func (c *Cluster) dryCreate(ctx context.Context, m Manifest, p patch) (*appsv1.DaemonSet, error) {
-	o := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
+	o := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager,
+		FieldValidation: metav1.FieldValidationStrict}
 	ds := &appsv1.DaemonSet{}
-	err := c.api[appsv1.SchemeGroupVersion].Post().Namespace(m.Namespace).Resource("daemonsets").VersionedParams(&o, apiParameters()).
+	err := c.api[appsv1.SchemeGroupVersion].Post().Namespace(m.Namespace).Resource("daemonsets").VersionedParams(&o,
+		apiParameters()).
 		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(p.body).Do(ctx).Into(ds)
 	return ds, err
 }
@@ -192,7 +202,8 @@ func (c *Cluster) dryCreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Po
 }
 
 func (c *Cluster) dryPatch(ctx context.Context, m Manifest, p patch) (*appsv1.DaemonSet, error) {
-	o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
+	o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager,
+		FieldValidation: metav1.FieldValidationStrict}
 	if p.kind == types.ApplyPatchType && m.As.Force {
 		o.Force = &m.As.Force
 	}
@@ -204,7 +215,8 @@ func (c *Cluster) dryPatch(ctx context.Context, m Manifest, p patch) (*appsv1.Da
 type onlyDry struct{ http.RoundTripper }
 
 func (t onlyDry) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet || slices.Contains([]string{http.MethodPatch, http.MethodPost}, r.Method) && slices.Equal(r.URL.Query()["dryRun"], []string{metav1.DryRunAll}) {
+	if r.Method == http.MethodGet || slices.Contains([]string{http.MethodPatch, http.MethodPost}, r.Method) &&
+		slices.Equal(r.URL.Query()["dryRun"], []string{metav1.DryRunAll}) {
 		return t.RoundTripper.RoundTrip(r)
 	}
 	if r.Body != nil {

@@ -87,9 +87,14 @@ type Dump struct {
 
 func newDump(how How) *Dump {
 	how.Most = cmp.Or(how.Most, DefaultMaxInput)
-	d := &Dump{how: how, sums: newSums(), sharer: newSharer(), lost: map[snapshot.What][]string{}, logs: map[logOf][]logPlace{}, gathers: map[string]map[string]*gathered{}, folders: map[string]bool{}, referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{}, kinds: map[string]int{}, unsaid: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
+	d := &Dump{how: how, sums: newSums(), sharer: newSharer(), lost: map[snapshot.What][]string{},
+		logs: map[logOf][]logPlace{}, gathers: map[string]map[string]*gathered{}, folders: map[string]bool{},
+		referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{},
+		kinds: map[string]int{}, unsaid: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{},
+		pages: readings{}}
 	d.stores = map[string]putter{
-		"DaemonSet": &d.daemonSets, "ControllerRevision": &d.revisions, "Node": &d.nodes, "Pod": &d.pods, "Event": &d.events, "PodDisruptionBudget": &d.budgets,
+		"DaemonSet": &d.daemonSets, "ControllerRevision": &d.revisions, "Node": &d.nodes, "Pod": &d.pods,
+		"Event": &d.events, "PodDisruptionBudget": &d.budgets,
 	}
 	return d
 }
@@ -162,11 +167,13 @@ func (d *Dump) add(p location, o object) error {
 		}
 		why, from := d.stores[o.kind.Kind].put(o.is, o.bare, at)
 		d.expectPods()
-		if why == otherUID && o.kind.Kind == "Node" && o.is.GetUID() != "" && !slices.ContainsFunc(d.otherNodes, func(n otherNode) bool { return n.name == o.is.GetName() }) {
+		if why == otherUID && o.kind.Kind == "Node" && o.is.GetUID() != "" &&
+			!slices.ContainsFunc(d.otherNodes, func(n otherNode) bool { return n.name == o.is.GetName() }) {
 			d.otherNodes = append(d.otherNodes, otherNode{o.is.GetName(), from, at})
 		}
 		if why != "" {
-			d.clashes = append(d.clashes, fmt.Sprintf("%s: a second %s %s: the one in %s %s; the one that comes last is used", at, o.kind.Kind, Ref{o.is.GetNamespace(), o.is.GetName()}, from, why))
+			d.clashes = append(d.clashes, fmt.Sprintf("%s: a second %s %s: the one in %s %s; the one that comes last "+
+				"is used", at, o.kind.Kind, Ref{o.is.GetNamespace(), o.is.GetName()}, from, why))
 		}
 	case o.operator != nil:
 		d.operator(o.operator, at)
@@ -176,7 +183,8 @@ func (d *Dump) add(p location, o object) error {
 		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
 		old := d.snapshots[ref]
 		if old != nil {
-			d.notes = append(d.notes, fmt.Sprintf("%s: a second snapshot of daemonset %s: the one taken last is used", file, ref))
+			d.notes = append(d.notes,
+				fmt.Sprintf("%s: a second snapshot of daemonset %s: the one taken last is used", file, ref))
 		}
 		if old == nil || !old.TakenAt.After(o.snapshot.TakenAt) {
 			d.snapshots[ref] = o.snapshot
@@ -224,7 +232,8 @@ func (d *Dump) repeated(file string, document int, r Repeat) {
 	if r.Key != "" {
 		key = "the key " + r.Key
 	}
-	note := fmt.Sprintf("%s: document %d, line %d: %s appears twice in one object; the last value is used", file, document, r.Line, key)
+	note := fmt.Sprintf("%s: document %d, line %d: %s appears twice in one object; the last value is used", file,
+		document, r.Line, key)
 	if !slices.Contains(d.twice, note) { // several objects may stand in one line, or in one text
 		d.twice = append(d.twice, note)
 	}
@@ -240,7 +249,10 @@ type unknownField struct {
 // unread notes a field that its kind does not have: it is misspelled, or of a newer
 // version of Kubernetes.
 func (d *Dump) unread(kind, field string, at position) {
-	if i := slices.IndexFunc(d.unknown, func(u unknownField) bool { return u.kind == kind && u.field == field }); i >= 0 {
+	if i := slices.IndexFunc(d.unknown, func(u unknownField) bool {
+		return u.kind == kind &&
+			u.field == field
+	}); i >= 0 {
 		d.unknown[i].objects++
 	} else if len(d.unknown) < mostUnknown {
 		d.unknown = append(d.unknown, unknownField{kind, field, at, 1})
@@ -251,7 +263,8 @@ func (d *Dump) unread(kind, field string, at position) {
 const mostUnknown = 100
 
 func (u unknownField) note() string {
-	s := fmt.Sprintf("%s: %s %s is ignored: this version of the plugin does not know the field", u.first, u.kind, u.field)
+	s := fmt.Sprintf("%s: %s %s is ignored: this version of the plugin does not know the field", u.first,
+		u.kind, u.field)
 	if right := nearField(u.kind, u.field); right != "" {
 		s += ", did you mean " + right + "?"
 	}
@@ -294,7 +307,8 @@ func kindName(k metav1.TypeMeta) string {
 // finish sorts what was read and decides on the clock.
 func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	d.nodes.at, d.pods.at = nil, nil // of which there are many, and nobody asks for one
-	for _, s := range slices.Concat(slices.Collect(maps.Values(d.stores)), slices.Collect(maps.Values(d.admission.stores()))) {
+	for _, s := range slices.Concat(slices.Collect(maps.Values(d.stores)),
+		slices.Collect(maps.Values(d.admission.stores()))) {
 		s.settle(false)
 	}
 	d.sharer = nil
@@ -302,29 +316,34 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	if len(d.gone) > 0 && len(d.daemonSets.items) == 0 {
 		return d.gone[0]
 	}
-	if len(d.daemonSets.items) == 0 && len(d.snapshots) == 0 && !d.lists["DaemonSet"] && len(d.lost[snapshot.DaemonSets]) == 0 {
+	if len(d.daemonSets.items) == 0 && len(d.snapshots) == 0 && !d.lists["DaemonSet"] &&
+		len(d.lost[snapshot.DaemonSets]) == 0 {
 		return &InputError{File: strings.Join(paths, ", "), Err: noDaemonSet(d.kinds), hint: getHint}
 	}
 	if err := cmp.Or(d.severalGathers(), d.severalClusters()); err != nil {
 		return err
 	}
 	sortByName(d.nodes.items)
-	d.clock = snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the input does not say when it was taken: the newest time in it is used"}
+	d.clock = snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven,
+		Message: "the input does not say when it was taken: the newest time in it is used"}
 	if d.takenAt.IsZero() {
 		d.takenAt = clock().UTC()
 		d.clock.Message = "the input holds no time at all: this machine's clock is used"
 	}
 	for _, kind := range slices.Sorted(maps.Keys(d.strange)) {
-		d.notes = append(d.notes, fmt.Sprintf("ignored: %d %s, a kind that Kubernetes does not have", d.kinds[kind], kind))
+		d.notes = append(d.notes, fmt.Sprintf("ignored: %d %s, a kind that Kubernetes does not have",
+			d.kinds[kind], kind))
 	}
 	if len(d.unsaid) > 0 {
-		d.notes = append(d.notes, "objects that do not say their kind are read by their fields: "+strings.Join(each(d.unsaid), ", "))
+		d.notes = append(d.notes,
+			"objects that do not say their kind are read by their fields: "+strings.Join(each(d.unsaid), ", "))
 	}
 	var unread []string
 	for _, u := range d.unknown {
 		unread = append(unread, u.note())
 	}
-	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects appear twice in the input, with different content"), folded(d.twice, "keys appear twice in one object"), folded(unread, "fields are ignored"))
+	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects appear twice in the input, with different content"),
+		folded(d.twice, "keys appear twice in one object"), folded(unread, "fields are ignored"))
 	d.notePodless()
 	d.decideVersion()
 	return nil
@@ -337,7 +356,8 @@ func (d *Dump) notePodless() {
 	}
 	for i := range d.daemonSets.items {
 		if r, err := relate(&d.daemonSets.items[i]); err == nil && d.rejected(r) {
-			const why = "no Pod in the input: daemonset %s is taken to have none, because its status counts none and its events say that all are rejected"
+			const why = "no Pod in the input: daemonset %s is taken to have none, because its status counts none and " +
+				"its events say that all are rejected"
 			d.notes = append(d.notes, fmt.Sprintf(why, Ref{r.ds.Namespace, r.ds.Name}))
 		}
 	}
@@ -350,7 +370,8 @@ func noDaemonSet(kinds map[string]int) error {
 	}
 	found := each(kinds)
 	isOne := func(words string) bool { return strings.Contains(words, " DaemonSet") } // of another version
-	found = slices.Concat(slices.DeleteFunc(slices.Clone(found), func(w string) bool { return !isOne(w) }), slices.DeleteFunc(found, isOne))
+	found = slices.Concat(slices.DeleteFunc(slices.Clone(found), func(w string) bool { return !isOne(w) }),
+		slices.DeleteFunc(found, isOne))
 	if len(found) > 6 {
 		found = append(found[:5], fmt.Sprintf("objects of %d more kinds", len(found)-5))
 	}
@@ -409,7 +430,8 @@ func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 	}
 	switch len(fit) {
 	case 0:
-		e := &NotFoundError{Ref: ref, Near: snapshot.Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere, Partial: d.partial("DaemonSet")}
+		e := &NotFoundError{Ref: ref, Near: snapshot.Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere,
+			Partial: d.partial("DaemonSet")}
 		if len(e.Near) == 0 && len(e.Elsewhere) == 0 {
 			if e.Far = far(ref.Name, d.refs()); len(e.Far) == 0 {
 				e.Held = d.refs()
@@ -450,7 +472,8 @@ func (d *Dump) ReadEach(ctx context.Context, f Filter, each func([]*snapshot.Sna
 		}
 		if partial != "" {
 			c := *s
-			c.Gaps = ordered(append(slices.Clone(s.Gaps), snapshot.Gap{What: snapshot.DaemonSets, Why: snapshot.Partial, Message: partial}))
+			c.Gaps = ordered(append(slices.Clone(s.Gaps), snapshot.Gap{What: snapshot.DaemonSets, Why: snapshot.Partial,
+				Message: partial}))
 			s = &c
 		}
 		if err := each([]*snapshot.Snapshot{s}); err != nil {
@@ -472,7 +495,8 @@ func (d *Dump) labels(r Ref) map[string]string {
 
 func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	if s := d.snapshots[r]; s != nil {
-		s = s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil) // until it is asked for
+		// until it is asked for
+		s = s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil)
 		return selected(s, r.Namespace), nil
 	}
 	rel, err := relate(&d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
@@ -525,7 +549,8 @@ func (d *Dump) assemble(r relation) *snapshot.Snapshot {
 	selecting := d.openShift(r.ds.Namespace)
 	return &snapshot.Snapshot{
 		KubernetesVersion: known,
-		DaemonSet:         r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items, Pods: those(d.pods.items, r.takes),
+		DaemonSet:         r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items,
+		Pods:                 those(d.pods.items, r.takes),
 		PodDisruptionBudgets: budgets, TakenAt: d.takenAt, VersionSource: from,
 		OpenShift: selecting.of, Gaps: slices.Concat(d.gaps(r), selecting.gaps),
 	}
@@ -542,12 +567,15 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 	}
 	s := d.assemble(rel)
 	if last := d.last(); last != nil && len(s.Nodes) == 0 {
-		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, last.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil).Gaps
+		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt,
+			last.KubernetesVersion, last.VersionSource, last.Holding(nil, nil).Admitting(nil, nil).Referring(nil,
+				nil).Reaching(nil, nil).ControlledBy(nil, nil).Gaps
 		s.OpenShift = last.OpenShift
 		s = selected(s, last.DaemonSet.Namespace)
 	}
 	s.Gaps = ordered(slices.DeleteFunc(s.Gaps, func(g snapshot.Gap) bool {
-		return g.Why != snapshot.Partial && slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)
+		return g.Why != snapshot.Partial &&
+			slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)
 	}))
 	order(s)
 	return s, snapshot.Validate(s)
@@ -583,7 +611,8 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 	switch {
 	case d.version.version != "":
 	case d.kubelet != "":
-		add(snapshot.Version, snapshot.NotGiven, "the input does not say which version of Kubernetes it is from; its highest kubelet is "+d.kubelet+", and no kubelet is newer than the control plane", "")
+		add(snapshot.Version, snapshot.NotGiven, "the input does not say which version of Kubernetes it is from; its "+
+			"highest kubelet is "+d.kubelet+", and no kubelet is newer than the control plane", "")
 	default:
 		add(snapshot.Version, snapshot.NotGiven, "the input does not say which version of Kubernetes it is from", "")
 	}
@@ -603,7 +632,8 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 		of     string // what it is lacked of
 	}{
 		{snapshot.Nodes, "Node", false, ""},
-		{snapshot.Pods, "Pod", (unknown || status.CurrentNumberScheduled+status.NumberMisscheduled > 0) && d.pods.in[r.ds.Namespace] == 0, "namespace " + r.ds.Namespace},
+		{snapshot.Pods, "Pod", (unknown || status.CurrentNumberScheduled+status.NumberMisscheduled > 0) &&
+			d.pods.in[r.ds.Namespace] == 0, "namespace " + r.ds.Namespace},
 		{snapshot.Revisions, "ControllerRevision", (unknown || status.ObservedGeneration > 0) && !hasRevision, of},
 		{snapshot.Events, "Event", false, ""},
 	} {

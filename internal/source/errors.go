@@ -115,7 +115,8 @@ func (e *ConflictError) Error() string {
 	if len(e.Conflicts) > 1 {
 		n = fmt.Sprintf("%d fields belong", len(e.Conflicts))
 	}
-	return fmt.Sprintf("the API server rejects the server-side apply of daemonset %s by field manager %q, and nothing is applied: %s to other managers", e.Ref, e.Manager, n)
+	return fmt.Sprintf("the API server rejects the server-side apply of daemonset %s by field manager %q, and "+
+		"nothing is applied: %s to other managers", e.Ref, e.Manager, n)
 }
 
 // Details returns a line for each manager, and below it one for each of its
@@ -141,7 +142,8 @@ func (e *ConflictError) Details() []string {
 
 // Hint returns the ways out.
 func (e *ConflictError) Hint() string {
-	return "--force-conflicts plans an apply that takes these fields over; or remove them from the manifest, or give them their live values"
+	return "--force-conflicts plans an apply that takes these fields over; or remove them from the manifest, or give " +
+		"them their live values"
 }
 
 // InputError says where a file is damaged, or not what --from reads.

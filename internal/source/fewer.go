@@ -43,8 +43,9 @@ const (
 	ofDumpPodMeta = `kind apiVersion metadata{` + ofDumpNames + ` @annotations} `
 	ofDumpOwned   = `name namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink labels ownerReferences `
 	ofDumpNames   = ofDumpOwned + `managedFields{time}`
-	ofDumpNode    = `kind apiVersion metadata{` + ofDumpOwned + `managedFields} spec{taints unschedulable} status{conditions allocatable volumesAttached nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
-	ofDumpPod     = ofDumpPodMeta + `spec{` + ofPodSpec + ofDumpUnbound + `} ` + ofPodStatus
+	ofDumpNode    = `kind apiVersion metadata{` + ofDumpOwned +
+		`managedFields} spec{taints unschedulable} status{conditions allocatable volumesAttached nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
+	ofDumpPod = ofDumpPodMeta + `spec{` + ofPodSpec + ofDumpUnbound + `} ` + ofPodStatus
 
 	// With a question mark: where the pod is on no node.
 	ofDumpUnbound = ` ?tolerations volumes{name persistentVolumeClaim{claimName} ephemeral{volumeClaimTemplate{metadata{` + ofTimes + `}}}} ?affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
@@ -55,7 +56,8 @@ const (
 var fewerOf = map[metav1.TypeMeta]func() *fewer{
 	{APIVersion: "v1", Kind: "Node"}: sync.OnceValue(func() *fewer { return fewerIn[corev1.Node](ofDumpNode) }),
 	{APIVersion: "v1", Kind: "Pod"}: sync.OnceValue(func() *fewer {
-		return fewerIn[corev1.Pod](strings.Replace(ofDumpPod, "status{", "status{ephemeralContainerStatuses{state lastState} volumeHealth{lastTransitionTime} ", 1))
+		return fewerIn[corev1.Pod](strings.Replace(ofDumpPod, "status{",
+			"status{ephemeralContainerStatuses{state lastState} volumeHealth{lastTransitionTime} ", 1))
 	}),
 }
 

@@ -50,11 +50,13 @@ func DumpCommand(further ...snapshot.What) string {
 // question needs. Before v1.36 servers have no mutating policies, and kubectl rejects a
 // command that names a kind which the server does not have.
 var dumpedFor = map[snapshot.What]string{
-	snapshot.Namespaces: "ns", snapshot.NamespaceNodeSelector: "ns", snapshot.ServiceAccounts: "sa", snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
+	snapshot.Namespaces: "ns", snapshot.NamespaceNodeSelector: "ns", snapshot.ServiceAccounts: "sa",
+	snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
 	snapshot.LimitRanges: "limits", snapshot.ResourceQuotas: "quota",
 	snapshot.Webhooks:   "validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings",
-	snapshot.ConfigMaps: "cm", snapshot.Claims: "pvc", snapshot.PersistentVolumes: "pvc,pv", snapshot.CSINodes: "csinodes",
-	snapshot.Leases: "leases",
+	snapshot.ConfigMaps: "cm", snapshot.Claims: "pvc", snapshot.PersistentVolumes: "pvc,pv",
+	snapshot.CSINodes: "csinodes",
+	snapshot.Leases:   "leases",
 }
 
 // How says how ReadFiles reads.
@@ -120,7 +122,8 @@ type location struct {
 	name   string // that people know it by
 	within string // its path in the folder or the archive that was given; empty for one that was given itself
 	gather string // the part of the input that is one reading of a cluster by itself; empty for all of it
-	unpack string // the command that writes it to standard output, but for raw; empty where it is in no archive that is a file
+	// the command that writes it to standard output, but for raw; empty where it is in no archive that is a file
+	unpack string
 	raw    string // its path in the archive, as that has it
 	deep   int    // archives that it is in
 	layers int    // of them and of packed files
@@ -135,7 +138,8 @@ func (d *Dump) readPath(ctx context.Context, path string, stdin io.Reader) error
 		d.folders[path] = true
 		return d.readFolder(ctx, path)
 	}
-	err := readFrom(ctx, path, stdin, func(name string, in io.Reader) error { return d.readStream(ctx, location{name: name}, in) })
+	err := readFrom(ctx, path, stdin,
+		func(name string, in io.Reader) error { return d.readStream(ctx, location{name: name}, in) })
 	if e := (*InputError)(nil); errors.As(err, &e) && errors.Is(err, fs.ErrNotExist) {
 		e.hint = cmp.Or(e.hint, getHint)
 	}
@@ -411,7 +415,8 @@ func (d *Dump) hinting(e *InputError) error {
 		e.hint = "--keep-going (leaves out the text), or " + getHint
 	case e.File != d.path && errors.Is(e, errNoKind):
 		e.hint = keepGoing
-	case slices.ContainsFunc([]error{errNotKubernetes, errGone, errTable, errPartialObject, errNotText, errCutOff, errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):
+	case slices.ContainsFunc([]error{errNotKubernetes, errGone, errTable, errPartialObject, errNotText, errCutOff,
+		errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):
 		e.hint = getHint
 	default:
 		e.hint = keepGoing
@@ -430,7 +435,8 @@ func (d *Dump) harmed(p location, x damage) error {
 		d.gone = append(d.gone, x.InputError)
 		d.harms++
 		return nil
-	case errors.Is(x, errNotKubernetes), errors.Is(x, errEmpty), !d.how.KeepGoing && (errors.As(x, &large) || x.counts(p.found())):
+	case errors.Is(x, errNotKubernetes), errors.Is(x, errEmpty), !d.how.KeepGoing &&
+		(errors.As(x, &large) || x.counts(p.found())):
 		return x.InputError
 	}
 	d.leaveOut(p, x)
@@ -472,7 +478,8 @@ func (d *Dump) noteCut(docs *documents) {
 
 // raggedNote names files whose last line has no newline.
 func raggedNote(files []string) string {
-	return someOf(files) + ": the last line has no newline: the " + map[bool]string{true: "file", false: "files"}[len(files) == 1] + " may be cut off"
+	return someOf(files) + ": the last line has no newline: the " +
+		map[bool]string{true: "file", false: "files"}[len(files) == 1] + " may be cut off"
 }
 
 // someOf names the first of some files, and says how many more there are.

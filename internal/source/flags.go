@@ -27,7 +27,8 @@ type Flags struct {
 // Add adds the flags to a set. What they mean is for the caller to say.
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
-	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{} // kubectl has neither
+	// kubectl has neither
+	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	clientcmd.BindOverrideFlags(&f.overrides, flags, names)
 	flags.StringVar(&f.kubeconfig, clientcmd.RecommendedConfigPathFlag, "", "")
@@ -66,7 +67,8 @@ func (f *Flags) Config(master string) (*rest.Config, error) {
 		return nil, err
 	}
 	o := &f.overrides
-	return restConfig(loader, chosen{o.CurrentContext, o.Context.Cluster, o.Context.AuthInfo, cmp.Or(o.ClusterInfo.Server, master)})
+	return restConfig(loader, chosen{o.CurrentContext, o.Context.Cluster, o.Context.AuthInfo,
+		cmp.Or(o.ClusterInfo.Server, master)})
 }
 
 // Contexts returns the names of the contexts in the kubeconfig, sorted; none if it cannot

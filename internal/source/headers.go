@@ -126,12 +126,14 @@ func (t patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	case overIn(req.Context(), after):
 		why = "the time for the request is over by then"
 	case after > silentWait:
-		t.waits.say(fmt.Sprintf("the server asks to retry in %s (%s): waiting", duration.HumanDuration(after), resp.Status))
+		t.waits.say(fmt.Sprintf("the server asks to retry in %s (%s): waiting", duration.HumanDuration(after),
+			resp.Status))
 	}
 	if why == "" {
 		return resp, nil
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, 1<<12)
 	resp.Body.Close()
-	return nil, laterError{fmt.Errorf("the server asks to retry in %s (%s), but %s", duration.HumanDuration(after), resp.Status, why)}
+	return nil, laterError{fmt.Errorf("the server asks to retry in %s (%s), but %s", duration.HumanDuration(after),
+		resp.Status, why)}
 }

@@ -137,8 +137,10 @@ func (j *jsonReader) fail(err error) error {
 	}
 	at, said := syntax.ByteOffset, syntax.Err
 	before, rest := j.before(), j.UnreadBuffer()
-	if e := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(slices.Concat(before, rest, []byte(" ")), new(any)), &e) {
-		if wrong := int(e.Offset) - len(before) - 1; wrong >= 0 && wrong < len(rest) { // else encoding/json sees nothing wrong so far
+	if e := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(slices.Concat(before, rest, []byte(" ")),
+		new(any)), &e) {
+		// else encoding/json sees nothing wrong so far
+		if wrong := int(e.Offset) - len(before) - 1; wrong >= 0 && wrong < len(rest) {
 			at, said = j.InputOffset()+int64(wrong), e
 			if _, end := j.in.Peek(j.held + 1); end == io.EOF && len(bytes.TrimSpace(rest[wrong:])) == 0 {
 				return errCutOff

@@ -47,14 +47,16 @@ func restConfig(loader clientcmd.ClientConfig, n chosen) (*rest.Config, error) {
 		if len(raw.Contexts) == 1 {
 			hint = "--context " + slices.Collect(maps.Keys(raw.Contexts))[0]
 		}
-		return nil, &configError{errors.New("no cluster to ask: the kubeconfig has no current context"), hint + "; or read a file instead of a cluster: --from FILE"}
+		return nil, &configError{errors.New("no cluster to ask: the kubeconfig has no current context"), hint +
+			"; or read a file instead of a cluster: --from FILE"}
 	}
 	files := loader.ConfigAccess().GetLoadingPrecedence()
 	missing := "no kubeconfig found at " + strings.Join(files, ", ")
 	if i := slices.IndexFunc(files, exists); i >= 0 {
 		missing = "the kubeconfig " + files[i] + " has no cluster"
 	}
-	return nil, &configError{errors.New("no cluster to ask: " + missing), "--kubeconfig FILE names one; --from FILE reads a file instead of a cluster"}
+	return nil, &configError{errors.New("no cluster to ask: " + missing),
+		"--kubeconfig FILE names one; --from FILE reads a file instead of a cluster"}
 }
 
 // unreadable returns the error of reading a kubeconfig, without the words of the libraries.
@@ -64,7 +66,8 @@ func unreadable(err error) error {
 	switch {
 	case errors.As(err, &missing):
 		err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
-	case found != nil && (strings.HasPrefix(found[2], "no kind ") || strings.HasPrefix(found[2], "couldn't get version/kind")):
+	case found != nil && (strings.HasPrefix(found[2], "no kind ") ||
+		strings.HasPrefix(found[2], "couldn't get version/kind")):
 		return &configError{fmt.Errorf("%s is not a kubeconfig", found[1]), otherConfig}
 	case found != nil:
 		err = fmt.Errorf("%s: %s", found[1], strings.TrimPrefix(found[2], "read "+found[1]+": "))
@@ -123,9 +126,11 @@ func (n chosen) in(raw *clientcmdapi.Config) error {
 	if isEmpty(raw) {
 		return nil // that there is no kubeconfig says more
 	}
-	contexts, clusters, users := slices.Collect(maps.Keys(raw.Contexts)), slices.Collect(maps.Keys(raw.Clusters)), slices.Collect(maps.Keys(raw.AuthInfos))
+	contexts, clusters, users := slices.Collect(maps.Keys(raw.Contexts)), slices.Collect(maps.Keys(raw.Clusters)),
+		slices.Collect(maps.Keys(raw.AuthInfos))
 	lacks := func(flag, name, list, said string, have []string) error {
-		return &configError{fmt.Errorf("the kubeconfig has no %s %q%s", flag, name, said), Meant("--"+flag+" ", name, have, "kubectl config "+list)}
+		return &configError{fmt.Errorf("the kubeconfig has no %s %q%s", flag, name, said),
+			Meant("--"+flag+" ", name, have, "kubectl config "+list)}
 	}
 	switch current := raw.Contexts[raw.CurrentContext]; {
 	case n.context != "" && !slices.Contains(contexts, n.context):
@@ -139,7 +144,8 @@ func (n chosen) in(raw *clientcmdapi.Config) error {
 	}
 	name, used := n.used(raw)
 	if used != nil && n.cluster == "" && n.address == "" && !slices.Contains(clusters, used.Cluster) {
-		return lacks("cluster", used.Cluster, "get-contexts", fmt.Sprintf(", which its context %q names", name), clusters)
+		return lacks("cluster", used.Cluster, "get-contexts",
+			fmt.Sprintf(", which its context %q names", name), clusters)
 	}
 	return nil
 }
@@ -154,7 +160,8 @@ func (n chosen) used(raw *clientcmdapi.Config) (string, *clientcmdapi.Context) {
 // have and nothing else gives credentials: client-go would ask as nobody.
 func (n chosen) anonymous(raw *clientcmdapi.Config, config *rest.Config) error {
 	name, used := n.used(raw)
-	if used == nil || n.user != "" || used.AuthInfo == "" || raw.AuthInfos[used.AuthInfo] != nil || credentialsOf(config).what != "" {
+	if used == nil || n.user != "" || used.AuthInfo == "" || raw.AuthInfos[used.AuthInfo] != nil ||
+		credentialsOf(config).what != "" {
 		return nil
 	}
 	return &configError{

@@ -65,7 +65,8 @@ type localFiles struct {
 
 // failed says where kustomize failed, as far as the last file that it read tells.
 func (f *localFiles) failed(ctx context.Context) error {
-	e := &InputError{File: f.folder, Err: errors.New("kustomize cannot build it"), hint: "kubectl kustomize " + word(f.folder)}
+	e := &InputError{File: f.folder, Err: errors.New("kustomize cannot build it"), hint: "kubectl kustomize " +
+		word(f.folder)}
 	last := f.named(f.path)
 	switch gone := (*fs.PathError)(nil); {
 	case f.path == "":
@@ -167,7 +168,8 @@ func addressIn(path string, raw []byte) (field, address string) {
 	for _, document := range bytes.Split(raw, []byte("\n---")) {
 		var o any
 		if err := yaml.Unmarshal(document, &o); err != nil { // which kustomize may read in another way
-			for _, word := range bytes.FieldsFunc(document, func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]{}'\"", r) }) {
+			for _, word := range bytes.FieldsFunc(document,
+				func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]{}'\"", r) }) {
 				if isRemote(string(word)) {
 					return "", string(word)
 				}
@@ -187,8 +189,10 @@ func addressIn(path string, raw []byte) (field, address string) {
 // noPaths are fields of a kustomization whose values are no paths, and those of
 // helm, without which kubectl is built. Any other may name a file.
 var noPaths = []string{
-	"apiVersion", "kind", "metadata", "annotations", "commonAnnotations", "commonLabels", "labels", "images", "imageTags", "literals", "options", "generatorOptions", "namespace",
-	"namePrefix", "nameSuffix", "buildMetadata", "vars", "replicas", "patch", "target", "source", "targets", "helmCharts", "helmGlobals", "helmChartInflationGenerator",
+	"apiVersion", "kind", "metadata", "annotations", "commonAnnotations", "commonLabels", "labels", "images",
+	"imageTags", "literals", "options", "generatorOptions", "namespace",
+	"namePrefix", "nameSuffix", "buildMetadata", "vars", "replicas", "patch", "target", "source", "targets",
+	"helmCharts", "helmGlobals", "helmChartInflationGenerator",
 }
 
 // addressBelow returns the first address in a field that may name a file.

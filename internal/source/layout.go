@@ -31,7 +31,8 @@ var gatherName = sync.OnceValue(func() *regexp.Regexp {
 // itself; empty if it is part of the whole input.
 func (d *Dump) gatherOf(within string) string {
 	first, rest, inFolder := strings.Cut(within, "/")
-	if inFolder && rest != "" && gatherName().MatchString(strings.ToLower(first)) || !inFolder && formOf(nil, first) == nil && packedName(first) {
+	if inFolder && rest != "" && gatherName().MatchString(strings.ToLower(first)) || !inFolder &&
+		formOf(nil, first) == nil && packedName(first) {
 		return first
 	}
 	return ""
@@ -72,11 +73,15 @@ func listOf(file string) metav1.TypeMeta {
 }
 
 var resources = map[string]metav1.TypeMeta{
-	"daemonsets": {APIVersion: "apps/v1", Kind: "DaemonSet"}, "controllerrevisions": {APIVersion: "apps/v1", Kind: "ControllerRevision"},
-	"nodes": {APIVersion: "v1", Kind: "Node"}, "pods": {APIVersion: "v1", Kind: "Pod"}, "events": {APIVersion: "v1", Kind: "Event"},
+	"daemonsets": {APIVersion: "apps/v1", Kind: "DaemonSet"}, "controllerrevisions": {APIVersion: "apps/v1",
+		Kind: "ControllerRevision"},
+	"nodes": {APIVersion: "v1", Kind: "Node"}, "pods": {APIVersion: "v1", Kind: "Pod"},
+	"events":               {APIVersion: "v1", Kind: "Event"},
 	"poddisruptionbudgets": {APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
-	"namespaces":           ofNamespaces, "serviceaccounts": ofAccounts, "resourcequotas": ofQuotas, "resourcequota": ofQuotas, "limitranges": ofLimits,
-	"priorityclasses": ofPriorityClasses, "runtimeclasses": ofRuntimeClasses, "persistentvolumes": ofVolumes, "pvs": ofVolumes,
+	"namespaces":           ofNamespaces, "serviceaccounts": ofAccounts, "resourcequotas": ofQuotas,
+	"resourcequota": ofQuotas, "limitranges": ofLimits,
+	"priorityclasses": ofPriorityClasses, "runtimeclasses": ofRuntimeClasses, "persistentvolumes": ofVolumes,
+	"pvs":                    ofVolumes,
 	"persistentvolumeclaims": ofClaims, "pvcs": ofClaims, "csinodes": ofCSINodes, "leases": ofLeases,
 }
 
@@ -96,12 +101,18 @@ type logPlace struct {
 // logNames match the files of logs, with the namespace, the pod and the container.
 var logNames = sync.OnceValue(func() []*regexp.Regexp {
 	return []*regexp.Regexp{
-		regexp.MustCompile(`(?:^|/)namespaces/(?P<namespace>[^/]+)/pods/(?P<pod>[^/]+)/(?P<container>[^/]+)/[^/]+/logs/(?:current|(?P<previous>previous))\.log(?:\.gz)?$`), // must-gather
-		regexp.MustCompile(`(?:^|/)namespaces/(?P<namespace>[^/]+)/pods/(?P<pod>[^/]+)/(?P<container>[^/]+)/(?:current|(?P<previous>previous))\.log$`),                     // kubectl-gather
-		regexp.MustCompile(`(?:^|/)pods/logs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/(?P<container>[^/]+?)(?P<previous>-previous)?\.log$`),                                     // troubleshoot
-		regexp.MustCompile(`(?:^|/)podlogs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/logs/(?P<container>[^/]+)\.txt$`),                                                           // Sonobuoy
-		regexp.MustCompile(`(?:^|/)logs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/(?P<container>[^/]+?)(?P<previous>\.log\.1|-previous\.log)?(?:\.log)?$`),                       // Rancher
-		regexp.MustCompile(`(?:^|/)(?P<namespace>[^/]+)/(?P<pod>[^/]+)/logs\.txt$`),                                                                                        // cluster-info dump, of all containers
+		// must-gather
+		regexp.MustCompile(`(?:^|/)namespaces/(?P<namespace>[^/]+)/pods/(?P<pod>[^/]+)/(?P<container>[^/]+)/[^/]+/logs/(?:current|(?P<previous>previous))\.log(?:\.gz)?$`),
+		// kubectl-gather
+		regexp.MustCompile(`(?:^|/)namespaces/(?P<namespace>[^/]+)/pods/(?P<pod>[^/]+)/(?P<container>[^/]+)/(?:current|(?P<previous>previous))\.log$`),
+		// troubleshoot
+		regexp.MustCompile(`(?:^|/)pods/logs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/(?P<container>[^/]+?)(?P<previous>-previous)?\.log$`),
+		// Sonobuoy
+		regexp.MustCompile(`(?:^|/)podlogs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/logs/(?P<container>[^/]+)\.txt$`),
+		// Rancher
+		regexp.MustCompile(`(?:^|/)logs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/(?P<container>[^/]+?)(?P<previous>\.log\.1|-previous\.log)?(?:\.log)?$`),
+		// cluster-info dump, of all containers
+		regexp.MustCompile(`(?:^|/)(?P<namespace>[^/]+)/(?P<pod>[^/]+)/logs\.txt$`),
 	}
 })
 
@@ -211,7 +222,8 @@ func (d *Dump) operator(raw []byte, at position) {
 		return
 	}
 	for _, v := range o.Status.Versions {
-		if says := "v" + strings.TrimPrefix(v.Version, "v"); v.Name == "kube-controller-manager" && plainVersion().MatchString(says) {
+		if says := "v" + strings.TrimPrefix(v.Version, "v"); v.Name == "kube-controller-manager" &&
+			plainVersion().MatchString(says) {
 			d.versions = append(d.versions, saidVersion{says, at.String(), true})
 		}
 	}
@@ -239,7 +251,8 @@ func (d *Dump) decideVersion() {
 	var highest *version.Version
 	for i := range d.nodes.items {
 		said := d.nodes.items[i].Status.NodeInfo.KubeletVersion
-		if v, err := version.ParseSemantic(said); err == nil && v.Major() == 1 && (highest == nil || highest.LessThan(v)) {
+		if v, err := version.ParseSemantic(said); err == nil && v.Major() == 1 &&
+			(highest == nil || highest.LessThan(v)) {
 			highest, d.kubelet = v, said
 		}
 	}
@@ -249,7 +262,8 @@ func (d *Dump) decideVersion() {
 // none where it does not. Of a container that has restarted, previous is the log of the time
 // before, if there is one.
 func (d *Dump) Log(namespace, pod, container string, previous bool) []string {
-	for _, of := range []logOf{{namespace, pod, container, previous}, {namespace, pod, "", previous}, {namespace, pod, container, false}, {namespace, pod, "", false}} {
+	for _, of := range []logOf{{namespace, pod, container, previous}, {namespace, pod, "", previous},
+		{namespace, pod, container, false}, {namespace, pod, "", false}} {
 		for _, at := range d.logs[of] {
 			if words := at.command(of); len(words) > 0 {
 				return words
@@ -263,7 +277,8 @@ func (d *Dump) Log(namespace, pod, container string, previous bool) []string {
 func (l logPlace) command(of logOf) []string {
 	switch {
 	case l.part && l.deep == 0 && l.layers == 0 && l.name != stdinName:
-		return []string{fmt.Sprintf("sed -n '/START logs for container %s of pod %s\\/%s /,/END logs for container/p'", of.container, of.namespace, of.pod), word(l.name)}
+		return []string{fmt.Sprintf("sed -n '/START logs for container %s of pod %s\\/%s /,/END logs for container/p'",
+			of.container, of.namespace, of.pod), word(l.name)}
 	case !l.part && l.deep == 0:
 		return []string{"less", word(l.name)}
 	case !l.part && l.deep == 1 && l.unpack != "":
@@ -293,7 +308,8 @@ func (d *Dump) lose(x damage) {
 
 // lostOf are the parts that are not whole where an object of a kind was left out.
 var lostOf = map[string]snapshot.What{
-	"DaemonSet": snapshot.DaemonSets, snapshot.Kind: snapshot.DaemonSets, "ControllerRevision": snapshot.Revisions, "Node": snapshot.Nodes, "Pod": snapshot.Pods,
+	"DaemonSet": snapshot.DaemonSets, snapshot.Kind: snapshot.DaemonSets, "ControllerRevision": snapshot.Revisions,
+	"Node": snapshot.Nodes, "Pod": snapshot.Pods,
 	"Event": snapshot.Events, "PodDisruptionBudget": snapshot.PodDisruptionBudgets,
 }
 
@@ -342,13 +358,16 @@ func (d *Dump) noteUnread() {
 		d.notes = append(d.notes, "ignored, because their paths lead out of the archive: "+some(d.leading))
 	}
 	if len(d.tooDeep) > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("ignored, because they are archives in archives, more than %d deep: %s", mostDeep, some(d.tooDeep)))
+		d.notes = append(d.notes, fmt.Sprintf("ignored, because they are archives in archives, more than %d deep: %s",
+			mostDeep, some(d.tooDeep)))
 	}
 	if n := len(d.gone); n > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("ignored: %s of versions that no server since v1.16 has: %s", plural(n, "DaemonSet or list of them", "DaemonSets or lists of them"), d.gone[0].File))
+		d.notes = append(d.notes, fmt.Sprintf("ignored: %s of versions that no server since v1.16 has: %s",
+			plural(n, "DaemonSet or list of them", "DaemonSets or lists of them"), d.gone[0].File))
 	}
 	if len(d.damaged) > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("ignored, because it cannot be read and no answer depends on it: %s", folds(d.damaged)))
+		d.notes = append(d.notes, fmt.Sprintf("ignored, because it cannot be read and no answer depends on it: %s",
+			folds(d.damaged)))
 	}
 }
 
@@ -390,7 +409,10 @@ func (d *Dump) severalGathers() error {
 		if len(names) < 2 {
 			continue
 		}
-		slices.SortFunc(names, func(a, b string) int { return d.gathers[given][a].newest.Compare(d.gathers[given][b].newest) })
+		slices.SortFunc(names, func(a,
+			b string) int {
+			return d.gathers[given][a].newest.Compare(d.gathers[given][b].newest)
+		})
 		var each []string
 		for _, name := range names {
 			if newest := d.gathers[given][name].newest; !newest.IsZero() {
@@ -403,7 +425,8 @@ func (d *Dump) severalGathers() error {
 		if !d.folders[given] {
 			hint = "unpack it, and --from " + word(last)
 		}
-		return &InputError{File: given, Err: fmt.Errorf("holds %d dumps, of which one can be read at a time: %s", len(names), strings.Join(each, ", ")), hint: hint}
+		return &InputError{File: given, Err: fmt.Errorf("holds %d dumps, of which one can be read at a time: %s",
+			len(names), strings.Join(each, ", ")), hint: hint}
 	}
 	return nil
 }
@@ -416,11 +439,14 @@ func (d *Dump) severalClusters() error {
 			continue
 		}
 		a, name := d.clusters[before], oneOfEach[b.kind]
-		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: the %s is in it twice, with different UIDs, in %s and in %s", name, a.at, b.at), hint: eitherOf(a.at, b.at)}
+		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: the %s is in it twice, with different UIDs, "+
+			"in %s and in %s", name, a.at, b.at), hint: eitherOf(a.at, b.at)}
 	}
 	if n, all := len(d.otherNodes), len(d.nodes.items); 10*n >= all && (n > 1 || n == 1 && all == 1) {
 		first := d.otherNodes[0]
-		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: %d of %s in it twice, with different UIDs; the first is %s, in %s and in %s", n, plural(all, "node is", "nodes are"), first.name, first.from, first.at), hint: eitherOf(first.from, first.at)}
+		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: %d of %s in it twice, with different UIDs; "+
+			"the first is %s, in %s and in %s", n, plural(all, "node is", "nodes are"), first.name, first.from,
+			first.at), hint: eitherOf(first.from, first.at)}
 	}
 	return nil
 }
@@ -442,7 +468,8 @@ type cluster struct {
 
 // oneOfEach are these objects, as people know them. Namespaces come with few dumps, Services with
 // that of "kubectl cluster-info dump".
-var oneOfEach = map[metav1.TypeMeta]string{ofNamespaces: "namespace kube-system", ofServices: "service default/kubernetes"}
+var oneOfEach = map[metav1.TypeMeta]string{ofNamespaces: "namespace kube-system",
+	ofServices: "service default/kubernetes"}
 
 // tellsCluster reports whether the UID of an object differs from cluster to cluster.
 func tellsCluster(kind metav1.TypeMeta, namespace, name string) bool {

@@ -147,7 +147,8 @@ func (d *Dump) AddController(_ context.Context, all []*snapshot.Snapshot) ([]*sn
 		case from == nil:
 			out[i] = s.ControlledBy(d.controllerLease())
 		case from.Controller == nil && from.Gap(snapshot.Leases) == nil:
-			out[i] = s.ControlledBy(nil, []snapshot.Gap{{What: snapshot.Leases, Why: snapshot.NotGiven, Message: without}})
+			out[i] = s.ControlledBy(nil,
+				[]snapshot.Gap{{What: snapshot.Leases, Why: snapshot.NotGiven, Message: without}})
 		default:
 			out[i] = s.ControlledBy(from.Controller, from.Gaps)
 		}

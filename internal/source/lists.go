@@ -24,7 +24,8 @@ import (
 
 // lists reads what a Snapshot holds beside the DaemonSet. Without of, it reads for all
 // DaemonSets of the namespace, and no pods. The nodes of known are not read again.
-func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, known *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+func (c *Cluster) lists(ctx context.Context, namespace string, of *relation,
+	known *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	if c.on != "" && of != nil {
 		return c.listsOn(ctx, namespace, of)
 	}
@@ -47,19 +48,24 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, kno
 	}
 	g.Go(func() (err error) {
 		if known != nil {
-			s.Nodes, gaps[0] = known.Nodes, slices.DeleteFunc(slices.Clone(known.Gaps), func(g snapshot.Gap) bool { return g.What != snapshot.Nodes })
+			s.Nodes, gaps[0] = known.Nodes,
+				slices.DeleteFunc(slices.Clone(known.Gaps),
+					func(g snapshot.Gap) bool { return g.What != snapshot.Nodes })
 			return nil
 		}
-		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{}, telling(c.told, snapshot.Nodes, 0, c.api.Nodes().Kept), nil)
+		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{},
+			telling(c.told, snapshot.Nodes, 0, c.api.Nodes().Kept), nil)
 		sortByName(s.Nodes)
 		return err
 	})
 	g.Go(func() (err error) {
-		s.Revisions, gaps[1], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{}, c.api.ControllerRevisions(namespace).List, takes)
+		s.Revisions, gaps[1], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{},
+			c.api.ControllerRevisions(namespace).List, takes)
 		return err
 	})
 	g.Go(func() (err error) {
-		s.PodDisruptionBudgets, gaps[2], err = list[policyv1.PodDisruptionBudget](ctx, c, snapshot.PodDisruptionBudgets, metav1.ListOptions{},
+		s.PodDisruptionBudgets, gaps[2], err = list[policyv1.PodDisruptionBudget](ctx, c, snapshot.PodDisruptionBudgets,
+			metav1.ListOptions{},
 			c.api.PodDisruptionBudgets(namespace).List, selectedBy)
 		return err
 	})
@@ -91,17 +97,21 @@ func (c *Cluster) listsOn(ctx context.Context, namespace string, of *relation) (
 		return nil
 	})
 	g.Go(func() (err error) {
-		for i, node := range []string{"", c.on} { // in this order: one that is bound meanwhile is in the second at least
-			o := metav1.ListOptions{LabelSelector: of.selector.String(), FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()}
+		// in this order: one that is bound meanwhile is in the second at least
+		for i, node := range []string{"", c.on} {
+			o := metav1.ListOptions{LabelSelector: of.selector.String(),
+				FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()}
 			here := func(o metav1.Object) bool { return o.(*corev1.Pod).Spec.NodeName == node }
-			if pods[i], gaps[i], err = list[corev1.Pod](ctx, c, snapshot.Pods, o, c.api.Pods(namespace).Kept, here); err != nil {
+			if pods[i], gaps[i], err = list[corev1.Pod](ctx, c, snapshot.Pods, o, c.api.Pods(namespace).Kept,
+				here); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	g.Go(func() (err error) {
-		s.Revisions, gaps[2], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{}, c.api.ControllerRevisions(namespace).List, of.takes)
+		s.Revisions, gaps[2], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{},
+			c.api.ControllerRevisions(namespace).List, of.takes)
 		return err
 	})
 	err := g.Wait()
@@ -145,9 +155,11 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 		}
 		g.Go(func() error {
 			kept := func(p metav1.Object) bool {
-				return slices.ContainsFunc(sets, func(r relation) bool { return r.selector.Matches(labels.Set(p.GetLabels())) })
+				return slices.ContainsFunc(sets,
+					func(r relation) bool { return r.selector.Matches(labels.Set(p.GetLabels())) })
 			}
-			pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{}, unlessMany(telling(c.told, snapshot.Pods, 0, c.api.Pods(namespace).Kept), expected[namespace]),
+			pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{},
+				unlessMany(telling(c.told, snapshot.Pods, 0, c.api.Pods(namespace).Kept), expected[namespace]),
 				stripped[corev1.Pod](kept), keyOf[corev1.Pod], expected[namespace])
 			if errors.Is(err, errManyOthers) {
 				return nil
@@ -176,7 +188,8 @@ func parted(pods []corev1.Pod, sets []relation) map[string][]corev1.Pod {
 		}
 		if selected != 1 {
 			for _, r := range sets {
-				out[r.ds.Name] = filter(pods, func(o metav1.Object) bool { return r.selector.Matches(labels.Set(o.GetLabels())) })
+				out[r.ds.Name] = filter(pods,
+					func(o metav1.Object) bool { return r.selector.Matches(labels.Set(o.GetLabels())) })
 			}
 			return out
 		}
@@ -213,7 +226,8 @@ func unlessMany[T any](ask lister[T], expected int64) lister[T] {
 			ctx = context.WithValue(ctx, slot[tellsNext]{}, nil)
 		}
 		page, err := ask(ctx, o, each)
-		if left := page.RemainingItemCount; err == nil && o.Continue == "" && left != nil && *left+o.Limit > 2*expected+short {
+		if left := page.RemainingItemCount; err == nil && o.Continue == "" && left != nil &&
+			*left+o.Limit > 2*expected+short {
 			err = errManyOthers
 		}
 		return page, err
@@ -222,7 +236,8 @@ func unlessMany[T any](ask lister[T], expected int64) lister[T] {
 
 // pick returns what of the lists of a namespace is one DaemonSet's, with its pods.
 // The events of its pods are not among them: see addPodEvents.
-func (p *podsOfNamespaces) pick(ctx context.Context, r relation, common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+func (p *podsOfNamespaces) pick(ctx context.Context, r relation,
+	common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	s := &snapshot.Snapshot{
 		Nodes: common.Nodes, Revisions: filter(common.Revisions, r.takes), Events: filter(common.Events, r.concerns),
 		PodDisruptionBudgets: filter(common.PodDisruptionBudgets, r.selectedBy),
@@ -274,7 +289,8 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 // none when there is no such pod. The API has no selector for several pods, nor for one reason
 // of several: what nobody wants of every pod that starts is left out by its reason. Where many
 // pods of the namespace start, warnings are read alone.
-func (c *Cluster) podEvents(ctx context.Context, namespace string, whose troubled) ([]corev1.Event, []snapshot.Gap, error) {
+func (c *Cluster) podEvents(ctx context.Context, namespace string, whose troubled) ([]corev1.Event,
+	[]snapshot.Gap, error) {
 	if len(whose) == 0 {
 		return nil, nil, nil
 	}
@@ -324,7 +340,8 @@ func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapsho
 		}
 	}
 	return listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
-		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), c.api.Pods(r.ds.Namespace).Kept), stripped[corev1.Pod](nil), keyOf[corev1.Pod], expectedPods(r.ds))
+		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), c.api.Pods(r.ds.Namespace).Kept),
+		stripped[corev1.Pod](nil), keyOf[corev1.Pod], expectedPods(r.ds))
 }
 
 // errNoMetadata says that a server gives something else where the metadata of objects are asked for.
@@ -347,7 +364,8 @@ func (c *Cluster) podMetadata(ctx context.Context, r relation) ([]corev1.Pod, []
 		return page, err
 	}
 	pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
-		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), ask), stripped[corev1.Pod](nil), keyOf[corev1.Pod], expectedPods(r.ds))
+		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), ask), stripped[corev1.Pod](nil), keyOf[corev1.Pod],
+		expectedPods(r.ds))
 	if failed := slices.ContainsFunc(gaps, func(g snapshot.Gap) bool { return g.Why != snapshot.Moved }); !failed {
 		gaps = append(gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: "not asked for"})
 	}
@@ -356,19 +374,23 @@ func (c *Cluster) podMetadata(ctx context.Context, r relation) ([]corev1.Pod, []
 
 // readMetadata does what readList does, and asks for objects as their metadata alone, of which only
 // what is kept is looked at.
-func readMetadata(ctx context.Context, r *rest.Request, kept func() *wire, each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
+func readMetadata(ctx context.Context, r *rest.Request, kept func() *wire,
+	each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
 	const metadata = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 	r.SetHeader("Accept", runtime.ContentTypeProtobuf+metadata+","+runtime.ContentTypeJSON+metadata)
 	return readList(ctx, r, func([]byte) *wire { return kept() }, each)
 }
 
-func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool, which ...fields.Selector) ([]corev1.Event, []snapshot.Gap, error) {
-	return list[corev1.Event](ctx, c, snapshot.Events, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}, c.api.Events(namespace).List, keep)
+func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool,
+	which ...fields.Selector) ([]corev1.Event, []snapshot.Gap, error) {
+	return list[corev1.Event](ctx, c, snapshot.Events,
+		metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}, c.api.Events(namespace).List, keep)
 }
 
 // list reads a list to its end. That it is not asked for, or cannot be read, is a
 // Gap, unless all other requests would fail as well.
-func list[T any](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask lister[T], keep func(metav1.Object) bool) ([]T, []snapshot.Gap, error) {
+func list[T any](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask lister[T],
+	keep func(metav1.Object) bool) ([]T, []snapshot.Gap, error) {
 	return listAs(ctx, c, what, o, ask, stripped[T](keep), keyOf[T], 0)
 }
 
@@ -417,7 +439,8 @@ const mostExpiries = 5
 // keeps of each before it looks at the next, so that what nobody reads is never held.
 // Without keep it keeps all. moved says why the objects are not all of one moment, or is
 // empty.
-func readPages[T any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T], keep func(metav1.Object) bool) (all []T, moved string, err error) {
+func readPages[T any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T],
+	keep func(metav1.Object) bool) (all []T, moved string, err error) {
 	return readPagesAs(ctx, allowed, opts, ask, stripped[T](keep), keyOf[T], 0)
 }
 
@@ -502,7 +525,8 @@ func (p *pile[T]) add(o T) {
 	last := len(p.parts) - 1
 	if last < 0 || len(p.parts[last]) == cap(p.parts[last]) {
 		room := min(max(least, p.size), most)
-		if more := int(min(p.expected, mostExpected)); more > room && p.size <= most { // all in one part, and nothing to copy at the end
+		// all in one part, and nothing to copy at the end
+		if more := int(min(p.expected, mostExpected)); more > room && p.size <= most {
 			p.parts = [][]T{append(make([]T, 0, p.size+more), p.all()...)}
 		} else {
 			p.parts = append(p.parts, make([]T, 0, room))

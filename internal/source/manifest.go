@@ -68,7 +68,8 @@ type Manifest struct {
 //
 // A document that was cut off between two lines looks whole, unless it lacks
 // what every DaemonSet has: a name, a selector, a container.
-func ReadManifests(ctx context.Context, files []string, kustomize string, stdin io.Reader, allowed ...Allowed) ([]Manifest, error) {
+func ReadManifests(ctx context.Context, files []string, kustomize string, stdin io.Reader,
+	allowed ...Allowed) ([]Manifest, error) {
 	r := &manifests{kinds: map[string]int{}}
 	var given []string
 	for _, path := range files {
@@ -135,7 +136,8 @@ func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) erro
 		return fileError(path, err)
 	}
 	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == "Chart.yaml" }) {
-		return &InputError{File: path, Err: errors.New("a chart of Helm, whose templates are not rendered"), Template: true}
+		return &InputError{File: path, Err: errors.New("a chart of Helm, whose templates are not rendered"),
+			Template: true}
 	}
 	found := 0
 	for _, e := range entries {
@@ -168,7 +170,8 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 	}
 	if e := (*InputError)(nil); errors.As(err, &e) {
 		ofKustomize := slices.Contains(kustomizationNames, filepath.Base(name))
-		e.Kustomization = errors.Is(err, errNoKind) && ofKustomize || errors.Is(err, errKustomization) && name != stdinName
+		e.Kustomization = errors.Is(err, errNoKind) && ofKustomize || errors.Is(err, errKustomization) &&
+			name != stdinName
 		e.Template = errors.Is(err, errTemplate)
 		e.Markdown = isMarkdown(name)
 		if e.Markdown {
@@ -202,7 +205,8 @@ func hintOfManifest(name string, e *InputError) string {
 	field := itemIndex().ReplaceAllString(e.Field, "")
 	switch {
 	case errors.Is(e, errGone):
-		return "kubectl convert --output-version apps/v1 -f " + file + " > manifest.yaml (install it: kubectl krew install convert)"
+		return "kubectl convert --output-version apps/v1 -f " + file +
+			" > manifest.yaml (install it: kubectl krew install convert)"
 	case errors.Is(e, errNoField):
 		return strings.TrimSuffix("kubectl explain ds."+field[:max(0, strings.LastIndexByte(field, '.'))], ".")
 	case errors.Is(e, errMissing), strings.HasPrefix(field, "spec."):
@@ -236,11 +240,13 @@ func (r *manifests) add(file string, o object) error {
 		return nil
 	}
 	m := Manifest{
-		Ref: Ref{o.is.GetNamespace(), o.is.GetName()}, File: file, Document: o.document, Field: o.path, Repeats: o.repeats, raw: o.manifest,
+		Ref: Ref{o.is.GetNamespace(), o.is.GetName()}, File: file, Document: o.document, Field: o.path,
+		Repeats: o.repeats, raw: o.manifest,
 	}
 	for _, other := range r.found {
 		if other.Ref == m.Ref {
-			return &fieldError{"metadata.name", fmt.Errorf("daemonset %s appears twice, also in %s", m.Ref, position{other.File, other.Document, other.Field})}
+			return &fieldError{"metadata.name", fmt.Errorf("daemonset %s appears twice, also in %s", m.Ref,
+				position{other.File, other.Document, other.Field})}
 		}
 	}
 	r.found = append(r.found, m)
@@ -322,7 +328,8 @@ func bare(raw []byte, kind metav1.TypeMeta) []byte {
 	o["apiVersion"], o["kind"] = kind.APIVersion, kind.Kind
 	delete(o, "status")
 	meta, _ := o["metadata"].(map[string]any)
-	for _, name := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"} {
+	for _, name := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "selfLink", "managedFields"} {
 		delete(meta, name)
 	}
 	if annotations, ok := meta["annotations"].(map[string]any); ok {

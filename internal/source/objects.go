@@ -142,7 +142,8 @@ func keyOf[T any](o *T) string { return key(metaOf(o)) }
 func sortByName[T any](all []T) {
 	sort.Slice(all, func(i, j int) bool {
 		a, b := metaOf(&all[i]), metaOf(&all[j])
-		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName())) < 0
+		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()),
+			strings.Compare(a.GetName(), b.GetName())) < 0
 	})
 }
 

@@ -112,7 +112,8 @@ func (c *Cluster) addDefault(ctx context.Context, all openShift) error {
 
 // defaultNodeSelector reads it.
 func (c *Cluster) defaultNodeSelector(ctx context.Context) (string, error) {
-	answer := c.api[corev1.SchemeGroupVersion].Get().AbsPath(managerPath).SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
+	answer := c.api[corev1.SchemeGroupVersion].Get().AbsPath(managerPath).SetHeader("Accept",
+		runtime.ContentTypeJSON).Do(ctx)
 	raw, err := answer.Raw()
 	if err != nil {
 		return "", answer.Error() // in the server's words
@@ -151,7 +152,8 @@ func defaultNodeSelector(raw []byte) (name, selector string, err error) {
 		return "", "", fmt.Errorf("unusable: %w", err)
 	}
 	none := ""
-	return manager.Metadata.Name, *cmp.Or(manager.Spec.Overridden.ProjectConfig.DefaultNodeSelector, manager.Spec.Observed.ProjectConfig.DefaultNodeSelector, &none), nil
+	return manager.Metadata.Name, *cmp.Or(manager.Spec.Overridden.ProjectConfig.DefaultNodeSelector,
+		manager.Spec.Observed.ProjectConfig.DefaultNodeSelector, &none), nil
 }
 
 // manager is what a dump has of that object.
@@ -198,7 +200,8 @@ func (d *Dump) openShift(namespace string) selecting {
 	case d.kinds[kind] == 0:
 		return lacks(snapshot.NamespaceNodeSelector, snapshot.NotGiven, "the input holds no "+kind, "")
 	default:
-		return lacks(snapshot.NamespaceNodeSelector, snapshot.NotGiven, "the input holds no namespace "+namespace, "namespace "+namespace)
+		return lacks(snapshot.NamespaceNodeSelector, snapshot.NotGiven, "the input holds no namespace "+namespace,
+			"namespace "+namespace)
 	}
 	switch m := d.manager; {
 	case !s.of.NeedsDefault():
@@ -216,7 +219,9 @@ func (d *Dump) openShift(namespace string) selecting {
 // without what its controller looks at, or for another namespace.
 func selected(s *snapshot.Snapshot, recordedFor string) *snapshot.Snapshot {
 	lacks := func(why string) *snapshot.Snapshot {
-		return s.Selecting(&snapshot.OpenShift{}, []snapshot.Gap{{What: snapshot.NamespaceNodeSelector, Why: snapshot.NotGiven, Message: "the snapshot was recorded " + why}})
+		return s.Selecting(&snapshot.OpenShift{},
+			[]snapshot.Gap{{What: snapshot.NamespaceNodeSelector, Why: snapshot.NotGiven,
+				Message: "the snapshot was recorded " + why}})
 	}
 	switch {
 	case !snapshot.OnOpenShift(s.Nodes):

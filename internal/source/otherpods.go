@@ -31,7 +31,8 @@ const fewNodes = 10
 //
 // What could not be read is a Gap: PodsOfOthers, and then OtherPods is nil, or
 // BudgetsOfOthers, and then no row names one.
-func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot, nodes []string) ([]*snapshot.Snapshot, error) {
+func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot,
+	nodes []string) ([]*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
 	r, err := newRowReader(all)
 	if err != nil {
@@ -40,7 +41,8 @@ func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot, no
 	var gaps []snapshot.Gap
 	var budgets []policyv1.PodDisruptionBudget
 	if len(all) > 0 && (nodes == nil || len(nodes) > 0) {
-		if budgets, gaps, err = listAs(ctx, c, snapshot.BudgetsOfOthers, metav1.ListOptions{}, c.api.PodDisruptionBudgets(metav1.NamespaceAll).List, whole, keyOf, 0); err != nil {
+		if budgets, gaps, err = listAs(ctx, c, snapshot.BudgetsOfOthers, metav1.ListOptions{},
+			c.api.PodDisruptionBudgets(metav1.NamespaceAll).List, whole, keyOf, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -64,11 +66,14 @@ func whole(b *policyv1.PodDisruptionBudget) (policyv1.PodDisruptionBudget, bool)
 // rows reads the rows of the nodes, or of all where nodes is nil.
 func (c *Cluster) rows(ctx context.Context, r *rowReader, nodes []string) ([]snapshot.PodRow, []snapshot.Gap, error) {
 	counted := []fields.Selector{
-		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)), fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
 	}
-	read := func(ctx context.Context, r *rowReader, which ...fields.Selector) ([]snapshot.PodRow, []snapshot.Gap, error) {
+	read := func(ctx context.Context, r *rowReader, which ...fields.Selector) ([]snapshot.PodRow,
+		[]snapshot.Gap, error) {
 		o := metav1.ListOptions{FieldSelector: fields.AndSelectors(append(which, counted...)...).String()}
-		return listAs(ctx, c, snapshot.PodsOfOthers, o, telling(c.told, snapshot.PodsOfOthers, 0, c.api.Pods(metav1.NamespaceAll).Kept), r.row, rowKey, 0)
+		return listAs(ctx, c, snapshot.PodsOfOthers, o,
+			telling(c.told, snapshot.PodsOfOthers, 0, c.api.Pods(metav1.NamespaceAll).Kept), r.row, rowKey, 0)
 	}
 	if nodes == nil {
 		return read(ctx, r)
@@ -76,7 +81,8 @@ func (c *Cluster) rows(ctx context.Context, r *rowReader, nodes []string) ([]sna
 	if len(nodes) == 0 {
 		return nil, nil, nil
 	}
-	lists, gaps, own := make([][]snapshot.PodRow, len(nodes)+1), make([][]snapshot.Gap, len(nodes)+1), make([]*rowReader, len(nodes)+1)
+	lists, gaps, own := make([][]snapshot.PodRow, len(nodes)+1), make([][]snapshot.Gap, len(nodes)+1),
+		make([]*rowReader, len(nodes)+1)
 	g, ctx := newGroup(ctx)
 	for i := range lists {
 		which := []fields.Selector{fields.OneTermEqualSelector("spec.nodeName", "")}
@@ -97,7 +103,8 @@ func (c *Cluster) rows(ctx context.Context, r *rowReader, nodes []string) ([]sna
 	for _, o := range own {
 		r.merge(o)
 	}
-	rows := slices.DeleteFunc(lastOfEach(slices.Concat(lists...), rowKey), func(p snapshot.PodRow) bool { return !slices.Contains(nodes, p.Node) })
+	rows := slices.DeleteFunc(lastOfEach(slices.Concat(lists...), rowKey),
+		func(p snapshot.PodRow) bool { return !slices.Contains(nodes, p.Node) })
 	return rows, slices.Concat(gaps...), nil
 }
 
@@ -300,10 +307,14 @@ func (r *rowReader) once(word string) string {
 }
 
 // add returns the Snapshots with the rows that are not their own pods, and with the gaps.
-func (r *rowReader) add(all []*snapshot.Snapshot, nodes []string, rows []snapshot.PodRow, gaps []snapshot.Gap) []*snapshot.Snapshot {
+func (r *rowReader) add(all []*snapshot.Snapshot, nodes []string, rows []snapshot.PodRow,
+	gaps []snapshot.Gap) []*snapshot.Snapshot {
 	sortRows(rows)
 	gaps = ordered(gaps)
-	unread := slices.ContainsFunc(gaps, func(g snapshot.Gap) bool { return g.What == snapshot.PodsOfOthers && g.Why != snapshot.Moved })
+	unread := slices.ContainsFunc(gaps, func(g snapshot.Gap) bool {
+		return g.What == snapshot.PodsOfOthers &&
+			g.Why != snapshot.Moved
+	})
 	out := make([]*snapshot.Snapshot, len(all))
 	for i, s := range all {
 		if unread {
@@ -319,7 +330,8 @@ func (r *rowReader) add(all []*snapshot.Snapshot, nodes []string, rows []snapsho
 				}
 			}
 		}
-		out[i] = s.Holding(&snapshot.OtherPods{AllNodes: nodes == nil, Nodes: nodes, Pods: others, Budgets: r.budgets.In(others)}, gaps)
+		out[i] = s.Holding(&snapshot.OtherPods{AllNodes: nodes == nil, Nodes: nodes, Pods: others,
+			Budgets: r.budgets.In(others)}, gaps)
 	}
 	return out
 }

@@ -122,11 +122,13 @@ func merge(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*appsv
 	}
 	if last, ok := live.Annotations[corev1.LastAppliedConfigAnnotation]; ok {
 		if firstByte([]byte(last)) != '{' || !json.Valid([]byte(last)) {
-			return nil, patch{}, "", fmt.Errorf("the annotation %s of the live daemonset is not JSON", corev1.LastAppliedConfigAnnotation)
+			return nil, patch{}, "", fmt.Errorf("the annotation %s of the live daemonset is not JSON",
+				corev1.LastAppliedConfigAnnotation)
 		}
 		merged, p, err := patchThreeWay(live, m, []byte(last), kubectlClientSide)
 		if err != nil {
-			err = fmt.Errorf("%w and what kubectl apply left in its annotation %s", err, corev1.LastAppliedConfigAnnotation)
+			err = fmt.Errorf("%w and what kubectl apply left in its annotation %s", err,
+				corev1.LastAppliedConfigAnnotation)
 		}
 		return merged, p, MethodLastApplied, err
 	}
@@ -154,7 +156,8 @@ func appliedServerSide(live *appsv1.DaemonSet, by int) bool {
 	return !clientSide && by >= 0 && live.ManagedFields[by].Operation == metav1.ManagedFieldsOperationApply
 }
 
-var errForceClientSide = errors.New("--force-conflicts is for server-side apply, and this daemonset was applied client-side")
+var errForceClientSide = errors.New("--force-conflicts is for server-side apply, and this daemonset was applied " +
+	"client-side")
 
 // kept reports whether an annotation is somebody's book-keeping, which a manifest
 // neither sets nor removes: kubectl's, the API server's, and Helm's, which helm

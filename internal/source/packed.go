@@ -27,7 +27,8 @@ type form struct {
 	at     int                                    // where that stands
 	unpack func(io.Reader) (io.ReadCloser, error) // nil: an archive, or a form that is not read
 	other  string                                 // the command that unpacks it, of a form that is not read
-	show   string                                 // of an archive: the command that writes one file of it to standard output; its path follows
+	// of an archive: the command that writes one file of it to standard output; its path follows
+	show string
 }
 
 // forms are the forms that are read, and those that are told apart. xz is not read with
@@ -45,7 +46,8 @@ var forms = []form{
 		}
 		return z.IOReadCloser(), nil
 	}},
-	{name: "bzip2", magic: "BZh", unpack: func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }},
+	{name: "bzip2", magic: "BZh",
+		unpack: func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }},
 	{name: "zip", magic: "PK\x03\x04", show: "unzip -p"},
 	{name: "zip", magic: "PK\x05\x06", show: "unzip -p"},
 	{name: "tar", magic: "ustar", at: 257, show: "tar -xOf"},
@@ -57,10 +59,13 @@ var forms = []form{
 func formOf(head []byte, name string) *form {
 	for i := range forms {
 		f := &forms[i]
-		if len(head) >= f.at && bytes.HasPrefix(head[f.at:], []byte(f.magic)) && (f.name != "bzip2" || len(head) > 3 && head[3] >= '1' && head[3] <= '9') {
+		if len(head) >= f.at && bytes.HasPrefix(head[f.at:], []byte(f.magic)) &&
+			(f.name != "bzip2" || len(head) > 3 && head[3] >= '1' && head[3] <= '9') {
 			return f
 		}
-		if f.name == "tar" && strings.HasSuffix(strings.ToLower(name), ".tar") && len(head) > 262 && bytes.IndexByte(head, 0) >= 0 { // older than ustar
+		// older than ustar
+		if f.name == "tar" && strings.HasSuffix(strings.ToLower(name), ".tar") && len(head) > 262 &&
+			bytes.IndexByte(head, 0) >= 0 {
 			return f
 		}
 	}
@@ -79,7 +84,8 @@ func unpackedName(name string) string {
 // ofMacOS reports whether a file is one that macOS adds to a folder or an archive.
 func ofMacOS(within string) bool {
 	base := path.Base(within)
-	return strings.HasPrefix(base, "._") || base == ".DS_Store" || strings.HasPrefix(within, "__MACOSX/") || strings.Contains(within, "/__MACOSX/")
+	return strings.HasPrefix(base, "._") || base == ".DS_Store" || strings.HasPrefix(within, "__MACOSX/") ||
+		strings.Contains(within, "/__MACOSX/")
 }
 
 // unpack reads what is in a packed file. in is its beginning and the rest of it, whole where it
@@ -90,7 +96,8 @@ func (d *Dump) unpack(ctx context.Context, p location, f *form, in *bufio.Reader
 			d.skipped = append(d.skipped, p.name)
 			return nil
 		}
-		return &InputError{File: p.name, Err: fmt.Errorf("a %s archive is not read: unpack it, and give the directory", f.name), hint: f.other + " " + word(p.name)}
+		return &InputError{File: p.name, Err: fmt.Errorf("a %s archive is not read: unpack it, and give the directory",
+			f.name), hint: f.other + " " + word(p.name)}
 	}
 	if p.layers++; p.layers > mostLayers || f.show != "" && p.deep >= mostDeep {
 		d.tooDeep = append(d.tooDeep, p.name)
@@ -174,7 +181,8 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	case u.n > freeOfThat && u.n > mostRatio*(u.packed.n+1):
 		return 0, &packedError{fmt.Errorf("it unpacks to more than %d times its size", mostRatio)}
 	case u.d.unpackedBytes > timesTheInput*u.d.how.Most:
-		return 0, &sizeError{fmt.Sprintf("the input unpacks to more than %s", sizeOf(timesTheInput*u.d.how.Most)), u.d.how.Most}
+		return 0, &sizeError{fmt.Sprintf("the input unpacks to more than %s", sizeOf(timesTheInput*u.d.how.Most)),
+			u.d.how.Most}
 	case err != nil && err != io.EOF:
 		err = u.form.damaged(err)
 	}
@@ -242,7 +250,8 @@ func (d *Dump) endTar(p location, end *ending) error {
 		return d.brokenArchive(p, "tar", err)
 	}
 	if n > int64(end.zeros) {
-		d.notes = append(d.notes, fmt.Sprintf("%s: ignored, because it stands behind the end mark of the archive: %s", p.name, sizeOf(n)))
+		d.notes = append(d.notes, fmt.Sprintf("%s: ignored, because it stands behind the end mark of the archive: %s",
+			p.name, sizeOf(n)))
 	}
 	return nil
 }
@@ -283,7 +292,8 @@ func (d *Dump) broken(p location, err error) error {
 		return err
 	}
 	x := damage{&InputError{File: p.name, Err: err}, nil}
-	if d.harmed(location{name: p.name}, x) != nil { // whoever packed it, and whatever it is called: what is lost may count
+	// whoever packed it, and whatever it is called: what is lost may count
+	if d.harmed(location{name: p.name}, x) != nil {
 		return d.hinting(x.InputError)
 	}
 	return nil
@@ -307,7 +317,8 @@ func (d *Dump) readZip(ctx context.Context, p location, in *bufio.Reader, whole 
 			return d.brokenArchive(p, "zip", err)
 		}
 		if size > d.how.Most {
-			return d.hinting(&InputError{File: p.name, Err: &sizeError{fmt.Sprintf("the archive has more than %s", sizeOf(d.how.Most)), d.how.Most}})
+			return d.hinting(&InputError{File: p.name,
+				Err: &sizeError{fmt.Sprintf("the archive has more than %s", sizeOf(d.how.Most)), d.how.Most}})
 		}
 		file = spool
 	}
@@ -326,7 +337,8 @@ func (d *Dump) readZip(ctx context.Context, p location, in *bufio.Reader, whole 
 			d.links++
 			continue
 		case f.Flags&1 != 0:
-			return &InputError{File: p.name, Err: errors.New("the zip archive is encrypted"), hint: "unzip " + word(p.name)}
+			return &InputError{File: p.name, Err: errors.New("the zip archive is encrypted"), hint: "unzip " +
+				word(p.name)}
 		}
 		at, ok := p.inside(f.Name)
 		if !ok {
@@ -350,7 +362,8 @@ func (d *Dump) readZipped(ctx context.Context, at location, f *zip.File) error {
 	}
 	defer in.Close()
 	zipped := &form{name: "zip"}
-	return d.readStream(ctx, at, &unpacked{d: d, form: zipped, in: in, packed: &counting{n: int64(min(f.CompressedSize64, 1<<40))}})
+	return d.readStream(ctx, at,
+		&unpacked{d: d, form: zipped, in: in, packed: &counting{n: int64(min(f.CompressedSize64, 1<<40))}})
 }
 
 func stat(f *os.File) (fs.FileInfo, error) {

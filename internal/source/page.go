@@ -44,7 +44,8 @@ type listPage struct {
 // returns. An error of each ends the page, and is returned.
 //
 // Of what comes in protobuf only what kept names is looked at; all, where kept is nil.
-func readList[T any, P oneOf[T]](ctx context.Context, r *rest.Request, kept func(raw []byte) *wire, each func(*T) error) (metav1.ListMeta, error) {
+func readList[T any, P oneOf[T]](ctx context.Context, r *rest.Request, kept func(raw []byte) *wire,
+	each func(*T) error) (metav1.ListMeta, error) {
 	of, err := gvkOf(P(new(T)))
 	if err != nil {
 		return metav1.ListMeta{}, err
@@ -102,7 +103,8 @@ type paged struct{ http.RoundTripper }
 
 func (t paged) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.RoundTripper.RoundTrip(req)
-	if p, asked := req.Context().Value(slot[listPage]{}).(*listPage); asked && err == nil && resp.StatusCode == http.StatusOK {
+	if p, asked := req.Context().Value(slot[listPage]{}).(*listPage); asked && err == nil &&
+		resp.StatusCode == http.StatusOK {
 		resp.Body = &pageBody{resp.Body.(*answerBody), p}
 	}
 	return resp, err
@@ -181,7 +183,8 @@ func (p *listPage) json(d *json.Decoder, body *answerBody) error {
 			continue
 		}
 		var value json.RawMessage
-		if err = d.Decode(&value); slices.Contains([]json.Token{"kind", "apiVersion", "metadata", "status", "message", "reason", "details", "code"}, name) {
+		if err = d.Decode(&value); slices.Contains([]json.Token{"kind", "apiVersion", "metadata", "status", "message",
+			"reason", "details", "code"}, name) {
 			fields[name.(string)] = value
 		}
 		_ = json.Unmarshal(fields["kind"], &p.kind.Kind)

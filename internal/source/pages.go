@@ -70,9 +70,11 @@ func missingPages(pages map[string]page, kind string) string {
 	}
 	switch {
 	case held < total:
-		return fmt.Sprintf("the input holds %d of the %d objects of the %s: its other pages must be given, too", held, total, kind)
+		return fmt.Sprintf("the input holds %d of the %d objects of the %s: its other pages must be given, too", held,
+			total, kind)
 	case !last:
-		return fmt.Sprintf("the input holds %d objects of the %s, and not its last page: the other pages must be given, too", held, kind)
+		return fmt.Sprintf("the input holds %d objects of the %s, and not its last page: the other pages must be "+
+			"given, too", held, kind)
 	case total > 0 && held > total:
 		return fmt.Sprintf("the input holds %d objects on the pages of the %s, which has %d", held, kind, total)
 	}

@@ -66,7 +66,8 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager stri
 	}
 	object := m.object(live.Namespace)
 	if metadata := object["metadata"].(map[string]any); metadata["annotations"] == nil {
-		metadata["annotations"] = map[string]any{} // as kubectl adds an annotation before it compares, no annotations is not a request to remove all
+		// as kubectl adds an annotation before it compares, no annotations is not a request to remove all
+		metadata["annotations"] = map[string]any{}
 	}
 	body, raw, err := threeWay(last, encoded(object), encoded(kinded(live)), schema)
 	if err != nil {
@@ -107,7 +108,8 @@ func applyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet
 	}
 	config := &unstructured.Unstructured{Object: m.object(live.Namespace)}
 	gvk := appsv1.SchemeGroupVersion.WithKind("DaemonSet")
-	manager, err := managedfields.NewDefaultFieldManager(typeConverter(), apiScheme(), noDefaults{}, apiScheme(), gvk, gvk.GroupVersion(), "", nil)
+	manager, err := managedfields.NewDefaultFieldManager(typeConverter(), apiScheme(), noDefaults{}, apiScheme(), gvk,
+		gvk.GroupVersion(), "", nil)
 	if err != nil {
 		return nil, patch{}, err
 	}
@@ -137,7 +139,8 @@ func applyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet
 func migrate(applied runtime.Object, name string) bool {
 	book := fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", corev1.LastAppliedConfigAnnotation))
 	clientSide := sets.New[string]()
-	for _, e := range csaupgrade.FindFieldsOwners(applied.(metav1.Object).GetManagedFields(), metav1.ManagedFieldsOperationUpdate, book) {
+	for _, e := range csaupgrade.FindFieldsOwners(applied.(metav1.Object).GetManagedFields(),
+		metav1.ManagedFieldsOperationUpdate, book) {
 		clientSide.Insert(e.Manager)
 	}
 	return len(clientSide) > 0 && csaupgrade.UpgradeManagedFields(applied, clientSide, name) == nil
@@ -167,11 +170,13 @@ func conflictsIn(err error) []Conflict {
 func withoutDigests(found []Conflict, live *appsv1.DaemonSet) []Conflict {
 	spec := &live.Spec.Template.Spec
 	unknown := map[string]bool{}
-	for list, containers := range map[string][]corev1.Container{"containers": spec.Containers, "initContainers": spec.InitContainers} {
+	for list, containers := range map[string][]corev1.Container{"containers": spec.Containers,
+		"initContainers": spec.InitContainers} {
 		for _, c := range containers {
 			for _, v := range c.Env {
 				if hide.IsDigest(v.Value) {
-					unknown[fmt.Sprintf(".spec.template.spec.%s[name=%q].env[name=%q].value", list, c.Name, v.Name)] = true
+					unknown[fmt.Sprintf(".spec.template.spec.%s[name=%q].env[name=%q].value", list, c.Name,
+						v.Name)] = true
 				}
 			}
 		}
@@ -244,7 +249,8 @@ func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion st
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := typeConverter().ObjectToTyped(&unstructured.Unstructured{Object: m.object(live.Namespace)}, smd.AllowDuplicates)
+	wanted, err := typeConverter().ObjectToTyped(&unstructured.Unstructured{Object: m.object(live.Namespace)},
+		smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
 	}
@@ -252,11 +258,13 @@ func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion st
 	if err != nil {
 		return nil, err
 	}
-	defaulted, err := defaultedFields(before, owned, asked.EnsureNamedFieldsAreMembers(wanted.Schema(), wanted.TypeRef()), kubernetesVersion)
+	defaulted, err := defaultedFields(before, owned, asked.EnsureNamedFieldsAreMembers(wanted.Schema(),
+		wanted.TypeRef()), kubernetesVersion)
 	if err != nil {
 		return nil, err
 	}
-	last, err := typeConverter().TypedToObject(before.ExtractItems(owned.Difference(defaulted).Leaves(), smd.WithAppendKeyFields()))
+	last, err := typeConverter().TypedToObject(before.ExtractItems(owned.Difference(defaulted).Leaves(),
+		smd.WithAppendKeyFields()))
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +274,8 @@ func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion st
 
 // defaultedFields returns of the fields that are owned and not asked for those
 // that the API's defaults would give back if they were taken away.
-func defaultedFields(live *smd.TypedValue, owned, asked *fieldpath.Set, kubernetesVersion string) (*fieldpath.Set, error) {
+func defaultedFields(live *smd.TypedValue, owned, asked *fieldpath.Set,
+	kubernetesVersion string) (*fieldpath.Set, error) {
 	lacking := owned.Difference(asked)
 	without, err := typeConverter().TypedToObject(live.RemoveItems(lacking))
 	if err != nil {

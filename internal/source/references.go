@@ -23,13 +23,16 @@ const mostReferred = 20
 // is kept. It asks for twenty objects at most.
 //
 // What could not be read is a Gap of its kind, and is not among the References.
-func (c *Cluster) AddReferences(ctx context.Context, s *snapshot.Snapshot, wanted []snapshot.Wanted) (*snapshot.Snapshot, error) {
+func (c *Cluster) AddReferences(ctx context.Context, s *snapshot.Snapshot,
+	wanted []snapshot.Wanted) (*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
 	found, gaps := make([]*snapshot.Referred, len(wanted)), make([]snapshot.Gap, len(wanted))
 	g, ctx := newGroup(ctx)
 	for i, w := range wanted {
 		if i >= mostReferred {
-			gaps[i] = snapshot.Gap{What: w.Kind.What(), Why: snapshot.NotGiven, Message: fmt.Sprintf("the pods refer to %d objects, and at most %d are asked for", len(wanted), mostReferred)}
+			gaps[i] = snapshot.Gap{What: w.Kind.What(), Why: snapshot.NotGiven,
+				Message: fmt.Sprintf("the pods refer to %d objects, and at most %d are asked for", len(wanted),
+					mostReferred)}
 			continue
 		}
 		g.Go(func() (err error) {
@@ -103,14 +106,16 @@ func referredOf(kind metav1.TypeMeta, raw []byte) *inNamespace {
 		Metadata   struct{ Namespace, Name string } `json:"metadata"`
 		Data       map[string]any                   `json:"data"`
 		BinaryData map[string]any                   `json:"binaryData"`
-		StringData map[string]any                   `json:"stringData"` // of a manifest; the API server puts it into data
+		// of a manifest; the API server puts it into data
+		StringData map[string]any `json:"stringData"`
 	}
 	if json.Unmarshal(raw, &is) != nil || is.Metadata.Name == "" {
 		return nil
 	}
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(is.Data)), maps.Keys(is.StringData))
 	slices.Sort(keys)
-	return referredAs(of, is.Metadata.Namespace, is.Metadata.Name, slices.Compact(keys), slices.Sorted(maps.Keys(is.BinaryData)))
+	return referredAs(of, is.Metadata.Namespace, is.Metadata.Name, slices.Compact(keys),
+		slices.Sorted(maps.Keys(is.BinaryData)))
 }
 
 // referredAs returns an object that a pod can refer to, with its keys, sorted.
@@ -132,7 +137,8 @@ type inNamespace struct {
 // AddReferences does what that of a Cluster does, of the objects that the input holds.
 // Where it has none of a kind, or not all of them, one that is not there is unknown, and
 // so is one that a recorded Snapshot does not have.
-func (d *Dump) AddReferences(_ context.Context, s *snapshot.Snapshot, wanted []snapshot.Wanted) (*snapshot.Snapshot, error) {
+func (d *Dump) AddReferences(_ context.Context, s *snapshot.Snapshot,
+	wanted []snapshot.Wanted) (*snapshot.Snapshot, error) {
 	found, gaps := make([]*snapshot.Referred, len(wanted)), make([]snapshot.Gap, len(wanted))
 	recorded := d.snapshots[Ref{s.DaemonSet.Namespace, s.DaemonSet.Name}]
 	for i, w := range wanted {
@@ -156,7 +162,8 @@ func (d *Dump) referred(namespace string, w snapshot.Wanted) (*snapshot.Referred
 	}
 	switch {
 	case i >= 0 && w.Keys && !of[i].KeysRead:
-		return lacks(snapshot.NotGiven, fmt.Sprintf("the input holds no keys of %s %s", w.Kind, Ref{namespace, w.Name}), "")
+		return lacks(snapshot.NotGiven, fmt.Sprintf("the input holds no keys of %s %s", w.Kind,
+			Ref{namespace, w.Name}), "")
 	case i >= 0:
 		return &of[i], snapshot.Gap{}
 	case partial != "":
@@ -178,5 +185,6 @@ func recordedReferred(from *snapshot.Snapshot, w snapshot.Wanted) (*snapshot.Ref
 	if g := from.Gap(w.Kind.What()); g != nil {
 		return nil, *g
 	}
-	return nil, snapshot.Gap{What: w.Kind.What(), Why: snapshot.NotGiven, Message: fmt.Sprintf("the snapshot was recorded without %s %s", w.Kind, w.Name)}
+	return nil, snapshot.Gap{What: w.Kind.What(), Why: snapshot.NotGiven,
+		Message: fmt.Sprintf("the snapshot was recorded without %s %s", w.Kind, w.Name)}
 }

@@ -94,7 +94,8 @@ func (h *sharer) share(o any) {
 		o.Status.Allocatable = h.allocatable.of(o.Status.Allocatable)
 		o.Status.Conditions = slices.Clone(o.Status.Conditions) // without room for more
 		for _, text := range []*string{
-			&o.Status.NodeInfo.KubeletVersion, &o.Status.NodeInfo.KernelVersion, &o.Status.NodeInfo.ContainerRuntimeVersion,
+			&o.Status.NodeInfo.KubeletVersion, &o.Status.NodeInfo.KernelVersion,
+			&o.Status.NodeInfo.ContainerRuntimeVersion,
 			&o.Status.NodeInfo.OSImage, &o.Status.NodeInfo.OperatingSystem, &o.Status.NodeInfo.Architecture,
 		} {
 			replace(h.words, text)
@@ -103,8 +104,10 @@ func (h *sharer) share(o any) {
 		o.Labels, o.Annotations = h.labels.of(o.Labels), h.annotations.of(o.Annotations)
 		o.Spec.NodeSelector = h.selectors.of(o.Spec.NodeSelector)
 		o.Spec.ReadinessGates = h.gates.of(o.Spec.ReadinessGates)
-		o.Spec.InitContainers, o.Spec.Containers = h.containers.of(o.Spec.InitContainers), h.containers.of(o.Spec.Containers)
-		o.Status.Conditions, o.Status.ContainerStatuses = slices.Clone(o.Status.Conditions), slices.Clone(o.Status.ContainerStatuses)
+		o.Spec.InitContainers, o.Spec.Containers = h.containers.of(o.Spec.InitContainers),
+			h.containers.of(o.Spec.Containers)
+		o.Status.Conditions, o.Status.ContainerStatuses = slices.Clone(o.Status.Conditions),
+			slices.Clone(o.Status.ContainerStatuses)
 		o.OwnerReferences = h.owners.of(o.OwnerReferences)
 		replace(h.words, &o.Namespace)
 	}

@@ -30,7 +30,8 @@ type skimmed struct {
 // tell them apart.
 func blockKey(line []byte) (key string, value []byte, ok bool) {
 	i := 0
-	for i < len(line) && (line[i] >= 'a' && line[i] <= 'z' || line[i] >= 'A' && line[i] <= 'Z' || line[i] >= '0' && line[i] <= '9' || line[i] == '_' || line[i] == '.' || line[i] == '/' || line[i] == '-') {
+	for i < len(line) && (line[i] >= 'a' && line[i] <= 'z' || line[i] >= 'A' && line[i] <= 'Z' || line[i] >= '0' &&
+		line[i] <= '9' || line[i] == '_' || line[i] == '.' || line[i] == '/' || line[i] == '-') {
 		i++
 	}
 	switch {
@@ -126,7 +127,8 @@ func plainScalar(raw []byte) (string, bool) {
 }
 
 // otherThanText are words that YAML reads as something else.
-var otherThanText = map[string]bool{"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true}
+var otherThanText = map[string]bool{"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true,
+	"off": true, "y": true, "n": true}
 
 var plainWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:([A-Za-z][A-Za-z0-9_./-]*)|"([A-Za-z0-9_./-]+)"|'([A-Za-z0-9_./-]+)')$`)
@@ -192,7 +194,8 @@ func (s *skimmed) newest() (newest time.Time, ok bool) {
 		ok = ok && err == nil
 	}
 	if s.kind.Kind == "Event" {
-		for _, key := range []string{"firstTimestamp", "lastTimestamp", "eventTime", "deprecatedFirstTimestamp", "deprecatedLastTimestamp"} {
+		for _, key := range []string{"firstTimestamp", "lastTimestamp", "eventTime", "deprecatedFirstTimestamp",
+			"deprecatedLastTimestamp"} {
 			later(s.inline[key], 0)
 		}
 		series, read := s.keys("series")
@@ -256,7 +259,8 @@ func (s *skimmed) ofObject() (object, bool) {
 	if s.ofNobody() {
 		return o, true
 	}
-	if o.kind.Kind == "" || o.kind.APIVersion == "" || isList(o.kind) || s.at["items"] != [2]int{} || read(o.kind) || mistaken(o.kind) != nil || s.holdsOthers() {
+	if o.kind.Kind == "" || o.kind.APIVersion == "" || isList(o.kind) || s.at["items"] != [2]int{} || read(o.kind) ||
+		mistaken(o.kind) != nil || s.holdsOthers() {
 		return o, false
 	}
 	if meta, _ := s.keys("metadata"); o.kind == ofServices && meta["name"] == "kubernetes" {
@@ -318,7 +322,8 @@ func sortedKeys(all ...map[string]string) []string {
 // that there is one.
 func read(k metav1.TypeMeta) bool {
 	switch {
-	case heldTypes[k] != nil, admissionTypes[k] != nil, k == ofOperators, k == ofManagers, k == ofLeases, k == ofStatus, k.Kind == snapshot.Kind:
+	case heldTypes[k] != nil, admissionTypes[k] != nil, k == ofOperators, k == ofManagers, k == ofLeases, k == ofStatus,
+		k.Kind == snapshot.Kind:
 		return true
 	}
 	return false

@@ -45,7 +45,8 @@ func (d damage) counts(found bool) bool {
 	lacks := func(field string) bool {
 		return errors.Is(d.Err, errMissing) && strings.HasSuffix(d.Field, "metadata."+field)
 	}
-	if errors.Is(d.InputError, errTable) || errors.Is(d.InputError, errPartialObject) || lacks("namespace") || lacks("name") && slices.ContainsFunc(d.kinds, isEvent) {
+	if errors.Is(d.InputError, errTable) || errors.Is(d.InputError, errPartialObject) || lacks("namespace") ||
+		lacks("name") && slices.ContainsFunc(d.kinds, isEvent) {
 		return !found // no server has an object without a namespace, it is a manifest; and extracts are made of events
 	}
 	if len(d.kinds) == 0 {
@@ -62,7 +63,8 @@ func (d *documents) harmed(field string, err error, kinds []metav1.TypeMeta) err
 	if len(kinds) == 0 && d.tolerant != nil && d.tolerant.arrays.Kind != "" {
 		kinds = []metav1.TypeMeta{itemKind(d.tolerant.arrays)}
 	}
-	if e := (*fieldError)(nil); errors.As(err, &e) && (e.field == "kind" && itemKind(d.list.TypeMeta).Kind == "" || e.field == "apiVersion" && len(kinds) == 0) {
+	if e := (*fieldError)(nil); errors.As(err, &e) && (e.field == "kind" && itemKind(d.list.TypeMeta).Kind == "" ||
+		e.field == "apiVersion" && len(kinds) == 0) {
 		kinds = anything // it is an object, and what it is cannot be read: not by the kinds of what it refers to either
 	}
 	err = d.at(field, err)
@@ -79,7 +81,8 @@ func (d *documents) harmed(field string, err error, kinds []metav1.TypeMeta) err
 // nil where that is passed over. j is what reads it; nil in YAML.
 func (d *documents) brokenOff(ctx context.Context, j *jsonReader, err error) error {
 	in := (*InputError)(nil)
-	if d.tolerant == nil || errors.As(err, &in) && in.settled || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if d.tolerant == nil || errors.As(err, &in) && in.settled || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded) {
 		return d.at("", err)
 	}
 	if large := (*sizeError)(nil); errors.As(err, &large) {
@@ -179,7 +182,8 @@ func mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 }
 
 var mentionedKind = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bkind["']?\s*:\s*(?:[|>][-+0-9]*\s+)?["']?([A-Za-z]+)\b(["']?\s*,?\s*["']?name["']?\s*:)?`) // a reference has the name beside the kind
+	// a reference has the name beside the kind
+	return regexp.MustCompile(`\bkind["']?\s*:\s*(?:[|>][-+0-9]*\s+)?["']?([A-Za-z]+)\b(["']?\s*,?\s*["']?name["']?\s*:)?`)
 })
 
 // kindsIn returns the kind of the object that a text is, or of its items, as far as that can be

@@ -23,11 +23,13 @@ import (
 // what is attached to them is in their status, of which no Snapshot keeps it.
 //
 // What could not be read is a Gap of VolumeWhats.
-func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error) {
+func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
+	nodes []string) (*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
 	r := volumeReader{
 		claim: func(ctx context.Context, name string) (*corev1.PersistentVolumeClaim, []snapshot.Gap, error) {
-			return one(ctx, c, snapshot.PersistentVolumes, name, c.api.PersistentVolumeClaims(s.DaemonSet.Namespace).Get)
+			return one(ctx, c, snapshot.PersistentVolumes, name,
+				c.api.PersistentVolumeClaims(s.DaemonSet.Namespace).Get)
 		},
 		volume: func(ctx context.Context, name string) (*corev1.PersistentVolume, []snapshot.Gap, error) {
 			return one(ctx, c, snapshot.PersistentVolumes, name, c.api.PersistentVolumes().Get)
@@ -46,7 +48,8 @@ func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, 
 }
 
 // one reads the object of a name, which is nil where there is none.
-func one[T any](ctx context.Context, c *Cluster, what snapshot.What, name string, get func(context.Context, string, metav1.GetOptions) (*T, error)) (*T, []snapshot.Gap, error) {
+func one[T any](ctx context.Context, c *Cluster, what snapshot.What, name string,
+	get func(context.Context, string, metav1.GetOptions) (*T, error)) (*T, []snapshot.Gap, error) {
 	found, gaps, err := byName(ctx, c, what, []string{name}, get, nil)
 	if len(found) == 0 {
 		return nil, gaps, err
@@ -65,7 +68,8 @@ type volumeReader struct {
 // read reads the claims of these names, and their volumes.
 func (r *volumeReader) read(ctx context.Context, names []string) error {
 	if len(names) > mostReferred {
-		r.gaps = append(r.gaps, snapshot.Gap{What: snapshot.PersistentVolumes, Why: snapshot.NotGiven, Message: fmt.Sprintf("the pods have %d claims, and at most %d are asked for", len(names), mostReferred)})
+		r.gaps = append(r.gaps, snapshot.Gap{What: snapshot.PersistentVolumes, Why: snapshot.NotGiven,
+			Message: fmt.Sprintf("the pods have %d claims, and at most %d are asked for", len(names), mostReferred)})
 		names = names[:mostReferred]
 	}
 	rows, gaps := make([]*snapshot.ClaimRow, len(names)), make([][]snapshot.Gap, len(names))
@@ -104,7 +108,10 @@ func (r *volumeReader) read(ctx context.Context, names []string) error {
 
 // attaches reports whether a volume is one that a CSI driver attaches.
 func (r *volumeReader) attaches() bool {
-	return slices.ContainsFunc(r.Claims, func(c snapshot.ClaimRow) bool { return c.Volume != nil && c.Volume.Driver != "" })
+	return slices.ContainsFunc(r.Claims, func(c snapshot.ClaimRow) bool {
+		return c.Volume != nil &&
+			c.Volume.Driver != ""
+	})
 }
 
 // nodes notes of which nodes the drivers are read.
@@ -133,7 +140,8 @@ func (c *Cluster) drivers(ctx context.Context, r *volumeReader) error {
 		return err
 	}
 	for _, rows := range limited {
-		i, _ := slices.BinarySearchFunc(attached, rows[0].Node, func(n attachedTo, name string) int { return strings.Compare(n.node, name) })
+		i, _ := slices.BinarySearchFunc(attached, rows[0].Node,
+			func(n attachedTo, name string) int { return strings.Compare(n.node, name) })
 		if i < len(attached) && attached[i].node == rows[0].Node {
 			r.add(rows, attached[i].volumes)
 		}
@@ -146,12 +154,14 @@ func (c *Cluster) drivers(ctx context.Context, r *volumeReader) error {
 func (c *Cluster) limited(ctx context.Context, r *volumeReader) ([][]snapshot.DriverRow, []snapshot.Gap, error) {
 	csi := c.api.CSINodes()
 	if r.AllNodes {
-		return listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, csi.List, func(n *storagev1.CSINode) ([]snapshot.DriverRow, bool) {
-			rows := snapshot.DriversOf(n, r.Claims)
-			return rows, len(rows) > 0
-		}, func(rows *[]snapshot.DriverRow) string { return (*rows)[0].Node }, 0)
+		return listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, csi.List,
+			func(n *storagev1.CSINode) ([]snapshot.DriverRow, bool) {
+				rows := snapshot.DriversOf(n, r.Claims)
+				return rows, len(rows) > 0
+			}, func(rows *[]snapshot.DriverRow) string { return (*rows)[0].Node }, 0)
 	}
-	return ofNodes(ctx, r.Nodes, func(ctx context.Context, name string) ([]snapshot.DriverRow, bool, []snapshot.Gap, error) {
+	return ofNodes(ctx, r.Nodes, func(ctx context.Context, name string) ([]snapshot.DriverRow, bool,
+		[]snapshot.Gap, error) {
 		n, gaps, err := one(ctx, c, snapshot.CSINodes, name, csi.Get)
 		if n == nil {
 			return nil, false, gaps, err
@@ -168,19 +178,22 @@ type attachedTo struct {
 }
 
 // attached reads what is attached to the nodes whose drivers have a limit, by name.
-func (c *Cluster) attached(ctx context.Context, r *volumeReader, limited [][]snapshot.DriverRow) (out []attachedTo, gaps []snapshot.Gap, err error) {
+func (c *Cluster) attached(ctx context.Context, r *volumeReader, limited [][]snapshot.DriverRow) (out []attachedTo,
+	gaps []snapshot.Gap, err error) {
 	var names []string
 	for _, rows := range limited {
 		names = append(names, rows[0].Node)
 	}
 	slices.Sort(names)
 	if r.AllNodes {
-		out, gaps, err = listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, c.api.Nodes().List, func(n *corev1.Node) (attachedTo, bool) {
-			_, asked := slices.BinarySearch(names, n.Name)
-			return attachedTo{n.Name, snapshot.AttachedOf(n)}, asked
-		}, func(n *attachedTo) string { return n.node }, 0)
+		out, gaps, err = listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, c.api.Nodes().List,
+			func(n *corev1.Node) (attachedTo, bool) {
+				_, asked := slices.BinarySearch(names, n.Name)
+				return attachedTo{n.Name, snapshot.AttachedOf(n)}, asked
+			}, func(n *attachedTo) string { return n.node }, 0)
 	} else {
-		out, gaps, err = ofNodes(ctx, names, func(ctx context.Context, name string) (attachedTo, bool, []snapshot.Gap, error) {
+		out, gaps, err = ofNodes(ctx, names, func(ctx context.Context, name string) (attachedTo, bool,
+			[]snapshot.Gap, error) {
 			n, err := c.api.Nodes().Get(ctx, name, metav1.GetOptions{})
 			if err = about(name, n, err); err != nil {
 				g, err := c.gap(ctx, snapshot.CSINodes, err)
@@ -194,7 +207,8 @@ func (c *Cluster) attached(ctx context.Context, r *volumeReader, limited [][]sna
 }
 
 // ofNodes asks for something of each node, side by side, and returns what is kept of it.
-func ofNodes[T any](ctx context.Context, names []string, ask func(context.Context, string) (T, bool, []snapshot.Gap, error)) (out []T, gaps []snapshot.Gap, err error) {
+func ofNodes[T any](ctx context.Context, names []string, ask func(context.Context, string) (T, bool, []snapshot.Gap,
+	error)) (out []T, gaps []snapshot.Gap, err error) {
 	all, kept, unread := make([]T, len(names)), make([]bool, len(names)), make([][]snapshot.Gap, len(names))
 	g, ctx := newGroup(ctx)
 	for i, name := range names {
@@ -224,7 +238,8 @@ func distinct(names []string) []string {
 // AddVolumes does what that of a Cluster does, of the objects that the input holds. Of a
 // kind of which it has none, it does not say whether there are any: that is a Gap. So is
 // what a recorded Snapshot does not have.
-func (d *Dump) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error) {
+func (d *Dump) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
+	nodes []string) (*snapshot.Snapshot, error) {
 	if from := d.recorded(s); from != nil {
 		return recordedVolumes(s, from, distinct(claims), few(nodes)), nil
 	}
@@ -255,7 +270,8 @@ func (d *Dump) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nod
 }
 
 // given returns an object of a dump, or nil if there is none, or why that is unknown.
-func given[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T], namespace, name string) (*T, []snapshot.Gap, error) {
+func given[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T], namespace, name string) (*T,
+	[]snapshot.Gap, error) {
 	if i, found := of.at[namespace+"/"+name]; found {
 		return &of.items[i], nil, nil
 	}
@@ -263,7 +279,8 @@ func given[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T
 		return nil, []snapshot.Gap{*g}, nil
 	}
 	if of.in[namespace] == 0 && len(of.items) > 0 { // they may be of other namespaces only
-		return nil, []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "the input holds no " + kind.Kind + " of namespace " + namespace, Of: "namespace " + namespace}}, nil
+		return nil, []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "the input holds no " + kind.Kind +
+			" of namespace " + namespace, Of: "namespace " + namespace}}, nil
 	}
 	return nil, nil, nil
 }
@@ -299,7 +316,8 @@ func recordedVolumes(s, from *snapshot.Snapshot, claims, nodes []string) *snapsh
 	case i >= 0:
 		lacks(snapshot.PersistentVolumes, "the snapshot was recorded without PersistentVolumeClaim "+claims[i])
 	}
-	if v != nil && (&volumeReader{Volumes: *v}).attaches() && (nodes == nil && !v.AllNodes || slices.ContainsFunc(nodes, func(n string) bool { return !v.Of(n) })) {
+	if v != nil && (&volumeReader{Volumes: *v}).attaches() &&
+		(nodes == nil && !v.AllNodes || slices.ContainsFunc(nodes, func(n string) bool { return !v.Of(n) })) {
 		lacks(snapshot.CSINodes, "the snapshot was recorded with those of some nodes only")
 	}
 	return s.Reaching(v, ordered(gaps))

@@ -76,7 +76,8 @@ func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Watching{c: c, ds: ds, began: c.clock(), changes: make(chan Seen), more: make(chan struct{}, 1), ready: make(chan struct{})}
+	w := &Watching{c: c, ds: ds, began: c.clock(), changes: make(chan Seen), more: make(chan struct{}, 1),
+		ready: make(chan struct{})}
 	if w.start, err = c.version(ctx); err != nil {
 		return nil, err
 	}
@@ -233,7 +234,8 @@ func (w *Watching) kinds(r relation) []*feed {
 			func(o metav1.Object) bool { return o.GetName() == r.ds.Name && o.GetUID() == r.ds.UID }),
 		newFeed(w, snapshot.Pods, "pods", c.api.Pods(ns), metav1.ListOptions{LabelSelector: r.selector.String()}, nil),
 		newFeed(w, snapshot.Nodes, "nodes", c.api.Nodes(), metav1.ListOptions{}, nil),
-		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", c.api.ControllerRevisions(ns), metav1.ListOptions{}, r.takes),
+		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", c.api.ControllerRevisions(ns),
+			metav1.ListOptions{}, r.takes),
 		newFeed(w, snapshot.Events, "events", c.api.Events(ns), metav1.ListOptions{FieldSelector: warnings}, r.warns),
 	}
 }
@@ -245,7 +247,8 @@ func (r relation) warns(o metav1.Object) bool {
 	const longest = 63 - 5 // of what a generated name begins with
 	name := r.ds.Name + "-"
 	return e.Type == corev1.EventTypeWarning &&
-		(r.concerns(e) || e.InvolvedObject.Kind == "Pod" && strings.HasPrefix(e.InvolvedObject.Name, name[:min(len(name), longest)]))
+		(r.concerns(e) || e.InvolvedObject.Kind == "Pod" &&
+			strings.HasPrefix(e.InvolvedObject.Name, name[:min(len(name), longest)]))
 }
 
 // feed follows the objects of one kind. It is what a Reflector fills.
@@ -265,8 +268,10 @@ type feed struct {
 	failed int  // times in a row
 }
 
-func newFeed[T any, P oneOf[T]](w *Watching, what snapshot.What, resource string, from client[T, P], which metav1.ListOptions, keep func(metav1.Object) bool) *feed {
-	f := &feed{w: w, what: what, resource: resource, keep: keep, example: P(new(T)), known: map[string]metav1.Object{}, most: mostOf[T](w.c.allowed)}
+func newFeed[T any, P oneOf[T]](w *Watching, what snapshot.What, resource string, from client[T, P],
+	which metav1.ListOptions, keep func(metav1.Object) bool) *feed {
+	f := &feed{w: w, what: what, resource: resource, keep: keep, example: P(new(T)), known: map[string]metav1.Object{},
+		most: mostOf[T](w.c.allowed)}
 	held, pages := 0, progress{}
 	f.lister.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
@@ -307,7 +312,8 @@ func newFeed[T any, P oneOf[T]](w *Watching, what snapshot.What, resource string
 
 // begin begins a watch. client-go asks ten times where nobody answers, and does not count
 // all of them together as one request.
-func (c *Cluster) begin(ctx context.Context, ask func(context.Context) (watch.Interface, error)) (watch.Interface, error) {
+func (c *Cluster) begin(ctx context.Context,
+	ask func(context.Context) (watch.Interface, error)) (watch.Interface, error) {
 	if c.limit == 0 {
 		return ask(ctx)
 	}
@@ -369,7 +375,8 @@ func (f *feed) run(ctx context.Context) {
 	f.w.mu.Lock()
 	f.stop = stop
 	f.w.mu.Unlock()
-	r := cache.NewReflectorWithOptions(lists{&f.lister}, f.example, f, cache.ReflectorOptions{Name: f.resource, Logger: &klog.Logger{}})
+	r := cache.NewReflectorWithOptions(lists{&f.lister}, f.example, f,
+		cache.ReflectorOptions{Name: f.resource, Logger: &klog.Logger{}})
 	r.WatchListPageSize = f.w.c.allowed.page // of every list, and of no watch
 	r.RunWithContext(ctx)
 }
@@ -488,7 +495,10 @@ func same(old, o metav1.Object) bool {
 	wasReady, ready := readyOf(was), readyOf(n)
 	return maps.Equal(was.Labels, n.Labels) && was.Spec.Unschedulable == n.Spec.Unschedulable && wasReady == ready &&
 		(was.DeletionTimestamp == nil) == (n.DeletionTimestamp == nil) &&
-		slices.EqualFunc(was.Spec.Taints, n.Spec.Taints, func(a, b corev1.Taint) bool { return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect })
+		slices.EqualFunc(was.Spec.Taints, n.Spec.Taints, func(a, b corev1.Taint) bool {
+			return a.Key == b.Key &&
+				a.Value == b.Value && a.Effect == b.Effect
+		})
 }
 
 // readyOf returns the Ready condition but for the kubelet's heartbeat.

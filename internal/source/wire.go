@@ -53,17 +53,22 @@ const (
 	ofRunning   = `{name image ready started restartCount state lastState allocatedResources resources{requests}}`
 	ofRepeating = `{&name image ready started restartCount state lastState ~allocatedResources ~resources}`
 	ofPodMeta   = ofMeta + `=labels =@annotations =ownerReferences} `
-	ofPodSpec   = `nodeName =containers` + ofContainer + ` =initContainers` + ofContainer + ` =terminationGracePeriodSeconds =priority =priorityClassName =preemptionPolicy =schedulerName schedulingGates =overhead =resources{requests} =nodeSelector =readinessGates`
+	ofPodSpec   = `nodeName =containers` + ofContainer + ` =initContainers` + ofContainer +
+		` =terminationGracePeriodSeconds =priority =priorityClassName =preemptionPolicy =schedulerName schedulingGates =overhead =resources{requests} =nodeSelector =readinessGates`
 	ofUnbound   = ` =tolerations volumes{name volumeSource{persistentVolumeClaim{claimName} ephemeral{}}} affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
-	ofPodStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` + ofRunning + ` containerStatuses` + ofRunning + ` resources{requests} allocatedResources}`
-	ofFewStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` + ofRepeating + ` containerStatuses` + ofRepeating + ` &resources{requests} &allocatedResources}`
+	ofPodStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` +
+		ofRunning + ` containerStatuses` + ofRunning + ` resources{requests} allocatedResources}`
+	ofFewStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` +
+		ofRepeating + ` containerStatuses` + ofRepeating + ` &resources{requests} &allocatedResources}`
 )
 
 // The messages of which an answer may have thousands.
 var (
-	nodeWire    = wireOf[corev1.Node](ofNode)
-	boundWire   = wireOf[corev1.Pod](ofPodMeta+`spec{`+ofPodSpec+`} `+ofFewStatus, ofPodMeta+`spec{`+ofPodSpec+`} `+ofPodStatus)
-	unboundWire = wireOf[corev1.Pod](ofPodMeta+`spec{`+ofPodSpec+ofUnbound+`} `+ofFewStatus, ofPodMeta+`spec{`+ofPodSpec+ofUnbound+`} `+ofPodStatus)
+	nodeWire  = wireOf[corev1.Node](ofNode)
+	boundWire = wireOf[corev1.Pod](ofPodMeta+`spec{`+ofPodSpec+`} `+ofFewStatus,
+		ofPodMeta+`spec{`+ofPodSpec+`} `+ofPodStatus)
+	unboundWire = wireOf[corev1.Pod](ofPodMeta+`spec{`+ofPodSpec+ofUnbound+`} `+ofFewStatus,
+		ofPodMeta+`spec{`+ofPodSpec+ofUnbound+`} `+ofPodStatus)
 	labeledWire = wireOf[metav1.PartialObjectMetadata](`metadata{name labels}`)
 	podMetaWire = wireOf[metav1.PartialObjectMetadata](ofPodMeta)
 )
@@ -154,7 +159,8 @@ func (w *wire) split(into *parts, message []byte) bool {
 			if part.common { // all of it
 				into.own, into.common = into.own[:begun], append(into.common, into.own[begun:]...)
 			}
-			into.own, into.common = closed(into.own, ofOwn, n, part.common), closed(into.common, ofCommon, n, !part.common)
+			into.own, into.common = closed(into.own, ofOwn, n, part.common),
+				closed(into.common, ofCommon, n, !part.common)
 		case kind == protowire.BytesType && part.marks:
 			entry, _ := protowire.ConsumeBytes(field[n:])
 			key, value, ok := entryOf(entry)
@@ -246,9 +252,11 @@ func (r *wireReader[T, P]) repeating() bool {
 // because its resize is pending.
 func repeatsSpec(o any) bool {
 	p, is := o.(*corev1.Pod)
-	return is && !slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), func(c corev1.ContainerStatus) bool {
-		return c.Resources != nil || c.AllocatedResources != nil
-	}) && !slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending })
+	return is && !slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses),
+		func(c corev1.ContainerStatus) bool {
+			return c.Resources != nil || c.AllocatedResources != nil
+		}) && !slices.ContainsFunc(p.Status.Conditions,
+		func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending })
 }
 
 // make makes an object of the parts.
@@ -385,7 +393,8 @@ func wireIn(t reflect.Type, kept *string) *wire {
 			*kept = rest
 			part = wireIn(is, kept)
 		}
-		part.common, part.texts, part.marks, part.list, part.aside, part.keeps = common, texts, marks, sizedNames[name], aside || keeps, keeps
+		part.common, part.texts, part.marks, part.list, part.aside, part.keeps = common, texts, marks, sizedNames[name],
+			aside || keeps, keeps
 		for len(w.fields) <= number {
 			w.fields = append(w.fields, nil)
 		}

@@ -59,7 +59,8 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		lead := text[:len(text)-len(content)]
 		at := len(lead) - 1 - bytes.LastIndexByte(lead, '\r') // a carriage return alone ends a line, too
 		blank := len(bytes.TrimSpace(content)) == 0 || content[0] == '#'
-		dash := !blank && content[0] == '-' && bytes.ContainsAny(content[1:min(2, len(content))], " \r\n") || string(content) == "-"
+		dash := !blank && content[0] == '-' && bytes.ContainsAny(content[1:min(2, len(content))], " \r\n") ||
+			string(content) == "-"
 		if maybe && !blank {
 			maybe = false
 			if dash && isList {
@@ -167,7 +168,8 @@ func (it *item) json() ([]byte, []Repeat, error) {
 		repeats = slices.DeleteFunc(repeats, func(r Repeat) bool { return r.Line <= it.line })
 	}
 	var items []json.RawMessage
-	if err != nil || it.path == "" || json.Unmarshal(raw, &items) != nil || len(items) == 0 || len(items) > 1 && len(before) == 0 {
+	if err != nil || it.path == "" || json.Unmarshal(raw, &items) != nil || len(items) == 0 || len(items) > 1 &&
+		len(before) == 0 {
 		return raw, repeats, err
 	}
 	return items[len(items)-1], repeats, nil
@@ -204,7 +206,8 @@ func yamlToJSON(text []byte, line int) ([]byte, []Repeat, error) {
 	}
 	if m := noAnchor().FindStringSubmatch(err.Error()); m != nil {
 		for i, l := range bytes.Split(text, []byte{'\n'}) {
-			if slices.ContainsFunc(yamlAlias().FindAllSubmatch(l, -1), func(a [][]byte) bool { return string(a[1]) == m[1] }) {
+			if slices.ContainsFunc(yamlAlias().FindAllSubmatch(l, -1),
+				func(a [][]byte) bool { return string(a[1]) == m[1] }) {
 				return nil, nil, fmt.Errorf("line %d: %w", line+i+1, errNoAnchor)
 			}
 		}

@@ -146,7 +146,8 @@ func amountWords(x *admission.Amount) string {
 	if x.Resource == corev1.ResourcePods || x.Resource == "count/pods" {
 		return fmt.Sprintf("%s of %s %s are used", x.Used.String(), x.Hard.String(), x.Resource)
 	}
-	return fmt.Sprintf("a pod needs %s %s, and %s of %s are used", x.Resource, x.Requested.String(), x.Used.String(), x.Hard.String())
+	return fmt.Sprintf("a pod needs %s %s, and %s of %s are used", x.Resource, x.Requested.String(), x.Used.String(),
+		x.Hard.String())
 }
 
 // admitted says why the API server rejects new pods of a template, or all but some, what
@@ -157,7 +158,8 @@ func (a *sheet) admitted(v *admission.Verdict, lacking, before int) {
 	}
 	if len(v.Refusals) == 0 {
 		if q, x := cause.Narrowest(v); q != nil && lacking > 0 {
-			a.add(screen.Fault, `the quota, not the DaemonSet: ResourceQuota "%s" in namespace %s has room for %s: %s`, q.Name, a.h.DaemonSet.Namespace, Plural(int(q.Passes), "more pod"), amountWords(x))
+			a.add(screen.Fault, `the quota, not the DaemonSet: ResourceQuota "%s" in namespace %s has room for %s: %s`,
+				q.Name, a.h.DaemonSet.Namespace, Plural(int(q.Passes), "more pod"), amountWords(x))
 			a.s.Add(screen.Check, a.kubectl("kubectl describe resourcequota", a.namespace(), screen.Quote(q.Name)))
 			a.raiseQuota(q.Name, []admission.Amount{*x}, int(q.Passes)+lacking)
 		}
@@ -249,7 +251,8 @@ func (a *sheet) remedies(r *admission.Refusal, runs bool) {
 	var said []string
 	defer func() {
 		if runs && r.Reason == admission.PodSecurityViolated {
-			a.act(a.to, "or change the template so that it complies (starts a rollout of all pods, also of those that run)", nil)
+			a.act(a.to, "or change the template so that it complies (starts a rollout of all pods, also of those "+
+				"that run)", nil)
 		}
 	}()
 	for _, m := range r.Remedies {
@@ -260,7 +263,8 @@ func (a *sheet) remedies(r *admission.Refusal, runs bool) {
 		said = append(said, words)
 		var c screen.Command
 		if m.Do == admission.SetLevel {
-			c = a.kubectl("kubectl label --overwrite namespace", screen.Quote(m.Name), screen.Word("pod-security.kubernetes.io/enforce="+m.Value))
+			c = a.kubectl("kubectl label --overwrite namespace", screen.Quote(m.Name),
+				screen.Word("pod-security.kubernetes.io/enforce="+m.Value))
 		}
 		if m.Do == admission.CreatePriorityClass && m.Value != "" {
 			c = a.kubectl("kubectl create priorityclass", screen.Quote(m.Name), screen.Word("--value="+m.Value))

@@ -16,8 +16,10 @@ import (
 
 // saidByFix are the pieces of advice that say nothing beside their remedy.
 var saidByFix = map[explain.AdviceCode]remedy.Code{
-	explain.AdviseMakeRoom: remedy.MakeRoom, explain.AdviseExcludeNodes: remedy.ExcludeNodes, explain.AdvisePublishImage: remedy.PublishImage,
-	explain.AdviseStrategy: remedy.NoSurge, explain.AdviseConfig: remedy.CreateObject, explain.AdviseCorrectTemplate: remedy.LowerRequest,
+	explain.AdviseMakeRoom: remedy.MakeRoom, explain.AdviseExcludeNodes: remedy.ExcludeNodes,
+	explain.AdvisePublishImage: remedy.PublishImage,
+	explain.AdviseStrategy:     remedy.NoSurge, explain.AdviseConfig: remedy.CreateObject,
+	explain.AdviseCorrectTemplate: remedy.LowerRequest,
 }
 
 // doPart says what to do about one of some problems: to look first, and then to act.
@@ -39,7 +41,8 @@ func (a *answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 		a.s.Add(screen.Check, looks...)
 	}
 	a.lead, a.after = act, a.before(d, advice)
-	if by, ok := saidByFix[d.Code]; ok && len(fixes) > 0 && fixes[0].Code == by && !(a.unfit && by == remedy.LowerRequest) {
+	if by, ok := saidByFix[d.Code]; ok && len(fixes) > 0 && fixes[0].Code == by &&
+		!(a.unfit && by == remedy.LowerRequest) {
 		a.lead = ""
 	}
 	then := a.to
@@ -120,7 +123,8 @@ func (a *answer) firstOfAll() string {
 // canWait says that nothing is down; empty where something is.
 func (a *answer) canWait(d explain.Advice) string {
 	all := a.e.Impact
-	if !d.CanWait || a.counted() || all == nil || all.Served+len(all.Ready) == 0 || len(d.Problems) == 0 || d.Code == explain.AdviseRepairBeforeRollout || d.Code == explain.AdviseTolerate {
+	if !d.CanWait || a.counted() || all == nil || all.Served+len(all.Ready) == 0 || len(d.Problems) == 0 ||
+		d.Code == explain.AdviseRepairBeforeRollout || d.Code == explain.AdviseTolerate {
 		return ""
 	}
 	return "; it can wait: " + allHave(all.Served+len(all.Ready)) + " a Ready pod"
@@ -132,7 +136,10 @@ func (a *answer) oneAct() (*remedy.Remedy, string) {
 	var solves []int
 	var act *remedy.Remedy
 	for n, part := range a.e.Parts() {
-		undo := slices.IndexFunc(part.Fixes, func(f remedy.Remedy) bool { return f.Code == remedy.RollBack && !a.blames(&f) })
+		undo := slices.IndexFunc(part.Fixes, func(f remedy.Remedy) bool {
+			return f.Code == remedy.RollBack &&
+				!a.blames(&f)
+		})
 		switch {
 		case part.Advice == nil:
 		case undo >= 0:

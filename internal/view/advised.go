@@ -450,8 +450,9 @@ func (d *advised) askOwner() string {
 		return d.raiseQuota(name)
 	case kind == cause.SubjectWebhook && d.text("service") != "":
 		ask := "if it cannot have any, ask the owner of the webhook to exempt namespace " + namespace
-		return ask + either(d.Yes("noNetwork"), ", or to set its failurePolicy to Ignore until the pods run; pods are then "+
-			"created without what the webhook adds or checks. This shows its configuration (read-only):", "")
+		return ask + either(d.Yes("noNetwork"),
+			", or to set its failurePolicy to Ignore until the pods run; pods are then "+
+				"created without what the webhook adds or checks. This shows its configuration (read-only):", "")
 	case kind == cause.SubjectWebhook && d.Yes("uncalled"):
 		return "ask the owner of admission webhook " + name +
 			" why it does not respond: until it does, the API server rejects the pods"

@@ -173,7 +173,8 @@ func (a *answer) summary() string {
 	case a.count("desired") > 0 && a.e.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
 		updated := strconv.Itoa(a.count("updated")) + " of " + Plural(a.count("desired"), "pod") + " updated"
 		return joined("; ", updated, a.left(), why)
-	case a.e.Has(cause.ControllerSilent) != nil, code == explain.Healthy && a.count("desired") > 0: // what is wrong first
+	case a.e.Has(cause.ControllerSilent) != nil, code == explain.Healthy && a.count("desired") > 0:
+		// what is wrong first
 		return joined("; ", why, words)
 	case a.count("desired") > 0:
 		return joined("; ", words, why)
@@ -186,7 +187,8 @@ func (a *answer) summary() string {
 // counted reports whether the headline has the age of the problems and the number of nodes without an available pod.
 func (a *answer) counted() bool {
 	code := a.e.Verdict.Code
-	return a.counts && a.count("desired") > 0 && (code == explain.Stuck || code == explain.Degraded) && a.why(2) != "" && a.unserved() != ""
+	return a.counts && a.count("desired") > 0 && (code == explain.Stuck || code == explain.Degraded) &&
+		a.why(2) != "" && a.unserved() != ""
 }
 
 // age is for how long the problems of the headline have been there; empty where that is not known of each.
@@ -206,7 +208,8 @@ func (a *answer) unserved() string {
 	}
 	all := len(i.Without) + i.Served
 	if len(i.Without) == 0 {
-		return either(len(i.Uncounted) > 0, pluralOf(all, "the other node has", "the other "+strconv.Itoa(all)+" nodes have"),
+		return either(len(i.Uncounted) > 0,
+			pluralOf(all, "the other node has", "the other "+strconv.Itoa(all)+" nodes have"),
 			allHave(all)) + " an available pod"
 	}
 	return noneAvailable(len(i.Without), all)
@@ -295,7 +298,8 @@ func noneNear(f known) string {
 }
 
 // rejecters are what rejects a pod, where that is not the API server itself.
-var rejecters = map[cause.SubjectKind]string{cause.SubjectQuota: "a ResourceQuota", cause.SubjectPolicy: "Pod Security", cause.SubjectSCC: "SCC admission", cause.SubjectWebhook: "an admission webhook"}
+var rejecters = map[cause.SubjectKind]string{cause.SubjectQuota: "a ResourceQuota", cause.SubjectPolicy: "Pod Security",
+	cause.SubjectSCC: "SCC admission", cause.SubjectWebhook: "an admission webhook"}
 
 // clause is a problem on some nodes in few words.
 func (a *answer) clause(p *explain.Problem, nodes []string) string {
@@ -459,9 +463,11 @@ func (a *answer) impact() {
 		a.s.Add(screen.Impact, screen.Names{Before: words.before, Names: nodes, After: words.after, Short: words.short})
 	}
 	if a.e.Has(cause.ControllerSilent) != nil {
-		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, Deployments and Jobs too: no pod is created or replaced")
+		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, "+
+			"Deployments and Jobs too: no pod is created or replaced")
 	}
-	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded && i.Served > 0 && !a.brief {
+	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded &&
+		i.Served > 0 && !a.brief {
 		a.add(screen.Impact, "already now: a pod that is deleted or evicted is not replaced")
 	}
 	if affected != explain.AffectedRemoved && (!a.brief || words.before == "") {
@@ -512,12 +518,14 @@ func (a *answer) rollout() {
 		return
 	}
 	a.add(screen.Rollout, "%s", a.rolling(strings.Join(parts, ", ")))
-	if old := func(r explain.Revision) bool { return !r.Current && len(r.Nodes) > 0 }; !a.e.Rollout.UnderWay && a.e.Verdict.Code != explain.Unknown && slices.ContainsFunc(a.e.Revisions, old) {
+	if old := func(r explain.Revision) bool { return !r.Current && len(r.Nodes) > 0 }; !a.e.Rollout.UnderWay &&
+		a.e.Verdict.Code != explain.Unknown && slices.ContainsFunc(a.e.Revisions, old) {
 		a.add(screen.Rollout, "%s", strings.Join(parts, ", "))
 	}
 	for _, as := range a.e.Assumptions {
 		if n, _ := strconv.Atoi(as.Value); as.Code == daemonset.AssumeGeneration {
-			a.add(screen.Rollout, "%s as updated by the label pod-template-generation alone, and %s not replaced", pluralVerb(n, "pod counts", "pods count"), pluralOf(n, "is", "are"))
+			a.add(screen.Rollout, "%s as updated by the label pod-template-generation alone, and %s not replaced",
+				pluralVerb(n, "pod counts", "pods count"), pluralOf(n, "is", "are"))
 		}
 	}
 	if n := a.e.Next.Revisions; n.Cut && !a.h.Lacks(snapshot.Revisions) {
@@ -548,7 +556,8 @@ func (a *answer) change() {
 	if a.e.Change == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	for _, l := range few(fieldStyle{all: a.style.All, brief: true}.changeLines(a.e.Change.Change), 3, "more change", a.style) {
+	for _, l := range few(fieldStyle{all: a.style.All, brief: true}.changeLines(a.e.Change.Change), 3,
+		"more change", a.style) {
 		a.add(screen.Change, "%s", l)
 	}
 	by := a.e.Change.Managers()
@@ -556,7 +565,8 @@ func (a *answer) change() {
 		who, _ := managerWords(a.e.ManagedBy[0])
 		a.add(screen.Change, "managed by %s", screen.Clean(who))
 	} else if len(by) > 0 {
-		a.add(screen.Change, "made by the field %s %s", pluralOf(len(by), "manager", "managers"), screen.Clean(strings.Join(by, ", ")))
+		a.add(screen.Change, "made by the field %s %s", pluralOf(len(by), "manager", "managers"),
+			screen.Clean(strings.Join(by, ", ")))
 	}
 }
 
@@ -576,7 +586,8 @@ func revisionName(r *explain.Revision) string {
 // limit says the rule that bounds a rollout, and what follows from it.
 func (a *answer) limit() {
 	b := &a.e.Budget
-	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil || a.e.Verdict.Code == explain.BeingDeleted {
+	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil ||
+		a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
 	limit := b.MaxUnavailable
@@ -617,16 +628,19 @@ func (a *answer) used(n, limit int) string {
 // stands says why a rollout stands still, where its limit is used up.
 func (a *answer) stands() {
 	b := &a.e.Budget
-	if a.e.Verdict.Code != explain.Stuck || !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Used == nil || a.e.Next.Deletes.Len() > 0 {
+	if a.e.Verdict.Code != explain.Stuck || !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Used == nil ||
+		a.e.Next.Deletes.Len() > 0 {
 		return
 	}
-	if limit := map[bool]int{true: b.MaxSurge, false: b.MaxUnavailable}[b.Kind == daemonset.BudgetSurge]; limit > 0 && *b.Used >= limit {
+	if limit := map[bool]int{true: b.MaxSurge, false: b.MaxUnavailable}[b.Kind == daemonset.BudgetSurge]; limit > 0 &&
+		*b.Used >= limit {
 		a.add(screen.Impact, "%s %d is reached, so the rollout is stalled", b.Kind.Field(), limit)
 	}
 }
 
 // heads are those of the table of problems.
-var heads = map[explain.Gravity]string{explain.GravityNone: "STATE", explain.GravityWarning: "WARNING", explain.GravityProblem: "PROBLEM"}
+var heads = map[explain.Gravity]string{explain.GravityNone: "STATE", explain.GravityWarning: "WARNING",
+	explain.GravityProblem: "PROBLEM"}
 
 // mostProblems is how many problems have a paragraph each; more are a table.
 const mostProblems = 3
@@ -637,7 +651,8 @@ func (a *answer) problems(of []*explain.Problem, titled bool) {
 	rows, notes := a.e.Listed()
 	these := func(p *explain.Problem) bool { return !slices.Contains(of, p) }
 	rows, notes = slices.DeleteFunc(rows, these), slices.DeleteFunc(notes, these)
-	short := a.e.Gravity() == explain.GravityNone || a.e.Verdict.Code == explain.BeingDeleted // which waits for its pods
+	// which waits for its pods
+	short := a.e.Gravity() == explain.GravityNone || a.e.Verdict.Code == explain.BeingDeleted
 	for _, p := range notes {
 		if p.Code == cause.NextRolloutStalls && len(a.e.Advice) > 0 {
 			a.toSolve = a.firstOfAll()
@@ -799,7 +814,8 @@ func (a *answer) then() {
 		a.add(l, "%s", otherwise(o.Otherwise, o.Desired, o.Code != explain.Completes))
 	}
 	if e.Has(cause.ControllerSilent) != nil {
-		a.add(screen.Outlook, "until it acts, running pods keep running, but no pod is created or replaced; a new node gets no pod")
+		a.add(screen.Outlook, "until it acts, running pods keep running, but no pod is created or replaced; a new "+
+			"node gets no pod")
 	}
 	if e.Has(cause.FailedCreate) != nil {
 		a.add(screen.Outlook, "after a fix: the missing pods are created within 17m (the controller's back-off)")

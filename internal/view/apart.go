@@ -96,7 +96,8 @@ func (s fieldStyle) changed(old, new []string, joiner string, near bool) (before
 			}
 		}
 		at := h.FromLine - 1
-		if at > 0 && n < most && (near || joiner == " " || isFlag(old[at-1]) && !slices.ContainsFunc(slices.Concat(was, is), isFlag)) {
+		if at > 0 && n < most && (near || joiner == " " || isFlag(old[at-1]) &&
+			!slices.ContainsFunc(slices.Concat(was, is), isFlag)) {
 			from[at-1] = s.shorten(old[at-1])
 			to[at+ahead-1] = from[at-1]
 		}
@@ -204,14 +205,16 @@ func both(old, new template.Value) (before, after string) {
 
 // isSeen reports whether a reader sees all of a text, and takes it for no JSON.
 func isSeen(text string) bool {
-	return text != "" && text == screen.Clean(text) && text[0] != '"' && !strings.Contains(text, `\u`) && !strings.ContainsFunc(text, invisible)
+	return text != "" && text == screen.Clean(text) && text[0] != '"' && !strings.Contains(text, `\u`) &&
+		!strings.ContainsFunc(text, invisible)
 }
 
 // invisible reports whether a character leaves no mark of its own, or looks like a
 // blank.
 func invisible(r rune) bool {
 	const brailleBlank = '\u2800'
-	return screen.Obeyed(r) || r != ' ' && unicode.IsSpace(r) || unicode.In(r, unicode.M, unicode.Other_Default_Ignorable_Code_Point) || r == brailleBlank
+	return screen.Obeyed(r) || r != ' ' && unicode.IsSpace(r) ||
+		unicode.In(r, unicode.M, unicode.Other_Default_Ignorable_Code_Point) || r == brailleBlank
 }
 
 // exact writes a JSON value with all that is in it: an escape stands for what is

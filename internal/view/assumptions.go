@@ -142,7 +142,10 @@ var assumptions = []struct {
 	{plan.AssumeStart, (*ground).start},
 	{plan.AssumeMinReadySeconds, (*ground).minReadySeconds},
 	{plan.AssumeTermination, (*ground).termination},
-	{plan.AssumeCollected, func(g *ground) string { return "pods of deleted nodes are gone within " + lasting(g.Value) }},
+	{plan.AssumeCollected, func(g *ground) string {
+		return "pods of deleted nodes are gone within " +
+			lasting(g.Value)
+	}},
 	{whatif.AssumeTemplateNotChecked, (*ground).templateNotChecked},
 	{whatif.AssumeNoServerWarnings, (*ground).noServerWarnings},
 	{plan.AssumeFits, (*ground).fits},
@@ -210,7 +213,8 @@ func (g *ground) unknownFields() string {
 
 func (g *ground) currentRevision() string {
 	shows := map[string]string{
-		"TemplateGeneration": "the latest template generation of the pods shows", "Status": "the numbers of the status show",
+		"TemplateGeneration": "the latest template generation of the pods shows",
+		"Status":             "the numbers of the status show",
 	}[g.Source]
 	if g.Source == "None" {
 		return "no revision could be read, and no pod shows which one is current: no pod counts as updated"
@@ -232,7 +236,8 @@ func (g *ground) newPods() string {
 func (g *ground) start() string {
 	ready := lasting(g.Value)
 	fast, slow := lasting(g.also(plan.AssumeStartFast)), lasting(g.also(plan.AssumeStartSlow))
-	future, pulls := g.alsoSome(plan.AssumeFuture, "pod", "pods"), g.alsoSome(plan.AssumePull, "new image", "new images")
+	future, pulls := g.alsoSome(plan.AssumeFuture, "pod", "pods"),
+		g.alsoSome(plan.AssumePull, "new image", "new images")
 	more := phrase("; it leaves out ", future, " whose Ready time lies in the future") +
 		phrase("; pulling ", pulls, " may add to that")
 	switch {
@@ -241,7 +246,8 @@ func (g *ground) start() string {
 	case g.Value == "0s":
 		return "a new pod is Ready within a second of its creation (measured)" + more
 	case fast != slow:
-		return "a new pod is Ready " + fast + " to " + slow + " after its creation, as 80% of the measured pods were" + more
+		return "a new pod is Ready " + fast + " to " + slow +
+			" after its creation, as 80% of the measured pods were" + more
 	}
 	return "a new pod is Ready " + ready + " after its creation (measured)" + more
 }
@@ -292,6 +298,7 @@ func (g *ground) fits() string {
 	if g.Source == "Volumes" {
 		return "new pods fit on " + g.plural("node", "nodes") + ", although not all of their volumes could be read"
 	}
-	return "not checked: that new pods fit on " + g.plural("node", "nodes") + ", as the other pods there were not read" +
+	return "not checked: that new pods fit on " + g.plural("node", "nodes") +
+		", as the other pods there were not read" +
 		either(g.Source == "NotAsked", " (--fit reads them)", "")
 }

@@ -31,7 +31,8 @@ func (a *answer) inCommon(p *cause.Problem) string {
 	case c.Told:
 		return "the image is not built for " + platform + ", as the message says: " + have
 	case oldPods:
-		return have + "; the healthy ones run " + a.olderOnes() + ", so revision " + strconv.FormatInt(a.current(), 10) + " may be at fault too"
+		return have + "; the healthy ones run " + a.olderOnes() + ", so revision " +
+			strconv.FormatInt(a.current(), 10) + " may be at fault too"
 	}
 	return "likely the nodes: " + have
 }
@@ -43,12 +44,14 @@ func sharedBy(c *cause.Common, now time.Time) string {
 
 // shares is "all 8 failing nodes and none of the 40 healthy ones".
 func shares(s *split.Split) string {
-	failing, healthy := fmt.Sprintf("%d of the %d failing nodes", s.Failing.With, s.Failing.Of), fmt.Sprintf("%d of the %d healthy ones", s.Healthy.With, s.Healthy.Of)
+	failing, healthy := fmt.Sprintf("%d of the %d failing nodes", s.Failing.With, s.Failing.Of),
+		fmt.Sprintf("%d of the %d healthy ones", s.Healthy.With, s.Healthy.Of)
 	if s.Failing.With == s.Failing.Of {
 		failing = pluralOf(s.Failing.Of, "the failing node", allOf(s.Failing.Of)+"failing nodes")
 	}
 	if s.Healthy.With == 0 {
-		healthy = pluralOf(s.Healthy.Of, "not the healthy one", fmt.Sprintf("none of the %d healthy ones", s.Healthy.Of))
+		healthy = pluralOf(s.Healthy.Of, "not the healthy one",
+			fmt.Sprintf("none of the %d healthy ones", s.Healthy.Of))
 	}
 	return failing + " and " + healthy
 }
@@ -82,7 +85,8 @@ func propertyWords(p *split.Property, now time.Time) string {
 		return "run " + value
 	case p.Kind == split.Created:
 		age := known{daemonset.Facts{"value": p.Value}, now}.age("value")
-		return either(p.Operator == split.AtLeast, "were created in the last "+age, "were created more than "+age+" ago")
+		return either(p.Operator == split.AtLeast, "were created in the last "+age,
+			"were created more than "+age+" ago")
 	case run != "" && p.Operator == split.Below:
 		return "run a " + run + " older than " + value
 	case run != "":

@@ -39,7 +39,10 @@ func (s fieldStyle) lines(fields []template.Difference, about func(i int) []stri
 			known = about(i)
 		}
 		l.note = inBrackets(append(known, l.note)...)
-		at := slices.IndexFunc(all, func(o fieldLine) bool { return o.name == l.name && o.how == l.how && o.note == l.note })
+		at := slices.IndexFunc(all, func(o fieldLine) bool {
+			return o.name == l.name && o.how == l.how &&
+				o.note == l.note
+		})
 		switch {
 		case at < 0:
 			all = append(all, l)
@@ -83,7 +86,9 @@ func (s fieldStyle) line(d *template.Difference) fieldLine {
 		l.how, l.note = s.how(d)
 	}
 	if key, value := d.Selects(); key != "" && !s.brief { // as kubectl and the flags write it
-		l.name, l.how = "nodeSelector", map[bool]string{true: " added: ", false: " removed: "}[d.Old.Absent()]+screen.Clean(key)+"="+s.shown(d, value)
+		l.name, l.how = "nodeSelector",
+			map[bool]string{true: " added: ",
+				false: " removed: "}[d.Old.Absent()]+screen.Clean(key)+"="+s.shown(d, value)
 	}
 	return l
 }
@@ -180,7 +185,8 @@ func imageText(reference string) string {
 // nouns are what the members of lists and the keys of maps are called, where that
 // is not the field's name.
 var nouns = map[string]string{
-	"volumes": "volume", "volumeMounts": "volumeMount", "volumeDevices": "volumeDevice", "ports": "port", "containers": "container",
+	"volumes": "volume", "volumeMounts": "volumeMount", "volumeDevices": "volumeDevice", "ports": "port",
+	"containers":     "container",
 	"initContainers": "init container", "imagePullSecrets": "imagePullSecret", "hostAliases": "hostAlias",
 	"topologySpreadConstraints": "topologySpreadConstraint", "labels": "label", "annotations": "annotation",
 }
@@ -198,7 +204,8 @@ func fieldName(path template.Path) (name, container string) {
 	place := path.Place()
 	var parts []string
 	for _, p := range place.Parts {
-		parts = append(parts, fmt.Sprintf(placeWords[p.Kind], cmp.Or(nouns[p.List], p.List), strings.Join(p.Name, "."), p.List))
+		parts = append(parts, fmt.Sprintf(placeWords[p.Kind], cmp.Or(nouns[p.List], p.List),
+			strings.Join(p.Name, "."), p.List))
 	}
 	if place.Outside {
 		parts = append(parts, "the DaemonSet")
@@ -241,7 +248,8 @@ func (s fieldStyle) changeLines(changes []history.FieldChange) []string {
 	if history.OnlyMetadata(changes) {
 		lines[0] = "metadata only: " + lines[0]
 	}
-	defaults, restarted := history.Differences(changes, history.FieldDefault), len(history.Differences(changes, history.FieldRestart)) > 0
+	defaults, restarted := history.Differences(changes, history.FieldDefault),
+		len(history.Differences(changes, history.FieldRestart)) > 0
 	switch {
 	case len(defaults) > 0 && len(lines) == 0 && !restarted:
 		var names []string

@@ -32,7 +32,8 @@ var cellKinds = map[plan.NodeState]screen.Kind{
 
 // markShades are the colors of the marks.
 var markShades = map[plan.NodeState]screen.Shade{
-	plan.NodeUpdated: screen.Done, plan.NodeReady: screen.Nearly, plan.NodeStarting: screen.Coming, plan.NodeDeleting: screen.Going, plan.NodeEmpty: screen.Lacking,
+	plan.NodeUpdated: screen.Done, plan.NodeReady: screen.Nearly, plan.NodeStarting: screen.Coming,
+	plan.NodeDeleting: screen.Going, plan.NodeEmpty: screen.Lacking,
 	plan.NodeUnavailable: screen.Doubtful, plan.NodeFails: screen.Broken, plan.NodeOld: screen.Waiting,
 }
 
@@ -82,7 +83,8 @@ func (p *past) gridOfRevisions(m *plan.Map) *screen.Grid {
 		for _, node := range r.OnNodes {
 			of[node] = len(g.Kinds)
 		}
-		g.Kinds = append(g.Kinds, screen.Kind{Sign: sign, Words: words, Shade: screen.Several[len(g.Kinds)%len(screen.Several)]})
+		g.Kinds = append(g.Kinds,
+			screen.Kind{Sign: sign, Words: words, Shade: screen.Several[len(g.Kinds)%len(screen.Several)]})
 	}
 	none := len(g.Kinds)
 	if slices.ContainsFunc(m.Nodes, func(n plan.OnMap) bool { _, has := of[n.Node]; return !has }) {
@@ -114,7 +116,8 @@ func fillGrid(g *screen.Grid, m *plan.Map, kind func(*plan.OnMap) int) {
 	g.Table = &screen.Table{Columns: columns(heads...)}
 	nodes := slices.Clone(m.Nodes)
 	slices.SortStableFunc(nodes, func(a, b plan.OnMap) int {
-		return cmp.Or(cmp.Compare(min(1, len(b.Group)), min(1, len(a.Group))), compareNames(a.Group, b.Group), compareNames(a.Node, b.Node))
+		return cmp.Or(cmp.Compare(min(1, len(b.Group)), min(1, len(a.Group))), compareNames(a.Group, b.Group),
+			compareNames(a.Node, b.Node))
 	})
 	counts := map[int]int{}
 	for i := range nodes {
@@ -132,7 +135,8 @@ func fillGrid(g *screen.Grid, m *plan.Map, kind func(*plan.OnMap) int) {
 			group.Words = groupWords(g, len(group.Cells)+1, counts)
 		}
 		words := g.Kinds[is].Words
-		group.Cells = append(group.Cells, screen.GridCell{Kind: is, Name: n.Node, Words: words + inBrackets(string(n.Problem)) + podsWords(n.Pods)})
+		group.Cells = append(group.Cells, screen.GridCell{Kind: is, Name: n.Node, Words: words +
+			inBrackets(string(n.Problem)) + podsWords(n.Pods)})
 		row := []string{n.Node, cmp.Or(n.Group, "-"), words, cmp.Or(string(n.Problem), "-"), "-", "-"}
 		if len(n.Pods) > 0 {
 			row[4], row[5] = n.Pods[0].Name, podRevision(&n.Pods[0])
@@ -142,7 +146,8 @@ func fillGrid(g *screen.Grid, m *plan.Map, kind func(*plan.OnMap) int) {
 		}
 		r := g.Table.Row(row...)
 		for _, p := range n.Pods[min(1, len(n.Pods)):] {
-			r.Cells[len(row)-2].Lines, r.Cells[len(row)-1].Lines = append(r.Cells[len(row)-2].Lines, p.Name), append(r.Cells[len(row)-1].Lines, podRevision(&p))
+			r.Cells[len(row)-2].Lines, r.Cells[len(row)-1].Lines = append(r.Cells[len(row)-2].Lines, p.Name),
+				append(r.Cells[len(row)-1].Lines, podRevision(&p))
 		}
 	}
 }
@@ -197,7 +202,8 @@ func (l limitOf) words() string {
 }
 
 // used says what the nodes that use up a limit are.
-var used = map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "without an available pod", daemonset.BudgetSurge: "with an extra pod"}
+var used = map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "without an available pod",
+	daemonset.BudgetSurge: "with an extra pod"}
 
 const (
 	mostSteps = 300 // of a lane
@@ -225,14 +231,17 @@ func timeline(passed, expected []plan.Moment, l limitOf, note string) *screen.Ti
 	}
 	top += max(1, top/4) // above the line of the limit
 	updated := screen.Lane{Title: "updated nodes", Shade: screen.Done, Until: t.To, Top: l.of}
-	without := screen.Lane{Title: used[l.kind], Shade: screen.Lacking, Until: t.To, Top: top, Limit: l.limit, Words: l.words()}
+	without := screen.Lane{Title: used[l.kind], Shade: screen.Lacking, Until: t.To, Top: top, Limit: l.limit,
+		Words: l.words()}
 	for _, m := range plan.Fewer(line, mostSteps) {
 		updated.Top = max(updated.Top, m.Updated)
-		updated.Steps, without.Steps = append(updated.Steps, screen.Step{At: m.At, Value: m.Updated}), append(without.Steps, screen.Step{At: m.At, Value: m.Used})
+		updated.Steps, without.Steps = append(updated.Steps, screen.Step{At: m.At, Value: m.Updated}),
+			append(without.Steps, screen.Step{At: m.At, Value: m.Used})
 	}
 	t.Lanes = []screen.Lane{updated, without}
 	t.Ticks = ticks(from, to)
-	t.Table = &screen.Table{Columns: []screen.Column{{Head: "TIME"}, {Head: "UPDATED", Right: true}, {Head: strings.ToUpper(used[l.kind]), Right: true}, {Head: "LIMIT", Right: true}}}
+	t.Table = &screen.Table{Columns: []screen.Column{{Head: "TIME"}, {Head: "UPDATED", Right: true},
+		{Head: strings.ToUpper(used[l.kind]), Right: true}, {Head: "LIMIT", Right: true}}}
 	said, most := "", 0
 	for _, m := range plan.Fewer(line, mostTimes) {
 		if most = max(most, m.Used); when(m.At) == said { // of one time the last, and the most at it
@@ -258,7 +267,8 @@ func when(at float64) string {
 
 // ticks are a few round times.
 func ticks(from, to float64) (out []screen.Tick) {
-	steps := []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 2 * 3600, 4 * 3600, 6 * 3600, 12 * 3600}
+	steps := []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 2 * 3600, 4 * 3600,
+		6 * 3600, 12 * 3600}
 	step := 86400 * max(1, math.Ceil((to-from)/4/86400))
 	if i := slices.IndexFunc(steps, func(s float64) bool { return (to-from)/s <= 4 }); i >= 0 {
 		step = steps[i]
@@ -286,7 +296,8 @@ func (a *answer) figures(m *plan.Map, passed, expected []plan.Moment) {
 
 // pastNote and expectedNote say what a timeline rests on.
 func pastNote(passed []plan.Moment) string {
-	return map[bool]string{true: "Until now: as today's pods and nodes tell; what has passed since is left out. "}[len(passed) > 0]
+	return either(len(passed) > 0,
+		"Until now: as today's pods and nodes tell; what has passed since is left out. ", "")
 }
 
 func expectedNote(expected []plan.Moment) string {

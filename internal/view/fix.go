@@ -41,7 +41,8 @@ func (a *answer) solutions() {
 		if !a.inTable {
 			a.problems(part.Problems, part.Advice != nil)
 		}
-		problems := slices.DeleteFunc(slices.Clone(part.Problems), func(p *explain.Problem) bool { return !slices.Contains(matters, p) })
+		problems := slices.DeleteFunc(slices.Clone(part.Problems),
+			func(p *explain.Problem) bool { return !slices.Contains(matters, p) })
 		d := part.Advice
 		if len(a.e.Advice) == 1 {
 			d = &a.e.Advice[0]
@@ -62,14 +63,17 @@ func (a *answer) solutions() {
 	if may := a.mayRollBack(); may != nil && !a.inPlan {
 		a.preview("of a rollback, which may help:", "to-revision", may.Value)
 	}
-	if !a.inPlan && slices.ContainsFunc(a.e.Advice, func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
+	if !a.inPlan && slices.ContainsFunc(a.e.Advice,
+		func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
 		a.s.Add(screen.Preview, a.again("plan-rollout"))
 	}
-	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded { // which has a fix already
+	// which has a fix already
+	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded {
 		a.remedies(r, a.works() > 0)
 	}
 	if p := a.e.Has(cause.ControllerSilent); p != nil && a.e.Fix(remedy.Refresh) == nil {
-		a.add(screen.Then, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then continues automatically")
+		a.add(screen.Then, "restart kube-controller-manager on the control plane nodes, or ask the provider that "+
+			"manages them; the controller then continues automatically")
 	}
 }
 
@@ -96,7 +100,8 @@ func (a *answer) titleOf(i int, of *explain.Part) (title string) {
 		if len(d.Nodes) > 0 {
 			title += " on " + someNames(d.Nodes)
 		}
-		if rows := slices.DeleteFunc(slices.Clone(of.Problems), func(p *explain.Problem) bool { return !slices.Contains(d.Problems, p.Code) }); len(rows) == 1 {
+		if rows := slices.DeleteFunc(slices.Clone(of.Problems),
+			func(p *explain.Problem) bool { return !slices.Contains(d.Problems, p.Code) }); len(rows) == 1 {
 			title += a.since(rows[0])
 		}
 	}
@@ -366,7 +371,8 @@ func (a *answer) deletePods(f *remedy.Remedy) {
 
 // freeing says what ends a pressure.
 var freeing = map[corev1.NodeConditionType]string{
-	corev1.NodeDiskPressure: "free disk space", corev1.NodeMemoryPressure: "free memory", corev1.NodePIDPressure: "end processes",
+	corev1.NodeDiskPressure: "free disk space", corev1.NodeMemoryPressure: "free memory",
+	corev1.NodePIDPressure: "end processes",
 }
 
 // exclude is a node affinity that keeps the pod off nodes with some labels.
@@ -411,12 +417,16 @@ func (a *answer) allow(f *remedy.Remedy) {
 		switch s.Kind {
 		case cause.SubjectSCC:
 			a.act(a.to, "with an SCC that allows what the message names, such as privileged:",
-				a.kubectl("oc adm policy add-scc-to-user", screen.Placeholder("SCC"), screen.Word("-z "+screen.Quote(s.Name)), screen.Word("-n "+screen.Quote(s.Namespace))), "gives every pod of this ServiceAccount what that SCC allows")
+				a.kubectl("oc adm policy add-scc-to-user", screen.Placeholder("SCC"),
+					screen.Word("-z "+screen.Quote(s.Name)), screen.Word("-n "+screen.Quote(s.Namespace))),
+				"gives every pod of this ServiceAccount what that SCC allows")
 		case cause.SubjectPolicy:
 			if level := fact(a.e.Has(cause.FailedCreate).Facts, "admits"); level != "" {
-				words := map[string]string{"privileged": "if the owner of the namespace agrees that its pods may do anything, label it:"}
+				words := map[string]string{"privileged": "if the owner of the namespace agrees that its pods may do " +
+					"anything, label it:"}
 				a.act(a.to, cmp.Or(words[level], "if the owner of the namespace agrees, label it:"),
-					a.kubectl("kubectl label --overwrite namespace", screen.Quote(a.h.DaemonSet.Namespace), screen.Word("pod-security.kubernetes.io/enforce="+level)), "replaces no pod")
+					a.kubectl("kubectl label --overwrite namespace", screen.Quote(a.h.DaemonSet.Namespace),
+						screen.Word("pod-security.kubernetes.io/enforce="+level)), "replaces no pod")
 			}
 		}
 	}
@@ -588,7 +598,8 @@ func tolerationText(t *corev1.Toleration) string {
 // tolerationFlags ask for a plan with tolerations added to the template.
 func tolerationFlags(tolerations []corev1.Toleration) (flags []Flag) {
 	for _, t := range tolerations {
-		flags = append(flags, Flag{Name: "toleration", Value: daemonset.TaintString(corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect})})
+		flags = append(flags, Flag{Name: "toleration",
+			Value: daemonset.TaintString(corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect})})
 	}
 	return flags
 }

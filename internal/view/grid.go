@@ -224,7 +224,8 @@ func beside(rows screen.Rows, legend []legendRow, width int) screen.Rows {
 		if i == len(rows) {
 			rows = append(rows, nil)
 		}
-		rows[i] = append(append(rows[i], screen.Line{Text: strings.Repeat(" ", wide-taken(rows[i])+margin)}), l.line(width)...)
+		rows[i] = append(append(rows[i], screen.Line{Text: strings.Repeat(" ", wide-taken(rows[i])+margin)}),
+			l.line(width)...)
 	}
 	return rows
 }
@@ -340,7 +341,8 @@ func (m *nodeMap) named(columns int) (rows screen.Rows) {
 			}
 			mark, pad := markOf(m.nodes[at].State), strings.Repeat(" ", digits-1)
 			numbers = append(numbers, screen.Line{Text: " " + number + strings.Repeat(" ", digits-len(number))})
-			signs = append(signs, screen.Line{Text: " "}, screen.Line{Text: mark.sign, Tone: mark.tone}, screen.Line{Text: pad})
+			signs = append(signs, screen.Line{Text: " "}, screen.Line{Text: mark.sign, Tone: mark.tone},
+				screen.Line{Text: pad})
 		}
 		rows = append(rows, numbers, signs)
 	}

@@ -126,7 +126,8 @@ func Template(
 			p.add(screen.Change, "%s", l)
 		}
 		if h.CanRollBack(r) {
-			if live := p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,live", r.Revision)}); len(live) > 0 {
+			if live := p.again("history",
+				Flag{Name: "diff", Value: fmt.Sprintf("%d,live", r.Revision)}); len(live) > 0 {
 				p.look(screen.DoNow, "see what differs from the live template", live)
 			}
 			p.rollback(p.free(), r)
@@ -229,7 +230,8 @@ func UnifiedDiff(w io.Writer, h Past, old, new map[string]any, showValues bool, 
 		return err
 	}
 	lines := screen.Lines{
-		{Text: "--- " + p.file(h.Diff.From), Tone: screen.Title}, {Text: "+++ " + p.file(h.Diff.To), Tone: screen.Title},
+		{Text: "--- " + p.file(h.Diff.From), Tone: screen.Title},
+		{Text: "+++ " + p.file(h.Diff.To), Tone: screen.Title},
 	}
 	tones := map[byte]screen.Tone{'-': screen.Removed, '+': screen.Added}
 	for _, l := range unified(linesIn(before), linesIn(after)) {
@@ -280,7 +282,8 @@ func unified(old, new []string) (lines []string) {
 			body = append(body, cmp.Or(signs[l.Kind], "-")+l.Content[:len(l.Content)-1])
 		}
 		before, after := len(body)-n[udiff.Insert], n[udiff.Equal]+n[udiff.Insert]
-		lines = append(lines, fmt.Sprintf("@@ -%s +%s @@", lineRange(h.FromLine, before), lineRange(h.FromLine+ahead, after)))
+		lines = append(lines, fmt.Sprintf("@@ -%s +%s @@", lineRange(h.FromLine, before),
+			lineRange(h.FromLine+ahead, after)))
 		lines = append(lines, body...)
 		ahead += after - before
 	}

@@ -90,13 +90,16 @@ func (l *answers) screen() *screen.Screen {
 		counted(l.healthy, "is healthy", "are healthy"))
 	l.s.Headline = screen.Headline{Counts: true, Subject: Plural(len(l.Items), "DaemonSet"), Text: states}
 	if l.t.Flush = true; l.style.Wide {
-		l.t.Columns = columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, statusHeads, []string{"STRATEGY", "FOR", "CAUSE"})...)
+		l.t.Columns = columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, statusHeads,
+			[]string{"STRATEGY", "FOR", "CAUSE"})...)
 	} else {
-		l.t.Columns = append(columns("VERDICT", "DAEMONSET"), screen.Column{Head: "AVAILABLE", Right: true}, screen.Column{Head: "UPDATED", Right: true, Drop: 2},
+		l.t.Columns = append(columns("VERDICT", "DAEMONSET"), screen.Column{Head: "AVAILABLE", Right: true},
+			screen.Column{Head: "UPDATED", Right: true, Drop: 2},
 			screen.Column{Head: "FOR", Drop: 1}, screen.Column{Head: "CAUSE", Wrap: true, Least: 18})
 	}
 	if l.healthy > 0 && !l.style.All && !l.style.Wide {
-		l.t.Row("HEALTHY", fmt.Sprintf("%d without warnings", l.healthy), "", "", "", "--all lists them").Cells[0].Tone = screen.Good
+		l.t.Row("HEALTHY", fmt.Sprintf("%d without warnings", l.healthy), "", "", "",
+			"--all lists them").Cells[0].Tone = screen.Good
 	}
 	l.s.Add(screen.Body, &l.t)
 	l.shared()
@@ -130,7 +133,8 @@ var verdictNotes = []struct {
 	code  explain.VerdictCode
 	words string
 }{
-	{explain.Stuck, "STUCK: a rollout cannot continue"}, {explain.Degraded, "DEGRADED: no rollout, but some nodes have no available pod"},
+	{explain.Stuck, "STUCK: a rollout cannot continue"},
+	{explain.Degraded, "DEGRADED: no rollout, but some nodes have no available pod"},
 	{explain.AwaitingDelete, "WAITS FOR YOU: with OnDelete, a person deletes the old pods"},
 }
 
@@ -154,14 +158,16 @@ func (l *answers) shared() {
 // that the Explanations were narrowed to. A DaemonSet that does not know a node
 // has no row for it.
 func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked, style Style) error {
-	t := &screen.Table{Flush: true, Columns: append(columns("NODE", "DAEMONSET", "ELIGIBLE", "POD"), screen.Column{Head: "WHY", Wrap: true})}
+	t := &screen.Table{Flush: true, Columns: append(columns("NODE", "DAEMONSET", "ELIGIBLE", "POD"),
+		screen.Column{Head: "WHY", Wrap: true})}
 	var s screen.Screen
 	var known []string
 	of, without := map[string]bool{}, 0
 	for _, on := range l.ByNode() {
 		n, subject := on.Node, newSheet(on.Header, asked, style).subject()
 		known, of[subject] = append(known, n.Name), true
-		eligible, runs, why := "?", map[bool]string{true: "none", false: "not available"}[len(n.Pods) == 0], "the nodes could not be read"
+		eligible, runs, why := "?", map[bool]string{true: "none", false: "not available"}[len(n.Pods) == 0],
+			"the nodes could not be read"
 		if n.ShouldRun != nil {
 			eligible, why = yesNo(n.ShouldRun.OK), placement(n.ShouldRun.Reason, n.ShouldRun.Facts)
 		}
@@ -171,13 +177,16 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked
 		if n.Lacks() {
 			without++
 		}
-		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(n.Name, subject, eligible, runs, joined("; ", why, string(n.ProblemCode())))})
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(n.Name, subject, eligible, runs,
+			joined("; ", why, string(n.ProblemCode())))})
 	}
 	if e := l.Wrong(); e != nil {
 		of := newSheet(&e.Header, asked, style)
 		look(&s, screen.DoNow, "see what is wrong with "+of.subject(), of.again("explain"))
 	}
-	s.Headline = screen.Headline{Counts: true, Subject: Plural(len(slices.Compact(known)), "node"), Text: fmt.Sprintf("%s; %s", Plural(len(of), "DaemonSet"), pluralVerb(without, "has no available pod there", "have no available pod there"))}
+	s.Headline = screen.Headline{Counts: true, Subject: Plural(len(slices.Compact(known)), "node"),
+		Text: fmt.Sprintf("%s; %s", Plural(len(of), "DaemonSet"), pluralVerb(without, "has no available pod there",
+			"have no available pod there"))}
 	s.Add(screen.Body, t)
 	screens := unknownNodes(nodes, known)
 	if len(t.Rows) > 0 {
@@ -195,7 +204,9 @@ func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 func plans(l *plan.List, asked Asked, style Style) *screen.Screen {
 	var s screen.Screen
 	t := &screen.Table{Flush: true, Columns: []screen.Column{
-		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true, Drop: 3}, {Head: "LOSE", Right: true, Drop: 1}, {Head: "GAIN", Right: true, Drop: 5}, {Head: "STEPS", Right: true, Drop: 6},
+		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true, Drop: 3},
+		{Head: "LOSE", Right: true, Drop: 1}, {Head: "GAIN", Right: true, Drop: 5},
+		{Head: "STEPS", Right: true, Drop: 6},
 		{Head: "DURATION", Drop: 4}, {Head: "CAUSE, OR NEXT", Wrap: true, Drop: 2, Least: 14},
 	}}
 	for _, p := range l.Items {
@@ -203,15 +214,19 @@ func plans(l *plan.List, asked Asked, style Style) *screen.Screen {
 		if p.Outcome.Code == plan.Stalls && p.Replaces > 0 { // which does not reach all of them
 			replaces = fmt.Sprintf("%d of %d", p.Outcome.Replaced, p.Replaces)
 		}
-		t.Row(planVerdict(p), p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, replaces, strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
-			strconv.Itoa(p.Outcome.Steps), cmp.Or(rangeWords(p.Outcome.Duration), "-"), readPlan(p, nil, asked, style).inShort()).Cells[0].Tone = tones[p.Quality()]
+		t.Row(planVerdict(p), p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, replaces, strconv.Itoa(len(p.Lost)),
+			strconv.Itoa(len(p.Placement.Gain)),
+			strconv.Itoa(p.Outcome.Steps), cmp.Or(rangeWords(p.Outcome.Duration), "-"),
+			readPlan(p, nil, asked, style).inShort()).Cells[0].Tone = tones[p.Quality()]
 	}
 	bad := l.EndBadly()
 	subject := Plural(len(l.Items), "DaemonSet") + " with something to do"
-	s.Headline = screen.Headline{Counts: true, Subject: subject, Text: cmp.Or(counted(bad, "ends", "end"), "none ends") + " badly"}
+	s.Headline = screen.Headline{Counts: true, Subject: subject,
+		Text: cmp.Or(counted(bad, "ends", "end"), "none ends") + " badly"}
 	s.Add(screen.Body, t)
 	if len(l.Items) > 0 {
-		s.Add(screen.Note, screen.Text("REPLACES: old pods that a new one follows; LOSE, GAIN: nodes that lose or get their pod"))
+		s.Add(screen.Note, screen.Text("REPLACES: old pods that a new one follows; LOSE, GAIN: nodes that lose or "+
+			"get their pod"))
 	}
 	if bad > 0 && l.Items[0].Quality() == plan.EndsBadly {
 		of := newSheet(&l.Items[0].Header, asked, style)
@@ -222,7 +237,8 @@ func plans(l *plan.List, asked Asked, style Style) *screen.Screen {
 
 // NothingToDo writes that none of so many DaemonSets has anything to do.
 func NothingToDo(w io.Writer, of int, style Style) error {
-	s := screen.Screen{Headline: screen.Headline{Verdict: "NOTHING TO DO", Counts: true, Subject: Plural(of, "DaemonSet"), Text: "none has a rollout in progress, or a pod to create or delete"}}
+	s := screen.Screen{Headline: screen.Headline{Verdict: "NOTHING TO DO", Counts: true,
+		Subject: Plural(of, "DaemonSet"), Text: "none has a rollout in progress, or a pod to create or delete"}}
 	return writeOne(w, &s, style)
 }
 

@@ -41,13 +41,15 @@ func LiveScreen(w io.Writer, l *Live, asked Asked, style Style, room int) error 
 	p := l.Progress
 	if p.End == plan.EndGone {
 		s := newSheet(&p.Header, asked, style)
-		s.s.Headline = screen.Headline{Verdict: "DELETED", Tone: screen.Bad, Subject: s.subject(), Text: "the DaemonSet was deleted", Clock: p.Header.Snapshot.TakenAt.Format(clockTime)}
+		s.s.Headline = screen.Headline{Verdict: "DELETED", Tone: screen.Bad, Subject: s.subject(),
+			Text: "the DaemonSet was deleted", Clock: p.Header.Snapshot.TakenAt.Format(clockTime)}
 		s.s.Add(screen.Last, lastEvents(l.Last, len(l.Last)))
 		return s.write(w, room)
 	}
 	nodes := newNodeMap(p.Nodes, oldRevision(l.Now), style.Width)
 	const all = 100
-	full := details{lines: cmp.Or(room/3, all), pods: 10, last: 10, parts: all, does: all, acts: all, outlook: all, words: all, states: true}
+	full := details{lines: cmp.Or(room/3, all), pods: 10, last: 10, parts: all, does: all, acts: all, outlook: all,
+		words: all, states: true}
 	return fitting(full, func(d details) (s *live, fits bool) {
 		s = newLive(l, nodes, d, asked, style)
 		t := style.terminal()
@@ -251,7 +253,8 @@ func (a *live) problems() {
 	if len(problems) == 0 && a.d.states {
 		problems, _ = a.e.Listed()
 	}
-	t := &screen.Table{Columns: []screen.Column{{Head: heads[a.e.Gravity()]}, {Head: "NODE", Under: true}, {Head: "POD", Drop: 3}, {Head: "FOR", Drop: 1}, {Head: "RESTARTS", Right: true, Drop: 2}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: heads[a.e.Gravity()]}, {Head: "NODE", Under: true},
+		{Head: "POD", Drop: 3}, {Head: "FOR", Drop: 1}, {Head: "RESTARTS", Right: true, Drop: 2}}}
 	on := map[string]*explain.Node{}
 	for i := range a.e.Nodes {
 		on[a.e.Nodes[i].Name] = &a.e.Nodes[i]
@@ -268,7 +271,8 @@ func (a *live) problems() {
 		for _, name := range p.Nodes[:min(most, len(p.Nodes))] {
 			cells := screen.Cells(string(p.Code), name, "-", a.lasting(p), "")
 			if n := on[name]; n != nil && n.Problem != nil && n.Problem.Code == p.Code {
-				cells[2].Lines[0], cells[3].Lines[0] = cmp.Or(n.Problem.Pod, "-"), a.lasting(&cause.Problem{Since: n.Problem.Since})
+				cells[2].Lines[0], cells[3].Lines[0] = cmp.Or(n.Problem.Pod, "-"),
+					a.lasting(&cause.Problem{Since: n.Problem.Since})
 				cells[4].Lines[0] = fact(n.Problem.Facts, "restarts")
 				restarted = restarted || cells[4].Lines[0] != ""
 			}
@@ -276,7 +280,8 @@ func (a *live) problems() {
 		}
 		switch more := len(p.Nodes) - most; {
 		case len(p.Nodes) == 0:
-			t.Rows = append(t.Rows, screen.Row{Cells: a.toned(p, screen.Cells(string(p.Code), "-", "-", a.lasting(p), ""))})
+			t.Rows = append(t.Rows, screen.Row{Cells: a.toned(p,
+				screen.Cells(string(p.Code), "-", "-", a.lasting(p), ""))})
 		case more > 0:
 			t.Row("", fmt.Sprintf("+%d more", more))
 		}
@@ -315,7 +320,8 @@ func (a *live) late() {
 			does, usual = "terminating", p.Usual.Ends
 		}
 		if !listed[l.Node] {
-			t.Row("LATE", l.Node, "its pod has been "+does+" for "+ago(l.For)+inBrackets(phrase("usual: ", spanWords(usual))))
+			t.Row("LATE", l.Node, "its pod has been "+does+" for "+ago(l.For)+inBrackets(phrase("usual: ",
+				spanWords(usual))))
 		}
 	}
 	if more := len(t.Rows) - most; more > 0 {
@@ -352,7 +358,8 @@ func (a *live) outlook() {
 		a.add(screen.Outlook, "complete when the other pods are available; time left unknown%s",
 			phrase(": pods were Ready within ", spanWords(p.Usual.Starts), " before"))
 	default:
-		a.add(screen.Outlook, "complete %s, if %s", clockRange(p.Header.Snapshot.TakenAt, o.Duration), restsOn(o, &p.Usual))
+		a.add(screen.Outlook, "complete %s, if %s", clockRange(p.Header.Snapshot.TakenAt, o.Duration),
+			restsOn(o, &p.Usual))
 	}
 	a.then()
 }
@@ -370,7 +377,8 @@ func restsOn(o *explain.Outlook, usual *plan.Usual) string {
 	case usual.Assumed:
 		return "every new pod is Ready within " + starts + " (--start)"
 	}
-	return "pods take as long as before: " + starts + " to become Ready" + phrase(", ", spanWords(usual.Ends), " to end")
+	return "pods take as long as before: " + starts + " to become Ready" +
+		phrase(", ", spanWords(usual.Ends), " to end")
 }
 
 // clockRange is when something ends that takes so long from a time on.
@@ -411,7 +419,8 @@ func lastEvents(events []Event, most int) *screen.Table {
 		case e.Kind == plan.Evicted:
 			row("evicted", e.Deletes, e.By)
 		case e.Kind == plan.Changed:
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(at, "changed", fmt.Sprintf("the DaemonSet, to generation %d", e.Generation))})
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(at, "changed",
+				fmt.Sprintf("the DaemonSet, to generation %d", e.Generation))})
 		case e.Kind == plan.Unjudged:
 			row("created", e.Creates, "no prediction without nodes")
 		default:

@@ -134,7 +134,8 @@ func (f *finding) outOfMemory() string {
 		either(f.Yes("limitRange"), ", the default of a LimitRange", "")
 	how := either(f.Yes("ready"), " runs again after it exceeded", " exceeds") + limit
 	if f.is("limited", "false") {
-		how = either(f.Yes("ready"), " runs again after it ran", " ran") + " out of memory; the template sets no memory limit"
+		how = either(f.Yes("ready"), " runs again after it ran", " ran") +
+			" out of memory; the template sets no memory limit"
 	}
 	return f.container() + how + f.restarted()
 }
@@ -186,7 +187,8 @@ func (f *finding) notReady() string {
 func (f *finding) onDeadNode() string {
 	deleted := phrase(", deleted ", f.age("deletionAsked"), " ago,")
 	pods := f.nodes("the pod", "the pods") + deleted
-	switch stay := either(f.Yes("now"), f.nodes(" is still", " are still"), f.nodes(" stays", " stay")) + " Terminating"; {
+	switch stay := either(f.Yes("now"), f.nodes(" is still", " are still"), f.nodes(" stays", " stay")) +
+		" Terminating"; {
 	case f.Yes("outOfService"):
 		return f.nodes("the node is", "the nodes are") + " declared out of service, so " + pods +
 			f.nodes(" is", " are") + " force-deleted within about 20s"

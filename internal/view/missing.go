@@ -11,7 +11,8 @@ import (
 // have added the reference.
 func usedBefore(p *cause.Problem) int {
 	b := p.Blame
-	if b == nil || b.Who != cause.WhoMissingObject || b.Certainty != cause.Certain || !b.NotChange || p.Facts["kind"] == nil {
+	if b == nil || b.Who != cause.WhoMissingObject || b.Certainty != cause.Certain || !b.NotChange ||
+		p.Facts["kind"] == nil {
 		return 0
 	}
 	return b.Same.Before + b.Same.Since

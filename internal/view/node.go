@@ -35,7 +35,8 @@ func unknownNodes(nodes, known []string) (out []*screen.Screen) {
 	named := sets.New(known...)
 	for _, name := range nodes {
 		if !named.Has(name) {
-			out = append(out, &screen.Screen{Headline: screen.Headline{Verdict: "UNKNOWN", Tone: screen.Warn, Subject: name, Text: "the nodes could not be read, and no pod is assigned to it"}})
+			out = append(out, &screen.Screen{Headline: screen.Headline{Verdict: "UNKNOWN", Tone: screen.Warn,
+				Subject: name, Text: "the nodes could not be read, and no pod is assigned to it"}})
 		}
 	}
 	return out
@@ -62,7 +63,8 @@ func (a *answer) node(n *explain.Node) {
 		a.add(screen.Fault, "%s", a.origin(p))
 	}
 	fixes := a.e.FixesOn(n)
-	if len(n.Changes) > 0 && n.ProblemCode() != cause.ExcludedButCounted { // they make it eligible, and that ends the problem
+	// they make it eligible, and that ends the problem
+	if len(n.Changes) > 0 && n.ProblemCode() != cause.ExcludedButCounted {
 		fixes = nil
 	}
 	deleting := a.e.Verdict.Code == explain.BeingDeleted // and no node gets a pod
@@ -113,7 +115,8 @@ func (a *answer) nodeFix(n *explain.Node) {
 		}
 	}
 	if n.Stays() && !template && len(a.e.AdviceOn(n)) == 0 {
-		a.note(screen.Text("do not start a rollout before the node is eligible again: it would delete this pod and create none there"))
+		a.note(screen.Text("do not start a rollout before the node is eligible again: it would delete this pod and " +
+			"create none there"))
 	}
 	switch {
 	case !sensible:
@@ -179,7 +182,8 @@ func (a *answer) rules(n *explain.Node) {
 	if n.ShouldRun == nil || !n.Exists {
 		return
 	}
-	t := &screen.Table{Columns: []screen.Column{{Head: "RULE", Wrap: true}, {Head: "RESULT"}, {Head: "WHY", Wrap: true}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: "RULE", Wrap: true}, {Head: "RESULT"},
+		{Head: "WHY", Wrap: true}}}
 	row := func(rule, why string, ok bool) {
 		cells := screen.Cells(rule, "passes", why)
 		if cells[1].Tone = screen.Good; !ok {
@@ -366,13 +370,15 @@ func (a *answer) nodeChange(n *explain.Node, c daemonset.Remedy) []screen.Block 
 	node, words := n.Name, ""
 	switch p := a.e.OnNode(n); c.Kind {
 	case daemonset.SetLabel:
-		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"="+c.Value), "--overwrite")}
+		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"="+c.Value),
+			"--overwrite")}
 	case daemonset.RemoveLabel:
 		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"-"))}
 	case daemonset.SelectEveryNode:
 		return []screen.Block{
 			screen.Text("have namespace " + a.e.DaemonSet.Namespace + " select every node, for all of its pods:"),
-			a.kubectl("kubectl annotate namespace", screen.Quote(a.e.DaemonSet.Namespace), screen.Quote(c.Key+"="), "--overwrite"),
+			a.kubectl("kubectl annotate namespace", screen.Quote(a.e.DaemonSet.Namespace), screen.Quote(c.Key+"="),
+				"--overwrite"),
 		}
 	case daemonset.AddToleration:
 		words = "add to the template the toleration " + tolerationText(c.Toleration)

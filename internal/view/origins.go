@@ -363,8 +363,10 @@ func (b *blamed) compared() string {
 		}
 		fail := pluralOf(newPods, "the only pod fails", "all "+strconv.Itoa(newPods)+" pods fail")
 		if b.a.h.Lacks(snapshot.Nodes) { // without which nothing says which pods count
-			return "unclear: " + pluralOf(newPods, "the only pod", "all "+strconv.Itoa(newPods)+" pods") + " of " + b.current() +
-				pluralOf(newPods, " fails", " fail") + "; other revisions are not compared, because the nodes could not be read"
+			return "unclear: " + pluralOf(newPods, "the only pod", "all "+strconv.Itoa(newPods)+" pods") + " of " +
+				b.current() +
+				pluralOf(newPods, " fails", " fail") +
+				"; other revisions are not compared, because the nodes could not be read"
 		}
 		return "unclear: " + fail + ", and no other revision runs to compare with" +
 			phrase("; ", pluralOf(newPods, "it has not", "none has"), " worked since ", since)
@@ -452,7 +454,8 @@ func (b *blamed) node() string {
 	case code == cause.Terminating:
 		return "likely " + some + ": the kubelet does not end the " + b.on("pod", "pods")
 	case code == cause.OOMKilled && b.certain():
-		return some + ": " + b.on("the node has", "the nodes have") + " MemoryPressure, and the template sets no memory limit"
+		return some + ": " + b.on("the node has", "the nodes have") +
+			" MemoryPressure, and the template sets no memory limit"
 	case code == cause.OOMKilled:
 		return "likely " + some + ": " + b.on("the node", "the nodes") +
 			" ran out of memory, as the template sets no memory limit"
@@ -502,7 +505,8 @@ func (b *blamed) nodeDown() string {
 	case started != "" && earlier != nil && *earlier && started == ago(b.now.Sub(*b.p.Since)): // which says nothing
 		return nodes + ", not the rollout: NotReady since " + clockAt(*b.p.Since, b.now) +
 			", the rollout started at " + clockAt(*began, b.now)
-	case started != "" && earlier != nil && *earlier && b.a.counted() && len(b.a.e.Matters()) == 1: // it says for how long
+	case started != "" && earlier != nil && *earlier && b.a.counted() && len(b.a.e.Matters()) == 1:
+		// it says for how long
 		return nodes + ", not the rollout: NotReady before it started, " + started + " ago" + reported
 	case started != "" && earlier != nil && *earlier:
 		return nodes + ", not the rollout" + notReady + reported + ", the rollout started " + started + " ago"

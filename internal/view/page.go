@@ -58,7 +58,8 @@ func Foot(w io.Writer, answers []*daemonset.Header) error {
 
 // writePage writes screens as one file for a browser.
 func writePage(w io.Writer, screens []*screen.Screen, of Page) error {
-	p := &screen.Page{Title: of.Title, About: of.About, Missing: of.Missing, Screens: screens, Footer: "Written by " + of.Program + ". Nothing was changed in the cluster."}
+	p := &screen.Page{Title: of.Title, About: of.About, Missing: of.Missing, Screens: screens, Footer: "Written by " +
+		of.Program + ". Nothing was changed in the cluster."}
 	if len(screens) == 1 {
 		h := &screens[0].Headline
 		p.Title = joined(" ", h.Verdict, h.Subject) + " - " + of.Title

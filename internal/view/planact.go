@@ -30,7 +30,8 @@ func (s *planned) doNow() {
 	case v == plan.VerdictNothing && s.p.Change != nil && len(s.p.Change.Fields) > 0:
 		s.makes(screen.DoNow, "apply the change, if that is what you want; no pod is affected")
 	case v == plan.VerdictEnds:
-		s.makes(screen.DoNow, fmt.Sprintf("%s, if you give up revision %d; this ends the rollout", do, s.p.Change.Revision.From))
+		s.makes(screen.DoNow, fmt.Sprintf("%s, if you give up revision %d; this ends the rollout", do,
+			s.p.Change.Revision.From))
 	case v == plan.VerdictLate:
 		s.doLate(do)
 	case v == plan.VerdictUndone:
@@ -83,7 +84,8 @@ func (s *planned) doComplete(do string) {
 	case s.risksAll():
 		s.advise(fmt.Sprintf(riskAll, do))
 	case len(repair) > 0:
-		its := pluralOf(len(repair), "its pod is then replaced like the others", "their pods are then replaced like the others")
+		its := pluralOf(len(repair), "its pod is then replaced like the others",
+			"their pods are then replaced like the others")
 		s.advise(fmt.Sprintf("before you %s, %s %s; %s", do, s.mend(), someNames(repair), its))
 		s.makes(screen.Then, do)
 	case loses > 0 && s.s.Has(screen.Then):
@@ -94,7 +96,8 @@ func (s *planned) doComplete(do string) {
 	case waits > 0:
 		s.advise(fmt.Sprintf("nothing: revision %d has no problem so far", waits))
 		if o := s.before.e.Outlook; o != nil && o.Next != nil {
-			do += " before " + o.Next.At.UTC().Format(clockTime) + "; after that, more pods get revision " + fmt.Sprint(waits)
+			do += " before " + o.Next.At.UTC().Format(clockTime) + "; after that, more pods get revision " +
+				fmt.Sprint(waits)
 		}
 		s.makes(screen.Or, do)
 	case len(s.p.Warnings) > 0:
@@ -107,7 +110,8 @@ func (s *planned) doComplete(do string) {
 
 // onlyIfLost is what to do with a change for which some nodes lose their pod.
 func onlyIfLost(do string, nodes int) string {
-	return do + " only if you want " + pluralOf(nodes, "1 node to lose its pod", fmt.Sprintf("%d nodes to lose their pods", nodes))
+	return do + " only if you want " +
+		pluralOf(nodes, "1 node to lose its pod", fmt.Sprintf("%d nodes to lose their pods", nodes))
 }
 
 // awaits is the current revision, if pods of it are about to become available and a change would replace them; else 0.
@@ -142,7 +146,8 @@ func (s *planned) tolerateFirst(tolerations []corev1.Toleration, do string) {
 	for i := range tolerations {
 		words = append(words, tolerationText(&tolerations[i]))
 	}
-	s.add(screen.Or, "first add to the template the %s %s (this starts a rollout of all pods); once that is complete, %s",
+	s.add(screen.Or, "first add to the template the %s %s (this starts a rollout of all pods); once that is "+
+		"complete, %s",
 		pluralOf(len(words), "toleration", "tolerations"), strings.Join(words, ", "), do)
 }
 
@@ -178,16 +183,19 @@ func (s *planned) doIfDown() {
 	case len(down) > 0:
 		s.advise(s.mend() + " " + someNames(down) + ", whether " + some + pluralOf(n, " goes", " go") + " down or not")
 	case ways == 0:
-		s.advise("nothing now; with " + some + " down, the rollout waits until " + pluralOf(n, "it is", "they are") + " back")
+		s.advise("nothing now; with " + some + " down, the rollout waits until " +
+			pluralOf(n, "it is", "they are") + " back")
 	default:
-		s.advise("nothing now; if " + some + pluralOf(n, " goes", " go") + " down, take " + pluralOf(ways, "the", "a") + " way out (WAYS OUT)")
+		s.advise("nothing now; if " + some + pluralOf(n, " goes", " go") + " down, take " + pluralOf(ways, "the", "a") +
+			" way out (WAYS OUT)")
 	}
 }
 
 // doStall says what comes before a change that stalls.
 func (s *planned) doStall(do string) {
 	down, supposed := s.p.SplitDown(plan.Down(s.problems))
-	stuck := s.before != nil && s.before.e.Verdict.Code == explain.Stuck && s.p.Change != nil && !s.p.Change.TemplateChanged
+	stuck := s.before != nil && s.before.e.Verdict.Code == explain.Stuck && s.p.Change != nil &&
+		!s.p.Change.TemplateChanged
 	ways, raised := len(s.p.Ways(false)), s.p.Raised()
 	while := ""
 	if len(down) == 0 && len(supposed) > 0 {
@@ -206,13 +214,16 @@ func (s *planned) doStall(do string) {
 		s.advise("do not " + do + ": first correct what its message names")
 	case ways == 0 && while == "" && s.before != nil && len(s.before.e.Matters()) > 0 && s.asked.Again:
 		s.advise("before you " + do + ", see what is wrong now (read-only):")
-		s.s.Add(screen.DoNow, WithFlags(screen.Command{s.asked.own("explain"), s.namespace(), s.name()}, s.asked.Input...))
+		s.s.Add(screen.DoNow, WithFlags(screen.Command{s.asked.own("explain"), s.namespace(), s.name()},
+			s.asked.Input...))
 	case ways == 0 || raised != nil && s.raises():
 		s.advise("do not " + do + while)
 	case raised != nil:
-		s.advise("do not " + do + while + "; with a higher limit (WAYS OUT) it would complete" + behind(", but ", s.price()))
+		s.advise("do not " + do + while + "; with a higher limit (WAYS OUT) it would complete" +
+			behind(", but ", s.price()))
 	default:
-		s.advise("before you " + do + ", take " + pluralOf(ways, "the", "a") + " way out (WAYS OUT)" + behind(": then ", s.price()))
+		s.advise("before you " + do + ", take " + pluralOf(ways, "the", "a") + " way out (WAYS OUT)" +
+			behind(": then ", s.price()))
 	}
 	if s.asked.Undo {
 		s.makes(screen.Or, do+" all the same")
@@ -226,8 +237,10 @@ func (s *planned) alsoFirst() {
 	}
 	for _, p := range s.problems {
 		if p.Code != cause.DoesNotFit && p.Code != cause.FailedCreate && s.before.e.Has(p.Code) != nil {
-			s.advise("and solve " + string(p.Code) + phrase(" on ", someNames(p.Nodes)) + "; this says how (read-only):")
-			s.s.Add(screen.DoNow, WithFlags(screen.Command{s.asked.own("explain"), s.namespace(), s.name()}, s.asked.Input...))
+			s.advise("and solve " + string(p.Code) + phrase(" on ", someNames(p.Nodes)) +
+				"; this says how (read-only):")
+			s.s.Add(screen.DoNow, WithFlags(screen.Command{s.asked.own("explain"), s.namespace(), s.name()},
+				s.asked.Input...))
 			return
 		}
 	}
@@ -254,7 +267,8 @@ func (s *planned) price() string { return costs(s.p.Price()) }
 // risksAll reports whether no node keeps an available pod if the new pods fail, which is unknown.
 func (s *planned) risksAll() bool {
 	for _, a := range s.o.Alternatives {
-		if s.p.Now.Available > 0 && a.Condition == plan.NextPodsFail && a.Unserved > 0 && a.Unserved == s.p.Desired.After {
+		if s.p.Now.Available > 0 && a.Condition == plan.NextPodsFail && a.Unserved > 0 &&
+			a.Unserved == s.p.Desired.After {
 			return true
 		}
 	}

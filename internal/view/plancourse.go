@@ -21,7 +21,9 @@ func (s *planned) course() {
 		return
 	}
 	timed := len(s.p.Waves) > 0 && s.p.Waves[0].At != nil
-	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true}, {Head: "CREATES", Right: true}, {Head: "UPDATED AFTER", Right: true}, {Head: "AVAILABLE AFTER", Right: true, Drop: 1}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true},
+		{Head: "CREATES", Right: true}, {Head: "UPDATED AFTER", Right: true},
+		{Head: "AVAILABLE AFTER", Right: true, Drop: 1}}}
 	if s.p.OneOfManyOrders() {
 		t.Columns[0].Head = "EXAMPLE ORDER"
 	}
@@ -42,7 +44,8 @@ func (s *planned) course() {
 		}
 		if w.LeftOut == 0 {
 			updated := fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired)
-			cells = append(cells, each(w.Deletes, w.Count), each(w.Creates, w.Count), updated, strconv.Itoa(w.Counts.Available))
+			cells = append(cells, each(w.Deletes, w.Count), each(w.Creates, w.Count), updated,
+				strconv.Itoa(w.Counts.Available))
 		}
 		t.Row(cells...)
 	}
@@ -58,20 +61,23 @@ func (s *planned) groups() {
 	if len(groups) == 0 {
 		return
 	}
-	t := &screen.Table{Columns: []screen.Column{{Head: strings.ToUpper(groups[0].Key)}, {Head: "NODES", Right: true}, {Head: "DOWN NOW", Right: true}, {Head: "STEP AT MOST", Right: true}, {Head: "DOWN AT WORST", Right: true}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: strings.ToUpper(groups[0].Key)}, {Head: "NODES", Right: true},
+		{Head: "DOWN NOW", Right: true}, {Head: "STEP AT MOST", Right: true}, {Head: "DOWN AT WORST", Right: true}}}
 	for i, g := range groups {
 		if i == 8 && !s.style.All && len(groups) > 9 {
 			t.Row(fmt.Sprintf("%d more with --all", len(groups)-i))
 			break
 		}
-		t.Row(cmp.Or(g.Value, "(no label)"), strconv.Itoa(g.Nodes), strconv.Itoa(g.Down), strconv.Itoa(g.Step), strconv.Itoa(g.AtWorst))
+		t.Row(cmp.Or(g.Value, "(no label)"), strconv.Itoa(g.Nodes), strconv.Itoa(g.Down), strconv.Itoa(g.Step),
+			strconv.Itoa(g.AtWorst))
 	}
 	s.s.Add(screen.Body, t)
 }
 
 // waysOut are single changes that let a rollout which stalls complete.
 func (s *planned) waysOut() {
-	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "UPDATED", Right: true}, {Head: "WITHIN", Drop: 1}, {Head: "PREVIEW FLAG", Wrap: true}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "UPDATED", Right: true},
+		{Head: "WITHIN", Drop: 1}, {Head: "PREVIEW FLAG", Wrap: true}}}
 	previewed := s.live != nil // with the fix
 	for _, u := range s.p.Ways(s.style.All) {
 		words, flags := wayOut(u)
@@ -91,7 +97,8 @@ func (s *planned) waysOut() {
 		for _, f := range flags {
 			given = append(given, f.Word())
 		}
-		row := screen.Row{Cells: screen.Cells(words, fmt.Sprintf("%d of %d", u.Effect.Updated, u.Effect.Desired), within, cmp.Or(given.String(), "-"))}
+		row := screen.Row{Cells: screen.Cells(words, fmt.Sprintf("%d of %d", u.Effect.Updated, u.Effect.Desired),
+			within, cmp.Or(given.String(), "-"))}
 		loses, why := s.p.LosesBy(&u), ""
 		for _, g := range plan.ByVerdict(s.p.LostLater()) {
 			if slices.Equal(g.Nodes, loses) {
@@ -100,7 +107,8 @@ func (s *planned) waysOut() {
 		}
 		row.Detail = []screen.Block{screen.Text(costs(loses) + why)}
 		if n := len(u.Effect.Left); n > 0 && u.Code != remedy.RepairNodes {
-			row.Detail = append(row.Detail, screen.Names{Before: "leaves", Names: u.Effect.Left, After: " without an available pod", Short: true})
+			row.Detail = append(row.Detail, screen.Names{Before: "leaves", Names: u.Effect.Left,
+				After: " without an available pod", Short: true})
 		}
 		t.Rows = append(t.Rows, row)
 		if !previewed && len(flags) > 0 {
@@ -108,13 +116,16 @@ func (s *planned) waysOut() {
 			s.s.Add(screen.Preview, s.again("plan-rollout", flags...))
 		}
 	}
-	if ways := s.p.Ways(s.style.All); len(ways) != 1 || ways[0].Code != remedy.ExcludeNodes && (ways[0].Code != remedy.RollBack || s.live == nil) { // which Fix and Preview say
+	// which Fix and Preview say
+	if ways := s.p.Ways(s.style.All); len(ways) != 1 || ways[0].Code != remedy.ExcludeNodes &&
+		(ways[0].Code != remedy.RollBack || s.live == nil) {
 		s.s.Add(screen.Ways, t)
 	}
 	if u := s.p.Raised(); u != nil && s.raises() {
 		s.raise(u)
 	}
-	if i := slices.IndexFunc(s.p.Ways(false), func(u remedy.Remedy) bool { return u.Code == remedy.ExcludeNodes }); i >= 0 && s.live == nil {
+	if i := slices.IndexFunc(s.p.Ways(false),
+		func(u remedy.Remedy) bool { return u.Code == remedy.ExcludeNodes }); i >= 0 && s.live == nil {
 		u := s.p.Ways(false)[i]
 		if u.Without() != nil {
 			s.exclude(&u, "")
@@ -169,7 +180,8 @@ func (s *planned) raise(u *remedy.Remedy) {
 	repair := slices.ContainsFunc(s.p.Ways(true), func(u remedy.Remedy) bool { return u.Code == remedy.RepairNodes })
 	s.add(screen.Or, "%s:", map[bool]string{true: "if the rollout cannot wait for the repair, "}[repair]+"raise maxUnavailable; "+effectOf(u))
 	for i, step := range steps {
-		s.acts(screen.Or, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c, step.effect)
+		s.acts(screen.Or, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c,
+			step.effect)
 	}
 }
 
@@ -205,14 +217,17 @@ func (s *planned) whereIs() string {
 // argo shows where an application of Argo CD comes from, and whether it syncs by itself.
 func (s *planned) argo(by *managed.Manager) {
 	if by.Tool == managed.ArgoCD && by.By != "" {
-		s.s.Add(screen.DoNow, s.kubectl("kubectl get applications.argoproj.io", "-A", "--field-selector metadata.name="+screen.Quote(by.By),
-			"-o custom-columns=REPO:.spec.source.repoURL,PATH:.spec.source.path,AUTOSYNC:.spec.syncPolicy.automated"), screen.Text("(AUTOSYNC <none>: the change lasts until somebody syncs)"))
+		s.s.Add(screen.DoNow, s.kubectl("kubectl get applications.argoproj.io", "-A",
+			"--field-selector metadata.name="+screen.Quote(by.By),
+			"-o custom-columns=REPO:.spec.source.repoURL,PATH:.spec.source.path,AUTOSYNC:.spec.syncPolicy.automated"),
+			screen.Text("(AUTOSYNC <none>: the change lasts until somebody syncs)"))
 	}
 }
 
 // undoneBy says who undoes a change by hand, where no warning does.
 func (s *planned) undoneBy(byHand bool) string {
-	if !byHand || s.before == nil || slices.ContainsFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.ManagedByTool }) {
+	if !byHand || s.before == nil ||
+		slices.ContainsFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.ManagedByTool }) {
 		return ""
 	}
 	return s.before.undoneBy()
@@ -225,14 +240,17 @@ func wayOut(u remedy.Remedy) (words string, flags []Flag) {
 		words string
 		flags []Flag
 	}{
-		remedy.RepairNodes:         {pluralOf(len(u.Nodes), "repair "+strings.Join(u.Nodes, ""), "repair the "+u.Value+" nodes") + " (safest)", nil},
+		remedy.RepairNodes: {pluralOf(len(u.Nodes), "repair "+strings.Join(u.Nodes, ""),
+			"repair the "+u.Value+" nodes") + " (safest)", nil},
 		remedy.RaiseMaxUnavailable: {"raise maxUnavailable to " + u.Value, value("max-unavailable")},
 		remedy.RaiseMaxSurge:       {"raise maxSurge to " + u.Value, value("max-surge")},
-		remedy.OutOfService:        {"declare " + pluralOf(len(u.Nodes), strings.Join(u.Nodes, ""), strconv.Itoa(len(u.Nodes))+" nodes") + " out of service, if off", nil},
-		remedy.RemoveNode:          {"delete node " + u.Value, value("remove-nodes")},
-		remedy.NoSurge:             {"maxSurge 0, maxUnavailable " + u.Value, append([]Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
-		remedy.ExcludeNodes:        {"nodeSelector " + u.Value, value("node-selector")},
-		remedy.RollBack:            {"roll back to revision " + u.Value, value("to-revision")},
+		remedy.OutOfService: {"declare " + pluralOf(len(u.Nodes), strings.Join(u.Nodes, ""),
+			strconv.Itoa(len(u.Nodes))+" nodes") + " out of service, if off", nil},
+		remedy.RemoveNode: {"delete node " + u.Value, value("remove-nodes")},
+		remedy.NoSurge: {"maxSurge 0, maxUnavailable " + u.Value,
+			append([]Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
+		remedy.ExcludeNodes: {"nodeSelector " + u.Value, value("node-selector")},
+		remedy.RollBack:     {"roll back to revision " + u.Value, value("to-revision")},
 	}[u.Code]
 	if u.Without() != nil { // which no flag asks for
 		return "node affinity " + u.Value, nil
@@ -247,10 +265,13 @@ func (s *planned) whatIf() {
 	if then := p.IfChanged(); then != nil {
 		p = then
 		s.add(screen.WhatIf, "a change of the template %s: %s", map[plan.OutcomeCode]string{
-			plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you", plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
+			plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you",
+			plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
 		}[p.Outcome.Code], readPlan(p, nil, s.asked, s.style).summary())
 	}
-	if s.o.Code == plan.Stalls && len(s.p.Ways(true)) > 0 || s.o.LimitHelps() || s.p.OfChange() && len(s.p.KeptByRepair()) > 0 { // the ways out have it; or it is not to be applied yet
+	// the ways out have it; or it is not to be applied yet
+	if s.o.Code == plan.Stalls && len(s.p.Ways(true)) > 0 || s.o.LimitHelps() || s.p.OfChange() &&
+		len(s.p.KeptByRepair()) > 0 {
 		return
 	}
 	for _, r := range p.OtherLimits(s.style.All) {
@@ -263,7 +284,8 @@ func (s *planned) whatIf() {
 		s.add(screen.WhatIf, "--%s=%s (%d at a time%s): %s", limitFlags[p.Budget.Kind], r.Limit, n, beside, takes)
 	}
 	if lower, higher := p.Slower(); lower != nil {
-		s.add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (%ds) later",
+		s.add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after "+
+			"it has looked only when it looks again, minReadySeconds (%ds) later",
 			higher.Limit, lower.Limit, p.MinReadySeconds())
 	}
 }

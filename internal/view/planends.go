@@ -60,7 +60,8 @@ func (s *planned) moved(in string) string {
 	if creates+deletes == 0 {
 		return nothingMoves + in
 	}
-	return joined(", ", phrase(counted(creates, one, many), " created"), phrase(counted(deletes, one, many), " deleted")) + in
+	return joined(", ", phrase(counted(creates, one, many), " created"),
+		phrase(counted(deletes, one, many), " deleted")) + in
 }
 
 // goesOn says how far the rollout under way is, and what follows.
@@ -154,7 +155,8 @@ func (s *planned) doesNothing() string {
 	case p.Subject == plan.SubjectNew && p.Nowhere():
 		return "no node is eligible, so no pod is created"
 	case p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0:
-		return "nothing" + either(p.TemplateKnown(), "", " that can be compared") + " differs from what is in the cluster"
+		return "nothing" + either(p.TemplateKnown(), "", " that can be compared") +
+			" differs from what is in the cluster"
 	}
 	words := nothingMoves
 	if p.Desired.Before != p.Desired.After {

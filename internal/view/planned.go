@@ -34,11 +34,12 @@ func Plan(w io.Writer, p *plan.Plan, now *explain.Explanation, asked Asked, styl
 // planned makes the screen of one Plan.
 type planned struct {
 	*sheet
-	p        *plan.Plan
-	o        *plan.Outcome
-	problems []*cause.Problem // of the nodes that stay without an available pod or use up the limit, and of pods that are late
-	before   *answer          // what is the case before a change; nil if nothing is known of it
-	live     *answer          // the same, where the plan is of what is under way
+	p *plan.Plan
+	o *plan.Outcome
+	// of the nodes that stay without an available pod or use up the limit, and of pods that are late
+	problems []*cause.Problem
+	before   *answer // what is the case before a change; nil if nothing is known of it
+	live     *answer // the same, where the plan is of what is under way
 }
 
 func readPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *planned {
@@ -52,7 +53,9 @@ func readPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) 
 			}
 		}
 	case now != nil:
-		s.live = &answer{sheet: s.sheet, e: now, inPlan: true, unfit: len(p.Unfit) > 0, losing: p.Outcome.Code == plan.Stalls && p.Outcome.Unserved() > 0, goesBack: p.Outcome.Code == plan.Stalls && back(p.Ways(true)) && len(p.Waves) > 0 && !now.Failing()}
+		s.live = &answer{sheet: s.sheet, e: now, inPlan: true, unfit: len(p.Unfit) > 0,
+			losing:   p.Outcome.Code == plan.Stalls && p.Outcome.Unserved() > 0,
+			goesBack: p.Outcome.Code == plan.Stalls && back(p.Ways(true)) && len(p.Waves) > 0 && !now.Failing()}
 		s.problems = s.live.e.Matters()
 	}
 	return s
@@ -109,7 +112,8 @@ func (s *planned) further() {
 	if s.style.Wide {
 		return
 	}
-	s.s.Further(screen.Check, screen.Rollout, screen.Limit, screen.Other, screen.Steps, screen.States, screen.Rests, screen.Notes)
+	s.s.Further(screen.Check, screen.Rollout, screen.Limit, screen.Other, screen.Steps, screen.States, screen.Rests,
+		screen.Notes)
 	if s.p.IfChanged() == nil {
 		s.s.Further(screen.WhatIf)
 	}
@@ -138,12 +142,14 @@ func (s *planned) underWay() {
 	s.problemLines("now: ", rows[:min(3, len(rows))])
 	if n, at := s.before.e.Waiting(); n > 0 && s.p.Change.TemplateChanged {
 		by := pluralOf(n, " becomes available by itself", " become available by themselves")
-		s.note(screen.Text("without this change, " + Plural(n, "pod") + " on revision " + fmt.Sprint(s.before.current()) + by +
+		s.note(screen.Text("without this change, " + Plural(n, "pod") + " on revision " +
+			fmt.Sprint(s.before.current()) + by +
 			" within " + ago(at.Sub(s.now)) + "; the change replaces " + pluralOf(n, "it", "them")))
 	}
 }
 
-var tones = map[plan.Quality]screen.Tone{plan.EndsWell: screen.Good, plan.EndsInDoubt: screen.Warn, plan.EndsBadly: screen.Bad}
+var tones = map[plan.Quality]screen.Tone{plan.EndsWell: screen.Good, plan.EndsInDoubt: screen.Warn,
+	plan.EndsBadly: screen.Bad}
 
 // planVerdict says how a plan ends: in the conditional for a change, in the future for what is under way.
 func planVerdict(p *plan.Plan) string {
@@ -178,7 +184,8 @@ func (s *planned) headline() {
 		verdict += phrase(", LOSES ", loses)
 	}
 	verdict += phrase(", ", counted(s.p.WarningsBeside(), "WARNING", "WARNINGS"))
-	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(), Text: s.summary()}
+	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(),
+		Text: s.summary()}
 	s.s.Notice = "Plan only: nothing has been changed."
 	if s.before != nil && s.before.e.Rollout.UnderWay && s.before.e.Verdict.Code != explain.AwaitingDelete {
 		s.s.Notice = changesNothing(nil)
@@ -218,7 +225,8 @@ func (s *planned) summary() string {
 		phrase("the scheduler ", s.removes("removes"), " ", counted(evicted, "pod", "pods"), " of others"),
 		phrase("the change lasts until ", s.undoer(), " undoes it"))
 	if n := len(s.p.Placement.Lose); n > 0 {
-		words += "; " + Plural(n, "node") + " " + s.would(n, "loses its pod", "lose their pods", "lose its pod", "lose their pods") + " immediately"
+		words += "; " + Plural(n, "node") + " " + s.would(n, "loses its pod", "lose their pods", "lose its pod",
+			"lose their pods") + " immediately"
 	}
 	return words
 }
@@ -228,7 +236,9 @@ func (s *planned) summary() string {
 func (s *planned) otherwise(on plan.Condition) string {
 	for _, a := range s.o.Alternatives {
 		if a.Condition == on {
-			return otherwise(&remedy.Otherwise{Nodes: a.Nodes, Ready: on == plan.PodsBecomeReady, Stalls: a.Code == plan.Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}, s.p.AtEnd().Desired, s.o.Code == plan.Stalls)
+			return otherwise(&remedy.Otherwise{Nodes: a.Nodes, Ready: on == plan.PodsBecomeReady,
+				Stalls: a.Code == plan.Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration},
+				s.p.AtEnd().Desired, s.o.Code == plan.Stalls)
 		}
 	}
 	return ""
@@ -248,22 +258,29 @@ func (s *planned) blame() string {
 	}
 	switch invalid := func(w plan.Warning) bool { return w.Code == plan.InvalidImageName }; {
 	case reason == cause.Terminating:
-		return pluralVerb(s.o.Terminating, "pod is deleted and stays Terminating", "pods are deleted and stay Terminating")
+		return pluralVerb(s.o.Terminating, "pod is deleted and stays Terminating",
+			"pods are deleted and stay Terminating")
 	case reason == daemonset.StepBudgetSpent && s.p.Budget.Limit == 0:
 		return fmt.Sprintf("the limit is %s of 0 nodes = 0, so no available pod is deleted", s.p.Budget.Spec)
 	case slices.ContainsFunc(s.p.Warnings, invalid):
 		return "no new pod starts: the name of its image is invalid"
 	case s.unmet() != "":
 		return "no new pod starts: " + s.unmet()
-	case reason == daemonset.StepBudgetSpent && len(s.problems) == 0 && slices.ContainsFunc(s.p.Assumptions, holdsPorts):
+	case reason == daemonset.StepBudgetSpent && len(s.problems) == 0 &&
+		slices.ContainsFunc(s.p.Assumptions, holdsPorts):
 		return "no new pod is scheduled, because the old one beside it uses its host port"
 	case s.live != nil && len(s.p.Unfit) > 0:
-		return why(s.p.Unfits(), func(p *cause.Problem, nodes []string) string { return predicates[p.Code].of(nodes, 0) }, 2)
+		return why(s.p.Unfits(), func(p *cause.Problem,
+			nodes []string) string {
+			return predicates[p.Code].of(nodes, 0)
+		}, 2)
 	case s.live != nil && len(s.p.Waves) == 0:
 		return cmp.Or(s.live.why(2), stallReason(reason))
-	case reason == cause.FailedCreate && len(s.problems) > 0 && s.problems[0].Code == cause.FailedCreate && cmp.Or(s.before, s.live) != nil:
+	case reason == cause.FailedCreate && len(s.problems) > 0 && s.problems[0].Code == cause.FailedCreate &&
+		cmp.Or(s.before, s.live) != nil:
 		return cmp.Or(s.before, s.live).clause(s.problems[0], nil)
-	case reason != daemonset.StepBudgetSpent && reason != daemonset.StepWaiting && reason != plan.Unfilled && reason != cause.DoesNotFit:
+	case reason != daemonset.StepBudgetSpent && reason != daemonset.StepWaiting && reason != plan.Unfilled &&
+		reason != cause.DoesNotFit:
 		return stallReason(reason)
 	}
 	words := why(s.problems, func(p *cause.Problem, nodes []string) string {
@@ -290,7 +307,8 @@ func holdsPorts(a daemonset.Assumption) bool { return a.Code == plan.AssumeHostP
 // unmetCause says whose fault it is that no new pod starts, and what helps, where the
 // template refers to what does not exist.
 func (s *planned) unmetCause() {
-	missing := slices.DeleteFunc(slices.Clone(s.p.Warnings), func(w plan.Warning) bool { return w.Code != plan.MissingReference })
+	missing := slices.DeleteFunc(slices.Clone(s.p.Warnings),
+		func(w plan.Warning) bool { return w.Code != plan.MissingReference })
 	if len(missing) == 0 || s.live != nil && s.live.e.Has(cause.ContainerConfig) != nil { // which says so
 		return
 	}
@@ -349,12 +367,14 @@ func (r reference) create() string {
 }
 
 // kindWords are the resources of kinds that a template refers to.
-var kindWords = map[string]string{"ConfigMap": "configmaps", "Secret": "secrets", "PersistentVolumeClaim": "persistentvolumeclaims"}
+var kindWords = map[string]string{"ConfigMap": "configmaps", "Secret": "secrets",
+	"PersistentVolumeClaim": "persistentvolumeclaims"}
 
 // neverRuns reports whether the new pods of a change never run, so that it would mislead to
 // count them as updated.
 func (s *planned) neverRuns() bool {
-	return s.p.OfChange() && s.o.Code == plan.Stalls && (s.unmet() != "" || len(s.otherSystem()) > 0 || s.o.Reason == cause.FailedCreate && s.p.Admission != nil)
+	return s.p.OfChange() && s.o.Code == plan.Stalls && (s.unmet() != "" || len(s.otherSystem()) > 0 ||
+		s.o.Reason == cause.FailedCreate && s.p.Admission != nil)
 }
 
 // unmet says what the template refers to and does not exist, in few words; empty where
@@ -378,7 +398,8 @@ func (s *planned) change() {
 		return
 	}
 	if restart := s.does() == restartIt && len(c.Fields) == 1 && c.Revision.New && c.Revision.Number > 0; restart {
-		s.add(screen.Change, "%s (would create revision %d)", either(len(s.unfinished()) > 0, "restart", "restart only"),
+		s.add(screen.Change, "%s (would create revision %d)",
+			either(len(s.unfinished()) > 0, "restart", "restart only"),
 			c.Revision.Number)
 	} else {
 		for _, l := range few(fieldStyle{all: s.style.All}.lines(c.Fields, nil), 8, "more change", s.style) {
@@ -387,7 +408,8 @@ func (s *planned) change() {
 		s.add(screen.Change, "%s", templateWords(s.p))
 	}
 	if also := s.unfinished(); len(also) > 0 {
-		s.add(screen.Change, "also revision %d, whose rollout is not complete: %s", s.before.current(), strings.Join(also, "; "))
+		s.add(screen.Change, "also revision %d, whose rollout is not complete: %s", s.before.current(),
+			strings.Join(also, "; "))
 	}
 	s.changedNodes(screen.Change)
 }
@@ -395,7 +417,8 @@ func (s *planned) change() {
 // unfinished says what else the new pods get: the change of the rollout in progress, which the asked one continues.
 func (s *planned) unfinished() []string {
 	c := s.p.Change
-	if s.before == nil || !s.before.e.Rollout.UnderWay || s.before.e.Change == nil || !c.TemplateChanged || !c.Revision.New {
+	if s.before == nil || !s.before.e.Rollout.UnderWay || s.before.e.Change == nil || !c.TemplateChanged ||
+		!c.Revision.New {
 		return nil
 	}
 	rest := slices.DeleteFunc(slices.Clone(s.before.e.Change.Change), func(f history.FieldChange) bool {
@@ -415,7 +438,8 @@ func (s *planned) changedNodes(as screen.Label) {
 	}
 	for _, n := range c.Nodes {
 		words := joined(" ", Plural(len(n.Nodes), "node"), cmp.Or(nodeChangeWords[n.Kind], string(n.Kind)), n.Value)
-		s.s.Add(as, screen.Names{Before: words + ":", Names: n.Nodes, After: map[bool]string{true: " already so"}[len(n.Nodes) == 0], Short: true})
+		s.s.Add(as, screen.Names{Before: words + ":", Names: n.Nodes,
+			After: map[bool]string{true: " already so"}[len(n.Nodes) == 0], Short: true})
 	}
 	s.add(as, "%s", bracketed(methodWords(c.Method, screen.Clean(c.FieldManager))))
 }
@@ -426,15 +450,20 @@ const noneKeeps = "no node keeps an available pod"
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
 func (s *planned) impact() {
-	s.placed(s.p.Placement.Lose, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy"))
+	s.placed(s.p.Placement.Lose, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"},
+		" immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy"))
 	if s.o.Code == plan.NothingToDo {
-		s.placed(s.p.Placement.Keep, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " in the next rollout")
+		s.placed(s.p.Placement.Keep, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"},
+			" in the next rollout")
 	}
 	if s.o.Code != plan.Stalls { // which does not reach all of them
 		s.stranded()
-		s.placed(s.p.LostOtherwise(), []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"}, " in the course of the rollout")
+		s.placed(s.p.LostOtherwise(), []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"},
+			" in the course of the rollout")
 		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
-			s.s.Add(screen.Fault, screen.Names{Before: pluralOf(len(nodes), "the node", "the nodes") + ", not the change:", Names: nodes, After: pluralOf(len(nodes), " is", " are") + " NotReady", Short: true})
+			s.s.Add(screen.Fault, screen.Names{Before: pluralOf(len(nodes), "the node", "the nodes") +
+				", not the change:", Names: nodes, After: pluralOf(len(nodes), " is", " are") + " NotReady",
+				Short: true})
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
 		}
 	}
@@ -457,7 +486,8 @@ func (s *planned) onTheWay() {
 		without = len(s.live.e.Impact.Without) - len(s.live.e.Impact.Ready)
 	}
 	switch {
-	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
+	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling,
+		s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
 	case s.o.Worst > 0 && s.o.Worst <= len(s.otherSystem()) && s.o.Replaced == 0:
 		s.add(screen.Impact, "no node that has a pod loses it")
 	case s.o.Worst > 0, s.live == nil && s.p.Old() > 0 && (s.o.Code == plan.Stalls || len(s.p.Lost) == 0):
@@ -486,7 +516,8 @@ func (s *planned) atMost() string {
 	case s.p.KeepsNone():
 		return noneKeeps + ": for a time " + allOf(of) + "nodes are without one"
 	case setAside != "" || lost && s.p.Desired.After > 0:
-		return "at most " + strconv.Itoa(worst) + " of the other " + Plural(of, "node") + without + behind("; ", setAside)
+		return "at most " + strconv.Itoa(worst) + " of the other " + Plural(of, "node") + without +
+			behind("; ", setAside)
 	}
 	return "at most " + strconv.Itoa(worst) + " of " + Plural(of, "node") + without
 }
@@ -521,7 +552,9 @@ func (s *planned) stranded() {
 		return
 	}
 	s.add(screen.Then, "%s", tolerate(nodes, tolerations, true))
-	if rollback := func(f Flag) bool { return f.Name == "to-revision" }; !s.asked.Undo && !slices.ContainsFunc(s.asked.Flags, rollback) { // which takes the template as it is
+	// which takes the template as it is
+	if rollback := func(f Flag) bool { return f.Name == "to-revision" }; !s.asked.Undo &&
+		!slices.ContainsFunc(s.asked.Flags, rollback) {
 		s.s.Add(screen.Preview, s.again("plan-rollout", tolerationFlags(tolerations)...))
 	}
 }
@@ -552,13 +585,15 @@ func (s *planned) rollBack() {
 	if n := s.p.Now.Updated; n > 0 {
 		effect = "replaces the " + pluralVerb(n, "pod that is", "pods that are") + " updated"
 	}
-	s.act(s.to, "", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name(), screen.Word("--to-revision="+to)), effect, s.live.undoneBy())
+	s.act(s.to, "", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name(),
+		screen.Word("--to-revision="+to)), effect, s.live.undoneBy())
 }
 
 // ran is how many pods with the same template the API server has admitted: the change
 // leaves all of it as it is but its metadata and its images, which nothing here looks at.
 func (s *planned) ran() int {
-	dry := func(r admission.Refusal) bool { return r.Reason == admission.DryRunRejected } // by rules that may look at them
+	// by rules that may look at them
+	dry := func(r admission.Refusal) bool { return r.Reason == admission.DryRunRejected }
 	if v := s.p.Admission; v != nil && slices.ContainsFunc(v.Refusals, dry) {
 		return 0
 	}
@@ -583,9 +618,10 @@ func (s *planned) rejectedImpact() {
 	case gain == 0 && deleted == 0:
 	case gain == 0:
 		rejects := pluralOf(deleted, "the new one", "the new ones")
-		s.add(screen.Impact, "%s", "the controller deletes "+Plural(deleted, "pod")+" first; the API server then rejects "+rejects+
-			", so "+pluralVerb(deleted, "node stays", "nodes stay")+" without a pod"+
-			phrase("; the other ", counted(s.p.Old()-deleted, "pod keeps", "pods keep"), " running"))
+		s.add(screen.Impact, "%s",
+			"the controller deletes "+Plural(deleted, "pod")+" first; the API server then rejects "+rejects+
+				", so "+pluralVerb(deleted, "node stays", "nodes stay")+" without a pod"+
+				phrase("; the other ", counted(s.p.Old()-deleted, "pod keeps", "pods keep"), " running"))
 	case room == 0:
 		s.add(screen.Impact, "none of the %d nodes gets a pod", gain)
 	default:
@@ -651,7 +687,8 @@ func (s *planned) placed(nodes []plan.PlacementNode, verbs []string, when string
 			s.add(screen.Impact, "these nodes %s", lose)
 			return
 		}
-		s.s.Add(screen.Impact, screen.Names{Before: Plural(len(g.Nodes), "node") + " " + lose + ":", Names: g.Nodes, After: why, Short: true})
+		s.s.Add(screen.Impact, screen.Names{Before: Plural(len(g.Nodes), "node") + " " + lose + ":", Names: g.Nodes,
+			After: why, Short: true})
 	}
 }
 
@@ -680,7 +717,8 @@ func (s *planned) would(n int, one, many, oneWould, manyWould string) string {
 // limit is the rule that bounds the rollout of a change.
 func (s *planned) limit() {
 	b := &s.p.Budget
-	if s.p.Old() == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling || s.o.Code == plan.RemovesAllPods {
+	if s.p.Old() == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling ||
+		s.o.Code == plan.RemovesAllPods {
 		return
 	}
 	s.add(screen.Limit, "%s", limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+s.pace())
@@ -704,7 +742,8 @@ func (s *planned) pace() string {
 	case n == 0:
 		return ""
 	case once > 0:
-		return ": immediately " + pluralVerb(once, "pod that is", "pods that are") + " not available, the others at most " +
+		return ": immediately " + pluralVerb(once, "pod that is", "pods that are") +
+			" not available, the others at most " +
 			strconv.Itoa(n) + " at a time"
 	case stalls: // before all are replaced
 		return ": at most " + Plural(n, "pod") + " at a time"
@@ -715,14 +754,16 @@ func (s *planned) pace() string {
 
 // causes are who keeps a change from completing, and what shows more of it.
 func (s *planned) causes() {
-	known := slices.DeleteFunc(slices.Clone(s.problems), func(p *cause.Problem) bool { return s.p.Supposed(p.Nodes...) })
+	known := slices.DeleteFunc(slices.Clone(s.problems),
+		func(p *cause.Problem) bool { return s.p.Supposed(p.Nodes...) })
 	rejected := s.o.Code == plan.Stalls && s.o.Reason == cause.FailedCreate && s.p.Admission != nil
 	if rejected { // said as Cause
 		known = slices.DeleteFunc(known, func(p *cause.Problem) bool { return p.Facts.Yes("predicted") })
 	}
 	s.problemLines("", known)
 	s.checks(known)
-	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
+	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent &&
+		len(down) > 0 {
 		s.add(screen.Fault, "%s", s.hangs(down))
 	}
 	if rejected {
@@ -738,7 +779,8 @@ func (s *planned) causes() {
 			s.add(screen.Fault, "%s is for %s only", who, fact(p.Facts, "want"))
 			continue
 		}
-		if p.Blame != nil && s.before != nil && p.Blame.Who != cause.WhoNode && p.Blame.Who != cause.WhoUnknown && p.Code != cause.DoesNotFit && !(rejected && p.Code == cause.FailedCreate) {
+		if p.Blame != nil && s.before != nil && p.Blame.Who != cause.WhoNode && p.Blame.Who != cause.WhoUnknown &&
+			p.Code != cause.DoesNotFit && !(rejected && p.Code == cause.FailedCreate) {
 			s.add(screen.Fault, "%s", s.before.origin(p))
 		}
 	}
@@ -772,7 +814,8 @@ func (s *planned) hangs(down []string) string {
 		}
 	}
 	words := who + pluralOf(len(down), ": its pod stays Terminating once deleted, and counts against ",
-		": their pods stay Terminating once deleted, and count against ") + s.p.Budget.Kind.Field() + " " + strconv.Itoa(s.p.Budget.Limit)
+		": their pods stay Terminating once deleted, and count against ") + s.p.Budget.Kind.Field() + " " +
+		strconv.Itoa(s.p.Budget.Limit)
 	if len(s.p.SetAside()) > 0 {
 		words += ", although DESIRED does not count " + pluralOf(len(down), "the node", "the nodes")
 	}
@@ -793,7 +836,10 @@ func (s *planned) warnings() {
 // warning says one in a sentence: those of a plan are among the meanings.
 func (s *planned) warning(w plan.Warning) string {
 	who, undone := managerWords(managed.Manager{Tool: managed.Tool(fact(w.Facts, "tool")), By: fact(w.Facts, "by")})
-	return s.meaning(&cause.Problem{Code: w.Code, Facts: with(w.Facts, daemonset.Facts{"some": namesIn(w.Facts, "onNodes"), "who": who, "undone": undone, "fault": ImageFault(template.ImageFault(fact(w.Facts, "fault"))), "all": number(w.Facts, "count") > 1 && number(w.Facts, "count") == s.p.Now.Current})})
+	return s.meaning(&cause.Problem{Code: w.Code,
+		Facts: with(w.Facts, daemonset.Facts{"some": namesIn(w.Facts, "onNodes"), "who": who, "undone": undone,
+			"fault": ImageFault(template.ImageFault(fact(w.Facts, "fault"))), "all": number(w.Facts, "count") > 1 &&
+				number(w.Facts, "count") == s.p.Now.Current})})
 }
 
 // outlook is what the controller does first, and where it stops.
@@ -823,13 +869,15 @@ func (s *planned) outlook() {
 		s.add(screen.Outlook, "%s", words)
 	}
 	if nf := s.o.FurtherHolders; nf > 0 && len(s.o.Holders) > 0 {
-		s.note(screen.Text(pluralVerb(nf, "more node ends like these", "more nodes end like these") + ": which ones is the controller's random choice"))
+		s.note(screen.Text(pluralVerb(nf, "more node ends like these", "more nodes end like these") +
+			": which ones is the controller's random choice"))
 	}
 	if rejected := s.o.Reason == cause.FailedCreate && n.Creates.Len() > 0; !stalls || len(s.p.Waves) > 0 && !rejected {
 		s.named = plan.Nodes(s.p.Placement.Gain)
 		s.sync(&n, when)
 	}
-	if changes := s.p.Change != nil && s.p.Change.TemplateChanged; changes || s.live != nil { // said as the rollout's, or the change's
+	// said as the rollout's, or the change's
+	if changes := s.p.Change != nil && s.p.Change.TemplateChanged; changes || s.live != nil {
 		if n.Revisions.Cut = false; changes {
 			n.Revisions.RaisedFrom = 0
 		}
@@ -839,12 +887,14 @@ func (s *planned) outlook() {
 
 // desiredGoes says how DESIRED changes.
 func (s *planned) desiredGoes() string {
-	return "DESIRED " + either(s.p.OfChange(), "would go", "goes") + " from " + strconv.Itoa(s.p.Desired.Before) + " to " + strconv.Itoa(s.p.Desired.After)
+	return "DESIRED " + either(s.p.OfChange(), "would go", "goes") + " from " + strconv.Itoa(s.p.Desired.Before) +
+		" to " + strconv.Itoa(s.p.Desired.After)
 }
 
 // deletesAll says what becomes of the pods where no node is eligible.
 func (s *planned) deletesAll() string {
-	words := s.desiredGoes() + ", and the controller " + either(s.p.OfChange(), "would delete", "deletes") + " every pod"
+	words := s.desiredGoes() + ", and the controller " + either(s.p.OfChange(), "would delete", "deletes") +
+		" every pod"
 	if more := len(s.p.Placement.Lose) - s.p.Desired.Before; more > 0 {
 		words += ", including " + strconv.Itoa(more) + " that DESIRED does not count"
 	}
@@ -889,9 +939,11 @@ func (s *planned) commands() {
 		s.s.Add(screen.Preview, s.again("plan-rollout", Flag{Name: "strategy", Value: "RollingUpdate"}))
 	}
 	if s.asked.Undo && !s.p.Change.TemplateChanged {
-		s.note(screen.Text("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults"))
+		s.note(screen.Text("kubectl rollout undo would change nothing: the live template is that of the revision " +
+			"already, with the API defaults"))
 	}
 	if s.asked.Live && len(s.p.Waves) > 0 {
-		s.s.Add(screen.Follow, append(screen.Command{s.asked.own("plan-rollout"), s.namespace(), s.name()}, s.kubectl("--watch")...))
+		s.s.Add(screen.Follow, append(screen.Command{s.asked.own("plan-rollout"), s.namespace(), s.name()},
+			s.kubectl("--watch")...))
 	}
 }

@@ -21,7 +21,8 @@ func (s *planned) room() {
 			if s.live.e.Has(cause.InsufficientResources) != nil { // whose Problem has the numbers
 				why = ""
 			}
-			s.s.Add(screen.Impact, screen.Names{Before: "the new pod will not fit on", Names: p.Nodes, After: inBrackets(why) + ", and stays Pending", Short: true})
+			s.s.Add(screen.Impact, screen.Names{Before: "the new pod will not fit on", Names: p.Nodes,
+				After: inBrackets(why) + ", and stays Pending", Short: true})
 		}
 	}
 	if len(s.p.Unfit) > 0 {
@@ -172,7 +173,8 @@ func (m *misfit) words() (fault, fix string) {
 			"use another host port in the template, or have the owner of the other " + pluralOf(n, "pod", "pods") +
 				" free the port on " + where
 	case unfitAttached:
-		return volume + have + " as many volumes of the CSI driver " + fact(m.facts, "driver") + pluralOf(n, " as it may", " as they may"),
+		return volume + have + " as many volumes of the CSI driver " + fact(m.facts, "driver") +
+				pluralOf(n, " as it may", " as they may"),
 			"move another pod with such a volume off " + where + ", or keep this one off" + selected
 	case unfitVolume:
 		return volume + "PersistentVolume " + fact(m.facts, "persistentVolume") + " cannot be attached on " + where,

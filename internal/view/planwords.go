@@ -78,8 +78,10 @@ func methodWords(method, manager string) string {
 }
 
 var nodeChangeWords = map[whatif.NodeChangeKind]string{
-	whatif.NodeTaint: "tainted", whatif.NodeUntaint: "without the taint", whatif.NodeLabel: "labeled", whatif.NodeUnlabel: "without the label",
-	whatif.NodeCordon: "cordoned", whatif.NodeUncordon: "uncordoned", whatif.NodeDown: "assumed to be down", whatif.NodeRemove: "removed", whatif.NodeAdd: "added like",
+	whatif.NodeTaint: "tainted", whatif.NodeUntaint: "without the taint", whatif.NodeLabel: "labeled",
+	whatif.NodeUnlabel: "without the label",
+	whatif.NodeCordon:  "cordoned", whatif.NodeUncordon: "uncordoned", whatif.NodeDown: "assumed to be down",
+	whatif.NodeRemove: "removed", whatif.NodeAdd: "added like",
 }
 
 // templateWords says what the change means for the revision.
@@ -105,7 +107,8 @@ func templateWords(p *plan.Plan) string {
 		return either(len(c.Nodes) == 0, "none", "")
 	case !r.New && r.Was > 0:
 		kept := phrase("; its ", counted(p.Kept(), "pod is", "pods are"), " kept")
-		return fmt.Sprintf("revision %d becomes revision %d", r.Was, r.Number) + either(p.TemplateKnown(), kept, assuming)
+		return fmt.Sprintf("revision %d becomes revision %d", r.Was, r.Number) +
+			either(p.TemplateKnown(), kept, assuming)
 	case only && slices.Equal(slices.Concat(meta.Annotations, meta.Labels), []string{template.RestartedAt.Last().Name}):
 		return "nothing else in the template; " + creates
 	case only:
@@ -178,7 +181,8 @@ func Gate(g plan.Gate, p *plan.Plan) string {
 		if o.Left+o.Terminating == 0 {
 			without = phrase(counted(o.Unserved(), "node stays", "nodes stay"), " without an available pod")
 		}
-		stalls := joined(", ", "the rollout of "+of+" stalls", counted(o.Left, "pod is not updated", "pods are not updated"),
+		stalls := joined(", ", "the rollout of "+of+" stalls",
+			counted(o.Left, "pod is not updated", "pods are not updated"),
 			phrase(counted(o.Terminating, "pod stays", "pods stay"), " terminating"), without)
 		return stalls + either(o.AtWorst, " at worst", "")
 	case plan.GateRemovesAllPods:
@@ -212,7 +216,8 @@ func (s *planned) assumed() {
 		return
 	}
 	beside := s.circumstances()
-	rests := slices.DeleteFunc(slices.Clone(s.p.Assumptions), func(a daemonset.Assumption) bool { return !s.p.RestsOn(a.Code) })
+	rests := slices.DeleteFunc(slices.Clone(s.p.Assumptions),
+		func(a daemonset.Assumption) bool { return !s.p.RestsOn(a.Code) })
 	var lines []string
 	uncomputed := map[string]bool{}
 	if s.o.ReachesEnd() && s.o.Duration == nil && s.p.RestsOn(plan.AssumeStart) {
@@ -220,8 +225,13 @@ func (s *planned) assumed() {
 	}
 	for _, of := range assumptions {
 		i := slices.IndexFunc(rests, func(a daemonset.Assumption) bool { return a.Code == of.code })
-		finding := slices.Contains([]daemonset.AssumptionCode{plan.AssumeMissingReference, plan.AssumeInvalidImage}, of.code) || // which the headline says
-			of.code == plan.AssumeNewPods && (s.neverRuns() && s.o.Reason != cause.FailedCreate || slices.ContainsFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeConfined })) // or that one
+		// which the headline says
+		finding := slices.Contains([]daemonset.AssumptionCode{plan.AssumeMissingReference,
+			plan.AssumeInvalidImage}, of.code) ||
+			// or that one
+			of.code == plan.AssumeNewPods && (s.neverRuns() && s.o.Reason != cause.FailedCreate ||
+				slices.ContainsFunc(s.p.Assumptions,
+					func(a daemonset.Assumption) bool { return a.Code == plan.AssumeConfined }))
 		if i < 0 || of.code == daemonset.AssumeControllerVersion || finding {
 			continue
 		}

@@ -39,27 +39,31 @@ var predicates = map[daemonset.Reason]predicate{
 	cause.DoesNotFit:             {"new pod", "for", "does not fit", "do not fit"},
 	cause.PendingUnschedulable:   {"pod", "for", "is not scheduled", "are not scheduled"},
 	cause.PodOSNotSupported:      {"pod", "on", "is rejected by its kubelet", "are rejected by their kubelet"},
-	cause.ExcludedButCounted:     {"node", "", "that the namespace excludes counts as unavailable", "that the namespace excludes count as unavailable"},
-	cause.VirtualNode:            {"node", "", "is virtual and runs no DaemonSet pod", "are virtual and run no DaemonSet pods"},
-	cause.EvictLoop:              {"pod", "on", "fails repeatedly", "fail repeatedly"},
-	daemonset.FailedPod:          {"pod", "on", "has failed", "have failed"},
-	daemonset.SucceededPod:       {"pod", "on", "has ended", "have ended"},
-	cause.Terminating:            {"pod", "on", "does not end", "do not end"},
-	daemonset.NotReady:           {"pod", "on", "is not Ready", "are not Ready"},
-	cause.WaitingForRoom:         {"pod", "for", "waits for other pods to end", "wait for other pods to end"},
-	cause.Starting:               {"pod", "on", "is starting", "are starting"},
-	daemonset.NotYetAvailable:    {"pod", "on", "is not available yet", "are not available yet"},
-	cause.NoPod:                  {"node", "", "has no pod", "have no pod"},
-	cause.Misscheduled:           {"pod", "on", "runs on a node that is not eligible", "run on nodes that are not eligible"},
-	daemonset.Duplicate:          {"node", "", "has more than one pod", "have more than one pod"},
-	explain.Foreign:              {"pod", "on", "belongs to somebody else", "belong to somebody else"},
-	daemonset.ReleasedPod:        {"pod", "on", "no longer matches the selector", "no longer match the selector"},
-	daemonset.NoTargetNode:       {"pod", "on", "is not assigned to any node", "are not assigned to any node"},
+	cause.ExcludedButCounted: {"node", "", "that the namespace excludes counts as unavailable",
+		"that the namespace excludes count as unavailable"},
+	cause.VirtualNode: {"node", "", "is virtual and runs no DaemonSet pod",
+		"are virtual and run no DaemonSet pods"},
+	cause.EvictLoop:           {"pod", "on", "fails repeatedly", "fail repeatedly"},
+	daemonset.FailedPod:       {"pod", "on", "has failed", "have failed"},
+	daemonset.SucceededPod:    {"pod", "on", "has ended", "have ended"},
+	cause.Terminating:         {"pod", "on", "does not end", "do not end"},
+	daemonset.NotReady:        {"pod", "on", "is not Ready", "are not Ready"},
+	cause.WaitingForRoom:      {"pod", "for", "waits for other pods to end", "wait for other pods to end"},
+	cause.Starting:            {"pod", "on", "is starting", "are starting"},
+	daemonset.NotYetAvailable: {"pod", "on", "is not available yet", "are not available yet"},
+	cause.NoPod:               {"node", "", "has no pod", "have no pod"},
+	cause.Misscheduled: {"pod", "on", "runs on a node that is not eligible",
+		"run on nodes that are not eligible"},
+	daemonset.Duplicate:    {"node", "", "has more than one pod", "have more than one pod"},
+	explain.Foreign:        {"pod", "on", "belongs to somebody else", "belong to somebody else"},
+	daemonset.ReleasedPod:  {"pod", "on", "no longer matches the selector", "no longer match the selector"},
+	daemonset.NoTargetNode: {"pod", "on", "is not assigned to any node", "are not assigned to any node"},
 }
 
 // probing says what a pod does whose startup or liveness probe fails.
 var probing = map[string]predicate{
-	"startup": {"pod", "on", "fails its startup probe", "fail their startup probe"}, "liveness": {"pod", "on", "fails its liveness probe", "fail their liveness probe"},
+	"startup":  {"pod", "on", "fails its startup probe", "fail their startup probe"},
+	"liveness": {"pod", "on", "fails its liveness probe", "fail their liveness probe"},
 }
 
 // byProbe returns the predicate with the probe that fails, where an event says which.
@@ -246,7 +250,8 @@ func (a *answer) works() int {
 // refusal returns why the API server rejects pods, if it is what the events of a problem
 // tell of; else nil.
 func (a *answer) refusal(p *explain.Problem) *admission.Refusal {
-	if v := a.e.Admission; p != nil && p.Code == cause.FailedCreate && v != nil && len(v.Refusals) > 0 && fact(p.Facts, "rejects") == string(v.Refusals[0].Reason) {
+	if v := a.e.Admission; p != nil && p.Code == cause.FailedCreate && v != nil && len(v.Refusals) > 0 &&
+		fact(p.Facts, "rejects") == string(v.Refusals[0].Reason) {
 		return &v.Refusals[0]
 	}
 	return nil

@@ -149,9 +149,13 @@ func (a *sheet) again(command screen.Word, more ...Flag) screen.Command {
 	}
 	drop := map[string]bool{}
 	for _, f := range more {
-		if drop[f.Name] = f.Name != "remove-nodes" && f.Name != "toleration"; f.Name == "to-revision" { // it takes the revision's template as it is
+		// it takes the revision's template as it is
+		if drop[f.Name] = f.Name != "remove-nodes" && f.Name != "toleration"; f.Name == "to-revision" {
 			drop["image"], drop["restart"], drop["toleration"], drop["node-selector"] = true, true, true, true
-			if slices.ContainsFunc(a.asked.Flags, func(f Flag) bool { return f.Name == "filename" || f.Name == "kustomize" }) {
+			if slices.ContainsFunc(a.asked.Flags, func(f Flag) bool {
+				return f.Name == "filename" ||
+					f.Name == "kustomize"
+			}) {
 				return nil // the manifest's template
 			}
 		}
@@ -199,7 +203,8 @@ func (a *sheet) problemLines(before string, problems []*cause.Problem) {
 		return
 	}
 	for _, p := range problems {
-		what := screen.Names{Before: before + string(p.Code), After: a.since(p) + behind(": ", a.meaning(p)), Short: true}
+		what := screen.Names{Before: before + string(p.Code), After: a.since(p) + behind(": ", a.meaning(p)),
+			Short: true}
 		if len(p.Nodes) > 0 {
 			what.Before, what.Names = what.Before+" on", p.Nodes
 		}
@@ -212,7 +217,8 @@ func (a *sheet) problemLines(before string, problems []*cause.Problem) {
 
 // problemTable is a table of problems, each with what is known of it.
 func (a *sheet) problemTable(head string, problems []*cause.Problem) *screen.Table {
-	t := &screen.Table{Columns: []screen.Column{{Head: head}, {Head: "NODES", Wrap: true, Short: true}, {Head: "FOR", Drop: 1}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: head}, {Head: "NODES", Wrap: true, Short: true},
+		{Head: "FOR", Drop: 1}}}
 	for _, p := range problems {
 		tone := screen.Warn
 		if p.Severity == cause.SeverityError {
@@ -269,19 +275,23 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	node, pod, namespace, name := first(p.Nodes), first(p.Pods), a.namespace(), p.Subject.Name
 	logs := []screen.Word{"kubectl logs", namespace, pod, "-c " + screen.Quote(fact(p.Facts, "container"))}
 	words := map[cause.Look][]screen.Word{
-		cause.LookQuotas:     {"kubectl get resourcequotas", namespace},
-		cause.LookNode:       append([]screen.Word{"kubectl describe node"}, nodes...),
-		cause.LookNodePorts:  {"kubectl get pods", "-A", "--field-selector spec.nodeName=" + node, "-o custom-columns=NS:metadata.namespace,POD:metadata.name,PORTS:..hostPort"},
-		cause.LookPod:        {"kubectl describe pod", namespace, pod},
-		cause.LookMemory:     {"kubectl top pod", namespace, pod, "--containers"},
-		cause.LookLogs:       logs,
-		cause.LookLastLogs:   append(slices.Clone(logs), "--previous"),
-		cause.LookController: {"kubectl get lease", "-n kube-system", "kube-controller-manager", "-o jsonpath='{.spec.renewTime}'"},
-		cause.LookQuota:      {"kubectl describe resourcequota", namespace, screen.Quote(name)},
-		cause.LookService:    {"kubectl get endpointslices", "-n " + screen.Quote(fact(p.Facts, "serviceNamespace")), "-l kubernetes.io/service-name=" + screen.Quote(fact(p.Facts, "service"))},
-		cause.LookSelector:   {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "-o yaml"},
-		cause.LookNamespace:  {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels"},
-		cause.LookEvents:     {"kubectl get events", namespace, "--field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + a.name()},
+		cause.LookQuotas: {"kubectl get resourcequotas", namespace},
+		cause.LookNode:   append([]screen.Word{"kubectl describe node"}, nodes...),
+		cause.LookNodePorts: {"kubectl get pods", "-A", "--field-selector spec.nodeName=" + node,
+			"-o custom-columns=NS:metadata.namespace,POD:metadata.name,PORTS:..hostPort"},
+		cause.LookPod:      {"kubectl describe pod", namespace, pod},
+		cause.LookMemory:   {"kubectl top pod", namespace, pod, "--containers"},
+		cause.LookLogs:     logs,
+		cause.LookLastLogs: append(slices.Clone(logs), "--previous"),
+		cause.LookController: {"kubectl get lease", "-n kube-system", "kube-controller-manager",
+			"-o jsonpath='{.spec.renewTime}'"},
+		cause.LookQuota: {"kubectl describe resourcequota", namespace, screen.Quote(name)},
+		cause.LookService: {"kubectl get endpointslices", "-n " + screen.Quote(fact(p.Facts, "serviceNamespace")),
+			"-l kubernetes.io/service-name=" + screen.Quote(fact(p.Facts, "service"))},
+		cause.LookSelector:  {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "-o yaml"},
+		cause.LookNamespace: {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels"},
+		cause.LookEvents: {"kubectl get events", namespace,
+			"--field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + a.name()},
 	}[explain.LookInto(p)]
 	if c := a.describeOwner(p.Facts); len(c) > 0 {
 		return c
@@ -289,8 +299,10 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	if c := a.usage(p); len(c) > 0 {
 		return c
 	}
-	if look := explain.LookInto(p); a.asked.Log != nil && (look == cause.LookLogs || look == cause.LookLastLogs) && len(p.Pods) > 0 {
-		if words := a.asked.Log(a.h.DaemonSet.Namespace, p.Pods[0], fact(p.Facts, "container"), look == cause.LookLastLogs); len(words) > 0 {
+	if look := explain.LookInto(p); a.asked.Log != nil && (look == cause.LookLogs || look == cause.LookLastLogs) &&
+		len(p.Pods) > 0 {
+		if words := a.asked.Log(a.h.DaemonSet.Namespace, p.Pods[0], fact(p.Facts, "container"),
+			look == cause.LookLastLogs); len(words) > 0 {
 			c := screen.Command{}
 			for _, w := range words {
 				c = append(c, screen.Word(w))
@@ -314,7 +326,8 @@ func (a *sheet) usage(p *cause.Problem) screen.Command {
 	case on == corev1.NodeDiskPressure:
 		return a.kubectl("kubectl get --raw", screen.Quote("/api/v1/nodes/"+p.Nodes[0]+"/proxy/stats/summary"))
 	case on == corev1.NodeMemoryPressure || memory:
-		return a.kubectl("kubectl top pods", "-A", "--sort-by=memory", "--field-selector spec.nodeName="+screen.Quote(p.Nodes[0]))
+		return a.kubectl("kubectl top pods", "-A", "--sort-by=memory",
+			"--field-selector spec.nodeName="+screen.Quote(p.Nodes[0]))
 	}
 	return nil
 }
@@ -325,7 +338,8 @@ func (a *sheet) describeOwner(f daemonset.Facts) screen.Command {
 	if fact(f, "ownerName") == "" {
 		return nil
 	}
-	return a.kubectl("kubectl describe pod", screen.Word("-n ")+screen.Quote(fact(f, "ownerNamespace")), screen.Quote(fact(f, "ownerName")))
+	return a.kubectl("kubectl describe pod", screen.Word("-n ")+screen.Quote(fact(f, "ownerNamespace")),
+		screen.Quote(fact(f, "ownerName")))
 }
 
 // act is what to do: words, or a command under them, with its side effects.
@@ -359,7 +373,8 @@ func (a *sheet) acts(l screen.Label, words string, all []screen.Command, effects
 
 // patch changes fields of spec.updateStrategy.rollingUpdate.
 func (a *sheet) patch(rollingUpdate string) screen.Command {
-	return a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p", screen.Quote(`{"spec":{"updateStrategy":{"rollingUpdate":`+rollingUpdate+`}}}`))
+	return a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p",
+		screen.Quote(`{"spec":{"updateStrategy":{"rollingUpdate":`+rollingUpdate+`}}}`))
 }
 
 // limitTo sets maxUnavailable or maxSurge to a number or a percentage.
@@ -400,16 +415,19 @@ func (a *sheet) looksInto(problems []*cause.Problem) (looks []screen.Block) {
 			add(c)
 		}
 		if slices.Contains(of[c.String()], cause.ControllerSilent) {
-			add(screen.Text("(if this time, in UTC, is more than a minute ago, kube-controller-manager is down; if not, read its logs)"))
+			add(screen.Text("(if this time, in UTC, is more than a minute ago, kube-controller-manager is down; if " +
+				"not, read its logs)"))
 			add(a.kubectl("kubectl get pods", "-n kube-system", "-l component=kube-controller-manager"))
-			add(screen.Text("(its pods, if it runs in this cluster; if there are none, the provider or a service on the control plane nodes runs it)"))
+			add(screen.Text("(its pods, if it runs in this cluster; if there are none, the provider or a service on " +
+				"the control plane nodes runs it)"))
 		}
 	}
 	return looks
 }
 
 // limitFlags ask for another limit.
-var limitFlags = map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "max-unavailable", daemonset.BudgetSurge: "max-surge"}
+var limitFlags = map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "max-unavailable",
+	daemonset.BudgetSurge: "max-surge"}
 
 // limitWords is the limit of a rolling update with its arithmetic.
 func limitWords(kind daemonset.BudgetKind, spec, scaled string, of, limit int) string {
@@ -435,7 +453,8 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 		for _, c := range slices.Concat(batch.ByReason(), batch.Choices) {
 			what, nodes, why := pluralOf(c.Count, batch.one, Plural(c.Count, "pod")), c.Nodes(), stepWords[c.Reason]
 			if c.Count < len(c.From) {
-				what, why = fmt.Sprintf("%d of %s", c.Count, Plural(len(c.From), "pod")), joined("; ", why, "chosen at random")
+				what, why = fmt.Sprintf("%d of %s", c.Count, Plural(len(c.From), "pod")),
+					joined("; ", why, "chosen at random")
 				if nodes = slices.Compact(nodes); len(nodes) > 3 {
 					nodes = nil
 				}
@@ -446,14 +465,17 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 			if len(nodes) > 0 {
 				what += " on"
 			}
-			lines = append(lines, screen.Names{Before: when + ", the controller " + batch.verb + " " + what, Names: nodes, After: inBrackets(why), Short: true})
+			lines = append(lines, screen.Names{Before: when + ", the controller " + batch.verb + " " + what,
+				Names: nodes, After: inBrackets(why), Short: true})
 		}
 		if batch.Deferred > 0 {
-			lines = append(lines, screen.Text(fmt.Sprintf("it %s %d more in later syncs: one sync takes at most %d", batch.verb, batch.Deferred, daemonset.BurstReplicas)))
+			lines = append(lines, screen.Text(fmt.Sprintf("it %s %d more in later syncs: one sync takes at most %d",
+				batch.verb, batch.Deferred, daemonset.BurstReplicas)))
 		}
 	}
 	if !n.Exact && len(lines) > 0 {
-		lines = append(lines, screen.Text("(deletes and creates may be missing here: "+cmp.Or(unread(a.h), "a part could not be read")+")"))
+		lines = append(lines, screen.Text("(deletes and creates may be missing here: "+cmp.Or(unread(a.h),
+			"a part could not be read")+")"))
 	}
 	const most = 2
 	a.s.Add(screen.Outlook, lines[:min(most, len(lines))]...)
@@ -464,7 +486,8 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 func (a *sheet) bookkeeping(n daemonset.Step) {
 	say := func(verb, word string, names []string) {
 		if len(names) > 0 {
-			a.s.Add(screen.Notes, screen.Names{Before: "the next sync " + verb + " " + Plural(len(names), word) + ":", Names: names, Short: true})
+			a.s.Add(screen.Notes, screen.Names{Before: "the next sync " + verb + " " + Plural(len(names), word) + ":",
+				Names: names, Short: true})
 		}
 	}
 	r := &n.Revisions
@@ -476,7 +499,8 @@ func (a *sheet) bookkeeping(n daemonset.Step) {
 	case r.Cut:
 		a.s.Add(screen.Notes, screen.Text(fmt.Sprintf("the next sync creates revision %d from the live template", r.Number)))
 	case r.RaisedFrom > 0:
-		a.s.Add(screen.Notes, screen.Text(fmt.Sprintf("the next sync renumbers revision %d to %d, as it holds the live template", r.RaisedFrom, r.Number)))
+		a.s.Add(screen.Notes, screen.Text(fmt.Sprintf("the next sync renumbers revision %d to %d, as it holds the "+
+			"live template", r.RaisedFrom, r.Number)))
 	}
 	say("gives the current revision's hash to", "pod", r.Relabel)
 	say("removes as a duplicate", "revision", r.Removes(daemonset.Duplicate))
@@ -498,8 +522,9 @@ var idleWords = map[daemonset.Reason]string{
 	daemonset.StepBeingDeleted: "the controller does nothing: the DaemonSet is being deleted",
 	daemonset.StepSelectsAll:   "the controller does nothing: the selector is empty",
 	daemonset.StepUpToDate:     "all pods are updated",
-	daemonset.StepBudgetSpent:  "the controller waits for a pod to become available, because the limit of the rollout is reached",
-	daemonset.StepFails:        "the controller's step fails before it replaces a pod",
+	daemonset.StepBudgetSpent: "the controller waits for a pod to become available, because the limit of the " +
+		"rollout is reached",
+	daemonset.StepFails: "the controller's step fails before it replaces a pod",
 }
 
 // stepWords say why the controller deletes or creates a pod, where that is not
@@ -522,12 +547,16 @@ func unread(h *daemonset.Header) string {
 	inPart := true
 	for _, what := range h.Snapshot.Unread() {
 		parts = append(parts, partWords(what))
-		inPart = inPart && slices.ContainsFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == what && g.Why == snapshot.Partial })
+		inPart = inPart && slices.ContainsFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool {
+			return g.What == what &&
+				g.Why == snapshot.Partial
+		})
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return strings.Join(parts, " and ") + map[bool]string{true: " were read only in part", false: " could not be read"}[inPart]
+	return strings.Join(parts, " and ") + map[bool]string{true: " were read only in part",
+		false: " could not be read"}[inPart]
 }
 
 // managerWords say who writes a DaemonSet besides a person, and what undoes a

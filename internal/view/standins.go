@@ -14,11 +14,13 @@ func HiddenMessages(m redact.Messages) string {
 		parts = append(parts, pluralOf(m.Hidden, "1 was removed", fmt.Sprintf("%d were removed", m.Hidden)))
 	}
 	if m.Partly > 0 {
-		parts = append(parts, pluralOf(m.Partly, "1 was removed in part", fmt.Sprintf("%d were removed in part", m.Partly)))
+		parts = append(parts, pluralOf(m.Partly, "1 was removed in part",
+			fmt.Sprintf("%d were removed in part", m.Partly)))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	all := m.Whole + m.Partly + m.Hidden
-	return "of " + pluralOf(all, "1 message ", fmt.Sprintf("%d different messages ", all)) + strings.Join(parts, " and ") + ": text that is not known to be Kubernetes' own"
+	return "of " + pluralOf(all, "1 message ", fmt.Sprintf("%d different messages ", all)) +
+		strings.Join(parts, " and ") + ": text that is not known to be Kubernetes' own"
 }

@@ -19,7 +19,8 @@ const mostUnsettled = 8
 // namespace, or of all if that is empty.
 func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked Asked, style Style) error {
 	unsettled := explain.Unsettled(all)
-	s := &screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(all), "DaemonSet"), Text: "all pods are available and updated", Tone: screen.Good}}
+	s := &screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(all), "DaemonSet"),
+		Text: "all pods are available and updated", Tone: screen.Good}}
 	where := screen.Word("-A")
 	if namespace != "" {
 		where = "-n " + screen.Quote(namespace)
@@ -30,12 +31,15 @@ func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked Asked, s
 	} else {
 		s.Headline.Text = strconv.Itoa(len(unsettled)) + " with pods that are not available or not updated"
 		s.Headline.Tone = screen.Warn
-		t := &screen.Table{Columns: []screen.Column{{Head: "DAEMONSET"}, {Head: "DESIRED", Right: true}, {Head: "UP-TO-DATE", Right: true}, {Head: "AVAILABLE", Right: true}}}
+		t := &screen.Table{Columns: []screen.Column{{Head: "DAEMONSET"}, {Head: "DESIRED", Right: true},
+			{Head: "UP-TO-DATE", Right: true}, {Head: "AVAILABLE", Right: true}}}
 		for _, ds := range unsettled[:min(mostUnsettled, len(unsettled))] {
-			t.Row(ds.Namespace+"/"+ds.Name, strconv.Itoa(int(ds.Status.DesiredNumberScheduled)), strconv.Itoa(int(ds.Status.UpdatedNumberScheduled)), strconv.Itoa(int(ds.Status.NumberAvailable)))
+			t.Row(ds.Namespace+"/"+ds.Name, strconv.Itoa(int(ds.Status.DesiredNumberScheduled)),
+				strconv.Itoa(int(ds.Status.UpdatedNumberScheduled)), strconv.Itoa(int(ds.Status.NumberAvailable)))
 		}
 		s.Add(screen.Body, t)
-		first := WithFlags(screen.Command{asked.own("explain"), "-n " + screen.Quote(unsettled[0].Namespace), screen.Quote(unsettled[0].Name)}, asked.Kubectl...)
+		first := WithFlags(screen.Command{asked.own("explain"), "-n " + screen.Quote(unsettled[0].Namespace),
+			screen.Quote(unsettled[0].Name)}, asked.Kubectl...)
 		look(s, screen.DoNow, "see why, and what to do", first)
 		look(s, screen.Then, "see all of them, the worst first", list)
 	}

@@ -103,10 +103,12 @@ func (a *answer) sums() {
 		a.s.Add(screen.Status, words)
 	}
 	if n := a.count("stillCounted"); n > 0 {
-		a.add(screen.Status, "AVAILABLE %d counts %s", c.Available, pluralVerb(n, "node whose pod is terminating", "nodes whose pods are terminating"))
+		a.add(screen.Status, "AVAILABLE %d counts %s", c.Available, pluralVerb(n, "node whose pod is terminating",
+			"nodes whose pods are terminating"))
 	}
 	if i := a.e.Impact; i != nil && len(i.Uncounted) > 0 && len(i.Uncounted) <= 3 { // Impact has them
-		a.s.Add(screen.Rollout, screen.Names{Before: fmt.Sprintf("MISSCHEDULED %d =", len(i.Uncounted)), Names: i.Uncounted, Short: true})
+		a.s.Add(screen.Rollout, screen.Names{Before: fmt.Sprintf("MISSCHEDULED %d =", len(i.Uncounted)),
+			Names: i.Uncounted, Short: true})
 	}
 }
 
@@ -146,7 +148,8 @@ func (a *answer) desired() {
 	}
 	switch {
 	case excluded > 0 && len(t.Rows) == 1:
-		before := fmt.Sprintf("DESIRED %d = %s - %d not eligible (%s):", all, Plural(all+excluded, "node"), excluded, t.Rows[0].Cells[1].Lines[0])
+		before := fmt.Sprintf("DESIRED %d = %s - %d not eligible (%s):", all, Plural(all+excluded, "node"), excluded,
+			t.Rows[0].Cells[1].Lines[0])
 		a.s.Add(screen.Status, screen.Names{Before: before, Names: t.Rows[0].Cells[0].Names, Short: true})
 	case excluded > 0:
 		a.add(screen.Status, "DESIRED %d = %s - %d not eligible:", all, Plural(all+excluded, "node"), excluded)
@@ -164,7 +167,8 @@ func (a *answer) desired() {
 	}
 }
 
-// exclusion says why nodes are not eligible: of a taint that Kubernetes itself sets what it means, of others which it is.
+// exclusion says why nodes are not eligible: of a taint that Kubernetes itself sets what it means, of others which it
+// is.
 func exclusion(g *explain.ColumnGroup) string {
 	meaning := taintMeanings[fact(g.Facts, "key")]
 	if g.Reason == daemonset.TaintNotTolerated && meaning != "" && g.Facts["taints"] == nil {
@@ -179,18 +183,21 @@ func (a *answer) wide() {
 		return
 	}
 	e := a.e
-	a.add(screen.Assumed, "rules of Kubernetes %s (%s), read at %s", e.Controller.KubernetesVersion, sourceWords[e.Controller.Source], e.Snapshot.TakenAt.Format(time.RFC3339))
+	a.add(screen.Assumed, "rules of Kubernetes %s (%s), read at %s", e.Controller.KubernetesVersion,
+		sourceWords[e.Controller.Source], e.Snapshot.TakenAt.Format(time.RFC3339))
 	for _, as := range e.Assumptions {
 		a.add(screen.Assumed, "%s", assumption(as, e.Assumptions, circumstances{}))
 	}
-	t := &screen.Table{Flush: true, Columns: columns("NODE", "SHOULD RUN", "SLOT", "POD", "PHASE", "REVISION", "READY", "AVAILABLE", "PROBLEM")}
+	t := &screen.Table{Flush: true, Columns: columns("NODE", "SHOULD RUN", "SLOT", "POD", "PHASE", "REVISION", "READY",
+		"AVAILABLE", "PROBLEM")}
 	for i := range e.Nodes {
 		n, should := &e.Nodes[i], "?"
 		if n.ShouldRun != nil {
 			should = string(n.ShouldRun.Reason)
 		}
 		for _, p := range n.Pods {
-			t.Row(n.Name, should, string(n.Slot), p.Name, p.Status(), revisionOf(e, p), yesNo(p.Ready), yesNo(p.Available), string(n.ProblemCode()))
+			t.Row(n.Name, should, string(n.Slot), p.Name, p.Status(), revisionOf(e, p), yesNo(p.Ready),
+				yesNo(p.Available), string(n.ProblemCode()))
 		}
 		if len(n.Pods) == 0 {
 			t.Row(n.Name, should, string(n.Slot), "-", "-", "-", "-", "-", string(n.ProblemCode()))

@@ -17,7 +17,8 @@ const clockTime = "15:04:05"
 
 // WatchBegins says in a line what is about to happen.
 func WatchBegins(p *plan.Progress, style Style) string {
-	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(clockTime), screen.Clean(newSheet(&p.Header, Asked{}, style).subject()), standing(p), stepCounts(&p.Next, &p.Header))
+	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(clockTime),
+		screen.Clean(newSheet(&p.Header, Asked{}, style).subject()), standing(p), stepCounts(&p.Next, &p.Header))
 }
 
 // WatchLine says in a line what happened, and how the rollout stands; p is nil
@@ -51,7 +52,8 @@ func ended(p *plan.Progress) string {
 func WatchVerdict(p *plan.Progress, e *explain.Explanation, style Style) string {
 	a := newAnswer(e, Asked{}, style)
 	a.headline()
-	return screen.Clean(fmt.Sprintf("%s %s: %s", p.Header.Snapshot.TakenAt.Format(clockTime), a.s.Headline.Verdict, a.s.Headline.Text))
+	return screen.Clean(fmt.Sprintf("%s %s: %s", p.Header.Snapshot.TakenAt.Format(clockTime), a.s.Headline.Verdict,
+		a.s.Headline.Text))
 }
 
 // VerdictAbout is the same for two Explanations whose first lines differ in numbers and
@@ -113,7 +115,8 @@ func remaining(p *plan.Progress) string {
 	case plan.Stalls:
 		after := ", stalled: "
 		if o.Steps > 0 {
-			after = ", stalls after " + Plural(o.Replaced+o.Dropped, "pod") + " more" + either(o.AtWorst, " at worst: ", ": ")
+			after = ", stalls after " + Plural(o.Replaced+o.Dropped, "pod") + " more" +
+				either(o.AtWorst, " at worst: ", ": ")
 		}
 		return after + stalledBy(o)
 	case plan.RemovesAllPods:

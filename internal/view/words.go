@@ -114,14 +114,15 @@ func with(f, more daemonset.Facts) daemonset.Facts {
 
 // taintMeanings are well-known taints in words, by key.
 var taintMeanings = map[string]string{
-	"node.kubernetes.io/not-ready":                   "the node is NotReady",
-	"node.kubernetes.io/unreachable":                 "the node is unreachable",
-	"node.kubernetes.io/unschedulable":               "the node is cordoned",
-	"node.kubernetes.io/disk-pressure":               "the node is under disk pressure",
-	"node.kubernetes.io/memory-pressure":             "the node is under memory pressure",
-	"node.kubernetes.io/pid-pressure":                "the node is under pid pressure",
-	"node.kubernetes.io/network-unavailable":         "the node's network is not set up",
-	"node.kubernetes.io/out-of-service":              "somebody declared the node out of service: its pods are force-deleted",
+	"node.kubernetes.io/not-ready":           "the node is NotReady",
+	"node.kubernetes.io/unreachable":         "the node is unreachable",
+	"node.kubernetes.io/unschedulable":       "the node is cordoned",
+	"node.kubernetes.io/disk-pressure":       "the node is under disk pressure",
+	"node.kubernetes.io/memory-pressure":     "the node is under memory pressure",
+	"node.kubernetes.io/pid-pressure":        "the node is under pid pressure",
+	"node.kubernetes.io/network-unavailable": "the node's network is not set up",
+	"node.kubernetes.io/out-of-service": "somebody declared the node out of service: its pods are " +
+		"force-deleted",
 	"node.cloudprovider.kubernetes.io/uninitialized": "the cloud controller has not set the node up yet",
 	"node.cloudprovider.kubernetes.io/shutdown":      "the cloud says the machine is shut down",
 	"ToBeDeletedByClusterAutoscaler":                 "cluster-autoscaler is removing the node",
@@ -151,42 +152,52 @@ func bracketed(words ...string) string {
 
 // sourceWords are where the version of the controller is from.
 var sourceWords = map[snapshot.VersionSource]string{
-	snapshot.VersionServer: "the API server's", snapshot.VersionFlag: "by flag", snapshot.VersionDump: "by the dump", snapshot.VersionKubelet: "the highest kubelet's", snapshot.VersionDefault: "the newest known",
+	snapshot.VersionServer: "the API server's", snapshot.VersionFlag: "by flag", snapshot.VersionDump: "by the dump",
+	snapshot.VersionKubelet: "the highest kubelet's", snapshot.VersionDefault: "the newest known",
 }
 
 // whyMissing and lostBy say why a part of the input is missing, and what the answer lacks for it.
 var (
 	whyMissing = map[snapshot.Why]string{
-		snapshot.Forbidden: "not allowed to read", snapshot.NotGiven: "not in the input", snapshot.Partial: "only in part in the input", snapshot.Failed: "could not be read", snapshot.Moved: "changed while being read",
+		snapshot.Forbidden: "not allowed to read", snapshot.NotGiven: "not in the input",
+		snapshot.Partial: "only in part in the input", snapshot.Failed: "could not be read",
+		snapshot.Moved: "changed while being read",
 	}
 	lostBy = map[snapshot.Consequence]string{
-		snapshot.DaemonSetsUnknown:        "the list may lack some of them",
-		snapshot.PlacementUnknown:         "DESIRED is not computed, and no reason is given why nodes are left out",
-		snapshot.PodsUnknown:              "only the reported numbers are left",
-		snapshot.ReportedUnknown:          "the reported numbers are unknown, and whether the controller has observed the latest generation",
-		snapshot.NodeConditionsUnknown:    "only its taints show that a node is NotReady",
-		snapshot.EveryNodeSelected:        "the placement is computed as if it selected every node",
-		snapshot.PodStatesUnknown:         "READY and AVAILABLE are not computed, and nothing is forecast",
-		snapshot.RevisionInferred:         "which pods are updated is inferred from their labels",
-		snapshot.DisruptionBudgetsUnknown: "unknown whether one selects the pods; a rolling update ignores it either way",
-		snapshot.AdmissionUnchecked:       "whether the API server would admit a new pod is checked only in part",
-		snapshot.WebhooksUnknown:          "webhooks and policies that may reject a new pod are not named",
-		snapshot.FitUnknown:               "unknown whether a further pod fits on its node",
-		snapshot.VictimsAssumed:           "a preemption is computed as if no PodDisruptionBudget protected a pod",
-		snapshot.VolumesUnchecked:         "whether its volumes keep a new pod from its node is not checked",
-		snapshot.ControllerUnknown:        "whether a controller runs is unknown",
-		snapshot.ReferencesUnchecked:      "whether what a new pod refers to exists is not checked",
-		snapshot.CausesReduced:            "rejected creations and the messages of scheduler and kubelet are missing",
-		snapshot.SeveralMoments:           "its parts may be of different moments",
+		snapshot.DaemonSetsUnknown: "the list may lack some of them",
+		snapshot.PlacementUnknown:  "DESIRED is not computed, and no reason is given why nodes are left out",
+		snapshot.PodsUnknown:       "only the reported numbers are left",
+		snapshot.ReportedUnknown: "the reported numbers are unknown, and whether the controller has " +
+			"observed the latest generation",
+		snapshot.NodeConditionsUnknown: "only its taints show that a node is NotReady",
+		snapshot.EveryNodeSelected:     "the placement is computed as if it selected every node",
+		snapshot.PodStatesUnknown:      "READY and AVAILABLE are not computed, and nothing is forecast",
+		snapshot.RevisionInferred:      "which pods are updated is inferred from their labels",
+		snapshot.DisruptionBudgetsUnknown: "unknown whether one selects the pods; a rolling update ignores it either " +
+			"way",
+		snapshot.AdmissionUnchecked:  "whether the API server would admit a new pod is checked only in part",
+		snapshot.WebhooksUnknown:     "webhooks and policies that may reject a new pod are not named",
+		snapshot.FitUnknown:          "unknown whether a further pod fits on its node",
+		snapshot.VictimsAssumed:      "a preemption is computed as if no PodDisruptionBudget protected a pod",
+		snapshot.VolumesUnchecked:    "whether its volumes keep a new pod from its node is not checked",
+		snapshot.ControllerUnknown:   "whether a controller runs is unknown",
+		snapshot.ReferencesUnchecked: "whether what a new pod refers to exists is not checked",
+		snapshot.CausesReduced:       "rejected creations and the messages of scheduler and kubelet are missing",
+		snapshot.SeveralMoments:      "its parts may be of different moments",
 	}
 )
 
 // partWords names a part of the input.
 func partWords(what snapshot.What) string {
 	named := map[snapshot.What]string{
-		snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes", snapshot.PodStatus: "the status of pods",
-		snapshot.NamespaceNodeSelector: "the node selector of the namespace", snapshot.DefaultNodeSelector: "the default node selector of the controller",
-		snapshot.PersistentVolumes: "persistentvolumes and their claims", snapshot.PodsOfOthers: "the other pods on the nodes", snapshot.BudgetsOfOthers: "the poddisruptionbudgets of the other pods", snapshot.Leases: "the lease of kube-controller-manager",
+		snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes",
+		snapshot.PodStatus:             "the status of pods",
+		snapshot.NamespaceNodeSelector: "the node selector of the namespace",
+		snapshot.DefaultNodeSelector:   "the default node selector of the controller",
+		snapshot.PersistentVolumes:     "persistentvolumes and their claims",
+		snapshot.PodsOfOthers:          "the other pods on the nodes",
+		snapshot.BudgetsOfOthers:       "the poddisruptionbudgets of the other pods",
+		snapshot.Leases:                "the lease of kube-controller-manager",
 	}
 	return cmp.Or(named[what], string(what))
 }

@@ -28,8 +28,8 @@ type Verdict struct {
 	Quotas []Quota `json:"quotas"` // the ResourceQuotas that count the pod, by name
 
 	// Pod is the pod with defaults and with what the plugins change in it, as the scheduler sees it. What a plugin
-	// that rejects it would have changed is missing, and so are the volume of the ServiceAccount's token, which takes no
-	// resources and has a random name, and what the API server defaults in every pod template as well.
+	// that rejects it would have changed is missing, and so are the volume of the ServiceAccount's token, which takes
+	// no resources and has a random name, and what the API server defaults in every pod template as well.
 	Pod *corev1.Pod `json:"-"`
 
 	Unknown []Unchecked  `json:"unknown"` // the rules that were not checked, or only in part, in the order of the rules
@@ -49,20 +49,25 @@ type Rule string
 const (
 	NamespaceLifecycle Rule = "NamespaceLifecycle" // the namespace must exist, and must not be terminating
 	ServiceAccount     Rule = "ServiceAccount"     // the ServiceAccount must exist; it brings imagePullSecrets
-	Priority           Rule = "Priority"           // the PriorityClass must exist; it sets priority and preemptionPolicy
-	RuntimeClass       Rule = "RuntimeClass"       // the RuntimeClass must exist; it sets overhead, nodeSelector and tolerations
-	Validation         Rule = "Validation"         // the pod must be valid with the defaults that a template does not get
-	LimitRanger        Rule = "LimitRanger"        // a LimitRange sets defaults, and bounds requests and limits
-	PodSecurity        Rule = "PodSecurity"        // the level that the namespace enforces
-	ResourceQuota      Rule = "ResourceQuota"      // number and requests of the pods of the namespace
+	// the PriorityClass must exist; it sets priority and preemptionPolicy
+	Priority Rule = "Priority"
+	// the RuntimeClass must exist; it sets overhead, nodeSelector and tolerations
+	RuntimeClass Rule = "RuntimeClass"
+	// the pod must be valid with the defaults that a template does not get
+	Validation    Rule = "Validation"
+	LimitRanger   Rule = "LimitRanger"   // a LimitRange sets defaults, and bounds requests and limits
+	PodSecurity   Rule = "PodSecurity"   // the level that the namespace enforces
+	ResourceQuota Rule = "ResourceQuota" // number and requests of the pods of the namespace
 
-	APIServer Rule = "APIServer" // whatever else rejects a pod in a dry run: a webhook, an admission policy, another plugin
+	// whatever else rejects a pod in a dry run: a webhook, an admission policy, another plugin
+	APIServer Rule = "APIServer"
 )
 
 // Rules lists every Rule that is computed, in the order in which the API server applies them. The
 // RuntimeClass is asked twice: what is wrong with the pod's overhead for lack of
 // one is found after PodSecurity.
-var Rules = []Rule{NamespaceLifecycle, ServiceAccount, Priority, RuntimeClass, Validation, LimitRanger, PodSecurity, ResourceQuota}
+var Rules = []Rule{NamespaceLifecycle, ServiceAccount, Priority, RuntimeClass, Validation, LimitRanger, PodSecurity,
+	ResourceQuota}
 
 // Reason says why a Rule rejects a pod.
 type Reason string
@@ -72,27 +77,37 @@ const (
 	NamespaceTerminating Reason = "NamespaceTerminating" // the namespace is being deleted. Of: NamespaceLifecycle
 
 	ServiceAccountNotFound Reason = "ServiceAccountNotFound" // the ServiceAccount does not exist. Of: ServiceAccount
-	// SecretNotAllowed: the ServiceAccount has the annotation kubernetes.io/enforce-mountable-secrets, and does not list
-	// a Secret that the pod refers to. Of: ServiceAccount
+	// SecretNotAllowed: the ServiceAccount has the annotation kubernetes.io/enforce-mountable-secrets, and does not
+	// list a Secret that the pod refers to. Of: ServiceAccount
 	SecretNotAllowed Reason = "SecretNotAllowed"
 
-	PriorityClassNotFound   Reason = "PriorityClassNotFound"   // the PriorityClass does not exist. Of: Priority
-	PriorityDiffers         Reason = "PriorityDiffers"         // the template has a priority other than that of its class. Of: Priority
-	PreemptionPolicyDiffers Reason = "PreemptionPolicyDiffers" // the template has a preemptionPolicy other than that of its class. Of: Priority
+	PriorityClassNotFound Reason = "PriorityClassNotFound" // the PriorityClass does not exist. Of: Priority
+	// the template has a priority other than that of its class. Of: Priority
+	PriorityDiffers Reason = "PriorityDiffers"
+	// the template has a preemptionPolicy other than that of its class. Of: Priority
+	PreemptionPolicyDiffers Reason = "PreemptionPolicyDiffers"
 
-	RuntimeClassNotFound  Reason = "RuntimeClassNotFound"  // the RuntimeClass does not exist. Of: RuntimeClass
-	OverheadDiffers       Reason = "OverheadDiffers"       // the template has an overhead other than that of its class. Of: RuntimeClass
-	OverheadWithoutClass  Reason = "OverheadWithoutClass"  // the template has an overhead, and no class that sets one. Of: RuntimeClass
-	NodeSelectorConflicts Reason = "NodeSelectorConflicts" // template and RuntimeClass want different values of a node label. Of: RuntimeClass
+	RuntimeClassNotFound Reason = "RuntimeClassNotFound" // the RuntimeClass does not exist. Of: RuntimeClass
+	// the template has an overhead other than that of its class. Of: RuntimeClass
+	OverheadDiffers Reason = "OverheadDiffers"
+	// the template has an overhead, and no class that sets one. Of: RuntimeClass
+	OverheadWithoutClass Reason = "OverheadWithoutClass"
+	// template and RuntimeClass want different values of a node label. Of: RuntimeClass
+	NodeSelectorConflicts Reason = "NodeSelectorConflicts"
 
-	PodInvalid Reason = "PodInvalid" // with its defaults the pod is invalid, although the template is valid. Of: Validation
+	// with its defaults the pod is invalid, although the template is valid. Of: Validation
+	PodInvalid Reason = "PodInvalid"
 
-	LimitRangeViolated  Reason = "LimitRangeViolated"  // requests or limits are out of the bounds of a LimitRange. Of: LimitRanger
-	PodSecurityViolated Reason = "PodSecurityViolated" // the pod violates the level that the namespace enforces. Of: PodSecurity
+	// requests or limits are out of the bounds of a LimitRange. Of: LimitRanger
+	LimitRangeViolated Reason = "LimitRangeViolated"
+	// the pod violates the level that the namespace enforces. Of: PodSecurity
+	PodSecurityViolated Reason = "PodSecurityViolated"
 
-	QuotaMustSpecify   Reason = "QuotaMustSpecify"   // a quota counts a resource that a container must then request or limit. Of: ResourceQuota
-	QuotaStatusUnknown Reason = "QuotaStatusUnknown" // the controller has not counted what a quota is used for. Of: ResourceQuota
-	QuotaExceeded      Reason = "QuotaExceeded"      // a quota has no room for the pod. Of: ResourceQuota
+	// a quota counts a resource that a container must then request or limit. Of: ResourceQuota
+	QuotaMustSpecify Reason = "QuotaMustSpecify"
+	// the controller has not counted what a quota is used for. Of: ResourceQuota
+	QuotaStatusUnknown Reason = "QuotaStatusUnknown"
+	QuotaExceeded      Reason = "QuotaExceeded" // a quota has no room for the pod. Of: ResourceQuota
 
 	// DryRunRejected: the API server rejects the pod in a dry run, for what its `message` says. Of: any rule
 	DryRunRejected Reason = "DryRunRejected"
@@ -108,26 +123,34 @@ type Refusal struct {
 	// LimitRange or the ResourceQuota; empty where the template alone is to blame
 	Name string `json:"name"`
 
-	Level      string      `json:"level,omitempty"`      // PodSecurityViolated: the level that is enforced; otherwise absent
-	Version    string      `json:"version,omitempty"`    // PodSecurityViolated: the version of the level, as the namespace has it: latest or v1.N; otherwise absent
-	Violations []Violation `json:"violations,omitempty"` // PodSecurityViolated: what the level forbids; otherwise absent
+	// PodSecurityViolated: the level that is enforced; otherwise absent
+	Level string `json:"level,omitempty"`
+	// PodSecurityViolated: the version of the level, as the namespace has it: latest or v1.N; otherwise absent
+	Version string `json:"version,omitempty"`
+	// PodSecurityViolated: what the level forbids; otherwise absent
+	Violations []Violation `json:"violations,omitempty"`
 
-	Bounds  []Bound   `json:"bounds,omitempty"`  // LimitRangeViolated: the bounds that the pod is out of; otherwise absent
+	// LimitRangeViolated: the bounds that the pod is out of; otherwise absent
+	Bounds  []Bound   `json:"bounds,omitempty"`
 	Invalid []Invalid `json:"invalid,omitempty"` // PodInvalid: the fields that are invalid; otherwise absent
-	Amounts []Amount  `json:"amounts,omitempty"` // QuotaExceeded: the resources that are exceeded, by name; otherwise absent
-	Missing []Missing `json:"missing,omitempty"` // QuotaMustSpecify, QuotaStatusUnknown: the resources that are missing, by name; otherwise absent
+	// QuotaExceeded: the resources that are exceeded, by name; otherwise absent
+	Amounts []Amount `json:"amounts,omitempty"`
+	// QuotaMustSpecify, QuotaStatusUnknown: the resources that are missing, by name; otherwise absent
+	Missing []Missing `json:"missing,omitempty"`
 
 	// PriorityDiffers, PreemptionPolicyDiffers, OverheadDiffers, OverheadWithoutClass, NodeSelectorConflicts,
 	// SecretNotAllowed: the field of the template that is to blame; otherwise absent
 	Field string `json:"field,omitempty"`
 	Value string `json:"value,omitempty"` // its value; absent where `field` is
-	Want  string `json:"want,omitempty"`  // the value that it would have to have; absent where `field` is, and for SecretNotAllowed
+	// the value that it would have to have; absent where `field` is, and for SecretNotAllowed
+	Want string `json:"want,omitempty"`
 
 	// what the API server answered in a dry run, word for word; absent if it was not asked, or answered with
 	// another refusal
 	Message string `json:"message,omitempty"`
 
-	Remedies []Remedy `json:"remedies"` // each of them alone lifts this refusal, but for those that name one of several Bounds, Amounts, Invalid or Missing
+	// each of them alone lifts this refusal, but for those that name one of several Bounds, Amounts, Invalid or Missing
+	Remedies []Remedy `json:"remedies"`
 }
 
 // Violation is one thing in the pod that a Pod Security level forbids, in the words
@@ -163,7 +186,8 @@ type Assumption struct {
 	What AssumptionCode          `json:"what"`           // what was assumed
 	Hook *snapshot.AdmissionHook `json:"hook,omitempty"` // HookAdmits: which one; otherwise absent
 
-	Rules   []Rule `json:"rules,omitempty"`   // ControllerAsUser: those by which the pod would be rejected; absent if by none
+	// ControllerAsUser: those by which the pod would be rejected; absent if by none
+	Rules   []Rule `json:"rules,omitempty"`
 	Message string `json:"message,omitempty"` // DryRunUnanswered: the API server's words; otherwise absent
 }
 
@@ -177,14 +201,14 @@ const (
 	// NoPodSecurityExemption: the cluster's configuration of PodSecurity exempts neither the namespace, nor the
 	// RuntimeClass, nor the DaemonSet controller
 	NoPodSecurityExemption AssumptionCode = "NoPodSecurityExemption"
-	// LimitRangeOrder: LimitRanges have different defaults for the same resource, and the first by name is applied first;
-	// the API server applies them in any order
+	// LimitRangeOrder: LimitRanges have different defaults for the same resource, and the first by name is applied
+	// first; the API server applies them in any order
 	LimitRangeOrder AssumptionCode = "LimitRangeOrder"
 	// DefaultPlugins: the API server runs the admission plugins that are enabled by default, and no others, with
 	// their default configuration
 	DefaultPlugins AssumptionCode = "DefaultPlugins"
-	// ControllerAsUser: the API server created the pod in a dry run as the user who asks, and creates that of the DaemonSet
-	// controller too; in place of all other assumptions
+	// ControllerAsUser: the API server created the pod in a dry run as the user who asks, and creates that of the
+	// DaemonSet controller too; in place of all other assumptions
 	ControllerAsUser AssumptionCode = "ControllerAsUser"
 	// DryRunUnanswered: the API server was asked in a dry run, and its answer is not about the pod
 	DryRunUnanswered AssumptionCode = "DryRunUnanswered"
@@ -229,7 +253,8 @@ type check struct {
 	out Verdict
 }
 
-func newCheck(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string, lacks func(snapshot.What) bool) *check {
+func newCheck(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string,
+	lacks func(snapshot.What) bool) *check {
 	if in == nil {
 		in, lacks = &snapshot.Admission{}, func(snapshot.What) bool { return true }
 	}
@@ -296,6 +321,7 @@ func (c *check) namespace() {
 		return
 	}
 	if !c.unread(NamespaceLifecycle, snapshot.Namespaces) {
-		c.refuse(Refusal{Rule: NamespaceLifecycle, Reason: NamespaceNotFound, Name: c.pod.Namespace, Remedies: []Remedy{{Do: CreateNamespace, Name: c.pod.Namespace}}})
+		c.refuse(Refusal{Rule: NamespaceLifecycle, Reason: NamespaceNotFound, Name: c.pod.Namespace,
+			Remedies: []Remedy{{Do: CreateNamespace, Name: c.pod.Namespace}}})
 	}
 }

@@ -28,7 +28,8 @@ func (c *check) serviceAccount() {
 		spec.ServiceAccountName = defaultServiceAccount
 	}
 	spec.DeprecatedServiceAccount = spec.ServiceAccountName
-	i := slices.IndexFunc(c.in.ServiceAccounts, func(a corev1.ServiceAccount) bool { return a.Name == spec.ServiceAccountName })
+	i := slices.IndexFunc(c.in.ServiceAccounts,
+		func(a corev1.ServiceAccount) bool { return a.Name == spec.ServiceAccountName })
 	if i < 0 {
 		if !c.unread(ServiceAccount, snapshot.ServiceAccounts) {
 			c.refuse(Refusal{
@@ -55,9 +56,10 @@ func (c *check) serviceAccount() {
 func (c *check) mountableSecrets(account *corev1.ServiceAccount) {
 	spec := &c.pod.Spec
 	refuse := func(field, secret string) {
-		c.refuse(Refusal{Rule: ServiceAccount, Reason: SecretNotAllowed, Name: account.Name, Field: field, Value: secret, Remedies: []Remedy{
-			{Do: ListSecret, Name: account.Name, Value: secret}, {Do: RemoveField, Field: field},
-		}})
+		c.refuse(Refusal{Rule: ServiceAccount, Reason: SecretNotAllowed, Name: account.Name, Field: field,
+			Value: secret, Remedies: []Remedy{
+				{Do: ListSecret, Name: account.Name, Value: secret}, {Do: RemoveField, Field: field},
+			}})
 	}
 	listed := func(name string) bool {
 		return slices.ContainsFunc(account.Secrets, func(s corev1.ObjectReference) bool { return s.Name == name })
@@ -113,7 +115,8 @@ func (c *check) priority() {
 	if p := spec.Priority; p != nil && *p != class.Value {
 		c.refuse(Refusal{
 			Rule: Priority, Reason: PriorityDiffers, Name: class.Name,
-			Field: "priority", Value: strconv.Itoa(int(*p)), Want: strconv.Itoa(int(class.Value)), Remedies: []Remedy{{Do: RemoveField, Field: "priority"}},
+			Field: "priority", Value: strconv.Itoa(int(*p)), Want: strconv.Itoa(int(class.Value)),
+			Remedies: []Remedy{{Do: RemoveField, Field: "priority"}},
 		})
 		return
 	}
@@ -124,7 +127,8 @@ func (c *check) priority() {
 	if p := spec.PreemptionPolicy; p != nil && *p != *class.PreemptionPolicy {
 		c.refuse(Refusal{
 			Rule: Priority, Reason: PreemptionPolicyDiffers, Name: class.Name,
-			Field: "preemptionPolicy", Value: string(*p), Want: string(*class.PreemptionPolicy), Remedies: []Remedy{{Do: RemoveField, Field: "preemptionPolicy"}},
+			Field: "preemptionPolicy", Value: string(*p), Want: string(*class.PreemptionPolicy),
+			Remedies: []Remedy{{Do: RemoveField, Field: "preemptionPolicy"}},
 		})
 		return
 	}
@@ -153,7 +157,8 @@ func (c *check) priorityClass() (class schedulingv1.PriorityClass, found bool) {
 		}
 	}
 	if !c.lacks(snapshot.PriorityClasses) {
-		c.refuse(Refusal{Rule: Priority, Reason: PriorityClassNotFound, Name: name, Remedies: []Remedy{{Do: CreatePriorityClass, Name: name}}})
+		c.refuse(Refusal{Rule: Priority, Reason: PriorityClassNotFound, Name: name,
+			Remedies: []Remedy{{Do: CreatePriorityClass, Name: name}}})
 		return class, false
 	}
 	if value, is := builtIn[name]; is {
@@ -176,7 +181,8 @@ func (c *check) defaultTolerations() {
 		}
 		seconds := int64(300)
 		c.pod.Spec.Tolerations = append(c.pod.Spec.Tolerations,
-			corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds})
+			corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
+				TolerationSeconds: &seconds})
 	}
 }
 
@@ -191,7 +197,8 @@ func (c *check) runtimeClass() {
 	i := slices.IndexFunc(c.in.RuntimeClasses, func(r nodev1.RuntimeClass) bool { return r.Name == name })
 	if i < 0 {
 		if !c.unread(RuntimeClass, snapshot.RuntimeClasses) {
-			c.refuse(Refusal{Rule: RuntimeClass, Reason: RuntimeClassNotFound, Name: name, Remedies: []Remedy{{Do: CreateRuntimeClass, Name: name}, {Do: RemoveField, Field: "runtimeClassName"}}})
+			c.refuse(Refusal{Rule: RuntimeClass, Reason: RuntimeClassNotFound, Name: name,
+				Remedies: []Remedy{{Do: CreateRuntimeClass, Name: name}, {Do: RemoveField, Field: "runtimeClassName"}}})
 		}
 		return
 	}
@@ -200,7 +207,8 @@ func (c *check) runtimeClass() {
 		if len(spec.Overhead) > 0 && !equality.Semantic.DeepEqual(spec.Overhead, class.Overhead.PodFixed) {
 			c.refuse(Refusal{
 				Rule: RuntimeClass, Reason: OverheadDiffers, Name: name,
-				Field: "overhead", Value: listed(spec.Overhead), Want: listed(class.Overhead.PodFixed), Remedies: []Remedy{{Do: RemoveField, Field: "overhead"}},
+				Field: "overhead", Value: listed(spec.Overhead), Want: listed(class.Overhead.PodFixed),
+				Remedies: []Remedy{{Do: RemoveField, Field: "overhead"}},
 			})
 			return
 		}
@@ -218,7 +226,8 @@ func (c *check) schedule(class string, s *nodev1.Scheduling) {
 			field := "nodeSelector[" + key + "]"
 			c.refuse(Refusal{
 				Rule: RuntimeClass, Reason: NodeSelectorConflicts, Name: class,
-				Field: field, Value: have, Want: s.NodeSelector[key], Remedies: []Remedy{{Do: RemoveField, Field: field}},
+				Field: field, Value: have, Want: s.NodeSelector[key],
+				Remedies: []Remedy{{Do: RemoveField, Field: field}},
 			})
 			return
 		}
@@ -238,7 +247,10 @@ func merged(all []corev1.Toleration) []corev1.Toleration {
 	var out []corev1.Toleration
 	for i, t := range all {
 		covered := slices.ContainsFunc(out, func(o corev1.Toleration) bool { return covers(o, t) }) ||
-			slices.ContainsFunc(all[i+1:], func(o corev1.Toleration) bool { return !equality.Semantic.DeepEqual(o, t) && covers(o, t) })
+			slices.ContainsFunc(all[i+1:], func(o corev1.Toleration) bool {
+				return !equality.Semantic.DeepEqual(o, t) &&
+					covers(o, t)
+			})
 		if !covered {
 			out = append(out, t)
 		}
@@ -254,7 +266,8 @@ func covers(a, b corev1.Toleration) bool {
 		return true
 	case a.Key != b.Key && (a.Key != "" || !exists),
 		a.Effect != b.Effect && a.Effect != "",
-		a.Effect == corev1.TaintEffectNoExecute && a.TolerationSeconds != nil && (b.TolerationSeconds == nil || *b.TolerationSeconds > *a.TolerationSeconds):
+		a.Effect == corev1.TaintEffectNoExecute && a.TolerationSeconds != nil &&
+			(b.TolerationSeconds == nil || *b.TolerationSeconds > *a.TolerationSeconds):
 		return false
 	case a.Operator == corev1.TolerationOpEqual || a.Operator == "":
 		return b.Operator == corev1.TolerationOpEqual && a.Value == b.Value
@@ -278,7 +291,8 @@ func (c *check) overhead() {
 	if spec.RuntimeClassName != nil {
 		name = *spec.RuntimeClassName
 	}
-	c.refuse(Refusal{Rule: RuntimeClass, Reason: OverheadWithoutClass, Name: name, Field: "overhead", Value: listed(spec.Overhead), Remedies: []Remedy{{Do: RemoveField, Field: "overhead"}}})
+	c.refuse(Refusal{Rule: RuntimeClass, Reason: OverheadWithoutClass, Name: name, Field: "overhead",
+		Value: listed(spec.Overhead), Remedies: []Remedy{{Do: RemoveField, Field: "overhead"}}})
 }
 
 // listed writes a list of resources, by name.

@@ -42,7 +42,8 @@ func RuleOf(message string) Rule {
 // delete a pod before it creates one.
 func (c *check) passed() bool {
 	d := c.in.DryRun
-	return d != nil && (d.Answer == snapshot.DryRunCreated || d.Answer == snapshot.DryRunRejected && RuleOf(d.Message) == ResourceQuota)
+	return d != nil && (d.Answer == snapshot.DryRunCreated || d.Answer == snapshot.DryRunRejected &&
+		RuleOf(d.Message) == ResourceQuota)
 }
 
 // tried takes the answer of a dry run for what it is: the API server's. What was computed
@@ -77,8 +78,10 @@ func (c *check) mutated() {
 		return
 	}
 	spec := &c.pod.Spec
-	spec.Containers, spec.InitContainers, spec.Resources, spec.Overhead = made.Containers, made.InitContainers, made.Resources, made.Overhead
-	spec.Priority, spec.PriorityClassName, spec.PreemptionPolicy = made.Priority, made.PriorityClassName, made.PreemptionPolicy
+	spec.Containers, spec.InitContainers, spec.Resources, spec.Overhead = made.Containers, made.InitContainers,
+		made.Resources, made.Overhead
+	spec.Priority, spec.PriorityClassName, spec.PreemptionPolicy = made.Priority, made.PriorityClassName,
+		made.PreemptionPolicy
 	spec.NodeSelector, spec.Tolerations, spec.SchedulerName = made.NodeSelector, made.Tolerations, made.SchedulerName
 }
 

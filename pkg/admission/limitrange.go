@@ -18,23 +18,27 @@ type Bound struct {
 	Container string              `json:"container,omitempty"` // which one is out of it; absent for the sum of the pod
 	Resource  corev1.ResourceName `json:"resource"`            // such as cpu
 	Bound     resource.Quantity   `json:"bound"`               // what the LimitRange has
-	Request   *resource.Quantity  `json:"request"`             // what is requested with the defaults; null if nothing is
-	Limit     *resource.Quantity  `json:"limit"`               // what the limit is with the defaults; null if there is none
+	// what is requested with the defaults; null if nothing is
+	Request *resource.Quantity `json:"request"`
+	// what the limit is with the defaults; null if there is none
+	Limit *resource.Quantity `json:"limit"`
 }
 
 // BoundCode says how a bound is broken.
 type BoundCode string
 
 const (
-	MinWithoutRequest   BoundCode = "MinWithoutRequest"   // there is a minimum, and no request
-	RequestBelowMin     BoundCode = "RequestBelowMin"     // the request is below the minimum
-	LimitBelowMin       BoundCode = "LimitBelowMin"       // the limit is below the minimum
-	MaxWithoutLimit     BoundCode = "MaxWithoutLimit"     // there is a maximum, and no limit
-	LimitAboveMax       BoundCode = "LimitAboveMax"       // the limit is above the maximum
-	RequestAboveMax     BoundCode = "RequestAboveMax"     // the request is above the maximum
-	RatioWithoutRequest BoundCode = "RatioWithoutRequest" // limit to request has a maximum, and there is no request, or it is 0
-	RatioWithoutLimit   BoundCode = "RatioWithoutLimit"   // limit to request has a maximum, and there is no limit, or it is 0
-	RatioAboveMax       BoundCode = "RatioAboveMax"       // limit to request is above the maximum
+	MinWithoutRequest BoundCode = "MinWithoutRequest" // there is a minimum, and no request
+	RequestBelowMin   BoundCode = "RequestBelowMin"   // the request is below the minimum
+	LimitBelowMin     BoundCode = "LimitBelowMin"     // the limit is below the minimum
+	MaxWithoutLimit   BoundCode = "MaxWithoutLimit"   // there is a maximum, and no limit
+	LimitAboveMax     BoundCode = "LimitAboveMax"     // the limit is above the maximum
+	RequestAboveMax   BoundCode = "RequestAboveMax"   // the request is above the maximum
+	// limit to request has a maximum, and there is no request, or it is 0
+	RatioWithoutRequest BoundCode = "RatioWithoutRequest"
+	// limit to request has a maximum, and there is no limit, or it is 0
+	RatioWithoutLimit BoundCode = "RatioWithoutLimit"
+	RatioAboveMax     BoundCode = "RatioAboveMax" // limit to request is above the maximum
 )
 
 // limitRangeDefaults gives each container the default limits and requests of the
@@ -81,7 +85,8 @@ func differ(a, b corev1.ResourceList) bool {
 }
 
 func sortedRanges(all []corev1.LimitRange) []corev1.LimitRange {
-	return slices.SortedStableFunc(slices.Values(all), func(a, b corev1.LimitRange) int { return strings.Compare(a.Name, b.Name) })
+	return slices.SortedStableFunc(slices.Values(all),
+		func(a, b corev1.LimitRange) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // limitRanges: each container, and the sum of the pod, is within the bounds.
@@ -95,7 +100,8 @@ func (c *check) limitRanges() {
 			switch item.Type {
 			case corev1.LimitTypeContainer:
 				for _, container := range containers(&c.pod.Spec) {
-					all = append(all, outOf(item, container.Name, container.Resources.Requests, container.Resources.Limits)...)
+					all = append(all, outOf(item, container.Name, container.Resources.Requests,
+						container.Resources.Limits)...)
 				}
 			case corev1.LimitTypePod:
 				all = append(all, outOf(item, "", requests, limits)...)
@@ -120,7 +126,8 @@ func outOf(item corev1.LimitRangeItem, container string, requests, limits corev1
 		broken func(Bound) BoundCode
 	}{{item.Min, Bound.belowMin}, {item.Max, Bound.aboveMax}, {item.MaxLimitRequestRatio, Bound.aboveRatio}} {
 		for _, name := range slices.Sorted(maps.Keys(kind.bounds)) {
-			b := Bound{Container: container, Resource: name, Bound: kind.bounds[name], Request: of(requests, name), Limit: of(limits, name)}
+			b := Bound{Container: container, Resource: name, Bound: kind.bounds[name], Request: of(requests, name),
+				Limit: of(limits, name)}
 			if b.Why = kind.broken(b); b.Why != "" {
 				all = append(all, b)
 			}
@@ -191,7 +198,8 @@ func (b Bound) values() (request, limit, bound int64) {
 	if b.Limit != nil {
 		l = *b.Limit
 	}
-	if request, limit, bound = r.Value(), l.Value(), b.Bound.Value(); max(request, limit, bound) <= resource.MaxMilliValue {
+	if request, limit, bound = r.Value(), l.Value(),
+		b.Bound.Value(); max(request, limit, bound) <= resource.MaxMilliValue {
 		request, limit, bound = r.MilliValue(), l.MilliValue(), b.Bound.MilliValue()
 	}
 	return request, limit, bound

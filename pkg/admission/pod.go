@@ -15,8 +15,9 @@ type rules struct {
 
 	podSecurity       bool // v1.23: the namespace's labels are enforced
 	podLevelResources bool // v1.34: spec.resources counts
-	lateDefaults      bool // v1.37: what defaults in spec.resources does so after admission plugins have changed the containers
-	appArmorFields    bool // v1.30: annotations for AppArmor become fields
+	// v1.37: what defaults in spec.resources does so after admission plugins have changed the containers
+	lateDefaults   bool
+	appArmorFields bool // v1.30: annotations for AppArmor become fields
 }
 
 func rulesOf(kubernetesVersion string) rules {
@@ -26,7 +27,8 @@ func rulesOf(kubernetesVersion string) rules {
 		return r
 	}
 	from := func(minor uint) bool { return v.Minor() >= minor }
-	return rules{minor: int(v.Minor()), podSecurity: from(23), podLevelResources: from(34), lateDefaults: from(37), appArmorFields: from(30)}
+	return rules{minor: int(v.Minor()), podSecurity: from(23), podLevelResources: from(34), lateDefaults: from(37),
+		appArmorFields: from(30)}
 }
 
 // containers returns all of them, those that init first.
@@ -142,7 +144,8 @@ func setPodLevelLimits(pod *corev1.Pod) {
 	sums := resource.AggregateContainerLimits(pod, resource.PodResourcesOptions{})
 	limits := corev1.ResourceList{}
 	for name, request := range r.Requests {
-		limitless := slices.ContainsFunc(all, func(c *corev1.Container) bool { _, has := c.Resources.Limits[name]; return !has })
+		limitless := slices.ContainsFunc(all,
+			func(c *corev1.Container) bool { _, has := c.Resources.Limits[name]; return !has })
 		sum, has := sums[name]
 		if limitless || !has || !resource.IsSupportedPodLevelResource(name) {
 			continue
@@ -166,7 +169,8 @@ func setAppArmor(pod *corev1.Pod) {
 		if profile == nil || c.SecurityContext != nil && c.SecurityContext.AppArmorProfile != nil {
 			continue
 		}
-		if of := pod.Spec.SecurityContext; of != nil && of.AppArmorProfile != nil && sameProfile(of.AppArmorProfile, profile) {
+		if of := pod.Spec.SecurityContext; of != nil && of.AppArmorProfile != nil &&
+			sameProfile(of.AppArmorProfile, profile) {
 			continue
 		}
 		if c.SecurityContext == nil {

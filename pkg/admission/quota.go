@@ -48,7 +48,8 @@ func (c *check) quotas() {
 	c.unread(ResourceQuota, snapshot.ResourceQuotas)
 	used := c.usage()
 	var full []Refusal
-	for _, q := range slices.SortedStableFunc(slices.Values(c.in.ResourceQuotas), func(a, b corev1.ResourceQuota) int { return strings.Compare(a.Name, b.Name) }) {
+	for _, q := range slices.SortedStableFunc(slices.Values(c.in.ResourceQuotas),
+		func(a, b corev1.ResourceQuota) int { return strings.Compare(a.Name, b.Name) }) {
 		counted := countedOf(q.Status.Hard)
 		if len(counted) == 0 || !c.inScope(&q) {
 			continue
@@ -110,20 +111,23 @@ func (c *check) incomplete(q *corev1.ResourceQuota, counted []corev1.ResourceNam
 			uncounted = append(uncounted, Missing{Resource: name})
 		}
 	}
-	return Refusal{Rule: ResourceQuota, Reason: QuotaStatusUnknown, Name: q.Name, Missing: uncounted}, len(uncounted) == 0
+	return Refusal{Rule: ResourceQuota, Reason: QuotaStatusUnknown, Name: q.Name, Missing: uncounted},
+		len(uncounted) == 0
 }
 
 func specify(quota corev1.ResourceName, container string) Remedy {
 	if name, limit := strings.CutPrefix(string(quota), "limits."); limit {
 		return Remedy{Do: SetLimit, Container: container, Resource: corev1.ResourceName(name)}
 	}
-	return Remedy{Do: SetRequest, Container: container, Resource: corev1.ResourceName(strings.TrimPrefix(string(quota), corev1.DefaultResourceRequestsPrefix))}
+	return Remedy{Do: SetRequest, Container: container,
+		Resource: corev1.ResourceName(strings.TrimPrefix(string(quota), corev1.DefaultResourceRequestsPrefix))}
 }
 
 // mustSpecify are the resources that every container has to request or to limit
 // where a quota counts them.
 var mustSpecify = []corev1.ResourceName{
-	corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
+	corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory,
+	corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
 }
 
 // unspecified returns what containers would have to specify. Since v1.34 what the
@@ -190,7 +194,8 @@ func usageOf(requests, limits corev1.ResourceList) corev1.ResourceList {
 	for name, q := range requests {
 		prefixed := corev1.DefaultResourceRequestsPrefix + name
 		switch {
-		case name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || isHugePages(name):
+		case name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage ||
+			isHugePages(name):
 			used[name], used[prefixed] = q, q
 		case isExtended(name) || strings.HasPrefix(string(name), deviceClassPrefix):
 			used[prefixed] = q
@@ -215,7 +220,8 @@ func isExtended(name corev1.ResourceName) bool {
 // scope.
 func (c *check) inScope(q *corev1.ResourceQuota) bool {
 	for _, scope := range q.Spec.Scopes {
-		if !c.meets(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}) {
+		if !c.meets(corev1.ScopedResourceSelectorRequirement{ScopeName: scope,
+			Operator: corev1.ScopeSelectorOpExists}) {
 			return false
 		}
 	}
@@ -268,7 +274,8 @@ func (c *check) bestEffort() bool {
 	if c.version.podLevelResources && helper.IsPodLevelResourcesSet(c.pod) {
 		return nothing(c.pod.Spec.Resources)
 	}
-	return !slices.ContainsFunc(containers(&c.pod.Spec), func(c *corev1.Container) bool { return !nothing(&c.Resources) })
+	return !slices.ContainsFunc(containers(&c.pod.Spec),
+		func(c *corev1.Container) bool { return !nothing(&c.Resources) })
 }
 
 func nothing(r *corev1.ResourceRequirements) bool {
@@ -302,7 +309,10 @@ func looksElsewhere(a *corev1.Affinity) bool {
 		terms = append(terms, p.RequiredDuringSchedulingIgnoredDuringExecution...)
 		weighted(p.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
-	return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return len(t.Namespaces) > 0 || t.NamespaceSelector != nil })
+	return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool {
+		return len(t.Namespaces) > 0 ||
+			t.NamespaceSelector != nil
+	})
 }
 
 // Passes returns how often the amount fits into what is left of a quota.

@@ -11,23 +11,30 @@ type RemedyCode string
 const (
 	CreateNamespace      RemedyCode = "CreateNamespace"      // create the namespace `name`
 	CreateServiceAccount RemedyCode = "CreateServiceAccount" // create the ServiceAccount `name`
-	CreatePriorityClass  RemedyCode = "CreatePriorityClass"  // create the PriorityClass `name`, with `value` if running pods show which
-	CreateRuntimeClass   RemedyCode = "CreateRuntimeClass"   // create the RuntimeClass `name`
-	ListSecret           RemedyCode = "ListSecret"           // list the Secret `value` in the ServiceAccount `name`
-	RemoveField          RemedyCode = "RemoveField"          // remove `field` from the template
-	SetLevel             RemedyCode = "SetLevel"             // label the namespace `name` with the Pod Security level `value`
-	SetRequest           RemedyCode = "SetRequest"           // set the request of `container` for `resource`, to `amount` where that is known
-	SetLimit             RemedyCode = "SetLimit"             // set the limit of `container` for `resource`, to `amount` where that is known
-	RaiseQuota           RemedyCode = "RaiseQuota"           // raise `resource` of the ResourceQuota `name` to `amount`, for one pod
+	// create the PriorityClass `name`, with `value` if running pods show which
+	CreatePriorityClass RemedyCode = "CreatePriorityClass"
+	CreateRuntimeClass  RemedyCode = "CreateRuntimeClass" // create the RuntimeClass `name`
+	ListSecret          RemedyCode = "ListSecret"         // list the Secret `value` in the ServiceAccount `name`
+	RemoveField         RemedyCode = "RemoveField"        // remove `field` from the template
+	// label the namespace `name` with the Pod Security level `value`
+	SetLevel RemedyCode = "SetLevel"
+	// set the request of `container` for `resource`, to `amount` where that is known
+	SetRequest RemedyCode = "SetRequest"
+	// set the limit of `container` for `resource`, to `amount` where that is known
+	SetLimit RemedyCode = "SetLimit"
+	// raise `resource` of the ResourceQuota `name` to `amount`, for one pod
+	RaiseQuota RemedyCode = "RaiseQuota"
 )
 
 // Remedy is a change that lifts a Refusal. What it does not name is empty.
 type Remedy struct {
-	Do        RemedyCode          `json:"do"`                  // what to change
-	Name      string              `json:"name,omitempty"`      // of the object; otherwise absent
-	Field     string              `json:"field,omitempty"`     // of the template's spec; otherwise absent
-	Value     string              `json:"value,omitempty"`     // to set or to list; otherwise absent
-	Container string              `json:"container,omitempty"` // of the template; absent with SetRequest and SetLimit for the pod as a whole
-	Resource  corev1.ResourceName `json:"resource,omitempty"`  // such as cpu; of a quota as the quota has it; otherwise absent
-	Amount    *resource.Quantity  `json:"amount,omitempty"`    // to set or to raise to; otherwise absent
+	Do    RemedyCode `json:"do"`              // what to change
+	Name  string     `json:"name,omitempty"`  // of the object; otherwise absent
+	Field string     `json:"field,omitempty"` // of the template's spec; otherwise absent
+	Value string     `json:"value,omitempty"` // to set or to list; otherwise absent
+	// of the template; absent with SetRequest and SetLimit for the pod as a whole
+	Container string `json:"container,omitempty"`
+	// such as cpu; of a quota as the quota has it; otherwise absent
+	Resource corev1.ResourceName `json:"resource,omitempty"`
+	Amount   *resource.Quantity  `json:"amount,omitempty"` // to set or to raise to; otherwise absent
 }

@@ -28,14 +28,16 @@ const (
 	RequestAboveLimit InvalidCode = "RequestAboveLimit" // the request `value` is above the limit `bound`
 	// RequestIsNotLimit: the request `value` is not the limit `bound`, of a resource that cannot be overcommitted
 	RequestIsNotLimit InvalidCode = "RequestIsNotLimit"
-	NoLimit           InvalidCode = "NoLimit"       // a resource that cannot be overcommitted is requested, but not limited
-	HugePagesOnly     InvalidCode = "HugePagesOnly" // hugepages are requested, but neither cpu nor memory
+	// a resource that cannot be overcommitted is requested, but not limited
+	NoLimit       InvalidCode = "NoLimit"
+	HugePagesOnly InvalidCode = "HugePagesOnly" // hugepages are requested, but neither cpu nor memory
 	// HostPortTwice: two ports have the host port `value` (protocol/address/port); on the host's network every port of
 	// a container is one of the host
 	HostPortTwice InvalidCode = "HostPortTwice"
 	// PodBelowContainers: the pod's request, or limit of hugepages, `value` is below the sum of the containers, `bound`
 	PodBelowContainers InvalidCode = "PodBelowContainers"
-	ContainerAbovePod  InvalidCode = "ContainerAbovePod" // the container's limit `value` is above the pod's limit `bound`
+	// the container's limit `value` is above the pod's limit `bound`
+	ContainerAbovePod InvalidCode = "ContainerAbovePod"
 )
 
 // validate: what admission plugins and the defaults of a Pod set must agree with
@@ -113,7 +115,8 @@ func samePorts(path string, list []corev1.Container, from int) []Invalid {
 		for j, p := range list[i].Ports {
 			port := fmt.Sprintf("%s/%s/%d", p.Protocol, p.HostIP, p.HostPort)
 			if p.HostPort != 0 && seen[port] {
-				all = append(all, Invalid{Why: HostPortTwice, Field: fmt.Sprintf("%s[%d].ports[%d].hostPort", path, i, j), Container: list[i].Name, Value: port})
+				all = append(all, Invalid{Why: HostPortTwice, Field: fmt.Sprintf("%s[%d].ports[%d].hostPort", path, i,
+					j), Container: list[i].Name, Value: port})
 			}
 			seen[port] = true
 		}
@@ -130,11 +133,13 @@ func (c *check) inconsistent() []Invalid {
 		for _, name := range slices.Sorted(maps.Keys(sums)) {
 			sum := sums[name]
 			if q, set := have[name]; set && of(name) && sum.Cmp(q) > 0 {
-				all = append(all, Invalid{Why: PodBelowContainers, Field: fmt.Sprintf("spec.resources.%s[%s]", field, name), Resource: name, Value: q.String(), Bound: sum.String()})
+				all = append(all, Invalid{Why: PodBelowContainers, Field: fmt.Sprintf("spec.resources.%s[%s]", field,
+					name), Resource: name, Value: q.String(), Bound: sum.String()})
 			}
 		}
 	}
-	below(r.Requests, resource.AggregateContainerRequests(c.pod, resource.PodResourcesOptions{}), "requests", func(corev1.ResourceName) bool { return true })
+	below(r.Requests, resource.AggregateContainerRequests(c.pod, resource.PodResourcesOptions{}), "requests",
+		func(corev1.ResourceName) bool { return true })
 	below(r.Limits, resource.AggregateContainerLimits(c.pod, resource.PodResourcesOptions{}), "limits", isHugePages)
 	for i, container := range c.pod.Spec.Containers {
 		for _, name := range slices.Sorted(maps.Keys(container.Resources.Limits)) {

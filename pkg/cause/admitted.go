@@ -38,7 +38,10 @@ func admissionOf(st *daemonset.State) *admission.Verdict {
 // classPriority returns the priority that pods with a PriorityClass have; empty where there is
 // none.
 func classPriority(pods []corev1.Pod, class string) string {
-	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Spec.PriorityClassName == class && p.Spec.Priority != nil })
+	i := slices.IndexFunc(pods, func(p corev1.Pod) bool {
+		return p.Spec.PriorityClassName == class &&
+			p.Spec.Priority != nil
+	})
 	if i < 0 {
 		return ""
 	}
@@ -122,9 +125,10 @@ func (cs *Causes) admits(message string) bool {
 		return false
 	}
 	unread := slices.ContainsFunc(cs.admission.Unknown, func(u admission.Unchecked) bool { return u.Rule == rule })
-	assumed := rule == admission.PodSecurity && slices.ContainsFunc(cs.admission.Assumed, func(a admission.Assumption) bool {
-		return a.What == admission.DefaultPodSecurity
-	})
+	assumed := rule == admission.PodSecurity &&
+		slices.ContainsFunc(cs.admission.Assumed, func(a admission.Assumption) bool {
+			return a.What == admission.DefaultPodSecurity
+		})
 	return !unread && !assumed
 }
 

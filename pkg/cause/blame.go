@@ -10,7 +10,8 @@ import (
 type Blame struct {
 	Who       Who       `json:"who"`       // whose fault it is
 	Certainty Certainty `json:"certainty"` // how certain that is
-	Revision  int64     `json:"revision"`  // the revision at fault, for `ThisChange`, and for `Template` where a later one works; otherwise 0
+	// the revision at fault, for `ThisChange`, and for `Template` where a later one works; otherwise 0
+	Revision int64 `json:"revision"`
 
 	// the fields that the revision of the failing pods changed, of those that the failing step reads: what is not among
 	// them cannot be the cause. Empty where nothing of them changed, and where no other revision runs
@@ -19,7 +20,8 @@ type Blame struct {
 	// the revision of the failing pods changed nothing that the failing step reads, so it is not the cause
 	NotChange bool `json:"notChange"`
 
-	Same  Controls `json:"same"`  // other pods whose template equals that of the failing ones in all that the step reads
+	// other pods whose template equals that of the failing ones in all that the step reads
+	Same  Controls `json:"same"`
 	Other Controls `json:"other"` // other pods whose template differs in it
 
 	// all of it was there before the rollout in progress began; nil if there is none, where either time is unknown, and
@@ -42,19 +44,21 @@ type Controls struct {
 type Who string
 
 const (
-	WhoChange        Who = "ThisChange"    // the rollout's revision: it changed what the failing step reads
-	WhoTemplate      Who = "Template"      // the template, whatever the revision
-	WhoNode          Who = "Node"          // the nodes
-	WhoNodeProperty  Who = "NodeProperty"  // something that the failing nodes have in common, and healthy ones do not: see `common`
+	WhoChange   Who = "ThisChange" // the rollout's revision: it changed what the failing step reads
+	WhoTemplate Who = "Template"   // the template, whatever the revision
+	WhoNode     Who = "Node"       // the nodes
+	// something that the failing nodes have in common, and healthy ones do not: see `common`
+	WhoNodeProperty  Who = "NodeProperty"
 	WhoOtherWorkload Who = "OtherWorkload" // other pods on the node
 	WhoMissingObject Who = "MissingObject" // an object that does not exist
 	WhoRegistry      Who = "Registry"      // the registry of an image, or the way to it
 	WhoPolicy        Who = "Policy"        // a quota, a policy or a webhook, or else the API server: see `subject`
-	WhoInjection     Who = "Injection"     // whoever added to the pod what the template does not have: a container, or a nodeSelector
-	WhoController    Who = "Controller"    // kube-controller-manager
-	WhoStrategy      Who = "Strategy"      // `spec.updateStrategy`
-	WhoPlatform      Who = "Platform"      // the network, the storage or the machines of the cluster
-	WhoUnknown       Who = "Unknown"       // the input does not show it
+	// whoever added to the pod what the template does not have: a container, or a nodeSelector
+	WhoInjection  Who = "Injection"
+	WhoController Who = "Controller" // kube-controller-manager
+	WhoStrategy   Who = "Strategy"   // `spec.updateStrategy`
+	WhoPlatform   Who = "Platform"   // the network, the storage or the machines of the cluster
+	WhoUnknown    Who = "Unknown"    // the input does not show it
 )
 
 // Certainty is how sure a Blame is.

@@ -77,8 +77,10 @@ type Causes struct {
 func Find(st *daemonset.State) *Causes {
 	s := st.Snapshot
 	cs := &Causes{
-		s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{},
-		failures: map[string]*failures{}, ports: map[string][]snapshot.HostPort{}, differ: map[[2]string]difference{}, nodes: map[string]*Cause{},
+		s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{},
+		dsEvent:  map[string]*corev1.Event{},
+		failures: map[string]*failures{}, ports: map[string][]snapshot.HostPort{}, differ: map[[2]string]difference{},
+		nodes: map[string]*Cause{},
 	}
 	for i := range s.Events {
 		cs.note(&s.Events[i])
@@ -87,7 +89,10 @@ func Find(st *daemonset.State) *Causes {
 	cs.refusal, cs.lifted = cs.refusals()
 	cs.changed = sync.OnceValue(cs.lastChange)
 	cs.starts = sync.OnceValue(func() Starts { return StartsOf(st) })
-	cs.unmet = sync.OnceValue(func() []refer.Missing { return refer.Unmet(&st.DaemonSet.Spec.Template.Spec, s.References) })
+	cs.unmet = sync.OnceValue(func() []refer.Missing {
+		return refer.Unmet(&st.DaemonSet.Spec.Template.Spec,
+			s.References)
+	})
 	if !st.PodsRead {
 		return cs
 	}
@@ -145,7 +150,8 @@ func (cs *Causes) RefusesSurge() *Cause {
 // it does not by itself: in a foreground deletion, the garbage collector waits for the pods.
 func (cs *Causes) HoldsDeletion(n *daemonset.Node) bool {
 	c := cs.nodes[n.Name]
-	return c != nil && c.Severity == SeverityError && (c.Code == Terminating || c.Code == TerminatingOnDeadNode) && InForeground(cs.st.DaemonSet)
+	return c != nil && c.Severity == SeverityError && (c.Code == Terminating || c.Code == TerminatingOnDeadNode) &&
+		InForeground(cs.st.DaemonSet)
 }
 
 // InForeground reports whether a DaemonSet is being deleted after its pods.

@@ -85,7 +85,8 @@ func (cs *Causes) Confined() *Common {
 	var nodes, messages []string
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
-		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && OfContainer(c.Code) && c.Facts["templateImage"] == nil && cs.SameProgram(concern(n)) {
+		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && OfContainer(c.Code) &&
+			c.Facts["templateImage"] == nil && cs.SameProgram(concern(n)) {
 			nodes, messages = append(nodes, n.Name), append(messages, c.Facts.Text("message"))
 		}
 	}
@@ -103,7 +104,10 @@ func (cs *Causes) healthy(failing map[string]bool) ([]*corev1.Node, Compared) {
 		if n.Object == nil || !n.ShouldRun.OK || cs.nodes[n.Name] != nil || Down(n, cs.at) != nil || failing[n.Name] {
 			continue
 		}
-		if i := slices.IndexFunc(n.Pods, func(p daemonset.Pod) bool { return p.Available.OK && !p.Terminating }); i >= 0 {
+		if i := slices.IndexFunc(n.Pods, func(p daemonset.Pod) bool {
+			return p.Available.OK &&
+				!p.Terminating
+		}); i >= 0 {
 			of[cs.SameProgram(&n.Pods[i])] = append(of[cs.SameProgram(&n.Pods[i])], n.Object)
 		}
 	}
@@ -116,11 +120,13 @@ func (cs *Causes) healthy(failing map[string]bool) ([]*corev1.Node, Compared) {
 // chosen reports whether the failing nodes may have what they have in common because
 // their pods were the first to be replaced.
 func (cs *Causes) chosen(c *Common, failing []*corev1.Node) bool {
-	if cs.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType || slices.ContainsFunc(c.Properties, func(p split.Property) bool { return p.Kind == split.Created }) {
+	if cs.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType ||
+		slices.ContainsFunc(c.Properties, func(p split.Property) bool { return p.Kind == split.Created }) {
 		return true
 	}
 	return slices.ContainsFunc(cs.st.History.Revisions, func(r daemonset.Revision) bool {
-		return slices.Contains(cs.st.History.Current, r.Name) && slices.ContainsFunc(failing, func(n *corev1.Node) bool { return n.CreationTimestamp.After(r.Created) })
+		return slices.Contains(cs.st.History.Current, r.Name) &&
+			slices.ContainsFunc(failing, func(n *corev1.Node) bool { return n.CreationTimestamp.After(r.Created) })
 	})
 }
 
@@ -132,10 +138,13 @@ func samePlatform(failing, healthy []*corev1.Node) *split.Split {
 	}
 	for _, k := range platform {
 		p := split.PropertyOf(failing[0], k)
-		if p == nil || slices.ContainsFunc(failing, func(n *corev1.Node) bool { return !p.Has(n) }) || slices.ContainsFunc(healthy, p.Has) {
+		if p == nil || slices.ContainsFunc(failing, func(n *corev1.Node) bool { return !p.Has(n) }) ||
+			slices.ContainsFunc(healthy, p.Has) {
 			continue
 		}
-		return &split.Split{Properties: []split.Property{*p}, Failing: split.Share{With: len(failing), Of: len(failing)}, Healthy: split.Share{Of: len(healthy)}, Also: []split.Property{}}
+		return &split.Split{Properties: []split.Property{*p},
+			Failing: split.Share{With: len(failing), Of: len(failing)}, Healthy: split.Share{Of: len(healthy)},
+			Also: []split.Property{}}
 	}
 	return nil
 }
@@ -143,7 +152,9 @@ func samePlatform(failing, healthy []*corev1.Node) *split.Split {
 // otherPlatforms are words of kernels, container runtimes and Windows hosts for an image that
 // is not built for the node.
 var otherPlatforms = []string{
-	"exec format error", "no matching manifest for ", "no supported platform found in manifest list", "no match for platform in manifest", "no image found in manifest list for architecture", "no image found in image index for architecture",
+	"exec format error", "no matching manifest for ", "no supported platform found in manifest list",
+	"no match for platform in manifest", "no image found in manifest list for architecture",
+	"no image found in image index for architecture",
 	"cannot be used on this platform", "container operating system does not match the host operating system",
 }
 
@@ -165,7 +176,8 @@ func (cs *Causes) Platform(nodes []string) (name string) {
 		if n.Object == nil || !slices.Contains(nodes, n.Name) {
 			continue
 		}
-		system, arch := split.PropertyOf(n.Object, split.OperatingSystem), split.PropertyOf(n.Object, split.Architecture)
+		system, arch := split.PropertyOf(n.Object, split.OperatingSystem),
+			split.PropertyOf(n.Object, split.Architecture)
 		if system == nil || arch == nil || name != "" && name != system.Value+"/"+arch.Value {
 			return ""
 		}
@@ -184,7 +196,8 @@ type Label struct {
 // and no other: a nodeSelector with it keeps the pod off the nodes that fail. It is nil
 // where there is none, or nodes that have it in common run an available pod.
 func (cs *Causes) Elsewhere(c *Common) (label *Label) {
-	if p := c.Properties[0]; !c.Confined() || len(c.Properties) > 1 || p.Operator != split.Is || !slices.Contains(selectable, p.Kind) {
+	if p := c.Properties[0]; !c.Confined() || len(c.Properties) > 1 || p.Operator != split.Is ||
+		!slices.Contains(selectable, p.Kind) {
 		return nil
 	}
 	key := c.Properties[0].Key

@@ -19,7 +19,8 @@ func (cs *Causes) worstContainer(o *corev1.Pod) *Cause {
 	var worst *Cause
 	worse := func(c *Cause, init bool) bool {
 		bySeverity := c.Severity.Compare(worst.Severity)
-		return bySeverity < 0 || bySeverity == 0 && !init && !worst.Facts.Yes("init") && StageOf(c.Code) < StageOf(worst.Code)
+		return bySeverity < 0 || bySeverity == 0 && !init && !worst.Facts.Yes("init") &&
+			StageOf(c.Code) < StageOf(worst.Code)
 	}
 	see := func(statuses []corev1.ContainerStatus, init bool) {
 		for i := range statuses {
@@ -54,7 +55,8 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 		c.Code, f["image"], f["reason"] = ImagePullBackOff, s.Image, w.Reason
 		setMessage(f, cs.pullFails(o, s, w.Message))
 		return c
-	case w != nil && (w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" || last == nil && w.Reason != "CrashLoopBackOff"):
+	case w != nil && (w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" || last == nil &&
+		w.Reason != "CrashLoopBackOff"):
 		return cs.containerWaits(o, s, w, c)
 	case w != nil && strings.Contains(w.Reason, "Error"): // CreateContainerConfigError, RunContainerError, …
 		c.Code, f["reason"] = ContainerConfig, w.Reason
@@ -64,7 +66,8 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 		c.Code, f["reason"] = ContainerConfig, last.Reason
 		setMessage(f, last.Message)
 		return c
-	case w != nil && w.Reason == "CrashLoopBackOff", last != nil && !s.Ready && (last.ExitCode != 0 || s.State.Terminated != nil):
+	case w != nil && w.Reason == "CrashLoopBackOff", last != nil && !s.Ready &&
+		(last.ExitCode != 0 || s.State.Terminated != nil):
 		c = crash(c, s, last)
 		cs.memory(o, c)
 		cs.killed(o, s, last, c)
@@ -82,14 +85,16 @@ var neverStarted = []string{"StartError", "ContainerCannotRun"}
 
 // imagePulls are the kubelet's reasons of a container whose image it does not get.
 var imagePulls = []string{
-	"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed",
+	"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError",
+	"RegistryUnavailable", "SignatureValidationFailed",
 }
 
 // pullFails returns why an image cannot be pulled: what the kubelet says beside its back-off, or
 // else what the newest event of the pod says about this image.
 func (cs *Causes) pullFails(o *corev1.Pod, s *corev1.ContainerStatus, message string) string {
 	e := cs.event(o, failedToPull)
-	if !strings.HasPrefix(message, "Back-off pulling image") || strings.Contains(message, `": `) || e == nil || !strings.Contains(e.Message, `"`+s.Image+`"`) {
+	if !strings.HasPrefix(message, "Back-off pulling image") || strings.Contains(message, `": `) || e == nil ||
+		!strings.Contains(e.Message, `"`+s.Image+`"`) {
 		return message
 	}
 	return messageOf(e)
@@ -112,7 +117,8 @@ func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTermi
 
 // killed turns a crash into a failing probe if the newest event about an end of the container says that
 // the kubelet ended it for that probe: the exit code then says nothing. It reports whether that is so.
-func (cs *Causes) killed(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated, c *Cause) bool {
+func (cs *Causes) killed(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated,
+	c *Cause) bool {
 	e := cs.event(o, "Killing")
 	if c.Code == OOMKilled || e == nil || last != nil && eventTime(e).Before(last.StartedAt.Time) {
 		return false
@@ -134,7 +140,8 @@ func (cs *Causes) killed(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.
 var killingProbes = []string{"Startup", "Liveness"}
 
 // containerWaits is the cause of a container that was never started.
-func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *corev1.ContainerStateWaiting, c *Cause) *Cause {
+func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *corev1.ContainerStateWaiting,
+	c *Cause) *Cause {
 	if w.Reason == "PodInitializing" && waitsForOthers(o, s.Name) {
 		return nil
 	}
@@ -200,7 +207,8 @@ func (cs *Causes) withoutNetwork(node string, c *Cause) {
 // pulling returns since when a kubelet pulls an image of a pod, by its events; nil if it does not.
 func (cs *Causes) pulling(o *corev1.Pod) *time.Time {
 	pulling := cs.event(o, "Pulling")
-	if last := cs.newestEvent(o, "Pulling", "Pulled", "Failed", "BackOff", "Killing"); pulling == nil || last != pulling {
+	if last := cs.newestEvent(o, "Pulling", "Pulled", "Failed", "BackOff", "Killing"); pulling == nil ||
+		last != pulling {
 		return nil
 	}
 	return timeOf(eventTime(pulling))
@@ -208,7 +216,8 @@ func (cs *Causes) pulling(o *corev1.Pod) *time.Time {
 
 // kubeletEvents say why a pod's containers are not created.
 var kubeletEvents = map[string]daemonset.Reason{
-	"FailedCreatePodSandBox": FailedCreatePodSandBox, "NetworkNotReady": FailedCreatePodSandBox, "FailedMount": FailedMount, "FailedAttachVolume": FailedMount,
+	"FailedCreatePodSandBox": FailedCreatePodSandBox, "NetworkNotReady": FailedCreatePodSandBox,
+	"FailedMount": FailedMount, "FailedAttachVolume": FailedMount,
 }
 
 // initRuns is the cause of a pod whose init container has not ended.

@@ -17,9 +17,10 @@ import (
 
 // Values of the fact "changed" of NoEligibleNode.
 const (
-	ChangedTemplate = "Template"    // a change of the template, between two revisions that are kept
-	ChangedOther    = "NotTemplate" // a node was eligible with no template that is kept: nodes have changed, or it never was otherwise
-	ChangedUnknown  = "Unknown"     // the revisions could not be read
+	ChangedTemplate = "Template" // a change of the template, between two revisions that are kept
+	// a node was eligible with no template that is kept: nodes have changed, or it never was otherwise
+	ChangedOther   = "NotTemplate"
+	ChangedUnknown = "Unknown" // the revisions could not be read
 )
 
 // Values of the fact "excludedBy" of NoEligibleNode, which is about the nodes in "nearest".
@@ -51,14 +52,16 @@ func NoneEligible(st *daemonset.State, lost []string) *Cause {
 			continue
 		}
 		nodes++
-		if n.MayStay.OK && !slices.Contains(lost, n.Name) && slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }) {
+		if n.MayStay.OK && !slices.Contains(lost, n.Name) &&
+			slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }) {
 			staying++
 		}
 	}
 	if nodes == 0 {
 		return nil
 	}
-	return &Cause{Code: NoEligibleNode, Severity: SeverityWarning, Facts: daemonset.Facts{"nodes": nodes, "losing": len(lost), "staying": staying}}
+	return &Cause{Code: NoEligibleNode, Severity: SeverityWarning,
+		Facts: daemonset.Facts{"nodes": nodes, "losing": len(lost), "staying": staying}}
 }
 
 // NoneEligibleFor returns what excludes the nodes that are nearest to being eligible, as facts
@@ -235,7 +238,8 @@ func NoneEligibleSince(st *daemonset.State) (daemonset.Facts, *time.Time) {
 				since = timeOf(after.Created)
 			}
 			return daemonset.Facts{
-				"changed": ChangedTemplate, "number": int(after.Number), "before": int(r.Number), "eligible": eligible, "fields": placementFields(before.spec, after.spec),
+				"changed": ChangedTemplate, "number": int(after.Number), "before": int(r.Number), "eligible": eligible,
+				"fields": placementFields(before.spec, after.spec),
 			}, since
 		}
 		after = before

@@ -58,7 +58,8 @@ const failedToPull = "Failed to pull image"
 // compareEvents orders events by time, and those of one second by their names, which end
 // with the time of the first one, so that the order in which they were read does not matter.
 func compareEvents(a, b *corev1.Event) int {
-	return cmp.Or(eventTime(a).Compare(eventTime(b)), strings.Compare(a.Name, b.Name), strings.Compare(a.Message, b.Message), cmp.Compare(eventCount(a), eventCount(b)))
+	return cmp.Or(eventTime(a).Compare(eventTime(b)), strings.Compare(a.Name, b.Name),
+		strings.Compare(a.Message, b.Message), cmp.Compare(eventCount(a), eventCount(b)))
 }
 
 // noteFailure counts one failed pod. The node stands in the message only:

@@ -45,7 +45,8 @@ func (cs *Causes) fits() *fitting {
 	}
 	priority, ranked := priorityOf(pod, s.Pods)
 	pod.Spec.Priority = &priority
-	f.wanted, f.ranked = cs.withVolumes(fit.OfTemplate(s.DaemonSet.Namespace, &corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}), &pod.Spec), ranked
+	f.wanted, f.ranked = cs.withVolumes(fit.OfTemplate(s.DaemonSet.Namespace,
+		&corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}), &pod.Spec), ranked
 	cs.fitting = f
 	return f
 }
@@ -109,7 +110,10 @@ func priorityOf(pod *corev1.Pod, own []corev1.Pod) (priority int32, ranked bool)
 	case class == "system-node-critical":
 		return nodeCritical, true
 	}
-	if i := slices.IndexFunc(own, func(p corev1.Pod) bool { return p.Spec.PriorityClassName == class && p.Spec.Priority != nil }); i >= 0 {
+	if i := slices.IndexFunc(own, func(p corev1.Pod) bool {
+		return p.Spec.PriorityClassName == class &&
+			p.Spec.Priority != nil
+	}); i >= 0 {
 		return *own[i].Spec.Priority, true
 	}
 	return 0, class == ""
@@ -128,7 +132,8 @@ func (cs *Causes) on(w *fit.Wanted, n *daemonset.Node, beside []snapshot.PodRow)
 	if (v.Fits || v.Preemption.Outcome == fit.Possible) && cs.volumesUnread(w) {
 		return v, false
 	}
-	return v, len(v.Unreadable) == 0 && (read || tooSmall(n.Object, &v) || v.Reason == fit.VolumeBinding || v.Reason == fit.VolumeZone)
+	return v, len(v.Unreadable) == 0 && (read || tooSmall(n.Object, &v) || v.Reason == fit.VolumeBinding ||
+		v.Reason == fit.VolumeZone)
 }
 
 // doubt says that any pod of lower priority may go where a PodDisruptionBudget selects one of them, and
@@ -149,7 +154,8 @@ func (f *fitting) doubt(p *fit.Preemption, w *fit.Wanted, node *fit.Node) {
 	for _, row := range lower {
 		is := func(v fit.Victim) bool { return v.Namespace == row.Namespace && v.Name == row.Name }
 		if !slices.ContainsFunc(p.Victims, is) {
-			other := fit.Victim{Namespace: row.Namespace, Name: row.Name, Priority: row.Priority, Terminating: row.Terminating}
+			other := fit.Victim{Namespace: row.Namespace, Name: row.Name, Priority: row.Priority,
+				Terminating: row.Terminating}
 			p.Others = append(p.Others, other)
 		}
 	}
@@ -159,7 +165,8 @@ func (f *fitting) doubt(p *fit.Preemption, w *fit.Wanted, node *fit.Node) {
 // nodeOf returns a node with the pods of others and these.
 func (cs *Causes) nodeOf(n *daemonset.Node, beside []snapshot.PodRow) *fit.Node {
 	f := cs.fits()
-	return &fit.Node{Node: n.Object, Pods: slices.Concat(f.rows[n.Name], beside), Budgets: f.budgets, Drivers: cs.drivers(n.Name)}
+	return &fit.Node{Node: n.Object, Pods: slices.Concat(f.rows[n.Name], beside), Budgets: f.budgets,
+		Drivers: cs.drivers(n.Name)}
 }
 
 // besideOf returns the other pods of the DaemonSet on the node of one.
@@ -233,7 +240,8 @@ func (cs *Causes) NewPod(n *daemonset.Node) (v fit.Verdict, known bool) {
 	}
 	w := cs.fits().wanted
 	v, known = cs.on(&w, n, cs.besideNew(n))
-	freed := v.Reason == fit.NodeVolumeLimits && cs.st.Budget.MaxSurge == 0 && len(n.Pods) > 0 // by a pod that goes first
+	// by a pod that goes first
+	freed := v.Reason == fit.NodeVolumeLimits && cs.st.Budget.MaxSurge == 0 && len(n.Pods) > 0
 	return v, known && !freed && (v.Fits || !v.Resolvable || cs.fits().ranked)
 }
 
@@ -259,7 +267,8 @@ func (cs *Causes) NotModelled() []fit.Unmodelled { return cs.notModelled(nil) }
 // notModelled adds what a pod that there is asks.
 func (cs *Causes) notModelled(asked []fit.Unmodelled) (out []fit.Unmodelled) {
 	for _, u := range fit.UnmodelledCodes {
-		if slices.Contains(cs.fits().wanted.Unmodelled, u) || slices.Contains(asked, u) || u == fit.AntiAffinityOfOthers && cs.s.OtherPods != nil {
+		if slices.Contains(cs.fits().wanted.Unmodelled, u) || slices.Contains(asked, u) ||
+			u == fit.AntiAffinityOfOthers && cs.s.OtherPods != nil {
 			out = append(out, u)
 		}
 	}
@@ -283,7 +292,8 @@ func (cs *Causes) fitFacts(v *fit.Verdict, n *daemonset.Node) daemonset.Facts {
 	rows := cs.fits().rows[n.Name]
 	f := daemonset.Facts{"plugin": string(v.Reason), "preemption": string(v.Preemption.Outcome), "others": len(rows)}
 	lower := func(r snapshot.PodRow) bool { return r.Priority < nodeCritical }
-	if len(v.Lacks) > 0 && v.Preemption.Outcome == fit.NothingLower && len(rows) > 0 && !slices.ContainsFunc(rows, lower) {
+	if len(v.Lacks) > 0 && v.Preemption.Outcome == fit.NothingLower && len(rows) > 0 &&
+		!slices.ContainsFunc(rows, lower) {
 		f["topmost"] = true
 	}
 	var resources []string
@@ -293,7 +303,8 @@ func (cs *Causes) fitFacts(v *fit.Verdict, n *daemonset.Node) daemonset.Facts {
 	if len(v.Lacks) > 0 {
 		l := v.Lacks[0]
 		f["resources"] = resources
-		f["requested"], f["allocatable"], f["free"] = amounts(l.Resource, l.Requested, l.Allocatable, max(0, l.Allocatable-l.Used))
+		f["requested"], f["allocatable"], f["free"] = amounts(l.Resource, l.Requested, l.Allocatable,
+			max(0, l.Allocatable-l.Used))
 		f["beyond"] = l.Beyond()
 	}
 	if v.Volume != nil {

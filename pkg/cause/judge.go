@@ -212,7 +212,9 @@ func (j *judgement) verdict(stage Stage) *Blame {
 	if b := j.byCounting(); b.Who != WhoUnknown || j.p.Code != OOMKilled || j.p.Facts["limited"] != false {
 		return b
 	}
-	return is(WhoNode, map[bool]Certainty{true: Certain, false: Likely}[j.cs.hasCondition(j.p.Nodes, string(corev1.NodeMemoryPressure))]) // nothing else sets a limit
+	// nothing else sets a limit
+	return is(WhoNode, map[bool]Certainty{true: Certain,
+		false: Likely}[j.cs.hasCondition(j.p.Nodes, string(corev1.NodeMemoryPressure))])
 }
 
 func certainty(c *Common) Certainty {
@@ -231,7 +233,8 @@ func (j *judgement) byCounting() *Blame {
 	switch {
 	case j.suspect() && j.other.Since > 0 && j.other.Fails == 0:
 		return &Blame{Who: WhoChange, Certainty: Likely}
-	case j.old != "" && j.same.Before+j.same.Since == 0 && j.other.Since > 0 && j.other.Fails == 0: // a later revision works
+	case j.old != "" && j.same.Before+j.same.Since == 0 && j.other.Since > 0 && j.other.Fails == 0:
+		// a later revision works
 		return &Blame{Who: WhoTemplate, Certainty: Likely, Revision: j.cs.number(j.old)}
 	}
 	return &Blame{Who: WhoUnknown, Certainty: Unsure}
@@ -242,13 +245,17 @@ func (j *judgement) byCounting() *Blame {
 func (j *judgement) ofReference() *Blame {
 	refers := func(t *corev1.PodTemplateSpec) bool {
 		return slices.ContainsFunc(refer.Of(&t.Spec), func(r refer.Reference) bool {
-			return string(r.Kind) == j.p.Facts.Text("kind") && r.Name == j.p.Subject.Name && (r.Key == j.p.Subject.Key || r.Key == "")
+			return string(r.Kind) == j.p.Facts.Text("kind") && r.Name == j.p.Subject.Name &&
+				(r.Key == j.p.Subject.Key || r.Key == "")
 		})
 	}
-	if before := j.cs.st.TemplateOf(j.before); j.rolling && before != nil && !refers(before) && refers(&j.cs.st.DaemonSet.Spec.Template) {
+	if before := j.cs.st.TemplateOf(j.before); j.rolling && before != nil && !refers(before) &&
+		refers(&j.cs.st.DaemonSet.Spec.Template) {
 		return &Blame{Who: WhoChange, Certainty: Certain}
 	}
-	if f := j.p.Facts; f["field"] == nil && !j.cs.absent(snapshot.ReferredKind(f.Text("kind")), f.Text("name"), f.Text("key")) { // only a message says so
+	// only a message says so
+	if f := j.p.Facts; f["field"] == nil && !j.cs.absent(snapshot.ReferredKind(f.Text("kind")), f.Text("name"),
+		f.Text("key")) {
 		return &Blame{Who: WhoMissingObject, Certainty: Likely}
 	}
 	return &Blame{Who: WhoMissingObject, Certainty: Certain}
@@ -258,8 +265,10 @@ func (j *judgement) ofReference() *Blame {
 func (j *judgement) ofAdmission() *Blame {
 	who := WhoPolicy
 	if rejects := admission.Reason(j.p.Facts.Text("rejects")); slices.Contains([]admission.Reason{
-		admission.ServiceAccountNotFound, admission.PriorityClassNotFound, admission.RuntimeClassNotFound, admission.NamespaceNotFound,
-	}, rejects) || slices.ContainsFunc(notFound, func(words string) bool { return strings.Contains(j.p.Facts.Text("message"), words) }) {
+		admission.ServiceAccountNotFound, admission.PriorityClassNotFound, admission.RuntimeClassNotFound,
+		admission.NamespaceNotFound,
+	}, rejects) || slices.ContainsFunc(notFound,
+		func(words string) bool { return strings.Contains(j.p.Facts.Text("message"), words) }) {
 		who = WhoMissingObject
 	}
 	if j.p.Facts.Yes("uncalled") { // who does not answer rejects nothing
@@ -275,7 +284,8 @@ func (j *judgement) ofAdmission() *Blame {
 }
 
 // notFound are words of the API server for an object that a pod names and that does not exist.
-var notFound = []string{"error looking up service account", "no PriorityClass with name", `runtimeclasses.node.k8s.io "`, "RuntimeClass not found"}
+var notFound = []string{"error looking up service account", "no PriorityClass with name",
+	`runtimeclasses.node.k8s.io "`, "RuntimeClass not found"}
 
 // admissionOfRevision returns what the API server would answer to a pod of a revision; nil if
 // that is not known.
@@ -306,7 +316,8 @@ func (j *judgement) ofScheduling() *Blame {
 		return &Blame{Who: WhoChange, Certainty: Certain}
 	case j.ownPodHolds():
 		return &Blame{Who: WhoStrategy, Certainty: Certain}
-	case j.p.Code == HostPortConflict && j.cs.st.Budget.MaxSurge > 0 && len(HostPorts(&j.cs.st.DaemonSet.Spec.Template.Spec)) > 0:
+	case j.p.Code == HostPortConflict && j.cs.st.Budget.MaxSurge > 0 &&
+		len(HostPorts(&j.cs.st.DaemonSet.Spec.Template.Spec)) > 0:
 		return &Blame{Who: WhoStrategy, Certainty: Likely}
 	case j.p.Facts.Yes("beyond"):
 		return &Blame{Who: WhoTemplate, Certainty: Certain}
@@ -329,7 +340,8 @@ func (j *judgement) fitsBefore() (fits, known bool) {
 	spec := *fit.Admitted(&t.Spec)
 	priority, _ := priorityOf(&corev1.Pod{Spec: spec}, j.cs.s.Pods)
 	spec.Priority = &priority
-	w := j.cs.withVolumes(fit.OfTemplate(j.cs.s.DaemonSet.Namespace, &corev1.PodTemplateSpec{ObjectMeta: t.ObjectMeta, Spec: spec}), &spec)
+	w := j.cs.withVolumes(fit.OfTemplate(j.cs.s.DaemonSet.Namespace, &corev1.PodTemplateSpec{ObjectMeta: t.ObjectMeta,
+		Spec: spec}), &spec)
 	for _, name := range j.p.Nodes {
 		n := j.cs.st.Node(name)
 		if n == nil || n.Object == nil {
@@ -368,7 +380,8 @@ func (j *judgement) ownPodHolds() bool {
 func (j *judgement) ofEviction() *Blame {
 	switch s := &j.p.Subject; {
 	case s.Kind == SubjectNodeCondition:
-		return &Blame{Who: WhoNode, Certainty: map[bool]Certainty{true: Certain, false: Likely}[j.cs.hasCondition(j.p.Nodes, s.Name)]}
+		return &Blame{Who: WhoNode,
+			Certainty: map[bool]Certainty{true: Certain, false: Likely}[j.cs.hasCondition(j.p.Nodes, s.Name)]}
 	case s.Kind == SubjectVolume && j.adds():
 		j.only("volumes", s.Name)
 		return &Blame{Who: WhoChange, Certainty: Certain}
@@ -407,9 +420,10 @@ func (j *judgement) only(top, member string) {
 func (cs *Causes) hasCondition(nodes []string, name string) bool {
 	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(node string) bool {
 		n := cs.st.Node(node)
-		return n == nil || n.Object == nil || !slices.ContainsFunc(n.Object.Status.Conditions, func(c corev1.NodeCondition) bool {
-			return string(c.Type) == name && c.Status == corev1.ConditionTrue
-		})
+		return n == nil || n.Object == nil || !slices.ContainsFunc(n.Object.Status.Conditions,
+			func(c corev1.NodeCondition) bool {
+				return string(c.Type) == name && c.Status == corev1.ConditionTrue
+			})
 	})
 }
 
@@ -510,7 +524,9 @@ func RegistryFailures() []string { return slices.Clone(registryFails) }
 // registryFails are words, in lower case, for a registry that gives no answer or none at this
 // time, whatever the image.
 var registryFails = []string{
-	"i/o timeout", "too many requests", "toomanyrequests", "no such host", "connection refused", "connection reset", "tls handshake timeout", "deadline exceeded", "500 internal server error",
-	"502 bad gateway", "503 service unavailable", "server misbehaving", "network is unreachable", "no route to host", "pull qps exceeded", "certificate signed by unknown authority",
+	"i/o timeout", "too many requests", "toomanyrequests", "no such host", "connection refused", "connection reset",
+	"tls handshake timeout", "deadline exceeded", "500 internal server error",
+	"502 bad gateway", "503 service unavailable", "server misbehaving", "network is unreachable", "no route to host",
+	"pull qps exceeded", "certificate signed by unknown authority",
 	"certificate has expired", "unexpected eof",
 }

@@ -31,7 +31,8 @@ func (cs *Causes) Judge(problems []Problem) {
 
 // notBuilt reports whether a message says that the image is not built for the nodes.
 func notBuilt(p *Problem) bool {
-	return slices.Contains([]daemonset.Reason{ImagePullBackOff, CrashLoopBackOff, ContainerConfig}, p.Code) && OtherPlatform(p.Facts.Text("message"))
+	return slices.Contains([]daemonset.Reason{ImagePullBackOff, CrashLoopBackOff, ContainerConfig}, p.Code) &&
+		OtherPlatform(p.Facts.Text("message"))
 }
 
 // addPlatform adds to a problem of containers the platform of its nodes: where a message says that
@@ -53,7 +54,11 @@ func (cs *Causes) addPlatform(p *Problem) {
 	fails := map[string]bool{}
 	for _, name := range p.Nodes {
 		n := cs.st.Node(name)
-		if n == nil || n.Object == nil || !slices.ContainsFunc(n.Pods, func(o daemonset.Pod) bool { return o.Updated && slices.Contains(p.Pods, o.Name) }) {
+		if n == nil || n.Object == nil ||
+			!slices.ContainsFunc(n.Pods, func(o daemonset.Pod) bool {
+				return o.Updated &&
+					slices.Contains(p.Pods, o.Name)
+			}) {
 			return // its pod is of another revision
 		}
 		failing, fails[name] = append(failing, n.Object), true
@@ -188,7 +193,8 @@ func reports(n *corev1.Node, of corev1.NodeConditionType) bool {
 
 // ofKubernetes are the conditions that the kubelet and the cloud's route controller set.
 var ofKubernetes = []corev1.NodeConditionType{
-	corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable,
+	corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure,
+	corev1.NodeNetworkUnavailable,
 }
 
 func b2i(b bool) int {

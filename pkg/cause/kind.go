@@ -136,7 +136,8 @@ func ofContainers(top string) bool { return top == "containers" || top == "initC
 
 // ofPlacement are the fields that decide where and when a pod runs, and not what it runs.
 var ofPlacement = []string{
-	"tolerations", "nodeSelector", "affinity", "topologySpreadConstraints", "schedulerName", "schedulingGates", "priorityClassName", "priority", "preemptionPolicy",
+	"tolerations", "nodeSelector", "affinity", "topologySpreadConstraints", "schedulerName", "schedulingGates",
+	"priorityClassName", "priority", "preemptionPolicy",
 	"readinessGates", "terminationGracePeriodSeconds", "imagePullSecrets",
 }
 
@@ -154,16 +155,20 @@ func readsOS(top, _, name string) bool {
 }
 
 func readsRequests(top, _, name string) bool {
-	return ofContainers(top) && (name == "resources" || name == "") || slices.Contains([]string{"resources", "runtimeClassName", "overhead", "priorityClassName", "priority", "preemptionPolicy"}, top)
+	return ofContainers(top) && (name == "resources" || name == "") ||
+		slices.Contains([]string{"resources", "runtimeClassName", "overhead", "priorityClassName", "priority",
+			"preemptionPolicy"}, top)
 }
 
 func readsPorts(top, _, name string) bool {
-	return ofContainers(top) && (name == "ports" || name == "") || slices.Contains([]string{"hostNetwork", "priorityClassName", "priority", "preemptionPolicy"}, top)
+	return ofContainers(top) && (name == "ports" || name == "") ||
+		slices.Contains([]string{"hostNetwork", "priorityClassName", "priority", "preemptionPolicy"}, top)
 }
 
 func readsScheduling(top, container, name string) bool {
 	return readsRequests(top, container, name) || readsPorts(top, container, name) ||
-		slices.Contains([]string{"volumes", "affinity", "nodeSelector", "tolerations", "topologySpreadConstraints", "schedulerName", "schedulingGates", "resourceClaims"}, top)
+		slices.Contains([]string{"volumes", "affinity", "nodeSelector", "tolerations", "topologySpreadConstraints",
+			"schedulerName", "schedulingGates", "resourceClaims"}, top)
 }
 
 // readsFit reads what the plugin does that rejects the pod.
@@ -178,7 +183,9 @@ func readsFit(c *Cause) field {
 }
 
 func readsNetwork(top, _, name string) bool {
-	return ofContainers(top) && (name == "ports" || name == "") || slices.Contains([]string{"hostNetwork", "dnsPolicy", "dnsConfig", "hostname", "subdomain", "setHostnameAsFQDN", "runtimeClassName", "annotations", "securityContext"}, top)
+	return ofContainers(top) && (name == "ports" || name == "") ||
+		slices.Contains([]string{"hostNetwork", "dnsPolicy", "dnsConfig", "hostname", "subdomain", "setHostnameAsFQDN",
+			"runtimeClassName", "annotations", "securityContext"}, top)
 }
 
 // readsVolumes reads one volume, where it is known which.
@@ -188,7 +195,8 @@ func readsVolumes(c *Cause) field {
 		volume, _, _ = strings.Cut(rest, `"`)
 	}
 	return func(top, member, name string) bool {
-		return top == "volumes" && (volume == "" || member == "" || member == volume) || top == "serviceAccountName" || top == "automountServiceAccountToken" || ofContainers(top) && name == "volumeMounts" && volume == ""
+		return top == "volumes" && (volume == "" || member == "" || member == volume) || top == "serviceAccountName" ||
+			top == "automountServiceAccountToken" || ofContainers(top) && name == "volumeMounts" && volume == ""
 	}
 }
 
@@ -196,7 +204,8 @@ func readsVolumes(c *Cause) field {
 func readsImage(c *Cause) field {
 	failing := c.Facts.Text("container")
 	return func(top, container, name string) bool {
-		return ofContainers(top) && container == failing && (name == "image" || name == "imagePullPolicy" || name == "") || top == "imagePullSecrets" || top == "serviceAccountName"
+		return ofContainers(top) && container == failing && (name == "image" || name == "imagePullPolicy" ||
+			name == "") || top == "imagePullSecrets" || top == "serviceAccountName"
 	}
 }
 
@@ -227,7 +236,8 @@ func readsAdmission(c *Cause) field {
 	kind, _ := RejectedBy(c.Facts)
 	only := func(tops ...string) field {
 		return func(top, _, name string) bool {
-			return slices.Contains(tops, top) || ofContainers(top) && (name == "resources" || name == "") && slices.Contains(tops, "resources")
+			return slices.Contains(tops, top) || ofContainers(top) && (name == "resources" || name == "") &&
+				slices.Contains(tops, "resources")
 		}
 	}
 	switch message := c.Facts.Text("message"); {

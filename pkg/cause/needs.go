@@ -50,7 +50,9 @@ func Watched(st *daemonset.State) (n Needs) {
 	for i := range st.Nodes {
 		d := &st.Nodes[i]
 		c := cs.Of(d.Name)
-		if c == nil || !d.Exists || len(n.Nodes) == mostPending || c.Facts.Text("message") == "" || !slices.Contains([]daemonset.Reason{InsufficientResources, HostPortConflict, PendingUnschedulable}, c.Code) {
+		if c == nil || !d.Exists || len(n.Nodes) == mostPending || c.Facts.Text("message") == "" ||
+			!slices.Contains([]daemonset.Reason{InsufficientResources, HostPortConflict,
+				PendingUnschedulable}, c.Code) {
 			continue
 		}
 		n.Nodes = append(n.Nodes, d.Name)

@@ -161,7 +161,8 @@ func (cs *Causes) compare(f *failure) {
 		f.alike = true // whoever added it adds it again
 	}
 	f.gone = !f.alike && cs.gone(f.c)
-	lasts := StageOf(f.c.Code).lasts() || f.c.Code == ImagePullBackOff && !registryIsDown(f.c) // what runs was there to be pulled
+	// what runs was there to be pulled
+	lasts := StageOf(f.c.Code).lasts() || f.c.Code == ImagePullBackOff && !registryIsDown(f.c)
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
 		if Down(n, cs.at) != nil {
@@ -194,13 +195,16 @@ func (cs *Causes) gone(c *Cause) bool {
 	switch container := f.Text("container"); {
 	case f["kind"] != nil:
 		return !slices.ContainsFunc(refer.Of(spec), func(r refer.Reference) bool {
-			return string(r.Kind) == f.Text("kind") && r.Name == f.Text("name") && (f.Text("key") == "" || r.Key == f.Text("key"))
+			return string(r.Kind) == f.Text("kind") && r.Name == f.Text("name") &&
+				(f.Text("key") == "" || r.Key == f.Text("key"))
 		})
 	case container != "":
-		return !slices.ContainsFunc(spec.Containers, named(container)) && !slices.ContainsFunc(spec.InitContainers, named(container))
+		return !slices.ContainsFunc(spec.Containers, named(container)) &&
+			!slices.ContainsFunc(spec.InitContainers, named(container))
 	case f["conditions"] != nil:
 		closed, _ := f["conditions"].([]string)
-		return !slices.ContainsFunc(spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return slices.Contains(closed, string(g.ConditionType)) })
+		return !slices.ContainsFunc(spec.ReadinessGates,
+			func(g corev1.PodReadinessGate) bool { return slices.Contains(closed, string(g.ConditionType)) })
 	case f.Text("volume") != "":
 		return !slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == f.Text("volume") })
 	case kind == SubjectVolume:
@@ -229,7 +233,9 @@ func (cs *Causes) nextFits(n *daemonset.Node, c *Cause) Prospect {
 		return Prospect{Fails: c}
 	}
 	v, known := cs.NewPod(n)
-	if besideOld := p.Updated && cs.st.Budget.MaxSurge == 0 && len(staying(n)) > 0; known && v.Fits || !known && besideOld { // the next one comes when that is gone
+	// the next one comes when that is gone
+	if besideOld := p.Updated && cs.st.Budget.MaxSurge == 0 && len(staying(n)) > 0; known && v.Fits ||
+		!known && besideOld {
 		return Prospect{}
 	}
 	if unfit := cs.Unfit(n); unfit != nil && p.Updated {

@@ -35,7 +35,8 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	cs.arithmetic(n, p, wrong)
 	cs.added(n, p, wrong)
 	if !n.Exists {
-		return &Cause{Code: daemonset.NodeGone, Severity: SeverityWarning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
+		return &Cause{Code: daemonset.NodeGone, Severity: SeverityWarning, Pod: p.Name, Since: wrong.Since,
+			Facts: daemonset.Facts{}}
 	}
 	down := Down(n, cs.at)
 	if down != nil && !p.Terminating && lacksNetwork(down) && cs.providesNetwork() {
@@ -141,11 +142,13 @@ func (cs *Causes) joining(n *daemonset.Node, down *Cause) bool {
 func taintedDown(n *corev1.Node) *Cause {
 	var down *Cause
 	for _, t := range n.Spec.Taints {
-		status := map[string]corev1.ConditionStatus{corev1.TaintNodeNotReady: corev1.ConditionFalse, corev1.TaintNodeUnreachable: corev1.ConditionUnknown}[t.Key]
+		status := map[string]corev1.ConditionStatus{corev1.TaintNodeNotReady: corev1.ConditionFalse,
+			corev1.TaintNodeUnreachable: corev1.ConditionUnknown}[t.Key]
 		if status == "" || down != nil && status == corev1.ConditionFalse {
 			continue
 		}
-		down = &Cause{Code: NodeNotReady, Severity: SeverityError, Facts: daemonset.Facts{"status": string(status), "reason": ""}}
+		down = &Cause{Code: NodeNotReady, Severity: SeverityError, Facts: daemonset.Facts{"status": string(status),
+			"reason": ""}}
 		if t.TimeAdded != nil {
 			down.Since = timeOf(t.TimeAdded.Time)
 		}
@@ -180,7 +183,8 @@ func (cs *Causes) noPod(n *daemonset.Node) *Cause {
 	if cs.refusal != nil {
 		return cs.refusal
 	}
-	c := &Cause{Code: NoPod, Severity: SeverityWarning, Facts: daemonset.Facts{"eventsRead": !cs.s.Lacks(snapshot.Events)}}
+	c := &Cause{Code: NoPod, Severity: SeverityWarning,
+		Facts: daemonset.Facts{"eventsRead": !cs.s.Lacks(snapshot.Events)}}
 	switch {
 	case cs.retries():
 		c.Facts["lifted"], c.Facts["last"], c.Since = true, cs.lifted.Facts["last"], cs.lifted.Since

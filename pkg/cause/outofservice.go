@@ -15,7 +15,8 @@ import (
 const OutOfServiceSoon = 20 * time.Second
 
 // OutOfService is the taint by which a person says that the machine of a node is off.
-var OutOfService = corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: corev1.TaintEffectNoExecute}
+var OutOfService = corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown",
+	Effect: corev1.TaintEffectNoExecute}
 
 // CollectsOutOfService reports whether the pod garbage collector of a Kubernetes version force-deletes the
 // terminating pods of nodes that are NotReady and out of service: from 1.26 on, where the feature

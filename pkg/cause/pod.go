@@ -87,11 +87,13 @@ func (cs *Causes) evictLoop(o *corev1.Pod) *Cause {
 	if f == nil || f.count < several || cs.at.Sub(f.last) > lately {
 		return nil
 	}
-	return &Cause{Code: EvictLoop, Severity: SeverityError, Since: timeOf(f.first), Facts: daemonset.Facts{"failures": f.count}}
+	return &Cause{Code: EvictLoop, Severity: SeverityError, Since: timeOf(f.first),
+		Facts: daemonset.Facts{"failures": f.count}}
 }
 
 func (cs *Causes) notYetAvailable(p *daemonset.Pod) *Cause {
-	c := &Cause{Code: daemonset.NotYetAvailable, Severity: SeverityInfo, Facts: daemonset.Facts{"minReadySeconds": int(cs.st.DaemonSet.Spec.MinReadySeconds)}}
+	c := &Cause{Code: daemonset.NotYetAvailable, Severity: SeverityInfo,
+		Facts: daemonset.Facts{"minReadySeconds": int(cs.st.DaemonSet.Spec.MinReadySeconds)}}
 	if p.AvailableAt != nil {
 		c.Facts["availableAt"] = timeFact(*p.AvailableAt)
 		since := p.AvailableAt.Add(-time.Duration(cs.st.DaemonSet.Spec.MinReadySeconds) * time.Second)
@@ -112,7 +114,8 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 	if c := cs.waiting(o); c != nil {
 		return c
 	}
-	c := &Cause{Code: PendingUnschedulable, Severity: SeverityError, Since: timeOf(o.CreationTimestamp.Time), Facts: daemonset.Facts{}}
+	c := &Cause{Code: PendingUnschedulable, Severity: SeverityError, Since: timeOf(o.CreationTimestamp.Time),
+		Facts: daemonset.Facts{}}
 	message, reason := "", ""
 	if s := condition(o, corev1.PodScheduled); s != nil && s.Status == corev1.ConditionFalse {
 		message, reason = s.Message, s.Reason
@@ -235,7 +238,8 @@ func selectsAll(selector string, labels []string) bool {
 // ofVolumes reports whether the scheduler says that volumes keep a pod from its node.
 func ofVolumes(c *Cause) bool {
 	message := c.Facts.Text("message")
-	return c.Code == PendingUnschedulable && (strings.Contains(message, "olume ") || strings.Contains(message, "PersistentVolume"))
+	return c.Code == PendingUnschedulable &&
+		(strings.Contains(message, "olume ") || strings.Contains(message, "PersistentVolume"))
 }
 
 // schedulerWords returns what the scheduler says of the one node that a pod
@@ -266,7 +270,8 @@ func schedulerWords(message string) []string {
 
 // otherNodes is what schedulers of all versions say of the nodes that the
 // pod's affinity excludes.
-var otherNodes = []string{"[NodeAffinity]", "didn't match Pod's node affinity", "didn't match node selector", "didn't match node affinity"}
+var otherNodes = []string{"[NodeAffinity]", "didn't match Pod's node affinity", "didn't match node selector",
+	"didn't match node affinity"}
 
 // notReady is the cause of a pod whose containers say nothing: no kubelet has
 // seen it yet, or a readiness gate is closed.

@@ -36,7 +36,8 @@ func HostPorts(spec *corev1.PodSpec) []string {
 func (cs *Causes) PortsHeld(n *daemonset.Node) bool {
 	f := cs.fits()
 	return slices.ContainsFunc(staying(n), func(p *daemonset.Pod) bool {
-		preempts := !f.wanted.NeverPreempts && p.Object.Spec.Priority != nil && *p.Object.Spec.Priority < f.wanted.Priority
+		preempts := !f.wanted.NeverPreempts && p.Object.Spec.Priority != nil &&
+			*p.Object.Spec.Priority < f.wanted.Priority
 		return !preempts && f.profile.Collide(f.wanted.HostPorts, cs.portsOf(p))
 	})
 }

@@ -34,8 +34,10 @@ type Problem struct {
 
 	// what separates the nodes of the failing pods, also those of other problems of the same kind, from healthy
 	// nodes; nil if nothing is known
-	Common *Common         `json:"common"`
-	Facts  daemonset.Facts `json:"facts"` // what all of them have in common; `message` is that of the first, `availableAt` and `lastHeartbeat` are those of the last
+	Common *Common `json:"common"`
+	// what all of them have in common; `message` is that of the first, `availableAt` and `lastHeartbeat` are those of
+	// the last
+	Facts daemonset.Facts `json:"facts"`
 }
 
 // Late reports whether the pods take longer to become ready than the others did.
@@ -57,7 +59,8 @@ func (p *Problem) Urgent() bool { return p.Severity == SeverityError || p.Late()
 // time of the last heartbeat, which of a kubelet that never posted is the node's creation.
 func (p *Problem) Posted() *time.Time {
 	at, err := time.Parse(time.RFC3339, p.Facts.Text("lastHeartbeat"))
-	if err != nil || p.Facts.Text("status") != string(corev1.ConditionUnknown) || p.Facts.Text("reason") == neverPosted || p.Latest == nil || !at.Before(*p.Latest) {
+	if err != nil || p.Facts.Text("status") != string(corev1.ConditionUnknown) ||
+		p.Facts.Text("reason") == neverPosted || p.Latest == nil || !at.Before(*p.Latest) {
 		return nil
 	}
 	return &at
@@ -85,7 +88,8 @@ func Problems(found []On, order []daemonset.Reason) []Problem {
 			p.quote(&on)
 		}
 		if p == nil {
-			p = &Problem{Code: on.Code, Severity: on.Severity, Nodes: []string{}, Pods: []string{}, Facts: daemonset.Facts{}}
+			p = &Problem{Code: on.Code, Severity: on.Severity, Nodes: []string{}, Pods: []string{},
+				Facts: daemonset.Facts{}}
 			maps.Copy(p.Facts, on.Facts)
 			byKey[key] = p
 		}
@@ -140,7 +144,8 @@ func (p *Problem) quote(on *On) {
 func wordsOf(message string) string {
 	var words []string
 	for _, w := range strings.Fields(message) {
-		if w = strings.Trim(w, `.,:;()[]{}"'`); w != "" && !strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if w = strings.Trim(w, `.,:;()[]{}"'`); w != "" &&
+			!strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }) {
 			words = append(words, w)
 		}
 	}
@@ -156,7 +161,9 @@ func (p *Problem) Is(other *Problem) bool {
 }
 
 // keys are the facts that make a group of their own.
-var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "holder", "claim", "reachable", "driver", "name", "added", "purpose", "noRoutes"}
+var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values",
+	"container", "init", "exitCode", "image", "revision", "resources", "holder", "claim", "reachable", "driver", "name",
+	"added", "purpose", "noRoutes"}
 
 // Key is what nodes have in common that are in one group: a reason, those of its facts that
 // tell one group from the next, and what their kubelets evicted the pods for.

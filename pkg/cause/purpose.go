@@ -33,7 +33,8 @@ func purposely(n *corev1.Node, down *Cause) {
 		}
 		return
 	}
-	cordon := slices.IndexFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
+	cordon := slices.IndexFunc(n.Spec.Taints,
+		func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
 	switch {
 	case cordon >= 0 && n.Spec.Taints[cordon].TimeAdded != nil:
 		if at := n.Spec.Taints[cordon].TimeAdded.Time; sign(at) {

@@ -7,11 +7,14 @@ import (
 const (
 	// NodeNotReady: the pod is not available, and its node is NotReady
 	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it
-	// Facts: status, reason, message, lastHeartbeat, purpose, purposeReason, purposeSince, setBy, cordoned, cordonedSince
+	// Facts: status, reason, message, lastHeartbeat, purpose, purposeReason, purposeSince, setBy, cordoned,
+	// cordonedSince
 	NodeNotReady daemonset.Reason = "NodeNotReady"
 	// TerminatingOnDeadNode: a pod is terminating on a node that is NotReady, so no kubelet can finish it
-	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it, or after the node was declared out of service
-	// Facts: status, reason, message, lastHeartbeat, deletionAsked, outOfService, purpose, purposeReason, purposeSince, setBy, cordoned, cordonedSince
+	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it, or after the node was declared
+	// out of service
+	// Facts: status, reason, message, lastHeartbeat, deletionAsked, outOfService, purpose, purposeReason, purposeSince,
+	// setBy, cordoned, cordonedSince
 	TerminatingOnDeadNode daemonset.Reason = "TerminatingOnDeadNode"
 	// ControllerSilent: the controller has a pod to create or to delete, but has not written a status for more than 5
 	// minutes in which nothing changed and nothing was rejected; never without the events
@@ -21,15 +24,19 @@ const (
 	// FailedCreate: the API server rejects the pod because of a quota, a policy or a webhook: an event says so, and no
 	// pod was created after it; or its rules do, which `admission` holds
 	// Severity: Error
-	// Facts: events, last, message, predicted, rule, rejects, name, admits, uncalled, service, serviceNamespace, noNetwork, needs
+	// Facts: events, last, message, predicted, rule, rejects, name, admits, uncalled, service, serviceNamespace,
+	// noNetwork, needs
 	FailedCreate daemonset.Reason = "FailedCreate"
-	// OOMKilled: a container was killed because it ran out of memory; with `ready` it runs again, and its pod is available
+	// OOMKilled: a container was killed because it ran out of memory; with `ready` it runs again, and its pod is
+	// available
 	// Severity: Error, Warning if the pod is available
-	// Facts: container, init, exitCode, restarts, reason, message, ready, limited, limitRange, memoryLimit, addedBy, nodeReports
+	// Facts: container, init, exitCode, restarts, reason, message, ready, limited, limitRange, memoryLimit, addedBy,
+	// nodeReports
 	OOMKilled daemonset.Reason = "OOMKilled"
 	// CrashLoopBackOff: a container keeps exiting; with `ready` it runs again, and its pod is available
 	// Severity: Error, Warning if the pod is available
-	// Facts: container, init, exitCode, restarts, reason, message, ready, addedBy, platform, platforms, nodeReports, furtherMessages, nodeWaits, joined, stopped
+	// Facts: container, init, exitCode, restarts, reason, message, ready, addedBy, platform, platforms, nodeReports,
+	// furtherMessages, nodeWaits, joined, stopped
 	CrashLoopBackOff daemonset.Reason = "CrashLoopBackOff"
 	// ImagePullBackOff: an image cannot be pulled
 	// Severity: Error
@@ -41,16 +48,18 @@ const (
 	PullingImage daemonset.Reason = "PullingImage"
 	// FailedMount: a volume, a Secret or a ConfigMap cannot be mounted, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay
-	// Facts: container, init, reason, message, kind, name, key, field, volume, claim, oneNode, noHostPath, late, patience, slowestStart, starts, hostPath, hostPathType, osImage
+	// Facts: container, init, reason, message, kind, name, key, field, volume, claim, oneNode, noHostPath, late,
+	// patience, slowestStart, starts, hostPath, hostPathType, osImage
 	FailedMount daemonset.Reason = "FailedMount"
 	// FailedCreatePodSandBox: the pod's sandbox or its network cannot be set up, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay
 	// Facts: container, init, reason, message, noRoutes, networkReason, late, patience, slowestStart, starts
 	FailedCreatePodSandBox daemonset.Reason = "FailedCreatePodSandBox"
-	// ContainerConfig: the kubelet cannot create or start the container: a missing key, a wrong command, a path that the
-	// node does not have
+	// ContainerConfig: the kubelet cannot create or start the container: a missing key, a wrong command, a path that
+	// the node does not have
 	// Severity: Error
-	// Facts: container, init, reason, message, kind, name, key, field, variable, platform, noHostPath, hostPath, hostPathType, osImage
+	// Facts: container, init, reason, message, kind, name, key, field, variable, platform, noHostPath, hostPath,
+	// hostPathType, osImage
 	ContainerConfig daemonset.Reason = "ContainerConfig"
 	// ContainerCreating: a container has not started, is expected to stay so, and nothing says why
 	// Severity: Error
@@ -62,11 +71,13 @@ const (
 	InitRunning daemonset.Reason = "InitRunning"
 	// ProbeFailing: a container runs but is not ready: an event reports a failing probe, or it is expected to stay so
 	// Severity: Info, Warning when late, Error when expected to stay or restarted
-	// Facts: container, init, startedAt, restarts, message, late, patience, slowestStart, starts, probe, sidecar, nodeReports
+	// Facts: container, init, startedAt, restarts, message, late, patience, slowestStart, starts, probe, sidecar,
+	// nodeReports
 	ProbeFailing daemonset.Reason = "ProbeFailing"
 	// InsufficientResources: the node has no room for the pod
 	// Severity: Error
-	// Facts: reason, resources, message, plugin, requested, allocatable, free, beyond, others, preemption, topmost, evicts
+	// Facts: reason, resources, message, plugin, requested, allocatable, free, beyond, others, preemption, topmost,
+	// evicts
 	InsufficientResources daemonset.Reason = "InsufficientResources"
 	// WaitingForRoom: the pod fits once the `awaited` pods of its node have ended, which are terminating: the scheduler
 	// preempted them, or somebody deleted them
@@ -79,12 +90,14 @@ const (
 	HostPortConflict daemonset.Reason = "HostPortConflict"
 	// DoesNotFit: a pod that the controller is to create will not fit on its node, and preemption makes no room
 	// Severity: Error
-	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, topmost, ports, holder, owner, ownerNamespace, ownerName, claim, persistentVolume, reachable, driver, limit, attached
+	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, topmost, ports, holder,
+	// owner, ownerNamespace, ownerName, claim, persistentVolume, reachable, driver, limit, attached
 	DoesNotFit daemonset.Reason = "DoesNotFit"
 	// PendingUnschedulable: the scheduler cannot place the pod; `message` is what it says about the one node that the
 	// pod is for
 	// Severity: Error
-	// Facts: reason, message, kind, name, field, volume, plugin, others, preemption, claim, persistentVolume, reachable, driver, limit, attached, added, again, selector, annotation
+	// Facts: reason, message, kind, name, field, volume, plugin, others, preemption, claim, persistentVolume,
+	// reachable, driver, limit, attached, added, again, selector, annotation
 	PendingUnschedulable daemonset.Reason = "PendingUnschedulable"
 	// VirtualNode: the node is virtual, such as one of AWS Fargate: it runs no pods of DaemonSets, and the rules of the
 	// controller make it eligible all the same
@@ -125,7 +138,8 @@ const (
 	Misscheduled daemonset.Reason = "Misscheduled"
 	// NoEligibleNode: no node is eligible, although the cluster has nodes
 	// Severity: Warning
-	// Facts: nodes, losing, staying, changed, number, before, eligible, fields, nearest, excludedBy, selects, taints, labels
+	// Facts: nodes, losing, staying, changed, number, before, eligible, fields, nearest, excludedBy, selects, taints,
+	// labels
 	NoEligibleNode daemonset.Reason = "NoEligibleNode"
 	// NextRolloutStalls: no rollout is in progress, and a change of the template would not reach every node, as a
 	// simulation shows. The nodes are those that would use up the limit or stay without an available pod
@@ -136,6 +150,9 @@ const (
 
 // Reasons lists every Reason that this package adds to daemonset.Reasons.
 var Reasons = []daemonset.Reason{
-	NodeNotReady, TerminatingOnDeadNode, ControllerSilent, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff, PullingImage, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
-	ProbeFailing, DoesNotFit, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, VirtualNode, EvictLoop, ExcludedButCounted, Terminating, WaitingForRoom, Starting, NoPod, Misscheduled, NoEligibleNode, NextRolloutStalls,
+	NodeNotReady, TerminatingOnDeadNode, ControllerSilent, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff,
+	PullingImage, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
+	ProbeFailing, DoesNotFit, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported,
+	VirtualNode, EvictLoop, ExcludedButCounted, Terminating, WaitingForRoom, Starting, NoPod, Misscheduled,
+	NoEligibleNode, NextRolloutStalls,
 }

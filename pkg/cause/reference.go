@@ -90,10 +90,12 @@ func (cs *Causes) attached(c *Cause) {
 	}
 	for i := range cs.s.Volumes.Claims {
 		row := &cs.s.Volumes.Claims[i]
-		if only := len(cs.s.Volumes.Claims) == 1 && row.Volume == nil; !only && (row.Volume == nil || row.Volume.Name != m[1]) {
+		if only := len(cs.s.Volumes.Claims) == 1 && row.Volume == nil; !only &&
+			(row.Volume == nil || row.Volume.Name != m[1]) {
 			continue
 		}
-		if c.Facts["claim"] = row.Name; slices.Equal(row.AccessModes, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}) {
+		if c.Facts["claim"] = row.Name; slices.Equal(row.AccessModes,
+			[]corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}) {
 			c.Facts["oneNode"] = true
 		}
 	}
@@ -219,7 +221,8 @@ func (cs *Causes) unauthorized(o *corev1.Pod, c *Cause) {
 func needsSecret(message string) bool {
 	words := strings.ToLower(message)
 	return strings.HasPrefix(words, "back-off pulling image") && !strings.Contains(words, `": `) ||
-		slices.ContainsFunc([]string{"unauthorized", "denied", "authentication", "authorization", "no basic auth", "forbidden"}, func(w string) bool { return strings.Contains(words, w) })
+		slices.ContainsFunc([]string{"unauthorized", "denied", "authentication", "authorization", "no basic auth",
+			"forbidden"}, func(w string) bool { return strings.Contains(words, w) })
 }
 
 // rewritten adds to the facts of an image that cannot be pulled which one the template names, where the pod has
@@ -234,7 +237,8 @@ func (cs *Causes) rewritten(o *corev1.Pod, c *Cause) {
 	}
 	of := func(spec *corev1.PodSpec) string {
 		for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-			if i := slices.IndexFunc(list, func(x corev1.Container) bool { return x.Name == c.Facts.Text("container") }); i >= 0 {
+			if i := slices.IndexFunc(list,
+				func(x corev1.Container) bool { return x.Name == c.Facts.Text("container") }); i >= 0 {
 				return list[i].Image
 			}
 		}
@@ -261,7 +265,8 @@ func addedLabel(o *corev1.Pod, t *corev1.PodTemplateSpec) string {
 
 // injected are the annotations of pods that say who added a container.
 var injected = []string{
-	"sidecar.istio.io/status", "linkerd.io/proxy-version", "vault.hashicorp.com/agent-inject-status", "consul.hashicorp.com/connect-inject-status", "dapr.io/enabled",
+	"sidecar.istio.io/status", "linkerd.io/proxy-version", "vault.hashicorp.com/agent-inject-status",
+	"consul.hashicorp.com/connect-inject-status", "dapr.io/enabled",
 }
 
 // meshed adds to the facts of a container that ends and that the template does not have which annotation says who
@@ -270,7 +275,8 @@ func (cs *Causes) meshed(o *corev1.Pod, c *Cause) {
 	if o == nil || c.Code != CrashLoopBackOff && c.Code != OOMKilled || cs.inTemplate(c.Facts.Text("container")) {
 		return
 	}
-	has := slices.DeleteFunc(slices.Clone(injected), func(key string) bool { _, has := o.Annotations[key]; return !has })
+	has := slices.DeleteFunc(slices.Clone(injected),
+		func(key string) bool { _, has := o.Annotations[key]; return !has })
 	if len(has) == 1 {
 		c.Facts["addedBy"] = has[0]
 	}

@@ -27,7 +27,8 @@ func RefusedBy(message string) (by SubjectKind, name string) {
 	for _, sign := range []struct {
 		before string
 		by     SubjectKind
-	}{{`violates PodSecurity "`, SubjectPolicy}, {`admission webhook "`, SubjectWebhook}, {`failed calling webhook "`, SubjectWebhook}} {
+	}{{`violates PodSecurity "`, SubjectPolicy}, {`admission webhook "`, SubjectWebhook},
+		{`failed calling webhook "`, SubjectWebhook}} {
 		if _, rest, ok := strings.Cut(message, sign.before); ok {
 			name, _, _ = strings.Cut(rest, `"`)
 			return sign.by, name

@@ -26,7 +26,8 @@ func (cs *Causes) restarting(o *corev1.Pod) *Cause {
 		for i := range statuses {
 			s := &statuses[i]
 			last := s.LastTerminationState.Terminated
-			if int(s.RestartCount) < fewestRestarts || last == nil || last.FinishedAt.IsZero() || cs.at.Sub(last.FinishedAt.Time) > latelyRestart {
+			if int(s.RestartCount) < fewestRestarts || last == nil || last.FinishedAt.IsZero() ||
+				cs.at.Sub(last.FinishedAt.Time) > latelyRestart {
 				continue
 			}
 			f := daemonset.Facts{"container": s.Name, "init": false, "ready": true}
@@ -51,7 +52,8 @@ func (cs *Causes) memory(o *corev1.Pod, c *Cause) {
 		return
 	}
 	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
-		if i := slices.IndexFunc(list, func(x corev1.Container) bool { return x.Name == c.Facts.Text("container") }); i >= 0 {
+		if i := slices.IndexFunc(list,
+			func(x corev1.Container) bool { return x.Name == c.Facts.Text("container") }); i >= 0 {
 			limit, limited := list[i].Resources.Limits[corev1.ResourceMemory]
 			if !limited && limitRanged(o, list[i].Name) {
 				c.Facts["limitRange"] = true
@@ -73,7 +75,8 @@ func limitRanged(o *corev1.Pod, container string) bool {
 	_, all, _ := strings.Cut(o.Annotations[snapshot.LimitRanged], "set: ")
 	return slices.ContainsFunc(strings.Split(all, "; "), func(set string) bool {
 		resources, of, found := strings.Cut(set, " limit for ")
-		return found && strings.HasSuffix(of, "container "+container) && slices.Contains(strings.Split(resources, ", "), "memory")
+		return found && strings.HasSuffix(of, "container "+container) &&
+			slices.Contains(strings.Split(resources, ", "), "memory")
 	})
 }
 

@@ -17,15 +17,18 @@ type Room struct {
 	// Empty where an amount cannot be counted, and for `Unknown`
 	Amounts []RoomAmount `json:"amounts"`
 
-	Preempts []string `json:"preempts"` // for `Preempts`, the pods that go, as `namespace/name`, the most important first; otherwise empty
+	// for `Preempts`, the pods that go, as `namespace/name`, the most important first; otherwise empty
+	Preempts []string `json:"preempts"`
 	Victims  `json:",inline"`
 
 	// every plugin of the scheduler that rejects the node, in its order; it reports the first only
 	Rejections []Rejection `json:"rejections"`
 
-	Facts daemonset.Facts `json:"facts"` // for `DoesNotFit` and `Waits`, those of the [problem](#problems); otherwise empty
+	// for `DoesNotFit` and `Waits`, those of the [problem](#problems); otherwise empty
+	Facts daemonset.Facts `json:"facts"`
 
-	// what the template asks of the scheduler and is not computed: [rules](#rules-of-the-scheduler-that-are-not-computed)
+	// what the template asks of the scheduler and is not computed:
+	// [rules](#rules-of-the-scheduler-that-are-not-computed)
 	NotModelled []fit.Unmodelled `json:"notModelled"`
 }
 
@@ -101,7 +104,8 @@ func (cs *Causes) Room(n *daemonset.Node) *Room {
 		w, beside = cs.withVolumes(fit.Of(p.Object), &p.Object.Spec), cs.besideOf(n, p.Name)
 		v, known = cs.on(&w, n, beside)
 	}
-	r := &Room{Code: RoomUnknown, Amounts: []RoomAmount{}, Rejections: []Rejection{}, Facts: daemonset.Facts{}, NotModelled: append([]fit.Unmodelled{}, cs.notModelled(w.Unmodelled)...)}
+	r := &Room{Code: RoomUnknown, Amounts: []RoomAmount{}, Rejections: []Rejection{}, Facts: daemonset.Facts{},
+		NotModelled: append([]fit.Unmodelled{}, cs.notModelled(w.Unmodelled)...)}
 	r.Preempts, r.Victims = VictimsOf(nil)
 	switch unasked := !cs.s.OtherPods.Of(n.Name) && !cs.s.Lacks(snapshot.PodsOfOthers); {
 	case !known && unasked:
@@ -179,7 +183,8 @@ func (cs *Causes) amounts(w *fit.Wanted, node *fit.Node) []RoomAmount {
 		return out
 	}
 	for _, l := range f.profile.Amounts(w, node) {
-		out = append(out, RoomAmount{string(l.Resource), AmountIn(l.Resource, l.Requested), AmountIn(l.Resource, max(0, l.Allocatable-l.Used)), AmountIn(l.Resource, l.Allocatable)})
+		out = append(out, RoomAmount{string(l.Resource), AmountIn(l.Resource, l.Requested),
+			AmountIn(l.Resource, max(0, l.Allocatable-l.Used)), AmountIn(l.Resource, l.Allocatable)})
 	}
 	return slices.Concat(out[min(1, len(out)):], out[:min(1, len(out))])
 }

@@ -27,7 +27,8 @@ func (cs *Causes) HoldsUp(next *daemonset.Step) daemonset.Reason {
 // Whether it had something to do is Owes.
 func (cs *Causes) Silent(next *daemonset.Step) bool {
 	written := Written(cs.st, "status")
-	return written != nil && cs.at.Sub(*written) > Patience && cs.Settled() && cs.refusal == nil && !cs.retries() && cs.HoldsUp(next) == "" && !cs.s.Lacks(snapshot.Events)
+	return written != nil && cs.at.Sub(*written) > Patience && cs.Settled() && cs.refusal == nil && !cs.retries() &&
+		cs.HoldsUp(next) == "" && !cs.s.Lacks(snapshot.Events)
 }
 
 // Owes reports whether the controller has something to do that no backoff can hold up.

@@ -158,7 +158,8 @@ func (cs *Causes) stays(o *corev1.Pod, began time.Time, fails bool) bool {
 // other pod of the DaemonSet did. It may still become ready, but there is reason
 // to look.
 func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
-	if c.Facts["found"] != nil || c.Code == WaitingForRoom || p.Ready || p.Terminating || p.Object.Status.Phase == corev1.PodFailed || p.Object.Status.Phase == corev1.PodSucceeded {
+	if c.Facts["found"] != nil || c.Code == WaitingForRoom || p.Ready || p.Terminating ||
+		p.Object.Status.Phase == corev1.PodFailed || p.Object.Status.Phase == corev1.PodSucceeded {
 		return
 	}
 	if c.Severity == SeverityError {

@@ -16,36 +16,42 @@ type Subject struct {
 	Kind      SubjectKind `json:"kind"`      // what it is
 	Node      string      `json:"node"`      // the node that has it; empty if it is on several nodes, or on none
 	Namespace string      `json:"namespace"` // of an object; otherwise empty
-	Name      string      `json:"name"`      // such as the object, the container, the resource, the port or the condition
-	Key       string      `json:"key"`       // the key of an object that lacks it; otherwise empty
-	Holder    string      `json:"holder"`    // who has it, such as the pod that uses the port, as `namespace/name`; empty if unknown
+	// such as the object, the container, the resource, the port or the condition
+	Name string `json:"name"`
+	Key  string `json:"key"` // the key of an object that lacks it; otherwise empty
+	// who has it, such as the pod that uses the port, as `namespace/name`; empty if unknown
+	Holder string `json:"holder"`
 }
 
 // SubjectKind is a kind of Subject.
 type SubjectKind string
 
 const (
-	SubjectNodeCondition     SubjectKind = "NodeCondition"     // a condition of the node, such as DiskPressure, or Ready
-	SubjectNodeResource      SubjectKind = "NodeResource"      // a resource of the node, such as cpu, or the number of pods
-	SubjectHostPort          SubjectKind = "HostPort"          // a port of the node
-	SubjectNodeOS            SubjectKind = "NodeOS"            // the operating system of the node
-	SubjectImage             SubjectKind = "Image"             // the image of a container
-	SubjectContainer         SubjectKind = "Container"         // a container of the template
-	SubjectInjected          SubjectKind = "Injected"          // a container that the template does not have
-	SubjectVolume            SubjectKind = "Volume"            // a volume of the pod
-	SubjectReference         SubjectKind = "Reference"         // an object that the template refers to
-	SubjectNetwork           SubjectKind = "Network"           // the network or the sandbox of the pod
-	SubjectGate              SubjectKind = "Gate"              // a readiness gate
-	SubjectQuota             SubjectKind = "Quota"             // a ResourceQuota
-	SubjectPolicy            SubjectKind = "Policy"            // the Pod Security level of the namespace
-	SubjectWebhook           SubjectKind = "Webhook"           // an admission webhook
-	SubjectSCC               SubjectKind = "SCC"               // the SecurityContextConstraints of OpenShift that a ServiceAccount may use
-	SubjectPodSecurityPolicy SubjectKind = "PodSecurityPolicy" // the PodSecurityPolicies that a ServiceAccount may use, which v1.25 removed
-	SubjectAPIServer         SubjectKind = "APIServer"         // the API server; its message says more
-	SubjectController        SubjectKind = "Controller"        // kube-controller-manager
-	SubjectStrategy          SubjectKind = "Strategy"          // `spec.updateStrategy`
-	SubjectPlacement         SubjectKind = "Placement"         // the rules that make nodes eligible
-	SubjectUnspecified       SubjectKind = "Unspecified"       // the input does not show it
+	// a condition of the node, such as DiskPressure, or Ready
+	SubjectNodeCondition SubjectKind = "NodeCondition"
+	// a resource of the node, such as cpu, or the number of pods
+	SubjectNodeResource SubjectKind = "NodeResource"
+	SubjectHostPort     SubjectKind = "HostPort"  // a port of the node
+	SubjectNodeOS       SubjectKind = "NodeOS"    // the operating system of the node
+	SubjectImage        SubjectKind = "Image"     // the image of a container
+	SubjectContainer    SubjectKind = "Container" // a container of the template
+	SubjectInjected     SubjectKind = "Injected"  // a container that the template does not have
+	SubjectVolume       SubjectKind = "Volume"    // a volume of the pod
+	SubjectReference    SubjectKind = "Reference" // an object that the template refers to
+	SubjectNetwork      SubjectKind = "Network"   // the network or the sandbox of the pod
+	SubjectGate         SubjectKind = "Gate"      // a readiness gate
+	SubjectQuota        SubjectKind = "Quota"     // a ResourceQuota
+	SubjectPolicy       SubjectKind = "Policy"    // the Pod Security level of the namespace
+	SubjectWebhook      SubjectKind = "Webhook"   // an admission webhook
+	// the SecurityContextConstraints of OpenShift that a ServiceAccount may use
+	SubjectSCC SubjectKind = "SCC"
+	// the PodSecurityPolicies that a ServiceAccount may use, which v1.25 removed
+	SubjectPodSecurityPolicy SubjectKind = "PodSecurityPolicy"
+	SubjectAPIServer         SubjectKind = "APIServer"   // the API server; its message says more
+	SubjectController        SubjectKind = "Controller"  // kube-controller-manager
+	SubjectStrategy          SubjectKind = "Strategy"    // `spec.updateStrategy`
+	SubjectPlacement         SubjectKind = "Placement"   // the rules that make nodes eligible
+	SubjectUnspecified       SubjectKind = "Unspecified" // the input does not show it
 )
 
 // SubjectOf returns what the pods of a problem fail on.
@@ -146,8 +152,10 @@ func evictedFor(message string) (kind SubjectKind, name string) {
 
 // pressures are the conditions that a kubelet sets when a resource of its node is low.
 var pressures = map[string]string{
-	"memory": "MemoryPressure", "ephemeral-storage": "DiskPressure", "inodes": "DiskPressure", "nodefs": "DiskPressure", "imagefs": "DiskPressure", "pids": "PIDPressure",
+	"memory": "MemoryPressure", "ephemeral-storage": "DiskPressure", "inodes": "DiskPressure", "nodefs": "DiskPressure",
+	"imagefs": "DiskPressure", "pids": "PIDPressure",
 }
 
 // ruleSubjects are the Subjects of rules of admission.
-var ruleSubjects = map[admission.Rule]SubjectKind{admission.ResourceQuota: SubjectQuota, admission.PodSecurity: SubjectPolicy}
+var ruleSubjects = map[admission.Rule]SubjectKind{admission.ResourceQuota: SubjectQuota,
+	admission.PodSecurity: SubjectPolicy}

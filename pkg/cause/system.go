@@ -18,12 +18,14 @@ func OtherSystem(n *daemonset.Node, t *corev1.PodTemplateSpec) *Cause {
 	if n.Object == nil {
 		return nil
 	}
-	runs, want := cmp.Or(n.Object.Status.NodeInfo.OperatingSystem, n.Object.Labels[corev1.LabelOSStable]), t.Labels[corev1.LabelOSStable]
+	runs, want := cmp.Or(n.Object.Status.NodeInfo.OperatingSystem, n.Object.Labels[corev1.LabelOSStable]),
+		t.Labels[corev1.LabelOSStable]
 	if t.Spec.OS != nil && (want == "" || want == runs) {
 		want = string(t.Spec.OS.Name)
 	}
 	if runs == "" || want == "" || want == runs {
 		return nil
 	}
-	return &Cause{Code: PodOSNotSupported, Severity: SeverityError, Facts: daemonset.Facts{"want": want, "platform": runs}}
+	return &Cause{Code: PodOSNotSupported, Severity: SeverityError,
+		Facts: daemonset.Facts{"want": want, "platform": runs}}
 }

@@ -9,7 +9,8 @@ type Tally struct{ NewPods, NewFailing, OldPods, OldFailing int }
 
 // Facts returns a Tally as facts.
 func (t Tally) Facts() daemonset.Facts {
-	return daemonset.Facts{"newPods": t.NewPods, "newFailing": t.NewFailing, "oldPods": t.OldPods, "oldFailing": t.OldFailing}
+	return daemonset.Facts{"newPods": t.NewPods, "newFailing": t.NewFailing, "oldPods": t.OldPods,
+		"oldFailing": t.OldFailing}
 }
 
 // RevisionFails counts failures that do not go away by themselves. Pods on

@@ -18,7 +18,8 @@ func (cs *Causes) withVolumes(w fit.Wanted, spec *corev1.PodSpec) fit.Wanted {
 	for _, name := range snapshot.ClaimsOf(w.Name, spec) {
 		if c := cs.s.Volumes.Claim(name); c != nil && c.Volume != nil {
 			v := c.Volume
-			volumes = append(volumes, fit.Volume{Claim: name, Name: v.Name, OnePod: c.OnePod, NodeAffinity: v.NodeAffinity, Zones: v.Zones, Driver: v.Driver, Handle: v.Handle})
+			volumes = append(volumes, fit.Volume{Claim: name, Name: v.Name, OnePod: c.OnePod,
+				NodeAffinity: v.NodeAffinity, Zones: v.Zones, Driver: v.Driver, Handle: v.Handle})
 		}
 	}
 	return w.WithVolumes(spec, volumes)
@@ -94,7 +95,8 @@ func requirementString(r corev1.NodeSelectorRequirement) string {
 	case corev1.NodeSelectorOpDoesNotExist:
 		return "!" + r.Key
 	}
-	return r.Key + map[corev1.NodeSelectorOperator]string{corev1.NodeSelectorOpGt: ">", corev1.NodeSelectorOpLt: "<"}[r.Operator] + strings.Join(r.Values, ",")
+	return r.Key + map[corev1.NodeSelectorOperator]string{corev1.NodeSelectorOpGt: ">",
+		corev1.NodeSelectorOpLt: "<"}[r.Operator] + strings.Join(r.Values, ",")
 }
 
 // zonesString is what the labels of a PersistentVolume ask of nodes.

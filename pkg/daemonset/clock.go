@@ -23,7 +23,8 @@ func EarliestClock(s *snapshot.Snapshot, profile Profile) (time.Time, error) {
 	reported := Reported(s.DaemonSet)
 	missing := reported.Available - computed.Available
 	computed.Available, computed.Unavailable = reported.Available, reported.Unavailable
-	if !known || !st.StatusRead || st.NotObserved() || missing <= 0 || computed != reported || reported.Unavailable != reported.Desired-reported.Available {
+	if !known || !st.StatusRead || st.NotObserved() || missing <= 0 || computed != reported ||
+		reported.Unavailable != reported.Desired-reported.Available {
 		return s.TakenAt, nil
 	}
 	var later []time.Time // when nodes come to be available

@@ -5,8 +5,8 @@ import "time"
 // FactKeys says of every key that Facts can have what it holds. A key is absent
 // where the cluster does not tell it.
 type FactKeys struct {
-	// the labels that the nodeSelector of a pod asks for, and that neither its template nor its node has: they were added
-	// when the pod was admitted
+	// the labels that the nodeSelector of a pod asks for, and that neither its template nor its node has: they were
+	// added when the pod was admitted
 	Added   []string `json:"added"`
 	AddedBy string   `json:"addedBy"` // the annotation of the pod that says who added the container to it
 
@@ -19,7 +19,8 @@ type FactKeys struct {
 	// certain
 	AtWorst bool `json:"atWorst"`
 
-	Allocatable string `json:"allocatable"` // how much of the first of `resources` the node can allocate, such as `16Gi`
+	// how much of the first of `resources` the node can allocate, such as `16Gi`
+	Allocatable string `json:"allocatable"`
 
 	// the annotation of the namespace that selects nodes; absent if it is the default of the controller. With `added`,
 	// and neither `selector` nor `again`, the namespace lacks it
@@ -52,7 +53,8 @@ type FactKeys struct {
 	Conditions []string `json:"conditions"` // the readiness gates of the template that are not True
 	Container  string   `json:"container"`  // its name
 
-	Cordoned      bool      `json:"cordoned"`      // the node was cordoned, not later than 5 minutes after it became NotReady; otherwise absent
+	// the node was cordoned, not later than 5 minutes after it became NotReady; otherwise absent
+	Cordoned      bool      `json:"cordoned"`
 	CordonedSince time.Time `json:"cordonedSince"` // when that was
 
 	// how many pods the next step deletes; for a collision, how many there were
@@ -93,7 +95,8 @@ type FactKeys struct {
 	Fields     []string `json:"fields"`
 	File       string   `json:"file"`       // as it was given; `standard input` for `-`
 	Finalizers []string `json:"finalizers"` // that keep the object
-	Found      string   `json:"found"`      // the kind and the name of an object that a kubelet did not find, and that exists now
+	// the kind and the name of an object that a kubelet did not find, and that exists now
+	Found      string   `json:"found"`
 	Free       string   `json:"free"`       // how much of the first of `resources` the node has left
 	From       int      `json:"from"`       // the number that the revision has
 	Generation int      `json:"generation"` // of the spec
@@ -104,10 +107,11 @@ type FactKeys struct {
 	// before 1.27.0, 1.26.1 and 1.25.6, which ends a failed sync without one; `BeingDeleted` or `SelectsAll` for
 	// any version
 	HeldUpBy string `json:"heldUpBy"`
-	Holder   string `json:"holder"`  // whose pods use the host port: `owner` without what a controller puts behind the names of its pods
-	Holders  int    `json:"holders"` // how many nodes use up the limit
-	Image    string `json:"image"`   // as the template has it
-	Init     bool   `json:"init"`    // it is an init container
+	// whose pods use the host port: `owner` without what a controller puts behind the names of its pods
+	Holder  string `json:"holder"`
+	Holders int    `json:"holders"` // how many nodes use up the limit
+	Image   string `json:"image"`   // as the template has it
+	Init    bool   `json:"init"`    // it is an init container
 
 	ImageBefore string `json:"imageBefore"` // the image of the container before the change
 	ImageMeant  string `json:"imageMeant"`  // the image that is probably meant
@@ -119,10 +123,11 @@ type FactKeys struct {
 	Keep []string `json:"keep"`
 	Kept int      `json:"kept"` // how many revisions there are
 
-	// of the label or the taint; of a manifest, empty if it is no plain word; that a ConfigMap or Secret lacks, absent if
-	// there is no such object
-	Key           string    `json:"key"`
-	Kind          string    `json:"kind"`          // of an object that does not exist, or lacks a key: one of the [referred kinds](#referred-kinds)
+	// of the label or the taint; of a manifest, empty if it is no plain word; that a ConfigMap or Secret lacks, absent
+	// if there is no such object
+	Key string `json:"key"`
+	// of an object that does not exist, or lacks a key: one of the [referred kinds](#referred-kinds)
+	Kind          string    `json:"kind"`
 	Last          time.Time `json:"last"`          // the last time
 	LastHeartbeat time.Time `json:"lastHeartbeat"` // when the kubelet last wrote the condition
 
@@ -131,41 +136,50 @@ type FactKeys struct {
 	Labels []string `json:"labels"`
 
 	// the pod takes longer to become ready than any other pod of the DaemonSet did
-	Late   bool   `json:"late"`
-	Lease  string `json:"lease"`  // what the Lease of kube-controller-manager says: `Alive` or `Expired`; absent if it was not read
+	Late bool `json:"late"`
+	// what the Lease of kube-controller-manager says: `Alive` or `Expired`; absent if it was not read
+	Lease  string `json:"lease"`
 	Lifted bool   `json:"lifted"` // the API server rejected pods, and would admit one now; otherwise absent
 	Like   int    `json:"like"`   // the number of the revision that holds the same template
 
 	// of the rolling update, in nodes; of revisions, how many old ones are kept; of a CSI driver, how many volumes it
 	// attaches to the node
-	Limit         int    `json:"limit"`
-	Line          int    `json:"line"`          // of the file, from 1
-	Losing        int    `json:"losing"`        // on how many nodes the pod is being deleted without replacement
-	TemplateImage string `json:"templateImage"` // the image that the template names, where the pod has another; otherwise absent
-	Limited       bool   `json:"limited"`       // the container has a memory limit
-	LimitRange    bool   `json:"limitRange"`    // its memory limit is the default of a LimitRange
+	Limit  int `json:"limit"`
+	Line   int `json:"line"`   // of the file, from 1
+	Losing int `json:"losing"` // on how many nodes the pod is being deleted without replacement
+	// the image that the template names, where the pod has another; otherwise absent
+	TemplateImage string `json:"templateImage"`
+	Limited       bool   `json:"limited"`    // the container has a memory limit
+	LimitRange    bool   `json:"limitRange"` // its memory limit is the default of a LimitRange
 
-	// the node is NotReady until its pod works, as the pods of this DaemonSet install its network plugin; otherwise absent
+	// the node is NotReady until its pod works, as the pods of this DaemonSet install its network plugin; otherwise
+	// absent
 	NodeWaits bool `json:"nodeWaits"`
 
-	Joined         time.Time `json:"joined"`         // when the first of the nodes joined; each of them is younger than every node where the pod works
-	Stopped        time.Time `json:"stopped"`        // when the first of the pods stopped being Ready, where all of them did within a minute
-	HostPath       string    `json:"hostPath"`       // the path of the node that the volume mounts
-	HostPathType   string    `json:"hostPathType"`   // the type that the template gives it, such as `Directory`
-	OSImage        string    `json:"osImage"`        // the operating system of the nodes, as their kubelets name it
-	AddedLabel     string    `json:"addedLabel"`     // a label of the pod that its template does not have
-	Evicts         []string  `json:"evicts"`         // the pods that the scheduler would evict for a pod of PriorityClass system-node-critical
-	NodeReports    string    `json:"nodeReports"`    // the condition that the nodes report, with its status, and no node where the pod works
-	MaxUnavailable string    `json:"maxUnavailable"` // of the PodDisruptionBudget, as it is written: `1`, `10%`
+	// when the first of the nodes joined; each of them is younger than every node where the pod works
+	Joined time.Time `json:"joined"`
+	// when the first of the pods stopped being Ready, where all of them did within a minute
+	Stopped      time.Time `json:"stopped"`
+	HostPath     string    `json:"hostPath"`     // the path of the node that the volume mounts
+	HostPathType string    `json:"hostPathType"` // the type that the template gives it, such as `Directory`
+	OSImage      string    `json:"osImage"`      // the operating system of the nodes, as their kubelets name it
+	AddedLabel   string    `json:"addedLabel"`   // a label of the pod that its template does not have
+	// the pods that the scheduler would evict for a pod of PriorityClass system-node-critical
+	Evicts []string `json:"evicts"`
+	// the condition that the nodes report, with its status, and no node where the pod works
+	NodeReports    string `json:"nodeReports"`
+	MaxUnavailable string `json:"maxUnavailable"` // of the PodDisruptionBudget, as it is written: `1`, `10%`
 
 	// the words of the kubelet, the scheduler, the API server or a program
-	Message         string   `json:"message"`
-	FurtherMessages []string `json:"furtherMessages"` // those of other nodes that say something else: at most two; otherwise absent
+	Message string `json:"message"`
+	// those of other nodes that say something else: at most two; otherwise absent
+	FurtherMessages []string `json:"furtherMessages"`
 	MemoryLimit     string   `json:"memoryLimit"`     // of the container
 	MinAvailable    string   `json:"minAvailable"`    // of the PodDisruptionBudget, as it is written
 	MinReadySeconds int      `json:"minReadySeconds"` // of the DaemonSet
 
-	// of the PodDisruptionBudget, of the ControllerRevision with the same content, of what rejects a pod, or of what the template refers to
+	// of the PodDisruptionBudget, of the ControllerRevision with the same content, of what rejects a pod, or of what
+	// the template refers to
 	Name   string   `json:"name"`
 	Missed bool     `json:"missed"` // the version is known not to notice that a taint came or went; otherwise absent
 	Names  []string `json:"names"`  // of ControllerRevisions
@@ -180,23 +194,26 @@ type FactKeys struct {
 	NewFailing int `json:"newFailing"`
 
 	// how many new pods there are; in a verdict without those on nodes that are NotReady
-	NewPods       int    `json:"newPods"`
-	Nodes         int    `json:"nodes"`         // of the cluster
-	NoHostPath    bool   `json:"noHostPath"`    // the node does not have what the volume mounts, or has it as something else; otherwise absent
+	NewPods int `json:"newPods"`
+	Nodes   int `json:"nodes"` // of the cluster
+	// the node does not have what the volume mounts, or has it as something else; otherwise absent
+	NoHostPath    bool   `json:"noHostPath"`
 	NoRoutes      bool   `json:"noRoutes"`      // the node has the condition NetworkUnavailable; otherwise absent
 	NetworkReason string `json:"networkReason"` // the reason of that condition
-	NoNetwork     bool   `json:"noNetwork"`     // nodes are NotReady because no network plugin works there; otherwise absent
+	// nodes are NotReady because no network plugin works there; otherwise absent
+	NoNetwork bool `json:"noNetwork"`
 
 	// of a node that loses its pod for a label, how many nodes have that label with that value
 	NodesWith int `json:"nodesWith"`
 
 	// of the revision; for `NoEligibleNode`, of the first revision whose template makes no node eligible
-	Number       int      `json:"number"`
-	Numbers      []string `json:"numbers"`      // of missing revisions: `3`, `5-7`
-	Observed     int      `json:"observed"`     // the generation that the status is for
-	OneNode      bool     `json:"oneNode"`      // the claim has the access mode ReadWriteOnce alone; otherwise absent
-	OutOfService bool     `json:"outOfService"` // the node has the taint node.kubernetes.io/out-of-service, so the pod is force-deleted; otherwise absent
-	Of           int      `json:"of"`           // the number of the revision with the same content
+	Number   int      `json:"number"`
+	Numbers  []string `json:"numbers"`  // of missing revisions: `3`, `5-7`
+	Observed int      `json:"observed"` // the generation that the status is for
+	OneNode  bool     `json:"oneNode"`  // the claim has the access mode ReadWriteOnce alone; otherwise absent
+	// the node has the taint node.kubernetes.io/out-of-service, so the pod is force-deleted; otherwise absent
+	OutOfService bool `json:"outOfService"`
+	Of           int  `json:"of"` // the number of the revision with the same content
 
 	// of the old pods, how many have this problem; in a verdict, how many have a failing container
 	OldFailing int `json:"oldFailing"`
@@ -220,17 +237,20 @@ type FactKeys struct {
 	OwnerName      string `json:"ownerName"` // its name
 	// the PersistentVolume that the claim is bound to
 	PersistentVolume string `json:"persistentVolume"`
-	Plugin           string `json:"plugin"`   // the scheduler's [plugin](#plugins-of-the-scheduler) that rejects the node
-	Pods             int    `json:"pods"`     // how many pods are old; in a note, how many it is about
-	Platform         string `json:"platform"` // of nodes, an operating system, an architecture, or both: `linux`, `arm64`, `linux/arm64`
+	// the scheduler's [plugin](#plugins-of-the-scheduler) that rejects the node
+	Plugin string `json:"plugin"`
+	Pods   int    `json:"pods"` // how many pods are old; in a note, how many it is about
+	// of nodes, an operating system, an architecture, or both: `linux`, `arm64`, `linux/arm64`
+	Platform string `json:"platform"`
 
 	// operating systems or architectures: of the nodes on which a pod is available, or of the eligible ones
 	Platforms  []string `json:"platforms"`
 	Ports      []string `json:"ports"`      // for example `8080/TCP`
 	Preemption string   `json:"preemption"` // what [preemption](#preemption) does
-	Probe      string   `json:"probe"`      // which probe fails, as an event says: `startup` or `liveness`; otherwise absent
-	Predicted  bool     `json:"predicted"`  // no event tells of it: the rules do; otherwise absent
-	Present    bool     `json:"present"`    // the node has the label
+	// which probe fails, as an event says: `startup` or `liveness`; otherwise absent
+	Probe     string `json:"probe"`
+	Predicted bool   `json:"predicted"` // no event tells of it: the rules do; otherwise absent
+	Present   bool   `json:"present"`   // the node has the label
 
 	// the condition of the node by which it is down on purpose: one of the five of KEP-5683, such as `DrainInProgress`
 	Purpose       string    `json:"purpose"`
@@ -251,21 +271,24 @@ type FactKeys struct {
 	Renewed time.Time `json:"renewed"` // when the Lease was last renewed
 
 	// how many old pods are replaced until then, or deleted without replacement
-	Replaced     int       `json:"replaced"`
-	Replaces     int       `json:"replaces"`     // how many old pods there are
-	Requested    string    `json:"requested"`    // how much of the first of `resources` the pod requests, such as `30Gi`
-	Resources    []string  `json:"resources"`    // what there is too little of: `cpu`, `memory`, `pods`
-	Restarts     int       `json:"restarts"`     // of the container; in a note, how many revisions are restarts
-	Revision     string    `json:"revision"`     // the ControllerRevision of the pod; empty if there is none
-	Revisions    int       `json:"revisions"`    // how many revisions equal the live template
-	Selector     string    `json:"selector"`     // the node selector of the namespace: `pool=infra`
-	SetBy        string    `json:"setBy"`        // the field manager that set `purpose`
-	Slot         string    `json:"slot"`         // the node's [slot](#slots)
-	Sidecar      bool      `json:"sidecar"`      // the container is an init container that keeps running; otherwise absent
+	Replaced int `json:"replaced"`
+	Replaces int `json:"replaces"` // how many old pods there are
+	// how much of the first of `resources` the pod requests, such as `30Gi`
+	Requested string   `json:"requested"`
+	Resources []string `json:"resources"` // what there is too little of: `cpu`, `memory`, `pods`
+	Restarts  int      `json:"restarts"`  // of the container; in a note, how many revisions are restarts
+	Revision  string   `json:"revision"`  // the ControllerRevision of the pod; empty if there is none
+	Revisions int      `json:"revisions"` // how many revisions equal the live template
+	Selector  string   `json:"selector"`  // the node selector of the namespace: `pool=infra`
+	SetBy     string   `json:"setBy"`     // the field manager that set `purpose`
+	Slot      string   `json:"slot"`      // the node's [slot](#slots)
+	// the container is an init container that keeps running; otherwise absent
+	Sidecar      bool      `json:"sidecar"`
 	SlowestStart int       `json:"slowestStart"` // the seconds that the slowest of those other pods took
 	StartedAt    time.Time `json:"startedAt"`    // when the container was started
-	Starts       int       `json:"starts"`       // how many other pods were ready within `slowestStart` of their creation
-	Status       string    `json:"status"`       // of the Ready condition of the node: `False` or `Unknown`
+	// how many other pods were ready within `slowestStart` of their creation
+	Starts int    `json:"starts"`
+	Status string `json:"status"` // of the Ready condition of the node: `False` or `Unknown`
 
 	// the fields by which the template picks some of the nodes, not counting the operating system and the
 	// architecture: `nodeSelector`, `affinity`
@@ -295,14 +318,16 @@ type FactKeys struct {
 	Told     string `json:"told"`
 	Tool     string `json:"tool"`     // one of the [tools](#tools)
 	Uncalled bool   `json:"uncalled"` // the webhook could not be called; otherwise absent
-	Admits   string `json:"admits"`   // the strictest Pod Security level that admits the pod; absent where Pod Security did not reject it
-	Service  string `json:"service"`  // the Service of that webhook; absent for one that is called by URL
+	// the strictest Pod Security level that admits the pod; absent where Pod Security did not reject it
+	Admits  string `json:"admits"`
+	Service string `json:"service"` // the Service of that webhook; absent for one that is called by URL
 
 	ServiceNamespace string `json:"serviceNamespace"` // its namespace
 	Unavailable      int    `json:"unavailable"`      // the number of the status
 	Updated          int    `json:"updated"`          // the number of the status
 	Used             int    `json:"used"`             // how many nodes use up the limit
-	// the requirement can be parsed; one that cannot matches no node, but as the node selector of a namespace every node
+	// the requirement can be parsed; one that cannot matches no node, but as the node selector of a namespace every
+	// node
 	Valid    bool     `json:"valid"`
 	Value    string   `json:"value"`    // of the taint
 	Values   []string `json:"values"`   // of the requirement

@@ -61,7 +61,8 @@ func (h *Header) Lacks(what snapshot.What) bool {
 // could not be read.
 func (r *Reading) Unread() (parts []snapshot.What) {
 	for _, g := range r.Gaps {
-		if g.Why != snapshot.Moved && (g.What == snapshot.Nodes || g.What == snapshot.Pods || g.What == snapshot.PodStatus) {
+		if g.Why != snapshot.Moved && (g.What == snapshot.Nodes || g.What == snapshot.Pods ||
+			g.What == snapshot.PodStatus) {
 			parts = append(parts, g.What)
 		}
 	}
@@ -128,7 +129,8 @@ const (
 const comparisonGate = "TaintTolerationComparisonOperators"
 
 // Assumptions lists every AssumptionCode.
-var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay, AssumeNodesReady, AssumeEveryNodeSelected, AssumeTolerationComparison, AssumeGeneration, AssumeNewHash}
+var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay,
+	AssumeNodesReady, AssumeEveryNodeSelected, AssumeTolerationComparison, AssumeGeneration, AssumeNewHash}
 
 // NewHeader returns the header of an answer of the given kind.
 func NewHeader(kind string, st *State) Header {

@@ -82,7 +82,8 @@ func (r *namespaceRule) term() term {
 
 // affinityOperators are the operators of a label selector as a node affinity has them.
 var affinityOperators = map[selection.Operator]corev1.NodeSelectorOperator{
-	selection.Equals: corev1.NodeSelectorOpIn, selection.DoubleEquals: corev1.NodeSelectorOpIn, selection.In: corev1.NodeSelectorOpIn,
+	selection.Equals: corev1.NodeSelectorOpIn, selection.DoubleEquals: corev1.NodeSelectorOpIn,
+	selection.In:        corev1.NodeSelectorOpIn,
 	selection.NotEquals: corev1.NodeSelectorOpNotIn, selection.NotIn: corev1.NodeSelectorOpNotIn,
 	selection.Exists: corev1.NodeSelectorOpExists, selection.DoesNotExist: corev1.NodeSelectorOpDoesNotExist,
 	selection.GreaterThan: corev1.NodeSelectorOpGt, selection.LessThan: corev1.NodeSelectorOpLt,

@@ -57,7 +57,8 @@ func NewPlacement(ds *appsv1.DaemonSet, profile Profile) *Placement {
 	for _, t := range automaticTolerations(spec.HostNetwork) {
 		p.tolerations = append(p.tolerations, toleration{Toleration: t, automatic: true})
 	}
-	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+	if a := spec.Affinity; a != nil && a.NodeAffinity != nil &&
+		a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		p.hasAffinity = true
 		for _, t := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
 			p.terms = append(p.terms, newTerm(t))
@@ -149,11 +150,13 @@ type Check struct {
 // node's readiness are no rules of placement.
 func (p *Placement) Checks(n *corev1.Node) []Check {
 	checks := []Check{}
-	if most := b2i(p.nodeName != "") + len(p.keys) + b2i(p.hasAffinity) + len(n.Spec.Taints) + b2i(p.namespace != nil); most > 0 {
+	if most := b2i(p.nodeName != "") + len(p.keys) + b2i(p.hasAffinity) + len(n.Spec.Taints) +
+		b2i(p.namespace != nil); most > 0 {
 		checks = make([]Check, 0, most)
 	}
 	if p.nodeName != "" {
-		checks = append(checks, Check{Rule: RuleNodeName, OK: p.nodeName == n.Name, Reason: NodeName, Facts: Facts{"want": p.nodeName}})
+		checks = append(checks, Check{Rule: RuleNodeName, OK: p.nodeName == n.Name, Reason: NodeName,
+			Facts: Facts{"want": p.nodeName}})
 	}
 	for _, k := range p.keys {
 		checks = append(checks, p.checkLabel(n, k))
@@ -193,7 +196,8 @@ func (p *Placement) checkAffinity(n *corev1.Node) Check {
 		switch {
 		case len(p.terms[i]) == 0:
 		case failed == 0:
-			return Check{Rule: RuleNodeAffinity, OK: true, Reason: NodeAffinity, Facts: Facts{"terms": len(p.terms), "term": i + 1}}
+			return Check{Rule: RuleNodeAffinity, OK: true, Reason: NodeAffinity,
+				Facts: Facts{"terms": len(p.terms), "term": i + 1}}
 		case best < 0 || failed < fewest:
 			best, fewest, failing = i, failed, first
 		}
@@ -263,7 +267,8 @@ func (p *Placement) tolerates(tol *corev1.Toleration, taint *corev1.Taint) bool 
 		if !p.profile.TolerationComparison || !ok || !isNumber {
 			return false
 		}
-		return tol.Operator == corev1.TolerationOpLt && number < limit || tol.Operator == corev1.TolerationOpGt && number > limit
+		return tol.Operator == corev1.TolerationOpLt && number < limit || tol.Operator == corev1.TolerationOpGt &&
+			number > limit
 	}
 	return false
 }
@@ -309,7 +314,8 @@ func sortedTaints(taints []corev1.Taint) []corev1.Taint {
 		case ca != cb:
 			return 1
 		}
-		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value), strings.Compare(string(a.Effect), string(b.Effect)))
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value),
+			strings.Compare(string(a.Effect), string(b.Effect)))
 	})
 	return out
 }
@@ -329,11 +335,13 @@ func (p *Placement) Selects() (fields []string) {
 }
 
 // platformLabels are the labels of a node for its operating system and its architecture.
-var platformLabels = []string{corev1.LabelOSStable, corev1.LabelArchStable, "beta.kubernetes.io/os", "beta.kubernetes.io/arch"}
+var platformLabels = []string{corev1.LabelOSStable, corev1.LabelArchStable, "beta.kubernetes.io/os",
+	"beta.kubernetes.io/arch"}
 
 // positive reports whether a requirement asks for a label.
 func (r *requirement) positive() bool {
-	return r.match != nil && !r.field && r.expr.Operator != corev1.NodeSelectorOpNotIn && r.expr.Operator != corev1.NodeSelectorOpDoesNotExist
+	return r.match != nil && !r.field && r.expr.Operator != corev1.NodeSelectorOpNotIn &&
+		r.expr.Operator != corev1.NodeSelectorOpDoesNotExist
 }
 
 // Unmet returns, for each term of the required node affinity, the first requirement for a label
@@ -376,7 +384,8 @@ type decisions struct {
 }
 
 func (p *Placement) decisions() *decisions {
-	ofFields := slices.ContainsFunc(p.terms, func(t term) bool { return slices.ContainsFunc(t, func(r requirement) bool { return r.field }) })
+	ofFields := slices.ContainsFunc(p.terms,
+		func(t term) bool { return slices.ContainsFunc(t, func(r requirement) bool { return r.field }) })
 	return &decisions{Placement: p, each: p.namespace != nil || ofFields, known: map[string][2]Verdict{}}
 }
 

@@ -17,8 +17,10 @@ func (st *State) PodFor(node string) *corev1.Pod {
 	template := ds.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			GenerateName: ds.Name + "-", Namespace: ds.Namespace, Labels: maps.Clone(template.Labels), Annotations: template.Annotations, Finalizers: template.Finalizers,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(ds, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))},
+			GenerateName: ds.Name + "-", Namespace: ds.Namespace, Labels: maps.Clone(template.Labels),
+			Annotations: template.Annotations, Finalizers: template.Finalizers,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(ds,
+				appsv1.SchemeGroupVersion.WithKind("DaemonSet"))},
 		},
 		Spec: template.Spec,
 	}
@@ -56,6 +58,7 @@ func bind(spec *corev1.PodSpec, node string) {
 		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
 	}
 	spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-		MatchFields: []corev1.NodeSelectorRequirement{{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
+		MatchFields: []corev1.NodeSelectorRequirement{{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn,
+			Values: []string{node}}},
 	}}}
 }

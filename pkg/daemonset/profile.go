@@ -35,7 +35,8 @@ type Profile struct {
 	AvailableInclusive        bool // available at Ready + minReadySeconds, not only after it
 	TemplateWithoutNullTime   bool // a revision's template has no "creationTimestamp": null
 	OwnedPodsFirst            bool // pods that are owned come before those to adopt, where only the first one goes
-	TolerationComparison      bool // tolerations with Lt and Gt compare numbers; behind a gate, see AssumeTolerationComparison
+	// tolerations with Lt and Gt compare numbers; behind a gate, see AssumeTolerationComparison
+	TolerationComparison bool
 
 	// Where the nodes are of OpenShift, whose controller asks for the node selector of the
 	// namespace (see Placement.In) when it creates and deletes pods.
@@ -57,17 +58,23 @@ var profileRules = []struct {
 	{func(p *Profile) *bool { return &p.RollingUpdateV2 }, []version{{21, 0}}, "#96441"},
 	{func(p *Profile) *bool { return &p.MaxSurge }, []version{{22, 0}}, "#101742; alpha and off in 1.21, #96441"},
 	{func(p *Profile) *bool { return &p.TemplateGenerationCounts }, []version{{24, 0}}, "#107241"},
-	{func(p *Profile) *bool { return &p.OldUnavailableInBudget }, []version{{31, 0}, {30, 6}, {29, 10}, {28, 15}}, "#123233; #127774, #127775, #127776"},
-	{func(p *Profile) *bool { return &p.SunsetInSurge }, []version{{29, 0}, {28, 3}, {27, 7}, {26, 10}, {25, 15}}, "#119317; #120785, #120786, #120789, #120792"},
+	{func(p *Profile) *bool { return &p.OldUnavailableInBudget }, []version{{31, 0}, {30, 6}, {29, 10}, {28, 15}},
+		"#123233; #127774, #127775, #127776"},
+	{func(p *Profile) *bool { return &p.SunsetInSurge }, []version{{29, 0}, {28, 3}, {27, 7}, {26, 10}, {25, 15}},
+		"#119317; #120785, #120786, #120789, #120792"},
 	{func(p *Profile) *bool { return &p.DeleteSucceeded }, []version{{27, 0}, {26, 5}}, "#117073; #117496"},
-	{func(p *Profile) *bool { return &p.IgnoreTerminalTerminating }, []version{{28, 0}, {27, 4}, {26, 7}}, "#118716; #118911, #118912"},
+	{func(p *Profile) *bool { return &p.IgnoreTerminalTerminating }, []version{{28, 0}, {27, 4}, {26, 7}},
+		"#118716; #118911, #118912"},
 	{func(p *Profile) *bool { return &p.StatusAfterError }, []version{{27, 0}, {26, 1}, {25, 6}}, "#113787"},
 	{func(p *Profile) *bool { return &p.OwnedPodsFirst }, []version{{33, 0}}, "#130859"},
 	{func(p *Profile) *bool { return &p.AvailableInclusive }, []version{{34, 0}}, "#132122"},
 	{func(p *Profile) *bool { return &p.TemplateWithoutNullTime }, []version{{34, 0}}, "#130989"},
-	{func(p *Profile) *bool { return &p.TolerationComparison }, []version{{35, 0}}, "#134665; alpha and off by default"},
-	{func(p *Profile) *bool { return &p.NamespaceInStatus }, []version{{18, 0}}, "openshift/origin: one method for all of it, from OpenShift 4.5 on"},
-	{func(p *Profile) *bool { return &p.NamespaceInRollout }, []version{{33, 0}, {23, 0}, {22, 0}, {21, 0}, {20, 0}, {19, 0}, {18, 0}}, "openshift/kubernetes; lost with the method in 4.11 (1.24), and back in 4.20 (1.33)"},
+	{func(p *Profile) *bool { return &p.TolerationComparison }, []version{{35, 0}},
+		"#134665; alpha and off by default"},
+	{func(p *Profile) *bool { return &p.NamespaceInStatus }, []version{{18, 0}},
+		"openshift/origin: one method for all of it, from OpenShift 4.5 on"},
+	{func(p *Profile) *bool { return &p.NamespaceInRollout }, []version{{33, 0}, {23, 0}, {22, 0}, {21, 0}, {20, 0},
+		{19, 0}, {18, 0}}, "openshift/kubernetes; lost with the method in 4.11 (1.24), and back in 4.20 (1.33)"},
 }
 
 type version struct{ minor, patch int }

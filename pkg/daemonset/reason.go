@@ -53,16 +53,16 @@ const (
 	// NodeSelector: one key of the template's nodeSelector: the node has another value for the label, or lacks it
 	// Facts: key, want, present, got, others, nodesWith
 	NodeSelector Reason = "NodeSelector"
-	// NodeAffinity: the template's required node affinity: no term matches the node. The facts are about the first failing
-	// requirement of the term with the fewest of them
+	// NodeAffinity: the template's required node affinity: no term matches the node. The facts are about the first
+	// failing requirement of the term with the fewest of them
 	// Facts: terms, term, key, operator, values, isField, valid, got, others
 	NodeAffinity Reason = "NodeAffinity"
 	// TaintNotTolerated: neither the template nor the tolerations that the controller adds tolerate a NoSchedule or
 	// NoExecute taint of the node. In `checks` also for a taint that is tolerated
 	// Facts: taint, taints, key, value, effect, automatic, others
 	TaintNotTolerated Reason = "TaintNotTolerated"
-	// NamespaceNodeSelector: on OpenShift: every other rule passes, and the node selector of the namespace does not match.
-	// In `checks` also where another rule fails
+	// NamespaceNodeSelector: on OpenShift: every other rule passes, and the node selector of the namespace does not
+	// match. In `checks` also where another rule fails
 	// Facts: selector, annotation, valid
 	NamespaceNodeSelector Reason = "NamespaceNodeSelector"
 	// NodesNotRead: unknown: the nodes could not be read. In no Explanation, whose `shouldRun` is then null
@@ -81,7 +81,8 @@ const (
 const (
 	Missing Reason = "Missing" // create: the node is eligible and has no pod
 	Surge   Reason = "Surge"   // create: a new pod beside an available old one, within maxSurge
-	// Forced: delete: the old pod is not available, so the limit does not apply. With maxSurge create: a new pod beside it
+	// Forced: delete: the old pod is not available, so the limit does not apply. With maxSurge create: a new pod beside
+	// it
 	Forced           Reason = "Forced"
 	WithinBudget     Reason = "Budget"           // delete: an available old pod, within maxUnavailable
 	NoLongerEligible Reason = "NoLongerEligible" // delete: the node is no longer eligible
@@ -92,14 +93,16 @@ const (
 	FailedPod    Reason = "FailedPod"    // delete: its phase is Failed; one per node, because of the back-off
 	SucceededPod Reason = "SucceededPod" // delete: its phase is Succeeded
 	NodeMissing  Reason = "NodeMissing"  // delete: it was never bound, and its node is deleted
-	Burst        Reason = "Burst"        // a choice among several reasons, named at its members, that the limit of 250 cuts
+	// a choice among several reasons, named at its members, that the limit of 250 cuts
+	Burst Reason = "Burst"
 
 	StepBeingDeleted Reason = "BeingDeleted" // the DaemonSet is being deleted, and its controller does nothing
 	StepSelectsAll   Reason = "SelectsAll"   // the selector is empty, and the controller ignores the DaemonSet
 	StepOnDelete     Reason = "OnDelete"     // the strategy replaces no pod
 	StepUpToDate     Reason = "UpToDate"     // every pod is updated
 	StepBudgetSpent  Reason = "BudgetSpent"  // old pods are left, and the limit is used up
-	// StepWaiting: old pods are left that cannot be replaced until other pods on their nodes are gone or become available
+	// StepWaiting: old pods are left that cannot be replaced until other pods on their nodes are gone or become
+	// available
 	StepWaiting     Reason = "Waiting"
 	StepFails       Reason = "StepFails"   // the step fails: see `next.error`
 	StepPlacement   Reason = "Placement"   // Manage acts
@@ -119,13 +122,16 @@ const (
 )
 
 // PlacementReasons lists why a node is or is not eligible.
-var PlacementReasons = []Reason{Eligible, NodeName, NodeSelector, NodeAffinity, TaintNotTolerated, NamespaceNodeSelector, NodeGone, NodesNotRead}
+var PlacementReasons = []Reason{Eligible, NodeName, NodeSelector, NodeAffinity, TaintNotTolerated,
+	NamespaceNodeSelector, NodeGone, NodesNotRead}
 
 // StepReasons lists why a sync acts or does not.
-var StepReasons = []Reason{StepPlacement, StepReplacing, StepUpToDate, StepBudgetSpent, StepWaiting, StepOnDelete, StepFails, StepBeingDeleted, StepSelectsAll, StepPodsNotRead}
+var StepReasons = []Reason{StepPlacement, StepReplacing, StepUpToDate, StepBudgetSpent, StepWaiting, StepOnDelete,
+	StepFails, StepBeingDeleted, StepSelectsAll, StepPodsNotRead}
 
 // BatchReasons lists why a pod is created or deleted.
-var BatchReasons = []Reason{Missing, Surge, Forced, WithinBudget, NoLongerEligible, Sunset, Superseded, Duplicate, FailedPod, SucceededPod, NodeMissing, Burst}
+var BatchReasons = []Reason{Missing, Surge, Forced, WithinBudget, NoLongerEligible, Sunset, Superseded, Duplicate,
+	FailedPod, SucceededPod, NodeMissing, Burst}
 
 // WaitReasons lists what a sync may wait for, and why its step fails.
 var WaitReasons = []Reason{Backoff, InvalidBudget, VanishedNodeInSurge}
@@ -141,7 +147,8 @@ var RemovalReasons = []Reason{
 var IgnoredReasons = []Reason{TerminalTerminating, ReleasedPod, NoTargetNode}
 
 // Reasons lists every Reason of this package.
-var Reasons = distinct(PlacementReasons, []Reason{Available, NotReady, NotYetAvailable}, BatchReasons, StepReasons, WaitReasons, RemovalReasons, IgnoredReasons)
+var Reasons = distinct(PlacementReasons, []Reason{Available, NotReady, NotYetAvailable}, BatchReasons, StepReasons,
+	WaitReasons, RemovalReasons, IgnoredReasons)
 
 // distinct returns the members of several lists, each once.
 func distinct(lists ...[]Reason) []Reason {

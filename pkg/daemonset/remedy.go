@@ -35,13 +35,15 @@ const (
 
 // byHarm are the changes that can be made, the least harmful first: of this
 // node alone, then of the namespace, then of the template, which rolls every pod.
-var byHarm = []RemedyKind{RepairNode, SetLabel, RemoveLabel, SelectEveryNode, AddToleration, AddAffinityTerm, RemoveNodeName}
+var byHarm = []RemedyKind{RepairNode, SetLabel, RemoveLabel, SelectEveryNode, AddToleration, AddAffinityTerm,
+	RemoveNodeName}
 
 // Remedy is one change, of the node, its namespace or the template, by which a node may
 // become eligible.
 type Remedy struct {
-	Kind       RemedyKind         `json:"kind"`                 // what to change
-	Key        string             `json:"key,omitempty"`        // of the label, the annotation or the taint; absent if it is about none
+	Kind RemedyKind `json:"kind"` // what to change
+	// of the label, the annotation or the taint; absent if it is about none
+	Key        string             `json:"key,omitempty"`
 	Value      string             `json:"value,omitempty"`      // of the label; absent if there is none
 	Toleration *corev1.Toleration `json:"toleration,omitempty"` // the toleration to add; absent for other changes
 }
@@ -54,7 +56,8 @@ func (r Remedy) OfTemplate() bool {
 
 // ownedDomains are those of labels that Kubernetes, a cloud or an autoscaler
 // gives to a node: they say what the node is, and come back when they are edited.
-var ownedDomains = []string{"kubernetes.io", "k8s.io", "eks.amazonaws.com", "cloud.google.com", "kubernetes.azure.com", "karpenter.sh", "karpenter.k8s.aws"}
+var ownedDomains = []string{"kubernetes.io", "k8s.io", "eks.amazonaws.com", "cloud.google.com", "kubernetes.azure.com",
+	"karpenter.sh", "karpenter.k8s.aws"}
 
 // owned reports whether a label is not a person's to set: the operating system,
 // the zone, the role, what was found out about the hardware.
@@ -63,7 +66,8 @@ func owned(label string) bool {
 	if !found || domain == "node-restriction.kubernetes.io" { // the domain that is left to administrators
 		return false
 	}
-	return slices.ContainsFunc(ownedDomains, func(o string) bool { return domain == o || strings.HasSuffix(domain, "."+o) })
+	return slices.ContainsFunc(ownedDomains,
+		func(o string) bool { return domain == o || strings.HasSuffix(domain, "."+o) })
 }
 
 // Fewest returns tolerations without those that another one of them includes: the same,
@@ -71,7 +75,8 @@ func owned(label string) bool {
 func Fewest(tolerations []corev1.Toleration) (out []corev1.Toleration) {
 	for i, t := range tolerations {
 		included := func(by corev1.Toleration) bool {
-			return by.Key == t.Key && by.Effect == t.Effect && by.Operator == corev1.TolerationOpExists && t.Operator != corev1.TolerationOpExists
+			return by.Key == t.Key && by.Effect == t.Effect && by.Operator == corev1.TolerationOpExists &&
+				t.Operator != corev1.TolerationOpExists
 		}
 		if !slices.ContainsFunc(tolerations, included) && !slices.Contains(tolerations[:i], t) {
 			out = append(out, t)
@@ -119,7 +124,8 @@ func sensible(changes []Remedy) []Remedy {
 	if slices.ContainsFunc(changes, senseless) {
 		return slices.DeleteFunc(changes, func(c Remedy) bool { return !senseless(c) })
 	}
-	slices.SortStableFunc(changes, func(a, b Remedy) int { return slices.Index(byHarm, a.Kind) - slices.Index(byHarm, b.Kind) })
+	slices.SortStableFunc(changes,
+		func(a, b Remedy) int { return slices.Index(byHarm, a.Kind) - slices.Index(byHarm, b.Kind) })
 	return changes
 }
 
@@ -167,11 +173,13 @@ func (p *Placement) namespaceRemedies(n *corev1.Node, beside []Remedy) []Remedy 
 	}
 	if changes, _, ok := p.namespace.term().labelRemedies(labeled, settled); ok {
 		// a label that it takes away may be one that the affinity needs
-		if after := relabeled(labeled, nil, changes); !p.hasAffinity || p.checkAffinity(after).OK || !p.checkAffinity(labeled).OK {
+		if after := relabeled(labeled, nil, changes); !p.hasAffinity || p.checkAffinity(after).OK ||
+			!p.checkAffinity(labeled).OK {
 			return changes
 		}
 	}
-	return []Remedy{{Kind: SelectEveryNode, Key: cmp.Or(p.namespace.annotation, snapshot.ProjectNodeSelectorAnnotation)}}
+	return []Remedy{{Kind: SelectEveryNode,
+		Key: cmp.Or(p.namespace.annotation, snapshot.ProjectNodeSelectorAnnotation)}}
 }
 
 // needed returns the changes without those that the others make needless: a label for the
@@ -182,7 +190,8 @@ func (p *Placement) needed(n *corev1.Node, changes []Remedy) []Remedy {
 	}
 	met := func(by []Remedy) bool {
 		labeled := relabeled(n, p.selector, by)
-		return (!p.hasAffinity || has(by, AddAffinityTerm) || p.checkAffinity(labeled).OK) && (has(by, SelectEveryNode) || p.namespace.check(labeled, false).OK)
+		return (!p.hasAffinity || has(by, AddAffinityTerm) || p.checkAffinity(labeled).OK) &&
+			(has(by, SelectEveryNode) || p.namespace.check(labeled, false).OK)
 	}
 	for i := 0; i < len(changes); {
 		if fewer := slices.Delete(slices.Clone(changes), i, i+1); met(fewer) {

@@ -33,16 +33,17 @@ type Revision struct {
 // History is what the controller makes of the ControllerRevisions in a sync.
 type History struct {
 	Revisions []Revision // owned and to adopt, newest number first
-	Current   []string   // names of the revisions that the next sync may use: several when equal ones have the highest number
-	Cut       bool       // none matches: a new revision is made
-	Number    int64      // the number that the current revision has after the sync
-	Hash      string     // the current revision's hash; "(new)" if the controller is to make one; see Inferred
-	Merged    bool       // several match: every pod is relabeled to the one that is kept
-	Adopt     []string
-	Release   []string
-	Foreign   []string // somebody else's that match the selector: nothing is done to them
-	Relabel   []string // pods
-	Remove    []Removal
+	// names of the revisions that the next sync may use: several when equal ones have the highest number
+	Current []string
+	Cut     bool   // none matches: a new revision is made
+	Number  int64  // the number that the current revision has after the sync
+	Hash    string // the current revision's hash; "(new)" if the controller is to make one; see Inferred
+	Merged  bool   // several match: every pod is relabeled to the one that is kept
+	Adopt   []string
+	Release []string
+	Foreign []string // somebody else's that match the selector: nothing is done to them
+	Relabel []string // pods
+	Remove  []Removal
 
 	// PushedOut are the names of the revisions that clean-up removes when, after
 	// the next sync, a new revision is made while the pods are as they are now.
@@ -85,7 +86,8 @@ func byNumber(a, b Revision) int {
 // Revisions of the DaemonSet's namespace are all that is looked at. Up to 1.22
 // the controller lists those of every namespace, and there adopts an orphan
 // with matching labels, whose number then counts (#101250).
-func newHistory(s *snapshot.Snapshot, profile Profile, stored []template.Content, selector labels.Selector, pods []Pod) (*History, error) {
+func newHistory(s *snapshot.Snapshot, profile Profile, stored []template.Content, selector labels.Selector,
+	pods []Pod) (*History, error) {
 	if s.Lacks(snapshot.Revisions) {
 		return inferHistory(s, pods), nil
 	}
@@ -170,7 +172,8 @@ func storedTemplates(s *snapshot.Snapshot, profile Profile, selector labels.Sele
 	out := make([]template.Content, len(s.Revisions))
 	for i := range s.Revisions {
 		r := &s.Revisions[i]
-		if claim := claimOf(r, s.DaemonSet, selector); r.Namespace != s.DaemonSet.Namespace || claim != Owned && claim != Adopt {
+		if claim := claimOf(r, s.DaemonSet, selector); r.Namespace != s.DaemonSet.Namespace || claim != Owned &&
+			claim != Adopt {
 			continue
 		}
 		stored, err := template.Stored(r.Data.Raw)

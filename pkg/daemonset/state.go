@@ -94,7 +94,8 @@ const (
 )
 
 // Slots lists every Slot.
-var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnavailable, SlotNewAvailable, SlotNewUnavailable, SlotBoth, SlotExcess}
+var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnavailable, SlotNewAvailable,
+	SlotNewUnavailable, SlotBoth, SlotExcess}
 
 // New returns the State of a Snapshot under the rules of a version. It fails
 // only where the question cannot be put: a selector that cannot be read.
@@ -132,9 +133,11 @@ func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content) 
 		return nil, fmt.Errorf("daemonset %s/%s: spec.selector: %w", ds.Namespace, ds.Name, err)
 	}
 	st := &State{
-		Snapshot: s, stored: stored, At: s.TakenAt, Profile: profile, DaemonSet: ds, Placement: NewPlacement(ds, profile).In(s.OpenShift),
-		NodesRead: !s.Lacks(snapshot.Nodes), PodsListed: !s.Lacks(snapshot.Pods), StatusRead: !s.Lacks(snapshot.DaemonSetStatus),
-		surge: allowsSurge(ds, profile), deleted: ds.DeletionTimestamp != nil,
+		Snapshot: s, stored: stored, At: s.TakenAt, Profile: profile, DaemonSet: ds,
+		Placement: NewPlacement(ds, profile).In(s.OpenShift),
+		NodesRead: !s.Lacks(snapshot.Nodes), PodsListed: !s.Lacks(snapshot.Pods),
+		StatusRead: !s.Lacks(snapshot.DaemonSetStatus),
+		surge:      allowsSurge(ds, profile), deleted: ds.DeletionTimestamp != nil,
 	}
 	st.PodsRead = st.PodsListed && !s.Lacks(snapshot.PodStatus) && (st.NodesRead || st.StatusRead)
 	var pods []corev1.Pod // none, rather than some
@@ -193,8 +196,9 @@ func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed, re
 	generation, has := templateGeneration(st.DaemonSet)
 	newPod := func(p *corev1.Pod, c Claim) Pod {
 		return Pod{
-			Name: p.Name, Object: p, Claim: c, Hash: p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], Terminating: p.DeletionTimestamp != nil,
-			failed: p.Status.Phase == corev1.PodFailed, succeeded: p.Status.Phase == corev1.PodSucceeded,
+			Name: p.Name, Object: p, Claim: c, Hash: p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey],
+			Terminating: p.DeletionTimestamp != nil,
+			failed:      p.Status.Phase == corev1.PodFailed, succeeded: p.Status.Phase == corev1.PodSucceeded,
 			generation: has && p.Labels[templateGenerationLabel] == generation,
 		}
 	}
@@ -291,7 +295,8 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed, released []Pod) {
 		}
 		if len(n.Ignored) > 1 {
 			slices.SortFunc(n.Ignored, func(a, b Pod) int { // those that it releases are last
-				return cmp.Or(cmp.Compare(b2i(a.Claim == Release), b2i(b.Claim == Release)), comparePods(a.Object, b.Object))
+				return cmp.Or(cmp.Compare(b2i(a.Claim == Release), b2i(b.Claim == Release)),
+					comparePods(a.Object, b.Object))
 			})
 		}
 		n.Slot = slotOf(n.Pods)
@@ -414,7 +419,8 @@ func (st *State) Reading(s *snapshot.Snapshot) *State {
 
 // Node returns the slot of a node, or nil.
 func (st *State) Node(name string) *Node {
-	i, found := slices.BinarySearchFunc(st.Nodes, name, func(n Node, name string) int { return strings.Compare(n.Name, name) })
+	i, found := slices.BinarySearchFunc(st.Nodes, name,
+		func(n Node, name string) int { return strings.Compare(n.Name, name) })
 	if !found {
 		return nil
 	}

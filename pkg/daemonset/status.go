@@ -20,8 +20,10 @@ type Counts struct {
 func Reported(ds *appsv1.DaemonSet) Counts {
 	s := &ds.Status
 	return Counts{
-		Desired: int(s.DesiredNumberScheduled), Current: int(s.CurrentNumberScheduled), Misscheduled: int(s.NumberMisscheduled),
-		Ready: int(s.NumberReady), Updated: int(s.UpdatedNumberScheduled), Available: int(s.NumberAvailable), Unavailable: int(s.NumberUnavailable),
+		Desired: int(s.DesiredNumberScheduled), Current: int(s.CurrentNumberScheduled),
+		Misscheduled: int(s.NumberMisscheduled),
+		Ready:        int(s.NumberReady), Updated: int(s.UpdatedNumberScheduled), Available: int(s.NumberAvailable),
+		Unavailable: int(s.NumberUnavailable),
 	}
 }
 

@@ -230,7 +230,8 @@ func (st *State) Sync() Step {
 		return step
 	}
 	if t.rollingStep(&step); step.Error != nil { // the sync ends there, before history clean-up
-		step.Revisions.Remove = slices.DeleteFunc(step.Revisions.Remove, func(r Removal) bool { return r.Reason == CleanUp })
+		step.Revisions.Remove = slices.DeleteFunc(step.Revisions.Remove,
+			func(r Removal) bool { return r.Reason == CleanUp })
 		step.WritesStatus = st.Profile.StatusAfterError
 	}
 	return step
@@ -239,7 +240,8 @@ func (st *State) Sync() Step {
 func (st *State) noStep() Step {
 	return Step{
 		Kind: StepNone, WritesStatus: true, Exact: st.NodesRead && st.PodsRead && st.History.Inferred == "",
-		Creates: burst(), Deletes: burst(), Waits: []Wait{}, Revisions: noRevisions(), Pods: StepPods{Adopt: []string{}, Release: []string{}},
+		Creates: burst(), Deletes: burst(), Waits: []Wait{}, Revisions: noRevisions(),
+		Pods: StepPods{Adopt: []string{}, Release: []string{}},
 	}
 }
 
@@ -255,7 +257,8 @@ func (st *State) RollingUpdate() Step {
 }
 
 func noRevisions() StepRevisions {
-	return StepRevisions{Current: []string{}, Adopt: []string{}, Release: []string{}, Relabel: []string{}, Remove: []Removal{}}
+	return StepRevisions{Current: []string{}, Adopt: []string{}, Release: []string{}, Relabel: []string{},
+		Remove: []Removal{}}
 }
 
 // Revisions returns what the next sync does to the revisions, unless its step

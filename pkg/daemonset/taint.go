@@ -11,8 +11,9 @@ import (
 // tolerate it. A key that ends with a slash stands for all keys of that domain, one
 // that begins with a slash for that name in any domain.
 type sign struct {
-	key    string
-	remedy RemedyKind // NoSensibleChange: the node goes away, or runs no DaemonSet. RepairNode: something has to be right before
+	key string
+	// NoSensibleChange: the node goes away, or runs no DaemonSet. RepairNode: something has to be right before
+	remedy RemedyKind
 }
 
 // signs are the taints that announce an end, a fault or a start that is not complete:

@@ -88,9 +88,11 @@ func (t *Tally) Reset(st *State, c Course) {
 func (t *Tally) Copy(from *Tally, st *State) {
 	was := *t
 	*t = *from
-	t.st, t.last, t.parts = st, Act{Creates: was.last.Creates[:0], Deletes: was.last.Deletes[:0]}, append(was.parts[:0], from.parts...)
+	t.st, t.last, t.parts = st, Act{Creates: was.last.Creates[:0], Deletes: was.last.Deletes[:0]},
+		append(was.parts[:0], from.parts...)
 	for k := range t.sets {
-		t.sets[k] = set{append(was.sets[k].members[:0], from.sets[k].members...), append(was.sets[k].place[:0], from.sets[k].place...)}
+		t.sets[k] = set{append(was.sets[k].members[:0], from.sets[k].members...),
+			append(was.sets[k].place[:0], from.sets[k].place...)}
 	}
 }
 

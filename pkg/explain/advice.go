@@ -40,11 +40,12 @@ const (
 	AdviseLookAhead AdviceCode = "LookAhead"
 	// AdviseDeletePods: delete pods: under OnDelete the old ones, one after the other; or one that is left over from a
 	// deleted node
-	AdviseDeletePods   AdviceCode = "DeletePods"
-	AdviseRollBack     AdviceCode = "RollBack"     // read the logs, then go back to the revision before
-	AdviseReadLogs     AdviceCode = "ReadLogs"     // the logs have to show who is at fault before anything is changed
-	AdviseRepairNodes  AdviceCode = "RepairNodes"  // the nodes are at fault
-	AdviseAwaitNodes   AdviceCode = "AwaitNodes"   // the nodes are down on purpose: wait, or ask who set the condition that says so
+	AdviseDeletePods  AdviceCode = "DeletePods"
+	AdviseRollBack    AdviceCode = "RollBack"    // read the logs, then go back to the revision before
+	AdviseReadLogs    AdviceCode = "ReadLogs"    // the logs have to show who is at fault before anything is changed
+	AdviseRepairNodes AdviceCode = "RepairNodes" // the nodes are at fault
+	// the nodes are down on purpose: wait, or ask who set the condition that says so
+	AdviseAwaitNodes   AdviceCode = "AwaitNodes"
 	AdviseMakeRoom     AdviceCode = "MakeRoom"     // too little is free on the nodes
 	AdviseFreePort     AdviceCode = "FreePort"     // another pod on the nodes uses a host port
 	AdviseAskOwner     AdviceCode = "AskOwner"     // ask the owner of what rejects the pods
@@ -54,7 +55,8 @@ const (
 	AdviseReadEvents   AdviceCode = "ReadEvents"   // the state and the events of the pods have to show who is at fault
 	AdviseImage        AdviceCode = "Image"        // find out why the image cannot be pulled
 	AdviseMemory       AdviceCode = "Memory"       // find out how much memory the program needs
-	AdviseWaitForImage AdviceCode = "WaitForImage" // the image is being pulled; its size and the registry decide how long that takes
+	// the image is being pulled; its size and the registry decide how long that takes
+	AdviseWaitForImage AdviceCode = "WaitForImage"
 	// AdviseCompareNodes: find out what it is that the failing nodes have in common and that breaks the program, before
 	// the revision is changed
 	AdviseCompareNodes AdviceCode = "CompareNodes"
@@ -75,22 +77,28 @@ const (
 	// AdviseTolerate: the template has to tolerate the taints of these nodes: otherwise no node is eligible, or a
 	// rollout deletes their pods for good, which is not urgent
 	AdviseTolerate AdviceCode = "Tolerate"
-	// AdviseCompareLabels: no node has the labels that the template asks for: find out whether the nodes or the template
-	// are wrong
+	// AdviseCompareLabels: no node has the labels that the template asks for: find out whether the nodes or the
+	// template are wrong
 	AdviseCompareLabels AdviceCode = "CompareLabels"
 )
 
 // AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseRefresh, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseWaitForImage, AdviseMemory, AdviseConfig, AdviseCorrectTemplate, AdviseInjector, AdviseFreeNode, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseAwaitNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseCompareLabels, AdviseLookAhead, AdviseWait,
+	AdviseControlPlane, AdviseRefresh, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes,
+	AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseWaitForImage, AdviseMemory, AdviseConfig, AdviseCorrectTemplate,
+	AdviseInjector, AdviseFreeNode, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes,
+	AdviseAwaitNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseCompareLabels,
+	AdviseLookAhead, AdviseWait,
 }
 
 // advice returns what to do first, for each kind of problem of a summary once, in the
 // order of the problems; nothing where nothing is to be done, or too little could be read.
 func (e *Explanation) advice() []Advice {
-	canWait := e.Impact != nil && len(e.Impact.Without) == len(e.Impact.Ready) && e.Has(cause.ControllerSilent) == nil // which acts for no DaemonSet
+	// which acts for no DaemonSet
+	canWait := e.Impact != nil && len(e.Impact.Without) == len(e.Impact.Ready) && e.Has(cause.ControllerSilent) == nil
 	rollout := func(code AdviceCode) []Advice {
-		return []Advice{{Code: code, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}}}
+		return []Advice{{Code: code, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait,
+			After: []daemonset.Reason{}}}
 	}
 	switch e.Verdict.Code {
 	case Unknown, NotObserved:
@@ -125,7 +133,8 @@ func (e *Explanation) advice() []Advice {
 func (e *Explanation) newFailing() []daemonset.Reason {
 	failing := []daemonset.Reason{}
 	for _, p := range e.Matters() {
-		if e.Rollout.UnderWay && cause.OfContainer(p.Code) && p.Facts.Int("newFailing") > 0 && !slices.Contains(failing, p.Code) {
+		if e.Rollout.UnderWay && cause.OfContainer(p.Code) && p.Facts.Int("newFailing") > 0 &&
+			!slices.Contains(failing, p.Code) {
 			failing = append(failing, p.Code)
 		}
 	}
@@ -139,7 +148,8 @@ func (e *Explanation) startsRollout(d *Advice) bool {
 	}
 	return slices.ContainsFunc(e.Fixes(), func(r remedy.Remedy) bool {
 		return slices.Contains(changes, r.Code) &&
-			slices.ContainsFunc(r.Problems, func(code daemonset.Reason) bool { return slices.Contains(d.Problems, code) })
+			slices.ContainsFunc(r.Problems,
+				func(code daemonset.Reason) bool { return slices.Contains(d.Problems, code) })
 	})
 }
 
@@ -167,10 +177,12 @@ func (e *Explanation) holdingUp(d *Advice) []daemonset.Reason {
 // RollbackInVain reports whether a rollback would not let the rollout that is under way
 // continue: the nodes alone are at fault, as far as is known.
 func (e *Explanation) RollbackInVain() bool {
-	return e.Rollout.UnderWay && len(e.Advice) == 1 && slices.Contains([]AdviceCode{AdviseRepairNodes, AdviseAwaitNodes}, e.Advice[0].Code) && !slices.ContainsFunc(e.Advice[0].Problems, func(code daemonset.Reason) bool {
-		p := e.Has(code)
-		return p != nil && p.Blame != nil && p.Blame.Certainty != cause.Certain
-	})
+	return e.Rollout.UnderWay && len(e.Advice) == 1 &&
+		slices.Contains([]AdviceCode{AdviseRepairNodes, AdviseAwaitNodes}, e.Advice[0].Code) &&
+		!slices.ContainsFunc(e.Advice[0].Problems, func(code daemonset.Reason) bool {
+			p := e.Has(code)
+			return p != nil && p.Blame != nil && p.Blame.Certainty != cause.Certain
+		})
 }
 
 // AdviceOn returns what to do first about a node.
@@ -197,7 +209,8 @@ func (e *Explanation) advise(problems []*Problem, canWait bool) []Advice {
 		case code == "":
 			continue
 		case i < 0:
-			i, out = len(out), append(out, Advice{Code: code, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}})
+			i, out = len(out), append(out, Advice{Code: code, Nodes: []string{}, CanWait: canWait,
+				After: []daemonset.Reason{}})
 		}
 		nearest, _ := p.Facts["nearest"].([]string) // of NoEligibleNode, which has no other
 		out[i].Nodes = sorted(append(append(out[i].Nodes, p.Nodes...), nearest...))
@@ -241,7 +254,8 @@ func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 		return e.adviceForNone(p)
 	case e.solves(remedy.DeletePods, p):
 		return AdviseDeletePods
-	case p.Blame.Who == cause.WhoNodeProperty && p.Common != nil && p.Common.OfPlatform(), p.Blame.Who == cause.WhoTemplate && p.NotBuilt():
+	case p.Blame.Who == cause.WhoNodeProperty && p.Common != nil && p.Common.OfPlatform(),
+		p.Blame.Who == cause.WhoTemplate && p.NotBuilt():
 		return AdvisePublishImage
 	case p.Code == cause.VirtualNode:
 		return AdviseExcludeNodes
@@ -285,8 +299,10 @@ func (e *Explanation) solves(code remedy.Code, p *Problem) bool {
 
 // adviceBy is what problems ask for by whose fault they are.
 var adviceBy = map[cause.Who]AdviceCode{
-	cause.WhoNode: AdviseRepairNodes, cause.WhoOtherWorkload: AdviseMakeRoom, cause.WhoPolicy: AdviseAskOwner, cause.WhoMissingObject: AdviseConfig, cause.WhoInjection: AdviseInjector,
-	cause.WhoRegistry: AdviseImage, cause.WhoTemplate: AdviseCorrectTemplate, cause.WhoNodeProperty: AdviseCompareNodes, cause.WhoController: AdviseControlPlane, cause.WhoStrategy: AdviseStrategy,
+	cause.WhoNode: AdviseRepairNodes, cause.WhoOtherWorkload: AdviseMakeRoom, cause.WhoPolicy: AdviseAskOwner,
+	cause.WhoMissingObject: AdviseConfig, cause.WhoInjection: AdviseInjector,
+	cause.WhoRegistry: AdviseImage, cause.WhoTemplate: AdviseCorrectTemplate, cause.WhoNodeProperty: AdviseCompareNodes,
+	cause.WhoController: AdviseControlPlane, cause.WhoStrategy: AdviseStrategy,
 }
 
 // adviceOn is what problems ask for of which it is not known who is at fault.

@@ -11,7 +11,8 @@ import (
 // blame returns whose fault a problem is; nil for one that needs none: it passes by
 // itself, or its code says so.
 func (g *given) blame(p *Problem) *cause.Blame {
-	if p.Severity == cause.SeverityInfo && p.Code != OnDeleteOutdated && !(p.Code == cause.Misscheduled && downFor(p.Facts)) {
+	if p.Severity == cause.SeverityInfo && p.Code != OnDeleteOutdated &&
+		!(p.Code == cause.Misscheduled && downFor(p.Facts)) {
 		return nil
 	}
 	if b := g.ofDaemonSetBlame(p); b != nil {
@@ -59,7 +60,8 @@ func ofPlacement(f daemonset.Facts) cause.Blame {
 	switch by := f["excludedBy"]; {
 	case by == cause.ExcludedByCondition, by == cause.ExcludedForGood:
 		return cause.Blame{Who: cause.WhoNode, Certainty: cause.Certain}
-	case by == cause.ExcludedByNodeName, by == cause.ExcludedByTaint && len(selects) > 0 && f.Int("staying")+f.Int("losing") == 0:
+	case by == cause.ExcludedByNodeName, by == cause.ExcludedByTaint && len(selects) > 0 &&
+		f.Int("staying")+f.Int("losing") == 0:
 		return cause.Blame{Who: cause.WhoTemplate, Certainty: cause.Likely}
 	}
 	return cause.Blame{Who: cause.WhoUnknown, Certainty: cause.Unsure}
@@ -67,7 +69,8 @@ func ofPlacement(f daemonset.Facts) cause.Blame {
 
 // ofController reports whether a problem is that the controller does not act.
 func ofController(p *Problem) bool {
-	return p.Code == StaleStatus || (p.Code == cause.ControllerSilent || p.Code == GenerationNotObserved) && p.Severity == cause.SeverityError
+	return p.Code == StaleStatus || (p.Code == cause.ControllerSilent || p.Code == GenerationNotObserved) &&
+		p.Severity == cause.SeverityError
 }
 
 // byLease says whether the controller is at fault that does not act: it is if its Lease has

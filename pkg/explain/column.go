@@ -62,7 +62,8 @@ func (g *given) members(n *daemonset.Node) []member {
 	case !m.Desired:
 		return []member{desired, {"MISSCHEDULED", false, cause.NoPod, nil}}
 	case !m.Current:
-		return []member{desired, {"CURRENT", false, cause.NoPod, nil}, {"READY", false, cause.NoPod, nil}, {"UP-TO-DATE", false, cause.NoPod, nil}, {"AVAILABLE", false, cause.NoPod, nil}}
+		return []member{desired, {"CURRENT", false, cause.NoPod, nil}, {"READY", false, cause.NoPod, nil},
+			{"UP-TO-DATE", false, cause.NoPod, nil}, {"AVAILABLE", false, cause.NoPod, nil}}
 	}
 	reason, facts := g.unready(n)
 	ready, available := member{"READY", false, reason, facts}, member{"AVAILABLE", false, reason, facts}
@@ -172,7 +173,10 @@ func (e *Explanation) Sums() []Sum {
 			case g.Reason == OutOfDate:
 				l.Revision = e.revision(g.Facts["revision"])
 			}
-			if i := slices.IndexFunc(s.Less, func(o Less) bool { return o.Reason == l.Reason && o.Revision == l.Revision }); i >= 0 {
+			if i := slices.IndexFunc(s.Less, func(o Less) bool {
+				return o.Reason == l.Reason &&
+					o.Revision == l.Revision
+			}); i >= 0 {
 				s.Less[i].Count += l.Count
 			} else {
 				s.Less = append(s.Less, l)
@@ -193,7 +197,10 @@ func (e *Explanation) Sums() []Sum {
 // Eligible returns how many nodes DESIRED counts, how many it does not, and how
 // many of the former are NotReady.
 func (e *Explanation) Eligible() (eligible, excluded, notReady int) {
-	down := sets.New(e.nodesOf(func(p *Problem) bool { return p.Code == cause.NodeNotReady || p.Code == cause.TerminatingOnDeadNode })...)
+	down := sets.New(e.nodesOf(func(p *Problem) bool {
+		return p.Code == cause.NodeNotReady ||
+			p.Code == cause.TerminatingOnDeadNode
+	})...)
 	for _, g := range e.Groups("DESIRED", true) {
 		eligible += g.Count
 		for _, n := range g.Nodes {

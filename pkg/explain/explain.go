@@ -94,7 +94,8 @@ type List struct {
 }
 
 // VerdictCode sums up a DaemonSet.
-// Facts: basis, desired, updated, available, unavailable, limit, oldNodes, used, holders, without, stillCounted, newPods, newFailing, oldPods, oldFailing
+// Facts: basis, desired, updated, available, unavailable, limit, oldNodes, used, holders, without, stillCounted,
+// newPods, newFailing, oldPods, oldFailing
 type VerdictCode string
 
 const (
@@ -111,7 +112,8 @@ const (
 )
 
 // VerdictCodes lists every VerdictCode, worst first.
-var VerdictCodes = []VerdictCode{Stuck, Degraded, Unknown, NotObserved, Progressing, AwaitingDelete, BeingDeleted, Healthy}
+var VerdictCodes = []VerdictCode{Stuck, Degraded, Unknown, NotObserved, Progressing, AwaitingDelete,
+	BeingDeleted, Healthy}
 
 // Verdict is the answer in one word, with the numbers it was decided on.
 type Verdict struct {
@@ -131,7 +133,8 @@ type Status struct {
 	// all seven numbers are equal; nil if `reported` or `computed` is
 	Agrees *bool `json:"agrees"`
 
-	// when the status was last written, by the object's managed fields; nil if they do not tell, as those of a server before v1.25
+	// when the status was last written, by the object's managed fields; nil if they do not tell, as those of a server
+	// before v1.25
 	WrittenAt *time.Time `json:"writtenAt"`
 
 	// numbers that differ, in the order desired, current, ready, updated, available, unavailable, misscheduled
@@ -275,8 +278,9 @@ type Node struct {
 	// sensible one; absent if the node is eligible
 	Changes []daemonset.Remedy `json:"changes,omitempty"`
 
-	// only with `--node`, otherwise absent: whether a pod would fit on the node now; absent if the node is not eligible,
-	// if it has a pod, other than one that waits for the scheduler, and if it is one of more than ten for which that was not asked
+	// only with `--node`, otherwise absent: whether a pod would fit on the node now; absent if the node is not
+	// eligible, if it has a pod, other than one that waits for the scheduler, and if it is one of more than ten for
+	// which that was not asked
 	Fit *cause.Room `json:"fit,omitempty"`
 }
 

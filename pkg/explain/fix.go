@@ -14,7 +14,8 @@ import (
 func (e *Explanation) Fixes() []remedy.Remedy {
 	urgent := func(p *Problem) bool { return p.Code == cause.Misscheduled && p.Severity == cause.SeverityWarning }
 	return slices.DeleteFunc(remedy.Offered(e.Remedies), func(r remedy.Remedy) bool {
-		return r.Code == remedy.Tolerate && !slices.Contains(r.Problems, cause.NoEligibleNode) && !slices.ContainsFunc(e.Matters(), urgent)
+		return r.Code == remedy.Tolerate && !slices.Contains(r.Problems, cause.NoEligibleNode) &&
+			!slices.ContainsFunc(e.Matters(), urgent)
 	})
 }
 

@@ -13,8 +13,9 @@ import (
 // could not be read.
 type Impact struct {
 	Without []string `json:"without"` // eligible nodes without an available pod, sorted by name
-	Ready   []string `json:"ready"`   // of them, those with a Ready pod, for which only minReadySeconds is not over; sorted by name
-	Served  int      `json:"served"`  // how many eligible nodes have an available pod
+	// of them, those with a Ready pod, for which only minReadySeconds is not over; sorted by name
+	Ready  []string `json:"ready"`
+	Served int      `json:"served"` // how many eligible nodes have an available pod
 
 	// of the nodes `served`, those where only an old pod is available, beside a new one that is not; sorted by name
 	OldServes []string `json:"oldServes"`
@@ -79,7 +80,8 @@ func (g *given) ends(verdict VerdictCode, s *Status) *Outlook {
 		}
 		return o
 	case c != nil && verdict == Progressing:
-		o := &Outlook{Code: Completes, Desired: c.End.Desired, Updated: c.End.Updated, Available: c.End.Available, Duration: c.Duration, Next: c.Next, Otherwise: c.Otherwise}
+		o := &Outlook{Code: Completes, Desired: c.End.Desired, Updated: c.End.Updated, Available: c.End.Available,
+			Duration: c.Duration, Next: c.Next, Otherwise: c.Otherwise}
 		if c.Stalls {
 			o.Code = Stalls
 		}
@@ -97,7 +99,10 @@ func (g *given) impact() *Impact {
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
 		has := func(available, updated bool) bool {
-			return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Available.OK == available && p.Updated == updated })
+			return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+				return p.Available.OK == available &&
+					p.Updated == updated
+			})
 		}
 		switch m := n.Membership(); {
 		case m.Misscheduled:
@@ -142,7 +147,10 @@ func (e *Explanation) Affected() (Affected, []string) {
 	case i == nil && e.Budget.Kind == daemonset.BudgetSurge: // an old pod may run beside one that fails
 		return AffectedUnknown, nil
 	case i == nil:
-		return AffectedUnknown, sorted(e.nodesOf(func(p *Problem) bool { return p.Severity == cause.SeverityError && cause.OfContainer(p.Code) }))
+		return AffectedUnknown, sorted(e.nodesOf(func(p *Problem) bool {
+			return p.Severity == cause.SeverityError &&
+				cause.OfContainer(p.Code)
+		}))
 	case len(i.Without) > 0 && len(i.Without) == len(i.Ready):
 		return AffectedAlmost, i.Without
 	case len(i.Without) > 0:

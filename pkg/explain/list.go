@@ -12,8 +12,10 @@ import (
 // WorstFirst compares two Explanations by verdict, then by the share of nodes without
 // an available pod, then by namespace and name.
 func WorstFirst(a, b *Explanation) int {
-	return cmp.Or(slices.Index(VerdictCodes, a.Verdict.Code)-slices.Index(VerdictCodes, b.Verdict.Code), cmp.Compare(b.Impact.Share(), a.Impact.Share()),
-		strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace), strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
+	return cmp.Or(slices.Index(VerdictCodes, a.Verdict.Code)-slices.Index(VerdictCodes, b.Verdict.Code),
+		cmp.Compare(b.Impact.Share(), a.Impact.Share()),
+		strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace),
+		strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
 }
 
 // troubled returns the nodes of problems that come from the node or from what
@@ -21,7 +23,8 @@ func WorstFirst(a, b *Explanation) int {
 func (e *Explanation) troubled() []string {
 	return sorted(e.nodesOf(func(p *Problem) bool {
 		o := p.Blame
-		return p.Code == cause.NextRolloutStalls || o != nil && (o.Who == cause.WhoNode || o.Who == cause.WhoOtherWorkload)
+		return p.Code == cause.NextRolloutStalls || o != nil &&
+			(o.Who == cause.WhoNode || o.Who == cause.WhoOtherWorkload)
 	}))
 }
 
@@ -68,7 +71,8 @@ func (l *List) ByNode() (out []OnNode) {
 	}
 	slices.SortStableFunc(out, func(a, b OnNode) int {
 		x, y := &a.DaemonSet, &b.DaemonSet
-		return cmp.Or(cmp.Compare(a.Node.Name, b.Node.Name), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(a.Node.Name, b.Node.Name), cmp.Compare(x.Namespace, y.Namespace),
+			cmp.Compare(x.Name, y.Name))
 	})
 	return out
 }

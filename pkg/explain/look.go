@@ -14,7 +14,8 @@ func LookInto(p *Problem) cause.Look {
 	if p.Code == GenerationNotObserved || p.Code == StaleStatus {
 		look = cause.LookController
 	}
-	ofNode := p.Blame != nil && p.Blame.Who == cause.WhoNode && (p.Facts["nodeReports"] != nil || p.Code == cause.OOMKilled)
+	ofNode := p.Blame != nil && p.Blame.Who == cause.WhoNode &&
+		(p.Facts["nodeReports"] != nil || p.Code == cause.OOMKilled)
 	if p.Subject.Kind == cause.SubjectNodeCondition && p.Code != daemonset.NodeGone || ofNode {
 		look = cause.LookNode
 	}
@@ -38,7 +39,8 @@ func LookInto(p *Problem) cause.Look {
 		if p.Subject.Kind == cause.SubjectQuota && p.Subject.Name == "" {
 			return cause.LookQuotas
 		}
-		return cmp.Or(map[cause.SubjectKind]cause.Look{cause.SubjectQuota: cause.LookQuota, cause.SubjectPolicy: cause.LookNamespace}[p.Subject.Kind], cause.LookEvents)
+		return cmp.Or(map[cause.SubjectKind]cause.Look{cause.SubjectQuota: cause.LookQuota,
+			cause.SubjectPolicy: cause.LookNamespace}[p.Subject.Kind], cause.LookEvents)
 	}
 	return look
 }

@@ -55,7 +55,8 @@ func (e *Explanation) Alone(n *Node) bool {
 // Stays reports whether the node is not eligible and keeps a pod until the next
 // rollout deletes it.
 func (n *Node) Stays() bool {
-	return n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK && n.MayStay.OK && slices.ContainsFunc(n.Pods, func(p Pod) bool { return !p.Terminating && p.Ignored == "" })
+	return n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK && n.MayStay.OK &&
+		slices.ContainsFunc(n.Pods, func(p Pod) bool { return !p.Terminating && p.Ignored == "" })
 }
 
 // Serves reports whether an available pod runs on the node.
@@ -109,7 +110,8 @@ func (n *Node) State() NodeState {
 // Unset returns the rules of placement that the template does not set and no taint
 // of the node asks for, in the controller's order.
 func (n *Node) Unset() (out []string) {
-	for _, rule := range []daemonset.Rule{daemonset.RuleNodeName, daemonset.RuleNodeSelector, daemonset.RuleNodeAffinity, daemonset.RuleTaint} {
+	for _, rule := range []daemonset.Rule{daemonset.RuleNodeName, daemonset.RuleNodeSelector,
+		daemonset.RuleNodeAffinity, daemonset.RuleTaint} {
 		if !slices.ContainsFunc(n.Checks, func(c daemonset.Check) bool { return c.Rule == rule }) {
 			out = append(out, string(rule))
 		}

@@ -55,7 +55,8 @@ func (e *Explanation) Parts() []Part {
 					nodesOf[i] = sets.New(e.Advice[i].Nodes...)
 				}
 				here := f
-				here.Nodes = slices.DeleteFunc(slices.Clone(f.Nodes), func(node string) bool { return !nodesOf[i].Has(node) })
+				here.Nodes = slices.DeleteFunc(slices.Clone(f.Nodes),
+					func(node string) bool { return !nodesOf[i].Has(node) })
 				parts[i].Fixes = append(parts[i].Fixes, here)
 			case n == 0:
 				parts[i].Fixes = append(parts[i].Fixes, f)

@@ -54,7 +54,8 @@ func (g *given) onNodes() (found []cause.On) {
 
 // silence is that the controller does nothing.
 func (g *given) silence() *cause.Cause {
-	return &cause.Cause{Code: cause.ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(g.st, "status"), Facts: g.causes.AddLease(daemonset.Facts{})}
+	return &cause.Cause{Code: cause.ControllerSilent, Severity: cause.SeverityError,
+		Since: cause.Written(g.st, "status"), Facts: g.causes.AddLease(daemonset.Facts{})}
 }
 
 // misscheduled is that a node which is not eligible has a pod.
@@ -67,7 +68,8 @@ func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
 	c := &cause.Cause{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Pod: n.Pods[0].Name, Facts: f}
 	if by := g.strandedBy(n); by != "" {
 		f["strandedBy"] = by
-		if by != ByDeletion && g.st.Desired > 0 && len(g.tolerable(n)) > 0 { // else NoEligibleNode says it, or it is the node that has to change
+		// else NoEligibleNode says it, or it is the node that has to change
+		if by != ByDeletion && g.st.Desired > 0 && len(g.tolerable(n)) > 0 {
 			c.Severity = cause.SeverityWarning
 		}
 	}
@@ -87,7 +89,8 @@ func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
 func (g *given) strandedBy(n *daemonset.Node) string {
 	old := func(p daemonset.Pod) bool { return !p.Terminating && !p.Updated }
 	switch {
-	case !n.MayStay.OK, g.st.DaemonSet.DeletionTimestamp != nil, !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }):
+	case !n.MayStay.OK, g.st.DaemonSet.DeletionTimestamp != nil,
+		!slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }):
 		return ""
 	case g.onDelete():
 		return ByDeletion
@@ -115,7 +118,8 @@ func (g *given) tolerable(n *daemonset.Node) (tolerations []corev1.Toleration) {
 // misscheduledByIt reports whether a node that is down is misscheduled for
 // nothing else: the taint comes and goes with the node's condition.
 func misscheduledByIt(n *daemonset.Node, c *cause.Cause) bool {
-	return c != nil && (c.Code == cause.NodeNotReady || c.Code == cause.TerminatingOnDeadNode) && downFor(n.ShouldRun.Facts) && n.ShouldRun.Facts["others"] == nil
+	return c != nil && (c.Code == cause.NodeNotReady || c.Code == cause.TerminatingOnDeadNode) &&
+		downFor(n.ShouldRun.Facts) && n.ShouldRun.Facts["others"] == nil
 }
 
 // leftover returns that a pod does not end which has a successor already; nil of any other pod.
@@ -130,7 +134,8 @@ func (g *given) leftover(n *daemonset.Node, p *daemonset.Pod) *cause.Cause {
 // ofPods is what is wrong with pods that are in the wrong place or hands.
 func (g *given) ofPods() (found []cause.On) {
 	add := func(node, pod string, code daemonset.Reason, severity cause.Severity, f daemonset.Facts) {
-		found = append(found, cause.On{Node: node, Cause: &cause.Cause{Code: code, Severity: severity, Pod: pod, Facts: f}})
+		found = append(found, cause.On{Node: node, Cause: &cause.Cause{Code: code, Severity: severity,
+			Pod: pod, Facts: f}})
 	}
 	hands := func(node string, p *daemonset.Pod) { // that the next sync adopts or releases
 		switch p.Claim {
@@ -209,7 +214,9 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 		if since != nil && g.st.At.Sub(*since) > cause.Patience {
 			severity = cause.SeverityError
 		}
-		add(GenerationNotObserved, severity, since, g.causes.AddLease(g.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)})))
+		add(GenerationNotObserved, severity, since,
+			g.causes.AddLease(g.heldUp(daemonset.Facts{"generation": int(ds.Generation),
+				"observed": int(ds.Status.ObservedGeneration)})))
 	}
 	if none := cause.NoneEligible(g.st, g.outlook.Lost); none != nil {
 		facts, since := cause.NoneEligibleSince(g.st)
@@ -221,14 +228,17 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 	found = append(found, g.taintedButSelected()...)
 	found = append(found, g.nextRollout()...)
 	if err := g.next.Error; err != nil {
-		found = append(found, cause.On{Node: err.Node, Cause: &cause.Cause{Code: err.Code, Severity: cause.SeverityError, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}}})
+		found = append(found, cause.On{Node: err.Node,
+			Cause: &cause.Cause{Code: err.Code, Severity: cause.SeverityError, Pod: err.Pod,
+				Facts: daemonset.Facts{"field": err.Field}}})
 	}
 	if r := &g.next.Revisions; g.st.History.Merged && len(r.Current) > 0 {
 		equal := 1
 		for _, removal := range r.Remove {
 			equal += b2i(removal.Reason == daemonset.Duplicate)
 		}
-		add(DuplicateRevisions, cause.SeverityWarning, nil, daemonset.Facts{"revisions": equal, "relabelled": len(r.Relabel), "number": int(r.Number)})
+		add(DuplicateRevisions, cause.SeverityWarning, nil,
+			daemonset.Facts{"revisions": equal, "relabelled": len(r.Relabel), "number": int(r.Number)})
 	}
 	if g.causes.Silent(&g.next) && cause.Owes(&g.next) {
 		found = append(found, cause.On{Cause: g.silence()})
@@ -272,7 +282,8 @@ func (g *given) taintedButSelected() (found []cause.On) {
 		}
 		f := maps.Clone(n.ShouldRun.Facts)
 		f["selects"] = selects
-		found = append(found, cause.On{Node: n.Name, Cause: &cause.Cause{Code: TaintedButSelected, Severity: cause.SeverityInfo, Facts: f}})
+		found = append(found, cause.On{Node: n.Name, Cause: &cause.Cause{Code: TaintedButSelected,
+			Severity: cause.SeverityInfo, Facts: f}})
 	}
 	return found
 }
@@ -287,7 +298,8 @@ func (g *given) nextRollout() (found []cause.On) {
 		return nil
 	}
 	f := daemonset.Facts{
-		"reason": string(stall.Reason), "replaced": stall.Replaced, "replaces": stall.Of, "holders": len(stall.Nodes) + stall.Further, "field": g.st.Budget.Kind.Field(), "limit": g.st.Limit(),
+		"reason": string(stall.Reason), "replaced": stall.Replaced, "replaces": stall.Of, "holders": len(stall.Nodes) +
+			stall.Further, "field": g.st.Budget.Kind.Field(), "limit": g.st.Limit(),
 	}
 	other := func(node string) bool {
 		c := g.causes.Of(node)
@@ -312,7 +324,8 @@ func (g *given) nextRollout() (found []cause.On) {
 // budgetFacts are those of a PodDisruptionBudget in which somebody may trust.
 func budgetFacts(b *policyv1.PodDisruptionBudget) daemonset.Facts {
 	f := daemonset.Facts{"name": b.Name}
-	for key, v := range map[string]*intstr.IntOrString{"minAvailable": b.Spec.MinAvailable, "maxUnavailable": b.Spec.MaxUnavailable} {
+	for key, v := range map[string]*intstr.IntOrString{"minAvailable": b.Spec.MinAvailable,
+		"maxUnavailable": b.Spec.MaxUnavailable} {
 		if v != nil {
 			f[key] = v.String()
 		}

@@ -58,7 +58,8 @@ const (
 	// Facts: revisions, relabelled, number
 	DuplicateRevisions daemonset.Reason = "DuplicateRevisions"
 	// TaintedButSelected: the template picks the node by its labels, and does not tolerate its taint, although other
-	// nodes are eligible. Taints of a control plane, of node conditions and of nodes that are being removed do not count
+	// nodes are eligible. Taints of a control plane, of node conditions and of nodes that are being removed do not
+	// count
 	// Severity: Info
 	// Facts: taint, taints, key, value, effect, others, selects
 	TaintedButSelected daemonset.Reason = "TaintedButSelected"
@@ -76,16 +77,19 @@ const (
 )
 
 // ColumnReasons lists why an eligible node does or does not count in a column.
-var ColumnReasons = []daemonset.Reason{HasPod, cause.NoPod, Ready, daemonset.NotReady, daemonset.Available, daemonset.NotYetAvailable, UpToDate, OutOfDate}
+var ColumnReasons = []daemonset.Reason{HasPod, cause.NoPod, Ready, daemonset.NotReady, daemonset.Available,
+	daemonset.NotYetAvailable, UpToDate, OutOfDate}
 
 // DifferenceReasons lists why reported and computed numbers may differ.
 var DifferenceReasons = []daemonset.Reason{
 	// the status is for an older generation
 	GenerationNotObserved,
 	Moving,
-	// a node to which a pod is assigned was deleted: no version of the controller reacts to that, so the status stays until something else changes
+	// a node to which a pod is assigned was deleted: no version of the controller reacts to that, so the status stays
+	// until something else changes
 	daemonset.NodeGone,
-	// none of these: the status should have been written, unless `heldUpBy` of the problem says what keeps the controller from it
+	// none of these: the status should have been written, unless `heldUpBy` of the problem says what keeps the
+	// controller from it
 	StaleStatus,
 }
 
@@ -105,8 +109,11 @@ var problemOrder = []daemonset.Reason{
 	// Severity: Warning
 	daemonset.NodeGone,
 	cause.TerminatingOnDeadNode, cause.NodeNotReady,
-	cause.FailedCreate, cause.OOMKilled, cause.CrashLoopBackOff, cause.ImagePullBackOff, cause.PullingImage, cause.FailedMount, cause.FailedCreatePodSandBox, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning, cause.ProbeFailing,
-	SurgeHostPort, cause.DoesNotFit, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.PodOSNotSupported, cause.VirtualNode, cause.ExcludedButCounted, cause.EvictLoop,
+	cause.FailedCreate, cause.OOMKilled, cause.CrashLoopBackOff, cause.ImagePullBackOff, cause.PullingImage,
+	cause.FailedMount, cause.FailedCreatePodSandBox, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning,
+	cause.ProbeFailing,
+	SurgeHostPort, cause.DoesNotFit, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable,
+	cause.PodOSNotSupported, cause.VirtualNode, cause.ExcludedButCounted, cause.EvictLoop,
 	// the pod's phase is Failed; the controller deletes it
 	// Severity: Warning
 	// Facts: reason, message
@@ -115,7 +122,8 @@ var problemOrder = []daemonset.Reason{
 	// Severity: Warning
 	daemonset.SucceededPod,
 	cause.Terminating,
-	// the pod is not ready, is expected to stay so, and its containers do not say why: a readiness gate, or no kubelet has seen it. In `budget.holders` without a severity: the node has no available pod, and nothing is wrong with it
+	// the pod is not ready, is expected to stay so, and its containers do not say why: a readiness gate, or no kubelet
+	// has seen it. In `budget.holders` without a severity: the node has no available pod, and nothing is wrong with it
 	// Severity: Error
 	// Facts: reason, message, conditions
 	daemonset.NotReady,
@@ -149,5 +157,6 @@ var problemOrder = []daemonset.Reason{
 // daemonset.Reasons.
 var Reasons = slices.Concat(cause.Reasons, []daemonset.Reason{
 	HasPod, Ready, UpToDate, OutOfDate,
-	GenerationNotObserved, SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, DuplicateRevisions, Adopt, Foreign, TaintedButSelected, StaleStatus, Moving,
+	GenerationNotObserved, SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, DuplicateRevisions, Adopt, Foreign,
+	TaintedButSelected, StaleStatus, Moving,
 })

@@ -139,7 +139,8 @@ func (g *given) revisions() []Revision {
 			found = *on
 			delete(of, r.Hash)
 		}
-		found.Number, found.Name, found.Hash, found.Created, found.Current = r.Number, r.Name, r.Hash, timeOf(r.Created), slices.Contains(g.st.History.Current, r.Name)
+		found.Number, found.Name, found.Hash, found.Created, found.Current = r.Number, r.Name, r.Hash,
+			timeOf(r.Created), slices.Contains(g.st.History.Current, r.Name)
 		if found.Current || found.Pods+len(found.Nodes) > 0 {
 			out = append(out, found)
 		}
@@ -166,7 +167,8 @@ func (g *given) nodes(asked []string) []Node {
 		if len(only) > 0 && !only.Has(n.Name) {
 			continue
 		}
-		v := Node{Name: n.Name, Exists: n.Exists, Slot: n.Slot, Pods: pods(n.Pods, n.Ignored), Problem: g.causes.Of(n.Name)}
+		v := Node{Name: n.Name, Exists: n.Exists, Slot: n.Slot, Pods: pods(n.Pods, n.Ignored),
+			Problem: g.causes.Of(n.Name)}
 		if g.st.NodesRead {
 			v.ShouldRun, v.MayStay = &n.ShouldRun, &n.MayStay
 		}
@@ -190,8 +192,9 @@ func pods(lists ...[]daemonset.Pod) []Pod {
 			p := &list[i]
 			out = append(out, Pod{
 				Name: p.Name, Phase: string(p.Object.Status.Phase), Terminating: p.Terminating, Revision: p.Revision,
-				Updated: p.Updated, UpdatedBy: p.UpdatedBy, Ready: p.Ready, Available: p.Available.OK, AvailableAt: p.AvailableAt,
-				Claim: p.Claim, Ignored: p.Ignored,
+				Updated: p.Updated, UpdatedBy: p.UpdatedBy, Ready: p.Ready, Available: p.Available.OK,
+				AvailableAt: p.AvailableAt,
+				Claim:       p.Claim, Ignored: p.Ignored,
 			})
 		}
 	}

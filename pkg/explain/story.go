@@ -16,8 +16,9 @@ type Story struct {
 	Nodes []string         `json:"nodes"` // its nodes, sorted by name
 	Fault *Fault           `json:"fault"` // whose fault it is; nil where nothing shows that
 
-	Others int        `json:"others"` // how many other problems matter
-	Since  *time.Time `json:"since"`  // since when the oldest of them has been there; nil where that is not known of each
+	Others int `json:"others"` // how many other problems matter
+	// since when the oldest of them has been there; nil where that is not known of each
+	Since  *time.Time `json:"since"`
 	Latest *time.Time `json:"latest"` // since when the newest of them has been there; nil likewise
 }
 
@@ -43,7 +44,8 @@ func (e *Explanation) story() *Story {
 	return s
 }
 
-// Lasting returns since when the oldest and the newest of problems have been there; nil where that is not known of each.
+// Lasting returns since when the oldest and the newest of problems have been there; nil where that is not known of
+// each.
 func Lasting(problems []*Problem) (first, last *time.Time) {
 	for _, p := range problems {
 		if p.Since == nil {
@@ -65,7 +67,8 @@ func Lasting(problems []*Problem) (first, last *time.Time) {
 
 // looks are the pieces of advice that begin with a look, whatever their problem is.
 var looks = []AdviceCode{
-	AdviseReadLogs, AdviseImage, AdviseMemory, AdviseCompareNodes, AdviseFreeNode, AdviseReadEvents, AdviseControlPlane, AdviseCompareLabels,
+	AdviseReadLogs, AdviseImage, AdviseMemory, AdviseCompareNodes, AdviseFreeNode, AdviseReadEvents, AdviseControlPlane,
+	AdviseCompareLabels,
 }
 
 // readsFirst reports whether the first thing to do is a look, which changes nothing: at the logs, at a node, at what
@@ -89,9 +92,11 @@ func (e *Explanation) readsFirst(d *Advice, problems []*Problem) bool {
 	case AdviseRepairNodes:
 		return e.Verdict.Code != BeingDeleted
 	case AdviseFreePort:
-		return p.Facts["holder"] == nil && (p.Facts.Text("owner") == "" || p.Facts["ports"] == nil || len(d.Nodes) != len(p.Nodes))
+		return p.Facts["holder"] == nil && (p.Facts.Text("owner") == "" || p.Facts["ports"] == nil ||
+			len(d.Nodes) != len(p.Nodes))
 	case AdviseAskOwner:
-		return p.Subject.Kind == cause.SubjectQuota && p.Subject.Name != "" || p.Subject.Kind == cause.SubjectWebhook && p.Facts["service"] != nil
+		return p.Subject.Kind == cause.SubjectQuota && p.Subject.Name != "" || p.Subject.Kind == cause.SubjectWebhook &&
+			p.Facts["service"] != nil
 	case AdviseRepairBeforeRollout:
 		return p.Code == cause.Misscheduled
 	}

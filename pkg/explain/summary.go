@@ -62,7 +62,8 @@ func (e *Explanation) Beside(others []*Problem, going []string) (out []*Problem)
 		p := &e.Problems[i]
 		left := slices.DeleteFunc(slices.Clone(p.Nodes), goes.Has)
 		same := func(other *Problem) bool { return other.Code == p.Code && slices.Equal(other.Nodes, left) }
-		if p.Count > 0 && p.Code != OnDeleteOutdated && p.Code != cause.Misscheduled && !slices.ContainsFunc(others, same) {
+		if p.Count > 0 && p.Code != OnDeleteOutdated && p.Code != cause.Misscheduled &&
+			!slices.ContainsFunc(others, same) {
 			out = append(out, p)
 		}
 	}
@@ -72,7 +73,8 @@ func (e *Explanation) Beside(others []*Problem, going []string) (out []*Problem)
 // StartsInVain reports whether pods do not start, and what they refer to may be why: it is
 // worth to look whether that exists.
 func (e *Explanation) StartsInVain() bool {
-	codes := []daemonset.Reason{cause.ContainerConfig, cause.FailedMount, cause.ContainerCreating, cause.PendingUnschedulable}
+	codes := []daemonset.Reason{cause.ContainerConfig, cause.FailedMount, cause.ContainerCreating,
+		cause.PendingUnschedulable}
 	return slices.ContainsFunc(e.Problems, func(p Problem) bool { return slices.Contains(codes, p.Code) })
 }
 
@@ -190,7 +192,8 @@ func (e *Explanation) Listed() (rows, notes []*Problem) {
 		p := &e.Problems[i]
 		switch {
 		case p.Code == OnDeleteOutdated && e.Verdict.Code == AwaitingDelete:
-		case p.Severity == cause.SeverityInfo && p.Count == 0, p.Code == cause.NextRolloutStalls, p.Code == Adopt, p.Code == TaintedButSelected:
+		case p.Severity == cause.SeverityInfo && p.Count == 0, p.Code == cause.NextRolloutStalls, p.Code == Adopt,
+			p.Code == TaintedButSelected:
 			notes = append(notes, p)
 		default:
 			rows = append(rows, p)

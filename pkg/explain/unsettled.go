@@ -20,7 +20,8 @@ func Unsettled(all []appsv1.DaemonSet) []appsv1.DaemonSet {
 		return unavailable(&ds) == 0 && notUpdated(&ds) == 0 && ds.Status.ObservedGeneration >= ds.Generation
 	})
 	slices.SortStableFunc(found, func(a, b appsv1.DaemonSet) int {
-		return cmp.Or(cmp.Compare(unavailable(&b), unavailable(&a)), cmp.Compare(notUpdated(&b), notUpdated(&a)), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(unavailable(&b), unavailable(&a)), cmp.Compare(notUpdated(&b), notUpdated(&a)),
+			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	return found
 }

@@ -23,7 +23,8 @@ func (g *given) verdict(s *Status, b *BudgetUse) Verdict {
 	if basis, known := s.basis(); known != nil {
 		counts = *known
 		maps.Copy(v.Facts, daemonset.Facts{
-			"basis": basis, "desired": counts.Desired, "updated": counts.Updated, "available": counts.Available, "unavailable": counts.Unavailable,
+			"basis": basis, "desired": counts.Desired, "updated": counts.Updated, "available": counts.Available,
+			"unavailable": counts.Unavailable,
 		})
 	}
 	if g.st.PodsRead {
@@ -46,7 +47,8 @@ func (g *given) verdict(s *Status, b *BudgetUse) Verdict {
 		v.Code = Progressing
 	case failing > 0:
 		v.Code = Degraded
-	case waiting > 0 || g.ending() || g.next.Kind != daemonset.StepNone || g.st.NodesRead && counts.Available < counts.Desired:
+	case waiting > 0 || g.ending() || g.next.Kind != daemonset.StepNone || g.st.NodesRead &&
+		counts.Available < counts.Desired:
 		v.Code = Progressing
 	case !g.st.NodesRead && counts.Available < counts.Desired:
 		v.Code = Unknown
@@ -114,7 +116,10 @@ func (g *given) wrongNodes() (failing, waiting int) {
 // the status counts the node as updated only when it is gone.
 func (g *given) ending() bool {
 	return slices.ContainsFunc(g.st.Nodes, func(n daemonset.Node) bool {
-		return n.ShouldRun.OK && slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Terminating && !p.Updated })
+		return n.ShouldRun.OK && slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+			return p.Terminating &&
+				!p.Updated
+		})
 	})
 }
 
@@ -125,7 +130,8 @@ func (g *given) ending() bool {
 func (g *given) stuck(b *BudgetUse) bool {
 	switch {
 	case g.next.Error != nil:
-		return g.next.Error.Code != daemonset.VanishedNodeInSurge // which is over when its pod is collected, within a minute
+		// which is over when its pod is collected, within a minute
+		return g.next.Error.Code != daemonset.VanishedNodeInSurge
 	case g.causes.Silent(&g.next) && cause.Owes(&g.next):
 		return true
 	case g.causes.Refusal() != nil && g.next.Creates.Len() > 0 && g.next.Kind == daemonset.StepManage:

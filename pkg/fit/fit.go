@@ -169,7 +169,9 @@ var plugins = []func(*room) (Verdict, bool){
 // they reject.
 func (s *room) ofNode() (v Verdict, rejected bool) {
 	node, w := s.node.Node, s.wanted
-	cordoned := node.Spec.Unschedulable && !tolerates(w.Tolerations, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	cordoned := node.Spec.Unschedulable &&
+		!tolerates(w.Tolerations, &corev1.Taint{Key: corev1.TaintNodeUnschedulable,
+			Effect: corev1.TaintEffectNoSchedule})
 	taint := untolerated(node.Spec.Taints, w.Tolerations)
 	matches, _ := w.affinity.Match(node) // what cannot be parsed matches nothing
 	switch {
@@ -197,7 +199,8 @@ func beyond(lacks []Lack) bool {
 // untolerated returns the first taint that keeps a pod with these tolerations away.
 func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1.Taint {
 	for i := range taints {
-		if t := &taints[i]; (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute) && !tolerates(tolerations, t) {
+		if t := &taints[i]; (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute) &&
+			!tolerates(tolerations, t) {
 			return t
 		}
 	}
@@ -211,7 +214,8 @@ func tolerates(tolerations []corev1.Toleration, taint *corev1.Taint) bool {
 		if (t.Effect != "" && t.Effect != taint.Effect) || (t.Key != "" && t.Key != taint.Key) {
 			continue
 		}
-		if t.Operator == corev1.TolerationOpExists || (t.Operator == "" || t.Operator == corev1.TolerationOpEqual) && t.Value == taint.Value {
+		if t.Operator == corev1.TolerationOpExists || (t.Operator == "" || t.Operator == corev1.TolerationOpEqual) &&
+			t.Value == taint.Value {
 			return true
 		}
 	}

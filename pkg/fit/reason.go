@@ -11,13 +11,15 @@ const (
 	NodePorts         Reason = "NodePorts"         // a host port is taken: Ports
 	NodeResourcesFit  Reason = "NodeResourcesFit"  // a resource, or the number of pods, does not suffice: Lacks
 	NodeVolumeLimits  Reason = "NodeVolumeLimits"  // the CSI driver cannot attach another volume to the node: Volume
-	VolumeBinding     Reason = "VolumeBinding"     // the PersistentVolume of a claim cannot be reached from the node: Volume
-	VolumeZone        Reason = "VolumeZone"        // a label of a PersistentVolume names another zone or region: Volume
+	// the PersistentVolume of a claim cannot be reached from the node: Volume
+	VolumeBinding Reason = "VolumeBinding"
+	VolumeZone    Reason = "VolumeZone" // a label of a PersistentVolume names another zone or region: Volume
 )
 
 // Reasons are all reasons, in the order of the scheduler's filters: only the
 // first that rejects is reported.
-var Reasons = []Reason{NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, NodeVolumeLimits, VolumeBinding, VolumeZone}
+var Reasons = []Reason{NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, NodeVolumeLimits,
+	VolumeBinding, VolumeZone}
 
 // Unmodelled is something of a pod that the scheduler looks at, and that no verdict
 // here does: a pod that fits by it may still not be scheduled.
@@ -26,17 +28,20 @@ type Unmodelled string
 const (
 	InterPodAffinity     Unmodelled = "InterPodAffinity"     // required affinity to other pods
 	InterPodAntiAffinity Unmodelled = "InterPodAntiAffinity" // required anti-affinity to other pods
-	AntiAffinityOfOthers Unmodelled = "AntiAffinityOfOthers" // required anti-affinity of other pods to this one, which nobody reads
-	TopologySpread       Unmodelled = "TopologySpread"       // a spread constraint with DoNotSchedule
-	VolumeRestrictions   Unmodelled = "VolumeRestrictions"   // an inline volume that only one pod can have, or a claim with ReadWriteOncePod
-	UnboundClaims        Unmodelled = "UnboundClaims"        // a claim of whose volume nothing was given
-	ResourceClaims       Unmodelled = "ResourceClaims"       // devices by dynamic resource allocation
+	// required anti-affinity of other pods to this one, which nobody reads
+	AntiAffinityOfOthers Unmodelled = "AntiAffinityOfOthers"
+	TopologySpread       Unmodelled = "TopologySpread" // a spread constraint with DoNotSchedule
+	// an inline volume that only one pod can have, or a claim with ReadWriteOncePod
+	VolumeRestrictions Unmodelled = "VolumeRestrictions"
+	UnboundClaims      Unmodelled = "UnboundClaims"  // a claim of whose volume nothing was given
+	ResourceClaims     Unmodelled = "ResourceClaims" // devices by dynamic resource allocation
 
 	// RuntimeClassScheduling: a RuntimeClass, whose node selector, tolerations and overhead are merged at admission, is
 	// named, and the pod has no overhead of one
 	RuntimeClassScheduling Unmodelled = "RuntimeClassScheduling"
 
-	NodeName        Unmodelled = "NodeName"        // it names its node: it passes by the scheduler, and a kubelet that has no room rejects it
+	// it names its node: it passes by the scheduler, and a kubelet that has no room rejects it
+	NodeName        Unmodelled = "NodeName"
 	SchedulerName   Unmodelled = "SchedulerName"   // another scheduler than default-scheduler decides
 	SchedulingGates Unmodelled = "SchedulingGates" // the scheduler does not look at the pod until its gates are removed
 	SchedulingGroup Unmodelled = "SchedulingGroup" // the pod is scheduled together with others
@@ -51,7 +56,8 @@ const (
 
 // UnmodelledCodes are all of them.
 var UnmodelledCodes = []Unmodelled{
-	InterPodAffinity, InterPodAntiAffinity, AntiAffinityOfOthers, TopologySpread, VolumeRestrictions, UnboundClaims, ResourceClaims, RuntimeClassScheduling, NodeName,
+	InterPodAffinity, InterPodAntiAffinity, AntiAffinityOfOthers, TopologySpread, VolumeRestrictions, UnboundClaims,
+	ResourceClaims, RuntimeClassScheduling, NodeName,
 	SchedulerName, SchedulingGates, SchedulingGroup, NodeDeclaredFeatures, DeviceClasses,
 }
 
@@ -64,7 +70,8 @@ const (
 	CannotHelp Outcome = "CannotHelp" // no removal of pods cures the reason
 	Never      Outcome = "Never"      // the pod's preemptionPolicy is Never
 
-	// WaitsForVictims: the node is nominated for the pod already, and pods that it preempted are still terminating there
+	// WaitsForVictims: the node is nominated for the pod already, and pods that it preempted are still terminating
+	// there
 	WaitsForVictims Outcome = "WaitsForVictims"
 
 	NothingLower      Outcome = "NothingLower"      // no pod on the node has a lower priority
@@ -73,4 +80,5 @@ const (
 )
 
 // Outcomes are all outcomes.
-var Outcomes = []Outcome{NotNeeded, Possible, CannotHelp, Never, WaitsForVictims, NothingLower, StillDoesNotFit, VictimsNotCounted}
+var Outcomes = []Outcome{NotNeeded, Possible, CannotHelp, Never, WaitsForVictims, NothingLower, StillDoesNotFit,
+	VictimsNotCounted}

@@ -198,7 +198,8 @@ const everyAddress = "0.0.0.0"
 
 // portOf returns a port with what it leaves out, and whether it counts.
 func (r Profile) portOf(h snapshot.HostPort) (port snapshot.HostPort, counts bool) {
-	port = snapshot.HostPort{IP: cmp.Or(h.IP, everyAddress), Protocol: cmp.Or(h.Protocol, corev1.ProtocolTCP), Port: h.Port}
+	port = snapshot.HostPort{IP: cmp.Or(h.IP, everyAddress), Protocol: cmp.Or(h.Protocol, corev1.ProtocolTCP),
+		Port: h.Port}
 	return port, !h.Sidecar || r.SidecarPorts
 }
 
@@ -206,7 +207,8 @@ func (r Profile) portOf(h snapshot.HostPort) (port snapshot.HostPort, counts boo
 func (s *room) colliding(p *snapshot.PodRow) (out []snapshot.HostPort) {
 	for _, h := range p.HostPorts {
 		port, counts := s.portOf(h)
-		if counts && slices.ContainsFunc(s.wanted.HostPorts, func(want snapshot.HostPort) bool { return s.collides(want, port) }) {
+		if counts && slices.ContainsFunc(s.wanted.HostPorts,
+			func(want snapshot.HostPort) bool { return s.collides(want, port) }) {
 			out = append(out, port)
 		}
 	}
@@ -223,7 +225,8 @@ func (r Profile) Collide(wanted, held []snapshot.HostPort) bool {
 // collides reports whether a port that is wanted counts, and collides with another.
 func (s *room) collides(want, port snapshot.HostPort) bool {
 	w, counts := s.portOf(want)
-	return counts && w.Protocol == port.Protocol && w.Port == port.Port && (w.IP == port.IP || w.IP == everyAddress || port.IP == everyAddress)
+	return counts && w.Protocol == port.Protocol && w.Port == port.Port &&
+		(w.IP == port.IP || w.IP == everyAddress || port.IP == everyAddress)
 }
 
 // portsTaken returns the ports that are not free, with the pods that hold them.
@@ -242,7 +245,8 @@ func (s *room) portsTaken() (out []PortTaken) {
 func (s *room) holders(want snapshot.HostPort) (out []Holder) {
 	for i := range s.node.Pods {
 		p := &s.node.Pods[i]
-		if s.counts(p) && slices.ContainsFunc(s.colliding(p), func(h snapshot.HostPort) bool { return s.collides(want, h) }) {
+		if s.counts(p) && slices.ContainsFunc(s.colliding(p),
+			func(h snapshot.HostPort) bool { return s.collides(want, h) }) {
 			out = append(out, Holder{p.Namespace, p.Name, p.Nominated})
 		}
 	}

@@ -56,7 +56,8 @@ func (s *room) outOfReach() *Volume {
 // zoneLabels are the labels that say where a volume and a node are, each with the
 // one that replaced it.
 var zoneLabels = []struct{ name, now string }{
-	{corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone}, {corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion},
+	{corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone},
+	{corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion},
 	{corev1.LabelTopologyZone, corev1.LabelTopologyZone}, {corev1.LabelTopologyRegion, corev1.LabelTopologyRegion},
 }
 
@@ -64,7 +65,8 @@ var zoneLabels = []struct{ name, now string }{
 // region than the node. A node that says nothing of where it is has all volumes.
 func (s *room) outOfZone() *Volume {
 	node := s.node.Node.Labels
-	if !slices.ContainsFunc(zoneLabels, func(l struct{ name, now string }) bool { _, says := node[l.name]; return says }) {
+	if !slices.ContainsFunc(zoneLabels,
+		func(l struct{ name, now string }) bool { _, says := node[l.name]; return says }) {
 		return nil
 	}
 	for i := range s.wanted.Volumes {

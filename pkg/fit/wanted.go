@@ -29,7 +29,8 @@ type Wanted struct {
 	Unmodelled    []Unmodelled                      // in the order of UnmodelledCodes
 	Unreadable    []corev1.ResourceName             // requests that are negative, or too large to count; sorted
 	affinity      nodeaffinity.RequiredNodeAffinity // the node selector, and the required node affinity
-	only          []string                          // the nodes that the required node affinity names; nil if others may match, too
+	// the nodes that the required node affinity names; nil if others may match, too
+	only []string
 }
 
 // Volume is a claim of the pod that is bound, with what the scheduler asks of its
@@ -39,9 +40,10 @@ type Volume struct {
 	Name         string                     // the name of the PersistentVolume
 	OnePod       bool                       // the claim has the access mode ReadWriteOncePod
 	NodeAffinity *corev1.VolumeNodeAffinity // from where the volume can be reached; nil: from everywhere
-	Zones        map[string]string          // those labels of the PersistentVolume that name zones and regions; it may have others
-	Driver       string                     // its CSI driver; empty if it has none
-	Handle       string                     // its name for the driver
+	// those labels of the PersistentVolume that name zones and regions; it may have others
+	Zones  map[string]string
+	Driver string // its CSI driver; empty if it has none
+	Handle string // its name for the driver
 }
 
 // Of returns what a pod asks of a node. The pod is as the API server has it: with
@@ -87,7 +89,8 @@ func (w Wanted) WithVolumes(spec *corev1.PodSpec, volumes []Volume) Wanted {
 	w.Volumes = volumes
 	w.Unmodelled = slices.DeleteFunc(slices.Clone(w.Unmodelled), func(u Unmodelled) bool { return u == UnboundClaims })
 	if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
-		return v.Ephemeral != nil && (w.Name == "" || !known[w.Name+"-"+v.Name]) || v.PersistentVolumeClaim != nil && !known[v.PersistentVolumeClaim.ClaimName]
+		return v.Ephemeral != nil && (w.Name == "" || !known[w.Name+"-"+v.Name]) || v.PersistentVolumeClaim != nil &&
+			!known[v.PersistentVolumeClaim.ClaimName]
 	}) {
 		w.Unmodelled = append(w.Unmodelled, UnboundClaims)
 	}
@@ -137,11 +140,15 @@ func namedIn(term corev1.NodeSelectorTerm) (names []string) {
 // unmodelled names what a pod has that no verdict looks at.
 func unmodelled(s *corev1.PodSpec) []Unmodelled {
 	has := map[Unmodelled]bool{
-		InterPodAffinity:       s.Affinity != nil && s.Affinity.PodAffinity != nil && len(s.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0,
-		InterPodAntiAffinity:   s.Affinity != nil && s.Affinity.PodAntiAffinity != nil && len(s.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0,
-		TopologySpread:         slices.ContainsFunc(s.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == corev1.DoNotSchedule }),
-		VolumeRestrictions:     slices.ContainsFunc(s.Volumes, exclusive),
-		UnboundClaims:          slices.ContainsFunc(s.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }),
+		InterPodAffinity: s.Affinity != nil && s.Affinity.PodAffinity != nil &&
+			len(s.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0,
+		InterPodAntiAffinity: s.Affinity != nil && s.Affinity.PodAntiAffinity != nil &&
+			len(s.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0,
+		TopologySpread: slices.ContainsFunc(s.TopologySpreadConstraints,
+			func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == corev1.DoNotSchedule }),
+		VolumeRestrictions: slices.ContainsFunc(s.Volumes, exclusive),
+		UnboundClaims: slices.ContainsFunc(s.Volumes,
+			func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }),
 		ResourceClaims:         len(s.ResourceClaims) > 0,
 		RuntimeClassScheduling: s.RuntimeClassName != nil && *s.RuntimeClassName != "" && s.Overhead == nil,
 		NodeName:               s.NodeName != "",
@@ -161,7 +168,8 @@ func unmodelled(s *corev1.PodSpec) []Unmodelled {
 
 // declared reports whether a pod needs a feature that nodes declare.
 func declared(s *corev1.PodSpec) bool {
-	all, err := nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&types.PodInfo{Spec: s}, version.MajorMinor(1, 37))
+	all, err := nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&types.PodInfo{Spec: s},
+		version.MajorMinor(1, 37))
 	return err == nil && !all.IsEmpty()
 }
 
@@ -172,7 +180,10 @@ func exclusive(v corev1.Volume) bool {
 }
 
 func inOrder(all []Unmodelled) []Unmodelled {
-	slices.SortFunc(all, func(a, b Unmodelled) int { return slices.Index(UnmodelledCodes, a) - slices.Index(UnmodelledCodes, b) })
+	slices.SortFunc(all, func(a, b Unmodelled) int {
+		return slices.Index(UnmodelledCodes,
+			a) - slices.Index(UnmodelledCodes, b)
+	})
 	return slices.Compact(all)
 }
 
@@ -224,7 +235,8 @@ func requestPodLimits(s *corev1.PodSpec) {
 			}
 		}
 	}
-	fill(resourcehelper.AggregateContainerRequests(&corev1.Pod{Spec: *s}, resourcehelper.PodResourcesOptions{}), hugePages)
+	fill(resourcehelper.AggregateContainerRequests(&corev1.Pod{Spec: *s},
+		resourcehelper.PodResourcesOptions{}), hugePages)
 	fill(s.Resources.Limits, func(corev1.ResourceName) bool { return false })
 	s.Resources.Requests = requests
 }

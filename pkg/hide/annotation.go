@@ -57,7 +57,8 @@ var (
 
 	// copyText begins as JSON does, or as JSON, gzip, zip or zstd do in base64; or it has a word of a manifest in it.
 	copyText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[\[{]|^(eyJ|H4sI|UEsD|KLUv)|\bapiVersion\b|(?m:^[\s-]*)` + valueKey + `|[\[{](?s:(.*\W)?)` + valueKey)
+		return regexp.MustCompile(`^[\[{]|^(eyJ|H4sI|UEsD|KLUv)|\bapiVersion\b|(?m:^[\s-]*)` + valueKey +
+			`|[\[{](?s:(.*\W)?)` + valueKey)
 	})
 )
 
@@ -75,7 +76,8 @@ func isCopy(value string) bool {
 		return true
 	}
 	value = strings.Join(strings.Fields(value), "")
-	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding,
+		base64.RawURLEncoding} {
 		raw, err := encoding.DecodeString(value)
 		if err != nil || len(raw) < 8 {
 			continue
@@ -83,7 +85,8 @@ func isCopy(value string) bool {
 		if slices.ContainsFunc(compressed, func(magic string) bool { return strings.HasPrefix(string(raw), magic) }) {
 			return true
 		}
-		if utf8.Valid(raw) && copyText().MatchString(uncoated(string(raw))) { // a checksum is no text, once it is decoded
+		// a checksum is no text, once it is decoded
+		if utf8.Valid(raw) && copyText().MatchString(uncoated(string(raw))) {
 			return true
 		}
 	}

@@ -60,7 +60,8 @@ func Differences(all []template.Difference) []template.Difference {
 // be secret, in the order of the fields' names: see Differences. What is no string is
 // one to f as JSON writes it.
 func Replace[T any](object map[string]any, f func(string) string) map[string]any {
-	return replaced(place{of: reflect.TypeFor[T]()}, object, func(_ place, value string) string { return f(value) }).(map[string]any)
+	return replaced(place{of: reflect.TypeFor[T]()}, object,
+		func(_ place, value string) string { return f(value) }).(map[string]any)
 }
 
 // Numbered returns copies of objects in which a number stands for each value that
@@ -115,7 +116,8 @@ func replaced(at place, v any, f func(at place, value string) string) any {
 		if at.of.Kind() == reflect.Slice {
 			out := make([]any, len(v))
 			for i := range v {
-				out[i] = replaced(at.below(template.Step{Kind: template.Member, Value: strconv.Itoa(i)}, plainType(at.of.Elem())), v[i], f)
+				out[i] = replaced(at.below(template.Step{Kind: template.Member, Value: strconv.Itoa(i)},
+					plainType(at.of.Elem())), v[i], f)
 			}
 			return out
 		}
@@ -131,12 +133,13 @@ func replaced(at place, v any, f func(at place, value string) string) any {
 // as JSON.
 func Unlisted(c template.Content) map[string]string {
 	found := map[string]string{}
-	replaced(place{of: reflect.TypeFor[corev1.PodTemplateSpec]()}, map[string]any(c), func(at place, value string) string {
-		if at.of == nil {
-			found[at.path.String()] = value
-		}
-		return value
-	})
+	replaced(place{of: reflect.TypeFor[corev1.PodTemplateSpec]()}, map[string]any(c),
+		func(at place, value string) string {
+			if at.of == nil {
+				found[at.path.String()] = value
+			}
+			return value
+		})
 	return found
 }
 

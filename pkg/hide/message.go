@@ -21,7 +21,8 @@ import (
 // zero Values knows none.
 type Values struct {
 	variables []variable
-	telling   []string // that tell by themselves that they are a value, in each form that they are quoted in; the longest first
+	// that tell by themselves that they are a value, in each form that they are quoted in; the longest first
+	telling []string
 }
 
 type variable struct {
@@ -93,7 +94,8 @@ func wordsIn(v any) (words []string) {
 func formsOf(value string) []string {
 	escaped := func(s string) string { return s[1 : len(s)-1] }
 	html, _ := json.Marshal(value) // a string has a form in JSON
-	forms := []string{value, escaped(strconv.Quote(value)), escaped(template.ValueOf(value).String()), escaped(string(html)), strings.Join(strings.Fields(value), " ")}
+	forms := []string{value, escaped(strconv.Quote(value)), escaped(template.ValueOf(value).String()),
+		escaped(string(html)), strings.Join(strings.Fields(value), " ")}
 	if lines := strings.Split(value, "\n"); len(lines) > 1 {
 		for _, line := range lines {
 			if line = strings.TrimSpace(line); !isPlain(line) {
@@ -146,17 +148,30 @@ const (
 
 // places are those of values, with what stands before and behind.
 var places = []*regexp.Regexp{
-	regexp.MustCompile(`(")(?:map\[|\{)(?:\\.|[^"\\]){2,}("|$)`),                                                                      // an object that was sent
-	regexp.MustCompile(`("(?i:value)"\s*:\s*)(?:` + quotedText + `|[^\s"\\,}\]]+)()`),                                                 // JSON
-	regexp.MustCompile(`(\\"(?i:value)\\"\s*:\s*)(?:` + twiceText + `|[^\s"\\,}\]]+)()`),                                              // JSON in a string
-	regexp.MustCompile(`(\bValue:\s*)` + quotedText + `()`),                                                                           // Go's %#v
-	regexp.MustCompile(`(\bName:\S*\sValue:)[^"].*?(\sValueFrom:|\}|$)`),                                                              // and %+v
-	regexp.MustCompile(`(\bmap\[(?:[^\]]*\s)?value:)[^\]]+?(\svalueFrom:|\]|$)`),                                                      // a map
-	regexp.MustCompile(`(Unstructured\{Value:)[^}]*(\}|$)`),                                                                           // a server-side apply
-	regexp.MustCompile(`(\bname:\s*["']?[A-Z0-9_]+["']?,?\s+value:\s*)(?:` + quotedText + `|'[^']*(?:'|$)|[^\s,}\]"']+)()`),           // YAML
-	regexp.MustCompile(`(\benv\[[^\]]*\]\.value: (?:Invalid|Unsupported|Duplicate) value: )(?:` + quotedText + `|[^\s"]\S*?)(:\s|$)`), // validation
-	regexp.MustCompile(`(\benv\[[^\]]*\]\.value: (?:Invalid|Unsupported|Duplicate) value: )` + quotedText + `()`),                     //
-	regexp.MustCompile(`(\.\.\.\|).*?(\|\.\.\.|$)`),                                                                                   // what a decoder of older servers has read
+	// an object that was sent
+	regexp.MustCompile(`(")(?:map\[|\{)(?:\\.|[^"\\]){2,}("|$)`),
+	// JSON
+	regexp.MustCompile(`("(?i:value)"\s*:\s*)(?:` + quotedText + `|[^\s"\\,}\]]+)()`),
+	// JSON in a string
+	regexp.MustCompile(`(\\"(?i:value)\\"\s*:\s*)(?:` + twiceText + `|[^\s"\\,}\]]+)()`),
+	// Go's %#v
+	regexp.MustCompile(`(\bValue:\s*)` + quotedText + `()`),
+	// and %+v
+	regexp.MustCompile(`(\bName:\S*\sValue:)[^"].*?(\sValueFrom:|\}|$)`),
+	// a map
+	regexp.MustCompile(`(\bmap\[(?:[^\]]*\s)?value:)[^\]]+?(\svalueFrom:|\]|$)`),
+	// a server-side apply
+	regexp.MustCompile(`(Unstructured\{Value:)[^}]*(\}|$)`),
+	// YAML
+	regexp.MustCompile(`(\bname:\s*["']?[A-Z0-9_]+["']?,?\s+value:\s*)(?:` + quotedText +
+		`|'[^']*(?:'|$)|[^\s,}\]"']+)()`),
+	// validation
+	regexp.MustCompile(`(\benv\[[^\]]*\]\.value: (?:Invalid|Unsupported|Duplicate) value: )(?:` + quotedText +
+		`|[^\s"]\S*?)(:\s|$)`),
+	//
+	regexp.MustCompile(`(\benv\[[^\]]*\]\.value: (?:Invalid|Unsupported|Duplicate) value: )` + quotedText + `()`),
+	// what a decoder of older servers has read
+	regexp.MustCompile(`(\.\.\.\|).*?(\|\.\.\.|$)`),
 }
 
 // named are objects that a message names, and what else it quotes that is no

@@ -12,7 +12,8 @@ import (
 // compared returns rows with what differs between each and the revision before it:
 // the row below, or one that had a number between the two until a rollback gave it
 // another one. It returns these numbers, too.
-func (g *given) compared(rows []Revision, ofPods map[string]template.Content, taken map[string]taking) ([]Revision, []Renumbered) {
+func (g *given) compared(rows []Revision, ofPods map[string]template.Content, taken map[string]taking) ([]Revision,
+	[]Renumbered) {
 	rows, renumbered := slices.Clone(rows), []Renumbered{}
 	for i := range rows {
 		row := &rows[i]
@@ -31,7 +32,8 @@ func (g *given) compared(rows []Revision, ofPods map[string]template.Content, ta
 		kind, change := ChangeFirst, []FieldChange{}
 		if i+1 < len(table) && row.Name != "" && table[i+1].Name != "" {
 			from = table[i+1].Number
-			kind, change = g.between(g.stored[table[i+1].Name].Content, g.stored[row.Name].Content, row.Current && row.Is == RowRevision)
+			kind, change = g.between(g.stored[table[i+1].Name].Content, g.stored[row.Name].Content, row.Current &&
+				row.Is == RowRevision)
 		}
 		switch {
 		case row.Is == RowRenumbered:

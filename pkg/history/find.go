@@ -32,7 +32,8 @@ func Find(h *History, w Which) (*Revision, error) {
 	}
 	var found *Revision
 	for i := range h.Revisions[:h.Kept()] {
-		if row := &h.Revisions[i]; (row.Revision == w.Number || w.Number < 0 && i == int(-w.Number)) && (found == nil || row.Name < found.Name) {
+		if row := &h.Revisions[i]; (row.Revision == w.Number || w.Number < 0 && i == int(-w.Number)) &&
+			(found == nil || row.Name < found.Name) {
 			found = row
 		}
 	}
@@ -68,24 +69,31 @@ func (e *Error) Error() string { return e.message }
 // none says that there is no such revision, and which there are.
 func none(h *History, which string) *Error {
 	name := h.DaemonSet.Namespace + "/" + h.DaemonSet.Name
-	if i := slices.IndexFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == snapshot.Revisions && g.Why != snapshot.Moved }); i >= 0 {
+	if i := slices.IndexFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool {
+		return g.What == snapshot.Revisions &&
+			g.Why != snapshot.Moved
+	}); i >= 0 {
 		g := h.Snapshot.Gaps[i]
-		return &Error{NotReadable, h.DaemonSet.Namespace, g.Why, fmt.Sprintf("the revisions of daemonset %s could not be read: %s", name, cmp.Or(g.Message, string(g.Why)))}
+		return &Error{NotReadable, h.DaemonSet.Namespace, g.Why,
+			fmt.Sprintf("the revisions of daemonset %s could not be read: %s", name, cmp.Or(g.Message, string(g.Why)))}
 	}
 	var numbers []string
 	for _, row := range h.Revisions[:h.Kept()] {
 		numbers = append(numbers, strconv.FormatInt(row.Revision, 10))
 	}
 	has := cmp.Or(strings.Join(slices.Compact(numbers), ", "), "none yet")
-	return &Error{NoSuchRevision, h.DaemonSet.Namespace, "", fmt.Sprintf("daemonset %s has no revision %s: it has %s", name, which, has)}
+	return &Error{NoSuchRevision, h.DaemonSet.Namespace, "", fmt.Sprintf("daemonset %s has no revision %s: it has %s",
+		name, which, has)}
 }
 
 func oldest(h *History, row *Revision) *Error {
-	return &Error{NoneBefore, h.DaemonSet.Namespace, "", fmt.Sprintf("revision %d is the oldest that is kept: there is none before it", row.Revision)}
+	return &Error{NoneBefore, h.DaemonSet.Namespace, "",
+		fmt.Sprintf("revision %d is the oldest that is kept: there is none before it", row.Revision)}
 }
 
 func unreadable(h *History, row *Revision, message string) *Error {
-	return &Error{NoTemplate, h.DaemonSet.Namespace, "", fmt.Sprintf("revision %d, controllerrevision %s: %s", row.Revision, row.Name, message)}
+	return &Error{NoTemplate, h.DaemonSet.Namespace, "", fmt.Sprintf("revision %d, controllerrevision %s: %s",
+		row.Revision, row.Name, message)}
 }
 
 // Template returns the whole template of a row, or the live one where that is
@@ -128,9 +136,10 @@ func Object(h *History, s *snapshot.Snapshot, row *Revision) (map[string]any, er
 	}
 	live := s.DaemonSet
 	ds := &appsv1.DaemonSet{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: live.Namespace, Name: live.Name, Labels: live.Labels, Annotations: maps.Clone(live.Annotations)},
-		Spec:       live.Spec,
+		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: live.Namespace, Name: live.Name, Labels: live.Labels,
+			Annotations: maps.Clone(live.Annotations)},
+		Spec: live.Spec,
 	}
 	delete(ds.Annotations, corev1.LastAppliedConfigAnnotation)
 	delete(ds.Annotations, appsv1.DeprecatedTemplateGeneration)

@@ -114,12 +114,13 @@ type Revision struct {
 
 // Renumbered is a number that a revision had before a rollback gave it another one.
 type Renumbered struct {
-	Revision int64         `json:"revision"`   // the number that it had
-	Name     string        `json:"name"`       // of the ControllerRevision
-	Now      int64         `json:"now"`        // the number that it has now
-	From     int64         `json:"from"`       // as for a revision: the number that `change` compares with; 0 if there is none
-	Kind     ChangeKind    `json:"changeKind"` // what kind of change it was
-	Change   []FieldChange `json:"change"`     // the fields that differ, sorted by path
+	Revision int64  `json:"revision"` // the number that it had
+	Name     string `json:"name"`     // of the ControllerRevision
+	Now      int64  `json:"now"`      // the number that it has now
+	// as for a revision: the number that `change` compares with; 0 if there is none
+	From   int64         `json:"from"`
+	Kind   ChangeKind    `json:"changeKind"` // what kind of change it was
+	Change []FieldChange `json:"change"`     // the fields that differ, sorted by path
 }
 
 // Image is what a container runs.
@@ -207,7 +208,8 @@ type Note struct {
 
 // Decides reports whether a note bears on what the next sync does, or on which revision a rollback goes to.
 func (n *Note) Decides() bool {
-	return slices.Contains([]NoteCode{CutThoughUnchanged, Duplicates, SharedNumber, SeveralHashes, RemovedNext, WillAdopt}, n.Code)
+	return slices.Contains([]NoteCode{CutThoughUnchanged, Duplicates, SharedNumber, SeveralHashes, RemovedNext,
+		WillAdopt}, n.Code)
 }
 
 // NoteCode names a trap.
@@ -279,8 +281,10 @@ const (
 
 // NoteCodes lists every NoteCode, in the order of Notes.
 var NoteCodes = []NoteCode{
-	SelectsAll, BeingDeleted, NotCut, CutThoughUnchanged, NumberRaised, Duplicates, SharedNumber, TakenUpAgain, SameContent, MissingNumbers, SeveralHashes, NoRevision,
-	RemovedNext, RemovedByNextChange, MostlyRestarts, WillAdopt, WillRelease, ForeignRevisions, HashCollision, Unreadable,
+	SelectsAll, BeingDeleted, NotCut, CutThoughUnchanged, NumberRaised, Duplicates, SharedNumber, TakenUpAgain,
+	SameContent, MissingNumbers, SeveralHashes, NoRevision,
+	RemovedNext, RemovedByNextChange, MostlyRestarts, WillAdopt, WillRelease, ForeignRevisions,
+	HashCollision, Unreadable,
 }
 
 // Options are what the person who asks wants to see.

@@ -58,7 +58,8 @@ func FromRevision(st *daemonset.State, number int64) *Diff {
 	if err != nil {
 		return nil
 	}
-	d, err := g.diff(&History{Header: header(st), Revisions: g.kept()}, Between{From: &Which{Number: number}, To: &Which{Live: true}})
+	d, err := g.diff(&History{Header: header(st), Revisions: g.kept()},
+		Between{From: &Which{Number: number}, To: &Which{Live: true}})
 	if err != nil {
 		return nil
 	}
@@ -89,7 +90,8 @@ func newGiven(st *daemonset.State, show bool) (*given, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &given{s: s, st: st, show: show, live: live.Plain(), objects: map[string]*appsv1.ControllerRevision{}, stored: map[string]content{}, owners: ownersIn(s.DaemonSet)}
+	g := &given{s: s, st: st, show: show, live: live.Plain(), objects: map[string]*appsv1.ControllerRevision{},
+		stored: map[string]content{}, owners: ownersIn(s.DaemonSet)}
 	for i := range s.Revisions {
 		if r := &s.Revisions[i]; r.Namespace == s.DaemonSet.Namespace {
 			g.objects[r.Name] = r
@@ -108,14 +110,17 @@ func newGiven(st *daemonset.State, show bool) (*given, error) {
 }
 
 // NotRead are the parts of the input that no History depends on.
-var NotRead = []snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus, snapshot.NamespaceNodeSelector, snapshot.DefaultNodeSelector, snapshot.Events, snapshot.PodDisruptionBudgets}
+var NotRead = []snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus,
+	snapshot.NamespaceNodeSelector, snapshot.DefaultNodeSelector, snapshot.Events, snapshot.PodDisruptionBudgets}
 
 // header leaves out what no revision and no count depends on.
 func header(st *daemonset.State) daemonset.Header {
 	h := daemonset.NewHeader(Kind, st)
-	h.Snapshot.Gaps = slices.DeleteFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return slices.Contains(NotRead, g.What) })
+	h.Snapshot.Gaps = slices.DeleteFunc(h.Snapshot.Gaps,
+		func(g daemonset.Gap) bool { return slices.Contains(NotRead, g.What) })
 	h.Assumptions = slices.DeleteFunc(h.Assumptions, func(a daemonset.Assumption) bool {
-		return slices.Contains([]daemonset.AssumptionCode{daemonset.AssumeMayStay, daemonset.AssumeNodesReady, daemonset.AssumeEveryNodeSelected, daemonset.AssumeTolerationComparison}, a.Code)
+		return slices.Contains([]daemonset.AssumptionCode{daemonset.AssumeMayStay, daemonset.AssumeNodesReady,
+			daemonset.AssumeEveryNodeSelected, daemonset.AssumeTolerationComparison}, a.Code)
 	})
 	return h
 }
@@ -126,7 +131,8 @@ func (g *given) kept() []Revision {
 	for _, r := range g.st.History.Revisions {
 		row := Revision{
 			Revision: r.Number, Name: r.Name, Hash: r.Hash, Claim: r.Claim, ChangeCause: g.causeOf(r.Name),
-			Current: slices.Contains(g.st.History.Current, r.Name), Images: imagesOf(g.stored[r.Name].Content), OnNodes: []string{}, Change: []FieldChange{}, Notes: []NoteCode{},
+			Current: slices.Contains(g.st.History.Current, r.Name), Images: imagesOf(g.stored[r.Name].Content),
+			OnNodes: []string{}, Change: []FieldChange{}, Notes: []NoteCode{},
 		}
 		if created := r.Created.UTC(); !created.IsZero() {
 			row.CreatedAt = &created
@@ -168,7 +174,8 @@ func imagesOf(c template.Content) []Image {
 // ofPod returns a template that has the images of a pod and nothing else.
 func ofPod(p *corev1.Pod) template.Content {
 	spec := map[string]any{}
-	for key, containers := range map[string][]corev1.Container{"containers": p.Spec.Containers, "initContainers": p.Spec.InitContainers} {
+	for key, containers := range map[string][]corev1.Container{"containers": p.Spec.Containers,
+		"initContainers": p.Spec.InitContainers} {
 		var list []any
 		for _, c := range containers {
 			list = append(list, map[string]any{"name": c.Name, "image": c.Image})
@@ -193,11 +200,13 @@ func (g *given) counted(rows []Revision) ([]Revision, map[string]template.Conten
 		rows[i] = cmp.Or(byRevision[row.Name], &group{}).counted(row)
 	}
 	for _, of := range slices.SortedFunc(maps.Values(byHash), func(a, b *group) int {
-		return cmp.Or(cmp.Compare(b.generation, a.generation), b.newest.CreationTimestamp.Compare(a.newest.CreationTimestamp.Time), strings.Compare(a.hash, b.hash))
+		return cmp.Or(cmp.Compare(b.generation, a.generation),
+			b.newest.CreationTimestamp.Compare(a.newest.CreationTimestamp.Time), strings.Compare(a.hash, b.hash))
 	}) {
 		ofPods[of.hash] = ofPod(of.newest)
 		rows = append(rows, of.counted(Revision{
-			Hash: of.hash, Inferred: true, Images: imagesOf(ofPods[of.hash]), OnNodes: []string{}, Kind: ChangeUnknown, Change: []FieldChange{}, Notes: []NoteCode{},
+			Hash: of.hash, Inferred: true, Images: imagesOf(ofPods[of.hash]), OnNodes: []string{}, Kind: ChangeUnknown,
+			Change: []FieldChange{}, Notes: []NoteCode{},
 			Current: g.st.History.Inferred != "" && of.hash == g.st.History.Hash,
 		}))
 	}
@@ -287,7 +296,8 @@ func (g *group) add(p *corev1.Pod) {
 // counted returns a row with the numbers of the group.
 func (g *group) counted(row Revision) Revision {
 	nodes := len(g.nodes)
-	row.Nodes, row.Updated, row.Pods, row.Available, row.OnNodes = &nodes, &g.updated, &g.pods, &g.available, append(row.OnNodes, g.nodes...)
+	row.Nodes, row.Updated, row.Pods, row.Available, row.OnNodes = &nodes, &g.updated, &g.pods, &g.available,
+		append(row.OnNodes, g.nodes...)
 	if g.pods > 0 {
 		oldest, newest := g.oldest.CreationTimestamp.UTC(), g.newest.CreationTimestamp.UTC()
 		row.OldestPodAt, row.NewestPodAt = &oldest, &newest

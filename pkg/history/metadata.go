@@ -17,7 +17,8 @@ import (
 // is, each node that should run a pod has an available one, and no other node has one.
 func SaysAvailable(ds *appsv1.DaemonSet) bool {
 	n := daemonset.Reported(ds)
-	return ds.Status.ObservedGeneration >= ds.Generation && n.Desired > 0 && n.Available == n.Desired && n.Misscheduled == 0
+	return ds.Status.ObservedGeneration >= ds.Generation && n.Desired > 0 && n.Available == n.Desired &&
+		n.Misscheduled == 0
 }
 
 // MakeFromMetadata returns the History of a State that knows only the metadata of its pods, which
@@ -73,7 +74,8 @@ func agrees(st *daemonset.State) bool {
 // available.
 func placed(s *snapshot.Snapshot) *snapshot.Snapshot {
 	out := *s
-	out.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps), func(g snapshot.Gap) bool { return g.What == snapshot.PodStatus })
+	out.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps),
+		func(g snapshot.Gap) bool { return g.What == snapshot.PodStatus })
 	out.Pods = snapshot.Joined(s.Pods)
 	since := metav1.NewTime(s.TakenAt.Add(-time.Duration(s.DaemonSet.Spec.MinReadySeconds)*second - second))
 	ready := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: since}}

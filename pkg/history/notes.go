@@ -11,8 +11,10 @@ import (
 func (g *given) notes(h *History, ns *numbers, taken map[string]taking) []Note {
 	cut := g.cut(h)
 	return append([]Note{}, slices.Concat(
-		g.passedOver(), cut, raised(h), g.duplicates(h), shared(ns), takenUp(ns, taken), g.sameContent(h, ns), ns.missing(h.Limit, taken),
-		g.hashes(ns, len(cut) > 0 && cut[0].Code == NotCut), g.removals(h), mostlyRestarts(h, ns), g.claims(h, ns), g.broken(ns),
+		g.passedOver(), cut, raised(h), g.duplicates(h), shared(ns), takenUp(ns, taken), g.sameContent(h, ns),
+		ns.missing(h.Limit, taken),
+		g.hashes(ns, len(cut) > 0 && cut[0].Code == NotCut), g.removals(h), mostlyRestarts(h, ns), g.claims(h, ns),
+		g.broken(ns),
 	)...)
 }
 
@@ -37,7 +39,8 @@ func (h *History) Grouped() []Note {
 	var out []Note
 	for _, n := range h.Notes {
 		last := len(out) - 1
-		if last >= 0 && out[last].Code == n.Code && slices.Contains([]NoteCode{RemovedNext, RemovedByNextChange, WillAdopt}, n.Code) {
+		if last >= 0 && out[last].Code == n.Code &&
+			slices.Contains([]NoteCode{RemovedNext, RemovedByNextChange, WillAdopt}, n.Code) {
 			out[last].Revisions = slices.Concat(out[last].Revisions, n.Revisions)
 			continue
 		}
@@ -72,7 +75,8 @@ func (g *given) cut(h *History) []Note {
 					outdated += b2i(!p.Updated)
 				}
 			}
-			return []Note{note(CutThoughUnchanged, daemonset.Facts{"number": int(h.Next.Number), "like": int(row.Revision), "outdated": outdated}, row.Name)}
+			return []Note{note(CutThoughUnchanged, daemonset.Facts{"number": int(h.Next.Number),
+				"like": int(row.Revision), "outdated": outdated}, row.Name)}
 		}
 	}
 	return []Note{note(NotCut, daemonset.Facts{"number": int(h.Next.Number)})}
@@ -81,7 +85,8 @@ func (g *given) cut(h *History) []Note {
 func raised(h *History) (notes []Note) {
 	for _, row := range h.Revisions {
 		if row.Current && row.Name != "" && row.Revision < h.Next.Number {
-			notes = append(notes, note(NumberRaised, daemonset.Facts{"from": int(row.Revision), "to": int(h.Next.Number)}, row.Name))
+			notes = append(notes, note(NumberRaised,
+				daemonset.Facts{"from": int(row.Revision), "to": int(h.Next.Number)}, row.Name))
 		}
 	}
 	return notes
@@ -150,7 +155,8 @@ func (g *given) sameContent(h *History, ns *numbers) (notes []Note) {
 		for _, other := range ns.rows[i+1:] {
 			both := slices.Contains(merged, row.Name) && slices.Contains(merged, other.Name)
 			if key := g.stored[row.Name].key; key != "" && key == g.stored[other.Name].key && !both {
-				notes = append(notes, note(SameContent, daemonset.Facts{"of": other.number, "name": other.Name}, row.Name))
+				notes = append(notes, note(SameContent,
+					daemonset.Facts{"of": other.number, "name": other.Name}, row.Name))
 				break
 			}
 		}
@@ -172,7 +178,8 @@ func (g *given) hashes(ns *numbers, notCut bool) (notes []Note) {
 	}); pods > 0 && (len(current) > 0 || notCut) {
 		notes = append(notes, note(SeveralHashes, daemonset.Facts{"hashes": hashes, "pods": pods}, current...))
 	}
-	if hashes, pods := g.podsWhere(func(p *daemonset.Pod) bool { return p.Revision == "" }); pods > 0 && g.st.History.Inferred == "" {
+	if hashes, pods := g.podsWhere(func(p *daemonset.Pod) bool { return p.Revision == "" }); pods > 0 &&
+		g.st.History.Inferred == "" {
 		notes = append(notes, note(NoRevision, daemonset.Facts{"hashes": hashes, "pods": pods}))
 	}
 	return notes

@@ -47,7 +47,10 @@ func (g *given) numbersOf(rows []Revision, released []string) *numbers {
 		out.used[row.number] = true
 		fields := g.objects[row.Name].ManagedFields
 		row.restored = slices.ContainsFunc(fields, func(m metav1.ManagedFieldsEntry) bool { return !isController(m) })
-		if i := slices.IndexFunc(fields, func(m metav1.ManagedFieldsEntry) bool { return isController(m) && m.Time != nil }); i >= 0 && g.s.TellsWrites() {
+		if i := slices.IndexFunc(fields, func(m metav1.ManagedFieldsEntry) bool {
+			return isController(m) &&
+				m.Time != nil
+		}); i >= 0 && g.s.TellsWrites() {
 			row.given = fields[i].Time.UTC()
 		}
 		row.created = timeOf(row.CreatedAt)
@@ -133,7 +136,8 @@ func (ns *numbers) raisedThen(n *dated) bool {
 		if !other.given.IsZero() {
 			given = other.given
 		}
-		if other.number > n.number && n.given.Sub(given) > second || other.number < n.number && other.created.Sub(n.given) > second {
+		if other.number > n.number && n.given.Sub(given) > second || other.number < n.number &&
+			other.created.Sub(n.given) > second {
 			return false
 		}
 		if other.adopted && n.given.Sub(given) > second {
@@ -240,7 +244,8 @@ func (ns *numbers) missing(limit int, taken map[string]taking) (notes []Note) {
 		}
 	}
 	if len(moved) > 0 {
-		notes = append(notes, note(MissingNumbers, daemonset.Facts{"numbers": ranges(moved), "why": string(TakenUpAgain)}))
+		notes = append(notes, note(MissingNumbers,
+			daemonset.Facts{"numbers": ranges(moved), "why": string(TakenUpAgain)}))
 	}
 	if len(unknown) > 0 {
 		notes = append(notes, note(MissingNumbers, daemonset.Facts{"numbers": ranges(unknown), "why": "Unknown"}))

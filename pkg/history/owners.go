@@ -109,7 +109,8 @@ func managers(ds *appsv1.DaemonSet, tells bool) []Manager {
 		if m.Subresource != "" {
 			continue
 		}
-		one := Manager{Manager: m.Manager, Operation: string(m.Operation), Template: pathsOf(m.FieldsV1).ways[template.At.String()]}
+		one := Manager{Manager: m.Manager, Operation: string(m.Operation),
+			Template: pathsOf(m.FieldsV1).ways[template.At.String()]}
 		if m.Time != nil && tells {
 			t := m.Time.UTC()
 			one.Time = &t
@@ -117,7 +118,8 @@ func managers(ds *appsv1.DaemonSet, tells bool) []Manager {
 		out = append(out, one)
 	}
 	slices.SortFunc(out, func(a, b Manager) int {
-		return cmp.Or(timeOf(b.Time).Compare(timeOf(a.Time)), strings.Compare(a.Manager, b.Manager), strings.Compare(a.Operation, b.Operation))
+		return cmp.Or(timeOf(b.Time).Compare(timeOf(a.Time)), strings.Compare(a.Manager, b.Manager),
+			strings.Compare(a.Operation, b.Operation))
 	})
 	return out
 }

@@ -27,8 +27,10 @@ type Rollout struct {
 	NotYetAvailable *int `json:"notYetAvailable"`
 	// when the last of the current ones that are Ready becomes available; nil where none waits, or this is not known
 	AvailableAt *time.Time `json:"availableAt"`
-	NotReady    *int       `json:"notReady"`    // of the current ones, those that are not Ready; nil where `available` is
-	Terminating *int       `json:"terminating"` // of the current ones, those that are terminating; nil where `available` is
+	// of the current ones, those that are not Ready; nil where `available` is
+	NotReady *int `json:"notReady"`
+	// of the current ones, those that are terminating; nil where `available` is
+	Terminating *int `json:"terminating"`
 
 	MinReadySeconds int32 `json:"minReadySeconds"` // how long a pod is Ready before it is available
 }
@@ -46,12 +48,14 @@ const (
 	Unavailable    RolloutCode = "Unavailable"    // no pod is left to replace, but not every pod is available
 	NoPods         RolloutCode = "NoPods"         // there are no pods
 	Creates        RolloutCode = "Creates"        // the next sync creates a revision
-	CreatesSame    RolloutCode = "CreatesSame"    // the next sync creates a revision, although one holds the same template
-	Renumbers      RolloutCode = "Renumbers"      // the next sync gives an old revision a new number
-	Merges         RolloutCode = "Merges"         // several revisions hold the live template, of which the next sync keeps one
-	Deleted        RolloutCode = "BeingDeleted"   // the DaemonSet is being deleted
-	Ignored        RolloutCode = "Ignored"        // the selector is empty, so the controller ignores the DaemonSet
-	Unknown        RolloutCode = "Unknown"        // a gap hides it
+	// the next sync creates a revision, although one holds the same template
+	CreatesSame RolloutCode = "CreatesSame"
+	Renumbers   RolloutCode = "Renumbers" // the next sync gives an old revision a new number
+	// several revisions hold the live template, of which the next sync keeps one
+	Merges  RolloutCode = "Merges"
+	Deleted RolloutCode = "BeingDeleted" // the DaemonSet is being deleted
+	Ignored RolloutCode = "Ignored"      // the selector is empty, so the controller ignores the DaemonSet
+	Unknown RolloutCode = "Unknown"      // a gap hides it
 )
 
 // rollout sums up the pods of the rows.
@@ -77,12 +81,14 @@ func (g *given) rollout(h *History) Rollout {
 			p := &pods[j]
 			outdated = outdated || !p.Updated && !p.Terminating
 			unavailable += b2i(!p.Available.OK || p.Terminating)
-			if r.Available == nil || !slices.ContainsFunc(current, func(row *Revision) bool { return row.Name == p.Revision && (row.Name != "" || row.Hash == p.Hash) }) {
+			if r.Available == nil || !slices.ContainsFunc(current,
+				func(row *Revision) bool { return row.Name == p.Revision && (row.Name != "" || row.Hash == p.Hash) }) {
 				continue
 			}
 			of := r.of(p)
 			*of++
-			if at := p.AvailableAt; of == r.NotYetAvailable && at != nil && (r.AvailableAt == nil || at.After(*r.AvailableAt)) {
+			if at := p.AvailableAt; of == r.NotYetAvailable && at != nil &&
+				(r.AvailableAt == nil || at.After(*r.AvailableAt)) {
 				r.AvailableAt = at
 			}
 		}
@@ -189,7 +195,8 @@ func (h *History) Course() *Course {
 	if current == nil || h.Inferred() || !h.Rollout.Began() {
 		return nil
 	}
-	c, strategy := &Course{Code: Settled, Left: *h.Rollout.Pods - *h.Rollout.Current, Since: h.CurrentSince}, h.DaemonSet.Strategy
+	c, strategy := &Course{Code: Settled, Left: *h.Rollout.Pods - *h.Rollout.Current, Since: h.CurrentSince},
+		h.DaemonSet.Strategy
 	switch {
 	case h.Rollout.InProgress():
 		c.Code = UnderWay

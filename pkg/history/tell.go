@@ -93,7 +93,10 @@ func (h *History) byNumber(r *Revision) bool {
 
 // Shared reports whether another revision has the same number.
 func (h *History) Shared(r *Revision) bool {
-	return slices.ContainsFunc(h.Revisions, func(o Revision) bool { return o.Name != r.Name && o.Revision == r.Revision })
+	return slices.ContainsFunc(h.Revisions, func(o Revision) bool {
+		return o.Name != r.Name &&
+			o.Revision == r.Revision
+	})
 }
 
 // Compares returns the two revisions to look at first, the current one and the one
@@ -160,7 +163,10 @@ func (s Side) String() string {
 // sync has created it; nil if there is none.
 func (h *History) Newest() *Row {
 	rows := h.Rows()
-	if i := slices.IndexFunc(rows, func(r Row) bool { return r.Is == RowPending || r.Current && r.Is != RowRenumbered }); i >= 0 {
+	if i := slices.IndexFunc(rows, func(r Row) bool {
+		return r.Is == RowPending || r.Current &&
+			r.Is != RowRenumbered
+	}); i >= 0 {
 		return &rows[i]
 	}
 	return nil
@@ -203,7 +209,11 @@ func (h *History) Writers() (writers []Manager) {
 func (h *History) writersOf(changes []FieldChange) (writers []Manager) {
 	for _, m := range h.Managers {
 		said := slices.ContainsFunc(writers, func(w Manager) bool { return w.Manager == m.Manager })
-		if !said && m.Template && slices.ContainsFunc(changes, func(c FieldChange) bool { return c.Kind != FieldDefault && slices.Contains(c.Managers, m.Manager) }) {
+		if !said && m.Template &&
+			slices.ContainsFunc(changes, func(c FieldChange) bool {
+				return c.Kind != FieldDefault &&
+					slices.Contains(c.Managers, m.Manager)
+			}) {
 			writers = append(writers, m)
 		}
 	}

@@ -81,7 +81,8 @@ func By(ds *appsv1.DaemonSet) []Manager {
 		told := slices.ContainsFunc(out, func(m Manager) bool {
 			return m.Tool == s.tool || s.tool == HelmRelease && m.Tool == FluxHelmRelease // which works by Helm
 		})
-		unnamed := s.tool == ServerSideApply || s.tool == KubectlApply || s.tool == Program // in these ways the others apply, too
+		// in these ways the others apply, too
+		unnamed := s.tool == ServerSideApply || s.tool == KubectlApply || s.tool == Program
 		if told || unnamed && len(out) > 0 {
 			continue
 		}
@@ -103,7 +104,8 @@ func Marks() (keys, managers []string) {
 			managers = append(managers, s.manager)
 		}
 	}
-	return append(keys, objectSetName, "kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace", "meta.helm.sh/release-namespace"), managers
+	return append(keys, objectSetName, "kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace",
+		"meta.helm.sh/release-namespace"), managers
 }
 
 // A sign is what tells a tool.
@@ -128,7 +130,8 @@ var signs = []struct {
 	{ArgoCD, metadata("labels", "argocd.argoproj.io/instance", itself)},
 	{ArgoCD, manager("argocd-controller", "")},
 	{ArgoCD, manager("argocd-application-controller", "")},
-	{FluxKustomization, metadata("labels", "kustomize.toolkit.fluxcd.io/name", in("kustomize.toolkit.fluxcd.io/namespace"))},
+	{FluxKustomization, metadata("labels", "kustomize.toolkit.fluxcd.io/name",
+		in("kustomize.toolkit.fluxcd.io/namespace"))},
 	{FluxKustomization, manager("kustomize-controller", "")},
 	{FluxHelmRelease, metadata("labels", "helm.toolkit.fluxcd.io/name", in("helm.toolkit.fluxcd.io/namespace"))},
 	{FluxHelmRelease, manager("helm-controller", "")},
@@ -137,7 +140,8 @@ var signs = []struct {
 	{HelmRelease, manager("helm", "")},
 	{ServerSideApply, sign{tells: applier}},
 	{KubectlApply, metadata("annotations", corev1.LastAppliedConfigAnnotation, nobody)},
-	{KubectlApply, manager("kubectl", metav1.ManagedFieldsOperationApply)}, // what else it writes it writes by other names, and as updates
+	// what else it writes it writes by other names, and as updates
+	{KubectlApply, manager("kubectl", metav1.ManagedFieldsOperationApply)},
 	{Program, sign{tells: program}},
 }
 
@@ -225,11 +229,13 @@ func program(ds *appsv1.DaemonSet) (by, evidence string) {
 
 // ofPeople are field managers of tools by which people edit objects, and those that say nothing.
 var ofPeople = []string{
-	"", "oc", "k9s", "Mozilla", "dashboard", "headlamp-server", "node-fetch", "unknown", "before-first-apply", "kube-controller-manager", "k3s",
+	"", "oc", "k9s", "Mozilla", "dashboard", "headlamp-server", "node-fetch", "unknown", "before-first-apply",
+	"kube-controller-manager", "k3s",
 }
 
 // lastWriter is the last of some field managers that wrote the spec by an operation.
-func lastWriter(ds *appsv1.DaemonSet, by metav1.ManagedFieldsOperationType, is func(manager string) bool) (name, evidence string) {
+func lastWriter(ds *appsv1.DaemonSet, by metav1.ManagedFieldsOperationType, is func(manager string) bool) (name,
+	evidence string) {
 	var last *metav1.ManagedFieldsEntry
 	for i := range ds.ManagedFields {
 		m := &ds.ManagedFields[i]

@@ -47,7 +47,8 @@ var Conditions = []Condition{NextPodsFail, PodsStayUnready, PodsBecomeReady}
 func (w *way) alternatives(o *Outcome) []Alternative {
 	out := []Alternative{}
 	if unknown := w.unknown(); len(unknown) > 0 && o.ends() {
-		if alt, end := w.worst().alternative(NextPodsFail, unknown); alt.Code != o.Code || end.Unserved() > o.Unserved() {
+		if alt, end := w.worst().alternative(NextPodsFail, unknown); alt.Code != o.Code ||
+			end.Unserved() > o.Unserved() {
 			out, o.Unknown = append(out, alt), w.doubted()
 			if alt.Code == Stalls && o.Code == Completes {
 				o.Code = MayComplete
@@ -63,7 +64,8 @@ func (w *way) alternatives(o *Outcome) []Alternative {
 	}
 	if nodes := w.curable(); len(nodes) > 0 && (o.Code == Stalls || o.Unserved() > 0) {
 		other := w.assuming(nodes, func(f *assumedNode, _ *daemonset.Node, _ *cause.Cause) { f.recover() })
-		if alt, end := other.alternative(PodsBecomeReady, nodes); alt.Code == Completes && (o.Code == Stalls || end.Unserved() < o.Unserved()) {
+		if alt, end := other.alternative(PodsBecomeReady, nodes); alt.Code == Completes &&
+			(o.Code == Stalls || end.Unserved() < o.Unserved()) {
 			out = append(out, alt)
 		}
 	}
@@ -136,7 +138,8 @@ func (w *way) curable() (nodes []string) {
 		n, f := &w.st.Nodes[i], &w.a.nodes[i]
 		for j := range n.Pods {
 			p := &n.Pods[j]
-			if c := f.pods[p.Name]; c != nil && p.Updated && !f.stays() && (cause.OfContainer(c.Code) || c.Code == daemonset.NotReady) {
+			if c := f.pods[p.Name]; c != nil && p.Updated && !f.stays() &&
+				(cause.OfContainer(c.Code) || c.Code == daemonset.NotReady) {
 				nodes = append(nodes, n.Name)
 				break
 			}

@@ -78,14 +78,16 @@ type assumed struct {
 	image    string                  // that no kubelet takes, where that is why
 	unmet    *refer.Missing          // what the template refers to and does not exist, where that is why
 	broken   map[string]*cause.Cause // by node: why a pod of the current revision fails there
-	ready    int                     // nodes that are NotReady by the word of their kubelets, and are to become Ready again
-	late     []Holder                // pods of the current revision that are to become ready, and take longer than any other did
-	refusal  *cause.Cause            // every new pod is refused
-	rejects  *cause.Cause            // the same, or only those for which quotas leave no room
-	room     *room                   // that quotas leave for pods; nil where none limits them
-	silent   daemonset.Reason        // why the controller does nothing; empty if it acts
-	gone     bool                    // pods of vanished nodes are to be collected
-	evidence *cause.Evidence         // what the pods that fail say about the next ones
+	// nodes that are NotReady by the word of their kubelets, and are to become Ready again
+	ready int
+	// pods of the current revision that are to become ready, and take longer than any other did
+	late     []Holder
+	refusal  *cause.Cause     // every new pod is refused
+	rejects  *cause.Cause     // the same, or only those for which quotas leave no room
+	room     *room            // that quotas leave for pods; nil where none limits them
+	silent   daemonset.Reason // why the controller does nothing; empty if it acts
+	gone     bool             // pods of vanished nodes are to be collected
+	evidence *cause.Evidence  // what the pods that fail say about the next ones
 	causes   *cause.Causes
 	surges   bool
 	ports    bool // a surging pod waits for a port that the old one holds
@@ -133,11 +135,13 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		a.failing, a.fails = a.evidence.All.Fails, &a.evidence.Tally
 	}
 	if invalid := invalidImages(st); len(invalid) > 0 && !revisionFails {
-		a.image, a.failing = invalid[0].Image, &cause.Cause{Code: cause.ImagePullBackOff, Severity: cause.SeverityError, Facts: daemonset.Facts{
-			"container": invalid[0].Name, "image": invalid[0].Image, "reason": string(InvalidImageName),
-		}}
+		a.image, a.failing = invalid[0].Image, &cause.Cause{Code: cause.ImagePullBackOff, Severity: cause.SeverityError,
+			Facts: daemonset.Facts{
+				"container": invalid[0].Name, "image": invalid[0].Image, "reason": string(InvalidImageName),
+			}}
 	}
-	if unmet := refer.Unmet(&st.DaemonSet.Spec.Template.Spec, st.Snapshot.References); len(unmet) > 0 && a.failing == nil {
+	if unmet := refer.Unmet(&st.DaemonSet.Spec.Template.Spec, st.Snapshot.References); len(unmet) > 0 &&
+		a.failing == nil {
 		a.unmet, a.failing = &unmet[0], cause.OfReference(&unmet[0])
 	}
 	for i := range st.Nodes {
@@ -148,7 +152,8 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		down := cause.Down(n, st.At)
 		other := otherSystem(n, st)
 		f.off = causes.Collected(n)
-		f.hangs = down != nil && !f.off && down.Facts["status"] == string(corev1.ConditionUnknown) // its kubelet starts no pod and ends none
+		// its kubelet starts no pod and ends none
+		f.hangs = down != nil && !f.off && down.Facts["status"] == string(corev1.ConditionUnknown)
 		next := causes.Next(n, a.evidence)
 		if a.confined != nil && next == a.evidence.All { // it fails there only
 			next = cause.Prospect{}
@@ -156,11 +161,13 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		switch {
 		case c != nil && c.Severity == cause.SeverityError && ofNode(c.Code):
 			f.never, f.down = c, true
-		case f.hangs || f.off || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) && !(c != nil && (cause.SeenByKubelet(c.Code) || c.Facts.Yes("nodeWaits"))):
+		case f.hangs || f.off || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) &&
+			!(c != nil && (cause.SeenByKubelet(c.Code) || c.Facts.Yes("nodeWaits"))):
 			f.never, f.down = down, true
 		case other != nil:
 			f.never, f.down = other, true
-		case next.Fails != nil && (next != a.evidence.All || a.evidence.Own(n.Name) != nil) && ofNextPod(next.Fails.Code) && (getsPod(n, st) || c == next.Fails):
+		case next.Fails != nil && (next != a.evidence.All || a.evidence.Own(n.Name) != nil) &&
+			ofNextPod(next.Fails.Code) && (getsPod(n, st) || c == next.Fails):
 			f.never, f.down = next.Fails, true
 			a.unfit += b2i(next.Fails.Code == cause.DoesNotFit)
 		case a.failing != nil:
@@ -171,7 +178,8 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 			f.never = next.Fails
 		case a.surges && causes.PortsHeld(n):
 			a.ports = true
-			f.never = &cause.Cause{Code: cause.HostPortConflict, Severity: cause.SeverityError, Facts: daemonset.Facts{}}
+			f.never = &cause.Cause{Code: cause.HostPortConflict, Severity: cause.SeverityError,
+				Facts: daemonset.Facts{}}
 		case getsPod(n, st):
 			f.unknown = next.Unknown
 		}
@@ -201,7 +209,10 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 // otherSystem returns that a kubelet rejects the pods of the template on a node that
 // should run one; nil if it does not.
 func otherSystem(n *daemonset.Node, st *daemonset.State) *cause.Cause {
-	if !n.ShouldRun.OK || slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && p.Available.OK }) {
+	if !n.ShouldRun.OK || slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+		return p.Updated &&
+			p.Available.OK
+	}) {
 		return nil
 	}
 	return cause.OtherSystem(n, &st.DaemonSet.Spec.Template)
@@ -222,12 +233,16 @@ func (a *assumed) told(m *measured, at time.Time) {
 
 // alike reports whether the pod of that name runs what the live template says.
 func (a *assumed) alike(n *daemonset.Node, pod string) bool {
-	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Name == pod && n.ShouldRun.OK && a.causes.SameProgram(&p) })
+	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+		return p.Name == pod && n.ShouldRun.OK &&
+			a.causes.SameProgram(&p)
+	})
 }
 
 // ofNode reports whether a cause is one of the node itself, which every pod there meets.
 func ofNode(code daemonset.Reason) bool {
-	return cause.StageOf(code) == cause.StageNode && code != cause.PodOSNotSupported && code != cause.Terminating || code == cause.ExcludedButCounted
+	return cause.StageOf(code) == cause.StageNode && code != cause.PodOSNotSupported && code != cause.Terminating ||
+		code == cause.ExcludedButCounted
 }
 
 // ofNextPod reports whether a cause keeps the next pod of a node from starting, and not only
@@ -240,7 +255,10 @@ func ofNextPod(code daemonset.Reason) bool {
 // anyAvailable reports whether an available pod that stays is of these.
 func anyAvailable(st *daemonset.State, of func(*daemonset.Pod) bool) bool {
 	return slices.ContainsFunc(st.Nodes, func(n daemonset.Node) bool {
-		return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && p.Available.OK && of(&p) })
+		return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+			return !p.Terminating &&
+				p.Available.OK && of(&p)
+		})
 	})
 }
 
@@ -249,7 +267,8 @@ func newFailure(st *daemonset.State, causes *cause.Causes) *cause.Cause {
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			p := &st.Nodes[i].Pods[j]
-			if c := causes.OfPod(p); causes.SameProgram(p) && !p.Terminating && c != nil && c.Severity == cause.SeverityError {
+			if c := causes.OfPod(p); causes.SameProgram(p) && !p.Terminating && c != nil &&
+				c.Severity == cause.SeverityError {
 				return c
 			}
 		}

@@ -30,7 +30,8 @@ const (
 	// Value: a duration
 	// Source: as `Start`
 	AssumeStartFast daemonset.AssumptionCode = "StartFast"
-	// AssumeFuture: the starts of this many pods are left out, because they are Ready in the future: the clocks of their nodes are ahead
+	// AssumeFuture: the starts of this many pods are left out, because they are Ready in the future: the clocks of
+	// their nodes are ahead
 	// Value: how many
 	// Source: `Pods`
 	AssumeFuture daemonset.AssumptionCode = "FutureStartsLeftOut"
@@ -41,9 +42,9 @@ const (
 	AssumePull daemonset.AssumptionCode = "PullAddsNothing"
 	// AssumeTermination: the time from a pod's deletion until it is gone, on average
 	// Value: a duration
-	// Source: `Rollout`: measured on the pace of the rollout under way: when its pods were created, and when there was room
-	// for each. `LastRollout`: the same of the one before. `Events`: measured between the controller's last deletes and creates. `GracePeriod`: an upper bound.
-	// `Flag`: `--termination`
+	// Source: `Rollout`: measured on the pace of the rollout under way: when its pods were created, and when there was
+	// room for each. `LastRollout`: the same of the one before. `Events`: measured between the controller's last
+	// deletes and creates. `GracePeriod`: an upper bound. `Flag`: `--termination`
 	AssumeTermination daemonset.AssumptionCode = "Termination"
 	// AssumeMinReadySeconds: a pod is available only after it was ready for this long
 	// Value: seconds
@@ -74,13 +75,13 @@ const (
 	// AssumeNewPods: new pods become available, except those that other assumptions name
 	// Source: `State`
 	AssumeNewPods daemonset.AssumptionCode = "NewPodsBecomeAvailable"
-	// AssumeLatePods: this many pods that are not ready yet and [late](#how-is-the-verdict-decided) become available; it is
-	// unknown when
+	// AssumeLatePods: this many pods that are not ready yet and [late](#how-is-the-verdict-decided) become available;
+	// it is unknown when
 	// Value: how many
 	// Source: `State`
 	AssumeLatePods daemonset.AssumptionCode = "LatePodsBecomeAvailable"
-	// AssumeNodesReady: this many nodes become Ready again, whose kubelets have reported for less than 5 minutes that they
-	// are not
+	// AssumeNodesReady: this many nodes become Ready again, whose kubelets have reported for less than 5 minutes that
+	// they are not
 	// Value: how many
 	// Source: `State`
 	AssumeNodesReady daemonset.AssumptionCode = "NodesBecomeReady"
@@ -120,9 +121,11 @@ const (
 	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), by commas; alone, the one that other pods ask
 	// Source: `Spec`, `State`
 	AssumeNotModelled daemonset.AssumptionCode = "SchedulingNotModelled"
-	// AssumeFits: new pods fit on this many nodes, of which the other pods, or the volumes of the new ones, were not read
+	// AssumeFits: new pods fit on this many nodes, of which the other pods, or the volumes of the new ones, were not
+	// read
 	// Value: how many
-	// Source: `State`: the other pods could not be read. `Volumes`: something of the volumes could not. `NotAsked`: without `--fit` nobody asked for them
+	// Source: `State`: the other pods could not be read. `Volumes`: something of the volumes could not. `NotAsked`:
+	// without `--fit` nobody asked for them
 	AssumeFits daemonset.AssumptionCode = "NewPodsFit"
 	// AssumeHooks: these webhooks and admission policies, which are not run, admit the pods as they are
 	// Value: their names, by commas
@@ -132,8 +135,8 @@ const (
 	// Value: the [rules](#rules-of-admission), by commas; empty where nothing of the namespace could be read
 	// Source: `Admission`
 	AssumeUnchecked daemonset.AssumptionCode = "AdmissionNotChecked"
-	// AssumeAsUser: the API server admits the controller's pods as it admitted yours, which was created in a dry run; it
-	// may tell users apart
+	// AssumeAsUser: the API server admits the controller's pods as it admitted yours, which was created in a dry run;
+	// it may tell users apart
 	// Value: the [rules](#rules-of-admission) by which it would have been rejected, by commas; empty if by none
 	// Source: `DryRun`
 	AssumeAsUser daemonset.AssumptionCode = "AdmittedAsUser"
@@ -156,15 +159,19 @@ const (
 // Assumptions lists every AssumptionCode that this package adds to
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
-	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeFuture, AssumePull, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesReady, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeOtherPods, AssumeNotModelled, AssumeFits, AssumeHooks, AssumeUnchecked, AssumeAsUser, AssumeNotTried, AssumeHostPorts, AssumeRefused, AssumeCollected,
+	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeFuture, AssumePull, AssumeTermination, AssumeMinReadySeconds,
+	AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
+	AssumeNewPods, AssumeLatePods, AssumeNodesReady, AssumeNodesStay, AssumeRevisionFails, AssumeConfined,
+	AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeOtherPods, AssumeNotModelled, AssumeFits,
+	AssumeHooks, AssumeUnchecked, AssumeAsUser, AssumeNotTried, AssumeHostPorts, AssumeRefused, AssumeCollected,
 }
 
 // RestsOn reports whether one of the plan's assumptions is about something that
 // happens in it, or would with another template.
 func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 	stalls, inner := p.Outcome.Code == Stalls, p.IfTemplateChanged
-	none := stalls && p.Outcome.Reason == cause.FailedCreate && p.Admission != nil && len(p.Admission.Refusals) > 0 // no pod is created
+	// no pod is created
+	none := stalls && p.Outcome.Reason == cause.FailedCreate && p.Admission != nil && len(p.Admission.Refusals) > 0
 	moves := func(pods func(Wave) int) bool {
 		return stalls || inner != nil || slices.ContainsFunc(p.Waves, func(w Wave) bool { return pods(w) > 0 })
 	}
@@ -173,13 +180,16 @@ func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 		return true // of the manifest or of the state, not of a course
 	case len(p.Waves) == 0 && !stalls && (inner == nil || inner.Outcome.Code == NotRolling):
 		return false
-	case none && slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeFuture, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate, AssumeFits, AssumeNotModelled, AssumeOtherPods, AssumeHooks, AssumeUnchecked}, code):
+	case none && slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeFuture,
+		AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate, AssumeFits, AssumeNotModelled, AssumeOtherPods,
+		AssumeHooks, AssumeUnchecked}, code):
 		return false
 	case code == AssumePull: // where it does not come to an end, it does not matter how long that takes
 		return !stalls && p.RestsOn(AssumeStart)
 	case code == AssumeTermination && p.Subject == SubjectNew && len(p.Lost) == 0:
 		return false
-	case slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeFuture, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate}, code):
+	case slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeFuture,
+		AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate}, code):
 		return moves(func(w Wave) int { return w.Creates })
 	case code == AssumeTermination:
 		return moves(func(w Wave) int { return w.Deletes })
@@ -302,7 +312,8 @@ func (w *way) unread(fit bool) (count int, why string) {
 
 // ofNamespace are rules of which nothing is checked where nothing of a namespace could be
 // read.
-var ofNamespace = []string{string(admission.PodSecurity), string(admission.LimitRanger), string(admission.ResourceQuota)}
+var ofNamespace = []string{string(admission.PodSecurity), string(admission.LimitRanger),
+	string(admission.ResourceQuota)}
 
 // but returns names, by commas; "" if all of some are among them.
 func but(all, names []string) string {

@@ -39,7 +39,10 @@ func endings(st *daemonset.State) (t times, source string) {
 
 // isFirst reports whether a revision is the first of a DaemonSet, whose pods replaced none.
 func isFirst(st *daemonset.State, hash string) bool {
-	return slices.ContainsFunc(st.History.Revisions, func(r daemonset.Revision) bool { return r.Hash == hash && r.Number == 1 })
+	return slices.ContainsFunc(st.History.Revisions, func(r daemonset.Revision) bool {
+		return r.Hash == hash &&
+			r.Number == 1
+	})
 }
 
 // rolledOut returns the hash of the revision that the last pods were created for: the

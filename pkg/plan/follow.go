@@ -50,8 +50,9 @@ type Follower struct {
 
 // How long things may take.
 const (
-	quiet   = 5 * time.Second  // between two acts of one batch: the controller's requests are spread by its rate
-	calm    = 30 * time.Second // that a rollout must stand still to count as stuck: a pod that crashes is started anew meanwhile
+	quiet = 5 * time.Second // between two acts of one batch: the controller's requests are spread by its rate
+	// that a rollout must stand still to count as stuck: a pod that crashes is started anew meanwhile
+	calm    = 30 * time.Second
 	overdue = 30 * time.Second // that something predicted must not come to be told
 	mostLag = 10               // changes that the controller may be behind
 )
@@ -92,7 +93,8 @@ func NewFollower(st *daemonset.State, o Options) *Follower {
 // admits pods, the other pods on nodes, volumes, and the Lease of the controller, with their gaps. What was known of
 // these before goes.
 func (f *Follower) Know(s *snapshot.Snapshot) {
-	f.objects.base = f.objects.base.Admitting(s.Admission, s.Gaps).Holding(s.OtherPods, s.Gaps).Reaching(s.Volumes, s.Gaps).ControlledBy(s.Controller, s.Gaps)
+	f.objects.base = f.objects.base.Admitting(s.Admission, s.Gaps).Holding(s.OtherPods, s.Gaps).Reaching(s.Volumes,
+		s.Gaps).ControlledBy(s.Controller, s.Gaps)
 }
 
 // See takes one change: a DaemonSet, Node, Pod, ControllerRevision or Event as
@@ -184,7 +186,8 @@ func (f *Follower) owns(p *corev1.Pod) bool {
 func disruptedBy(p *corev1.Pod) string {
 	for i := range p.Status.Conditions {
 		c := &p.Status.Conditions[i]
-		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason != corev1.PodReasonTerminationByKubelet {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue &&
+			c.Reason != corev1.PodReasonTerminationByKubelet {
 			return c.Reason
 		}
 	}
@@ -327,7 +330,8 @@ func (f *Follower) older(p *pending) []*daemonset.Step {
 	began := p.acts[0].at
 	clocks := []time.Time{began}
 	if f.objects.ds.Spec.MinReadySeconds > 0 {
-		clocks = append(clocks, began.Add(time.Second), began.Add(-time.Second)) // the server's clock is known to the second
+		// the server's clock is known to the second
+		clocks = append(clocks, began.Add(time.Second), began.Add(-time.Second))
 	}
 	for lag := range min(mostLag, p.first) + 1 {
 		was := f.objects.before(f.log[p.first-lag:])
@@ -452,9 +456,10 @@ func (l *learnt) see(at time.Time, p *corev1.Pod, gone, fresh bool) {
 }
 
 func hasRestarted(p *corev1.Pod) bool {
-	return slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), func(c corev1.ContainerStatus) bool {
-		return c.RestartCount > 0
-	})
+	return slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses),
+		func(c corev1.ContainerStatus) bool {
+			return c.RestartCount > 0
+		})
 }
 
 func isReady(p *corev1.Pod) bool { return readySince(p) != nil }
@@ -477,7 +482,8 @@ const sourceWatch = "Watch"
 func (l *learnt) teach(m *measured) *measured {
 	again := m.again
 	m.again = func(other *daemonset.State) *measured { return l.teach(again(other)) }
-	if len(l.ends) >= fewest || len(l.ends) > 0 && m.endSource == sourceGracePeriod { // anything tells more than a bound
+	// anything tells more than a bound
+	if len(l.ends) >= fewest || len(l.ends) > 0 && m.endSource == sourceGracePeriod {
 		m.ends, m.endSource = slices.Sorted(slices.Values(l.ends)), sourceWatch
 		m.end = known(m.ends)
 	}

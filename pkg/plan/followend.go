@@ -149,7 +149,8 @@ func (f *Follower) Resume(at time.Time) {
 // present adds what becomes of a rollout by what was learned, and what moves now. It
 // reports whether nothing is under way.
 func (f *Follower) present(p *Progress) (idle bool) {
-	o := Outcome{Code: NotRolling, Reason: p.Next.Reason, Holders: []Holder{}, Late: []Holder{}, Unknown: []Holder{}, Problems: []*cause.Problem{}, Alternatives: []Alternative{}, Remedies: []remedy.Remedy{}}
+	o := Outcome{Code: NotRolling, Reason: p.Next.Reason, Holders: []Holder{}, Late: []Holder{}, Unknown: []Holder{},
+		Problems: []*cause.Problem{}, Alternatives: []Alternative{}, Remedies: []remedy.Remedy{}}
 	switch {
 	case !p.State.PodsRead:
 		o.Code, p.Outcome = Unknown, o

@@ -115,7 +115,8 @@ func (o *objects) make() *snapshot.Snapshot {
 	var s snapshot.Snapshot
 	nodes, pods := 0, 0
 	for of := range o.around {
-		nodes, pods = nodes+b2i(of.kind == reflect.TypeFor[*corev1.Node]()), pods+b2i(of.kind == reflect.TypeFor[*corev1.Pod]())
+		nodes, pods = nodes+b2i(of.kind == reflect.TypeFor[*corev1.Node]()),
+			pods+b2i(of.kind == reflect.TypeFor[*corev1.Pod]())
 	}
 	s.Nodes, s.Pods = slices.Grow(s.Nodes, nodes), slices.Grow(s.Pods, pods)
 	byName := func(a, b metav1.Object) int { return strings.Compare(a.GetName(), b.GetName()) }
@@ -164,8 +165,10 @@ func matters(old, object any, gone bool) bool {
 		return false
 	case *appsv1.DaemonSet:
 		was := old.(*appsv1.DaemonSet)
-		return was.Generation != x.Generation || !equality.Semantic.DeepEqual(was.Annotations, x.Annotations) || (was.DeletionTimestamp == nil) != (x.DeletionTimestamp == nil) ||
-			was.Status.DesiredNumberScheduled != x.Status.DesiredNumberScheduled // counts where the nodes cannot be read
+		return was.Generation != x.Generation || !equality.Semantic.DeepEqual(was.Annotations, x.Annotations) ||
+			(was.DeletionTimestamp == nil) != (x.DeletionTimestamp == nil) ||
+			// counts where the nodes cannot be read
+			was.Status.DesiredNumberScheduled != x.Status.DesiredNumberScheduled
 	case *corev1.Pod:
 		was := old.(*corev1.Pod)
 		return was.Spec.NodeName != x.Spec.NodeName || was.Status.Phase != x.Status.Phase ||

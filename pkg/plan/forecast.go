@@ -29,10 +29,12 @@ type projection struct {
 
 // forecastOf steps the rollout of a State to its end, with what is assumed of it. A change may have made it of another
 // one. What is under way is so by a controller that may do nothing.
-func forecastOf(was, st *daemonset.State, o Options, underWay bool, newWay func(*daemonset.State, *measured) *way) projection {
+func forecastOf(was, st *daemonset.State, o Options, underWay bool,
+	newWay func(*daemonset.State, *measured) *way) projection {
 	f := projection{Forecast: Forecast{
 		Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Limits: []Limit{},
-		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Unknown: []Holder{}, Problems: []*cause.Problem{}, Alternatives: []Alternative{}, Remedies: []remedy.Remedy{}},
+		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Unknown: []Holder{},
+			Problems: []*cause.Problem{}, Alternatives: []Alternative{}, Remedies: []remedy.Remedy{}},
 	}}
 	step := st.Sync()
 	switch {
@@ -76,8 +78,10 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool, newWay func(
 	}
 	f.line = w.drawn(run)
 	if late := f.judge(w, run); w.m.minReady > 0 && late >= w.m.minReady/10 { // else it is not worth a word
-		i := slices.IndexFunc(f.assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
-		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate, Value: seconds(math.Round(late)), Source: sourceController})
+		i := slices.IndexFunc(f.assumptions,
+			func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
+		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate,
+			Value: seconds(math.Round(late)), Source: sourceController})
 	}
 	return f
 }
@@ -245,8 +249,10 @@ func (o *Outcome) ReachesEnd() bool { return o.Code == Completes || o.Code == Ma
 // outcome tells how a simulation ended.
 func (w *way) outcome(r *simulation) Outcome {
 	o := Outcome{
-		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.tally.Old(), Largest: r.end.largest, AtATime: r.end.atATime, AtOnce: r.end.atOnce, Worst: r.end.worst,
-		Late: append([]Holder{}, w.a.late...), Unknown: []Holder{}, Problems: []*cause.Problem{}, Alternatives: []Alternative{}, Remedies: []remedy.Remedy{},
+		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.tally.Old(),
+		Largest: r.end.largest, AtATime: r.end.atATime, AtOnce: r.end.atOnce, Worst: r.end.worst,
+		Late: append([]Holder{}, w.a.late...), Unknown: []Holder{}, Problems: []*cause.Problem{},
+		Alternatives: []Alternative{}, Remedies: []remedy.Remedy{},
 	}
 	for i := range r.slots {
 		for j, pods := 0, r.tally.Pods(int32(i)); j < len(pods); j++ {
@@ -307,7 +313,8 @@ func (r *simulation) onVirtual() bool {
 // removesAllPods reports whether no node is eligible after a change that takes
 // away nodes with their pods, and none is left that runs a pod.
 func removesAllPods(before, after *daemonset.State) bool {
-	return after.NodesRead && after.PodsRead && after.Desired == 0 && !leftAlone(after.DaemonSet) && runsPod(before.Nodes) && !runsPod(after.Nodes)
+	return after.NodesRead && after.PodsRead && after.Desired == 0 && !leftAlone(after.DaemonSet) &&
+		runsPod(before.Nodes) && !runsPod(after.Nodes)
 }
 
 // runsPod reports whether a node of the cluster has a pod that is not
@@ -322,7 +329,10 @@ func (a *assumed) startsNone() bool { return a.unmet != nil || a.image != "" }
 // creates reports whether a pod that a simulation creates is there at its end.
 func (r *simulation) creates() bool {
 	for i := range r.slots {
-		if slices.ContainsFunc(r.tally.Pods(int32(i)), func(p daemonset.Pod) bool { return p.Object == simulated && !p.Terminating }) {
+		if slices.ContainsFunc(r.tally.Pods(int32(i)), func(p daemonset.Pod) bool {
+			return p.Object == simulated &&
+				!p.Terminating
+		}) {
 			return true
 		}
 	}

@@ -18,17 +18,19 @@ type Gate struct {
 type GateOn string
 
 const (
-	GateStalls           GateOn = "stalls"           // the rollout does not complete by itself
-	GateRemovesAllPods   GateOn = "removesAllPods"   // no node is eligible, and none keeps its pod
-	GateLostNodes        GateOn = "lostNodes"        // nodes that lose their pod, at once or in the rollout
-	GateStrands          GateOn = "strands"          // of these, those whose pod may stay until the rollout deletes it, for a taint
+	GateStalls         GateOn = "stalls"         // the rollout does not complete by itself
+	GateRemovesAllPods GateOn = "removesAllPods" // no node is eligible, and none keeps its pod
+	GateLostNodes      GateOn = "lostNodes"      // nodes that lose their pod, at once or in the rollout
+	// of these, those whose pod may stay until the rollout deletes it, for a taint
+	GateStrands          GateOn = "strands"
 	GateUnfit            GateOn = "unfit"            // nodes on which a new pod does not fit
 	GateReplaces         GateOn = "replaces"         // pods that the controller replaces
 	GateImmediateDeletes GateOn = "immediateDeletes" // pods that are deleted at once
 )
 
 // GatesOn lists every GateOn.
-var GatesOn = []GateOn{GateStalls, GateRemovesAllPods, GateLostNodes, GateStrands, GateUnfit, GateReplaces, GateImmediateDeletes}
+var GatesOn = []GateOn{GateStalls, GateRemovesAllPods, GateLostNodes, GateStrands, GateUnfit, GateReplaces,
+	GateImmediateDeletes}
 
 // Counts reports whether the gate is about a number, and not about how a Plan ends.
 func (on GateOn) Counts() bool { return on != GateStalls && on != GateRemovesAllPods }
@@ -62,7 +64,8 @@ func (g Gate) Of(p *Plan) Finding {
 		f.Number = len(p.Stranded)
 	case GateUnfit:
 		f.Number = len(p.Unfit)
-		f.Known = f.Known && !slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeFits })
+		f.Known = f.Known && !slices.ContainsFunc(p.Assumptions,
+			func(a daemonset.Assumption) bool { return a.Code == AssumeFits })
 	case GateReplaces:
 		f.Number = p.Replaces
 	case GateImmediateDeletes:

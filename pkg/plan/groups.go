@@ -37,7 +37,10 @@ func groups(st *daemonset.State, label string, nodes []assumedNode) []Group {
 			by[value] = g
 		}
 		g.Nodes++
-		g.Down += b2i(!slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && p.Available.OK }))
+		g.Down += b2i(!slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+			return !p.Terminating &&
+				p.Available.OK
+		}))
 		lost[value] += isLost
 		candidates[value] += b2i(n.Slot == daemonset.SlotOldAvailable)
 	}

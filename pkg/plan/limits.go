@@ -33,7 +33,8 @@ func (w *way) limits(now *Outcome) []Limit {
 			}
 			o = &other
 		}
-		out = append(out, Limit{Limit: text, Nodes: n, AtATime: o.AtATime, Steps: o.Steps, Current: own, Planned: own, Duration: o.Duration, Code: o.Code})
+		out = append(out, Limit{Limit: text, Nodes: n, AtATime: o.AtATime, Steps: o.Steps, Current: own, Planned: own,
+			Duration: o.Duration, Code: o.Code})
 	}
 	slices.SortStableFunc(out, func(a, b Limit) int { return a.Nodes - b.Nodes })
 	return out

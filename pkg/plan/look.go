@@ -43,7 +43,8 @@ func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) remedy.Outlo
 	case o.Code == Stalls:
 		out.Course = &remedy.Course{Stalls: true, End: end, Otherwise: o.otherwise()}
 	case o.ReachesEnd():
-		out.Course = &remedy.Course{End: end, Next: nextBatch(w.st, next, r), Duration: o.Duration, Otherwise: o.otherwise()}
+		out.Course = &remedy.Course{End: end, Next: nextBatch(w.st, next, r), Duration: o.Duration,
+			Otherwise: o.otherwise()}
 	case o.Code == NothingToDo && !w.safe():
 		out.Stall = nextStall(w.st)
 	}
@@ -54,7 +55,8 @@ func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) remedy.Outlo
 // otherwise returns the first of the other ends; nil where there is none.
 func (o *Outcome) otherwise() *remedy.Otherwise {
 	for _, a := range o.Alternatives {
-		return &remedy.Otherwise{Nodes: a.Nodes, Ready: a.Condition == PodsBecomeReady, Stalls: a.Code == Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}
+		return &remedy.Otherwise{Nodes: a.Nodes, Ready: a.Condition == PodsBecomeReady, Stalls: a.Code == Stalls,
+			Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}
 	}
 	return nil
 }
@@ -67,7 +69,8 @@ func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *remedy
 	}
 	for i := range st.Nodes {
 		for _, p := range st.Nodes[i].Pods {
-			if known := p.Ready && p.AvailableAt != nil; !st.Nodes[i].Exists || p.Terminating || !p.Available.OK && !known {
+			if known := p.Ready && p.AvailableAt != nil; !st.Nodes[i].Exists || p.Terminating ||
+				!p.Available.OK && !known {
 				return nil
 			}
 		}
@@ -80,7 +83,8 @@ func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *remedy
 // safe reports whether nothing is in the way of a next rollout, which spares the
 // work of simulating it.
 func (w *way) safe() bool {
-	return w.a.stay+w.a.unfit+len(w.counted()) == 0 && w.a.rejects == nil && w.a.room == nil && w.st.Budget.Invalid == "" &&
+	return w.a.stay+w.a.unfit+len(w.counted()) == 0 && w.a.rejects == nil && w.a.room == nil &&
+		w.st.Budget.Invalid == "" &&
 		(w.st.Budget.MaxSurge == 0 || len(cause.HostPorts(&w.st.DaemonSet.Spec.Template.Spec)) == 0)
 }
 
@@ -99,6 +103,7 @@ func nextStall(st *daemonset.State) *remedy.Stall {
 		return nil
 	}
 	return &remedy.Stall{
-		Reason: o.Reason, Replaced: o.Replaced + o.Dropped, Working: r.end.working, Of: oldPods(st), AtWorst: o.AtWorst, Nodes: append([]string{}, Nodes(o.Holders)...), Further: o.FurtherHolders,
+		Reason: o.Reason, Replaced: o.Replaced + o.Dropped, Working: r.end.working, Of: oldPods(st), AtWorst: o.AtWorst,
+		Nodes: append([]string{}, Nodes(o.Holders)...), Further: o.FurtherHolders,
 	}
 }

@@ -77,7 +77,8 @@ func makeChanged(r *whatif.Result, o Options) (*Plan, []Moment) {
 	p.warn(before, after)
 	if r.ByHand {
 		for _, m := range managed.By(before.DaemonSet) {
-			p.Warnings = append(p.Warnings, Warning{ManagedByTool, daemonset.Facts{"tool": string(m.Tool), "by": m.By, "evidence": m.Evidence}})
+			p.Warnings = append(p.Warnings,
+				Warning{ManagedByTool, daemonset.Facts{"tool": string(m.Tool), "by": m.By, "evidence": m.Evidence}})
 		}
 	}
 	return p, line
@@ -105,12 +106,14 @@ func unaffected(r *whatif.Result, o Options) (*Plan, []Moment) {
 // pod.
 func sameNodes(r *whatif.Result) bool {
 	for _, c := range r.Summary.Nodes {
-		if slices.Contains([]whatif.NodeChangeKind{whatif.NodeAdd, whatif.NodeRemove, whatif.NodeDown}, c.Kind) && len(c.Nodes) > 0 {
+		if slices.Contains([]whatif.NodeChangeKind{whatif.NodeAdd, whatif.NodeRemove, whatif.NodeDown}, c.Kind) &&
+			len(c.Nodes) > 0 {
 			return false
 		}
 	}
 	return slices.EqualFunc(r.Before.Nodes, r.State.Nodes, func(a, b daemonset.Node) bool {
-		return a.Name == b.Name && reflect.DeepEqual(a.ShouldRun, b.ShouldRun) && reflect.DeepEqual(a.MayStay, b.MayStay)
+		return a.Name == b.Name && reflect.DeepEqual(a.ShouldRun, b.ShouldRun) &&
+			reflect.DeepEqual(a.MayStay, b.MayStay)
 	})
 }
 
@@ -131,7 +134,8 @@ func Creates(st *daemonset.State) bool {
 	}
 	old := func(p daemonset.Pod) bool { return !p.Updated && !p.Terminating }
 	return slices.ContainsFunc(st.Nodes, func(n daemonset.Node) bool {
-		return st.Owed(&n) || n.ShouldRun.OK && st.Budget.Kind != daemonset.BudgetNone && slices.ContainsFunc(n.Pods, old)
+		return st.Owed(&n) || n.ShouldRun.OK && st.Budget.Kind != daemonset.BudgetNone &&
+			slices.ContainsFunc(n.Pods, old)
 	})
 }
 
@@ -149,7 +153,8 @@ func markNow(limits []Limit, before, after *daemonset.State) []Limit {
 	for i := range limits {
 		limits[i].Current = same && limits[i].Nodes == now
 	}
-	if named := func(l Limit) bool { return l.Limit == before.Budget.Spec }; same && !slices.ContainsFunc(limits, named) {
+	if named := func(l Limit) bool { return l.Limit == before.Budget.Spec }; same &&
+		!slices.ContainsFunc(limits, named) {
 		alsoCalled(&limits, now, before.Budget.Spec)
 	}
 	slices.SortStableFunc(limits, func(a, b Limit) int { return a.Nodes - b.Nodes })
@@ -165,13 +170,15 @@ func begin(subject Subject, was, st *daemonset.State, o Options) (*Plan, []Momen
 	p := &Plan{
 		Header: daemonset.NewHeader(Kind, st), Subject: subject, Warnings: append([]Warning{}, o.Warnings...),
 		Desired:   Desired{st.Desired, st.Desired},
-		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}, Keep: []PlacementNode{}}, Next: st.Sync(),
+		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}, Keep: []PlacementNode{}},
+		Next:      st.Sync(),
 	}
 	p.Now, _ = st.Counts()
 	f := forecastOf(was, st, o, subject == SubjectRollout, newWay)
 	p.Lost, p.Stranded = append([]PlacementNode{}, f.lost...), append([]StrandedNode{}, f.stranded...)
 	p.Groups = groups(st, o.GroupBy, f.nodes)
 	p.Admission, p.Unfit, p.Preempts = f.admission, append([]Holder{}, f.unfit...), append([]Preempt{}, f.preempts...)
-	p.Forecast, p.Assumptions, p.Warnings = f.Forecast, append(p.Assumptions, f.assumptions...), append(p.Warnings, f.warnings...)
+	p.Forecast, p.Assumptions, p.Warnings = f.Forecast, append(p.Assumptions, f.assumptions...),
+		append(p.Warnings, f.warnings...)
 	return p, f.line
 }

@@ -23,7 +23,8 @@ const (
 )
 
 // MapStates lists every NodeState of a Map, the worst first.
-var MapStates = slices.Concat(NodeStates[:3], []NodeState{NodeStays, NodeUnfit, NodeLoses, NodeLosesLater, NodeMisscheduled, NodeGone}, NodeStates[3:6], []NodeState{NodeGains}, NodeStates[6:], []NodeState{NodeExcluded})
+var MapStates = slices.Concat(NodeStates[:3], []NodeState{NodeStays, NodeUnfit, NodeLoses, NodeLosesLater,
+	NodeMisscheduled, NodeGone}, NodeStates[3:6], []NodeState{NodeGains}, NodeStates[6:], []NodeState{NodeExcluded})
 
 // Map is the nodes of a DaemonSet, grouped by the value of a label.
 type Map struct {
@@ -100,7 +101,8 @@ func (p *Plan) Map(st *daemonset.State, label string) *Map {
 		state NodeState
 		nodes []string
 	}{
-		{NodeGains, Nodes(p.Placement.Gain)}, {NodeStays, Nodes(p.Outcome.Holders)}, {NodeUnfit, Nodes(p.Unfit)}, {NodeLosesLater, Nodes(p.LostLater())}, {NodeLoses, Nodes(p.Placement.Lose)},
+		{NodeGains, Nodes(p.Placement.Gain)}, {NodeStays, Nodes(p.Outcome.Holders)}, {NodeUnfit, Nodes(p.Unfit)},
+		{NodeLosesLater, Nodes(p.LostLater())}, {NodeLoses, Nodes(p.Placement.Lose)},
 	} {
 		for _, node := range of.nodes {
 			does[node] = of.state
@@ -108,7 +110,9 @@ func (p *Plan) Map(st *daemonset.State, label string) *Map {
 	}
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
-		if state, known := does[n.Node]; known && !(p.Subject == SubjectRollout && (n.State == NodeFails || n.State == NodeUnavailable)) { // which says more of it
+		// which says more of it
+		if state, known := does[n.Node]; known &&
+			!(p.Subject == SubjectRollout && (n.State == NodeFails || n.State == NodeUnavailable)) {
 			n.State = state
 		}
 	}

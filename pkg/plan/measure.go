@@ -148,7 +148,8 @@ func waiting(st *daemonset.State) (ages []float64) {
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			p := &st.Nodes[i].Pods[j]
-			if p.Updated && !p.Ready && !p.Terminating && !isTerminal(p.Object) && !hasRestarted(p.Object) && !p.Object.CreationTimestamp.IsZero() {
+			if p.Updated && !p.Ready && !p.Terminating && !isTerminal(p.Object) && !hasRestarted(p.Object) &&
+				!p.Object.CreationTimestamp.IsZero() {
 				ages = append(ages, max(0, st.At.Sub(p.Object.CreationTimestamp.Time).Seconds()))
 			}
 		}
@@ -181,7 +182,8 @@ func terminations(st *daemonset.State) []float64 {
 		}
 	}
 	slices.SortFunc(told, func(a, b *corev1.Event) int {
-		return cmp.Or(a.FirstTimestamp.Compare(b.FirstTimestamp.Time), strings.Compare(b.Reason, a.Reason)) // in one second, deletes first
+		// in one second, deletes first
+		return cmp.Or(a.FirstTimestamp.Compare(b.FirstTimestamp.Time), strings.Compare(b.Reason, a.Reason))
 	})
 	var out []float64
 	var ends, begins []time.Time
@@ -247,7 +249,9 @@ func (p *pace) endOf(age float64) float64 { return p.ends.beyond(age) }
 
 func (w *way) pace(starts, ends times) *pace {
 	m := w.m
-	return &pace{starts: inTurn{times: starts}, ends: inTurn{times: ends}, byGrace: m.endSource == sourceGracePeriod, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil, room: w.a.room, silent: w.a.silent, collects: collected / 2}
+	return &pace{starts: inTurn{times: starts}, ends: inTurn{times: ends}, byGrace: m.endSource == sourceGracePeriod,
+		minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil, room: w.a.room,
+		silent: w.a.silent, collects: collected / 2}
 }
 
 // typical has every pod take the median time, and what then happens at about

@@ -23,7 +23,8 @@ const (
 )
 
 // NodeStates lists every NodeState, the worst first.
-var NodeStates = []NodeState{NodeFails, NodeUnavailable, NodeEmpty, NodeDeleting, NodeStarting, NodeReady, NodeOld, NodeUpdated}
+var NodeStates = []NodeState{NodeFails, NodeUnavailable, NodeEmpty, NodeDeleting, NodeStarting, NodeReady, NodeOld,
+	NodeUpdated}
 
 // Moves reports whether something is under way on a node, or ought to be.
 func (s NodeState) Moves() bool { return s != NodeOld && s != NodeUpdated }

@@ -107,7 +107,8 @@ func demand(s *corev1.PodSpec) corev1.PodSpec {
 		return out
 	}
 	out := corev1.PodSpec{
-		Containers: parts(s.Containers), InitContainers: parts(s.InitContainers), Resources: s.Resources, Overhead: s.Overhead, HostNetwork: s.HostNetwork,
+		Containers: parts(s.Containers), InitContainers: parts(s.InitContainers), Resources: s.Resources,
+		Overhead: s.Overhead, HostNetwork: s.HostNetwork,
 		PriorityClassName: s.PriorityClassName, RuntimeClassName: s.RuntimeClassName, SchedulerName: s.SchedulerName,
 	}
 	for _, v := range s.Volumes {

@@ -15,10 +15,9 @@ import (
 //
 // A node loses one that has run, and that the next sync deletes because it may
 // not stay there any more, and gains one that the next sync creates because it should run one
-// now. It keeps one that stays until a rollout deletes it. Where before is nil there was nothing, so every node that should run a
-// pod gains one. Nodes that only one of the States has are in neither, and
-// nobody gains or loses where the controller leaves the DaemonSet alone, or
-// nodes or pods could not be read.
+// now. It keeps one that stays until a rollout deletes it. Where before is nil there was nothing, so every node that
+// should run a pod gains one. Nodes that only one of the States has are in neither, and nobody gains or loses where the
+// controller leaves the DaemonSet alone, or nodes or pods could not be read.
 func placementChange(before, after *daemonset.State) Placement {
 	p := Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}, Keep: []PlacementNode{}}
 	if !after.PodsRead || leftAlone(after.DaemonSet) {
@@ -122,7 +121,8 @@ func neverRan(p *daemonset.Pod) bool {
 		return false
 	}
 	return !slices.ContainsFunc(o.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
-		return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil || s.RestartCount > 0
+		return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil ||
+			s.RestartCount > 0
 	})
 }
 

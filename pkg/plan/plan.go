@@ -46,8 +46,8 @@ type Plan struct {
 	// node has a NoSchedule taint that the pod does not tolerate. Sorted by name
 	Stranded []StrandedNode `json:"stranded"`
 
-	// nodes on which a new pod does not fit, and preemption makes no room, sorted by name; where the other pods of a node
-	// were not read, only if the pod would not fit there alone
+	// nodes on which a new pod does not fit, and preemption makes no room, sorted by name; where the other pods of a
+	// node were not read, only if the pod would not fit there alone
 	Unfit []Holder `json:"unfit"`
 
 	// nodes on which pods of lower priority make room for the new pod, sorted by name
@@ -86,8 +86,8 @@ type List struct {
 	Kind       string `json:"kind"`       // of the document
 
 	// one for each DaemonSet. With manifests or names in their order. Otherwise those with something to do or with
-	// nodes that stay without an available pod: Stalls first, then RemovesAllPods, Unknown, MayComplete, Completes, NotRolling and
-	// NothingToDo, then by namespace and name; may be empty
+	// nodes that stay without an available pod: Stalls first, then RemovesAllPods, Unknown, MayComplete, Completes,
+	// NotRolling and NothingToDo, then by namespace and name; may be empty
 	Items []*Plan `json:"items"`
 }
 
@@ -97,8 +97,8 @@ type Subject string
 const (
 	// SubjectNothing: nothing was asked, and nothing is in progress: see `ifTemplateChanged`
 	SubjectNothing Subject = "Nothing"
-	// SubjectRollout: the rollout in progress, or the creation and deletion of pods in progress; with a change, one that
-	// leaves it as it is
+	// SubjectRollout: the rollout in progress, or the creation and deletion of pods in progress; with a change, one
+	// that leaves it as it is
 	SubjectRollout Subject = "Rollout"
 	SubjectChange  Subject = "Change" // a change that was asked for
 	SubjectNew     Subject = "New"    // a DaemonSet that is not in the cluster yet
@@ -215,8 +215,8 @@ const (
 	Completes   OutcomeCode = "Completes"   // no old pod is left, and every eligible node has a pod
 	// MayComplete: it completes if the new pods work, which is unknown, and stalls if they fail: see `unknown`
 	MayComplete OutcomeCode = "MayComplete"
-	// Stalls: the rollout ends before that and does not continue by itself; or no kubelet starts the pods that it creates;
-	// or every pod is deleted, no node runs one, and the deletions never finish
+	// Stalls: the rollout ends before that and does not continue by itself; or no kubelet starts the pods that it
+	// creates; or every pod is deleted, no node runs one, and the deletions never finish
 	Stalls     OutcomeCode = "Stalls"
 	NotRolling OutcomeCode = "NotRolling" // old pods stay, because nothing replaces them by itself
 	Unknown    OutcomeCode = "Unknown"    // a gap hides the answer, or there is no end
@@ -343,12 +343,13 @@ type Limit struct {
 
 // Options are what the person who asks knows better.
 type Options struct {
-	Starts       []time.Duration // from creation to Ready, above 0, of several pods in any order; one alone is that of all; none: measured
-	Termination  *time.Duration  // from deletion to gone; nil: measured, or else the grace period
-	RequestRate  float64         // requests a second that the controller may send; 0: 20
-	RequestBurst int             // 0: 30
-	GroupBy      string          // a label of nodes
-	Fit          bool            // whether new pods fit is asked of every node that gets one: see NeedsOf
+	// from creation to Ready, above 0, of several pods in any order; one alone is that of all; none: measured
+	Starts       []time.Duration
+	Termination  *time.Duration // from deletion to gone; nil: measured, or else the grace period
+	RequestRate  float64        // requests a second that the controller may send; 0: 20
+	RequestBurst int            // 0: 30
+	GroupBy      string         // a label of nodes
+	Fit          bool           // whether new pods fit is asked of every node that gets one: see NeedsOf
 
 	Warnings []Warning // of a manifest, by whoever read it or would store it; they come first
 

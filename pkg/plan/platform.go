@@ -28,7 +28,8 @@ func otherPlatforms(after *daemonset.State) (out []Warning) {
 		kind  split.Kind
 		code  daemonset.Reason
 		named bool
-	}{{split.OperatingSystem, OtherOperatingSystem, namesSystem(spec)}, {split.Architecture, OtherArchitecture, false}} {
+	}{{split.OperatingSystem, OtherOperatingSystem, namesSystem(spec)},
+		{split.Architecture, OtherArchitecture, false}} {
 		if is.named {
 			continue
 		}
@@ -37,11 +38,13 @@ func otherPlatforms(after *daemonset.State) (out []Warning) {
 		case len(known) > 0:
 			for _, other := range slices.Sorted(maps.Keys(without)) {
 				if len(works[other]) == 0 {
-					out = append(out, Warning{is.code, daemonset.Facts{"platform": other, "platforms": known, "onNodes": without[other]}})
+					out = append(out, Warning{is.code, daemonset.Facts{"platform": other, "platforms": known,
+						"onNodes": without[other]}})
 				}
 			}
 		case is.kind == split.OperatingSystem && len(without) > 1:
-			out = append(out, Warning{MixedOperatingSystems, daemonset.Facts{"platforms": slices.Sorted(maps.Keys(without)), "onNodes": without[rarest(without)]}})
+			out = append(out, Warning{MixedOperatingSystems,
+				daemonset.Facts{"platforms": slices.Sorted(maps.Keys(without)), "onNodes": without[rarest(without)]}})
 		}
 	}
 	return out
@@ -71,7 +74,10 @@ func platforms(st *daemonset.State, k split.Kind) (works, without map[string][]s
 		case p == nil:
 		case hasAvailable(n):
 			works[p.Value] = append(works[p.Value], n.Name)
-		case n.ShouldRun.OK && !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && !p.Terminating }):
+		case n.ShouldRun.OK && !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+			return p.Updated &&
+				!p.Terminating
+		}):
 			without[p.Value] = append(without[p.Value], n.Name)
 		}
 	}
@@ -89,6 +95,7 @@ func namesSystem(spec *corev1.PodSpec) bool {
 	}
 	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t corev1.NodeSelectorTerm) bool {
-		return !slices.ContainsFunc(t.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return r.Key == corev1.LabelOSStable })
+		return !slices.ContainsFunc(t.MatchExpressions,
+			func(r corev1.NodeSelectorRequirement) bool { return r.Key == corev1.LabelOSStable })
 	})
 }

@@ -37,19 +37,24 @@ func (p *Plan) SetsStrategy() bool {
 // ByHand reports whether the change writes the DaemonSet without a manifest, and more
 // than a restart, which nobody undoes.
 func (p *Plan) ByHand() bool {
-	return p.Change != nil && p.Change.Method == "" && slices.ContainsFunc(p.Change.Fields, func(f whatif.FieldDiff) bool { return !f.Path.Equal(template.RestartedAt) })
+	return p.Change != nil && p.Change.Method == "" &&
+		slices.ContainsFunc(p.Change.Fields,
+			func(f whatif.FieldDiff) bool { return !f.Path.Equal(template.RestartedAt) })
 }
 
 // Verdict says how a plan ends, and of what is under way also where it stands.
 type Verdict string
 
 const (
-	VerdictNothing       Verdict = "Nothing"       // no pod is created, deleted or replaced
-	VerdictUncompared    Verdict = "Uncompared"    // the same, unless a value that could not be compared differs
-	VerdictEnds          Verdict = "Ends"          // the same, for a rollback to the revision of all pods: it ends the rollout
-	VerdictDegraded      Verdict = "Degraded"      // the same, and nodes stay without an available pod: explain says Degraded
-	VerdictCompletes     Verdict = "Completes"     // the outcome's code
-	VerdictLate          Verdict = "Late"          // it completes if late pods become ready, or if pods work that may fail
+	VerdictNothing    Verdict = "Nothing"    // no pod is created, deleted or replaced
+	VerdictUncompared Verdict = "Uncompared" // the same, unless a value that could not be compared differs
+	// the same, for a rollback to the revision of all pods: it ends the rollout
+	VerdictEnds Verdict = "Ends"
+	// the same, and nodes stay without an available pod: explain says Degraded
+	VerdictDegraded  Verdict = "Degraded"
+	VerdictCompletes Verdict = "Completes" // the outcome's code
+	// it completes if late pods become ready, or if pods work that may fail
+	VerdictLate          Verdict = "Late"
 	VerdictUndone        Verdict = "Undone"        // it completes, and then a tool undoes it
 	VerdictRemoves       Verdict = "Removes"       // all that happens is that nodes lose their pod
 	VerdictRemovesAll    Verdict = "RemovesAll"    // no node runs the pod in the end
@@ -108,7 +113,8 @@ func (p *Plan) Quality() Quality {
 	switch {
 	case o.Code == Stalls, o.Code == RemovesAllPods, len(p.Placement.Lose) > 0:
 		return EndsBadly
-	case p.Nowhere(), o.Unserved() > 0, len(p.Losses()) > 0, !slices.Contains([]Verdict{VerdictNothing, VerdictEnds, VerdictCompletes}, p.Verdict()):
+	case p.Nowhere(), o.Unserved() > 0, len(p.Losses()) > 0,
+		!slices.Contains([]Verdict{VerdictNothing, VerdictEnds, VerdictCompletes}, p.Verdict()):
 		return EndsInDoubt
 	}
 	return EndsWell
@@ -163,7 +169,8 @@ func (p *Plan) StrandedGroups() []PlacementGroup {
 // has to be repaired, or goes away.
 func (p *Plan) KeptByTolerations() (nodes []string, tolerations []corev1.Toleration) {
 	for _, n := range p.Stranded {
-		if len(n.Changes) == 0 || slices.ContainsFunc(n.Changes, func(c daemonset.Remedy) bool { return c.Toleration == nil }) {
+		if len(n.Changes) == 0 ||
+			slices.ContainsFunc(n.Changes, func(c daemonset.Remedy) bool { return c.Toleration == nil }) {
 			continue
 		}
 		nodes = append(nodes, n.Node)
@@ -211,7 +218,8 @@ func (p *Plan) KeptByRepair() []string {
 // although they are NotReady, and whose kubelet still answers, so that it ends the
 // pod.
 func (p *Plan) Answering() []string {
-	return Nodes(slices.DeleteFunc(p.LostLater(), func(n PlacementNode) bool { return n.Verdict.Facts["key"] != corev1.TaintNodeNotReady }))
+	return Nodes(slices.DeleteFunc(p.LostLater(),
+		func(n PlacementNode) bool { return n.Verdict.Facts["key"] != corev1.TaintNodeNotReady }))
 }
 
 // Supposed reports whether the plan was asked to take all of these nodes for
@@ -282,7 +290,8 @@ func (p *Plan) Regardless() bool {
 // that is so with nearly every rollout.
 func (p *Plan) KeepsNone() bool {
 	o := &p.Outcome
-	return (o.ReachesEnd() || o.Code == Stalls) && p.Now.Available > 0 && p.Desired.After > 1 && o.Worst >= p.Desired.After &&
+	return (o.ReachesEnd() || o.Code == Stalls) && p.Now.Available > 0 && p.Desired.After > 1 &&
+		o.Worst >= p.Desired.After &&
 		len(p.Lost) == 0 && p.Now.Misscheduled == 0
 }
 
@@ -295,7 +304,8 @@ func (p *Plan) OneOfManyOrders() bool {
 // Kept returns how many pods a rollback leaves as they are, since they are of the
 // revision that it goes back to; 0 for what is none.
 func (p *Plan) Kept() int {
-	if p.Change == nil || !p.Change.TemplateChanged || p.Change.Revision.Was == 0 || p.Replaces+p.Now.Updated != p.AtEnd().Desired {
+	if p.Change == nil || !p.Change.TemplateChanged || p.Change.Revision.Was == 0 ||
+		p.Replaces+p.Now.Updated != p.AtEnd().Desired {
 		return 0
 	}
 	return p.Now.Updated
@@ -318,14 +328,16 @@ func (p *Plan) WarningsBeside() int {
 func (p *Plan) HasToDo() bool {
 	staying, none := p.NoneEligible()
 	moves := p.Next.Kind != daemonset.StepNone || len(p.Placement.Gain)+len(p.Placement.Lose) > 0
-	return !p.TemplateKnown() || none && (staying > 0 || p.Change != nil && p.Desired.Before > 0) || moves || p.Outcome.Unserved() > 0 ||
+	return !p.TemplateKnown() || none && (staying > 0 || p.Change != nil && p.Desired.Before > 0) || moves ||
+		p.Outcome.Unserved() > 0 ||
 		p.Subject != SubjectNothing && p.Outcome.Code != NothingToDo && p.Outcome.Code != NotRolling
 }
 
 // WorstFirst compares two Plans by how they end, then by namespace and name.
 func WorstFirst(a, b *Plan) int {
 	return cmp.Or(slices.Index(OutcomeCodes, a.Outcome.Code)-slices.Index(OutcomeCodes, b.Outcome.Code),
-		strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace), strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
+		strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace),
+		strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
 }
 
 // EndBadly returns how many of the plans end badly.
@@ -340,7 +352,8 @@ func (l *List) EndBadly() (n int) {
 // known to.
 func (p *Plan) UndoneBy() *managed.Manager {
 	for _, w := range p.Warnings {
-		m := managed.Manager{Tool: managed.Tool(w.Facts.Text("tool")), By: w.Facts.Text("by"), Evidence: w.Facts.Text("evidence")}
+		m := managed.Manager{Tool: managed.Tool(w.Facts.Text("tool")), By: w.Facts.Text("by"),
+			Evidence: w.Facts.Text("evidence")}
 		if w.Code == ManagedByTool && m.Tool.Reverts() {
 			return &m
 		}
@@ -354,7 +367,8 @@ func (p *Plan) IfChanged() *Plan {
 	if p.IfTemplateChanged == nil {
 		return nil
 	}
-	return &Plan{Header: p.Header, Subject: SubjectChange, Change: p.Change, Desired: p.Desired, Now: p.Now, Forecast: *p.IfTemplateChanged}
+	return &Plan{Header: p.Header, Subject: SubjectChange, Change: p.Change, Desired: p.Desired, Now: p.Now,
+		Forecast: *p.IfTemplateChanged}
 }
 
 // MinReadySeconds returns minReadySeconds where it decides how long a step
@@ -466,12 +480,16 @@ func (o *Outcome) Unserved() int { return len(o.Holders) + o.FurtherHolders }
 
 // LimitHelps reports whether a higher limit helps.
 func (o *Outcome) LimitHelps() bool {
-	return slices.ContainsFunc(o.Remedies, func(r remedy.Remedy) bool { return r.Smallest != "" && r.Worth == remedy.Helps })
+	return slices.ContainsFunc(o.Remedies, func(r remedy.Remedy) bool {
+		return r.Smallest != "" &&
+			r.Worth == remedy.Helps
+	})
 }
 
 // ofPlan are the remedies of which a plan is a plan, or that it can plan itself.
 var ofPlan = []remedy.Code{
-	remedy.RollBack, remedy.ExcludeNodes, remedy.RepairNodes, remedy.NoSurge, remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.OutOfService, remedy.RemoveNode,
+	remedy.RollBack, remedy.ExcludeNodes, remedy.RepairNodes, remedy.NoSurge, remedy.RaiseMaxUnavailable,
+	remedy.RaiseMaxSurge, remedy.OutOfService, remedy.RemoveNode,
 }
 
 // Ways returns the ways out of a stall: the repair of nodes first, then the

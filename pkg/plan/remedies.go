@@ -44,7 +44,8 @@ func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
 	g.deletions()
 	g.tolerate()
 	g.refresh()
-	if nowhere := cause.NoneEligible(w.st, nil) != nil; len(g.problems)+len(g.problemNodes()) > 0 || o.Code == Stalls || nowhere {
+	if nowhere := cause.NoneEligible(w.st, nil) != nil; len(g.problems)+len(g.problemNodes()) > 0 ||
+		o.Code == Stalls || nowhere {
 		g.acts()
 		g.back()
 		g.exclude()
@@ -77,13 +78,15 @@ func ofDeletion(causes *cause.Causes, st *daemonset.State) (problems []*cause.Pr
 	r := remedy.New(remedy.RemoveNode, "")
 	for i := range all {
 		p := &all[i]
-		if problems = append(problems, p); p.Code == cause.TerminatingOnDeadNode && p.Facts["status"] == string(corev1.ConditionUnknown) && !p.OnPurpose() {
+		if problems = append(problems, p); p.Code == cause.TerminatingOnDeadNode &&
+			p.Facts["status"] == string(corev1.ConditionUnknown) && !p.OnPurpose() {
 			r.Nodes, r.Ends = append(r.Nodes, p.Nodes...), append(r.Ends, p.Subject)
 		}
 	}
 	if len(r.Nodes) > 0 {
 		slices.Sort(r.Nodes)
-		r.Value, r.Worth, r.Problems = strings.Join(r.Nodes, ","), remedy.Helps, []daemonset.Reason{cause.TerminatingOnDeadNode}
+		r.Value, r.Worth, r.Problems = strings.Join(r.Nodes, ","), remedy.Helps,
+			[]daemonset.Reason{cause.TerminatingOnDeadNode}
 		remedies = append(remedies, r)
 	}
 	return problems, remedies
@@ -101,7 +104,8 @@ func (g *weighing) found() []cause.Problem {
 		n, f := &g.st.Nodes[i], &g.a.nodes[i]
 		c := g.a.causes.Of(n.Name)
 		urgent := func(c *cause.Cause) bool {
-			return c != nil && (c.Severity == cause.SeverityError || c.Facts.Yes("late") && c.Code != cause.PullingImage) && cause.StageOf(c.Code) != cause.StageNone
+			return c != nil && (c.Severity == cause.SeverityError || c.Facts.Yes("late") &&
+				c.Code != cause.PullingImage) && cause.StageOf(c.Code) != cause.StageNone
 		}
 		switch {
 		case n.Exists && !n.ShouldRun.OK && !g.st.Holds(n):
@@ -114,7 +118,8 @@ func (g *weighing) found() []cause.Problem {
 	if c := g.a.causes.RefusesSurge(); c != nil {
 		found = append(found, cause.On{Cause: c})
 	}
-	if c := g.a.failing; c != nil && g.ends.Code == Stalls && !slices.ContainsFunc(found, func(o cause.On) bool { return o.Code == c.Code }) {
+	if c := g.a.failing; c != nil && g.ends.Code == Stalls &&
+		!slices.ContainsFunc(found, func(o cause.On) bool { return o.Code == c.Code }) {
 		found = append(found, cause.On{Cause: c}) // no pod meets it yet
 	}
 	problems := cause.Problems(found, nil)
@@ -165,7 +170,8 @@ func (g *weighing) weigh(r remedy.Remedy, then *way, timed bool) {
 }
 
 // around are the codes of remedies that need not end a problem: they let a rollout go on beside it.
-var around = []remedy.Code{remedy.OutOfService, remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.RemoveNode, remedy.ExcludeNodes, remedy.NoSurge}
+var around = []remedy.Code{remedy.OutOfService, remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.RemoveNode,
+	remedy.ExcludeNodes, remedy.NoSurge}
 
 // doingWithout are the codes of remedies that give no node a pod: they do without it.
 var doingWithout = []remedy.Code{remedy.RemoveNode, remedy.ExcludeNodes}
@@ -195,7 +201,8 @@ func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcom
 	r.Problems, r.Ends = []daemonset.Reason{}, []cause.Subject{}
 	for i := range g.problems {
 		p := &g.problems[i]
-		if slices.ContainsFunc(p.Nodes, left.Has) || o.FurtherHolders > 0 || r.Code == remedy.RollBack && !g.reverted(p.Blame) {
+		if slices.ContainsFunc(p.Nodes, left.Has) || o.FurtherHolders > 0 || r.Code == remedy.RollBack &&
+			!g.reverted(p.Blame) {
 			continue
 		}
 		if of := sets.New(r.Nodes...); of.Len() > 0 && len(p.Nodes) > 0 && !of.HasAny(p.Nodes...) {
@@ -218,7 +225,12 @@ func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcom
 	if cause.NoneEligible(g.st, nil) != nil && len(left)+o.FurtherHolders < run.st.Desired {
 		r.Problems = append(r.Problems, cause.NoEligibleNode)
 	}
-	if r.Code == remedy.RepairNodes && slices.ContainsFunc(r.Nodes, func(name string) bool { n := g.st.Node(name); return n != nil && n.Membership().Misscheduled }) {
+	if r.Code == remedy.RepairNodes &&
+		slices.ContainsFunc(r.Nodes, func(name string) bool {
+			n := g.st.Node(name)
+			return n != nil &&
+				n.Membership().Misscheduled
+		}) {
 		r.Problems = append(r.Problems, cause.Misscheduled)
 	}
 	if r.Code == remedy.Tolerate && g.st.Desired > 0 && !left.HasAny(r.Nodes...) { // the nodes then keep a pod
@@ -231,8 +243,10 @@ func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcom
 	}
 	completes := o.Code == Completes || o.Code == NothingToDo && (len(left) == 0 && run.st.Desired > 0)
 	ending := completes || len(left) < g.without && !slices.Contains(doingWithout, r.Code)
-	limit, without := max(g.st.Limit(), 1), max(g.without, (&way{st: run.st, a: g.a}).unserved(g.served)) // or more nodes are eligible
-	return ending && o.FurtherHolders == 0 && (len(r.Problems) > 0 || slices.Contains(around, r.Code)) && run.end.worst <= without+limit
+	// or more nodes are eligible
+	limit, without := max(g.st.Limit(), 1), max(g.without, (&way{st: run.st, a: g.a}).unserved(g.served))
+	return ending && o.FurtherHolders == 0 && (len(r.Problems) > 0 || slices.Contains(around, r.Code)) &&
+		run.end.worst <= without+limit
 }
 
 // meets reports whether the next pods fail on a problem of the DaemonSet as a whole.
@@ -353,9 +367,11 @@ func (g *weighing) refersTo(p *cause.Problem) bool {
 	kind, key := p.Facts.Text("kind"), p.Facts.Text("key")
 	isNew := func(pod daemonset.Pod) bool { return pod.Updated && slices.Contains(p.Pods, pod.Name) }
 	ofNew := func(node string) bool { n := g.st.Node(node); return n != nil && slices.ContainsFunc(n.Pods, isNew) }
-	return kind == "" || len(p.Pods) == 0 || slices.ContainsFunc(p.Nodes, ofNew) || slices.ContainsFunc(refer.Of(&g.st.DaemonSet.Spec.Template.Spec), func(r refer.Reference) bool {
-		return string(r.Kind) == kind && r.Name == p.Facts.Text("name") && (key == "" || r.Key == "" || r.Key == key)
-	})
+	return kind == "" || len(p.Pods) == 0 || slices.ContainsFunc(p.Nodes, ofNew) ||
+		slices.ContainsFunc(refer.Of(&g.st.DaemonSet.Spec.Template.Spec), func(r refer.Reference) bool {
+			return string(r.Kind) == kind && r.Name == p.Facts.Text("name") &&
+				(key == "" || r.Key == "" || r.Key == key)
+		})
 }
 
 // noQuota reports whether pods are rejected because no ResourceQuota admits their PriorityClass.
@@ -398,32 +414,44 @@ func (g *weighing) acts() {
 		missing := p.Subject.Kind == cause.SubjectReference || who(cause.WhoMissingObject)(p)
 		return missing && g.refersTo(p) || noQuota(p)
 	})
-	for _, pressure := range []corev1.NodeConditionType{corev1.NodeDiskPressure, corev1.NodeMemoryPressure, corev1.NodePIDPressure} {
+	for _, pressure := range []corev1.NodeConditionType{corev1.NodeDiskPressure, corev1.NodeMemoryPressure,
+		corev1.NodePIDPressure} {
 		act(remedy.FreeDisk, string(pressure), 0, func(p *cause.Problem) bool {
-			return p.Subject.Kind == cause.SubjectNodeCondition && p.Subject.Name == string(pressure) && cause.StageOf(p.Code) == cause.StageStays ||
-				p.Code == cause.OOMKilled && pressure == corev1.NodeMemoryPressure && who(cause.WhoNode)(p) && p.Blame.Certainty == cause.Certain
+			return p.Subject.Kind == cause.SubjectNodeCondition && p.Subject.Name == string(pressure) &&
+				cause.StageOf(p.Code) == cause.StageStays ||
+				p.Code == cause.OOMKilled && pressure == corev1.NodeMemoryPressure && who(cause.WhoNode)(p) &&
+					p.Blame.Certainty == cause.Certain
 		})
 	}
 	act(remedy.MakeRoom, "", 0, func(p *cause.Problem) bool {
 		return who(cause.WhoOtherWorkload)(p) && p.Subject.Kind != cause.SubjectHostPort
 	})
-	act(remedy.FreePort, "", 0, func(p *cause.Problem) bool { return p.Subject.Kind == cause.SubjectHostPort && !ofStrategy(*p) })
+	act(remedy.FreePort, "", 0, func(p *cause.Problem) bool {
+		return p.Subject.Kind == cause.SubjectHostPort &&
+			!ofStrategy(*p)
+	})
 	act(remedy.LowerRequest, "", 0, func(p *cause.Problem) bool {
-		return p.Subject.Kind == cause.SubjectNodeResource && p.Subject.Name != "pods" && (p.Facts.Yes("beyond") || who(cause.WhoChange)(p) || who(cause.WhoOtherWorkload)(p) && leavesSome(p))
+		return p.Subject.Kind == cause.SubjectNodeResource && p.Subject.Name != "pods" &&
+			(p.Facts.Yes("beyond") || who(cause.WhoChange)(p) || who(cause.WhoOtherWorkload)(p) && leavesSome(p))
 	})
 	act(remedy.AskOwner, "", 0, func(p *cause.Problem) bool {
-		return who(cause.WhoInjection)(p) || slices.Contains([]cause.SubjectKind{cause.SubjectWebhook, cause.SubjectPolicy, cause.SubjectSCC, cause.SubjectPodSecurityPolicy}, p.Subject.Kind)
+		return who(cause.WhoInjection)(p) ||
+			slices.Contains([]cause.SubjectKind{cause.SubjectWebhook, cause.SubjectPolicy, cause.SubjectSCC,
+				cause.SubjectPodSecurityPolicy}, p.Subject.Kind)
 	})
 	act(remedy.CorrectTemplate, "", 0, func(p *cause.Problem) bool {
-		return who(cause.WhoTemplate)(p) && p.Blame.Revision == 0 || noQuota(p) || who(cause.WhoChange)(p) && p.Blame.Certainty == cause.Certain
+		return who(cause.WhoTemplate)(p) && p.Blame.Revision == 0 || noQuota(p) || who(cause.WhoChange)(p) &&
+			p.Blame.Certainty == cause.Certain
 	})
 	g.virtual()
 	for i := range g.problems {
 		p := &g.problems[i]
 		if p.Code == cause.FailedCreate && p.Subject.Kind == cause.SubjectQuota && !noQuota(p) {
-			act(remedy.RaiseQuota, p.Subject.Name, cause.QuotaNeeds(p.Facts.Text("message"), g.lacking()), func(of *cause.Problem) bool { return of == p })
+			act(remedy.RaiseQuota, p.Subject.Name, cause.QuotaNeeds(p.Facts.Text("message"), g.lacking()),
+				func(of *cause.Problem) bool { return of == p })
 		}
-		if p.Blame != nil && (p.Common != nil && p.Common.OfPlatform() && p.Blame.Who == cause.WhoNodeProperty || p.Blame.Who == cause.WhoTemplate && p.NotBuilt()) {
+		if p.Blame != nil && (p.Common != nil && p.Common.OfPlatform() && p.Blame.Who == cause.WhoNodeProperty ||
+			p.Blame.Who == cause.WhoTemplate && p.NotBuilt()) {
 			act(remedy.PublishImage, g.a.causes.Platform(p.Nodes), 0, func(of *cause.Problem) bool { return of == p })
 		}
 	}
@@ -443,7 +471,8 @@ func (g *weighing) virtual() {
 		if p := &g.problems[i]; p.Code == cause.VirtualNode {
 			key, value := p.Facts.Text("key"), p.Facts.Text("want")
 			nodes, labels = append(nodes, p.Nodes...), append(labels, key+"!="+value)
-			exclude(&t.Spec.Template.Spec, corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}})
+			exclude(&t.Spec.Template.Spec,
+				corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}})
 		}
 	}
 	if slices.Sort(labels); len(nodes) > 0 {
@@ -473,7 +502,8 @@ func exclude(spec *corev1.PodSpec, r corev1.NodeSelectorRequirement) {
 func (g *weighing) lacking() (count int) {
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
-		count += b2i(n.ShouldRun.OK && !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }))
+		count += b2i(n.ShouldRun.OK &&
+			!slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }))
 	}
 	return count
 }
@@ -557,18 +587,21 @@ func (g *weighing) backTo() int64 {
 
 // ofContainers reports whether containers fail, and not by the fault of somebody else.
 func ofContainers(p cause.Problem) bool {
-	return cause.OfContainer(p.Code) && p.Severity == cause.SeverityError && p.Blame != nil && p.Blame.Who == cause.WhoUnknown
+	return cause.OfContainer(p.Code) && p.Severity == cause.SeverityError && p.Blame != nil &&
+		p.Blame.Who == cause.WhoUnknown
 }
 
 // exclude keeps the pod off the nodes on which alone it fails.
 func (g *weighing) exclude() {
 	with := func(key, value string, nodes []string) {
-		g.try(remedy.New(remedy.ExcludeNodes, key+"="+value, nodes...), whatif.Change{NodeSelector: map[string]string{key: value}})
+		g.try(remedy.New(remedy.ExcludeNodes, key+"="+value, nodes...),
+			whatif.Change{NodeSelector: map[string]string{key: value}})
 	}
 	if want, on := g.otherSystem(); want != "" {
 		with(corev1.LabelOSStable, want, on)
 	}
-	if key, value, one := g.st.Placement.NamespaceLabel(); one && len(g.counted()) > 0 { // the template then says it, too
+	// the template then says it, too
+	if key, value, one := g.st.Placement.NamespaceLabel(); one && len(g.counted()) > 0 {
 		with(key, value, g.counted())
 	}
 	if g.a.confined != nil {
@@ -587,7 +620,8 @@ func (g *weighing) strategy() {
 		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
 		g.try(remedy.New(remedy.NoSurge, one.String()), whatif.Change{MaxSurge: &zero, MaxUnavailable: &one})
 	}
-	if r := remedy.Find(g.out, remedy.ExcludeNodes); g.raises() && (r == nil || r.Worth != remedy.Helps) { // which leaves no node behind
+	// which leaves no node behind
+	if r := remedy.Find(g.out, remedy.ExcludeNodes); g.raises() && (r == nil || r.Worth != remedy.Helps) {
 		g.raise()
 	}
 }
@@ -604,7 +638,8 @@ func (g *weighing) raises() bool {
 	}
 	return !slices.ContainsFunc(g.problems, func(p cause.Problem) bool {
 		b := p.Blame
-		return b != nil && !slices.Contains([]cause.Who{cause.WhoNode, cause.WhoNodeProperty, cause.WhoOtherWorkload}, b.Who)
+		return b != nil && !slices.Contains([]cause.Who{cause.WhoNode, cause.WhoNodeProperty,
+			cause.WhoOtherWorkload}, b.Who)
 	})
 }
 
@@ -617,7 +652,8 @@ func (g *weighing) raise() {
 		then := g.withLimit(n)
 		run := then.simulate()
 		o := then.outcome(run)
-		if o.Code == Completes && o.FurtherHolders == 0 && !slices.ContainsFunc(Nodes(o.Holders), func(name string) bool { return g.served[name] }) {
+		if o.Code == Completes && o.FurtherHolders == 0 &&
+			!slices.ContainsFunc(Nodes(o.Holders), func(name string) bool { return g.served[name] }) {
 			smallest, left = n, Nodes(o.Holders)
 			break
 		}
@@ -668,12 +704,15 @@ func (g *weighing) nodes() {
 		n := g.st.Node(name)
 		return n == nil || n.Membership().Misscheduled && !g.st.Holds(n)
 	})
-	if g.ends.Code != Stalls || g.roomless(g.stalled) || g.stalled.tally.Used() > g.st.Limit() && g.stalled.tally.Old() > 1 { // one node less leaves no room, and an old pod
+	// one node less leaves no room, and an old pod
+	if g.ends.Code != Stalls || g.roomless(g.stalled) || g.stalled.tally.Used() > g.st.Limit() &&
+		g.stalled.tally.Old() > 1 {
 		return
 	}
 	const most = 5
 	for _, name := range down[:min(most, len(down))] {
-		g.try(remedy.New(remedy.RemoveNode, name, name), whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: name}}})
+		g.try(remedy.New(remedy.RemoveNode, name, name),
+			whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: name}}})
 	}
 }
 
@@ -696,7 +735,8 @@ func (g *weighing) off() {
 	}
 	var nodes []string
 	for i := range g.problems {
-		if p := &g.problems[i]; p.Code == cause.TerminatingOnDeadNode && p.Facts["status"] == string(corev1.ConditionUnknown) && !p.Facts.Yes("outOfService") && !p.OnPurpose() {
+		if p := &g.problems[i]; p.Code == cause.TerminatingOnDeadNode &&
+			p.Facts["status"] == string(corev1.ConditionUnknown) && !p.Facts.Yes("outOfService") && !p.OnPurpose() {
 			nodes = append(nodes, p.Nodes...)
 		}
 	}
@@ -724,7 +764,8 @@ func (g *weighing) problemNodes() (nodes []string) {
 		}
 	}
 	for i := range g.st.Nodes {
-		if n := &g.st.Nodes[i]; n.Membership().Misscheduled && downFor(n.ShouldRun.Facts) && cause.Down(n, g.st.At) != nil {
+		if n := &g.st.Nodes[i]; n.Membership().Misscheduled && downFor(n.ShouldRun.Facts) &&
+			cause.Down(n, g.st.At) != nil {
 			nodes = append(nodes, n.Name)
 		}
 	}
@@ -781,13 +822,16 @@ func (w *way) counted() (nodes []string) {
 
 // roomless reports whether other than a limit is wrong where a rollout stalls.
 func (w *way) roomless(stalled *simulation) bool {
-	return w.a.fails != nil || w.a.image != "" || w.a.unmet != nil || w.a.silent != "" || w.a.rejects != nil || stalled.refused || stalled.end.failed != nil || w.st.Budget.Kind == daemonset.BudgetNone || w.st.Budget.Invalid != ""
+	return w.a.fails != nil || w.a.image != "" || w.a.unmet != nil || w.a.silent != "" || w.a.rejects != nil ||
+		stalled.refused || stalled.end.failed != nil || w.st.Budget.Kind == daemonset.BudgetNone ||
+		w.st.Budget.Invalid != ""
 }
 
 // downNodes returns the nodes that are down, and should run the pod or have one.
 func (w *way) downNodes() (names []string) {
 	for i := range w.st.Nodes {
-		if n := &w.st.Nodes[i]; w.a.nodes[i].stays() && cause.Down(n, w.st.At) != nil && (n.ShouldRun.OK || len(n.Pods) > 0) {
+		if n := &w.st.Nodes[i]; w.a.nodes[i].stays() && cause.Down(n, w.st.At) != nil &&
+			(n.ShouldRun.OK || len(n.Pods) > 0) {
 			names = append(names, n.Name)
 		}
 	}

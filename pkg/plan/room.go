@@ -56,7 +56,8 @@ type quotaLimit struct {
 func limitsOf(v *admission.Verdict) (out []quotaLimit) {
 	for _, q := range v.Quotas {
 		for _, a := range q.Amounts {
-			out = append(out, quotaLimit{q.Name, a.Resource, a.Hard.MilliValue() - a.Used.MilliValue(), a.Requested.MilliValue()})
+			out = append(out, quotaLimit{q.Name, a.Resource, a.Hard.MilliValue() - a.Used.MilliValue(),
+				a.Requested.MilliValue()})
 		}
 	}
 	return out

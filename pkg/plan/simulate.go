@@ -114,7 +114,8 @@ type beginning struct {
 // newBeginning returns that of a State of which this is assumed. The API server may refuse every new pod.
 func newBeginning(st *daemonset.State, nodes []assumedNode, refused bool) *beginning {
 	b := &beginning{nodes: nodes, slots: make([]slot, len(st.Nodes))}
-	b.tally.Reset(st, daemonset.Course{First: func(i int32) bool { return nodes[i].stays() }, Refused: refused}) // which go is random: at worst those
+	// which go is random: at worst those
+	b.tally.Reset(st, daemonset.Course{First: func(i int32) bool { return nodes[i].stays() }, Refused: refused})
 	for i := range b.slots {
 		b.slots[i].down, _ = downAndOld(&st.Nodes[i], b.tally.Pods(int32(i)))
 		b.down += b2i(b.slots[i].down)
@@ -153,7 +154,8 @@ func newSimulation(s *spare, b *beginning, st *daemonset.State, p *pace) *simula
 	s.slots = append(s.slots[:0], b.slots...)
 	s.pods = s.pods[:0]
 	r := &simulation{
-		st: st, times: p, nodes: b.nodes, down: b.down, room: p.room.copied(), updated: st.NewPod(), requests: newRequests(p.rate, p.burst), look: math.Inf(1),
+		st: st, times: p, nodes: b.nodes, down: b.down, room: p.room.copied(), updated: st.NewPod(),
+		requests: newRequests(p.rate, p.burst), look: math.Inf(1),
 		tally: s.tally, slots: s.slots, timers: s.timers[:0], maturing: s.maturing[:0], spare: s,
 	}
 	for i := range r.slots {
@@ -228,7 +230,8 @@ func (r *simulation) begin(i int32) {
 // settle gives a node other pods and brings the sums up to date.
 func (r *simulation) settle(i int32, pods []daemonset.Pod) {
 	s := &r.slots[i]
-	r.down, r.replacing, r.forced = r.down-b2i(s.down), r.replacing-b2i(s.replacing), r.forced-b2i(s.replacing && s.forced)
+	r.down, r.replacing, r.forced = r.down-b2i(s.down), r.replacing-b2i(s.replacing),
+		r.forced-b2i(s.replacing && s.forced)
 	r.tally.SetPods(i, pods)
 	r.count(i)
 	if r.times.drawn {
@@ -242,11 +245,13 @@ func (r *simulation) count(i int32) {
 	down, old := downAndOld(&r.st.Nodes[i], r.tally.Pods(i))
 	s.down = down
 	s.replacing = s.replacing && (s.down || old)
-	r.down, r.replacing, r.forced = r.down+b2i(s.down), r.replacing+b2i(s.replacing), r.forced+b2i(s.replacing && s.forced)
+	r.down, r.replacing, r.forced = r.down+b2i(s.down), r.replacing+b2i(s.replacing),
+		r.forced+b2i(s.replacing && s.forced)
 	r.end.worst = max(r.end.worst, r.down)
 }
 
-// downAndOld reports whether a node should have an available pod and has none, and whether it has an old pod that stays.
+// downAndOld reports whether a node should have an available pod and has none, and whether it has an old pod that
+// stays.
 func downAndOld(n *daemonset.Node, pods []daemonset.Pod) (down, old bool) {
 	down = n.ShouldRun.OK
 	for j := range pods {
@@ -324,7 +329,8 @@ func (r *simulation) markReplacing(a *daemonset.Act) {
 		mark(d.Node)
 	}
 	e := &r.end
-	e.largest, e.atATime, e.atOnce = max(e.largest, r.replacing), max(e.atATime, r.replacing-r.forced), max(e.atOnce, r.forced)
+	e.largest, e.atATime, e.atOnce = max(e.largest, r.replacing), max(e.atATime, r.replacing-r.forced),
+		max(e.atOnce, r.forced)
 }
 
 // wave adds a step to the waves: a rolling-update step begins one, a manage
@@ -447,7 +453,10 @@ func (r *simulation) delete(d daemonset.Doomed, at float64) {
 // follows reports whether a new pod follows an old one on its node, or stands
 // there already.
 func follows(n *daemonset.Node) bool {
-	return n.ShouldRun.OK || slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && !p.Terminating })
+	return n.ShouldRun.OK || slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+		return p.Updated &&
+			!p.Terminating
+	})
 }
 
 func isTerminal(p *corev1.Pod) bool {
@@ -464,8 +473,10 @@ func (r *simulation) happen(e event) {
 			p.Ready = true
 			if wait := r.times.minReady; wait > 0 {
 				p.Available = daemonset.Verdict{Reason: daemonset.NotYetAvailable}
-				r.maturing.add(event{math.Floor(e.at) + wait, e.node, podAvailable, e.pod}) // the API cuts the second off
-				r.look = min(r.look, e.at+wait+1)                                           // told of readiness, the controller comes back a second later than it must
+				// the API cuts the second off
+				r.maturing.add(event{math.Floor(e.at) + wait, e.node, podAvailable, e.pod})
+				// told of readiness, the controller comes back a second later than it must
+				r.look = min(r.look, e.at+wait+1)
 				return true
 			}
 			fallthrough

@@ -52,8 +52,8 @@ const (
 	// `--server-dry-run`
 	// Facts: message
 	ServerWarning daemonset.Reason = "APIServerWarning"
-	// InvalidImageName: no kubelet starts the container, because the name of its image is not a valid reference; the API server
-	// accepts nearly any text. One for each such container
+	// InvalidImageName: no kubelet starts the container, because the name of its image is not a valid reference; the
+	// API server accepts nearly any text. One for each such container
 	// Facts: container, image, fault
 	InvalidImageName daemonset.Reason = "InvalidImageName"
 	// LostRepository: the image of a container has lost the repository of the image before, or a part of it: a
@@ -71,8 +71,8 @@ const (
 	// OtherArchitecture: nodes get a pod whose architecture no node has on which a pod is available now
 	// Facts: platform, platforms, onNodes
 	OtherArchitecture daemonset.Reason = "OtherArchitecture"
-	// MissingReference: the template refers to an object, or to a key of it, that does not exist, so no new pod starts. One for
-	// each object or key
+	// MissingReference: the template refers to an object, or to a key of it, that does not exist, so no new pod starts.
+	// One for each object or key
 	// Facts: kind, name, key, field, container, init, variable, volume
 	MissingReference daemonset.Reason = "MissingReference"
 	// MissingPullSecret: an imagePullSecret of the template does not exist: the kubelet goes on without it, and may not
@@ -85,7 +85,9 @@ const (
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, EvictsOldPods, NewPodsFailing, KeepsRestarting, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName, LostRepository, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture, MissingReference, MissingPullSecret}
+var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, EvictsOldPods,
+	NewPodsFailing, KeepsRestarting, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName,
+	LostRepository, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture, MissingReference, MissingPullSecret}
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {
@@ -121,7 +123,8 @@ func evictions(before, after *daemonset.State) (out []Warning) {
 		}
 		k := slices.IndexFunc(out, func(w Warning) bool { return w.Facts["taint"] == may.Facts["taint"] })
 		if k < 0 {
-			k, out = len(out), append(out, Warning{EvictsOldPods, daemonset.Facts{"taint": may.Facts["taint"], "count": 0}})
+			k, out = len(out), append(out,
+				Warning{EvictsOldPods, daemonset.Facts{"taint": may.Facts["taint"], "count": 0}})
 		}
 		out[k].Facts["count"] = out[k].Facts.Int("count") + pods
 	}
@@ -140,14 +143,17 @@ func warnings(before, after *daemonset.State) []Warning {
 	if count := oldPods(after); count > 0 && before != nil && leavesOnDelete(before.DaemonSet, ds) {
 		out = append(out, Warning{StartsRollout, daemonset.Facts{"pods": count}})
 	}
-	if h := after.History; h.Hash == "" && len(h.Current) > 0 && after.Budget.Kind != daemonset.BudgetNone && after.NewPod() == daemonset.NotUpdated {
+	if h := after.History; h.Hash == "" && len(h.Current) > 0 && after.Budget.Kind != daemonset.BudgetNone &&
+		after.NewPod() == daemonset.NotUpdated {
 		out = append(out, Warning{NeverUpdated, daemonset.Facts{"revision": h.Current[0]}})
 	}
 	for _, c := range invalidImages(after) {
-		out = append(out, Warning{InvalidImageName, daemonset.Facts{"container": c.Name, "image": c.Image, "fault": string(template.FaultOfImage(c.Image))}})
+		out = append(out, Warning{InvalidImageName, daemonset.Facts{"container": c.Name, "image": c.Image,
+			"fault": string(template.FaultOfImage(c.Image))}})
 	}
 	out = append(out, lostRepositories(before, after)...)
-	unmet, pulls := refer.Unmet(&ds.Spec.Template.Spec, after.Snapshot.References), refer.UnmetPulls(&ds.Spec.Template.Spec, after.Snapshot.References)
+	unmet, pulls := refer.Unmet(&ds.Spec.Template.Spec, after.Snapshot.References),
+		refer.UnmetPulls(&ds.Spec.Template.Spec, after.Snapshot.References)
 	for i := range unmet {
 		out = append(out, Warning{MissingReference, cause.FactsOf(&unmet[i])})
 	}
@@ -162,7 +168,8 @@ func warnings(before, after *daemonset.State) []Warning {
 func invalidImages(st *daemonset.State) []corev1.Container {
 	spec := &st.DaemonSet.Spec.Template.Spec
 	return slices.DeleteFunc(slices.Concat(spec.InitContainers, spec.Containers), func(c corev1.Container) bool {
-		return c.Image == "" || template.FaultOfImage(c.Image) == "" || anyAvailable(st, func(p *daemonset.Pod) bool { return p.Updated || runs(p.Object, c.Image) })
+		return c.Image == "" || template.FaultOfImage(c.Image) == "" ||
+			anyAvailable(st, func(p *daemonset.Pod) bool { return p.Updated || runs(p.Object, c.Image) })
 	})
 }
 
@@ -178,7 +185,8 @@ func lostRepositories(before, after *daemonset.State) (out []Warning) {
 	}
 	for _, c := range slices.Concat(is.InitContainers, is.Containers) {
 		if meant := template.LostRepository(images[c.Name], c.Image); meant != "" {
-			out = append(out, Warning{LostRepository, daemonset.Facts{"container": c.Name, "image": c.Image, "imageBefore": images[c.Name], "imageMeant": meant}})
+			out = append(out, Warning{LostRepository, daemonset.Facts{"container": c.Name, "image": c.Image,
+				"imageBefore": images[c.Name], "imageMeant": meant}})
 		}
 	}
 	return out
@@ -193,7 +201,8 @@ func runs(p *corev1.Pod, image string) bool {
 // and what does not look well of the revision that it rolls out.
 func stepWarnings(step *daemonset.Step, st *daemonset.State, a *assumed) []Warning {
 	var out []Warning
-	if n := step.Deletes.Len() + step.Deletes.Deferred; step.Kind == daemonset.StepRollingUpdate && st.Budget.MaxSurge == 0 && n > st.Limit() {
+	if n := step.Deletes.Len() + step.Deletes.Deferred; step.Kind == daemonset.StepRollingUpdate &&
+		st.Budget.MaxSurge == 0 && n > st.Limit() {
 		out = append(out, Warning{OutsideBudget, daemonset.Facts{"count": n, "limit": st.Limit()}})
 	}
 	if len(a.broken) > 0 && a.fails == nil {
@@ -220,11 +229,15 @@ func keepRestarting(st *daemonset.State, causes *cause.Causes) (count int) {
 		if c == nil || !c.Facts.Yes("ready") {
 			continue
 		}
-		count += b2i(slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Name == c.Pod && causes.SameProgram(&p) }))
+		count += b2i(slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+			return p.Name == c.Pod &&
+				causes.SameProgram(&p)
+		}))
 	}
 	return count
 }
 
 func leavesOnDelete(before, after *appsv1.DaemonSet) bool {
-	return before.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType && after.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
+	return before.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType &&
+		after.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
 }

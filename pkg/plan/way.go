@@ -95,7 +95,8 @@ func namesOthers(a, b *corev1.PodSpec) bool {
 		}
 		return *s.RuntimeClassName
 	}
-	return a.ServiceAccountName != b.ServiceAccountName || a.PriorityClassName != b.PriorityClassName || runtime(a) != runtime(b)
+	return a.ServiceAccountName != b.ServiceAccountName || a.PriorityClassName != b.PriorityClassName ||
+		runtime(a) != runtime(b)
 }
 
 // simulate steps the rollout to its end, in steady waves.
@@ -135,7 +136,8 @@ func (w *way) spread(o *Outcome) (runs []*simulation) {
 		o.AtATime, o.AtOnce = max(o.AtATime, r.end.atATime), max(o.AtOnce, r.end.atOnce)
 	}
 	if o.ends() {
-		o.Duration = &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends) + w.m.backoff + w.m.start.last()}
+		o.Duration = &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends) +
+			w.m.backoff + w.m.start.last()}
 	}
 	return runs
 }

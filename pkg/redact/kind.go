@@ -48,9 +48,10 @@ var kinds = map[string]kind{
 	"field": {form: func(word string, rank, digits int) string {
 		return fmt.Sprintf("field-%0*d%s", digits, rank, ending(word))
 	}},
-	"value":          {stays: values.has, form: asLabel("value")},
-	"platform":       {stays: platforms.has, form: asLabel("platform")},
-	"level":          {stays: func(word string) bool { return levels.has(word) || levelVersion.MatchString(word) }, form: asLabel("level")},
+	"value":    {stays: values.has, form: asLabel("value")},
+	"platform": {stays: platforms.has, form: asLabel("platform")},
+	"level": {stays: func(word string) bool { return levels.has(word) || levelVersion.MatchString(word) },
+		form: asLabel("level")},
 	"tool":           {stays: tools.has, form: asLabel("tool")},
 	"kind":           {stays: objectKinds.has},
 	"manager":        {stays: func(word string) bool { return managers().has(word) }},
@@ -58,22 +59,30 @@ var kinds = map[string]kind{
 	"serviceaccount": {stays: words("default").has},
 	"priorityclass":  {stays: words("system-cluster-critical system-node-critical").has},
 	"tag":            {stays: plainTag.MatchString, unordered: true},
-	"version":        {stays: versionWords.has, form: func(_ string, rank, digits int) string { return inLetters(rank, digits) }},
+	"version": {stays: versionWords.has,
+		form: func(_ string, rank, digits int) string { return inLetters(rank, digits) }},
 	"reason": {stays: reasons.has, form: func(word string, rank, digits int) string {
 		return fmt.Sprintf("Reason%0*d%s", digits, rank, failure(word))
 	}},
-	"path":            {stays: defaulted.has, begins: beginning("/")},
-	"variable":        {form: func(_ string, rank, digits int) string { return fmt.Sprintf("VARIABLE_%0*d", digits, rank) }},
+	"path": {stays: defaulted.has, begins: beginning("/")},
+	"variable": {form: func(_ string, rank, digits int) string {
+		return fmt.Sprintf("VARIABLE_%0*d",
+			digits, rank)
+	}},
 	"resourceVersion": {form: func(_ string, rank, digits int) string { return fmt.Sprintf("%0*d", digits, rank) }},
-	"uid":             {form: func(_ string, rank, _ int) string { return fmt.Sprintf("00000000-0000-0000-0000-%012d", rank) }},
-	"sha256":          {form: func(_ string, rank, _ int) string { return fmt.Sprintf("%064d", rank) }, part: true},
-	"sha384":          {form: func(_ string, rank, _ int) string { return fmt.Sprintf("%096d", rank) }, part: true},
-	"sha512":          {form: func(_ string, rank, _ int) string { return fmt.Sprintf("%0128d", rank) }, part: true},
+	"uid": {form: func(_ string, rank,
+		_ int) string {
+		return fmt.Sprintf("00000000-0000-0000-0000-%012d", rank)
+	}},
+	"sha256": {form: func(_ string, rank, _ int) string { return fmt.Sprintf("%064d", rank) }, part: true},
+	"sha384": {form: func(_ string, rank, _ int) string { return fmt.Sprintf("%096d", rank) }, part: true},
+	"sha512": {form: func(_ string, rank, _ int) string { return fmt.Sprintf("%0128d", rank) }, part: true},
 	"address": {stays: addresses.has, unordered: true, form: func(word string, rank, _ int) string {
 		if strings.Contains(word, ":") {
 			return fmt.Sprintf("2001:db8::%x:%x", rank>>16, rank&0xffff)
 		}
-		return fmt.Sprintf("198.%d.%d.%d", 18+rank>>16&1, rank>>8&0xff, rank&0xff) // addresses for documents and tests, as those above
+		// addresses for documents and tests, as those above
+		return fmt.Sprintf("198.%d.%d.%d", 18+rank>>16&1, rank>>8&0xff, rank&0xff)
 	}},
 }
 

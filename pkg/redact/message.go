@@ -68,7 +68,10 @@ func hidden(text string) string {
 			end = []int{len(text), len(text)}
 		}
 		statement := text[:end[0]]
-		words := strings.TrimFunc(statement, func(r rune) bool { return r < unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		words := strings.TrimFunc(statement, func(r rune) bool {
+			return r < unicode.MaxASCII && !unicode.IsLetter(r) &&
+				!unicode.IsDigit(r)
+		})
 		if words == "" {
 			b.WriteString(statement)
 		} else {
@@ -188,12 +191,13 @@ func levelOf(w *walker, text string) string {
 
 // violationsOf are what a pod violates of such a level: what it is, and in brackets where.
 func violationsOf(text string) string {
-	return violation.ReplaceAllStringFunc(brackets.ReplaceAllString(text, "("+template.Hidden+")"), func(what string) string {
-		if violations.has(strings.ReplaceAll(what, " ", "_")) || what == template.Hidden {
-			return what
-		}
-		return template.Hidden
-	})
+	return violation.ReplaceAllStringFunc(brackets.ReplaceAllString(text, "("+template.Hidden+")"),
+		func(what string) string {
+			if violations.has(strings.ReplaceAll(what, " ", "_")) || what == template.Hidden {
+				return what
+			}
+			return template.Hidden
+		})
 }
 
 var (

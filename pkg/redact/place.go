@@ -156,7 +156,8 @@ func (w *walker) word(p place, t reflect.Type, word string) string {
 		return w.name("uid", word)
 	case t == reflect.TypeFor[corev1.ResourceName]():
 		return aKey(w, p, word)
-	case t == reflect.TypeFor[corev1.StorageMedium]() && strings.HasPrefix(word, corev1.ResourceHugePagesPrefix) && isQuantity(strings.TrimPrefix(word, corev1.ResourceHugePagesPrefix)):
+	case t == reflect.TypeFor[corev1.StorageMedium]() && strings.HasPrefix(word, corev1.ResourceHugePagesPrefix) &&
+		isQuantity(strings.TrimPrefix(word, corev1.ResourceHugePagesPrefix)):
 		return word
 	case t != nil && t.PkgPath() != "": // a type of its own, which most often is one of some words
 		return oneOf(apiWords())(w, p, word)
@@ -325,14 +326,16 @@ func (w *walker) labelValue(key, value string) string {
 	return w.name(kind, value)
 }
 
-var zoneKeys = words(corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion)
+var zoneKeys = words(corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone,
+	corev1.LabelFailureDomainBetaRegion)
 
 // valueKind returns the kind of the values of a label or taint; empty if they are numbers.
 func valueKind(key string) string {
 	switch key {
 	case corev1.LabelHostname, "metadata.name":
 		return "node"
-	case corev1.LabelMetadataName, "meta.helm.sh/release-namespace", "kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace":
+	case corev1.LabelMetadataName, "meta.helm.sh/release-namespace", "kustomize.toolkit.fluxcd.io/namespace",
+		"helm.toolkit.fluxcd.io/namespace":
 		return "namespace"
 	case appsv1.DeprecatedTemplateGeneration, "pod-template-generation":
 		return ""
@@ -378,7 +381,8 @@ func (w *walker) annotation(p place, key, value string) string {
 		if _, err := time.Parse(time.RFC3339, value); err == nil {
 			return value
 		}
-	case key == appsv1.DeprecatedTemplateGeneration, strings.HasSuffix(key, "/namespace"), strings.HasSuffix(key, "/release-namespace"):
+	case key == appsv1.DeprecatedTemplateGeneration, strings.HasSuffix(key, "/namespace"),
+		strings.HasSuffix(key, "/release-namespace"):
 		return w.labelValue(key, value)
 	case key == snapshot.NodeSelectorAnnotation, key == snapshot.ProjectNodeSelectorAnnotation:
 		return aSelector(w, p, value)
@@ -390,7 +394,8 @@ func (w *walker) annotation(p place, key, value string) string {
 		app, object, _ := strings.Cut(value, ":")
 		if at, is := strings.CutPrefix(object, "apps/DaemonSet:"); is {
 			namespace, name, _ := strings.Cut(at, "/")
-			return w.name("text", app) + ":apps/DaemonSet:" + w.name("namespace", namespace) + "/" + w.name("daemonset", name)
+			return w.name("text", app) + ":apps/DaemonSet:" + w.name("namespace", namespace) + "/" +
+				w.name("daemonset", name)
 		}
 	case key == "objectset.rio.cattle.io/owner-gvk":
 		if version, kind, is := strings.Cut(value, "Kind="); is {
@@ -398,7 +403,8 @@ func (w *walker) annotation(p place, key, value string) string {
 		}
 	case strings.HasPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix):
 		switch profile, local := strings.CutPrefix(value, corev1.DeprecatedAppArmorBetaProfileNamePrefix); {
-		case value == corev1.DeprecatedAppArmorBetaProfileRuntimeDefault, value == corev1.DeprecatedAppArmorBetaProfileNameUnconfined:
+		case value == corev1.DeprecatedAppArmorBetaProfileRuntimeDefault,
+			value == corev1.DeprecatedAppArmorBetaProfileNameUnconfined:
 			return value
 		case local && profile == strings.TrimSpace(profile):
 			return corev1.DeprecatedAppArmorBetaProfileNamePrefix + w.name("text", profile)
@@ -423,7 +429,8 @@ func aSelector(w *walker, _ place, text string) string {
 		if operator := strings.TrimSpace(m[3]); operator != "=" && operator != "==" && operator != "in" {
 			w.compared[m[2]] = true
 		}
-		return m[1] + w.key(m[2]) + m[3] + selected.ReplaceAllStringFunc(m[4], func(value string) string { return w.labelValue(m[2], value) })
+		return m[1] + w.key(m[2]) + m[3] +
+			selected.ReplaceAllStringFunc(m[4], func(value string) string { return w.labelValue(m[2], value) })
 	})
 }
 
@@ -446,8 +453,10 @@ func anImage(w *walker, _ place, word string) string {
 	if fault := template.FaultOfImage(word); fault != "" {
 		name := w.name("image", word)
 		return w.made("image", word, map[template.ImageFault]string{
-			template.ImageScheme: "https://" + name, template.ImageCharacter: name + "?", template.ImageUppercase: "X" + name,
-			template.ImageNoTag: name + ":", template.ImageBadDigest: name + "@digest", template.ImageForm: name + "/",
+			template.ImageScheme: "https://" + name, template.ImageCharacter: name + "?",
+			template.ImageUppercase: "X" + name,
+			template.ImageNoTag:     name + ":", template.ImageBadDigest: name + "@digest",
+			template.ImageForm: name + "/",
 		}[fault])
 	}
 	image := template.ParseImage(word)

@@ -33,7 +33,8 @@ import (
 // It takes names for what they are by the place in which they stand, and does not look for
 // them elsewhere: numbers, times, amounts and versions stay what they are.
 func Names(all []*snapshot.Snapshot) ([]*snapshot.Snapshot, *Table) {
-	w := &walker{nodes: map[*corev1.Node][]corev1.Node{}, kinds: map[string]*names{}, compared: map[string]bool{}, numbers: map[string]map[string]bool{}, whole: map[Row]bool{}, told: map[string]told{}}
+	w := &walker{nodes: map[*corev1.Node][]corev1.Node{}, kinds: map[string]*names{}, compared: map[string]bool{},
+		numbers: map[string]map[string]bool{}, whole: map[Row]bool{}, told: map[string]told{}}
 	for _, s := range all {
 		w.snapshot(s)
 	}

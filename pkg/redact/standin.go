@@ -15,9 +15,10 @@ import (
 // the rank alone does not place a stand-in between two words that stay, a letter before
 // it does.
 type names struct {
-	of       kind
-	words    map[string]bool
-	standIns map[string]string // of all words, once Snapshots have been read; of those that are fixed before, from the start
+	of    kind
+	words map[string]bool
+	// of all words, once Snapshots have been read; of those that are fixed before, from the start
+	standIns map[string]string
 }
 
 // kind is a kind of name.
@@ -102,8 +103,10 @@ func (n *names) assign() {
 // two words: nothing, if it can, or else a letter, after as much of one of the two words
 // as it takes. An empty word is no bound.
 func between(above, below, first, last, joint string) string {
-	letters := strings.Split("abcdefghijklmnopqrstuvwxyz0123456789-!", "") // no name begins with the last two, but what is none may
-	if joint == "" {                                                       // a digit would be read as a part of a number
+	// no name begins with the last two, but what is none may
+	letters := strings.Split("abcdefghijklmnopqrstuvwxyz0123456789-!", "")
+	// a digit would be read as a part of a number
+	if joint == "" {
 		letters = letters[:26]
 	}
 	places := func(text string) bool {

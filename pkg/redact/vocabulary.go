@@ -55,10 +55,12 @@ var apiWords = sync.OnceValue(func() vocabulary {
 	for _, w := range snapshot.Whats {
 		v[string(w)] = true
 	}
-	for _, w := range []snapshot.Why{snapshot.Forbidden, snapshot.NotGiven, snapshot.Partial, snapshot.Failed, snapshot.Moved} {
+	for _, w := range []snapshot.Why{snapshot.Forbidden, snapshot.NotGiven, snapshot.Partial, snapshot.Failed,
+		snapshot.Moved} {
 		v[string(w)] = true
 	}
-	for _, w := range []snapshot.VersionSource{snapshot.VersionServer, snapshot.VersionFlag, snapshot.VersionDump, snapshot.VersionKubelet, snapshot.VersionDefault} {
+	for _, w := range []snapshot.VersionSource{snapshot.VersionServer, snapshot.VersionFlag, snapshot.VersionDump,
+		snapshot.VersionKubelet, snapshot.VersionDefault} {
 		v[string(w)] = true
 	}
 	for _, k := range snapshot.HookKinds {

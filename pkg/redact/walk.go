@@ -90,7 +90,8 @@ func fieldNamed(t reflect.Type, key string) (field, bool) {
 // own reports whether a type has a form of its own, in which no name stands.
 func own(t reflect.Type) bool {
 	switch t {
-	case reflect.TypeFor[time.Time](), reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime](), reflect.TypeFor[metav1.Duration](), reflect.TypeFor[resource.Quantity]():
+	case reflect.TypeFor[time.Time](), reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime](),
+		reflect.TypeFor[metav1.Duration](), reflect.TypeFor[resource.Quantity]():
 		return true
 	}
 	return false

@@ -203,7 +203,8 @@ func (r *Reference) fault(o *snapshot.Referred) Fault {
 		return ""
 	case !o.Exists:
 		return NoObject
-	case r.Key == "" || !o.KeysRead || slices.Contains(o.Keys, r.Key) || r.Field == "volumes" && slices.Contains(o.BinaryKeys, r.Key):
+	case r.Key == "" || !o.KeysRead || slices.Contains(o.Keys, r.Key) || r.Field == "volumes" &&
+		slices.Contains(o.BinaryKeys, r.Key):
 		return ""
 	}
 	return NoKey

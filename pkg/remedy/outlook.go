@@ -58,8 +58,8 @@ type Batch struct {
 
 // Duration is a range, in seconds from now.
 type Duration struct {
-	// seconds: of twenty such rollouts about one is expected to take less. Where only the grace period of pods is known,
-	// they end immediately
+	// seconds: of twenty such rollouts about one is expected to take less. Where only the grace period of pods is
+	// known, they end immediately
 	Optimistic float64 `json:"optimistic"`
 	Expected   float64 `json:"expected"` // seconds, if pods take the times that were measured
 

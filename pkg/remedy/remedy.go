@@ -38,9 +38,10 @@ type Remedy struct {
 
 // Effect is what a Remedy does, beside what it is for.
 type Effect struct {
-	Left      []string  `json:"left"`      // eligible nodes that have no available pod at the end, sorted by name
-	Unknown   []string  `json:"unknown"`   // nodes whose next pod may or may not fail, sorted by name
-	Loses     []string  `json:"loses"`     // nodes that have a pod now and none at the end, as they are not eligible; sorted by name
+	Left    []string `json:"left"`    // eligible nodes that have no available pod at the end, sorted by name
+	Unknown []string `json:"unknown"` // nodes whose next pod may or may not fail, sorted by name
+	// nodes that have a pod now and none at the end, as they are not eligible; sorted by name
+	Loses     []string  `json:"loses"`
 	Worst     int       `json:"worst"`     // the most eligible nodes without an available pod at one time
 	Replaces  int       `json:"replaces"`  // pods that it replaces
 	Available int       `json:"available"` // of them, those that are available now
@@ -110,7 +111,9 @@ const (
 
 // Codes lists every Code, the safest first: of several that help as much, the first is offered first.
 var Codes = []Code{
-	CreateObject, DeletePods, RollBack, PublishImage, ExcludeNodes, RepairNodes, FreeDisk, NoSurge, FreePort, MakeRoom, LowerRequest, RaiseQuota, AskOwner, Refresh, CorrectTemplate, Tolerate, RaiseMaxUnavailable, RaiseMaxSurge, OutOfService, RemoveNode,
+	CreateObject, DeletePods, RollBack, PublishImage, ExcludeNodes, RepairNodes, FreeDisk, NoSurge, FreePort, MakeRoom,
+	LowerRequest, RaiseQuota, AskOwner, Refresh, CorrectTemplate, Tolerate, RaiseMaxUnavailable, RaiseMaxSurge,
+	OutOfService, RemoveNode,
 }
 
 // Worth is whether a Remedy helps.
@@ -136,7 +139,8 @@ func New(code Code, value string, nodes ...string) Remedy {
 	nodes = append([]string{}, nodes...)
 	slices.Sort(nodes)
 	return Remedy{
-		Code: code, Value: value, Nodes: slices.Compact(nodes), Problems: []daemonset.Reason{}, Ends: []cause.Subject{}, Pods: []string{}, Tolerations: []corev1.Toleration{},
+		Code: code, Value: value, Nodes: slices.Compact(nodes), Problems: []daemonset.Reason{}, Ends: []cause.Subject{},
+		Pods: []string{}, Tolerations: []corev1.Toleration{},
 		Effect: Effect{Left: []string{}, Unknown: []string{}, Loses: []string{}},
 	}
 }

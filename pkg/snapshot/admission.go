@@ -14,14 +14,19 @@ import (
 //
 // Objects hold what the rules read of them: see StripNamespace and its like.
 type Admission struct {
-	Namespace       *corev1.Namespace            `json:"namespace"`       // with its labels; null if it could not be read, or does not exist
-	PriorityClasses []schedulingv1.PriorityClass `json:"priorityClasses"` // those that the template can name, and the default of the cluster, by name
-	RuntimeClasses  []nodev1.RuntimeClass        `json:"runtimeClasses"`  // the one that the template names, if it exists
-	ServiceAccounts []corev1.ServiceAccount      `json:"serviceAccounts"` // the one that the template names, if it exists
-	ResourceQuotas  []corev1.ResourceQuota       `json:"resourceQuotas"`  // those of the namespace, by name
-	LimitRanges     []corev1.LimitRange          `json:"limitRanges"`     // those of the namespace, by name
+	// with its labels; null if it could not be read, or does not exist
+	Namespace *corev1.Namespace `json:"namespace"`
+	// those that the template can name, and the default of the cluster, by name
+	PriorityClasses []schedulingv1.PriorityClass `json:"priorityClasses"`
+	// the one that the template names, if it exists
+	RuntimeClasses []nodev1.RuntimeClass `json:"runtimeClasses"`
+	// the one that the template names, if it exists
+	ServiceAccounts []corev1.ServiceAccount `json:"serviceAccounts"`
+	ResourceQuotas  []corev1.ResourceQuota  `json:"resourceQuotas"` // those of the namespace, by name
+	LimitRanges     []corev1.LimitRange     `json:"limitRanges"`    // those of the namespace, by name
 
-	// webhooks and admission policies that match the creation of a pod in the namespace; they are not run. By kind and name
+	// webhooks and admission policies that match the creation of a pod in the namespace; they are not run. By kind and
+	// name
 	Hooks []AdmissionHook `json:"hooks"`
 
 	// DryRun is what the API server answered to the next pod in a dry run; nil if it was not asked. It is of one
@@ -34,8 +39,9 @@ type Admission struct {
 type PodDryRun struct {
 	Of      *corev1.PodTemplateSpec // the template of the pod; nil for whichever
 	Answer  DryRunAnswer
-	Message string          // the API server's words; empty for DryRunCreated
-	Spec    *corev1.PodSpec // DryRunCreated: what of the pod, as webhooks and policies made it, decides where it fits; else nil
+	Message string // the API server's words; empty for DryRunCreated
+	// DryRunCreated: what of the pod, as webhooks and policies made it, decides where it fits; else nil
+	Spec *corev1.PodSpec
 }
 
 // DryRunAnswer says what a PodDryRun came to.

@@ -59,7 +59,8 @@ func (d *document) checked() (*Snapshot, error) {
 		o.Nodes, o.Pods, o.Budgets = none(o.Nodes), none(o.Pods), none(o.Budgets)
 	}
 	if a := s.Admission; a != nil {
-		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = none(a.PriorityClasses), none(a.RuntimeClasses), none(a.ServiceAccounts)
+		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = none(a.PriorityClasses), none(a.RuntimeClasses),
+			none(a.ServiceAccounts)
 		a.ResourceQuotas, a.LimitRanges, a.Hooks = none(a.ResourceQuotas), none(a.LimitRanges), none(a.Hooks)
 	}
 	if r := s.References; r != nil {
@@ -82,8 +83,10 @@ func Sharing() jsonv2.Options {
 	within := jsonv2.JoinUnmarshalers(jsonv2.UnmarshalFromFunc(readTime), jsonv2.UnmarshalFromFunc(words.readLabels))
 	alone := jsonv2.JoinOptions(jsonv2.RejectUnknownMembers(true), jsonv2.WithUnmarshalers(within))
 	return jsonv2.JoinOptions(alone, jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(within,
-		alike[corev1.ResourceList](alone), alike[[]corev1.Container](alone), alike[[]metav1.OwnerReference](alone), alike[[]corev1.Taint](alone),
-		inParts[corev1.Node](), inParts[corev1.Pod](), inParts[corev1.NodeCondition](), inParts[corev1.PodCondition](), inParts[corev1.ContainerStatus](),
+		alike[corev1.ResourceList](alone), alike[[]corev1.Container](alone), alike[[]metav1.OwnerReference](alone),
+		alike[[]corev1.Taint](alone),
+		inParts[corev1.Node](), inParts[corev1.Pod](), inParts[corev1.NodeCondition](), inParts[corev1.PodCondition](),
+		inParts[corev1.ContainerStatus](),
 	)))
 }
 

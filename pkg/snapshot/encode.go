@@ -74,7 +74,8 @@ func documentOf(s *Snapshot) document {
 	}
 	if s.Admission != nil {
 		a := *s.Admission
-		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = list(a.PriorityClasses), list(a.RuntimeClasses), list(a.ServiceAccounts)
+		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = list(a.PriorityClasses), list(a.RuntimeClasses),
+			list(a.ServiceAccounts)
 		a.ResourceQuotas, a.LimitRanges, a.Hooks = list(a.ResourceQuotas), list(a.LimitRanges), list(a.Hooks)
 		d.Admission = &a
 	}
@@ -131,7 +132,8 @@ func Validate(s *Snapshot) error {
 			return fmt.Errorf("pods[%d].metadata.name: missing", i)
 		}
 		if s.Pods[i].Namespace != ds.Namespace {
-			return fmt.Errorf("pods[%d].metadata.namespace: %q is not the DaemonSet's %q", i, s.Pods[i].Namespace, ds.Namespace)
+			return fmt.Errorf("pods[%d].metadata.namespace: %q is not the DaemonSet's %q", i, s.Pods[i].Namespace,
+				ds.Namespace)
 		}
 		if pods[name] {
 			return fmt.Errorf("pods[%d].metadata.name: %q stands there twice", i, name)
@@ -144,7 +146,8 @@ func Validate(s *Snapshot) error {
 		}
 	}
 	if o := s.OpenShift; o != nil && o.Namespace != nil && o.Namespace.Name != ds.Namespace {
-		return fmt.Errorf("openShift.namespace.metadata.name: %q is not the DaemonSet's %q", o.Namespace.Name, ds.Namespace)
+		return fmt.Errorf("openShift.namespace.metadata.name: %q is not the DaemonSet's %q", o.Namespace.Name,
+			ds.Namespace)
 	}
 	return validateRows(s.OtherPods)
 }
@@ -156,7 +159,8 @@ func validateRows(o *OtherPods) error {
 	rows := make(map[string]bool, len(o.Pods))
 	for i := range o.Pods {
 		row := &o.Pods[i]
-		for _, f := range []struct{ name, value string }{{"namespace", row.Namespace}, {"name", row.Name}, {"node", row.Node}} {
+		for _, f := range []struct{ name, value string }{{"namespace", row.Namespace}, {"name", row.Name},
+			{"node", row.Node}} {
 			if f.value == "" {
 				return fmt.Errorf("otherPods.pods[%d].%s: missing", i, f.name)
 			}

@@ -35,7 +35,8 @@ type Configurations struct {
 // Match conditions are not evaluated. A binding that only warns or audits rejects
 // nothing, and is none. Selectors and rules are those of v1.37; v1.16 has them for
 // webhooks, v1.30 for validating and v1.36 for mutating policies.
-func HooksOf(all *Configurations, namespace string, ofNamespace map[string]string, template *corev1.PodTemplateSpec) []AdmissionHook {
+func HooksOf(all *Configurations, namespace string, ofNamespace map[string]string,
+	template *corev1.PodTemplateSpec) []AdmissionHook {
 	p := newPodCreation(namespace, ofNamespace, template)
 	var out []AdmissionHook
 	for i := range all.Validating {
@@ -52,16 +53,19 @@ func HooksOf(all *Configurations, namespace string, ofNamespace map[string]strin
 			}
 		}
 	}
-	validating := constraintsOf(all.ValidatingPolicies, func(o *admissionv1.ValidatingAdmissionPolicy) (string, *admissionv1.MatchResources) {
+	validating := constraintsOf(all.ValidatingPolicies, func(o *admissionv1.ValidatingAdmissionPolicy) (string,
+		*admissionv1.MatchResources) {
 		return o.Name, o.Spec.MatchConstraints
 	})
 	for i := range all.ValidatingBindings {
 		b := &all.ValidatingBindings[i].Spec
-		if slices.Contains(b.ValidationActions, admissionv1.Deny) && p.bound(b.MatchResources, validating, b.PolicyName) {
+		if slices.Contains(b.ValidationActions, admissionv1.Deny) &&
+			p.bound(b.MatchResources, validating, b.PolicyName) {
 			out = append(out, AdmissionHook{ValidatingPolicy, b.PolicyName, ""})
 		}
 	}
-	mutating := constraintsOf(all.MutatingPolicies, func(o *admissionv1.MutatingAdmissionPolicy) (string, *admissionv1.MatchResources) {
+	mutating := constraintsOf(all.MutatingPolicies, func(o *admissionv1.MutatingAdmissionPolicy) (string,
+		*admissionv1.MatchResources) {
 		return o.Name, o.Spec.MatchConstraints
 	})
 	for i := range all.MutatingBindings {
@@ -70,7 +74,8 @@ func HooksOf(all *Configurations, namespace string, ofNamespace map[string]strin
 		}
 	}
 	slices.SortFunc(out, func(a, b AdmissionHook) int {
-		return cmp.Or(slices.Index(HookKinds, a.Kind)-slices.Index(HookKinds, b.Kind), strings.Compare(a.Name, b.Name), strings.Compare(a.Webhook, b.Webhook))
+		return cmp.Or(slices.Index(HookKinds, a.Kind)-slices.Index(HookKinds, b.Kind), strings.Compare(a.Name, b.Name),
+			strings.Compare(a.Webhook, b.Webhook))
 	})
 	return slices.Compact(out)
 }
@@ -87,7 +92,8 @@ func newPodCreation(namespace string, ofNamespace map[string]string, template *c
 	maps.Copy(p.ofNamespace, ofNamespace)
 	p.ofNamespace[corev1.LabelMetadataName] = namespace // the API server sets it
 	maps.Copy(p.ofPod, template.Labels)
-	for _, added := range []string{appsv1.ControllerRevisionHashLabelKey, "pod-template-generation"} { // by the controller, with a value that is not known yet
+	// by the controller, with a value that is not known yet
+	for _, added := range []string{appsv1.ControllerRevisionHashLabelKey, "pod-template-generation"} {
 		p.ofPod[added] = ""
 	}
 	return p
@@ -119,7 +125,8 @@ func (p *podCreation) inNamespace(s labels.Selector) bool {
 }
 
 // constraintsOf returns what each policy is about, by name; nil if there are none to look at.
-func constraintsOf[T any](policies []T, of func(*T) (string, *admissionv1.MatchResources)) map[string]*admissionv1.MatchResources {
+func constraintsOf[T any](policies []T,
+	of func(*T) (string, *admissionv1.MatchResources)) map[string]*admissionv1.MatchResources {
 	if policies == nil {
 		return nil
 	}
@@ -133,7 +140,8 @@ func constraintsOf[T any](policies []T, of func(*T) (string, *admissionv1.MatchR
 
 // bound reports whether a binding has its policy look at the pod. A binding whose
 // policy does not exist does nothing.
-func (p *podCreation) bound(binding *admissionv1.MatchResources, constraints map[string]*admissionv1.MatchResources, policy string) bool {
+func (p *podCreation) bound(binding *admissionv1.MatchResources, constraints map[string]*admissionv1.MatchResources,
+	policy string) bool {
 	of, found := constraints[policy]
 	return p.matches(binding) && (constraints == nil || found && p.matches(of))
 }
@@ -149,7 +157,8 @@ func (p *podCreation) matches(m *admissionv1.MatchResources) bool {
 			return len(r.ResourceNames) == 0 && ofPods(&r.RuleWithOperations) // the pod gets its name later
 		})
 	}
-	return p.selectedBy(m.NamespaceSelector, m.ObjectSelector) && !anyNamed(m.ExcludeResourceRules) && (len(m.ResourceRules) == 0 || anyNamed(m.ResourceRules))
+	return p.selectedBy(m.NamespaceSelector, m.ObjectSelector) && !anyNamed(m.ExcludeResourceRules) &&
+		(len(m.ResourceRules) == 0 || anyNamed(m.ResourceRules))
 }
 
 func anyRule(rules []admissionv1.RuleWithOperations) bool {

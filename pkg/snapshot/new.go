@@ -37,14 +37,15 @@ type Objects struct {
 // known; VersionSource then is VersionDefault, and else VersionServer (see Under).
 //
 // Gaps: lists that are nil, an unknown version, nodes without conditions, pods of the
-// namespace without a phase, and on OpenShift a DaemonSet without its namespace. That a list is not whole, or that the DaemonSet's
-// status is missing, cannot be told: whoever knows adds the Gap.
+// namespace without a phase, and on OpenShift a DaemonSet without its namespace. That a list is not whole, or that the
+// DaemonSet's status is missing, cannot be told: whoever knows adds the Gap.
 //
 // Objects come in the order of their names, and are shared, not copied; nobody may
 // change them as long as the Snapshot is used. It fails as Validate does.
 func New(ds *appsv1.DaemonSet, in Objects, at time.Time, version string) (*Snapshot, error) {
 	s := &Snapshot{
-		DaemonSet: ds, Nodes: inNamespace("", in.Nodes), TakenAt: at, KubernetesVersion: version, VersionSource: VersionServer,
+		DaemonSet: ds, Nodes: inNamespace("", in.Nodes), TakenAt: at, KubernetesVersion: version,
+		VersionSource:        VersionServer,
 		Revisions:            inNamespace(ds.Namespace, in.Revisions),
 		Pods:                 inNamespace(ds.Namespace, in.Pods),
 		Events:               inNamespace(ds.Namespace, in.Events),
@@ -54,7 +55,8 @@ func New(ds *appsv1.DaemonSet, in Objects, at time.Time, version string) (*Snaps
 		what   What
 		unread bool
 	}{
-		{Nodes, in.Nodes == nil}, {Pods, in.Pods == nil}, {Revisions, in.Revisions == nil}, {Events, in.Events == nil}, {Version, version == ""},
+		{Nodes, in.Nodes == nil}, {Pods, in.Pods == nil}, {Revisions, in.Revisions == nil}, {Events, in.Events == nil},
+		{Version, version == ""},
 	} {
 		if part.unread {
 			s.Gaps = append(s.Gaps, Gap{What: part.what, Why: NotGiven, Message: "not given"})
@@ -72,7 +74,8 @@ func New(ds *appsv1.DaemonSet, in Objects, at time.Time, version string) (*Snaps
 			s.Gaps = append(s.Gaps, Gap{What: NamespaceNodeSelector, Why: NotGiven, Message: "not given"})
 		}
 	}
-	slices.SortStableFunc(s.Gaps, func(a, b Gap) int { return slices.Index(Whats, a.What) - slices.Index(Whats, b.What) })
+	slices.SortStableFunc(s.Gaps,
+		func(a, b Gap) int { return slices.Index(Whats, a.What) - slices.Index(Whats, b.What) })
 	if version == "" {
 		s.VersionSource = VersionDefault
 	}

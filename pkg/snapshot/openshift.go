@@ -14,8 +14,8 @@ import (
 type OpenShift struct {
 	Namespace *corev1.Namespace `json:"namespace"` // the namespace of the DaemonSet; null if it could not be read
 
-	// `projectConfig.defaultNodeSelector` in the configuration of kube-controller-manager; empty if there is none, if it
-	// could not be read, and if an annotation of the namespace takes its place
+	// `projectConfig.defaultNodeSelector` in the configuration of kube-controller-manager; empty if there is none, if
+	// it could not be read, and if an annotation of the namespace takes its place
 	DefaultNodeSelector string `json:"defaultNodeSelector"`
 }
 

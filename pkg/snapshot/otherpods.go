@@ -21,8 +21,9 @@ type OtherPods struct {
 	AllNodes bool     `json:"allNodes"` // those of all nodes were read
 	Nodes    []string `json:"nodes"`    // otherwise, the nodes whose pods were read, sorted
 
-	Pods    []PodRow           `json:"pods"`    // by namespace and name
-	Budgets []DisruptionBudget `json:"budgets"` // the PodDisruptionBudgets that select any of them, by namespace and name
+	Pods []PodRow `json:"pods"` // by namespace and name
+	// the PodDisruptionBudgets that select any of them, by namespace and name
+	Budgets []DisruptionBudget `json:"budgets"`
 }
 
 // PodRow is one pod as the scheduler counts it, and nothing else of it.
@@ -33,17 +34,22 @@ type PodRow struct {
 	// where it runs or, if `nominated`, the node that is kept for it
 	Node string `json:"node"`
 
-	Nominated   bool `json:"nominated,omitempty"`   // it is not on the node yet, but its place there is reserved; absent if it is on it
-	Gated       bool `json:"gated,omitempty"`       // it is nominated and has scheduling gates, which counts from v1.37 on; absent if not
-	Terminating bool `json:"terminating,omitempty"` // it has a deletion timestamp, and counts until it is gone; absent if not
-	Preempted   bool `json:"preempted,omitempty"`   // it is terminating because the scheduler preempted it; absent if not
+	// it is not on the node yet, but its place there is reserved; absent if it is on it
+	Nominated bool `json:"nominated,omitempty"`
+	// it is nominated and has scheduling gates, which counts from v1.37 on; absent if not
+	Gated bool `json:"gated,omitempty"`
+	// it has a deletion timestamp, and counts until it is gone; absent if not
+	Terminating bool `json:"terminating,omitempty"`
+	// it is terminating because the scheduler preempted it; absent if not
+	Preempted bool `json:"preempted,omitempty"`
 
 	// when its grace period ends; absent if it is not terminating, and in older files
 	EndsBy    *metav1.Time `json:"endsBy,omitempty"`
 	Priority  int32        `json:"priority"`            // its priority; 0 if it has none
 	StartTime *metav1.Time `json:"startTime,omitempty"` // `status.startTime`; absent before a kubelet saw it
 	Requests  Resources    `json:"requests"`            // what the scheduler counts for it
-	HostPorts []HostPort   `json:"hostPorts,omitempty"` // the ports of the node that it takes, in the order of its containers; absent if none
+	// the ports of the node that it takes, in the order of its containers; absent if none
+	HostPorts []HostPort `json:"hostPorts,omitempty"`
 
 	// resources of its requests whose amounts cannot be counted, negative or too large, sorted; absent if none
 	Unreadable []corev1.ResourceName `json:"unreadable,omitempty"`
@@ -67,7 +73,8 @@ type HostPort struct {
 	IP       string          `json:"ip,omitempty"`       // the address; absent for all of them
 	Protocol corev1.Protocol `json:"protocol,omitempty"` // absent: TCP
 	Port     int32           `json:"port"`               // the number
-	Sidecar  bool            `json:"sidecar,omitempty"`  // a sidecar takes it, which counts from v1.33 on; absent if not
+	// a sidecar takes it, which counts from v1.33 on; absent if not
+	Sidecar bool `json:"sidecar,omitempty"`
 }
 
 // DisruptionBudget is what the scheduler asks of a PodDisruptionBudget.
@@ -100,8 +107,10 @@ func RowOf(p *corev1.Pod) (row PodRow, ok bool) {
 		return PodRow{}, false
 	}
 	row = PodRow{
-		Namespace: p.Namespace, Name: p.Name, Node: node, Nominated: p.Spec.NodeName == "", Terminating: p.DeletionTimestamp != nil,
-		Gated: p.Spec.NodeName == "" && len(p.Spec.SchedulingGates) > 0, Preempted: preempted(p), EndsBy: p.DeletionTimestamp, StartTime: p.Status.StartTime, HostPorts: HostPortsOf(&p.Spec),
+		Namespace: p.Namespace, Name: p.Name, Node: node, Nominated: p.Spec.NodeName == "",
+		Terminating: p.DeletionTimestamp != nil,
+		Gated:       p.Spec.NodeName == "" && len(p.Spec.SchedulingGates) > 0, Preempted: preempted(p),
+		EndsBy: p.DeletionTimestamp, StartTime: p.Status.StartTime, HostPorts: HostPortsOf(&p.Spec),
 	}
 	requests := requestsOf(p)
 	row.Requests, row.Unreadable = ResourcesOf(requests), UnreadableOf(requests)
@@ -114,7 +123,8 @@ func RowOf(p *corev1.Pod) (row PodRow, ok bool) {
 // preempted reports whether a pod is terminating because the scheduler preempted it.
 func preempted(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonPreemptionByScheduler
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue &&
+			c.Reason == corev1.PodReasonPreemptionByScheduler
 	})
 }
 
@@ -123,7 +133,8 @@ func preempted(p *corev1.Pod) bool {
 func RequestsOf(p *corev1.Pod) Resources { return ResourcesOf(requestsOf(p)) }
 
 func requestsOf(p *corev1.Pod) corev1.ResourceList {
-	return resource.PodRequests(p, resource.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
+	return resource.PodRequests(p, resource.PodResourcesOptions{UseStatusResources: true,
+		InPlacePodLevelResourcesVerticalScalingEnabled: true})
 }
 
 // UnreadableOf names the resources whose amounts the scheduler cannot count right:
@@ -181,7 +192,8 @@ func HostPortsOf(spec *corev1.PodSpec) (out []HostPort) {
 		}
 	}
 	for i := range spec.InitContainers {
-		if c := &spec.InitContainers[i]; c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+		if c := &spec.InitContainers[i]; c.RestartPolicy != nil &&
+			*c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			add(c, true)
 		}
 	}
@@ -218,7 +230,8 @@ func NewBudgets(all []policyv1.PodDisruptionBudget) *Budgets {
 	for i := range all {
 		o := &all[i]
 		if s, err := metav1.LabelSelectorAsSelector(o.Spec.Selector); err == nil && !s.Empty() {
-			is := DisruptionBudget{o.Namespace, o.Name, o.Status.DisruptionsAllowed, slices.Sorted(maps.Keys(o.Status.DisruptedPods))}
+			is := DisruptionBudget{o.Namespace, o.Name, o.Status.DisruptionsAllowed,
+				slices.Sorted(maps.Keys(o.Status.DisruptedPods))}
 			b.in[o.Namespace] = append(b.in[o.Namespace], budget{is, s})
 		}
 	}

@@ -10,7 +10,8 @@ import (
 
 // Purposes are the conditions by which a node is down on purpose (KEP-5683), the plainest first.
 // Administrators set them, or their tools.
-var Purposes = []corev1.NodeConditionType{"MaintenanceInProgress", "GracefulNodeShutdownInProgress", "DrainInProgress", "Drained", "MaintenancePlanned"}
+var Purposes = []corev1.NodeConditionType{"MaintenanceInProgress", "GracefulNodeShutdownInProgress", "DrainInProgress",
+	"Drained", "MaintenancePlanned"}
 
 // ConditionFields are the conditions among the managed fields of an object.
 type ConditionFields struct {

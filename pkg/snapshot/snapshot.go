@@ -37,13 +37,15 @@ const Kind = "Snapshot"
 // depends on them. TakenAt is the API server's clock where the Snapshot came from
 // a cluster.
 type Snapshot struct {
-	TakenAt           time.Time                   `json:"takenAt"`           // the clock of every calculation
-	KubernetesVersion string                      `json:"kubernetesVersion"` // whose controller's rules apply; empty if it is unknown
-	VersionSource     VersionSource               `json:"versionSource"`     // where the version comes from
-	Gaps              []Gap                       `json:"gaps"`              // what could not be read
-	DaemonSet         *appsv1.DaemonSet           `json:"daemonSet"`         // the DaemonSet; never null
-	Revisions         []appsv1.ControllerRevision `json:"revisions"`         // those that the DaemonSet owns or selects, by name
-	Nodes             []corev1.Node               `json:"nodes"`             // all nodes of the cluster, by name
+	TakenAt time.Time `json:"takenAt"` // the clock of every calculation
+	// whose controller's rules apply; empty if it is unknown
+	KubernetesVersion string            `json:"kubernetesVersion"`
+	VersionSource     VersionSource     `json:"versionSource"` // where the version comes from
+	Gaps              []Gap             `json:"gaps"`          // what could not be read
+	DaemonSet         *appsv1.DaemonSet `json:"daemonSet"`     // the DaemonSet; never null
+	// those that the DaemonSet owns or selects, by name
+	Revisions []appsv1.ControllerRevision `json:"revisions"`
+	Nodes     []corev1.Node               `json:"nodes"` // all nodes of the cluster, by name
 
 	// those that the DaemonSet selects, by name; from a dump also those that it owns and does not select
 	Pods []corev1.Pod `json:"pods"`
@@ -127,7 +129,8 @@ const (
 	PodsOfOthers What = "otherpods"
 	// BudgetsOfOthers: the PodDisruptionBudgets that select those pods; read with them
 	BudgetsOfOthers What = "otherpoddisruptionbudgets"
-	// PersistentVolumes: the PersistentVolumes of the pods' claims, and these claims; read only for a question about fit
+	// PersistentVolumes: the PersistentVolumes of the pods' claims, and these claims; read only for a question about
+	// fit
 	PersistentVolumes What = "persistentvolumes"
 	// CSINodes: how many volumes the CSI drivers of the nodes attach; read only where the pods have such volumes
 	CSINodes What = "csinodes"
@@ -153,11 +156,12 @@ const (
 	// question about the creation of pods
 	Namespaces      What = "namespaces"
 	ServiceAccounts What = "serviceaccounts" // the ServiceAccount that the template names
-	PriorityClasses What = "priorityclasses" // the PriorityClass that the template names, and the default of the cluster
-	RuntimeClasses  What = "runtimeclasses"  // the RuntimeClass that the template names
-	LimitRanges     What = "limitranges"     // the LimitRanges of the namespace
-	ResourceQuotas  What = "resourcequotas"  // the ResourceQuotas of the namespace
-	Webhooks        What = "webhooks"        // the webhooks and admission policies that match the creation of its pods
+	// the PriorityClass that the template names, and the default of the cluster
+	PriorityClasses What = "priorityclasses"
+	RuntimeClasses  What = "runtimeclasses" // the RuntimeClass that the template names
+	LimitRanges     What = "limitranges"    // the LimitRanges of the namespace
+	ResourceQuotas  What = "resourcequotas" // the ResourceQuotas of the namespace
+	Webhooks        What = "webhooks"       // the webhooks and admission policies that match the creation of its pods
 
 	ConfigMaps What = "configmaps"             // the ConfigMaps that the template refers to
 	Secrets    What = "secrets"                // the Secrets that the template refers to
@@ -173,7 +177,8 @@ const (
 
 // Whats lists every What, in the order in which gaps are reported.
 var Whats = []What{
-	DaemonSets, DaemonSetStatus, Nodes, NodeStatus, NamespaceNodeSelector, DefaultNodeSelector, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets,
+	DaemonSets, DaemonSetStatus, Nodes, NodeStatus, NamespaceNodeSelector, DefaultNodeSelector, Pods, PodStatus,
+	Revisions, Events, PodDisruptionBudgets,
 	PodsOfOthers, BudgetsOfOthers, PersistentVolumes, CSINodes,
 	Namespaces, ServiceAccounts, PriorityClasses, RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks,
 	ConfigMaps, Secrets, Claims, Leases,
@@ -198,8 +203,8 @@ const (
 	Forbidden Why = "Forbidden" // you have no permission to read it
 	NotGiven  Why = "NotGiven"  // the dump does not have it, or the server does not say
 	// Partial: the dump has some pages of a List, but not all: its `metadata.continue` or `remainingItemCount` says
-	// that others follow; or some of its objects are damaged, and were left out with `--keep-going`. Nothing is computed from the objects that it has, except that an event that it has did
-	// happen
+	// that others follow; or some of its objects are damaged, and were left out with `--keep-going`. Nothing is
+	// computed from the objects that it has, except that an event that it has did happen
 	Partial Why = "Partial"
 	Failed  Why = "Failed" // the request failed
 	// Moved: it changed while it was read: its parts may be from several moments
@@ -261,7 +266,8 @@ const (
 	// ControllerUnknown: whether a controller runs is unknown
 	// Of: leases
 	ControllerUnknown Consequence = "ControllerUnknown"
-	// RulesAssumed: the rules of the highest kubelet's version are used, or of the newest known one where no kubelet is known
+	// RulesAssumed: the rules of the highest kubelet's version are used, or of the newest known one where no kubelet is
+	// known
 	// Of: version
 	RulesAssumed Consequence = "RulesAssumed"
 	// ClockAssumed: ages and availability are measured with another clock
@@ -281,11 +287,15 @@ func (g Gap) Consequence() Consequence {
 }
 
 var consequences = map[What]Consequence{
-	DaemonSets: DaemonSetsUnknown, DaemonSetStatus: ReportedUnknown, Nodes: PlacementUnknown, NodeStatus: NodeConditionsUnknown, NamespaceNodeSelector: EveryNodeSelected, DefaultNodeSelector: EveryNodeSelected, Pods: PodsUnknown, PodStatus: PodStatesUnknown,
+	DaemonSets: DaemonSetsUnknown, DaemonSetStatus: ReportedUnknown, Nodes: PlacementUnknown,
+	NodeStatus: NodeConditionsUnknown, NamespaceNodeSelector: EveryNodeSelected, DefaultNodeSelector: EveryNodeSelected,
+	Pods: PodsUnknown, PodStatus: PodStatesUnknown,
 	Revisions: RevisionInferred, Events: CausesReduced, PodDisruptionBudgets: DisruptionBudgetsUnknown,
-	Namespaces: AdmissionUnchecked, ServiceAccounts: AdmissionUnchecked, PriorityClasses: AdmissionUnchecked, RuntimeClasses: AdmissionUnchecked, LimitRanges: AdmissionUnchecked,
+	Namespaces: AdmissionUnchecked, ServiceAccounts: AdmissionUnchecked, PriorityClasses: AdmissionUnchecked,
+	RuntimeClasses: AdmissionUnchecked, LimitRanges: AdmissionUnchecked,
 	ResourceQuotas: AdmissionUnchecked, Webhooks: WebhooksUnknown, Version: RulesAssumed, Clock: ClockAssumed,
-	PodsOfOthers: FitUnknown, BudgetsOfOthers: VictimsAssumed, PersistentVolumes: VolumesUnchecked, CSINodes: VolumesUnchecked,
+	PodsOfOthers: FitUnknown, BudgetsOfOthers: VictimsAssumed, PersistentVolumes: VolumesUnchecked,
+	CSINodes:   VolumesUnchecked,
 	ConfigMaps: ReferencesUnchecked, Secrets: ReferencesUnchecked, Claims: ReferencesUnchecked,
 	Leases: ControllerUnknown,
 }

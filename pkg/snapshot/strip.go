@@ -61,8 +61,9 @@ func StripPod(p *corev1.Pod) {
 
 		TerminationGracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
 
-		Priority: p.Spec.Priority, PriorityClassName: p.Spec.PriorityClassName, PreemptionPolicy: p.Spec.PreemptionPolicy,
-		SchedulerName: p.Spec.SchedulerName, SchedulingGates: p.Spec.SchedulingGates, Overhead: p.Spec.Overhead,
+		Priority: p.Spec.Priority, PriorityClassName: p.Spec.PriorityClassName,
+		PreemptionPolicy: p.Spec.PreemptionPolicy,
+		SchedulerName:    p.Spec.SchedulerName, SchedulingGates: p.Spec.SchedulingGates, Overhead: p.Spec.Overhead,
 
 		NodeSelector: p.Spec.NodeSelector, ReadinessGates: p.Spec.ReadinessGates,
 	}
@@ -71,7 +72,8 @@ func StripPod(p *corev1.Pod) {
 	}
 	if spec.NodeName == "" {
 		spec.Tolerations, spec.Volumes = p.Spec.Tolerations, claiming(p.Spec.Volumes)
-		if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil &&
+			a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 			spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 				RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
 			}}
@@ -181,14 +183,16 @@ func resized(p *corev1.Pod) bool {
 	}
 	is := RequestsOf(p)
 	asks := RequestsOf(&corev1.Pod{Spec: p.Spec, Status: corev1.PodStatus{Conditions: p.Status.Conditions}})
-	return is.MilliCPU != asks.MilliCPU || is.Memory != asks.Memory || is.EphemeralStorage != asks.EphemeralStorage || !maps.Equal(is.Scalar, asks.Scalar)
+	return is.MilliCPU != asks.MilliCPU || is.Memory != asks.Memory || is.EphemeralStorage != asks.EphemeralStorage ||
+		!maps.Equal(is.Scalar, asks.Scalar)
 }
 
 // repeats reports whether the status of a pod says of each container's requests what its
 // spec says, or nothing: nearly all do.
 func repeats(p *corev1.Pod) bool {
 	if p.Spec.Resources != nil || p.Status.Resources != nil || p.Status.AllocatedResources != nil ||
-		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending }) {
+		slices.ContainsFunc(p.Status.Conditions,
+			func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending }) {
 		return false
 	}
 	for _, of := range []struct {
@@ -202,7 +206,8 @@ func repeats(p *corev1.Pod) bool {
 				return false
 			}
 			asks := of.containers[at].Resources.Requests
-			if s.AllocatedResources != nil && !sameAmounts(s.AllocatedResources, asks) || s.Resources != nil && !sameAmounts(s.Resources.Requests, asks) {
+			if s.AllocatedResources != nil && !sameAmounts(s.AllocatedResources, asks) || s.Resources != nil &&
+				!sameAmounts(s.Resources.Requests, asks) {
 				return false
 			}
 		}
@@ -242,10 +247,12 @@ func stripContainers(cs []corev1.Container) []corev1.Container {
 	}
 	out := make([]corev1.Container, len(cs))
 	for i, c := range cs {
-		out[i] = corev1.Container{Name: c.Name, Image: c.Image, RestartPolicy: c.RestartPolicy, Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}}
+		out[i] = corev1.Container{Name: c.Name, Image: c.Image, RestartPolicy: c.RestartPolicy,
+			Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}}
 		for _, p := range c.Ports {
 			if p.HostPort != 0 {
-				out[i].Ports = append(out[i].Ports, corev1.ContainerPort{ContainerPort: p.ContainerPort, HostPort: p.HostPort, HostIP: p.HostIP, Protocol: p.Protocol})
+				out[i].Ports = append(out[i].Ports, corev1.ContainerPort{ContainerPort: p.ContainerPort,
+					HostPort: p.HostPort, HostIP: p.HostIP, Protocol: p.Protocol})
 			}
 		}
 	}
@@ -254,9 +261,12 @@ func stripContainers(cs []corev1.Container) []corev1.Container {
 
 // isStripped reports whether a container has nothing but what StripPod keeps.
 func isStripped(c *corev1.Container) bool {
-	return c.Command == nil && c.Args == nil && c.WorkingDir == "" && c.EnvFrom == nil && c.Env == nil && c.Resources.Limits == nil && c.Resources.Claims == nil &&
-		c.ResizePolicy == nil && c.RestartPolicyRules == nil && c.VolumeMounts == nil && c.VolumeDevices == nil && c.LivenessProbe == nil && c.ReadinessProbe == nil &&
-		c.StartupProbe == nil && c.Lifecycle == nil && c.TerminationMessagePath == "" && c.TerminationMessagePolicy == "" && c.ImagePullPolicy == "" &&
+	return c.Command == nil && c.Args == nil && c.WorkingDir == "" && c.EnvFrom == nil && c.Env == nil &&
+		c.Resources.Limits == nil && c.Resources.Claims == nil &&
+		c.ResizePolicy == nil && c.RestartPolicyRules == nil && c.VolumeMounts == nil && c.VolumeDevices == nil &&
+		c.LivenessProbe == nil && c.ReadinessProbe == nil &&
+		c.StartupProbe == nil && c.Lifecycle == nil && c.TerminationMessagePath == "" &&
+		c.TerminationMessagePolicy == "" && c.ImagePullPolicy == "" &&
 		c.SecurityContext == nil && !c.Stdin && !c.StdinOnce && !c.TTY &&
 		!slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort == 0 || p.Name != "" })
 }
@@ -272,7 +282,8 @@ func StripRevision(r *appsv1.ControllerRevision) {
 		}
 		var owned map[string]any
 		if json.Unmarshal(m.FieldsV1.GetRawBytes(), &owned) == nil && owned["f:revision"] != nil {
-			numbered = append(numbered, metav1.ManagedFieldsEntry{Manager: m.Manager, Operation: m.Operation, APIVersion: m.APIVersion, Time: m.Time})
+			numbered = append(numbered, metav1.ManagedFieldsEntry{Manager: m.Manager, Operation: m.Operation,
+				APIVersion: m.APIVersion, Time: m.Time})
 		}
 	}
 	stripMeta(&r.ObjectMeta)
@@ -344,7 +355,8 @@ func StripLimitRange(l *corev1.LimitRange) { stripToName(&l.ObjectMeta) }
 // deleted.
 func stripToName(m *metav1.ObjectMeta) {
 	*m = metav1.ObjectMeta{
-		Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion, CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp,
+		Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion,
+		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp,
 	}
 }
 

@@ -122,7 +122,8 @@ func ClaimRowOf(c *corev1.PersistentVolumeClaim) (row ClaimRow, volume string) {
 }
 
 // zoneLabels are those of a PersistentVolume that the scheduler compares with a node's.
-var zoneLabels = []string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion}
+var zoneLabels = []string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone,
+	corev1.LabelFailureDomainBetaRegion}
 
 // VolumeRowOf returns what the scheduler asks of a PersistentVolume.
 func VolumeRowOf(v *corev1.PersistentVolume) *VolumeRow {

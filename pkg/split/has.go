@@ -14,7 +14,8 @@ func (s *Split) Has(n *corev1.Node) bool {
 
 // Has reports whether a node has a property.
 func (p Property) Has(n *corev1.Node) bool {
-	if value, ok := label(n, p.Key); ok && p.Kind == cmp.Or(kindOf[p.Key], Label) && (p.Operator == Exists && p.Value == "" || p.Operator == Is && p.Value == value) {
+	if value, ok := label(n, p.Key); ok && p.Kind == cmp.Or(kindOf[p.Key], Label) &&
+		(p.Operator == Exists && p.Value == "" || p.Operator == Is && p.Value == value) {
 		return true
 	}
 	if p.Kind == Taint {

@@ -50,7 +50,8 @@ const (
 
 // Kinds lists every Kind, that first which is most likely to matter to a program: of
 // several properties that the same nodes have, the first is named.
-var Kinds = []Kind{Architecture, OperatingSystem, OSImage, KernelVersion, ContainerRuntime, KubeletVersion, InstanceType, NodePool, Zone, Region, Taint, Label, Created}
+var Kinds = []Kind{Architecture, OperatingSystem, OSImage, KernelVersion, ContainerRuntime, KubeletVersion,
+	InstanceType, NodePool, Zone, Region, Taint, Label, Created}
 
 // Operator compares a node's value with that of a Property.
 type Operator string
@@ -100,18 +101,25 @@ func (p Property) compare(other Property) int {
 
 // kindOf are labels that say what a node is, with their kind.
 var kindOf = map[string]Kind{
-	corev1.LabelArchStable: Architecture, corev1.LabelOSStable: OperatingSystem, corev1.LabelInstanceTypeStable: InstanceType,
-	corev1.LabelTopologyZone: Zone, corev1.LabelTopologyRegion: Region,
-	"cloud.google.com/gke-nodepool": NodePool, "eks.amazonaws.com/nodegroup": NodePool, "alpha.eksctl.io/nodegroup-name": NodePool,
-	"kubernetes.azure.com/agentpool": NodePool, "agentpool": NodePool, "karpenter.sh/nodepool": NodePool, "karpenter.sh/provisioner-name": NodePool,
-	"doks.digitalocean.com/node-pool": NodePool, "lke.linode.com/pool-id": NodePool, "ibm-cloud.kubernetes.io/worker-pool-name": NodePool,
-	"k8s.scaleway.com/pool-name": NodePool, "kops.k8s.io/instancegroup": NodePool, "worker.gardener.cloud/pool": NodePool,
+	corev1.LabelArchStable: Architecture, corev1.LabelOSStable: OperatingSystem,
+	corev1.LabelInstanceTypeStable: InstanceType,
+	corev1.LabelTopologyZone:       Zone, corev1.LabelTopologyRegion: Region,
+	"cloud.google.com/gke-nodepool": NodePool, "eks.amazonaws.com/nodegroup": NodePool,
+	"alpha.eksctl.io/nodegroup-name": NodePool,
+	"kubernetes.azure.com/agentpool": NodePool, "agentpool": NodePool, "karpenter.sh/nodepool": NodePool,
+	"karpenter.sh/provisioner-name":   NodePool,
+	"doks.digitalocean.com/node-pool": NodePool, "lke.linode.com/pool-id": NodePool,
+	"ibm-cloud.kubernetes.io/worker-pool-name": NodePool,
+	"k8s.scaleway.com/pool-name":               NodePool, "kops.k8s.io/instancegroup": NodePool,
+	"worker.gardener.cloud/pool": NodePool,
 }
 
 // renamed are labels that have another name today; nodes carry both.
 var renamed = map[string]string{
-	"beta.kubernetes.io/arch": corev1.LabelArchStable, "beta.kubernetes.io/os": corev1.LabelOSStable, corev1.LabelInstanceType: corev1.LabelInstanceTypeStable,
-	corev1.LabelFailureDomainBetaZone: corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
+	"beta.kubernetes.io/arch": corev1.LabelArchStable, "beta.kubernetes.io/os": corev1.LabelOSStable,
+	corev1.LabelInstanceType:            corev1.LabelInstanceTypeStable,
+	corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
+	corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
 }
 
 // formerly are the same, by the name of today.
@@ -233,9 +241,11 @@ func labelsOf(nodes []*corev1.Node) map[Property][]int {
 // passing are taints that come and go with the state of a node, or with the agents on
 // it: they may come of the failure.
 var passing = []string{
-	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable, corev1.TaintNodeNetworkUnavailable, corev1.TaintNodeOutOfService,
+	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable,
+	corev1.TaintNodeNetworkUnavailable, corev1.TaintNodeOutOfService,
 	"node.cloudprovider.kubernetes.io/uninitialized", "node.cloudprovider.kubernetes.io/shutdown",
-	"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption", "karpenter.sh/unregistered",
+	"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupted",
+	"karpenter.sh/disruption", "karpenter.sh/unregistered",
 }
 
 // Keys returns the keys of labels that have a Kind of their own, and those of taints
@@ -248,10 +258,12 @@ func Keys() (labels, taints []string) {
 // taints returns the properties that the taints of a node are.
 func taints(n *corev1.Node) (out []Property) {
 	for _, t := range n.Spec.Taints {
-		if slices.Contains(passing, t.Key) || strings.HasSuffix(t.Key, "not-ready") || strings.HasPrefix(t.Key, "startup-taint.") {
+		if slices.Contains(passing, t.Key) || strings.HasSuffix(t.Key, "not-ready") ||
+			strings.HasPrefix(t.Key, "startup-taint.") {
 			continue
 		}
-		out = append(out, Property{Kind: Taint, Key: t.Key, Operator: Is, Value: t.Value, Effect: string(t.Effect)}, Property{Kind: Taint, Key: t.Key, Operator: Exists})
+		out = append(out, Property{Kind: Taint, Key: t.Key, Operator: Is, Value: t.Value, Effect: string(t.Effect)},
+			Property{Kind: Taint, Key: t.Key, Operator: Exists})
 	}
 	return out
 }
@@ -283,12 +295,17 @@ type field struct {
 }
 
 var fields = []field{
-	{kind: Architecture, key: corev1.LabelArchStable, label: corev1.LabelArchStable, of: func(n *corev1.Node) string { return n.Status.NodeInfo.Architecture }},
-	{kind: OperatingSystem, key: corev1.LabelOSStable, label: corev1.LabelOSStable, of: func(n *corev1.Node) string { return n.Status.NodeInfo.OperatingSystem }},
+	{kind: Architecture, key: corev1.LabelArchStable, label: corev1.LabelArchStable,
+		of: func(n *corev1.Node) string { return n.Status.NodeInfo.Architecture }},
+	{kind: OperatingSystem, key: corev1.LabelOSStable, label: corev1.LabelOSStable,
+		of: func(n *corev1.Node) string { return n.Status.NodeInfo.OperatingSystem }},
 	{kind: OSImage, key: "osImage", of: func(n *corev1.Node) string { return n.Status.NodeInfo.OSImage }},
-	{kind: KernelVersion, key: "kernelVersion", of: func(n *corev1.Node) string { return n.Status.NodeInfo.KernelVersion }, compare: compareVersions},
-	{kind: ContainerRuntime, key: "containerRuntimeVersion", of: func(n *corev1.Node) string { return n.Status.NodeInfo.ContainerRuntimeVersion }, compare: compareVersions},
-	{kind: KubeletVersion, key: "kubeletVersion", of: func(n *corev1.Node) string { return n.Status.NodeInfo.KubeletVersion }, compare: compareVersions},
+	{kind: KernelVersion, key: "kernelVersion",
+		of: func(n *corev1.Node) string { return n.Status.NodeInfo.KernelVersion }, compare: compareVersions},
+	{kind: ContainerRuntime, key: "containerRuntimeVersion",
+		of: func(n *corev1.Node) string { return n.Status.NodeInfo.ContainerRuntimeVersion }, compare: compareVersions},
+	{kind: KubeletVersion, key: "kubeletVersion",
+		of: func(n *corev1.Node) string { return n.Status.NodeInfo.KubeletVersion }, compare: compareVersions},
 	{kind: Created, key: "creationTimestamp", of: created, compare: strings.Compare, only: true},
 }
 

@@ -97,7 +97,8 @@ func find(failing, healthy []*corev1.Node) *Split {
 	}
 	out := &Split{Properties: best.properties[:best.needs], Also: []Property{}}
 	for _, p := range best.properties[best.needs:] {
-		known := slices.ContainsFunc(slices.Concat(out.Properties, out.Also), func(other Property) bool { return other.Key == p.Key })
+		known := slices.ContainsFunc(slices.Concat(out.Properties, out.Also),
+			func(other Property) bool { return other.Key == p.Key })
 		if len(out.Also) < 3 && !known {
 			out.Also = append(out.Also, p)
 		}
@@ -185,7 +186,10 @@ func (s *search) limits(sets []*set) []float64 {
 				steps = append(steps, step{chance, float64(count) * exactly})
 			}
 		}
-		slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.chance, b.chance), cmp.Compare(a.more, b.more)) })
+		slices.SortFunc(steps, func(a, b step) int {
+			return cmp.Or(cmp.Compare(a.chance, b.chance),
+				cmp.Compare(a.more, b.more))
+		})
 		left := chances[r]
 		for i, st := range steps {
 			if left -= st.more; left < 0 {

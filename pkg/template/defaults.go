@@ -37,10 +37,9 @@ func DefaultDaemonSet(ds *appsv1.DaemonSet, kubernetesVersion string) {
 	Default(&ds.Spec.Template, kubernetesVersion)
 }
 
-// Defaulted tells of each difference of two contents, as Diff lists them, whether an API server may have made it by itself: what one side
-// lacks has the value on the other that some version writes there. Nobody need
-// have changed anything: a server that was upgraded adds its new defaults when
-// the object is next written.
+// Defaulted tells of each difference of two contents, as Diff lists them, whether an API server may have made it by
+// itself: what one side lacks has the value on the other that some version writes there. Nobody need have changed
+// anything: a server that was upgraded adds its new defaults when the object is next written.
 //
 // A default that somebody wrote by hand, or took out, cannot be told apart. And
 // nothing is said of a field whose parent came with it, such as the protocol of a
@@ -60,7 +59,8 @@ func Defaulted(all []Difference, old, new Content) []bool {
 		if mayDrop && dropped == nil {
 			dropped = additions(new)
 		}
-		out[i] = mayAdd && added[additionOf(d.Path, d.Old, d.New)] || mayDrop && dropped[additionOf(d.Path, d.New, d.Old)]
+		out[i] = mayAdd && added[additionOf(d.Path, d.Old, d.New)] || mayDrop &&
+			dropped[additionOf(d.Path, d.New, d.Old)]
 	}
 	return out
 }

@@ -98,7 +98,8 @@ type differ struct {
 }
 
 func (d *differ) add(old, new any, place int) {
-	d.found = append(d.found, Difference{Path: slices.Clone(d.path), Old: valueOrNone(old), New: valueOrNone(new), Place: place})
+	d.found = append(d.found, Difference{Path: slices.Clone(d.path), Old: valueOrNone(old), New: valueOrNone(new),
+		Place: place})
 }
 
 // below goes a step further, and back.

@@ -98,7 +98,8 @@ const (
 
 var (
 	imageReference = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:(?:` + imageHost + `)/)?(` + imageComponent + `(?:/` + imageComponent + `)*)(?::` + imageTag + `)?(?:@(?:` + imageDigest + `))?$`)
+		return regexp.MustCompile(`^(?:(?:` + imageHost + `)/)?(` + imageComponent + `(?:/` + imageComponent +
+			`)*)(?::` + imageTag + `)?(?:@(?:` + imageDigest + `))?$`)
 	})
 	imageID = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[a-f0-9]{64}$`)
@@ -107,7 +108,8 @@ var (
 
 // FaultOfImage returns what is wrong with a reference to an image, or "".
 func FaultOfImage(image string) ImageFault {
-	if m := imageReference().FindStringSubmatch(image); m != nil && len(m[1]) <= longestImage && !imageID().MatchString(image) {
+	if m := imageReference().FindStringSubmatch(image); m != nil && len(m[1]) <= longestImage &&
+		!imageID().MatchString(image) {
 		return ""
 	}
 	name, digest, digested := strings.Cut(image, "@")
@@ -116,7 +118,8 @@ func FaultOfImage(image string) ImageFault {
 	case strings.Contains(image, "://"):
 		return ImageScheme
 	case strings.ContainsFunc(image, func(r rune) bool {
-		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/:@[]", r)
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+			!strings.ContainsRune("._-/:@[]", r)
 	}):
 		return ImageCharacter
 	case digested && FaultOfImage(name) == "" && digest != "" || digested && digest == "":

@@ -30,7 +30,8 @@ func Misfit(err error) error {
 }
 
 var (
-	valueWords  = map[string]string{"object": "an object", "array": "a list", "string": "text", "bool": "true or false", "number": "a number"}
+	valueWords = map[string]string{"object": "an object", "array": "a list", "string": "text", "bool": "true or false",
+		"number": "a number"}
 	misfitWords = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`json: cannot unmarshal (object|array|string|bool|number)(?: [-+.\w]+)? into Go (?:value|struct field \w+\.([\w.]+)) of type [\w.*\[\]]+`)
 	})

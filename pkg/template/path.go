@@ -33,7 +33,8 @@ const (
 var At = Fields("spec", "template")
 
 // RestartedAt is where kubectl rollout restart leaves the time, in a DaemonSet.
-var RestartedAt = At.With(Step{Name: "metadata"}, Step{Name: "annotations"}, Step{Kind: Key, Name: "kubectl.kubernetes.io/restartedAt"})
+var RestartedAt = At.With(Step{Name: "metadata"}, Step{Name: "annotations"},
+	Step{Kind: Key, Name: "kubectl.kubernetes.io/restartedAt"})
 
 // Fields returns the Path through fields of these names.
 func Fields(names ...string) Path {

@@ -36,7 +36,8 @@ const (
 )
 
 // partOfKey are the fields whose keys are parts of their own.
-var partOfKey = map[string]PartKind{"labels": PartKey, "annotations": PartKey, "nodeSelector": PartKey, "limits": PartLimit, "requests": PartRequest}
+var partOfKey = map[string]PartKind{"labels": PartKey, "annotations": PartKey, "nodeSelector": PartKey,
+	"limits": PartLimit, "requests": PartRequest}
 
 // Place returns where a path of a DaemonSet leads to.
 func (p Path) Place() Place {
@@ -146,7 +147,8 @@ func (d *Difference) Shows(v Value) bool {
 func (d *Difference) Selects() (key string, value Value) {
 	parts := d.Path.Place().Parts
 	switch {
-	case len(parts) != 1 || parts[0].Kind != PartKey || parts[0].List != "nodeSelector" || d.Old.Absent() == d.New.Absent():
+	case len(parts) != 1 || parts[0].Kind != PartKey || parts[0].List != "nodeSelector" ||
+		d.Old.Absent() == d.New.Absent():
 		return "", Value{}
 	case d.New.Absent():
 		return parts[0].Name[0], d.Old
@@ -174,7 +176,8 @@ func (d *Difference) Shared() (old, new []Value) {
 }
 
 // memberKeys are the keys of the members of lists that often come or go whole.
-var memberKeys = map[string]string{"env": "name", "volumes": "name", "imagePullSecrets": "name", "volumeMounts": "mountPath", "ports": "containerPort"}
+var memberKeys = map[string]string{"env": "name", "volumes": "name", "imagePullSecrets": "name",
+	"volumeMounts": "mountPath", "ports": "containerPort"}
 
 // Members returns the keys of the members of a list that comes or goes whole; nil
 // where it does not, or they have none.

@@ -25,7 +25,8 @@ var containerRules = table[*corev1.Container]{
 	}},
 	{"terminationMessagePolicy", "File or FallbackToLogsOnError", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
-			orDefault(c, at.Child("terminationMessagePolicy"), v.TerminationMessagePolicy, corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)
+			orDefault(c, at.Child("terminationMessagePolicy"), v.TerminationMessagePolicy,
+				corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)
 		}},
 	{"ports[].name", "the name of a port, and of one port of the container only", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
@@ -49,13 +50,15 @@ var containerRules = table[*corev1.Container]{
 	{"ports[].hostPort", "absent, or a port from 1 to 65535", 0, func(c *check, v *corev1.Container, at *field.Path) {
 		for i, p := range v.Ports {
 			if p.HostPort != 0 {
-				c.invalid(at.Child("ports").Index(i).Child("hostPort"), p.HostPort, validation.IsValidPortNum(int(p.HostPort))...)
+				c.invalid(at.Child("ports").Index(i).Child("hostPort"), p.HostPort,
+					validation.IsValidPortNum(int(p.HostPort))...)
 			}
 		}
 	}},
 	{"ports[].protocol", "TCP, UDP or SCTP", 0, func(c *check, v *corev1.Container, at *field.Path) {
 		for i, p := range v.Ports {
-			orDefault(c, at.Child("ports").Index(i).Child("protocol"), p.Protocol, corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP)
+			orDefault(c, at.Child("ports").Index(i).Child("protocol"), p.Protocol, corev1.ProtocolSCTP,
+				corev1.ProtocolTCP, corev1.ProtocolUDP)
 		}
 	}},
 	{"env[].name", "given, printable ASCII without =", 0, func(c *check, v *corev1.Container, at *field.Path) {
@@ -68,7 +71,8 @@ var containerRules = table[*corev1.Container]{
 			e, at := &v.Env[i], at.Child("env").Index(i).Child("valueFrom")
 			switch sources := members(e.ValueFrom); {
 			case len(sources) == 0 && e.ValueFrom != nil:
-				c.invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`")
+				c.invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "+
+					"`secretKeyRef` or `fileKeyRef`")
 			case len(sources) > 0 && e.Value != "":
 				c.invalid(at, "", "may not be specified when `value` is not empty")
 			case len(sources) > 1:
@@ -100,7 +104,8 @@ var containerRules = table[*corev1.Container]{
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for i := range v.Env {
 				if from := v.Env[i].ValueFrom; from != nil && from.ResourceFieldRef != nil {
-					c.resourceFieldRef(at.Child("env").Index(i).Child("valueFrom", "resourceFieldRef"), from.ResourceFieldRef, false)
+					c.resourceFieldRef(at.Child("env").Index(i).Child("valueFrom", "resourceFieldRef"),
+						from.ResourceFieldRef, false)
 				}
 			}
 		}},
@@ -150,7 +155,8 @@ var containerRules = table[*corev1.Container]{
 				at := at.Child("volumeMounts") // the API server leaves out the number of the mount
 				c.descends(at.Child("subPath"), m.SubPath)
 				if m.SubPathExpr != "" && m.SubPath != "" {
-					c.invalid(at.Index(i).Child("subPathExpr"), m.SubPathExpr, "subPathExpr and subPath are mutually exclusive")
+					c.invalid(at.Index(i).Child("subPathExpr"), m.SubPathExpr,
+						"subPathExpr and subPath are mutually exclusive")
 				}
 				c.descends(at.Child("subPathExpr"), m.SubPathExpr)
 			}
@@ -162,8 +168,10 @@ var containerRules = table[*corev1.Container]{
 				if m.MountPropagation == nil {
 					continue
 				}
-				oneOf(c, at, *m.MountPropagation, corev1.MountPropagationBidirectional, corev1.MountPropagationHostToContainer, corev1.MountPropagationNone)
-				if *m.MountPropagation == corev1.MountPropagationBidirectional && (v.SecurityContext == nil || !isTrue(v.SecurityContext.Privileged)) {
+				oneOf(c, at, *m.MountPropagation, corev1.MountPropagationBidirectional,
+					corev1.MountPropagationHostToContainer, corev1.MountPropagationNone)
+				if *m.MountPropagation == corev1.MountPropagationBidirectional &&
+					(v.SecurityContext == nil || !isTrue(v.SecurityContext.Privileged)) {
 					c.forbidden(at, "Bidirectional mount propagation is available only to privileged containers")
 				}
 			}
@@ -175,7 +183,8 @@ var containerRules = table[*corev1.Container]{
 				if m.RecursiveReadOnly == nil || *m.RecursiveReadOnly == corev1.RecursiveReadOnlyDisabled {
 					continue
 				}
-				oneOf(c, at, *m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyEnabled, corev1.RecursiveReadOnlyIfPossible)
+				oneOf(c, at, *m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyEnabled,
+					corev1.RecursiveReadOnlyIfPossible)
 				if !m.ReadOnly {
 					c.forbidden(at, "may only be specified when readOnly is true")
 				}
@@ -184,12 +193,14 @@ var containerRules = table[*corev1.Container]{
 				}
 			}
 		}},
-	{"volumeDevices[]", "a claim or an ephemeral volume of the pod, once, at a path of its own without .., and not mounted", 0,
+	{"volumeDevices[]", "a claim or an ephemeral volume of the pod, once, at a path of its own without .., and not " +
+		"mounted", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			c.devices(v, at.Child("volumeDevices"), at.Child("volumeMounts"))
 		}},
 	{"imagePullPolicy", "Always, IfNotPresent or Never", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		orDefault(c, at.Child("imagePullPolicy"), v.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+		orDefault(c, at.Child("imagePullPolicy"), v.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent,
+			corev1.PullNever)
 	}},
 	{"resources.claims[]", "a claim of the pod, once", 30, func(c *check, v *corev1.Container, at *field.Path) {
 		seen := map[string]bool{}
@@ -197,7 +208,8 @@ var containerRules = table[*corev1.Container]{
 			at := at.Child("resources", "claims").Index(i)
 			c.needs(at, claim.Name, nil)
 			c.unique(at, claim.Name+"/"+claim.Request, seen)
-			if claim.Name != "" && !slices.ContainsFunc(c.new.Spec.Template.Spec.ResourceClaims, func(of corev1.PodResourceClaim) bool { return of.Name == claim.Name }) {
+			if claim.Name != "" && !slices.ContainsFunc(c.new.Spec.Template.Spec.ResourceClaims,
+				func(of corev1.PodResourceClaim) bool { return of.Name == claim.Name }) {
 				e := field.NotFound(at, claim.Name)
 				e.Detail = "must be one of the names in pod.spec.resourceClaims"
 				c.add(e)
@@ -220,7 +232,8 @@ var containerRules = table[*corev1.Container]{
 		func(c *check, v *corev1.Container, at *field.Path) {
 			switch at := at.Child("restartPolicy"); {
 			case v.RestartPolicy != nil:
-				oneOf(c, at, *v.RestartPolicy, corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure)
+				oneOf(c, at, *v.RestartPolicy, corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever,
+					corev1.ContainerRestartPolicyOnFailure)
 			case len(v.RestartPolicyRules) > 0:
 				c.required(at, "must specify restartPolicy when restart rules are used")
 			}
@@ -234,7 +247,8 @@ var initRules = table[*corev1.Container]{
 			for _, f := range []struct {
 				set  bool
 				name string
-			}{{v.Lifecycle != nil, "lifecycle"}, {v.LivenessProbe != nil, "livenessProbe"}, {v.ReadinessProbe != nil, "readinessProbe"}, {v.StartupProbe != nil, "startupProbe"}} {
+			}{{v.Lifecycle != nil, "lifecycle"}, {v.LivenessProbe != nil, "livenessProbe"},
+				{v.ReadinessProbe != nil, "readinessProbe"}, {v.StartupProbe != nil, "startupProbe"}} {
 				if f.set {
 					c.forbidden(at.Child(f.name), "may not be set for init containers without restartPolicy=Always")
 				}
@@ -293,8 +307,10 @@ var handlerRules = table[handler]{
 	}},
 	{"sleep.seconds", "from 0 to terminationGracePeriodSeconds", 30, func(c *check, v handler, at *field.Path) {
 		grace := c.new.Spec.Template.Spec.TerminationGracePeriodSeconds
-		if v.sleep != nil && len(members(v.union)) == 1 && grace != nil && (v.sleep.Seconds < 0 || v.sleep.Seconds > *grace) {
-			c.invalid(at.Child("sleep"), v.sleep.Seconds, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", *grace))
+		if v.sleep != nil && len(members(v.union)) == 1 && grace != nil &&
+			(v.sleep.Seconds < 0 || v.sleep.Seconds > *grace) {
+			c.invalid(at.Child("sleep"), v.sleep.Seconds,
+				fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", *grace))
 		}
 	}},
 }
@@ -341,7 +357,8 @@ func (c *check) devices(v *corev1.Container, at, mountsAt *field.Path) {
 		case volume == nil:
 			c.add(field.NotFound(at.Child("name"), d.Name))
 		case volume.PersistentVolumeClaim == nil && volume.Ephemeral == nil:
-			c.invalid(at.Child("name"), d.Name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode")
+			c.invalid(at.Child("name"), d.Name,
+				"can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode")
 		}
 		if names[d.Name] {
 			c.invalid(at.Child("name"), d.Name, "must be unique")
@@ -360,7 +377,8 @@ func (c *check) devices(v *corev1.Container, at, mountsAt *field.Path) {
 				c.invalid(at.Child("name"), d.Name, "must not already exist in volumeMounts")
 			}
 			if m.MountPath == d.DevicePath {
-				c.invalid(mountsAt.Index(j).Child("mountPath"), m.MountPath, "must not already exist as a path in volumeDevices")
+				c.invalid(mountsAt.Index(j).Child("mountPath"), m.MountPath,
+					"must not already exist as a path in volumeDevices")
 				c.invalid(at.Child("devicePath"), d.DevicePath, "must not already exist as a path in volumeMounts")
 			}
 		}
@@ -394,8 +412,10 @@ func stepsBack(p string) bool { return slices.Contains(strings.Split(p, "/"), ".
 
 // The fields of a pod that variables and files can have.
 var (
-	ofVariables = []string{"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"}
-	ofFiles     = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
+	ofVariables = []string{"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName",
+		"spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"}
+	ofFiles = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace",
+		"metadata.uid"}
 )
 
 func (c *check) fieldRef(at *field.Path, r *corev1.ObjectFieldSelector, known []string) {
@@ -405,19 +425,22 @@ func (c *check) fieldRef(at *field.Path, r *corev1.ObjectFieldSelector, known []
 	of, key, ofKey := strings.Cut(strings.TrimSuffix(r.FieldPath, "']"), "['")
 	switch ofKey = ofKey && strings.HasSuffix(r.FieldPath, "']") && of != ""; {
 	case r.APIVersion != "v1" && r.APIVersion != "":
-		c.invalid(at.Child("fieldPath"), r.FieldPath, "error converting fieldPath: unsupported pod version: "+r.APIVersion)
+		c.invalid(at.Child("fieldPath"), r.FieldPath,
+			"error converting fieldPath: unsupported pod version: "+r.APIVersion)
 	case ofKey && of == "metadata.annotations":
 		c.invalid(at, strings.ToLower(key), validation.IsQualifiedName(strings.ToLower(key))...)
 	case ofKey && of == "metadata.labels":
 		c.invalid(at, key, validation.IsQualifiedName(key)...)
 	case ofKey:
-		c.invalid(at.Child("fieldPath"), r.FieldPath, "error converting fieldPath: field label does not support subscript: "+r.FieldPath)
+		c.invalid(at.Child("fieldPath"), r.FieldPath,
+			"error converting fieldPath: field label does not support subscript: "+r.FieldPath)
 	default:
 		oneOf(c, at.Child("fieldPath"), r.FieldPath, known...)
 	}
 }
 
-var ofResources = []string{"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"}
+var ofResources = []string{"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu",
+	"requests.ephemeral-storage", "requests.memory"}
 
 func (c *check) resourceFieldRef(at *field.Path, r *corev1.ResourceFieldSelector, ofFile bool) {
 	huge := strings.HasPrefix(r.Resource, "requests.hugepages-") || strings.HasPrefix(r.Resource, "limits.hugepages-")
@@ -437,6 +460,7 @@ func (c *check) resourceFieldRef(at *field.Path, r *corev1.ResourceFieldSelector
 		units, what = []string{"1m", "1"}, "cpu"
 	}
 	if (huge || slices.Contains(ofResources, r.Resource)) && !slices.Contains(units, r.Divisor.String()) {
-		c.invalid(at.Child("divisor"), r.Resource, "only divisor's values "+strings.Join(units, ", ")+" are supported with the "+what+" resource")
+		c.invalid(at.Child("divisor"), r.Resource,
+			"only divisor's values "+strings.Join(units, ", ")+" are supported with the "+what+" resource")
 	}
 }

@@ -20,7 +20,8 @@ var placeRules = table[*corev1.PodSpec]{
 	{"affinity.nodeAffinity", "at least one term, where it is required", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			if required, _ := nodeAffinity(v); required != nil && len(required.NodeSelectorTerms) == 0 {
-				c.required(at.Child("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"), "must have at least one node selector term")
+				c.required(at.Child("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
+					"nodeSelectorTerms"), "must have at least one node selector term")
 			}
 		}},
 	{"affinity.nodeAffinity", "expressions with a valid key, an operator that exists, and the values that it takes", 0,
@@ -37,7 +38,8 @@ var placeRules = table[*corev1.PodSpec]{
 				for i := range t.MatchExpressions {
 					for j, value := range t.MatchExpressions[i].Values {
 						if required {
-							c.invalid(at.Child("matchExpressions").Index(i).Child("values").Index(j), value, validation.IsValidLabelValue(value)...)
+							c.invalid(at.Child("matchExpressions").Index(i).Child("values").Index(j), value,
+								validation.IsValidLabelValue(value)...)
 						}
 					}
 				}
@@ -52,7 +54,8 @@ var placeRules = table[*corev1.PodSpec]{
 					case r.Operator != corev1.NodeSelectorOpIn && r.Operator != corev1.NodeSelectorOpNotIn:
 						c.invalid(at.Child("operator"), r.Operator, "not a valid selector operator")
 					case len(r.Values) != 1:
-						c.required(at.Child("values"), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector")
+						c.required(at.Child("values"),
+							"must be only one value when `operator` is 'In' or 'NotIn' for node field selector")
 					}
 					if r.Key != metav1.ObjectNameField {
 						c.invalid(at.Child("key"), r.Key, "not a valid field selector key")
@@ -88,11 +91,13 @@ var placeRules = table[*corev1.PodSpec]{
 					c.podTerm(&a.required[i], a.at.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i))
 				}
 				for i := range a.preferred {
-					c.podTerm(&a.preferred[i].PodAffinityTerm, a.at.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i).Child("podAffinityTerm"))
+					c.podTerm(&a.preferred[i].PodAffinityTerm,
+						a.at.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i).Child("podAffinityTerm"))
 				}
 			}
 		}},
-	{"topologySpreadConstraints[]", "a maxSkew of 1 or more, a topologyKey, a whenUnsatisfiable that exists, and no such pair twice", 0,
+	{"topologySpreadConstraints[]", "a maxSkew of 1 or more, a topologyKey, a whenUnsatisfiable that exists, and no " +
+		"such pair twice", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, s := range v.TopologySpreadConstraints {
 				at := at.Child("topologySpreadConstraints").Index(i)
@@ -102,15 +107,18 @@ var placeRules = table[*corev1.PodSpec]{
 				if s.TopologyKey == "" {
 					c.required(at.Child("topologyKey"), "can not be empty")
 				}
-				oneOf(c, at.Child("whenUnsatisfiable"), s.WhenUnsatisfiable, corev1.DoNotSchedule, corev1.ScheduleAnyway)
+				oneOf(c, at.Child("whenUnsatisfiable"), s.WhenUnsatisfiable, corev1.DoNotSchedule,
+					corev1.ScheduleAnyway)
 				if slices.ContainsFunc(v.TopologySpreadConstraints[i+1:], func(o corev1.TopologySpreadConstraint) bool {
 					return o.TopologyKey == s.TopologyKey && o.WhenUnsatisfiable == s.WhenUnsatisfiable
 				}) {
-					c.add(field.Duplicate(at.Child("{topologyKey, whenUnsatisfiable}"), fmt.Sprintf("{%v, %v}", s.TopologyKey, s.WhenUnsatisfiable)))
+					c.add(field.Duplicate(at.Child("{topologyKey, whenUnsatisfiable}"),
+						fmt.Sprintf("{%v, %v}", s.TopologyKey, s.WhenUnsatisfiable)))
 				}
 			}
 		}},
-	{"topologySpreadConstraints[]", "a minDomains of 1 or more with DoNotSchedule only, policies that are Honor or Ignore, a valid selector", 30,
+	{"topologySpreadConstraints[]", "a minDomains of 1 or more with DoNotSchedule only, policies that are Honor or " +
+		"Ignore, a valid selector", 30,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, s := range v.TopologySpreadConstraints {
 				at := at.Child("topologySpreadConstraints").Index(i)
@@ -118,16 +126,21 @@ var placeRules = table[*corev1.PodSpec]{
 					c.invalid(at.Child("minDomains"), *s.MinDomains, "must be greater than zero")
 				}
 				if s.MinDomains != nil && s.WhenUnsatisfiable != corev1.DoNotSchedule {
-					c.invalid(at.Child("minDomains"), *s.MinDomains, fmt.Sprintf("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not %s", s.WhenUnsatisfiable))
+					c.invalid(at.Child("minDomains"), *s.MinDomains,
+						fmt.Sprintf("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not %s",
+							s.WhenUnsatisfiable))
 				}
 				if p := s.NodeAffinityPolicy; p != nil {
-					oneOf(c, at.Child("nodeAffinityPolicy"), *p, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
+					oneOf(c, at.Child("nodeAffinityPolicy"), *p, corev1.NodeInclusionPolicyHonor,
+						corev1.NodeInclusionPolicyIgnore)
 				}
 				if p := s.NodeTaintsPolicy; p != nil {
-					oneOf(c, at.Child("nodeTaintsPolicy"), *p, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
+					oneOf(c, at.Child("nodeTaintsPolicy"), *p, corev1.NodeInclusionPolicyHonor,
+						corev1.NodeInclusionPolicyIgnore)
 				}
 				c.labelKeys(at, s.MatchLabelKeys, "matchLabelKeys", s.LabelSelector)
-				c.add(metavalidation.ValidateLabelSelector(s.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
+				c.add(metavalidation.ValidateLabelSelector(s.LabelSelector,
+					metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
 			}
 		}},
 	{"tolerations[].key", "a label key; absent with operator Exists only", 0,
@@ -137,7 +150,8 @@ var placeRules = table[*corev1.PodSpec]{
 				if t.Key != "" {
 					c.add(metavalidation.ValidateLabelName(t.Key, at.Child("key"))...)
 				} else if t.Operator != corev1.TolerationOpExists {
-					c.invalid(at.Child("operator"), t.Operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\"")
+					c.invalid(at.Child("operator"), t.Operator,
+						"operator must be Exists when `key` is empty, which means \"match all values and all keys\"")
 				}
 			}
 		}},
@@ -145,7 +159,8 @@ var placeRules = table[*corev1.PodSpec]{
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, t := range v.Tolerations {
 				if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
-					c.invalid(at.Child("tolerations").Index(i).Child("effect"), t.Effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+					c.invalid(at.Child("tolerations").Index(i).Child("effect"), t.Effect,
+						"effect must be 'NoExecute' when `tolerationSeconds` is set")
 				}
 			}
 		}},
@@ -171,7 +186,8 @@ var placeRules = table[*corev1.PodSpec]{
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, t := range v.Tolerations {
 				if t.Effect != "" {
-					oneOf(c, at.Child("tolerations").Index(i).Child("effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
+					oneOf(c, at.Child("tolerations").Index(i).Child("effect"), t.Effect, corev1.TaintEffectNoSchedule,
+						corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
 				}
 			}
 		}},
@@ -192,11 +208,13 @@ func eachTerm(v *corev1.PodSpec, at *field.Path, f func(t *corev1.NodeSelectorTe
 	at = at.Child("affinity", "nodeAffinity")
 	if required != nil {
 		for i := range required.NodeSelectorTerms {
-			f(&required.NodeSelectorTerms[i], at.Child("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms").Index(i), true)
+			f(&required.NodeSelectorTerms[i], at.Child("requiredDuringSchedulingIgnoredDuringExecution",
+				"nodeSelectorTerms").Index(i), true)
 		}
 	}
 	for i := range preferred {
-		f(&preferred[i].Preference, at.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i).Child("preference"), false)
+		f(&preferred[i].Preference,
+			at.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i).Child("preference"), false)
 	}
 }
 
@@ -245,17 +263,21 @@ func podAffinities(v *corev1.PodSpec, at *field.Path) (all []podAffinity) {
 		return nil
 	}
 	if a := v.Affinity.PodAffinity; a != nil {
-		all = append(all, podAffinity{at.Child("affinity", "podAffinity"), a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution})
+		all = append(all, podAffinity{at.Child("affinity", "podAffinity"),
+			a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution})
 	}
 	if a := v.Affinity.PodAntiAffinity; a != nil {
-		all = append(all, podAffinity{at.Child("affinity", "podAntiAffinity"), a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution})
+		all = append(all, podAffinity{at.Child("affinity", "podAntiAffinity"),
+			a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution})
 	}
 	return all
 }
 
 func (c *check) podTerm(t *corev1.PodAffinityTerm, at *field.Path) {
-	c.add(metavalidation.ValidateLabelSelector(t.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
-	c.add(metavalidation.ValidateLabelSelector(t.NamespaceSelector, metavalidation.LabelSelectorValidationOptions{}, at.Child("namespaceSelector"))...)
+	c.add(metavalidation.ValidateLabelSelector(t.LabelSelector, metavalidation.LabelSelectorValidationOptions{},
+		at.Child("labelSelector"))...)
+	c.add(metavalidation.ValidateLabelSelector(t.NamespaceSelector, metavalidation.LabelSelectorValidationOptions{},
+		at.Child("namespaceSelector"))...)
 	c.labelKeys(at, t.MatchLabelKeys, "matchLabelKeys", t.LabelSelector)
 	c.labelKeys(at, t.MismatchLabelKeys, "mismatchLabelKeys", t.LabelSelector)
 	for _, name := range t.Namespaces {

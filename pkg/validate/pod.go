@@ -18,13 +18,15 @@ import (
 var templateRules = table[*corev1.PodTemplateSpec]{
 	{"metadata", "labels and annotations have the form that Kubernetes gives them", 0,
 		func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
-			c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...) // without metadata, as the API server has it
+			// without metadata, as the API server has it
+			c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...)
 			c.add(apivalidation.ValidateAnnotations(v.Annotations, at.Child("annotations"))...)
 		}},
 	{"metadata.annotations", "a whole number, of controller.kubernetes.io/pod-deletion-cost", 22,
 		func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
 			cost, has := v.Annotations[corev1.PodDeletionCost]
-			if _, err := strconv.ParseInt(cost, 10, 32); has && (err != nil || strings.HasPrefix(cost, "+") || len(cost) > 1 && cost[0] == '0') {
+			if _, err := strconv.ParseInt(cost, 10, 32); has && (err != nil || strings.HasPrefix(cost, "+") ||
+				len(cost) > 1 && cost[0] == '0') {
 				c.invalid(at.Child("annotations").Key(corev1.PodDeletionCost), cost, "must be a 32bit integer")
 			}
 		}},
@@ -36,11 +38,13 @@ var templateRules = table[*corev1.PodTemplateSpec]{
 					continue
 				}
 				at := at.Child("annotations").Key(key)
-				if !slices.ContainsFunc(slices.Concat(v.Spec.Containers, v.Spec.InitContainers), func(c corev1.Container) bool { return c.Name == name }) {
+				if !slices.ContainsFunc(slices.Concat(v.Spec.Containers, v.Spec.InitContainers),
+					func(c corev1.Container) bool { return c.Name == name }) {
 					c.invalid(at, name, "container not found")
 				}
 				switch profile := v.Annotations[key]; {
-				case profile == "", profile == corev1.DeprecatedAppArmorBetaProfileRuntimeDefault, profile == corev1.DeprecatedAppArmorBetaProfileNameUnconfined:
+				case profile == "", profile == corev1.DeprecatedAppArmorBetaProfileRuntimeDefault,
+					profile == corev1.DeprecatedAppArmorBetaProfileNameUnconfined:
 				case !strings.HasPrefix(profile, corev1.DeprecatedAppArmorBetaProfileNamePrefix):
 					c.invalid(at, profile, fmt.Sprintf("invalid AppArmor profile name: %q", profile))
 				}
@@ -75,7 +79,8 @@ var podRules = table[*corev1.PodSpec]{
 			for i := range v.Containers {
 				for j, p := range v.Containers[i].Ports {
 					if v.HostNetwork && p.HostPort != 0 && p.HostPort != p.ContainerPort {
-						c.invalid(at.Child("containers").Index(i).Child("ports").Index(j).Child("hostPort"), p.HostPort, "must match `containerPort` when `hostNetwork` is true")
+						c.invalid(at.Child("containers").Index(i).Child("ports").Index(j).Child("hostPort"), p.HostPort,
+							"must match `containerPort` when `hostNetwork` is true")
 					}
 				}
 			}
@@ -89,7 +94,8 @@ var podRules = table[*corev1.PodSpec]{
 				c.unique(at.Child("name"), claim.Name, seen)
 				switch name, template := claim.ResourceClaimName, claim.ResourceClaimTemplateName; {
 				case name != nil && template != nil:
-					c.invalid(at, claim, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")
+					c.invalid(at, claim, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be "+
+						"specified")
 				case name == nil && template == nil:
 					c.invalid(at, claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
 				case name != nil:
@@ -114,7 +120,8 @@ var podRules = table[*corev1.PodSpec]{
 				for name, q := range l.each {
 					c.amount(at.Child("resources", l.field).Key(string(name)), name, q)
 					if limit, limited := r.Limits[name]; l.field == "requests" && limited && q.Cmp(limit) > 0 {
-						c.invalid(at.Child("resources", "requests"), q.String(), "must be less than or equal to "+string(name)+" limit of "+limit.String())
+						c.invalid(at.Child("resources", "requests"), q.String(),
+							"must be less than or equal to "+string(name)+" limit of "+limit.String())
 					}
 				}
 			}
@@ -129,7 +136,8 @@ var podRules = table[*corev1.PodSpec]{
 	}},
 	{"dnsPolicy", "ClusterFirst, ClusterFirstWithHostNet, Default or None", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
-			orDefault(c, at.Child("dnsPolicy"), v.DNSPolicy, corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)
+			orDefault(c, at.Child("dnsPolicy"), v.DNSPolicy, corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst,
+				corev1.DNSDefault, corev1.DNSNone)
 		}},
 	{"dnsConfig.nameservers", "at least one where dnsPolicy is None, at most three, and each an IP address", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
@@ -151,13 +159,15 @@ var podRules = table[*corev1.PodSpec]{
 		}},
 	{"dnsConfig.searches[]", "a DNS subdomain, which may have underscores; each option has a name", 26,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
-			if v.DNSConfig == nil || v.DNSPolicy == corev1.DNSNone && len(v.DNSConfig.Nameservers) == 0 { // the API server checks nothing more
+			// the API server checks nothing more
+			if v.DNSConfig == nil || v.DNSPolicy == corev1.DNSNone && len(v.DNSConfig.Nameservers) == 0 {
 				return
 			}
 			for i, s := range v.DNSConfig.Searches {
 				if s != "." {
 					s = strings.TrimSuffix(s, ".")
-					c.invalid(at.Child("dnsConfig", "searches").Index(i), s, validation.IsDNS1123SubdomainWithUnderscore(s)...)
+					c.invalid(at.Child("dnsConfig", "searches").Index(i), s,
+						validation.IsDNS1123SubdomainWithUnderscore(s)...)
 				}
 			}
 			for i, o := range v.DNSConfig.Options {
@@ -194,11 +204,14 @@ var podRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"securityContext.sysctls[].name", "none of the network where hostNetwork is true, none of IPC where hostIPC is", 30,
+	{"securityContext.sysctls[].name",
+		"none of the network where hostNetwork is true, none of IPC where hostIPC is", 30,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, s := range sysctls(v) {
-				at, name := at.Child("securityContext", "sysctls").Index(i).Child("name"), strings.ReplaceAll(s.Name, "/", ".")
-				switch ofIPC := strings.HasPrefix(name, "kernel.shm") || strings.HasPrefix(name, "kernel.msg") || name == "kernel.sem" || strings.HasPrefix(name, "fs.mqueue."); {
+				at, name := at.Child("securityContext", "sysctls").Index(i).Child("name"),
+					strings.ReplaceAll(s.Name, "/", ".")
+				switch ofIPC := strings.HasPrefix(name, "kernel.shm") || strings.HasPrefix(name, "kernel.msg") ||
+					name == "kernel.sem" || strings.HasPrefix(name, "fs.mqueue."); {
 				case v.HostNetwork && strings.HasPrefix(name, "net."):
 					c.invalid(at, s.Name, "may not be specified when 'hostNetwork' is true")
 				case v.HostIPC && ofIPC:
@@ -209,20 +222,24 @@ var podRules = table[*corev1.PodSpec]{
 	{"securityContext.fsGroupChangePolicy", "Always or OnRootMismatch", 23,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			if s := v.SecurityContext; s != nil && s.FSGroupChangePolicy != nil {
-				oneOf(c, at.Child("securityContext", "fsGroupChangePolicy"), *s.FSGroupChangePolicy, corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)
+				oneOf(c, at.Child("securityContext", "fsGroupChangePolicy"), *s.FSGroupChangePolicy,
+					corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)
 			}
 		}},
 	{"securityContext.supplementalGroupsPolicy", "Merge or Strict; seLinuxChangePolicy: MountOption or Recursive", 35,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			s, at := v.SecurityContext, at.Child("securityContext")
 			if s != nil && s.SupplementalGroupsPolicy != nil {
-				oneOf(c, at.Child("supplementalGroupsPolicy"), *s.SupplementalGroupsPolicy, corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)
+				oneOf(c, at.Child("supplementalGroupsPolicy"), *s.SupplementalGroupsPolicy,
+					corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)
 			}
 			if s != nil && s.SELinuxChangePolicy != nil {
-				oneOf(c, at.Child("seLinuxChangePolicy"), *s.SELinuxChangePolicy, corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive)
+				oneOf(c, at.Child("seLinuxChangePolicy"), *s.SELinuxChangePolicy, corev1.SELinuxChangePolicyMountOption,
+					corev1.SELinuxChangePolicyRecursive)
 			}
 		}},
-	{"securityContext.seccompProfile", "a type that exists, and localhostProfile with type Localhost only; appArmorProfile as well", 30,
+	{"securityContext.seccompProfile",
+		"a type that exists, and localhostProfile with type Localhost only; appArmorProfile as well", 30,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			if s := v.SecurityContext; s != nil {
 				c.profiles(at.Child("securityContext"), s.SeccompProfile, s.AppArmorProfile)
@@ -230,7 +247,8 @@ var podRules = table[*corev1.PodSpec]{
 		}},
 	{"shareProcessNamespace", "not true where hostPID is", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		if isTrue(v.ShareProcessNamespace) && v.HostPID {
-			c.invalid(at.Child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled")
+			c.invalid(at.Child("shareProcessNamespace"), true,
+				"ShareProcessNamespace and HostPID cannot both be enabled")
 		}
 	}},
 	{"hostUsers", "not false where hostNetwork, hostPID or hostIPC is true, or a container has volumeDevices", 33,
@@ -279,18 +297,21 @@ var podRules = table[*corev1.PodSpec]{
 		}},
 	{"preemptionPolicy", "Never or PreemptLowerPriority", 24, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		if v.PreemptionPolicy != nil {
-			oneOf(c, at.Child("preemptionPolicy"), *v.PreemptionPolicy, corev1.PreemptLowerPriority, corev1.PreemptNever)
+			oneOf(c, at.Child("preemptionPolicy"), *v.PreemptionPolicy, corev1.PreemptLowerPriority,
+				corev1.PreemptNever)
 		}
 	}},
 	{"overhead", "amounts of 0 or more", 24, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		for _, name := range slices.Sorted(maps.Keys(v.Overhead)) {
-			c.amount(at.Child("overhead", "limits").Key(string(name)), name, v.Overhead[name]) // which the API server reads as limits
+			// which the API server reads as limits
+			c.amount(at.Child("overhead", "limits").Key(string(name)), name, v.Overhead[name])
 		}
 	}},
 	{"readinessGates[].conditionType", "the name of a condition", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, g := range v.ReadinessGates {
-				c.invalid(at.Child("readinessGates").Index(i).Child("conditionType"), string(g.ConditionType), validation.IsQualifiedName(string(g.ConditionType))...)
+				c.invalid(at.Child("readinessGates").Index(i).Child("conditionType"), string(g.ConditionType),
+					validation.IsQualifiedName(string(g.ConditionType))...)
 			}
 		}},
 	{"schedulingGates[].name", "the name of a gate, once", 26, func(c *check, v *corev1.PodSpec, at *field.Path) {
@@ -343,7 +364,8 @@ func (c *check) otherSystem(v *corev1.PodSpec, at *field.Path) {
 	for _, f := range []struct {
 		set  bool
 		name string
-	}{{v.HostUsers != nil, "hostUsers"}, {v.HostPID, "hostPID"}, {v.HostIPC, "hostIPC"}, {v.ShareProcessNamespace != nil, "shareProcessNamespace"}} {
+	}{{v.HostUsers != nil, "hostUsers"}, {v.HostPID, "hostPID"}, {v.HostIPC, "hostIPC"},
+		{v.ShareProcessNamespace != nil, "shareProcessNamespace"}} {
 		if !linux && f.set {
 			c.forbidden(at.Child(f.name), "cannot be set for a windows pod")
 		}
@@ -354,7 +376,8 @@ func (c *check) otherSystem(v *corev1.PodSpec, at *field.Path) {
 func (c *check) hostPorts(v *corev1.Container, at *field.Path, seen map[string]bool) {
 	for i, p := range v.Ports {
 		if p.HostPort != 0 {
-			c.unique(at.Child("ports").Index(i).Child("hostPort"), fmt.Sprintf("%s/%s/%d", p.Protocol, p.HostIP, p.HostPort), seen)
+			c.unique(at.Child("ports").Index(i).Child("hostPort"), fmt.Sprintf("%s/%s/%d", p.Protocol, p.HostIP,
+				p.HostPort), seen)
 		}
 	}
 }

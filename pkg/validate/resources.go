@@ -32,9 +32,12 @@ var resourceRules = table[*corev1.ResourceRequirements]{
 		func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
 			for _, l := range amounts(v) {
 				for name, q := range l.each {
-					size, err := resource.ParseQuantity(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix))
-					if hugePages(name) && (err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 || q.Value()%size.Value() != 0) {
-						c.invalid(at.Child(l.field).Key(string(name)), q.String(), q.String()+" is not positive integer multiple of "+string(name))
+					size, err := resource.ParseQuantity(strings.TrimPrefix(string(name),
+						corev1.ResourceHugePagesPrefix))
+					if hugePages(name) && (err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 ||
+						q.Value()%size.Value() != 0) {
+						c.invalid(at.Child(l.field).Key(string(name)), q.String(),
+							q.String()+" is not positive integer multiple of "+string(name))
 					}
 				}
 			}
@@ -123,7 +126,8 @@ func native(name corev1.ResourceName) bool {
 
 func extended(name corev1.ResourceName) bool {
 	const quota = corev1.DefaultResourceRequestsPrefix
-	return !native(name) && !strings.HasPrefix(string(name), quota) && len(validation.IsQualifiedName(quota+string(name))) == 0
+	return !native(name) && !strings.HasPrefix(string(name), quota) &&
+		len(validation.IsQualifiedName(quota+string(name))) == 0
 }
 
 func overcommits(name corev1.ResourceName) bool { return native(name) && !hugePages(name) }

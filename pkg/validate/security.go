@@ -41,7 +41,8 @@ var securityRules = table[*corev1.SecurityContext]{
 			}
 			for _, name := range v.Capabilities.Add {
 				if name == "CAP_SYS_ADMIN" {
-					c.invalid(at, v, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
+					c.invalid(at, v, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` "+
+						"CAP_SYS_ADMIN")
 				}
 			}
 		}},
@@ -57,14 +58,16 @@ func (c *check) id(at *field.Path, id *int64, form func(int64) []string) {
 func (c *check) profiles(at *field.Path, seccomp *corev1.SeccompProfile, appArmor *corev1.AppArmorProfile) {
 	if seccomp != nil {
 		at := at.Child("seccompProfile")
-		c.profile(at, string(seccomp.Type), seccomp.LocalhostProfile, "type is required when seccompProfile is set", "seccomp")
+		c.profile(at, string(seccomp.Type), seccomp.LocalhostProfile,
+			"type is required when seccompProfile is set", "seccomp")
 		if p := seccomp.LocalhostProfile; p != nil && seccomp.Type == corev1.SeccompProfileTypeLocalhost {
 			c.descends(at.Child("localhostProfile"), *p)
 		}
 	}
 	if appArmor != nil {
 		at := at.Child("appArmorProfile")
-		c.profile(at, string(appArmor.Type), appArmor.LocalhostProfile, "type is required when appArmorProfile is set", "AppArmor")
+		c.profile(at, string(appArmor.Type), appArmor.LocalhostProfile,
+			"type is required when appArmorProfile is set", "AppArmor")
 		switch p := appArmor.LocalhostProfile; {
 		case p == nil || appArmor.Type != corev1.AppArmorProfileTypeLocalhost:
 		case strings.TrimSpace(*p) != *p:

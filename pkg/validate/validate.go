@@ -109,7 +109,8 @@ func (c *check) running(v *corev1.Container, at *field.Path) {
 			name string
 		}{{l.PostStart, "postStart"}, {l.PreStop, "preStop"}} {
 			if h.of != nil {
-				handlerRules.run(c, handler{h.of, h.of.Exec, h.of.HTTPGet, h.of.TCPSocket, nil, h.of.Sleep}, at.Child("lifecycle", h.name))
+				handlerRules.run(c, handler{h.of, h.of.Exec, h.of.HTTPGet, h.of.TCPSocket, nil, h.of.Sleep},
+					at.Child("lifecycle", h.name))
 			}
 		}
 	}
@@ -117,7 +118,8 @@ func (c *check) running(v *corev1.Container, at *field.Path) {
 		of    *corev1.Probe
 		rules table[*corev1.Probe]
 		name  string
-	}{{v.LivenessProbe, restartRules, "livenessProbe"}, {v.ReadinessProbe, readinessRules, "readinessProbe"}, {v.StartupProbe, restartRules, "startupProbe"}} {
+	}{{v.LivenessProbe, restartRules, "livenessProbe"}, {v.ReadinessProbe, readinessRules, "readinessProbe"},
+		{v.StartupProbe, restartRules, "startupProbe"}} {
 		if p.of != nil {
 			h := &p.of.ProbeHandler
 			handlerRules.run(c, handler{h, h.Exec, h.HTTPGet, h.TCPSocket, h.GRPC, nil}, at.Child(p.name))
@@ -171,13 +173,15 @@ var objectRules = table[*appsv1.DaemonSet]{
 		if c.old != nil && !apiequality.Semantic.DeepEqual(c.old.Spec.Selector, v.Spec.Selector) {
 			c.invalid(at, v.Spec.Selector, "field is immutable")
 		}
-		c.add(metavalidation.ValidateLabelSelector(v.Spec.Selector, metavalidation.LabelSelectorValidationOptions{}, at)...)
+		c.add(metavalidation.ValidateLabelSelector(v.Spec.Selector,
+			metavalidation.LabelSelectorValidationOptions{}, at)...)
 	}},
 	{"spec.template.metadata.labels", "matched by the selector", 0,
 		func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
 			selector, err := metav1.LabelSelectorAsSelector(v.Spec.Selector)
 			if err == nil && !selector.Matches(labels.Set(v.Spec.Template.Labels)) {
-				c.invalid(field.NewPath("spec", "template", "metadata", "labels"), v.Spec.Template.Labels, "`selector` does not match template `labels`")
+				c.invalid(field.NewPath("spec", "template", "metadata", "labels"), v.Spec.Template.Labels,
+					"`selector` does not match template `labels`")
 			}
 		}},
 	{"spec.selector", "not empty", 0, func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
@@ -238,7 +242,8 @@ func unknownStrategy(u *appsv1.DaemonSetUpdateStrategy, at *field.Path) *field.E
 	if ru := u.RollingUpdate; ru != nil {
 		bad.RollingUpdate = &rolling{valueOf(ru.MaxUnavailable), valueOf(ru.MaxSurge)}
 	}
-	return field.NotSupported(at, bad, []appsv1.DaemonSetUpdateStrategyType{appsv1.RollingUpdateDaemonSetStrategyType, appsv1.OnDeleteDaemonSetStrategyType})
+	return field.NotSupported(at, bad, []appsv1.DaemonSetUpdateStrategyType{appsv1.RollingUpdateDaemonSetStrategyType,
+		appsv1.OnDeleteDaemonSetStrategyType})
 }
 
 // limits returns those of a RollingUpdate, and whether it is one.

@@ -35,11 +35,14 @@ var volumeRules = table[*corev1.Volume]{
 			c.invalid(at.Child("path"), h.Path, "must not contain '..'")
 		}
 		if h.Type != nil {
-			oneOf(c, at.Child("type"), *h.Type, corev1.HostPathUnset, corev1.HostPathBlockDev, corev1.HostPathCharDev, corev1.HostPathDirectory,
-				corev1.HostPathDirectoryOrCreate, corev1.HostPathFile, corev1.HostPathFileOrCreate, corev1.HostPathSocket)
+			oneOf(c, at.Child("type"), *h.Type, corev1.HostPathUnset, corev1.HostPathBlockDev, corev1.HostPathCharDev,
+				corev1.HostPathDirectory,
+				corev1.HostPathDirectoryOrCreate, corev1.HostPathFile, corev1.HostPathFileOrCreate,
+				corev1.HostPathSocket)
 		}
 	}},
-	{"secret.secretName", "given, as is the name of a configMap, of a claim, of a CSI driver and of what else a volume is of", 0,
+	{"secret.secretName", "given, as is the name of a configMap, of a claim, of a CSI driver and of what else a " +
+		"volume is of", 0,
 		func(c *check, v *corev1.Volume, at *field.Path) {
 			if v.Secret != nil {
 				c.needs(at.Child("secret", "secretName"), v.Secret.SecretName, nil)
@@ -51,7 +54,8 @@ var volumeRules = table[*corev1.Volume]{
 				c.needs(at.Child("persistentVolumeClaim", "claimName"), v.PersistentVolumeClaim.ClaimName, nil)
 			}
 			if v.CSI != nil {
-				c.needs(at.Child("csi", "driver"), v.CSI.Driver, func(s string) []string { return validation.IsDNS1123Subdomain(strings.ToLower(s)) })
+				c.needs(at.Child("csi", "driver"), v.CSI.Driver,
+					func(s string) []string { return validation.IsDNS1123Subdomain(strings.ToLower(s)) })
 			}
 			if v.Image != nil && c.minor >= 35 {
 				c.needs(at.Child("image", "reference"), v.Image.Reference, nil)
@@ -68,7 +72,8 @@ var volumeRules = table[*corev1.Volume]{
 			c.invalid(at.Child("path"), n.Path, "must be an absolute path")
 		}
 	}},
-	{"configMap.defaultMode", "a mode from 0 to 0777, as are those of secret, downwardAPI, projected and of their items", 0,
+	{"configMap.defaultMode",
+		"a mode from 0 to 0777, as are those of secret, downwardAPI, projected and of their items", 0,
 		func(c *check, v *corev1.Volume, at *field.Path) {
 			for _, f := range files(v, at) {
 				c.mode(f.at.Child("defaultMode"), f.mode)
@@ -80,7 +85,8 @@ var volumeRules = table[*corev1.Volume]{
 				}
 			}
 		}},
-	{"configMap.items[]", "a key, and a relative path that does not begin with ..; those of secret and projected as well", 0,
+	{"configMap.items[]", "a key, and a relative path that does not begin with ..; those of secret and projected as " +
+		"well", 0,
 		func(c *check, v *corev1.Volume, at *field.Path) {
 			for _, f := range files(v, at) {
 				for i, item := range f.items {
@@ -167,7 +173,8 @@ var volumeRules = table[*corev1.Volume]{
 				c.required(at.Child("accessModes"), "at least 1 access mode is required")
 			}
 			for _, mode := range claim.AccessModes {
-				oneOf(c, at.Child("accessModes"), mode, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod)
+				oneOf(c, at.Child("accessModes"), mode, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce,
+					corev1.ReadWriteOncePod)
 			}
 			storage, has := claim.Resources.Requests[corev1.ResourceStorage]
 			switch at := at.Child("resources").Key("storage"); {
@@ -207,13 +214,16 @@ type fileSet struct {
 // files returns what a volume makes files of; of a projected one the first has its mode.
 func files(v *corev1.Volume, at *field.Path) (all []fileSet) {
 	if s := v.Secret; s != nil {
-		all = append(all, fileSet{at: at.Child("secret"), mode: s.DefaultMode, items: s.Items, itemsAt: at.Child("secret", "items")})
+		all = append(all, fileSet{at: at.Child("secret"), mode: s.DefaultMode, items: s.Items,
+			itemsAt: at.Child("secret", "items")})
 	}
 	if m := v.ConfigMap; m != nil {
-		all = append(all, fileSet{at: at.Child("configMap"), mode: m.DefaultMode, items: m.Items, itemsAt: at.Child("configMap", "items")})
+		all = append(all, fileSet{at: at.Child("configMap"), mode: m.DefaultMode, items: m.Items,
+			itemsAt: at.Child("configMap", "items")})
 	}
 	if d := v.DownwardAPI; d != nil {
-		all = append(all, fileSet{at: at.Child("downwardAPI"), mode: d.DefaultMode, fields: d.Items, fieldsAt: at.Child("downwardAPI")})
+		all = append(all, fileSet{at: at.Child("downwardAPI"), mode: d.DefaultMode, fields: d.Items,
+			fieldsAt: at.Child("downwardAPI")})
 	}
 	if v.Projected == nil {
 		return all

@@ -35,7 +35,8 @@ const (
 )
 
 // Assumptions lists every AssumptionCode of a Result.
-var Assumptions = []daemonset.AssumptionCode{AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues, AssumeUnknownFields}
+var Assumptions = []daemonset.AssumptionCode{AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts,
+	AssumeEnvValues, AssumeUnknownFields}
 
 // MethodServerDryRun is the Summary's Method where the API server itself
 // laid a manifest over the live object, and so checked it.

@@ -111,7 +111,8 @@ func Make(before *daemonset.State, c *Change) (*Result, error) {
 // the nodes are changed before, and it says how the DaemonSet is made; all else of
 // it is about one that is there. It fails as Make does, and without nodes.
 func MakeNew(s *snapshot.Snapshot, c *Change) (*Result, error) {
-	if errs := validate.DaemonSet(nil, s.DaemonSet, s.KubernetesVersion); len(errs) > 0 && c.Method != MethodServerDryRun {
+	if errs := validate.DaemonSet(nil, s.DaemonSet, s.KubernetesVersion); len(errs) > 0 &&
+		c.Method != MethodServerDryRun {
 		return nil, &Invalid{Name: s.DaemonSet.Name, Errors: errs}
 	}
 	if s.Lacks(snapshot.Nodes) {
@@ -126,7 +127,8 @@ func MakeNew(s *snapshot.Snapshot, c *Change) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := &Summary{Method: c.Method, FieldManager: c.FieldManager, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: nodes}
+	sum := &Summary{Method: c.Method, FieldManager: c.FieldManager, Fields: []FieldDiff{}, TemplateChanged: true,
+		Revision: RevisionNote{Number: 1, New: true}, Nodes: nodes}
 	return &Result{nil, st, sum, false, (&Change{DaemonSet: s.DaemonSet, Method: c.Method}).unasked(sum)}, nil
 }
 
@@ -162,7 +164,8 @@ func (c *Change) daemonSet(before *daemonset.State) (*appsv1.DaemonSet, error) {
 	}
 	for _, key := range c.DropSelector {
 		if _, ok := t.Spec.NodeSelector[key]; !ok {
-			return nil, &Error{Message: fmt.Sprintf("the template's nodeSelector has no key %q: %s", key, has(slices.Sorted(maps.Keys(t.Spec.NodeSelector))))}
+			return nil, &Error{Message: fmt.Sprintf("the template's nodeSelector has no key %q: %s", key,
+				has(slices.Sorted(maps.Keys(t.Spec.NodeSelector))))}
 		}
 		delete(t.Spec.NodeSelector, key)
 	}
@@ -176,7 +179,8 @@ func (c *Change) daemonSet(before *daemonset.State) (*appsv1.DaemonSet, error) {
 // behind them. One that is there already is not added.
 func (c *Change) AddTolerations(to []corev1.Toleration) []corev1.Toleration {
 	for _, toleration := range c.Tolerations {
-		if !slices.ContainsFunc(to, func(have corev1.Toleration) bool { return apiequality.Semantic.DeepEqual(have, toleration) }) {
+		if !slices.ContainsFunc(to,
+			func(have corev1.Toleration) bool { return apiequality.Semantic.DeepEqual(have, toleration) }) {
 			to = append(to, toleration)
 		}
 	}
@@ -303,7 +307,8 @@ func (c *Change) way(errs field.ErrorList) *Change {
 // placedBy is what of a template decides on which nodes its pods go.
 func placedBy(ds *appsv1.DaemonSet) string {
 	spec := &ds.Spec.Template.Spec
-	of := corev1.PodSpec{NodeName: spec.NodeName, NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations, HostNetwork: spec.HostNetwork}
+	of := corev1.PodSpec{NodeName: spec.NodeName, NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations,
+		HostNetwork: spec.HostNetwork}
 	if a := spec.Affinity; a != nil && a.NodeAffinity != nil {
 		of.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
@@ -334,7 +339,8 @@ func (i Image) set(spec *corev1.PodSpec, given map[string]string) error {
 				continue
 			}
 			if before, again := given[c.Name]; again && before != i.Image {
-				return &Error{Message: fmt.Sprintf("container %q is to have the image %q and %q", c.Name, before, i.Image)}
+				return &Error{Message: fmt.Sprintf("container %q is to have the image %q and %q", c.Name,
+					before, i.Image)}
 			}
 			c.Image, given[c.Name], set = i.Image, i.Image, true
 		}
@@ -342,9 +348,11 @@ func (i Image) set(spec *corev1.PodSpec, given map[string]string) error {
 	if set {
 		return nil
 	}
-	e := &Error{Message: fmt.Sprintf("the template has no container %q: %s", name, has(names)), Instead: &Change{Images: []Image{{names[0], i.Image}}}}
+	e := &Error{Message: fmt.Sprintf("the template has no container %q: %s", name, has(names)),
+		Instead: &Change{Images: []Image{{names[0], i.Image}}}}
 	if name == "" {
-		e.Message = fmt.Sprintf("the template has %d containers: say whose image is %q: %s", len(spec.Containers), i.Image, strings.Join(names, ", "))
+		e.Message = fmt.Sprintf("the template has %d containers: say whose image is %q: %s", len(spec.Containers),
+			i.Image, strings.Join(names, ", "))
 	}
 	return e
 }

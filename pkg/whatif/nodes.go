@@ -112,7 +112,8 @@ func (e *NodeEdit) edit(s *snapshot.Snapshot, before *earlier) ([]string, error)
 	switch e.Kind {
 	case NodeAdd:
 		if len(chosen) > 1 {
-			return nil, &Error{Message: fmt.Sprintf("%q is %d nodes: name one that the new ones are like", e.Which, len(chosen))}
+			return nil, &Error{Message: fmt.Sprintf("%q is %d nodes: name one that the new ones are like", e.Which,
+				len(chosen))}
 		}
 		return e.add(s, &among[chosen[0]]), nil
 	case NodeRemove:
@@ -325,7 +326,8 @@ func dropTaints(n *corev1.Node, drop func(*corev1.Taint) bool) bool {
 func cordon(n *corev1.Node, now metav1.Time) bool {
 	changed := !n.Spec.Unschedulable
 	n.Spec.Unschedulable = true
-	return setTaint(n, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule, TimeAdded: &now}) || changed
+	return setTaint(n, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule,
+		TimeAdded: &now}) || changed
 }
 
 func uncordon(n *corev1.Node) bool {
@@ -338,7 +340,8 @@ func uncordon(n *corev1.Node) bool {
 // conditions, and takes away again when a silent node's are not known any
 // more.
 var conditionTaints = map[string]bool{
-	corev1.TaintNodeNotReady: true, corev1.TaintNodeMemoryPressure: true, corev1.TaintNodeDiskPressure: true, corev1.TaintNodePIDPressure: true,
+	corev1.TaintNodeNotReady: true, corev1.TaintNodeMemoryPressure: true, corev1.TaintNodeDiskPressure: true,
+	corev1.TaintNodePIDPressure: true,
 }
 
 // fallSilent makes a node one whose kubelet does not report any more, as the
@@ -353,19 +356,22 @@ func fallSilent(n *corev1.Node, now metav1.Time) bool {
 			ready = ready || c.Type == corev1.NodeReady
 			if c.Status != corev1.ConditionUnknown {
 				changed = true
-				c.Status, c.Reason, c.Message, c.LastTransitionTime = corev1.ConditionUnknown, "NodeStatusUnknown", "Kubelet stopped posting node status.", now
+				c.Status, c.Reason, c.Message, c.LastTransitionTime = corev1.ConditionUnknown, "NodeStatusUnknown",
+					"Kubelet stopped posting node status.", now
 			}
 		}
 	}
 	if !ready {
 		changed = true
 		n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{
-			Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusNeverUpdated", LastTransitionTime: now,
+			Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusNeverUpdated",
+			LastTransitionTime: now,
 		})
 	}
 	changed = dropTaints(n, func(t *corev1.Taint) bool { return conditionTaints[t.Key] }) || changed
 	for _, effect := range []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute} {
-		changed = setTaint(n, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: effect, TimeAdded: &now}) || changed
+		changed = setTaint(n, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: effect,
+			TimeAdded: &now}) || changed
 	}
 	return changed
 }
@@ -429,9 +435,11 @@ func (e *NodeEdit) add(s *snapshot.Snapshot, like *corev1.Node) []string {
 		}
 		n.Spec.Unschedulable = false
 		dropTaints(n, func(t *corev1.Taint) bool {
-			return strings.HasPrefix(t.Key, "node.kubernetes.io/") || strings.HasPrefix(t.Key, "node.cloudprovider.kubernetes.io/")
+			return strings.HasPrefix(t.Key, "node.kubernetes.io/") ||
+				strings.HasPrefix(t.Key, "node.cloudprovider.kubernetes.io/")
 		})
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: now}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
+			LastTransitionTime: now}}
 		s.Nodes = append(s.Nodes, *n)
 		names = append(names, name)
 	}

@@ -17,7 +17,8 @@ import (
 // revisionTemplate returns a template as kubectl rollout undo and the API server
 // make it: with the server's defaults, which a revision may be older than. A live
 // template that lacks some comes from no server, and gets none here either.
-func revisionTemplate(st *daemonset.State, number int64, live *corev1.PodTemplateSpec) (*corev1.PodTemplateSpec, error) {
+func revisionTemplate(st *daemonset.State, number int64,
+	live *corev1.PodTemplateSpec) (*corev1.PodTemplateSpec, error) {
 	s := st.Snapshot
 	if s.Lacks(snapshot.Revisions) {
 		return nil, lacking(s, snapshot.Revisions, "what a rollback goes back to")
@@ -61,15 +62,20 @@ func findRevision(ds *appsv1.DaemonSet, h *daemonset.History, number int64) (*da
 	if found != nil {
 		return found, nil
 	}
-	if i := slices.IndexFunc(h.Revisions, func(r daemonset.Revision) bool { return r.Number == number && r.Claim == daemonset.Adopt }); i >= 0 && number > 0 {
-		return nil, &Error{Message: fmt.Sprintf("revision %d, controllerrevision %s, has no owner yet: kubectl does not see it until the next sync has adopted it", number, h.Revisions[i].Name)}
+	if i := slices.IndexFunc(h.Revisions, func(r daemonset.Revision) bool {
+		return r.Number == number &&
+			r.Claim == daemonset.Adopt
+	}); i >= 0 && number > 0 {
+		return nil, &Error{Message: fmt.Sprintf("revision %d, controllerrevision %s, has no owner yet: kubectl does "+
+			"not see it until the next sync has adopted it", number, h.Revisions[i].Name)}
 	}
 	name, have := ds.Namespace+"/"+ds.Name, has(slices.Compact(numbers))
 	switch {
 	case number == 0:
 		return nil, &Error{Message: fmt.Sprintf("daemonset %s has no revision before the current one: %s", name, have)}
 	case len(owned) > 1:
-		return nil, &Error{Message: fmt.Sprintf("daemonset %s has no revision %d: %s", name, number, have), Instead: &Change{ToRevision: &owned[1].Number}}
+		return nil, &Error{Message: fmt.Sprintf("daemonset %s has no revision %d: %s", name, number, have),
+			Instead: &Change{ToRevision: &owned[1].Number}}
 	}
 	return nil, &Error{Message: fmt.Sprintf("daemonset %s has no revision %d: %s", name, number, have)}
 }

@@ -15,7 +15,8 @@ var (
 	nothing   = pattern(`^(?:null|~|['&?!].*)\s*$`) // of YAML; or quoted, tagged or complex
 	firstLine = pattern(`^\x{FEFF}?(?:["']?(?:apiVersion|kind|items)["']?\s*:(?:\s|$)|\{\s*(?:["}]|$)|\[\s*(?:[\[{\]]|$))`)
 	field     = pattern(`(?m)(?:^|[\s{,"'-])(?:apiVersion|kind|metadata|items|spec|status)["']?\s*:(?:\s|$|["'{\[])`)
-	structure = pattern(`(?m)[{}\x00-\x08\x0e-\x1f\x7f]|^\s*\],?\s*$|^\s*".*"\s*,?\s*$`) // also a text of JSON, in the place of an object
+	// also a text of JSON, in the place of an object
+	structure = pattern(`(?m)[{}\x00-\x08\x0e-\x1f\x7f]|^\s*\],?\s*$|^\s*".*"\s*,?\s*$`)
 	complaint = pattern(`(?i)\b(?:errors?|unable|refused|time(?:d )?out|timeout|forbidden|denied|unauthorized|failed|not found|cut|lost|truncated)\b`)
 	action    = pattern(`(?m)^(?:[^"'#\n]*[\s:-])?\{\{`)
 )
@@ -71,7 +72,8 @@ func IsWords(text []byte) bool {
 		return false
 	}
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 && line[0] != ' ' && line[0] != '\t' && !InDocument(line) && !MayBegin(line) {
+		if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 && line[0] != ' ' && line[0] != '\t' &&
+			!InDocument(line) && !MayBegin(line) {
 			return true
 		}
 	}
