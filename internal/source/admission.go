@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -96,18 +97,18 @@ func (p *admissionParts) add(of Creation) *snapshot.Snapshot {
 	namespace, template := of.namespace(), of.template()
 	a := &snapshot.Admission{
 		Namespace: withoutAnnotations(p.namespace), PriorityClasses: p.priorityClasses,
-		RuntimeClasses: filter(p.runtimeClasses,
+		RuntimeClasses: object.Filter(p.runtimeClasses,
 			func(o metav1.Object) bool { return o.GetName() == of.runtimeClass() }),
-		ServiceAccounts: filter(p.accounts,
-			func(o metav1.Object) bool { return key(o) == namespace+"/"+of.serviceAccount() }),
-		ResourceQuotas: filter(p.quotas, func(o metav1.Object) bool { return o.GetNamespace() == namespace }),
-		LimitRanges:    filter(p.limits, func(o metav1.Object) bool { return o.GetNamespace() == namespace }),
+		ServiceAccounts: object.Filter(p.accounts,
+			func(o metav1.Object) bool { return object.Key(o) == namespace+"/"+of.serviceAccount() }),
+		ResourceQuotas: object.Filter(p.quotas, func(o metav1.Object) bool { return o.GetNamespace() == namespace }),
+		LimitRanges:    object.Filter(p.limits, func(o metav1.Object) bool { return o.GetNamespace() == namespace }),
 		Hooks:          snapshot.HooksOf(p.hooks, namespace, p.labels(), template),
 	}
-	sortByName(a.PriorityClasses)
-	sortByName(a.ResourceQuotas)
-	sortByName(a.LimitRanges)
-	return of.Of.Admitting(a, ordered(p.gaps))
+	object.SortByName(a.PriorityClasses)
+	object.SortByName(a.ResourceQuotas)
+	object.SortByName(a.LimitRanges)
+	return of.Of.Admitting(a, object.Ordered(p.gaps))
 }
 
 // withoutAnnotations returns a Namespace without what only OpenShift's controller looks at.
@@ -306,11 +307,11 @@ func byName[T any](ctx context.Context, c *Cluster, what snapshot.What, names []
 	}
 	o, err := get(ctx, names[0], metav1.GetOptions{})
 	if err == nil {
-		err = about(names[0], metaOf(o), nil)
+		err = about(names[0], object.MetaOf(o), nil)
 	}
 	switch {
 	case err == nil:
-		strip(o)
+		object.Strip(o)
 		return []T{*o}, nil, nil
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return nil, nil, nil
@@ -359,25 +360,26 @@ type admissionStores struct {
 	damaged map[metav1.TypeMeta]string // why an object of a kind cannot be read
 }
 
-func (s *admissionStores) put(o object, at position) {
-	if o.damage != nil {
+func (s *admissionStores) put(o object.Object, at position) {
+	if o.Damage != nil {
 		if s.damaged == nil {
 			s.damaged = map[metav1.TypeMeta]string{}
 		}
-		s.damaged[o.kind] = fmt.Sprintf("%s: %s", at, inWords(o.damage))
+		s.damaged[o.Kind] = fmt.Sprintf("%s: %s", at, inWords(o.Damage))
 		return
 	}
-	s.stores()[o.kind].put(o.asked, false, at)
+	s.stores()[o.Kind].put(o.Asked, false, at)
 }
 
 func (s *admissionStores) stores() map[metav1.TypeMeta]putter {
 	return map[metav1.TypeMeta]putter{
-		ofNamespaces: &s.namespaces, ofAccounts: &s.accounts, ofQuotas: &s.quotas, ofLimits: &s.limits,
-		ofPriorityClasses: &s.priorityClasses, ofRuntimeClasses: &s.runtimeClasses,
-		ofValidatingWebhooks: &s.validatingWebhooks, ofMutatingWebhooks: &s.mutatingWebhooks,
-		ofClaims: &s.claims, ofVolumes: &s.volumes, ofCSINodes: &s.csiNodes,
-		ofValidatingPolicies: &s.validatingPolicies, ofValidatingBindings: &s.validatingBindings,
-		ofMutatingPolicies: &s.mutatingPolicies, ofMutatingBindings: &s.mutatingBindings,
+		object.OfNamespaces: &s.namespaces, object.OfAccounts: &s.accounts, object.OfQuotas: &s.quotas,
+		object.OfLimits:          &s.limits,
+		object.OfPriorityClasses: &s.priorityClasses, object.OfRuntimeClasses: &s.runtimeClasses,
+		object.OfValidatingWebhooks: &s.validatingWebhooks, object.OfMutatingWebhooks: &s.mutatingWebhooks,
+		object.OfClaims: &s.claims, object.OfVolumes: &s.volumes, object.OfCSINodes: &s.csiNodes,
+		object.OfValidatingPolicies: &s.validatingPolicies, object.OfValidatingBindings: &s.validatingBindings,
+		object.OfMutatingPolicies: &s.mutatingPolicies, object.OfMutatingBindings: &s.mutatingBindings,
 	}
 }
 
@@ -414,7 +416,7 @@ func (d *Dump) admissionOf(of Creation) *admissionParts {
 	lacks := func(what snapshot.What, why snapshot.Why, message, of string) {
 		p.gaps = append(p.gaps, snapshot.Gap{What: what, Why: why, Message: message, Of: of})
 	}
-	if found := filter(s.namespaces.items,
+	if found := object.Filter(s.namespaces.items,
 		func(o metav1.Object) bool { return o.GetName() == namespace }); len(found) > 0 {
 		p.namespace = &found[0]
 	}
@@ -424,18 +426,18 @@ func (d *Dump) admissionOf(of Creation) *admissionParts {
 		lacked bool // though the cluster must have one
 		asked  bool
 	}{
-		{snapshot.Namespaces, ofNamespaces, p.namespace == nil, true},
-		{snapshot.PriorityClasses, ofPriorityClasses, false, true},
-		{snapshot.RuntimeClasses, ofRuntimeClasses, false, of.runtimeClass() != ""},
-		{snapshot.ServiceAccounts, ofAccounts, s.accounts.in[namespace] == 0, true},
-		{snapshot.ResourceQuotas, ofQuotas, false, true},
-		{snapshot.LimitRanges, ofLimits, false, true},
-		{snapshot.Webhooks, ofValidatingWebhooks, false, true},
-		{snapshot.Webhooks, ofMutatingWebhooks, false, true},
-		{snapshot.Webhooks, ofValidatingBindings, false, true},
-		{snapshot.Webhooks, ofMutatingBindings, false, true},
+		{snapshot.Namespaces, object.OfNamespaces, p.namespace == nil, true},
+		{snapshot.PriorityClasses, object.OfPriorityClasses, false, true},
+		{snapshot.RuntimeClasses, object.OfRuntimeClasses, false, of.runtimeClass() != ""},
+		{snapshot.ServiceAccounts, object.OfAccounts, s.accounts.in[namespace] == 0, true},
+		{snapshot.ResourceQuotas, object.OfQuotas, false, true},
+		{snapshot.LimitRanges, object.OfLimits, false, true},
+		{snapshot.Webhooks, object.OfValidatingWebhooks, false, true},
+		{snapshot.Webhooks, object.OfMutatingWebhooks, false, true},
+		{snapshot.Webhooks, object.OfValidatingBindings, false, true},
+		{snapshot.Webhooks, object.OfMutatingBindings, false, true},
 	} {
-		name := kindName(part.kind)
+		name := object.KindName(part.kind)
 		partial, damaged := d.partial(name), s.damaged[part.kind]
 		switch given := d.kinds[name] > 0 || d.lists[name]; {
 		case !part.asked:

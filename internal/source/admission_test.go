@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -80,7 +81,7 @@ func admissionOf(a *snapshot.Admission) string {
 
 func names[T any](all []T) (out []string) {
 	for i := range all {
-		o := metaOf(&all[i])
+		o := object.MetaOf(&all[i])
 		out = append(out, strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/"))
 	}
 	return out

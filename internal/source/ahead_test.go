@@ -65,8 +65,8 @@ func TestReadAhead(t *testing.T) {
 			if at+1 < len(pages) {
 				<-began[at+1] // it is asked for before this one has been read
 			}
-			for _, object := range strings.Split(pages[at], "") {
-				if err := each(&object); err != nil {
+			for _, obj := range strings.Split(pages[at], "") {
+				if err := each(&obj); err != nil {
 					return page, err
 				}
 			}
@@ -76,7 +76,7 @@ func TestReadAhead(t *testing.T) {
 		o, err := metav1.ListOptions{}, error(nil)
 		for n := 1; ; n++ {
 			var page metav1.ListMeta
-			page, err = read(t.Context(), o, func(object *string) error { say("%s", *object); return nil })
+			page, err = read(t.Context(), o, func(obj *string) error { say("%s", *obj); return nil })
 			if o.Continue = page.Continue; err != nil || o.Continue == "" || n == tt.stop {
 				break
 			}

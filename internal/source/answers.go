@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -122,7 +123,7 @@ func fits(raw []byte, kind metav1.TypeMeta, protobuf bool, into runtime.Object) 
 	if err := unpack(raw, into, protobuf); err != nil {
 		return err
 	}
-	return sound(into.(metav1.Object))
+	return object.Validate(into.(metav1.Object))
 }
 
 // kindError says that an answer is of another kind than was asked for.
@@ -137,10 +138,10 @@ func otherKind(is metav1.TypeMeta, asked schema.GroupVersionKind) error {
 	case is.Kind == "":
 		return &kindError{fmt.Sprintf("it has no kind, but a %s was requested", asked.Kind)}
 	case is.Kind != asked.Kind:
-		return &kindError{fmt.Sprintf("it is a %s, but a %s was requested", oneLine(is.Kind), asked.Kind)}
+		return &kindError{fmt.Sprintf("it is a %s, but a %s was requested", object.OneLine(is.Kind), asked.Kind)}
 	case is.APIVersion != want:
 		return &kindError{fmt.Sprintf("it is a %s of %q, but one of %s was requested", asked.Kind,
-			oneLine(is.APIVersion), want)}
+			object.OneLine(is.APIVersion), want)}
 	}
 	return nil
 }
@@ -149,7 +150,7 @@ func otherKind(is metav1.TypeMeta, asked schema.GroupVersionKind) error {
 // the request already has is kept.
 func about(name string, is metav1.Object, err error) error {
 	if err == nil && is.GetName() != name {
-		return unusable(fmt.Errorf("it is about %q", oneLine(is.GetName())))
+		return unusable(fmt.Errorf("it is about %q", object.OneLine(is.GetName())))
 	}
 	return err
 }
@@ -165,14 +166,14 @@ var (
 
 // described returns what an answer says that it is, and the object: in protobuf without
 // what is around it.
-func described(raw []byte) (kind metav1.TypeMeta, protobuf bool, object []byte, err error) {
+func described(raw []byte) (kind metav1.TypeMeta, protobuf bool, obj []byte, err error) {
 	if len(raw) == 0 {
 		return kind, false, nil, errEmptyAnswer
 	}
 	if body, ok := bytes.CutPrefix(raw, protobufPrefix); ok {
 		var o runtime.Unknown
-		object, err = unwrapped(body, &o)
-		return metav1.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}, true, object, err
+		obj, err = unwrapped(body, &o)
+		return metav1.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}, true, obj, err
 	}
 	err = json.Unmarshal(raw, &kind)
 	if misfit := (*json.UnmarshalTypeError)(nil); errors.As(err, &misfit) { // it is no object, and has no kind
@@ -182,7 +183,7 @@ func described(raw []byte) (kind metav1.TypeMeta, protobuf bool, object []byte, 
 }
 
 // unwrapped reads what is around an object in protobuf, and returns the object: that part of the text, not a copy.
-func unwrapped(body []byte, around *runtime.Unknown) (object []byte, err error) {
+func unwrapped(body []byte, around *runtime.Unknown) (obj []byte, err error) {
 	const raw = 2 // the number of the field
 	var rest []byte
 	for left := body; len(left) > 0; {
@@ -192,7 +193,7 @@ func unwrapped(body []byte, around *runtime.Unknown) (object []byte, err error) 
 		}
 		if number == raw && kind == protowire.BytesType {
 			_, _, tag := protowire.ConsumeTag(left)
-			object, _ = protowire.ConsumeBytes(left[tag:])
+			obj, _ = protowire.ConsumeBytes(left[tag:])
 		} else {
 			rest = append(rest, left[:size]...)
 		}
@@ -201,7 +202,7 @@ func unwrapped(body []byte, around *runtime.Unknown) (object []byte, err error) 
 	if around.Unmarshal(rest) != nil {
 		return nil, errDamaged
 	}
-	return object, nil
+	return obj, nil
 }
 
 // unpack decodes an object. Unknown fields are passed over: the server may be of a newer
@@ -211,7 +212,7 @@ func unpack(raw []byte, into any, protobuf bool) error {
 		return errTooManyParts
 	}
 	if !protobuf {
-		return explain(raw, into, sjson.UnmarshalCaseSensitivePreserveInts(raw, into))
+		return object.Explain(raw, into, sjson.UnmarshalCaseSensitivePreserveInts(raw, into))
 	}
 	if into.(interface{ Unmarshal([]byte) error }).Unmarshal(raw) != nil {
 		return errDamaged

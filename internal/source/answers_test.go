@@ -82,9 +82,9 @@ func TestUnusableLists(t *testing.T) {
 
 // TestUnusableDaemonSets: without the DaemonSet itself there is no answer.
 func TestUnusableDaemonSets(t *testing.T) {
-	const object = `{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"NAME","namespace":"NS"},"spec":SPEC}`
+	const obj = `{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"NAME","namespace":"NS"},"spec":SPEC}`
 	one := func(name, ns, spec string) string {
-		return strings.NewReplacer("NAME", name, "NS", ns, "SPEC", spec).Replace(object)
+		return strings.NewReplacer("NAME", name, "NS", ns, "SPEC", spec).Replace(obj)
 	}
 	const selects = `{"selector":{"matchLabels":{"app":"agent"}}}`
 	for _, tt := range []struct{ asked, body, want, why string }{

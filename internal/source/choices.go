@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,13 +50,13 @@ func (c *Cluster) Revisions(ctx context.Context, ref Ref) ([]appsv1.ControllerRe
 	if err != nil {
 		return nil, at, err
 	}
-	r, err := relate(ds)
+	r, err := object.Relate(ds)
 	if err != nil {
 		return nil, at, err
 	}
 	at, _ = c.now(at)
-	all, _, err := readPages(ctx, c.allowed, metav1.ListOptions{LabelSelector: r.selector.String()},
-		c.api.ControllerRevisions(ref.Namespace).List, r.takes)
+	all, _, err := readPages(ctx, c.allowed, metav1.ListOptions{LabelSelector: r.Selector.String()},
+		c.api.ControllerRevisions(ref.Namespace).List, r.Takes)
 	if err != nil {
 		return nil, at, c.refused(ctx, "controllerrevisions of namespace "+ref.Namespace,
 			"kubectl auth can-i list controllerrevisions.apps -n "+ref.Namespace, err)

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -185,19 +186,19 @@ func (c *Cluster) Read(ctx context.Context, ref Ref) (*snapshot.Snapshot, error)
 	if err != nil {
 		return nil, err
 	}
-	return c.take(ctx, ds, version, func(ctx context.Context, r relation, _ int) (*snapshot.Snapshot, error) {
+	return c.take(ctx, ds, version, func(ctx context.Context, r object.Relation, _ int) (*snapshot.Snapshot, error) {
 		return c.listsOf(ctx, &r)
 	})
 }
 
 // listsOf reads what a Snapshot of one DaemonSet holds beside it.
-func (c *Cluster) listsOf(ctx context.Context, r *relation) (*snapshot.Snapshot, error) {
-	s, err := c.lists(ctx, r.ds.Namespace, r, nil)
+func (c *Cluster) listsOf(ctx context.Context, r *object.Relation) (*snapshot.Snapshot, error) {
+	s, err := c.lists(ctx, r.Ds.Namespace, r, nil)
 	if err != nil {
 		return nil, err
 	}
-	o, err := c.openShift(ctx, s.Nodes, r.ds.Namespace)
-	return o.in(s, r.ds.Namespace), err
+	o, err := c.openShift(ctx, s.Nodes, r.Ds.Namespace)
+	return o.in(s, r.Ds.Namespace), err
 }
 
 // ReadAll takes the Snapshots of all DaemonSets that the filter lets through,
@@ -307,19 +308,19 @@ func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, v
 	for i := range all {
 		g.Go(func() error {
 			s, err := c.take(gctx, &all[i], version,
-				func(ctx context.Context, r relation, try int) (*snapshot.Snapshot, error) {
+				func(ctx context.Context, r object.Relation, try int) (*snapshot.Snapshot, error) {
 					read := pods.pick
 					if try > 1 { // a new generation has a new revision
-						read = func(ctx context.Context, r relation,
+						read = func(ctx context.Context, r object.Relation,
 							common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
-							return c.lists(ctx, r.ds.Namespace, &r, common)
+							return c.lists(ctx, r.Ds.Namespace, &r, common)
 						}
 					}
 					lists, err := read(ctx, r, common)
 					if err != nil {
 						return nil, err
 					}
-					return selecting.in(lists, r.ds.Namespace), nil
+					return selecting.in(lists, r.Ds.Namespace), nil
 				})
 			if gone := (*NotFoundError)(nil); errors.As(err, &gone) {
 				return nil
@@ -340,7 +341,7 @@ func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, v
 // selector already matches.
 func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
-	r, err := relate(ds)
+	r, err := object.Relate(ds)
 	if err != nil {
 		return nil, err
 	}
@@ -368,11 +369,11 @@ func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, k
 // take brackets read between two readings of the DaemonSet, of which ds is
 // the first, and repeats it while the generation moves.
 func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *snapshot.Snapshot,
-	read func(context.Context, relation, int) (*snapshot.Snapshot, error),
+	read func(context.Context, object.Relation, int) (*snapshot.Snapshot, error),
 ) (*snapshot.Snapshot, error) {
 	first := ds
 	for try := 1; ; try++ {
-		r, err := relate(ds)
+		r, err := object.Relate(ds)
 		if err != nil {
 			return nil, err
 		}
@@ -406,8 +407,8 @@ func (c *Cluster) assemble(ds *appsv1.DaemonSet, lists, version *snapshot.Snapsh
 	gaps []snapshot.Gap) (*snapshot.Snapshot, error) {
 	at, clock := c.now(at)
 	s := lists.At(at).Under(version.KubernetesVersion, version.VersionSource)
-	s.DaemonSet, s.Gaps = ds, ordered(slices.Concat(gaps, clock, lists.Gaps, version.Gaps))
-	order(s)
+	s.DaemonSet, s.Gaps = ds, object.Ordered(slices.Concat(gaps, clock, lists.Gaps, version.Gaps))
+	object.Order(s)
 	return s, snapshot.Validate(s)
 }
 
@@ -438,7 +439,7 @@ func (c *Cluster) daemonSet(ctx context.Context, ref Ref) (*appsv1.DaemonSet, ti
 	case err == nil && (ds.Name != ref.Name || ds.Namespace != ref.Namespace):
 		err = unusable(fmt.Errorf("daemonset %s", Ref{ds.Namespace, ds.Name}))
 	case err == nil:
-		stripDaemonSet(ds)
+		object.StripDaemonSet(ds)
 		return ds, at.Time, nil
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return nil, at.Time, c.notFound(ctx, ref)
@@ -519,7 +520,7 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 		}
 		return nil, c.refused(ctx, what, hint, err)
 	}
-	sortByName(got)
+	object.SortByName(got)
 	return got, nil
 }
 

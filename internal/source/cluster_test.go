@@ -29,6 +29,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -249,7 +250,7 @@ func TestPodMetadata(t *testing.T) {
 		got, want, accept := read(t, true, func(*apiServer) {})
 		for i := range want.Pods {
 			want.Pods[i] = corev1.Pod{ObjectMeta: want.Pods[i].ObjectMeta}
-			strip(&want.Pods[i])
+			object.Strip(&want.Pods[i])
 		}
 		want.Gaps = append(want.Gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: "not asked for"})
 		if diff := cmp.Diff(want, got); diff != "" || len(got.Pods) != 2 {
@@ -380,12 +381,12 @@ func TestReadEach(t *testing.T) {
 
 // TestParted: pods go to those that select them, in their order.
 func TestParted(t *testing.T) {
-	set := func(name, selector string) relation {
+	set := func(name, selector string) object.Relation {
 		s, err := labels.Parse(selector)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return relation{ds: &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: name}}, selector: s}
+		return object.Relation{Ds: &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: name}}, Selector: s}
 	}
 	for _, tt := range []struct{ pods, want, why string }{
 		{"1a 2b 3a 4c 5b 6a", "a: 1a 3a 6a, b: 2b 5b, c: 4c", "each selects its own"},
@@ -402,7 +403,7 @@ func TestParted(t *testing.T) {
 			}
 			pods = append(pods, p)
 		}
-		of := parted(pods, []relation{set("a", "a"), set("b", "b"), set("c", "c")})
+		of := parted(pods, []object.Relation{set("a", "a"), set("b", "b"), set("c", "c")})
 		var got []string
 		for _, name := range []string{"a", "b", "c"} {
 			words := name + ":"
@@ -820,7 +821,7 @@ func TestLastOfEach(t *testing.T) {
 		all[i].ResourceVersion = strconv.Itoa(i)
 	}
 	var got []string
-	for _, n := range lastOfEach(all, keyOf[corev1.Node]) {
+	for _, n := range lastOfEach(all, object.KeyOf[corev1.Node]) {
 		got = append(got, n.Name+n.ResourceVersion)
 	}
 	if diff := cmp.Diff([]string{"a2", "c3", "b4"}, got); diff != "" {
@@ -1143,7 +1144,7 @@ func TestTroubled(t *testing.T) {
 		{"pod p", true, "a pod that is not ready does"},
 		{"pod p ready ending", true, "so does one that ends"},
 	} {
-		whose := troubledOf([]corev1.Pod{*parseWorld(t, tt.pod)[0].(*corev1.Pod)})
+		whose := object.TroubledOf([]corev1.Pod{*parseWorld(t, tt.pod)[0].(*corev1.Pod)})
 		if len(whose) == 1 != tt.want {
 			t.Errorf("%s: %v", tt.why, whose)
 		}
@@ -1152,7 +1153,7 @@ func TestTroubled(t *testing.T) {
 
 func TestRelation(t *testing.T) {
 	ds := parseWorld(t, "ds agent")[0].(*appsv1.DaemonSet)
-	r, err := relate(ds)
+	r, err := object.Relate(ds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1167,7 +1168,7 @@ func TestRelation(t *testing.T) {
 		{"event e about=DaemonSet/agent ns=default", false, "another namespace"},
 		{"event e about=DaemonSet/agent aboutuid=other", false, "another UID"},
 	} {
-		if got := r.concerns(parseWorld(t, tt.event)[0].(*corev1.Event)); got != tt.want {
+		if got := r.Concerns(parseWorld(t, tt.event)[0].(*corev1.Event)); got != tt.want {
 			t.Errorf("%s: %v", tt.why, got)
 		}
 	}
@@ -1187,22 +1188,22 @@ func TestRelation(t *testing.T) {
 	} {
 		ds.UID = types.UID(tt.uid)
 		rev := parseWorld(t, tt.rev)[0].(*appsv1.ControllerRevision)
-		if got := r.owns(&rev.ObjectMeta); got != tt.want {
+		if got := r.Owns(&rev.ObjectMeta); got != tt.want {
 			t.Errorf("%s: %v", tt.why, got)
 		}
 	}
 	rev := parseWorld(t, "rev r app=agent owner=agent")[0].(*appsv1.ControllerRevision)
 	rev.OwnerReferences[0].Kind = "StatefulSet"
-	if ds.UID = ""; r.owns(&rev.ObjectMeta) {
+	if ds.UID = ""; r.Owns(&rev.ObjectMeta) {
 		t.Error("a StatefulSet of the same name is taken for it")
 	}
 	ds.UID = "uid-of-ds-agent"
 	pod := parseWorld(t, "pod p owner=agent")[0].(*corev1.Pod)
-	if !r.takes(&pod.ObjectMeta) {
+	if !r.Takes(&pod.ObjectMeta) {
 		t.Error("an owned pod is not taken")
 	}
 	ds.UID, pod.OwnerReferences[0].UID = "", ""
-	if r.takes(&pod.ObjectMeta) {
+	if r.Takes(&pod.ObjectMeta) {
 		t.Error("no UID is taken for the same UID")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"k8s.io/client-go/rest"
 )
 
@@ -122,9 +123,9 @@ func whyOf(err error) string {
 	case errors.As(err, &later):
 		return inWords(later)
 	case errors.As(err, &name) && name.IsNotFound:
-		return "no such host " + oneLine(name.Name)
+		return "no such host " + object.OneLine(name.Name)
 	case errors.As(err, &call):
-		return oneLine(call.Err.Error())
+		return object.OneLine(call.Err.Error())
 	case isLate(err):
 		return "the time for the request is over"
 	case lostConnection(err):
@@ -168,11 +169,11 @@ func (e *UnreachableError) plugin() (words string, missing bool) {
 	}
 	switch {
 	case missing:
-		return "the kubeconfig's credential plugin " + oneLine(name) + " is not installed", true
+		return "the kubeconfig's credential plugin " + object.OneLine(name) + " is not installed", true
 	case strings.HasPrefix(said, "decoding stdout"):
 		return "the kubeconfig's credential plugin does not print an ExecCredential", false
 	}
-	return "the kubeconfig's credential plugin fails: " + oneLine(said), false
+	return "the kubeconfig's credential plugin fails: " + object.OneLine(said), false
 }
 
 // untrusted returns why the server's certificate is not trusted, and what to do. That no
@@ -216,17 +217,17 @@ func (e *UnreachableError) misnamed(of string, other x509.HostnameError) (words,
 		names = append(names, ip.String())
 	}
 	if len(names) == 0 {
-		return fmt.Sprintf("%s names no host, so not %s either", of, oneLine(other.Host)), hint
+		return fmt.Sprintf("%s names no host, so not %s either", of, object.OneLine(other.Host)), hint
 	}
 	const most = 3
-	list := oneLine(strings.Join(names[:min(most, len(names))], ", "))
+	list := object.OneLine(strings.Join(names[:min(most, len(names))], ", "))
 	if more := len(names) - most; more > 0 {
 		list += fmt.Sprintf(" +%d more", more)
 	}
-	if first := oneLine(names[0]); !strings.ContainsAny(first, "* '\"") {
+	if first := object.OneLine(names[0]); !strings.ContainsAny(first, "* '\"") {
 		hint = "--tls-server-name " + first + ", if this is the cluster that is meant"
 	}
-	return fmt.Sprintf("%s is for %s, not for %s", of, list, oneLine(other.Host)), hint
+	return fmt.Sprintf("%s is for %s, not for %s", of, list, object.OneLine(other.Host)), hint
 }
 
 // pageError says that a web page was the answer.
@@ -280,7 +281,7 @@ func titleOf(page []byte) string {
 		return ""
 	}
 	const most = 80
-	title := oneLine(string(page[from+len("<title>") : to]))
+	title := object.OneLine(string(page[from+len("<title>") : to]))
 	return strings.ToValidUTF8(title[:min(most, len(title))], "")
 }
 
@@ -328,9 +329,9 @@ func credentialsOf(config *rest.Config) presented {
 	case config.BearerTokenFile != "":
 		return presented{what: "the bearer token of " + config.BearerTokenFile}
 	case config.ExecProvider != nil:
-		return presented{what: "those of the credential plugin " + oneLine(config.ExecProvider.Command)}
+		return presented{what: "those of the credential plugin " + object.OneLine(config.ExecProvider.Command)}
 	case config.AuthProvider != nil:
-		return presented{what: "those of the auth provider " + oneLine(config.AuthProvider.Name)}
+		return presented{what: "those of the auth provider " + object.OneLine(config.AuthProvider.Name)}
 	case config.Username != "":
 		return presented{what: "a user name and a password"}
 	case len(config.CertData) > 0, config.CertFile != "":

@@ -22,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	sjson "sigs.k8s.io/json"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/prose"
 )
 
@@ -37,7 +38,7 @@ type documents struct {
 	from     io.Reader
 	again    io.ReaderAt // what from reads, from its beginning; nil where it is read once
 	decode   decoder
-	emit     func(object) error
+	emit     func(object.Object) error
 	most     int64      // bytes of one document that is read as a whole, and of one item of a list
 	tolerant *tolerance // nil: of a manifest, in which nothing is passed over
 
@@ -74,24 +75,24 @@ type listMeta struct {
 // itemsAre returns the kind of the items that do not say it themselves, and
 // whether the list has said it yet.
 func (l listMeta) itemsAre() (metav1.TypeMeta, bool) {
-	return l.TypeMeta, itemKind(l.TypeMeta).Kind != "" && l.APIVersion != ""
+	return l.TypeMeta, object.ItemKind(l.TypeMeta).Kind != "" && l.APIVersion != ""
 }
 
 // end is what is emitted after the items of a list, of which there are so many.
-func (l listMeta) end(document, items int) object {
+func (l listMeta) end(document, items int) object.Object {
 	var m metav1.ListMeta
 	_ = json.Unmarshal(l.Metadata, &m)
 	left := 0
 	if m.RemainingItemCount != nil {
 		left = max(0, int(*m.RemainingItemCount))
 	}
-	return object{kind: l.TypeMeta, list: true, document: document,
-		page: page{m.ResourceVersion, m.Continue, items, left}}
+	return object.Object{Kind: l.TypeMeta, List: true, Document: document,
+		Page: object.Page{Version: m.ResourceVersion, Next: m.Continue, Items: items, Remaining: left}}
 }
 
 // decoder makes an object of its JSON. list is the kind of the list that the
 // object stands in.
-type decoder func(raw []byte, list metav1.TypeMeta) (object, error)
+type decoder func(raw []byte, list metav1.TypeMeta) (object.Object, error)
 
 // item is the text of one object, or of a document.
 type item struct {
@@ -114,8 +115,8 @@ var (
 	errListEnd  = errors.New("a list without a kind: the file may be cut off")
 	errTwoLists = errors.New("items: appears twice")
 	errNotJSON  = errors.New("not JSON")
-	errWords    = fmt.Errorf("%w: it is text", errNotKubernetes)
-	errBeside   = fmt.Errorf("%w: it is text", errNotKubernetes) // that can be left out without losing anything
+	errWords    = fmt.Errorf("%w: it is text", object.ErrNotKubernetes)
+	errBeside   = fmt.Errorf("%w: it is text", object.ErrNotKubernetes) // that can be left out without losing anything
 	errTemplate = errors.New("a template that is not rendered: it has {{ }}")
 	errTooOld   = errors.New("a list as kubectl before v1.9 wrote it, whose objects do not say what they are: it is " +
 		"too old to be read")
@@ -232,7 +233,7 @@ func (d *documents) at(field string, err error) error {
 		return err
 	}
 	e := within(field, err)
-	return &InputError{File: d.name, Document: d.doc, Field: e.field, Err: e.err}
+	return &InputError{File: d.name, Document: d.doc, Field: e.Field, Err: e.Err}
 }
 
 // start skips what may stand between documents (blanks, comments, --- and ...,
@@ -325,7 +326,7 @@ func (d *documents) describe(about any) error {
 		raw = withoutNulls(raw)
 	}
 	d.list = listMeta{}
-	return explain(raw, &d.list, json.Unmarshal(raw, &d.list))
+	return object.Explain(raw, &d.list, json.Unmarshal(raw, &d.list))
 }
 
 // add queues an item of a list.
@@ -345,10 +346,10 @@ var itemsLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // document reads a document as a whole.
 func (d *documents) document(it item) error {
 	objects, err := d.objects(it, metav1.TypeMeta{})
-	if err == errNoKind {
+	if err == object.ErrNoKind {
 		objects, err = d.kindless(it)
 	}
-	if err != nil && it.yaml && !errors.Is(err, errNotKubernetes) {
+	if err != nil && it.yaml && !errors.Is(err, object.ErrNotKubernetes) {
 		switch {
 		case prose.IsTemplate(it.text):
 			err = errTemplate
@@ -360,7 +361,7 @@ func (d *documents) document(it item) error {
 		kinds := kindsIn(it, metav1.TypeMeta{})
 		// Who knows what it is part of: the kind that stands in it may be that of one of several objects.
 		if it.yaml && (errors.Is(err, errDedent) || itemsLine().Match(it.text) ||
-			slices.ContainsFunc(kinds, func(k metav1.TypeMeta) bool { return counted[k.Kind] != "" })) {
+			slices.ContainsFunc(kinds, func(k metav1.TypeMeta) bool { return object.Counted[k.Kind] != "" })) {
 			mentioned, _ := mentions(bytes.NewReader(it.text))
 			kinds = append(kinds, mentioned...)
 		}
@@ -372,32 +373,32 @@ func (d *documents) document(it item) error {
 	return d.emitAll(objects, "")
 }
 
-func (d *documents) emitAll(objects []object, path string) error {
+func (d *documents) emitAll(objects []object.Object, path string) error {
 	for _, o := range objects {
-		o.document, o.path = d.doc, join(path, o.path)
-		if o.failed != nil {
-			if err := d.harmed(o.path, o.failed, o.kinds); err != nil {
+		o.Document, o.Path = d.doc, object.Join(path, o.Path)
+		if o.Failed != nil {
+			if err := d.harmed(o.Path, o.Failed, o.Kinds); err != nil {
 				return err
 			}
 			continue
 		}
-		if !o.list {
-			d.kinds[o.kind] = true
+		if !o.List {
+			d.kinds[o.Kind] = true
 		}
-		d.counts = d.counts || read(o.kind) || read(itemKind(o.kind))
+		d.counts = d.counts || read(o.Kind) || read(object.ItemKind(o.Kind))
 		if err := d.emit(o); err != nil {
-			return d.at(o.path, err)
+			return d.at(o.Path, err)
 		}
 	}
 	return nil
 }
 
 // isList reports whether a kind is that of a list, so that it has items.
-func isList(k metav1.TypeMeta) bool { return k.Kind == "List" || itemKind(k).Kind != "" }
+func isList(k metav1.TypeMeta) bool { return k.Kind == "List" || object.ItemKind(k).Kind != "" }
 
 // itemPath names an item of a list, or of an array.
 func itemPath(list []byte, i int) string {
-	if firstByte(list) == '[' {
+	if object.FirstByte(list) == '[' {
 		return fmt.Sprintf("[%d]", i)
 	}
 	return fmt.Sprintf("items[%d]", i)
@@ -406,11 +407,11 @@ func itemPath(list []byte, i int) string {
 // endList reads what is left of a list, now that all that it says of itself
 // is known. A bare array says nothing. Any other list that does not say what
 // it is lacks its end, for kubectl writes the kind after the items.
-func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) error {
+func (d *documents) endList(ctx context.Context, bare bool, repeats []object.Repeat) error {
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
-	if err := mistaken(d.list.TypeMeta); err != nil && !bare {
+	if err := object.Mistaken(d.list.TypeMeta); err != nil && !bare {
 		d.later = nil
 		return d.harmed("", err, itemKinds(d.list.TypeMeta))
 	}
@@ -444,23 +445,23 @@ func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) er
 		return err
 	}
 	end := d.list.end(d.doc, d.items)
-	end.repeats = repeats
+	end.Repeats = repeats
 	return d.emit(end)
 }
 
 // objects returns the object of a text, or all that are in it, with the keys that
 // stand in it twice: the later value of such a key counts, as for kubectl.
-func (d *documents) objects(it item, list metav1.TypeMeta) ([]object, error) {
+func (d *documents) objects(it item, list metav1.TypeMeta) ([]object.Object, error) {
 	if d.tolerant != nil && d.tolerant.sums != nil && it.yaml {
 		if s, ok := skim(it.text); ok {
 			if s.kind.Kind == "" {
-				s.kind = itemKind(list)
+				s.kind = object.ItemKind(list)
 			}
 			if o, ok := s.ofObject(); ok {
-				return []object{o}, nil
+				return []object.Object{o}, nil
 			}
 			if d.tolerant.sums.again(&s) {
-				return []object{{kind: s.kind, again: true}}, nil
+				return []object.Object{{Kind: s.kind, Again: true}}, nil
 			}
 		}
 	}
@@ -475,7 +476,8 @@ func (d *documents) objects(it item, list metav1.TypeMeta) ([]object, error) {
 		return nil, nil
 	}
 	all, err := d.unfold(raw, list)
-	if !it.yaml && (err != nil || slices.ContainsFunc(all, func(o object) bool { return o.twice || o.failed != nil })) {
+	if !it.yaml && (err != nil ||
+		slices.ContainsFunc(all, func(o object.Object) bool { return o.Twice || o.Failed != nil })) {
 		if repeats = repeatsInJSON(raw, it.line); len(repeats) > 0 {
 			if raw, err = laterValues(raw); err == nil {
 				all, err = d.unfold(raw, list)
@@ -483,62 +485,62 @@ func (d *documents) objects(it item, list metav1.TypeMeta) ([]object, error) {
 		}
 	}
 	for i := range all {
-		all[i].repeats = repeats
+		all[i].Repeats = repeats
 	}
 	return all, err
 }
 
 // unfold returns the object of raw, and where raw is a list or an array, which
 // may stand in another one, all that is in it. in is what raw stands in.
-func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
-	o, list := object{}, listMeta{Items: raw}
-	if firstByte(raw) != '[' {
+func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object.Object, error) {
+	o, list := object.Object{}, listMeta{Items: raw}
+	if object.FirstByte(raw) != '[' {
 		var err error
-		if o, err = d.decode(raw, in); err == errNoKind && tooOld(raw) {
+		if o, err = d.decode(raw, in); err == object.ErrNoKind && tooOld(raw) {
 			return nil, errTooOld
 		}
-		if err != nil || isCounted(o.kind.Kind, o.kind.APIVersion) {
-			return []object{o}, err
+		if err != nil || object.IsCounted(o.Kind.Kind, o.Kind.APIVersion) {
+			return []object.Object{o}, err
 		}
 		list = listMeta{}
 		odd, err := sjson.UnmarshalStrict(raw, &list, sjson.DisallowDuplicateFields)
 		if err != nil {
-			return nil, explain(raw, &list, err)
+			return nil, object.Explain(raw, &list, err)
 		}
-		if firstByte(list.Items) != '[' && !isList(o.kind) {
-			return []object{o}, nil
+		if object.FirstByte(list.Items) != '[' && !isList(o.Kind) {
+			return []object.Object{o}, nil
 		}
-		o.twice = o.twice || len(odd) > 0
+		o.Twice = o.Twice || len(odd) > 0
 	}
 	var items []json.RawMessage
-	if c := firstByte(list.Items); c != 0 && json.Unmarshal(list.Items, &items) != nil {
-		return nil, &fieldError{"items", fmt.Errorf("must be a list, not %s", kindOfJSON(c))}
+	if c := object.FirstByte(list.Items); c != 0 && json.Unmarshal(list.Items, &items) != nil {
+		return nil, &object.FieldError{Field: "items", Err: fmt.Errorf("must be a list, not %s", object.KindOfJSON(c))}
 	}
-	var all []object
+	var all []object.Object
 	for i := range items {
 		inner, err := d.unfold(items[i], list.TypeMeta)
 		switch {
 		case err != nil && d.tolerant == nil:
 			return nil, within(itemPath(raw, i), err)
 		case err != nil:
-			inner = []object{{failed: err, kinds: kindsIn(item{text: items[i]}, list.TypeMeta)}}
+			inner = []object.Object{{Failed: err, Kinds: kindsIn(item{text: items[i]}, list.TypeMeta)}}
 		}
 		for _, o := range inner {
-			o.path = join(itemPath(raw, i), o.path)
+			o.Path = object.Join(itemPath(raw, i), o.Path)
 			all = append(all, o)
 		}
 	}
 	end := list.end(d.doc, len(items))
-	end.twice = o.twice
+	end.Twice = o.Twice
 	return append(all, end), nil
 }
 
 // within returns the error with the item that it is in.
-func within(path string, err error) *fieldError {
-	if e := (*fieldError)(nil); errors.As(err, &e) {
-		return &fieldError{join(path, e.field), e.err}
+func within(path string, err error) *object.FieldError {
+	if e := (*object.FieldError)(nil); errors.As(err, &e) {
+		return &object.FieldError{Field: object.Join(path, e.Field), Err: e.Err}
 	}
-	return &fieldError{path, err}
+	return &object.FieldError{Field: path, Err: err}
 }
 
 // flush decodes the batch, on all processors, and emits it in order.
@@ -549,13 +551,13 @@ func (d *documents) flush(ctx context.Context) error {
 		return err
 	}
 	list, known := d.list.itemsAre()
-	if err := mistaken(list); err != nil && known {
+	if err := object.Mistaken(list); err != nil && known {
 		return d.harmed("", err, append([]metav1.TypeMeta{list}, anything...))
 	}
 	if !known {
 		list = metav1.TypeMeta{}
 	}
-	objects := make([][]object, len(batch))
+	objects := make([][]object.Object, len(batch))
 	errs := make([]error, len(batch))
 	var taken atomic.Int64
 	g, _ := newGroup(ctx)
@@ -572,8 +574,8 @@ func (d *documents) flush(ctx context.Context) error {
 	}
 	for i := range batch {
 		switch {
-		case errs[i] != nil && !known && (errs[i] == errNoKind || d.tolerant != nil &&
-			!errors.Is(errs[i], errNotKubernetes) && len(kindsIn(batch[i], list)) == 0):
+		case errs[i] != nil && !known && (errs[i] == object.ErrNoKind || d.tolerant != nil &&
+			!errors.Is(errs[i], object.ErrNotKubernetes) && len(kindsIn(batch[i], list)) == 0):
 			d.later = append(d.later, batch[i]) // the list's own kind says what it is
 			continue
 		case errs[i] != nil:
@@ -592,20 +594,13 @@ func (d *documents) flush(ctx context.Context) error {
 	return nil
 }
 
-// Repeat is a key that appears twice in an object of a file, where only its later
-// value counts.
-type Repeat struct {
-	Line int    // of the later one in the file, from 1
-	Key  string // empty where it is no plain word
-}
-
 // plainKey is a key that may be shown: the name of a field, a label or an
 // annotation.
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
 
-func repeat(line int, key string) Repeat {
+func repeat(line int, key string) object.Repeat {
 	if !plainKey.MatchString(key) {
 		key = ""
 	}
-	return Repeat{line, key}
+	return object.Repeat{Line: line, Key: key}
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/version"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -80,7 +81,7 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 		}
 		template.DefaultDaemonSet(ds, known)
 	}
-	stripDaemonSet(ds)
+	object.StripDaemonSet(ds)
 	if live != nil {
 		keepBooks(live, ds)
 	}
@@ -174,7 +175,7 @@ func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patc
 		if m.As.ServerSide {
 			p.kind, p.manager = types.ApplyPatchType, cmp.Or(m.As.Manager, kubectlServerSide)
 		}
-		p.body = encoded(m.object(m.Namespace))
+		p.body = object.Encoded(m.object(m.Namespace))
 		return p, MethodNew, nil
 	}
 	if m.As.ServerSide || appliedServerSide(live, applierOf(live)) {

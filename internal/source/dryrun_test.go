@@ -85,9 +85,9 @@ func TestDryRun(t *testing.T) {
 	const (
 		path   = "PATCH /apis/apps/v1/namespaces/kube-system/daemonsets/agent?dryRun=All&fieldManager="
 		strict = "&fieldValidation=Strict"
-		object = `{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent","namespace":"kube-system"},"spec":{"selector":{"matchLabels":{"app":"agent"}},` +
+		obj    = `{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent","namespace":"kube-system"},"spec":{"selector":{"matchLabels":{"app":"agent"}},` +
 			`"template":{"metadata":{"labels":{"app":"agent"}},"spec":{"containers":[{"image":"acme/agent:2","name":"agent"}]}}}}`
-		applied = " application/apply-patch+yaml " + object
+		applied = " application/apply-patch+yaml " + obj
 		image   = `"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"agent"}],"containers":[{"image":"acme/agent:2","name":"agent"}]}}}}`
 	)
 	text := strings.Replace(setYAML, "acme/agent:1", "acme/agent:2", 1)
@@ -98,7 +98,7 @@ func TestDryRun(t *testing.T) {
 		want string
 		why  string
 	}{
-		{nil, Applying{}, "POST /apis/apps/v1/namespaces/kube-system/daemonsets?dryRun=All&fieldManager=kubectl-client-side-apply" + strict + " application/json " + object, "one that there is not is created, as by kubectl apply"},
+		{nil, Applying{}, "POST /apis/apps/v1/namespaces/kube-system/daemonsets?dryRun=All&fieldManager=kubectl-client-side-apply" + strict + " application/json " + obj, "one that there is not is created, as by kubectl apply"},
 		{nil, Applying{ServerSide: true}, path + "kubectl" + strict + applied, "or applied, where that is asked for"},
 		{liveSet(t), Applying{}, path + "kubectl-client-side-apply" + strict + " application/strategic-merge-patch+json {" + image, "a patch of what is there: nothing is removed"},
 		{liveSet(t, lastApplied(t, strings.Replace(setYAML, "name: agent\n", "name: agent\n  labels: {was: here}\n", 1))), Applying{},

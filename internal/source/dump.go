@@ -15,6 +15,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -33,7 +34,7 @@ type Dump struct {
 	snapshots  map[Ref]*snapshot.Snapshot
 	admission  admissionStores
 	attached   map[string][]string // CSI volumes, by node
-	manager    *manager            // of OpenShift; nil if there is none
+	manager    *object.Manager     // of OpenShift; nil if there is none
 	leases     leases
 
 	how           How
@@ -52,7 +53,7 @@ type Dump struct {
 	pages   readings
 	objects int
 	sums    *sums
-	sharer  *sharer // of nodes and pods
+	sharer  *object.Sharer // of nodes and pods
 
 	// what was not read
 	skipped  []string // files
@@ -87,7 +88,7 @@ type Dump struct {
 
 func newDump(how How) *Dump {
 	how.Most = cmp.Or(how.Most, DefaultMaxInput)
-	d := &Dump{how: how, sums: newSums(), sharer: newSharer(), lost: map[snapshot.What][]string{},
+	d := &Dump{how: how, sums: newSums(), sharer: object.NewSharer(), lost: map[snapshot.What][]string{},
 		logs: map[logOf][]logPlace{}, gathers: map[string]map[string]*gathered{}, folders: map[string]bool{},
 		referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{},
 		kinds: map[string]int{}, unsaid: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{},
@@ -100,94 +101,94 @@ func newDump(how How) *Dump {
 }
 
 // add adds what was read from a file.
-func (d *Dump) add(p location, o object) error {
+func (d *Dump) add(p location, o object.Object) error {
 	d.objects++
-	if o.again {
+	if o.Again {
 		return nil
 	}
 	file := p.name
 	d.sees(p, o)
-	if o.note != "" {
-		d.notes = append(d.notes, fmt.Sprintf("%s: document %d: %s", file, o.document, o.note))
+	if o.Note != "" {
+		d.notes = append(d.notes, fmt.Sprintf("%s: document %d: %s", file, o.Document, o.Note))
 	}
-	for _, r := range o.repeats {
-		d.repeated(file, o.document, r)
+	for _, r := range o.Repeats {
+		d.repeated(file, o.Document, r)
 	}
-	if o.list {
-		d.pages.add(o.kind, o.page)
+	if o.List {
+		d.pages.add(o.Kind, o.Page)
 	}
-	if kind := itemKind(o.kind); kind.Kind != "" && o.list {
-		d.lists[kindName(kind)] = true
-		if strange(kind) && d.kinds[kindName(kind)] == 0 { // its items, which say no kind, were not read
-			d.kinds[kindName(o.kind)]++
-			d.strange[kindName(o.kind)] = true
+	if kind := object.ItemKind(o.Kind); kind.Kind != "" && o.List {
+		d.lists[object.KindName(kind)] = true
+		if object.Strange(kind) && d.kinds[object.KindName(kind)] == 0 { // its items, which say no kind, were not read
+			d.kinds[object.KindName(o.Kind)]++
+			d.strange[object.KindName(o.Kind)] = true
 		}
 		return nil
 	}
-	if o.kind.Kind == "List" || o.kind.Kind == "" { // the end of a list of anything
+	if o.Kind.Kind == "List" || o.Kind.Kind == "" { // the end of a list of anything
 		return nil
 	}
-	d.kinds[kindName(o.kind)]++
-	if o.byFields {
-		d.unsaid[kindName(o.kind)]++
+	d.kinds[object.KindName(o.Kind)]++
+	if o.ByFields {
+		d.unsaid[object.KindName(o.Kind)]++
 	}
-	if strange(o.kind) {
-		d.strange[kindName(o.kind)] = true
+	if object.Strange(o.Kind) {
+		d.strange[object.KindName(o.Kind)] = true
 	}
-	if o.newest.After(d.takenAt) {
-		d.takenAt = o.newest
+	if o.Newest.After(d.takenAt) {
+		d.takenAt = o.Newest
 	}
-	at := position{file, o.document, o.path}
-	for _, field := range o.unknown {
-		d.unread(o.kind.Kind, field, at)
+	at := position{file, o.Document, o.Path}
+	for _, field := range o.Unknown {
+		d.unread(o.Kind.Kind, field, at)
 	}
-	if o.manager != nil {
-		d.manager = o.manager
+	if o.Manager != nil {
+		d.manager = o.Manager
 	}
-	if o.cluster != "" && !slices.ContainsFunc(d.clusters, func(c cluster) bool { return c.uid == o.cluster }) {
-		d.clusters = append(d.clusters, cluster{o.kind, o.cluster, at})
+	if o.Cluster != "" && !slices.ContainsFunc(d.clusters, func(c cluster) bool { return c.uid == o.Cluster }) {
+		d.clusters = append(d.clusters, cluster{o.Kind, o.Cluster, at})
 	}
-	if o.lease != nil {
-		d.lease(o.lease)
+	if o.Lease != nil {
+		d.lease(o.Lease)
 	}
-	if o.referred != nil {
-		d.referable[o.referred.namespace] = append(d.referable[o.referred.namespace], o.referred.Referred)
+	if o.Referred != nil {
+		d.referable[o.Referred.Namespace] = append(d.referable[o.Referred.Namespace], o.Referred.Referred)
 	}
 	switch {
-	case o.is != nil:
-		if o.attached != nil {
-			d.attached[o.is.GetName()] = o.attached
+	case o.Is != nil:
+		if o.Attached != nil {
+			d.attached[o.Is.GetName()] = o.Attached
 		}
-		d.sharer.share(o.is)
-		if o.kind.Kind != d.before { // mostly, the next kind begins
+		d.sharer.Share(o.Is)
+		if o.Kind.Kind != d.before { // mostly, the next kind begins
 			for _, s := range d.stores {
 				s.settle(true)
 			}
-			d.before = o.kind.Kind
+			d.before = o.Kind.Kind
 		}
-		why, from := d.stores[o.kind.Kind].put(o.is, o.bare, at)
+		why, from := d.stores[o.Kind.Kind].put(o.Is, o.Bare, at)
 		d.expectPods()
-		if why == otherUID && o.kind.Kind == "Node" && o.is.GetUID() != "" &&
-			!slices.ContainsFunc(d.otherNodes, func(n otherNode) bool { return n.name == o.is.GetName() }) {
-			d.otherNodes = append(d.otherNodes, otherNode{o.is.GetName(), from, at})
+		if why == otherUID && o.Kind.Kind == "Node" && o.Is.GetUID() != "" &&
+			!slices.ContainsFunc(d.otherNodes, func(n otherNode) bool { return n.name == o.Is.GetName() }) {
+			d.otherNodes = append(d.otherNodes, otherNode{o.Is.GetName(), from, at})
 		}
 		if why != "" {
 			d.clashes = append(d.clashes, fmt.Sprintf("%s: a second %s %s: the one in %s %s; the one that comes last "+
-				"is used", at, o.kind.Kind, Ref{o.is.GetNamespace(), o.is.GetName()}, from, why))
+				"is used", at, o.Kind.Kind, Ref{o.Is.GetNamespace(), o.Is.GetName()}, from, why))
 		}
-	case o.operator != nil:
-		d.operator(o.operator, at)
-	case o.asked != nil:
+	case o.Operator != nil:
+		d.operator(o.Operator, at)
+	case o.Asked != nil:
 		d.admission.put(o, at)
-	case o.snapshot != nil:
-		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
+	case o.Snapshot != nil:
+		ref := Ref{o.Snapshot.DaemonSet.Namespace, o.Snapshot.DaemonSet.Name}
 		old := d.snapshots[ref]
 		if old != nil {
 			d.notes = append(d.notes,
 				fmt.Sprintf("%s: a second snapshot of daemonset %s: the one taken last is used", file, ref))
 		}
-		if old == nil || !old.TakenAt.After(o.snapshot.TakenAt) {
-			d.snapshots[ref] = o.snapshot
+		if old == nil || !old.TakenAt.After(o.Snapshot.TakenAt) {
+			d.snapshots[ref] = o.Snapshot
 		}
 	}
 	return nil
@@ -199,7 +200,7 @@ func (d *Dump) expectPods() {
 	switch n := int64(len(d.pods.items)); {
 	case n == 1:
 		d.podsFrom = d.bytes
-	case n == inOnePiece && d.pods.fresh.size == 0 && d.bytes > d.podsFrom:
+	case n == inOnePiece && d.pods.fresh.Size == 0 && d.bytes > d.podsFrom:
 		more := (d.end - d.bytes) * n / (d.bytes - d.podsFrom)
 		d.pods.items = slices.Grow(d.pods.items, int(min(max(0, more+more/20), mostPods)))
 	}
@@ -209,7 +210,7 @@ func (d *Dump) expectPods() {
 const mostPods = 20_000
 
 // sees notes of which reading an object is.
-func (d *Dump) sees(p location, o object) {
+func (d *Dump) sees(p location, o object.Object) {
 	if d.gathers[d.path] == nil {
 		d.gathers[d.path] = map[string]*gathered{}
 	}
@@ -218,16 +219,16 @@ func (d *Dump) sees(p location, o object) {
 		of = &gathered{}
 		d.gathers[d.path][p.gather] = of
 	}
-	if o.is != nil {
+	if o.Is != nil {
 		of.objects++
 	}
-	if o.newest.After(of.newest) {
-		of.newest = o.newest
+	if o.Newest.After(of.newest) {
+		of.newest = o.Newest
 	}
 }
 
 // repeated notes a key that appears twice in one object.
-func (d *Dump) repeated(file string, document int, r Repeat) {
+func (d *Dump) repeated(file string, document int, r object.Repeat) {
 	key := "a key"
 	if r.Key != "" {
 		key = "the key " + r.Key
@@ -265,7 +266,7 @@ const mostUnknown = 100
 func (u unknownField) note() string {
 	s := fmt.Sprintf("%s: %s %s is ignored: this version of the plugin does not know the field", u.first,
 		u.kind, u.field)
-	if right := nearField(u.kind, u.field); right != "" {
+	if right := object.NearField(u.kind, u.field); right != "" {
 		s += ", did you mean " + right + "?"
 	}
 	switch u.objects {
@@ -289,21 +290,6 @@ func folded(notes []string, what string) []string {
 	return notes
 }
 
-// kindName returns a kind as a person knows it: with its group and version
-// when a Snapshot has no objects of these.
-func kindName(k metav1.TypeMeta) string {
-	if heldTypes[k] != nil {
-		return k.Kind
-	}
-	switch k.APIVersion {
-	case "v1", "apps/v1", "policy/v1", snapshot.APIVersion:
-		return k.Kind
-	case "":
-		return k.Kind + " (no apiVersion)"
-	}
-	return k.Kind + " (" + k.APIVersion + ")"
-}
-
 // finish sorts what was read and decides on the clock.
 func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	d.nodes.at, d.pods.at = nil, nil // of which there are many, and nobody asks for one
@@ -323,7 +309,7 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	if err := cmp.Or(d.severalGathers(), d.severalClusters()); err != nil {
 		return err
 	}
-	sortByName(d.nodes.items)
+	object.SortByName(d.nodes.items)
 	d.clock = snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven,
 		Message: "the input does not say when it was taken: the newest time in it is used"}
 	if d.takenAt.IsZero() {
@@ -336,7 +322,7 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	}
 	if len(d.unsaid) > 0 {
 		d.notes = append(d.notes,
-			"objects that do not say their kind are read by their fields: "+strings.Join(each(d.unsaid), ", "))
+			"objects that do not say their kind are read by their fields: "+strings.Join(object.Each(d.unsaid), ", "))
 	}
 	var unread []string
 	for _, u := range d.unknown {
@@ -355,10 +341,10 @@ func (d *Dump) notePodless() {
 		return
 	}
 	for i := range d.daemonSets.items {
-		if r, err := relate(&d.daemonSets.items[i]); err == nil && d.rejected(r) {
+		if r, err := object.Relate(&d.daemonSets.items[i]); err == nil && d.rejected(r) {
 			const why = "no Pod in the input: daemonset %s is taken to have none, because its status counts none and " +
 				"its events say that all are rejected"
-			d.notes = append(d.notes, fmt.Sprintf(why, Ref{r.ds.Namespace, r.ds.Name}))
+			d.notes = append(d.notes, fmt.Sprintf(why, Ref{r.Ds.Namespace, r.Ds.Name}))
 		}
 	}
 }
@@ -368,7 +354,7 @@ func noDaemonSet(kinds map[string]int) error {
 	if len(kinds) == 0 {
 		return errors.New("no DaemonSet and no other object")
 	}
-	found := each(kinds)
+	found := object.Each(kinds)
 	isOne := func(words string) bool { return strings.Contains(words, " DaemonSet") } // of another version
 	found = slices.Concat(slices.DeleteFunc(slices.Clone(found), func(w string) bool { return !isOne(w) }),
 		slices.DeleteFunc(found, isOne))
@@ -472,8 +458,9 @@ func (d *Dump) ReadEach(ctx context.Context, f Filter, each func([]*snapshot.Sna
 		}
 		if partial != "" {
 			c := *s
-			c.Gaps = ordered(append(slices.Clone(s.Gaps), snapshot.Gap{What: snapshot.DaemonSets, Why: snapshot.Partial,
-				Message: partial}))
+			c.Gaps = object.Ordered(append(slices.Clone(s.Gaps),
+				snapshot.Gap{What: snapshot.DaemonSets, Why: snapshot.Partial,
+					Message: partial}))
 			s = &c
 		}
 		if err := each([]*snapshot.Snapshot{s}); err != nil {
@@ -499,31 +486,31 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 		s = s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil)
 		return selected(s, r.Namespace), nil
 	}
-	rel, err := relate(&d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
+	rel, err := object.Relate(&d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
 	if err != nil {
 		return nil, err
 	}
 	s := d.assemble(rel)
-	whose := troubledOf(s.Pods)
-	s.Events = newestOfEach(filter(d.events.items, func(o metav1.Object) bool {
-		return rel.concerns(o) || whose.concerned(o)
+	whose := object.TroubledOf(s.Pods)
+	s.Events = object.NewestOfEach(object.Filter(d.events.items, func(o metav1.Object) bool {
+		return rel.Concerns(o) || whose.Concerned(o)
 	}))
-	s.Gaps = ordered(s.Gaps)
-	order(s)
+	s.Gaps = object.Ordered(s.Gaps)
+	object.Order(s)
 	return s, snapshot.Validate(s)
 }
 
 // rejected reports whether the API server rejects all pods of a DaemonSet: its status counts none,
 // an event says that one was rejected, and none says that one was created.
-func (d *Dump) rejected(r relation) bool {
-	status, fails := &r.ds.Status, false
-	if d.daemonSets.bare[key(&r.ds.ObjectMeta)] || status.CurrentNumberScheduled+status.NumberMisscheduled > 0 {
+func (d *Dump) rejected(r object.Relation) bool {
+	status, fails := &r.Ds.Status, false
+	if d.daemonSets.bare[object.Key(&r.Ds.ObjectMeta)] || status.CurrentNumberScheduled+status.NumberMisscheduled > 0 {
 		return false
 	}
 	for i := range d.events.items {
 		e := &d.events.items[i]
 		switch {
-		case !r.concerns(e):
+		case !r.Concerns(e):
 		case e.Reason == "SuccessfulCreate":
 			return false
 		case e.Reason == "FailedCreate":
@@ -534,10 +521,10 @@ func (d *Dump) rejected(r relation) bool {
 }
 
 // assemble makes a Snapshot without its events, not yet in order.
-func (d *Dump) assemble(r relation) *snapshot.Snapshot {
-	budgets := filter(d.budgets.items, r.selectedBy)
+func (d *Dump) assemble(r object.Relation) *snapshot.Snapshot {
+	budgets := object.Filter(d.budgets.items, r.SelectedBy)
 	for i := range budgets {
-		strip(&budgets[i])
+		object.Strip(&budgets[i])
 	}
 	known, from := d.version.version, snapshot.VersionDump
 	if known == "" {
@@ -546,11 +533,11 @@ func (d *Dump) assemble(r relation) *snapshot.Snapshot {
 	if known == "" {
 		from = snapshot.VersionDefault
 	}
-	selecting := d.openShift(r.ds.Namespace)
+	selecting := d.openShift(r.Ds.Namespace)
 	return &snapshot.Snapshot{
 		KubernetesVersion: known,
-		DaemonSet:         r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items,
-		Pods:                 those(d.pods.items, r.takes),
+		DaemonSet:         r.Ds, Revisions: object.Filter(d.revisions.items, r.Takes), Nodes: d.nodes.items,
+		Pods:                 object.Those(d.pods.items, r.Takes),
 		PodDisruptionBudgets: budgets, TakenAt: d.takenAt, VersionSource: from,
 		OpenShift: selecting.of, Gaps: slices.Concat(d.gaps(r), selecting.gaps),
 	}
@@ -561,7 +548,7 @@ func (d *Dump) assemble(r relation) *snapshot.Snapshot {
 // matches. A dump without any of them has no Gap for it. Where the input is recorded
 // Snapshots, the nodes are those of the one that was taken last.
 func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
-	rel, err := relate(ds)
+	rel, err := object.Relate(ds)
 	if err != nil {
 		return nil, err
 	}
@@ -573,11 +560,11 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 		s.OpenShift = last.OpenShift
 		s = selected(s, last.DaemonSet.Namespace)
 	}
-	s.Gaps = ordered(slices.DeleteFunc(s.Gaps, func(g snapshot.Gap) bool {
+	s.Gaps = object.Ordered(slices.DeleteFunc(s.Gaps, func(g snapshot.Gap) bool {
 		return g.Why != snapshot.Partial &&
 			slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)
 	}))
-	order(s)
+	object.Order(s)
 	return s, snapshot.Validate(s)
 }
 
@@ -601,7 +588,7 @@ func (d *Dump) last() *snapshot.Snapshot {
 // pods of the DaemonSet are rejected. PodDisruptionBudgets may be missing: no number
 // depends on them, and few dumps have them. If the List of a kind is not whole, nothing is known
 // for sure about that kind.
-func (d *Dump) gaps(r relation) []snapshot.Gap {
+func (d *Dump) gaps(r object.Relation) []snapshot.Gap {
 	gaps := []snapshot.Gap{d.clock}
 	add := func(what snapshot.What, why snapshot.Why, message, of string) {
 		if message != "" {
@@ -617,14 +604,14 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 		add(snapshot.Version, snapshot.NotGiven, "the input does not say which version of Kubernetes it is from", "")
 	}
 	add(snapshot.NodeStatus, snapshot.NotGiven, d.nodes.without(func(metav1.Object) bool { return true }), "")
-	add(snapshot.PodStatus, snapshot.NotGiven, d.pods.without(r.takes), "")
+	add(snapshot.PodStatus, snapshot.NotGiven, d.pods.without(r.Takes), "")
 	add(snapshot.PodDisruptionBudgets, snapshot.Partial, d.partial("PodDisruptionBudget"), "")
-	status, of := &r.ds.Status, "daemonset "+Ref{r.ds.Namespace, r.ds.Name}.String()
-	unknown := d.daemonSets.bare[key(&r.ds.ObjectMeta)] // what its controller has seen and done
+	status, of := &r.Ds.Status, "daemonset "+Ref{r.Ds.Namespace, r.Ds.Name}.String()
+	unknown := d.daemonSets.bare[object.Key(&r.Ds.ObjectMeta)] // what its controller has seen and done
 	if unknown {
 		add(snapshot.DaemonSetStatus, snapshot.NotGiven, "the input holds no status of "+of, of)
 	}
-	hasRevision := len(filter(d.revisions.items, r.owns)) > 0
+	hasRevision := len(object.Filter(d.revisions.items, r.Owns)) > 0
 	for _, p := range []struct {
 		what   snapshot.What
 		kind   string
@@ -633,7 +620,7 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 	}{
 		{snapshot.Nodes, "Node", false, ""},
 		{snapshot.Pods, "Pod", (unknown || status.CurrentNumberScheduled+status.NumberMisscheduled > 0) &&
-			d.pods.in[r.ds.Namespace] == 0, "namespace " + r.ds.Namespace},
+			d.pods.in[r.Ds.Namespace] == 0, "namespace " + r.Ds.Namespace},
 		{snapshot.Revisions, "ControllerRevision", (unknown || status.ObservedGeneration > 0) && !hasRevision, of},
 		{snapshot.Events, "Event", false, ""},
 	} {

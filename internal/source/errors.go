@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -179,15 +180,4 @@ func (e *InputError) Hint() string { return e.hint }
 
 // inWords is what an error says, in one line, and without the words of Go for what
 // cannot be decoded.
-func inWords(err error) string { return oneLine(template.Misfit(err).Error()) }
-
-// oneLine makes words of a server or a library fit into a line. It escapes
-// nothing: that is for whoever prints.
-func oneLine(s string) string {
-	const most = 500 // bytes; a proxy may answer with a whole page
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
+func inWords(err error) string { return object.OneLine(template.Misfit(err).Error()) }

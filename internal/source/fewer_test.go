@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
@@ -42,16 +43,16 @@ func testFewer[T any, P oneOf[T]](t *testing.T, kind string) {
 			must(t, json.Indent(&b, raw, "", "    "))
 			raw = b.Bytes()
 		}
-		text, ok := fewerOf[of]().of(nil, raw)
+		text, ok := object.NewJSONMask[of]().Of(nil, raw)
 		if !ok {
 			t.Fatalf("%d: all of it is read: %s", i, raw)
 		}
 		size, left = size+len(raw), left+len(text)
-		got, err := decode(raw, metav1.TypeMeta{})
+		got, err := object.Decode(raw, metav1.TypeMeta{})
 		must(t, err)
 		want, err := decodeWhole(raw)
 		must(t, err)
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(object{}, page{}, listMeta{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(object.Object{}, object.Page{}, listMeta{})); diff != "" {
 			t.Fatalf("%d: (-of all +of what is read):\n%s", i, diff)
 		}
 	}
@@ -61,11 +62,11 @@ func testFewer[T any, P oneOf[T]](t *testing.T, kind string) {
 }
 
 // decodeWhole does what decode does, without leaving anything out.
-func decodeWhole(raw []byte) (object, error) {
-	kept := fewerOf
-	defer func() { fewerOf = kept }()
-	fewerOf = nil
-	return decode(raw, metav1.TypeMeta{})
+func decodeWhole(raw []byte) (object.Object, error) {
+	kept := object.NewJSONMask
+	defer func() { object.NewJSONMask = kept }()
+	object.NewJSONMask = nil
+	return object.Decode(raw, metav1.TypeMeta{})
 }
 
 // TestFewerLabels: a label that looks like many takes no room for them.
@@ -73,10 +74,10 @@ func TestFewerLabels(t *testing.T) {
 	raw := []byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","labels":{"a":"` + strings.Repeat(`\":`, 300_000) + `"}}}`)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	o, err := decode(raw, metav1.TypeMeta{})
+	o, err := object.Decode(raw, metav1.TypeMeta{})
 	runtime.ReadMemStats(&after)
 	must(t, err)
-	if got := o.is.GetLabels()["a"]; got != strings.Repeat(`":`, 300_000) {
+	if got := o.Is.GetLabels()["a"]; got != strings.Repeat(`":`, 300_000) {
 		t.Errorf("a label of %d bytes", len(got))
 	}
 	if took := int(after.TotalAlloc - before.TotalAlloc); took > 12*len(raw) {
@@ -87,12 +88,12 @@ func TestFewerLabels(t *testing.T) {
 // TestFewerAlike: pods whose containers are the same, word for word, share them; no other does.
 func TestFewerAlike(t *testing.T) {
 	containers := func(image, cpu string) []corev1.Container {
-		o, err := decode([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns"},"spec":{"containers":[{"name":"c","image":"`+image+`","resources":{"requests":{"cpu":"`+cpu+`"}}}]}}`), metav1.TypeMeta{})
+		o, err := object.Decode([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns"},"spec":{"containers":[{"name":"c","image":"`+image+`","resources":{"requests":{"cpu":"`+cpu+`"}}}]}}`), metav1.TypeMeta{})
 		must(t, err)
-		return o.is.(*corev1.Pod).Spec.Containers
+		return o.Is.(*corev1.Pod).Spec.Containers
 	}
 	first := containers("a", "1")
-	for i := range 2 * mostRecent { // more than are remembered
+	for i := range 2 * object.MostRecent { // more than are remembered
 		is := containers(fmt.Sprint(i), "1")
 		if is[0].Image != fmt.Sprint(i) || &is[0] == &first[0] {
 			t.Fatalf("%d: %v", i, is)
@@ -154,27 +155,27 @@ func TestFewerOfOdd(t *testing.T) {
 		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","annotations":[]}}`, false, "a list in the place of annotations"},
 		{`{` + meta + `,"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"much"}}}]}}`, true, "what is no quantity"},
 	} {
-		text, ok := fewerOf[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().of(nil, []byte(tt.raw))
+		text, ok := object.NewJSONMask[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().Of(nil, []byte(tt.raw))
 		if ok != tt.left {
 			t.Errorf("%s: left out %t, want %t: %s", tt.why, ok, tt.left, text)
 		}
 		if ok && !json.Valid(text) {
 			t.Errorf("%s: no JSON: %s", tt.why, text)
 		}
-		got, gotErr := decode([]byte(tt.raw), metav1.TypeMeta{})
+		got, gotErr := object.Decode([]byte(tt.raw), metav1.TypeMeta{})
 		want, wantErr := decodeWhole([]byte(tt.raw))
 		if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, %v\nwant %v, %v", tt.why, got, gotErr, want, wantErr)
 		}
 	}
 	const within = `{` + meta + `,"spec":{"nodeName":"n1","hostAliases":[{"ip":7,"host":"a"}]}}` // damage that no answer depends on
-	if o, err := decode([]byte(within), metav1.TypeMeta{}); err != nil || o.is.(*corev1.Pod).Spec.NodeName != "n1" || len(o.unknown) > 0 {
-		t.Errorf("inside a field that is not read: %v, %v", err, o.unknown)
+	if o, err := object.Decode([]byte(within), metav1.TypeMeta{}); err != nil || o.Is.(*corev1.Pod).Spec.NodeName != "n1" || len(o.Unknown) > 0 {
+		t.Errorf("inside a field that is not read: %v, %v", err, o.Unknown)
 	}
 	if _, err := decodeWhole([]byte(within)); err == nil {
 		t.Error("inside a field that is not read: nothing is damaged")
 	}
-	if text, _ := fewerOf[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().of(nil, []byte(`{`+meta+`,"spec":{"hostNetwork":true,"nodeName":"n"}}`)); strings.Contains(string(text), "hostNetwork") || !strings.Contains(string(text), `"nodeName":"n"`) {
+	if text, _ := object.NewJSONMask[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().Of(nil, []byte(`{`+meta+`,"spec":{"hostNetwork":true,"nodeName":"n"}}`)); strings.Contains(string(text), "hostNetwork") || !strings.Contains(string(text), `"nodeName":"n"`) {
 		t.Errorf("what is left: %s", text)
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/prose"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -276,7 +277,7 @@ func documentHead(head []byte) bool {
 	head = bytes.ReplaceAll(head, []byte{0}, nil) // UTF-16
 	head = bytes.TrimPrefix(bytes.TrimPrefix(head, []byte("\xff\xfe")), []byte("\xfe\xff"))
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	if first := firstByte(head); first == '{' || first == '[' {
+	if first := object.FirstByte(head); first == '{' || first == '[' {
 		return objectHead(head)
 	}
 	if i := bytes.LastIndexByte(head, '\n'); i >= 0 && len(head) > headBytes/2 {
@@ -327,16 +328,16 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 	var none []damage // what says nothing of being an object
 	lost := false     // an object that may count
 	docs := &documents{
-		name: p.name, from: &documentBytes{d, in}, decode: decode, most: d.how.Most / partOfInput,
-		emit: func(o object) error { return d.add(p, o) },
+		name: p.name, from: &documentBytes{d, in}, decode: object.Decode, most: d.how.Most / partOfInput,
+		emit: func(o object.Object) error { return d.add(p, o) },
 		tolerant: &tolerance{
 			arrays: listOf(p.name), words: fromRancher(p.name), sums: d.sums,
 			harm: func(x damage) error {
-				if x.words() || d.how.KeepGoing && (errors.Is(x, errNotKubernetes) || errors.Is(x, errEmpty)) {
+				if x.words() || d.how.KeepGoing && (errors.Is(x, object.ErrNotKubernetes) || errors.Is(x, errEmpty)) {
 					none = append(none, x)
 					return nil
 				}
-				lost = lost || errors.Is(x, errNoKind) && x.counts(p.found())
+				lost = lost || errors.Is(x, object.ErrNoKind) && x.counts(p.found())
 				return d.harmed(p, x)
 			},
 			log: func(of logOf) { d.logs[of] = append(d.logs[of], logPlace{p, true}) },
@@ -368,7 +369,8 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 	if !errors.As(err, &out) {
 		return err
 	}
-	if p.found() && !lost && d.objects == before && (errors.Is(err, errNotKubernetes) || errors.Is(err, errEmpty)) {
+	if p.found() && !lost && d.objects == before &&
+		(errors.Is(err, object.ErrNotKubernetes) || errors.Is(err, errEmpty)) {
 		d.skipped = append(d.skipped, p.name)
 		return nil
 	}
@@ -378,7 +380,7 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 // empty returns the error of a file without any document. Where a collector calls a file so that writes a list even if
 // it has no items, the objects are lost.
 func (d *Dump) empty(p location) error {
-	if kind := itemKind(listOf(p.name)); p.found() && lostOf[kind.Kind] != "" {
+	if kind := object.ItemKind(listOf(p.name)); p.found() && lostOf[kind.Kind] != "" {
 		return d.harmed(p, damage{&InputError{File: p.name, Err: errHollow}, []metav1.TypeMeta{kind}})
 	}
 	return &InputError{File: p.name, Err: errEmpty}
@@ -413,9 +415,10 @@ func (d *Dump) hinting(e *InputError) error {
 		e.hint = getHint
 	case e.words() && d.objects > 0:
 		e.hint = "--keep-going (leaves out the text), or " + getHint
-	case e.File != d.path && errors.Is(e, errNoKind):
+	case e.File != d.path && errors.Is(e, object.ErrNoKind):
 		e.hint = keepGoing
-	case slices.ContainsFunc([]error{errNotKubernetes, errGone, errTable, errPartialObject, errNotText, errCutOff,
+	case slices.ContainsFunc([]error{object.ErrNotKubernetes, object.ErrGone, object.ErrTable, object.ErrPartialObject,
+		errNotText, errCutOff,
 		errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):
 		e.hint = getHint
 	default:
@@ -431,11 +434,11 @@ const keepGoing = "--keep-going (leaves out what is damaged; what depends on it 
 func (d *Dump) harmed(p location, x damage) error {
 	large := (*sizeError)(nil)
 	switch {
-	case p.found() && len(x.kinds) > 0 && gone(x.kinds[0]):
+	case p.found() && len(x.kinds) > 0 && object.Gone(x.kinds[0]):
 		d.gone = append(d.gone, x.InputError)
 		d.harms++
 		return nil
-	case errors.Is(x, errNotKubernetes), errors.Is(x, errEmpty), !d.how.KeepGoing &&
+	case errors.Is(x, object.ErrNotKubernetes), errors.Is(x, errEmpty), !d.how.KeepGoing &&
 		(errors.As(x, &large) || x.counts(p.found())):
 		return x.InputError
 	}

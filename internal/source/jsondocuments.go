@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -119,7 +120,7 @@ func (j *jsonReader) more() bool {
 }
 
 // rest is what the decoder has read ahead, but for what stands between two values.
-func (j *jsonReader) rest() []byte { return bytes.TrimLeft(j.UnreadBuffer(), space+",:") }
+func (j *jsonReader) rest() []byte { return bytes.TrimLeft(j.UnreadBuffer(), object.Space+",:") }
 
 // fail says of an error of the decoder in which line it is. A text, or a word,
 // that does not end before the last line does is one that was cut off.
@@ -199,9 +200,9 @@ func (d *documents) recorded() (bool, error) {
 		d.again, d.in = nil, bufio.NewReaderSize(io.MultiReader(text, d.in), 1<<16)
 		return false, nil
 	}
-	stripRecorded(s)
+	object.StripRecorded(s)
 	d.line = j.done()
-	return true, d.emitAll([]object{{kind: ofSnapshot, snapshot: s}}, "")
+	return true, d.emitAll([]object.Object{{Kind: object.OfSnapshot, Snapshot: s}}, "")
 }
 
 // entire reads so many bytes, and fails where there are fewer.
@@ -222,7 +223,7 @@ func (e *entire) Read(p []byte) (int, error) {
 func (d *documents) jsonDocument(ctx context.Context) error {
 	head, _ := d.in.Peek(4 << 10) // good until more is read
 	inItems := jsonInItems().Match(head)
-	if beginning(head) == ofSnapshot && d.tolerant != nil && !d.tolerant.words {
+	if object.LeadingKind(head) == object.OfSnapshot && d.tolerant != nil && !d.tolerant.words {
 		if read, err := d.recorded(); read || err != nil {
 			return err
 		}
@@ -256,7 +257,7 @@ func (d *documents) jsonList(ctx context.Context, j *jsonReader) error {
 		}
 		return d.endList(ctx, true, nil)
 	}
-	var repeats []Repeat
+	var repeats []object.Repeat
 	isList, about := false, map[string]json.RawMessage{}
 	for j.more() {
 		t, err := j.token()
@@ -327,12 +328,12 @@ func laterValues(raw []byte) ([]byte, error) {
 }
 
 // repeatsInJSON returns the keys that stand twice, up to where the JSON breaks off.
-func repeatsInJSON(raw []byte, line int) []Repeat {
+func repeatsInJSON(raw []byte, line int) []object.Repeat {
 	type level struct {
 		keys map[string]bool // of an object; nil for a list
 		key  bool            // a key is next
 	}
-	var found []Repeat
+	var found []object.Repeat
 	at := []level{{}}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

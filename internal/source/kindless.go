@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -46,7 +47,7 @@ func kindByFields(raw []byte) metav1.TypeMeta {
 	case o.Involved != nil:
 		resource = "events"
 	}
-	kind := resources[resource]
+	kind := object.Resources[resource]
 	if o.APIVersion != "" && o.APIVersion != kind.APIVersion {
 		return metav1.TypeMeta{}
 	}
@@ -58,18 +59,18 @@ func kindByFields(raw []byte) metav1.TypeMeta {
 }
 
 // kindless returns the object of a text that does not say its kind, and errNoKind where its fields do not show it.
-func (d *documents) kindless(it item) ([]object, error) {
+func (d *documents) kindless(it item) ([]object.Object, error) {
 	raw, _, err := it.json()
 	if err != nil || d.tolerant == nil {
-		return nil, errNoKind
+		return nil, object.ErrNoKind
 	}
 	kind := kindByFields(raw)
 	if kind.Kind == "" {
-		return nil, errNoKind
+		return nil, object.ErrNoKind
 	}
 	objects, err := d.objects(it, metav1.TypeMeta{APIVersion: kind.APIVersion, Kind: kind.Kind + "List"})
 	for i := range objects {
-		objects[i].byFields = true
+		objects[i].ByFields = true
 	}
 	return objects, err
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -74,8 +75,8 @@ func (f *localFiles) failed(ctx context.Context) error {
 	case f.err == nil:
 		e.Err = fmt.Errorf("%w; the last file that it read is %s", e.Err, last)
 		passed := &documents{
-			name: last, from: bytes.NewReader(f.raw), emit: func(object) error { return nil },
-			decode: func([]byte, metav1.TypeMeta) (object, error) { return object{}, nil },
+			name: last, from: bytes.NewReader(f.raw), emit: func(object.Object) error { return nil },
+			decode: func([]byte, metav1.TypeMeta) (object.Object, error) { return object.Object{}, nil },
 		}
 		if damage := (*InputError)(nil); errors.As(passed.read(ctx), &damage) {
 			damage.hint = e.hint
@@ -221,7 +222,7 @@ func addressBelow(v any, path string) (field, address string) {
 			if slices.Contains(noPaths, name) {
 				continue
 			}
-			if field, address = addressBelow(v[name], join(path, name)); address != "" {
+			if field, address = addressBelow(v[name], object.Join(path, name)); address != "" {
 				return field, address
 			}
 		}

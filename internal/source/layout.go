@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -65,24 +66,11 @@ func listOf(file string) metav1.TypeMeta {
 		if i := strings.LastIndexByte(name, '_'); i >= 0 {
 			name = name[i+1:]
 		}
-		if kind, ok := resources[strings.ReplaceAll(name, "-", "")]; ok {
+		if kind, ok := object.Resources[strings.ReplaceAll(name, "-", "")]; ok {
 			return metav1.TypeMeta{APIVersion: kind.APIVersion, Kind: kind.Kind + "List"}
 		}
 	}
 	return metav1.TypeMeta{}
-}
-
-var resources = map[string]metav1.TypeMeta{
-	"daemonsets": {APIVersion: "apps/v1", Kind: "DaemonSet"}, "controllerrevisions": {APIVersion: "apps/v1",
-		Kind: "ControllerRevision"},
-	"nodes": {APIVersion: "v1", Kind: "Node"}, "pods": {APIVersion: "v1", Kind: "Pod"},
-	"events":               {APIVersion: "v1", Kind: "Event"},
-	"poddisruptionbudgets": {APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
-	"namespaces":           ofNamespaces, "serviceaccounts": ofAccounts, "resourcequotas": ofQuotas,
-	"resourcequota": ofQuotas, "limitranges": ofLimits,
-	"priorityclasses": ofPriorityClasses, "runtimeclasses": ofRuntimeClasses, "persistentvolumes": ofVolumes,
-	"pvs":                    ofVolumes,
-	"persistentvolumeclaims": ofClaims, "pvcs": ofClaims, "csinodes": ofCSINodes, "leases": ofLeases,
 }
 
 // fromRancher reports whether a file is of a bundle of Rancher's support-bundle-kit, which writes
@@ -296,7 +284,7 @@ func (d *Dump) lose(x damage) {
 		if known && !slices.Contains(whats, what) {
 			whats = append(whats, what)
 		}
-		all = all || !known && (k.Kind == "" || k.Kind == "List" || mistaken(k) != nil)
+		all = all || !known && (k.Kind == "" || k.Kind == "List" || object.Mistaken(k) != nil)
 	}
 	if all || len(whats) == 0 {
 		whats = slices.Compact(slices.Sorted(maps.Values(lostOf)))
@@ -438,7 +426,7 @@ func (d *Dump) severalClusters() error {
 		if before < 0 {
 			continue
 		}
-		a, name := d.clusters[before], oneOfEach[b.kind]
+		a, name := d.clusters[before], object.OneOfEach[b.kind]
 		return &InputError{File: d.path, Err: fmt.Errorf("two clusters: the %s is in it twice, with different UIDs, "+
 			"in %s and in %s", name, a.at, b.at), hint: eitherOf(a.at, b.at)}
 	}
@@ -464,22 +452,6 @@ type cluster struct {
 	kind metav1.TypeMeta
 	uid  string
 	at   position
-}
-
-// oneOfEach are these objects, as people know them. Namespaces come with few dumps, Services with
-// that of "kubectl cluster-info dump".
-var oneOfEach = map[metav1.TypeMeta]string{ofNamespaces: "namespace kube-system",
-	ofServices: "service default/kubernetes"}
-
-// tellsCluster reports whether the UID of an object differs from cluster to cluster.
-func tellsCluster(kind metav1.TypeMeta, namespace, name string) bool {
-	switch kind {
-	case ofNamespaces:
-		return name == metav1.NamespaceSystem
-	case ofServices:
-		return namespace == metav1.NamespaceDefault && name == "kubernetes"
-	}
-	return false
 }
 
 // otherNode is a node of which the input has two UIDs.

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,13 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
-)
-
-// The Lease of kube-controller-manager.
-const (
-	leasePath = "/apis/coordination.k8s.io/v1/namespaces/" + metav1.NamespaceSystem + "/leases/" + leaseName
-	leaseName = "kube-controller-manager"
 )
 
 // AddController returns the Snapshots, in their order, with their Controller: the Lease of
@@ -45,7 +39,7 @@ func (c *Cluster) AddController(ctx context.Context, all []*snapshot.Snapshot) (
 
 // lease reads the Lease; nil with an error.
 func (c *Cluster) lease(ctx context.Context) (*snapshot.ControllerLease, error) {
-	get := c.api[corev1.SchemeGroupVersion].Get().AbsPath(leasePath)
+	get := c.api[corev1.SchemeGroupVersion].Get().AbsPath(object.LeasePath)
 	answer := get.SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
 	raw, err := answer.Raw()
 	switch err := answer.Error(); {
@@ -57,37 +51,14 @@ func (c *Cluster) lease(ctx context.Context) (*snapshot.ControllerLease, error) 
 	if err != nil {
 		return nil, err
 	}
-	is := leaseObject{}
+	is := object.LeaseObject{}
 	if err := json.Unmarshal(raw, &is); err != nil {
 		return nil, unusable(notJSON(err))
 	}
-	if !is.controllers() {
+	if !is.Controllers() {
 		return nil, unusable(errors.New("it is about another object"))
 	}
-	return is.lease(), nil
-}
-
-// leaseObject is what is read of a Lease.
-type leaseObject struct {
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     struct {
-		HolderIdentity       string           `json:"holderIdentity"`
-		LeaseDurationSeconds int              `json:"leaseDurationSeconds"`
-		AcquireTime          metav1.MicroTime `json:"acquireTime"`
-		RenewTime            metav1.MicroTime `json:"renewTime"`
-	} `json:"spec"`
-}
-
-// controllers reports whether it is that of kube-controller-manager.
-func (o *leaseObject) controllers() bool {
-	return o.Metadata.Namespace == metav1.NamespaceSystem && o.Metadata.Name == leaseName
-}
-
-func (o *leaseObject) lease() *snapshot.ControllerLease {
-	return &snapshot.ControllerLease{
-		Exists: true, Holder: o.Spec.HolderIdentity, DurationSeconds: max(o.Spec.LeaseDurationSeconds, 0),
-		AcquiredAt: o.Spec.AcquireTime.UTC(), RenewedAt: o.Spec.RenewTime.UTC(),
-	}
+	return is.Lease(), nil
 }
 
 // leases are what a dump has of Leases.
@@ -98,41 +69,14 @@ type leases struct {
 }
 
 // lease notes a Lease. Of two of kube-controller-manager the one that was renewed last counts.
-func (d *Dump) lease(o *leaseRead) {
+func (d *Dump) lease(o *object.LeaseRead) {
 	d.leases.system = true
 	switch old := d.leases.controller; {
-	case o.is != nil && (old == nil || !old.RenewedAt.After(o.is.RenewedAt)):
-		d.leases.controller = o.is
-	case o.damage != nil:
-		d.leases.damage = o.damage
+	case o.Is != nil && (old == nil || !old.RenewedAt.After(o.Is.RenewedAt)):
+		d.leases.controller = o.Is
+	case o.Damage != nil:
+		d.leases.damage = o.Damage
 	}
-}
-
-// leaseRead is what is kept of a Lease of a dump.
-type leaseRead struct {
-	is     *snapshot.ControllerLease // if it is that of kube-controller-manager
-	damage error                     // why it cannot be read
-}
-
-// leaseOf returns what is kept of a Lease in the namespace of kube-controller-manager; nil for any other
-// object. Nearly all Leases are those of nodes.
-func leaseOf(kind metav1.TypeMeta, raw []byte) *leaseRead {
-	if kind != ofLeases || !bytes.Contains(raw, []byte(metav1.NamespaceSystem)) {
-		return nil
-	}
-	var name struct {
-		Metadata struct{ Namespace, Name string } `json:"metadata"`
-	}
-	if json.Unmarshal(raw, &name) != nil || name.Metadata.Namespace != metav1.NamespaceSystem {
-		return nil
-	}
-	out, is := &leaseRead{}, leaseObject{}
-	if name.Metadata.Name == leaseName {
-		if out.damage = explain(raw, &is, json.Unmarshal(raw, &is)); out.damage == nil {
-			out.is = is.lease()
-		}
-	}
-	return out
 }
 
 // AddController does what that of a Cluster does, of what the input holds. Where it has no Lease of
@@ -161,7 +105,7 @@ func (d *Dump) controllerLease() (*snapshot.ControllerLease, []snapshot.Gap) {
 	lacks := func(why snapshot.Why, message, of string) (*snapshot.ControllerLease, []snapshot.Gap) {
 		return nil, []snapshot.Gap{{What: snapshot.Leases, Why: why, Message: message, Of: of}}
 	}
-	kind := kindName(ofLeases)
+	kind := object.KindName(object.OfLeases)
 	switch partial := d.partial(kind); {
 	case d.leases.controller != nil:
 		return d.leases.controller, nil
@@ -170,10 +114,10 @@ func (d *Dump) controllerLease() (*snapshot.ControllerLease, []snapshot.Gap) {
 	case partial != "":
 		return lacks(snapshot.Partial, partial, "")
 	case d.kinds[kind] == 0 && !d.lists[kind]:
-		return lacks(snapshot.NotGiven, "the input holds no "+ofLeases.Kind, "")
+		return lacks(snapshot.NotGiven, "the input holds no "+object.OfLeases.Kind, "")
 	case !d.leases.system: // they may be of other namespaces only
 		const of = "namespace " + metav1.NamespaceSystem
-		return lacks(snapshot.NotGiven, "the input holds no "+ofLeases.Kind+" of "+of, of)
+		return lacks(snapshot.NotGiven, "the input holds no "+object.OfLeases.Kind+" of "+of, of)
 	}
 	return &snapshot.ControllerLease{}, nil
 }

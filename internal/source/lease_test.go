@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -74,7 +75,7 @@ func TestAddControllerAsks(t *testing.T) {
 	}
 	_, err = c.AddController(background, []*snapshot.Snapshot{s, s})
 	must(t, err)
-	if got := server.requests[len(server.requests)-1]; got != "GET "+leasePath || server.asked()["lease"] != 1 {
+	if got := server.requests[len(server.requests)-1]; got != "GET "+object.LeasePath || server.asked()["lease"] != 1 {
 		t.Errorf("%s, %d times", got, server.asked()["lease"])
 	}
 }

@@ -19,12 +19,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // lists reads what a Snapshot holds beside the DaemonSet. Without of, it reads for all
 // DaemonSets of the namespace, and no pods. The nodes of known are not read again.
-func (c *Cluster) lists(ctx context.Context, namespace string, of *relation,
+func (c *Cluster) lists(ctx context.Context, namespace string, of *object.Relation,
 	known *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	if c.on != "" && of != nil {
 		return c.listsOn(ctx, namespace, of)
@@ -36,13 +37,13 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *relation,
 	about := []fields.Selector{fields.OneTermEqualSelector("involvedObject.kind", "DaemonSet")}
 	g, ctx := newGroup(ctx)
 	if of != nil {
-		takes, selectedBy, concerns = of.takes, of.selectedBy, of.concerns
-		about = append(about, fields.OneTermEqualSelector("involvedObject.name", of.ds.Name))
+		takes, selectedBy, concerns = of.Takes, of.SelectedBy, of.Concerns
+		about = append(about, fields.OneTermEqualSelector("involvedObject.name", of.Ds.Name))
 		g.Go(func() (err error) {
 			if s.Pods, gaps[4], err = c.pods(ctx, *of); err != nil {
 				return err
 			}
-			podEvents, gaps[5], err = c.podEvents(ctx, namespace, troubledOf(s.Pods))
+			podEvents, gaps[5], err = c.podEvents(ctx, namespace, object.TroubledOf(s.Pods))
 			return err
 		})
 	}
@@ -55,7 +56,7 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *relation,
 		}
 		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{},
 			telling(c.told, snapshot.Nodes, 0, c.api.Nodes().Kept), nil)
-		sortByName(s.Nodes)
+		object.SortByName(s.Nodes)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -79,7 +80,7 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *relation,
 }
 
 // listsOn reads what a Snapshot of one DaemonSet holds that rests on the node that is read alone.
-func (c *Cluster) listsOn(ctx context.Context, namespace string, of *relation) (*snapshot.Snapshot, error) {
+func (c *Cluster) listsOn(ctx context.Context, namespace string, of *object.Relation) (*snapshot.Snapshot, error) {
 	var s snapshot.Snapshot
 	var pods [2][]corev1.Pod
 	var gaps [3][]snapshot.Gap // of each list
@@ -92,14 +93,14 @@ func (c *Cluster) listsOn(ctx context.Context, namespace string, of *relation) (
 		if err != nil {
 			return c.refused(ctx, "node "+c.on, "kubectl auth can-i get nodes", err)
 		}
-		strip(node)
+		object.Strip(node)
 		s.Nodes = []corev1.Node{*node}
 		return nil
 	})
 	g.Go(func() (err error) {
 		// in this order: one that is bound meanwhile is in the second at least
 		for i, node := range []string{"", c.on} {
-			o := metav1.ListOptions{LabelSelector: of.selector.String(),
+			o := metav1.ListOptions{LabelSelector: of.Selector.String(),
 				FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()}
 			here := func(o metav1.Object) bool { return o.(*corev1.Pod).Spec.NodeName == node }
 			if pods[i], gaps[i], err = list[corev1.Pod](ctx, c, snapshot.Pods, o, c.api.Pods(namespace).Kept,
@@ -111,11 +112,11 @@ func (c *Cluster) listsOn(ctx context.Context, namespace string, of *relation) (
 	})
 	g.Go(func() (err error) {
 		s.Revisions, gaps[2], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{},
-			c.api.ControllerRevisions(namespace).List, of.takes)
+			c.api.ControllerRevisions(namespace).List, of.Takes)
 		return err
 	})
 	err := g.Wait()
-	s.Pods, s.Gaps = lastOfEach(slices.Concat(pods[:]...), keyOf[corev1.Pod]), slices.Concat(gaps[:]...)
+	s.Pods, s.Gaps = lastOfEach(slices.Concat(pods[:]...), object.KeyOf[corev1.Pod]), slices.Concat(gaps[:]...)
 	return &s, err
 }
 
@@ -136,15 +137,15 @@ type podsOfNamespace struct {
 // each DaemonSet sends less.
 func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*podsOfNamespaces, error) {
 	out := &podsOfNamespaces{c, map[string]podsOfNamespace{}}
-	of := map[string][]relation{}
+	of := map[string][]object.Relation{}
 	expected := map[string]int64{}
 	for i := range all {
-		r, err := relate(&all[i])
+		r, err := object.Relate(&all[i])
 		if err != nil {
 			return nil, err
 		}
-		of[r.ds.Namespace] = append(of[r.ds.Namespace], r)
-		expected[r.ds.Namespace] += expectedPods(r.ds)
+		of[r.Ds.Namespace] = append(of[r.Ds.Namespace], r)
+		expected[r.Ds.Namespace] += expectedPods(r.Ds)
 	}
 	g, ctx := newGroup(ctx)
 	g.SetLimit(concurrent)
@@ -156,11 +157,11 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 		g.Go(func() error {
 			kept := func(p metav1.Object) bool {
 				return slices.ContainsFunc(sets,
-					func(r relation) bool { return r.selector.Matches(labels.Set(p.GetLabels())) })
+					func(r object.Relation) bool { return r.Selector.Matches(labels.Set(p.GetLabels())) })
 			}
 			pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{},
 				unlessMany(telling(c.told, snapshot.Pods, 0, c.api.Pods(namespace).Kept), expected[namespace]),
-				stripped[corev1.Pod](kept), keyOf[corev1.Pod], expected[namespace])
+				stripped[corev1.Pod](kept), object.KeyOf[corev1.Pod], expected[namespace])
 			if errors.Is(err, errManyOthers) {
 				return nil
 			}
@@ -175,12 +176,12 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 
 // parted returns the pods that each of the DaemonSets selects, by its name, in their order. A pod that
 // several select is among those of each; otherwise nothing is copied, and the pods change places.
-func parted(pods []corev1.Pod, sets []relation) map[string][]corev1.Pod {
+func parted(pods []corev1.Pod, sets []object.Relation) map[string][]corev1.Pod {
 	whose, size, out := make([]int, len(pods)), make([]int, len(sets)), map[string][]corev1.Pod{}
 	for i := range pods {
 		selected := 0
 		for j, r := range sets {
-			if r.selector.Matches(labels.Set(pods[i].Labels)) {
+			if r.Selector.Matches(labels.Set(pods[i].Labels)) {
 				whose[i] = j
 				size[j]++
 				selected++
@@ -188,8 +189,8 @@ func parted(pods []corev1.Pod, sets []relation) map[string][]corev1.Pod {
 		}
 		if selected != 1 {
 			for _, r := range sets {
-				out[r.ds.Name] = filter(pods,
-					func(o metav1.Object) bool { return r.selector.Matches(labels.Set(o.GetLabels())) })
+				out[r.Ds.Name] = object.Filter(pods,
+					func(o metav1.Object) bool { return r.Selector.Matches(labels.Set(o.GetLabels())) })
 			}
 			return out
 		}
@@ -198,7 +199,7 @@ func parted(pods []corev1.Pod, sets []relation) map[string][]corev1.Pod {
 	for j, r := range sets {
 		next[j] = end
 		end += size[j]
-		out[r.ds.Name] = slices.Clip(pods[next[j]:end])
+		out[r.Ds.Name] = slices.Clip(pods[next[j]:end])
 	}
 	place := whose
 	for i, j := range whose {
@@ -236,15 +237,16 @@ func unlessMany[T any](ask lister[T], expected int64) lister[T] {
 
 // pick returns what of the lists of a namespace is one DaemonSet's, with its pods.
 // The events of its pods are not among them: see addPodEvents.
-func (p *podsOfNamespaces) pick(ctx context.Context, r relation,
+func (p *podsOfNamespaces) pick(ctx context.Context, r object.Relation,
 	common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	s := &snapshot.Snapshot{
-		Nodes: common.Nodes, Revisions: filter(common.Revisions, r.takes), Events: filter(common.Events, r.concerns),
-		PodDisruptionBudgets: filter(common.PodDisruptionBudgets, r.selectedBy),
+		Nodes: common.Nodes, Revisions: object.Filter(common.Revisions, r.Takes),
+		Events:               object.Filter(common.Events, r.Concerns),
+		PodDisruptionBudgets: object.Filter(common.PodDisruptionBudgets, r.SelectedBy),
 	}
-	read, shared := p.read[r.ds.Namespace]
+	read, shared := p.read[r.Ds.Namespace]
 	if shared {
-		s.Pods = read.pods[r.ds.Name]
+		s.Pods = read.pods[r.Ds.Name]
 	} else {
 		var err error
 		if s.Pods, read.gaps, err = p.c.pods(ctx, r); err != nil {
@@ -259,10 +261,10 @@ func (p *podsOfNamespaces) pick(ctx context.Context, r relation,
 // completes the Snapshots, which nobody else has seen yet. A Snapshot that
 // was read again has them already, and gets none twice.
 func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) error {
-	whose := troubled{}
+	whose := object.Troubled{}
 	namespaces := map[string]bool{}
 	for _, s := range all {
-		if own := troubledOf(s.Pods); len(own) > 0 {
+		if own := object.TroubledOf(s.Pods); len(own) > 0 {
 			namespaces[s.DaemonSet.Namespace] = true
 			maps.Copy(whose, own)
 		}
@@ -276,10 +278,11 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 		return err
 	}
 	for _, s := range all {
-		if own := troubledOf(s.Pods); len(own) > 0 {
-			s.Events = newestOfEach(lastOfEach(append(s.Events, filter(read, own.concerned)...), keyOf[corev1.Event]))
-			s.Gaps = ordered(append(s.Gaps, gaps...))
-			order(s)
+		if own := object.TroubledOf(s.Pods); len(own) > 0 {
+			s.Events = object.NewestOfEach(lastOfEach(append(s.Events, object.Filter(read, own.Concerned)...),
+				object.KeyOf[corev1.Event]))
+			s.Gaps = object.Ordered(append(s.Gaps, gaps...))
+			object.Order(s)
 		}
 	}
 	return nil
@@ -289,7 +292,7 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 // none when there is no such pod. The API has no selector for several pods, nor for one reason
 // of several: what nobody wants of every pod that starts is left out by its reason. Where many
 // pods of the namespace start, warnings are read alone.
-func (c *Cluster) podEvents(ctx context.Context, namespace string, whose troubled) ([]corev1.Event,
+func (c *Cluster) podEvents(ctx context.Context, namespace string, whose object.Troubled) ([]corev1.Event,
 	[]snapshot.Gap, error) {
 	if len(whose) == 0 {
 		return nil, nil, nil
@@ -301,12 +304,12 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose trouble
 	}
 	asked := metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}
 	ask := unlessManyNormal(c.api.Events(namespace).List)
-	read, gaps, err := list(ctx, c, snapshot.Events, asked, ask, whose.concerned)
+	read, gaps, err := list(ctx, c, snapshot.Events, asked, ask, whose.Concerned)
 	if errors.Is(err, errManyOthers) {
 		warnings := fields.OneTermEqualSelector("type", corev1.EventTypeWarning)
-		read, gaps, err = c.events(ctx, namespace, whose.concerned, ofPods, warnings)
+		read, gaps, err = c.events(ctx, namespace, whose.Concerned, ofPods, warnings)
 	}
-	return newestOfEach(read), gaps, err
+	return object.NewestOfEach(read), gaps, err
 }
 
 // mostNormal is how many events that are no warnings are read for those that are wanted of them.
@@ -333,27 +336,27 @@ func unlessManyNormal(ask lister[corev1.Event]) lister[corev1.Event] {
 	}
 }
 
-func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
-	if c.tells != nil && c.tells(r.ds) {
+func (c *Cluster) pods(ctx context.Context, r object.Relation) ([]corev1.Pod, []snapshot.Gap, error) {
+	if c.tells != nil && c.tells(r.Ds) {
 		if pods, gaps, err := c.podMetadata(ctx, r); !errors.Is(err, errNoMetadata) {
 			return pods, gaps, err
 		}
 	}
-	return listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
-		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), c.api.Pods(r.ds.Namespace).Kept),
-		stripped[corev1.Pod](nil), keyOf[corev1.Pod], expectedPods(r.ds))
+	return listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.Selector.String()},
+		telling(c.told, snapshot.Pods, int(expectedPods(r.Ds)), c.api.Pods(r.Ds.Namespace).Kept),
+		stripped[corev1.Pod](nil), object.KeyOf[corev1.Pod], expectedPods(r.Ds))
 }
 
 // errNoMetadata says that a server gives something else where the metadata of objects are asked for.
 var errNoMetadata = errors.New("no metadata")
 
 // podMetadata reads of the pods the metadata alone, or fails with errNoMetadata.
-func (c *Cluster) podMetadata(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
-	of := c.api.Pods(r.ds.Namespace)
+func (c *Cluster) podMetadata(ctx context.Context, r object.Relation) ([]corev1.Pod, []snapshot.Gap, error) {
+	of := c.api.Pods(r.Ds.Namespace)
 	ask := func(ctx context.Context, o metav1.ListOptions, each func(*corev1.Pod) error) (metav1.ListMeta, error) {
 		page, err := readMetadata(ctx, of.listing(o), podMetaWire, func(o *metav1.PartialObjectMetadata) error {
 			pod := &corev1.Pod{ObjectMeta: o.ObjectMeta}
-			if err := sound(pod); err != nil {
+			if err := object.Validate(pod); err != nil {
 				return err
 			}
 			return each(pod)
@@ -363,9 +366,10 @@ func (c *Cluster) podMetadata(ctx context.Context, r relation) ([]corev1.Pod, []
 		}
 		return page, err
 	}
-	pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()},
-		telling(c.told, snapshot.Pods, int(expectedPods(r.ds)), ask), stripped[corev1.Pod](nil), keyOf[corev1.Pod],
-		expectedPods(r.ds))
+	pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.Selector.String()},
+		telling(c.told, snapshot.Pods, int(expectedPods(r.Ds)), ask), stripped[corev1.Pod](nil),
+		object.KeyOf[corev1.Pod],
+		expectedPods(r.Ds))
 	if failed := slices.ContainsFunc(gaps, func(g snapshot.Gap) bool { return g.Why != snapshot.Moved }); !failed {
 		gaps = append(gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: "not asked for"})
 	}
@@ -391,7 +395,7 @@ func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1
 // Gap, unless all other requests would fail as well.
 func list[T any](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask lister[T],
 	keep func(metav1.Object) bool) ([]T, []snapshot.Gap, error) {
-	return listAs(ctx, c, what, o, ask, stripped[T](keep), keyOf[T], 0)
+	return listAs(ctx, c, what, o, ask, stripped[T](keep), object.KeyOf[T], 0)
 }
 
 // listAs does what list does, and holds of each object what made returns. So many are expected; 0
@@ -419,9 +423,9 @@ func listAs[T, R any](ctx context.Context, c *Cluster, what snapshot.What, o met
 // through. Without keep, all are kept.
 func stripped[T any](keep func(metav1.Object) bool) func(*T) (T, bool) {
 	return func(o *T) (T, bool) {
-		kept := keep == nil || keep(metaOf(o))
+		kept := keep == nil || keep(object.MetaOf(o))
 		if kept {
-			strip(o)
+			object.Strip(o)
 		}
 		return *o, kept
 	}
@@ -441,7 +445,7 @@ const mostExpiries = 5
 // empty.
 func readPages[T any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T],
 	keep func(metav1.Object) bool) (all []T, moved string, err error) {
-	return readPagesAs(ctx, allowed, opts, ask, stripped[T](keep), keyOf[T], 0)
+	return readPagesAs(ctx, allowed, opts, ask, stripped[T](keep), object.KeyOf[T], 0)
 }
 
 // readPagesAs does what readPages does, and holds of each object what made returns,
@@ -459,15 +463,15 @@ func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.
 	made func(*T) (R, bool), keyOf func(*R) string, expected int64,
 ) (all []R, moved string, err error) {
 	opts.Limit = allowed.page
-	most, expiries, pages, held, seen := mostOf[R](allowed), 0, progress{}, pile[R]{expected: expected}, 0
+	most, expiries, pages, held, seen := mostOf[R](allowed), 0, progress{}, object.Chunks[R]{Expected: expected}, 0
 	each := func(o *T) error {
 		seen++
 		one, kept := made(o)
-		if kept && held.size == most {
+		if kept && held.Size == most {
 			return &tooManyError{most, allowed.most}
 		}
 		if kept {
-			held.add(one)
+			held.Add(one)
 		}
 		return nil
 	}
@@ -482,7 +486,7 @@ func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.
 			page := pages.read + 1
 			pages.followed = nil
 			if token == "" || token == opts.Continue {
-				held, moved, pages, opts.Continue, seen = pile[R]{expected: expected}, "", progress{}, "", 0
+				held, moved, pages, opts.Continue, seen = object.Chunks[R]{Expected: expected}, "", progress{}, "", 0
 				continue
 			}
 			opts.Continue = token
@@ -498,59 +502,15 @@ func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.
 		if opts.Continue == "" {
 			break
 		}
-		if left := answer.RemainingItemCount; left != nil && held.size == seen {
-			held.expected = *left
+		if left := answer.RemainingItemCount; left != nil && held.Size == seen {
+			held.Expected = *left
 		}
 	}
-	once := lastOfEach(held.all(), keyOf)
-	if twice := held.size - len(once); twice > 0 && moved == "" {
+	once := lastOfEach(held.All(), keyOf)
+	if twice := held.Size - len(once); twice > 0 && moved == "" {
 		moved = fmt.Sprintf("%d objects appear twice: the pages were not read at the same moment", twice)
 	}
 	return once, moved, nil
-}
-
-// pile is a slice that grows without being copied: nobody knows for sure how long a list is,
-// and its objects take a kilobyte each.
-type pile[T any] struct {
-	parts    [][]T
-	size     int
-	expected int64 // how many more are to come; 0 where that is not known
-}
-
-// mostExpected is for how many objects there is room before they have come, whatever a server says.
-const mostExpected = 50_000
-
-func (p *pile[T]) add(o T) {
-	const least, most = 8, 512 // of a part
-	last := len(p.parts) - 1
-	if last < 0 || len(p.parts[last]) == cap(p.parts[last]) {
-		room := min(max(least, p.size), most)
-		// all in one part, and nothing to copy at the end
-		if more := int(min(p.expected, mostExpected)); more > room && p.size <= most {
-			p.parts = [][]T{append(make([]T, 0, p.size+more), p.all()...)}
-		} else {
-			p.parts = append(p.parts, make([]T, 0, room))
-		}
-		last, p.expected = len(p.parts)-1, 0
-	}
-	p.parts[last] = append(p.parts[last], o)
-	p.size++
-}
-
-// at returns one of those that were added.
-func (p *pile[T]) at(i int) *T {
-	part := 0
-	for ; i >= len(p.parts[part]); part++ {
-		i -= len(p.parts[part])
-	}
-	return &p.parts[part][i]
-}
-
-func (p *pile[T]) all() []T {
-	if len(p.parts) == 1 {
-		return p.parts[0]
-	}
-	return slices.Concat(p.parts...)
 }
 
 // progress is how far a list was read, page by page.

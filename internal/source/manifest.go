@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -40,7 +41,7 @@ type Manifest struct {
 	Document int
 	Field    string // items[3]
 
-	Repeats []Repeat // keys that stand twice in it, by line; the later value counts, as for kubectl
+	Repeats []object.Repeat // keys that stand twice in it, by line; the later value counts, as for kubectl
 
 	// Notes are what a person should know of how all manifests were read; the first
 	// one has them.
@@ -163,14 +164,15 @@ func nameOfFile(path string) string {
 }
 
 func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error {
-	d := &documents{name: name, from: in, decode: decodeManifest, emit: func(o object) error { return r.add(name, o) }}
+	d := &documents{name: name, from: in, decode: decodeManifest,
+		emit: func(o object.Object) error { return r.add(name, o) }}
 	err := d.read(ctx)
 	if err == nil && d.ragged {
 		r.ragged = append(r.ragged, name)
 	}
 	if e := (*InputError)(nil); errors.As(err, &e) {
 		ofKustomize := slices.Contains(kustomizationNames, filepath.Base(name))
-		e.Kustomization = errors.Is(err, errNoKind) && ofKustomize || errors.Is(err, errKustomization) &&
+		e.Kustomization = errors.Is(err, object.ErrNoKind) && ofKustomize || errors.Is(err, errKustomization) &&
 			name != stdinName
 		e.Template = errors.Is(err, errTemplate)
 		e.Markdown = isMarkdown(name)
@@ -204,16 +206,16 @@ func hintOfManifest(name string, e *InputError) string {
 	line := yamlLine().FindStringSubmatch(e.Err.Error())
 	field := itemIndex().ReplaceAllString(e.Field, "")
 	switch {
-	case errors.Is(e, errGone):
+	case errors.Is(e, object.ErrGone):
 		return "kubectl convert --output-version apps/v1 -f " + file +
 			" > manifest.yaml (install it: kubectl krew install convert)"
 	case errors.Is(e, errNoField):
 		return strings.TrimSuffix("kubectl explain ds."+field[:max(0, strings.LastIndexByte(field, '.'))], ".")
-	case errors.Is(e, errMissing), strings.HasPrefix(field, "spec."):
+	case errors.Is(e, object.ErrMissing), strings.HasPrefix(field, "spec."):
 		return "kubectl explain ds." + field
 	case line != nil && name != stdinName:
 		return fmt.Sprintf("head -n %s %s | tail -n 3 | cat -A (shows this line and two before it)", line[1], file)
-	case errors.Is(e, errNotKubernetes):
+	case errors.Is(e, object.ErrNotKubernetes):
 		return manifestHint
 	}
 	return ""
@@ -229,24 +231,25 @@ func ofKustomization(k metav1.TypeMeta) bool {
 
 var errKustomization = errors.New("no server has this kind: kustomize builds what is applied from it")
 
-func (r *manifests) add(file string, o object) error {
-	if ofKustomization(o.kind) {
-		return &fieldError{"kind", errKustomization}
+func (r *manifests) add(file string, o object.Object) error {
+	if ofKustomization(o.Kind) {
+		return &object.FieldError{Field: "kind", Err: errKustomization}
 	}
-	if o.manifest == nil {
-		if !isList(o.kind) && o.kind.Kind != "" { // not the end of a list
-			r.kinds[kindName(o.kind)]++
+	if o.Manifest == nil {
+		if !isList(o.Kind) && o.Kind.Kind != "" { // not the end of a list
+			r.kinds[object.KindName(o.Kind)]++
 		}
 		return nil
 	}
 	m := Manifest{
-		Ref: Ref{o.is.GetNamespace(), o.is.GetName()}, File: file, Document: o.document, Field: o.path,
-		Repeats: o.repeats, raw: o.manifest,
+		Ref: Ref{o.Is.GetNamespace(), o.Is.GetName()}, File: file, Document: o.Document, Field: o.Path,
+		Repeats: o.Repeats, raw: o.Manifest,
 	}
 	for _, other := range r.found {
 		if other.Ref == m.Ref {
-			return &fieldError{"metadata.name", fmt.Errorf("daemonset %s appears twice, also in %s", m.Ref,
-				position{other.File, other.Document, other.Field})}
+			return &object.FieldError{Field: "metadata.name",
+				Err: fmt.Errorf("daemonset %s appears twice, also in %s", m.Ref,
+					position{other.File, other.Document, other.Field})}
 		}
 	}
 	r.found = append(r.found, m)
@@ -275,25 +278,25 @@ func (m Manifest) fail(err error) error {
 
 // decodeManifest reads a DaemonSet of a manifest strictly. Of any other object
 // it reads what it is.
-func decodeManifest(raw []byte, list metav1.TypeMeta) (object, error) {
-	o, err := kindOf(raw, list)
+func decodeManifest(raw []byte, list metav1.TypeMeta) (object.Object, error) {
+	o, err := object.KindOf(raw, list)
 	if err != nil {
 		return o, err
 	}
-	if o.kind != (metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}) {
+	if o.Kind != (metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}) {
 		return o, nil
 	}
 	ds := &appsv1.DaemonSet{}
-	if err := o.decodeInto(raw, ds); err != nil {
+	if err := o.DecodeInto(raw, ds); err != nil {
 		return o, err
 	}
 	if field, err := strict(raw, reflect.TypeFor[appsv1.DaemonSet](), ""); err != nil {
-		return o, &fieldError{field, err}
+		return o, &object.FieldError{Field: field, Err: err}
 	}
 	if err := required(ds); err != nil {
 		return o, err
 	}
-	o.is, o.manifest = ds, bare(raw, o.kind)
+	o.Is, o.Manifest = ds, bare(raw, o.Kind)
 	return o, nil
 }
 
@@ -302,23 +305,22 @@ func decodeManifest(raw []byte, list metav1.TypeMeta) (object, error) {
 func required(ds *appsv1.DaemonSet) error {
 	switch {
 	case ds.Name == "":
-		return &fieldError{"metadata.name", errMissing}
+		return &object.FieldError{Field: "metadata.name", Err: object.ErrMissing}
 	case ds.Spec.Selector == nil:
-		return &fieldError{"spec.selector", lackingSelector(ds.Spec.Template.Labels)}
+		return &object.FieldError{Field: "spec.selector", Err: lackingSelector(ds.Spec.Template.Labels)}
 	case len(ds.Spec.Template.Spec.Containers) == 0:
-		return &fieldError{"spec.template.spec.containers", errMissing}
+		return &object.FieldError{Field: "spec.template.spec.containers", Err: object.ErrMissing}
 	}
 	return nil
 }
 
-var errMissing = errors.New("missing")
-
 // lackingSelector returns the error of a DaemonSet without a selector, with the one that matches its template.
 func lackingSelector(labels map[string]string) error {
 	if len(labels) == 0 {
-		return errMissing
+		return object.ErrMissing
 	}
-	return fmt.Errorf("%w: for the labels of the template, {matchLabels: %s}", errMissing, encoded(labels))
+	return fmt.Errorf("%w: for the labels of the template, {matchLabels: %s}", object.ErrMissing,
+		object.Encoded(labels))
 }
 
 // bare returns a manifest without what only a live object has, which is there
@@ -338,7 +340,7 @@ func bare(raw []byte, kind metav1.TypeMeta) []byte {
 			delete(meta, "annotations")
 		}
 	}
-	return encoded(o)
+	return object.Encoded(o)
 }
 
 // mapOf returns an object that was decoded before, and encoded the JSON of what was read
@@ -351,14 +353,6 @@ func mapOf(raw []byte) map[string]any {
 	return o
 }
 
-func encoded(o any) []byte {
-	raw, err := json.Marshal(o)
-	if err != nil {
-		panic(err)
-	}
-	return raw
-}
-
 // strict returns the first field of raw that type t does not have, or that an
 // item of a list lacks though the API tells the items apart by it: of raw itself,
 // if it is a list, that is key. It passes over what t decodes by itself.
@@ -369,23 +363,23 @@ func strict(raw []byte, t reflect.Type, key string) (string, error) {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return "", nil
 	}
-	for _, m := range members(raw, t) {
-		if m.t == nil {
-			return m.name, noSuchField(m.name, fieldTypes(t))
+	for _, m := range object.Members(raw, t) {
+		if m.T == nil {
+			return m.Name, noSuchField(m.Name, object.FieldTypes(t))
 		}
-		if field, err := strict(m.raw, m.t, m.key); err != nil {
-			return join(m.name, field), err
+		if field, err := strict(m.Raw, m.T, m.Key); err != nil {
+			return object.Join(m.Name, field), err
 		}
 		var item map[string]json.RawMessage
-		if key != "" && json.Unmarshal(m.raw, &item) == nil && item[key] == nil {
-			return join(m.name, key), errMissing
+		if key != "" && json.Unmarshal(m.Raw, &item) == nil && item[key] == nil {
+			return object.Join(m.Name, key), object.ErrMissing
 		}
 	}
 	return "", nil
 }
 
 func noSuchField(name string, types map[string]reflect.StructField) error {
-	right := nearName(name, types)
+	right := object.NearName(name, types)
 	switch {
 	case name == "templateGeneration": // it was removed with extensions/v1beta1
 		return fmt.Errorf("%w in apps/v1: leave it out", errNoField)
@@ -396,16 +390,3 @@ func noSuchField(name string, types map[string]reflect.StructField) error {
 }
 
 var errNoField = errors.New("there is no such field")
-
-// nearName returns the name of a field that is nearly this one, or "".
-func nearName(name string, types map[string]reflect.StructField) string {
-	for known := range types {
-		if strings.EqualFold(known, name) {
-			return known
-		}
-	}
-	if near := snapshot.Near(name, slices.Collect(maps.Keys(types))); len(near) > 0 {
-		return near[0]
-	}
-	return ""
-}

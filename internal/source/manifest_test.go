@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 )
 
 // setYAML is a DaemonSet's manifest, of which a test changes a line.
@@ -289,10 +290,10 @@ func TestRepeats(t *testing.T) {
 	indent := func(s string) string {
 		return "- " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ") + "\n"
 	}
-	image := func(line int) []Repeat { return []Repeat{{line, "image"}} }
+	image := func(line int) []object.Repeat { return []object.Repeat{{Line: line, Key: "image"}} }
 	for _, tt := range []struct {
 		text string
-		want []Repeat
+		want []object.Repeat
 		why  string
 	}{
 		{head + spec + "        image: acme/agent:2\n", nil, "no key twice"},
@@ -300,12 +301,12 @@ func TestRepeats(t *testing.T) {
 		{"---\n# a comment\n" + nodeYAML + "---\n" + head + two, image(strings.Count(nodeYAML, "\n") + 3 + 13), "the line is that of the file"},
 		{"apiVersion: v1\nkind: List\nitems:\n" + indent(head+two), image(3 + 13), "in a list"},
 		{"apiVersion: v1\nkind: List\nitems: [\n" + json + "]\n", image(3 + 7), "in a list that is laid out otherwise"},
-		{head + "  labels: {a: b, a: c, a: d}\n  annotations: {\"odd key\": one, \"odd key\": two}\n" + two, []Repeat{{5, "a"}, {5, "a"}, {6, ""}, {15, "image"}}, "several, of which one may be anything"},
-		{head + two + "kind: DaemonSet\n", []Repeat{{13, "image"}, {14, "kind"}}, "in the object itself"},
+		{head + "  labels: {a: b, a: c, a: d}\n  annotations: {\"odd key\": one, \"odd key\": two}\n" + two, []object.Repeat{{Line: 5, Key: "a"}, {Line: 5, Key: "a"}, {Line: 6, Key: ""}, {Line: 15, Key: "image"}}, "several, of which one may be anything"},
+		{head + two + "kind: DaemonSet\n", []object.Repeat{{Line: 13, Key: "image"}, {Line: 14, Key: "kind"}}, "in the object itself"},
 		{json, image(7), "in JSON"},
 		{"[" + json + "]", image(7), "in an array"},
 		{"\n{\"kind\": \"List\",\n\"items\": [" + json + "]}", image(2 + 7), "in a list of JSON"},
-		{strings.Replace(json, "\"kind\"", "\"spec\": {\"minReadySeconds\": 5}, \"kind\"", 1), []Repeat{{5, "spec"}, {7, "image"}}, "the later object takes the place of the former, and is not added to it"},
+		{strings.Replace(json, "\"kind\"", "\"spec\": {\"minReadySeconds\": 5}, \"kind\"", 1), []object.Repeat{{Line: 5, Key: "spec"}, {Line: 7, Key: "image"}}, "the later object takes the place of the former, and is not added to it"},
 		{strings.ReplaceAll(json, "\n", ""), image(1), "in one line"},
 		{"apiVersion: v1\nkind: ConfigMap\nmetadata: {labels: {a: b, a: c}}\n---\n" + head + spec + "        image: acme/agent:2\n", nil, "in another kind it does not matter"},
 	} {

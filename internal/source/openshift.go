@@ -1,11 +1,8 @@
 package source
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -14,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -70,16 +68,9 @@ func (c *Cluster) namespace(ctx context.Context, name string) (*snapshot.OpenShi
 		g, err := c.gap(ctx, snapshot.NamespaceNodeSelector, err)
 		return &snapshot.OpenShift{}, []snapshot.Gap{g}, err
 	}
-	strip(n)
+	object.Strip(n)
 	return &snapshot.OpenShift{Namespace: n}, nil, nil
 }
-
-// managerPath is the object from whose configurations OpenShift's operator makes that of
-// kube-controller-manager.
-const (
-	managerPath = "/apis/operator.openshift.io/v1/kubecontrollermanagers/" + managerName
-	managerName = "cluster"
-)
 
 // addDefault adds the default of the controller to the namespaces that it decides for. A
 // cluster without such an object has none: MicroShift, and hosted control planes, which set
@@ -112,66 +103,20 @@ func (c *Cluster) addDefault(ctx context.Context, all openShift) error {
 
 // defaultNodeSelector reads it.
 func (c *Cluster) defaultNodeSelector(ctx context.Context) (string, error) {
-	answer := c.api[corev1.SchemeGroupVersion].Get().AbsPath(managerPath).SetHeader("Accept",
+	answer := c.api[corev1.SchemeGroupVersion].Get().AbsPath(object.ManagerPath).SetHeader("Accept",
 		runtime.ContentTypeJSON).Do(ctx)
 	raw, err := answer.Raw()
 	if err != nil {
 		return "", answer.Error() // in the server's words
 	}
-	name, selector, err := defaultNodeSelector(raw)
+	name, selector, err := object.DefaultNodeSelector(raw)
 	switch {
 	case err != nil:
 		return "", err
-	case name != managerName:
+	case name != object.ManagerName:
 		return "", errors.New("unusable answer: it is about another object")
 	}
 	return selector, nil
-}
-
-// ofManagers is the kind of that object.
-var ofManagers = metav1.TypeMeta{APIVersion: "operator.openshift.io/v1", Kind: "KubeControllerManager"}
-
-// defaultNodeSelector returns the name of such an object, and the default node selector that
-// the operator writes from it into the configuration of kube-controller-manager: what a
-// person overrides, else what the operator observed. No operator up to 4.23 observes any;
-// the Scheduler's spec.defaultNodeSelector goes to the API server alone.
-func defaultNodeSelector(raw []byte) (name, selector string, err error) {
-	type config struct {
-		ProjectConfig struct {
-			DefaultNodeSelector *string `json:"defaultNodeSelector"`
-		} `json:"projectConfig"`
-	}
-	var manager struct {
-		Metadata struct{ Name string } `json:"metadata"`
-		Spec     struct {
-			Observed   config `json:"observedConfig"`
-			Overridden config `json:"unsupportedConfigOverrides"`
-		} `json:"spec"`
-	}
-	if err := json.Unmarshal(raw, &manager); err != nil {
-		return "", "", fmt.Errorf("unusable: %w", err)
-	}
-	none := ""
-	return manager.Metadata.Name, *cmp.Or(manager.Spec.Overridden.ProjectConfig.DefaultNodeSelector,
-		manager.Spec.Observed.ProjectConfig.DefaultNodeSelector, &none), nil
-}
-
-// manager is what a dump has of that object.
-type manager struct {
-	selector string
-	damage   error
-}
-
-// managerOf returns what an object of a dump is of it; nil for any other.
-func managerOf(kind metav1.TypeMeta, raw []byte) *manager {
-	if kind != ofManagers {
-		return nil
-	}
-	name, selector, err := defaultNodeSelector(raw)
-	if err == nil && name != managerName {
-		return nil
-	}
-	return &manager{selector, err}
 }
 
 // openShift returns what OpenShift's controller looks at for a namespace, where the nodes are
@@ -190,8 +135,8 @@ func (d *Dump) openShift(namespace string) selecting {
 			s.of.Namespace = n
 		}
 	}
-	kind := kindName(ofNamespaces)
-	switch partial, damaged := d.partial(kind), d.admission.damaged[ofNamespaces]; {
+	kind := object.KindName(object.OfNamespaces)
+	switch partial, damaged := d.partial(kind), d.admission.damaged[object.OfNamespaces]; {
 	case s.of.Namespace != nil:
 	case partial != "":
 		return lacks(snapshot.NamespaceNodeSelector, snapshot.Partial, partial, "")
@@ -206,11 +151,11 @@ func (d *Dump) openShift(namespace string) selecting {
 	switch m := d.manager; {
 	case !s.of.NeedsDefault():
 	case m == nil:
-		return lacks(snapshot.DefaultNodeSelector, snapshot.NotGiven, "the input holds no "+ofManagers.Kind, "")
-	case m.damage != nil:
-		return lacks(snapshot.DefaultNodeSelector, snapshot.Failed, inWords(m.damage), "")
+		return lacks(snapshot.DefaultNodeSelector, snapshot.NotGiven, "the input holds no "+object.OfManagers.Kind, "")
+	case m.Damage != nil:
+		return lacks(snapshot.DefaultNodeSelector, snapshot.Failed, inWords(m.Damage), "")
 	default:
-		s.of.DefaultNodeSelector = m.selector
+		s.of.DefaultNodeSelector = m.Selector
 	}
 	return s
 }

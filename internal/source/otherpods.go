@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -42,7 +43,7 @@ func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot,
 	var budgets []policyv1.PodDisruptionBudget
 	if len(all) > 0 && (nodes == nil || len(nodes) > 0) {
 		if budgets, gaps, err = listAs(ctx, c, snapshot.BudgetsOfOthers, metav1.ListOptions{},
-			c.api.PodDisruptionBudgets(metav1.NamespaceAll).List, whole, keyOf, 0); err != nil {
+			c.api.PodDisruptionBudgets(metav1.NamespaceAll).List, object.Whole, object.KeyOf, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -53,14 +54,6 @@ func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot,
 		return nil, err
 	}
 	return r.add(all, nodes, rows, slices.Concat(gaps, unread)), nil
-}
-
-// whole keeps a PodDisruptionBudget with its status.
-func whole(b *policyv1.PodDisruptionBudget) (policyv1.PodDisruptionBudget, bool) {
-	status := b.Status
-	strip(b)
-	b.Status.DisruptionsAllowed, b.Status.DisruptedPods = status.DisruptionsAllowed, status.DisruptedPods
-	return *b, true
 }
 
 // rows reads the rows of the nodes, or of all where nodes is nil.
@@ -242,7 +235,7 @@ func with(o *snapshot.OtherPods, s *snapshot.Snapshot) *snapshot.OtherPods {
 // rowReader makes rows of pods, for one Snapshot or several.
 type rowReader struct {
 	budgets  *snapshot.Budgets
-	of       []relation
+	of       []object.Relation
 	released bool              // the Snapshots hold the pods, too, that their DaemonSets own and do not select
 	own      []map[string]bool // by Snapshot, of several: the rows that are its own pods
 	words    map[string]string // that many rows have in common, each once
@@ -251,7 +244,7 @@ type rowReader struct {
 func newRowReader(all []*snapshot.Snapshot) (*rowReader, error) {
 	r := &rowReader{words: map[string]string{}}
 	for _, s := range all {
-		of, err := relate(s.DaemonSet)
+		of, err := object.Relate(s.DaemonSet)
 		if err != nil {
 			return nil, err
 		}
@@ -285,7 +278,7 @@ func (r *rowReader) row(p *corev1.Pod) (snapshot.PodRow, bool) {
 	}
 	owners := 0
 	for i, of := range r.of {
-		if p.Namespace == of.ds.Namespace && of.selector.Matches(labels.Set(p.Labels)) || r.released && of.takes(p) {
+		if p.Namespace == of.Ds.Namespace && of.Selector.Matches(labels.Set(p.Labels)) || r.released && of.Takes(p) {
 			r.own[i][rowKey(&row)] = true
 			owners++
 		}
@@ -310,7 +303,7 @@ func (r *rowReader) once(word string) string {
 func (r *rowReader) add(all []*snapshot.Snapshot, nodes []string, rows []snapshot.PodRow,
 	gaps []snapshot.Gap) []*snapshot.Snapshot {
 	sortRows(rows)
-	gaps = ordered(gaps)
+	gaps = object.Ordered(gaps)
 	unread := slices.ContainsFunc(gaps, func(g snapshot.Gap) bool {
 		return g.What == snapshot.PodsOfOthers &&
 			g.Why != snapshot.Moved

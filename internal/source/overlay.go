@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -121,7 +122,7 @@ func merge(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*appsv
 		return nil, patch{}, "", errForceClientSide
 	}
 	if last, ok := live.Annotations[corev1.LastAppliedConfigAnnotation]; ok {
-		if firstByte([]byte(last)) != '{' || !json.Valid([]byte(last)) {
+		if object.FirstByte([]byte(last)) != '{' || !json.Valid([]byte(last)) {
 			return nil, patch{}, "", fmt.Errorf("the annotation %s of the live daemonset is not JSON",
 				corev1.LastAppliedConfigAnnotation)
 		}
@@ -190,12 +191,12 @@ func (m Manifest) object(namespace string) map[string]any {
 }
 
 func toDaemonSet(o runtime.Object) (*appsv1.DaemonSet, error) {
-	return decodeDaemonSet(encoded(o))
+	return decodeDaemonSet(object.Encoded(o))
 }
 
 func decodeDaemonSet(raw []byte) (*appsv1.DaemonSet, error) {
 	ds := &appsv1.DaemonSet{}
-	return ds, new(object).decodeInto(raw, ds)
+	return ds, new(object.Object).DecodeInto(raw, ds)
 }
 
 // kinded returns a copy that says what it is, as all JSON of the API does.

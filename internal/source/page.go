@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -65,7 +66,7 @@ func readList[T any, P oneOf[T]](ctx context.Context, r *rest.Request, kept func
 		if is := o.GetObjectKind().GroupVersionKind(); is.Kind != "" && is != of { // most say nothing
 			return otherKind(metav1.TypeMeta{APIVersion: is.GroupVersion().String(), Kind: is.Kind}, of)
 		}
-		if err := sound(o); err != nil {
+		if err := object.Validate(o); err != nil {
 			return err
 		}
 		return each(o)
@@ -213,7 +214,7 @@ func (p *listPage) json(d *json.Decoder, body *answerBody) error {
 		return err
 	}
 	if !hasItems {
-		return &fieldError{"items", errors.New("must be a list, not nothing")}
+		return &object.FieldError{Field: "items", Err: errors.New("must be a list, not nothing")}
 	}
 	if err := unpack(fields["metadata"], &p.meta, false); err != nil && fields["metadata"] != nil {
 		return within("metadata", err)
@@ -230,7 +231,7 @@ func (p *listPage) jsonItems(d *json.Decoder, body *answerBody) error {
 	}
 	first, err := d.Token()
 	if err == nil && first != json.Delim('[') {
-		return &fieldError{"items", fmt.Errorf("must be a list, not %s", kindOfToken(first))}
+		return &object.FieldError{Field: "items", Err: fmt.Errorf("must be a list, not %s", kindOfToken(first))}
 	}
 	for err == nil && d.More() {
 		body.next()
@@ -255,7 +256,7 @@ func kindOfToken(t json.Token) string {
 	if d, is := t.(json.Delim); is || err != nil {
 		raw = []byte(d.String())
 	}
-	return kindOfJSON(firstByte(raw))
+	return object.KindOfJSON(object.FirstByte(raw))
 }
 
 // status returns the error that a Status in the place of a list is.

@@ -6,16 +6,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-// page is what a List says of its place among the pages of one reading.
-type page struct {
-	version   string // resourceVersion, the same for all pages of one reading
-	next      string // the token of the page that follows; empty for the last
-	items     int    // on this page
-	remaining int    // on the pages that follow, where the server has counted them
-}
 
 // reading is one reading of the objects of one kind. Its pages may stand in
 // several documents and files.
@@ -26,18 +19,18 @@ type reading struct {
 
 // readings are the pages of all Lists of an input: each once, by the token of
 // the page that follows it.
-type readings map[reading]map[string]page
+type readings map[reading]map[string]object.Page
 
-func (r readings) add(list metav1.TypeMeta, p page) {
-	of := reading{list, p.version}
+func (r readings) add(list metav1.TypeMeta, p object.Page) {
+	of := reading{list, p.Version}
 	if r[of] == nil {
-		r[of] = map[string]page{}
+		r[of] = map[string]object.Page{}
 	}
-	if old, known := r[of][p.next]; p.next == "" && known { // two Lists of a few objects, of one moment
-		p.items += old.items
-		p.remaining = max(p.remaining, old.remaining)
+	if old, known := r[of][p.Next]; p.Next == "" && known { // two Lists of a few objects, of one moment
+		p.Items += old.Items
+		p.Remaining = max(p.Remaining, old.Remaining)
 	}
-	r[of][p.next] = p
+	r[of][p.Next] = p
 }
 
 // partial returns what is missing of the objects of a kind, or "" where every
@@ -47,7 +40,7 @@ func (r readings) partial(kind string) string {
 		return cmp.Or(cmp.Compare(a.list.Kind, b.list.Kind), cmp.Compare(a.version, b.version))
 	}
 	for _, of := range slices.SortedFunc(maps.Keys(r), order) {
-		if of.list.Kind != "List" && kindName(itemKind(of.list)) != kind {
+		if of.list.Kind != "List" && object.KindName(object.ItemKind(of.list)) != kind {
 			continue
 		}
 		if missing := missingPages(r[of], of.list.Kind); missing != "" {
@@ -59,14 +52,14 @@ func (r readings) partial(kind string) string {
 
 // missingPages returns which part of a List of this kind its pages are, or "" where
 // they are the whole of it.
-func missingPages(pages map[string]page, kind string) string {
+func missingPages(pages map[string]object.Page, kind string) string {
 	held, total, last := 0, 0, false
 	for _, p := range pages {
-		held += p.items
-		if p.remaining > 0 {
-			total = max(total, p.items+p.remaining)
+		held += p.Items
+		if p.Remaining > 0 {
+			total = max(total, p.Items+p.Remaining)
 		}
-		last = last || p.next == "" && p.remaining == 0
+		last = last || p.Next == "" && p.Remaining == 0
 	}
 	switch {
 	case held < total:

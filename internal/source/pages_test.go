@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -20,7 +21,7 @@ func listText(t *testing.T, line string) string {
 	if _, err := fmt.Sscan(words[1], &n); err != nil {
 		t.Fatal(line, err)
 	}
-	apiVersion, namespace, kind := counted[words[0]], `,"namespace":"kube-system"`, words[0]+"List"
+	apiVersion, namespace, kind := object.Counted[words[0]], `,"namespace":"kube-system"`, words[0]+"List"
 	switch words[0] {
 	case "Node":
 		namespace = ""

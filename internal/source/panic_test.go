@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
@@ -51,7 +52,7 @@ func TestPanics(t *testing.T) {
 		{"a decoder of a file's objects", func(t *testing.T) error {
 			d := &documents{
 				from:   strings.NewReader(`[{"kind":"A","apiVersion":"v1"},{"kind":"B","apiVersion":"v1"}]`),
-				decode: func([]byte, metav1.TypeMeta) (object, error) { panic("odd") }, emit: func(object) error { return nil },
+				decode: func([]byte, metav1.TypeMeta) (object.Object, error) { panic("odd") }, emit: func(object.Object) error { return nil },
 			}
 			return d.read(background)
 		}},

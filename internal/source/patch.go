@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -64,12 +66,12 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager stri
 	if err != nil {
 		return nil, patch{}, err
 	}
-	object := m.object(live.Namespace)
-	if metadata := object["metadata"].(map[string]any); metadata["annotations"] == nil {
+	obj := m.object(live.Namespace)
+	if metadata := obj["metadata"].(map[string]any); metadata["annotations"] == nil {
 		// as kubectl adds an annotation before it compares, no annotations is not a request to remove all
 		metadata["annotations"] = map[string]any{}
 	}
-	body, raw, err := threeWay(last, encoded(object), encoded(kinded(live)), schema)
+	body, raw, err := threeWay(last, object.Encoded(obj), object.Encoded(kinded(live)), schema)
 	if err != nil {
 		return nil, patch{}, err
 	}
@@ -129,7 +131,7 @@ func applyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet
 		}
 	}
 	merged, err := toDaemonSet(applied)
-	return merged, patch{types.ApplyPatchType, name, encoded(config)}, err
+	return merged, patch{types.ApplyPatchType, name, object.Encoded(config)}, err
 }
 
 // migrate does what kubectl apply --server-side does once it was accepted: what
@@ -231,9 +233,14 @@ func ownedBy(e metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	return s, s.FromJSON(e.FieldsV1.GetRawReader())
 }
 
+// daemonSetSchema is the part of the API's schema with which a DaemonSet is applied server-side.
+//
+//go:embed daemonset.yaml
+var daemonSetSchema smd.YAMLObject
+
 // typeConverter makes typed values of DaemonSets, of no other kind.
 var typeConverter = sync.OnceValue(func() managedfields.TypeConverter {
-	parser, err := smd.NewParser(smd.YAMLObject(daemonSetSchema))
+	parser, err := smd.NewParser(daemonSetSchema)
 	if err != nil {
 		panic(err) // of the generated file
 	}
@@ -268,7 +275,7 @@ func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion st
 	if err != nil {
 		return nil, err
 	}
-	raw := encoded(last) // not a DaemonSet, which would say more than was written
+	raw := object.Encoded(last) // not a DaemonSet, which would say more than was written
 	return bare(raw, metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}), nil
 }
 
@@ -308,7 +315,7 @@ func SpecPatch(from, to *appsv1.DaemonSetSpec) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := func(s *appsv1.DaemonSetSpec) []byte { return encoded(map[string]any{"spec": s}) }
+	spec := func(s *appsv1.DaemonSetSpec) []byte { return object.Encoded(map[string]any{"spec": s}) }
 	raw, err := strategicpatch.CreateTwoWayMergePatchUsingLookupPatchMeta(spec(from), spec(to), schema)
 	if err != nil {
 		return nil, err
@@ -320,7 +327,7 @@ func SpecPatch(from, to *appsv1.DaemonSetSpec) ([]byte, error) {
 	if withoutOrder(p); len(p) == 0 {
 		return nil, nil
 	}
-	return encoded(p), nil
+	return object.Encoded(p), nil
 }
 
 // withoutOrder drops from a patch in which order its lists stand.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 )
 
 // TestSpecPatch: the patch makes of one spec the other, as the API server's own code
@@ -46,7 +47,7 @@ func TestSpecPatch(t *testing.T) {
 		if len(patch) == 0 {
 			continue
 		}
-		merged, err := strategicpatch.StrategicMergePatch(encoded(&appsv1.DaemonSet{Spec: from}), patch, appsv1.DaemonSet{})
+		merged, err := strategicpatch.StrategicMergePatch(object.Encoded(&appsv1.DaemonSet{Spec: from}), patch, appsv1.DaemonSet{})
 		if err != nil {
 			t.Fatalf("%s: %v", tt.why, err)
 		}

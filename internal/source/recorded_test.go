@@ -21,14 +21,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // readDocuments returns the objects of a text, the lines that were read, and what is wrong.
-func readDocuments(t *testing.T, from io.Reader, again io.ReaderAt, most int64) (all []object, lines int, err error) {
+func readDocuments(t *testing.T, from io.Reader, again io.ReaderAt, most int64) (all []object.Object, lines int, err error) {
 	t.Helper()
-	d := &documents{name: "x", from: from, again: again, decode: decode, tolerant: &tolerance{harm: func(x damage) error { return x.InputError }}, most: most, emit: func(o object) error {
+	d := &documents{name: "x", from: from, again: again, decode: object.Decode, tolerant: &tolerance{harm: func(x damage) error { return x.InputError }}, most: most, emit: func(o object.Object) error {
 		all = append(all, o)
 		return nil
 	}}
@@ -37,7 +38,7 @@ func readDocuments(t *testing.T, from io.Reader, again io.ReaderAt, most int64) 
 }
 
 // asWhole returns the same as readDocuments where no Snapshot is read object by object: none begins as one.
-func asWhole(t *testing.T, text string, most int64) ([]object, int, error) {
+func asWhole(t *testing.T, text string, most int64) ([]object.Object, int, error) {
 	t.Helper()
 	const begins = `"kind":"Snapshot"`
 	return readDocuments(t, strings.NewReader(strings.ReplaceAll(text, "{"+begins, `{"`+"names\":\"\","+begins)), nil, most)
@@ -106,9 +107,9 @@ func TestRecorded(t *testing.T) {
 					t.Errorf("%d %s, %s: %v in %d lines, want %v in %d", i, tt.why, way, err, lines, wantErr, wantLines)
 				}
 				if !reflect.DeepEqual(want, got) {
-					t.Fatalf("%d %s, %s: (-whole +object by object):\n%.4000s", i, tt.why, way, cmp.Diff(want, got, cmp.AllowUnexported(object{}, page{}, listMeta{})))
+					t.Fatalf("%d %s, %s: (-whole +object by object):\n%.4000s", i, tt.why, way, cmp.Diff(want, got, cmp.AllowUnexported(object.Object{}, object.Page{}, listMeta{})))
 				}
-				if len(got) == 0 || got[0].snapshot == nil {
+				if len(got) == 0 || got[0].Snapshot == nil {
 					t.Fatalf("%d %s, %s: no Snapshot", i, tt.why, way)
 				}
 			}
@@ -149,7 +150,7 @@ func TestRecordedOdd(t *testing.T) {
 		for way, again := range ways(tt.text) {
 			got, lines, err := readDocuments(t, strings.NewReader(tt.text), again, 0)
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) || lines != wantLines || !reflect.DeepEqual(want, got) {
-				t.Errorf("%s, %s: %v in %d lines, want %v in %d\n%s", tt.why, way, err, lines, wantErr, wantLines, cmp.Diff(want, got, cmp.AllowUnexported(object{}, page{}, listMeta{})))
+				t.Errorf("%s, %s: %v in %d lines, want %v in %d\n%s", tt.why, way, err, lines, wantErr, wantLines, cmp.Diff(want, got, cmp.AllowUnexported(object.Object{}, object.Page{}, listMeta{})))
 			}
 		}
 	}
@@ -210,7 +211,7 @@ func TestRecordedChanged(t *testing.T) {
 	odd := strings.TrimSuffix(strings.TrimSpace(text), "}") + `,"more":1}`
 	for _, left := range []string{"", odd[:100], odd[:len(odd)/2]} {
 		got, _, err := readDocuments(t, strings.NewReader(odd+text), strings.NewReader(left), 0)
-		if !errors.Is(err, errChanged) || errors.Is(err, errNotKubernetes) || len(got) > 0 {
+		if !errors.Is(err, errChanged) || errors.Is(err, object.ErrNotKubernetes) || len(got) > 0 {
 			t.Errorf("%d bytes are left: %d objects, %v", len(left), len(got), err)
 		}
 	}

@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -57,7 +57,7 @@ func referring(s *snapshot.Snapshot, found []*snapshot.Referred, gaps []snapshot
 		}
 	}
 	slices.SortFunc(r.Objects, snapshot.CompareReferred)
-	return s.Referring(r, ordered(gaps))
+	return s.Referring(r, object.Ordered(gaps))
 }
 
 // metadataOnly asks for nothing of an object but its metadata.
@@ -94,45 +94,6 @@ func (c *Cluster) referred(ctx context.Context, namespace string, w snapshot.Wan
 // referable are the objects of a dump that a pod can refer to, by namespace, without
 // any value.
 type referable map[string][]snapshot.Referred
-
-// referredOf returns what is kept of an object that a pod can refer to; nil for any
-// other, and for one that cannot be read.
-func referredOf(kind metav1.TypeMeta, raw []byte) *inNamespace {
-	of := snapshot.ReferredKind(kind.Kind)
-	if kind.APIVersion != "v1" || !slices.Contains(snapshot.ReferredKinds, of) {
-		return nil
-	}
-	var is struct {
-		Metadata   struct{ Namespace, Name string } `json:"metadata"`
-		Data       map[string]any                   `json:"data"`
-		BinaryData map[string]any                   `json:"binaryData"`
-		// of a manifest; the API server puts it into data
-		StringData map[string]any `json:"stringData"`
-	}
-	if json.Unmarshal(raw, &is) != nil || is.Metadata.Name == "" {
-		return nil
-	}
-	keys := slices.AppendSeq(slices.Collect(maps.Keys(is.Data)), maps.Keys(is.StringData))
-	slices.Sort(keys)
-	return referredAs(of, is.Metadata.Namespace, is.Metadata.Name, slices.Compact(keys),
-		slices.Sorted(maps.Keys(is.BinaryData)))
-}
-
-// referredAs returns an object that a pod can refer to, with its keys, sorted.
-func referredAs(of snapshot.ReferredKind, namespace, name string, keys, binary []string) *inNamespace {
-	o := &inNamespace{namespace, snapshot.Referred{Kind: of, Name: name, Exists: true}}
-	if of != snapshot.Claim {
-		o.Keys, o.BinaryKeys = keys, binary
-		o.KeysRead = len(keys)+len(binary) > 0 // a dump may leave out what is secret
-	}
-	return o
-}
-
-// inNamespace is an object that a pod of its namespace can refer to.
-type inNamespace struct {
-	namespace string
-	snapshot.Referred
-}
 
 // AddReferences does what that of a Cluster does, of the objects that the input holds.
 // Where it has none of a kind, or not all of them, one that is not there is unknown, and

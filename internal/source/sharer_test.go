@@ -11,12 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // TestSharer: an object that shares with others says what it said alone, to the letter, and so do those before it.
 func TestSharer(t *testing.T) {
-	h := newSharer()
+	h := object.NewSharer()
 	var alone, shared []any
 	for i := range cases.Of(200) {
 		n, p := &corev1.Node{}, &corev1.Pod{}
@@ -28,11 +29,11 @@ func TestSharer(t *testing.T) {
 			n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse([]string{"1", "1000m"}[i%2])}
 			n.Spec.Taints = [][]corev1.Taint{nil, {}}[i%2]
 		}
-		strip(n)
-		strip(p)
+		object.Strip(n)
+		object.Strip(p)
 		alone, shared = append(alone, n.DeepCopy(), p.DeepCopy()), append(shared, n, p)
-		h.share(n)
-		h.share(p)
+		h.Share(n)
+		h.Share(p)
 	}
 	for i := range shared {
 		if !reflect.DeepEqual(alone[i], shared[i]) {
@@ -43,15 +44,15 @@ func TestSharer(t *testing.T) {
 
 // TestSharerShares: pods of one revision hold one list of containers, and nodes the words of their labels once.
 func TestSharerShares(t *testing.T) {
-	h := newSharer()
+	h := object.NewSharer()
 	var pods []*corev1.Pod
 	var nodes []*corev1.Node
 	word := func(i int) string { return fmt.Sprintf("zone-%d", i%2) } // not the same memory
 	for i := range 4 {
 		p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: word(i)}}}}
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"zone": word(i)}}}
-		h.share(p)
-		h.share(n)
+		h.Share(p)
+		h.Share(n)
 		pods, nodes = append(pods, p), append(nodes, n)
 	}
 	for i := range 2 {

@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -250,24 +251,24 @@ func (s *skimmed) times() (times []string) {
 
 // ofObject returns what is kept of an object without converting it, if that can be told
 // from its lines.
-func (s *skimmed) ofObject() (object, bool) {
-	o := object{kind: s.kind}
+func (s *skimmed) ofObject() (object.Object, bool) {
+	o := object.Object{Kind: s.kind}
 	told := false
-	if o.newest, told = s.newest(); !told {
+	if o.Newest, told = s.newest(); !told {
 		return o, false
 	}
 	if s.ofNobody() {
 		return o, true
 	}
-	if o.kind.Kind == "" || o.kind.APIVersion == "" || isList(o.kind) || s.at["items"] != [2]int{} || read(o.kind) ||
-		mistaken(o.kind) != nil || s.holdsOthers() {
+	if o.Kind.Kind == "" || o.Kind.APIVersion == "" || isList(o.Kind) || s.at["items"] != [2]int{} || read(o.Kind) ||
+		object.Mistaken(o.Kind) != nil || s.holdsOthers() {
 		return o, false
 	}
-	if meta, _ := s.keys("metadata"); o.kind == ofServices && meta["name"] == "kubernetes" {
+	if meta, _ := s.keys("metadata"); o.Kind == object.OfServices && meta["name"] == "kubernetes" {
 		return o, false
 	}
-	of := snapshot.ReferredKind(o.kind.Kind)
-	if o.kind.APIVersion != "v1" || !slices.Contains(snapshot.ReferredKinds, of) {
+	of := snapshot.ReferredKind(o.Kind.Kind)
+	if o.Kind.APIVersion != "v1" || !slices.Contains(snapshot.ReferredKinds, of) {
 		return o, true
 	}
 	meta, ok := s.keys("metadata")
@@ -280,14 +281,14 @@ func (s *skimmed) ofObject() (object, bool) {
 	if !ok || !okData || !okBinary || !okMore || !okName || !okNamespace {
 		return o, false
 	}
-	o.referred = referredAs(of, namespace, name, sortedKeys(data, more), sortedKeys(binary))
+	o.Referred = object.ReferredAs(of, namespace, name, sortedKeys(data, more), sortedKeys(binary))
 	return o, true
 }
 
 // ofNobody reports whether this is an event that no answer reads: of the events about pods only
 // warnings and those of normalReasons are read, and of all others those about DaemonSets.
 func (s *skimmed) ofNobody() bool {
-	if s.kind.Kind != "Event" || heldTypes[s.kind] == nil {
+	if s.kind.Kind != "Event" || object.HeldTypes[s.kind] == nil {
 		return false
 	}
 	meta, ok := s.keys("metadata")
@@ -302,7 +303,7 @@ func (s *skimmed) ofNobody() bool {
 	if !ok || !okSubject || !okKind || !okSeverity || meta["name"] == "" || meta["namespace"] == "" {
 		return false
 	}
-	unwanted := severity == "Normal" && okReason && !slices.Contains(normalReasons, reason)
+	unwanted := severity == "Normal" && okReason && !slices.Contains(object.NormalReasons, reason)
 	return kind != "DaemonSet" && (kind != "Pod" || unwanted)
 }
 
@@ -322,18 +323,13 @@ func sortedKeys(all ...map[string]string) []string {
 // that there is one.
 func read(k metav1.TypeMeta) bool {
 	switch {
-	case heldTypes[k] != nil, admissionTypes[k] != nil, k == ofOperators, k == ofManagers, k == ofLeases, k == ofStatus,
+	case object.HeldTypes[k] != nil, object.AdmissionTypes[k] != nil, k == object.OfOperators, k == object.OfManagers,
+		k == object.OfLeases, k == object.OfStatus,
 		k.Kind == snapshot.Kind:
 		return true
 	}
 	return false
 }
-
-var (
-	ofOperators = metav1.TypeMeta{APIVersion: "config.openshift.io/v1", Kind: "ClusterOperator"}
-	ofLeases    = metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "Lease"}
-	ofStatus    = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
-)
 
 // holdsOthers reports whether objects that count may stand inside this one: several metadata,
 // and the kind of one.
@@ -349,7 +345,7 @@ func (s *skimmed) holdsOthers() bool {
 		rest = after
 		value := bytes.TrimLeft(after[:min(len(after), 64)], `"':`+" ")
 		end := bytes.IndexFunc(value, func(r rune) bool { return r < 'A' || r > 'z' })
-		if end > 0 && counted[strings.TrimSuffix(string(value[:end]), "List")] != "" {
+		if end > 0 && object.Counted[strings.TrimSuffix(string(value[:end]), "List")] != "" {
 			return true
 		}
 	}
@@ -368,7 +364,7 @@ func newSums() *sums { return &sums{seed: maphash.MakeSeed(), seen: map[uint64]b
 // the collectors of dumps write each pod twice, in a list and in a file of its own.
 func (all *sums) again(s *skimmed) bool {
 	from, ok := s.at["metadata"]
-	if !ok || heldTypes[s.kind] == nil {
+	if !ok || object.HeldTypes[s.kind] == nil {
 		return false
 	}
 	var h maphash.Hash

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
@@ -92,7 +93,7 @@ func TestSkim(t *testing.T) {
 		got := saidBy(t, fast, err, w.wanted)
 		slow, err := readSkimmed(t, dir, false)
 		want := saidBy(t, slow, err, w.wanted)
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(gathered{}, inNamespace{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(gathered{}, object.InNamespace{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("seed %d: skimming (+) differs from converting (-):\n%s", seed, diff)
 		}
 		for _, o := range w.objects {
@@ -391,13 +392,13 @@ func FuzzSkim(f *testing.F) {
 		}
 		in := metav1.TypeMeta{Kind: list, APIVersion: "v1"}
 		if s.kind.Kind == "" {
-			s.kind = itemKind(in)
+			s.kind = object.ItemKind(in)
 		}
 		got, ok := s.ofObject()
 		if !ok {
 			return
 		}
-		d := documents{name: "x", decode: decode, tolerant: &tolerance{}}
+		d := documents{name: "x", decode: object.Decode, tolerant: &tolerance{}}
 		path := ""
 		if bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("- ")) {
 			path = "items[0]"
@@ -410,11 +411,11 @@ func FuzzSkim(f *testing.F) {
 			t.Fatalf("%d objects\n%s", len(all), text)
 		}
 		want := all[0]
-		if len(want.repeats) > 0 {
+		if len(want.Repeats) > 0 {
 			return
 		}
-		if want.kind != got.kind || want.note != "" || want.snapshot != nil || want.asked != nil || want.operator != nil || want.list {
-			t.Errorf("of kind %v, is %v, note %q\n%s", got.kind, want.kind, want.note, text)
+		if want.Kind != got.Kind || want.Note != "" || want.Snapshot != nil || want.Asked != nil || want.Operator != nil || want.List {
+			t.Errorf("of kind %v, is %v, note %q\n%s", got.Kind, want.Kind, want.Note, text)
 		}
 		var timed struct {
 			Metadata metav1.ObjectMeta `json:"metadata"`
@@ -423,10 +424,10 @@ func FuzzSkim(f *testing.F) {
 		if json.Unmarshal(raw, &timed) != nil {
 			return // of one that cannot be read no time counts
 		}
-		if !want.newest.Equal(got.newest) {
-			t.Errorf("newest %v, is %v\n%s", got.newest, want.newest, text)
+		if !want.Newest.Equal(got.Newest) {
+			t.Errorf("newest %v, is %v\n%s", got.Newest, want.Newest, text)
 		}
-		if diff := cmp.Diff(want.referred, got.referred, cmp.AllowUnexported(inNamespace{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want.Referred, got.Referred, cmp.AllowUnexported(object.InNamespace{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s\n%s", diff, text)
 		}
 	})

@@ -8,17 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // store holds the objects of one kind, each once.
 type store[T any] struct {
-	items []T             // after settle
-	fresh pile[T]         // those behind them
-	from  []position      // of each
-	at    map[string]int  // by namespace and name
-	in    map[string]int  // how many, by namespace
-	bare  map[string]bool // by namespace and name: those without a status
+	items []T              // after settle
+	fresh object.Chunks[T] // those behind them
+	from  []position       // of each
+	at    map[string]int   // by namespace and name
+	in    map[string]int   // how many, by namespace
+	bare  map[string]bool  // by namespace and name: those without a status
 }
 
 // without returns the words for how many of the objects that keep lets through have no status,
@@ -26,8 +27,8 @@ type store[T any] struct {
 func (s *store[T]) without(keep func(metav1.Object) bool) string {
 	n, all := 0, 0
 	for i := range s.items {
-		if o := metaOf(&s.items[i]); keep(o) {
-			if all++; s.bare[key(o)] {
+		if o := object.MetaOf(&s.items[i]); keep(o) {
+			if all++; s.bare[object.Key(o)] {
 				n++
 			}
 		}
@@ -44,17 +45,17 @@ func (s *store[T]) settle(between bool) {
 	if !between {
 		s.from = nil
 	}
-	if s.fresh.size == 0 || between && s.fresh.size < len(s.items)/2 {
+	if s.fresh.Size == 0 || between && s.fresh.Size < len(s.items)/2 {
 		return
 	}
-	all := make([]T, 0, len(s.items)+s.fresh.size)
+	all := make([]T, 0, len(s.items)+s.fresh.Size)
 	all = snapshot.Append(all, s.items)
 	s.items = nil
-	for i, part := range s.fresh.parts {
+	for i, part := range s.fresh.Parts {
 		all = snapshot.Append(all, part)
-		s.fresh.parts[i] = nil // which makes room for the next one
+		s.fresh.Parts[i] = nil // which makes room for the next one
 	}
-	s.items, s.fresh = all, pile[T]{}
+	s.items, s.fresh = all, object.Chunks[T]{}
 }
 
 // object returns one of the objects, in the order in which they were put.
@@ -62,7 +63,7 @@ func (s *store[T]) object(i int) *T {
 	if i < len(s.items) {
 		return &s.items[i]
 	}
-	return s.fresh.at(i - len(s.items))
+	return s.fresh.At(i - len(s.items))
 }
 
 // inOnePiece is how many objects of a store are in items before settle, or how many more it has room for there.
@@ -76,7 +77,7 @@ func (s *store[T]) put(o metav1.Object, bare bool, at position) (clash, position
 	if s.at == nil {
 		s.at, s.in, s.bare = map[string]int{}, map[string]int{}, map[string]bool{}
 	}
-	name, new := key(o), any(o).(*T)
+	name, new := object.Key(o), any(o).(*T)
 	i, known := s.at[name]
 	if !known {
 		s.at[name] = len(s.from)
@@ -85,12 +86,12 @@ func (s *store[T]) put(o metav1.Object, bare bool, at position) (clash, position
 		if s.from = append(s.from, at); len(s.items) < max(inOnePiece, cap(s.items)) {
 			s.items = append(s.items, *new)
 		} else {
-			s.fresh.add(*new)
+			s.fresh.Add(*new)
 		}
 		return "", position{}
 	}
 	held, from := s.object(i), s.from[i]
-	old := metaOf(held)
+	old := object.MetaOf(held)
 	a, aErr := strconv.ParseUint(old.GetResourceVersion(), 10, 64)
 	b, bErr := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	versions := aErr == nil && bErr == nil
@@ -141,8 +142,8 @@ func ofEvents(o any) bool {
 // sameObject reports whether two objects are the same but for who wrote their fields,
 // which kubectl leaves out.
 func sameObject[T any](a, b T) bool {
-	metaOf(&a).SetManagedFields(nil)
-	metaOf(&b).SetManagedFields(nil)
+	object.MetaOf(&a).SetManagedFields(nil)
+	object.MetaOf(&b).SetManagedFields(nil)
 	return equality.Semantic.DeepEqual(a, b)
 }
 

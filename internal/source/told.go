@@ -40,9 +40,9 @@ func telling[T any](l *told, what snapshot.What, expected int, ask lister[T]) li
 			r.Read, r.Of = 0, expected
 			l.tell(r)
 		}
-		page, err := ask(ctx, o, func(object *T) error {
+		page, err := ask(ctx, o, func(obj *T) error {
 			r.Read++
-			return each(object)
+			return each(obj)
 		})
 		if left := page.RemainingItemCount; left != nil {
 			r.Of = r.Read + int(*left)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -43,9 +44,10 @@ func (d damage) counts(found bool) bool {
 	}
 	isEvent := func(k metav1.TypeMeta) bool { return k.Kind == "Event" }
 	lacks := func(field string) bool {
-		return errors.Is(d.Err, errMissing) && strings.HasSuffix(d.Field, "metadata."+field)
+		return errors.Is(d.Err, object.ErrMissing) && strings.HasSuffix(d.Field, "metadata."+field)
 	}
-	if errors.Is(d.InputError, errTable) || errors.Is(d.InputError, errPartialObject) || lacks("namespace") ||
+	if errors.Is(d.InputError, object.ErrTable) || errors.Is(d.InputError, object.ErrPartialObject) ||
+		lacks("namespace") ||
 		lacks("name") && slices.ContainsFunc(d.kinds, isEvent) {
 		return !found // no server has an object without a namespace, it is a manifest; and extracts are made of events
 	}
@@ -53,7 +55,8 @@ func (d damage) counts(found bool) bool {
 		return !found
 	}
 	return slices.ContainsFunc(d.kinds, func(k metav1.TypeMeta) bool {
-		return k.Kind == "" || k.Kind == "List" || counted[k.Kind] != "" && !foreign(k) || mistaken(k) != nil
+		return k.Kind == "" || k.Kind == "List" || object.Counted[k.Kind] != "" && !object.Foreign(k) ||
+			object.Mistaken(k) != nil
 	})
 }
 
@@ -61,10 +64,11 @@ func (d damage) counts(found bool) bool {
 // over.
 func (d *documents) harmed(field string, err error, kinds []metav1.TypeMeta) error {
 	if len(kinds) == 0 && d.tolerant != nil && d.tolerant.arrays.Kind != "" {
-		kinds = []metav1.TypeMeta{itemKind(d.tolerant.arrays)}
+		kinds = []metav1.TypeMeta{object.ItemKind(d.tolerant.arrays)}
 	}
-	if e := (*fieldError)(nil); errors.As(err, &e) && (e.field == "kind" && itemKind(d.list.TypeMeta).Kind == "" ||
-		e.field == "apiVersion" && len(kinds) == 0) {
+	if e := (*object.FieldError)(nil); errors.As(err, &e) &&
+		(e.Field == "kind" && object.ItemKind(d.list.TypeMeta).Kind == "" ||
+			e.Field == "apiVersion" && len(kinds) == 0) {
 		kinds = anything // it is an object, and what it is cannot be read: not by the kinds of what it refers to either
 	}
 	err = d.at(field, err)
@@ -106,7 +110,7 @@ func (d *documents) brokenOff(ctx context.Context, j *jsonReader, err error) err
 		head = head[:min(len(head), enough)]
 		rest = io.MultiReader(bytes.NewReader(held), d.in)
 	}
-	if k := itemKind(d.list.TypeMeta); k.Kind != "" {
+	if k := object.ItemKind(d.list.TypeMeta); k.Kind != "" {
 		kinds = []metav1.TypeMeta{k}
 	}
 	if len(kinds) == 0 && len(head) > 0 {
@@ -163,9 +167,10 @@ func mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 				continue
 			}
 			kind := strings.TrimSuffix(string(buffer[m[2]:m[3]]), "List")
-			k := metav1.TypeMeta{Kind: kind, APIVersion: counted[kind]}
+			k := metav1.TypeMeta{Kind: kind, APIVersion: object.Counted[kind]}
 			switch {
-			case k.APIVersion == "" && (ofAnyGroup(kind) || misspelled(kind) == nil), slices.Contains(found, k):
+			case k.APIVersion == "" && (object.OfAnyGroup(kind) || object.Misspelled(kind) == nil),
+				slices.Contains(found, k):
 			case m[4] >= 0:
 				referred = true
 			default:
@@ -201,9 +206,9 @@ func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
 	}
 	versioned := k.APIVersion != "" && !(it.yaml && ofChart().Match(it.text))
 	if k.Kind == "" {
-		k = itemKind(list)
+		k = object.ItemKind(list)
 	}
-	if of := itemKind(k); of.Kind != "" {
+	if of := object.ItemKind(k); of.Kind != "" {
 		return itemKinds(k)
 	}
 	if k.Kind != "" {
@@ -224,8 +229,8 @@ var ofChart = sync.OnceValue(func() *regexp.Regexp {
 // itemKinds returns the kind of the items of a list; and, where that is nearly one that counts, that
 // it may be one.
 func itemKinds(list metav1.TypeMeta) []metav1.TypeMeta {
-	kinds := []metav1.TypeMeta{itemKind(list)}
-	if mistaken(list) != nil {
+	kinds := []metav1.TypeMeta{object.ItemKind(list)}
+	if object.Mistaken(list) != nil {
 		kinds = append(kinds, anything...)
 	}
 	return kinds
@@ -273,7 +278,7 @@ func tooOld(raw []byte) bool {
 		return false
 	}
 	var old map[string]json.RawMessage
-	return json.Unmarshal(raw, &old) == nil && firstByte(old["Items"]) == '['
+	return json.Unmarshal(raw, &old) == nil && object.FirstByte(old["Items"]) == '['
 }
 
 // withoutNulls returns JSON in which the text "null" is nothing: one collector writes it in the
@@ -300,7 +305,7 @@ func withoutNulls(raw []byte) []byte {
 	if !bytes.Contains(out, []byte(`"revision"`)) || d.Decode(&o) != nil || !pruneRevisions(o) {
 		return out
 	}
-	return encoded(o)
+	return object.Encoded(o)
 }
 
 var nullText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[:\[,]\s*"null"`) })

@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -44,7 +45,7 @@ func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 			return nil, err
 		}
 	}
-	return s.Reaching(&r.Volumes, ordered(r.gaps)), nil
+	return s.Reaching(&r.Volumes, object.Ordered(r.gaps)), nil
 }
 
 // one reads the object of a name, which is nil where there is none.
@@ -246,18 +247,18 @@ func (d *Dump) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 	kept, namespace := &d.admission, s.DaemonSet.Namespace
 	r := volumeReader{
 		claim: func(_ context.Context, name string) (*corev1.PersistentVolumeClaim, []snapshot.Gap, error) {
-			return given(d, snapshot.PersistentVolumes, ofClaims, &kept.claims, namespace, name)
+			return given(d, snapshot.PersistentVolumes, object.OfClaims, &kept.claims, namespace, name)
 		},
 		volume: func(_ context.Context, name string) (*corev1.PersistentVolume, []snapshot.Gap, error) {
-			return given(d, snapshot.PersistentVolumes, ofVolumes, &kept.volumes, "", name)
+			return given(d, snapshot.PersistentVolumes, object.OfVolumes, &kept.volumes, "", name)
 		},
 	}
 	if err := r.read(ctx, distinct(claims)); err != nil {
 		return nil, err
 	}
 	if r.attaches() {
-		if r.nodes(nodes); d.lacking(snapshot.CSINodes, ofCSINodes) != nil {
-			r.gaps = append(r.gaps, *d.lacking(snapshot.CSINodes, ofCSINodes))
+		if r.nodes(nodes); d.lacking(snapshot.CSINodes, object.OfCSINodes) != nil {
+			r.gaps = append(r.gaps, *d.lacking(snapshot.CSINodes, object.OfCSINodes))
 		}
 		for i := range kept.csiNodes.items {
 			if n := &kept.csiNodes.items[i]; r.Of(n.Name) {
@@ -266,7 +267,7 @@ func (d *Dump) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 		}
 		slices.SortFunc(r.Drivers, snapshot.CompareDrivers)
 	}
-	return s.Reaching(&r.Volumes, ordered(r.gaps)), nil
+	return s.Reaching(&r.Volumes, object.Ordered(r.gaps)), nil
 }
 
 // given returns an object of a dump, or nil if there is none, or why that is unknown.
@@ -288,7 +289,7 @@ func given[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T
 // lacking returns why the input may lack objects of a kind of admissionTypes; nil if it
 // has them.
 func (d *Dump) lacking(what snapshot.What, kind metav1.TypeMeta) *snapshot.Gap {
-	name := kindName(kind)
+	name := object.KindName(kind)
 	partial, damaged := d.partial(name), d.admission.damaged[kind]
 	switch {
 	case partial != "":
@@ -320,5 +321,5 @@ func recordedVolumes(s, from *snapshot.Snapshot, claims, nodes []string) *snapsh
 		(nodes == nil && !v.AllNodes || slices.ContainsFunc(nodes, func(n string) bool { return !v.Of(n) })) {
 		lacks(snapshot.CSINodes, "the snapshot was recorded with those of some nodes only")
 	}
-	return s.Reaching(v, ordered(gaps))
+	return s.Reaching(v, object.Ordered(gaps))
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -81,7 +81,7 @@ func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
 	if w.start, err = c.version(ctx); err != nil {
 		return nil, err
 	}
-	r, err := relate(ds)
+	r, err := object.Relate(ds)
 	if err != nil {
 		return nil, err
 	}
@@ -215,9 +215,9 @@ func (w *Watching) begin() {
 			}
 		}
 	}
-	s.TakenAt, s.Gaps = w.Now(), ordered(s.Gaps)
-	order(s)
-	sortByName(s.Nodes)
+	s.TakenAt, s.Gaps = w.Now(), object.Ordered(s.Gaps)
+	object.Order(s)
+	object.SortByName(s.Nodes)
 	close(w.ready)
 	if len(w.feeds[0].known) == 0 {
 		w.tell(Seen{Object: w.ds, Gone: true})
@@ -225,30 +225,19 @@ func (w *Watching) begin() {
 }
 
 // kinds returns a feed for each kind, the DaemonSet's first.
-func (w *Watching) kinds(r relation) []*feed {
-	c, ns := w.c, r.ds.Namespace
-	named := fields.OneTermEqualSelector(metav1.ObjectNameField, r.ds.Name).String()
+func (w *Watching) kinds(r object.Relation) []*feed {
+	c, ns := w.c, r.Ds.Namespace
+	named := fields.OneTermEqualSelector(metav1.ObjectNameField, r.Ds.Name).String()
 	warnings := fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String()
 	return []*feed{
 		newFeed(w, "", "daemonsets.apps", c.api.DaemonSets(ns), metav1.ListOptions{FieldSelector: named},
-			func(o metav1.Object) bool { return o.GetName() == r.ds.Name && o.GetUID() == r.ds.UID }),
-		newFeed(w, snapshot.Pods, "pods", c.api.Pods(ns), metav1.ListOptions{LabelSelector: r.selector.String()}, nil),
+			func(o metav1.Object) bool { return o.GetName() == r.Ds.Name && o.GetUID() == r.Ds.UID }),
+		newFeed(w, snapshot.Pods, "pods", c.api.Pods(ns), metav1.ListOptions{LabelSelector: r.Selector.String()}, nil),
 		newFeed(w, snapshot.Nodes, "nodes", c.api.Nodes(), metav1.ListOptions{}, nil),
 		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", c.api.ControllerRevisions(ns),
-			metav1.ListOptions{}, r.takes),
-		newFeed(w, snapshot.Events, "events", c.api.Events(ns), metav1.ListOptions{FieldSelector: warnings}, r.warns),
+			metav1.ListOptions{}, r.Takes),
+		newFeed(w, snapshot.Events, "events", c.api.Events(ns), metav1.ListOptions{FieldSelector: warnings}, r.Warns),
 	}
-}
-
-// warns reports whether the event is a warning about the DaemonSet, or about a
-// pod that has its name from it.
-func (r relation) warns(o metav1.Object) bool {
-	e := o.(*corev1.Event)
-	const longest = 63 - 5 // of what a generated name begins with
-	name := r.ds.Name + "-"
-	return e.Type == corev1.EventTypeWarning &&
-		(r.concerns(e) || e.InvolvedObject.Kind == "Pod" &&
-			strings.HasPrefix(e.InvolvedObject.Name, name[:min(len(name), longest)]))
 }
 
 // feed follows the objects of one kind. It is what a Reflector fills.
@@ -288,7 +277,7 @@ func newFeed[T any, P oneOf[T]](w *Watching, what snapshot.What, resource string
 				return &tooManyError{f.most, w.c.allowed.most}
 			}
 			kept := *o
-			strip(&kept)
+			object.Strip(&kept)
 			page.Items = append(page.Items, P(&kept))
 			return nil
 		})
@@ -347,7 +336,7 @@ func (f *feed) checked(ctx context.Context, e watch.Event) watch.Event {
 	case e.Type == watch.Added && f.full():
 		err = &tooManyError{f.most, f.w.c.allowed.most}
 	default:
-		if err = sound(m); err == nil {
+		if err = object.Validate(m); err == nil {
 			return e
 		}
 		err = unusable(err)
@@ -453,7 +442,7 @@ func (f *feed) Replace(all []any, _ string) error {
 }
 
 func (f *feed) take(o any, gone bool) error {
-	strip(o)
+	object.Strip(o)
 	f.w.mu.Lock()
 	defer f.w.mu.Unlock()
 	f.put(o.(metav1.Object), gone) // of no other type: see checked

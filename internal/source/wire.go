@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -41,36 +42,15 @@ const (
 
 var sizedNames = map[string]sized{"conditions": conditions, "containerStatuses": statuses}
 
-// What the Strip functions of pkg/snapshot keep, in the names of the API. A field without
-// braces is kept whole. What begins with "=" is the same in many objects, as the containers
-// of all pods of a revision; of what begins with "#" the keys are, and some values. Of what begins
-// with "@" only snapshot.PodAnnotations are kept. What begins with "~" is put aside, and what begins
-// with "&" kept and put aside.
-const (
-	ofMeta      = `metadata{name =namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink `
-	ofNode      = ofMeta + `#labels managedFields} spec{=taints =unschedulable} status{conditions =allocatable =nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
-	ofContainer = `{name image restartPolicy resources{requests} ports{containerPort hostPort hostIP protocol}}`
-	ofRunning   = `{name image ready started restartCount state lastState allocatedResources resources{requests}}`
-	ofRepeating = `{&name image ready started restartCount state lastState ~allocatedResources ~resources}`
-	ofPodMeta   = ofMeta + `=labels =@annotations =ownerReferences} `
-	ofPodSpec   = `nodeName =containers` + ofContainer + ` =initContainers` + ofContainer +
-		` =terminationGracePeriodSeconds =priority =priorityClassName =preemptionPolicy =schedulerName schedulingGates =overhead =resources{requests} =nodeSelector =readinessGates`
-	ofUnbound   = ` =tolerations volumes{name volumeSource{persistentVolumeClaim{claimName} ephemeral{}}} affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
-	ofPodStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` +
-		ofRunning + ` containerStatuses` + ofRunning + ` resources{requests} allocatedResources}`
-	ofFewStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` +
-		ofRepeating + ` containerStatuses` + ofRepeating + ` &resources{requests} &allocatedResources}`
-)
-
 // The messages of which an answer may have thousands.
 var (
-	nodeWire  = wireOf[corev1.Node](ofNode)
-	boundWire = wireOf[corev1.Pod](ofPodMeta+`spec{`+ofPodSpec+`} `+ofFewStatus,
-		ofPodMeta+`spec{`+ofPodSpec+`} `+ofPodStatus)
-	unboundWire = wireOf[corev1.Pod](ofPodMeta+`spec{`+ofPodSpec+ofUnbound+`} `+ofFewStatus,
-		ofPodMeta+`spec{`+ofPodSpec+ofUnbound+`} `+ofPodStatus)
+	nodeWire  = wireOf[corev1.Node](object.OfNode)
+	boundWire = wireOf[corev1.Pod](object.OfPodMeta+`spec{`+object.OfPodSpec+`} `+object.OfFewStatus,
+		object.OfPodMeta+`spec{`+object.OfPodSpec+`} `+object.OfPodStatus)
+	unboundWire = wireOf[corev1.Pod](object.OfPodMeta+`spec{`+object.OfPodSpec+object.OfUnbound+`} `+object.OfFewStatus,
+		object.OfPodMeta+`spec{`+object.OfPodSpec+object.OfUnbound+`} `+object.OfPodStatus)
 	labeledWire = wireOf[metav1.PartialObjectMetadata](`metadata{name labels}`)
-	podMetaWire = wireOf[metav1.PartialObjectMetadata](ofPodMeta)
+	podMetaWire = wireOf[metav1.PartialObjectMetadata](object.OfPodMeta)
 )
 
 // keptWire returns what is kept of objects of a type, for each object; nil for all of it.
@@ -205,11 +185,11 @@ type wireReader[T any, P oneOf[T]] struct {
 	known   map[string]P    // what is common
 	repeats map[string]bool // what is aside, behind what is common with it, and does not count
 	key     []byte          // of repeats
-	words   words
+	words   object.Words
 }
 
 func newWireReader[T any, P oneOf[T]](kept func(raw []byte) *wire) *wireReader[T, P] {
-	return &wireReader[T, P]{kept: kept, known: map[string]P{}, repeats: map[string]bool{}, words: words{}}
+	return &wireReader[T, P]{kept: kept, known: map[string]P{}, repeats: map[string]bool{}, words: object.Words{}}
 }
 
 // mostCommon is of how many kinds the objects of one list are in what they have in common:
@@ -234,7 +214,7 @@ func (r *wireReader[T, P]) read(raw []byte, o P) error {
 		return errDamaged
 	}
 	err := r.make(o)
-	if strip(o); err == nil && len(r.repeats) < mostCommon && len(r.key) <= longestCommon && repeatsSpec(o) {
+	if object.Strip(o); err == nil && len(r.repeats) < mostCommon && len(r.key) <= longestCommon && repeatsSpec(o) {
 		r.repeats[string(r.key)] = true
 	}
 	return err
@@ -270,7 +250,7 @@ func (r *wireReader[T, P]) make(o P) error {
 		}
 		if len(r.known) < mostCommon && len(r.parts.common) <= longestCommon {
 			with := P(new(T))
-			strip(o)
+			object.Strip(o)
 			*with = *o
 			r.known[string(r.parts.common)] = with
 		}
@@ -282,7 +262,7 @@ func (r *wireReader[T, P]) make(o P) error {
 	if !r.label(o) {
 		return errDamaged
 	}
-	r.words.share(o)
+	r.words.Share(o)
 	return nil
 }
 
@@ -319,7 +299,7 @@ func (r *wireReader[T, P]) label(o P) bool {
 		if !ok {
 			return false
 		}
-		labels[r.words.of(key)] = r.words.of(value)
+		labels[r.words.Of(key)] = r.words.Of(value)
 	}
 	o.SetLabels(labels)
 	return true

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/randfill"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
@@ -105,7 +106,7 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 		must(t, err)
 		whole := P(new(T))
 		must(t, whole.Unmarshal(raw))
-		strip(whole)
+		object.Strip(whole)
 
 		var split parts
 		if !kept(raw).split(&split, raw) {
@@ -115,7 +116,7 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 		for range 2 { // as the first one, and as one of those that have the same in common
 			part := P(new(T))
 			must(t, reader.read(raw, part))
-			strip(part)
+			object.Strip(part)
 			if diff := cmp.Diff(whole, part); diff != "" {
 				t.Fatalf("%d: what is kept lacks what Strip keeps, or has more (-of all +of what is kept):\n%s", i, diff)
 			}
@@ -157,15 +158,15 @@ func testChanged(t *testing.T, seed int, o, whole runtime.Object, kind string) {
 	filler(int64(seed)).Fill(o)
 	mark(seed, o)
 	raw := inProtobuf(t, o.(interface{ Marshal() ([]byte, error) }), kind)
-	_, _, object, err := described(raw)
+	_, _, obj, err := described(raw)
 	must(t, err)
-	must(t, whole.(interface{ Unmarshal([]byte) error }).Unmarshal(object))
-	strip(whole)
+	must(t, whole.(interface{ Unmarshal([]byte) error }).Unmarshal(obj))
+	object.Strip(whole)
 	got, gvk := changed(raw)
 	if got == nil || gvk.Kind != kind {
 		t.Fatalf("%d: %v is no %s", seed, gvk, kind)
 	}
-	strip(got)
+	object.Strip(got)
 	if diff := cmp.Diff(whole, got); diff != "" {
 		t.Fatalf("%d: (-of all +of what is kept):\n%s", seed, diff)
 	}
@@ -227,10 +228,10 @@ func TestWireRepeats(t *testing.T) {
 			must(t, err)
 			got := &corev1.Pod{}
 			must(t, reader.read(raw, got))
-			strip(got)
+			object.Strip(got)
 			whole := &corev1.Pod{}
 			must(t, whole.Unmarshal(raw))
-			strip(whole)
+			object.Strip(whole)
 			if diff := cmp.Diff(whole, got); diff != "" {
 				t.Errorf("%s: (-of all +read):\n%s", tt.why, diff)
 			}
@@ -266,8 +267,8 @@ func FuzzWire(f *testing.F) {
 			return
 		}
 		must(t, reader.read(raw, again))
-		strip(first)
-		strip(again)
+		object.Strip(first)
+		object.Strip(again)
 		if diff := cmp.Diff(first, again); diff != "" {
 			t.Errorf("the first one, and one that shares with it:\n%s", diff)
 		}

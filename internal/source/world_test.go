@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -388,10 +389,10 @@ func typed(o runtime.Object) runtime.Object {
 	o = o.DeepCopyObject()
 	switch o.(type) { // of groups that are read as JSON
 	case *kubeControllerManager:
-		o.GetObjectKind().SetGroupVersionKind(ofManagers.GroupVersionKind())
+		o.GetObjectKind().SetGroupVersionKind(object.OfManagers.GroupVersionKind())
 		return o
 	case *coordinationv1.Lease:
-		o.GetObjectKind().SetGroupVersionKind(ofLeases.GroupVersionKind())
+		o.GetObjectKind().SetGroupVersionKind(object.OfLeases.GroupVersionKind())
 		return o
 	}
 	kinds, _, err := apiScheme().ObjectKinds(o)

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	goyaml "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
 )
@@ -109,7 +110,8 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 	if err == nil {
 		err = d.describe(json.RawMessage(raw))
 	}
-	if c := firstByte(d.list.Items); err == nil && c != 0 && c != 'n' { // after what looked like the end of the items
+	// after what looked like the end of the items
+	if c := object.FirstByte(d.list.Items); err == nil && c != 0 && c != 'n' {
 		err = errTwoLists
 	}
 	if err == nil {
@@ -150,7 +152,7 @@ var yamlAlias = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // json returns the text as JSON, and of YAML the keys that stand in it twice.
-func (it *item) json() ([]byte, []Repeat, error) {
+func (it *item) json() ([]byte, []object.Repeat, error) {
 	if !it.yaml {
 		return it.text, nil, nil
 	}
@@ -165,7 +167,7 @@ func (it *item) json() ([]byte, []Repeat, error) {
 			text = slices.Concat([]byte("anchors:\n"), text)
 		}
 		raw, repeats, err = yamlToJSON(text, it.line-bytes.Count(text[:len(text)-len(it.text)], []byte{'\n'}))
-		repeats = slices.DeleteFunc(repeats, func(r Repeat) bool { return r.Line <= it.line })
+		repeats = slices.DeleteFunc(repeats, func(r object.Repeat) bool { return r.Line <= it.line })
 	}
 	var items []json.RawMessage
 	if err != nil || it.path == "" || json.Unmarshal(raw, &items) != nil || len(items) == 0 || len(items) > 1 &&
@@ -193,7 +195,7 @@ var (
 // yamlToJSON converts a piece of a YAML file, of which line lines stand
 // before it. It returns the keys that stand in it twice, too. An error says nothing
 // that the parser quotes of the file, which may be a secret.
-func yamlToJSON(text []byte, line int) ([]byte, []Repeat, error) {
+func yamlToJSON(text []byte, line int) ([]byte, []object.Repeat, error) {
 	if n := unread(text); n > 0 {
 		return nil, nil, fmt.Errorf("line %d: %w", line+n, errDedent)
 	}
@@ -257,8 +259,8 @@ var repeatedInYAML = sync.OnceValue(func() *regexp.Regexp {
 
 // repeatsInYAML returns the keys of which a strict reader of YAML says that they
 // stand twice in a piece of YAML before which line lines stand.
-func repeatsInYAML(err error, line int) []Repeat {
-	var found []Repeat
+func repeatsInYAML(err error, line int) []object.Repeat {
+	var found []object.Repeat
 	for _, m := range repeatedInYAML().FindAllStringSubmatch(err.Error(), -1) {
 		n, _ := strconv.Atoi(m[1])
 		key, _ := strconv.Unquote(m[2])

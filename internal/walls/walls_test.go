@@ -164,8 +164,13 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("internal/source/prose", module+"/internal/source") },
 		},
 		{
+			why: "an object is read from its text, wherever that comes from",
+			who: own("internal/source/object"), project: true, only: own("pkg/snapshot", "pkg/template"),
+			breach: func(p *project) { p.edge("internal/source/object", module+"/internal/source") },
+		},
+		{
 			why: "whoever reads the input decides nothing about it; what a manifest leaves out, the API server fills in as pkg/template has it",
-			who: own("internal/source"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "internal/source/prose"),
+			who: own("internal/source"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "internal/source/prose", "internal/source/object"),
 			breach: func(p *project) { p.edge("internal/source", module+"/pkg/daemonset") },
 		},
 		{

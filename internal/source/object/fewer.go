@@ -1,4 +1,4 @@
-package source
+package object
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 
 // fewer tells which fields of an object that is written in JSON are read: as wire does of one that
 // comes in protobuf, and with all that has a time, or says which volumes a node has.
-type fewer struct {
+type JSONMask struct {
 	fields map[string]*fewerField // all that the type has
 	list   bool                   // it stands in a list of its kind
 }
@@ -26,9 +26,9 @@ type fewerField struct {
 	number int
 	begins string // the first byte of a value that fits; empty: any
 	kept   bool
-	loose  bool   // only where there is no nodeName
-	marks  bool   // of it snapshot.PodAnnotations are kept
-	inner  *fewer // what is kept of it; nil: all
+	loose  bool      // only where there is no nodeName
+	marks  bool      // of it snapshot.PodAnnotations are kept
+	inner  *JSONMask // what is kept of it; nil: all
 }
 
 // fewerMember is a field of an object, and its value.
@@ -45,7 +45,7 @@ const (
 	ofDumpNames   = ofDumpOwned + `managedFields{time}`
 	ofDumpNode    = `kind apiVersion metadata{` + ofDumpOwned +
 		`managedFields} spec{taints unschedulable} status{conditions allocatable volumesAttached nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
-	ofDumpPod = ofDumpPodMeta + `spec{` + ofPodSpec + ofDumpUnbound + `} ` + ofPodStatus
+	ofDumpPod = ofDumpPodMeta + `spec{` + OfPodSpec + ofDumpUnbound + `} ` + OfPodStatus
 
 	// With a question mark: where the pod is on no node.
 	ofDumpUnbound = ` ?tolerations volumes{name persistentVolumeClaim{claimName} ephemeral{volumeClaimTemplate{metadata{` + ofTimes + `}}}} ?affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
@@ -53,22 +53,22 @@ const (
 )
 
 // fewerOf are the kinds of which not all is read.
-var fewerOf = map[metav1.TypeMeta]func() *fewer{
-	{APIVersion: "v1", Kind: "Node"}: sync.OnceValue(func() *fewer { return fewerIn[corev1.Node](ofDumpNode) }),
-	{APIVersion: "v1", Kind: "Pod"}: sync.OnceValue(func() *fewer {
+var NewJSONMask = map[metav1.TypeMeta]func() *JSONMask{
+	{APIVersion: "v1", Kind: "Node"}: sync.OnceValue(func() *JSONMask { return fewerIn[corev1.Node](ofDumpNode) }),
+	{APIVersion: "v1", Kind: "Pod"}: sync.OnceValue(func() *JSONMask {
 		return fewerIn[corev1.Pod](strings.Replace(ofDumpPod, "status{",
 			"status{ephemeralContainerStatuses{state lastState} volumeHealth{lastTransitionTime} ", 1))
 	}),
 }
 
-func fewerIn[T any](kept string) *fewer {
+func fewerIn[T any](kept string) *JSONMask {
 	return fewerFields(reflect.TypeFor[T](), &kept)
 }
 
 // fewerFields reads names up to a closing brace. It panics where a type has no such field.
-func fewerFields(t reflect.Type, kept *string) *fewer {
-	f := &fewer{fields: map[string]*fewerField{}}
-	for name, field := range fieldTypes(t) {
+func fewerFields(t reflect.Type, kept *string) *JSONMask {
+	f := &JSONMask{fields: map[string]*fewerField{}}
+	for name, field := range FieldTypes(t) {
 		f.fields[name] = &fewerField{number: len(f.fields), begins: beginsWith(field.Type)}
 	}
 	for {
@@ -88,7 +88,7 @@ func fewerFields(t reflect.Type, kept *string) *fewer {
 		is.kept, is.loose, is.marks = true, marked[0] == '?', marked[0] == '@'
 		if rest, has := strings.CutPrefix(*kept, "{"); has {
 			*kept = rest
-			of, list := fieldTypes(t)[name].Type, false
+			of, list := FieldTypes(t)[name].Type, false
 			for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 				list = list || of.Kind() == reflect.Slice
 				of = of.Elem()
@@ -122,7 +122,7 @@ func beginsWith(t reflect.Type) string {
 
 // fewerRead returns an object of a type of which not all is read; nil where all of it has to be.
 func fewerRead(raw []byte, kind metav1.TypeMeta) metav1.Object {
-	of := fewerOf[kind]
+	of := NewJSONMask[kind]
 	if of == nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func fewerRead(raw []byte, kind metav1.TypeMeta) metav1.Object {
 	case held = <-fewerTexts:
 	default:
 	}
-	text, ok := of().of(held[:0], raw)
+	text, ok := of().Of(held[:0], raw)
 	defer func() {
 		select {
 		case fewerTexts <- text:
@@ -141,7 +141,7 @@ func fewerRead(raw []byte, kind metav1.TypeMeta) metav1.Object {
 	if !ok {
 		return nil
 	}
-	into := reflect.New(heldTypes[kind]).Interface()
+	into := reflect.New(HeldTypes[kind]).Interface()
 	if err := jsonv2.Unmarshal(text, into, sharing()); err != nil {
 		return nil
 	}
@@ -154,12 +154,12 @@ var sharing = sync.OnceValue(snapshot.Sharing)
 
 var fewerTexts = make(chan []byte, 8) // are used again: Unmarshal copies what it keeps of them
 
-// of appends to a text what is read of an object. ok is false where all of it has to be read, as
+// Of appends to a text what is read of an object. ok is false where all of it has to be read, as
 // something is odd about it: a field that the type does not have, one that stands there twice, a
 // value of another kind. What is inside a field that is not read is not checked. The object is JSON
 // that was parsed before.
-func (f *fewer) of(into, object []byte) (text []byte, ok bool) {
-	rest := bytes.TrimLeft(object, space)
+func (f *JSONMask) Of(into, obj []byte) (text []byte, ok bool) {
+	rest := bytes.TrimLeft(obj, Space)
 	if len(rest) == 0 || rest[0] != '{' {
 		return into, false
 	}
@@ -169,7 +169,7 @@ func (f *fewer) of(into, object []byte) (text []byte, ok bool) {
 	var loose []fewerMember
 	bound := false
 	for rest = rest[1:]; ; {
-		rest = bytes.TrimLeft(rest, space+",")
+		rest = bytes.TrimLeft(rest, Space+",")
 		if len(rest) == 0 {
 			return into, false
 		}
@@ -182,7 +182,7 @@ func (f *fewer) of(into, object []byte) (text []byte, ok bool) {
 			return into, false
 		}
 		seen[field.number/64] |= 1 << (field.number % 64)
-		value := bytes.TrimLeft(after, space+":")
+		value := bytes.TrimLeft(after, Space+":")
 		if len(value) == 0 || field.begins != "" && strings.IndexByte(field.begins, value[0]) < 0 {
 			return into, false
 		}
@@ -224,14 +224,14 @@ func (m *fewerMember) append(into []byte, begun int) (text []byte, ok bool) {
 	case m.inner.list:
 		return m.inner.ofEach(into, m.value)
 	}
-	return m.inner.of(into, m.value)
+	return m.inner.Of(into, m.value)
 }
 
 // ofEach does what of does for each object of a list.
-func (f *fewer) ofEach(into, list []byte) (text []byte, ok bool) {
+func (f *JSONMask) ofEach(into, list []byte) (text []byte, ok bool) {
 	into = append(into, '[')
 	for rest := list[1:]; ; {
-		rest = bytes.TrimLeft(rest, space)
+		rest = bytes.TrimLeft(rest, Space)
 		switch {
 		case len(rest) == 0:
 			return into, false
@@ -242,7 +242,7 @@ func (f *fewer) ofEach(into, list []byte) (text []byte, ok bool) {
 			continue
 		}
 		size := sizeOfValue(rest)
-		if into, ok = f.of(into, rest[:size]); !ok {
+		if into, ok = f.Of(into, rest[:size]); !ok {
 			return into, false
 		}
 		rest = rest[size:]
@@ -251,11 +251,11 @@ func (f *fewer) ofEach(into, list []byte) (text []byte, ok bool) {
 
 // marksOf appends to a text what of an object with annotations snapshot.PodAnnotations are. What is
 // inside the others is not checked.
-func marksOf(into, object []byte) (text []byte, ok bool) {
+func marksOf(into, obj []byte) (text []byte, ok bool) {
 	into = append(into, '{')
 	begun := len(into)
-	for rest := object[1:]; ; {
-		rest = bytes.TrimLeft(rest, space+",")
+	for rest := obj[1:]; ; {
+		rest = bytes.TrimLeft(rest, Space+",")
 		if len(rest) == 0 {
 			return into, false
 		}
@@ -267,7 +267,7 @@ func marksOf(into, object []byte) (text []byte, ok bool) {
 			after = rest[sizeOfValue(rest):]
 			key, _ = jsontext.AppendUnquote(nil, rest[:len(rest)-len(after)])
 		}
-		value := bytes.TrimLeft(after, space+":")
+		value := bytes.TrimLeft(after, Space+":")
 		_, kept := snapshot.PodAnnotations[string(key)]
 		if len(value) == 0 || kept && !plain {
 			return into, false
@@ -282,3 +282,24 @@ func marksOf(into, object []byte) (text []byte, ok bool) {
 		rest = value[size:]
 	}
 }
+
+// What the Strip functions of pkg/snapshot keep, in the names of the API. A field without
+// braces is kept whole. What begins with "=" is the same in many objects, as the containers
+// of all pods of a revision; of what begins with "#" the keys are, and some values. Of what begins
+// with "@" only snapshot.PodAnnotations are kept. What begins with "~" is put aside, and what begins
+// with "&" kept and put aside.
+const (
+	ofMeta      = `metadata{name =namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink `
+	OfNode      = ofMeta + `#labels managedFields} spec{=taints =unschedulable} status{conditions =allocatable =nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
+	ofContainer = `{name image restartPolicy resources{requests} ports{containerPort hostPort hostIP protocol}}`
+	ofRunning   = `{name image ready started restartCount state lastState allocatedResources resources{requests}}`
+	ofRepeating = `{&name image ready started restartCount state lastState ~allocatedResources ~resources}`
+	OfPodMeta   = ofMeta + `=labels =@annotations =ownerReferences} `
+	OfPodSpec   = `nodeName =containers` + ofContainer + ` =initContainers` + ofContainer +
+		` =terminationGracePeriodSeconds =priority =priorityClassName =preemptionPolicy =schedulerName schedulingGates =overhead =resources{requests} =nodeSelector =readinessGates`
+	OfUnbound   = ` =tolerations volumes{name volumeSource{persistentVolumeClaim{claimName} ephemeral{}}} affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
+	OfPodStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` +
+		ofRunning + ` containerStatuses` + ofRunning + ` resources{requests} allocatedResources}`
+	OfFewStatus = `status{phase conditions reason message startTime nominatedNodeName initContainerStatuses` +
+		ofRepeating + ` containerStatuses` + ofRepeating + ` &resources{requests} &allocatedResources}`
+)

@@ -1,4 +1,4 @@
-package source
+package object
 
 import (
 	"cmp"
@@ -23,15 +23,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// metaOf returns what the API's objects have in common, of a pointer to one.
-func metaOf[T any](o *T) metav1.Object { return any(o).(metav1.Object) }
+// MetaOf returns what the API's objects have in common, of a pointer to one.
+func MetaOf[T any](o *T) metav1.Object { return any(o).(metav1.Object) }
 
-// strip drops of an object what no rule and no screen reads.
-func strip(o any) {
+// Strip drops of an object what no rule and no screen reads.
+func Strip(o any) {
 	o.(runtime.Object).GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	switch o := o.(type) {
 	case *appsv1.DaemonSet:
-		stripDaemonSet(o)
+		StripDaemonSet(o)
 	case *corev1.Node:
 		snapshot.StripNode(o)
 	case *corev1.Pod:
@@ -63,11 +63,11 @@ func strip(o any) {
 	}
 }
 
-// stripDaemonSet drops of a DaemonSet only which fields of its status were
+// StripDaemonSet drops of a DaemonSet only which fields of its status were
 // written by whom: who wrote when is a few bytes, and tells who changed it. What
 // is owned outside the status stays, and the annotations too: Overlay needs
 // them, and the controller reads one.
-func stripDaemonSet(ds *appsv1.DaemonSet) {
+func StripDaemonSet(ds *appsv1.DaemonSet) {
 	for i := range ds.ManagedFields {
 		if m := &ds.ManagedFields[i]; m.Subresource != "" {
 			m.FieldsType, m.FieldsV1 = "", nil
@@ -75,9 +75,9 @@ func stripDaemonSet(ds *appsv1.DaemonSet) {
 	}
 }
 
-// stripRecorded drops of a recorded Snapshot what this program would not have recorded:
+// StripRecorded drops of a recorded Snapshot what this program would not have recorded:
 // somebody else may have written it.
-func stripRecorded(s *snapshot.Snapshot) {
+func StripRecorded(s *snapshot.Snapshot) {
 	for i := range s.Pods {
 		snapshot.StripPod(&s.Pods[i])
 	}
@@ -85,11 +85,11 @@ func stripRecorded(s *snapshot.Snapshot) {
 		snapshot.StripNode(&s.Nodes[i])
 	}
 	if o := s.OpenShift; o != nil && o.Namespace != nil {
-		strip(o.Namespace)
+		Strip(o.Namespace)
 	}
 	if a := s.Admission; a != nil {
 		if a.Namespace != nil {
-			strip(a.Namespace)
+			Strip(a.Namespace)
 		}
 		stripAll(a.PriorityClasses)
 		stripAll(a.RuntimeClasses)
@@ -101,15 +101,15 @@ func stripRecorded(s *snapshot.Snapshot) {
 
 func stripAll[T any](all []T) {
 	for i := range all {
-		strip(&all[i])
+		Strip(&all[i])
 	}
 }
 
-// filter returns copies of what keep lets through.
-func filter[T any](all []T, keep func(metav1.Object) bool) []T {
+// Filter returns copies of what keep lets through.
+func Filter[T any](all []T, keep func(metav1.Object) bool) []T {
 	var kept []int // an object takes a kilobyte: each is copied once
 	for i := range all {
-		if keep(metaOf(&all[i])) {
+		if keep(MetaOf(&all[i])) {
 			kept = append(kept, i)
 		}
 	}
@@ -123,42 +123,42 @@ func filter[T any](all []T, keep func(metav1.Object) bool) []T {
 	return out
 }
 
-// those returns what keep lets through, and no copies where that is all: it is not to be changed.
-func those[T any](all []T, keep func(metav1.Object) bool) []T {
+// Those returns what keep lets through, and no copies where that is all: it is not to be changed.
+func Those[T any](all []T, keep func(metav1.Object) bool) []T {
 	for i := range all {
-		if !keep(metaOf(&all[i])) {
-			return filter(all, keep)
+		if !keep(MetaOf(&all[i])) {
+			return Filter(all, keep)
 		}
 	}
 	return slices.Clip(all)
 }
 
-func key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
+func Key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
-// keyOf returns the key of a pointer to an object.
-func keyOf[T any](o *T) string { return key(metaOf(o)) }
+// KeyOf returns the key of a pointer to an object.
+func KeyOf[T any](o *T) string { return Key(MetaOf(o)) }
 
-// sortByName orders objects by namespace and name, and copies none to compare it.
-func sortByName[T any](all []T) {
+// SortByName orders objects by namespace and name, and copies none to compare it.
+func SortByName[T any](all []T) {
 	sort.Slice(all, func(i, j int) bool {
-		a, b := metaOf(&all[i]), metaOf(&all[j])
+		a, b := MetaOf(&all[i]), MetaOf(&all[j])
 		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()),
 			strings.Compare(a.GetName(), b.GetName())) < 0
 	})
 }
 
-// order sorts the lists of a Snapshot by name, but the nodes, which Snapshots
+// Order sorts the lists of a Snapshot by name, but the nodes, which Snapshots
 // share and which are in order already.
-func order(s *snapshot.Snapshot) {
-	sortByName(s.Revisions)
-	sortByName(s.Pods)
-	sortByName(s.Events)
-	sortByName(s.PodDisruptionBudgets)
+func Order(s *snapshot.Snapshot) {
+	SortByName(s.Revisions)
+	SortByName(s.Pods)
+	SortByName(s.Events)
+	SortByName(s.PodDisruptionBudgets)
 }
 
-// ordered returns the gaps in the order of snapshot.Whats, and of two gaps of
+// Ordered returns the gaps in the order of snapshot.Whats, and of two gaps of
 // one part for one reason the first.
-func ordered(gaps []snapshot.Gap) []snapshot.Gap {
+func Ordered(gaps []snapshot.Gap) []snapshot.Gap {
 	var out []snapshot.Gap
 	for _, what := range snapshot.Whats {
 		seen := map[snapshot.Why]bool{}
@@ -172,70 +172,70 @@ func ordered(gaps []snapshot.Gap) []snapshot.Gap {
 	return out
 }
 
-// relation selects the objects of a namespace that go into the Snapshot of a
+// Relation selects the objects of a namespace that go into the Snapshot of a
 // DaemonSet: all that its controller could claim, own or speak of. Which of
 // them it does claim is for pkg/daemonset to say.
-type relation struct {
-	ds       *appsv1.DaemonSet
-	selector labels.Selector
+type Relation struct {
+	Ds       *appsv1.DaemonSet
+	Selector labels.Selector
 }
 
-func relate(ds *appsv1.DaemonSet) (relation, error) {
+func Relate(ds *appsv1.DaemonSet) (Relation, error) {
 	selector, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
 	if err != nil {
-		return relation{}, fmt.Errorf("daemonset %s/%s: spec.selector: %w", ds.Namespace, ds.Name, err)
+		return Relation{}, fmt.Errorf("daemonset %s/%s: spec.selector: %w", ds.Namespace, ds.Name, err)
 	}
-	return relation{ds, selector}, nil
+	return Relation{ds, selector}, nil
 }
 
-// takes reports whether an object of this metadata is the DaemonSet's by its
+// Takes reports whether an object of this metadata is the DaemonSet's by its
 // controller reference, or could become it, or only looks like it, by its
 // labels.
-func (r relation) takes(o metav1.Object) bool {
+func (r Relation) Takes(o metav1.Object) bool {
 	owner := metav1.GetControllerOfNoCopy(o)
-	return o.GetNamespace() == r.ds.Namespace &&
-		(owner != nil && owner.UID == r.ds.UID && r.ds.UID != "" || r.selector.Matches(labels.Set(o.GetLabels())))
+	return o.GetNamespace() == r.Ds.Namespace &&
+		(owner != nil && owner.UID == r.Ds.UID && r.Ds.UID != "" || r.Selector.Matches(labels.Set(o.GetLabels())))
 }
 
-// owns reports whether an object that it takes is the DaemonSet's, or nobody's,
+// Owns reports whether an object that it takes is the DaemonSet's, or nobody's,
 // so that the controller would adopt it. Of a DaemonSet without a UID, as in a
 // dump that was tidied up, the controller reference names it.
-func (r relation) owns(o metav1.Object) bool {
+func (r Relation) Owns(o metav1.Object) bool {
 	owner := metav1.GetControllerOfNoCopy(o)
 	switch {
-	case !r.takes(o):
+	case !r.Takes(o):
 		return false
 	case owner == nil:
 		return true
-	case r.ds.UID == "":
-		return owner.Kind == "DaemonSet" && owner.Name == r.ds.Name
+	case r.Ds.UID == "":
+		return owner.Kind == "DaemonSet" && owner.Name == r.Ds.Name
 	}
-	return owner.UID == r.ds.UID
+	return owner.UID == r.Ds.UID
 }
 
-// selectedBy reports whether a PodDisruptionBudget is one for the pods of the
+// SelectedBy reports whether a PodDisruptionBudget is one for the pods of the
 // live template. One whose selector cannot be parsed is for none.
-func (r relation) selectedBy(o metav1.Object) bool {
+func (r Relation) SelectedBy(o metav1.Object) bool {
 	b := o.(*policyv1.PodDisruptionBudget)
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
-	return err == nil && b.Namespace == r.ds.Namespace && selector.Matches(labels.Set(r.ds.Spec.Template.Labels))
+	return err == nil && b.Namespace == r.Ds.Namespace && selector.Matches(labels.Set(r.Ds.Spec.Template.Labels))
 }
 
-// concerns reports whether an event is about the DaemonSet itself. One of an
+// Concerns reports whether an event is about the DaemonSet itself. One of an
 // earlier DaemonSet of the same name is not.
-func (r relation) concerns(event metav1.Object) bool {
+func (r Relation) Concerns(event metav1.Object) bool {
 	o := &event.(*corev1.Event).InvolvedObject
-	return o.Kind == "DaemonSet" && o.Namespace == r.ds.Namespace && o.Name == r.ds.Name &&
-		(o.UID == r.ds.UID || o.UID == "" || r.ds.UID == "")
+	return o.Kind == "DaemonSet" && o.Namespace == r.Ds.Namespace && o.Name == r.Ds.Name &&
+		(o.UID == r.Ds.UID || o.UID == "" || r.Ds.UID == "")
 }
 
-// troubled are the pods whose events are wanted.
-type troubled map[types.UID]bool
+// Troubled are the pods whose events are wanted.
+type Troubled map[types.UID]bool
 
-// troubledOf returns the pods that are not ready, and those on their way out: what
+// TroubledOf returns the pods that are not ready, and those on their way out: what
 // keeps a pod from ending is told by events too.
-func troubledOf(pods []corev1.Pod) troubled {
-	t := troubled{}
+func TroubledOf(pods []corev1.Pod) Troubled {
+	t := Troubled{}
 	for i := range pods {
 		if p := &pods[i]; p.UID != "" && (p.DeletionTimestamp != nil || !ready(p)) {
 			t[p.UID] = true
@@ -244,20 +244,20 @@ func troubledOf(pods []corev1.Pod) troubled {
 	return t
 }
 
-// concerned reports whether an event is about one of the pods, and wanted: a warning, or what the
+// Concerned reports whether an event is about one of the pods, and wanted: a warning, or what the
 // kubelet says of images and of containers that it ends.
-func (t troubled) concerned(o metav1.Object) bool {
+func (t Troubled) Concerned(o metav1.Object) bool {
 	e := o.(*corev1.Event)
 	return e.InvolvedObject.Kind == "Pod" && t[e.InvolvedObject.UID] &&
-		(e.Type == corev1.EventTypeWarning || slices.Contains(normalReasons, e.Reason))
+		(e.Type == corev1.EventTypeWarning || slices.Contains(NormalReasons, e.Reason))
 }
 
-// normalReasons are the reasons of events about pods that are wanted though they are no warnings.
-var normalReasons = []string{"Pulling", "Pulled", "Killing"}
+// NormalReasons are the reasons of events about pods that are wanted though they are no warnings.
+var NormalReasons = []string{"Pulling", "Pulled", "Killing"}
 
-// newestOfEach drops of the events about pods that are no warnings all but the newest of a pod, a reason
+// NewestOfEach drops of the events about pods that are no warnings all but the newest of a pod, a reason
 // and a container. Where the event does not name the container, its message tells it from others.
-func newestOfEach(all []corev1.Event) []corev1.Event {
+func NewestOfEach(all []corev1.Event) []corev1.Event {
 	type subject struct {
 		pod            types.UID
 		reason, within string
@@ -274,7 +274,7 @@ func newestOfEach(all []corev1.Event) []corev1.Event {
 			}
 		}
 	}
-	return those(all, func(o metav1.Object) bool {
+	return Those(all, func(o metav1.Object) bool {
 		e := o.(*corev1.Event)
 		return !isNormal(e) || newest[of(e)] == e
 	})

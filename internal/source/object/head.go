@@ -1,4 +1,4 @@
-package source
+package object
 
 import (
 	"bytes"
@@ -10,14 +10,14 @@ import (
 // headOf reads what an object says that it is, without building anything of the rest. The
 // text is JSON that was parsed before. plain is false where only a parser can tell: a key
 // that stands twice, one with an escape, or a kind that is no plain text.
-func headOf(raw []byte) (kind metav1.TypeMeta, plain bool) {
+func PeekKind(raw []byte) (kind metav1.TypeMeta, plain bool) {
 	var seen [][]byte
-	rest := bytes.TrimLeft(raw, space)
+	rest := bytes.TrimLeft(raw, Space)
 	if len(rest) == 0 || rest[0] != '{' {
 		return kind, false
 	}
 	for rest = rest[1:]; ; {
-		rest = bytes.TrimLeft(rest, space+",")
+		rest = bytes.TrimLeft(rest, Space+",")
 		if len(rest) == 0 {
 			return kind, false
 		}
@@ -29,7 +29,7 @@ func headOf(raw []byte) (kind metav1.TypeMeta, plain bool) {
 			return kind, false
 		}
 		seen = append(seen, key)
-		value := bytes.TrimLeft(after, space+":")
+		value := bytes.TrimLeft(after, Space+":")
 		switch string(key) {
 		case "kind", "apiVersion":
 			text, behind, ok := plainText(value)
@@ -49,18 +49,18 @@ func headOf(raw []byte) (kind metav1.TypeMeta, plain bool) {
 }
 
 // beginning returns what an object says that it is, where it says so before anything else.
-func beginning(raw []byte) (kind metav1.TypeMeta) {
-	rest := bytes.TrimLeft(raw, space)
+func LeadingKind(raw []byte) (kind metav1.TypeMeta) {
+	rest := bytes.TrimLeft(raw, Space)
 	if len(rest) == 0 || rest[0] != '{' {
 		return kind
 	}
 	rest = rest[1:]
 	for kind.Kind == "" || kind.APIVersion == "" {
-		key, after, ok := plainText(bytes.TrimLeft(rest, space+","))
+		key, after, ok := plainText(bytes.TrimLeft(rest, Space+","))
 		if !ok {
 			break
 		}
-		text, behind, ok := plainText(bytes.TrimLeft(after, space+":"))
+		text, behind, ok := plainText(bytes.TrimLeft(after, Space+":"))
 		switch {
 		case ok && string(key) == "kind":
 			kind.Kind = string(text)
@@ -74,7 +74,7 @@ func beginning(raw []byte) (kind metav1.TypeMeta) {
 	return kind
 }
 
-const space = " \t\r\n"
+const Space = " \t\r\n"
 
 // plainText returns a text without escapes that JSON begins with, and what follows it.
 func plainText(raw []byte) (text, rest []byte, ok bool) {

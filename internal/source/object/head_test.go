@@ -1,4 +1,4 @@
-package source
+package object
 
 import (
 	"encoding/json"
@@ -32,7 +32,7 @@ func TestHeadOf(t *testing.T) {
 		{`{"kind":null}`, "?", "nor nothing"},
 		{`[]`, "?", "no object"},
 	} {
-		kind, plain := headOf([]byte(tt.text))
+		kind, plain := PeekKind([]byte(tt.text))
 		got := kind.Kind + " " + kind.APIVersion
 		if !plain {
 			got = "?"
@@ -40,7 +40,7 @@ func TestHeadOf(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %s: %q, want %q", tt.why, tt.text, got, tt.want)
 		}
-		if begun := beginning([]byte(tt.text)); begun != (metav1.TypeMeta{}) && plain && begun != kind {
+		if begun := LeadingKind([]byte(tt.text)); begun != (metav1.TypeMeta{}) && plain && begun != kind {
 			t.Errorf("%s: %s: it begins as %v", tt.why, tt.text, begun)
 		}
 	}
@@ -48,7 +48,7 @@ func TestHeadOf(t *testing.T) {
 		`{"apiVersion":"v1","kind":"Pod","a":1,"a":2}`: true, ` { "kind" : "Pod" , "apiVersion" : "v1" }`: true,
 		`{"apiVersion":"v1","metadata":{},"kind":"Pod"}`: false, `{"apiVersion":"v1"}`: false, `{"kind":"Pod","apiVersion":1}`: false, ``: false, `[]`: false,
 	} {
-		if got, want := beginning([]byte(text)), (metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}); (got == want) != begins || !begins && got.Kind != "" && got.APIVersion != "" {
+		if got, want := LeadingKind([]byte(text)), (metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}); (got == want) != begins || !begins && got.Kind != "" && got.APIVersion != "" {
 			t.Errorf("%s begins as %v", text, got)
 		}
 	}
@@ -67,11 +67,11 @@ func TestHeadOf(t *testing.T) {
 		b.WriteString(`}`)
 		text := []byte(b.String())
 		if !json.Valid(text) {
-			_, _ = headOf(text) // it must not fail, whatever it says
+			_, _ = PeekKind(text) // it must not fail, whatever it says
 			continue
 		}
 		valid++
-		kind, plain := headOf(text)
+		kind, plain := PeekKind(text)
 		var want metav1.TypeMeta
 		odd, err := sjson.UnmarshalStrict(text, &want, sjson.DisallowDuplicateFields)
 		if plain && (err != nil || len(odd) > 0 || kind != want) {

@@ -1,4 +1,4 @@
-package source
+package object
 
 import (
 	"reflect"
@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// words are texts that many objects have, each held once.
-type words map[string]string
+// Words are texts that many objects have, each held once.
+type Words map[string]string
 
 // A list has more words than these where each of its objects has some of its own; those that many
 // have come early.
@@ -18,8 +18,8 @@ const (
 	longestWord = 256 // bytes
 )
 
-// of returns the text that some bytes are.
-func (w words) of(raw []byte) string {
+// Of returns the text that some bytes are.
+func (w Words) Of(raw []byte) string {
 	known, is := w[string(raw)]
 	if !is {
 		known = string(raw)
@@ -28,14 +28,14 @@ func (w words) of(raw []byte) string {
 	return known
 }
 
-func (w words) keep(text string) {
+func (w Words) keep(text string) {
 	if len(w) < mostWords && len(text) <= longestWord {
 		w[text] = text
 	}
 }
 
 // replace puts the text that is held in the place of the same one.
-func replace[S ~string](w words, text *S) {
+func replace[S ~string](w Words, text *S) {
 	if known, is := w[string(*text)]; is {
 		*text = S(known)
 	} else {
@@ -43,8 +43,8 @@ func replace[S ~string](w words, text *S) {
 	}
 }
 
-// share has an object hold the words that others have as well only once.
-func (w words) share(o any) {
+// Share has an object hold the words that others have as well only once.
+func (w Words) Share(o any) {
 	switch o := o.(type) {
 	case *corev1.Node:
 		for i := range o.Status.Conditions {
@@ -69,10 +69,10 @@ func (w words) share(o any) {
 	}
 }
 
-// sharer holds what nodes of one form and pods of one revision have in common once, as a wireReader
+// Sharer holds what nodes of one form and pods of one revision have in common once, as a wireReader
 // does of what comes in protobuf. It is not for concurrent use.
-type sharer struct {
-	words       words
+type Sharer struct {
+	words       Words
 	taints      recent[[]corev1.Taint]
 	allocatable recent[corev1.ResourceList]
 	labels      recent[map[string]string]
@@ -83,10 +83,10 @@ type sharer struct {
 	owners      recent[[]metav1.OwnerReference]
 }
 
-func newSharer() *sharer { return &sharer{words: words{}} }
+func NewSharer() *Sharer { return &Sharer{words: Words{}} }
 
-// share has an object share with those before it what they have in common: nobody may change that.
-func (h *sharer) share(o any) {
+// Share has an object share with those before it what they have in common: nobody may change that.
+func (h *Sharer) Share(o any) {
 	switch o := o.(type) {
 	case *corev1.Node:
 		o.Labels = h.worded(o.Labels)
@@ -111,11 +111,11 @@ func (h *sharer) share(o any) {
 		o.OwnerReferences = h.owners.of(o.OwnerReferences)
 		replace(h.words, &o.Namespace)
 	}
-	h.words.share(o)
+	h.words.Share(o)
 }
 
 // worded returns a map with words that are held once.
-func (h *sharer) worded(all map[string]string) map[string]string {
+func (h *Sharer) worded(all map[string]string) map[string]string {
 	if all == nil {
 		return nil
 	}
@@ -131,14 +131,14 @@ func (h *sharer) worded(all map[string]string) map[string]string {
 // recent are the last few different values of something.
 type recent[T any] []T
 
-const mostRecent = 16
+const MostRecent = 16
 
 // of returns the value that is the same as this one, if there is one.
 func (r *recent[T]) of(v T) T {
 	at := slices.IndexFunc(*r, func(known T) bool { return reflect.DeepEqual(known, v) })
 	if at < 0 {
-		if len(*r) == mostRecent {
-			*r = (*r)[:mostRecent-1]
+		if len(*r) == MostRecent {
+			*r = (*r)[:MostRecent-1]
 		}
 		*r = slices.Insert(*r, 0, v)
 		return v

@@ -1,7 +1,8 @@
-package source
+package object
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,21 +25,21 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// counted are the kinds that decide about an answer, and the version of each
+// Counted are the kinds that decide about an answer, and the version of each
 // that is read. What only looks like one of them is refused: numbers would be
 // wrong without it.
-var counted = map[string]string{
+var Counted = map[string]string{
 	"DaemonSet": "apps/v1", "ControllerRevision": "apps/v1", "Node": "v1", "Pod": "v1", "Event": "v1",
 	"PodDisruptionBudget": "policy/v1",
 	snapshot.Kind:         snapshot.APIVersion,
 }
 
-func isCounted(kind, apiVersion string) bool { return apiVersion != "" && counted[kind] == apiVersion }
+func IsCounted(kind, apiVersion string) bool { return apiVersion != "" && Counted[kind] == apiVersion }
 
-// nearField returns the field of a kind that counts that is written nearly as the
+// NearField returns the field of a kind that counts that is written nearly as the
 // last one of a path, or "".
-func nearField(kind, path string) string {
-	t := heldTypes[metav1.TypeMeta{APIVersion: counted[kind], Kind: kind}]
+func NearField(kind, path string) string {
+	t := HeldTypes[metav1.TypeMeta{APIVersion: Counted[kind], Kind: kind}]
 	names := strings.Split(path, ".")
 	for i, name := range names {
 		for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
@@ -48,51 +49,51 @@ func nearField(kind, path string) string {
 		case t == nil || t.Kind() != reflect.Struct:
 			return ""
 		case i == len(names)-1:
-			return nearName(name, fieldTypes(t))
+			return NearName(name, FieldTypes(t))
 		}
-		t = fieldTypes(t)[name].Type
+		t = FieldTypes(t)[name].Type
 	}
 	return ""
 }
 
-// mistaken returns what is wrong with a kind that looks like one that counts,
+// Mistaken returns what is wrong with a kind that looks like one that counts,
 // or like a list of one, and is not. It returns nil for all others, among them
 // a kind of somebody's own group, which may be called Node.
-func mistaken(k metav1.TypeMeta) error {
+func Mistaken(k metav1.TypeMeta) error {
 	group, _, _ := strings.Cut(k.APIVersion, "/")
-	if foreign(k) || heldTypes[k] != nil || heldTypes[itemKind(k)] != nil {
+	if Foreign(k) || HeldTypes[k] != nil || HeldTypes[ItemKind(k)] != nil {
 		return nil
 	}
 	kind, isList := strings.CutSuffix(k.Kind, "List")
-	want, known := counted[kind]
+	want, known := Counted[kind]
 	switch {
 	case group == "meta.k8s.io" && k.Kind == "Table":
-		return &fieldError{"kind", errTable}
+		return &FieldError{"kind", ErrTable}
 	case group == "meta.k8s.io" && kind == "PartialObjectMetadata":
-		return &fieldError{"kind", fmt.Errorf("a %s %w", k.Kind, errPartialObject)}
+		return &FieldError{"kind", fmt.Errorf("a %s %w", k.Kind, ErrPartialObject)}
 	case k.Kind == "List", group == "meta.k8s.io", k.APIVersion == want && known, kind == snapshot.Kind &&
 		group == snapshotGroup:
 		return nil
-	case !known && ofAnyGroup(kind):
+	case !known && OfAnyGroup(kind):
 		return nil
 	case !known:
-		return misspelled(k.Kind)
+		return Misspelled(k.Kind)
 	case k.APIVersion == "":
-		return &fieldError{"apiVersion", fmt.Errorf("missing: a %s has %s", k.Kind, want)}
-	case gone(k) && !isList:
-		return &fieldError{"apiVersion", fmt.Errorf("%w a %s of %s: use %s", errGone, k.Kind, k.APIVersion, want)}
+		return &FieldError{"apiVersion", fmt.Errorf("missing: a %s has %s", k.Kind, want)}
+	case Gone(k) && !isList:
+		return &FieldError{"apiVersion", fmt.Errorf("%w a %s of %s: use %s", ErrGone, k.Kind, k.APIVersion, want)}
 	}
-	return &fieldError{"apiVersion", fmt.Errorf("there is no %s of %s: use %s", k.Kind, k.APIVersion, want)}
+	return &FieldError{"apiVersion", fmt.Errorf("there is no %s of %s: use %s", k.Kind, k.APIVersion, want)}
 }
 
 // What a server writes in the place of objects when it is asked to.
 var (
-	errTable         = errors.New("a Table has columns of objects, not the objects")
-	errPartialObject = errors.New("has only the metadata of objects")
+	ErrTable         = errors.New("a Table has columns of objects, not the objects")
+	ErrPartialObject = errors.New("has only the metadata of objects")
 )
 
-// ofAnyGroup reports whether Kubernetes has a kind of that name in some group.
-func ofAnyGroup(kind string) bool {
+// OfAnyGroup reports whether Kubernetes has a kind of that name in some group.
+func OfAnyGroup(kind string) bool {
 	for _, kinds := range kindsByVersion() {
 		if slices.Contains(kinds, kind) {
 			return true
@@ -101,48 +102,53 @@ func ofAnyGroup(kind string) bool {
 	return false
 }
 
-// gone reports whether a kind is a DaemonSet, or a list of them, as servers before v1.16 had it.
-func gone(k metav1.TypeMeta) bool {
+// Gone reports whether a kind is a DaemonSet, or a list of them, as servers before v1.16 had it.
+func Gone(k metav1.TypeMeta) bool {
 	group, version, _ := strings.Cut(k.APIVersion, "/")
 	return strings.TrimSuffix(k.Kind, "List") == "DaemonSet" &&
 		(group == "extensions" || group == "apps" && strings.HasPrefix(version, "v1beta"))
 }
 
-// errGone says that an object is of a version that servers had before v1.16.
-var errGone = errors.New("no server since v1.16 has")
+// ErrGone says that an object is of a version that servers had before v1.16.
+var ErrGone = errors.New("no server since v1.16 has")
 
-// foreign reports whether a kind is of a group in which its name means something else.
-func foreign(k metav1.TypeMeta) bool {
+// Foreign reports whether a kind is of a group in which its name means something else.
+func Foreign(k metav1.TypeMeta) bool {
 	group, _, _ := strings.Cut(k.APIVersion, "/")
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") || group == "audit.k8s.io"
 }
 
-// misspelled returns an error for an unknown kind whose name is nearly one that
+// Misspelled returns an error for an unknown kind whose name is nearly one that
 // counts.
-func misspelled(kind string) error {
+func Misspelled(kind string) error {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
 			return r
 		}
 		return -1
 	}, kind) // without what nobody sees
-	for _, right := range append(slices.Sorted(maps.Keys(counted)), "") {
+	for _, right := range append(slices.Sorted(maps.Keys(Counted)), "") {
 		for _, right := range []string{right, right + "List"} {
 			near := max(1, len(right)/4)
 			if right != "" && (strings.EqualFold(letters, right) || snapshot.Distance(kind, right) <= near) {
-				return &fieldError{"kind", fmt.Errorf("there is no %q: did you mean %s?", kind, right)}
+				return &FieldError{"kind", fmt.Errorf("there is no %q: did you mean %s?", kind, right)}
 			}
 		}
 	}
 	return nil
 }
 
-// strange reports whether Kubernetes, as far as this program knows it, has no
+// Strange reports whether Kubernetes, as far as this program knows it, has no
 // such kind though the apiVersion is one of its own, or missing.
-func strange(k metav1.TypeMeta) bool {
+func Strange(k metav1.TypeMeta) bool {
 	_, own := kindsByVersion()[k.APIVersion]
 	return (k.APIVersion == "" || own) && !slices.Contains(kindsByVersion()[k.APIVersion], k.Kind)
 }
+
+// allKinds are the kinds of Kubernetes' own API groups, a line for each apiVersion.
+//
+//go:embed kinds.txt
+var allKinds string
 
 // kindsByVersion returns the kinds of Kubernetes' own API groups, by apiVersion.
 var kindsByVersion = sync.OnceValue(func() map[string][]string {
@@ -154,26 +160,26 @@ var kindsByVersion = sync.OnceValue(func() map[string][]string {
 	return of
 })
 
-// sound returns what is wrong with an object that a Snapshot would hold. Files
+// Validate returns what is wrong with an object that a Snapshot would hold. Files
 // and servers are held to the same.
-func sound(o metav1.Object) error {
+func Validate(o metav1.Object) error {
 	_, bare := o.(*metav1.PartialObjectMetadata) // of a kind that it does not say
 	switch {
 	case o.GetName() == "":
-		return &fieldError{"metadata.name", errMissing}
+		return &FieldError{"metadata.name", ErrMissing}
 	case bare:
 		return nil
 	case ofCluster(o) && o.GetNamespace() != "":
-		return &fieldError{"metadata.namespace", fmt.Errorf("a %s has no namespace", reflect.TypeOf(o).Elem().Name())}
+		return &FieldError{"metadata.namespace", fmt.Errorf("a %s has no namespace", reflect.TypeOf(o).Elem().Name())}
 	case !ofCluster(o) && o.GetNamespace() == "":
-		return &fieldError{"metadata.namespace", errMissing}
+		return &FieldError{"metadata.namespace", ErrMissing}
 	}
 	if ds, ok := o.(*appsv1.DaemonSet); ok {
 		if ds.Spec.Selector == nil {
-			return &fieldError{"spec.selector", errMissing}
+			return &FieldError{"spec.selector", ErrMissing}
 		}
 		if _, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector); err != nil {
-			return &fieldError{"spec.selector", err}
+			return &FieldError{"spec.selector", err}
 		}
 	}
 	return nil
@@ -234,10 +240,10 @@ func passedOver(raw []byte, kind metav1.TypeMeta) string {
 	if kind == (metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}) {
 		var s metav1.Status
 		if json.Unmarshal(raw, &s) == nil && s.Message != "" {
-			return "an error of the API server instead of an object: " + oneLine(s.Message)
+			return "an error of the API server instead of an object: " + OneLine(s.Message)
 		}
 	}
-	found := each(inside(raw))
+	found := Each(inside(raw))
 	if len(found) == 0 {
 		return ""
 	}
@@ -275,9 +281,9 @@ func countInside(value any, found map[string]int) {
 		_, whole := v["metadata"].(map[string]any) // else it is a reference
 		items, _ := v["items"].([]any)
 		switch one, isList := strings.CutSuffix(kind, "List"); {
-		case whole && isCounted(kind, apiVersion):
+		case whole && IsCounted(kind, apiVersion):
 			found[kind]++
-		case isList && isCounted(one, apiVersion):
+		case isList && IsCounted(one, apiVersion):
 			found[one] += len(items)
 		default:
 			for _, e := range v {
@@ -287,8 +293,8 @@ func countInside(value any, found map[string]int) {
 	}
 }
 
-// each returns how many there are of each kind: "1 Node", "2 Pod".
-func each(found map[string]int) []string {
+// Each returns how many there are of each kind: "1 Node", "2 Pod".
+func Each(found map[string]int) []string {
 	var all []string
 	for _, kind := range slices.Sorted(maps.Keys(found)) {
 		all = append(all, fmt.Sprintf("%d %s", found[kind], kind))

@@ -1,0 +1,65 @@
+package object
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The Lease of kube-controller-manager.
+const (
+	LeasePath = "/apis/coordination.k8s.io/v1/namespaces/" + metav1.NamespaceSystem + "/leases/" + leaseName
+	leaseName = "kube-controller-manager"
+)
+
+// LeaseObject is what is read of a Lease.
+type LeaseObject struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		HolderIdentity       string           `json:"holderIdentity"`
+		LeaseDurationSeconds int              `json:"leaseDurationSeconds"`
+		AcquireTime          metav1.MicroTime `json:"acquireTime"`
+		RenewTime            metav1.MicroTime `json:"renewTime"`
+	} `json:"spec"`
+}
+
+// Controllers reports whether it is that of kube-controller-manager.
+func (o *LeaseObject) Controllers() bool {
+	return o.Metadata.Namespace == metav1.NamespaceSystem && o.Metadata.Name == leaseName
+}
+
+func (o *LeaseObject) Lease() *snapshot.ControllerLease {
+	return &snapshot.ControllerLease{
+		Exists: true, Holder: o.Spec.HolderIdentity, DurationSeconds: max(o.Spec.LeaseDurationSeconds, 0),
+		AcquiredAt: o.Spec.AcquireTime.UTC(), RenewedAt: o.Spec.RenewTime.UTC(),
+	}
+}
+
+// LeaseRead is what is kept of a Lease of a dump.
+type LeaseRead struct {
+	Is     *snapshot.ControllerLease // if it is that of kube-controller-manager
+	Damage error                     // why it cannot be read
+}
+
+// leaseOf returns what is kept of a Lease in the namespace of kube-controller-manager; nil for any other
+// object. Nearly all Leases are those of nodes.
+func leaseOf(kind metav1.TypeMeta, raw []byte) *LeaseRead {
+	if kind != OfLeases || !bytes.Contains(raw, []byte(metav1.NamespaceSystem)) {
+		return nil
+	}
+	var name struct {
+		Metadata struct{ Namespace, Name string } `json:"metadata"`
+	}
+	if json.Unmarshal(raw, &name) != nil || name.Metadata.Namespace != metav1.NamespaceSystem {
+		return nil
+	}
+	out, is := &LeaseRead{}, LeaseObject{}
+	if name.Metadata.Name == leaseName {
+		if out.Damage = Explain(raw, &is, json.Unmarshal(raw, &is)); out.Damage == nil {
+			out.Is = is.Lease()
+		}
+	}
+	return out
+}
