@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/kubeconfig"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
@@ -37,9 +39,9 @@ var directoryFlags = []string{"kustomize", "cache-dir"}
 
 // flagChoices find the values of flags, by name: the same in every command.
 var flagChoices = map[string]finder{
-	"context":   kubeconfigChoices((*source.Flags).Contexts),
-	"cluster":   kubeconfigChoices((*source.Flags).Clusters),
-	"user":      kubeconfigChoices((*source.Flags).Users),
+	"context":   kubeconfigChoices((*kubeconfig.Flags).Contexts),
+	"cluster":   kubeconfigChoices((*kubeconfig.Flags).Clusters),
+	"user":      kubeconfigChoices((*kubeconfig.Flags).Users),
 	"namespace": namespaceChoices,
 
 	"output":             outputChoices,
@@ -76,7 +78,7 @@ func versions() []string {
 	return known
 }
 
-func kubeconfigChoices(names func(*source.Flags) []string) finder {
+func kubeconfigChoices(names func(*kubeconfig.Flags) []string) finder {
 	return func(_ context.Context, t *typing) (choices, error) {
 		return choices{words: plainChoices(names(t.config)...)}, nil
 	}
@@ -321,7 +323,7 @@ func diffChoices(ctx context.Context, t *typing) (choices, error) {
 }
 
 // nodeLabels returns the values of each label of the nodes.
-func nodeLabels(nodes []source.Labeled) map[string]map[string]int {
+func nodeLabels(nodes []part.Labeled) map[string]map[string]int {
 	values := map[string]map[string]int{}
 	for _, n := range nodes {
 		for k, v := range n.Labels {
@@ -334,7 +336,7 @@ func nodeLabels(nodes []source.Labeled) map[string]map[string]int {
 	return values
 }
 
-func (t *typing) nodes(ctx context.Context) ([]source.Labeled, error) {
+func (t *typing) nodes(ctx context.Context) ([]part.Labeled, error) {
 	r, _, err := t.ask(ctx)
 	if err != nil {
 		return nil, err
@@ -362,7 +364,7 @@ func nodesChoices(ctx context.Context, t *typing) (choices, error) {
 	return nodesIn(nodes, t.begun), nil
 }
 
-func nodesIn(nodes []source.Labeled, begun string) choices {
+func nodesIn(nodes []part.Labeled, begun string) choices {
 	if strings.Contains(begun, "=") {
 		return valuesIn(nodes, "", begun)
 	}
@@ -404,7 +406,7 @@ func groups(words []choice) map[string]int {
 
 // valuesIn are the labels of nodes, as KEY=, and as KEY=VALUE behind the =; each behind what
 // was typed before it.
-func valuesIn(nodes []source.Labeled, before, begun string) choices {
+func valuesIn(nodes []part.Labeled, before, begun string) choices {
 	key, _, behind := strings.Cut(begun, "=")
 	var all choices
 	for k, values := range nodeLabels(nodes) {

@@ -284,8 +284,8 @@ func listOf(document any, name string) ([]any, error) {
 	return all, nil
 }
 
-// part returns a field of a member of a list as text; empty if it lacks it.
-func part(member any, path string) string {
+// partAt returns a field of a member of a list as text; empty if it lacks it.
+func partAt(member any, path string) string {
 	value, err := at(member, path)
 	if err != nil || value == nil {
 		return ""
@@ -360,13 +360,13 @@ func parseProblem(line string) (check, error) {
 
 	isOne := func(want []string, got string) bool { return want == nil || slices.Contains(want, got) }
 	meets := func(problem any) bool {
-		by := part(problem, "blame.who")
-		return isOne(codes, part(problem, "code")) &&
+		by := partAt(problem, "blame.who")
+		return isOne(codes, partAt(problem, "code")) &&
 			(nodes == nil || slices.Equal(nodes, nodeList(problem))) &&
 			(who == nil || by != "" && slices.Contains(who, by) != butNot) &&
-			isOne(certainty, part(problem, "blame.certainty")) &&
-			isOne(kind, part(problem, "subject.kind")) &&
-			(name == "" || slices.Contains([]string{part(problem, "subject.name"), part(problem, "subject.key")}, name))
+			isOne(certainty, partAt(problem, "blame.certainty")) &&
+			isOne(kind, partAt(problem, "subject.kind")) &&
+			(name == "" || slices.Contains([]string{partAt(problem, "subject.name"), partAt(problem, "subject.key")}, name))
 	}
 	return func(r reply) error {
 		problems, err := listOf(r.document, "problems")
@@ -381,8 +381,8 @@ func parseProblem(line string) (check, error) {
 			if of := nodeList(problem); of != nil {
 				nodes = " on " + strings.Join(of, ",")
 			}
-			return oneLine(fmt.Sprintf("%s%s: %s %s %s %s", part(problem, "code"), nodes, cmp.Or(part(problem, "blame.who"), "?"),
-				part(problem, "blame.certainty"), part(problem, "subject.kind"), cmp.Or(part(problem, "subject.name"), part(problem, "subject.key"))))
+			return oneLine(fmt.Sprintf("%s%s: %s %s %s %s", partAt(problem, "code"), nodes, cmp.Or(partAt(problem, "blame.who"), "?"),
+				partAt(problem, "blame.certainty"), partAt(problem, "subject.kind"), cmp.Or(partAt(problem, "subject.name"), partAt(problem, "subject.key"))))
 		})
 	}, nil
 }
@@ -401,12 +401,12 @@ func parseRemedy(word, rest string) (check, error) {
 	}
 	value, nodes := m[2], parseNodes(m[3])
 	meets := func(remedy any) bool {
-		return slices.Contains(codes, part(remedy, "code")) &&
-			(value == "" || value == part(remedy, "value")) &&
+		return slices.Contains(codes, partAt(remedy, "code")) &&
+			(value == "" || value == partAt(remedy, "value")) &&
 			(nodes == nil || slices.Equal(nodes, nodeList(remedy)))
 	}
-	helps := func(remedy any) bool { return part(remedy, "worth") == "Helps" }
-	mayHelp := func(remedy any) bool { return helps(remedy) || part(remedy, "worth") == "MayHelp" }
+	helps := func(remedy any) bool { return partAt(remedy, "worth") == "Helps" }
+	mayHelp := func(remedy any) bool { return helps(remedy) || partAt(remedy, "worth") == "MayHelp" }
 	return func(r reply) error {
 		remedies, err := listOf(r.document, "remedies")
 		if err != nil {
@@ -434,14 +434,14 @@ func noFix(r reply) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(remedies, func(remedy any) bool { return part(remedy, "worth") == "Helps" }) {
+	if !slices.ContainsFunc(remedies, func(remedy any) bool { return partAt(remedy, "worth") == "Helps" }) {
 		return nil
 	}
 	return butHas("remedies", remedies, describeRemedy)
 }
 
 func describeRemedy(remedy any) string {
-	return oneLine(fmt.Sprintf("%s: %s %s", cmp.Or(part(remedy, "worth"), "?"), part(remedy, "code"), part(remedy, "value")))
+	return oneLine(fmt.Sprintf("%s: %s %s", cmp.Or(partAt(remedy, "worth"), "?"), partAt(remedy, "code"), partAt(remedy, "value")))
 }
 
 // TestExpectations: each form of an expectation can hold and can fail.

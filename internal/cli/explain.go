@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -163,7 +164,7 @@ func (o *explainOptions) alone(ctx context.Context) (*explain.Explanation, error
 		return nil, err
 	}
 	one := *o
-	one.opened = r.(*source.Cluster).On(o.nodes[0])
+	one.opened = r.(*cluster.Cluster).On(o.nodes[0])
 	s, err := one.opened.Read(ctx, within(namespace, o.names)[0])
 	if err != nil {
 		return nil, err

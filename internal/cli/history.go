@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -171,7 +171,7 @@ func (o *historyOptions) fromMetadata(ctx context.Context, options history.Optio
 		return nil, err
 	}
 	few := *o
-	few.opened = r.(*source.Cluster).PodMetadata(history.SaysAvailable)
+	few.opened = r.(*cluster.Cluster).PodMetadata(history.SaysAvailable)
 	read, err := few.read(ctx, "")
 	if err != nil {
 		return nil, err

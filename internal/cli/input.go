@@ -21,6 +21,9 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
@@ -33,7 +36,7 @@ type input struct {
 	flagSet
 	command string // that asks, as "explain"
 	from    []string
-	how     source.How // files are read
+	how     dump.How // files are read
 	now     string
 	version string
 	size    string // of all that is read
@@ -60,7 +63,7 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&in.version, "kubernetes-version", "",
 		"controller version whose rules apply, such as v1.37.1 (default: the server's)")
 	f.StringVar(&in.size, "max-input", defaultSize, "read at most this much, once unpacked")
-	f.Int64Var(&in.page, "chunk-size", source.DefaultPage, "objects of a list per request; 0 for all at once")
+	f.Int64Var(&in.page, "chunk-size", cluster.DefaultPage, "objects of a list per request; 0 for all at once")
 }
 
 // defaultSize is how much is read where --max-input says nothing.
@@ -124,7 +127,7 @@ func (in *input) check() error {
 	}
 	if in.page < 0 {
 		return hinted{fmt.Errorf("--chunk-size %d is less than 0", in.page), "--chunk-size " +
-			strconv.Itoa(source.DefaultPage)}
+			strconv.Itoa(cluster.DefaultPage)}
 	}
 	if in.now != "" {
 		t, err := time.Parse(time.RFC3339, in.now)
@@ -152,12 +155,12 @@ type reader interface {
 	ReadAll(context.Context, source.Filter) ([]*snapshot.Snapshot, error)
 	ReadEach(context.Context, source.Filter, func([]*snapshot.Snapshot) error) error
 	DaemonSets(context.Context, string) ([]appsv1.DaemonSet, error)
-	Nodes(context.Context) ([]source.Labeled, error)
+	Nodes(context.Context) ([]part.Labeled, error)
 	Namespaces(context.Context) ([]string, error)
 	Revisions(context.Context, source.Ref) ([]appsv1.ControllerRevision, time.Time, error)
 	ReadFor(context.Context, *appsv1.DaemonSet) (*snapshot.Snapshot, error)
 	AddOtherPods(context.Context, []*snapshot.Snapshot, []string) ([]*snapshot.Snapshot, error)
-	AddAdmission(context.Context, ...source.Creation) ([]*snapshot.Snapshot, error)
+	AddAdmission(context.Context, ...part.Creation) ([]*snapshot.Snapshot, error)
 	AddReferences(context.Context, *snapshot.Snapshot, []snapshot.Wanted) (*snapshot.Snapshot, error)
 	AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error)
 	AddController(context.Context, []*snapshot.Snapshot) ([]*snapshot.Snapshot, error)
@@ -181,7 +184,7 @@ func (in *input) newReader(ctx context.Context) (reader, string, error) {
 	if len(in.from) > 0 {
 		how := in.how
 		how.Stays = waitForRecorded
-		d, err := source.ReadFiles(ctx, in.from, in.In, time.Now, how)
+		d, err := dump.ReadFiles(ctx, in.from, in.In, time.Now, how)
 		for _, n := range d.Notes() {
 			in.note("%s", n)
 		}
@@ -195,7 +198,7 @@ func (in *input) newReader(ctx context.Context) (reader, string, error) {
 		return nil, "", err
 	}
 	config.UserAgent = "kubectl-ds/" + programVersion()
-	c, err := source.NewCluster(config, time.Now)
+	c, err := cluster.NewCluster(config, time.Now)
 	if err != nil {
 		return nil, "", err
 	}
@@ -306,14 +309,14 @@ func (in *input) knowing(ctx context.Context, st *daemonset.State, n cause.Needs
 func (in *input) knowingAll(ctx context.Context, all []*daemonset.State,
 	needs []cause.Needs) ([]*daemonset.State, error) {
 	read := make([]*snapshot.Snapshot, len(all))
-	var creations []source.Creation
+	var creations []part.Creation
 	var refused, waiting, led []int // which of them
 	var together cause.Needs
 	for i, st := range all {
 		read[i] = st.Snapshot
 		if needs[i].Admission {
 			creations, refused = append(creations,
-				source.Creation{Of: st.Snapshot, Template: &st.DaemonSet.Spec.Template}), append(refused, i)
+				part.Creation{Of: st.Snapshot, Template: &st.DaemonSet.Spec.Template}), append(refused, i)
 		}
 		if len(needs[i].Nodes) > 0 {
 			waiting, together = append(waiting, i), together.And(needs[i])

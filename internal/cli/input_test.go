@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -33,16 +34,16 @@ func (c *counted) ReadAll(ctx context.Context, f source.Filter) ([]*snapshot.Sna
 }
 
 func TestReadNames(t *testing.T) {
-	var dump strings.Builder
+	var input strings.Builder
 	for _, ref := range []string{"kube-system/a", "kube-system/b", "kube-system/node-agent", "default/b"} {
 		namespace, name, _ := strings.Cut(ref, "/")
-		fmt.Fprintf(&dump, `{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"namespace":%q,"name":%q},"spec":{"selector":{"matchLabels":{"app":"x"}}}}`+"\n", namespace, name)
+		fmt.Fprintf(&input, `{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"namespace":%q,"name":%q},"spec":{"selector":{"matchLabels":{"app":"x"}}}}`+"\n", namespace, name)
 	}
 	path := filepath.Join(t.TempDir(), "dump.json")
-	if err := os.WriteFile(path, []byte(dump.String()), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(input.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := source.ReadFiles(t.Context(), []string{path}, nil, func() time.Time { return time.Unix(1_800_000_000, 0) }, source.How{})
+	d, err := dump.ReadFiles(t.Context(), []string{path}, nil, func() time.Time { return time.Unix(1_800_000_000, 0) }, dump.How{})
 	if err != nil {
 		t.Fatal(err)
 	}

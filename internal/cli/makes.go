@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -113,7 +113,7 @@ func (o *planning) makesDaemonSet(p planned) (out []screen.Command) {
 	if c.ToRevision != nil {
 		to.Template = from.Template // what may be secret in it is not shown
 	}
-	if patch, err := source.SpecPatch(&from, &to); err == nil && len(patch) > 0 {
+	if patch, err := manifest.SpecPatch(&from, &to); err == nil && len(patch) > 0 {
 		out = append(out, o.on(p, "patch", "-p "+screen.Quote(string(patch))))
 	}
 	if c.ToRevision != nil {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 )
 
 // elsewhere is an API server that has DaemonSets called agent in two
@@ -109,14 +110,14 @@ type warning struct {
 	err error
 }
 
-func (w warning) DryRun(context.Context, source.Manifest) (*source.Applied, error) {
-	return &source.Applied{DaemonSet: &appsv1.DaemonSet{}, Warnings: []string{"A is s3cret-new", "\x1b[31mred"}}, w.err
+func (w warning) DryRun(context.Context, manifest.Manifest) (*manifest.Applied, error) {
+	return &manifest.Applied{DaemonSet: &appsv1.DaemonSet{}, Warnings: []string{"A is s3cret-new", "\x1b[31mred"}}, w.err
 }
 
 // TestWarningsOfManifests: those of the API server are kept for the plan, or
 // where there is none written as notes; without values that may be secret.
 func TestWarningsOfManifests(t *testing.T) {
-	manifests, err := source.ReadManifests(t.Context(), []string{source.StandardInput}, "", strings.NewReader(`
+	manifests, err := manifest.ReadManifests(t.Context(), []string{source.StandardInput}, "", strings.NewReader(`
 apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: agent}

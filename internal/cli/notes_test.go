@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/kubeconfig"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -105,7 +105,7 @@ func TestNotesOfGaps(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var out bytes.Buffer
-			c := &common{IOStreams: genericiooptions.IOStreams{ErrOut: &out}, config: &source.Flags{}}
+			c := &common{IOStreams: genericiooptions.IOStreams{ErrOut: &out}, config: &kubeconfig.Flags{}}
 			c.config.SetNamespace("kube-system")
 			in := &input{common: c, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}}
 			if tt.from {

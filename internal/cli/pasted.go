@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -36,7 +37,7 @@ func (in *input) askedBy() view.Asked {
 	asked.Flags, asked.Again = in.givenAgain(ofInput...)
 	asked.Input = asked.Flags
 	asked.Kubectl = kubectlFlags(in.flags)
-	if d, ok := in.opened.(*source.Dump); ok {
+	if d, ok := in.opened.(*dump.Dump); ok {
 		asked.Log = d.Log
 	}
 	return asked

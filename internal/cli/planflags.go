@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -25,7 +25,7 @@ type changeFlags struct {
 	kustomize    string
 	remoteBases  bool
 	serverDryRun bool
-	applying     source.Applying
+	applying     manifest.Applying
 
 	images          []string
 	maxUnavailable  string

@@ -13,6 +13,8 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
@@ -24,13 +26,13 @@ import (
 
 // planManifests plans each manifest against the live object.
 func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
-	var manifests []source.Manifest
-	var allowed []source.Allowed
+	var manifests []manifest.Manifest
+	var allowed []manifest.Allowed
 	if o.remoteBases {
-		allowed = append(allowed, source.RemoteBases)
+		allowed = append(allowed, manifest.RemoteBases)
 	}
 	err := quietly(func() (err error) {
-		manifests, err = source.ReadManifests(ctx, o.files, o.kustomize, o.In, allowed...)
+		manifests, err = manifest.ReadManifests(ctx, o.files, o.kustomize, o.In, allowed...)
 		return err
 	})
 	if err != nil {
@@ -93,10 +95,10 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 
 // ofManifest returns an error about a manifest with its file, document and field,
 // and with its hint.
-func (o *planOptions) ofManifest(m source.Manifest, err error) error {
+func (o *planOptions) ofManifest(m manifest.Manifest, err error) error {
 	var (
 		known       *source.InputError // it names the place already
-		unreachable *source.UnreachableError
+		unreachable *api.UnreachableError
 		edit        *whatif.EditError // which says its flag
 		flag        aboutFlag
 	)
@@ -138,8 +140,8 @@ const stdinName = "standard input" // as a manifest has it
 
 // chosen returns the manifests whose names were given, or all, each with its
 // namespace.
-func (o *planOptions) chosen(all []source.Manifest, namespace string) ([]source.Manifest, error) {
-	var out []source.Manifest
+func (o *planOptions) chosen(all []manifest.Manifest, namespace string) ([]manifest.Manifest, error) {
+	var out []manifest.Manifest
 	named := make([]bool, len(o.names))
 	for _, m := range all {
 		asked := o.config.Namespace()
@@ -168,7 +170,7 @@ func (o *planOptions) chosen(all []source.Manifest, namespace string) ([]source.
 	return out, nil
 }
 
-func namesOf(manifests []source.Manifest) []string {
+func namesOf(manifests []manifest.Manifest) []string {
 	var names []string
 	for _, m := range manifests {
 		names = append(names, m.Name)
@@ -179,7 +181,7 @@ func namesOf(manifests []source.Manifest) []string {
 // second refuses a new DaemonSet in a namespace that neither the manifest nor -n
 // names, where others have one of that name: it would be a second one. Of any
 // other new DaemonSet it says what is near.
-func (o *planOptions) second(m source.Manifest, none *source.NotFoundError) error {
+func (o *planOptions) second(m manifest.Manifest, none *source.NotFoundError) error {
 	others, in := none.Elsewhere, "namespace "
 	switch {
 	case len(others) == 0 && len(none.Near) == 0:
@@ -205,7 +207,7 @@ func (o *planOptions) second(m source.Manifest, none *source.NotFoundError) erro
 
 // taken notes which namespace is assumed for a manifest without one, if -n names
 // none either: that of the only DaemonSet of its name, or else default.
-func (o *planOptions) taken(m source.Manifest, live *snapshot.Snapshot) {
+func (o *planOptions) taken(m manifest.Manifest, live *snapshot.Snapshot) {
 	found := "is planned as a new one in namespace default"
 	if live != nil {
 		found = "is compared with the one in namespace " + screen.Clean(live.DaemonSet.Namespace)
@@ -215,7 +217,7 @@ func (o *planOptions) taken(m source.Manifest, live *snapshot.Snapshot) {
 }
 
 // changeLive returns what a manifest makes of a live object, and what is known for the plan.
-func (o *planOptions) changeLive(ctx context.Context, r reader, m source.Manifest,
+func (o *planOptions) changeLive(ctx context.Context, r reader, m manifest.Manifest,
 	s *snapshot.Snapshot) (*whatif.Result, plan.Options, error) {
 	st, err := o.state(s)
 	if err != nil {
@@ -238,19 +240,19 @@ func (o *planOptions) changeLive(ctx context.Context, r reader, m source.Manifes
 
 // server is a cluster, which does more than a dump can.
 type server interface {
-	DryRun(context.Context, source.Manifest) (*source.Applied, error)
+	DryRun(context.Context, manifest.Manifest) (*manifest.Applied, error)
 }
 
 // laidOver returns what a manifest makes of a live object, which is nil where
 // there is none.
-func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest, live *appsv1.DaemonSet,
-	version string) (*source.Applied, error) {
+func (o *planOptions) laidOver(ctx context.Context, r reader, m manifest.Manifest, live *appsv1.DaemonSet,
+	version string) (*manifest.Applied, error) {
 	if !o.serverDryRun {
-		return source.Overlay(live, m, version)
+		return manifest.Overlay(live, m, version)
 	}
 	applied, err := r.(server).DryRun(ctx, m)
 	if applied == nil { // nothing was sent
-		applied = &source.Applied{}
+		applied = &manifest.Applied{}
 	}
 	if !o.showValues {
 		values := literalValues(live, m)
@@ -270,7 +272,7 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest,
 // manifest adds a manifest to a change: what it makes of the live object, and
 // how that was found out. It returns what is known for the plan, with the
 // manifest's warnings.
-func (o *planOptions) manifest(c *whatif.Change, m source.Manifest, applied *source.Applied) plan.Options {
+func (o *planOptions) manifest(c *whatif.Change, m manifest.Manifest, applied *manifest.Applied) plan.Options {
 	c.DaemonSet, c.Method, c.FieldManager = applied.DaemonSet, string(applied.Method), applied.Manager
 	if o.serverDryRun {
 		c.Method = whatif.MethodServerDryRun
@@ -290,7 +292,7 @@ func (o *planOptions) manifest(c *whatif.Change, m source.Manifest, applied *sou
 
 // literalValues returns those of the variables of a manifest and of the live
 // object, which is nil where there is none.
-func literalValues(live *appsv1.DaemonSet, m source.Manifest) *hide.Values {
+func literalValues(live *appsv1.DaemonSet, m manifest.Manifest) *hide.Values {
 	templates := []template.Content{m.Template()}
 	if live != nil {
 		if t, err := template.Of(&live.Spec.Template, false); err == nil {
@@ -311,7 +313,8 @@ func withoutValues(err error, of *hide.Values) error {
 
 // makeNew returns the State with a DaemonSet that is not in the cluster yet, and what is
 // known for its plan.
-func (o *planOptions) makeNew(ctx context.Context, r reader, m source.Manifest) (*whatif.Result, plan.Options, error) {
+func (o *planOptions) makeNew(ctx context.Context, r reader, m manifest.Manifest) (*whatif.Result,
+	plan.Options, error) {
 	m.Namespace = cmp.Or(m.Namespace, "default")
 	if flag := o.given(ofDaemonSet...); flag != "" {
 		return nil, plan.Options{},

@@ -5,7 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 )
 
@@ -21,11 +22,11 @@ type progress struct {
 
 	mu    sync.Mutex
 	began time.Time
-	lists []source.Reading // in the order in which they began
+	lists []api.Reading // in the order in which they began
 }
 
 // progressOn shows the progress of reading a cluster on the terminal of the notes, if it is one.
-func (in *input) progressOn(c *source.Cluster) {
+func (in *input) progressOn(c *cluster.Cluster) {
 	notes, safe := in.ErrOut.(*stream)
 	tty := terminalOf(in.ErrOut)
 	if !safe || tty == nil {
@@ -40,9 +41,9 @@ func (in *input) progressOn(c *source.Cluster) {
 }
 
 // heard is told how far a list was read.
-func (p *progress) heard(r source.Reading) {
+func (p *progress) heard(r api.Reading) {
 	p.mu.Lock()
-	if i := slices.IndexFunc(p.lists, func(known source.Reading) bool { return known.List == r.List }); i >= 0 {
+	if i := slices.IndexFunc(p.lists, func(known api.Reading) bool { return known.List == r.List }); i >= 0 {
 		p.lists[i] = r
 	} else {
 		p.lists = append(p.lists, r)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -46,13 +46,13 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func reading(t *testing.T, told string) (r source.Reading) {
+func reading(t *testing.T, told string) (r api.Reading) {
 	t.Helper()
 	fields := strings.Fields(told)
 	what, list, _ := strings.Cut(fields[1], "#")
 	count, done := strings.CutSuffix(fields[2], "!")
 	read, of, _ := strings.Cut(count, "/")
-	return source.Reading{List: int64(number(t, list)), What: snapshot.What(what), Read: number(t, read), Of: number(t, "0"+of), Done: done}
+	return api.Reading{List: int64(number(t, list)), What: snapshot.What(what), Read: number(t, read), Of: number(t, "0"+of), Done: done}
 }
 
 func number(t *testing.T, text string) (n int) {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -35,7 +37,7 @@ func (n *noting) note(what string, all []*snapshot.Snapshot, more ...string) {
 	n.asked = append(n.asked, strings.Join(append([]string{what}, more...), " of "))
 }
 
-func (n *noting) AddAdmission(_ context.Context, of ...source.Creation) (out []*snapshot.Snapshot, _ error) {
+func (n *noting) AddAdmission(_ context.Context, of ...part.Creation) (out []*snapshot.Snapshot, _ error) {
 	for _, c := range of {
 		out = append(out, c.Of.Admitting(&snapshot.Admission{}, nil))
 	}
@@ -269,10 +271,10 @@ func TestWatchReads(t *testing.T) {
 	for range 20 {
 		expect("nothing new", after(time.Second))
 	}
-	w.see(source.Seen{At: w.now, Object: refusalAt(w.now)})
+	w.see(cluster.Seen{At: w.now, Object: refusalAt(w.now)})
 	expect("and another pod is refused", after(time.Minute), "admission agent", "pods agent of n1")
 	w.pod("p1", func(p *corev1.Pod) { p.Spec.NodeName = "n1" })
-	w.see(source.Seen{At: w.now, Object: refusalAt(w.now), Gone: true})
+	w.see(cluster.Seen{At: w.now, Object: refusalAt(w.now), Gone: true})
 	expect("all is well: nothing is asked", after(time.Minute))
 	if s := w.present(); s.OtherPods != nil || s.Admission != nil {
 		t.Errorf("what was read before is still believed: %v %v", s.OtherPods, s.Admission)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/kubeconfig"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
@@ -23,7 +24,7 @@ import (
 type common struct {
 	genericiooptions.IOStreams
 	program program
-	config  *source.Flags
+	config  *kubeconfig.Flags
 	held    *heldNotes // nil: notes are written at once
 	args    []string   // all that was typed
 }
@@ -36,7 +37,7 @@ func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) 
 		args:      args,
 		IOStreams: genericiooptions.IOStreams{In: in, Out: out, ErrOut: errs},
 		program:   called,
-		config:    &source.Flags{},
+		config:    &kubeconfig.Flags{},
 	}
 	root := &cobra.Command{
 		Use:   called.file,

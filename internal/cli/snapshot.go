@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -182,7 +183,7 @@ func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapsh
 			}
 			lines.WriteString(line)
 		}
-		if err := source.WriteNew(o.redactMap, lines.String()); err != nil {
+		if err := api.WriteNew(o.redactMap, lines.String()); err != nil {
 			if errors.Is(err, fs.ErrExist) { // it may be all that tells what an earlier file is about
 				return nil, hinted{err, "--redact-map NEWFILE"}
 			}
@@ -242,7 +243,7 @@ func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, 
 	if err := some(all, led, adding(ctx, r.AddController)); err != nil {
 		return nil, err
 	}
-	creations := make([]source.Creation, len(all))
+	creations := make([]part.Creation, len(all))
 	for i := range all {
 		if len(needs[i].Claims) > 0 {
 			of := append([]string{}, needs[i].Nodes...)
@@ -253,7 +254,7 @@ func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, 
 				return nil, err
 			}
 		}
-		creations[i] = source.Creation{Of: all[i]}
+		creations[i] = part.Creation{Of: all[i]}
 	}
 	if all, err = r.AddAdmission(ctx, creations...); err != nil {
 		return nil, err

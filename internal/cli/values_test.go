@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -64,14 +65,14 @@ type refusing struct {
 	err error
 }
 
-func (r refusing) DryRun(context.Context, source.Manifest) (*source.Applied, error) {
+func (r refusing) DryRun(context.Context, manifest.Manifest) (*manifest.Applied, error) {
 	return nil, r.err
 }
 
 // TestDryRunHidesValues: a dry run that is refused quotes neither the values of
 // the manifest nor those in the cluster, unless they are asked for.
 func TestDryRunHidesValues(t *testing.T) {
-	manifests, err := source.ReadManifests(t.Context(), []string{source.StandardInput}, "", strings.NewReader(`
+	manifests, err := manifest.ReadManifests(t.Context(), []string{source.StandardInput}, "", strings.NewReader(`
 apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: agent}

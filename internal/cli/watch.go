@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -49,7 +50,7 @@ func (w *watchFlags) refusals(q *question) []refusal {
 // watching is a watch of one DaemonSet, as a *source.Watching is.
 type watching interface {
 	Start() *snapshot.Snapshot
-	Changes() <-chan source.Seen
+	Changes() <-chan cluster.Seen
 	Err() error
 	Now() time.Time
 	Close()
@@ -106,7 +107,7 @@ func (f *following) follow(ctx context.Context, timeout time.Duration) error {
 		limited, cancel = context.WithTimeout(ctx, timeout)
 	}
 	defer cancel()
-	f.w, err = r.(*source.Cluster).Watch(limited, within(namespace, f.names)[0])
+	f.w, err = r.(*cluster.Cluster).Watch(limited, within(namespace, f.names)[0])
 	switch {
 	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && limited.Err() != nil:
 		return hinted{fmt.Errorf("--timeout %s was over before the DaemonSet was read", timeout), "--timeout 5m"}
@@ -280,7 +281,7 @@ func asked(st *daemonset.State, n cause.Needs) string {
 }
 
 // see takes what the watch tells.
-func (f *following) see(s source.Seen) {
+func (f *following) see(s cluster.Seen) {
 	f.news = true
 	if f.seen = s.At; s.Kind != "" {
 		f.heard(s)
@@ -294,7 +295,7 @@ func (f *following) see(s source.Seen) {
 
 // heard shows that changes of a kind do not arrive, or arrive again. Until they do,
 // nobody can tell what moves: see time. Events decide nothing.
-func (f *following) heard(s source.Seen) {
+func (f *following) heard(s cluster.Seen) {
 	words, at := s.Lost, slices.Index(f.lost, s.Kind)
 	switch {
 	case s.Lost == "":

@@ -16,7 +16,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/kubeconfig"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -31,11 +32,11 @@ type watched struct {
 	out, errs bytes.Buffer
 }
 
-func (w *watched) Start() *snapshot.Snapshot   { return w.start }
-func (w *watched) Changes() <-chan source.Seen { return nil }
-func (w *watched) Err() error                  { return nil }
-func (w *watched) Now() time.Time              { return w.now }
-func (w *watched) Close()                      {}
+func (w *watched) Start() *snapshot.Snapshot    { return w.start }
+func (w *watched) Changes() <-chan cluster.Seen { return nil }
+func (w *watched) Err() error                   { return nil }
+func (w *watched) Now() time.Time               { return w.now }
+func (w *watched) Close()                       {}
 
 // watch follows the DaemonSet of a grid with a command, and has begun.
 func watch(t testing.TB, command string, form format, terminal *size, s *snapshot.Snapshot) *watched {
@@ -44,7 +45,7 @@ func watch(t testing.TB, command string, form format, terminal *size, s *snapsho
 	q := question{format: form, input: input{command: command, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}, common: &common{
 		program:   calledAs("kubectl-ds"),
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: newStream(&w.out), ErrOut: &w.errs},
-		config:    &source.Flags{},
+		config:    &kubeconfig.Flags{},
 	}}}
 	if command == "explain" {
 		w.following = (&explainOptions{question: q}).following()
@@ -79,7 +80,7 @@ func (w *watched) pod(name string, change func(*corev1.Pod)) {
 	for i := range w.start.Pods {
 		if p := w.start.Pods[i].DeepCopy(); p.Name == name {
 			change(p)
-			w.see(source.Seen{At: w.now, Object: p})
+			w.see(cluster.Seen{At: w.now, Object: p})
 			return
 		}
 	}
@@ -87,10 +88,10 @@ func (w *watched) pod(name string, change func(*corev1.Pod)) {
 }
 
 func (w *watched) lose(kind string) {
-	w.see(source.Seen{At: w.now, Kind: kind, Lost: "changes of " + kind + " do not arrive: refused"})
+	w.see(cluster.Seen{At: w.now, Kind: kind, Lost: "changes of " + kind + " do not arrive: refused"})
 }
 
-func (w *watched) regain(kind string) { w.see(source.Seen{At: w.now, Kind: kind}) }
+func (w *watched) regain(kind string) { w.see(cluster.Seen{At: w.now, Kind: kind}) }
 
 // crashes makes a pod fail.
 func crashes(p *corev1.Pod) {
@@ -122,7 +123,7 @@ func TestWatchDocuments(t *testing.T) {
 			{"a node is NotReady", func(w *watched) {
 				n := w.start.Nodes[0].DeepCopy()
 				n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: w.now}}}
-				w.see(source.Seen{At: w.now, Object: n})
+				w.see(cluster.Seen{At: w.now, Object: n})
 			}, 1},
 			{"changes do not arrive", func(w *watched) { w.lose("pods") }, 1},
 			{"no events arrive, which decide nothing", func(w *watched) { w.lose("events") }, 0},
@@ -200,7 +201,7 @@ func TestWatchLostEnd(t *testing.T) {
 	w.lose("pods")
 	ds := w.start.DaemonSet.DeepCopy()
 	ds.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
-	w.see(source.Seen{At: w.now, Object: ds})
+	w.see(cluster.Seen{At: w.now, Object: ds})
 	if w.after(time.Second); w.following.now.End != "" {
 		t.Errorf("while pods are lost: %s", w.following.now.End)
 	}
@@ -268,7 +269,7 @@ func TestWatchInterruptedDocument(t *testing.T) {
 func TestWatchDeletedDocument(t *testing.T) {
 	for _, command := range []string{"explain", "plan-rollout"} {
 		w := watch(t, command, inJSON, nil, dstest.State("N N O O"))
-		w.see(source.Seen{At: w.now, Object: w.start.DaemonSet, Gone: true})
+		w.see(cluster.Seen{At: w.now, Object: w.start.DaemonSet, Gone: true})
 		got := w.after(time.Second)
 		err := w.end(nil, "")
 		if err == nil || !strings.HasSuffix(err.Error(), "was deleted") || got+w.out.String() != "" {

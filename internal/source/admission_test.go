@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -13,7 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -96,7 +98,7 @@ func TestAddAdmission(t *testing.T) {
 	missing.Spec.RuntimeClassName, missing.Spec.ServiceAccountName = &nothing, "nobody"
 	older := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "agent"}}}
 	older.Spec.DeprecatedServiceAccount = "runner"
-	const cluster = "namespace kube-system:a; priority high low; "
+	const c = "namespace kube-system:a; priority high low; "
 	const own = "; quotas kube-system/q1 kube-system/q2; limits kube-system/l; hooks "
 	for _, tt := range []struct {
 		name     string
@@ -105,44 +107,44 @@ func TestAddAdmission(t *testing.T) {
 		unread   string // where there is no request left for the policies
 		why      string
 	}{
-		{"agent", nil, cluster + "runtime kata; accounts kube-system/runner" + own + "V/vw/hook M/mw/hook V/vp M/mp", " V/jobs", "of the live template"},
-		{"plain", nil, cluster + "runtime; accounts kube-system/default" + own + "M/mw/hook V/vp M/mp", "", "the ServiceAccount that a pod gets, and no RuntimeClass"},
-		{"agent", other, cluster + "runtime gvisor; accounts kube-system/default" + own + "M/mw/hook V/vp M/mp", " V/jobs", "of another template"},
-		{"plain", older, cluster + "runtime; accounts kube-system/runner" + own + "V/vw/hook M/mw/hook V/vp M/mp", "", "by the older name of the field"},
-		{"agent", missing, cluster + "runtime; accounts" + own + "M/mw/hook V/vp M/mp", " V/jobs", "what does not exist is not there, and no gap"},
+		{"agent", nil, c + "runtime kata; accounts kube-system/runner" + own + "V/vw/hook M/mw/hook V/vp M/mp", " V/jobs", "of the live template"},
+		{"plain", nil, c + "runtime; accounts kube-system/default" + own + "M/mw/hook V/vp M/mp", "", "the ServiceAccount that a pod gets, and no RuntimeClass"},
+		{"agent", other, c + "runtime gvisor; accounts kube-system/default" + own + "M/mw/hook V/vp M/mp", " V/jobs", "of another template"},
+		{"plain", older, c + "runtime; accounts kube-system/runner" + own + "V/vw/hook M/mw/hook V/vp M/mp", "", "by the older name of the field"},
+		{"agent", missing, c + "runtime; accounts" + own + "M/mw/hook V/vp M/mp", " V/jobs", "what does not exist is not there, and no gap"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var first *snapshot.Admission
-			for _, source := range sources {
-				r := source.open(t, parseWorld(t, guarded))
-				s, err := r.Read(background, Ref{"kube-system", tt.name})
+			for _, from := range sources {
+				r := from.open(t, parseWorld(t, guarded))
+				s, err := r.Read(background, source.Ref{Namespace: "kube-system", Name: tt.name})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if s.Admission != nil {
-					t.Errorf("%s: read before anybody asked", source.name)
+					t.Errorf("%s: read before anybody asked", from.name)
 				}
-				all, err := r.AddAdmission(background, Creation{s, tt.template})
+				all, err := r.AddAdmission(background, part.Creation{Of: s, Template: tt.template})
 				if err != nil {
 					t.Fatal(err)
 				}
 				got := all[0]
 				if diff := cmp.Diff(s.Gaps, got.Gaps); diff != "" {
-					t.Errorf("%s: gaps (-before +after):\n%s", source.name, diff)
+					t.Errorf("%s: gaps (-before +after):\n%s", from.name, diff)
 				}
 				words := admissionOf(got.Admission)
-				if source.name == "cluster" { // without a request for it, a binding names its policy
+				if from.name == "cluster" { // without a request for it, a binding names its policy
 					words = strings.Replace(words, tt.unread, "", 1)
 					got.Admission.Hooks = slices.DeleteFunc(got.Admission.Hooks, func(h snapshot.AdmissionHook) bool { return h.Name == "jobs" && tt.unread != "" })
 				}
 				if diff := cmp.Diff(tt.want, words); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", source.name, diff)
+					t.Errorf("%s (-want +got):\n%s", from.name, diff)
 				}
 				if first == nil {
 					first = got.Admission
 				}
 				if diff := cmp.Diff(first, got.Admission, cmpopts.EquateEmpty()); diff != "" {
-					t.Errorf("%s differs from the cluster (-cluster +%s):\n%s", source.name, source.name, diff)
+					t.Errorf("%s differs from the cluster (-cluster +%s):\n%s", from.name, from.name, diff)
 				}
 				raw, err := snapshot.Encode(got)
 				if err != nil {
@@ -153,15 +155,15 @@ func TestAddAdmission(t *testing.T) {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(got.Admission, again.Admission, cmpopts.EquateEmpty()); diff != "" {
-					t.Errorf("%s: recorded (-read +recorded):\n%s", source.name, diff)
+					t.Errorf("%s: recorded (-read +recorded):\n%s", from.name, diff)
 				}
 				for _, gone := range []string{`"long"`, `"token"`, "kubernetes\"]"} {
 					if bytes.Contains(raw, []byte(gone)) {
-						t.Errorf("%s: the snapshot holds %s", source.name, gone)
+						t.Errorf("%s: the snapshot holds %s", from.name, gone)
 					}
 				}
 				if !bytes.Contains(raw, []byte(`"handler":"runc"`)) && strings.Contains(tt.want, "runtime k") || !bytes.Contains(raw, []byte(`"used":{"pods":"5"}`)) {
-					t.Errorf("%s: what rules read is gone", source.name)
+					t.Errorf("%s: what rules read is gone", from.name)
 				}
 			}
 		})
@@ -206,17 +208,17 @@ func TestAddAdmissionAsksFor(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			s := newAPIServer(t, parseWorld(t, tt.world))
 			c := newCluster(t, s)
-			var all []Creation
+			var all []part.Creation
 			for _, name := range tt.of {
-				ref := Ref{"kube-system", name}
+				ref := source.Ref{Namespace: "kube-system", Name: name}
 				if namespace, name, ok := strings.Cut(name, "/"); ok {
-					ref = Ref{namespace, name}
+					ref = source.Ref{Namespace: namespace, Name: name}
 				}
 				read, err := c.Read(background, ref)
 				if err != nil {
 					t.Fatal(err)
 				}
-				all = append(all, Creation{Of: read})
+				all = append(all, part.Creation{Of: read})
 			}
 			clear(s.count)
 			got, err := c.AddAdmission(background, all...)
@@ -247,7 +249,7 @@ func TestAddAdmissionGaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.answer = answer
-		got, err := c.AddAdmission(background, Creation{Of: plain})
+		got, err := c.AddAdmission(background, part.Creation{Of: plain})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +296,7 @@ func TestAddAdmissionGaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.AddAdmission(background, Creation{Of: plain})
+	got, err := c.AddAdmission(background, part.Creation{Of: plain})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +307,7 @@ func TestAddAdmissionGaps(t *testing.T) {
 		s.fail(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "no")
 		return true
 	}
-	if _, err := c.AddAdmission(background, Creation{Of: plain}); err == nil || !strings.Contains(err.Error(), "requires credentials") {
+	if _, err := c.AddAdmission(background, part.Creation{Of: plain}); err == nil || !strings.Contains(err.Error(), "requires credentials") {
 		t.Errorf("with credentials that ran out: %v", err)
 	}
 	if _, err := c.AddOtherPods(background, []*snapshot.Snapshot{plain}, nil); err == nil || !strings.Contains(err.Error(), "requires credentials") {
@@ -319,7 +321,7 @@ func TestEndingNamespace(t *testing.T) {
 	check := func(name string, r reader) *snapshot.Snapshot {
 		s, err := r.Read(background, agent)
 		must(t, err)
-		all, err := r.AddAdmission(background, Creation{Of: s})
+		all, err := r.AddAdmission(background, part.Creation{Of: s})
 		must(t, err)
 		n := all[0].Admission.Namespace
 		if n == nil || n.DeletionTimestamp == nil || n.Status.Phase != corev1.NamespaceTerminating || n.Status.Conditions != nil {
@@ -327,9 +329,9 @@ func TestEndingNamespace(t *testing.T) {
 		}
 		return all[0]
 	}
-	for _, source := range sources {
-		s := check(source.name, source.open(t, w))
-		check(source.name+", recorded", recorded(t, s))
+	for _, from := range sources {
+		s := check(from.name, from.open(t, w))
+		check(from.name+", recorded", recorded(t, s))
 	}
 }
 
@@ -345,7 +347,7 @@ func TestPoliciesForbidden(t *testing.T) {
 		s.answer = func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
 			return forbidden && what == "validatingadmissionpolicies" && s.forbid(w, what)
 		}
-		got, err := c.AddAdmission(background, Creation{Of: plain})
+		got, err := c.AddAdmission(background, part.Creation{Of: plain})
 		if err != nil || len(got[0].Gaps) > 0 || (len(got[0].Admission.Hooks) == 1) != forbidden {
 			t.Errorf("forbidden %t: %v, gaps %v, hooks %v", forbidden, err, got[0].Gaps, got[0].Admission.Hooks)
 		}
@@ -360,7 +362,7 @@ func TestDumpLacksAdmission(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := d.AddAdmission(background, Creation{Of: s})
+	got, err := d.AddAdmission(background, part.Creation{Of: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +384,7 @@ func TestDumpLacksAdmission(t *testing.T) {
 	if s, err = d.Read(background, agent); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = d.AddAdmission(background, Creation{Of: s}); err != nil {
+	if got, err = d.AddAdmission(background, part.Creation{Of: s}); err != nil {
 		t.Fatal(err)
 	}
 	if all := gapsOf(got[0], snapshot.AdmissionWhats); len(all) != 1 || all[0].What != snapshot.ResourceQuotas || all[0].Why != snapshot.Partial {
@@ -401,7 +403,7 @@ func TestDumpLacksAdmission(t *testing.T) {
 	if s, err = d.Read(background, agent); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = d.AddAdmission(background, Creation{Of: s}); err != nil {
+	if got, err = d.AddAdmission(background, part.Creation{Of: s}); err != nil {
 		t.Fatal(err)
 	}
 	n := strings.Count(text, "---\n") + 1
@@ -419,7 +421,7 @@ func TestRecordedAdmission(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := c.AddAdmission(background, Creation{Of: plain})
+	read, err := c.AddAdmission(background, part.Creation{Of: plain})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -455,7 +457,7 @@ func TestRecordedAdmission(t *testing.T) {
 			if diff := cmp.Diff(plain, s, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("before anybody asks it is as it was without (-without +read):\n%s", diff)
 			}
-			got, err := d.AddAdmission(background, Creation{s, tt.template})
+			got, err := d.AddAdmission(background, part.Creation{Of: s, Template: tt.template})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -478,7 +480,7 @@ func TestRecordedAdmission(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := d.AddAdmission(background, Creation{Of: s})
+	got, err := d.AddAdmission(background, part.Creation{Of: s})
 	if err != nil {
 		t.Fatal(err)
 	}

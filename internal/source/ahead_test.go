@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -51,15 +52,15 @@ func TestReadAhead(t *testing.T) {
 			if at+1 < len(pages) {
 				page.Continue = o.Continue + "+"
 			}
-			own, _ := ctx.Value(slot[turn]{}).(turn)
-			if err := own.wait(ctx); err != nil {
+			own, _ := ctx.Value(api.ContextKey[api.Turn]{}).(api.Turn)
+			if err := own.Wait(ctx); err != nil {
 				say("ended %d", at)
 				return page, err
 			}
 			if pages[at] == "!" {
 				return page, failed
 			}
-			if tells, ok := ctx.Value(slot[tellsNext]{}).(tellsNext); ok {
+			if tells, ok := ctx.Value(api.ContextKey[api.TellsNext]{}).(api.TellsNext); ok {
 				tells(page)
 			}
 			if at+1 < len(pages) {
@@ -72,7 +73,7 @@ func TestReadAhead(t *testing.T) {
 			}
 			return page, nil
 		}
-		read, stop := readAhead(ask)
+		read, stop := api.ReadAhead(ask)
 		o, err := metav1.ListOptions{}, error(nil)
 		for n := 1; ; n++ {
 			var page metav1.ListMeta
@@ -110,7 +111,7 @@ func TestReadAheadOnce(t *testing.T) {
 func TestReadAheadInVain(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 900"))
 	c := newCluster(t, s)
-	read, stop := readAhead(c.api.Nodes().Kept)
+	read, stop := api.ReadAhead(c.Clients.Nodes().Kept)
 	got := 0
 	page, err := read(background, metav1.ListOptions{Limit: 500}, func(*corev1.Node) error { got++; return nil })
 	if err != nil || page.Continue == "" {

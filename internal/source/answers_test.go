@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -71,7 +73,7 @@ func TestUnusableLists(t *testing.T) {
 				if i < 0 || len(got.Gaps) != 1 || !strings.HasPrefix(got.Gaps[i].Message, want) {
 					t.Errorf("gaps %v, want one: %s", got.Gaps, want)
 				}
-				all, err := c.ReadAll(background, Filter{})
+				all, err := c.ReadAll(background, source.Filter{})
 				if err != nil || len(all) != 1 || !all[0].Lacks(what) {
 					t.Errorf("of all: %v, %v", all, err)
 				}
@@ -111,7 +113,7 @@ func TestUnusableDaemonSets(t *testing.T) {
 			}
 			_, err := newCluster(t, s).Read(background, agent)
 			if tt.asked == "daemonsets" {
-				_, err = newCluster(t, s).ReadAll(background, Filter{})
+				_, err = newCluster(t, s).ReadAll(background, source.Filter{})
 			}
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("\n got %v\nwant %s", err, tt.want)
@@ -176,7 +178,7 @@ func TestUnusableChanges(t *testing.T) {
 		{`{"type":"MODIFIED","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"n0001"}}}`, "another kind", "unusable answer: a change of a Node"},
 		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1"}}`, "no metadata", "unusable answer: metadata.name: missing"},
 		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2"}}}`, "no namespace", "unusable answer: metadata.namespace: missing"},
-		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2","namespace":"kube-system","annotations":{"a":"` + strings.Repeat("x", 2*maxObject) + `"}}}}`, "a large object", "larger than 8Mi, which no API server stores"},
+		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2","namespace":"kube-system","annotations":{"a":"` + strings.Repeat("x", 2*api.MaxObject) + `"}}}}`, "a large object", "larger than 8Mi, which no API server stores"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := newWatchServer(t, parseWorld(t, followed))
@@ -210,14 +212,14 @@ func TestCutLists(t *testing.T) {
 		new(apiServer).encode(w, http.StatusOK, form, &page)
 		whole := bytes.TrimSpace(w.Body.Bytes())
 		read := func(raw []byte) (names []string, err error) {
-			body := &answerBody{ReadCloser: io.NopCloser(bytes.NewReader(raw)), ctx: background, allowed: plenty, left: maxObject, empty: true}
-			p := &listPage{of: corev1.SchemeGroupVersion.WithKind("NodeList"), each: func(raw []byte, protobuf bool) error {
+			body := &api.AnswerBody{ReadCloser: io.NopCloser(bytes.NewReader(raw)), Ctx: background, Allowed: plenty, Left: api.MaxObject, Empty: true}
+			p := &api.ListPage{Of: corev1.SchemeGroupVersion.WithKind("NodeList"), Each: func(raw []byte, protobuf bool) error {
 				n := &corev1.Node{}
-				err := unpack(raw, n, protobuf)
+				err := api.Unpack(raw, n, protobuf)
 				names = append(names, n.Name)
 				return err
 			}}
-			return names, p.from(body)
+			return names, p.From(body)
 		}
 		if names, err := read(whole); err != nil || !slices.Equal(names, []string{"n0000", "n0001", "n0002"}) {
 			t.Errorf("%s: %v, %v", form, names, err)

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -56,9 +57,9 @@ func newAPIServer(t testing.TB, w world) *apiServer {
 
 // newCluster returns a Cluster that asks s, on a machine whose clock is a
 // year ahead.
-func newCluster(t testing.TB, s *apiServer) *Cluster {
+func newCluster(t testing.TB, s *apiServer) *cluster.Cluster {
 	t.Helper()
-	c, err := NewCluster(&rest.Config{Host: s.URL, QPS: -1, UserAgent: "kubectl-ds/test"}, func() time.Time { return noon.AddDate(1, 0, 0) })
+	c, err := cluster.NewCluster(&rest.Config{Host: s.URL, QPS: -1, UserAgent: "kubectl-ds/test"}, func() time.Time { return noon.AddDate(1, 0, 0) })
 	if err != nil {
 		t.Fatal(err)
 	}

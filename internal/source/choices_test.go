@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -32,13 +34,13 @@ func TestChoices(t *testing.T) {
 			r.Revision = 7
 		}
 	}
-	for _, source := range sources {
-		r := source.open(t, w)
+	for _, from := range sources {
+		r := from.open(t, w)
 		var got []string
 		note := func(what string, err error, names ...string) {
 			got = append(got, what+": "+strings.Join(names, " "))
 			if err != nil {
-				t.Errorf("%s: %s: %v", source.name, what, err)
+				t.Errorf("%s: %s: %v", from.name, what, err)
 			}
 		}
 		for _, namespace := range []string{"kube-system", "", "none"} {
@@ -57,24 +59,24 @@ func TestChoices(t *testing.T) {
 		note("nodes", err, named...)
 		namespaces, err := r.Namespaces(background)
 		note("namespaces", err, namespaces...)
-		revisions, at, err := r.Revisions(background, Ref{"kube-system", "a"})
+		revisions, at, err := r.Revisions(background, source.Ref{Namespace: "kube-system", Name: "a"})
 		var numbers []string
 		for i := range revisions {
 			numbers = append(numbers, fmt.Sprintf("%s(%d)", revisions[i].Name, revisions[i].Revision))
 		}
 		note("revisions", err, numbers...)
 		if at.IsZero() {
-			t.Errorf("%s: no time", source.name)
+			t.Errorf("%s: no time", from.name)
 		}
 		want := []string{
 			"daemonsets of kube-system: kube-system/a kube-system/b", "daemonsets of : default/a default/c kube-system/a kube-system/b", "daemonsets of none: ",
 			"nodes: n1() n2(x)", "namespaces: default kube-system", "revisions: r2(7) r1(1)",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", source.name, diff)
+			t.Errorf("%s (-want +got):\n%s", from.name, diff)
 		}
-		if _, _, err := r.Revisions(background, Ref{"kube-system", "z"}); err == nil {
-			t.Errorf("%s: revisions of a DaemonSet that does not exist", source.name)
+		if _, _, err := r.Revisions(background, source.Ref{Namespace: "kube-system", Name: "z"}); err == nil {
+			t.Errorf("%s: revisions of a DaemonSet that does not exist", from.name)
 		}
 	}
 }
@@ -85,7 +87,7 @@ func TestMetadataOnly(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "nodes 1200\nnamespace a"))
 	c := newCluster(t, s)
 	nodes, err := c.Nodes(background)
-	if err != nil || len(nodes) != 1200 || !slices.IsSortedFunc(nodes, func(a, b Labeled) int { return strings.Compare(a.Name, b.Name) }) {
+	if err != nil || len(nodes) != 1200 || !slices.IsSortedFunc(nodes, func(a, b part.Labeled) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Fatalf("%d nodes, %v", len(nodes), err)
 	}
 	want := []string{"GET /api/v1/nodes?limit=500", "GET /api/v1/nodes?continue=from-500&limit=500", "GET /api/v1/nodes?continue=from-1000&limit=500"}

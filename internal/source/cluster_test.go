@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -29,11 +29,14 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-var agent = Ref{"kube-system", "agent"}
+var agent = source.Ref{Namespace: "kube-system", Name: "agent"}
 
 const small = `
 	ds agent gen=1
@@ -146,8 +149,8 @@ func TestManyStarts(t *testing.T) {
 		want   string // events
 		lists  int    // of them, with that of the DaemonSet
 	}{
-		{mostNormal - 1, "p w", 1 + 5},
-		{mostNormal + 2, "w", 1 + 5 + 1},
+		{cluster.MostNormal - 1, "p w", 1 + 5},
+		{cluster.MostNormal + 2, "w", 1 + 5 + 1},
 	} {
 		w := parseWorld(t, "ds agent\nnode n1\npod ill app=agent owner=agent\nevent p about=Pod/ill normal reason=Pulling\nevent w about=Pod/ill")
 		for i := range tt.normal {
@@ -175,7 +178,7 @@ func TestReadAllReadsNodesOnce(t *testing.T) {
 		text += fmt.Sprintf("pod p%02d app=d%02d ns=%s\n", i, i, ns)
 	}
 	s := newAPIServer(t, parseWorld(t, text))
-	all, err := newCluster(t, s).ReadAll(background, Filter{})
+	all, err := newCluster(t, s).ReadAll(background, source.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,11 +206,11 @@ func TestReadOn(t *testing.T) {
 	}
 	whole += "pod q7 app=web node=n7\n"
 	s := newAPIServer(t, parseWorld(t, whole))
-	got, err := newCluster(t, s).On("n7").Read(background, Ref{"kube-system", "agent"})
+	got, err := newCluster(t, s).On("n7").Read(background, source.Ref{Namespace: "kube-system", Name: "agent"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := newCluster(t, newAPIServer(t, parseWorld(t, text))).Read(background, Ref{"kube-system", "agent"})
+	want, err := newCluster(t, newAPIServer(t, parseWorld(t, text))).Read(background, source.Ref{Namespace: "kube-system", Name: "agent"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +220,7 @@ func TestReadOn(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"daemonset": 2, "version": 1, "node": 1, "pods": 2, "controllerrevisions": 1}, s.asked()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-	if _, err := newCluster(t, s).On("gone").Read(background, Ref{"kube-system", "agent"}); err == nil {
+	if _, err := newCluster(t, s).On("gone").Read(background, source.Ref{Namespace: "kube-system", Name: "agent"}); err == nil {
 		t.Error("no error for a node that is not there")
 	}
 }
@@ -357,7 +360,7 @@ func TestReadEach(t *testing.T) {
 		}
 		c := newCluster(t, newAPIServer(t, parseWorld(t, text)))
 		var got, names []string
-		err := c.ReadEach(background, Filter{}, func(some []*snapshot.Snapshot) error {
+		err := c.ReadEach(background, source.Filter{}, func(some []*snapshot.Snapshot) error {
 			got = append(got, strconv.Itoa(len(some)))
 			for _, s := range some {
 				names = append(names, s.DaemonSet.Namespace+"/"+s.DaemonSet.Name)
@@ -370,7 +373,7 @@ func TestReadEach(t *testing.T) {
 	}
 	stop := errors.New("enough")
 	calls := 0
-	err := newCluster(t, newAPIServer(t, parseWorld(t, "node n1\nds a ns=a current=9000\nds b ns=b current=9000\n"))).ReadEach(background, Filter{}, func([]*snapshot.Snapshot) error {
+	err := newCluster(t, newAPIServer(t, parseWorld(t, "node n1\nds a ns=a current=9000\nds b ns=b current=9000\n"))).ReadEach(background, source.Filter{}, func([]*snapshot.Snapshot) error {
 		calls++
 		return stop
 	})
@@ -403,7 +406,7 @@ func TestParted(t *testing.T) {
 			}
 			pods = append(pods, p)
 		}
-		of := parted(pods, []object.Relation{set("a", "a"), set("b", "b"), set("c", "c")})
+		of := cluster.Parted(pods, []object.Relation{set("a", "a"), set("b", "b"), set("c", "c")})
 		var got []string
 		for _, name := range []string{"a", "b", "c"} {
 			words := name + ":"
@@ -440,13 +443,13 @@ func TestReadAllReadsPodsOnce(t *testing.T) {
 		}
 		s := newAPIServer(t, parseWorld(t, text))
 		c := newCluster(t, s)
-		all, err := c.ReadAll(background, Filter{})
+		all, err := c.ReadAll(background, source.Filter{})
 		must(t, err)
 		if got := s.asked()["pods"]; got != tt.want {
 			t.Errorf("%s: %d requests, want %d", tt.why, got, tt.want)
 		}
 		for _, snap := range all {
-			one, err := c.Read(background, Ref{snap.DaemonSet.Namespace, snap.DaemonSet.Name})
+			one, err := c.Read(background, source.Ref{Namespace: snap.DaemonSet.Namespace, Name: snap.DaemonSet.Name})
 			must(t, err)
 			if diff := cmp.Diff(one, snap); diff != "" {
 				t.Errorf("%s: one by one, and all at once:\n%s", tt.why, diff)
@@ -457,7 +460,7 @@ func TestReadAllReadsPodsOnce(t *testing.T) {
 
 func TestReadAllOfNothingAsksForNothing(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 12"))
-	all, err := newCluster(t, s).ReadAll(background, Filter{Namespace: "empty"})
+	all, err := newCluster(t, s).ReadAll(background, source.Filter{Namespace: "empty"})
 	if err != nil || len(all) != 0 {
 		t.Fatal(all, err)
 	}
@@ -600,7 +603,7 @@ func TestGaps(t *testing.T) {
 
 			s = newAPIServer(t, w)
 			s.answer = tt.answer
-			all, err := newCluster(t, s).ReadAll(background, Filter{Namespace: "kube-system"})
+			all, err := newCluster(t, s).ReadAll(background, source.Filter{Namespace: "kube-system"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -644,7 +647,7 @@ func TestGenerationMoves(t *testing.T) {
 		{0, 1, nil, "a DaemonSet that stays is read once"},
 		{1, 2, nil, "one that moved is taken again"},
 		{2, 3, nil, "and once more"},
-		{99, 3, moved("the DaemonSet changed during each of 3 reads, from generation 1 to 4"), "in the end what there is will do"},
+		{99, 3, cluster.Moved("the DaemonSet changed during each of 3 reads, from generation 1 to 4"), "in the end what there is will do"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			for _, all := range []bool{false, true} {
@@ -660,7 +663,7 @@ func TestGenerationMoves(t *testing.T) {
 				var got *snapshot.Snapshot
 				c := newCluster(t, s)
 				if all {
-					list, err := c.ReadAll(background, Filter{})
+					list, err := c.ReadAll(background, source.Filter{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -718,12 +721,12 @@ func TestDeletedMeanwhile(t *testing.T) {
 	}
 	s := newAPIServer(t, parseWorld(t, small))
 	s.answer = remove
-	if _, err := newCluster(t, s).Read(background, agent); !errors.As(err, new(*NotFoundError)) {
+	if _, err := newCluster(t, s).Read(background, agent); !errors.As(err, new(*source.NotFoundError)) {
 		t.Errorf("Read: %v, want that it is gone", err)
 	}
 	s = newAPIServer(t, parseWorld(t, small))
 	s.answer = remove
-	if all, err := newCluster(t, s).ReadAll(background, Filter{}); err != nil || len(all) != 0 {
+	if all, err := newCluster(t, s).ReadAll(background, source.Filter{}); err != nil || len(all) != 0 {
 		t.Errorf("ReadAll: %v, %v, want nothing", all, err)
 	}
 }
@@ -821,7 +824,7 @@ func TestLastOfEach(t *testing.T) {
 		all[i].ResourceVersion = strconv.Itoa(i)
 	}
 	var got []string
-	for _, n := range lastOfEach(all, object.KeyOf[corev1.Node]) {
+	for _, n := range cluster.LastOfEach(all, object.KeyOf[corev1.Node]) {
 		got = append(got, n.Name+n.ResourceVersion)
 	}
 	if diff := cmp.Diff([]string{"a2", "c3", "b4"}, got); diff != "" {
@@ -830,7 +833,7 @@ func TestLastOfEach(t *testing.T) {
 }
 
 // plenty is more than any test reads.
-var plenty = &allowance{most: DefaultMaxInput, page: DefaultPage}
+var plenty = &api.Allowance{Most: source.DefaultMaxInput, Page: cluster.DefaultPage}
 
 func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
 	pages := map[string]*corev1.NodeList{"": named("2", "a", "b"), "2": named("", "c")}
@@ -839,7 +842,7 @@ func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
 			p.Items[i].Annotations = map[string]string{"large": "text"}
 		}
 	}
-	got, _, err := readPages(background, plenty, metav1.ListOptions{},
+	got, _, err := cluster.ReadPages(background, plenty, metav1.ListOptions{},
 		func(_ context.Context, o metav1.ListOptions, each func(*corev1.Node) error) (metav1.ListMeta, error) {
 			page := pages[o.Continue]
 			for i := range page.Items {
@@ -870,7 +873,7 @@ func TestPagesWithoutAWay(t *testing.T) {
 		"the server's pages do not advance":                                       named("x", "a"),
 		"the server announces 7 more objects, but gives no token to request them": short,
 	} {
-		_, _, err := readPages(background, plenty, metav1.ListOptions{}, func(context.Context, metav1.ListOptions, func(*corev1.Node) error) (metav1.ListMeta, error) {
+		_, _, err := cluster.ReadPages(background, plenty, metav1.ListOptions{}, func(context.Context, metav1.ListOptions, func(*corev1.Node) error) (metav1.ListMeta, error) {
 			return page.ListMeta, nil
 		}, nil)
 		if err == nil || err.Error() != want {
@@ -921,7 +924,7 @@ func TestNoAnswer(t *testing.T) {
 			s := newAPIServer(t, parseWorld(t, small))
 			s.answer = tt.answer
 			_, err := newCluster(t, s).Read(background, agent)
-			e := (*RequestError)(nil)
+			e := (*source.RequestError)(nil)
 			if !errors.As(err, &e) {
 				t.Fatalf("%T %v", err, err)
 			}
@@ -942,8 +945,8 @@ func TestListOfDaemonSetsForbidden(t *testing.T) {
 	} {
 		s := newAPIServer(t, nil)
 		s.answer = func(s *apiServer, w http.ResponseWriter, what string, _ int) bool { return s.forbid(w, what) }
-		_, err := newCluster(t, s).ReadAll(background, Filter{Namespace: tt.namespace})
-		e := (*RequestError)(nil)
+		_, err := newCluster(t, s).ReadAll(background, source.Filter{Namespace: tt.namespace})
+		e := (*source.RequestError)(nil)
 		if !errors.As(err, &e) || err.Error() != tt.want || e.Hint() != tt.hint {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
@@ -955,8 +958,8 @@ func TestNotFoundWhenNothingMayBeListed(t *testing.T) {
 	s.answer = func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
 		return what == "daemonsets" && s.forbid(w, what)
 	}
-	_, err := newCluster(t, s).Read(background, Ref{"kube-system", "agents"})
-	if diff := cmp.Diff(&NotFoundError{Ref: Ref{"kube-system", "agents"}}, err); diff != "" {
+	_, err := newCluster(t, s).Read(background, source.Ref{Namespace: "kube-system", Name: "agents"})
+	if diff := cmp.Diff(&source.NotFoundError{Ref: source.Ref{Namespace: "kube-system", Name: "agents"}}, err); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -965,18 +968,18 @@ func TestUnreachable(t *testing.T) {
 	s := httptest.NewServer(nil)
 	host := strings.TrimPrefix(s.URL, "http://")
 	s.Close()
-	c, err := NewCluster(&rest.Config{Host: "http://jane:secret@" + host + "/path"}, nil)
+	c, err := cluster.NewCluster(&rest.Config{Host: "http://jane:secret@" + host + "/path"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, ask := range map[string]func() error{
 		"Read":       func() error { _, err := c.Read(background, agent); return err },
-		"ReadAll":    func() error { _, err := c.ReadAll(background, Filter{}); return err },
+		"ReadAll":    func() error { _, err := c.ReadAll(background, source.Filter{}); return err },
 		"DaemonSets": func() error { _, err := c.DaemonSets(background, ""); return err },
 		"Nodes":      func() error { _, err := c.Nodes(background); return err },
 	} {
 		err := ask()
-		e := (*UnreachableError)(nil)
+		e := (*api.UnreachableError)(nil)
 		if !errors.As(err, &e) {
 			t.Fatalf("%s: %T %v", name, err, err)
 		}
@@ -1007,7 +1010,7 @@ func TestUnreachableInWords(t *testing.T) {
 		{errors.New(`net/http: HTTP/1.x transport connection broken: malformed HTTP response "SSH-2.0-OpenSSH_9.2"`), "the answer is not HTTP", "another server"},
 		{errors.New("tls: failed to verify certificate: x509: certificate signed by unknown authority"), "tls: failed to verify certificate: x509: certificate signed by unknown authority", "any other words stay"},
 	} {
-		e := &UnreachableError{Server: "https://h", Err: tt.err}
+		e := &api.UnreachableError{Server: "https://h", Err: tt.err}
 		if want := "no answer from the cluster at https://h: " + tt.want; e.Error() != want {
 			t.Errorf("%s: %q, want %q", tt.why, e, want)
 		}
@@ -1017,8 +1020,8 @@ func TestUnreachableInWords(t *testing.T) {
 // TestNoTimeForARetry: that client-go has no time left for another try is no word of the server.
 func TestNoTimeForARetry(t *testing.T) {
 	c := newCluster(t, newAPIServer(t, nil))
-	err := c.refused(background, "daemonset kube-system/agent", "", errors.New("client rate limiter Wait returned an error: rate: Wait(n=1) would exceed context deadline - error from a previous attempt: EOF"))
-	if want := "no answer from the cluster at " + c.server + ": the time for the request is over"; err.Error() != want {
+	err := c.Refused(background, "daemonset kube-system/agent", "", errors.New("client rate limiter Wait returned an error: rate: Wait(n=1) would exceed context deadline - error from a previous attempt: EOF"))
+	if want := "no answer from the cluster at " + c.Server + ": the time for the request is over"; err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -1040,14 +1043,14 @@ func TestNothingIsLogged(t *testing.T) {
 		return what == "nodes" && cut(w)
 	}
 	n := new(warnings)
-	c, err := NewCluster(&rest.Config{Host: s.URL, WarningHandler: n}, nil)
+	c, err := cluster.NewCluster(&rest.Config{Host: s.URL, WarningHandler: n}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Read(background, agent); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.ReadAll(background, Filter{}); err != nil {
+	if _, err := c.ReadAll(background, source.Filter{}); err != nil {
 		t.Fatal(err)
 	}
 	klog.Flush()
@@ -1061,7 +1064,7 @@ func TestAGapIsOnlyForWhomItConcerns(t *testing.T) {
 	s.answer = func(s *apiServer, w http.ResponseWriter, what string, n int) bool {
 		return what == "events" && n == 2 && s.forbid(w, what)
 	}
-	all, err := newCluster(t, s).ReadAll(background, Filter{})
+	all, err := newCluster(t, s).ReadAll(background, source.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1097,7 +1100,7 @@ func TestCancelled(t *testing.T) {
 		c := newCluster(t, s)
 		var err error
 		if at == "daemonsets" {
-			_, err = c.ReadAll(ctx, Filter{})
+			_, err = c.ReadAll(ctx, source.Filter{})
 		} else {
 			_, err = c.Read(ctx, agent)
 		}
@@ -1110,7 +1113,7 @@ func TestCancelled(t *testing.T) {
 
 func TestConfigIsNotChanged(t *testing.T) {
 	config := &rest.Config{Host: "https://example.invalid"}
-	if _, err := NewCluster(config, nil); err != nil {
+	if _, err := cluster.NewCluster(config, nil); err != nil {
 		t.Fatal(err)
 	}
 	before := rest.Config{Host: "https://example.invalid"}
@@ -1128,7 +1131,7 @@ func TestAddress(t *testing.T) {
 		{"localhost:8080", "localhost:8080", "a bare host stays"},
 		{"jane:secret@localhost:8080", "localhost:8080", "a bare host loses its password"},
 	} {
-		if got := address(tt.host); got != tt.want {
+		if got := api.ServerURL(tt.host); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
 		}
 	}
@@ -1225,7 +1228,7 @@ func TestWarnings(t *testing.T) {
 		if listens {
 			c.OnWarning(func(w string) { got = append(got, w) })
 		}
-		if _, err := c.Read(background, Ref{"kube-system", "agent"}); err != nil {
+		if _, err := c.Read(background, source.Ref{Namespace: "kube-system", Name: "agent"}); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(got)

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	cmpor "cmp"
@@ -19,6 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -61,11 +64,11 @@ func (s *dryServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(ds)
 }
 
-func dryRun(t *testing.T, s *dryServer, text string, as ...Applying) (*Applied, error) {
+func dryRun(t *testing.T, s *dryServer, text string, as ...manifest.Applying) (*manifest.Applied, error) {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	c, err := NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
+	c, err := cluster.NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,18 +97,18 @@ func TestDryRun(t *testing.T) {
 	owner := `{"f:metadata":{"f:labels":{"f:was":{}}},"f:spec":{"f:selector":{}}}`
 	for _, tt := range []struct {
 		live *appsv1.DaemonSet
-		as   Applying
+		as   manifest.Applying
 		want string
 		why  string
 	}{
-		{nil, Applying{}, "POST /apis/apps/v1/namespaces/kube-system/daemonsets?dryRun=All&fieldManager=kubectl-client-side-apply" + strict + " application/json " + obj, "one that there is not is created, as by kubectl apply"},
-		{nil, Applying{ServerSide: true}, path + "kubectl" + strict + applied, "or applied, where that is asked for"},
-		{liveSet(t), Applying{}, path + "kubectl-client-side-apply" + strict + " application/strategic-merge-patch+json {" + image, "a patch of what is there: nothing is removed"},
-		{liveSet(t, lastApplied(t, strings.Replace(setYAML, "name: agent\n", "name: agent\n  labels: {was: here}\n", 1))), Applying{},
+		{nil, manifest.Applying{}, "POST /apis/apps/v1/namespaces/kube-system/daemonsets?dryRun=All&fieldManager=kubectl-client-side-apply" + strict + " application/json " + obj, "one that there is not is created, as by kubectl apply"},
+		{nil, manifest.Applying{ServerSide: true}, path + "kubectl" + strict + applied, "or applied, where that is asked for"},
+		{liveSet(t), manifest.Applying{}, path + "kubectl-client-side-apply" + strict + " application/strategic-merge-patch+json {" + image, "a patch of what is there: nothing is removed"},
+		{liveSet(t, lastApplied(t, strings.Replace(setYAML, "name: agent\n", "name: agent\n  labels: {was: here}\n", 1))), manifest.Applying{},
 			path + "kubectl-client-side-apply" + strict + ` application/strategic-merge-patch+json {"metadata":{"labels":null},` + image, "kubectl's patch removes what it applied"},
-		{liveSet(t, managed("helm", metav1.ManagedFieldsOperationUpdate, 1, owner)), Applying{},
+		{liveSet(t, managed("helm", metav1.ManagedFieldsOperationUpdate, 1, owner)), manifest.Applying{},
 			path + "helm" + strict + ` application/strategic-merge-patch+json {"metadata":{"labels":null},` + image, "Helm's patch what Helm owns"},
-		{liveSet(t, managed("flux", metav1.ManagedFieldsOperationApply, 1, owner)), Applying{}, path + "flux" + strict + applied, "one who applies is asked in his name"},
+		{liveSet(t, managed("flux", metav1.ManagedFieldsOperationApply, 1, owner)), manifest.Applying{}, path + "flux" + strict + applied, "one who applies is asked in his name"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := &dryServer{version: "v1.37.1", live: tt.live}
@@ -144,7 +147,7 @@ func TestDryRunRefused(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			s := &dryServer{version: tt.version, answer: tt.answer, live: liveSet(t)}
 			got, err := dryRun(t, s, setYAML)
-			e := (*RequestError)(nil)
+			e := (*source.RequestError)(nil)
 			if !errors.As(err, &e) || err.Error() != tt.want || e.Hint() != tt.hint || len(s.sent) != tt.sent {
 				t.Errorf("%v, error %v, %d sent\nwant %s", got, err, len(s.sent), tt.want)
 			}
@@ -190,11 +193,11 @@ func TestDryRunConflict(t *testing.T) {
 		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict, Message: "conflict with " + undo, Field: field}}}}
 	s := &dryServer{version: "v1.37.1", answer: conflict, live: liveSet(t, managed("flux", metav1.ManagedFieldsOperationApply, 1, `{"f:spec":{"f:selector":{}}}`))}
 	_, err := dryRun(t, s, setYAML)
-	e := &ConflictError{}
+	e := &source.ConflictError{}
 	if !errors.As(err, &e) {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&ConflictError{Ref: Ref{"kube-system", "agent"}, Manager: "flux", Conflicts: []Conflict{{field, undo}}}, e); diff != "" {
+	if diff := cmp.Diff(&source.ConflictError{Ref: source.Ref{Namespace: "kube-system", Name: "agent"}, Manager: "flux", Conflicts: []source.Conflict{{Field: field, With: undo}}}, e); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if strings.Contains(s.sent[0], "force") {
@@ -232,7 +235,7 @@ func TestDryRunPod(t *testing.T) {
 			s := &podServer{answer: tt.answer}
 			server := httptest.NewServer(s)
 			t.Cleanup(server.Close)
-			c, err := NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
+			c, err := cluster.NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,7 +264,7 @@ func TestDryRunPodNotSent(t *testing.T) {
 	s := &podServer{version: "v1.15.12"}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	c, err := NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
+	c, err := cluster.NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +300,7 @@ func (s *podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // the client below may try.
 func TestOnlyDry(t *testing.T) {
 	var sent []string
-	transport := onlyDry{roundTrip(func(r *http.Request) (*http.Response, error) {
+	transport := cluster.OnlyDry{RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
 		sent = append(sent, r.Method+" "+r.URL.RawQuery)
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 	})}
@@ -337,14 +340,14 @@ func TestClusterIsOnlyDry(t *testing.T) {
 	s := &dryServer{}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	c, err := NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
+	c, err := cluster.NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := c.api.DaemonSets("kube-system")
+	sets := c.Clients.DaemonSets("kube-system")
 	_, created := sets.Create(background, liveSet(t), metav1.CreateOptions{})
 	_, patched := sets.Patch(background, "agent", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
-	for what, err := range map[string]error{"create": created, "patch": patched, "delete": c.api.Pods("kube-system").Delete(background, "p", metav1.DeleteOptions{})} {
+	for what, err := range map[string]error{"create": created, "patch": patched, "delete": c.Clients.Pods("kube-system").Delete(background, "p", metav1.DeleteOptions{})} {
 		if err == nil || !strings.Contains(err.Error(), "that is not a dry run") {
 			t.Errorf("%s: %v", what, err)
 		}

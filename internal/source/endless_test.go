@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -66,7 +68,7 @@ func TestEndlessAnswers(t *testing.T) {
 	tooMany := func(what string, n int) string {
 		return fmt.Sprintf("gap %s: more than %d objects, and no more are held: --max-input 4Gi holds twice as many", what, n)
 	}
-	ofNodes, ofPods := mostOf[corev1.Node](plenty), mostOf[corev1.Pod](plenty)
+	ofNodes, ofPods := api.MostOf[corev1.Node](plenty), api.MostOf[corev1.Pod](plenty)
 	for _, tt := range []struct {
 		why    string
 		asked  string // of which requests; all if empty
@@ -168,7 +170,7 @@ func readEndless(t *testing.T, address string, little bool) (said string, megaby
 // sayEndless is that other process.
 func sayEndless(address string) {
 	debug.SetGCPercent(100) // as in the program; tests have another
-	c, err := NewCluster(&rest.Config{Host: address, QPS: -1}, time.Now)
+	c, err := cluster.NewCluster(&rest.Config{Host: address, QPS: -1}, time.Now)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,10 +1,13 @@
 package source
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -55,7 +58,7 @@ func (e *NotFoundError) Hint() string {
 		}
 		return "the input has " + listed(e.Held)
 	case e.Partial != "":
-		return getHint
+		return GetHint
 	}
 	return ""
 }
@@ -85,17 +88,17 @@ func (e *AmbiguousError) Hint() string { return "choose one with -n " + e.Refs[0
 // RequestError says that a request failed without which there is no answer:
 // the server does not know the user, or does not let the DaemonSet be read.
 type RequestError struct {
-	What string // what was asked for: "daemonset kube-system/agent"
-	Err  error
-	hint string
+	What     string // what was asked for: "daemonset kube-system/agent"
+	Err      error
+	HintText string
 }
 
-func (e *RequestError) Error() string { return fmt.Sprintf("%s: %s", e.What, inWords(e.Err)) }
+func (e *RequestError) Error() string { return fmt.Sprintf("%s: %s", e.What, InWords(e.Err)) }
 
 func (e *RequestError) Unwrap() error { return e.Err }
 
 // Hint returns the command that shows what this user may do.
-func (e *RequestError) Hint() string { return e.hint }
+func (e *RequestError) Hint() string { return e.HintText }
 
 // ConflictError says that the API server rejects a server-side apply: other
 // field managers own fields with other values. Then nothing is applied.
@@ -153,8 +156,8 @@ type InputError struct {
 	Document int    // counted from 1; 0: the file as a whole
 	Field    string // as items[17].spec.taints; empty: the document as a whole
 	Err      error
-	hint     string
-	settled  bool // that it is not passed over
+	HintText string
+	Settled  bool // that it is not passed over
 
 	Address       bool // File is a URL, given as a manifest
 	Kustomization bool // File is that of a kustomization, given as a manifest
@@ -170,14 +173,86 @@ func (e *InputError) Error() string {
 	if e.Field != "" {
 		s += e.Field + ": "
 	}
-	return s + inWords(e.Err)
+	return s + InWords(e.Err)
 }
 
 func (e *InputError) Unwrap() error { return e.Err }
 
 // Hint returns the command that makes a file that can be read.
-func (e *InputError) Hint() string { return e.hint }
+func (e *InputError) Hint() string { return e.HintText }
 
-// inWords is what an error says, in one line, and without the words of Go for what
+// InWords is what an error says, in one line, and without the words of Go for what
 // cannot be decoded.
-func inWords(err error) string { return object.OneLine(template.Misfit(err).Error()) }
+func InWords(err error) string { return object.OneLine(template.Misfit(err).Error()) }
+
+// StandardInput is the path of standard input.
+const StandardInput = "-"
+
+// GetHint is the command that writes what ReadFiles reads.
+var GetHint = DumpCommand() + " > dump.yaml"
+
+// DumpCommand returns kubectl's own command that writes what a Dump is read from, with
+// the kinds that hold further parts. It asks for no Secrets, whose values it would write.
+func DumpCommand(further ...snapshot.What) string {
+	kinds := []string{"ds", "nodes", "pods", "controllerrevisions", "events", "pdb"}
+	for _, what := range further {
+		for of := range strings.SplitSeq(dumpedFor[what], ",") {
+			if of != "" && !slices.Contains(kinds, of) {
+				kinds = append(kinds, of)
+			}
+		}
+	}
+	return "kubectl get " + strings.Join(kinds, ",") + " -A -o yaml"
+}
+
+// dumpedFor are kubectl's names of the kinds that hold a part, of those that not every
+// question needs. Before v1.36 servers have no mutating policies, and kubectl rejects a
+// command that names a kind which the server does not have.
+var dumpedFor = map[snapshot.What]string{
+	snapshot.Namespaces: "ns", snapshot.NamespaceNodeSelector: "ns", snapshot.ServiceAccounts: "sa",
+	snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
+	snapshot.LimitRanges: "limits", snapshot.ResourceQuotas: "quota",
+	snapshot.Webhooks:   "validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings",
+	snapshot.ConfigMaps: "cm", snapshot.Claims: "pvc", snapshot.PersistentVolumes: "pvc,pv",
+	snapshot.CSINodes: "csinodes",
+	snapshot.Leases:   "leases",
+}
+
+// ConfigError says why the kubeconfig leads to no cluster, and what to name instead.
+type ConfigError struct {
+	Err      error
+	HintText string
+}
+
+func (e *ConfigError) Hint() string { return e.HintText }
+
+func (e *ConfigError) Error() string { return e.Err.Error() }
+
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// Meant returns the hint with those of the names that somebody who wrote word may
+// have meant, each behind prefix, or otherwise if none is near.
+func Meant(prefix, word string, names []string, otherwise string) string {
+	near := snapshot.Near(word, names)
+	if len(near) == 0 {
+		return otherwise
+	}
+	return "did you mean " + prefix + strings.Join(near, ", "+prefix) + "?"
+}
+
+// Words reports whether it is text, and nothing of an object.
+func (e *InputError) Words() bool { return errors.Is(e, ErrWords) || errors.Is(e, ErrBeside) }
+
+var (
+	ErrCutOff   = errors.New("ends in the middle of an object: the file is cut off")
+	ErrChanged  = errors.New("it became shorter while it was read: run the command again, or copy the file first")
+	ErrNotText  = errors.New("not text")
+	ErrListEnd  = errors.New("a list without a kind: the file may be cut off")
+	ErrTwoLists = errors.New("items: appears twice")
+	ErrNotJSON  = errors.New("not JSON")
+	ErrWords    = fmt.Errorf("%w: it is text", object.ErrNotKubernetes)
+	ErrBeside   = fmt.Errorf("%w: it is text", object.ErrNotKubernetes) // that can be left out without losing anything
+	ErrTemplate = errors.New("a template that is not rendered: it has {{ }}")
+	ErrTooOld   = errors.New("a list as kubectl before v1.9 wrote it, whose objects do not say what they are: it is " +
+		"too old to be read")
+)

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/document"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
@@ -24,7 +26,7 @@ func TestFewer(t *testing.T) {
 	t.Run("pods", func(t *testing.T) { testFewer[corev1.Pod](t, "Pod") })
 }
 
-func testFewer[T any, P oneOf[T]](t *testing.T, kind string) {
+func testFewer[T any, P api.OneOf[T]](t *testing.T, kind string) {
 	of := metav1.TypeMeta{APIVersion: "v1", Kind: kind}
 	size, left := 0, 0
 	for i := range cases.Of(300) {
@@ -52,7 +54,7 @@ func testFewer[T any, P oneOf[T]](t *testing.T, kind string) {
 		must(t, err)
 		want, err := decodeWhole(raw)
 		must(t, err)
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(object.Object{}, object.Page{}, listMeta{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(object.Object{}, object.Page{}, document.ListMeta{})); diff != "" {
 			t.Fatalf("%d: (-of all +of what is read):\n%s", i, diff)
 		}
 	}

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -20,6 +20,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/document"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -69,8 +72,8 @@ metadata:
 	nodeJSON = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}}`
 )
 
-func readText(text string) (*Dump, error) {
-	return ReadFiles(background, []string{"-"}, strings.NewReader(text), func() time.Time { return noon }, How{})
+func readText(text string) (*dump.Dump, error) {
+	return dump.ReadFiles(background, []string{"-"}, strings.NewReader(text), func() time.Time { return noon }, dump.How{})
 }
 
 // TestReadChangesNothing: a Snapshot that is read leaves the dump as it was, for the next question.
@@ -82,13 +85,13 @@ func TestReadChangesNothing(t *testing.T) {
 	for _, budgets := range []string{budget("b", "agent"), budget("b", "agent") + budget("other", "x")} {
 		d, err := readText(ds + nodeJSON + budgets)
 		must(t, err)
-		s, err := d.Read(background, d.refs()[0])
+		s, err := d.Read(background, d.Refs()[0])
 		must(t, err)
 		if len(s.PodDisruptionBudgets) != 1 {
 			t.Fatalf("%d budgets select the pods", len(s.PodDisruptionBudgets))
 		}
-		for i := range d.budgets.items {
-			if b := &d.budgets.items[i]; b.Status.DisruptionsAllowed != 3 {
+		for i := range d.Budgets.Items {
+			if b := &d.Budgets.Items[i]; b.Status.DisruptionsAllowed != 3 {
 				t.Errorf("%s allows %d", b.Name, b.Status.DisruptionsAllowed)
 			}
 		}
@@ -150,7 +153,7 @@ func TestReadForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := d.Read(background, Ref{"", "agent"})
+			s, err := d.Read(background, source.Ref{Namespace: "", Name: "agent"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -249,7 +252,7 @@ func TestDamage(t *testing.T) {
 				}
 				return
 			}
-			e := (*InputError)(nil)
+			e := (*source.InputError)(nil)
 			if !errors.As(err, &e) {
 				t.Fatalf("%T %v, want %s", err, err, tt.want)
 			}
@@ -269,15 +272,15 @@ func TestDamage(t *testing.T) {
 
 func TestHintsOfDamage(t *testing.T) {
 	for _, tt := range []struct{ text, want, why string }{
-		{"", getHint, "nothing in it"},
-		{"a table\n", getHint, "not Kubernetes"},
-		{dsJSON[:60], getHint, "cut off"},
-		{nodeYAML, getHint, "no DaemonSet"},
-		{"\x00", getHint, "no text"},
+		{"", source.GetHint, "nothing in it"},
+		{"a table\n", source.GetHint, "not Kubernetes"},
+		{dsJSON[:60], source.GetHint, "cut off"},
+		{nodeYAML, source.GetHint, "no DaemonSet"},
+		{"\x00", source.GetHint, "no text"},
 		{dsYAML + "status: []\n", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "a field that is wrong: nothing to paste corrects it"},
 	} {
 		_, err := readText(tt.text)
-		if e := (*InputError)(nil); !errors.As(err, &e) || e.Hint() != tt.want {
+		if e := (*source.InputError)(nil); !errors.As(err, &e) || e.Hint() != tt.want {
 			t.Errorf("%s: %v with another hint than %q", tt.why, err, tt.want)
 		}
 	}
@@ -324,7 +327,7 @@ func TestFolders(t *testing.T) {
 			for name, text := range tt.files {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			d, err := ReadFiles(background, strings.Fields(strings.ReplaceAll(tt.paths, "DIR", dir)), nil, func() time.Time { return noon }, How{})
+			d, err := dump.ReadFiles(background, strings.Fields(strings.ReplaceAll(tt.paths, "DIR", dir)), nil, func() time.Time { return noon }, dump.How{})
 			if tt.err != "" {
 				if err == nil || strings.ReplaceAll(err.Error(), dir, "DIR") != tt.err {
 					t.Fatalf("\n got %v\nwant %s", err, tt.err)
@@ -542,20 +545,20 @@ func TestAmbiguous(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.Read(background, Ref{"", "agent"})
-	e := (*AmbiguousError)(nil)
+	_, err = d.Read(background, source.Ref{Namespace: "", Name: "agent"})
+	e := (*source.AmbiguousError)(nil)
 	if !errors.As(err, &e) {
 		t.Fatalf("%T %v", err, err)
 	}
 	if want := `2 daemonsets are named "agent": default/agent, kube-system/agent`; err.Error() != want || e.Hint() != "choose one with -n default" {
 		t.Errorf("%q, hint %q, want %q", err, e.Hint(), want)
 	}
-	s, err := d.Read(background, Ref{"default", "agent"})
+	s, err := d.Read(background, source.Ref{Namespace: "default", Name: "agent"})
 	if err != nil || s.DaemonSet.Namespace != "default" {
 		t.Errorf("%v: a namespace decides", err)
 	}
-	_, err = d.Read(background, Ref{"", "agents"})
-	want := &NotFoundError{Ref: Ref{"", "agents"}, Near: []string{"agent"}}
+	_, err = d.Read(background, source.Ref{Namespace: "", Name: "agents"})
+	want := &source.NotFoundError{Ref: source.Ref{Namespace: "", Name: "agents"}, Near: []string{"agent"}}
 	if diff := cmp.Diff(want, err); diff != "" || err.Error() != `daemonset "agents" not found` {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -595,7 +598,7 @@ func TestRecordedSnapshot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := d.ReadAll(background, Filter{})
+			all, err := d.ReadAll(background, source.Filter{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -623,10 +626,10 @@ func TestReadingStopsWithTheContext(t *testing.T) {
 	never, writer := io.Pipe() // a terminal at which nobody types
 	defer writer.Close()
 	cancel()
-	if _, err := ReadFiles(ctx, []string{"-"}, never, nil, How{}); !errors.Is(err, context.Canceled) {
+	if _, err := dump.ReadFiles(ctx, []string{"-"}, never, nil, dump.How{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if _, err := ReadFiles(ctx, []string{"-"}, strings.NewReader(dsJSON), nil, How{}); !errors.Is(err, context.Canceled) {
+	if _, err := dump.ReadFiles(ctx, []string{"-"}, strings.NewReader(dsJSON), nil, dump.How{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -634,7 +637,7 @@ func TestReadingStopsWithTheContext(t *testing.T) {
 func TestLongListsComeInOrder(t *testing.T) {
 	var text bytes.Buffer
 	text.WriteString(`{"kind":"List","items":[` + dsJSON)
-	for i := range 3 * batchItems {
+	for i := range 3 * document.BatchItems {
 		text.WriteString("," + strings.Replace(nodeJSON, "}}", `,"labels":{"i":"`+string(rune('a'+i%26))+`"}}}`, 1))
 	}
 	text.WriteString("]}")
@@ -646,7 +649,7 @@ func TestLongListsComeInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := string(rune('a' + (3*batchItems-1)%26))
+	want := string(rune('a' + (3*document.BatchItems-1)%26))
 	if len(s.Nodes) != 1 || s.Nodes[0].Labels["i"] != want {
 		t.Errorf("the last of many is %v, want %s", s.Nodes, want)
 	}
@@ -666,7 +669,7 @@ func TestHostileInput(t *testing.T) {
 		"a bomb of aliases":    bomb,
 		"a bomb in an item":    "items:\n- " + strings.ReplaceAll(bomb, "\n", "\n  ") + "\nkind: List\n",
 	} {
-		if _, err := readText(text); !errors.As(err, new(*InputError)) {
+		if _, err := readText(text); !errors.As(err, new(*source.InputError)) {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
@@ -686,14 +689,14 @@ func FuzzReadFiles(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := ReadFiles(background, []string{"-"}, bytes.NewReader(data), func() time.Time { return noon }, How{})
+		d, err := dump.ReadFiles(background, []string{"-"}, bytes.NewReader(data), func() time.Time { return noon }, dump.How{})
 		if err != nil {
-			if !errors.As(err, new(*InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
+			if !errors.As(err, new(*source.InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
 				t.Errorf("%T %q", err, err)
 			}
 			return
 		}
-		all, err := d.ReadAll(background, Filter{})
+		all, err := d.ReadAll(background, source.Filter{})
 		if err != nil {
 			t.Errorf("read, and then: %v", err)
 		}
@@ -723,7 +726,7 @@ func TestSnapshotOfSomebodyElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := ReadFiles(background, []string{"-"}, bytes.NewReader(raw), func() time.Time { return noon }, How{})
+	d, err := dump.ReadFiles(background, []string{"-"}, bytes.NewReader(raw), func() time.Time { return noon }, dump.How{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -754,7 +757,7 @@ func TestDuplicatesOfFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := ReadFiles(background, []string{a, b}, nil, func() time.Time { return noon }, How{})
+	d, err := dump.ReadFiles(background, []string{a, b}, nil, func() time.Time { return noon }, dump.How{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -892,21 +895,21 @@ func TestAliases(t *testing.T) {
 func TestKindAfterManyItems(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`{"apiVersion":"v1","items":[`)
-	for i := range 2*batchItems + 10 {
+	for i := range 2*document.BatchItems + 10 {
 		if i > 0 {
 			text.WriteString(",")
 		}
 		fmt.Fprintf(&text, `{"metadata":{"name":"n%04d","labels":{"number":"%d"}},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, i, i)
 	}
 	text.WriteString(`],"kind":"NodeList"}` + "\n" + dsJSON)
-	d, err := ReadFiles(background, []string{"-"}, strings.NewReader(text.String()), func() time.Time { return noon }, How{})
+	d, err := dump.ReadFiles(background, []string{"-"}, strings.NewReader(text.String()), func() time.Time { return noon }, dump.How{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.nodes.items) != 2*batchItems+10 {
-		t.Errorf("%d nodes", len(d.nodes.items))
+	if len(d.HeldNodes.Items) != 2*document.BatchItems+10 {
+		t.Errorf("%d nodes", len(d.HeldNodes.Items))
 	}
-	for i, n := range d.nodes.items {
+	for i, n := range d.HeldNodes.Items {
 		if n.Name != fmt.Sprintf("n%04d", i) || n.Labels["number"] != fmt.Sprint(i) {
 			t.Fatalf("node %d is %s with %v", i, n.Name, n.Labels)
 		}

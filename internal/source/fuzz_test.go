@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -50,9 +53,9 @@ func FuzzDump(f *testing.F) {
 			write(t, path, data)
 		}
 		for _, keepGoing := range []bool{false, true} {
-			d, err := ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, How{KeepGoing: keepGoing, Most: 1 << 22})
+			d, err := dump.ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, dump.How{KeepGoing: keepGoing, Most: 1 << 22})
 			checkRead(t, d, err, form%5 == 4)
-			if known := (*InputError)(nil); err != nil && keepGoing && form%5 != 4 && (!errors.As(err, &known) || !slices.ContainsFunc([]string{"two clusters", "readings of a cluster", "more than", "encrypted"}, func(words string) bool { return strings.Contains(err.Error(), words) })) {
+			if known := (*source.InputError)(nil); err != nil && keepGoing && form%5 != 4 && (!errors.As(err, &known) || !slices.ContainsFunc([]string{"two clusters", "readings of a cluster", "more than", "encrypted"}, func(words string) bool { return strings.Contains(err.Error(), words) })) {
 				t.Errorf("%q beside a file that is whole, with KeepGoing: %v", at, err)
 			}
 		}
@@ -70,7 +73,7 @@ func FuzzArchive(f *testing.F) {
 		path, temporary := filepath.Join(t.TempDir(), "x"), t.TempDir()
 		write(t, path, data)
 		t.Setenv("TMPDIR", temporary) // which no other process uses
-		d, err := ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, How{Most: 1 << 22})
+		d, err := dump.ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, dump.How{Most: 1 << 22})
 		checkRead(t, d, err, true)
 		if left, _ := filepath.Glob(filepath.Join(temporary, "*")); len(left) > 0 {
 			t.Errorf("temporary files are left: %q", left)
@@ -80,19 +83,19 @@ func FuzzArchive(f *testing.F) {
 
 // checkRead checks what was read, or the error. That there is no DaemonSet, as what is damaged was left out, is one
 // only of a file that is read alone.
-func checkRead(t *testing.T, d *Dump, err error, alone bool) {
+func checkRead(t *testing.T, d *dump.Dump, err error, alone bool) {
 	for _, note := range d.Notes() {
 		if strings.ContainsAny(note, "\n\r") && !strings.Contains(note, "ignored") { // which name files
 			t.Errorf("a note of several lines: %q", note)
 		}
 	}
 	if err != nil {
-		if !errors.As(err, new(*InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
+		if !errors.As(err, new(*source.InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
 			t.Errorf("%T %q", err, err)
 		}
 		return
 	}
-	all, err := d.ReadAll(background, Filter{})
+	all, err := d.ReadAll(background, source.Filter{})
 	left := alone && err != nil && strings.HasPrefix(err.Error(), "no DaemonSet found: left out")
 	if err != nil && !left && !strings.Contains(err.Error(), "spec.selector") {
 		t.Errorf("read, and then: %v", err)
@@ -111,17 +114,17 @@ func checkRead(t *testing.T, d *Dump, err error, alone bool) {
 // FuzzManifests reads any bytes as kubectl apply -f does: what is read is one DaemonSet after the
 // other, each by a name of its own, and is read again as it was from its own JSON.
 func FuzzManifests(f *testing.F) {
-	const manifest = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata:\n  name: agent\nspec:\n  selector:\n    matchLabels: {app: agent}\n  template:\n    metadata:\n      labels: {app: agent}\n    spec:\n      containers:\n      - name: c\n        image: x\n"
+	const given = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata:\n  name: agent\nspec:\n  selector:\n    matchLabels: {app: agent}\n  template:\n    metadata:\n      labels: {app: agent}\n    spec:\n      containers:\n      - name: c\n        image: x\n"
 	for _, seed := range []string{
-		manifest, manifest + "---\n" + strings.Replace(manifest, "agent", "other", 1), "# only a comment\n", dsYAML, listYAML, dsJSON, "kind: DaemonSetList\napiVersion: apps/v1\nitems:\n- metadata: {name: x}\n",
-		strings.Replace(manifest, "image: x", "imgae: x", 1), manifest + manifest, strings.Replace(manifest, "  name: agent", "  name: agent\n  name: other", 1),
+		given, given + "---\n" + strings.Replace(given, "agent", "other", 1), "# only a comment\n", dsYAML, listYAML, dsJSON, "kind: DaemonSetList\napiVersion: apps/v1\nitems:\n- metadata: {name: x}\n",
+		strings.Replace(given, "image: x", "imgae: x", 1), given + given, strings.Replace(given, "  name: agent", "  name: agent\n  name: other", 1),
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, err := ReadManifests(background, []string{StandardInput}, "", bytes.NewReader(data))
+		all, err := manifest.ReadManifests(background, []string{source.StandardInput}, "", bytes.NewReader(data))
 		if err != nil {
-			if !errors.As(err, new(*InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
+			if !errors.As(err, new(*source.InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
 				t.Errorf("%T %q", err, err)
 			}
 			return
@@ -133,9 +136,9 @@ func FuzzManifests(f *testing.F) {
 			if m.Name == "" {
 				t.Error("a DaemonSet without a name")
 			}
-			again, err := ReadManifests(background, []string{StandardInput}, "", bytes.NewReader(m.raw))
-			if err != nil || len(again) != 1 || !bytes.Equal(again[0].raw, m.raw) || again[0].Ref != m.Ref {
-				t.Errorf("%s is read again as %v, %v", m.raw, again, err)
+			again, err := manifest.ReadManifests(background, []string{source.StandardInput}, "", bytes.NewReader(m.Raw))
+			if err != nil || len(again) != 1 || !bytes.Equal(again[0].Raw, m.Raw) || again[0].Ref != m.Ref {
+				t.Errorf("%s is read again as %v, %v", m.Raw, again, err)
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"path/filepath"
@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source/document"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 )
 
 // TestKindByFields: what the typed clients of Go leave out when they write an object is found again.
@@ -27,7 +30,7 @@ func TestKindByFields(t *testing.T) {
 		{`{"metadata":{"uid":"1"},"spec":{"replicas":1}}`, "", "a kind that nothing depends on"},
 		{`[]`, "", "no object"},
 	} {
-		if got := kindByFields([]byte(tt.raw)).Kind; got != tt.want {
+		if got := document.KindByFields([]byte(tt.raw)).Kind; got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
 		}
 	}
@@ -53,7 +56,7 @@ func TestKindless(t *testing.T) {
 		{"n7.json", `{"kind":"List","apiVersion":"v1","items":[` + node + `]}`, false, read, "", 2, 0, "in a list of anything"},
 		{"other.json", `{"metadata":{"name":"x","uid":"7"},"spec":{"paused":true}}`, false, left + "other.json", "", 1, 0, "of no kind that counts"},
 		{"other.json", `{"apiVersion":"v1","metadata":{"name":"x","uid":"7"}}`, false, "", "DIR/other.json: document 1: not a Kubernetes object: no kind", 0, 0, "with a version it may be anything"},
-		{"other.json", `{"apiVersion":"v1","metadata":{"name":"x","uid":"7"}}`, true, "", "", 1, len(lostOf) - 1, "which is a gap of everything"},
+		{"other.json", `{"apiVersion":"v1","metadata":{"name":"x","uid":"7"}}`, true, "", "", 1, len(dump.LostOf) - 1, "which is a gap of everything"},
 		{"n7.json", "{\n  \"a", false, "", "DIR/n7.json: document 1: ends in the middle of an object: the file is cut off", 0, 0, "cut off within its first key"},
 		{"n7.json", "{\n  \"b", false, "ignored, because it cannot be read and no answer depends on it: DIR/n7.json: document 1: ends in the middle of an object: the file is cut off", "", 1, 0, "which no object has"},
 		{"Chart.yaml", chart, false, left + "Chart.yaml", "", 1, 0, "a chart has a version, and is no object"},
@@ -67,15 +70,15 @@ func TestKindless(t *testing.T) {
 			for name, text := range map[string]string{"ds.yaml": dsYAML, "node.json": nodeJSON, tt.name: tt.text} {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			d, err := ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, How{KeepGoing: tt.keepGoing})
+			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{KeepGoing: tt.keepGoing})
 			if err != nil || tt.err != "" {
 				if err == nil || strings.ReplaceAll(err.Error(), dir, "DIR") != tt.err {
 					t.Fatalf("error %v, want %s", err, tt.err)
 				}
 				return
 			}
-			if len(d.nodes.items) != tt.nodes || len(d.lost) != tt.lost {
-				t.Errorf("%d nodes and %d parts lost, want %d and %d", len(d.nodes.items), len(d.lost), tt.nodes, tt.lost)
+			if len(d.HeldNodes.Items) != tt.nodes || len(d.Lost) != tt.lost {
+				t.Errorf("%d nodes and %d parts lost, want %d and %d", len(d.HeldNodes.Items), len(d.Lost), tt.nodes, tt.lost)
 			}
 			if notes := d.Notes(); tt.note != "" && !slices.Contains(notes, strings.ReplaceAll(tt.note, "DIR", dir)) {
 				t.Errorf("notes %q, want %q", notes, tt.note)

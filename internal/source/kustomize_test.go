@@ -1,10 +1,13 @@
-package source
+package source_test
 
 import (
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 )
 
 // TestKustomizeErrors: an error of kustomize says in which file it is, as far as
@@ -50,8 +53,8 @@ func TestKustomizeErrors(t *testing.T) {
 			write(t, filepath.Join(dir, "kustomization.yaml"), []byte(tt.kustomization+"\n"))
 			write(t, filepath.Join(dir, "set.yaml"), []byte(strings.Replace(setYAML, "acme/agent:1", "s3cret\n        env: [{name: A, value: s3cret}]", 1)))
 			write(t, filepath.Join(dir, "other.yaml"), []byte(tt.other+"\n"))
-			_, err = ReadManifests(background, nil, dir, nil)
-			e := (*InputError)(nil)
+			_, err = manifest.ReadManifests(background, nil, dir, nil)
+			e := (*source.InputError)(nil)
 			if !errors.As(err, &e) {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"fmt"
@@ -12,6 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/document"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -82,7 +85,7 @@ func TestRealInput(t *testing.T) {
 			for name, text := range tt.files {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			d, err := ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, How{})
+			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{})
 			if tt.err != "" {
 				if err == nil || strings.ReplaceAll(err.Error(), dir, "DIR") != tt.err {
 					t.Fatalf("\n got %v\nwant %s", err, tt.err)
@@ -151,7 +154,7 @@ func TestWithoutNulls(t *testing.T) {
 		{`{"items":[` + revision + `]}`, `{"items":[` + pruned + `]}`, "in a list"},
 		{`[` + revision + `,{"items":[` + revision + `]}]`, `[` + pruned + `,{"items":[` + pruned + `]}]`, "in an array"},
 	} {
-		if got := string(withoutNulls([]byte(tt.raw))); got != tt.want {
+		if got := string(document.WithoutNulls([]byte(tt.raw))); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.why, got, tt.want)
 		}
 	}
@@ -169,7 +172,7 @@ func TestNamedByItsPath(t *testing.T) {
 		for i := range paths {
 			paths[i] = filepath.Join(dir, paths[i])
 		}
-		d, err := ReadFiles(background, paths, nil, func() time.Time { return noon }, How{})
+		d, err := dump.ReadFiles(background, paths, nil, func() time.Time { return noon }, dump.How{})
 		must(t, err)
 		s, err := d.Read(background, agent)
 		must(t, err)
@@ -183,7 +186,7 @@ func TestNamedByItsPath(t *testing.T) {
 func TestEmptyList(t *testing.T) {
 	d, err := readText(`{"kind":"DaemonSetList","apiVersion":"apps/v1","items":[]}` + nodeJSON)
 	must(t, err)
-	all, err := d.ReadAll(background, Filter{})
+	all, err := d.ReadAll(background, source.Filter{})
 	must(t, err)
 	if len(all) > 0 {
 		t.Errorf("%d DaemonSets", len(all))
@@ -245,12 +248,12 @@ func TestKeepGoing(t *testing.T) {
 			for name, text := range tt.files {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			if _, err := ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, How{}); err == nil {
+			if _, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{}); err == nil {
 				t.Error("no error without KeepGoing")
 			}
-			d, err := ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, How{KeepGoing: true})
+			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{KeepGoing: true})
 			must(t, err)
-			all, err := d.ReadAll(background, Filter{})
+			all, err := d.ReadAll(background, source.Filter{})
 			must(t, err)
 			var gaps []string
 			for _, g := range all[0].Gaps {
@@ -302,7 +305,7 @@ func TestVersionOfADump(t *testing.T) {
 			for name, text := range tt.files {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			d, err := ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, How{})
+			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{})
 			must(t, err)
 			s, err := d.Read(background, agent)
 			must(t, err)
@@ -357,8 +360,8 @@ func TestSeveralGathers(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, name), []byte(text))
 	}
-	read := func(paths ...string) (*Dump, error) {
-		return ReadFiles(background, paths, nil, func() time.Time { return noon }, How{})
+	read := func(paths ...string) (*dump.Dump, error) {
+		return dump.ReadFiles(background, paths, nil, func() time.Time { return noon }, dump.How{})
 	}
 	_, err := read(dir)
 	want := "DIR: holds 2 dumps, of which one can be read at a time: must-gather.local.1 (newest object: 2026-11-20T13:00:00Z), must-gather.local.2 (newest object: 2026-11-20T14:00:00Z)"
@@ -408,7 +411,7 @@ func TestLogOf(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "ds.yaml"), []byte(dsYAML))
 		write(t, filepath.Join(dir, tt.file), []byte("hello\n"))
-		d, err := ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, How{})
+		d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{})
 		must(t, err)
 		namespace, name, _ := strings.Cut(pod, "/")
 		if got := strings.ReplaceAll(strings.Join(d.Log(namespace, name, "agent", true), " "), dir, "DIR"); got != tt.want {
@@ -417,14 +420,14 @@ func TestLogOf(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "dump.tar")
 	write(t, file, tarOf(t, entry{"d/ds.yaml", dsYAML, ""}, entry{"d/logs/kube-system/agent-x/agent.log", "hello\n", ""}))
-	d, err := ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, How{})
+	d, err := dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.How{})
 	must(t, err)
 	if got, want := strings.Join(d.Log("kube-system", "agent-x", "agent", false), " "), "tar -xOf "+file+" d/logs/kube-system/agent-x/agent.log"; got != want {
 		t.Errorf("in an archive: %q, want %q", got, want)
 	}
 	file = filepath.Join(t.TempDir(), "dump.txt")
 	write(t, file, []byte(dsJSON+"\n==== START logs for container agent of pod kube-system/agent-x ====\nhello\n==== END logs for container agent of pod kube-system/agent-x ====\n"))
-	d, err = ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, How{})
+	d, err = dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.How{})
 	must(t, err)
 	command := strings.Join(d.Log("kube-system", "agent-x", "agent", false), " ")
 	if out, err := exec.Command("sh", "-c", command).Output(); err != nil || !strings.Contains(string(out), "hello\n") || strings.Contains(string(out), "DaemonSet") {
@@ -443,7 +446,7 @@ func TestMentions(t *testing.T) {
 		{`"kind":"DaemonSet","name":"agent"`, nil, true},
 	} {
 		for before := 64<<10 - 200; before < 64<<10+10; before++ {
-			got, referred := mentions(strings.NewReader(strings.Repeat(" ", before) + tt.text + strings.Repeat(" ", 300)))
+			got, referred := document.Mentions(strings.NewReader(strings.Repeat(" ", before) + tt.text + strings.Repeat(" ", 300)))
 			if !slices.Equal(got, tt.want) || referred != tt.referred {
 				t.Fatalf("%s after %d bytes: %v, %t", tt.text, before, got, referred)
 			}

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"fmt"
@@ -46,14 +46,14 @@ func TestAddController(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			w := parseWorld(t, led+"\n"+tt.leases)
-			for _, source := range sources {
-				all, err := source.open(t, w).AddController(background, []*snapshot.Snapshot{anySnapshot(), anySnapshot()})
+			for _, from := range sources {
+				all, err := from.open(t, w).AddController(background, []*snapshot.Snapshot{anySnapshot(), anySnapshot()})
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, s := range all {
 					if got := leaseOfCluster(s.Controller); got != tt.want || len(s.Gaps) > 0 {
-						t.Errorf("%s: %q, want %q; %v", source.name, got, tt.want, s.Gaps)
+						t.Errorf("%s: %q, want %q; %v", from.name, got, tt.want, s.Gaps)
 					}
 				}
 			}
@@ -97,7 +97,7 @@ func TestAddControllerGaps(t *testing.T) {
 			return newCluster(t, server)
 		}
 	}
-	dump := func(text string) func(*testing.T) reader {
+	input := func(text string) func(*testing.T) reader {
 		return func(t *testing.T) reader {
 			return openText(t, "dump.yaml", []byte(string(asYAML(t, mixedList(parseWorld(t, led))))+"\n---\n"+text))
 		}
@@ -116,10 +116,10 @@ func TestAddControllerGaps(t *testing.T) {
 		{answering(404, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"none"}`), "none", nil, "there is none"},
 		{answering(200, `{"kind":"Lease","metadata":{"name":"other","namespace":"kube-system"}}`), "unknown", gap(snapshot.Failed, "unusable answer: it is about another object", ""), "another object"},
 		{answering(200, `<html>`), "unknown", gap(snapshot.Failed, "unusable answer: it is not JSON", ""), "no object"},
-		{dump(""), "unknown", gap(snapshot.NotGiven, "the input holds no Lease", ""), "a dump without any"},
-		{dump(fmt.Sprintf(lease, "n1", "kube-node-lease", "n1")), "unknown", gap(snapshot.NotGiven, "the input holds no Lease of namespace kube-system", "namespace kube-system"), "a dump with those of nodes"},
-		{dump(fmt.Sprintf(lease, "kube-controller-manager", "kube-system", "[a]")), "unknown", gap(snapshot.Failed, "spec.holderIdentity: must be text, not a list", ""), "a dump with a damaged one"},
-		{dump(fmt.Sprintf(lease, "other", "kube-system", "a")), "none", nil, "a dump with others of its namespace"},
+		{input(""), "unknown", gap(snapshot.NotGiven, "the input holds no Lease", ""), "a dump without any"},
+		{input(fmt.Sprintf(lease, "n1", "kube-node-lease", "n1")), "unknown", gap(snapshot.NotGiven, "the input holds no Lease of namespace kube-system", "namespace kube-system"), "a dump with those of nodes"},
+		{input(fmt.Sprintf(lease, "kube-controller-manager", "kube-system", "[a]")), "unknown", gap(snapshot.Failed, "spec.holderIdentity: must be text, not a list", ""), "a dump with a damaged one"},
+		{input(fmt.Sprintf(lease, "other", "kube-system", "a")), "none", nil, "a dump with others of its namespace"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			all, err := tt.open(t).AddController(background, []*snapshot.Snapshot{anySnapshot()})

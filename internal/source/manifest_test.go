@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 )
 
@@ -29,22 +31,22 @@ spec:
         image: acme/agent:1
 `
 
-func readManifests(text string) ([]Manifest, error) {
-	return ReadManifests(background, []string{"-"}, "", strings.NewReader(text))
+func readManifests(text string) ([]manifest.Manifest, error) {
+	return manifest.ReadManifests(background, []string{"-"}, "", strings.NewReader(text))
 }
 
 // place is what a test compares of a Manifest.
-var place = cmpopts.IgnoreUnexported(Manifest{})
+var place = cmp.Options{cmpopts.IgnoreUnexported(manifest.Manifest{}), cmpopts.IgnoreFields(manifest.Manifest{}, "Raw")}
 
 // at is a manifest at its place.
-func at(ref Ref, file string, document int, field string) Manifest {
-	return Manifest{Ref: ref, File: file, Document: document, Field: field}
+func at(ref source.Ref, file string, doc int, field string) manifest.Manifest {
+	return manifest.Manifest{Ref: ref, File: file, Document: doc, Field: field}
 }
 
 func TestReadManifests(t *testing.T) {
 	const stdin = "standard input"
-	agent := func(document int, field string) Manifest {
-		return Manifest{Ref: Ref{"", "agent"}, File: stdin, Document: document, Field: field}
+	agent := func(doc int, field string) manifest.Manifest {
+		return manifest.Manifest{Ref: source.Ref{Namespace: "", Name: "agent"}, File: stdin, Document: doc, Field: field}
 	}
 	other := strings.Replace(setYAML, "name: agent", "name: other\n  namespace: kube-system", 1)
 	indent := func(s string) string {
@@ -52,22 +54,22 @@ func TestReadManifests(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		text string
-		want []Manifest
+		want []manifest.Manifest
 		why  string
 	}{
-		{setYAML, []Manifest{agent(1, "")}, "a document is a manifest; it need not name a namespace"},
-		{"---\n# Source: a/b.yaml\n---\n# Source: a/c.yaml\n" + setYAML + "---\n", []Manifest{agent(1, "")}, "documents of comments alone are not counted"},
-		{nodeYAML + "---\n# Source: a/c.yaml\n" + setYAML + "---\n" + other, []Manifest{agent(2, ""), at(Ref{"kube-system", "other"}, stdin, 3, "")}, "other kinds are passed over, and counted"},
-		{"apiVersion: v1\nkind: List\nitems:\n" + indent(nodeYAML) + indent(setYAML), []Manifest{agent(1, "items[1]")}, "a list holds manifests"},
-		{"items:\n" + indent(nodeYAML) + indent(setYAML) + "apiVersion: v1\nkind: List\n", []Manifest{agent(1, "items[1]")}, "whatever comes first in it"},
-		{"apiVersion: apps/v1\nkind: DaemonSetList\nitems:\n" + indent(strings.TrimPrefix(setYAML, "apiVersion: apps/v1\nkind: DaemonSet\n")), []Manifest{agent(1, "items[0]")}, "an item of a typed list need not say what it is"},
+		{setYAML, []manifest.Manifest{agent(1, "")}, "a document is a manifest; it need not name a namespace"},
+		{"---\n# Source: a/b.yaml\n---\n# Source: a/c.yaml\n" + setYAML + "---\n", []manifest.Manifest{agent(1, "")}, "documents of comments alone are not counted"},
+		{nodeYAML + "---\n# Source: a/c.yaml\n" + setYAML + "---\n" + other, []manifest.Manifest{agent(2, ""), at(source.Ref{Namespace: "kube-system", Name: "other"}, stdin, 3, "")}, "other kinds are passed over, and counted"},
+		{"apiVersion: v1\nkind: List\nitems:\n" + indent(nodeYAML) + indent(setYAML), []manifest.Manifest{agent(1, "items[1]")}, "a list holds manifests"},
+		{"items:\n" + indent(nodeYAML) + indent(setYAML) + "apiVersion: v1\nkind: List\n", []manifest.Manifest{agent(1, "items[1]")}, "whatever comes first in it"},
+		{"apiVersion: apps/v1\nkind: DaemonSetList\nitems:\n" + indent(strings.TrimPrefix(setYAML, "apiVersion: apps/v1\nkind: DaemonSet\n")), []manifest.Manifest{agent(1, "items[0]")}, "an item of a typed list need not say what it is"},
 		{`[` + nodeJSON + `,{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent"},"spec":{"selector":{},"template":{"spec":{"containers":[{"name":"a"}]}}}}]`,
-			[]Manifest{agent(1, "[1]")}, "an array is a list"},
-		{"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n" + strings.ReplaceAll("  "+indent(setYAML), "\n", "\n  ") + "\n", []Manifest{agent(1, "items[0].items[0]")}, "so is a list inside a list"},
-		{"apiVersion: apps.kruise.io/v1alpha1\nkind: DaemonSet\nspec: {selector: [no]}\n---\n" + setYAML, []Manifest{agent(2, "")}, "somebody else's DaemonSet is another kind"},
+			[]manifest.Manifest{agent(1, "[1]")}, "an array is a list"},
+		{"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n" + strings.ReplaceAll("  "+indent(setYAML), "\n", "\n  ") + "\n", []manifest.Manifest{agent(1, "items[0].items[0]")}, "so is a list inside a list"},
+		{"apiVersion: apps.kruise.io/v1alpha1\nkind: DaemonSet\nspec: {selector: [no]}\n---\n" + setYAML, []manifest.Manifest{agent(2, "")}, "somebody else's DaemonSet is another kind"},
 		{strings.Replace(setYAML, "name: agent", "name: agent\n  uid: u\n  resourceVersion: \"7\"\n  generation: 3\n  creationTimestamp: null\n  managedFields: [{manager: m}]", 1) + "status: {observedGeneration: 1}\n",
-			[]Manifest{agent(1, "")}, "what kubectl get wrote is a manifest"},
-		{nodeYAML + "  labels: {a: b}\n  labels: {a: b}\n---\n" + setYAML, []Manifest{agent(2, "")}, "another object may have a field twice, as charts do"},
+			[]manifest.Manifest{agent(1, "")}, "what kubectl get wrote is a manifest"},
+		{nodeYAML + "  labels: {a: b}\n  labels: {a: b}\n---\n" + setYAML, []manifest.Manifest{agent(2, "")}, "another object may have a field twice, as charts do"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			got, err := readManifests(tt.text)
@@ -97,7 +99,7 @@ func TestManifestOfALiveObject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(plain[0].raw), string(got[0].raw)); diff != "" {
+		if diff := cmp.Diff(string(plain[0].Raw), string(got[0].Raw)); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", add, diff)
 		}
 	}
@@ -149,7 +151,7 @@ func TestBadManifests(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			got, err := readManifests(tt.text)
-			if e := (*InputError)(nil); !errors.As(err, &e) || err.Error() != tt.want {
+			if e := (*source.InputError)(nil); !errors.As(err, &e) || err.Error() != tt.want {
 				t.Errorf("%v, error %v\nwant %s", got, err, tt.want)
 			}
 		})
@@ -179,14 +181,14 @@ func TestManifestFiles(t *testing.T) {
 	for _, tt := range []struct {
 		files     []string
 		kustomize string
-		want      []Manifest
+		want      []manifest.Manifest
 		err, hint string // err: its beginning
 		why       string
 	}{
-		{files: []string{"all"}, want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, ""), at(Ref{"", "c"}, filepath.Join("all", "c.json"), 1, "")}, why: "a folder is its files of three endings, by name"},
-		{files: []string{filepath.Join("all", "a.yaml"), filepath.Join("all", "b.yml")}, want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "")}, why: "one of the files has one"},
+		{files: []string{"all"}, want: []manifest.Manifest{at(source.Ref{Namespace: "", Name: "agent"}, filepath.Join("all", "b.yml"), 1, ""), at(source.Ref{Namespace: "", Name: "c"}, filepath.Join("all", "c.json"), 1, "")}, why: "a folder is its files of three endings, by name"},
+		{files: []string{filepath.Join("all", "a.yaml"), filepath.Join("all", "b.yml")}, want: []manifest.Manifest{at(source.Ref{Namespace: "", Name: "agent"}, filepath.Join("all", "b.yml"), 1, "")}, why: "one of the files has one"},
 		{files: []string{"all", "all"}, err: filepath.Join("all", "b.yml") + ": document 1: metadata.name: daemonset agent appears twice", why: "a folder twice"},
-		{files: []string{"values"}, err: filepath.Join("values", "values.yaml") + ": document 1: not a Kubernetes object: no kind", hint: manifestHint, why: "a chart is no folder of manifests"},
+		{files: []string{"values"}, err: filepath.Join("values", "values.yaml") + ": document 1: not a Kubernetes object: no kind", hint: manifest.ManifestHint, why: "a chart is no folder of manifests"},
 		{files: []string{"README.md"}, err: "README.md: not a manifest: it is Markdown", why: "a page with a manifest in it: the command line has a hint"},
 		{files: []string{"early.yaml"}, err: "early.yaml: document 1: apiVersion: no server since v1.16 has a DaemonSet of extensions/v1beta1: use apps/v1", hint: "kubectl convert --output-version apps/v1 -f early.yaml > manifest.yaml (install it: kubectl krew install convert)", why: "a version long gone"},
 		{files: []string{"generation.yaml"}, err: "generation.yaml: document 1: spec.templateGeneration: there is no such field in apps/v1: leave it out", hint: "kubectl explain ds.spec", why: "a field that went with that version"},
@@ -194,18 +196,18 @@ func TestManifestFiles(t *testing.T) {
 		{files: []string{"syntax.yaml"}, err: "syntax.yaml: document 2: yaml: line 5: ", hint: "head -n 5 syntax.yaml | tail -n 3 | cat -A (shows this line and two before it)", why: "the line is that of the file"},
 		{files: []string{"none"}, err: "none: this directory has no *.yaml, *.yml or *.json file", why: "a folder of other files"},
 		{files: []string{"nowhere.yaml"}, err: "nowhere.yaml: no such file", why: "no such file"},
-		{files: []string{filepath.Join("all", "a.yaml")}, err: filepath.Join("all", "a.yaml") + ": no DaemonSet, only 1 Node", hint: manifestHint, why: "a file without one"},
+		{files: []string{filepath.Join("all", "a.yaml")}, err: filepath.Join("all", "a.yaml") + ": no DaemonSet, only 1 Node", hint: manifest.ManifestHint, why: "a file without one"},
 		{files: []string{"https://example.com/ds.yaml"}, err: "https://example.com/ds.yaml: a URL is not read", why: "an address"},
 		{files: []string{"base"}, err: filepath.Join("base", "kustomization.yaml") + ": document 1: not a Kubernetes object: no kind", why: "a kustomization is not read as files"},
-		{kustomize: "base", want: []Manifest{at(Ref{"", "agent"}, "base", 1, "")}, why: "a kustomization"},
-		{kustomize: "prod", want: []Manifest{at(Ref{"prod", "my-agent"}, "prod", 1, "")}, why: "one that stands on another"},
-		{files: []string{"all"}, kustomize: "prod", want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, ""), at(Ref{"", "c"}, filepath.Join("all", "c.json"), 1, ""), at(Ref{"prod", "my-agent"}, "prod", 1, "")}, why: "both"},
+		{kustomize: "base", want: []manifest.Manifest{at(source.Ref{Namespace: "", Name: "agent"}, "base", 1, "")}, why: "a kustomization"},
+		{kustomize: "prod", want: []manifest.Manifest{at(source.Ref{Namespace: "prod", Name: "my-agent"}, "prod", 1, "")}, why: "one that stands on another"},
+		{files: []string{"all"}, kustomize: "prod", want: []manifest.Manifest{at(source.Ref{Namespace: "", Name: "agent"}, filepath.Join("all", "b.yml"), 1, ""), at(source.Ref{Namespace: "", Name: "c"}, filepath.Join("all", "c.json"), 1, ""), at(source.Ref{Namespace: "prod", Name: "my-agent"}, "prod", 1, "")}, why: "both"},
 		{kustomize: "broken", err: filepath.Join("broken", "gone.yaml") + ": no such file or directory", hint: "kubectl kustomize broken", why: "a kustomization of a file that is not there"},
 		{kustomize: "typo", err: "typo: document 1: spec.template.spec.containers[0].imagee: there is no such field: did you mean image?", hint: "kubectl explain ds.spec.template.spec.containers", why: "a typing error in a kustomization"},
 		{kustomize: "all", err: "all: this directory has no kustomization.yaml, kustomization.yml, Kustomization that can be read", hint: "kubectl kustomize all", why: "a folder that is none"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			got, err := ReadManifests(background, tt.files, tt.kustomize, nil)
+			got, err := manifest.ReadManifests(background, tt.files, tt.kustomize, nil)
 			if diff := cmp.Diff(tt.want, got, place); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -215,14 +217,14 @@ func TestManifestFiles(t *testing.T) {
 				}
 				return
 			}
-			e := (*InputError)(nil)
+			e := (*source.InputError)(nil)
 			if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), tt.err) || e.Hint() != tt.hint {
 				t.Errorf("%v, hint %q\nwant %s, hint %q", err, e.Hint(), tt.err, tt.hint)
 			}
 		})
 	}
-	k, err := ReadManifests(background, nil, "base", nil)
-	if err != nil || !strings.Contains(string(k[0].raw), "acme/agent:9") {
+	k, err := manifest.ReadManifests(background, nil, "base", nil)
+	if err != nil || !strings.Contains(string(k[0].Raw), "acme/agent:9") {
 		t.Errorf("%v: the kustomization was not built", err)
 	}
 }
@@ -258,7 +260,7 @@ func TestCutOffManifest(t *testing.T) {
 			for _, f := range strings.Fields(tt.files) {
 				files = append(files, filepath.Join(dir, f))
 			}
-			found, err := ReadManifests(background, files, "", nil)
+			found, err := manifest.ReadManifests(background, files, "", nil)
 			if tt.err != "" {
 				if err == nil || err.Error() != tt.err {
 					t.Errorf("%v, want %s", err, tt.err)
@@ -318,7 +320,7 @@ func TestRepeats(t *testing.T) {
 			if diff := cmp.Diff(tt.want, found[0].Repeats); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			got, err := Overlay(nil, found[0], "")
+			got, err := manifest.Overlay(nil, found[0], "")
 			if err != nil || got.DaemonSet.Spec.Template.Spec.Containers[0].Image != "acme/agent:2" || got.DaemonSet.Spec.MinReadySeconds != 0 {
 				t.Errorf("%v, error %v", got, err)
 			}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package source
+package source_test
 
 import "os"
 

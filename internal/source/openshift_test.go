@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -68,25 +70,25 @@ func TestOpenShift(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var first *snapshot.OpenShift
-			for _, source := range sources {
-				r := source.open(t, parseWorld(t, onOpenShift+tt.world))
+			for _, from := range sources {
+				r := from.open(t, parseWorld(t, onOpenShift+tt.world))
 				s, err := r.Read(background, agent)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if got := selectingOf(s); got != tt.want {
-					t.Errorf("%s: %s, want %s", source.name, got, tt.want)
+					t.Errorf("%s: %s, want %s", from.name, got, tt.want)
 				}
 				if first == nil {
 					first = s.OpenShift
 				}
 				if diff := cmp.Diff(first, s.OpenShift, cmpopts.EquateEmpty()); diff != "" {
-					t.Errorf("%s differs from the cluster (-cluster +%s):\n%s", source.name, source.name, diff)
+					t.Errorf("%s differs from the cluster (-cluster +%s):\n%s", from.name, from.name, diff)
 				}
 				if _, more := s.OpenShift.Namespace.Annotations["applied"]; more || len(s.OpenShift.Namespace.ManagedFields) > 0 {
-					t.Errorf("%s: the namespace holds more than is read", source.name)
+					t.Errorf("%s: the namespace holds more than is read", from.name)
 				}
-				all, err := r.ReadAll(background, Filter{Namespace: "kube-system"})
+				all, err := r.ReadAll(background, source.Filter{Namespace: "kube-system"})
 				if err != nil || len(all) != 1 {
 					t.Fatal(all, err)
 				}
@@ -110,7 +112,7 @@ func TestOpenShift(t *testing.T) {
 				}
 				for way, again := range map[string]*snapshot.Snapshot{"of all": all[0], "of a new one": of, "recorded": recorded} {
 					if diff := cmp.Diff(s.OpenShift, again.OpenShift, cmpopts.EquateEmpty()); diff != "" || gapWords(again) != gapWords(s) {
-						t.Errorf("%s, %s (-read +again):\n%s%s", source.name, way, diff, gapWords(again))
+						t.Errorf("%s, %s (-read +again):\n%s%s", from.name, way, diff, gapWords(again))
 					}
 				}
 			}
@@ -151,17 +153,17 @@ func askedBeside(t *testing.T, s *apiServer, text string) string {
 // nothing of it is in the Snapshot, whatever annotations its namespaces have.
 func TestPlainClusterIsLeftAlone(t *testing.T) {
 	text := strings.ReplaceAll(onOpenShift, " openshift", "") + "namespace kube-system kube=pool=infra selects=pool=web\nmanager cluster overridden=a=b"
-	for _, source := range sources {
-		s, err := source.open(t, parseWorld(t, text)).Read(background, agent)
+	for _, from := range sources {
+		s, err := from.open(t, parseWorld(t, text)).Read(background, agent)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := selectingOf(s); got != "none" {
-			t.Errorf("%s: %s", source.name, got)
+			t.Errorf("%s: %s", from.name, got)
 		}
 		raw, err := snapshot.Encode(s)
 		if err != nil || strings.Contains(string(raw), "pool=") || strings.Contains(string(raw), "openShift") {
-			t.Errorf("%s: recorded: %v\n%s", source.name, err, raw)
+			t.Errorf("%s: recorded: %v\n%s", from.name, err, raw)
 		}
 	}
 	s := newAPIServer(t, parseWorld(t, text))
@@ -169,7 +171,7 @@ func TestPlainClusterIsLeftAlone(t *testing.T) {
 	if _, err := c.Read(background, agent); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.ReadAll(background, Filter{}); err != nil {
+	if _, err := c.ReadAll(background, source.Filter{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.ReadFor(background, newOne()); err != nil {
@@ -256,7 +258,7 @@ func TestOpenShiftUnread(t *testing.T) {
 		if _, err := c.Read(background, agent); err == nil || !strings.Contains(err.Error(), "requires credentials") {
 			t.Errorf("%s: with credentials that ran out: %v", of, err)
 		}
-		if _, err := c.ReadAll(background, Filter{}); err == nil || !strings.Contains(err.Error(), "requires credentials") {
+		if _, err := c.ReadAll(background, source.Filter{}); err == nil || !strings.Contains(err.Error(), "requires credentials") {
 			t.Errorf("%s of all: with credentials that ran out: %v", of, err)
 		}
 	}
@@ -276,7 +278,7 @@ func TestOpenShiftOfAll(t *testing.T) {
 		namespace two
 		namespace three
 		manager cluster overridden=pool=default`))
-	all, err := newCluster(t, s).ReadAll(background, Filter{})
+	all, err := newCluster(t, s).ReadAll(background, source.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +296,7 @@ func TestOpenShiftOfAll(t *testing.T) {
 	if n := s.asked(); n["namespace"] != 4 || n["kubecontrollermanager"] != 1 {
 		t.Errorf("asked: %v", n)
 	}
-	if all, err = newCluster(t, s).ReadAll(background, Filter{Namespace: "one"}); err != nil || len(all) != 2 {
+	if all, err = newCluster(t, s).ReadAll(background, source.Filter{Namespace: "one"}); err != nil || len(all) != 2 {
 		t.Fatal(all, err)
 	}
 	if n := s.asked(); n["namespace"] != 5 || n["kubecontrollermanager"] != 1 {
@@ -320,7 +322,7 @@ func TestAdmissionAsksForNoNamespaceTwice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := c.AddAdmission(background, Creation{Of: read})
+			all, err := c.AddAdmission(background, part.Creation{Of: read})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -378,7 +380,7 @@ func TestDumpOfOpenShift(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := strings.Replace(tt.want, "PAGE", d.partial("Namespace"), 1)
+			want := strings.Replace(tt.want, "PAGE", d.Partial("Namespace"), 1)
 			if diff := cmp.Diff(want, selectingOf(s)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

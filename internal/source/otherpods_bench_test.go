@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -31,6 +31,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -146,7 +147,7 @@ func runLarge(args []string) int {
 // readLarge reads the cluster at an address, and prints the peak size of the process.
 func readLarge(address string, rows bool) error {
 	debug.SetGCPercent(100)
-	c, err := NewCluster(&rest.Config{Host: address, QPS: -1}, func() time.Time { return noon })
+	c, err := cluster.NewCluster(&rest.Config{Host: address, QPS: -1}, func() time.Time { return noon })
 	if err != nil {
 		return err
 	}
@@ -184,7 +185,7 @@ func (largeCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, q := r.URL.Path, r.URL.Query()
 	from, _ := strconv.Atoi(q.Get("continue"))
 	page := func(total int, add func(i int)) metav1.ListMeta {
-		to := min(total, from+DefaultPage)
+		to := min(total, from+cluster.DefaultPage)
 		for i := from; i < to; i++ {
 			add(i)
 		}

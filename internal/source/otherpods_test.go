@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
@@ -111,16 +113,16 @@ func TestAddOtherPods(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var first []*snapshot.OtherPods
-			for _, source := range sources {
-				r := source.open(t, parseWorld(t, shared))
+			for _, from := range sources {
+				r := from.open(t, parseWorld(t, shared))
 				var read []*snapshot.Snapshot
 				for _, name := range tt.of {
-					s, err := r.Read(background, Ref{"kube-system", name})
+					s, err := r.Read(background, source.Ref{Namespace: "kube-system", Name: name})
 					if err != nil {
 						t.Fatal(err)
 					}
 					if s.OtherPods != nil {
-						t.Fatalf("%s: rows before anybody asked", source.name)
+						t.Fatalf("%s: rows before anybody asked", from.name)
 					}
 					read = append(read, s)
 				}
@@ -133,20 +135,20 @@ func TestAddOtherPods(t *testing.T) {
 				for i, s := range got {
 					words, rows = append(words, rowsOf(s.OtherPods)), append(rows, s.OtherPods)
 					if diff := cmp.Diff(read[i].Gaps, s.Gaps); diff != "" {
-						t.Errorf("%s: gaps (-read +got):\n%s", source.name, diff)
+						t.Errorf("%s: gaps (-read +got):\n%s", from.name, diff)
 					}
 					if err := snapshot.Validate(s); err != nil {
-						t.Errorf("%s: %v", source.name, err)
+						t.Errorf("%s: %v", from.name, err)
 					}
 				}
 				if diff := cmp.Diff(tt.want, words); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", source.name, diff)
+					t.Errorf("%s (-want +got):\n%s", from.name, diff)
 				}
 				if first == nil {
 					first = rows
 				}
 				if diff := cmp.Diff(first, rows, cmpopts.EquateEmpty()); diff != "" {
-					t.Errorf("%s differs from the cluster (-cluster +%s):\n%s", source.name, source.name, diff)
+					t.Errorf("%s differs from the cluster (-cluster +%s):\n%s", from.name, from.name, diff)
 				}
 			}
 		})
@@ -157,8 +159,8 @@ func TestAddOtherPods(t *testing.T) {
 // of a dump's Snapshot, and a row of a cluster's, which cannot see whose it is.
 func TestReleasedPodCountsOnce(t *testing.T) {
 	w := parseWorld(t, "ds agent\nnode n1\npod released owner=agent\npod strange app=agent owner=other\npod web ns=apps node=n2\npdb b selects=x")
-	for _, source := range sources {
-		r := source.open(t, w)
+	for _, from := range sources {
+		r := from.open(t, w)
 		s, err := r.Read(background, agent)
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +178,7 @@ func TestReleasedPodCountsOnce(t *testing.T) {
 		}
 		slices.Sort(all)
 		if diff := cmp.Diff([]string{"released", "strange", "web"}, all); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", source.name, diff)
+			t.Errorf("%s (-want +got):\n%s", from.name, diff)
 		}
 	}
 }
@@ -203,7 +205,7 @@ func TestAddOtherPodsAsksFor(t *testing.T) {
 			}
 			s := newAPIServer(t, w)
 			c := newCluster(t, s)
-			all, err := c.ReadAll(background, Filter{})
+			all, err := c.ReadAll(background, source.Filter{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -414,13 +416,13 @@ func gapsOf(s *snapshot.Snapshot, parts []snapshot.What) (out []snapshot.Gap) {
 }
 
 // recorded returns a Dump of a recorded Snapshot.
-func recorded(t *testing.T, s *snapshot.Snapshot) *Dump {
+func recorded(t *testing.T, s *snapshot.Snapshot) *dump.Dump {
 	t.Helper()
 	raw, err := snapshot.Encode(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := ReadFiles(background, []string{StandardInput}, bytes.NewReader(raw), func() time.Time { return noon }, How{})
+	d, err := dump.ReadFiles(background, []string{source.StandardInput}, bytes.NewReader(raw), func() time.Time { return noon }, dump.How{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -535,8 +537,8 @@ func TestNothingElseOfOtherPods(t *testing.T) {
 			p.Status.Message = "private message"
 		}
 	}
-	for _, source := range sources {
-		r := source.open(t, w)
+	for _, from := range sources {
+		r := from.open(t, w)
 		s, err := r.Read(background, agent)
 		if err != nil {
 			t.Fatal(err)
@@ -558,11 +560,11 @@ func TestNothingElseOfOtherPods(t *testing.T) {
 		}
 		for _, gone := range []string{"private", "label-value", "annotation-value", "hidden"} {
 			if bytes.Contains(raw, []byte(gone)) {
-				t.Errorf("%s: the snapshot holds %q of a pod of others", source.name, gone)
+				t.Errorf("%s: the snapshot holds %q of a pod of others", from.name, gone)
 			}
 		}
 		if !bytes.Contains(raw, []byte(`"name":"web"`)) {
-			t.Errorf("%s: no row", source.name)
+			t.Errorf("%s: no row", from.name)
 		}
 	}
 }
@@ -597,9 +599,9 @@ func TestRowsAgree(t *testing.T) {
 		}
 		w := parseWorld(t, text)
 		var first []*snapshot.OtherPods
-		for _, source := range sources[:3] {
-			from := source.open(t, w)
-			all, err := from.ReadAll(background, Filter{})
+		for _, origin := range sources[:3] {
+			from := origin.open(t, w)
+			all, err := from.ReadAll(background, source.Filter{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -616,17 +618,17 @@ func TestRowsAgree(t *testing.T) {
 				}
 				again, err := snapshot.Decode(raw)
 				if err != nil {
-					t.Fatalf("seed %d, %s: %v", seed, source.name, err)
+					t.Fatalf("seed %d, %s: %v", seed, origin.name, err)
 				}
 				if diff := cmp.Diff(s.OtherPods, again.OtherPods, cmpopts.EquateEmpty()); diff != "" {
-					t.Fatalf("seed %d, %s: recorded (-read +recorded):\n%s", seed, source.name, diff)
+					t.Fatalf("seed %d, %s: recorded (-read +recorded):\n%s", seed, origin.name, diff)
 				}
 			}
 			if first == nil {
 				first = got
 			}
 			if diff := cmp.Diff(first, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Fatalf("seed %d, nodes %v: %s differs from the cluster (-cluster +%s):\n%s\n%s", seed, nodes, source.name, source.name, diff, text)
+				t.Fatalf("seed %d, nodes %v: %s differs from the cluster (-cluster +%s):\n%s\n%s", seed, nodes, origin.name, origin.name, diff, text)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -22,7 +24,7 @@ import (
 // manifests were applied, by kubectl and by a client that does as Helm 3:
 // TestManifests in test/e2e records it, when RECORD_OVERLAYS is set.
 func TestRecordedOverlays(t *testing.T) {
-	methods := map[string]Method{"kubectl apply": MethodLastApplied, "kubectl apply --server-side": MethodManagedFields, "helm": MethodManagedFields}
+	methods := map[string]manifest.Method{"kubectl apply": manifest.MethodLastApplied, "kubectl apply --server-side": manifest.MethodManagedFields, "helm": manifest.MethodManagedFields}
 	files, err := filepath.Glob(filepath.Join("testdata", "overlays", "*.json"))
 	if err != nil || len(files) < 5 {
 		t.Fatalf("%d recordings, %v", len(files), err)
@@ -45,8 +47,8 @@ func TestRecordedOverlays(t *testing.T) {
 			if err := json.Unmarshal(raw, &r); err != nil {
 				t.Fatal(err)
 			}
-			read := func(files []string, in []byte) Manifest {
-				found, err := ReadManifests(background, files, "", bytes.NewReader(in))
+			read := func(files []string, in []byte) manifest.Manifest {
+				found, err := manifest.ReadManifests(background, files, "", bytes.NewReader(in))
 				if err != nil || len(found) != 1 {
 					t.Fatal(found, err)
 				}
@@ -54,22 +56,22 @@ func TestRecordedOverlays(t *testing.T) {
 				return found[0]
 			}
 			m := read([]string{filepath.Join("testdata", "manifests", r.File)}, nil)
-			same, err := Overlay(r.Live, m, "")
+			same, err := manifest.Overlay(r.Live, m, "")
 			if err != nil || same.Method != methods[r.Applier] {
 				t.Fatalf("%v, error %v", same, err)
 			}
 			if diff := cmp.Diff(r.Live, same.DaemonSet); diff != "" {
 				t.Errorf("the manifest that is live changes it (-live +got):\n%s", diff)
 			}
-			made, err := Overlay(nil, m, "")
-			if err != nil || made.Method != MethodNew {
+			made, err := manifest.Overlay(nil, m, "")
+			if err != nil || made.Method != manifest.MethodNew {
 				t.Fatalf("%v, error %v", made, err)
 			}
 			if !equality.Semantic.DeepEqual(made.DaemonSet.Spec, r.Live.Spec) {
 				t.Errorf("a new one is not as the server made it (-server +got):\n%s", cmp.Diff(r.Live.Spec, made.DaemonSet.Spec))
 			}
 			for _, s := range r.Steps {
-				got, err := Overlay(r.Live, read([]string{"-"}, s.Manifest), "")
+				got, err := manifest.Overlay(r.Live, read([]string{"-"}, s.Manifest), "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -92,7 +94,7 @@ func liveSet(t *testing.T, change ...func(*appsv1.DaemonSet)) *appsv1.DaemonSet 
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := Overlay(nil, found[0], "")
+	made, err := manifest.Overlay(nil, found[0], "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,44 +147,44 @@ func TestOverlay(t *testing.T) {
 	for _, tt := range []struct {
 		live   []func(*appsv1.DaemonSet)
 		text   string
-		method Method
+		method manifest.Method
 		want   []func(*appsv1.DaemonSet) // what becomes of live
 		why    string
 	}{
-		{nil, setYAML, MethodOverlay, nil, "who wrote what is not known: nothing is removed"},
-		{both(lastApplied(t, before)), setYAML, MethodLastApplied, both(noVariable, noLabel), "what was applied before and is not any more is removed"},
-		{both(lastApplied(t, setYAML)), setYAML, MethodLastApplied, nil, "what was never applied stays"},
+		{nil, setYAML, manifest.MethodOverlay, nil, "who wrote what is not known: nothing is removed"},
+		{both(lastApplied(t, before)), setYAML, manifest.MethodLastApplied, both(noVariable, noLabel), "what was applied before and is not any more is removed"},
+		{both(lastApplied(t, setYAML)), setYAML, manifest.MethodLastApplied, nil, "what was never applied stays"},
 		{
 			both(lastApplied(t, strings.Replace(before, "name: agent\n", "name: agent\n  annotations: {}\n", 1)), func(ds *appsv1.DaemonSet) { ds.Annotations["some/body"] = "else" }),
-			setYAML, MethodLastApplied, both(noVariable, noLabel), "kubectl keeps empty annotations in what it applied, and removes nobody's for it",
+			setYAML, manifest.MethodLastApplied, both(noVariable, noLabel), "kubectl keeps empty annotations in what it applied, and removes nobody's for it",
 		},
-		{both(lastApplied(t, before), managed("helm", update, 1, noEnv)), setYAML, MethodLastApplied, both(noVariable, noLabel), "the annotation is asked first"},
-		{both(managed("kubectl", apply, 1, whole)), setYAML, MethodManagedFields, both(noVariable, noLabel), "what a server-side applier owns and applies no more is removed"},
-		{both(managed("kubectl", apply, 1, whole), managed("other", update, 2, ofEnv)), setYAML, MethodManagedFields, both(noLabel), "but not what somebody else owns as well"},
-		{both(managed("kubectl", apply, 1, noEnv), managed("kubectl-edit", update, 2, ofEnv)), setYAML, MethodManagedFields, nil, "nor what somebody else wrote"},
-		{both(managed("kubectl", apply, 2, noEnv), managed("helm", update, 9, whole)), setYAML, MethodManagedFields, nil, "one who applies goes before one who updates"},
-		{both(managed("helm", update, 9, whole), managed("kubectl", apply, 2, noEnv)), setYAML, MethodManagedFields, nil, "in whatever order they stand"},
-		{both(managed("flux", apply, 1, noEnv), managed("kubectl", apply, 2, whole)), setYAML, MethodManagedFields, both(noVariable, noLabel), "of two who apply the later one"},
-		{both(managed("kubectl", apply, 2, whole), managed("flux", apply, 1, noEnv)), setYAML, MethodManagedFields, both(noVariable, noLabel), "in whatever order"},
-		{both(managed("helm", update, 1, whole)), setYAML, MethodManagedFields, both(noVariable, noLabel), "one who updates is known by what he owns"},
-		{both(managed("helm", update, 1, whole), managed("kubectl-edit", update, 2, whole)), setYAML, MethodManagedFields, both(noVariable, noLabel), "one who edits does not apply"},
-		{both(managed("kubectl-create", update, 1, whole)), setYAML, MethodOverlay, nil, "nor does kubectl create, which keeps nothing"},
-		{both(managed("vpa", apply, 1, ofEnv)), setYAML, MethodOverlay, nil, "one who has a field is not the one who has the object"},
-		{both(managed("helm", update, 1, noEnv)), strings.Replace(setYAML, "        image: acme/agent:1\n", "        image: acme/agent\n", 1), MethodManagedFields,
+		{both(lastApplied(t, before), managed("helm", update, 1, noEnv)), setYAML, manifest.MethodLastApplied, both(noVariable, noLabel), "the annotation is asked first"},
+		{both(managed("kubectl", apply, 1, whole)), setYAML, manifest.MethodManagedFields, both(noVariable, noLabel), "what a server-side applier owns and applies no more is removed"},
+		{both(managed("kubectl", apply, 1, whole), managed("other", update, 2, ofEnv)), setYAML, manifest.MethodManagedFields, both(noLabel), "but not what somebody else owns as well"},
+		{both(managed("kubectl", apply, 1, noEnv), managed("kubectl-edit", update, 2, ofEnv)), setYAML, manifest.MethodManagedFields, nil, "nor what somebody else wrote"},
+		{both(managed("kubectl", apply, 2, noEnv), managed("helm", update, 9, whole)), setYAML, manifest.MethodManagedFields, nil, "one who applies goes before one who updates"},
+		{both(managed("helm", update, 9, whole), managed("kubectl", apply, 2, noEnv)), setYAML, manifest.MethodManagedFields, nil, "in whatever order they stand"},
+		{both(managed("flux", apply, 1, noEnv), managed("kubectl", apply, 2, whole)), setYAML, manifest.MethodManagedFields, both(noVariable, noLabel), "of two who apply the later one"},
+		{both(managed("kubectl", apply, 2, whole), managed("flux", apply, 1, noEnv)), setYAML, manifest.MethodManagedFields, both(noVariable, noLabel), "in whatever order"},
+		{both(managed("helm", update, 1, whole)), setYAML, manifest.MethodManagedFields, both(noVariable, noLabel), "one who updates is known by what he owns"},
+		{both(managed("helm", update, 1, whole), managed("kubectl-edit", update, 2, whole)), setYAML, manifest.MethodManagedFields, both(noVariable, noLabel), "one who edits does not apply"},
+		{both(managed("kubectl-create", update, 1, whole)), setYAML, manifest.MethodOverlay, nil, "nor does kubectl create, which keeps nothing"},
+		{both(managed("vpa", apply, 1, ofEnv)), setYAML, manifest.MethodOverlay, nil, "one who has a field is not the one who has the object"},
+		{both(managed("helm", update, 1, noEnv)), strings.Replace(setYAML, "        image: acme/agent:1\n", "        image: acme/agent\n", 1), manifest.MethodManagedFields,
 			both(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Image = "acme/agent" }), "a default that the server recorded as an updater's own is not set anew"},
-		{both(managed("helm", update, 1, strategy)), byHand, MethodManagedFields, both(onDelete), "and stays where the rest of its object is default, too"},
-		{both(managed("helm", update, 1, strategy), onDelete), byHand, MethodManagedFields, nil, "even where it would be none now"},
-		{both(managed("helm", update, 1, strategy), func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable.IntVal = 3 }), byHand, MethodManagedFields,
+		{both(managed("helm", update, 1, strategy)), byHand, manifest.MethodManagedFields, both(onDelete), "and stays where the rest of its object is default, too"},
+		{both(managed("helm", update, 1, strategy), onDelete), byHand, manifest.MethodManagedFields, nil, "even where it would be none now"},
+		{both(managed("helm", update, 1, strategy), func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable.IntVal = 3 }), byHand, manifest.MethodManagedFields,
 			both(onDelete, func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate = nil }), "but one field that is none tells of an object that is gone"},
 		{both(managed("helm", update, 1, `{"f:spec":{"f:selector":{},"f:template":{"f:spec":{"f:serviceAccount":{},"f:serviceAccountName":{}}}}}`), func(ds *appsv1.DaemonSet) {
 			ds.Spec.Template.Spec.ServiceAccountName, ds.Spec.Template.Spec.DeprecatedServiceAccount = "sa", "sa"
-		}), setYAML, MethodManagedFields, nil, "the service account comes back from the copy of its name that the server made"},
-		{both(func(ds *appsv1.DaemonSet) { ds.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{} }), setYAML, MethodOverlay, nil, "what is equal in meaning is left as it is"},
-		{both(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.NodeSelector = map[string]string{} }), strings.Replace(setYAML, "spec:\n  selector", "spec:\n  minReadySeconds: 5\n  selector", 1), MethodOverlay,
+		}), setYAML, manifest.MethodManagedFields, nil, "the service account comes back from the copy of its name that the server made"},
+		{both(func(ds *appsv1.DaemonSet) { ds.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{} }), setYAML, manifest.MethodOverlay, nil, "what is equal in meaning is left as it is"},
+		{both(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.NodeSelector = map[string]string{} }), strings.Replace(setYAML, "spec:\n  selector", "spec:\n  minReadySeconds: 5\n  selector", 1), manifest.MethodOverlay,
 			both(func(ds *appsv1.DaemonSet) { ds.Spec.MinReadySeconds = 5 }), "the template, too, when something else changes"},
-		{both(lastApplied(t, before)), strings.Replace(before, "value: a", "value: b", 1), MethodLastApplied,
+		{both(lastApplied(t, before)), strings.Replace(before, "value: a", "value: b", 1), manifest.MethodLastApplied,
 			both(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Env[0].Value = "b" }), "what has another value gets it"},
-		{nil, strings.Replace(setYAML, "spec:\n  selector", "spec:\n  minReadySeconds: 5\n  updateStrategy: {type: OnDelete}\n  selector", 1), MethodOverlay,
+		{nil, strings.Replace(setYAML, "spec:\n  selector", "spec:\n  minReadySeconds: 5\n  updateStrategy: {type: OnDelete}\n  selector", 1), manifest.MethodOverlay,
 			both(func(ds *appsv1.DaemonSet) {
 				ds.Spec.MinReadySeconds = 5
 				ds.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType
@@ -190,10 +192,10 @@ func TestOverlay(t *testing.T) {
 		{both(func(ds *appsv1.DaemonSet) {
 			ds.Labels["app.kubernetes.io/managed-by"], ds.Annotations["meta.helm.sh/release-name"] = "Helm", "r"
 		}, managed("helm", update, 1, `{"f:metadata":{"f:annotations":{"f:meta.helm.sh/release-name":{}},"f:labels":{"f:app.kubernetes.io/managed-by":{},"f:was":{}}},"f:spec":{"f:selector":{}}}`)),
-			setYAML, MethodManagedFields, both(func(ds *appsv1.DaemonSet) { delete(ds.Labels, "was") }), "what Helm adds to its templates stays"},
+			setYAML, manifest.MethodManagedFields, both(func(ds *appsv1.DaemonSet) { delete(ds.Labels, "was") }), "what Helm adds to its templates stays"},
 		{both(managed("helm", apply, 1, `{"f:metadata":{"f:annotations":{"f:meta.helm.sh/release-name":{}}},"f:spec":{"f:selector":{}}}`), func(ds *appsv1.DaemonSet) { ds.Annotations["meta.helm.sh/release-name"] = "r" }),
-			setYAML, MethodManagedFields, nil, "so it does of a Helm that applies"},
-		{nil, strings.Replace(setYAML, "name: agent\n", "name: agent\n  labels: {a: b}\n  annotations: {"+appsv1.DeprecatedTemplateGeneration+": \"1\", c: d}\n", 1), MethodOverlay,
+			setYAML, manifest.MethodManagedFields, nil, "so it does of a Helm that applies"},
+		{nil, strings.Replace(setYAML, "name: agent\n", "name: agent\n  labels: {a: b}\n  annotations: {"+appsv1.DeprecatedTemplateGeneration+": \"1\", c: d}\n", 1), manifest.MethodOverlay,
 			both(func(ds *appsv1.DaemonSet) { ds.Labels["a"], ds.Annotations["c"] = "b", "d" }), "labels and annotations are added, and the server's own is not set"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -203,8 +205,8 @@ func TestOverlay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw := string(found[0].raw)
-			got, err := Overlay(live, found[0], "")
+			raw := string(found[0].Raw)
+			got, err := manifest.Overlay(live, found[0], "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +214,7 @@ func TestOverlay(t *testing.T) {
 			if diff := cmp.Diff(want, got.DaemonSet); diff != "" || got.Method != tt.method {
 				t.Errorf("method %s, want %s (-want +got):\n%s", got.Method, tt.method, diff)
 			}
-			if !equality.Semantic.DeepEqual(live, untouched) || string(found[0].raw) != raw {
+			if !equality.Semantic.DeepEqual(live, untouched) || string(found[0].Raw) != raw {
 				t.Error("the input was changed")
 			}
 		})
@@ -230,7 +232,7 @@ func TestOverlayErrors(t *testing.T) {
 	}
 	const unfit = "standard input: document 2: items[0]: cannot be merged with the live daemonset and what kubectl apply left in its annotation kubectl.kubernetes.io/last-applied-configuration"
 	for _, tt := range []struct {
-		m         Manifest
+		m         manifest.Manifest
 		live      func(*appsv1.DaemonSet)
 		want, why string
 	}{
@@ -253,8 +255,8 @@ func TestOverlayErrors(t *testing.T) {
 			"what server-side apply refuses"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			got, err := Overlay(liveSet(t, tt.live), tt.m, "")
-			if e := (*InputError)(nil); !errors.As(err, &e) || err.Error() != tt.want {
+			got, err := manifest.Overlay(liveSet(t, tt.live), tt.m, "")
+			if e := (*source.InputError)(nil); !errors.As(err, &e) || err.Error() != tt.want {
 				t.Errorf("%v, error %v\nwant %s", got, err, tt.want)
 			}
 		})
@@ -282,33 +284,33 @@ func TestConflicts(t *testing.T) {
 	for _, tt := range []struct {
 		live  []func(*appsv1.DaemonSet)
 		text  string
-		apply Applying
+		apply manifest.Applying
 		by    string // in whose name it is applied; empty: client-side
-		want  []Conflict
+		want  []source.Conflict
 		why   string
 	}{
-		{both(managed("kubectl", apply, 1, selector)), next, Applying{}, "kubectl", nil, "nobody else owns a field"},
-		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, Applying{}, "kubectl", []Conflict{{atImage, undo}}, "a rollback wrote the image"},
-		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), setYAML, Applying{}, "kubectl", nil, "and to the same value"},
-		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}"), managed("vpa", apply, 2, value)), next, Applying{}, "kubectl",
-			[]Conflict{{atImage, undo}, {atValue, `"vpa"`}}, "two managers, of whom one applies"},
-		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, Applying{Force: true}, "kubectl", nil, "with force"},
-		{both(managed("flux", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, Applying{}, "flux", []Conflict{{atImage, undo}}, "whoever applies"},
-		{both(managed("flux", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, Applying{Manager: "kubectl-rollout"}, "kubectl-rollout", []Conflict{{atImage, undo}},
+		{both(managed("kubectl", apply, 1, selector)), next, manifest.Applying{}, "kubectl", nil, "nobody else owns a field"},
+		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, manifest.Applying{}, "kubectl", []source.Conflict{{Field: atImage, With: undo}}, "a rollback wrote the image"},
+		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), setYAML, manifest.Applying{}, "kubectl", nil, "and to the same value"},
+		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}"), managed("vpa", apply, 2, value)), next, manifest.Applying{}, "kubectl",
+			[]source.Conflict{{Field: atImage, With: undo}, {Field: atValue, With: `"vpa"`}}, "two managers, of whom one applies"},
+		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, manifest.Applying{Force: true}, "kubectl", nil, "with force"},
+		{both(managed("flux", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, manifest.Applying{}, "flux", []source.Conflict{{Field: atImage, With: undo}}, "whoever applies"},
+		{both(managed("flux", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, manifest.Applying{Manager: "kubectl-rollout"}, "kubectl-rollout", []source.Conflict{{Field: atImage, With: undo}},
 			"one who updated before applies as another, even under the same name"},
-		{both(managed("flux", apply, 1, "{"+image+"}")), next, Applying{ServerSide: true}, "kubectl", []Conflict{{atImage, `"flux"`}}, "server-side, as asked for, is in kubectl's name"},
-		{both(managed("flux", apply, 1, "{"+image+"}")), next, Applying{ServerSide: true, Manager: "flux"}, "flux", nil, "or in the one that is given"},
-		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 1, "{"+book+","+image+"}")), next, Applying{}, "", nil, "client-side apply knows no conflicts"},
-		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 5, "{"+book+","+image+"}")), next, Applying{ServerSide: true}, "kubectl", nil,
+		{both(managed("flux", apply, 1, "{"+image+"}")), next, manifest.Applying{ServerSide: true}, "kubectl", []source.Conflict{{Field: atImage, With: `"flux"`}}, "server-side, as asked for, is in kubectl's name"},
+		{both(managed("flux", apply, 1, "{"+image+"}")), next, manifest.Applying{ServerSide: true, Manager: "flux"}, "flux", nil, "or in the one that is given"},
+		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 1, "{"+book+","+image+"}")), next, manifest.Applying{}, "", nil, "client-side apply knows no conflicts"},
+		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 5, "{"+book+","+image+"}")), next, manifest.Applying{ServerSide: true}, "kubectl", nil,
 			"nor does the first server-side apply conflict with it: the annotation tells the API server that both are kubectl"},
-		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 5, "{"+book+","+image+"}")), next, Applying{ServerSide: true, Manager: "ci"}, "ci",
-			[]Conflict{{atImage, strings.Replace(undo, "kubectl-rollout", "kubectl-client-side-apply", 1)}}, "but in another name it does"},
-		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 5, "{"+book+"}"), managed("vpa", update, 5, value)), next, Applying{ServerSide: true}, "kubectl",
-			[]Conflict{{atValue, strings.Replace(undo, "kubectl-rollout", "vpa", 1)}}, "and with all that is not kubectl's"},
-		{nil, next, Applying{ServerSide: true}, "kubectl", nil, "where no field managers are known, nothing conflicts"},
-		{both(managed("kubectl", apply, 1, selector), managed("vpa", apply, 2, value), digest), next, Applying{}, "kubectl", nil, "a digest cannot be compared"},
-		{both(managed("kubectl", apply, 1, selector), managed("vpa", apply, 2, value), managed("kubectl-rollout", update, 5, "{"+image+"}"), digest), next, Applying{}, "kubectl",
-			[]Conflict{{atImage, undo}}, "but what stands beside it can"},
+		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 5, "{"+book+","+image+"}")), next, manifest.Applying{ServerSide: true, Manager: "ci"}, "ci",
+			[]source.Conflict{{Field: atImage, With: strings.Replace(undo, "kubectl-rollout", "kubectl-client-side-apply", 1)}}, "but in another name it does"},
+		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 5, "{"+book+"}"), managed("vpa", update, 5, value)), next, manifest.Applying{ServerSide: true}, "kubectl",
+			[]source.Conflict{{Field: atValue, With: strings.Replace(undo, "kubectl-rollout", "vpa", 1)}}, "and with all that is not kubectl's"},
+		{nil, next, manifest.Applying{ServerSide: true}, "kubectl", nil, "where no field managers are known, nothing conflicts"},
+		{both(managed("kubectl", apply, 1, selector), managed("vpa", apply, 2, value), digest), next, manifest.Applying{}, "kubectl", nil, "a digest cannot be compared"},
+		{both(managed("kubectl", apply, 1, selector), managed("vpa", apply, 2, value), managed("kubectl-rollout", update, 5, "{"+image+"}"), digest), next, manifest.Applying{}, "kubectl",
+			[]source.Conflict{{Field: atImage, With: undo}}, "but what stands beside it can"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			found, err := readManifests(tt.text)
@@ -317,8 +319,8 @@ func TestConflicts(t *testing.T) {
 			}
 			m := found[0]
 			m.Namespace, m.As = "kube-system", tt.apply
-			got, err := Overlay(liveSet(t, tt.live...), m, "")
-			e := &ConflictError{}
+			got, err := manifest.Overlay(liveSet(t, tt.live...), m, "")
+			e := &source.ConflictError{}
 			if tt.want == nil {
 				if err != nil || got.Manager != tt.by || !strings.Contains(tt.text, got.DaemonSet.Spec.Template.Spec.Containers[0].Image) {
 					t.Fatalf("%v, error %v", got, err)
@@ -328,7 +330,7 @@ func TestConflicts(t *testing.T) {
 			if !errors.As(err, &e) {
 				t.Fatalf("%v, error %v", got, err)
 			}
-			if diff := cmp.Diff(&ConflictError{Ref: m.Ref, Manager: tt.by, Conflicts: tt.want}, e); diff != "" {
+			if diff := cmp.Diff(&source.ConflictError{Ref: m.Ref, Manager: tt.by, Conflicts: tt.want}, e); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -344,14 +346,14 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := found[0]
-	m.Namespace, m.As = "kube-system", Applying{ServerSide: true}
+	m.Namespace, m.As = "kube-system", manifest.Applying{ServerSide: true}
 	for manager, want := range map[string]map[string]string{"kubectl-client-side-apply": nil, "other": nil} {
-		got, err := Overlay(liveSet(t, lastApplied(t, setYAML), managed(manager, metav1.ManagedFieldsOperationUpdate, 1, owned)), m, "")
+		got, err := manifest.Overlay(liveSet(t, lastApplied(t, setYAML), managed(manager, metav1.ManagedFieldsOperationUpdate, 1, owned)), m, "")
 		if err != nil || !equality.Semantic.DeepEqual(got.DaemonSet.Labels, want) {
 			t.Errorf("%s: %v, error %v", manager, got, err)
 		}
 	}
-	got, err := Overlay(liveSet(t, managed("other", metav1.ManagedFieldsOperationUpdate, 1, `{"f:metadata":{"f:labels":{"f:was":{}}}}`)), m, "")
+	got, err := manifest.Overlay(liveSet(t, managed("other", metav1.ManagedFieldsOperationUpdate, 1, `{"f:metadata":{"f:labels":{"f:was":{}}}}`)), m, "")
 	if err != nil || got.DaemonSet.Labels["was"] != "here" {
 		t.Errorf("what nobody applied is gone: %v, error %v", got, err)
 	}
@@ -365,8 +367,8 @@ func TestForceClientSide(t *testing.T) {
 	}
 	m := found[0]
 	m.As.Force = true
-	_, err = Overlay(liveSet(t, lastApplied(t, setYAML)), m, "")
-	e := (*InputError)(nil)
+	_, err = manifest.Overlay(liveSet(t, lastApplied(t, setYAML)), m, "")
+	e := (*source.InputError)(nil)
 	const want = "standard input: document 1: --force-conflicts is for server-side apply, and this daemonset was applied client-side"
 	if !errors.As(err, &e) || err.Error() != want || e.Hint() != "--server-side --force-conflicts" {
 		t.Errorf("%v", err)

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -98,7 +99,7 @@ func TestPages(t *testing.T) {
 				if len(d.Notes()) > 0 {
 					t.Errorf("%s: notes %q: a gap says it", form, d.Notes())
 				}
-				found, err := d.ReadAll(background, Filter{})
+				found, err := d.ReadAll(background, source.Filter{})
 				if err != nil {
 					t.Fatal(form, err)
 				}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"io"
 	"runtime/debug"
 
 	"golang.org/x/sync/errgroup"
@@ -19,10 +20,10 @@ func (e *PanicError) Error() string { return "a panic" } // the value may quote 
 
 // Contained returns f with a PanicError in the place of a panic, for a goroutine that
 // somebody waits for.
-func Contained(f func() error) func() error { return contained(f) }
+func Contained(f func() error) func() error { return Contain(f) }
 
-// contained returns f with an error in the place of a panic.
-func contained(f func() error) func() error {
+// Contain returns f with an error in the place of a panic.
+func Contain(f func() error) func() error {
 	return func() (err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -33,12 +34,23 @@ func contained(f func() error) func() error {
 	}
 }
 
-// group is an errgroup whose goroutines do not panic.
-type group struct{ *errgroup.Group }
+// Group is an errgroup whose goroutines do not panic.
+type Group struct{ *errgroup.Group }
 
-func newGroup(ctx context.Context) (group, context.Context) {
+func NewGroup(ctx context.Context) (Group, context.Context) {
 	g, ctx := errgroup.WithContext(ctx)
-	return group{g}, ctx
+	return Group{g}, ctx
 }
 
-func (g group) Go(f func() error) { g.Group.Go(contained(f)) }
+func (g Group) Go(f func() error) { g.Group.Go(Contain(f)) }
+
+type Counting struct {
+	io.Reader
+	N int64
+}
+
+func (c *Counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.N += int64(n)
+	return n, err
+}

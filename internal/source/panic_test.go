@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"context"
@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/document"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -33,31 +37,31 @@ func TestPanics(t *testing.T) {
 	daemonSetOnly := func(r *http.Request) bool {
 		return strings.Contains(r.URL.Path, "daemonsets") || r.URL.Path == "/version"
 	}
-	cluster := func(t *testing.T) *Cluster {
+	c := func(t *testing.T) *cluster.Cluster {
 		s := newAPIServer(t, parseWorld(t, "ds agent\nnode w-1\npod agent-1 app=agent owner=agent"))
-		c, err := NewCluster(&rest.Config{Host: s.URL, QPS: -1, WrapTransport: func(rt http.RoundTripper) http.RoundTripper { return panicking{rt, daemonSetOnly} }}, time.Now)
+		c, err := cluster.NewCluster(&rest.Config{Host: s.URL, QPS: -1, WrapTransport: func(rt http.RoundTripper) http.RoundTripper { return panicking{rt, daemonSetOnly} }}, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	ref := Ref{Namespace: "kube-system", Name: "agent"}
+	ref := source.Ref{Namespace: "kube-system", Name: "agent"}
 	for _, tt := range []struct {
 		why string
 		do  func(*testing.T) error
 	}{
-		{"the lists of one DaemonSet", func(t *testing.T) error { _, err := cluster(t).Read(background, ref); return err }},
-		{"the lists of all", func(t *testing.T) error { _, err := cluster(t).ReadAll(background, Filter{}); return err }},
-		{"what is followed", func(t *testing.T) error { _, err := cluster(t).Watch(background, ref); return err }},
+		{"the lists of one DaemonSet", func(t *testing.T) error { _, err := c(t).Read(background, ref); return err }},
+		{"the lists of all", func(t *testing.T) error { _, err := c(t).ReadAll(background, source.Filter{}); return err }},
+		{"what is followed", func(t *testing.T) error { _, err := c(t).Watch(background, ref); return err }},
 		{"a decoder of a file's objects", func(t *testing.T) error {
-			d := &documents{
-				from:   strings.NewReader(`[{"kind":"A","apiVersion":"v1"},{"kind":"B","apiVersion":"v1"}]`),
-				decode: func([]byte, metav1.TypeMeta) (object.Object, error) { panic("odd") }, emit: func(object.Object) error { return nil },
+			d := &document.Documents{
+				From:   strings.NewReader(`[{"kind":"A","apiVersion":"v1"},{"kind":"B","apiVersion":"v1"}]`),
+				Decode: func([]byte, metav1.TypeMeta) (object.Object, error) { panic("odd") }, Emit: func(object.Object) error { return nil },
 			}
-			return d.read(background)
+			return d.Read(background)
 		}},
 		{"standard input", func(t *testing.T) error {
-			_, err := ReadFiles(background, []string{"-"}, oddReader{}, time.Now, How{})
+			_, err := dump.ReadFiles(background, []string{"-"}, oddReader{}, time.Now, dump.How{})
 			return err
 		}},
 	} {
@@ -68,7 +72,7 @@ func TestPanics(t *testing.T) {
 			go func() { done <- tt.do(t) }()
 			select {
 			case err := <-done:
-				if p := (*PanicError)(nil); !errors.As(err, &p) || !strings.Contains(string(p.Stack), "internal/source") {
+				if p := (*source.PanicError)(nil); !errors.As(err, &p) || !strings.Contains(string(p.Stack), "internal/source") {
 					t.Errorf("the error is %v\n%s", err, p.Stack)
 				}
 			case <-ctx.Done():

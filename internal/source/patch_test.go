@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 )
 
@@ -40,7 +41,7 @@ func TestSpecPatch(t *testing.T) {
 	} {
 		to := *from.DeepCopy()
 		tt.change(&to)
-		patch, err := SpecPatch(&from, &to)
+		patch, err := manifest.SpecPatch(&from, &to)
 		if diff := cmp.Diff(tt.want, strings.TrimSpace(string(patch))); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", tt.why, err, diff)
 		}

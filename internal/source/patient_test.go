@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/metrics"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -31,9 +33,9 @@ func askLater(what, seconds string) func(*apiServer, http.ResponseWriter, string
 	}
 }
 
-func patientCluster(t *testing.T, s *apiServer, timeout time.Duration) *Cluster {
+func patientCluster(t *testing.T, s *apiServer, timeout time.Duration) *cluster.Cluster {
 	t.Helper()
-	c, err := NewCluster(&rest.Config{Host: s.URL, QPS: -1, Timeout: timeout}, func() time.Time { return noon })
+	c, err := cluster.NewCluster(&rest.Config{Host: s.URL, QPS: -1, Timeout: timeout}, func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestRetryAfterWithinTheTimeout(t *testing.T) {
 	}
 	s.answer = askLater("daemonset", "7200")
 	_, err = patientCluster(t, s, time.Hour).Read(background, agent)
-	e := (*RequestError)(nil)
+	e := (*source.RequestError)(nil)
 	if !errors.As(err, &e) || err.Error() != "daemonset kube-system/agent: "+want || e.Hint() != "try again later, or wait for it with --request-timeout 0" {
 		t.Errorf("the DaemonSet: %v", err)
 	}

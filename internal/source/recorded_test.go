@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -21,6 +21,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/document"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
@@ -29,12 +32,12 @@ import (
 // readDocuments returns the objects of a text, the lines that were read, and what is wrong.
 func readDocuments(t *testing.T, from io.Reader, again io.ReaderAt, most int64) (all []object.Object, lines int, err error) {
 	t.Helper()
-	d := &documents{name: "x", from: from, again: again, decode: object.Decode, tolerant: &tolerance{harm: func(x damage) error { return x.InputError }}, most: most, emit: func(o object.Object) error {
+	d := &document.Documents{Name: "x", From: from, Again: again, Decode: object.Decode, Tolerant: &document.DamagePolicy{Harm: func(x document.Damage) error { return x.InputError }}, Most: most, Emit: func(o object.Object) error {
 		all = append(all, o)
 		return nil
 	}}
-	err = d.read(t.Context())
-	return all, d.line, err
+	err = d.Read(t.Context())
+	return all, d.Line, err
 }
 
 // asWhole returns the same as readDocuments where no Snapshot is read object by object: none begins as one.
@@ -107,7 +110,7 @@ func TestRecorded(t *testing.T) {
 					t.Errorf("%d %s, %s: %v in %d lines, want %v in %d", i, tt.why, way, err, lines, wantErr, wantLines)
 				}
 				if !reflect.DeepEqual(want, got) {
-					t.Fatalf("%d %s, %s: (-whole +object by object):\n%.4000s", i, tt.why, way, cmp.Diff(want, got, cmp.AllowUnexported(object.Object{}, object.Page{}, listMeta{})))
+					t.Fatalf("%d %s, %s: (-whole +object by object):\n%.4000s", i, tt.why, way, cmp.Diff(want, got, cmp.AllowUnexported(object.Object{}, object.Page{}, document.ListMeta{})))
 				}
 				if len(got) == 0 || got[0].Snapshot == nil {
 					t.Fatalf("%d %s, %s: no Snapshot", i, tt.why, way)
@@ -150,7 +153,7 @@ func TestRecordedOdd(t *testing.T) {
 		for way, again := range ways(tt.text) {
 			got, lines, err := readDocuments(t, strings.NewReader(tt.text), again, 0)
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) || lines != wantLines || !reflect.DeepEqual(want, got) {
-				t.Errorf("%s, %s: %v in %d lines, want %v in %d\n%s", tt.why, way, err, lines, wantErr, wantLines, cmp.Diff(want, got, cmp.AllowUnexported(object.Object{}, object.Page{}, listMeta{})))
+				t.Errorf("%s, %s: %v in %d lines, want %v in %d\n%s", tt.why, way, err, lines, wantErr, wantLines, cmp.Diff(want, got, cmp.AllowUnexported(object.Object{}, object.Page{}, document.ListMeta{})))
 			}
 		}
 	}
@@ -182,21 +185,21 @@ func TestStays(t *testing.T) {
 		{"a recorded Snapshot", "a.json", text, []int64{int64(len(text)), 0}},
 		{"several, of which not all stays", "a.json", text + text, []int64{int64(2 * len(text)), 0}},
 		{"one that cannot be read object by object", "a.json", changed(`"gaps":[`, `"more":1,"gaps":[`), []int64{int64(len(text) + 9), 0}},
-		{"through a pipe: nobody knows how much comes", StandardInput, text, nil},
+		{"through a pipe: nobody knows how much comes", source.StandardInput, text, nil},
 		{"packed: it is not known before it is read", "a.json.gz", packed.String(), nil},
 		{"objects, of which not all stays", "a.json", dsJSON, nil},
 	} {
 		path := tt.name
-		if path != StandardInput {
+		if path != source.StandardInput {
 			path = filepath.Join(t.TempDir(), tt.name)
 			must(t, os.WriteFile(path, []byte(tt.text), 0o600))
 		}
 		var got []int64
-		how := How{KeepGoing: true, Stays: func(n int64) func() {
+		how := dump.How{KeepGoing: true, Stays: func(n int64) func() {
 			got = append(got, n)
 			return func() { got = append(got, 0) }
 		}}
-		_, err := ReadFiles(t.Context(), []string{path}, strings.NewReader(tt.text), time.Now, how)
+		_, err := dump.ReadFiles(t.Context(), []string{path}, strings.NewReader(tt.text), time.Now, how)
 		must(t, err)
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
@@ -211,7 +214,7 @@ func TestRecordedChanged(t *testing.T) {
 	odd := strings.TrimSuffix(strings.TrimSpace(text), "}") + `,"more":1}`
 	for _, left := range []string{"", odd[:100], odd[:len(odd)/2]} {
 		got, _, err := readDocuments(t, strings.NewReader(odd+text), strings.NewReader(left), 0)
-		if !errors.Is(err, errChanged) || errors.Is(err, object.ErrNotKubernetes) || len(got) > 0 {
+		if !errors.Is(err, source.ErrChanged) || errors.Is(err, object.ErrNotKubernetes) || len(got) > 0 {
 			t.Errorf("%d bytes are left: %d objects, %v", len(left), len(got), err)
 		}
 	}

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -50,7 +52,7 @@ func answerReferred(s *apiServer) {
 			"/api/v1/namespaces/kube-system/persistentvolumeclaims/data": "",
 		}[path]
 		w.Header().Set("Content-Type", "application/json")
-		if s.headers.Get("Accept") == metadataOnly {
+		if s.headers.Get("Accept") == part.MetadataOnly {
 			_, name, _ := strings.Cut(strings.TrimPrefix(path, "/api/v1/namespaces/kube-system/"), "/")
 			body = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"namespace":"kube-system","name":"` + name + `"}}`
 		}
@@ -63,11 +65,11 @@ func answerReferred(s *apiServer) {
 	}
 }
 
-func dumpOf(t *testing.T, text string) *Dump {
+func dumpOf(t *testing.T, text string) *dump.Dump {
 	t.Helper()
 	documents := []string{`{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"namespace": "kube-system", "name": "agent"}, "spec": {"selector": {}}}`}
-	for _, document := range strings.Split(text, "---\n") {
-		raw, err := yaml.YAMLToJSON([]byte(document))
+	for _, doc := range strings.Split(text, "---\n") {
+		raw, err := yaml.YAMLToJSON([]byte(doc))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +160,7 @@ func TestReferencesByMetadata(t *testing.T) {
 		if diff := cmp.Diff(referredTo(snapshot.Referred{Kind: w.Kind, Name: w.Name, Exists: true}), s.References); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		if accept := server.headers.Get("Accept"); accept != metadataOnly {
+		if accept := server.headers.Get("Accept"); accept != part.MetadataOnly {
 			t.Errorf("%s: Accept: %s", w.Kind, accept)
 		}
 	}

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"errors"
@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 )
 
 // TestRemoteBases: nothing is fetched unless it is allowed, neither by HTTP nor
@@ -74,14 +77,14 @@ func TestRemoteBases(t *testing.T) {
 			if tt.folder != "" {
 				folder = fill.Replace(tt.folder)
 			}
-			_, err = ReadManifests(background, nil, folder, nil)
+			_, err = manifest.ReadManifests(background, nil, folder, nil)
 			if n := requests.Load(); n > 0 {
 				t.Errorf("%d HTTP requests", n)
 			}
 			if _, gone := os.Stat(mark); gone == nil {
 				t.Error("git was run")
 			}
-			e := (*InputError)(nil)
+			e := (*source.InputError)(nil)
 			if tt.harmless {
 				if err != nil && (!errors.As(err, &e) || strings.Contains(e.Hint(), "allow-remote")) {
 					t.Error(err)
@@ -140,13 +143,13 @@ func TestRemoteBasesAllowed(t *testing.T) {
 	defer server.Close()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "kustomization.yaml"), []byte("resources: ['"+server.URL+"/set.yaml']\n"))
-	found, err := ReadManifests(background, nil, dir, nil, RemoteBases)
+	found, err := manifest.ReadManifests(background, nil, dir, nil, manifest.RemoteBases)
 	if err != nil || len(found) != 1 || found[0].Name != "agent" {
 		t.Fatalf("%v, %v", found, err)
 	}
 	mark := fakeGit(t)
 	write(t, filepath.Join(dir, "kustomization.yaml"), []byte("resources: ['git@127.0.0.1:acme/base.git']\n"))
-	_, err = ReadManifests(background, nil, dir, nil, RemoteBases)
+	_, err = manifest.ReadManifests(background, nil, dir, nil, manifest.RemoteBases)
 	if _, gone := os.Stat(mark); gone != nil || err == nil {
 		t.Errorf("git was not run: %v", err)
 	}

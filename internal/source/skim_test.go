@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -18,22 +18,26 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/document"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // readSkimmed reads a path as ReadFiles does; without skimming it converts everything, and each
 // text however often it stands there.
-func readSkimmed(t testing.TB, path string, skimming bool) (*Dump, error) {
-	d := newDump(How{})
+func readSkimmed(t testing.TB, path string, skimming bool) (*dump.Dump, error) {
+	d := dump.New(dump.How{})
 	if !skimming {
-		d.sums = nil
+		d.Sums = nil
 	}
-	if err := d.readPath(background, path, nil); err != nil {
+	if err := d.ReadPath(background, path, nil); err != nil {
 		return d, err
 	}
-	return d, d.finish([]string{path}, func() time.Time { return noon })
+	return d, d.Finish([]string{path}, func() time.Time { return noon })
 }
 
 // said is all that a Dump says.
@@ -43,27 +47,27 @@ type said struct {
 	Notes     []string
 	TakenAt   time.Time
 	Kinds     []string // how often does not matter: a text that stands there twice is read once
-	Referable referable
-	Objects   map[string]gathered
+	Referable part.Referable
+	Objects   map[string]dump.Gathered
 }
 
-func saidBy(t testing.TB, d *Dump, err error, wanted []snapshot.Wanted) said {
-	s := said{TakenAt: d.takenAt, Kinds: slices.Sorted(maps.Keys(d.kinds)), Referable: d.referable, Objects: map[string]gathered{}}
+func saidBy(t testing.TB, d *dump.Dump, err error, wanted []snapshot.Wanted) said {
+	s := said{TakenAt: d.TakenAt, Kinds: slices.Sorted(maps.Keys(d.Kinds)), Referable: d.Referable, Objects: map[string]dump.Gathered{}}
 	for _, note := range d.Notes() {
 		if !strings.HasPrefix(note, "ignored, because it cannot be read and no answer depends on it") {
 			s.Notes = append(s.Notes, note)
 		}
 	}
-	for _, of := range d.gathers {
+	for _, of := range d.Gathers {
 		for name, g := range of {
-			s.Objects[name] = gathered{newest: g.newest}
+			s.Objects[name] = dump.Gathered{Newest: g.Newest}
 		}
 	}
 	if err != nil {
 		s.Err = err.Error()
 		return s
 	}
-	all, err := d.ReadAll(background, Filter{})
+	all, err := d.ReadAll(background, source.Filter{})
 	if err != nil {
 		s.Err = err.Error()
 	}
@@ -93,12 +97,12 @@ func TestSkim(t *testing.T) {
 		got := saidBy(t, fast, err, w.wanted)
 		slow, err := readSkimmed(t, dir, false)
 		want := saidBy(t, slow, err, w.wanted)
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(gathered{}, object.InNamespace{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(dump.Gathered{}, object.InNamespace{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("seed %d: skimming (+) differs from converting (-):\n%s", seed, diff)
 		}
 		for _, o := range w.objects {
-			if s, ok := skim(asYAML(t, o)); ok {
-				if _, ok := s.ofObject(); ok {
+			if s, ok := document.ScanYAML(asYAML(t, o)); ok {
+				if _, ok := s.OfObject(); ok {
 					decided++
 				} else {
 					skipped++
@@ -345,7 +349,7 @@ func indentLists(v any, depth int) []byte {
 	case jsonObject:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			key := k
-			if !plainKey.MatchString(k) || otherThanText[k] || strings.Trim(k, "0123456789") == "" {
+			if !document.PlainKey.MatchString(k) || document.OtherThanText[k] || strings.Trim(k, "0123456789") == "" {
 				raw, _ := json.Marshal(k)
 				key = string(raw)
 			}
@@ -386,24 +390,24 @@ func FuzzSkim(f *testing.F) {
 		if len(text) > 64<<10 {
 			return
 		}
-		s, ok := skim(text)
+		s, ok := document.ScanYAML(text)
 		if !ok {
 			return
 		}
 		in := metav1.TypeMeta{Kind: list, APIVersion: "v1"}
-		if s.kind.Kind == "" {
-			s.kind = object.ItemKind(in)
+		if s.Kind.Kind == "" {
+			s.Kind = object.ItemKind(in)
 		}
-		got, ok := s.ofObject()
+		got, ok := s.OfObject()
 		if !ok {
 			return
 		}
-		d := documents{name: "x", decode: object.Decode, tolerant: &tolerance{}}
+		d := document.Documents{Name: "x", Decode: object.Decode, Tolerant: &document.DamagePolicy{}}
 		path := ""
 		if bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("- ")) {
 			path = "items[0]"
 		}
-		all, err := d.objects(item{text: text, yaml: true, path: path}, in)
+		all, err := d.Objects(document.Item{Text: text, Yaml: true, Path: path}, in)
 		if err != nil {
 			return // damage in a kind that decides nothing
 		}
@@ -420,7 +424,7 @@ func FuzzSkim(f *testing.F) {
 		var timed struct {
 			Metadata metav1.ObjectMeta `json:"metadata"`
 		}
-		raw, _, _ := (&item{text: text, yaml: true, path: path}).json()
+		raw, _, _ := (&document.Item{Text: text, Yaml: true, Path: path}).JSON()
 		if json.Unmarshal(raw, &timed) != nil {
 			return // of one that cannot be read no time counts
 		}

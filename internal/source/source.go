@@ -1,21 +1,10 @@
-// Package source fills Snapshots, from a cluster or from files. It is the
-// only package that does I/O, and it decides nothing: which pods count, and
-// for what, is told by pkg/daemonset.
-//
-// A [Cluster] and a [Dump] offer the same three calls, Read, ReadAll and
-// Names, and give the same Snapshot for the same objects, but for what a
-// cluster is not asked for (see Cluster.Read) and for what a dump cannot hold
-// (the server's version and its clock).
-//
-// What could not be read is a Gap of the Snapshot. An error means that there
-// is no answer at all: no such DaemonSet, nobody to ask, a damaged file. Every
-// error is one line. One that knows a way out has a method Hint() string,
-// which returns a command or a flag to paste, or "".
 package source
 
 import (
+	"context"
 	"slices"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -39,7 +28,40 @@ type Filter struct {
 	Selector  labels.Selector // on the DaemonSet's own labels; nil: all
 }
 
-// matches reports whether the filter lets a DaemonSet of its namespace through.
-func (f Filter) matches(name string, l labels.Set) bool {
+// Matches reports whether the filter lets a DaemonSet of its namespace through.
+func (f Filter) Matches(name string, l labels.Set) bool {
 	return (f.Names == nil || slices.Contains(f.Names, name)) && (f.Selector == nil || f.Selector.Matches(l))
+}
+
+// Collect returns the Snapshots of one reading.
+func Collect(ctx context.Context, f Filter,
+	read func(context.Context, Filter, func([]*snapshot.Snapshot) error) error) (all []*snapshot.Snapshot, err error) {
+	err = read(ctx, f, func(some []*snapshot.Snapshot) error {
+		all = append(all, some...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// Far returns those of the refs whose name is like this one, the most alike first, at most
+// three.
+func Far(name string, refs []Ref) []Ref {
+	var names []string
+	for _, r := range refs {
+		names = append(names, r.Name)
+	}
+	slices.Sort(names)
+	var out []Ref
+	for _, near := range snapshot.Near(name, slices.Compact(names)) {
+		for _, r := range refs {
+			if r.Name == near {
+				out = append(out, r)
+			}
+		}
+	}
+	const most = 3
+	return out[:min(most, len(out))]
 }

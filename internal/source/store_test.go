@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 )
 
 // TestExpectPods: there is room for the pods of a file before they have come, so that none is copied at the end, but not
@@ -25,7 +27,7 @@ func TestExpectPods(t *testing.T) {
 		containers := strings.Repeat(`,{"name":"agent","image":"registry.example.com/agent:v1"}`, images)
 		return strings.ReplaceAll(items("Pod", n, `,"namespace":"kube-system","labels":{"app":"agent"}},"spec":{"nodeName":"node-1","containers":[`+containers[1:]+`]}}`), "pod-", from)
 	}
-	const many = 3 * inOnePiece
+	const many = 3 * dump.InOnePiece
 	for _, tt := range []struct {
 		why  string
 		list []string
@@ -33,9 +35,9 @@ func TestExpectPods(t *testing.T) {
 	}{
 		{"pods come last", []string{dsJSON, items("Node", 500, "}}"), pods("pod-", many, 30)}, true},
 		{"nodes follow", []string{dsJSON, pods("pod-", many, 30), items("Node", 500, "}}")}, true},
-		{"very much follows", []string{dsJSON, pods("pod-", many, 30), items("Node", 5*inOnePiece, "}}")}, true},
-		{"later ones are shorter", []string{dsJSON, pods("pod-", inOnePiece, 100), pods("later-", many, 1)}, false},
-		{"they are few", []string{dsJSON, pods("pod-", inOnePiece/2, 1)}, true},
+		{"very much follows", []string{dsJSON, pods("pod-", many, 30), items("Node", 5*dump.InOnePiece, "}}")}, true},
+		{"later ones are shorter", []string{dsJSON, pods("pod-", dump.InOnePiece, 100), pods("later-", many, 1)}, false},
+		{"they are few", []string{dsJSON, pods("pod-", dump.InOnePiece/2, 1)}, true},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(tt.list, ",\n") + `]}`
@@ -43,7 +45,7 @@ func TestExpectPods(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			of, err := ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, How{})
+			of, err := dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.How{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,11 +53,11 @@ func TestExpectPods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(unknown.pods.items, of.pods.items) {
+			if !reflect.DeepEqual(unknown.Pods.Items, of.Pods.Items) {
 				t.Error("other pods than of an input of unknown length")
 			}
-			n, room := len(of.pods.items), cap(of.pods.items)
-			if had := room > n; had != tt.room || room > mostPods+2*inOnePiece {
+			n, room := len(of.Pods.Items), cap(of.Pods.Items)
+			if had := room > n; had != tt.room || room > dump.MostPods+2*dump.InOnePiece {
 				t.Errorf("%d pods, room for %d: without a copy: %t, want %t", n, room, had, tt.room)
 			}
 		})

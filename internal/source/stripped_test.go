@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"encoding/json"
@@ -15,8 +15,8 @@ func TestStrippedStatus(t *testing.T) {
 	gap := func(what snapshot.What, message string) snapshot.Gap {
 		return snapshot.Gap{What: what, Why: snapshot.NotGiven, Message: message}
 	}
-	of := func(what snapshot.What, part, of string) snapshot.Gap {
-		return snapshot.Gap{What: what, Why: snapshot.NotGiven, Message: "the input holds no " + part + " of " + of, Of: of}
+	of := func(what snapshot.What, piece, of string) snapshot.Gap {
+		return snapshot.Gap{What: what, Why: snapshot.NotGiven, Message: "the input holds no " + piece + " of " + of, Of: of}
 	}
 	ofDaemonSet := of(snapshot.DaemonSetStatus, "status", "daemonset kube-system/agent")
 	const whole = "ds agent gen=1 current=2\nnode n1\nnode n2\npod p1 app=agent owner=agent ready\npod p2 app=agent owner=agent\nrev r app=agent owner=agent\nevent e about=DaemonSet/agent"

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -18,19 +18,22 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // reader is what a Cluster and a Dump have in common.
 type reader interface {
-	Read(context.Context, Ref) (*snapshot.Snapshot, error)
-	ReadAll(context.Context, Filter) ([]*snapshot.Snapshot, error)
+	Read(context.Context, source.Ref) (*snapshot.Snapshot, error)
+	ReadAll(context.Context, source.Filter) ([]*snapshot.Snapshot, error)
 	DaemonSets(context.Context, string) ([]appsv1.DaemonSet, error)
-	Nodes(context.Context) ([]Labeled, error)
+	Nodes(context.Context) ([]part.Labeled, error)
 	Namespaces(context.Context) ([]string, error)
-	Revisions(context.Context, Ref) ([]appsv1.ControllerRevision, time.Time, error)
+	Revisions(context.Context, source.Ref) ([]appsv1.ControllerRevision, time.Time, error)
 	AddOtherPods(context.Context, []*snapshot.Snapshot, []string) ([]*snapshot.Snapshot, error)
-	AddAdmission(context.Context, ...Creation) ([]*snapshot.Snapshot, error)
+	AddAdmission(context.Context, ...part.Creation) ([]*snapshot.Snapshot, error)
 	AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error)
 	AddController(context.Context, []*snapshot.Snapshot) ([]*snapshot.Snapshot, error)
 }
@@ -159,9 +162,9 @@ func openText(t testing.TB, name string, data []byte) reader {
 	return open(t, path)
 }
 
-func open(t testing.TB, paths ...string) *Dump {
+func open(t testing.TB, paths ...string) *dump.Dump {
 	t.Helper()
-	d, err := ReadFiles(background, paths, strings.NewReader(""), nil, How{})
+	d, err := dump.ReadFiles(background, paths, strings.NewReader(""), nil, dump.How{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,37 +323,37 @@ func TestSourcesAgree(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			w := parseWorld(t, tt.world)
 			var first []*snapshot.Snapshot // as the cluster gave them
-			for _, source := range sources {
-				r := source.open(t, w)
-				all, err := r.ReadAll(background, Filter{})
+			for _, from := range sources {
+				r := from.open(t, w)
+				all, err := r.ReadAll(background, source.Filter{})
 				if err != nil {
-					t.Fatalf("%s: %v", source.name, err)
+					t.Fatalf("%s: %v", from.name, err)
 				}
 				var got []outline
 				for i, s := range all {
 					if err := snapshot.Validate(s); err != nil {
-						t.Errorf("%s: %v", source.name, err)
+						t.Errorf("%s: %v", from.name, err)
 					}
-					one, err := r.Read(background, Ref{s.DaemonSet.Namespace, s.DaemonSet.Name})
+					one, err := r.Read(background, source.Ref{Namespace: s.DaemonSet.Namespace, Name: s.DaemonSet.Name})
 					if err != nil {
-						t.Fatalf("%s: %v", source.name, err)
+						t.Fatalf("%s: %v", from.name, err)
 					}
 					if diff := cmp.Diff(one, s, cmpopts.EquateEmpty()); diff != "" {
-						t.Errorf("%s: ReadAll differs from Read (-Read +ReadAll):\n%s", source.name, diff)
+						t.Errorf("%s: ReadAll differs from Read (-Read +ReadAll):\n%s", from.name, diff)
 					}
 					got = append(got, outlineOf(s))
-					if source.name != "cluster" {
+					if from.name != "cluster" {
 						all[i] = asFromCluster(s)
 					}
 				}
 				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", source.name, diff)
+					t.Errorf("%s (-want +got):\n%s", from.name, diff)
 				}
 				if first == nil {
 					first = all
 				}
 				if diff := cmp.Diff(first, all, cmpopts.EquateEmpty()); diff != "" {
-					t.Errorf("%s differs from the cluster (-cluster +%s):\n%s", source.name, source.name, diff)
+					t.Errorf("%s differs from the cluster (-cluster +%s):\n%s", from.name, from.name, diff)
 				}
 			}
 		})
@@ -365,17 +368,17 @@ func TestOnlyADumpHoldsWhatIsReleased(t *testing.T) {
 		pod relabelled owner=a ready
 		rev r1 app=a owner=a
 		event e1 about=DaemonSet/a`)
-	for _, source := range sources {
+	for _, from := range sources {
 		want := "mine relabelled"
-		if source.name == "cluster" {
+		if from.name == "cluster" {
 			want = "mine"
 		}
-		s, err := source.open(t, w).Read(background, Ref{"kube-system", "a"})
+		s, err := from.open(t, w).Read(background, source.Ref{Namespace: "kube-system", Name: "a"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := outlineOf(s).Pods; got != want {
-			t.Errorf("%s: pods %q, want %q", source.name, got, want)
+			t.Errorf("%s: pods %q, want %q", from.name, got, want)
 		}
 	}
 }
@@ -393,21 +396,21 @@ func TestPodDisruptionBudgets(t *testing.T) {
 		pdb of-another selects=b
 		pdb away selects=a ns=default
 		pdb broken selects=?`)
-	for _, source := range sources {
-		s, err := source.open(t, w).Read(background, Ref{"kube-system", "a"})
+	for _, from := range sources {
+		s, err := from.open(t, w).Read(background, source.Ref{Namespace: "kube-system", Name: "a"})
 		if err != nil {
-			t.Fatalf("%s: %v", source.name, err)
+			t.Fatalf("%s: %v", from.name, err)
 		}
 		var got []string
 		for i := range s.PodDisruptionBudgets {
 			b := &s.PodDisruptionBudgets[i]
 			got = append(got, b.Name)
 			if b.Annotations != nil || b.ManagedFields != nil || b.Status.DisruptionsAllowed != 0 || b.Spec.Selector == nil {
-				t.Errorf("%s: not stripped to its spec: %+v", source.name, b)
+				t.Errorf("%s: not stripped to its spec: %+v", from.name, b)
 			}
 		}
 		if strings.Join(got, " ") != "of-all own" {
-			t.Errorf("%s: %v, want those that select the pods of the template", source.name, got)
+			t.Errorf("%s: %v, want those that select the pods of the template", from.name, got)
 		}
 	}
 }
@@ -419,8 +422,8 @@ func TestSnapshotIsStripped(t *testing.T) {
 		pod p1 app=a owner=a
 		rev r1 app=a owner=a
 		event e1 about=DaemonSet/a`)
-	for _, source := range sources {
-		s, err := source.open(t, w).Read(background, Ref{"kube-system", "a"})
+	for _, from := range sources {
+		s, err := from.open(t, w).Read(background, source.Ref{Namespace: "kube-system", Name: "a"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -430,15 +433,15 @@ func TestSnapshotIsStripped(t *testing.T) {
 		}
 		for _, gone := range []string{"f:status", "an-image", "hidden", `"csi"`} {
 			if bytes.Contains(b, []byte(gone)) {
-				t.Errorf("%s: the snapshot holds %s", source.name, gone)
+				t.Errorf("%s: the snapshot holds %s", from.name, gone)
 			}
 		}
 		if n := bytes.Count(b, []byte("fieldsV1")); n != 1 {
-			t.Errorf("%s: %d objects say who owns their fields, want the DaemonSet alone", source.name, n)
+			t.Errorf("%s: %d objects say who owns their fields, want the DaemonSet alone", from.name, n)
 		}
 		for _, kept := range []string{`"manager":"kubectl"`, `"f:spec"`, `"manager":"manager"`, "deprecated.daemonset.template.generation"} {
 			if !bytes.Contains(b, []byte(kept)) {
-				t.Errorf("%s: the snapshot lacks %s", source.name, kept)
+				t.Errorf("%s: the snapshot lacks %s", from.name, kept)
 			}
 		}
 	}
@@ -455,31 +458,31 @@ func TestReadAllFilters(t *testing.T) {
 		event e about=DaemonSet/a`)
 	net := labels.SelectorFromSet(labels.Set{"team": "net"})
 	for _, tt := range []struct {
-		filter Filter
+		filter source.Filter
 		want   string
 		why    string
 	}{
-		{Filter{}, "default/c kube-system/a kube-system/b", "no namespace means all of them"},
-		{Filter{Namespace: "kube-system"}, "kube-system/a kube-system/b", "a namespace is a limit"},
-		{Filter{Selector: net}, "default/c kube-system/a", "a selector asks for the DaemonSet's own labels"},
-		{Filter{Namespace: "kube-system", Selector: net}, "kube-system/a", "both hold"},
-		{Filter{Names: []string{"c", "a"}}, "default/c kube-system/a", "names do not choose the order"},
-		{Filter{Namespace: "kube-system", Names: []string{"a", "c", "z"}}, "kube-system/a", "a name that is not there is no error"},
-		{Filter{Names: []string{}}, "", "no name is none"},
-		{Filter{Namespace: "empty"}, "", "none is no error"},
+		{source.Filter{}, "default/c kube-system/a kube-system/b", "no namespace means all of them"},
+		{source.Filter{Namespace: "kube-system"}, "kube-system/a kube-system/b", "a namespace is a limit"},
+		{source.Filter{Selector: net}, "default/c kube-system/a", "a selector asks for the DaemonSet's own labels"},
+		{source.Filter{Namespace: "kube-system", Selector: net}, "kube-system/a", "both hold"},
+		{source.Filter{Names: []string{"c", "a"}}, "default/c kube-system/a", "names do not choose the order"},
+		{source.Filter{Namespace: "kube-system", Names: []string{"a", "c", "z"}}, "kube-system/a", "a name that is not there is no error"},
+		{source.Filter{Names: []string{}}, "", "no name is none"},
+		{source.Filter{Namespace: "empty"}, "", "none is no error"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			for _, source := range sources {
-				all, err := source.open(t, w).ReadAll(background, tt.filter)
+			for _, from := range sources {
+				all, err := from.open(t, w).ReadAll(background, tt.filter)
 				if err != nil {
-					t.Fatalf("%s: %v", source.name, err)
+					t.Fatalf("%s: %v", from.name, err)
 				}
 				var got []string
 				for _, s := range all {
 					got = append(got, s.DaemonSet.Namespace+"/"+s.DaemonSet.Name)
 				}
 				if strings.Join(got, " ") != tt.want {
-					t.Errorf("%s: %v, want %q", source.name, got, tt.want)
+					t.Errorf("%s: %v, want %q", from.name, got, tt.want)
 				}
 			}
 		})
@@ -502,44 +505,44 @@ func TestNotFound(t *testing.T) {
 		ds agent ns=apps
 		node n1`)
 	for _, tt := range []struct {
-		ref  Ref
-		want NotFoundError
+		ref  source.Ref
+		want source.NotFoundError
 		hint string
 		why  string
 	}{
-		{Ref{"kube-system", "node-exportr"}, NotFoundError{Near: []string{"node-exporter"}}, "did you mean node-exporter?", "one letter is missing"},
-		{Ref{"kube-system", "exporter"}, NotFoundError{Near: []string{"node-exporter", "node-exporter-gpu"}}, "did you mean node-exporter, node-exporter-gpu?", "a part of the name will do"},
-		{Ref{"kube-system", "agent"}, NotFoundError{Elsewhere: []string{"apps", "default"}}, "did you mean apps/agent, default/agent?", "the namespace may be what is wrong"},
-		{Ref{"kube-system", "x"}, NotFoundError{Near: []string{"a", "b"}}, "did you mean a, b?", "a name of one letter is one letter from another"},
-		{Ref{"kube-system", "zzzzzz"}, NotFoundError{}, "", "nothing is near"},
-		{Ref{"kube-system", "log"}, NotFoundError{Near: []string{"log1", "log2", "log3"}}, "did you mean log1, log2, log3?", "three of many will do"},
-		{Ref{"none", "kube-proxy"}, NotFoundError{Elsewhere: []string{"kube-system"}}, "did you mean kube-system/kube-proxy?", "near names are of that namespace only"},
-		{Ref{"none", "kube-prxy"}, NotFoundError{Far: []Ref{{"kube-system", "kube-proxy"}}}, "did you mean kube-system/kube-proxy?", "unless nothing is near there: both may be wrong"},
-		{Ref{"kube-system", "agnt"}, NotFoundError{Far: []Ref{{"apps", "agent"}, {"default", "agent"}}}, "did you mean apps/agent, default/agent?", "several namespaces have one"},
+		{source.Ref{Namespace: "kube-system", Name: "node-exportr"}, source.NotFoundError{Near: []string{"node-exporter"}}, "did you mean node-exporter?", "one letter is missing"},
+		{source.Ref{Namespace: "kube-system", Name: "exporter"}, source.NotFoundError{Near: []string{"node-exporter", "node-exporter-gpu"}}, "did you mean node-exporter, node-exporter-gpu?", "a part of the name will do"},
+		{source.Ref{Namespace: "kube-system", Name: "agent"}, source.NotFoundError{Elsewhere: []string{"apps", "default"}}, "did you mean apps/agent, default/agent?", "the namespace may be what is wrong"},
+		{source.Ref{Namespace: "kube-system", Name: "x"}, source.NotFoundError{Near: []string{"a", "b"}}, "did you mean a, b?", "a name of one letter is one letter from another"},
+		{source.Ref{Namespace: "kube-system", Name: "zzzzzz"}, source.NotFoundError{}, "", "nothing is near"},
+		{source.Ref{Namespace: "kube-system", Name: "log"}, source.NotFoundError{Near: []string{"log1", "log2", "log3"}}, "did you mean log1, log2, log3?", "three of many will do"},
+		{source.Ref{Namespace: "none", Name: "kube-proxy"}, source.NotFoundError{Elsewhere: []string{"kube-system"}}, "did you mean kube-system/kube-proxy?", "near names are of that namespace only"},
+		{source.Ref{Namespace: "none", Name: "kube-prxy"}, source.NotFoundError{Far: []source.Ref{{Namespace: "kube-system", Name: "kube-proxy"}}}, "did you mean kube-system/kube-proxy?", "unless nothing is near there: both may be wrong"},
+		{source.Ref{Namespace: "kube-system", Name: "agnt"}, source.NotFoundError{Far: []source.Ref{{Namespace: "apps", Name: "agent"}, {Namespace: "default", Name: "agent"}}}, "did you mean apps/agent, default/agent?", "several namespaces have one"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			tt.want.Ref = tt.ref
-			for _, source := range sources {
-				_, err := source.open(t, w).Read(background, tt.ref)
-				got, ok := err.(*NotFoundError)
+			for _, from := range sources {
+				_, err := from.open(t, w).Read(background, tt.ref)
+				got, ok := err.(*source.NotFoundError)
 				if !ok {
-					t.Fatalf("%s: %v", source.name, err)
+					t.Fatalf("%s: %v", from.name, err)
 				}
 				if len(tt.want.Near)+len(tt.want.Elsewhere) == 0 && got.Held != nil { // by a Dump only
 					hint := "the input has apps/agent, default/agent, kube-system/a, kube-system/b, kube-system/kube-proxy +7 more"
 					if got.Hint() != hint {
-						t.Errorf("%s: hint %q, want %q", source.name, got.Hint(), hint)
+						t.Errorf("%s: hint %q, want %q", from.name, got.Hint(), hint)
 					}
 					got.Held = nil
 				}
 				if diff := cmp.Diff(tt.want, *got); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", source.name, diff)
+					t.Errorf("%s (-want +got):\n%s", from.name, diff)
 				}
 				if got.Hint() != tt.hint {
-					t.Errorf("%s: hint %q, want %q", source.name, got.Hint(), tt.hint)
+					t.Errorf("%s: hint %q, want %q", from.name, got.Hint(), tt.hint)
 				}
 				if want := fmt.Sprintf("daemonset %q not found in namespace %q", tt.ref.Name, tt.ref.Namespace); err.Error() != want {
-					t.Errorf("%s: %q, want %q", source.name, err, want)
+					t.Errorf("%s: %q, want %q", from.name, err, want)
 				}
 			}
 		})
@@ -549,8 +552,8 @@ func TestNotFound(t *testing.T) {
 func TestOrderOfNamespaces(t *testing.T) {
 	// In the API server's order of keys a-b/x comes before a/x.
 	w := parseWorld(t, "ds x ns=a-b\nds x ns=a\nds x ns=b\nnode n1")
-	for _, source := range sources {
-		all, err := source.open(t, w).ReadAll(background, Filter{})
+	for _, from := range sources {
+		all, err := from.open(t, w).ReadAll(background, source.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -559,7 +562,7 @@ func TestOrderOfNamespaces(t *testing.T) {
 			got = append(got, s.DaemonSet.Namespace)
 		}
 		if want := []string{"a", "a-b", "b"}; !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", source.name, got, want)
+			t.Errorf("%s: %v, want %v", from.name, got, want)
 		}
 	}
 }

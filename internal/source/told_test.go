@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -41,7 +42,7 @@ func TestReadings(t *testing.T) {
 			c.InPagesOf(tt.page)
 			var mu sync.Mutex
 			said := map[string][]string{}
-			c.OnReading(func(r Reading) {
+			c.OnReading(func(r api.Reading) {
 				mu.Lock()
 				defer mu.Unlock()
 				words := fmt.Sprint(r.Read)

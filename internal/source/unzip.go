@@ -7,12 +7,12 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// unzipping is a transport that asks for compressed answers and decompresses them, as Go's own
+// Unzipping is a transport that asks for compressed answers and decompresses them, as Go's own
 // does. Of what it costs to read a large list a quarter is that, and this decompressor takes a
 // fifth less.
-type unzipping struct{ http.RoundTripper }
+type Unzipping struct{ http.RoundTripper }
 
-func (t unzipping) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t Unzipping) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Header.Get("Accept-Encoding") != "" || req.Header.Get("Range") != "" {
 		return t.RoundTripper.RoundTrip(req)
 	}

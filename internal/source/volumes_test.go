@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -116,9 +118,9 @@ func TestAddVolumes(t *testing.T) {
 		{"disk", []string{}, "disk=pv-disk ebs^vol-1; of ", "persistentvolume 1, persistentvolumeclaim 1", "of no node"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			for _, source := range sources {
-				r := source.open(t, parseWorld(t, stored))
-				if source.name == "cluster" {
+			for _, from := range sources {
+				r := from.open(t, parseWorld(t, stored))
+				if from.name == "cluster" {
 					server := newAPIServer(t, parseWorld(t, stored))
 					r = newCluster(t, server)
 					defer func() {
@@ -137,7 +139,7 @@ func TestAddVolumes(t *testing.T) {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(tt.want, volumesOf(s.Volumes)); diff != "" || len(s.Gaps) > 0 {
-					t.Errorf("%s (-want +got):\n%s%v", source.name, diff, s.Gaps)
+					t.Errorf("%s (-want +got):\n%s%v", from.name, diff, s.Gaps)
 				}
 			}
 		})
@@ -173,7 +175,7 @@ func TestAddVolumesGaps(t *testing.T) {
 			return newCluster(t, server)
 		}
 	}
-	dump := func(world string) func(*testing.T) reader {
+	input := func(world string) func(*testing.T) reader {
 		return func(t *testing.T) reader {
 			return openText(t, "dump.yaml", asYAML(t, mixedList(parseWorld(t, world))))
 		}
@@ -191,11 +193,11 @@ func TestAddVolumesGaps(t *testing.T) {
 		{asking("csinodes", 403), nil, "disk=pv-disk ebs^vol-1; zonal=pv-zonal in a; all nodes", []snapshot.Gap{{What: snapshot.CSINodes, Why: forbidden}}, "the CSINodes of all"},
 		{asking("node", 403), []string{"n1"}, "disk=pv-disk ebs^vol-1; zonal=pv-zonal in a; of n1", []snapshot.Gap{{What: snapshot.CSINodes, Why: forbidden}}, "what is attached to one"},
 		{asking("nodes", 403), nil, "disk=pv-disk ebs^vol-1; zonal=pv-zonal in a; all nodes", []snapshot.Gap{{What: snapshot.CSINodes, Why: forbidden}}, "what is attached to all"},
-		{dump(without("pvc")), nil, "", []snapshot.Gap{{What: snapshot.PersistentVolumes, Why: not}}, "a dump without claims"},
-		{dump(without("pv")), nil, "disk; zonal", []snapshot.Gap{{What: snapshot.PersistentVolumes, Why: not}}, "without volumes"},
-		{dump(without("csinode")), nil, "disk=pv-disk ebs^vol-1; zonal=pv-zonal in a; all nodes", []snapshot.Gap{{What: snapshot.CSINodes, Why: not}}, "without CSINodes"},
+		{input(without("pvc")), nil, "", []snapshot.Gap{{What: snapshot.PersistentVolumes, Why: not}}, "a dump without claims"},
+		{input(without("pv")), nil, "disk; zonal", []snapshot.Gap{{What: snapshot.PersistentVolumes, Why: not}}, "without volumes"},
+		{input(without("csinode")), nil, "disk=pv-disk ebs^vol-1; zonal=pv-zonal in a; all nodes", []snapshot.Gap{{What: snapshot.CSINodes, Why: not}}, "without CSINodes"},
 		{
-			dump(without("pvc") + "\n pvc disk volume=pv-disk ns=apps"), nil, "",
+			input(without("pvc") + "\n pvc disk volume=pv-disk ns=apps"), nil, "",
 			[]snapshot.Gap{{What: snapshot.PersistentVolumes, Why: not, Of: "namespace kube-system"}}, "with claims of another namespace",
 		},
 	} {
@@ -230,7 +232,7 @@ func TestAddVolumesGaps(t *testing.T) {
 // TestRecordedVolumes: a Snapshot gives back what was recorded, and a Gap for the rest.
 func TestRecordedVolumes(t *testing.T) {
 	c := newCluster(t, newAPIServer(t, parseWorld(t, stored)))
-	s, err := c.Read(background, Ref{"kube-system", "agent"})
+	s, err := c.Read(background, source.Ref{Namespace: "kube-system", Name: "agent"})
 	if err == nil {
 		s, err = c.AddVolumes(background, s, []string{"zonal", "disk", "gone"}, []string{"n1"})
 	}
@@ -242,7 +244,7 @@ func TestRecordedVolumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := recordedDump(t, raw)
-	read, err := d.Read(background, Ref{"kube-system", "agent"})
+	read, err := d.Read(background, source.Ref{Namespace: "kube-system", Name: "agent"})
 	if err != nil || read.Volumes != nil {
 		t.Fatalf("%v: volumes before anybody asked: %v", err, read.Volumes)
 	}
@@ -288,7 +290,7 @@ func TestRecordedVolumes(t *testing.T) {
 	}
 }
 
-func recordedDump(t *testing.T, raw []byte) *Dump {
+func recordedDump(t *testing.T, raw []byte) *dump.Dump {
 	t.Helper()
 	d, err := readText(string(raw))
 	if err != nil {

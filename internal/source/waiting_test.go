@@ -1,6 +1,6 @@
 //go:build unix
 
-package source
+package source_test
 
 import (
 	"context"
@@ -10,29 +10,32 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 )
 
 // TestPipesAreWaitedForInVain: what is read from a pipe into which nobody
 // writes ends with the context, whether the pipe is being opened or read.
 func TestPipesAreWaitedForInVain(t *testing.T) {
-	dump := func(ctx context.Context, pipe string) error {
-		_, err := ReadFiles(ctx, []string{pipe}, nil, nil, How{})
+	input := func(ctx context.Context, pipe string) error {
+		_, err := dump.ReadFiles(ctx, []string{pipe}, nil, nil, dump.How{})
 		return err
 	}
-	manifest := func(ctx context.Context, pipe string) error {
-		_, err := ReadManifests(ctx, []string{pipe}, "", nil)
+	given := func(ctx context.Context, pipe string) error {
+		_, err := manifest.ReadManifests(ctx, []string{pipe}, "", nil)
 		return err
 	}
 	kustomize := func(ctx context.Context, pipe string) error {
 		folder := filepath.Dir(pipe)
 		write(t, filepath.Join(folder, "kustomization.yaml"), []byte("resources: ["+filepath.Base(pipe)+"]\n"))
-		_, err := ReadManifests(ctx, nil, folder, nil)
+		_, err := manifest.ReadManifests(ctx, nil, folder, nil)
 		return err
 	}
 	for _, tt := range []struct {
 		name string
 		read func(context.Context, string) error
-	}{{"--from", dump}, {"-f", manifest}, {"-k", kustomize}} {
+	}{{"--from", input}, {"-f", given}, {"-k", kustomize}} {
 		for _, opened := range []bool{false, true} {
 			t.Run(tt.name+map[bool]string{false: " opens it", true: " reads it"}[opened], func(t *testing.T) {
 				pipe := filepath.Join(t.TempDir(), "pipe.yaml")
@@ -76,7 +79,7 @@ func TestPipesAreRead(t *testing.T) {
 			w.Close()
 		}
 	}()
-	d, err := ReadFiles(t.Context(), []string{pipe}, nil, func() time.Time { return noon }, How{})
+	d, err := dump.ReadFiles(t.Context(), []string{pipe}, nil, func() time.Time { return noon }, dump.How{})
 	if err == nil {
 		_, err = d.Read(background, agent)
 	}

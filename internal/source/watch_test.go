@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"context"
@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -151,16 +153,16 @@ func (s *watchServer) replace(t testing.TB, text string) {
 }
 
 // watchOf returns a Watching of the agent of s.
-func watchOf(t testing.TB, s *watchServer) (*Watching, error) {
+func watchOf(t testing.TB, s *watchServer) (*cluster.Watching, error) {
 	t.Helper()
 	return watchWithin(t, s, 0)
 }
 
 // watchWithin does the same, with a time that a request may take.
-func watchWithin(t testing.TB, s *watchServer, timeout time.Duration) (*Watching, error) {
+func watchWithin(t testing.TB, s *watchServer, timeout time.Duration) (*cluster.Watching, error) {
 	t.Helper()
 	began := noon.AddDate(1, 0, 0)
-	c, err := NewCluster(&rest.Config{Host: s.front.URL, QPS: -1, UserAgent: "kubectl-ds/test", Timeout: timeout}, func() time.Time { began = began.Add(time.Millisecond); return began })
+	c, err := cluster.NewCluster(&rest.Config{Host: s.front.URL, QPS: -1, UserAgent: "kubectl-ds/test", Timeout: timeout}, func() time.Time { began = began.Add(time.Millisecond); return began })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +176,7 @@ func watchWithin(t testing.TB, s *watchServer, timeout time.Duration) (*Watching
 }
 
 // next returns the next change in words: "pod p1", "pod p1 gone".
-func next(t testing.TB, w *Watching) string {
+func next(t testing.TB, w *cluster.Watching) string {
 	t.Helper()
 	s, open := <-w.Changes()
 	if !open {
@@ -362,11 +364,11 @@ func TestWatchTellsOneFromAnother(t *testing.T) {
 	if diff := cmp.Diff([]string{"pod p1 gone", "pod p1"}, []string{next(t, w), next(t, w)}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.feeds[0].put(oneObject(t, "ds agent rv=2 uid=another").(*appsv1.DaemonSet), false)
-	if len(w.queue) != 1 || !w.queue[0].Gone {
-		t.Errorf("of another DaemonSet nothing is told but that the one that is followed is gone: %+v", w.queue)
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	w.Feeds[0].Enqueue(oneObject(t, "ds agent rv=2 uid=another").(*appsv1.DaemonSet), false)
+	if len(w.Queue) != 1 || !w.Queue[0].Gone {
+		t.Errorf("of another DaemonSet nothing is told but that the one that is followed is gone: %+v", w.Queue)
 	}
 }
 
@@ -473,7 +475,7 @@ func TestWatchOfWhatMayNotBeRead(t *testing.T) {
 		s := newWatchServer(t, parseWorld(t, followed))
 		s.answer = forbidden("pods")
 		_, err := watchOf(t, s)
-		var refused *RequestError
+		var refused *source.RequestError
 		if !errors.As(err, &refused) || refused.Hint() != "kubectl auth can-i list pods -n kube-system" {
 			t.Errorf("got %v", err)
 		}
@@ -493,7 +495,7 @@ func TestWatchOfWhatMayNotBeRead(t *testing.T) {
 			}
 			err = w.Err()
 		}
-		var refused *RequestError
+		var refused *source.RequestError
 		if !errors.As(err, &refused) || refused.Hint() != "kubectl auth can-i watch pods -n kube-system" {
 			t.Errorf("got %v", err)
 		}
@@ -538,7 +540,7 @@ func TestWatchOfWhatMayNotBeRead(t *testing.T) {
 	})
 	t.Run("no such DaemonSet", func(t *testing.T) {
 		_, err := watchOf(t, newWatchServer(t, parseWorld(t, "ds agents")))
-		var none *NotFoundError
+		var none *source.NotFoundError
 		if !errors.As(err, &none) || none.Hint() != "did you mean agents?" {
 			t.Errorf("got %v, %+v", err, none)
 		}

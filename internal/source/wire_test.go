@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/randfill"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
@@ -36,7 +37,7 @@ func TestWire(t *testing.T) {
 }
 
 type onWire[T any] interface {
-	oneOf[T]
+	api.OneOf[T]
 	Marshal() ([]byte, error)
 	Unmarshal([]byte) error
 }
@@ -69,7 +70,7 @@ func mark(i int, o any) {
 
 // TestWireMarks: pods of a revision share what is kept of their annotations, though the rest differs.
 func TestWireMarks(t *testing.T) {
-	reader := newWireReader[corev1.Pod](keptWire[corev1.Pod]())
+	reader := api.NewWireReader[corev1.Pod](api.KeptWire[corev1.Pod]())
 	var first map[string]string
 	for i := range 3 {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i), Annotations: map[string]string{
@@ -77,7 +78,7 @@ func TestWireMarks(t *testing.T) {
 		}}, Spec: corev1.PodSpec{NodeName: "n", NodeSelector: map[string]string{"disk": "ssd"}}}
 		raw, err := p.Marshal()
 		must(t, err)
-		must(t, reader.read(raw, p))
+		must(t, reader.Read(raw, p))
 		if diff := cmp.Diff(map[string]string{"sidecar.istio.io/status": "", "linkerd.io/inject": "enabled"}, p.Annotations); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -88,14 +89,14 @@ func TestWireMarks(t *testing.T) {
 			t.Errorf("pod %d has a map of its own", i)
 		}
 	}
-	if len(reader.known) != 1 {
-		t.Errorf("%d kinds of pods", len(reader.known))
+	if len(reader.Known) != 1 {
+		t.Errorf("%d kinds of pods", len(reader.Known))
 	}
 }
 
 func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
-	kept := keptWire[T]()
-	reader := newWireReader[T, P](kept)
+	kept := api.KeptWire[T]()
+	reader := api.NewWireReader[T, P](kept)
 	for i := range cases.Of(300) {
 		o := P(new(T))
 		filler(int64(i)).Fill(o)
@@ -108,27 +109,27 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 		must(t, whole.Unmarshal(raw))
 		object.Strip(whole)
 
-		var split parts
-		if !kept(raw).split(&split, raw) {
+		var split api.Parts
+		if !kept(raw).Split(&split, raw) {
 			t.Fatal("it is no message")
 		}
-		few := slices.Concat(split.own, split.common, split.texts)
+		few := slices.Concat(split.Own, split.Common, split.Texts)
 		for range 2 { // as the first one, and as one of those that have the same in common
-			part := P(new(T))
-			must(t, reader.read(raw, part))
-			object.Strip(part)
-			if diff := cmp.Diff(whole, part); diff != "" {
+			piece := P(new(T))
+			must(t, reader.Read(raw, piece))
+			object.Strip(piece)
+			if diff := cmp.Diff(whole, piece); diff != "" {
 				t.Fatalf("%d: what is kept lacks what Strip keeps, or has more (-of all +of what is kept):\n%s", i, diff)
 			}
 		}
-		part := whole
-		stripped, err := part.Marshal()
+		piece := whole
+		stripped, err := piece.Marshal()
 		must(t, err)
 		if len(few) > 2*len(stripped)+200 {
 			t.Errorf("%d: %d bytes are kept of %d, and Strip keeps %d", i, len(few), len(raw), len(stripped))
 		}
 		for _, cut := range []int{len(raw) / 3, len(raw) - 1} {
-			if ok := kept(raw[:cut]).split(&parts{}, raw[:cut]); ok && cut > 0 {
+			if ok := kept(raw[:cut]).Split(&api.Parts{}, raw[:cut]); ok && cut > 0 {
 				if again := P(new(T)); again.Unmarshal(raw[:cut]) != nil {
 					t.Errorf("%d: what is cut off after %d of %d bytes was taken for whole", i, cut, len(raw))
 				}
@@ -148,7 +149,7 @@ func TestChanged(t *testing.T) {
 		{"", "nothing"}, {`{"kind":"Node","apiVersion":"v1"}`, "JSON"}, {"k8s\x00\xff", "damaged"},
 		{string(inProtobuf(t, &corev1.ConfigMap{}, "ConfigMap")), "another kind"},
 	} {
-		if o, _ := changed([]byte(tt.raw)); o != nil {
+		if o, _ := api.Changed([]byte(tt.raw)); o != nil {
 			t.Errorf("%s: %v", tt.why, o)
 		}
 	}
@@ -158,11 +159,11 @@ func testChanged(t *testing.T, seed int, o, whole runtime.Object, kind string) {
 	filler(int64(seed)).Fill(o)
 	mark(seed, o)
 	raw := inProtobuf(t, o.(interface{ Marshal() ([]byte, error) }), kind)
-	_, _, obj, err := described(raw)
+	_, _, obj, err := api.Described(raw)
 	must(t, err)
 	must(t, whole.(interface{ Unmarshal([]byte) error }).Unmarshal(obj))
 	object.Strip(whole)
-	got, gvk := changed(raw)
+	got, gvk := api.Changed(raw)
 	if got == nil || gvk.Kind != kind {
 		t.Fatalf("%d: %v is no %s", seed, gvk, kind)
 	}
@@ -222,12 +223,12 @@ func TestWireRepeats(t *testing.T) {
 			s[0].Name, s[1].Name = s[1].Name, s[0].Name
 		}, true, "one whose containers have each other's"},
 	} {
-		reader := newWireReader[corev1.Pod](keptWire[corev1.Pod]())
+		reader := api.NewWireReader[corev1.Pod](api.KeptWire[corev1.Pod]())
 		read := func(p *corev1.Pod) *corev1.Pod {
 			raw, err := p.Marshal()
 			must(t, err)
 			got := &corev1.Pod{}
-			must(t, reader.read(raw, got))
+			must(t, reader.Read(raw, got))
 			object.Strip(got)
 			whole := &corev1.Pod{}
 			must(t, whole.Unmarshal(raw))
@@ -238,11 +239,11 @@ func TestWireRepeats(t *testing.T) {
 			return got
 		}
 		read(pod(nil))
-		if len(reader.repeats) != 1 {
-			t.Fatalf("%d are known after the first", len(reader.repeats))
+		if len(reader.Repeats) != 1 {
+			t.Fatalf("%d are known after the first", len(reader.Repeats))
 		}
 		read(pod(tt.change))
-		if again := bytes.Contains(reader.parts.own, []byte("1Gi")) && len(reader.parts.aside) == 0; again != tt.again {
+		if again := bytes.Contains(reader.Parts.Own, []byte("1Gi")) && len(reader.Parts.Aside) == 0; again != tt.again {
 			t.Errorf("%s: decoded %t, want %t", tt.why, again, tt.again)
 		}
 	}
@@ -261,18 +262,18 @@ func FuzzWire(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		reader := newWireReader[corev1.Pod](keptWire[corev1.Pod]())
+		reader := api.NewWireReader[corev1.Pod](api.KeptWire[corev1.Pod]())
 		first, again := &corev1.Pod{}, &corev1.Pod{}
-		if reader.read(raw, first) != nil {
+		if reader.Read(raw, first) != nil {
 			return
 		}
-		must(t, reader.read(raw, again))
+		must(t, reader.Read(raw, again))
 		object.Strip(first)
 		object.Strip(again)
 		if diff := cmp.Diff(first, again); diff != "" {
 			t.Errorf("the first one, and one that shares with it:\n%s", diff)
 		}
-		if kept := len(reader.parts.own) + len(reader.parts.common); kept > 3*len(raw)+20 {
+		if kept := len(reader.Parts.Own) + len(reader.Parts.Common); kept > 3*len(raw)+20 {
 			t.Errorf("of %d bytes %d are kept", len(raw), kept)
 		}
 	})

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -395,7 +396,7 @@ func typed(o runtime.Object) runtime.Object {
 		o.GetObjectKind().SetGroupVersionKind(object.OfLeases.GroupVersionKind())
 		return o
 	}
-	kinds, _, err := apiScheme().ObjectKinds(o)
+	kinds, _, err := api.APIScheme().ObjectKinds(o)
 	if err != nil {
 		panic(err)
 	}

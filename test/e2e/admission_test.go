@@ -26,7 +26,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -193,11 +194,11 @@ func ignoreNotFound(err error) error {
 
 // read takes of the cluster what pkg/admission looks at, as the plugin reads it.
 func (j *admissionJudge) read(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
-	c, err := source.NewCluster(j.c.Config, time.Now)
+	c, err := cluster.NewCluster(j.c.Config, time.Now)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.AddAdmission(ctx, source.Creation{Of: &snapshot.Snapshot{DaemonSet: ds, KubernetesVersion: "v1.37.1"}})
+	all, err := c.AddAdmission(ctx, part.Creation{Of: &snapshot.Snapshot{DaemonSet: ds, KubernetesVersion: "v1.37.1"}})
 	if err != nil {
 		return nil, err
 	}

@@ -82,8 +82,8 @@ func labeledNamespace(ctx context.Context, c *stage.Cluster, name string, labels
 	return err
 }
 
-// manifest writes a DaemonSet to a file, and returns its name.
-func manifest(t *testing.T, ds *appsv1.DaemonSet) string {
+// manifestOf writes a DaemonSet to a file, and returns its name.
+func manifestOf(t *testing.T, ds *appsv1.DaemonSet) string {
 	t.Helper()
 	ds = ds.DeepCopy()
 	ds.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}
@@ -142,7 +142,7 @@ func refusedPods(t *testing.T, c *stage.Cluster) {
 			must(t, labeledNamespace(ctx, c, tt.name, tt.labels))
 			ds := stage.NewDaemonSet(tt.name, "agent", "acme/node-agent:1")
 			tt.change(&ds.Spec.Template.Spec)
-			p, _ := asked(t, c, stage.Admin, append(tt.flags, "-f", manifest(t, ds))...)
+			p, _ := asked(t, c, stage.Admin, append(tt.flags, "-f", manifestOf(t, ds))...)
 			if p.Outcome.Code != plan.Stalls || p.Outcome.Reason != cause.FailedCreate || len(p.Admission.Refusals) == 0 || p.Admission.Refusals[0].Rule != tt.rule {
 				t.Fatalf("%s, %s, %+v", p.Outcome.Code, p.Outcome.Reason, p.Admission)
 			}
@@ -173,12 +173,12 @@ func refusedPods(t *testing.T, c *stage.Cluster) {
 func dryRunPods(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	ds := stage.NewDaemonSet("policy", "web", "acme/web:1")
-	p, _ := asked(t, c, stage.Admin, "-f", manifest(t, ds))
+	p, _ := asked(t, c, stage.Admin, "-f", manifestOf(t, ds))
 	if hooks := assumes(p, plan.AssumeHooks); p.Outcome.Code != plan.Completes || hooks == nil || hooks.Value != "images" {
 		t.Errorf("without a dry run the policy is assumed to admit the pods: %s, %+v", p.Outcome.Code, p.Assumptions)
 	}
 	ds.Spec.Template.Spec.Containers[0].Image = "registry.example/web:1"
-	p, _ = asked(t, c, stage.Admin, "-f", manifest(t, ds), "--server-dry-run")
+	p, _ = asked(t, c, stage.Admin, "-f", manifestOf(t, ds), "--server-dry-run")
 	if as := assumes(p, plan.AssumeAsUser); p.Outcome.Code != plan.Completes || as == nil || as.Value != "" || assumes(p, plan.AssumeHooks) != nil {
 		t.Errorf("an image that the policy admits: %s, %+v", p.Outcome.Code, p.Assumptions)
 	}
@@ -254,7 +254,7 @@ func missingReference(t *testing.T, c *stage.Cluster) {
 	ds := stage.NewDaemonSet("refers", "agent", "acme/node-agent:1")
 	ds.Spec.Template.Labels[stage.BehaveLabel] = string(stage.ConfigError)
 	ds.Spec.Template.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}}
-	p, _ := asked(t, c, stage.Reader, "-f", manifest(t, ds))
+	p, _ := asked(t, c, stage.Reader, "-f", manifestOf(t, ds))
 	if i := slices.IndexFunc(p.Warnings, func(w plan.Warning) bool { return w.Code == plan.MissingReference }); i < 0 || p.Outcome.Code != plan.Stalls || p.Warnings[i].Facts.Text("name") != "settings" {
 		t.Errorf("%s, %+v", p.Outcome.Code, p.Warnings)
 	}

@@ -27,6 +27,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
@@ -176,7 +178,7 @@ func TestManifests(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	c := stage.New(t, stage.Options{})
-	cluster, err := source.NewCluster(c.Config, time.Now)
+	cluster, err := cluster.NewCluster(c.Config, time.Now)
 	must(t, err)
 	version, err := c.Client.Discovery().ServerVersion()
 	must(t, err)
@@ -230,7 +232,7 @@ func (s *tried) String() string {
 // applier applies a manifest in one of the ways in which people do.
 type applier struct {
 	name, namespace string
-	method          source.Method
+	method          manifest.Method
 	// apply applies what stands in a file, of which ds is the DaemonSet.
 	apply func(ctx context.Context, file string, ds map[string]any) error
 	// send sends what apply sends, without its process.
@@ -251,7 +253,7 @@ func appliers(c *stage.Cluster) []*applier {
 	h := &helm{c: c, namespace: "by-helm", last: map[string][]byte{}}
 	return []*applier{
 		{
-			name: "kubectl apply", namespace: byApply, method: source.MethodLastApplied, apply: kubectl(byApply),
+			name: "kubectl apply", namespace: byApply, method: manifest.MethodLastApplied, apply: kubectl(byApply),
 			send: func(ctx context.Context, ds map[string]any, o metav1.PatchOptions) (*appsv1.DaemonSet, error) {
 				ds = copyOf(ds)
 				edit(ds, change{path: "metadata namespace", value: byApply})
@@ -273,7 +275,7 @@ func appliers(c *stage.Cluster) []*applier {
 			},
 		},
 		{
-			name: "kubectl apply --server-side", namespace: byServer, method: source.MethodManagedFields, apply: kubectl(byServer, "--server-side"),
+			name: "kubectl apply --server-side", namespace: byServer, method: manifest.MethodManagedFields, apply: kubectl(byServer, "--server-side"),
 			send: func(ctx context.Context, ds map[string]any, o metav1.PatchOptions) (*appsv1.DaemonSet, error) {
 				raw, err := json.Marshal(ds)
 				if err != nil {
@@ -283,7 +285,7 @@ func appliers(c *stage.Cluster) []*applier {
 				return c.Client.AppsV1().DaemonSets(byServer).Patch(ctx, nameOf(ds), types.ApplyPatchType, raw, o)
 			},
 		},
-		{name: "helm", namespace: h.namespace, method: source.MethodManagedFields, apply: h.apply, send: h.send},
+		{name: "helm", namespace: h.namespace, method: manifest.MethodManagedFields, apply: h.apply, send: h.send},
 	}
 }
 
@@ -369,7 +371,7 @@ func (h *helm) released(ds map[string]any) ([]byte, error) {
 // rehearsal compares, for one manifest and one applier, what was said with what came.
 type rehearsal struct {
 	c       *stage.Cluster
-	cluster *source.Cluster
+	cluster *cluster.Cluster
 	version string // of the API server
 	by      *applier
 	name    string
@@ -407,10 +409,10 @@ func (r *rehearsal) run(t *testing.T, file string) {
 	path := filepath.Join(r.dir, filepath.Base(file))
 	must(t, os.WriteFile(path, text, 0o600))
 	m := r.read(t, path)
-	want, err := source.Overlay(nil, m, r.version)
+	want, err := manifest.Overlay(nil, m, r.version)
 	must(t, err)
-	if want.Method != source.MethodNew {
-		t.Errorf("the method is %s, want %s", want.Method, source.MethodNew)
+	if want.Method != manifest.MethodNew {
+		t.Errorf("the method is %s, want %s", want.Method, manifest.MethodNew)
 	}
 	dry, err := r.cluster.DryRun(ctx, m)
 	must(t, err)
@@ -421,7 +423,7 @@ func (r *rehearsal) run(t *testing.T, file string) {
 	r.record = recording{Applier: r.by.name, File: r.name, Live: live}
 
 	r.rehearse(t, "the same again", text, base, true)
-	if r.by.method == source.MethodManagedFields || everything {
+	if r.by.method == manifest.MethodManagedFields || everything {
 		r.lessOfEverything(t, base)
 	}
 	for i, ch := range slices.Concat(own[r.name], everywhere) {
@@ -447,7 +449,7 @@ func (r *rehearsal) rehearse(t *testing.T, why string, text []byte, ds map[strin
 	must(t, os.WriteFile(path, text, 0o600))
 	m := r.read(t, path)
 	before := r.last
-	laid, err := source.Overlay(before, m, r.version)
+	laid, err := manifest.Overlay(before, m, r.version)
 	if err != nil {
 		t.Errorf("%s: %v", why, err)
 		return false
@@ -527,13 +529,13 @@ func (r *rehearsal) lessOfEverything(t *testing.T, base map[string]any) {
 		why := "without " + strings.Join(path, " ")
 		less := copyOf(base)
 		edit(less, change{path: strings.Join(path, " "), value: gone})
-		found, err := source.ReadManifests(ctx, []string{"-"}, "", bytes.NewReader(toYAML(t, less)))
+		found, err := manifest.ReadManifests(ctx, []string{"-"}, "", bytes.NewReader(toYAML(t, less)))
 		if err != nil {
 			continue // it lacks what every manifest must have
 		}
 		m := found[0]
 		m.Namespace = r.by.namespace
-		want, overlayErr := source.Overlay(live, m, r.version)
+		want, overlayErr := manifest.Overlay(live, m, r.version)
 		got, err := r.by.send(ctx, less, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 		switch {
 		case err != nil:
@@ -548,9 +550,9 @@ func (r *rehearsal) lessOfEverything(t *testing.T, base map[string]any) {
 }
 
 // read reads the one DaemonSet of a file.
-func (r *rehearsal) read(t *testing.T, path string) source.Manifest {
+func (r *rehearsal) read(t *testing.T, path string) manifest.Manifest {
 	t.Helper()
-	found, err := source.ReadManifests(t.Context(), []string{path}, "", nil)
+	found, err := manifest.ReadManifests(t.Context(), []string{path}, "", nil)
 	must(t, err)
 	if len(found) != 1 {
 		t.Fatalf("%d DaemonSets in %s", len(found), path)

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
@@ -60,7 +62,7 @@ func TestOtherPods(t *testing.T) {
 	}, metav1.CreateOptions{})
 	must(t, err)
 
-	cluster, err := source.NewCluster(c.Config, time.Now)
+	cluster, err := cluster.NewCluster(c.Config, time.Now)
 	must(t, err)
 	s, err := cluster.Read(ctx, source.Ref{Namespace: ds.Namespace, Name: ds.Name})
 	must(t, err)
@@ -90,7 +92,7 @@ func TestOtherPods(t *testing.T) {
 		}
 	}
 
-	got, err := cluster.AddAdmission(ctx, source.Creation{Of: s})
+	got, err := cluster.AddAdmission(ctx, part.Creation{Of: s})
 	must(t, err)
 	if a := got[0].Admission; len(got[0].Gaps) > 0 || a.Namespace == nil || len(a.PriorityClasses) != 2 {
 		t.Errorf("gaps %v, admission %+v", got[0].Gaps, a)

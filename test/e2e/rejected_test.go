@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/validate"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
@@ -109,7 +110,7 @@ func (k *rejectedCase) ask(ctx context.Context, c *stage.Cluster, dir string) er
 	if err := os.WriteFile(file, k.raw, 0o600); err != nil {
 		return err
 	}
-	found, err := source.ReadManifests(ctx, []string{file}, "", nil)
+	found, err := manifest.ReadManifests(ctx, []string{file}, "", nil)
 	if unreadable := (*source.InputError)(nil); errors.As(err, &unreadable) {
 		k.ours = []string{cmp.Or(unreadable.Field, "unreadable")}
 		return nil
@@ -117,7 +118,7 @@ func (k *rejectedCase) ask(ctx context.Context, c *stage.Cluster, dir string) er
 	if err != nil {
 		return err
 	}
-	applied, err := source.Overlay(nil, found[0], k.version)
+	applied, err := manifest.Overlay(nil, found[0], k.version)
 	if err != nil {
 		return err
 	}

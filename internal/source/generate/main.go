@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 )
 
-//go:generate go run . ../object/kinds.txt ../daemonset.yaml
+//go:generate go run . ../object/kinds.txt ../manifest/daemonset.yaml
 
 func main() {
 	schema, err := daemonSetSchema()

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// fewer tells which fields of an object that is written in JSON are read: as wire does of one that
+// JSONMask tells which fields of an object that is written in JSON are read: as wire does of one that
 // comes in protobuf, and with all that has a time, or says which volumes a node has.
 type JSONMask struct {
 	fields map[string]*fewerField // all that the type has
@@ -52,7 +52,7 @@ const (
 	ofTimes       = `creationTimestamp deletionTimestamp deletionGracePeriodSeconds managedFields{time}`
 )
 
-// fewerOf are the kinds of which not all is read.
+// NewJSONMask are the kinds of which not all is read.
 var NewJSONMask = map[metav1.TypeMeta]func() *JSONMask{
 	{APIVersion: "v1", Kind: "Node"}: sync.OnceValue(func() *JSONMask { return fewerIn[corev1.Node](ofDumpNode) }),
 	{APIVersion: "v1", Kind: "Pod"}: sync.OnceValue(func() *JSONMask {

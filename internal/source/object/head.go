@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// headOf reads what an object says that it is, without building anything of the rest. The
+// PeekKind reads what an object says that it is, without building anything of the rest. The
 // text is JSON that was parsed before. plain is false where only a parser can tell: a key
 // that stands twice, one with an escape, or a kind that is no plain text.
 func PeekKind(raw []byte) (kind metav1.TypeMeta, plain bool) {
@@ -48,7 +48,7 @@ func PeekKind(raw []byte) (kind metav1.TypeMeta, plain bool) {
 	}
 }
 
-// beginning returns what an object says that it is, where it says so before anything else.
+// LeadingKind returns what an object says that it is, where it says so before anything else.
 func LeadingKind(raw []byte) (kind metav1.TypeMeta) {
 	rest := bytes.TrimLeft(raw, Space)
 	if len(rest) == 0 || rest[0] != '{' {

@@ -1,0 +1,243 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"google.golang.org/protobuf/encoding/protowire"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	sjson "sigs.k8s.io/json"
+)
+
+// RestClient returns a client for one group that takes no answer for what it is
+// not: see answer.
+func RestClient(config *rest.Config, client *http.Client, gv schema.GroupVersion) (*rest.RESTClient, error) {
+	c := rest.CopyConfig(config)
+	c.APIPath, c.GroupVersion = "/apis", &gv
+	if gv.Group == "" {
+		c.APIPath = "/api"
+	}
+	c.NegotiatedSerializer = answers{rest.CodecFactoryForGeneratedClient(APIScheme(), apiCodecs()).WithoutConversion()}
+	return rest.RESTClientForConfigAndClient(c, client)
+}
+
+type answers struct{ runtime.NegotiatedSerializer }
+
+func (a answers) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
+	return answer{a.NegotiatedSerializer.DecoderToVersion(d, gv)}
+}
+
+// answer decodes one object that a server answers, and rejects what is not what was asked
+// for, or is damaged. client-go's own decoder takes an object without a kind for any kind.
+// A server is held to what a file is held to. A list is a listPage.
+type answer struct{ runtime.Decoder }
+
+func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object,
+	*schema.GroupVersionKind, error) {
+	if into == nil { // nobody said what is to come: a change of a watch, or an error
+		if o, kind := Changed(raw); o != nil {
+			return o, kind, nil
+		}
+		return a.Decoder.Decode(raw, defaults, into)
+	}
+	kind, protobuf, raw, err := Described(raw)
+	if err != nil {
+		return nil, nil, Unusable(err)
+	}
+	if kind == statusKind {
+		status := &metav1.Status{}
+		if err := Unpack(raw, status, protobuf); err == nil && status.Status == metav1.StatusFailure {
+			return status, nil, nil // client-go makes an error of it
+		}
+	}
+	if err := fits(raw, kind, protobuf, into); err != nil {
+		return nil, nil, Unusable(err)
+	}
+	into.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as client-go does
+	return into, nil, nil
+}
+
+// Changed returns a node or a pod that came in protobuf, made of what is kept of it: of a large cluster
+// 17 nodes a second say that they are alive, each with all of its images. It returns nil for anything
+// else, and for what is damaged.
+func Changed(raw []byte) (runtime.Object, *schema.GroupVersionKind) {
+	if !bytes.HasPrefix(raw, protobufPrefix) {
+		return nil, nil
+	}
+	kind, _, raw, err := Described(raw)
+	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
+	switch {
+	case err != nil:
+	case gvk == corev1.SchemeGroupVersion.WithKind("Node"):
+		if o := (&corev1.Node{}); readChanged(nodeReader, raw, o) {
+			return o, &gvk
+		}
+	case gvk == corev1.SchemeGroupVersion.WithKind("Pod"):
+		if o := (&corev1.Pod{}); readChanged(podReader, raw, o) {
+			return o, &gvk
+		}
+	}
+	return nil, nil
+}
+
+// What reads one change after the other: what objects have in common is decoded once.
+var (
+	nodeReader = make(chan *wireReader[corev1.Node, *corev1.Node], 1)
+	podReader  = make(chan *wireReader[corev1.Pod, *corev1.Pod], 1)
+)
+
+func readChanged[T any, P OneOf[T]](last chan *wireReader[T, P], raw []byte, o P) bool {
+	var r *wireReader[T, P]
+	select {
+	case r = <-last:
+	default:
+		r = NewWireReader[T, P](KeptWire[T]())
+	}
+	ok := r.Read(raw, o) == nil
+	select {
+	case last <- r:
+	default:
+	}
+	return ok
+}
+
+// fits makes an object of an answer, and returns an error unless that is what was asked
+// for, and whole.
+func fits(raw []byte, kind metav1.TypeMeta, protobuf bool, into runtime.Object) error {
+	asked, err := gvkOf(into)
+	if err != nil {
+		return err
+	}
+	if err := otherKind(kind, asked); err != nil {
+		return err
+	}
+	if err := Unpack(raw, into, protobuf); err != nil {
+		return err
+	}
+	return object.Validate(into.(metav1.Object))
+}
+
+// KindError says that an answer is of another kind than was asked for.
+type KindError struct{ words string }
+
+func (e *KindError) Error() string { return e.words }
+
+// otherKind returns what is wrong with an answer that is not what was asked for, which is a
+// kindError; nil if it is.
+func otherKind(is metav1.TypeMeta, asked schema.GroupVersionKind) error {
+	switch want := asked.GroupVersion().String(); {
+	case is.Kind == "":
+		return &KindError{fmt.Sprintf("it has no kind, but a %s was requested", asked.Kind)}
+	case is.Kind != asked.Kind:
+		return &KindError{fmt.Sprintf("it is a %s, but a %s was requested", object.OneLine(is.Kind), asked.Kind)}
+	case is.APIVersion != want:
+		return &KindError{fmt.Sprintf("it is a %s of %q, but one of %s was requested", asked.Kind,
+			object.OneLine(is.APIVersion), want)}
+	}
+	return nil
+}
+
+// About returns an error unless an answer is about the object that was asked for. One that
+// the request already has is kept.
+func About(name string, is metav1.Object, err error) error {
+	if err == nil && is.GetName() != name {
+		return Unusable(fmt.Errorf("it is about %q", object.OneLine(is.GetName())))
+	}
+	return err
+}
+
+var (
+	statusKind     = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"} // what a server says in the place of an answer
+	protobufPrefix = []byte("k8s\x00")
+
+	errEmptyAnswer = errors.New("it is empty")
+	errCutAnswer   = errors.New("it is cut off")
+	errDamaged     = errors.New("its protobuf is damaged")
+)
+
+// Described returns what an answer says that it is, and the object: in protobuf without
+// what is around it.
+func Described(raw []byte) (kind metav1.TypeMeta, protobuf bool, obj []byte, err error) {
+	if len(raw) == 0 {
+		return kind, false, nil, errEmptyAnswer
+	}
+	if body, ok := bytes.CutPrefix(raw, protobufPrefix); ok {
+		var o runtime.Unknown
+		obj, err = unwrapped(body, &o)
+		return metav1.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}, true, obj, err
+	}
+	err = json.Unmarshal(raw, &kind)
+	if misfit := (*json.UnmarshalTypeError)(nil); errors.As(err, &misfit) { // it is no object, and has no kind
+		err = nil
+	}
+	return kind, false, raw, NotJSON(err)
+}
+
+// unwrapped reads what is around an object in protobuf, and returns the object: that part of the text, not a copy.
+func unwrapped(body []byte, around *runtime.Unknown) (obj []byte, err error) {
+	const raw = 2 // the number of the field
+	var rest []byte
+	for left := body; len(left) > 0; {
+		number, kind, size := protowire.ConsumeField(left)
+		if size < 0 {
+			return nil, errDamaged
+		}
+		if number == raw && kind == protowire.BytesType {
+			_, _, tag := protowire.ConsumeTag(left)
+			obj, _ = protowire.ConsumeBytes(left[tag:])
+		} else {
+			rest = append(rest, left[:size]...)
+		}
+		left = left[size:]
+	}
+	if around.Unmarshal(rest) != nil {
+		return nil, errDamaged
+	}
+	return obj, nil
+}
+
+// Unpack decodes an object. Unknown fields are passed over: the server may be of a newer
+// version.
+func Unpack(raw []byte, into any, protobuf bool) error {
+	if len(raw) > fewParts && partsOf(raw, protobuf) > maxParts {
+		return errTooManyParts
+	}
+	if !protobuf {
+		return object.Explain(raw, into, sjson.UnmarshalCaseSensitivePreserveInts(raw, into))
+	}
+	if into.(interface{ Unmarshal([]byte) error }).Unmarshal(raw) != nil {
+		return errDamaged
+	}
+	return nil
+}
+
+// NotJSON returns in plain words why an answer is no JSON.
+func NotJSON(err error) error {
+	switch {
+	case err == nil, ofReading(err):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), err.Error() == "unexpected end of JSON input":
+		return errCutAnswer
+	}
+	return errors.New("it is not JSON")
+}
+
+// notProtobuf returns in plain words why an answer is no protobuf.
+func notProtobuf(err error) error {
+	switch {
+	case ofReading(err), errors.Is(err, errTooLarge):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errCutAnswer
+	}
+	return errDamaged
+}

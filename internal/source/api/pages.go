@@ -1,0 +1,75 @@
+package api
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// reading is one reading of the objects of one kind. Its pages may stand in
+// several documents and files.
+type reading struct {
+	list    metav1.TypeMeta
+	version string
+}
+
+// Readings are the pages of all Lists of an input: each once, by the token of
+// the page that follows it.
+type Readings map[reading]map[string]object.Page
+
+func (r Readings) Add(list metav1.TypeMeta, p object.Page) {
+	of := reading{list, p.Version}
+	if r[of] == nil {
+		r[of] = map[string]object.Page{}
+	}
+	if old, known := r[of][p.Next]; p.Next == "" && known { // two Lists of a few objects, of one moment
+		p.Items += old.Items
+		p.Remaining = max(p.Remaining, old.Remaining)
+	}
+	r[of][p.Next] = p
+}
+
+// Partial returns what is missing of the objects of a kind, or "" where every
+// List that could hold one is whole. A List of anything could hold each kind.
+func (r Readings) Partial(kind string) string {
+	order := func(a, b reading) int {
+		return cmp.Or(cmp.Compare(a.list.Kind, b.list.Kind), cmp.Compare(a.version, b.version))
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(r), order) {
+		if of.list.Kind != "List" && object.KindName(object.ItemKind(of.list)) != kind {
+			continue
+		}
+		if missing := missingPages(r[of], of.list.Kind); missing != "" {
+			return missing
+		}
+	}
+	return ""
+}
+
+// missingPages returns which part of a List of this kind its pages are, or "" where
+// they are the whole of it.
+func missingPages(pages map[string]object.Page, kind string) string {
+	held, total, last := 0, 0, false
+	for _, p := range pages {
+		held += p.Items
+		if p.Remaining > 0 {
+			total = max(total, p.Items+p.Remaining)
+		}
+		last = last || p.Next == "" && p.Remaining == 0
+	}
+	switch {
+	case held < total:
+		return fmt.Sprintf("the input holds %d of the %d objects of the %s: its other pages must be given, too", held,
+			total, kind)
+	case !last:
+		return fmt.Sprintf("the input holds %d objects of the %s, and not its last page: the other pages must be "+
+			"given, too", held, kind)
+	case total > 0 && held > total:
+		return fmt.Sprintf("the input holds %d objects on the pages of the %s, which has %d", held, kind, total)
+	}
+	return ""
+}

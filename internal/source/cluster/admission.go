@@ -1,0 +1,234 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// AddAdmission returns the Snapshots of the creations, in their order, with their
+// Admission. It sends at most ten requests for a namespace, side by side: for the
+// Namespace, its ResourceQuotas and LimitRanges, the ServiceAccount and the
+// RuntimeClass that the templates name, and for the PriorityClasses, the
+// configurations of webhooks and the bindings of admission policies of the cluster.
+// Further namespaces cost four requests each. The policies themselves are asked for
+// where a binding holds for the pods and a request is left; else a binding is named
+// for its policy.
+//
+// What could not be read is a Gap, each part its own. An API that the server does not
+// have is none: it has no objects. Of admission policies v1 is asked for, which is
+// v1.30 for validating ones and v1.36 for mutating ones; before, they are off by
+// default.
+func (c *Cluster) AddAdmission(ctx context.Context, all ...part.Creation) ([]*snapshot.Snapshot, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	r := admissionReader{c: c, all: all, in: map[string]*part.NamespaceParts{}}
+	if err := r.read(silent(ctx)); err != nil {
+		return nil, err
+	}
+	out := make([]*snapshot.Snapshot, len(all))
+	for i, one := range all {
+		out[i] = r.parts(one).Add(one)
+	}
+	return out, nil
+}
+
+// admissionReader reads what is asked for by creations.
+type admissionReader struct {
+	c   *Cluster
+	all []part.Creation
+	in  map[string]*part.NamespaceParts
+
+	// Of the cluster.
+	priorityClasses []schedulingv1.PriorityClass
+	runtimeClasses  []nodev1.RuntimeClass
+	hooks           snapshot.Configurations
+	gaps            [6][]snapshot.Gap // of each request
+}
+
+func (r *admissionReader) read(ctx context.Context) error {
+	runtimeClasses := part.NamesOf(r.all, part.Creation.RuntimeClass)
+	accounts := map[string][]part.Creation{}
+	for _, one := range r.all {
+		accounts[one.Namespace()] = append(accounts[one.Namespace()], one)
+	}
+	g, gctx := source.NewGroup(ctx)
+	for namespace, creations := range accounts {
+		n := &part.NamespaceParts{}
+		if o := creations[0].Of.OpenShift; o != nil {
+			n.Namespace = o.Namespace // it was read
+		}
+		r.in[namespace] = n
+		r.ofNamespace(gctx, g, n, namespace, part.NamesOf(creations, part.Creation.ServiceAccount))
+	}
+	c, hooks := r.c, &r.hooks
+	g.Go(func() (err error) {
+		r.priorityClasses, r.gaps[0], err = list[schedulingv1.PriorityClass](gctx, c, snapshot.PriorityClasses,
+			metav1.ListOptions{}, c.Clients.PriorityClasses().List, nil)
+		return err
+	})
+	if len(runtimeClasses) > 0 {
+		g.Go(func() (err error) {
+			r.runtimeClasses, r.gaps[1], err = byName(gctx, c, snapshot.RuntimeClasses, runtimeClasses,
+				c.Clients.RuntimeClasses().Get, c.Clients.RuntimeClasses().List)
+			return err
+		})
+	}
+	g.Go(func() (err error) {
+		hooks.Validating, r.gaps[2], err = list[admissionv1.ValidatingWebhookConfiguration](gctx, c, snapshot.Webhooks,
+			metav1.ListOptions{}, c.Clients.ValidatingWebhookConfigurations().List, nil)
+		return err
+	})
+	g.Go(func() (err error) {
+		hooks.Mutating, r.gaps[3], err = list[admissionv1.MutatingWebhookConfiguration](gctx, c, snapshot.Webhooks,
+			metav1.ListOptions{}, c.Clients.MutatingWebhookConfigurations().List, nil)
+		return err
+	})
+	g.Go(func() (err error) {
+		hooks.ValidatingBindings, r.gaps[4], err = served[admissionv1.ValidatingAdmissionPolicyBinding](gctx, c,
+			snapshot.Webhooks, c.Clients.ValidatingAdmissionPolicyBindings().List)
+		return err
+	})
+	g.Go(func() (err error) {
+		hooks.MutatingBindings, r.gaps[5], err = served[admissionv1.MutatingAdmissionPolicyBinding](gctx, c,
+			snapshot.Webhooks, c.Clients.MutatingAdmissionPolicyBindings().List)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	left := part.MostRequests - 9
+	if len(runtimeClasses) > 0 {
+		left--
+	}
+	return r.policies(ctx, left)
+}
+
+// ofNamespace reads the parts of a namespace.
+func (r *admissionReader) ofNamespace(ctx context.Context, g source.Group, n *part.NamespaceParts, namespace string,
+	accounts []string) {
+	core := r.c.Clients
+	if n.Namespace == nil {
+		g.Go(func() error {
+			found, gaps, err := byName(ctx, r.c, snapshot.Namespaces, []string{namespace}, core.Namespaces().Get,
+				core.Namespaces().List)
+			if n.Gaps[0] = gaps; len(found) > 0 {
+				n.Namespace = &found[0]
+			}
+			return err
+		})
+	}
+	g.Go(func() (err error) {
+		n.Accounts, n.Gaps[1], err = byName(ctx, r.c, snapshot.ServiceAccounts, accounts,
+			core.ServiceAccounts(namespace).Get, core.ServiceAccounts(namespace).List)
+		return err
+	})
+	g.Go(func() (err error) {
+		n.Quotas, n.Gaps[2], err = list[corev1.ResourceQuota](ctx, r.c, snapshot.ResourceQuotas, metav1.ListOptions{},
+			core.ResourceQuotas(namespace).List, nil)
+		return err
+	})
+	g.Go(func() (err error) {
+		n.Limits, n.Gaps[3], err = list[corev1.LimitRange](ctx, r.c, snapshot.LimitRanges, metav1.ListOptions{},
+			core.LimitRanges(namespace).List, nil)
+		return err
+	})
+}
+
+// policies reads the policies whose bindings hold for any of the pods, as long as
+// requests are left. Without them, which is no gap, bindings stand for them.
+func (r *admissionReader) policies(ctx context.Context, left int) error {
+	bound := map[snapshot.HookKind]bool{}
+	for _, one := range r.all {
+		p := r.parts(one)
+		for _, h := range snapshot.HooksOf(p.Hooks, one.Namespace(), p.Labels(), one.PodTemplate()) {
+			bound[h.Kind] = true
+		}
+	}
+	if bound[snapshot.ValidatingPolicy] && left > 0 {
+		left--
+		got, gaps, err := list[admissionv1.ValidatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{},
+			r.c.Clients.ValidatingAdmissionPolicies().List, nil)
+		if err != nil {
+			return err
+		}
+		if len(gaps) == 0 {
+			r.hooks.ValidatingPolicies = append([]admissionv1.ValidatingAdmissionPolicy{}, got...)
+		}
+	}
+	if bound[snapshot.MutatingPolicy] && left > 0 {
+		got, gaps, err := list[admissionv1.MutatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{},
+			r.c.Clients.MutatingAdmissionPolicies().List, nil)
+		if err != nil {
+			return err
+		}
+		if len(gaps) == 0 {
+			r.hooks.MutatingPolicies = append([]admissionv1.MutatingAdmissionPolicy{}, got...)
+		}
+	}
+	return nil
+}
+
+// parts returns what was read for a creation.
+func (r *admissionReader) parts(of part.Creation) *part.AdmissionParts {
+	n := r.in[of.Namespace()]
+	return &part.AdmissionParts{
+		Namespace: n.Namespace, PriorityClasses: r.priorityClasses, RuntimeClasses: r.runtimeClasses,
+		Accounts: n.Accounts, Quotas: n.Quotas, Limits: n.Limits, Hooks: &r.hooks,
+		Gaps: slices.Concat(slices.Concat(r.gaps[:]...), slices.Concat(n.Gaps[:]...)),
+	}
+}
+
+// byName reads the objects of these names, with one request: a list of all where there
+// are several. One that does not exist is not among them, and is no gap.
+func byName[T any](ctx context.Context, c *Cluster, what snapshot.What, names []string,
+	get func(context.Context, string, metav1.GetOptions) (*T, error), all api.Lister[T],
+) ([]T, []snapshot.Gap, error) {
+	if len(names) != 1 {
+		return list[T](ctx, c, what, metav1.ListOptions{}, all,
+			func(o metav1.Object) bool { return slices.Contains(names, o.GetName()) })
+	}
+	o, err := get(ctx, names[0], metav1.GetOptions{})
+	if err == nil {
+		err = api.About(names[0], object.MetaOf(o), nil)
+	}
+	switch {
+	case err == nil:
+		object.Strip(o)
+		return []T{*o}, nil, nil
+	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return nil, nil, nil
+	}
+	g, err := c.gap(ctx, what, err)
+	return nil, []snapshot.Gap{g}, err
+}
+
+// served does what list does, and takes an API that the server does not have for one
+// without objects.
+func served[T any](ctx context.Context, c *Cluster, what snapshot.What, ask api.Lister[T]) ([]T,
+	[]snapshot.Gap, error) {
+	missing := false
+	got, gaps, err := list(ctx, c, what, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions,
+		each func(*T) error) (metav1.ListMeta, error) {
+		page, err := ask(ctx, o, each)
+		missing = missing || apierrors.IsNotFound(err)
+		return page, err
+	}, nil)
+	if missing && err == nil {
+		return nil, nil, nil
+	}
+	return got, gaps, err
+}

@@ -1,0 +1,607 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Cluster reads from an API server: GET and LIST, and no discovery. Nothing
+// else leaves it but the PATCH of DryRun, which is sent as a dry run or not at
+// all. It is safe for concurrent use.
+type Cluster struct {
+	Clients api.Clients
+
+	Server string // for errors: without credentials
+	proxy  string
+	sends  api.Presented
+	help   string        // of the kubeconfig, for its credential plugin
+	limit  time.Duration // of a request with its retries; 0: there is none
+	clock  func() time.Time
+	heard  *api.ServerWarnings // the server's warnings
+	waits  *api.Once           // that the server is waited for
+
+	allowed *api.Allowance // how much is read in all
+
+	leftOut []snapshot.What // parts that are not asked for
+	on      string          // the only node that is read; empty for all
+	tells   statusTells     // see PodMetadata; nil: all of the pods is read
+	told    *api.Told       // see OnReading
+}
+
+// Notify has note called with a line, once each, when the server is waited for
+// because it asks to. It is called before anything is asked.
+func (c *Cluster) Notify(note func(string)) { c.waits.Tell = note }
+
+// Without returns a Cluster whose Snapshots lack parts that nobody will look
+// at: of nodes, events and PodDisruptionBudgets. The Snapshots have a Gap for
+// each.
+func (c *Cluster) Without(what ...snapshot.What) *Cluster {
+	out := *c
+	out.leftOut = what
+	return &out
+}
+
+// On returns a Cluster whose Read and ReadFor list only one node, only the DaemonSet's pods that
+// are bound to it or to no node, and neither events nor PodDisruptionBudgets: a few requests,
+// however large the cluster is. Such a Snapshot has no Gap for what was left out, so it can be
+// used only for what depends on that node alone: see explain.Explanation.Alone. If the node
+// cannot be read, that is an error. Other calls read as without it.
+func (c *Cluster) On(node string) *Cluster {
+	out := *c
+	out.on = node
+	return &out
+}
+
+// statusTells reports whether the status of a DaemonSet tells what else there is to know of its
+// pods.
+type statusTells func(*appsv1.DaemonSet) bool
+
+// PodMetadata returns a Cluster that lists of the pods of one DaemonSet only the metadata where its
+// status tells enough: that costs the server less than half. Such a Snapshot has a Gap for the
+// status of the pods, which are on no node. It is for who leaves out events, or the warnings about
+// all these pods would be read.
+func (c *Cluster) PodMetadata(enough func(*appsv1.DaemonSet) bool) *Cluster {
+	out := *c
+	out.tells = enough
+	return &out
+}
+
+const (
+	mostTries  = 3 // how often a DaemonSet is read whose generation moves meanwhile
+	concurrent = 4 // DaemonSets whose pods are read at the same time
+)
+
+// NewCluster returns a Cluster that asks the server of config as its user,
+// with its timeout and its User-Agent. The config of a kubeconfig will do, as
+// will that of a pod with its ServiceAccount; it is not changed. clock is
+// asked only when the server's answers carry no Date.
+func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
+	config = rest.CopyConfig(config)
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = strings.Join([]string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON}, ",")
+	heard := &api.ServerWarnings{}
+	config.WarningHandler, config.WarningHandlerWithContext = nil, heard
+	if config.QPS == 0 && config.RateLimiter == nil {
+		// client-go's 5 requests a second would make 60 pages take 12 seconds. The
+		// server's own priority and fairness is what protects it.
+		config.QPS, config.Burst = 50, 100
+	}
+	unzips := func(rt http.RoundTripper) http.RoundTripper { return source.Unzipping{RoundTripper: rt} }
+	if config.DisableCompression {
+		unzips = func(rt http.RoundTripper) http.RoundTripper { return rt }
+	}
+	config.DisableCompression = true // by Go's transport
+	waits, allowed := &api.Once{}, &api.Allowance{Most: source.DefaultMaxInput, Page: DefaultPage}
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+		bounded := api.BoundedTransport{RoundTripper: unzips(OnlyDry{rt}), Allowed: allowed}
+		patient := api.PatientTransport{RoundTripper: api.DatedTransport{RoundTripper: bounded}, Limit: config.Timeout,
+			Waits: waits}
+		return api.Paged{RoundTripper: api.NoPages{RoundTripper: patient}}
+	})
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, &source.ConfigError{Err: fmt.Errorf("connection to the cluster: %w", err),
+			HintText: api.ShownConfig}
+	}
+	a := api.Clients{}
+	for _, g := range api.Known {
+		if a[g.GroupVersion], err = api.RestClient(config, client, g.GroupVersion); err != nil {
+			return nil, &source.ConfigError{Err: fmt.Errorf("connection to the cluster: %w", err),
+				HintText: "--server https://HOST:6443"}
+		}
+	}
+	c := &Cluster{
+		Clients: a,
+		Server:  api.ServerURL(config.Host), proxy: api.ProxyOf(config), sends: api.CredentialsOf(config),
+		clock: clock, heard: heard, waits: waits, limit: config.Timeout, allowed: allowed, told: &api.Told{},
+	}
+	if config.ExecProvider != nil {
+		c.help = config.ExecProvider.InstallHint
+	}
+	return c, nil
+}
+
+// Read takes the Snapshot of one DaemonSet.
+//
+// The DaemonSet is read first and once more at the end, and the second reading
+// is the one kept: its status is the one that may already speak of the pods
+// that were read in between. When its generation moved, the Snapshot is taken
+// again, up to three times; after that it carries a Gap.
+//
+// TakenAt is the Date of that last answer. Nothing in the Snapshot is younger
+// than it, so that nothing is seen before it happened; what is older has
+// happened since, and that includes a pod's minReadySeconds running out.
+//
+// Of the pods it asks for those that match the DaemonSet's selector, wherever
+// they belong. The controller claims by selector: a pod that matches is
+// claimed, to be adopted, or another's. A pod that the DaemonSet owns but that
+// matches no longer is not claimed, counts nowhere, and is released by the
+// next sync; the request cannot see it, and only the note that it is about to
+// be released is lost. To see it, all pods of the namespace would have to be
+// read, for no API selects by owner: 20 DaemonSets on 5,000 nodes are 100,000
+// pods in one namespace, of which this is a twentieth.
+//
+// ControllerRevisions are read for the whole namespace, since a few per
+// workload are few, and kept by owner or selector. So are PodDisruptionBudgets,
+// of which those stay that select the labels of the template.
+//
+// On 12 nodes these are 8 requests, or 9 when a pod is not ready; on more
+// nodes only further pages are added. On OpenShift, which its nodes tell, one or
+// two more follow: see openShift.
+func (c *Cluster) Read(ctx context.Context, ref source.Ref) (*snapshot.Snapshot, error) {
+	ctx = silent(ctx)
+	ds, _, err := c.daemonSet(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	version, err := c.version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.take(ctx, ds, version, func(ctx context.Context, r object.Relation, _ int) (*snapshot.Snapshot, error) {
+		return c.listsOf(ctx, &r)
+	})
+}
+
+// listsOf reads what a Snapshot of one DaemonSet holds beside it.
+func (c *Cluster) listsOf(ctx context.Context, r *object.Relation) (*snapshot.Snapshot, error) {
+	s, err := c.lists(ctx, r.Ds.Namespace, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.openShift(ctx, s.Nodes, r.Ds.Namespace)
+	return o.In(s, r.Ds.Namespace), err
+}
+
+// ReadAll takes the Snapshots of all DaemonSets that the filter lets through,
+// ordered by namespace and name; there may be none. See ReadEach.
+func (c *Cluster) ReadAll(ctx context.Context, f source.Filter) ([]*snapshot.Snapshot, error) {
+	return source.Collect(ctx, f, c.ReadEach)
+}
+
+// ReadEach takes the Snapshots of all DaemonSets that the filter lets through,
+// ordered by namespace and name, and calls each with some of them after the other:
+// with those of one namespace, or of several with few pods. What is read of the
+// next ones takes the room of what each has dropped. It is not called where there
+// are none. It gives what Read would, but reads what they share once: the nodes, the
+// version, and the revisions, events and PodDisruptionBudgets of the namespace, or of
+// all of them; the pods of a namespace with several of them too, see podsOfSeveral. A
+// few DaemonSets at a time are read again, with their own pods where these were not.
+// One that is deleted meanwhile is left out.
+func (c *Cluster) ReadEach(ctx context.Context, f source.Filter, each func([]*snapshot.Snapshot) error) error {
+	ctx = silent(ctx)
+	all, err := c.daemonSets(ctx, f)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	var common, version *snapshot.Snapshot // what they share
+	g, gctx := source.NewGroup(ctx)
+	g.Go(func() (err error) { version, err = c.version(gctx); return err })
+	g.Go(func() (err error) { common, err = c.lists(gctx, f.Namespace, nil, nil); return err })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	var namespaces []string
+	for i := range all {
+		namespaces = append(namespaces, all[i].Namespace)
+	}
+	selecting, err := c.openShift(ctx, common.Nodes, namespaces...)
+	if err != nil {
+		return err
+	}
+	for some := range atATime(all) {
+		taken, err := c.takeAll(ctx, some, common, version, selecting)
+		if err == nil && len(taken) > 0 {
+			err = each(taken)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// podsAtATime is how many pods are read before it is answered what they mean. It is more than
+// most clusters have.
+const podsAtATime = 10_000
+
+// atATime returns DaemonSets in their order, some after the other: those of a namespace
+// together, and as many namespaces as have no more pods than may be held at a time.
+func atATime(all []appsv1.DaemonSet) iter.Seq[[]appsv1.DaemonSet] {
+	return func(yield func([]appsv1.DaemonSet) bool) {
+		begun, pods := 0, int64(0)
+		for end := 0; end < len(all); {
+			next, of := end, int64(0)
+			for ; next < len(all) && all[next].Namespace == all[end].Namespace; next++ {
+				of += expectedPods(&all[next])
+			}
+			if end > begun && pods+of > podsAtATime {
+				if !yield(all[begun:end]) {
+					return
+				}
+				begun, pods = end, 0
+			}
+			end, pods = next, pods+of
+		}
+		if begun < len(all) {
+			yield(all[begun:])
+		}
+	}
+}
+
+// expectedPods is how many pods a DaemonSet has, by its status.
+func expectedPods(ds *appsv1.DaemonSet) int64 {
+	return int64(max(ds.Status.DesiredNumberScheduled, ds.Status.CurrentNumberScheduled, 0))
+}
+
+// takeAll takes the Snapshots of DaemonSets of which the rest was read.
+func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, version *snapshot.Snapshot,
+	selecting part.OpenShift) ([]*snapshot.Snapshot, error) {
+	pods, err := c.podsOfSeveral(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	taken := make([]*snapshot.Snapshot, len(all))
+	g, gctx := source.NewGroup(ctx)
+	g.SetLimit(concurrent)
+	for i := range all {
+		g.Go(func() error {
+			s, err := c.take(gctx, &all[i], version,
+				func(ctx context.Context, r object.Relation, try int) (*snapshot.Snapshot, error) {
+					read := pods.pick
+					if try > 1 { // a new generation has a new revision
+						read = func(ctx context.Context, r object.Relation,
+							common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+							return c.lists(ctx, r.Ds.Namespace, &r, common)
+						}
+					}
+					lists, err := read(ctx, r, common)
+					if err != nil {
+						return nil, err
+					}
+					return selecting.In(lists, r.Ds.Namespace), nil
+				})
+			if gone := (*source.NotFoundError)(nil); errors.As(err, &gone) {
+				return nil
+			}
+			taken[i] = s
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	taken = slices.DeleteFunc(taken, func(s *snapshot.Snapshot) bool { return s == nil })
+	return taken, c.addPodEvents(ctx, taken)
+}
+
+// ReadFor takes the Snapshot of a DaemonSet that the cluster does not have:
+// the one given, with the nodes, and with the pods and revisions that its
+// selector already matches.
+func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
+	ctx = silent(ctx)
+	r, err := object.Relate(ds)
+	if err != nil {
+		return nil, err
+	}
+	version, err := c.version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	read, err := c.listsOf(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
+	dated, at := api.WithSlot[api.Date](ctx)
+	// asked for the time alone
+	if _, err := c.Clients.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil &&
+		ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return c.assemble(ds, read, version, at.Time, nil)
+}
+
+// silent returns a context in which client-go logs nothing: what went wrong is
+// told once, by an error or a Gap.
+func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.Logger{}) }
+
+// take brackets read between two readings of the DaemonSet, of which ds is
+// the first, and repeats it while the generation moves.
+func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *snapshot.Snapshot,
+	read func(context.Context, object.Relation, int) (*snapshot.Snapshot, error),
+) (*snapshot.Snapshot, error) {
+	first := ds
+	for try := 1; ; try++ {
+		r, err := object.Relate(ds)
+		if err != nil {
+			return nil, err
+		}
+		lists, err := read(ctx, r, try)
+		if err != nil {
+			return nil, err
+		}
+		var gaps []snapshot.Gap
+		again, at, err := c.daemonSet(ctx, source.Ref{Namespace: ds.Namespace, Name: ds.Name})
+		switch status := apierrors.APIStatus(nil); {
+		case err == nil && again.UID == ds.UID && again.Generation == ds.Generation:
+			ds = again
+		case err == nil && try < mostTries:
+			ds = again
+			continue
+		case err == nil:
+			ds = again
+			gaps = Moved(fmt.Sprintf("the DaemonSet changed during each of %d reads, from generation %d to %d",
+				mostTries, first.Generation, ds.Generation))
+		case errors.As(err, &status) && !apierrors.IsNotFound(err) && !apierrors.IsUnauthorized(err):
+			gaps = Moved("the daemonset could not be read again at the end: " + message(err))
+		default:
+			return nil, err
+		}
+		return c.assemble(ds, lists, version, at, gaps)
+	}
+}
+
+// assemble makes the Snapshot of what was read.
+func (c *Cluster) assemble(ds *appsv1.DaemonSet, lists, version *snapshot.Snapshot, at time.Time,
+	gaps []snapshot.Gap) (*snapshot.Snapshot, error) {
+	at, clock := c.now(at)
+	s := lists.At(at).Under(version.KubernetesVersion, version.VersionSource)
+	s.DaemonSet, s.Gaps = ds, object.Ordered(slices.Concat(gaps, clock, lists.Gaps, version.Gaps))
+	object.Order(s)
+	return s, snapshot.Validate(s)
+}
+
+// now returns the time of an answer, or this machine's with a Gap where the
+// answer has none.
+func (c *Cluster) now(answered time.Time) (time.Time, []snapshot.Gap) {
+	if !answered.IsZero() {
+		return answered, nil
+	}
+	return c.clock().UTC(), []snapshot.Gap{{What: snapshot.Clock, Why: snapshot.NotGiven,
+		Message: "the server's answers carry no Date: this machine's clock is used"}}
+}
+
+// Moved says that what belongs to the DaemonSet's generation may not fit it.
+func Moved(why string) []snapshot.Gap {
+	return []snapshot.Gap{
+		{What: snapshot.Pods, Why: snapshot.Moved, Message: why},
+		{What: snapshot.Revisions, Why: snapshot.Moved, Message: why},
+	}
+}
+
+// daemonSet reads one DaemonSet, and the server's clock while it did: zero
+// when the answer does not tell.
+func (c *Cluster) daemonSet(ctx context.Context, ref source.Ref) (*appsv1.DaemonSet, time.Time, error) {
+	dated, at := api.WithSlot[api.Date](ctx)
+	ds, err := c.Clients.DaemonSets(ref.Namespace).Get(dated, ref.Name, metav1.GetOptions{})
+	switch {
+	case err == nil && (ds.Name != ref.Name || ds.Namespace != ref.Namespace):
+		err = api.Unusable(fmt.Errorf("daemonset %s", source.Ref{Namespace: ds.Namespace, Name: ds.Name}))
+	case err == nil:
+		object.StripDaemonSet(ds)
+		return ds, at.Time, nil
+	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return nil, at.Time, c.notFound(ctx, ref)
+	}
+	return nil, at.Time, c.Refused(ctx, fmt.Sprintf("daemonset %s", ref),
+		"kubectl auth can-i get daemonsets.apps -n "+ref.Namespace, err)
+}
+
+// notFound looks for what may have been meant. That it may not be allowed to
+// changes nothing.
+func (c *Cluster) notFound(ctx context.Context, ref source.Ref) error {
+	e := &source.NotFoundError{Ref: ref}
+	if all, err := c.daemonSets(ctx, source.Filter{Namespace: ref.Namespace}); err == nil {
+		var names []string
+		for i := range all {
+			names = append(names, all[i].Name)
+		}
+		slices.Sort(names)
+		e.Near = snapshot.Near(ref.Name, slices.Compact(names))
+	}
+	elsewhere, _, err := ReadPages(ctx, c.allowed,
+		metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", ref.Name).String()},
+		c.Clients.DaemonSets(metav1.NamespaceAll).List, func(o metav1.Object) bool { return o.GetName() == ref.Name })
+	if err == nil {
+		for i := range elsewhere {
+			e.Elsewhere = append(e.Elsewhere, elsewhere[i].Namespace)
+		}
+		slices.Sort(e.Elsewhere)
+	}
+	if len(e.Near)+len(e.Elsewhere) == 0 && ref.Namespace != "" {
+		if all, err := c.daemonSets(ctx, source.Filter{}); err == nil {
+			e.Far = source.Far(ref.Name, refsOf(all))
+		}
+	}
+	return e
+}
+
+func refsOf(all []appsv1.DaemonSet) []source.Ref {
+	refs := make([]source.Ref, len(all))
+	for i := range all {
+		refs[i] = source.Ref{Namespace: all[i].Namespace, Name: all[i].Name}
+	}
+	return refs
+}
+
+func (c *Cluster) daemonSets(ctx context.Context, f source.Filter) ([]appsv1.DaemonSet, error) {
+	var o metav1.ListOptions
+	if f.Selector != nil {
+		o.LabelSelector = f.Selector.String()
+	}
+	got, _, err := ReadPages(ctx, c.allowed, o, c.Clients.DaemonSets(f.Namespace).List,
+		func(o metav1.Object) bool { return f.Matches(o.GetName(), o.GetLabels()) })
+	if err != nil {
+		what, hint := "daemonsets of all namespaces", "kubectl auth can-i list daemonsets.apps -A"
+		if f.Namespace != "" {
+			what, hint = "daemonsets of namespace "+f.Namespace,
+				"kubectl auth can-i list daemonsets.apps -n "+f.Namespace
+		}
+		return nil, c.Refused(ctx, what, hint, err)
+	}
+	object.SortByName(got)
+	return got, nil
+}
+
+// version returns a Snapshot with what the server says of its version, and nothing else.
+func (c *Cluster) version(ctx context.Context) (*snapshot.Snapshot, error) {
+	result := c.Clients[corev1.SchemeGroupVersion].Get().AbsPath("/version").SetHeader("Accept",
+		runtime.ContentTypeJSON).Do(ctx)
+	var info version.Info
+	err := result.Error()
+	if body, _ := result.Raw(); err == nil {
+		err = api.NotJSON(json.Unmarshal(body, &info))
+	}
+	if err == nil && info.GitVersion == "" {
+		err = errors.New("the server's /version has no gitVersion")
+	}
+	if err != nil {
+		g, err := c.gap(ctx, snapshot.Version, err)
+		return &snapshot.Snapshot{VersionSource: snapshot.VersionDefault, Gaps: []snapshot.Gap{g}}, err
+	}
+	return &snapshot.Snapshot{KubernetesVersion: info.GitVersion, VersionSource: snapshot.VersionServer}, nil
+}
+
+// gap makes a Gap of a request that failed, unless all others would fail with
+// it. A lost connection is a Gap at first: the DaemonSet is read at the end,
+// and when that fails too, nobody is there.
+func (c *Cluster) gap(ctx context.Context, what snapshot.What, err error) (snapshot.Gap, error) {
+	switch {
+	case ctx.Err() != nil || apierrors.IsUnauthorized(err) || errors.As(err, new(*api.TooMuchError)):
+		return snapshot.Gap{}, c.Refused(ctx, string(what), "", err)
+	case apierrors.IsForbidden(err):
+		return snapshot.Gap{What: what, Why: snapshot.Forbidden, Message: message(err)}, nil
+	}
+	return snapshot.Gap{What: what, Why: snapshot.Failed, Message: message(err)}, nil
+}
+
+// Refused sorts the errors that leave no answer.
+func (c *Cluster) Refused(ctx context.Context, what, hint string, err error) error {
+	later, address, answer := api.LaterError{}, (*url.Error)(nil), (*api.AnswerError)(nil)
+	much, many := (*api.TooMuchError)(nil), (*api.TooManyError)(nil)
+	request := &source.RequestError{What: what, Err: err}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case apierrors.IsUnauthorized(err):
+		return c.unknown(err)
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot impersonate"):
+		request.HintText = "leave out --as, or ask for the right to impersonate"
+	case apierrors.IsForbidden(err):
+		request.HintText = hint
+	case errors.As(err, &later):
+		request.Err, request.HintText = later, "try again later, or wait for it with --request-timeout 0"
+	case errors.As(err, &much):
+		request.Err, request.HintText = much, much.Hint()
+	case errors.As(err, &many):
+		request.HintText = many.Hint()
+	case errors.As(err, &answer):
+		request.Err, request.HintText = answer,
+			"kubectl get --raw '/readyz?verbose' (a load balancer or a proxy may stand before the server)"
+	case errors.As(err, &address):
+		// the address stands beside it
+		return &api.UnreachableError{Server: c.Server, Proxy: c.proxy, Err: address.Err, InstallHint: c.help,
+			Limited: c.limit > 0}
+	case api.IsLate(err):
+		return &api.UnreachableError{Server: c.Server, Proxy: c.proxy, Err: err, Limited: c.limit > 0}
+	case apierrors.IsTooManyRequests(err):
+		request.HintText = "run the command again in a minute: the API server limits requests"
+	case apierrors.IsBadRequest(err) && wantsTLS(err):
+		request.Err, request.HintText = fmt.Errorf("the server at %s wants HTTPS", c.Server),
+			"--server https://"+strings.TrimPrefix(c.Server, "http://")
+	case apierrors.IsNotFound(err):
+		request.Err = fmt.Errorf("the server at %s has no such API: %w", c.Server, err)
+		request.HintText = "kubectl cluster-info (is this an API server? its address may lack a path)"
+	case isServers(err) && strings.Contains(strings.ToLower(err.Error()), "<html"):
+		return &api.UnreachableError{Server: c.Server,
+			Err: &api.PageError{Status: fmt.Sprintf("%d %s", codeOf(err), http.StatusText(codeOf(err)))}}
+	case isServers(err):
+		request.HintText = "kubectl get --raw '/readyz?verbose'"
+	}
+	return request
+}
+
+// unknown is the error that the server does not accept the credentials, with what they were.
+func (c *Cluster) unknown(err error) error {
+	what := "the cluster at " + c.Server + " requires credentials, and none were sent"
+	if c.sends.What != "" {
+		what = "the cluster at " + c.Server + " rejects your credentials, " + c.sends.What
+	}
+	if until := c.sends.Until; !until.IsZero() && until.Before(c.clock()) {
+		what += " that expired at " + until.UTC().Format(time.RFC3339)
+	}
+	return &source.RequestError{What: what, Err: err, HintText: c.sends.Hint()}
+}
+
+// wantsTLS reports whether an error is the answer of a server of Go to a request in HTTP
+// where it speaks HTTPS.
+func wantsTLS(err error) bool {
+	status := apierrors.APIStatus(nil)
+	return errors.As(err, &status) && status.Status().Details != nil &&
+		slices.ContainsFunc(status.Status().Details.Causes,
+			func(c metav1.StatusCause) bool { return strings.Contains(c.Message, "HTTP request to an HTTPS server") })
+}
+
+// isServers reports whether an error is the server's own, not that of a request.
+func isServers(err error) bool { return codeOf(err) >= http.StatusInternalServerError }
+
+// codeOf returns the status of the answer that an error is; 0 if it is none.
+func codeOf(err error) int {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return 0
+	}
+	return int(status.Status().Code)
+}
+
+// message returns the words of an error for a Gap.
+func message(err error) string {
+	if e := (*source.RequestError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	return api.WhyOf(err)
+}

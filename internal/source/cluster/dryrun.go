@@ -1,0 +1,233 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// DryRun asks the server what the DaemonSet becomes when the manifest is
+// applied: with the server's own defaults, admission and validation, and with
+// nothing stored. The DaemonSet may not exist yet. Of the answer labels,
+// annotations and spec are of use; the rest is as the server would have it. Its
+// warnings come with the answer, and alone with its error.
+//
+// It reads the live DaemonSet and sends one request, which is the one that would
+// be sent in earnest: a server-side apply in the name of the one who applies so, or
+// else the patch of kubectl apply and Helm 3, or the creation where there is no
+// DaemonSet yet. See Overlay for who that is. What is sent only after that one was
+// stored, when kubectl apply goes over to server-side, is worked out here.
+//
+// The user needs the right to patch the DaemonSet, or to create it where there
+// is none. Mutating webhooks that do not declare themselves free of side effects
+// make the server refuse. A conflict of a server-side apply that is not forced is
+// a [*ConflictError]. Any other error is a [*RequestError] with the server's words
+// or an [*UnreachableError].
+func (c *Cluster) DryRun(ctx context.Context, m manifest.Manifest) (*manifest.Applied, error) {
+	ctx = silent(ctx)
+	what := fmt.Sprintf("server-side dry run of daemonset %s", m.Ref)
+	known, err := c.runsDry(ctx, what)
+	if err != nil {
+		return nil, err
+	}
+	live, err := c.Clients.DaemonSets(m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		live = nil
+	case err != nil:
+		return nil, c.Refused(ctx, fmt.Sprintf("daemonset %s", m.Ref),
+			"kubectl auth can-i get daemonsets.apps -n "+m.Namespace, err)
+	}
+	p, method, err := patchOf(live, m, known)
+	if err != nil {
+		return nil, m.Fail(err)
+	}
+	collected, warnings := api.WithSlot[api.Warned](ctx)
+	send := c.dryPatch
+	if p.Kind == "" {
+		send = c.dryCreate
+	}
+	ds, err := send(collected, m, p)
+	if found := manifest.ConflictsIn(err); len(found) > 0 {
+		return &manifest.Applied{Warnings: *warnings}, &source.ConflictError{Ref: m.Ref, Manager: p.Manager,
+			Conflicts: found}
+	}
+	if err != nil {
+		return &manifest.Applied{Warnings: *warnings},
+			c.Refused(ctx, what, "kubectl auth can-i "+p.AsVerb()+" daemonsets.apps -n "+m.Namespace, err)
+	}
+	if p.Kind != types.ApplyPatchType && string(p.Body) == "{}" { // kubectl apply does not send it
+		*warnings = nil
+	}
+	if m.As.ServerSide && manifest.Migrate(ds.DeepCopy(), p.Manager) {
+		m.As.Force = true // it was accepted
+		if ds, _, err = manifest.ApplyAs(ds, p.Manager, m); err != nil {
+			return nil, m.Fail(err)
+		}
+		template.DefaultDaemonSet(ds, known)
+	}
+	object.StripDaemonSet(ds)
+	if live != nil {
+		manifest.KeepBooks(live, ds)
+	}
+	return &manifest.Applied{DaemonSet: ds, Method: method, Manager: p.Applier(), Warnings: *warnings}, nil
+}
+
+// DryRunPod asks the server whether it admits a pod, which is sent as it is with
+// dryRun=All: by its own plugins, by every webhook and by every admission policy, as the
+// user who asks. Nothing is stored, and webhooks that do not declare themselves free of
+// side effects are not called: the server refuses to answer then.
+//
+// Every answer of the server is one. An error is a [*RequestError], for credentials or a
+// server before v1.16, or an [*UnreachableError].
+func (c *Cluster) DryRunPod(ctx context.Context, pod *corev1.Pod) (*snapshot.PodDryRun, error) {
+	ctx = silent(ctx)
+	what := fmt.Sprintf("server-side dry run of a pod of namespace %s", pod.Namespace)
+	if _, err := c.runsDry(ctx, what); err != nil {
+		return nil, err
+	}
+	made, err := c.dryCreatePod(ctx, pod)
+	if err == nil {
+		return &snapshot.PodDryRun{Answer: snapshot.DryRunCreated, Spec: ofScheduler(&made.Spec)}, nil
+	}
+	var status apierrors.APIStatus
+	if ctx.Err() != nil || apierrors.IsUnauthorized(err) || !errors.As(err, &status) {
+		return nil, c.Refused(ctx, what, "", err)
+	}
+	answer := &snapshot.PodDryRun{Answer: snapshot.DryRunRejected, Message: message(err)}
+	if aboutUser(status.Status()) || unanswered(status.Status()) {
+		answer.Answer = snapshot.DryRunUnknown
+	}
+	return answer, nil
+}
+
+// runsDry returns the version of the server, and an error for one that may take a dry run
+// in earnest.
+func (c *Cluster) runsDry(ctx context.Context, what string) (string, error) {
+	v, err := c.version(ctx)
+	if err != nil {
+		return "", err
+	}
+	if known, err := version.ParseGeneric(v.KubernetesVersion); err == nil &&
+		known.LessThan(version.MajorMinor(1, 16)) {
+		return "", &source.RequestError{What: what,
+			Err: fmt.Errorf("not sent: the server is %s, and a server before v1.16 "+
+				"may apply it for real", v.KubernetesVersion)}
+	}
+	return v.KubernetesVersion, nil
+}
+
+// aboutUser reports whether a refusal is about the user: one who may not create pods, or
+// set an owner that blocks its deletion (OwnerReferencesPermissionEnforcement). The
+// authorizer names no pod, admission does.
+func aboutUser(s metav1.Status) bool {
+	if s.Reason != metav1.StatusReasonForbidden {
+		return false
+	}
+	return s.Details != nil && s.Details.Kind == "pods" && s.Details.Name == "" ||
+		strings.Contains(s.Message, "cannot set blockOwnerDeletion")
+}
+
+// unanswered reports whether the server did not come to an answer: a webhook does not
+// support dry runs, or could not be called, or the server is busy.
+func unanswered(s metav1.Status) bool {
+	return strings.Contains(s.Message, "does not support dry run") ||
+		strings.Contains(s.Message, "failed calling webhook") || s.Code >= http.StatusInternalServerError ||
+		s.Code == http.StatusTooManyRequests || s.Code == http.StatusRequestTimeout
+}
+
+// ofScheduler returns what of a pod decides where it fits.
+func ofScheduler(s *corev1.PodSpec) *corev1.PodSpec {
+	parts := func(cs []corev1.Container) (out []corev1.Container) {
+		for _, c := range cs {
+			out = append(out, corev1.Container{Name: c.Name, Resources: c.Resources, Ports: c.Ports,
+				RestartPolicy: c.RestartPolicy})
+		}
+		return out
+	}
+	return &corev1.PodSpec{
+		Containers: parts(s.Containers), InitContainers: parts(s.InitContainers), Resources: s.Resources,
+		Overhead: s.Overhead,
+		Priority: s.Priority, PriorityClassName: s.PriorityClassName, PreemptionPolicy: s.PreemptionPolicy,
+		NodeSelector: s.NodeSelector, Tolerations: s.Tolerations, SchedulerName: s.SchedulerName,
+	}
+}
+
+// patchOf returns what applying the manifest would send. Of a server-side apply
+// the server says what conflicts.
+func patchOf(live *appsv1.DaemonSet, m manifest.Manifest, kubernetesVersion string) (manifest.Patch,
+	manifest.Method, error) {
+	if live == nil {
+		p := manifest.Patch{Manager: cmp.Or(m.As.Manager, manifest.KubectlClientSide)}
+		if m.As.ServerSide {
+			p.Kind, p.Manager = types.ApplyPatchType, cmp.Or(m.As.Manager, manifest.KubectlServerSide)
+		}
+		p.Body = object.Encoded(m.Object(m.Namespace))
+		return p, manifest.MethodNew, nil
+	}
+	if m.As.ServerSide || manifest.AppliedServerSide(live, manifest.ApplierOf(live)) {
+		m.As.Force = true
+	}
+	_, p, method, err := manifest.Merge(live, m, kubernetesVersion)
+	return p, method, err
+}
+
+// dryCreate, dryCreatePod and dryPatch are the places that send anything but a GET. onlyDry
+// refuses it should one ever forget what it is. The object is sent as it was
+// written: the API's types would lose fields that the server has to judge.
+func (c *Cluster) dryCreate(ctx context.Context, m manifest.Manifest, p manifest.Patch) (*appsv1.DaemonSet, error) {
+	o := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.Manager,
+		FieldValidation: metav1.FieldValidationStrict}
+	ds := &appsv1.DaemonSet{}
+	err := c.Clients[appsv1.SchemeGroupVersion].Post().Namespace(m.Namespace).Resource("daemonsets").VersionedParams(&o,
+		api.APIParameters()).
+		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(p.Body).Do(ctx).Into(ds)
+	return ds, err
+}
+
+func (c *Cluster) dryCreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	return c.Clients.Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+}
+
+func (c *Cluster) dryPatch(ctx context.Context, m manifest.Manifest, p manifest.Patch) (*appsv1.DaemonSet, error) {
+	o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.Manager,
+		FieldValidation: metav1.FieldValidationStrict}
+	if p.Kind == types.ApplyPatchType && m.As.Force {
+		o.Force = &m.As.Force
+	}
+	return c.Clients.DaemonSets(m.Namespace).Patch(ctx, m.Name, p.Kind, p.Body, o)
+}
+
+// OnlyDry is a transport that lets no request through that would change
+// anything.
+type OnlyDry struct{ http.RoundTripper }
+
+func (t OnlyDry) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet || slices.Contains([]string{http.MethodPatch, http.MethodPost}, r.Method) &&
+		slices.Equal(r.URL.Query()["dryRun"], []string{metav1.DryRunAll}) {
+		return t.RoundTripper.RoundTrip(r)
+	}
+	if r.Body != nil {
+		r.Body.Close()
+	}
+	return nil, errors.New("not sent: a " + r.Method + " that is not a dry run")
+}

@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// AddOtherPods returns the Snapshots, in their order, with their OtherPods: those
+// that are not among the Snapshot's own Pods, on the nodes that are named, or on all
+// where nodes is nil. They are read once for all Snapshots, and after them: a pod may
+// have started since TakenAt.
+//
+// For up to ten nodes it asks for the pods of each, side by side, and once for all
+// pods that wait for a node that is kept for them; for more it reads one list of the
+// pods of all nodes. Pods that have ended are not asked for. Each page becomes rows
+// before the next one is asked for. A list of all PodDisruptionBudgets comes first.
+//
+// What could not be read is a Gap: PodsOfOthers, and then OtherPods is nil, or
+// BudgetsOfOthers, and then no row names one.
+func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot,
+	nodes []string) ([]*snapshot.Snapshot, error) {
+	ctx = silent(ctx)
+	r, err := part.NewRowReader(all)
+	if err != nil {
+		return nil, err
+	}
+	var gaps []snapshot.Gap
+	var budgets []policyv1.PodDisruptionBudget
+	if len(all) > 0 && (nodes == nil || len(nodes) > 0) {
+		if budgets, gaps, err = listAs(ctx, c, snapshot.BudgetsOfOthers, metav1.ListOptions{},
+			c.Clients.PodDisruptionBudgets(metav1.NamespaceAll).List, object.Whole, object.KeyOf, 0); err != nil {
+			return nil, err
+		}
+	}
+	r.Budgets = snapshot.NewBudgets(budgets)
+	nodes = part.Few(nodes)
+	rows, unread, err := c.rows(ctx, r, nodes)
+	if err != nil {
+		return nil, err
+	}
+	return r.Add(all, nodes, rows, slices.Concat(gaps, unread)), nil
+}
+
+// rows reads the rows of the nodes, or of all where nodes is nil.
+func (c *Cluster) rows(ctx context.Context, r *part.RowReader, nodes []string) ([]snapshot.PodRow,
+	[]snapshot.Gap, error) {
+	counted := []fields.Selector{
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
+	}
+	read := func(ctx context.Context, r *part.RowReader, which ...fields.Selector) ([]snapshot.PodRow,
+		[]snapshot.Gap, error) {
+		o := metav1.ListOptions{FieldSelector: fields.AndSelectors(append(which, counted...)...).String()}
+		return listAs(ctx, c, snapshot.PodsOfOthers, o,
+			api.Telling(c.told, snapshot.PodsOfOthers, 0, c.Clients.Pods(metav1.NamespaceAll).Kept), r.Row,
+			part.RowKey, 0)
+	}
+	if nodes == nil {
+		return read(ctx, r)
+	}
+	if len(nodes) == 0 {
+		return nil, nil, nil
+	}
+	lists, gaps, own := make([][]snapshot.PodRow, len(nodes)+1), make([][]snapshot.Gap, len(nodes)+1),
+		make([]*part.RowReader, len(nodes)+1)
+	g, ctx := source.NewGroup(ctx)
+	for i := range lists {
+		which := []fields.Selector{fields.OneTermEqualSelector("spec.nodeName", "")}
+		if i == 0 { // first: one that is bound meanwhile is in a later list as well, which counts
+			which = append(which, fields.OneTermNotEqualSelector("status.nominatedNodeName", ""))
+		} else {
+			which[0] = fields.OneTermEqualSelector("spec.nodeName", nodes[i-1])
+		}
+		own[i] = r.Again()
+		g.Go(func() (err error) {
+			lists[i], gaps[i], err = read(ctx, own[i], which...)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, nil, err
+	}
+	for _, o := range own {
+		r.Merge(o)
+	}
+	rows := slices.DeleteFunc(LastOfEach(slices.Concat(lists...), part.RowKey),
+		func(p snapshot.PodRow) bool { return !slices.Contains(nodes, p.Node) })
+	return rows, slices.Concat(gaps...), nil
+}

@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// AddVolumes returns the Snapshot with its Volumes: the PersistentVolumeClaims of these
+// names in the namespace of the DaemonSet, the PersistentVolumes that they are bound to,
+// and how many volumes the nodes that are named, or all where nodes is nil, can attach.
+//
+// It asks for each claim and each volume by name, side by side, twenty claims at most.
+// Only if one is a CSI volume it asks for the CSINodes: for up to ten nodes one by one,
+// for more in one list. Where a driver has a limit, it asks for these nodes once more:
+// what is attached to them is in their status, of which no Snapshot keeps it.
+//
+// What could not be read is a Gap of VolumeWhats.
+func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
+	nodes []string) (*snapshot.Snapshot, error) {
+	ctx = silent(ctx)
+	r := part.VolumeReader{
+		Claim: func(ctx context.Context, name string) (*corev1.PersistentVolumeClaim, []snapshot.Gap, error) {
+			return one(ctx, c, snapshot.PersistentVolumes, name,
+				c.Clients.PersistentVolumeClaims(s.DaemonSet.Namespace).Get)
+		},
+		Volume: func(ctx context.Context, name string) (*corev1.PersistentVolume, []snapshot.Gap, error) {
+			return one(ctx, c, snapshot.PersistentVolumes, name, c.Clients.PersistentVolumes().Get)
+		},
+	}
+	if err := r.Read(ctx, part.Distinct(claims)); err != nil {
+		return nil, err
+	}
+	if r.Attaches() {
+		r.OfNodes(nodes)
+		if err := c.drivers(ctx, &r); err != nil {
+			return nil, err
+		}
+	}
+	return s.Reaching(&r.Volumes, object.Ordered(r.Gaps)), nil
+}
+
+// one reads the object of a name, which is nil where there is none.
+func one[T any](ctx context.Context, c *Cluster, what snapshot.What, name string,
+	get func(context.Context, string, metav1.GetOptions) (*T, error)) (*T, []snapshot.Gap, error) {
+	found, gaps, err := byName(ctx, c, what, []string{name}, get, nil)
+	if len(found) == 0 {
+		return nil, gaps, err
+	}
+	return &found[0], gaps, err
+}
+
+// drivers reads the drivers of the reader's nodes that have a limit.
+func (c *Cluster) drivers(ctx context.Context, r *part.VolumeReader) error {
+	limited, gaps, err := c.limited(ctx, r)
+	if err != nil || len(limited) == 0 {
+		r.Gaps = append(r.Gaps, gaps...)
+		return err
+	}
+	attached, more, err := c.attached(ctx, r, limited)
+	if r.Gaps = append(r.Gaps, append(gaps, more...)...); err != nil {
+		return err
+	}
+	for _, rows := range limited {
+		i, _ := slices.BinarySearchFunc(attached, rows[0].Node,
+			func(n part.AttachedTo, name string) int { return strings.Compare(n.Node, name) })
+		if i < len(attached) && attached[i].Node == rows[0].Node {
+			r.Add(rows, attached[i].Volumes)
+		}
+	}
+	slices.SortFunc(r.Drivers, snapshot.CompareDrivers)
+	return nil
+}
+
+// limited reads the drivers of each node that have a limit.
+func (c *Cluster) limited(ctx context.Context, r *part.VolumeReader) ([][]snapshot.DriverRow, []snapshot.Gap, error) {
+	csi := c.Clients.CSINodes()
+	if r.AllNodes {
+		return listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, csi.List,
+			func(n *storagev1.CSINode) ([]snapshot.DriverRow, bool) {
+				rows := snapshot.DriversOf(n, r.Claims)
+				return rows, len(rows) > 0
+			}, func(rows *[]snapshot.DriverRow) string { return (*rows)[0].Node }, 0)
+	}
+	return part.OfNodes(ctx, r.Nodes, func(ctx context.Context, name string) ([]snapshot.DriverRow, bool,
+		[]snapshot.Gap, error) {
+		n, gaps, err := one(ctx, c, snapshot.CSINodes, name, csi.Get)
+		if n == nil {
+			return nil, false, gaps, err
+		}
+		rows := snapshot.DriversOf(n, r.Claims)
+		return rows, len(rows) > 0, gaps, err
+	})
+}
+
+// attached reads what is attached to the nodes whose drivers have a limit, by name.
+func (c *Cluster) attached(ctx context.Context, r *part.VolumeReader,
+	limited [][]snapshot.DriverRow) (out []part.AttachedTo,
+	gaps []snapshot.Gap, err error) {
+	var names []string
+	for _, rows := range limited {
+		names = append(names, rows[0].Node)
+	}
+	slices.Sort(names)
+	if r.AllNodes {
+		out, gaps, err = listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, c.Clients.Nodes().List,
+			func(n *corev1.Node) (part.AttachedTo, bool) {
+				_, asked := slices.BinarySearch(names, n.Name)
+				return part.AttachedTo{Node: n.Name, Volumes: snapshot.AttachedOf(n)}, asked
+			}, func(n *part.AttachedTo) string { return n.Node }, 0)
+	} else {
+		out, gaps, err = part.OfNodes(ctx, names, func(ctx context.Context, name string) (part.AttachedTo, bool,
+			[]snapshot.Gap, error) {
+			n, err := c.Clients.Nodes().Get(ctx, name, metav1.GetOptions{})
+			if err = api.About(name, n, err); err != nil {
+				g, err := c.gap(ctx, snapshot.CSINodes, err)
+				return part.AttachedTo{}, false, []snapshot.Gap{g}, err
+			}
+			return part.AttachedTo{Node: name, Volumes: snapshot.AttachedOf(n)}, true, nil, nil
+		})
+	}
+	slices.SortFunc(out, func(a, b part.AttachedTo) int { return strings.Compare(a.Node, b.Node) })
+	return out, gaps, err
+}

@@ -1,0 +1,507 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Watching is one DaemonSet, and all that its Snapshot holds, followed from
+// one moment on.
+type Watching struct {
+	c       *Cluster
+	ds      *appsv1.DaemonSet // as it was read first
+	Feeds   []*feed
+	began   time.Time // by this machine's clock
+	at      time.Time // by the server's
+	start   *snapshot.Snapshot
+	changes chan Seen
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	Mu    sync.Mutex
+	Queue []Seen        // what nobody has taken yet
+	more  chan struct{} // there is something in it
+	ready chan struct{} // closed when there is a start
+	err   error         // why there is nothing more
+}
+
+// Seen is one change of one object.
+type Seen struct {
+	At     time.Time // by the server's clock, to the second that its first answer gave
+	Object any       // *DaemonSet, *Node, *Pod, *ControllerRevision or *Event, as it is now, or as it was when it went
+	Gone   bool
+
+	// Kind is, instead of all others, a resource whose changes do not arrive, for the
+	// reason Lost; where Lost is empty, they arrive again.
+	Kind, Lost string
+}
+
+// Watch follows one DaemonSet: after a GET of it and of the version there is
+// exactly one list, in pages, and one watch for each of daemonsets (that
+// name), nodes, pods (the DaemonSet's selector), ControllerRevisions and
+// warning Events (the namespace's). It returns when all lists have been read.
+//
+// Objects are kept and stripped as Read does it. Of a node only what decides
+// about pods is a change: its labels, taints, whether it is cordoned, and its
+// Ready condition; else 15,000 kubelets would be heard of fifty times a second.
+//
+// A watch that ends is begun again where it ended, or if that is too long ago,
+// by another list, from which only the differences are told. What may not be
+// read, but for the DaemonSet and its pods, is a Gap and is not followed.
+//
+// The Snapshot has no PodDisruptionBudgets. What OpenShift's controller looks at is read
+// once: the controller itself syncs nothing when it changes.
+func (c *Cluster) Watch(ctx context.Context, ref source.Ref) (*Watching, error) {
+	ctx = silent(ctx)
+	ds, at, err := c.daemonSet(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	w := &Watching{c: c, ds: ds, began: c.clock(), changes: make(chan Seen), more: make(chan struct{}, 1),
+		ready: make(chan struct{})}
+	if w.start, err = c.version(ctx); err != nil {
+		return nil, err
+	}
+	r, err := object.Relate(ds)
+	if err != nil {
+		return nil, err
+	}
+	at, gaps := c.now(at)
+	w.at, w.start.Gaps = at, append(w.start.Gaps, gaps...)
+	w.Feeds = w.kinds(r)
+
+	ctx, w.cancel = context.WithCancel(ctx)
+	for _, f := range w.Feeds {
+		w.run(func() { f.run(ctx) })
+	}
+	w.run(func() { w.hand(ctx) })
+	select {
+	case <-w.ready:
+		o, err := c.openShift(ctx, w.start.Nodes, ref.Namespace)
+		if err != nil {
+			w.Close()
+			return nil, err
+		}
+		w.Mu.Lock()
+		defer w.Mu.Unlock()
+		w.start = o.In(w.start, ref.Namespace)
+		return w, nil
+	case <-ctx.Done():
+		w.Close()
+		if w.err != nil {
+			return nil, w.err
+		}
+		return nil, ctx.Err()
+	}
+}
+
+// Start returns what there was when all lists had been read.
+func (w *Watching) Start() *snapshot.Snapshot { return w.start }
+
+// Changes are all changes since then, one at a time, in the order in which the
+// server told them of each kind. The channel is closed at an error, see Err,
+// and by Close.
+func (w *Watching) Changes() <-chan Seen { return w.changes }
+
+// Err returns why there are no more changes.
+func (w *Watching) Err() error {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	return w.err
+}
+
+// Now is the server's time: that of its first answer, and what has passed since
+// on this machine.
+func (w *Watching) Now() time.Time { return w.at.Add(w.c.clock().Sub(w.began)) }
+
+// Close ends all watches.
+func (w *Watching) Close() {
+	w.cancel()
+	w.running.Wait()
+}
+
+// run runs f in a goroutine of its own. A panic ends all watches.
+func (w *Watching) run(f func()) {
+	w.running.Go(func() {
+		if err := source.Contain(func() error { f(); return nil })(); err != nil {
+			w.Mu.Lock()
+			defer w.Mu.Unlock()
+			w.fail(err)
+		}
+	})
+}
+
+// fail ends all watches for a reason. The lock is held.
+func (w *Watching) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+	w.cancel()
+}
+
+// tell queues a change: nobody who is slow keeps the server waiting. The lock
+// is held.
+func (w *Watching) tell(s Seen) {
+	s.At = w.Now()
+	w.Queue = append(w.Queue, s)
+	select {
+	case w.more <- struct{}{}:
+	default:
+	}
+}
+
+// hand hands out the queue.
+func (w *Watching) hand(ctx context.Context) {
+	defer close(w.changes)
+	for {
+		w.Mu.Lock()
+		all := w.Queue
+		w.Queue = nil
+		w.Mu.Unlock()
+		for _, s := range all {
+			select {
+			case w.changes <- s:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case <-w.more:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// begin makes the start once all lists are read. The lock is held.
+func (w *Watching) begin() {
+	s := w.start
+	if s.DaemonSet != nil || slices.ContainsFunc(w.Feeds, func(f *feed) bool { return !f.read }) {
+		return
+	}
+	s.DaemonSet = w.ds // gone since, if there is none in the list
+	for _, f := range w.Feeds {
+		for _, o := range f.known {
+			switch o := o.(type) {
+			case *appsv1.DaemonSet:
+				s.DaemonSet = o
+			case *corev1.Node:
+				s.Nodes = append(s.Nodes, *o)
+			case *corev1.Pod:
+				s.Pods = append(s.Pods, *o)
+			case *appsv1.ControllerRevision:
+				s.Revisions = append(s.Revisions, *o)
+			case *corev1.Event:
+				s.Events = append(s.Events, *o)
+			}
+		}
+	}
+	s.TakenAt, s.Gaps = w.Now(), object.Ordered(s.Gaps)
+	object.Order(s)
+	object.SortByName(s.Nodes)
+	close(w.ready)
+	if len(w.Feeds[0].known) == 0 {
+		w.tell(Seen{Object: w.ds, Gone: true})
+	}
+}
+
+// kinds returns a feed for each kind, the DaemonSet's first.
+func (w *Watching) kinds(r object.Relation) []*feed {
+	c, ns := w.c, r.Ds.Namespace
+	named := fields.OneTermEqualSelector(metav1.ObjectNameField, r.Ds.Name).String()
+	warnings := fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String()
+	return []*feed{
+		newFeed(w, "", "daemonsets.apps", c.Clients.DaemonSets(ns), metav1.ListOptions{FieldSelector: named},
+			func(o metav1.Object) bool { return o.GetName() == r.Ds.Name && o.GetUID() == r.Ds.UID }),
+		newFeed(w, snapshot.Pods, "pods", c.Clients.Pods(ns),
+			metav1.ListOptions{LabelSelector: r.Selector.String()}, nil),
+		newFeed(w, snapshot.Nodes, "nodes", c.Clients.Nodes(), metav1.ListOptions{}, nil),
+		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", c.Clients.ControllerRevisions(ns),
+			metav1.ListOptions{}, r.Takes),
+		newFeed(w, snapshot.Events, "events", c.Clients.Events(ns),
+			metav1.ListOptions{FieldSelector: warnings}, r.Warns),
+	}
+}
+
+// feed follows the objects of one kind. It is what a Reflector fills.
+type feed struct {
+	w        *Watching
+	what     snapshot.What // empty for the DaemonSet
+	resource string        // as kubectl auth can-i takes it
+	keep     func(metav1.Object) bool
+	lister   cache.ListWatch
+	example  runtime.Object
+	most     int // objects that are held
+	stop     context.CancelFunc
+
+	// Under the Watching's lock.
+	known  map[string]metav1.Object
+	read   bool // the first list, or it never will be
+	failed int  // times in a row
+}
+
+func newFeed[T any, P api.OneOf[T]](w *Watching, what snapshot.What, resource string, from api.Client[T, P],
+	which metav1.ListOptions, keep func(metav1.Object) bool) *feed {
+	f := &feed{w: w, what: what, resource: resource, keep: keep, example: P(new(T)), known: map[string]metav1.Object{},
+		most: api.MostOf[T](w.c.allowed)}
+	held, pages := 0, progress{}
+	f.lister.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
+		o.ResourceVersion, o.ResourceVersionMatch = "", "" // not older than what was done just before
+		if o.Continue == "" {
+			held, pages = 0, progress{}
+		}
+		page, err := &metainternalversion.List{}, error(nil)
+		page.ListMeta, err = from.Kept(ctx, o, func(o *T) error {
+			if keep != nil && !keep(P(o)) {
+				return nil
+			}
+			if held++; held > f.most {
+				return &api.TooManyError{Objects: f.most, Most: w.c.allowed.Most}
+			}
+			kept := *o
+			object.Strip(&kept)
+			page.Items = append(page.Items, P(&kept))
+			return nil
+		})
+		if err == nil {
+			_, err = pages.next(page.ListMeta)
+		}
+		f.heard(ctx, "list", err)
+		return page, err
+	}
+	f.lister.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
+		changes, err := w.c.begin(ctx, func(ctx context.Context) (watch.Interface, error) { return from.Watch(ctx, o) })
+		f.heard(ctx, "watch", err)
+		if err != nil {
+			return nil, err
+		}
+		return watch.Filter(changes, func(e watch.Event) (watch.Event, bool) { return f.checked(ctx, e), true }), nil
+	}
+	return f
+}
+
+// begin begins a watch. client-go asks ten times where nobody answers, and does not count
+// all of them together as one request.
+func (c *Cluster) begin(ctx context.Context,
+	ask func(context.Context) (watch.Interface, error)) (watch.Interface, error) {
+	if c.limit == 0 {
+		return ask(ctx)
+	}
+	asked, cancel := context.WithCancel(ctx) // canceled with ctx at the latest
+	late, done := context.WithTimeout(ctx, c.limit)
+	defer done()
+	inTime := context.AfterFunc(late, cancel)
+	changes, err := ask(asked)
+	if inTime() {
+		return changes, err
+	}
+	if err == nil {
+		changes.Stop()
+	}
+	return nil, context.DeadlineExceeded
+}
+
+// checked makes an error of a change that is none: a Reflector passes over what
+// is of another type. After an error it reads the list again.
+func (f *feed) checked(ctx context.Context, e watch.Event) watch.Event {
+	err := error(nil)
+	switch m, _ := e.Object.(metav1.Object); {
+	case e.Type == watch.Bookmark:
+		return e
+	case e.Type == watch.Error:
+		err = apierrors.FromObject(e.Object)
+		f.heard(ctx, "watch", err)
+		return e
+	case reflect.TypeOf(e.Object) != reflect.TypeOf(f.example):
+		err = fmt.Errorf("unusable answer: a change of a %s", reflect.TypeOf(e.Object).Elem().Name())
+	case e.Type == watch.Added && f.full():
+		err = &api.TooManyError{Objects: f.most, Most: f.w.c.allowed.Most}
+	default:
+		if err = object.Validate(m); err == nil {
+			return e
+		}
+		err = api.Unusable(err)
+	}
+	f.heard(ctx, "watch", err)
+	return watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(err).ErrStatus}
+}
+
+// full reports whether no more objects are held.
+func (f *feed) full() bool {
+	f.w.Mu.Lock()
+	defer f.w.Mu.Unlock()
+	return len(f.known) >= f.most
+}
+
+// lists makes a Reflector list and then watch: a server that is asked to
+// stream a list, and does not know how, does not end it.
+type lists struct{ *cache.ListWatch }
+
+func (lists) IsWatchListSemanticsUnSupported() bool { return true }
+
+func (f *feed) run(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	f.w.Mu.Lock()
+	f.stop = stop
+	f.w.Mu.Unlock()
+	r := cache.NewReflectorWithOptions(lists{&f.lister}, f.example, f,
+		cache.ReflectorOptions{Name: f.resource, Logger: &klog.Logger{}})
+	r.WatchListPageSize = f.w.c.allowed.Page // of every list, and of no watch
+	r.RunWithContext(ctx)
+}
+
+// patience is how often the first list may fail, some seconds in all.
+const patience = 3
+
+// heard notes whether the server answered. What it does not let be read, what it
+// does not have, and what it never answered, is no longer asked for.
+func (f *feed) heard(ctx context.Context, verb string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	f.w.Mu.Lock()
+	defer f.w.Mu.Unlock()
+	if err == nil {
+		if verb == "watch" && f.failed > 0 {
+			f.failed = 0
+			f.w.tell(Seen{Kind: f.resource})
+		}
+		return
+	}
+	f.failed++
+	final := apierrors.IsForbidden(err) || !f.read && (apierrors.IsNotFound(err) || f.failed >= patience)
+	switch needed := f.what == "" || f.what == snapshot.Pods; {
+	case apierrors.IsUnauthorized(err):
+		f.w.fail(f.w.c.Refused(ctx, "", "", err))
+	case expiredVersion(err):
+		f.failed--
+	case final && needed:
+		f.w.fail(f.w.c.Refused(ctx, fmt.Sprintf("%s of daemonset %s", f.resource,
+			source.Ref{Namespace: f.w.ds.Namespace, Name: f.w.ds.Name}),
+			fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, f.resource, f.w.ds.Namespace), err))
+	case final && f.read:
+		f.w.tell(Seen{Kind: f.resource, Lost: fmt.Sprintf("%s are no longer followed: %s", f.resource, message(err))})
+		f.stop()
+	case final:
+		g, _ := f.w.c.gap(ctx, f.what, err)
+		f.stop()
+		f.read, f.w.start.Gaps = true, append(f.w.start.Gaps, g)
+		f.w.begin()
+	case f.read && f.failed == 1:
+		f.w.tell(Seen{Kind: f.resource, Lost: fmt.Sprintf("changes of %s do not arrive: %s", f.resource, message(err))})
+	}
+}
+
+// expiredVersion reports whether a watch could not go on where it ended: another
+// list follows, and nothing is lost.
+func expiredVersion(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
+
+// Add, Update, Delete, Replace and Resync are what a Reflector calls.
+
+func (f *feed) Add(o any) error    { return f.take(o, false) }
+func (f *feed) Update(o any) error { return f.take(o, false) }
+func (f *feed) Delete(o any) error { return f.take(o, true) }
+func (f *feed) Resync() error      { return nil }
+
+func (f *feed) Replace(all []any, _ string) error {
+	f.w.Mu.Lock()
+	defer f.w.Mu.Unlock()
+	left := maps.Clone(f.known)
+	for _, o := range all {
+		m := o.(metav1.Object)
+		delete(left, m.GetName())
+		f.Enqueue(m, false)
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		f.Enqueue(left[name], true)
+	}
+	if !f.read {
+		f.read, f.failed = true, 0
+		f.w.begin()
+	}
+	return nil
+}
+
+func (f *feed) take(o any, gone bool) error {
+	object.Strip(o)
+	f.w.Mu.Lock()
+	defer f.w.Mu.Unlock()
+	f.Enqueue(o.(metav1.Object), gone) // of no other type: see checked
+	return nil
+}
+
+// Enqueue notes an object, and sends it on if anything changed. What is not kept
+// is as if it were gone. The lock is held.
+func (f *feed) Enqueue(o metav1.Object, gone bool) {
+	old := f.known[o.GetName()]
+	gone = gone || f.keep != nil && !f.keep(o)
+	switch {
+	case old == nil && gone:
+		return
+	case old != nil && !gone && old.GetUID() != o.GetUID():
+		f.Enqueue(old, true)
+		old = nil
+	}
+	if gone {
+		delete(f.known, o.GetName())
+	} else {
+		f.known[o.GetName()] = o
+	}
+	if f.w.start.DaemonSet != nil && (gone || old == nil || !same(old, o)) {
+		f.w.tell(Seen{Object: o, Gone: gone})
+	}
+}
+
+// same reports whether nothing changed that a follower needs.
+func same(old, o metav1.Object) bool {
+	if old.GetResourceVersion() == o.GetResourceVersion() && o.GetResourceVersion() != "" {
+		return true
+	}
+	was, isNode := old.(*corev1.Node)
+	if !isNode {
+		return false
+	}
+	n := o.(*corev1.Node)
+	wasReady, ready := readyOf(was), readyOf(n)
+	return maps.Equal(was.Labels, n.Labels) && was.Spec.Unschedulable == n.Spec.Unschedulable && wasReady == ready &&
+		(was.DeletionTimestamp == nil) == (n.DeletionTimestamp == nil) &&
+		slices.EqualFunc(was.Spec.Taints, n.Spec.Taints, func(a, b corev1.Taint) bool {
+			return a.Key == b.Key &&
+				a.Value == b.Value && a.Effect == b.Effect
+		})
+}
+
+// readyOf returns the Ready condition but for the kubelet's heartbeat.
+func readyOf(n *corev1.Node) corev1.NodeCondition {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			c.LastHeartbeatTime, c.LastTransitionTime, c.Message = metav1.Time{}, metav1.Time{}, ""
+			return c
+		}
+	}
+	return corev1.NodeCondition{}
+}

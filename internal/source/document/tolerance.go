@@ -1,0 +1,417 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// DamagePolicy says what a reader of documents makes of what is no object, or a damaged one.
+type DamagePolicy struct {
+	Arrays metav1.TypeMeta       // the List that an array without a kind is, as its file's name says
+	Words  bool                  // the text "null" stands for nothing
+	Sums   *Sums                 // of what was read before; nil: everything is converted
+	Harm   func(Damage) error    // nil: what was damaged is passed over
+	Log    func(container LogOf) // a log begins
+}
+
+// Damage is what could not be read.
+type Damage struct {
+	*source.InputError
+	Kinds []metav1.TypeMeta // what it is or holds, as far as can be told; none: it may be anything
+}
+
+// Counts reports whether an answer may be another one without what was damaged: it is of a kind
+// that counts. Of a file that nobody named, what nothing says to be of such a kind is not.
+func (d Damage) Counts(found bool) bool {
+	if errors.Is(d.InputError, source.ErrBeside) {
+		return false
+	}
+	isEvent := func(k metav1.TypeMeta) bool { return k.Kind == "Event" }
+	lacks := func(field string) bool {
+		return errors.Is(d.Err, object.ErrMissing) && strings.HasSuffix(d.Field, "metadata."+field)
+	}
+	if errors.Is(d.InputError, object.ErrTable) || errors.Is(d.InputError, object.ErrPartialObject) ||
+		lacks("namespace") ||
+		lacks("name") && slices.ContainsFunc(d.Kinds, isEvent) {
+		return !found // no server has an object without a namespace, it is a manifest; and extracts are made of events
+	}
+	if len(d.Kinds) == 0 {
+		return !found
+	}
+	return slices.ContainsFunc(d.Kinds, func(k metav1.TypeMeta) bool {
+		return k.Kind == "" || k.Kind == "List" || object.Counted[k.Kind] != "" && !object.Foreign(k) ||
+			object.Mistaken(k) != nil
+	})
+}
+
+// harmed returns the error of a part of the input that cannot be read, or nil where it is passed
+// over.
+func (d *Documents) harmed(field string, err error, kinds []metav1.TypeMeta) error {
+	if len(kinds) == 0 && d.Tolerant != nil && d.Tolerant.Arrays.Kind != "" {
+		kinds = []metav1.TypeMeta{object.ItemKind(d.Tolerant.Arrays)}
+	}
+	if e := (*object.FieldError)(nil); errors.As(err, &e) &&
+		(e.Field == "kind" && object.ItemKind(d.list.TypeMeta).Kind == "" ||
+			e.Field == "apiVersion" && len(kinds) == 0) {
+		kinds = anything // it is an object, and what it is cannot be read: not by the kinds of what it refers to either
+	}
+	err = d.at(field, err)
+	in := (*source.InputError)(nil)
+	if d.Tolerant == nil || !errors.As(err, &in) || in.Settled {
+		return err
+	}
+	err = d.Tolerant.Harm(Damage{in, kinds})
+	in.Settled = err != nil
+	return err
+}
+
+// brokenOff returns the error of a document after which nothing more of its file can be read, or
+// nil where that is passed over. j is what reads it; nil in YAML.
+func (d *Documents) brokenOff(ctx context.Context, j *jsonReader, err error) error {
+	in := (*source.InputError)(nil)
+	if d.Tolerant == nil || errors.As(err, &in) && in.Settled || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded) {
+		return d.at("", err)
+	}
+	if large := (*SizeError)(nil); errors.As(err, &large) {
+		d.batch, d.later = nil, nil
+		d.in = bufio.NewReader(strings.NewReader(""))
+		return d.harmed("", err, nil)
+	}
+	kinds, before := d.whole(ctx)
+	if before != nil {
+		return before
+	}
+	rest := io.Reader(d.in)
+	var head []byte
+	if j != nil {
+		held := bytes.Clone(j.rest())
+		_, _ = d.in.Discard(j.held)
+		j.held = 0
+		const enough = 64 << 10 // to tell what is broken
+		ahead, _ := d.in.Peek(enough)
+		head = slices.Concat(held, ahead)
+		head = head[:min(len(head), enough)]
+		rest = io.MultiReader(bytes.NewReader(held), d.in)
+	}
+	if k := object.ItemKind(d.list.TypeMeta); k.Kind != "" {
+		kinds = []metav1.TypeMeta{k}
+	}
+	if len(kinds) == 0 && len(head) > 0 {
+		kinds = kindsIn(Item{Text: head}, metav1.TypeMeta{})
+	}
+	mentioned, referred := Mentions(rest)
+	if kinds = append(kinds, mentioned...); len(kinds) == 0 && referred {
+		kinds = anything
+	}
+	if errors.Is(err, source.ErrCutOff) && len(kinds) == 0 && beginsAsObject(head) {
+		kinds = anything
+	}
+	if errors.Is(err, source.ErrCutOff) { // and who knows what came behind it, most likely more of what came before
+		kinds = slices.AppendSeq(kinds, maps.Keys(d.before))
+	}
+	return d.harmed("", err, kinds)
+}
+
+// beginsAsObject reports whether JSON that is cut off within its first key may be an object of Kubernetes.
+func beginsAsObject(head []byte) bool {
+	m := firstKey().FindSubmatch(head)
+	return m != nil && slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "items"}, func(key string) bool {
+		return strings.HasPrefix(key, string(m[1]))
+	})
+}
+
+var firstKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\{\s*(?:"([A-Za-z]*)"?\s*)?$`) })
+
+// whole emits the items of a broken list that were read, and returns the kinds of them and of those
+// that only the list itself could tell.
+func (d *Documents) whole(ctx context.Context) ([]metav1.TypeMeta, error) {
+	err := d.flush(ctx)
+	kinds := slices.Collect(maps.Keys(d.kinds))
+	for _, it := range d.later {
+		kinds = append(kinds, kindsIn(it, metav1.TypeMeta{})...)
+	}
+	d.later = nil
+	return kinds, err
+}
+
+// anything is the kind of what may be, or hold, objects of every kind.
+var anything = []metav1.TypeMeta{{Kind: "List"}}
+
+// Mentions reads to the end, and returns the kinds that count, or are written nearly as one that
+// does, of which an object seems to stand there. referred says whether such an object is referred to, as by its pods.
+func Mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
+	const overlap = 100
+	buffer := make([]byte, 0, 64<<10)
+	for {
+		n, err := io.ReadFull(in, buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		for _, m := range mentionedKind().FindAllSubmatchIndex(buffer, -1) {
+			if err == nil && m[0] >= len(buffer)-overlap { // it may go on: it is looked at again with what follows
+				continue
+			}
+			kind := strings.TrimSuffix(string(buffer[m[2]:m[3]]), "List")
+			k := metav1.TypeMeta{Kind: kind, APIVersion: object.Counted[kind]}
+			switch {
+			case k.APIVersion == "" && (object.OfAnyGroup(kind) || object.Misspelled(kind) == nil),
+				slices.Contains(found, k):
+			case m[4] >= 0:
+				referred = true
+			default:
+				found = append(found, k)
+			}
+		}
+		if err != nil {
+			return found, referred
+		}
+		keep := min(overlap, len(buffer))
+		copy(buffer, buffer[len(buffer)-keep:])
+		buffer = buffer[:keep]
+	}
+}
+
+var mentionedKind = sync.OnceValue(func() *regexp.Regexp {
+	// a reference has the name beside the kind
+	return regexp.MustCompile(`\bkind["']?\s*:\s*(?:[|>][-+0-9]*\s+)?["']?([A-Za-z]+)\b(["']?\s*,?\s*["']?name["']?\s*:)?`)
+})
+
+// kindsIn returns the kind of the object that a text is, or of its items, as far as that can be
+// told from where it is whole; none if it cannot.
+func kindsIn(it Item, list metav1.TypeMeta) []metav1.TypeMeta {
+	var k metav1.TypeMeta
+	if it.Yaml {
+		s, _ := ScanYAML(it.Text)
+		k = s.Kind
+	} else {
+		k = kindInJSON(it.Text)
+	}
+	if k.Kind == "null" { // as Rancher's collector writes nothing
+		k.Kind = ""
+	}
+	versioned := k.APIVersion != "" && !(it.Yaml && ofChart().Match(it.Text))
+	if k.Kind == "" {
+		k = object.ItemKind(list)
+	}
+	if of := object.ItemKind(k); of.Kind != "" {
+		return itemKinds(k)
+	}
+	if k.Kind != "" {
+		return []metav1.TypeMeta{k}
+	}
+	found, referred := Mentions(bytes.NewReader(it.Text))
+	if len(found) == 0 && (referred || versioned) { // an object of which nobody can say what it is
+		return anything
+	}
+	return found
+}
+
+// ofChart matches a line of Chart.yaml or index.yaml, with which Helm describes charts: they have an apiVersion, too.
+var ofChart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:name|version|appVersion|entries|dependencies|generated):`)
+})
+
+// itemKinds returns the kind of the items of a list; and, where that is nearly one that counts, that
+// it may be one.
+func itemKinds(list metav1.TypeMeta) []metav1.TypeMeta {
+	kinds := []metav1.TypeMeta{object.ItemKind(list)}
+	if object.Mistaken(list) != nil {
+		kinds = append(kinds, anything...)
+	}
+	return kinds
+}
+
+// kindInJSON returns the kind that stands in an object before it breaks off.
+func kindInJSON(text []byte) (k metav1.TypeMeta) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	depth, key := 0, ""
+	isKey := false
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return k
+		}
+		switch v := t.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			isKey = depth == 1 && (v == '{' || v == '}' || v == ']')
+			continue
+		case string:
+			if depth == 1 && isKey {
+				key, isKey = v, false
+				continue
+			}
+			switch {
+			case depth == 1 && key == "kind":
+				k.Kind = v
+			case depth == 1 && key == "apiVersion":
+				k.APIVersion = v
+			}
+		}
+		isKey = depth == 1
+	}
+}
+
+// tooOld reports whether an object without a kind is a list as kubectl wrote it before v1.9:
+// in the form in which the server's own code has it.
+func tooOld(raw []byte) bool {
+	if !bytes.Contains(raw, []byte(`"Items"`)) {
+		return false
+	}
+	var old map[string]json.RawMessage
+	return json.Unmarshal(raw, &old) == nil && object.FirstByte(old["Items"]) == '['
+}
+
+// WithoutNulls returns JSON in which the text "null" is nothing: one collector writes it in the
+// place of every empty text and of null. In the template of a revision, which is compared as it
+// stands there, what is nothing is left out, as it is of the DaemonSet's own.
+func WithoutNulls(raw []byte) []byte {
+	if !bytes.Contains(raw, []byte(`"null"`)) {
+		return raw
+	}
+	var out []byte
+	rest := raw
+	for at := nullText().FindIndex(rest); at != nil; at = nullText().FindIndex(rest) {
+		if after := bytes.TrimLeft(rest[at[1]:], " \t\r\n"); len(after) > 0 && after[0] == ':' { // a key
+			out = append(out, rest[:at[1]]...)
+		} else {
+			out = append(append(out, rest[:at[1]-len(`"null"`)]...), "null"...)
+		}
+		rest = rest[at[1]:]
+	}
+	out = append(out, rest...)
+	var o any
+	d := json.NewDecoder(bytes.NewReader(out))
+	d.UseNumber()
+	if !bytes.Contains(out, []byte(`"revision"`)) || d.Decode(&o) != nil || !pruneRevisions(o) {
+		return out
+	}
+	return object.Encoded(o)
+}
+
+var nullText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[:\[,]\s*"null"`) })
+
+// pruneRevisions leaves out what is null in the templates of revisions, and reports whether there
+// is one. A creationTimestamp stays, which the controller did write as null.
+func pruneRevisions(v any) bool {
+	o, _ := v.(map[string]any)
+	items, isArray := v.([]any)
+	if !isArray {
+		items, _ = o["items"].([]any)
+	}
+	pruned := false
+	for _, item := range items {
+		pruned = pruneRevisions(item) || pruned
+	}
+	data, _ := o["data"].(map[string]any)
+	if spec, ok := data["spec"].(map[string]any); ok && o["revision"] != nil {
+		spec["template"] = pruneNulls(spec["template"])
+		pruned = true
+	}
+	return pruned
+}
+
+func pruneNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(key string, value any) bool { return value == nil && key != "creationTimestamp" })
+		for key, value := range v {
+			v[key] = pruneNulls(value)
+		}
+	case []any:
+		for i := range v {
+			if v[i] = pruneNulls(v[i]); v[i] == nil {
+				v[i] = ""
+			}
+		}
+	}
+	return v
+}
+
+// tooLong is the error of a document or an item of more than so many bytes.
+func tooLong(most int64) error {
+	return &SizeError{fmt.Sprintf("one object has more than %s", source.SizeOf(most)), most * PartOfInput}
+}
+
+// SizeError is the error that a bound of the input was reached.
+type SizeError struct {
+	Words string
+	Bound int64 // of the whole input, with which it was
+}
+
+func (e *SizeError) Error() string { return e.Words }
+
+// LogOf is whose log it is.
+type LogOf struct {
+	Namespace, Pod string
+	Container      string // empty: of all
+	Previous       bool
+}
+
+var (
+	logBegins = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^==== START logs for container (\S+) of pod ([^/\s]+)/(\S+) ====\s*$`)
+	})
+	// What stands aside begins with one of these: a log, the last line, a fence of Markdown.
+	asides = [][]byte{[]byte("==== START logs for container "), []byte("Cluster info dumped to "), []byte("```")}
+)
+
+// aside reports whether what follows is no document of a dump but what "kubectl cluster-info
+// dump" writes between and after them, or the fence around one that was pasted.
+func aside(in *bufio.Reader) bool {
+	for _, begins := range asides {
+		if head, _ := in.Peek(len(begins)); bytes.Equal(head, begins) {
+			return true
+		}
+	}
+	return false
+}
+
+// passAside reads the log of a container, or a line of words.
+func (d *Documents) passAside() error {
+	line, err := d.readLine()
+	if err != nil {
+		return err
+	}
+	of := logBegins().FindSubmatch(line)
+	if of == nil {
+		return nil
+	}
+	if d.Tolerant.Log != nil {
+		d.Tolerant.Log(LogOf{string(of[2]), string(of[3]), string(of[1]), false})
+	}
+	end := bytes.Replace(bytes.TrimSpace(line), []byte("START"), []byte("END"), 1)
+	for {
+		line, err := d.in.ReadSlice('\n') // a line of a log may be of any length: it is not kept
+		if err == nil {
+			d.Line++
+		}
+		if bytes.Equal(bytes.TrimSpace(line), end) {
+			return nil
+		}
+		if err == io.EOF {
+			d.Within = fmt.Sprintf("the log of container %s of pod %s/%s", of[1], of[2], of[3])
+			return nil
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			return err
+		}
+	}
+}

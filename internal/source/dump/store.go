@@ -1,0 +1,155 @@
+package dump
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source/document"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// store holds the objects of one kind, each once.
+type store[T any] struct {
+	Items []T                 // after settle
+	fresh object.Chunks[T]    // those behind them
+	from  []document.Position // of each
+	at    map[string]int      // by namespace and name
+	in    map[string]int      // how many, by namespace
+	bare  map[string]bool     // by namespace and name: those without a status
+}
+
+// without returns the words for how many of the objects that keep lets through have no status,
+// or "" if all have one.
+func (s *store[T]) without(keep func(metav1.Object) bool) string {
+	n, all := 0, 0
+	for i := range s.Items {
+		if o := object.MetaOf(&s.Items[i]); keep(o) {
+			if all++; s.bare[object.Key(o)] {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d have none", n, all)
+}
+
+// settle puts all objects into items. Those of which there are few are there before. Between two objects
+// it does so only where many have come since; at the end, where they stood is forgotten.
+func (s *store[T]) settle(between bool) {
+	if !between {
+		s.from = nil
+	}
+	if s.fresh.Size == 0 || between && s.fresh.Size < len(s.Items)/2 {
+		return
+	}
+	all := make([]T, 0, len(s.Items)+s.fresh.Size)
+	all = snapshot.Append(all, s.Items)
+	s.Items = nil
+	for i, piece := range s.fresh.Parts {
+		all = snapshot.Append(all, piece)
+		s.fresh.Parts[i] = nil // which makes room for the next one
+	}
+	s.Items, s.fresh = all, object.Chunks[T]{}
+}
+
+// object returns one of the objects, in the order in which they were put.
+func (s *store[T]) object(i int) *T {
+	if i < len(s.Items) {
+		return &s.Items[i]
+	}
+	return s.fresh.At(i - len(s.Items))
+}
+
+// InOnePiece is how many objects of a store are in items before settle, or how many more it has room for there.
+const InOnePiece = 2048
+
+// put adds an object. Of two of the same name it keeps the one that has a
+// status, or else the one that the API server wrote later, by resourceVersion.
+// Where that does not tell, it keeps the one that comes later, and returns what is
+// wrong with the one before, and where that stands.
+func (s *store[T]) put(o metav1.Object, bare bool, at document.Position) (clash, document.Position) {
+	if s.at == nil {
+		s.at, s.in, s.bare = map[string]int{}, map[string]int{}, map[string]bool{}
+	}
+	name, new := object.Key(o), any(o).(*T)
+	i, known := s.at[name]
+	if !known {
+		s.at[name] = len(s.from)
+		s.in[o.GetNamespace()]++
+		s.setBare(name, bare)
+		if s.from = append(s.from, at); len(s.Items) < max(InOnePiece, cap(s.Items)) {
+			s.Items = append(s.Items, *new)
+		} else {
+			s.fresh.Add(*new)
+		}
+		return "", document.Position{}
+	}
+	held, from := s.object(i), s.from[i]
+	old := object.MetaOf(held)
+	a, aErr := strconv.ParseUint(old.GetResourceVersion(), 10, 64)
+	b, bErr := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+	versions := aErr == nil && bErr == nil
+	why := clash("")
+	switch sameUID := old.GetUID() == o.GetUID(); {
+	case s.bare[name] != bare && (sameUID || old.GetUID() == "" || o.GetUID() == ""):
+		if bare {
+			return "", document.Position{}
+		}
+	case !sameUID:
+		why = otherUID
+	case versions && b < a:
+		return "", document.Position{}
+	case versions && b > a, sameObject(*held, *new):
+	case versions && ofEvents(*new): // the same one, as two groups have it
+	case versions:
+		why = sameVersion
+	default:
+		why = noVersion
+	}
+	*held, s.from[i] = *new, at
+	s.setBare(name, bare)
+	return why, from
+}
+
+func (s *store[T]) setBare(name string, bare bool) {
+	if bare {
+		s.bare[name] = true
+	} else {
+		delete(s.bare, name)
+	}
+}
+
+// clash says why it is unknown which of two copies of an object is newer.
+type clash string
+
+const (
+	otherUID    clash = "is of another UID"
+	sameVersion clash = "differs, though it is of the same resourceVersion"
+	noVersion   clash = "differs, and no resourceVersion says which is newer"
+)
+
+func ofEvents(o any) bool {
+	_, is := o.(corev1.Event)
+	return is
+}
+
+// sameObject reports whether two objects are the same but for who wrote their fields,
+// which kubectl leaves out.
+func sameObject[T any](a, b T) bool {
+	object.MetaOf(&a).SetManagedFields(nil)
+	object.MetaOf(&b).SetManagedFields(nil)
+	return equality.Semantic.DeepEqual(a, b)
+}
+
+// putter is a store of any kind.
+type putter interface {
+	put(o metav1.Object, bare bool, at document.Position) (clash, document.Position)
+	settle(between bool)
+}

@@ -1,0 +1,175 @@
+package kubeconfig
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+)
+
+// chosen is what flags name of a kubeconfig; empty is what the kubeconfig itself says.
+type chosen struct{ context, cluster, user, address string }
+
+// restConfig returns what loader loads, or an error that says what is missing.
+func restConfig(loader clientcmd.ClientConfig, n chosen) (*rest.Config, error) {
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if err := n.in(&raw); err != nil {
+		return nil, err
+	}
+	config, err := loader.ClientConfig()
+	flag, plain := "", error(nil)
+	if err != nil {
+		flag, plain = plainly(err)
+	}
+	switch {
+	case err == nil && (config.Host != withoutServer || n.server(&raw) != ""):
+		return config, n.anonymous(&raw, config)
+	case err != nil && !isEmpty(&raw):
+		return nil, &source.ConfigError{Err: fmt.Errorf("the kubeconfig is not valid: %w", plain),
+			HintText: "kubectl config view"}
+	case flag != "":
+		return nil, &source.ConfigError{Err: fmt.Errorf("--%w", plain), HintText: "--" + flag + " FILE"}
+	case len(raw.Contexts) > 0:
+		hint := "kubectl config get-contexts, then kubectl config use-context CONTEXT or --context CONTEXT"
+		if len(raw.Contexts) == 1 {
+			hint = "--context " + slices.Collect(maps.Keys(raw.Contexts))[0]
+		}
+		return nil, &source.ConfigError{Err: errors.New("no cluster to ask: the kubeconfig has no current context"),
+			HintText: hint +
+				"; or read a file instead of a cluster: --from FILE"}
+	}
+	files := loader.ConfigAccess().GetLoadingPrecedence()
+	missing := "no kubeconfig found at " + strings.Join(files, ", ")
+	if i := slices.IndexFunc(files, exists); i >= 0 {
+		missing = "the kubeconfig " + files[i] + " has no cluster"
+	}
+	return nil, &source.ConfigError{Err: errors.New("no cluster to ask: " + missing),
+		HintText: "--kubeconfig FILE names one; --from FILE reads a file instead of a cluster"}
+}
+
+// unreadable returns the error of reading a kubeconfig, without the words of the libraries.
+func unreadable(err error) error {
+	missing := (*fs.PathError)(nil)
+	found := ofLoading.FindStringSubmatch(err.Error())
+	switch {
+	case errors.As(err, &missing):
+		err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
+	case found != nil && (strings.HasPrefix(found[2], "no kind ") ||
+		strings.HasPrefix(found[2], "couldn't get version/kind")):
+		return &source.ConfigError{Err: fmt.Errorf("%s is not a kubeconfig", found[1]), HintText: otherConfig}
+	case found != nil:
+		err = fmt.Errorf("%s: %s", found[1], strings.TrimPrefix(found[2], "read "+found[1]+": "))
+	}
+	return &source.ConfigError{Err: fmt.Errorf("the kubeconfig cannot be read: %w", err), HintText: otherConfig}
+}
+
+const otherConfig = "--kubeconfig FILE names another; --from FILE reads a file instead of a cluster"
+
+// What client-go says of a kubeconfig that is damaged, and of a file of certificates or of
+// a key that is not there.
+var (
+	ofLoading = regexp.MustCompile(`^error loading config file "(.*?)": (.*)`)
+	ofFile    = regexp.MustCompile(`unable to read (certificate-authority|client-cert|client-key) .*? due to (?:open|read) ([^],]+)`)
+)
+
+// plainly returns an error of client-go about a configuration without what it begins with,
+// or the first file alone where one cannot be read; flag is what names that file, or "".
+func plainly(err error) (flag string, plain error) {
+	if found := ofFile.FindStringSubmatch(err.Error()); found != nil {
+		flag = strings.Replace(found[1], "client-cert", "client-certificate", 1)
+		return flag, fmt.Errorf("%s %s", flag, found[2])
+	}
+	return "", errors.New(strings.TrimPrefix(err.Error(), "invalid configuration: "))
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// isEmpty reports whether a kubeconfig names nothing, as one that is not there.
+func isEmpty(c *clientcmdapi.Config) bool {
+	return len(c.Contexts)+len(c.Clusters)+len(c.AuthInfos) == 0
+}
+
+// withoutServer is the address that client-go takes if nothing names a server.
+const withoutServer = "http://localhost:8080"
+
+// server returns the address that the kubeconfig or a flag names, or "".
+func (n chosen) server(raw *clientcmdapi.Config) string {
+	address := n.address
+	cluster := n.cluster
+	if _, context := n.used(raw); context != nil {
+		cluster = cmp.Or(cluster, context.Cluster)
+	}
+	if found := raw.Clusters[cluster]; found != nil {
+		address = cmp.Or(address, found.Server)
+	}
+	return address
+}
+
+// in returns an error for a context, cluster or user that a flag or a context names and
+// the kubeconfig does not have.
+func (n chosen) in(raw *clientcmdapi.Config) error {
+	if isEmpty(raw) {
+		return nil // that there is no kubeconfig says more
+	}
+	contexts, clusters, users := slices.Collect(maps.Keys(raw.Contexts)), slices.Collect(maps.Keys(raw.Clusters)),
+		slices.Collect(maps.Keys(raw.AuthInfos))
+	lacks := func(flag, name, list, said string, have []string) error {
+		return &source.ConfigError{Err: fmt.Errorf("the kubeconfig has no %s %q%s", flag, name, said),
+			HintText: source.Meant("--"+flag+" ", name, have, "kubectl config "+list)}
+	}
+	switch current := raw.Contexts[raw.CurrentContext]; {
+	case n.context != "" && !slices.Contains(contexts, n.context):
+		return lacks("context", n.context, "get-contexts", "", contexts)
+	case n.cluster != "" && !slices.Contains(clusters, n.cluster):
+		return lacks("cluster", n.cluster, "get-clusters", "", clusters)
+	case n.user != "" && !slices.Contains(users, n.user):
+		return lacks("user", n.user, "get-users", "", users)
+	case n.context == "" && raw.CurrentContext != "" && current == nil && n.cluster == "" && n.address == "":
+		return lacks("context", raw.CurrentContext, "get-contexts", ", which is its current context", contexts)
+	}
+	name, used := n.used(raw)
+	if used != nil && n.cluster == "" && n.address == "" && !slices.Contains(clusters, used.Cluster) {
+		return lacks("cluster", used.Cluster, "get-contexts",
+			fmt.Sprintf(", which its context %q names", name), clusters)
+	}
+	return nil
+}
+
+// used returns the context that counts, and its name; nil where there is none.
+func (n chosen) used(raw *clientcmdapi.Config) (string, *clientcmdapi.Context) {
+	name := cmp.Or(n.context, raw.CurrentContext)
+	return name, raw.Contexts[name]
+}
+
+// anonymous returns an error where a context names a user that the kubeconfig does not
+// have and nothing else gives credentials: client-go would ask as nobody.
+func (n chosen) anonymous(raw *clientcmdapi.Config, config *rest.Config) error {
+	name, used := n.used(raw)
+	if used == nil || n.user != "" || used.AuthInfo == "" || raw.AuthInfos[used.AuthInfo] != nil ||
+		api.CredentialsOf(config).What != "" {
+		return nil
+	}
+	return &source.ConfigError{
+		Err: fmt.Errorf("the kubeconfig has no user %q, which its context %q names", used.AuthInfo, name),
+		HintText: source.Meant("--user ", used.AuthInfo, slices.Collect(maps.Keys(raw.AuthInfos)),
+			"kubectl config get-users"),
+	}
+}

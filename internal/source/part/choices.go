@@ -1,0 +1,19 @@
+package part
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+// Labeled is an object that a command line can name, with its labels.
+type Labeled struct {
+	Name   string
+	Labels map[string]string
+}
+
+// LatestFirst sorts revisions by their numbers.
+func LatestFirst(all []appsv1.ControllerRevision) []appsv1.ControllerRevision {
+	slices.SortStableFunc(all, func(a, b appsv1.ControllerRevision) int { return int(b.Revision - a.Revision) })
+	return all
+}

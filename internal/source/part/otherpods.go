@@ -1,0 +1,194 @@
+package part
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// fewNodes is up to how many nodes are asked for their pods one by one. Of more, the
+// pages of one list cost less.
+const fewNodes = 10
+
+// RecordedRows returns a Snapshot with the rows that were recorded. Of a DaemonSet that
+// is new to the cluster, the pods of the recorded one are others.
+func RecordedRows(s, from *snapshot.Snapshot, nodes []string) *snapshot.Snapshot {
+	o := from.OtherPods
+	gaps := slices.Clone(from.Gaps)
+	lacks := func(message string) {
+		gaps = append(gaps, snapshot.Gap{What: snapshot.PodsOfOthers, Why: snapshot.NotGiven, Message: message})
+	}
+	switch {
+	case o == nil && from.Gap(snapshot.PodsOfOthers) == nil:
+		lacks("the snapshot was recorded without them")
+	case o == nil:
+	case nodes == nil && !o.AllNodes, slices.ContainsFunc(nodes, func(n string) bool { return !o.Of(n) }):
+		lacks("the snapshot was recorded with those of some nodes only")
+	case nodes != nil:
+		o = onNodes(o, nodes)
+	}
+	if o != nil && (from.DaemonSet.Name != s.DaemonSet.Name || from.DaemonSet.Namespace != s.DaemonSet.Namespace) {
+		o = with(o, from)
+	}
+	return s.Holding(o, gaps)
+}
+
+// onNodes returns the rows of some nodes, as a Cluster gives them: what an answer has not
+// asked for does not change it.
+func onNodes(o *snapshot.OtherPods, nodes []string) *snapshot.OtherPods {
+	c := &snapshot.OtherPods{Nodes: nodes}
+	selecting := map[[2]string]bool{}
+	for _, p := range o.Pods {
+		if !slices.Contains(nodes, p.Node) {
+			continue
+		}
+		c.Pods = append(c.Pods, p)
+		for _, b := range p.Budgets {
+			selecting[[2]string{p.Namespace, b}] = true
+		}
+	}
+	for _, b := range o.Budgets {
+		if selecting[[2]string{b.Namespace, b.Name}] {
+			c.Budgets = append(c.Budgets, b)
+		}
+	}
+	return c
+}
+
+// with returns rows with those of the Snapshot's own pods. Which PodDisruptionBudgets
+// select these is not among them: of those no Snapshot has the status.
+func with(o *snapshot.OtherPods, s *snapshot.Snapshot) *snapshot.OtherPods {
+	c := *o
+	c.Pods = slices.Clone(o.Pods)
+	for i := range s.Pods {
+		if row, ok := snapshot.RowOf(&s.Pods[i]); ok && o.Of(row.Node) {
+			c.Pods = append(c.Pods, row)
+		}
+	}
+	sortRows(c.Pods)
+	return &c
+}
+
+// RowReader makes rows of pods, for one Snapshot or several.
+type RowReader struct {
+	Budgets  *snapshot.Budgets
+	of       []object.Relation
+	Released bool              // the Snapshots hold the pods, too, that their DaemonSets own and do not select
+	own      []map[string]bool // by Snapshot, of several: the rows that are its own pods
+	words    map[string]string // that many rows have in common, each once
+}
+
+func NewRowReader(all []*snapshot.Snapshot) (*RowReader, error) {
+	r := &RowReader{words: map[string]string{}}
+	for _, s := range all {
+		of, err := object.Relate(s.DaemonSet)
+		if err != nil {
+			return nil, err
+		}
+		r.of, r.own = append(r.of, of), append(r.own, map[string]bool{})
+	}
+	return r, nil
+}
+
+// Again returns a reader of the same rows for another goroutine.
+func (r *RowReader) Again() *RowReader {
+	c := *r
+	c.own, c.words = make([]map[string]bool, len(r.own)), map[string]string{}
+	for i := range c.own {
+		c.own[i] = map[string]bool{}
+	}
+	return &c
+}
+
+// Merge notes what another reader noted.
+func (r *RowReader) Merge(o *RowReader) {
+	for i := range o.own {
+		maps.Copy(r.own[i], o.own[i])
+	}
+}
+
+// Row returns the row of a pod, and whether it is one that any Snapshot holds.
+func (r *RowReader) Row(p *corev1.Pod) (snapshot.PodRow, bool) {
+	row, ok := snapshot.RowOf(p)
+	if !ok {
+		return row, false
+	}
+	owners := 0
+	for i, of := range r.of {
+		if p.Namespace == of.Ds.Namespace && of.Selector.Matches(labels.Set(p.Labels)) || r.Released && of.Takes(p) {
+			r.own[i][RowKey(&row)] = true
+			owners++
+		}
+	}
+	if owners == len(r.of) {
+		return row, false
+	}
+	row.Namespace, row.Node = r.once(row.Namespace), r.once(row.Node)
+	row.Budgets = r.Budgets.Of(row.Namespace, p.Labels)
+	return row, true
+}
+
+func (r *RowReader) once(word string) string {
+	if known, ok := r.words[word]; ok {
+		return known
+	}
+	r.words[word] = word
+	return word
+}
+
+// Add returns the Snapshots with the rows that are not their own pods, and with the gaps.
+func (r *RowReader) Add(all []*snapshot.Snapshot, nodes []string, rows []snapshot.PodRow,
+	gaps []snapshot.Gap) []*snapshot.Snapshot {
+	sortRows(rows)
+	gaps = object.Ordered(gaps)
+	unread := slices.ContainsFunc(gaps, func(g snapshot.Gap) bool {
+		return g.What == snapshot.PodsOfOthers &&
+			g.Why != snapshot.Moved
+	})
+	out := make([]*snapshot.Snapshot, len(all))
+	for i, s := range all {
+		if unread {
+			out[i] = s.Holding(nil, gaps)
+			continue
+		}
+		others := rows
+		if len(all) > 1 {
+			others = nil
+			for j := range rows {
+				if !r.own[i][RowKey(&rows[j])] {
+					others = append(others, rows[j])
+				}
+			}
+		}
+		out[i] = s.Holding(&snapshot.OtherPods{AllNodes: nodes == nil, Nodes: nodes, Pods: others,
+			Budgets: r.Budgets.In(others)}, gaps)
+	}
+	return out
+}
+
+func RowKey(p *snapshot.PodRow) string { return p.Namespace + "/" + p.Name }
+
+func sortRows(rows []snapshot.PodRow) {
+	slices.SortFunc(rows, func(a, b snapshot.PodRow) int {
+		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+}
+
+// Few returns the nodes, sorted, each once, or nil for all where they are too many to
+// be asked for one by one.
+func Few(nodes []string) []string {
+	nodes = slices.Clone(nodes)
+	slices.Sort(nodes)
+	if nodes = slices.Compact(nodes); len(nodes) > fewNodes {
+		return nil
+	}
+	return nodes
+}
