@@ -45,7 +45,7 @@ func testFewer[T any, P api.OneOf[T]](t *testing.T, kind string) {
 			must(t, json.Indent(&b, raw, "", "    "))
 			raw = b.Bytes()
 		}
-		text, ok := object.NewJSONMask[of]().Of(nil, raw)
+		text, ok := object.JSONMasks[of]().Of(nil, raw)
 		if !ok {
 			t.Fatalf("%d: all of it is read: %s", i, raw)
 		}
@@ -65,9 +65,9 @@ func testFewer[T any, P api.OneOf[T]](t *testing.T, kind string) {
 
 // decodeWhole does what decode does, without leaving anything out.
 func decodeWhole(raw []byte) (object.Object, error) {
-	kept := object.NewJSONMask
-	defer func() { object.NewJSONMask = kept }()
-	object.NewJSONMask = nil
+	kept := object.JSONMasks
+	defer func() { object.JSONMasks = kept }()
+	object.JSONMasks = nil
 	return object.Decode(raw, metav1.TypeMeta{})
 }
 
@@ -157,7 +157,7 @@ func TestFewerOfOdd(t *testing.T) {
 		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","annotations":[]}}`, false, "a list in the place of annotations"},
 		{`{` + meta + `,"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"much"}}}]}}`, true, "what is no quantity"},
 	} {
-		text, ok := object.NewJSONMask[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().Of(nil, []byte(tt.raw))
+		text, ok := object.JSONMasks[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().Of(nil, []byte(tt.raw))
 		if ok != tt.left {
 			t.Errorf("%s: left out %t, want %t: %s", tt.why, ok, tt.left, text)
 		}
@@ -177,7 +177,7 @@ func TestFewerOfOdd(t *testing.T) {
 	if _, err := decodeWhole([]byte(within)); err == nil {
 		t.Error("inside a field that is not read: nothing is damaged")
 	}
-	if text, _ := object.NewJSONMask[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().Of(nil, []byte(`{`+meta+`,"spec":{"hostNetwork":true,"nodeName":"n"}}`)); strings.Contains(string(text), "hostNetwork") || !strings.Contains(string(text), `"nodeName":"n"`) {
+	if text, _ := object.JSONMasks[metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}]().Of(nil, []byte(`{`+meta+`,"spec":{"hostNetwork":true,"nodeName":"n"}}`)); strings.Contains(string(text), "hostNetwork") || !strings.Contains(string(text), `"nodeName":"n"`) {
 		t.Errorf("what is left: %s", text)
 	}
 }

@@ -22,7 +22,7 @@ func (e *PanicError) Error() string { return "a panic" } // the value may quote 
 // somebody waits for.
 func Contained(f func() error) func() error { return Contain(f) }
 
-// Contain returns f with an error in the place of a panic.
+// Contain returns a function that calls f and turns a panic into a PanicError.
 func Contain(f func() error) func() error {
 	return func() (err error) {
 		defer func() {

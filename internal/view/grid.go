@@ -405,7 +405,8 @@ func (m *nodeMap) packed(most int) (rows screen.Rows) {
 		rows = append(rows, line)
 	}
 	if each > 1 {
-		rows = append(rows, screen.Lines{{Text: fmt.Sprintf("(a mark stands for %d nodes, and shows the worst of them)", each)}})
+		words := fmt.Sprintf("(a mark stands for %d nodes, and shows the worst of them)", each)
+		rows = append(rows, screen.Lines{{Text: words}})
 	}
 	return rows
 }

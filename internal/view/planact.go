@@ -167,7 +167,8 @@ func (s *planned) doLate(do string) {
 	case s.risksAll():
 		s.advise(fmt.Sprintf(riskAll, do))
 	case len(doubt) > 0:
-		s.makes(screen.DoNow, do+" only if it corrects what the pods on "+someNames(doubt)+" fail on; nothing shows that it does")
+		corrects := " only if it corrects what the pods on " + someNames(doubt) + " fail on; nothing shows that it does"
+		s.makes(screen.DoNow, do+corrects)
 	default:
 		s.advise("wait until these pods are Ready, or find out why they are not (read-only):")
 		s.s.Move(screen.Check, screen.DoNow, 1)

@@ -136,8 +136,8 @@ func (e *TooManyError) Error() string {
 // Hint returns the flag that allows twice as many.
 func (e *TooManyError) Hint() string { return "--max-input " + source.SizeOf(2*e.Most) }
 
-// BoundedTransport is a transport whose answers have an end: each object is at most so large, and
-// all answers together. What cuts an answer off is an answerError.
+// BoundedTransport limits the size of each object in an answer, and of all answers together. An answer that is too
+// large ends with an answerError.
 type BoundedTransport struct {
 	http.RoundTripper
 	Allowed *Allowance

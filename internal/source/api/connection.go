@@ -375,7 +375,7 @@ func certificateUntil(data []byte) time.Time {
 	return c.NotAfter
 }
 
-// ServerURL returns host as it may be shown.
+// ServerURL returns host without a user name or a password.
 func ServerURL(host string) string {
 	u, err := url.Parse(host)
 	if err != nil || u.Host == "" {

@@ -13,8 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// ContextKey is the key under which a context has where something about the answers to
-// its requests will stand.
+// ContextKey is the key of a context value: where a transport puts something about the answers to its requests.
 type ContextKey[T any] struct{}
 
 func WithSlot[T any](ctx context.Context) (context.Context, *T) {
@@ -25,8 +24,7 @@ func WithSlot[T any](ctx context.Context) (context.Context, *T) {
 // Date is when an answer was given, by the server's clock: zero while there is none.
 type Date struct{ time.Time }
 
-// DatedTransport is a transport that notes the server's clock for the requests that
-// asked for it with a slot for a date.
+// DatedTransport notes the server's clock for requests whose context asks for it.
 type DatedTransport struct{ http.RoundTripper }
 
 func (t DatedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -83,9 +81,8 @@ func (h *ServerWarnings) HandleWarningHeaderWithContext(ctx context.Context, cod
 // LaterError says that the server asks for more time than a request may take.
 type LaterError struct{ error }
 
-// PatientTransport is a transport that says so when the server asks to be waited for
-// (Retry-After), which client-go does in silence, and does not wait longer than
-// a request may take, or than is left of that.
+// PatientTransport reports that the server asks the client to wait (Retry-After): client-go waits in silence. It waits
+// no longer than the timeout of the request allows.
 type PatientTransport struct {
 	http.RoundTripper
 	Limit time.Duration // 0: there is none

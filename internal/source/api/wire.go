@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// ProtoMask is what of a message in protobuf is kept: the fields that nobody reads are dropped from
-// the bytes, before an object is made of them. Nearly all of a node is the list of its images.
+// ProtoMask selects the fields of a protobuf message that are decoded. It drops the others from the bytes first: most
+// of a node is the list of its images.
 type ProtoMask struct {
 	fields []*ProtoMask // by number; nil: it is dropped
 	whole  bool         // all of it is kept

@@ -46,8 +46,8 @@ func blockKey(line []byte) (key string, value []byte, ok bool) {
 	return string(line[:i]), line[i+2:], true
 }
 
-// ScanYAML reads the keys of an object that is laid out as kubectl lays it out: each key of
-// its own on a line of its own. ok is false for any other text, which has to be converted.
+// ScanYAML returns the keys of an object in YAML that has the layout of kubectl: one key on a line. ok is false for any
+// other text, which must be converted.
 func ScanYAML(text []byte) (s skimmed, ok bool) {
 	s = skimmed{text: text, indent: -1, at: map[string][2]int{}, inline: map[string]string{}}
 	open := ""

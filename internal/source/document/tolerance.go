@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// DamagePolicy says what a reader of documents makes of what is no object, or a damaged one.
+// DamagePolicy decides what happens to text that is not an object, and to damaged objects.
 type DamagePolicy struct {
 	Arrays metav1.TypeMeta       // the List that an array without a kind is, as its file's name says
 	Words  bool                  // the text "null" stands for nothing

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Chunks is a slice that grows without being copied: nobody knows for sure how long a list is,
-// and its objects take a kilobyte each.
+// Chunks is a slice that grows without being copied. The length of a list is not known before its end, and its objects
+// take a kilobyte each.
 type Chunks[T any] struct {
 	Parts    [][]T
 	Size     int

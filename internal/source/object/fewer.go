@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// JSONMask tells which fields of an object that is written in JSON are read: as wire does of one that
-// comes in protobuf, and with all that has a time, or says which volumes a node has.
+// JSONMask selects the fields of an object in JSON that are decoded. Beside those of api.ProtoMask it keeps every time,
+// and which volumes a node has.
 type JSONMask struct {
 	fields map[string]*fewerField // all that the type has
 	list   bool                   // it stands in a list of its kind
@@ -52,8 +52,8 @@ const (
 	ofTimes       = `creationTimestamp deletionTimestamp deletionGracePeriodSeconds managedFields{time}`
 )
 
-// NewJSONMask are the kinds of which not all is read.
-var NewJSONMask = map[metav1.TypeMeta]func() *JSONMask{
+// JSONMasks are the masks of the kinds that are not read whole.
+var JSONMasks = map[metav1.TypeMeta]func() *JSONMask{
 	{APIVersion: "v1", Kind: "Node"}: sync.OnceValue(func() *JSONMask { return fewerIn[corev1.Node](ofDumpNode) }),
 	{APIVersion: "v1", Kind: "Pod"}: sync.OnceValue(func() *JSONMask {
 		return fewerIn[corev1.Pod](strings.Replace(ofDumpPod, "status{",
@@ -122,7 +122,7 @@ func beginsWith(t reflect.Type) string {
 
 // fewerRead returns an object of a type of which not all is read; nil where all of it has to be.
 func fewerRead(raw []byte, kind metav1.TypeMeta) metav1.Object {
-	of := NewJSONMask[kind]
+	of := JSONMasks[kind]
 	if of == nil {
 		return nil
 	}

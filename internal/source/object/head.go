@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PeekKind reads what an object says that it is, without building anything of the rest. The
-// text is JSON that was parsed before. plain is false where only a parser can tell: a key
-// that stands twice, one with an escape, or a kind that is no plain text.
+// PeekKind returns the apiVersion and the kind of an object without decoding the rest. The text is JSON that was parsed
+// before. plain is false where only a parser can decide: a key appears twice or has an escape, or the kind is not plain
+// text.
 func PeekKind(raw []byte) (kind metav1.TypeMeta, plain bool) {
 	var seen [][]byte
 	rest := bytes.TrimLeft(raw, Space)
@@ -48,7 +48,7 @@ func PeekKind(raw []byte) (kind metav1.TypeMeta, plain bool) {
 	}
 }
 
-// LeadingKind returns what an object says that it is, where it says so before anything else.
+// LeadingKind returns the kind of an object if it comes before all other fields.
 func LeadingKind(raw []byte) (kind metav1.TypeMeta) {
 	rest := bytes.TrimLeft(raw, Space)
 	if len(rest) == 0 || rest[0] != '{' {

@@ -68,7 +68,7 @@ func (r *VolumeReader) Attaches() bool {
 	})
 }
 
-// OfNodes notes of which nodes the drivers are read.
+// OfNodes sets the nodes whose drivers are read.
 func (r *VolumeReader) OfNodes(names []string) {
 	r.Nodes = Few(names)
 	r.AllNodes = r.Nodes == nil
