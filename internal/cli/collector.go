@@ -47,9 +47,8 @@ func SetCollector() {
 	})
 }
 
-// waitForRecorded has the garbage collector wait until a recorded snapshot of so many bytes is read, which what it
-// returns is told: nearly all of it stays, and a collection meanwhile would look through it for nothing. It never has
-// it run sooner. The next one is when it would be if one had found then that all is alive.
+// waitForRecorded postpones garbage collection while a recorded snapshot of that size is read. The caller calls read
+// when that is done. Nearly all of the snapshot stays, so a collection meanwhile would free nothing.
 func waitForRecorded(bytes int64) (read func()) {
 	before := heapNow()
 	more := min(bytes, mostWait/ofRecorded) * ofRecorded
@@ -79,9 +78,8 @@ func heapNow() heap {
 	return heap{goal: value(0), objects: value(1), taken: value(2) - value(3), collections: value(4)}
 }
 
-// rest has a program that has read what there is, and now waits for changes, take less of a processor. One that wakes
-// up some twenty times a second takes a sixth more where Go looks on several processors for something to do. It changes
-// nothing where GOMAXPROCS is set.
+// rest lowers GOMAXPROCS to 1 for a program that has read its input and waits for changes: it wakes up some twenty
+// times a second, and takes a sixth more of a processor where Go uses several. It changes nothing if GOMAXPROCS is set.
 func rest() {
 	if !ours.Load() {
 		return

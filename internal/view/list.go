@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -19,7 +21,7 @@ func Explanations(w io.Writer, l *explain.List, asked Asked, style Style) error 
 }
 
 func explanations(l *explain.List, asked Asked, style Style) *screen.Screen {
-	list := &answers{List: l, style: style, count: map[explain.VerdictCode]int{}}
+	list := &answers{List: l, style: style, count: map[explain.VerdictCode]int{}, said: sets.New[string]()}
 	for _, e := range l.Items {
 		list.add(newAnswer(e, asked, style))
 	}
@@ -32,8 +34,9 @@ type answers struct {
 	style   Style
 	t       screen.Table
 	count   map[explain.VerdictCode]int
-	healthy int     // without a warning
-	first   *answer // the worst
+	said    sets.Set[string] // the verdicts of the rows
+	healthy int              // without a warning
+	first   *answer          // the worst
 	s       screen.Screen
 }
 
@@ -64,6 +67,7 @@ func (l *answers) add(a *answer) {
 			cells[1] = fmt.Sprintf("%d of %d", c.Updated, c.Desired)
 		}
 	}
+	l.said.Insert(a.s.Headline.Verdict)
 	l.t.Row(append([]string{a.s.Headline.Verdict, a.subject()}, cells...)...).Cells[0].Tone = a.s.Headline.Tone
 }
 
@@ -104,8 +108,8 @@ func (l *answers) screen() *screen.Screen {
 	l.s.Add(screen.Body, &l.t)
 	l.shared()
 	for _, of := range verdictNotes {
-		if l.count[of.code] > 0 {
-			l.s.Add(screen.Note, screen.Text(of.words))
+		if l.said.Has(of.verdict) {
+			l.s.Add(screen.Note, screen.Text(of.verdict+": "+of.words))
 		}
 	}
 	if l.count[explain.Healthy] > l.healthy {
@@ -129,13 +133,11 @@ func look(s *screen.Screen, l screen.Label, words string, c screen.Command) {
 }
 
 // verdictNotes say what the verdicts of a list mean.
-var verdictNotes = []struct {
-	code  explain.VerdictCode
-	words string
-}{
-	{explain.Stuck, "STUCK: a rollout cannot continue"},
-	{explain.Degraded, "DEGRADED: no rollout, but some nodes have no available pod"},
-	{explain.AwaitingDelete, "WAITS FOR YOU: with OnDelete, a person deletes the old pods"},
+var verdictNotes = []struct{ verdict, words string }{
+	{"DOWN", "no node has an available pod"},
+	{verdicts[explain.Stuck].words, "a rollout cannot continue"},
+	{verdicts[explain.Degraded].words, "no rollout, but some nodes have no available pod"},
+	{verdicts[explain.AwaitingDelete].words, "with OnDelete, a person deletes the old pods"},
 }
 
 // shared names the nodes that several DaemonSets have trouble with, above their

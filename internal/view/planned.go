@@ -154,19 +154,20 @@ var tones = map[plan.Quality]screen.Tone{plan.EndsWell: screen.Good, plan.EndsIn
 // planVerdict says how a plan ends: in the conditional for a change, in the future for what is under way.
 func planVerdict(p *plan.Plan) string {
 	will := either(p.OfChange(), "WOULD ", "WILL ")
+	down := p.Now.Desired > 0 && p.Now.Available == 0
 	return map[plan.Verdict]string{
 		plan.VerdictNothing:       "NOTHING TO DO",
 		plan.VerdictEnds:          "WOULD END THE ROLLOUT",
 		plan.VerdictUncompared:    "NOT COMPARED",
-		plan.VerdictDegraded:      "DEGRADED",
+		plan.VerdictDegraded:      either(down, "DOWN", "DEGRADED"),
 		plan.VerdictCompletes:     will + "COMPLETE",
 		plan.VerdictLate:          "MAY COMPLETE",
 		plan.VerdictUndone:        will + "NOT LAST",
 		plan.VerdictRemoves:       will + "REMOVE " + pluralVerb(len(p.Placement.Lose), "POD", "PODS"),
 		plan.VerdictRemovesAll:    will + "REMOVE ALL PODS",
 		plan.VerdictStalls:        will + "STALL",
-		plan.VerdictStaysStuck:    "STAYS STUCK",
-		plan.VerdictStaysDegraded: "STAYS DEGRADED",
+		plan.VerdictStaysStuck:    "STAYS " + either(down, "DOWN", "STUCK"),
+		plan.VerdictStaysDegraded: "STAYS " + either(down, "DOWN", "DEGRADED"),
 		plan.VerdictWaits:         either(p.OfChange(), "WOULD WAIT", "WAITS") + " FOR YOU",
 		plan.VerdictBeingDeleted:  "BEING DELETED",
 		plan.VerdictIgnored:       "IGNORED",

@@ -225,14 +225,13 @@ func (s *planned) assumed() {
 	}
 	for _, of := range assumptions {
 		i := slices.IndexFunc(rests, func(a daemonset.Assumption) bool { return a.Code == of.code })
-		// which the headline says
-		finding := slices.Contains([]daemonset.AssumptionCode{plan.AssumeMissingReference,
-			plan.AssumeInvalidImage}, of.code) ||
-			// or that one
-			of.code == plan.AssumeNewPods && (s.neverRuns() && s.o.Reason != cause.FailedCreate ||
-				slices.ContainsFunc(s.p.Assumptions,
-					func(a daemonset.Assumption) bool { return a.Code == plan.AssumeConfined }))
-		if i < 0 || of.code == daemonset.AssumeControllerVersion || finding {
+		// the headline says these
+		said := slices.Contains([]daemonset.AssumptionCode{plan.AssumeMissingReference, plan.AssumeInvalidImage}, of.code)
+		if of.code == plan.AssumeNewPods {
+			confined := func(a daemonset.Assumption) bool { return a.Code == plan.AssumeConfined }
+			said = s.neverRuns() && s.o.Reason != cause.FailedCreate || slices.ContainsFunc(s.p.Assumptions, confined)
+		}
+		if i < 0 || of.code == daemonset.AssumeControllerVersion || said {
 			continue
 		}
 		if words := assumption(rests[i], rests, beside); words != "" {

@@ -82,8 +82,7 @@ func (c Client[T, P]) List(ctx context.Context, o metav1.ListOptions, each func(
 	return ReadList[T, P](ctx, c.Listing(o), nil, each)
 }
 
-// Kept is a lister of objects of which what strip drops need not be there: it is the same
-// request, but costs less.
+// Kept lists objects without the fields that strip drops. It sends the same request as List, and decodes less.
 func (c Client[T, P]) Kept(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
 	return ReadList[T, P](ctx, c.Listing(o), KeptWire[T](), each)
 }

@@ -17,14 +17,14 @@ type Reading struct {
 	Done bool // it was read to its end, or cannot be read
 }
 
-// Told tells how far lists were read.
+// Told reports how far lists have been read.
 type Told struct {
 	Tell  func(Reading)
 	lists atomic.Int64
 }
 
-// Telling returns a lister that does what ask does, and tells how far it came. So many objects
-// are expected where the server does not say how many there are, as of a list with a selector.
+// Telling returns a lister that calls ask and reports its progress. expected is the number of objects if the server
+// does not send one, as for a list with a selector.
 func Telling[T any](l *Told, what snapshot.What, expected int, ask Lister[T]) Lister[T] {
 	if l.Tell == nil {
 		return ask

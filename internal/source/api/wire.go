@@ -22,7 +22,7 @@ type ProtoMask struct {
 	fields []*ProtoMask // by number; nil: it is dropped
 	whole  bool         // all of it is kept
 	common bool         // many objects have the same
-	texts  bool         // a map of texts, of which many objects have some
+	texts  bool         // a map of texts; many objects have the same ones
 	marks  bool         // a map of texts; only snapshot.PodAnnotations are kept
 	list   sized        // that is counted
 	aside  bool         // it is put aside; it is kept as well where keeps

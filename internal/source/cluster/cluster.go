@@ -543,7 +543,7 @@ func (c *Cluster) Refused(ctx context.Context, what, hint string, err error) err
 		request.Err, request.HintText = answer,
 			"kubectl get --raw '/readyz?verbose' (a load balancer or a proxy may stand before the server)"
 	case errors.As(err, &address):
-		// the address stands beside it
+		// the message names the address already
 		return &api.UnreachableError{Server: c.Server, Proxy: c.proxy, Err: address.Err, InstallHint: c.help,
 			Limited: c.limit > 0}
 	case api.IsLate(err):

@@ -21,8 +21,8 @@ import (
 //
 // It asks for each claim and each volume by name, side by side, twenty claims at most.
 // Only if one is a CSI volume it asks for the CSINodes: for up to ten nodes one by one,
-// for more in one list. Where a driver has a limit, it asks for these nodes once more:
-// what is attached to them is in their status, of which no Snapshot keeps it.
+// for more in one list. If a driver has a limit, it asks for these nodes once more,
+// because their status says what is attached, and no Snapshot keeps that.
 //
 // What could not be read is a Gap of VolumeWhats.
 func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,

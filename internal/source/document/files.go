@@ -85,7 +85,7 @@ func SomeOf(files []string) string {
 
 func FileError(path string, err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		err = e.Err // the path stands beside it
+		err = e.Err // the message names the path already
 	}
 	out := &source.InputError{File: path, Err: err}
 	if errors.Is(err, fs.ErrNotExist) {

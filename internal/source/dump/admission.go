@@ -65,13 +65,12 @@ func (s *admissionStores) stores() map[metav1.TypeMeta]putter {
 	}
 }
 
-// AddAdmission does what Cluster.AddAdmission does, with the objects that the input
-// holds. Of a kind of which it has none, and no list either, it does not say whether
-// there are any: that is a Gap. So it is if the namespace, or any ServiceAccount of
-// it, is not among those that it has.
+// AddAdmission adds what Cluster.AddAdmission adds, from the objects of the input. If the
+// input has neither an object of a kind nor a list of it, it is unknown whether there are
+// any: that is a Gap. A missing namespace, or one without a ServiceAccount, is a Gap too.
 //
-// Of a recorded Snapshot it gives back what was recorded: its hooks are those for the
-// template of then. That another ServiceAccount or RuntimeClass is asked for is a Gap.
+// For a recorded Snapshot it returns what was recorded, with the hooks for the template of
+// that time. It is a Gap if another ServiceAccount or RuntimeClass is asked for.
 func (d *Dump) AddAdmission(_ context.Context, all ...part.Creation) ([]*snapshot.Snapshot, error) {
 	out := make([]*snapshot.Snapshot, len(all))
 	for i, one := range all {
