@@ -222,7 +222,7 @@ func TestFirstHour(t *testing.T) {
 					args[i] = files[at+1]
 				}
 			}
-			if err := follow(args); err != nil {
+			if err := followAdvice(args); err != nil {
 				t.Error(err)
 			}
 		})
@@ -230,7 +230,7 @@ func TestFirstHour(t *testing.T) {
 }
 
 // follow runs a command line and what the hints say, and returns an error where they lead nowhere.
-func follow(args []string) error {
+func followAdvice(args []string) error {
 	var way []string
 	for range 4 {
 		out, errs, status := printed(args...)

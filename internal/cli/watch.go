@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -60,7 +61,7 @@ type watching interface {
 type following struct {
 	*question
 	w        watching
-	f        *plan.Follower
+	f        *follow.Follower
 	options  plan.Options
 	asked    view.Asked
 	terminal func() size // how large it is; nil for lines and documents
@@ -70,14 +71,14 @@ type following struct {
 	document func() (any, error) // of now, for -o json
 	status   func() error
 
-	now   *plan.Progress
+	now   *follow.Progress
 	e     *explain.Explanation // of now, once it was asked for
-	told  []plan.Happening     // what happened since it was last shown
+	told  []follow.Happening   // what happened since it was last shown
 	shown time.Time            // by the server's clock
 	cost  time.Duration        // of looking and showing
 	news  bool                 // something was seen since then
 
-	needed *plan.Progress // of which needs and asks are
+	needed *follow.Progress // of which needs and asks are
 	needs  cause.Needs
 	asks   string     // what needs asks for
 	known  string     // what was asked besides the objects that are followed, or is being asked
@@ -136,19 +137,19 @@ func (f *following) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	f.f = plan.NewFollower(st, f.options)
+	f.f = follow.NewFollower(st, f.options)
 	if err := f.look(st.At); err != nil {
 		return err
 	}
 	f.shown = st.At
 	f.gaps(&f.now.Header)
-	f.happened(view.Event{Happening: plan.Happening{At: f.now.Header.Snapshot.TakenAt}, Words: "from here on"})
+	f.happened(view.Event{Happening: follow.Happening{At: f.now.Header.Snapshot.TakenAt}, Words: "from here on"})
 	of := &f.now.Header // what the controller has not observed yet may roll where the nodes cannot be read
 	if f.now.End == "" && f.now.Outcome.Code == plan.NothingToDo && !f.endless &&
 		(!of.Lacks(snapshot.Nodes) || of.DaemonSet.ObservedGeneration >= of.DaemonSet.Generation) {
-		f.now.End = plan.EndDone
+		f.now.End = follow.EndDone
 		if f.now.Outcome.Unserved() > 0 {
-			f.now.End = plan.EndDegraded
+			f.now.End = follow.EndDegraded
 		}
 	}
 	switch {
@@ -172,7 +173,7 @@ func (f *following) look(at time.Time) error {
 		return err
 	}
 	p.Header.Snapshot.TakenAt = p.Header.Snapshot.TakenAt.Local()
-	if (f.endless || len(f.lost) > 0) && p.End != plan.EndGone {
+	if (f.endless || len(f.lost) > 0) && p.End != follow.EndGone {
 		p.End = ""
 	}
 	f.now, f.e = p, nil
@@ -314,7 +315,7 @@ func (f *following) heard(s cluster.Seen) {
 		f.note("%s", screen.Clean(words))
 		return
 	}
-	f.happened(view.Event{Happening: plan.Happening{At: s.At.Local()}, Words: words})
+	f.happened(view.Event{Happening: follow.Happening{At: s.At.Local()}, Words: words})
 }
 
 // time is the time of which the answer is: the server's; while changes do not arrive,
@@ -382,7 +383,7 @@ func (f *following) end(err error, why string) error {
 	switch {
 	case err != nil:
 		return err
-	case f.now.End == plan.EndGone:
+	case f.now.End == follow.EndGone:
 		return f.gone()
 	case !f.exitCode:
 		return nil
@@ -396,7 +397,7 @@ func (f *following) gone() error {
 }
 
 // endStatus are the exit statuses of ends with --exit-code.
-var endStatus = map[plan.End]exitStatus{plan.EndStuck: stuck, plan.EndDegraded: degraded}
+var endStatus = map[follow.End]exitStatus{follow.EndStuck: stuck, follow.EndDegraded: degraded}
 
 // statusNow is the exit status with --exit-code of a rollout that was followed. An end has
 // to hold for half a minute; where the time was over first, the verdict that the screen

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/kubeconfig"
-	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -190,7 +190,7 @@ func TestWatchLost(t *testing.T) {
 	for range 300 {
 		w.after(time.Second)
 	}
-	if p := w.following.now; p.End != plan.EndStuck || p.Idle == 0 {
+	if p := w.following.now; p.End != follow.EndStuck || p.Idle == 0 {
 		t.Errorf("when it has stood still again: idle %s, end %q", p.Idle, p.End)
 	}
 }
@@ -206,7 +206,7 @@ func TestWatchLostEnd(t *testing.T) {
 		t.Errorf("while pods are lost: %s", w.following.now.End)
 	}
 	w.regain("pods")
-	if w.after(time.Second); w.following.now.End != plan.EndNotRolling {
+	if w.after(time.Second); w.following.now.End != follow.EndNotRolling {
 		t.Errorf("after that: %q", w.following.now.End)
 	}
 }
@@ -303,7 +303,7 @@ func TestWatchWaitsLonger(t *testing.T) {
 		available int
 		happened  bool
 	}{{0, 4, false}, {time.Minute, 4, false}, {0, 4, false}, {time.Minute, 4, false}, {0, 5, false}, {time.Minute, 5, false}, {0, 4, false}, {time.Minute, 4, true}} {
-		w.following.now = &plan.Progress{Idle: step.idle}
+		w.following.now = &follow.Progress{Idle: step.idle}
 		w.following.now.Counts.Available = step.available
 		said += map[bool]string{true: "x", false: "-"}[w.waitsLonger(step.happened)]
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 )
 
 // linesSaid is what was written of a DaemonSet that is followed.
@@ -90,7 +91,7 @@ func (f *following) repeatDocument() error {
 
 // writeLines writes a line for each thing that happened, one where it begins to take
 // longer than usual, and for an explanation one where its verdict is another.
-func (f *following) writeLines(told []plan.Happening) error {
+func (f *following) writeLines(told []follow.Happening) error {
 	var lines []string
 	for i, h := range told {
 		p := f.now
@@ -141,14 +142,14 @@ func (f *following) waitsLonger(happened bool) bool {
 // writeEnd writes the last of what happened and how it ended.
 func (f *following) writeEnd(why string) error {
 	switch {
-	case f.format == inJSON && f.now.End == plan.EndGone: // there is nothing that it could be about
+	case f.format == inJSON && f.now.End == follow.EndGone: // there is nothing that it could be about
 		return nil
 	case f.format == inJSON:
 		return f.writeDocument()
 	}
 	ends, hint := view.WatchEnds(f.now, why, f.style), f.hint()
 	f.below = slices.DeleteFunc([]string{ends, hint}, func(line string) bool { return line == "" })
-	if f.now.End == plan.EndGone {
+	if f.now.End == follow.EndGone {
 		f.below = append(f.below, "error: "+f.gone().Error())
 	}
 	if err := f.write(); err != nil {
@@ -165,7 +166,7 @@ func (f *following) writeEnd(why string) error {
 
 // hint is the command that says more about an end that is none; empty for others.
 func (f *following) hint() string {
-	if !f.asked.Again || f.now.End != plan.EndStuck && f.now.End != plan.EndDegraded {
+	if !f.asked.Again || f.now.End != follow.EndStuck && f.now.End != follow.EndDegraded {
 		return ""
 	}
 	of := &f.now.Header.DaemonSet

@@ -2,6 +2,7 @@ package dstest
 
 import (
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,6 +70,34 @@ func OpenShift(says ...string) Option {
 		}
 		for i := range s.Nodes {
 			metav1.SetMetaDataLabel(&s.Nodes[i].ObjectMeta, "node.openshift.io/os_id", "rhcos")
+		}
+	})
+}
+
+// StartedIn makes pods Ready that long after they were created an hour ago.
+func StartedIn(took time.Duration, names ...string) []Option {
+	var out []Option
+	for _, name := range names {
+		out = append(out, Pod(name, func(p *corev1.Pod) {
+			p.CreationTimestamp = ago(time.Hour)
+			p.Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Hour - took)},
+			}
+		}))
+	}
+	return out
+}
+
+// NotReadyFor makes a pod run that long without being Ready.
+func NotReadyFor(name string, d time.Duration) Option {
+	return Pod(name, func(p *corev1.Pod) {
+		p.CreationTimestamp = ago(d)
+		p.Status.Conditions = []corev1.PodCondition{
+			{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: ago(d)},
+		}
+		running := &corev1.ContainerStateRunning{StartedAt: ago(d)}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{
+			{Name: "agent", State: corev1.ContainerState{Running: running}},
 		}
 	})
 }

@@ -41,7 +41,8 @@ func (g *generator) validSelector() string {
 	for range pick(g, 1, 1, 1, 2, 3) {
 		key := g.labelKey()
 		value := g.labelValue(key)
-		parts = append(parts, pick(g, key+"="+value, key+"="+value, key+" in ("+value+","+g.labelValue(key)+")", key+"!="+value, key, "!"+key, "size>"+pick(g, "0", "5"), "size<10"))
+		parts = append(parts, pick(g, key+"="+value, key+"="+value, key+" in ("+value+","+g.labelValue(key)+")",
+			key+"!="+value, key, "!"+key, "size>"+pick(g, "0", "5"), "size<10"))
 	}
 	return strings.Join(parts, ",")
 }
@@ -64,4 +65,16 @@ func OnOpenShift(s *snapshot.Snapshot, seed int64) *snapshot.Snapshot {
 		c.Nodes[i] = *n
 	}
 	return &c
+}
+
+// Anywhere returns a random state of a version; some are of OpenShift, some of these of a
+// version that counts what the namespace excludes.
+func Anywhere(seed int64, version string) *snapshot.Snapshot {
+	switch seed % 6 {
+	case 4:
+		return OnOpenShift(RandomFor(seed, version), seed)
+	case 5:
+		return OnOpenShift(RandomFor(seed, "v1.30.5"), seed)
+	}
+	return RandomFor(seed, version)
 }

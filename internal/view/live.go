@@ -14,12 +14,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 )
 
 // Live is what a live screen shows: where a DaemonSet stands at one time, and what
 // happened before.
 type Live struct {
-	Progress *plan.Progress
+	Progress *follow.Progress
 	Now      *explain.Explanation // of the Progress's State and Outlook
 	Last     []Event              // the newest first
 	Ended    bool                 // nothing more comes
@@ -31,7 +32,7 @@ type Live struct {
 
 // Event is something that happened at one time, or words about what is watched.
 type Event struct {
-	plan.Happening
+	follow.Happening
 	Words string
 }
 
@@ -39,7 +40,7 @@ type Event struct {
 // What is left out where there is little room, and in which order, docs/watch.md says.
 func LiveScreen(w io.Writer, l *Live, asked Asked, style Style, room int) error {
 	p := l.Progress
-	if p.End == plan.EndGone {
+	if p.End == follow.EndGone {
 		s := newSheet(&p.Header, asked, style)
 		s.s.Headline = screen.Headline{Verdict: "DELETED", Tone: screen.Bad, Subject: s.subject(),
 			Text: "the DaemonSet was deleted", Clock: p.Header.Snapshot.TakenAt.Format(clockTime)}
@@ -203,7 +204,7 @@ func (a *live) far() string {
 
 // idleFor says for how long nothing has moved, and for which nodes it waits; empty
 // where that is no longer than usual.
-func idleFor(p *plan.Progress) string {
+func idleFor(p *follow.Progress) string {
 	if p.Idle == 0 {
 		return ""
 	}
@@ -365,7 +366,7 @@ func (a *live) outlook() {
 }
 
 // restsOn says on what it rests that a rollout completes in time.
-func restsOn(o *explain.Outlook, usual *plan.Usual) string {
+func restsOn(o *explain.Outlook, usual *follow.Usual) string {
 	starts := spanWords(usual.Starts)
 	switch other := o.Otherwise; {
 	case other != nil && !other.Ready:
@@ -416,12 +417,12 @@ func lastEvents(events []Event, most int) *screen.Table {
 		switch {
 		case e.Words != "":
 			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(at, "watching", e.Words)})
-		case e.Kind == plan.Evicted:
+		case e.Kind == follow.Evicted:
 			row("evicted", e.Deletes, e.By)
-		case e.Kind == plan.Changed:
+		case e.Kind == follow.Changed:
 			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(at, "changed",
 				fmt.Sprintf("the DaemonSet, to generation %d", e.Generation))})
-		case e.Kind == plan.Unjudged:
+		case e.Kind == follow.Unjudged:
 			row("created", e.Creates, "no prediction without nodes")
 		default:
 			batch("delete", e.Deletes, e.Expected.Deletes, e.Expected.DeletesOf)
@@ -432,15 +433,15 @@ func lastEvents(events []Event, most int) *screen.Table {
 }
 
 // prediction says whether something was predicted: for how many pods, of those that it could be.
-func prediction(kind plan.HappeningKind, n, of int) string {
+func prediction(kind follow.HappeningKind, n, of int) string {
 	words := strconv.Itoa(n)
 	if of > n {
 		words = "any " + words + " of " + strconv.Itoa(of)
 	}
 	switch {
-	case kind == plan.AsPredicted && of > n:
+	case kind == follow.AsPredicted && of > n:
 		return "as predicted: " + words
-	case kind == plan.AsPredicted:
+	case kind == follow.AsPredicted:
 		return "as predicted"
 	case n == 0:
 		return "not predicted"

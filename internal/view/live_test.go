@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -75,10 +76,10 @@ func (a *liveStory) live(t *testing.T) *Live {
 	for _, h := range a.happened {
 		ago, err := time.ParseDuration(h.Ago)
 		check(t, err)
-		e := Event{Happening: plan.Happening{At: a.s.TakenAt.Add(-ago), Kind: plan.AsPredicted, Creates: items(h.Created...), Deletes: items(h.Deleted...)}}
+		e := Event{Happening: follow.Happening{At: a.s.TakenAt.Add(-ago), Kind: follow.AsPredicted, Creates: items(h.Created...), Deletes: items(h.Deleted...)}}
 		e.Expected.Creates, e.Expected.Deletes = len(h.Created), len(h.Deleted)
 		if h.Predicted != nil {
-			e.Kind, e.Expected.Creates, e.Expected.Deletes = plan.Otherwise, min(*h.Predicted, len(h.Created)), min(*h.Predicted, len(h.Deleted))
+			e.Kind, e.Expected.Creates, e.Expected.Deletes = follow.Otherwise, min(*h.Predicted, len(h.Created)), min(*h.Predicted, len(h.Deleted))
 		}
 		e.Expected.CreatesOf, e.Expected.DeletesOf = max(h.Of, e.Expected.Creates), max(h.Of, e.Expected.Deletes)
 		l.Last = append(l.Last, e)
@@ -96,7 +97,7 @@ func liveOf(t *testing.T, s *snapshot.Snapshot) *Live {
 		named.Events[i].Name = fmt.Sprintf("event-%04d", i)
 	}
 	s = &named
-	p, err := plan.NewFollower(stateOf(t, s), plan.Options{}).Progress(s.TakenAt)
+	p, err := follow.NewFollower(stateOf(t, s), plan.Options{}).Progress(s.TakenAt)
 	check(t, err)
 	return &Live{Progress: p, Now: explain.Explain(p.State, explain.Options{Outlook: p.Outlook})}
 }
@@ -215,7 +216,7 @@ func TestClockRange(t *testing.T) {
 
 // TestLastEvents: what happened stands beside what was predicted.
 func TestLastEvents(t *testing.T) {
-	expected := func(kind plan.HappeningKind, creates, createsOf, deletes, deletesOf int, h plan.Happening) Event {
+	expected := func(kind follow.HappeningKind, creates, createsOf, deletes, deletesOf int, h follow.Happening) Event {
 		h.Kind, h.At = kind, fourOClock
 		h.Expected.Creates, h.Expected.CreatesOf, h.Expected.Deletes, h.Expected.DeletesOf = creates, createsOf, deletes, deletesOf
 		return Event{Happening: h}
@@ -224,16 +225,16 @@ func TestLastEvents(t *testing.T) {
 		e         Event
 		want, why string
 	}{
-		{expected(plan.AsPredicted, 0, 0, 2, 10, plan.Happening{Deletes: items("n1/p1", "n2/p2")}), "16:04:11  deleted 2  n1, n2  as predicted: any 2 of 10", "a choice of the controller"},
-		{expected(plan.AsPredicted, 1, 1, 0, 0, plan.Happening{Creates: items("n1")}), "16:04:11  created 1  n1  as predicted", "no choice"},
-		{expected(plan.AsPredicted, 1, 1, 1, 1, plan.Happening{Creates: items("n1"), Deletes: items("n2/p2")}), "16:04:11  deleted 1  n2  as predicted\n                    created 1  n1  as predicted", "both in one step"},
-		{expected(plan.Otherwise, 0, 0, 0, 0, plan.Happening{Deletes: items("n1/p1")}), "16:04:11  deleted 1  n1  not predicted", "somebody else's deletion"},
-		{expected(plan.Otherwise, 0, 0, 3, 10, plan.Happening{Deletes: items("n1/p1")}), "16:04:11  deleted 1  n1  predicted: any 3 of 10", "less than was predicted"},
-		{expected(plan.Otherwise, 0, 0, 3, 3, plan.Happening{Deletes: items("n1/p1")}), "16:04:11  deleted 1  n1  predicted: 3", "less, and no choice"},
-		{expected(plan.Evicted, 0, 0, 0, 0, plan.Happening{Deletes: items("n1/p1"), By: "EvictionByEvictionAPI"}), "16:04:11  evicted  n1  EvictionByEvictionAPI", "an eviction says who it was"},
-		{expected(plan.Changed, 0, 0, 0, 0, plan.Happening{Generation: 7}), "16:04:11  changed  the DaemonSet, to generation 7", "a second change half-way"},
-		{expected(plan.Unjudged, 0, 0, 0, 0, plan.Happening{Creates: items("n1")}), "16:04:11  created  n1  no prediction without nodes", "without nodes"},
-		{Event{Happening: plan.Happening{At: fourOClock}, Words: "changes of pods arrive again"}, "16:04:11  watching  changes of pods arrive again", "what is heard of"},
+		{expected(follow.AsPredicted, 0, 0, 2, 10, follow.Happening{Deletes: items("n1/p1", "n2/p2")}), "16:04:11  deleted 2  n1, n2  as predicted: any 2 of 10", "a choice of the controller"},
+		{expected(follow.AsPredicted, 1, 1, 0, 0, follow.Happening{Creates: items("n1")}), "16:04:11  created 1  n1  as predicted", "no choice"},
+		{expected(follow.AsPredicted, 1, 1, 1, 1, follow.Happening{Creates: items("n1"), Deletes: items("n2/p2")}), "16:04:11  deleted 1  n2  as predicted\n                    created 1  n1  as predicted", "both in one step"},
+		{expected(follow.Otherwise, 0, 0, 0, 0, follow.Happening{Deletes: items("n1/p1")}), "16:04:11  deleted 1  n1  not predicted", "somebody else's deletion"},
+		{expected(follow.Otherwise, 0, 0, 3, 10, follow.Happening{Deletes: items("n1/p1")}), "16:04:11  deleted 1  n1  predicted: any 3 of 10", "less than was predicted"},
+		{expected(follow.Otherwise, 0, 0, 3, 3, follow.Happening{Deletes: items("n1/p1")}), "16:04:11  deleted 1  n1  predicted: 3", "less, and no choice"},
+		{expected(follow.Evicted, 0, 0, 0, 0, follow.Happening{Deletes: items("n1/p1"), By: "EvictionByEvictionAPI"}), "16:04:11  evicted  n1  EvictionByEvictionAPI", "an eviction says who it was"},
+		{expected(follow.Changed, 0, 0, 0, 0, follow.Happening{Generation: 7}), "16:04:11  changed  the DaemonSet, to generation 7", "a second change half-way"},
+		{expected(follow.Unjudged, 0, 0, 0, 0, follow.Happening{Creates: items("n1")}), "16:04:11  created  n1  no prediction without nodes", "without nodes"},
+		{Event{Happening: follow.Happening{At: fourOClock}, Words: "changes of pods arrive again"}, "16:04:11  watching  changes of pods arrive again", "what is heard of"},
 	} {
 		var s screen.Screen
 		var b bytes.Buffer
@@ -264,7 +265,7 @@ func TestCompareNames(t *testing.T) {
 // TestDeletedScreen: of a DaemonSet that was deleted nothing is said but that.
 func TestDeletedScreen(t *testing.T) {
 	l := liveOf(t, storyOf(t, "healthy").s)
-	l.Progress.End = plan.EndGone
+	l.Progress.End = follow.EndGone
 	var b bytes.Buffer
 	check(t, LiveScreen(&b, l, askable, Style{Width: 80}, 23))
 	if want := "DELETED  kube-system/node-agent: the DaemonSet was deleted              12:07:24\n"; b.String() != want {
@@ -359,27 +360,27 @@ func TestMapOfMany(t *testing.T) {
 // TestLiveLate: what takes longer than usual has a line, unless the table of problems
 // names it.
 func TestLiveLate(t *testing.T) {
-	late := func(node string, deleting bool) plan.LatePod {
-		return plan.LatePod{Node: node, Deleting: deleting, For: 40 * time.Second}
+	late := func(node string, deleting bool) follow.LatePod {
+		return follow.LatePod{Node: node, Deleting: deleting, For: 40 * time.Second}
 	}
 	for _, tt := range []struct {
 		story  string
-		change func(*plan.Progress)
+		change func(*follow.Progress)
 		want   []string
 		why    string
 	}{
-		{"healthy", func(p *plan.Progress) {
-			p.Late, p.Usual.Ends = []plan.LatePod{late("rack-11-05", true), late("rack-12-04", false)}, []float64{4, 9}
+		{"healthy", func(p *follow.Progress) {
+			p.Late, p.Usual.Ends = []follow.LatePod{late("rack-11-05", true), late("rack-12-04", false)}, []float64{4, 9}
 		}, []string{"LATE  rack-11-05  its pod has been terminating for 40s (usual: 4s to 9s)", "LATE  rack-12-04  its pod has been starting for 40s (usual: 18s to 31s)"}, "pods that do not end, and do not start"},
-		{"healthy", func(p *plan.Progress) {
+		{"healthy", func(p *follow.Progress) {
 			for range 5 {
 				p.Late = append(p.Late, late("rack-12-04", false))
 			}
 		}, []string{"LATE  rack-12-04  ", "LATE  rack-12-04  ", "LATE  rack-12-04  ", "      +2 more"}, "many of them"},
-		{"stuck", func(p *plan.Progress) { p.Late = []plan.LatePod{late("worker-05", false)} }, nil, "the table names it"},
-		{"healthy", func(p *plan.Progress) { p.Owed = time.Minute }, []string{"LATE  controller  its next step has been due for 1m"}, "the controller"},
-		{"healthy", func(p *plan.Progress) { p.Owed, p.Next.Waits = time.Minute, []daemonset.Wait{{}} }, []string{"LATE  controller  its next step has been due for 1m; it may wait for its back-off"}, "a controller that may wait"},
-		{"healthy", func(p *plan.Progress) { p.Owed = 20 * time.Second }, nil, "as long as usual"},
+		{"stuck", func(p *follow.Progress) { p.Late = []follow.LatePod{late("worker-05", false)} }, nil, "the table names it"},
+		{"healthy", func(p *follow.Progress) { p.Owed = time.Minute }, []string{"LATE  controller  its next step has been due for 1m"}, "the controller"},
+		{"healthy", func(p *follow.Progress) { p.Owed, p.Next.Waits = time.Minute, []daemonset.Wait{{}} }, []string{"LATE  controller  its next step has been due for 1m; it may wait for its back-off"}, "a controller that may wait"},
+		{"healthy", func(p *follow.Progress) { p.Owed = 20 * time.Second }, nil, "as long as usual"},
 	} {
 		l := liveOf(t, storyOf(t, tt.story).s)
 		tt.change(l.Progress)
@@ -451,7 +452,7 @@ func numberedNames(before, after string, from, to int) (names []string) {
 
 // TestLiveIdleOrder: the nodes that a rollout waits for are named in the order of the map.
 func TestLiveIdleOrder(t *testing.T) {
-	p := &plan.Progress{Idle: time.Minute, Nodes: []plan.OnNode{{Node: "n-10", State: plan.NodeFails}, {Node: "n-9", State: plan.NodeFails}}}
+	p := &follow.Progress{Idle: time.Minute, Nodes: []plan.OnNode{{Node: "n-10", State: plan.NodeFails}, {Node: "n-9", State: plan.NodeFails}}}
 	if got, want := idleFor(p), "no progress for 1m: n-9, n-10"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -480,14 +481,14 @@ func TestRestsOn(t *testing.T) {
 	late := &explain.Outlook{Desired: 9, Otherwise: &remedy.Otherwise{Nodes: []string{"n-1", "n-2"}, Stalls: true, Updated: 7}}
 	for _, tt := range []struct {
 		o     *explain.Outlook
-		usual plan.Usual
+		usual follow.Usual
 		want  string
 	}{
-		{late, plan.Usual{Starts: []float64{5, 9}}, "the pods on n-1, n-2 become Ready, else it stops at 7 of 9"},
-		{&explain.Outlook{}, plan.Usual{Starts: []float64{40}, Assumed: true}, "every new pod is Ready within 40s (--start)"},
-		{&explain.Outlook{}, plan.Usual{Starts: []float64{5, 9}}, "pods take as long as before: 5s to 9s to become Ready"},
-		{&explain.Outlook{}, plan.Usual{Starts: []float64{5}, Ends: []float64{1, 30}}, "pods take as long as before: 5s to become Ready, 1s to 30s to end"},
-		{&explain.Outlook{}, plan.Usual{}, "every new pod becomes available"},
+		{late, follow.Usual{Starts: []float64{5, 9}}, "the pods on n-1, n-2 become Ready, else it stops at 7 of 9"},
+		{&explain.Outlook{}, follow.Usual{Starts: []float64{40}, Assumed: true}, "every new pod is Ready within 40s (--start)"},
+		{&explain.Outlook{}, follow.Usual{Starts: []float64{5, 9}}, "pods take as long as before: 5s to 9s to become Ready"},
+		{&explain.Outlook{}, follow.Usual{Starts: []float64{5}, Ends: []float64{1, 30}}, "pods take as long as before: 5s to become Ready, 1s to 30s to end"},
+		{&explain.Outlook{}, follow.Usual{}, "every new pod becomes available"},
 	} {
 		if got := restsOn(tt.o, &tt.usual); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)

@@ -10,20 +10,21 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 )
 
 // clockTime is how a line of what happened begins.
 const clockTime = "15:04:05"
 
 // WatchBegins says in a line what is about to happen.
-func WatchBegins(p *plan.Progress, style Style) string {
+func WatchBegins(p *follow.Progress, style Style) string {
 	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(clockTime),
 		screen.Clean(newSheet(&p.Header, Asked{}, style).subject()), standing(p), stepCounts(&p.Next, &p.Header))
 }
 
 // WatchLine says in a line what happened, and how the rollout stands; p is nil
 // where further lines of the same moment follow, whose last one says it.
-func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
+func WatchLine(h follow.Happening, p *follow.Progress, style Style) string {
 	line := h.At.Format(clockTime) + " " + happening(h)
 	if p != nil {
 		line += "; " + standing(p)
@@ -32,24 +33,24 @@ func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
 }
 
 // ended says how a rollout ended that is followed.
-func ended(p *plan.Progress) string {
+func ended(p *follow.Progress) string {
 	switch p.End {
-	case plan.EndDone:
+	case follow.EndDone:
 		return either(p.Batches == 0, "no rollout in progress: ", "done: ") + far(p)
-	case plan.EndDegraded:
+	case follow.EndDegraded:
 		return "done, but degraded: " + far(p) + ", without an available pod: " + stalledBy(&p.Outcome)
-	case plan.EndStuck:
+	case follow.EndStuck:
 		return "stuck: " + far(p) + ", " + stalledBy(&p.Outcome)
-	case plan.EndNotRolling:
+	case follow.EndNotRolling:
 		return "no rollout: " + idle(p.Outcome.Reason, &p.Header) + ", " + far(p)
-	case plan.EndGone:
+	case follow.EndGone:
 		return "the DaemonSet was deleted: " + far(p)
 	}
 	return far(p)
 }
 
 // WatchVerdict says in a line what explain's first line says.
-func WatchVerdict(p *plan.Progress, e *explain.Explanation, style Style) string {
+func WatchVerdict(p *follow.Progress, e *explain.Explanation, style Style) string {
 	a := newAnswer(e, Asked{}, style)
 	a.headline()
 	return screen.Clean(fmt.Sprintf("%s %s: %s", p.Header.Snapshot.TakenAt.Format(clockTime), a.s.Headline.Verdict,
@@ -82,7 +83,7 @@ func (a *live) disconnected() bool {
 
 // WatchEnds says in a line how it ended. why is empty for an end of the
 // rollout, else what ended the watch.
-func WatchEnds(p *plan.Progress, why string, style Style) string {
+func WatchEnds(p *follow.Progress, why string, style Style) string {
 	words := ended(p)
 	if why != "" {
 		words = why + " with " + standing(p)
@@ -91,18 +92,18 @@ func WatchEnds(p *plan.Progress, why string, style Style) string {
 }
 
 // WatchOwed says what the controller has not done.
-func WatchOwed(p *plan.Progress, style Style) string {
+func WatchOwed(p *follow.Progress, style Style) string {
 	return "predicted: " + stepCounts(&p.Next, &p.Header) + "; the controller has not done it for " + ago(p.Owed) +
 		either(len(p.Next.Waits) > 0, ", and may be waiting", "")
 }
 
 // far says how far a rollout is.
-func far(p *plan.Progress) string {
+func far(p *follow.Progress) string {
 	return fmt.Sprintf("%d of %d updated, %d available", p.Counts.Updated, p.Counts.Desired, p.Counts.Available)
 }
 
 // standing says how far a rollout is, and what is left of it.
-func standing(p *plan.Progress) string {
+func standing(p *follow.Progress) string {
 	if words := idleFor(p); words != "" && p.Outcome.ReachesEnd() {
 		return far(p) + ", " + words
 	}
@@ -110,7 +111,7 @@ func standing(p *plan.Progress) string {
 }
 
 // remaining says what is left of a rollout, or where it stalls.
-func remaining(p *plan.Progress) string {
+func remaining(p *follow.Progress) string {
 	switch o := &p.Outcome; courseOf(o.Code) {
 	case plan.Stalls:
 		after := ", stalled: "
@@ -128,7 +129,7 @@ func remaining(p *plan.Progress) string {
 }
 
 // timeLeft says how long it takes until a rollout is complete, and which pods it waits for.
-func timeLeft(p *plan.Progress) string {
+func timeLeft(p *follow.Progress) string {
 	o, about := &p.Outcome, ""
 	if d := o.Duration; d != nil {
 		about = ", about " + seconds(d.Expected) + " left, complete " + clockRange(p.Header.Snapshot.TakenAt, d)
@@ -156,7 +157,7 @@ func courseOf(code plan.OutcomeCode) plan.OutcomeCode {
 }
 
 // WatchWaits says in a line for which nodes the rollout waits longer than usual.
-func WatchWaits(p *plan.Progress, style Style) string {
+func WatchWaits(p *follow.Progress, style Style) string {
 	return screen.Clean(p.Header.Snapshot.TakenAt.Format(clockTime) + " " + standing(p))
 }
 
@@ -180,7 +181,7 @@ func stalledBy(o *plan.Outcome) string {
 }
 
 // batchWords says how many batches came, and how many as predicted.
-func batchWords(p *plan.Progress) string {
+func batchWords(p *follow.Progress) string {
 	came := pluralVerb(p.Batches, "batch", "batches") + ", "
 	switch p.Batches {
 	case 0:
@@ -193,20 +194,20 @@ func batchWords(p *plan.Progress) string {
 
 // happening says what happened; where that was not predicted, also what was, and
 // who may have been at work.
-func happening(h plan.Happening) string {
+func happening(h follow.Happening) string {
 	switch h.Kind {
-	case plan.Changed:
+	case follow.Changed:
 		return fmt.Sprintf("the DaemonSet was changed, to generation %d", h.Generation)
-	case plan.Evicted:
+	case follow.Evicted:
 		return fmt.Sprintf("pod %s was taken away (%s)", itemNames(h.Deletes, true), h.By)
-	case plan.Unjudged:
+	case follow.Unjudged:
 		return fmt.Sprintf("created a pod on %s, which cannot be predicted without nodes", itemNames(h.Creates, true))
 	}
 	var came, predicted []string
 	add := func(verb string, items []daemonset.Item, expected int) {
 		switch n := len(items); {
 		case n == 0:
-		case h.Kind == plan.Otherwise:
+		case h.Kind == follow.Otherwise:
 			came = append(came, fmt.Sprintf("%s %sd: %s", Plural(n, "pod"), verb, itemNames(items, true)))
 		default:
 			came = append(came, fmt.Sprintf("%sd %d of %d predicted (%s)", verb, n, n, itemNames(items, false)))
@@ -219,7 +220,7 @@ func happening(h plan.Happening) string {
 	add("create", h.Creates, h.Expected.Creates)
 	words, expected := strings.Join(came, ", "), cmp.Or(strings.Join(predicted, ", "), "nothing")
 	switch {
-	case h.Kind != plan.Otherwise:
+	case h.Kind != follow.Otherwise:
 		return words
 	case len(predicted) == 0 && len(h.Deletes) > 0 && len(h.Creates) == 0:
 		expected += "; somebody else may have done it"

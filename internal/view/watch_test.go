@@ -13,13 +13,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 )
 
 var fourOClock = time.Date(2026, 11, 20, 16, 4, 11, 0, time.UTC)
 
 // progress is 30 of 36 updated, 33 available, changed at will.
-func progress(change func(*plan.Progress)) *plan.Progress {
-	p := &plan.Progress{
+func progress(change func(*follow.Progress)) *follow.Progress {
+	p := &follow.Progress{
 		Counts:  daemonset.Counts{Desired: 36, Current: 36, Updated: 30, Available: 33, Unavailable: 3},
 		Batches: 24, AsPredicted: 24,
 		Next:    daemonset.Step{Kind: daemonset.StepNone, Reason: daemonset.StepBudgetSpent, Exact: true},
@@ -43,7 +44,7 @@ func held(code daemonset.Reason, nodes ...string) []plan.Holder {
 
 // late has the rollout wait for two pods that take longer than any other did,
 // and use up the limit.
-func late(p *plan.Progress) {
+func late(p *follow.Progress) {
 	since := fourOClock.Add(-90 * time.Second)
 	p.Outcome.Duration, p.Outcome.Late = nil, held(cause.ProbeFailing, "node-07", "node-09")
 	for i := range p.Outcome.Late {
@@ -61,72 +62,72 @@ func items(texts ...string) []daemonset.Item {
 }
 
 func TestWatchLine(t *testing.T) {
-	otherwise := func(h plan.Happening, creates, deletes int) plan.Happening {
-		h.Kind, h.Expected.Creates, h.Expected.Deletes = plan.Otherwise, creates, deletes
+	otherwise := func(h follow.Happening, creates, deletes int) follow.Happening {
+		h.Kind, h.Expected.Creates, h.Expected.Deletes = follow.Otherwise, creates, deletes
 		return h
 	}
 	for _, tt := range []struct {
-		h    plan.Happening
-		p    *plan.Progress
+		h    follow.Happening
+		p    *follow.Progress
 		want string
 		why  string
 	}{
 		{
-			plan.Happening{Kind: plan.AsPredicted, Deletes: items("node-07/a", "node-09/b", "node-12/c")}, progress(nil),
+			follow.Happening{Kind: follow.AsPredicted, Deletes: items("node-07/a", "node-09/b", "node-12/c")}, progress(nil),
 			"deleted 3 of 3 predicted (node-07, node-09, node-12); 30 of 36 updated, 33 available, about 1m40s left, complete between 16:05:11 and 16:06:01",
 			"a batch as predicted, and how far the rollout is",
 		},
 		{
-			plan.Happening{Kind: plan.AsPredicted, Creates: items("n1", "n2", "n3", "n4", "n5", "n6", "n7"), Deletes: items("n9/p9")}, nil,
+			follow.Happening{Kind: follow.AsPredicted, Creates: items("n1", "n2", "n3", "n4", "n5", "n6", "n7"), Deletes: items("n9/p9")}, nil,
 			"deleted 1 of 1 predicted (n9), created 7 of 7 predicted (n1, n2, n3 +4 more)",
 			"both in one step, names folded; more follows",
 		},
 		{
-			otherwise(plan.Happening{Deletes: items("node-07/agent-x")}, 0, 0), nil,
+			otherwise(follow.Happening{Deletes: items("node-07/agent-x")}, 0, 0), nil,
 			"not as predicted: 1 pod deleted: agent-x on node-07 (predicted: nothing; somebody else may have done it)",
 			"a deletion that no state explains",
 		},
 		{
-			otherwise(plan.Happening{Deletes: items("node-07/agent-x")}, 0, 3), nil,
+			otherwise(follow.Happening{Deletes: items("node-07/agent-x")}, 0, 3), nil,
 			"not as predicted: 1 pod deleted: agent-x on node-07 (predicted: 3 deletes)",
 			"a part of what was predicted",
 		},
 		{
-			otherwise(plan.Happening{Creates: items("node-07", "node-08")}, 1, 0), nil,
+			otherwise(follow.Happening{Creates: items("node-07", "node-08")}, 1, 0), nil,
 			"not as predicted: 2 pods created: node-07, node-08 (predicted: 1 create)",
 			"more than was predicted",
 		},
 		{
-			otherwise(plan.Happening{Creates: items("node-07")}, 0, 0), nil,
+			otherwise(follow.Happening{Creates: items("node-07")}, 0, 0), nil,
 			"not as predicted: 1 pod created: node-07 (predicted: nothing)",
 			"creates are nobody else's",
 		},
 		{
-			plan.Happening{Kind: plan.Evicted, Deletes: items("node-07/agent-x"), By: "EvictionByEvictionAPI"}, nil,
+			follow.Happening{Kind: follow.Evicted, Deletes: items("node-07/agent-x"), By: "EvictionByEvictionAPI"}, nil,
 			"pod agent-x on node-07 was taken away (EvictionByEvictionAPI)",
 			"an eviction says who it was",
 		},
-		{plan.Happening{Kind: plan.Unjudged, Creates: items("node-07")}, nil, "created a pod on node-07, which cannot be predicted without nodes", "a creation, without nodes"},
-		{plan.Happening{Kind: plan.Changed, Generation: 7}, nil, "the DaemonSet was changed, to generation 7", "a second change half-way"},
+		{follow.Happening{Kind: follow.Unjudged, Creates: items("node-07")}, nil, "created a pod on node-07, which cannot be predicted without nodes", "a creation, without nodes"},
+		{follow.Happening{Kind: follow.Changed, Generation: 7}, nil, "the DaemonSet was changed, to generation 7", "a second change half-way"},
 		{
-			plan.Happening{Kind: plan.Evicted, Deletes: items("\x1b[2Jnode/po\x1bd"), By: "\x1b[31mred"}, nil,
+			follow.Happening{Kind: follow.Evicted, Deletes: items("\x1b[2Jnode/po\x1bd"), By: "\x1b[31mred"}, nil,
 			`pod po\u001bd on \u001b[2Jnode was taken away (\u001b[31mred)`,
 			"words of the cluster are cleaned",
 		},
 		{
-			plan.Happening{Kind: plan.Changed, Generation: 7}, progress(func(p *plan.Progress) {
+			follow.Happening{Kind: follow.Changed, Generation: 7}, progress(func(p *follow.Progress) {
 				p.Outcome = plan.Outcome{Code: plan.Stalls, Reason: daemonset.StepBudgetSpent, Steps: 2, Replaced: 3, Holders: held(cause.CrashLoopBackOff, "n1", "n2")}
 			}),
 			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, stalls after 3 pods more: n1, n2 (CrashLoopBackOff) use up the limit",
 			"a rollout that will stall",
 		},
 		{
-			plan.Happening{Kind: plan.Changed, Generation: 7}, progress(late),
+			follow.Happening{Kind: follow.Changed, Generation: 7}, progress(late),
 			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, time left unknown: waiting for node-07, node-09 (ProbeFailing for 1m30s)",
 			"pods that take longer than any other did: no time can be told",
 		},
 		{
-			plan.Happening{Kind: plan.Changed, Generation: 7}, progress(func(p *plan.Progress) { p.Outcome.Duration = nil }),
+			follow.Happening{Kind: follow.Changed, Generation: 7}, progress(func(p *follow.Progress) { p.Outcome.Duration = nil }),
 			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, 2 steps left",
 			"where no pod tells how long it takes",
 		},
@@ -141,48 +142,48 @@ func TestWatchLine(t *testing.T) {
 }
 
 func TestWatchEnds(t *testing.T) {
-	ended := func(end plan.End, change func(*plan.Progress)) *plan.Progress {
-		return progress(func(p *plan.Progress) {
+	ended := func(end follow.End, change func(*follow.Progress)) *follow.Progress {
+		return progress(func(p *follow.Progress) {
 			p.End = end
 			if change != nil {
 				change(p)
 			}
 		})
 	}
-	whole := func(p *plan.Progress) {
+	whole := func(p *follow.Progress) {
 		p.Counts.Updated, p.Counts.Available, p.Outcome = 36, 36, plan.Outcome{Code: plan.NothingToDo}
 	}
-	stalled := func(reason daemonset.Reason, further int, holders ...plan.Holder) func(*plan.Progress) {
-		return func(p *plan.Progress) {
+	stalled := func(reason daemonset.Reason, further int, holders ...plan.Holder) func(*follow.Progress) {
+		return func(p *follow.Progress) {
 			p.Outcome = plan.Outcome{Code: plan.Stalls, Reason: reason, Holders: holders, FurtherHolders: further}
 		}
 	}
 	for _, tt := range []struct {
-		p         *plan.Progress
+		p         *follow.Progress
 		ended     string
 		want, why string
 	}{
-		{ended(plan.EndDone, whole), "", "done: 36 of 36 updated, 36 available; 24 batches, all as predicted", "to the end"},
-		{ended(plan.EndDone, func(p *plan.Progress) { whole(p); p.AsPredicted = 23 }), "", "done: 36 of 36 updated, 36 available; 24 batches, 23 of them as predicted", "not all as predicted"},
-		{ended(plan.EndDone, func(p *plan.Progress) { whole(p); p.Batches, p.AsPredicted = 1, 1 }), "", "done: 36 of 36 updated, 36 available; 1 batch, as predicted", "a single batch"},
-		{ended(plan.EndDone, func(p *plan.Progress) { whole(p); p.Batches, p.AsPredicted = 0, 0 }), "", "no rollout in progress: 36 of 36 updated, 36 available; no batch came", "nothing to follow"},
+		{ended(follow.EndDone, whole), "", "done: 36 of 36 updated, 36 available; 24 batches, all as predicted", "to the end"},
+		{ended(follow.EndDone, func(p *follow.Progress) { whole(p); p.AsPredicted = 23 }), "", "done: 36 of 36 updated, 36 available; 24 batches, 23 of them as predicted", "not all as predicted"},
+		{ended(follow.EndDone, func(p *follow.Progress) { whole(p); p.Batches, p.AsPredicted = 1, 1 }), "", "done: 36 of 36 updated, 36 available; 1 batch, as predicted", "a single batch"},
+		{ended(follow.EndDone, func(p *follow.Progress) { whole(p); p.Batches, p.AsPredicted = 0, 0 }), "", "no rollout in progress: 36 of 36 updated, 36 available; no batch came", "nothing to follow"},
 		{
-			ended(plan.EndDegraded, func(p *plan.Progress) {
+			ended(follow.EndDegraded, func(p *follow.Progress) {
 				whole(p)
 				p.Counts.Available = 35
 				p.Outcome.Holders = held(cause.ImagePullBackOff, "n7")
 			}),
 			"", "done, but degraded: 36 of 36 updated, 35 available, without an available pod: n7 (ImagePullBackOff); 24 batches, all as predicted", "with a node that has no available pod",
 		},
-		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.CrashLoopBackOff, "n1", "n2", "n3")...)), "", "stuck: 30 of 36 updated, 33 available, n1, n2, n3 (CrashLoopBackOff) use up the limit; 24 batches, all as predicted", "who uses up the limit"},
-		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (NodeNotReady) uses up the limit; 24 batches, all as predicted", "one alone"},
-		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 2, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 and 2 more (NodeNotReady) use up the limit; 24 batches, all as predicted", "some of them not known"},
-		{ended(plan.EndStuck, stalled(cause.FailedCreate, 0, held(cause.FailedCreate, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (FailedCreate); 24 batches, all as predicted", "pods are refused"},
-		{ended(plan.EndStuck, stalled(daemonset.InvalidBudget, 0)), "", "stuck: 30 of 36 updated, 33 available, maxUnavailable or maxSurge cannot be resolved, so every step fails; 24 batches, all as predicted", "nobody in particular"},
-		{ended(plan.EndNotRolling, func(p *plan.Progress) {
+		{ended(follow.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.CrashLoopBackOff, "n1", "n2", "n3")...)), "", "stuck: 30 of 36 updated, 33 available, n1, n2, n3 (CrashLoopBackOff) use up the limit; 24 batches, all as predicted", "who uses up the limit"},
+		{ended(follow.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (NodeNotReady) uses up the limit; 24 batches, all as predicted", "one alone"},
+		{ended(follow.EndStuck, stalled(daemonset.StepBudgetSpent, 2, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 and 2 more (NodeNotReady) use up the limit; 24 batches, all as predicted", "some of them not known"},
+		{ended(follow.EndStuck, stalled(cause.FailedCreate, 0, held(cause.FailedCreate, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (FailedCreate); 24 batches, all as predicted", "pods are refused"},
+		{ended(follow.EndStuck, stalled(daemonset.InvalidBudget, 0)), "", "stuck: 30 of 36 updated, 33 available, maxUnavailable or maxSurge cannot be resolved, so every step fails; 24 batches, all as predicted", "nobody in particular"},
+		{ended(follow.EndNotRolling, func(p *follow.Progress) {
 			p.Header.DaemonSet.Strategy, p.Outcome = "OnDelete", plan.Outcome{Code: plan.NotRolling, Reason: daemonset.StepOnDelete}
 		}), "", "no rollout: every node has its pod, and with OnDelete the controller replaces none, 30 of 36 updated, 33 available; 24 batches, all as predicted", "OnDelete"},
-		{ended(plan.EndGone, nil), "", "the DaemonSet was deleted: 30 of 36 updated, 33 available; 24 batches, all as predicted", "deleted"},
+		{ended(follow.EndGone, nil), "", "the DaemonSet was deleted: 30 of 36 updated, 33 available; 24 batches, all as predicted", "deleted"},
 		{ended("", nil), "timeout after 5m0s", "timeout after 5m0s with 30 of 36 updated, 33 available, about 1m40s left, complete between 16:05:11 and 16:06:01; 24 batches, all as predicted", "too slow"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -194,7 +195,7 @@ func TestWatchEnds(t *testing.T) {
 }
 
 func TestWatchBegins(t *testing.T) {
-	p := progress(func(p *plan.Progress) {
+	p := progress(func(p *follow.Progress) {
 		p.Next = daemonset.Step{Kind: daemonset.StepRollingUpdate, Exact: true, Deletes: daemonset.Batch{
 			Certain: items("n1/p1"), Choices: []daemonset.Choice{{Count: 2, From: items("n2/p2", "n3/p3", "n4/p4")}},
 		}}
@@ -219,7 +220,7 @@ func TestWatchWaits(t *testing.T) {
 }
 
 func TestWatchOwed(t *testing.T) {
-	p := progress(func(p *plan.Progress) {
+	p := progress(func(p *follow.Progress) {
 		p.Next = daemonset.Step{Kind: daemonset.StepManage, Exact: true, Creates: daemonset.Batch{Certain: items("n1")}}
 		p.Owed = 75 * time.Second
 	})
@@ -284,7 +285,7 @@ func TestRemaining(t *testing.T) {
 		},
 			", about 1m40s left, complete between 16:05:11 and 16:06:01, if the pods on node-07, node-09 become Ready (ProbeFailing)"},
 	} {
-		p := progress(func(p *plan.Progress) { tt.change(&p.Outcome) })
+		p := progress(func(p *follow.Progress) { tt.change(&p.Outcome) })
 		if got := remaining(p); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}

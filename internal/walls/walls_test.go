@@ -135,8 +135,19 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "so is a plan; it tries changes, to weigh remedies",
-			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/validate", "pkg/admission", "pkg/fit", "pkg/refer"),
+			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/validate", "pkg/admission", "pkg/fit", "pkg/refer", "pkg/plan/timing"),
 			breach: func(p *project) { p.edge("pkg/plan", module+"/pkg/history") },
+		},
+		{
+			why: "how long pods take is measured before anything is planned",
+			who: own("pkg/plan/timing"), project: true, only: own("pkg/daemonset", "pkg/cause"),
+			breach: func(p *project) { p.edge("pkg/plan/timing", module+"/pkg/plan") },
+		},
+		{
+			why: "what happens in a rollout does not depend on who watches it",
+			who: own("pkg/plan/follow"), project: true,
+			only:   own("pkg/snapshot", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/plan", "pkg/plan/timing"),
+			breach: func(p *project) { p.edge("pkg/plan/follow", module+"/internal/view") },
 		},
 		{
 			why: "explain is a third one, which says what changed as history does; what helps, it is given",
@@ -151,7 +162,8 @@ func TestImports(t *testing.T) {
 		{
 			why: "a new package of pkg gets a row above, which says what it stands on",
 			check: func(p *project) []string {
-				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/refer", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history", "pkg/admission", "pkg/redact", "pkg/validate")
+				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/refer", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/plan/timing",
+					"pkg/plan/follow", "pkg/history", "pkg/admission", "pkg/redact", "pkg/validate")
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
 					return !matches(own("pkg/..."), pkg) || matches(known, pkg)
 				})

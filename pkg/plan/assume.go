@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 )
 
@@ -43,12 +44,12 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 	case p.Terminating && f.hangs:
 		return 0, 0, false
 	case p.Terminating:
-		age, left := deletedFor(p, st.At), since(p.Object.DeletionTimestamp.Time)
+		age, left := timing.DeletedFor(p, st.At), since(p.Object.DeletionTimestamp.Time)
 		if t.byGrace && left > 0 && !(t.early && age <= obeys*(age+left)) { // by its own grace period
 			return max(soon, left), podGone, true
 		}
 		return max(soon, t.endOf(age)-age), podGone, true
-	case p.Available.OK || isTerminal(p.Object) || f.hangs || f.pods[p.Name] != nil:
+	case p.Available.OK || timing.IsTerminal(p.Object) || f.hangs || f.pods[p.Name] != nil:
 		return 0, 0, false
 	case p.Ready && p.AvailableAt != nil:
 		return max(soon, since(*p.AvailableAt)), podAvailable, true
@@ -225,9 +226,9 @@ func (a *assumed) failsOn(n *daemonset.Node) bool {
 
 // told drops from the late pods those that are younger than the slowest start
 // that a person named, or that was seen since.
-func (a *assumed) told(m *measured, at time.Time) {
+func (a *assumed) told(m *timing.Measured, at time.Time) {
 	a.late = slices.DeleteFunc(a.late, func(h Holder) bool {
-		return len(m.starts) > 0 && h.Since != nil && at.Sub(*h.Since).Seconds() <= m.starts[len(m.starts)-1]
+		return len(m.Starts) > 0 && h.Since != nil && at.Sub(*h.Since).Seconds() <= m.Starts[len(m.Starts)-1]
 	})
 }
 

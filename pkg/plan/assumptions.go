@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -197,23 +198,16 @@ func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 	return true
 }
 
-// Where the value of an assumption is from.
+// Sources of what an assumption takes to be so, besides the measured ones.
 const (
-	sourceFlag        = "Flag"
-	sourcePods        = "Pods"        // measured on this DaemonSet's pods
-	sourceUpdated     = "UpdatedPods" // measured on those of the current revision
-	sourceRollout     = "Rollout"     // measured on the pace of the rollout under way
-	sourceLastRollout = "LastRollout" // measured on that of the one before
-	sourceEvents      = "Events"      // measured between the controller's last deletes and creates
-	sourceGracePeriod = "GracePeriod" // an upper bound
-	sourceSpec        = "Spec"
-	sourceController  = "Controller" // the controller's own constants and defaults
-	sourceState       = "State"
-	sourceReferences  = "References" // what was read of the objects
-	sourceAdmission   = "Admission"  // what was read of it
-	sourceDryRun      = "DryRun"     // the API server, in a dry run
-	sourceNotAsked    = "NotAsked"   // nobody asked to read it
-	sourceVolumes     = "Volumes"    // what could be read of them
+	sourceSpec       = "Spec"
+	sourceController = "Controller" // the controller's own constants and defaults
+	sourceState      = "State"
+	sourceReferences = "References" // what was read of the objects
+	sourceAdmission  = "Admission"  // what was read of it
+	sourceDryRun     = "DryRun"     // the API server, in a dry run
+	sourceNotAsked   = "NotAsked"   // nobody asked to read it
+	sourceVolumes    = "Volumes"    // what could be read of them
 )
 
 // assumptions returns those of a forecast.
@@ -224,18 +218,18 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 			out = append(out, daemonset.Assumption{Code: code, Value: value, Source: source})
 		}
 	}
-	from := map[bool]string{true: sourceFlag, false: sourceController}
-	if len(m.starts) > 0 {
-		add(true, AssumeStart, seconds(m.quantile(0.5)), m.startSource)
-		add(len(m.starts) > 1, AssumeStartSlow, seconds(m.quantile(0.9)), m.startSource)
-		add(len(m.starts) > 1, AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
-		add(m.unpulled > 0, AssumePull, strconv.Itoa(m.unpulled), m.startSource)
+	from := map[bool]string{true: timing.SourceFlag, false: sourceController}
+	if len(m.Starts) > 0 {
+		add(true, AssumeStart, seconds(m.Quantile(0.5)), m.StartSource)
+		add(len(m.Starts) > 1, AssumeStartSlow, seconds(m.Quantile(0.9)), m.StartSource)
+		add(len(m.Starts) > 1, AssumeStartFast, seconds(m.Quantile(0.1)), m.StartSource)
+		add(m.Unpulled > 0, AssumePull, strconv.Itoa(m.Unpulled), m.StartSource)
 	}
-	add(m.future > 0, AssumeFuture, strconv.Itoa(m.future), sourcePods)
-	add(true, AssumeTermination, seconds(math.Round(mean(m.ends))), m.endSource)
-	add(m.minReady > 0, AssumeMinReadySeconds, strconv.Itoa(int(m.minReady)), sourceSpec)
-	add(true, AssumeRequestRate, strconv.FormatFloat(m.rate, 'f', -1, 64), from[o.RequestRate > 0])
-	add(true, AssumeRequestBurst, strconv.Itoa(m.burst), from[o.RequestBurst > 0])
+	add(m.Future > 0, AssumeFuture, strconv.Itoa(m.Future), timing.SourcePods)
+	add(true, AssumeTermination, seconds(math.Round(timing.Mean(m.Ends))), m.EndSource)
+	add(m.MinReady > 0, AssumeMinReadySeconds, strconv.Itoa(int(m.MinReady)), sourceSpec)
+	add(true, AssumeRequestRate, strconv.FormatFloat(m.Rate, 'f', -1, 64), from[o.RequestRate > 0])
+	add(true, AssumeRequestBurst, strconv.Itoa(m.Burst), from[o.RequestBurst > 0])
 	add(true, AssumeSlowStart, "1", sourceController)
 	add(true, AssumeStepBurst, strconv.Itoa(daemonset.BurstReplicas), sourceController)
 	predicted := a.refusal != nil && a.refusal.Facts.Yes("predicted")
@@ -370,7 +364,8 @@ func (w *way) readyPods() (count int) {
 	for i := range w.st.Nodes {
 		for j := range w.st.Nodes[i].Pods {
 			p := &w.st.Nodes[i].Pods[j]
-			_, kind, moves := w.a.nodes[i].next(p, w.st, w.pace(said([]float64{nominal}), said([]float64{nominal})))
+			_, kind, moves := w.a.nodes[i].next(p, w.st,
+				w.pace(timing.Exact([]float64{nominal}), timing.Exact([]float64{nominal})))
 			count += b2i(moves && kind == podAvailable && p.Updated)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
@@ -30,7 +31,7 @@ type projection struct {
 // forecastOf steps the rollout of a State to its end, with what is assumed of it. A change may have made it of another
 // one. What is under way is so by a controller that may do nothing.
 func forecastOf(was, st *daemonset.State, o Options, underWay bool,
-	newWay func(*daemonset.State, *measured) *way) projection {
+	newWay func(*daemonset.State, *timing.Measured) *way) projection {
 	f := projection{Forecast: Forecast{
 		Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Limits: []Limit{},
 		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Unknown: []Holder{},
@@ -46,8 +47,8 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 		f.Outcome.Problems, f.Outcome.Remedies = ofDeletion(cause.Find(st), st)
 		return f
 	}
-	w := newWay(st, measureAfter(was, st, o))
-	w.m.wait(&step)
+	w := newWay(st, timing.MeasureAfter(was, st, o.Given()))
+	w.m.Wait(&step)
 	if underWay {
 		w.quiet(&step)
 	}
@@ -77,7 +78,7 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 		return f
 	}
 	f.line = w.drawn(run)
-	if late := f.judge(w, run); w.m.minReady > 0 && late >= w.m.minReady/10 { // else it is not worth a word
+	if late := f.judge(w, run); w.m.MinReady > 0 && late >= w.m.MinReady/10 { // else it is not worth a word
 		i := slices.IndexFunc(f.assumptions,
 			func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
 		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate,

@@ -2,8 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -283,48 +282,12 @@ func TestMeasure(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			m := measure(stateOf(t, s), tt.ask)
-			if diff := cmp.Diff(tt.want, m.starts); diff != "" {
+			m := timing.Measure(stateOf(t, s), tt.ask.Given())
+			if diff := cmp.Diff(tt.want, m.Starts); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if m.startSource != tt.source {
-				t.Errorf("source %q, want %q", m.startSource, tt.source)
-			}
-		})
-	}
-}
-
-func TestTerminations(t *testing.T) {
-	for _, tt := range []struct {
-		events string // D and C with their seconds, as the controller writes them
-		limit  string
-		want   []float64
-		why    string
-	}{
-		{"D0 C4 D10 C13", "1", []float64{4, 3}, "one after the other"},
-		{"D0 C1 D1 C2", "1", []float64{1, 1}, "two pairs that meet in one second"},
-		{"D0 D0 C4 C6", "2", []float64{4, 6}, "two at a time"},
-		{"C0 D10 C14", "1", []float64{4}, "what was created before is of no delete"},
-		{"D0 C4 D10", "1", []float64{4}, "nor does a delete count that nothing follows yet"},
-		{"D0 D0 C4 D10 C13", "2", []float64{3}, "a create that was not told of spoils what belongs to it, and no more"},
-		{"D0 C0", "1", []float64{0}, "in less than a second"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			s := dstest.State("N", dstest.MaxUnavailable(tt.limit))
-			for _, e := range strings.Fields(tt.events) {
-				at, err := strconv.Atoi(e[1:])
-				if err != nil {
-					t.Fatal(err)
-				}
-				reason := map[byte]string{'D': "SuccessfulDelete", 'C': "SuccessfulCreate"}[e[0]]
-				s.Events = append(s.Events, corev1.Event{
-					InvolvedObject: corev1.ObjectReference{Kind: "DaemonSet", UID: s.DaemonSet.UID}, Reason: reason, Count: 1,
-					FirstTimestamp: metav1.NewTime(dstest.Now.Add(time.Duration(at) * time.Second)),
-				})
-			}
-			slices.Reverse(s.Events) // in whatever order they were read
-			if diff := cmp.Diff(tt.want, terminations(stateOf(t, s))); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.events, diff)
+			if m.StartSource != tt.source {
+				t.Errorf("source %q, want %q", m.StartSource, tt.source)
 			}
 		})
 	}
@@ -518,7 +481,7 @@ func TestGroups(t *testing.T) {
 func TestForecastLaws(t *testing.T) {
 	ten := 10 * time.Second
 	for seed := range cases.Of(int64(100)) {
-		s := anywhere(seed, "v1.37.1")
+		s := dstest.Anywhere(seed, "v1.37.1")
 		st := stateOf(t, s)
 		f := forecast(st, Options{Starts: []time.Duration{ten}}, false)
 		o := &f.Outcome

@@ -7,34 +7,10 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
-
-// started has pods be ready so long after they were created an hour ago.
-func started(d time.Duration, names ...string) []dstest.Option {
-	var out []dstest.Option
-	for _, name := range names {
-		out = append(out, dstest.Pod(name, func(p *corev1.Pod) {
-			p.CreationTimestamp = ago(time.Hour)
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Hour - d)}}
-		}))
-	}
-	return out
-}
-
-// waits has a pod run for so long without being ready.
-func waits(name string, d time.Duration) dstest.Option {
-	return dstest.Pod(name, func(p *corev1.Pod) {
-		p.CreationTimestamp = ago(d)
-		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: ago(d)}}
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(d)}}}}
-	})
-}
 
 // TestLatePods: what a forecast says of pods that take longer than any other
 // did.
@@ -45,7 +21,7 @@ func TestLatePods(t *testing.T) {
 		return append(o, dstest.MaxUnavailable("0"), dstest.MaxSurge("2"))
 	}
 	with := func(all ...[]dstest.Option) []dstest.Option { return slices.Concat(all...) }
-	fast := started(time.Second, "p2", "p3", "p4", "p5")
+	fast := dstest.StartedIn(time.Second, "p2", "p3", "p4", "p5")
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
@@ -54,20 +30,20 @@ func TestLatePods(t *testing.T) {
 		want    string
 		why     string
 	}{
-		{"O/n O/n N N N O", with(fast, surge(waits("p0b", seconds), waits("p1b", seconds))), Options{}, nil, "Completes, timed, late n0 n1, else Stalls at 3 of 6", "they hold the surge, and if they stay as they are it does not go on"},
-		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds), dstest.MaxUnavailable("2")}), Options{}, nil, "Completes, timed, late n0 n1, else Stalls at 5 of 6", "without a surge as well"},
-		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds), dstest.MaxUnavailable("3")}), Options{}, nil, "Completes, timed, late n0 n1, else Completes at 6 of 6 without n0 n1", "the limit has room for both: all is replaced, and two nodes stay without a pod"},
-		{"O/n O/n N N N O", with(fast, surge(waits("p0b", 9*time.Second), waits("p1b", seconds))), Options{}, nil, "Completes, timed, late n1, else Stalls at 5 of 6", "of two only the one that takes long; the other one's place is used again, and n1 keeps its old pod"},
-		{"O/n O/n N N N O", with(fast, surge(waits("p0b", 9*time.Second), waits("p1b", 5*time.Second))), Options{}, nil, "Completes, timed", "in the first seconds nobody is late"},
-		{"O/n O/n N N N O", with(fast, surge(waits("p0b", seconds), waits("p1b", seconds))), Options{Starts: []time.Duration{minutes}}, nil, "Completes, timed", "somebody knows that it takes two minutes"},
-		{"O/n O/n N N N O", with(fast, surge(waits("p0b", seconds), waits("p1b", seconds))), Options{Starts: []time.Duration{one}}, nil, "Completes, timed, late n0 n1, else Stalls at 3 of 6", "or one second"},
-		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &whatif.Change{Restart: true}, "Completes, timed, late n0 n1, else Stalls at 2 of 6", "a restart runs the same containers: what is slow stays so"},
-		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: "n0"}}}, "Completes, timed, late n1, else Stalls at 4 of 5", "one node is taken away"},
-		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &whatif.Change{Images: []whatif.Image{{Container: "*", Image: "example/agent:9"}}}, "Completes, timed", "of another image nothing is known"},
-		{"n N N N N", with(started(time.Second, "p1", "p2", "p3", "p4"), []dstest.Option{waits("p0", seconds)}), Options{}, nil, "Completes, timed, late n0, else NothingToDo at 5 of 5 without n0", "where nothing is left to replace"},
-		{"n N N N N", with(started(time.Second, "p1", "p2", "p3", "p4"), []dstest.Option{waits("p0", 2*time.Minute)}), Options{}, nil, "NothingToDo, if ready Completes at 5 of 5", "after two minutes it is expected to stay so"},
-		{"n n N N N O", with(fast, []dstest.Option{waits("p0", minutes), waits("p1", minutes)}), Options{}, nil, "Stalls, if ready Completes at 6 of 6", "where something is left, it stalls, unless they become ready"},
-		{"n n N N N O", with(fast, []dstest.Option{waits("p0", minutes), waits("p1", minutes), dstest.MaxUnavailable("3")}), Options{}, nil, "Completes, timed, if ready Completes at 6 of 6", "and completes without them where there is room"},
+		{"O/n O/n N N N O", with(fast, surge(dstest.NotReadyFor("p0b", seconds), dstest.NotReadyFor("p1b", seconds))), Options{}, nil, "Completes, timed, late n0 n1, else Stalls at 3 of 6", "they hold the surge, and if they stay as they are it does not go on"},
+		{"n n N N N O", with(fast, []dstest.Option{dstest.NotReadyFor("p0", seconds), dstest.NotReadyFor("p1", seconds), dstest.MaxUnavailable("2")}), Options{}, nil, "Completes, timed, late n0 n1, else Stalls at 5 of 6", "without a surge as well"},
+		{"n n N N N O", with(fast, []dstest.Option{dstest.NotReadyFor("p0", seconds), dstest.NotReadyFor("p1", seconds), dstest.MaxUnavailable("3")}), Options{}, nil, "Completes, timed, late n0 n1, else Completes at 6 of 6 without n0 n1", "the limit has room for both: all is replaced, and two nodes stay without a pod"},
+		{"O/n O/n N N N O", with(fast, surge(dstest.NotReadyFor("p0b", 9*time.Second), dstest.NotReadyFor("p1b", seconds))), Options{}, nil, "Completes, timed, late n1, else Stalls at 5 of 6", "of two only the one that takes long; the other one's place is used again, and n1 keeps its old pod"},
+		{"O/n O/n N N N O", with(fast, surge(dstest.NotReadyFor("p0b", 9*time.Second), dstest.NotReadyFor("p1b", 5*time.Second))), Options{}, nil, "Completes, timed", "in the first seconds nobody is late"},
+		{"O/n O/n N N N O", with(fast, surge(dstest.NotReadyFor("p0b", seconds), dstest.NotReadyFor("p1b", seconds))), Options{Starts: []time.Duration{minutes}}, nil, "Completes, timed", "somebody knows that it takes two minutes"},
+		{"O/n O/n N N N O", with(fast, surge(dstest.NotReadyFor("p0b", seconds), dstest.NotReadyFor("p1b", seconds))), Options{Starts: []time.Duration{one}}, nil, "Completes, timed, late n0 n1, else Stalls at 3 of 6", "or one second"},
+		{"n n N N N O", with(fast, []dstest.Option{dstest.NotReadyFor("p0", seconds), dstest.NotReadyFor("p1", seconds)}), Options{}, &whatif.Change{Restart: true}, "Completes, timed, late n0 n1, else Stalls at 2 of 6", "a restart runs the same containers: what is slow stays so"},
+		{"n n N N N O", with(fast, []dstest.Option{dstest.NotReadyFor("p0", seconds), dstest.NotReadyFor("p1", seconds)}), Options{}, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: "n0"}}}, "Completes, timed, late n1, else Stalls at 4 of 5", "one node is taken away"},
+		{"n n N N N O", with(fast, []dstest.Option{dstest.NotReadyFor("p0", seconds), dstest.NotReadyFor("p1", seconds)}), Options{}, &whatif.Change{Images: []whatif.Image{{Container: "*", Image: "example/agent:9"}}}, "Completes, timed", "of another image nothing is known"},
+		{"n N N N N", with(dstest.StartedIn(time.Second, "p1", "p2", "p3", "p4"), []dstest.Option{dstest.NotReadyFor("p0", seconds)}), Options{}, nil, "Completes, timed, late n0, else NothingToDo at 5 of 5 without n0", "where nothing is left to replace"},
+		{"n N N N N", with(dstest.StartedIn(time.Second, "p1", "p2", "p3", "p4"), []dstest.Option{dstest.NotReadyFor("p0", 2*time.Minute)}), Options{}, nil, "NothingToDo, if ready Completes at 5 of 5", "after two minutes it is expected to stay so"},
+		{"n n N N N O", with(fast, []dstest.Option{dstest.NotReadyFor("p0", minutes), dstest.NotReadyFor("p1", minutes)}), Options{}, nil, "Stalls, if ready Completes at 6 of 6", "where something is left, it stalls, unless they become ready"},
+		{"n n N N N O", with(fast, []dstest.Option{dstest.NotReadyFor("p0", minutes), dstest.NotReadyFor("p1", minutes), dstest.MaxUnavailable("3")}), Options{}, nil, "Completes, timed, if ready Completes at 6 of 6", "and completes without them where there is room"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			p, err := planOf(dstest.State(tt.grid, tt.options...), tt.change, tt.known)
@@ -98,51 +74,6 @@ func TestLatePods(t *testing.T) {
 			})
 			if assumed != (len(p.Outcome.Late) > 0) {
 				t.Errorf("%d late, assumptions %+v", len(p.Outcome.Late), p.Assumptions)
-			}
-		})
-	}
-}
-
-// TestTimeLeftDoesNotStandStill: while nothing happens the time that is said to
-// be left is never the same for three seconds.
-func TestTimeLeftDoesNotStandStill(t *testing.T) {
-	fast := append(started(time.Second, "p1", "p2", "p3"), dstest.MaxUnavailable("1"))
-	slow := append(started(20*time.Second, "p1", "p2", "p3"), dstest.MaxUnavailable("1"))
-	ending := dstest.Pod("p0", func(p *corev1.Pod) {
-		grace := int64(2)
-		p.DeletionGracePeriodSeconds, p.DeletionTimestamp = &grace, &metav1.Time{Time: dstest.Now.Add(2 * time.Second)}
-	})
-	for _, tt := range []struct {
-		grid    string
-		options []dstest.Option
-		late    int // seconds after which it hangs on the pod; 0 for never
-		why     string
-	}{
-		{"n N N N O O", append(fast, waits("p0", 0)), 11, "a new pod that does not become ready"},
-		{"n N N N O O", append(slow, waits("p0", 0)), 31, "the others took 20 s"},
-		{"Nt N N N O O", append(fast, ending), 0, "a pod that does not end"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			s := dstest.State(tt.grid, tt.options...)
-			f := NewFollower(stateOf(t, s), Options{})
-			same, last := 0, -1.
-			for second := range 100 {
-				p, err := f.Progress(dstest.Now.Add(time.Duration(second) * time.Second))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if hangs := len(p.Outcome.Late) == 1 && len(p.Outcome.Alternatives) == 1; hangs != (tt.late > 0 && second >= tt.late) {
-					t.Fatalf("after %d s: late %+v, else %+v", second, p.Outcome.Late, p.Outcome.Alternatives)
-				}
-				if p.Outcome.Duration == nil {
-					t.Fatalf("after %d s no time is said: %s", second, short(&p.Outcome))
-				}
-				if p.Outcome.Duration.Expected != last {
-					same, last = 0, p.Outcome.Duration.Expected
-				}
-				if same++; same == 3 {
-					t.Fatalf("after %d s still %g s left", second, last)
-				}
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -20,7 +21,7 @@ func Look(st *daemonset.State) remedy.Outlook {
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
 		return remedy.Outlook{Remedies: []remedy.Remedy{}}
 	}
-	w, step := newWay(st, measure(st, Options{})), st.Sync()
+	w, step := newWay(st, timing.Measure(st, timing.Given{})), st.Sync()
 	w.quiet(&step)
 	r := w.simulate()
 	o := w.outcome(r)
@@ -34,7 +35,7 @@ func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) remedy.Outlo
 	if o.Code == Stalls {
 		r.keep() // for the remedies
 	}
-	w.m.wait(next)
+	w.m.Wait(next)
 	if o.ends() {
 		w.spread(o)
 	}
@@ -96,7 +97,7 @@ func nextStall(st *daemonset.State) *remedy.Stall {
 		return nil // a template that cannot be changed has no rollout
 	}
 	st = restarted.State
-	w := newWayOfAny(st, measure(st, Options{}))
+	w := newWayOfAny(st, timing.Measure(st, timing.Given{}))
 	r := w.simulate()
 	o := w.outcome(r)
 	if o.Code != Stalls {
@@ -106,4 +107,22 @@ func nextStall(st *daemonset.State) *remedy.Stall {
 		Reason: o.Reason, Replaced: o.Replaced + o.Dropped, Working: r.end.working, Of: oldPods(st), AtWorst: o.AtWorst,
 		Nodes: append([]string{}, Nodes(o.Holders)...), Further: o.FurtherHolders,
 	}
+}
+
+// Rest is how the rollout of a State goes on.
+type Rest struct {
+	Outcome Outcome
+	Outlook remedy.Outlook
+	Causes  *cause.Causes
+	Still   bool // nothing is under way
+}
+
+// RestOf simulates the rest of a rollout whose next step is next, with pods that take as long as measured.
+func RestOf(st *daemonset.State, next *daemonset.Step, m *timing.Measured) Rest {
+	w, step := newWay(st, m), *next
+	w.quiet(&step)
+	run := w.simulate()
+	r := Rest{Outcome: w.outcome(run), Causes: w.a.causes, Still: run.end.at == 0}
+	r.Outlook = w.look(run, &r.Outcome, &step)
+	return r
 }

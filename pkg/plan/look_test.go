@@ -158,7 +158,7 @@ func TestNextBatch(t *testing.T) {
 func TestLookIsAPartOfMake(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range cases.Of(int64(750)) {
-		s := anywhere(seed, "v1.37.1")
+		s := dstest.Anywhere(seed, "v1.37.1")
 		if len(s.Nodes) > 40 {
 			continue
 		}
@@ -228,7 +228,7 @@ func TestHelps(t *testing.T) {
 	offered, lost := map[remedy.Code]int{}, 0
 	ten := []time.Duration{10 * time.Second}
 	for seed := range cases.Of(int64(2000)) {
-		s := anywhere(seed, "v1.37.1")
+		s := dstest.Anywhere(seed, "v1.37.1")
 		st := stateOf(t, s)
 		if len(st.Nodes) > 40 {
 			continue

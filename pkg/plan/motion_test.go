@@ -1,15 +1,12 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -19,6 +16,10 @@ import (
 
 // TestMotion: what moves on a node. A node with * has an available pod.
 func TestMotion(t *testing.T) {
+	unread := dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Nodes, s.Gaps = nil, append(s.Gaps, snapshot.Gap{What: snapshot.Nodes, Why: snapshot.Forbidden})
+		s.DaemonSet.Status.DesiredNumberScheduled = int32(len(s.Pods))
+	})
 	surge := []dstest.Option{dstest.MaxUnavailable("0"), dstest.MaxSurge("2")}
 	for _, tt := range []struct {
 		grid    string
@@ -27,21 +28,21 @@ func TestMotion(t *testing.T) {
 		why     string
 	}{
 		{"N O", nil, "Updated* Old*", "a pod of each revision"},
-		{"n O", []dstest.Option{waits("p0", 40*time.Second)}, "Starting Old*", "a new pod that is not Ready yet"},
+		{"n O", []dstest.Option{dstest.NotReadyFor("p0", 40*time.Second)}, "Starting Old*", "a new pod that is not Ready yet"},
 		{"n O", []dstest.Option{crash("p0")}, "Fails Old*", "one that fails"},
 		{"W O", []dstest.Option{dstest.MinReadySeconds(60)}, "Ready Old*", "one for which only minReadySeconds is not over"},
 		{"o O", []dstest.Option{crash("p0")}, "Unavailable Old*", "an old pod that fails is not the rollout's"},
 		{"ot O", nil, "Deleting Old*", "an old pod on its way out, not Ready any more"},
 		{"Ot O", nil, "Deleting Old*", "one that is still Ready, and does not stay"},
 		{"- O", nil, "Empty Old*", "nothing yet"},
-		{"O/n O", append(surge, waits("p0b", 40*time.Second)), "Starting* Old*", "a new pod that starts beside the old one"},
+		{"O/n O", append(surge, dstest.NotReadyFor("p0b", 40*time.Second)), "Starting* Old*", "a new pod that starts beside the old one"},
 		{"O/n O", append(surge, crash("p0b")), "Fails* Old*", "one that fails beside it"},
 		{"O/N O", surge, "Deleting* Old*", "the old pod is the next to be deleted"},
 		{"Ot/N O", surge, "Deleting* Old*", "it is not gone yet, and the node counts as not updated"},
 		{"Nt/N O", nil, "Updated* Old*", "a new pod in place of another new one"},
 		{"!O O", nil, "Old*", "a node that is not eligible is not shown"},
 		{"~O O", nil, "Old*", "nor one that is gone"},
-		{"O N", []dstest.Option{nodesUnread()}, "Old* Updated*", "without nodes, those that have pods"},
+		{"O N", []dstest.Option{unread}, "Old* Updated*", "without nodes, those that have pods"},
 		{"O N", []dstest.Option{dstest.Lacks(snapshot.Pods, snapshot.Forbidden)}, "", "without pods, none"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -94,151 +95,5 @@ func TestMotionCountsEachNodeOnce(t *testing.T) {
 	}
 	if moving == 0 {
 		t.Error("nothing moves anywhere")
-	}
-}
-
-// TestLate: pods that take longer than any other did. The others took 20s to become
-// Ready.
-func TestLate(t *testing.T) {
-	slow := func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now.Add(-time.Hour)) }
-	readyIn20 := func(pods ...string) (out []dstest.Option) {
-		for _, name := range pods {
-			out = append(out, dstest.Pod(name, func(p *corev1.Pod) {
-				slow(p)
-				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(dstest.Now.Add(20*time.Second - time.Hour))}}
-			}))
-		}
-		return out
-	}
-	deleted := func(name string, ago time.Duration) dstest.Option {
-		return dstest.Pod(name, func(p *corev1.Pod) {
-			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &metav1.Time{Time: dstest.Now.Add(30*time.Second - ago)}, new(int64(30))
-		})
-	}
-	for _, tt := range []struct {
-		grid    string
-		options []dstest.Option
-		o       Options
-		want    string
-		why     string
-	}{
-		{"n N N N O", append(readyIn20("p1", "p2", "p3"), waits("p0", 40*time.Second)), Options{}, "n0 starts for 40s", "twice as long as the others"},
-		{"n N N N O", append(readyIn20("p1", "p2", "p3"), waits("p0", 22*time.Second)), Options{}, "", "times are known to the second"},
-		{"n O O O O", []dstest.Option{waits("p0", 40*time.Second)}, Options{Starts: []time.Duration{10 * time.Second}}, "n0 starts for 40s", "longer than the person who asks said"},
-		{"ot N O", []dstest.Option{deleted("p0", 40*time.Second)}, Options{}, "", "the grace period is no measure"},
-		{"ot N O", []dstest.Option{deleted("p0", 40*time.Second)}, Options{Termination: new(5 * time.Second)}, "n0 ends for 40s", "longer than the person who asks said"},
-		{"!ot N O", []dstest.Option{deleted("p0", 40*time.Second)}, Options{Termination: new(5 * time.Second)}, "", "no node of the rollout"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			p, err := NewFollower(stateOf(t, dstest.State(tt.grid, tt.options...)), tt.o).Progress(dstest.Now)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, l := range p.Late {
-				got = append(got, fmt.Sprintf("%s %s for %s", l.Node, map[bool]string{true: "ends", false: "starts"}[l.Deleting], l.For))
-			}
-			if got := strings.Join(got, ", "); got != tt.want {
-				t.Errorf("%q: late is %q, want %q", tt.grid, got, tt.want)
-			}
-		})
-	}
-}
-
-// TestIdle: from when on a rollout does not progress, and since when. The old pods took
-// 20s to become Ready.
-func TestIdle(t *testing.T) {
-	took := func(names ...string) []dstest.Option { return started(20*time.Second, names...) }
-	for _, tt := range []struct {
-		grid    string
-		options []dstest.Option
-		script  string
-		o       Options
-		after   time.Duration // from when on, after the script; 0 for never
-		since   time.Duration // and for how long then
-		why     string
-	}{
-		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0", Options{}, 41 * time.Second, 41 * time.Second, "a new pod takes twice as long as the slowest of the old revision: nothing says that it fails, and its image may be pulled first"},
-		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0", Options{Starts: []time.Duration{90 * time.Second}}, 91 * time.Second, 91 * time.Second, "somebody knows that it takes longer"},
-		{"O O O O", append(took("p0", "p1", "p2", "p3"), dstest.MinReadySeconds(120)), "delete p0; gone p0; create n0 q0; wait 20s; ready q0", Options{}, 0, 0, "one that is Ready is waited for, as long as minReadySeconds asks"},
-		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0; crash q0", Options{}, 30 * time.Second, 30 * time.Second, "one that crashes is to blame, but for half a minute it may be started anew"},
-		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0; wait 20s; crash q0", Options{}, 10 * time.Second, 30 * time.Second, "since its creation: that a pod fails is no progress"},
-		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0; crash q0; cordon n1", Options{}, 30 * time.Second, 30 * time.Second, "nor is what happens to nodes"},
-		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0", Options{}, 0, 0, "a pod that is terminating has its grace period, and nobody is to blame so far"},
-		{"O O", nil, "", Options{}, 0, 0, "the controller is to act, and does not: that is owed"},
-		{"N N", nil, "", Options{}, 0, 0, "nothing is left to do"},
-		{"O O", []dstest.Option{dstest.OnDelete()}, "", Options{}, 0, 0, "nobody but a person does anything"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			f := follow(t, tt.grid, tt.options...)
-			f.o = tt.o
-			f.run(tt.script)
-			last, from, since := f.at, time.Duration(0), time.Duration(0)
-			for second := time.Duration(0); second < 110*time.Second; second += time.Second {
-				p, err := f.Progress(last.Add(second))
-				if err != nil {
-					t.Fatal(err)
-				}
-				switch {
-				case p.Idle > 0 && since == 0:
-					from, since = second, p.Idle
-				case p.Idle == 0 && since > 0:
-					t.Fatalf("progress after %s, none after %s", second, from)
-				}
-			}
-			if off := (from - tt.after).Abs(); off > 2*time.Second || (since-tt.since).Abs() > 2*time.Second { // times of objects are cut to seconds
-				t.Errorf("after %s no progress for %s, want after %s for %s", from, since, tt.after, tt.since)
-			}
-		})
-	}
-}
-
-// TestLastMove: what counts as a move. The pods were created a day ago and Ready 10s
-// later, the revisions are older.
-func TestLastMove(t *testing.T) {
-	at := func(ago time.Duration) metav1.Time { return metav1.NewTime(dstest.Now.Add(-ago)) }
-	ready := func(created, since time.Duration, restarts int32) dstest.Option {
-		return dstest.Pod("p0", func(p *corev1.Pod) {
-			p.CreationTimestamp = at(created)
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(since)}}
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: restarts}}
-		})
-	}
-	const day = 24 * time.Hour
-	old := dstest.Edit(func(s *snapshot.Snapshot) {
-		for i := range s.Revisions {
-			s.Revisions[i].CreationTimestamp = at(2 * day)
-		}
-	})
-	for _, tt := range []struct {
-		pod, then dstest.Option
-		want      time.Duration // ago
-		why       string
-	}{
-		{ready(day, day-10*time.Second, 0), old, day - 10*time.Second, "a pod became Ready"},
-		{ready(time.Minute, day, 0), old, time.Minute, "a pod was created"},
-		{ready(day, time.Minute, 3), old, day, "a pod that restarted is Ready once more"},
-		{ready(day, -time.Minute, 0), old, day, "the clock of its node is ahead"},
-		{ready(day, day, 0), dstest.Edit(func(s *snapshot.Snapshot) {
-			s.Revisions[0].CreationTimestamp = at(time.Minute)
-		}), time.Minute, "a revision was created"},
-		{ready(day, day, 0), dstest.Edit(func(s *snapshot.Snapshot) {
-			s.Pods[0].DeletionTimestamp, s.Pods[0].DeletionGracePeriodSeconds = &metav1.Time{Time: dstest.Now.Add(20 * time.Second)}, new(int64(30))
-		}), 10 * time.Second, "a pod was deleted"},
-	} {
-		last := lastMove(stateOf(t, dstest.State("N", old, tt.pod, tt.then)))
-		if got := dstest.Now.Sub(last); got != tt.want {
-			t.Errorf("%s: the last move was %s ago, want %s", tt.why, got, tt.want)
-		}
-	}
-}
-
-// TestExpectedOf: a batch says from how many the controller could choose.
-func TestExpectedOf(t *testing.T) {
-	f := follow(t, "O O O")
-	object, gone := f.object([]string{"delete", "p0"})
-	told := f.See(f.at, object, gone)
-	if len(told) != 1 || told[0].Expected.Deletes != 1 || told[0].Expected.DeletesOf != 3 {
-		t.Errorf("%+v", told)
 	}
 }

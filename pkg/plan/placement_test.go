@@ -215,7 +215,7 @@ func TestLawPlacement(t *testing.T) {
 		}
 	}
 	for seed := range cases.Of(int64(120)) {
-		s := anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
+		s := dstest.Anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		pool := []string{"a", "b"}[seed%2]
 		for i, c := range []whatif.Change{
 			{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}},
@@ -240,7 +240,7 @@ func TestLawPlacement(t *testing.T) {
 func TestLawKeptByTolerations(t *testing.T) {
 	kept := 0
 	for seed := range cases.Of(int64(120)) {
-		s := anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
+		s := dstest.Anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		change := whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{
 			{Kind: whatif.NodeTaint, Which: "n[13579]", Taint: dstest.Taint("trouble:NoSchedule")},
 			{Kind: whatif.NodeTaint, Which: "n[369]", Taint: dstest.Taint("example.com/reserved=x:NoSchedule")},
@@ -272,7 +272,7 @@ func TestLawKeptByTolerations(t *testing.T) {
 func TestLawKeptBeforeTaint(t *testing.T) {
 	kept := 0
 	for seed := range cases.Of(int64(120)) {
-		s := anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
+		s := dstest.Anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		change := whatif.Change{Nodes: []whatif.NodeEdit{
 			{Kind: whatif.NodeTaint, Which: "n[13579]", Taint: dstest.Taint("example.com/reserved:NoExecute")},
 			{Kind: whatif.NodeTaint, Which: "n[02468]", Taint: dstest.Taint("dedicated=x:NoExecute")},

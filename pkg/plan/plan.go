@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -356,4 +357,10 @@ type Options struct {
 	// ShowValues has literal values of environment variables, which may be
 	// secret, stand in the fields of a change.
 	ShowValues bool
+}
+
+// Given returns the times that the options set.
+func (o Options) Given() timing.Given {
+	return timing.Given{Starts: o.Starts, Termination: o.Termination, RequestRate: o.RequestRate,
+		RequestBurst: o.RequestBurst}
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -30,16 +29,4 @@ func newPlan(s *snapshot.Snapshot, c *whatif.Change, o Options) (*Plan, error) {
 		return nil, err
 	}
 	return MakeChanged(created, o), nil
-}
-
-// anywhere returns a random state of a version; some are of OpenShift, some of these of a
-// version that counts what the namespace excludes.
-func anywhere(seed int64, version string) *snapshot.Snapshot {
-	switch seed % 6 {
-	case 4:
-		return dstest.OnOpenShift(dstest.RandomFor(seed, version), seed)
-	case 5:
-		return dstest.OnOpenShift(dstest.RandomFor(seed, "v1.30.5"), seed)
-	}
-	return dstest.RandomFor(seed, version)
 }

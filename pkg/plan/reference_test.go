@@ -88,7 +88,7 @@ func TestCreates(t *testing.T) {
 func TestLawMissingReference(t *testing.T) {
 	stalls := 0
 	for seed := range cases.Of(int64(60)) {
-		s := anywhere(seed, dstest.Newest)
+		s := dstest.Anywhere(seed, dstest.Newest)
 		refersTo("s")(s.DaemonSet)
 		restart := &whatif.Change{Restart: true}
 		asked := func(objects ...snapshot.Referred) *Plan {

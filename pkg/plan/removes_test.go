@@ -116,7 +116,7 @@ func TestNoEligibleNodeUnknown(t *testing.T) {
 func TestRemovesAllPodsLaw(t *testing.T) {
 	found := 0
 	for seed := range cases.Of(int64(80)) {
-		s := anywhere(seed, "v1.37.1")
+		s := dstest.Anywhere(seed, "v1.37.1")
 		for _, c := range []*whatif.Change{nil, {Restart: true}, {NodeSelector: map[string]string{"pool": "gpus"}}, {Strategy: "OnDelete"}} {
 			p, err := planOf(s, c, Options{})
 			if err != nil || p.Outcome.Code == Unknown || p.Outcome.Code == NotRolling || p.Outcome.Code == Stalls {

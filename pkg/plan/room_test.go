@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 )
 
 // How a rollout goes on where quotas leave room for so many new pods. Old pods
@@ -37,8 +38,8 @@ func TestRoom(t *testing.T) {
 			for _, p := range st.Snapshot.Pods {
 				r.held[p.Name] = []int64{tt.old}
 			}
-			w := &way{st: st, a: a, m: measure(st, Options{}), spare: &spare{}}
-			s := simulate(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: inTurn{times: said([]float64{3})}, ends: inTurn{times: said([]float64{4})}, rate: 20, burst: 30, room: r})
+			w := &way{st: st, a: a, m: timing.Measure(st, timing.Given{}), spare: &spare{}}
+			s := simulate(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: timing.InTurn{Times: timing.Exact([]float64{3})}, ends: timing.InTurn{Times: timing.Exact([]float64{4})}, rate: 20, burst: 30, room: r})
 			o := w.outcome(s)
 			counts := s.tally.Counts()
 			got := fmt.Sprintf("%d of %d available", counts.Available, counts.Desired)

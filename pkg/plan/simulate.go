@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 )
 
 // mostEvents bounds how many events the controller records of one DaemonSet
@@ -424,7 +425,7 @@ func (r *simulation) create(i int32, at float64) {
 	}
 	r.settle(i, append(r.pods(i), p))
 	if r.nodes[i].never == nil {
-		r.timers.add(event{at + r.times.starts.next(), i, podReady, p.Name})
+		r.timers.add(event{at + r.times.starts.Next(), i, podReady, p.Name})
 	}
 }
 
@@ -439,12 +440,12 @@ func (r *simulation) delete(d daemonset.Doomed, at float64) {
 			r.end.dropped += b2i(!follows(&n))
 			r.end.working = r.end.working || p.Available.OK
 		}
-		if p.Object.Spec.NodeName == "" || isTerminal(p.Object) {
+		if p.Object.Spec.NodeName == "" || timing.IsTerminal(p.Object) {
 			return false // no kubelet has to end it
 		}
 		p.Terminating = true
 		if !r.nodes[d.Node].hangs {
-			r.timers.add(event{at + r.times.ends.next(), d.Node, podGone, p.Name})
+			r.timers.add(event{at + r.times.ends.Next(), d.Node, podGone, p.Name})
 		}
 		return true
 	})
@@ -457,10 +458,6 @@ func follows(n *daemonset.Node) bool {
 		return p.Updated &&
 			!p.Terminating
 	})
-}
-
-func isTerminal(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
 // happen does what a timer says, if the pod is still there.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
@@ -87,7 +88,7 @@ func TestSimulationIsTheModel(t *testing.T) {
 	ended := map[string]int{}
 	for _, version := range []string{"v1.37.1", "v1.30.5", "v1.28.2", "v1.22.17", "v1.19.16"} {
 		for seed := range cases.Of(int64(states)) {
-			s := anywhere(seed, version)
+			s := dstest.Anywhere(seed, version)
 			st, err := daemonset.StateOf(s)
 			if err != nil {
 				t.Fatal(err)
@@ -96,7 +97,7 @@ func TestSimulationIsTheModel(t *testing.T) {
 				continue
 			}
 			a := assume(st)
-			r := newSimulation(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: inTurn{times: said([]float64{2, 3, 5})}, ends: inTurn{times: said([]float64{4})}, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
+			r := newSimulation(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: timing.InTurn{Times: timing.Exact([]float64{2, 3, 5})}, ends: timing.InTurn{Times: timing.Exact([]float64{4})}, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
 			syncs := 0
 			for ; syncs < 2000; syncs++ {
 				r.due()
@@ -174,7 +175,7 @@ func BenchmarkRollout(b *testing.B) {
 			b.Run(fmt.Sprintf("maxUnavailable=%s/nodes=%d", limit, nodes), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					r := simulate(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: inTurn{times: said([]float64{10, 11, 12, 15})}, ends: inTurn{times: said([]float64{5})}, rate: 20, burst: 30})
+					r := simulate(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: timing.InTurn{Times: timing.Exact([]float64{10, 11, 12, 15})}, ends: timing.InTurn{Times: timing.Exact([]float64{5})}, rate: 20, burst: 30})
 					if r.tally.Old() != 0 || r.tally.Counts().Available != nodes {
 						b.Fatalf("ended with %+v", r.tally.Counts())
 					}

@@ -274,7 +274,7 @@ func TestUnknownFields(t *testing.T) {
 func TestLawRedacted(t *testing.T) {
 	plans, rollbacks := 0, 0
 	for seed := range cases.Of(int64(20)) {
-		s := anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
+		s := dstest.Anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		giveValues(t, s)
 		r := redacted(t, s)
 		before, after := stateOf(t, s), stateOf(t, r)

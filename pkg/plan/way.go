@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 )
 
 // way is a State from which a rollout goes on, what is assumed of it, and how long
@@ -14,23 +15,23 @@ import (
 type way struct {
 	st *daemonset.State
 	a  *assumed
-	m  *measured
+	m  *timing.Measured
 
 	begins *beginning // of its simulations; nil until the first
 	spare  *spare     // of its simulations, and of those of ways that are made of it
 }
 
 // newWay returns that of a State.
-func newWay(st *daemonset.State, m *measured) *way { return wayOf(st, m, assume(st)) }
+func newWay(st *daemonset.State, m *timing.Measured) *way { return wayOf(st, m, assume(st)) }
 
 // newWayOfAny returns that of a State whose template stands for any other one: what pods fail
 // on that the template decides says nothing about it.
-func newWayOfAny(st *daemonset.State, m *measured) *way {
+func newWayOfAny(st *daemonset.State, m *timing.Measured) *way {
 	causes := cause.Find(st)
 	return wayOf(st, m, assumeBy(st, causes, nil))
 }
 
-func wayOf(st *daemonset.State, m *measured, a *assumed) *way {
+func wayOf(st *daemonset.State, m *timing.Measured, a *assumed) *way {
 	a.told(m, st.At)
 	return &way{st: st, a: a, m: m, spare: &spare{}}
 }
@@ -81,8 +82,8 @@ func (w *way) after(then *daemonset.State) *way {
 			then = then.Reading(then.Snapshot.Admitting(nil, nil))
 		}
 	}
-	m, next := w.m.again(then), then.Sync()
-	m.wait(&next)
+	m, next := w.m.Again(then), then.Sync()
+	m.Wait(&next)
 	return &way{st: then, a: assume(then), m: m, spare: w.spare}
 }
 
@@ -114,7 +115,7 @@ func (w *way) beginning() *beginning {
 
 // dated reports whether it can be told how long things take: pods tell how long
 // one needs to become ready.
-func (w *way) dated() bool { return len(w.m.starts) > 0 }
+func (w *way) dated() bool { return len(w.m.Starts) > 0 }
 
 // spread runs the rollout at its best, as expected and at its worst, and returns the
 // runs in this order, without their Tallies; none if it cannot be told how long they take. It has the
@@ -137,7 +138,7 @@ func (w *way) spread(o *Outcome) (runs []*simulation) {
 	}
 	if o.ends() {
 		o.Duration = &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends) +
-			w.m.backoff + w.m.start.last()}
+			w.m.Backoff + w.m.Start.Last()}
 	}
 	return runs
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
@@ -50,11 +51,12 @@ func Moment(st *daemonset.State) error {
 	if !st.PodsRead {
 		return nil // of which --watch is refused
 	}
-	w, err := plan.NewFollower(st, plan.Options{}).Progress(st.At)
+	w, err := follow.NewFollower(st, plan.Options{}).Progress(st.At)
 	if err != nil {
 		return err
 	}
-	if o := w.Outcome; o.Code != p.Outcome.Code || !reflect.DeepEqual(o.Duration, p.Outcome.Duration) || !reflect.DeepEqual(o.Alternatives, p.Outcome.Alternatives) {
+	if o := w.Outcome; o.Code != p.Outcome.Code || !reflect.DeepEqual(o.Duration, p.Outcome.Duration) ||
+		!reflect.DeepEqual(o.Alternatives, p.Outcome.Alternatives) {
 		return fmt.Errorf("plan-rollout: %+v; --watch: %+v", p.Outcome, o)
 	}
 	return nil
@@ -92,7 +94,8 @@ func limitTimes(st *daemonset.State, limits []plan.Limit, c whatif.Change) error
 		}
 		o := plan.MakeChanged(r, plan.Options{}).Outcome
 		if o.Code != l.Code || !reflect.DeepEqual(o.Duration, l.Duration) {
-			return fmt.Errorf("restart %t: the limit %s among others: %s %+v; its plan: %s %+v", c.Restart, l.Limit, l.Code, l.Duration, o.Code, o.Duration)
+			return fmt.Errorf("restart %t: the limit %s among others: %s %+v; its plan: %s %+v", c.Restart, l.Limit,
+				l.Code, l.Duration, o.Code, o.Duration)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package plan
+package timing
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // What the pace of a rollout tells of how long pods take to end. A pod is written as
@@ -82,8 +84,8 @@ func TestEndings(t *testing.T) {
 					s.Revisions[i].CreationTimestamp = at(tt.began)
 				}
 			}
-			got, by := endings(stateOf(t, s))
-			if diff := cmp.Diff(tt.want, got.seconds); diff != "" || by != source {
+			got, by := endings(newState(t, s))
+			if diff := cmp.Diff(tt.want, got.Seconds); diff != "" || by != source {
 				t.Errorf("%s, by %s, want %s (-want +got):\n%s", tt.pods, by, source, diff)
 			}
 		})
@@ -122,7 +124,7 @@ func TestBesides(t *testing.T) {
 		return dstest.Pod(pod, func(p *corev1.Pod) {
 			for i := range p.Status.Conditions {
 				if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
-					c.LastTransitionTime = ago(time.Duration(seconds) * time.Second)
+					c.LastTransitionTime = metav1.NewTime(dstest.Now.Add(-time.Duration(seconds) * time.Second))
 				}
 			}
 		})
@@ -154,13 +156,22 @@ func TestBesides(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, append(tt.options, dstest.MaxSurge("1"), dstest.MaxUnavailable("0"))...)
-			got := besides(stateOf(t, s))
-			if len(got.seconds) == 0 && tt.want == 0 {
+			got := besides(newState(t, s))
+			if len(got.Seconds) == 0 && tt.want == 0 {
 				return
 			}
-			if median := got.seconds[len(got.seconds)/2]; int(math.Round(median)) != tt.want || got.most != 31 {
+			if median := got.Seconds[len(got.Seconds)/2]; int(math.Round(median)) != tt.want || got.most != 31 {
 				t.Errorf("%s: %.1f s at most %.1f s, want %d s", tt.grid, median, got.most, tt.want)
 			}
 		})
 	}
+}
+
+func newState(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
+	t.Helper()
+	st, err := daemonset.StateOf(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
 }

@@ -1,4 +1,4 @@
-package plan
+package follow
 
 import (
 	"fmt"
@@ -15,6 +15,8 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
@@ -30,7 +32,7 @@ type followed struct {
 func follow(t testing.TB, grid string, options ...dstest.Option) *followed {
 	t.Helper()
 	s := dstest.State(grid, options...)
-	f := NewFollower(stateOf(t, s), Options{})
+	f := NewFollower(newState(t, s), plan.Options{})
 	return &followed{Follower: f, t: t, at: s.TakenAt}
 }
 
@@ -139,7 +141,7 @@ func (f *followed) daemonSet(words []string) *appsv1.DaemonSet {
 		ds.Annotations[appsv1.DeprecatedTemplateGeneration] = fmt.Sprint(ds.Generation)
 		ds.Spec.Template.Spec.Containers[0].Image = fmt.Sprintf("example/agent:%d", ds.Generation)
 	case "status":
-		counts, _ := stateOf(f.t, f.objects.snapshot(f.at)).Counts()
+		counts, _ := newState(f.t, f.objects.snapshot(f.at)).Counts()
 		ds.Status.ObservedGeneration = ds.Generation
 		ds.Status.DesiredNumberScheduled, ds.Status.CurrentNumberScheduled = int32(counts.Desired), int32(counts.Current)
 		ds.Status.UpdatedNumberScheduled, ds.Status.NumberReady = int32(counts.Updated), int32(counts.Ready)
@@ -247,17 +249,17 @@ func TestFollowerEnds(t *testing.T) {
 		{"O N", nil, "status", "goes on 0/0", "an old pod is left"},
 		{"O", nil, "delete p0; gone p0; create n0 q0; status", "goes on 2/2", "the new one is not ready"},
 		{"O", nil, "delete p0; gone p0; create n0 q0; ready q0; status", "Done 2/2", "a rollout to its end"},
-		{"n N", []dstest.Option{crash("p0")}, "status", "goes on 0/0", "a pod that fails may recover"},
-		{"n N", []dstest.Option{crash("p0")}, "status; wait 30s", "Degraded 0/0", "if it does not, the rollout is done and a node is without a pod"},
-		{"n O", []dstest.Option{crash("p0")}, "status; wait 29s", "goes on 0/0", "the budget is held by a pod that fails"},
-		{"n O", []dstest.Option{crash("p0")}, "status; wait 30s", "Stuck 0/0", "for good"},
-		{"N n n O", []dstest.Option{crash("p1"), young("p2")}, "status; wait 30s", "goes on 0/0", "while another pod starts, that is not for sure"},
-		{"n O", []dstest.Option{crash("p0")}, "wait 20s; ready p0; wait 20s; crash p0; wait 20s", "goes on 0/0", "what came to life in between is not stuck"},
-		{"o O O", []dstest.Option{down("n0")}, "delete p1; gone p1; create n1 q1; ready q1; wait 30s", "goes on 2/1", "a controller that owes a step is not stuck, whatever somebody else did"},
-		{"o O O", []dstest.Option{down("n0")}, "wait 1s; delete p0; wait 30s", "Stuck 1/1", "a pod on a dead node does not go"},
-		{"- O", []dstest.Option{refused()}, "wait 30s", "Stuck 0/0", "the API server refuses pods"},
+		{"n N", []dstest.Option{crashingPod("p0")}, "status", "goes on 0/0", "a pod that fails may recover"},
+		{"n N", []dstest.Option{crashingPod("p0")}, "status; wait 30s", "Degraded 0/0", "if it does not, the rollout is done and a node is without a pod"},
+		{"n O", []dstest.Option{crashingPod("p0")}, "status; wait 29s", "goes on 0/0", "the budget is held by a pod that fails"},
+		{"n O", []dstest.Option{crashingPod("p0")}, "status; wait 30s", "Stuck 0/0", "for good"},
+		{"N n n O", []dstest.Option{crashingPod("p1"), youngPod("p2")}, "status; wait 30s", "goes on 0/0", "while another pod starts, that is not for sure"},
+		{"n O", []dstest.Option{crashingPod("p0")}, "wait 20s; ready p0; wait 20s; crash p0; wait 20s", "goes on 0/0", "what came to life in between is not stuck"},
+		{"o O O", []dstest.Option{unreachableNode("n0")}, "delete p1; gone p1; create n1 q1; ready q1; wait 30s", "goes on 2/1", "a controller that owes a step is not stuck, whatever somebody else did"},
+		{"o O O", []dstest.Option{unreachableNode("n0")}, "wait 1s; delete p0; wait 30s", "Stuck 1/1", "a pod on a dead node does not go"},
+		{"- O", []dstest.Option{refusedCreates()}, "wait 30s", "Stuck 0/0", "the API server refuses pods"},
 		{"O O", []dstest.Option{dstest.OnDelete()}, "", "NotRolling 0/0", "OnDelete replaces nothing"},
-		{"O -", []dstest.Option{dstest.OnDelete(), young("p0")}, "", "goes on 0/0", "but fills an empty node"},
+		{"O -", []dstest.Option{dstest.OnDelete(), youngPod("p0")}, "", "goes on 0/0", "but fills an empty node"},
 		{"O -", []dstest.Option{dstest.OnDelete()}, "", "NotRolling 0/0", "unless the node has been empty for an hour"},
 		{"O O", nil, "delete p0; drop", "Gone 1/1", "the DaemonSet is deleted"},
 	} {
@@ -312,7 +314,7 @@ func TestFollowerLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(after.Usual.Starts) != 4 || after.Outcome.Code != Completes {
+	if len(after.Usual.Starts) != 4 || after.Outcome.Code != plan.Completes {
 		t.Fatalf("%+v", after)
 	}
 	near := func(what string, got, want float64) {
@@ -387,16 +389,16 @@ func TestLearnt(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			f := follow(t, "O -")
 			f.run(tt.script)
-			if got := fmt.Sprintf("starts %.3g ends %.3g", f.learnt.starts, f.learnt.ends); got != tt.want {
+			if got := fmt.Sprintf("starts %.3g ends %.3g", f.learnt.Starts, f.learnt.Ends); got != tt.want {
 				t.Errorf("%s: %s, want %s", tt.script, got, tt.want)
 			}
 		})
 	}
 	told := func(n int) string {
-		l := learnt{starts: []float64{9, 7, 5}[:n], ends: []float64{2, 3, 4}[:n]}
-		m := measured{starts: []float64{100}, startSource: sourcePods, ends: []float64{30}, endSource: sourceGracePeriod}
-		l.teach(&m)
-		return fmt.Sprintf("%v %s %v %s", m.starts, m.startSource, m.ends, m.endSource)
+		l := timing.Learnt{Starts: []float64{9, 7, 5}[:n], Ends: []float64{2, 3, 4}[:n]}
+		m := timing.Measured{Starts: []float64{100}, StartSource: timing.SourcePods, Ends: []float64{30}, EndSource: timing.SourceGracePeriod}
+		l.Teach(&m)
+		return fmt.Sprintf("%v %s %v %s", m.Starts, m.StartSource, m.Ends, m.EndSource)
 	}
 	if got := told(0); got != "[100] Pods [30] GracePeriod" {
 		t.Errorf("none: %s", got)
@@ -460,12 +462,12 @@ func TestExpectationIsWhatABatchAdmits(t *testing.T) {
 func TestFollowerAgreesWithTheModel(t *testing.T) {
 	batches := 0
 	for seed := range cases.Of(int64(42)) {
-		s := anywhere(seed, "v1.37.1")
+		s := dstest.Anywhere(seed, "v1.37.1")
 		st, err := daemonset.StateOf(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := NewFollower(st, Options{})
+		f := NewFollower(st, plan.Options{})
 		step := st.Sync()
 		at := s.TakenAt
 		var out []Happening
@@ -511,4 +513,48 @@ func drawn(b daemonset.Batch) []daemonset.Item {
 		}
 	}
 	return out
+}
+
+func newState(t testing.TB, s *snapshot.Snapshot) *daemonset.State {
+	t.Helper()
+	st, err := daemonset.StateOf(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func past(d time.Duration) metav1.Time { return metav1.NewTime(dstest.Now.Add(-d)) }
+
+// unreachableNode is a node whose kubelet has stopped to report.
+func unreachableNode(name string) dstest.Option {
+	return dstest.Node(name, func(n *corev1.Node) {
+		n.Status.Conditions = []corev1.NodeCondition{
+			{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: past(time.Hour)},
+		}
+	})
+}
+
+func crashingPod(name string) dstest.Option {
+	return dstest.Pod(name, func(p *corev1.Pod) {
+		waiting := &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{
+			{Name: "agent", RestartCount: 5, State: corev1.ContainerState{Waiting: waiting}},
+		}
+	})
+}
+
+func youngPod(name string) dstest.Option {
+	return dstest.Pod(name, func(p *corev1.Pod) { p.CreationTimestamp = past(5 * time.Second) })
+}
+
+// refusedCreates are pods that the API server refuses to create.
+func refusedCreates() dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Events = append(s.Events, corev1.Event{
+			InvolvedObject: corev1.ObjectReference{Kind: "DaemonSet", Name: s.DaemonSet.Name, UID: s.DaemonSet.UID},
+			Reason:         "FailedCreate", Message: "Error creating: forbidden", Count: 3,
+			LastTimestamp: past(time.Minute),
+		})
+	})
 }

@@ -1,10 +1,12 @@
-package plan
+package follow
 
 import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
@@ -14,11 +16,11 @@ type Progress struct {
 	State   *daemonset.State // of this time
 	Counts  daemonset.Counts
 	Next    daemonset.Step // what the next sync does
-	Outcome Outcome        // of what is left, without Unblock
+	Outcome plan.Outcome   // of what is left, without Unblock
 	Outlook remedy.Outlook // what Look returns of the State, from what was seen while it was followed
 
-	Nodes []OnNode  // how far it is on each eligible node, by name
-	Late  []LatePod // by node
+	Nodes []plan.OnNode // how far it is on each eligible node, by name
+	Late  []LatePod     // by node
 	Usual Usual
 
 	// Idle is for how long no pod has come, become Ready, been deleted or gone, where
@@ -76,7 +78,7 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 		return nil, err
 	}
 	p := &Progress{
-		Header: daemonset.NewHeader(Kind, st), State: st, Next: st.Sync(),
+		Header: daemonset.NewHeader(plan.Kind, st), State: st, Next: st.Sync(),
 		Batches: f.batches, AsPredicted: f.asPredicted,
 	}
 	p.Counts, _ = st.Counts()
@@ -149,40 +151,38 @@ func (f *Follower) Resume(at time.Time) {
 // present adds what becomes of a rollout by what was learned, and what moves now. It
 // reports whether nothing is under way.
 func (f *Follower) present(p *Progress) (idle bool) {
-	o := Outcome{Code: NotRolling, Reason: p.Next.Reason, Holders: []Holder{}, Late: []Holder{}, Unknown: []Holder{},
-		Problems: []*cause.Problem{}, Alternatives: []Alternative{}, Remedies: []remedy.Remedy{}}
+	o := plan.Outcome{Code: plan.NotRolling, Reason: p.Next.Reason, Holders: []plan.Holder{}, Late: []plan.Holder{},
+		Unknown:  []plan.Holder{},
+		Problems: []*cause.Problem{}, Alternatives: []plan.Alternative{}, Remedies: []remedy.Remedy{}}
 	switch {
 	case !p.State.PodsRead:
-		o.Code, p.Outcome = Unknown, o
+		o.Code, p.Outcome = plan.Unknown, o
 		return false
 	case o.Reason == daemonset.StepSelectsAll, o.Reason == daemonset.StepBeingDeleted:
-		p.Outcome, p.Nodes = o, Motion(p.State, cause.Find(p.State))
+		p.Outcome, p.Nodes = o, plan.Motion(p.State, cause.Find(p.State))
 		return true
 	}
-	m := f.learnt.teach(measure(p.State, f.o))
-	w, next := newWay(p.State, m), p.Next
-	w.quiet(&next)
-	run := w.simulate()
-	p.Outcome = w.outcome(run)
-	p.Nodes, p.Late, p.Usual = Motion(p.State, w.a.causes), m.late(p.State), m.usual()
-	p.Outlook = w.look(run, &p.Outcome, &next)
+	m := f.learnt.Teach(timing.Measure(p.State, f.o.Given()))
+	rest := plan.RestOf(p.State, &p.Next, m)
+	p.Outcome, p.Outlook = rest.Outcome, rest.Outlook
+	p.Nodes, p.Late, p.Usual = plan.Motion(p.State, rest.Causes), late(m, p.State), usualOf(m)
 	p.Idle = p.idle(f.vanished)
-	return run.end.at == 0
+	return rest.Still
 }
 
 // ended reports whether that is the end.
 func (f *Follower) ended(p *Progress, idle bool) End {
 	end := End("")
 	switch {
-	case p.Outcome.Code == NotRolling && idle:
+	case p.Outcome.Code == plan.NotRolling && idle:
 		return EndNotRolling
-	case p.Outcome.Code == NothingToDo && len(p.Outcome.Holders)+p.Outcome.FurtherHolders > 0:
+	case p.Outcome.Code == plan.NothingToDo && len(p.Outcome.Holders)+p.Outcome.FurtherHolders > 0:
 		end = EndDegraded
-	case p.Outcome.Code == NothingToDo && f.observed(p):
+	case p.Outcome.Code == plan.NothingToDo && f.observed(p):
 		return EndDone
-	case p.Outcome.Code == NothingToDo:
+	case p.Outcome.Code == plan.NothingToDo:
 		end = EndDone
-	case p.Outcome.Code == Stalls && idle:
+	case p.Outcome.Code == plan.Stalls && idle:
 		end = EndStuck
 	}
 	if end != f.still.end {

@@ -1,4 +1,4 @@
-package plan
+package timing
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func TestStartTimes(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			got := 0
-			if s := startTimes(tt.fresh, tt.waiting, tt.old).seconds; len(s) > 0 {
+			if s := startTimes(tt.fresh, tt.waiting, tt.old).Seconds; len(s) > 0 {
 				got = int(math.Round(s[len(s)/2]))
 			}
 			if got != tt.median {
@@ -48,8 +48,8 @@ func TestWaitingMakesStartsLonger(t *testing.T) {
 	before := 0.
 	for n := range 12 {
 		s := startTimes([]float64{8, 9, 10}, slices.Repeat([]float64{14}, n), []float64{10, 12, 14, 16, 18})
-		median := s.seconds[len(s.seconds)/2]
-		if !slices.IsSorted(s.seconds) || s.spread <= 0 || s.doubt <= 0 {
+		median := s.Seconds[len(s.Seconds)/2]
+		if !slices.IsSorted(s.Seconds) || s.spread <= 0 || s.doubt <= 0 {
 			t.Fatalf("%d waiting: %+v", n, s)
 		}
 		if median <= before {
@@ -66,9 +66,9 @@ func TestWaitingMakesStartsLonger(t *testing.T) {
 }
 
 func TestLonger(t *testing.T) {
-	measured := times{seconds: []float64{10, 20}, spread: 0.4, doubt: 0.3}
+	measured := Times{Seconds: []float64{10, 20}, spread: 0.4, doubt: 0.3}
 	for _, tt := range []struct {
-		t          times
+		t          Times
 		deviations float64
 		row        int
 		want       string
@@ -79,10 +79,10 @@ func TestLonger(t *testing.T) {
 		{measured, -1, 1, "[6.07 12.1]", "1.65 times as short"},
 		{measured, 1, 16, "[13.7 27.4]", "of 16 in a row the short and the long level out, the doubt does not: exp(sqrt(0.09 + 0.01)) = 1.37"},
 		{measured, 1, 0, "[16.5 33]", "what is under way counts as one"},
-		{said([]float64{30}), 1.7, 1, "[30]", "what a person said is taken as said"},
+		{Exact([]float64{30}), 1.7, 1, "[30]", "what a person said is taken as said"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if got := fmt.Sprintf("%.3g", tt.t.longer(tt.deviations, tt.row).seconds); got != tt.want {
+			if got := fmt.Sprintf("%.3g", tt.t.Longer(tt.deviations, tt.row).Seconds); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})
@@ -93,9 +93,9 @@ func TestLonger(t *testing.T) {
 // what is longer in their log-normal distribution, of which 18.2 s is the middle; and where
 // there is next to nothing longer, up to 5 times what one of a hundred takes, 52.3 s.
 func TestBeyond(t *testing.T) {
-	three := said([]float64{10, 20, 30})
+	three := Exact([]float64{10, 20, 30})
 	for _, tt := range []struct {
-		t    times
+		t    Times
 		age  float64
 		want string
 		why  string
@@ -108,12 +108,12 @@ func TestBeyond(t *testing.T) {
 		{three, 300, "336 313 351 327", "even longer: for a fifth of its age"},
 		{three.within(40), 30, "40 40 40 40", "what ends within its grace period uses all of it then"},
 		{three.within(40), 80, "166 106 220 140", "what has not ended then goes on as if nothing bounded it"},
-		{said([]float64{30}), 30, "31 30 32 31", "what is said is said, and hardly longer"},
+		{Exact([]float64{30}), 30, "31 30 32 31", "what is said is said, and hardly longer"},
 	} {
-		turn := inTurn{times: tt.t}
+		turn := InTurn{Times: tt.t}
 		var got []string
 		for range 4 {
-			got = append(got, fmt.Sprintf("%.0f", turn.beyond(tt.age)))
+			got = append(got, fmt.Sprintf("%.0f", turn.Beyond(tt.age)))
 		}
 		if got := strings.Join(got, " "); got != tt.want {
 			t.Errorf("%g s old: %s, want %s: %s", tt.age, got, tt.want, tt.why)

@@ -1,4 +1,4 @@
-package plan
+package follow
 
 import (
 	"maps"
@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -115,8 +116,12 @@ func (o *objects) make() *snapshot.Snapshot {
 	var s snapshot.Snapshot
 	nodes, pods := 0, 0
 	for of := range o.around {
-		nodes, pods = nodes+b2i(of.kind == reflect.TypeFor[*corev1.Node]()),
-			pods+b2i(of.kind == reflect.TypeFor[*corev1.Pod]())
+		switch of.kind {
+		case reflect.TypeFor[*corev1.Node]():
+			nodes++
+		case reflect.TypeFor[*corev1.Pod]():
+			pods++
+		}
 	}
 	s.Nodes, s.Pods = slices.Grow(s.Nodes, nodes), slices.Grow(s.Pods, pods)
 	byName := func(a, b metav1.Object) int { return strings.Compare(a.GetName(), b.GetName()) }
@@ -172,7 +177,8 @@ func matters(old, object any, gone bool) bool {
 	case *corev1.Pod:
 		was := old.(*corev1.Pod)
 		return was.Spec.NodeName != x.Spec.NodeName || was.Status.Phase != x.Status.Phase ||
-			(was.DeletionTimestamp == nil) != (x.DeletionTimestamp == nil) || !readySince(was).Equal(readySince(x)) ||
+			(was.DeletionTimestamp == nil) != (x.DeletionTimestamp == nil) ||
+			!timing.ReadySince(was).Equal(timing.ReadySince(x)) ||
 			!maps.Equal(was.Labels, x.Labels) || !equality.Semantic.DeepEqual(was.OwnerReferences, x.OwnerReferences)
 	}
 	return true

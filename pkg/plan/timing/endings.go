@@ -1,4 +1,4 @@
-package plan
+package timing
 
 import (
 	"math"
@@ -8,19 +8,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// endings returns how long the pods took to end that a rollout under way has deleted,
-// as its own pace tells; none where it does not. Before its
-// first pod is created, it is the pace of the last rollout, whose pods are all there.
+// endings returns how long old pods took to end, by the pace of the rollout under way, or of the last rollout before
+// the first pod of this one exists; empty if the pace does not show it.
 //
-// Without a surge the controller deletes a pod when the limit has room for it, and
-// creates the new one when the old one is gone. So the n-th pod that was created is
-// from the n-th room: at first there were as many as the limit says, and each pod that
-// the controller counted as available made another. Which create belongs to which
-// room does not matter on average. What cannot be so, as after a pause, tells nothing,
-// and neither do pods that were all created in the very second of their room.
+// Without surge, the controller deletes a pod when maxUnavailable has room for it, and creates the new one when the old
+// one is gone. At first there are maxUnavailable rooms, and each pod that the controller counts as available makes
+// another. The n-th created pod takes the n-th room, which is right on average. Times that are impossible, as after a
+// pause, do not count, nor do pods that were all created in the second of their room.
 //
-// With a surge nobody waits for the end of a pod: see besides.
-func endings(st *daemonset.State) (t times, source string) {
+// With surge, nothing waits for the end of a pod: see besides.
+func endings(st *daemonset.State) (t Times, source string) {
 	of, source := rolledOut(st), sourceRollout
 	if of != st.History.Hash {
 		source = sourceLastRollout
@@ -31,13 +28,13 @@ func endings(st *daemonset.State) (t times, source string) {
 		t = besides(st)
 	case st.Budget.Kind == daemonset.BudgetUnavailable:
 		if seconds := paced(st, of); len(seconds) > 0 {
-			t = known(seconds).within(gracePeriod(st) + endSlack)
+			t = known(seconds).within(GracePeriod(st) + endSlack)
 		}
 	}
 	return t, source
 }
 
-// isFirst reports whether a revision is the first of a DaemonSet, whose pods replaced none.
+// isFirst reports whether a revision is the first one of a DaemonSet. Its pods replaced none.
 func isFirst(st *daemonset.State, hash string) bool {
 	return slices.ContainsFunc(st.History.Revisions, func(r daemonset.Revision) bool {
 		return r.Hash == hash &&
@@ -45,8 +42,8 @@ func isFirst(st *daemonset.State, hash string) bool {
 	})
 }
 
-// rolledOut returns the hash of the revision that the last pods were created for: the
-// current one, or before it has any, the one of all pods; empty where there is none.
+// rolledOut returns the hash of the current revision if it has pods, otherwise that of the revision that all pods run,
+// or "" if there is none.
 func rolledOut(st *daemonset.State) (hash string) {
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
@@ -63,7 +60,7 @@ func rolledOut(st *daemonset.State) (hash string) {
 	return hash
 }
 
-// paced returns what the pace of the rollout to a revision tells.
+// paced returns how long pods took to end, by the pace of the rollout to a revision.
 func paced(st *daemonset.State, of string) []float64 {
 	created, ready := births(st, of)
 	rooms := counted(created, ready, float64(max(0, st.DaemonSet.Spec.MinReadySeconds)))
@@ -72,7 +69,7 @@ func paced(st *daemonset.State, of string) []float64 {
 	} else {
 		created = created[min(st.Limit(), len(created)):]
 	}
-	longest, off := gracePeriod(st)+endSlack, 0
+	longest, off := GracePeriod(st)+endSlack, 0
 	var out []float64
 	for i := range min(len(created), len(rooms)) {
 		if took := created[i] - rooms[i]; took < -1 || took > longest {
@@ -88,20 +85,20 @@ func paced(st *daemonset.State, of string) []float64 {
 	return out
 }
 
-// besides returns how long old pods take to end beside the new ones, as the controller
-// deletes an old pod when the new one on its node is available. Where it is gone, it took
-// no longer than that is ago; where it is still there, longer. None where no pod tells.
+// besides returns how long old pods take to end in a rollout with surge, where the controller deletes an old pod once
+// the new one on its node is available. A pod that is gone took at most the time since then; one that is still there
+// takes longer. The result is empty if no pod bounds the time.
 //
-// Before that is known, a third ends at once and a third, which does not obey SIGTERM,
-// uses its whole grace period; of the others any time is as likely as one twice as long.
-func besides(st *daemonset.State) times {
+// The prior: a third of the pods end at once, a third ignore SIGTERM and use the whole grace period, and for the others
+// any time is as likely as one twice as long.
+func besides(st *daemonset.State) Times {
 	gone, there := sides(st)
-	tells := func(seconds float64) bool { return seconds < gracePeriod(st) }
+	tells := func(seconds float64) bool { return seconds < GracePeriod(st) }
 	if len(there) == 0 && !slices.ContainsFunc(gone, tells) {
-		return times{}
+		return Times{}
 	}
 	const steps = 40
-	to := math.Log(max(1, gracePeriod(st)) + 1)
+	to := math.Log(max(1, GracePeriod(st)) + 1)
 	at := func(i int) float64 { return to * float64(i) / steps }
 	spread := func(i int) float64 {
 		if i == steps {
@@ -128,7 +125,7 @@ func besides(st *daemonset.State) times {
 		sum += likely[i]
 	}
 	if sum < 1e-9 { // some end soon and others do not: that is no one time
-		return times{}
+		return Times{}
 	}
 	middle := 0
 	for seen := likely[0] / sum; seen < 0.5; seen += likely[middle] / sum {
@@ -138,11 +135,11 @@ func besides(st *daemonset.State) times {
 	for i := range likely {
 		off += likely[i] / sum * (at(i) - at(middle)) * (at(i) - at(middle))
 	}
-	return logNormal(at(middle), spread(middle), math.Sqrt(off)).within(gracePeriod(st) + 1)
+	return logNormal(at(middle), spread(middle), math.Sqrt(off)).within(GracePeriod(st) + 1)
 }
 
-// sides returns at most how many seconds each old pod took to end that is gone beside a
-// new one, and for how many those have been terminating that are still there.
+// sides returns, in seconds, the longest time that each old pod which is gone can have taken to end, and for how long
+// each pod that is still there has been terminating.
 func sides(st *daemonset.State) (gone, there []float64) {
 	for i := range st.Nodes {
 		alone, since := true, math.Inf(1)
@@ -150,11 +147,11 @@ func sides(st *daemonset.State) (gone, there []float64) {
 			p := &st.Nodes[i].Pods[j]
 			switch {
 			case p.Updated && p.Available.OK && !p.Terminating:
-				if ready := readySince(p.Object); ready != nil {
+				if ready := ReadySince(p.Object); ready != nil {
 					since = st.At.Sub(ready.Time).Seconds() - float64(max(0, st.DaemonSet.Spec.MinReadySeconds))
 				}
 			case p.Terminating:
-				alone, there = false, append(there, deletedFor(p, st.At))
+				alone, there = false, append(there, DeletedFor(p, st.At))
 			default:
 				alone = false
 			}
@@ -166,8 +163,8 @@ func sides(st *daemonset.State) (gone, there []float64) {
 	return gone, there
 }
 
-// deletedFor returns for how many seconds a pod has been terminating.
-func deletedFor(p *daemonset.Pod, at time.Time) float64 {
+// DeletedFor returns for how many seconds a pod has been terminating.
+func DeletedFor(p *daemonset.Pod, at time.Time) float64 {
 	asked := p.Object.DeletionTimestamp.Time
 	if g := p.Object.DeletionGracePeriodSeconds; g != nil {
 		asked = asked.Add(-time.Duration(*g) * time.Second)
@@ -175,20 +172,19 @@ func deletedFor(p *daemonset.Pod, at time.Time) float64 {
 	return at.Sub(asked).Seconds()
 }
 
-// endSlack is how many seconds after its grace period a pod may still be there: the
-// kubelet has to end its sandbox, and times are cut to seconds.
+// endSlack is how many seconds a pod may exist after its grace period: the kubelet has to remove its sandbox, and the
+// API rounds times down to seconds.
 const endSlack = 10
 
-// births returns when the pods of a revision were created and became ready, in seconds
-// from the Snapshot, each in order. Of a rollout that is over they are none unless all of
-// its pods are there and ready, also those that are terminating: one that is missing
-// would have the others belong to other rooms.
+// births returns when the pods of a revision were created and became Ready, in seconds relative to the Snapshot, each
+// sorted. For a rollout that is over, both are empty unless all of its pods exist and are Ready, because a missing pod
+// would shift the others to a wrong room.
 func births(st *daemonset.State, of string) (created, ready []float64) {
 	over := of != st.History.Hash
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			p := &st.Nodes[i].Pods[j]
-			since := readySince(p.Object)
+			since := ReadySince(p.Object)
 			switch {
 			case over && (p.Hash != of || since == nil):
 				return nil, nil
@@ -206,17 +202,16 @@ func births(st *daemonset.State, of string) (created, ready []float64) {
 	return created, ready
 }
 
-// counted returns when the controller counted pods as available, in order: when it
-// looked next after that. It looks when a pod becomes ready or is created, and comes
-// back minReadySeconds after a look at one that was ready and not yet available; of two
-// such times its queue keeps the earlier one.
+// counted returns when the controller counted each pod as available, sorted: at its first sync after that moment. The
+// controller syncs when a pod is created or becomes Ready, and again minReadySeconds after it saw a pod that was Ready
+// but not available; its queue keeps the earlier of two such times.
 func counted(created, ready []float64, wait float64) []float64 {
 	if wait == 0 {
 		return ready
 	}
 	news := slices.Sorted(slices.Values(slices.Concat(created, ready)))
 	var out []float64
-	look, seen := 0., false // seen: a look is to come
+	look, seen := 0., false // seen: another sync follows
 	for n, i := 0, 0; len(out) < len(ready); {
 		at := look
 		switch {
@@ -241,8 +236,8 @@ func counted(created, ready []float64, wait float64) []float64 {
 	return out
 }
 
-// beganAt returns when the rollout to a revision began, in seconds from the Snapshot,
-// where the revision was made for it: soon after it the first pod was created.
+// beganAt returns when the rollout to a revision began, in seconds relative to the Snapshot. ok is false unless the
+// revision was created for this rollout, shortly before the first pod.
 func beganAt(st *daemonset.State, of string, created []float64) (at float64, ok bool) {
 	i := slices.IndexFunc(st.History.Revisions, func(r daemonset.Revision) bool { return r.Hash == of })
 	if i < 0 || len(created) == 0 {
@@ -250,5 +245,5 @@ func beganAt(st *daemonset.State, of string, created []float64) (at float64, ok 
 	}
 	began := st.History.Revisions[i].Created
 	at = began.Sub(st.At).Seconds()
-	return at, !began.IsZero() && at <= created[0] && created[0]-at <= gracePeriod(st)+endSlack
+	return at, !began.IsZero() && at <= created[0] && created[0]-at <= GracePeriod(st)+endSlack
 }

@@ -1,4 +1,6 @@
-package plan
+// Package follow compares what the controller does with what pkg/plan predicted. It takes the changes of objects one by
+// one and returns each batch with whether it was predicted, and how the rest of the rollout goes.
+package follow
 
 import (
 	"slices"
@@ -7,9 +9,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -32,7 +35,7 @@ import (
 //
 // It is not safe for concurrent use.
 type Follower struct {
-	o       Options
+	o       plan.Options
 	objects objects
 	at      time.Time
 	gone    bool // the DaemonSet
@@ -43,7 +46,7 @@ type Follower struct {
 	moved                time.Time // when something changed last that decides about a sync
 	vanished             time.Time // when a pod went last
 	batches, asPredicted int
-	learnt               learnt
+	learnt               timing.Learnt
 	still                still
 	due                  due
 }
@@ -85,8 +88,8 @@ const (
 )
 
 // NewFollower returns a Follower that begins at a State.
-func NewFollower(st *daemonset.State, o Options) *Follower {
-	return &Follower{o: o, objects: newObjects(st), at: st.At, moved: st.At, learnt: newLearnt()}
+func NewFollower(st *daemonset.State, o plan.Options) *Follower {
+	return &Follower{o: o, objects: newObjects(st), at: st.At, moved: st.At, learnt: timing.NewLearnt()}
 }
 
 // Know takes what was read of a Snapshot besides the objects that are followed: what
@@ -113,7 +116,7 @@ func (f *Follower) See(at time.Time, object any, gone bool) []Happening {
 		before = f.objects.step(at)
 	}
 	if p, ok := object.(*corev1.Pod); ok {
-		f.learnt.see(at, p, gone, old == nil)
+		f.learnt.See(at, p, gone, old == nil)
 		if gone && f.owns(p) {
 			f.vanished = at
 		}
@@ -412,84 +415,3 @@ func (e *expectation) take(a act) {
 }
 
 func (e *expectation) none() bool { return e.left == 0 }
-
-// learnt is how long pods took, as it was seen.
-type learnt struct {
-	created, deleted map[types.UID]time.Time
-	starts, ends     []float64 // seconds, in the order seen
-}
-
-func newLearnt() learnt {
-	return learnt{created: map[types.UID]time.Time{}, deleted: map[types.UID]time.Time{}}
-}
-
-// mostLearnt bounds what is kept: what was seen last tells most.
-const mostLearnt = 500
-
-// see learns from a pod. Of one that restarted before it became ready nothing
-// is learned, as of one whose creation was not seen.
-func (l *learnt) see(at time.Time, p *corev1.Pod, gone, fresh bool) {
-	keep := func(of []float64, took time.Duration) []float64 {
-		of = append(of, took.Seconds())
-		return of[max(0, len(of)-mostLearnt):]
-	}
-	created, starting := l.created[p.UID]
-	deleted, ending := l.deleted[p.UID]
-	switch {
-	case gone:
-		if ending {
-			l.ends = keep(l.ends, at.Sub(deleted))
-		}
-		delete(l.created, p.UID)
-		delete(l.deleted, p.UID)
-	case fresh:
-		l.created[p.UID] = at
-	case p.DeletionTimestamp != nil && !ending:
-		l.deleted[p.UID] = at
-		delete(l.created, p.UID)
-	case p.DeletionTimestamp == nil && starting && (hasRestarted(p) || isReady(p)):
-		if !hasRestarted(p) {
-			l.starts = keep(l.starts, at.Sub(created))
-		}
-		delete(l.created, p.UID)
-	}
-}
-
-func hasRestarted(p *corev1.Pod) bool {
-	return slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses),
-		func(c corev1.ContainerStatus) bool {
-			return c.RestartCount > 0
-		})
-}
-
-func isReady(p *corev1.Pod) bool { return readySince(p) != nil }
-
-// readySince is since when a pod is ready; nil if it is not.
-func readySince(p *corev1.Pod) *metav1.Time {
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
-			return &c.LastTransitionTime
-		}
-	}
-	return nil
-}
-
-// sourceWatch: measured on pods while they were followed.
-const sourceWatch = "Watch"
-
-// teach puts what was seen in place of what pods and events tell, or the
-// person who asks.
-func (l *learnt) teach(m *measured) *measured {
-	again := m.again
-	m.again = func(other *daemonset.State) *measured { return l.teach(again(other)) }
-	// anything tells more than a bound
-	if len(l.ends) >= fewest || len(l.ends) > 0 && m.endSource == sourceGracePeriod {
-		m.ends, m.endSource = slices.Sorted(slices.Values(l.ends)), sourceWatch
-		m.end = known(m.ends)
-	}
-	if len(l.starts) >= fewest {
-		m.starts, m.startSource = levelled(slices.Sorted(slices.Values(l.starts))), sourceWatch
-		m.start = known(m.starts)
-	}
-	return m
-}
