@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
@@ -539,7 +540,7 @@ func (d *advised) tolerate() string {
 
 // selector is the field of the template that selects nodes.
 func (d *advised) selector() string {
-	return either(d.is("excludedBy", cause.ExcludedByAffinity), "affinity", "nodeSelector")
+	return either(d.is("excludedBy", eligible.ExcludedByAffinity), "affinity", "nodeSelector")
 }
 
 func (d *advised) compareLabels() string {
@@ -551,7 +552,7 @@ func (d *advised) compareLabels() string {
 		return "if nodes should run the pod, find out what sets that label on nodes, and why no node has it"
 	}
 	return "if nodes should run the pod, find out what sets these labels on nodes, and why no node has " +
-		either(d.is("excludedBy", cause.ExcludedByAffinity), "any of them", "them")
+		either(d.is("excludedBy", eligible.ExcludedByAffinity), "any of them", "them")
 }
 
 func (d *advised) correctSelection() string {

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -286,12 +287,12 @@ func noneNear(f known) string {
 	by, picks := f.text("excludedBy"), selects(f)
 	nearest, taints := f.count("nearest"), f.count("taints")
 	switch {
-	case by == cause.ExcludedByTaint && picks != "" && taints > 0:
+	case by == eligible.ExcludedByTaint && picks != "" && taints > 0:
 		return pluralVerb(nearest, "node matches", "nodes match") + " the " + picks + ", but " +
 			pluralOf(nearest, "its ", "their ") +
 			pluralOf(taints, "taint ", "taints ") + f.text("taints") + pluralOf(taints, " is", " are") +
 			" not tolerated"
-	case by == cause.ExcludedByAffinity && f.count("labels") > 1:
+	case by == eligible.ExcludedByAffinity && f.count("labels") > 1:
 		return "no node has a label that the affinity requires"
 	}
 	return "no node is eligible"

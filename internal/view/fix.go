@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
@@ -110,12 +111,12 @@ func (a *answer) titleOf(i int, of *explain.Part) (title string) {
 
 // placementCheck shows the labels that no node has, or the node that is not ready.
 func (a *sheet) placementCheck(f daemonset.Facts) screen.Command {
-	switch by, keys := f["excludedBy"], cause.LabelKeys(f); {
+	switch by, keys := f["excludedBy"], eligible.LabelKeys(f); {
 	case len(keys) > 0:
 		return a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(strings.Join(keys, ","))))
-	case by == cause.ExcludedByLabels, by == cause.ExcludedByAffinity:
+	case by == eligible.ExcludedByLabels, by == eligible.ExcludedByAffinity:
 		return a.kubectl("kubectl get nodes", "--show-labels")
-	case by == cause.ExcludedByCondition:
+	case by == eligible.ExcludedByCondition:
 		return a.kubectl("kubectl describe node", screen.Quote(firstOf(f["nearest"])))
 	}
 	return nil

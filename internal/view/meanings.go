@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
@@ -357,9 +358,9 @@ func (f *finding) invalidBudget() string {
 func (f *finding) noneEligible() string {
 	since := ""
 	switch f.text("changed") {
-	case cause.ChangedOther:
+	case eligible.ChangedOther:
 		since = "; no retained revision explains this: the nodes have changed, or none was ever eligible"
-	case cause.ChangedUnknown:
+	case eligible.ChangedUnknown:
 		since = "; unknown since when: the revisions could not be read"
 	}
 	none := "none of the " + Plural(f.count("nodes"), "node") + " is eligible"

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -158,9 +159,9 @@ func (b *blamed) template() string {
 		return "the template: image " + b.text("image") + " has no build for " + b.platformOf()
 	case b.p.NotBuilt():
 		return "likely the template: the message says that a program is not built for " + b.platformOf()
-	case excludedBy == cause.ExcludedByNodeName:
+	case excludedBy == eligible.ExcludedByNodeName:
 		return "likely the template: its nodeName picks another node"
-	case excludedBy == cause.ExcludedByTaint && picks != "":
+	case excludedBy == eligible.ExcludedByTaint && picks != "":
 		return "likely the template: " + pluralVerb(nearest, "node matches", "nodes match") + " its " + picks +
 			", but it does not tolerate " + b.on("its ", "their ") + b.taints()
 	case code == cause.PodOSNotSupported:
@@ -381,21 +382,21 @@ func (b *blamed) noneEligible() string {
 	labels, n := b.text("labels"), b.count("labels")
 	const unclear = "unclear, the nodes or the template: no node "
 	switch by := b.text("excludedBy"); {
-	case by == cause.ExcludedByTaint:
+	case by == eligible.ExcludedByTaint:
 		return "the template does not tolerate the " + b.taints() + " of " + b.some() + ": unknown whether it should"
-	case by == cause.ExcludedByLabels && n == 1:
+	case by == eligible.ExcludedByLabels && n == 1:
 		return unclear + "has the label " + labels + ", which the nodeSelector requires"
-	case by == cause.ExcludedByLabels && n > 1:
+	case by == eligible.ExcludedByLabels && n > 1:
 		return unclear + "has one of the labels " + labels + ", and the nodeSelector requires all of them"
-	case by == cause.ExcludedByLabels:
+	case by == eligible.ExcludedByLabels:
 		return unclear + "has all labels of the nodeSelector"
-	case by == cause.ExcludedByAffinity && n == 1:
+	case by == eligible.ExcludedByAffinity && n == 1:
 		return unclear + "has the label " + labels + ", which the affinity requires"
-	case by == cause.ExcludedByAffinity && n > 1:
+	case by == eligible.ExcludedByAffinity && n > 1:
 		return unclear + "has any of the labels " + labels + ", and the affinity requires one of them"
-	case by == cause.ExcludedByAffinity:
+	case by == eligible.ExcludedByAffinity:
 		return unclear + "meets the affinity"
-	case by == cause.ExcludedByNamespace:
+	case by == eligible.ExcludedByNamespace:
 		return "unclear: the node selector of the namespace excludes the nodes that the template would have"
 	}
 	return ""
@@ -439,11 +440,11 @@ func (b *blamed) node() string {
 	case b.text("nodeReports") != "":
 		return "likely " + some + ": " + b.on("it reports ", "they report ") + b.text("nodeReports") +
 			", and no node where the pod works does"
-	case b.is("excludedBy", cause.ExcludedForGood):
+	case b.is("excludedBy", eligible.ExcludedForGood):
 		removed := b.on("node is being removed, or runs", "nodes are being removed, or run")
 		return some + ", not the DaemonSet: the " + b.taints() + pluralOf(b.count("taints"), " says", " say") +
 			" that the " + removed + " no DaemonSet"
-	case b.is("excludedBy", cause.ExcludedByCondition):
+	case b.is("excludedBy", eligible.ExcludedByCondition):
 		return some + ", not the DaemonSet: the " + b.taints() + pluralOf(b.count("taints"), " depends", " depend") +
 			" on the state of the " + b.on("node", "nodes")
 	case b.Yes("noHostPath"):

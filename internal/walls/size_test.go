@@ -25,7 +25,6 @@ var larger = map[string]struct {
 }{
 	"internal/cli":  {8000, 75, "to be divided: completion, help, watch"},
 	"internal/view": {12500, 60, "to be divided: words, live, figures, differences of texts"},
-	"pkg/cause":     {6500, 40, "to be divided: what is wrong, whose fault it is"},
 }
 
 // TestSizes: a package fits into a head. Tests, generated files and what only tests use do not count.

@@ -109,6 +109,11 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("pkg/cause", module+"/pkg/explain") },
 		},
 		{
+			why: "why no node is eligible depends on the State alone",
+			who: own("pkg/cause/eligible"), project: true, only: own("pkg/snapshot", "pkg/daemonset", "pkg/cause"),
+			breach: func(p *project) { p.edge("pkg/cause/eligible", module+"/pkg/plan") },
+		},
+		{
 			why: "what a person can do is a value: plan makes and weighs it, explain hands it on, view shows it, and it knows none of them",
 			who: own("pkg/remedy"), project: true, only: own("pkg/daemonset", "pkg/cause"),
 			breach: func(p *project) { p.edge("pkg/remedy", module+"/pkg/plan") },
@@ -135,7 +140,8 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "so is a plan; it tries changes, to weigh remedies",
-			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/validate", "pkg/admission", "pkg/fit", "pkg/refer", "pkg/plan/timing"),
+			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/cause/eligible",
+				"pkg/remedy", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/validate", "pkg/admission", "pkg/fit", "pkg/refer", "pkg/plan/timing"),
 			breach: func(p *project) { p.edge("pkg/plan", module+"/pkg/history") },
 		},
 		{
@@ -151,7 +157,8 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "explain is a third one, which says what changed as history does; what helps, it is given",
-			who: own("pkg/explain"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/managed", "pkg/history", "pkg/admission"),
+			who: own("pkg/explain"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/cause/eligible",
+				"pkg/remedy", "pkg/managed", "pkg/history", "pkg/admission"),
 			breach: func(p *project) { p.edge("pkg/explain", module+"/pkg/plan") },
 		},
 		{
@@ -162,7 +169,8 @@ func TestImports(t *testing.T) {
 		{
 			why: "a new package of pkg gets a row above, which says what it stands on",
 			check: func(p *project) []string {
-				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/refer", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/plan/timing",
+				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/refer", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/cause/eligible",
+					"pkg/remedy", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/plan/timing",
 					"pkg/plan/follow", "pkg/history", "pkg/admission", "pkg/redact", "pkg/validate")
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
 					return !matches(own("pkg/..."), pkg) || matches(known, pkg)

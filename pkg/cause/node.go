@@ -2,11 +2,14 @@ package cause
 
 import (
 	"cmp"
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -194,4 +197,154 @@ func (cs *Causes) noPod(n *daemonset.Node) *Cause {
 		c.Severity, c.Since = SeverityError, timeOf(cs.changed())
 	}
 	return c
+}
+
+// excluded returns that the rolling update counts a node without a pod that only its
+// namespace excludes; nil if it does not, as outside of OpenShift.
+func (cs *Causes) excluded(n *daemonset.Node) *Cause {
+	if !n.StillRolled || !cs.st.Holds(n) {
+		return nil
+	}
+	c := &Cause{Code: ExcludedButCounted, Severity: SeverityInfo, Facts: maps.Clone(n.ShouldRun.Facts)}
+	delete(c.Facts, "valid") // or it would exclude nothing
+	if key, value, one := cs.st.Placement.NamespaceLabel(); one {
+		c.Facts["key"], c.Facts["want"] = key, value
+	}
+	old := func(n daemonset.Node) bool {
+		return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Updated && !p.Terminating })
+	}
+	if slices.ContainsFunc(cs.st.Nodes, old) {
+		c.Severity = SeverityError
+	}
+	return c
+}
+
+// OutOfServiceSoon is within how long the pod garbage collector force-deletes what is terminating on a
+// node that is out of service: it looks every 20 seconds.
+const OutOfServiceSoon = 20 * time.Second
+
+// OutOfService is the taint by which a person says that the machine of a node is off.
+var OutOfService = corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown",
+	Effect: corev1.TaintEffectNoExecute}
+
+// CollectsOutOfService reports whether the pod garbage collector of a Kubernetes version force-deletes the
+// terminating pods of nodes that are NotReady and out of service: from 1.26 on, where the feature
+// NodeOutOfServiceVolumeDetach is on by default.
+func CollectsOutOfService(kubernetesVersion string) bool {
+	v, err := version.ParseGeneric(kubernetesVersion)
+	return err == nil && (v.Major() > 1 || v.Minor() >= 26)
+}
+
+// Collected reports whether the terminating pods of a node are force-deleted: it is NotReady and out
+// of service, for less than the time that this takes at most.
+func (cs *Causes) Collected(n *daemonset.Node) bool {
+	if n.Object == nil || Down(n, cs.at) == nil || !CollectsOutOfService(cs.st.Profile.Version) {
+		return false
+	}
+	return slices.ContainsFunc(n.Object.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Key == corev1.TaintNodeOutOfService && (t.TimeAdded == nil || cs.at.Sub(t.TimeAdded.Time) < Patience)
+	})
+}
+
+// purposely adds to the facts of a node that is down what says that this is on purpose: a condition
+// of KEP-5683, with its reason and who set it, and that the node is cordoned. What came more than
+// Patience after the fault is no sign.
+func purposely(n *corev1.Node, down *Cause) {
+	sign := func(at time.Time) bool { return down.Since == nil || !at.After(down.Since.Add(Patience)) }
+	for _, condition := range snapshot.Purposes {
+		i := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == condition })
+		if i < 0 {
+			continue
+		}
+		c := &n.Status.Conditions[i]
+		if c.Status != corev1.ConditionTrue || c.LastTransitionTime.IsZero() || !sign(c.LastTransitionTime.Time) {
+			continue
+		}
+		down.Facts["purpose"], down.Facts["purposeSince"] = string(condition), timeFact(c.LastTransitionTime.Time)
+		if c.Reason != "" {
+			down.Facts["purposeReason"] = c.Reason
+		}
+		if by := setBy(n, condition); by != "" {
+			down.Facts["setBy"] = by
+		}
+		return
+	}
+	cordon := slices.IndexFunc(n.Spec.Taints,
+		func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
+	switch {
+	case cordon >= 0 && n.Spec.Taints[cordon].TimeAdded != nil:
+		if at := n.Spec.Taints[cordon].TimeAdded.Time; sign(at) {
+			down.Facts["cordoned"], down.Facts["cordonedSince"] = true, timeFact(at)
+		}
+	case n.Spec.Unschedulable:
+		down.Facts["cordoned"] = true
+	}
+}
+
+// setBy returns the field manager that set a condition of a node; empty if that is not known.
+func setBy(n *corev1.Node, condition corev1.NodeConditionType) (by string) {
+	var last time.Time
+	for _, m := range n.ManagedFields {
+		var fields snapshot.ConditionFields
+		if m.FieldsV1 == nil || json.Unmarshal(m.FieldsV1.GetRawBytes(), &fields) != nil || !fields.Has(condition) {
+			continue
+		}
+		if at := m.Time; by == "" || at != nil && at.After(last) {
+			by = m.Manager
+			if at != nil {
+				last = at.Time
+			}
+		}
+	}
+	return by
+}
+
+// OnPurpose reports whether a problem is that nodes are down on purpose, by a condition of theirs:
+// nobody has to repair or to delete them.
+func (p *Problem) OnPurpose() bool { return p.Facts["purpose"] != nil }
+
+// OtherSystem returns that the kubelet of a node rejects every pod of a template, since
+// the template is for another operating system: spec.os.name is not the one that the
+// node runs, or its label kubernetes.io/os, which a kubelet compares too (from 1.24 on;
+// before, the API server drops spec.os). Such a pod fails, the controller deletes it and
+// creates the next one. It returns nil if the kubelet does not, and where the node does
+// not say what it runs. A nodeSelector is none of its business: see Placement.
+func OtherSystem(n *daemonset.Node, t *corev1.PodTemplateSpec) *Cause {
+	if n.Object == nil {
+		return nil
+	}
+	runs, want := cmp.Or(n.Object.Status.NodeInfo.OperatingSystem, n.Object.Labels[corev1.LabelOSStable]),
+		t.Labels[corev1.LabelOSStable]
+	if t.Spec.OS != nil && (want == "" || want == runs) {
+		want = string(t.Spec.OS.Name)
+	}
+	if runs == "" || want == "" || want == runs {
+		return nil
+	}
+	return &Cause{Code: PodOSNotSupported, Severity: SeverityError,
+		Facts: daemonset.Facts{"want": want, "platform": runs}}
+}
+
+// virtualLabels are the labels of nodes behind which no machine with a kubelet is: AWS Fargate, and
+// nodes of Virtual Kubelet. They run single pods for which they were made, and none of DaemonSets.
+var virtualLabels = map[string]string{"eks.amazonaws.com/compute-type": "fargate", "type": "virtual-kubelet"}
+
+// VirtualLabel returns the label that says that a node is virtual; empty for others.
+func VirtualLabel(n *corev1.Node) (key, value string) {
+	for key, value := range virtualLabels {
+		if n != nil && n.Labels[key] == value {
+			return key, value
+		}
+	}
+	return "", ""
+}
+
+// virtual returns that a node is virtual and should run the pod all the same, which it
+// never will; nil for others, and where a pod is available there.
+func (cs *Causes) virtual(n *daemonset.Node) *Cause {
+	key, value := VirtualLabel(n.Object)
+	if key == "" || !n.ShouldRun.OK || n.Membership().Available {
+		return nil
+	}
+	return &Cause{Code: VirtualNode, Severity: SeverityError, Facts: daemonset.Facts{"key": key, "want": value}}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
@@ -279,13 +280,13 @@ func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 func (e *Explanation) adviceForNone(p *Problem) AdviceCode {
 	by := p.Facts["excludedBy"]
 	switch {
-	case by == cause.ExcludedForGood:
+	case by == eligible.ExcludedForGood:
 		return ""
 	case p.Blame.Who == cause.WhoNode:
 		return AdviseRepairNodes
 	case p.Blame.Who != cause.WhoChange && e.solves(remedy.Tolerate, p):
 		return AdviseTolerate
-	case p.Blame.Who != cause.WhoChange && (by == cause.ExcludedByLabels || by == cause.ExcludedByAffinity):
+	case p.Blame.Who != cause.WhoChange && (by == eligible.ExcludedByLabels || by == eligible.ExcludedByAffinity):
 		return AdviseCompareLabels
 	}
 	return AdviseCorrectTemplate

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -36,7 +37,7 @@ func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
 	switch {
 	case p.Code == cause.Misscheduled && downFor(p.Facts):
 		b = cause.Blame{Who: cause.WhoNode, Certainty: cause.Certain}
-	case p.Code == cause.NoEligibleNode && p.Facts["changed"] == cause.ChangedTemplate:
+	case p.Code == cause.NoEligibleNode && p.Facts["changed"] == eligible.ChangedTemplate:
 		b = cause.Blame{Who: cause.WhoChange, Certainty: cause.Likely, Revision: int64(p.Facts.Int("number"))}
 	case p.Code == cause.NoEligibleNode:
 		b = ofPlacement(p.Facts)
@@ -58,9 +59,9 @@ func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
 func ofPlacement(f daemonset.Facts) cause.Blame {
 	selects, _ := f["selects"].([]string)
 	switch by := f["excludedBy"]; {
-	case by == cause.ExcludedByCondition, by == cause.ExcludedForGood:
+	case by == eligible.ExcludedByCondition, by == eligible.ExcludedForGood:
 		return cause.Blame{Who: cause.WhoNode, Certainty: cause.Certain}
-	case by == cause.ExcludedByNodeName, by == cause.ExcludedByTaint && len(selects) > 0 &&
+	case by == eligible.ExcludedByNodeName, by == eligible.ExcludedByTaint && len(selects) > 0 &&
 		f.Int("staying")+f.Int("losing") == 0:
 		return cause.Blame{Who: cause.WhoTemplate, Certainty: cause.Likely}
 	}

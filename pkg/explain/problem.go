@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
@@ -218,10 +219,10 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 			g.causes.AddLease(g.heldUp(daemonset.Facts{"generation": int(ds.Generation),
 				"observed": int(ds.Status.ObservedGeneration)})))
 	}
-	if none := cause.NoneEligible(g.st, g.outlook.Lost); none != nil {
-		facts, since := cause.NoneEligibleSince(g.st)
+	if none := eligible.None(g.st, g.outlook.Lost); none != nil {
+		facts, since := eligible.NoneSince(g.st)
 		maps.Copy(none.Facts, facts)
-		maps.Copy(none.Facts, cause.NoneEligibleFor(g.st))
+		maps.Copy(none.Facts, eligible.NearestFacts(g.st))
 		none.Since = since
 		found = append(found, cause.On{Cause: none})
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
@@ -44,7 +45,7 @@ func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
 	g.deletions()
 	g.tolerate()
 	g.refresh()
-	if nowhere := cause.NoneEligible(w.st, nil) != nil; len(g.problems)+len(g.problemNodes()) > 0 ||
+	if nowhere := eligible.None(w.st, nil) != nil; len(g.problems)+len(g.problemNodes()) > 0 ||
 		o.Code == Stalls || nowhere {
 		g.acts()
 		g.back()
@@ -222,7 +223,7 @@ func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcom
 	if r.Code == remedy.RollBack && g.st.History.Cut && !there { // it would only not be made
 		r.Problems, r.Ends = []daemonset.Reason{}, []cause.Subject{}
 	}
-	if cause.NoneEligible(g.st, nil) != nil && len(left)+o.FurtherHolders < run.st.Desired {
+	if eligible.None(g.st, nil) != nil && len(left)+o.FurtherHolders < run.st.Desired {
 		r.Problems = append(r.Problems, cause.NoEligibleNode)
 	}
 	if r.Code == remedy.RepairNodes &&
@@ -323,8 +324,8 @@ func (g *weighing) deletions() {
 // rollout would delete for good; or where no node is eligible, for the nearest ones.
 func (g *weighing) tolerate() {
 	nodes := g.stranded()
-	if cause.NoneEligible(g.st, nil) != nil {
-		nodes, _ = cause.NoneEligibleFor(g.st)["nearest"].([]string)
+	if eligible.None(g.st, nil) != nil {
+		nodes, _ = eligible.NearestFacts(g.st)["nearest"].([]string)
 	}
 	r := remedy.New(remedy.Tolerate, "")
 	for _, name := range nodes {
@@ -537,8 +538,8 @@ func (w *way) curing(ended []*cause.Problem) *way {
 // back is the way back to the revision before.
 func (g *weighing) back() {
 	to := g.backTo()
-	if none := cause.NoneEligible(g.st, nil); none != nil {
-		if f, _ := cause.NoneEligibleSince(g.st); f["changed"] == cause.ChangedTemplate {
+	if none := eligible.None(g.st, nil); none != nil {
+		if f, _ := eligible.NoneSince(g.st); f["changed"] == eligible.ChangedTemplate {
 			to = int64(f.Int("before"))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -91,7 +92,7 @@ var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollo
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {
-	if none := cause.NoneEligible(after, Nodes(p.Lost)); none != nil && p.Outcome.Code != RemovesAllPods {
+	if none := eligible.None(after, Nodes(p.Lost)); none != nil && p.Outcome.Code != RemovesAllPods {
 		p.Warnings = append(p.Warnings, Warning{none.Code, none.Facts})
 	}
 	more := slices.Concat(evictions(before, after), warnings(before, after), otherPlatforms(after))

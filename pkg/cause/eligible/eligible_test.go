@@ -1,4 +1,4 @@
-package cause_test
+package eligible_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause/eligible"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -76,17 +77,17 @@ func TestNoneEligible(t *testing.T) {
 
 func eligibility(t *testing.T, s *snapshot.Snapshot) string {
 	t.Helper()
-	st, _ := find(t, s)
-	c := cause.NoneEligible(st, nil)
+	st := newState(t, s)
+	c := eligible.None(st, nil)
 	if c == nil {
 		return "-"
 	}
-	facts, since := cause.NoneEligibleSince(st)
+	facts, since := eligible.NoneSince(st)
 	maps.Copy(c.Facts, facts)
 	c.Since = since
 	f := c.Facts
 	words := fmt.Sprintf("%v nodes, %v stay; %v", f["nodes"], f["staying"], f["changed"])
-	if f["changed"] == cause.ChangedTemplate {
+	if f["changed"] == eligible.ChangedTemplate {
 		words += fmt.Sprintf(" %v after %v, %v eligible: %v, since %t", f["number"], f["before"], f["eligible"], f["fields"], c.Since != nil)
 	}
 	return words
@@ -179,11 +180,11 @@ func TestNoneEligibleFor(t *testing.T) {
 				}
 			}
 			tt.spec(&s.DaemonSet.Spec.Template.Spec)
-			st, _ := find(t, s)
-			if cause.NoneEligible(st, nil) == nil {
+			st := newState(t, s)
+			if eligible.None(st, nil) == nil {
 				t.Fatal("a node is eligible")
 			}
-			f := cause.NoneEligibleFor(st)
+			f := eligible.NearestFacts(st)
 			got := fmt.Sprint(f["nearest"], " ", f["excludedBy"])
 			for _, key := range []string{"taints", "labels", "selects"} {
 				if f[key] != nil {
@@ -209,4 +210,13 @@ func labelsOf(t *testing.T, text string) map[string]string {
 		labels[key] = value
 	}
 	return labels
+}
+
+func newState(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
+	t.Helper()
+	st, err := daemonset.StateOf(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
 }

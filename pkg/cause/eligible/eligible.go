@@ -1,4 +1,6 @@
-package cause
+// Package eligible says why no node is eligible for a DaemonSet: which nodes are nearest, what excludes them, and since
+// when. It takes a State and returns causes and facts.
+package eligible
 
 import (
 	"cmp"
@@ -11,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -34,14 +37,14 @@ const (
 	ExcludedForGood     = "NodeUnsuitable" // their taint says that they are being removed, or run no DaemonSet
 )
 
-// NoneEligible returns that no node of the cluster should run the pod; nil
+// None returns that no node of the cluster should run the pod; nil
 // where one should, where there is no node, where they could not be read, and
 // where the controller leaves the DaemonSet alone.
 //
 // Facts: how many nodes there are, on how many of them what is under way deletes
 // the pod, which lost names, and on how many a pod stays until the next rollout
 // deletes it.
-func NoneEligible(st *daemonset.State, lost []string) *Cause {
+func None(st *daemonset.State, lost []string) *cause.Cause {
 	if !st.NodesRead || st.Desired > 0 || st.DaemonSet.DeletionTimestamp != nil || daemonset.SelectsAll(st.DaemonSet) {
 		return nil
 	}
@@ -60,15 +63,15 @@ func NoneEligible(st *daemonset.State, lost []string) *Cause {
 	if nodes == 0 {
 		return nil
 	}
-	return &Cause{Code: NoEligibleNode, Severity: SeverityWarning,
+	return &cause.Cause{Code: cause.NoEligibleNode, Severity: cause.SeverityWarning,
 		Facts: daemonset.Facts{"nodes": nodes, "losing": len(lost), "staying": staying}}
 }
 
-// NoneEligibleFor returns what excludes the nodes that are nearest to being eligible, as facts
-// beside those of NoneEligible, where that returns a Cause. The nearest nodes fail the fewest
+// NearestFacts returns what excludes the nodes that are nearest to being eligible, as facts
+// beside those of None, where that returns a Cause. The nearest nodes fail the fewest
 // rules by which the template selects nodes, and then have the fewest taints. Of nodes that
 // fail different rules, the largest group counts.
-func NoneEligibleFor(st *daemonset.State) daemonset.Facts {
+func NearestFacts(st *daemonset.State) daemonset.Facts {
 	near, all := nearest(st)
 	if near == nil {
 		return daemonset.Facts{}
@@ -120,7 +123,9 @@ func nearest(st *daemonset.State) (near *excluded, all []*corev1.Node) {
 				continue
 			}
 			g.checks, key = append(g.checks, c), key+"\x00"+string(c.Rule)
-			g.labels += b2i(c.Rule != daemonset.RuleTaint)
+			if c.Rule != daemonset.RuleTaint {
+				g.labels++
+			}
 			if c.Rule != daemonset.RuleNodeAffinity {
 				key += "\x00" + c.Facts.Text("taint") + c.Facts.Text("key")
 			}
@@ -213,11 +218,11 @@ func labelTexts(all []corev1.NodeSelectorRequirement) (texts []string) {
 	return texts
 }
 
-// NoneEligibleSince returns which change of the template made it so that no node is
-// eligible, as facts beside those of NoneEligible, and when: it has the newest
+// NoneSince returns which change of the template made it so that no node is
+// eligible, as facts beside those of None, and when: it has the newest
 // revision with whose template a node of today would be eligible, and the one after
 // it. The time is nil if it is unknown.
-func NoneEligibleSince(st *daemonset.State) (daemonset.Facts, *time.Time) {
+func NoneSince(st *daemonset.State) (daemonset.Facts, *time.Time) {
 	unknown := daemonset.Facts{"changed": ChangedUnknown}
 	if st.Snapshot.Lacks(snapshot.Revisions) || !st.History.CurrentKnown() && !st.History.Cut {
 		return unknown, nil
@@ -235,7 +240,8 @@ func NoneEligibleSince(st *daemonset.State) (daemonset.Facts, *time.Time) {
 		if eligible := before.eligible(st); eligible > 0 {
 			var since *time.Time
 			if after.Created.After(r.Created) { // else it was made earlier, and a rollback made it current again
-				since = timeOf(after.Created)
+				at := after.Created.UTC()
+				since = &at
 			}
 			return daemonset.Facts{
 				"changed": ChangedTemplate, "number": int(after.Number), "before": int(r.Number), "eligible": eligible,
