@@ -1,4 +1,9 @@
-# Sourced by run and soak: steps, and at the end a table of what took how long.
+# Sourced by run, soak and release-check: steps, and at the end a table of what took how long.
+
+# The steps choose their own parts, seeds and numbers of cases: a variable that was given to make check or make soak must
+# not reach the make of a step. LAW_CASES and other variables of the tests do reach it.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ONLY SEED CASES VERSIONS SIZE CLUSTER REAL_MANIFESTS QUICK STAGE DEMO ARGS
+
 began=$SECONDS
 table=()
 finish() {

@@ -16,13 +16,9 @@ import (
 )
 
 // TestNames: what the pages name in backquotes exists: files and folders,
-// package.Name and package.Type.Name, and targets of make.
+// package.Name and package.Type.Name. TestMakeTargets looks for commands of make.
 func TestNames(t *testing.T) {
 	source := readSource(t)
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	packages := map[string]bool{}
 	for name := range source.declared {
 		in, _, _ := strings.Cut(name, ".")
@@ -44,10 +40,6 @@ func TestNames(t *testing.T) {
 				case filePath.MatchString(word):
 					if what = "file"; !exists(word) {
 						t.Errorf("%s: no file %s", name, word)
-					}
-				case strings.HasPrefix(word, "make "):
-					if what = "target"; !strings.Contains(string(makefile), "\n"+strings.TrimPrefix(word, "make ")+":") {
-						t.Errorf("%s: no target for %s", name, word)
 					}
 				case name != "output.md" && goName.MatchString(word) && packages[in]:
 					if what = "name"; !source.declared[word] {
@@ -71,8 +63,177 @@ func TestNames(t *testing.T) {
 				}
 			}
 		}
-		if !checked["file"] || name == "architecture.md" && !checked["name"] || name == "adding.md" && !checked["target"] {
+		if !checked["file"] || name == "architecture.md" && !checked["name"] {
 			t.Errorf("%s: nothing to look for: %v", name, checked)
+		}
+	}
+}
+
+// makeTargets are the targets of the Makefile. Each has the variables that "make help" lists below it, with their
+// values.
+type makeTargets map[string]map[string][]string
+
+// readMakefile returns the targets of the Makefile. The test fails if "make help" does not list one of them, or lists
+// other parts for ONLY than the script of the target has.
+func readMakefile(t *testing.T) makeTargets {
+	t.Helper()
+	text := func(name string) string {
+		raw, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	targets := makeTargets{}
+	var target string
+	for _, line := range strings.Split(text("Makefile"), "\n") {
+		if m := regexp.MustCompile(`^([a-z0-9-]+):(.*)$`).FindStringSubmatch(line); m != nil {
+			target = m[1]
+			targets[target] = map[string][]string{}
+			if !strings.HasPrefix(m[2], " ## ") {
+				t.Errorf("make help does not list %s", target)
+			}
+		}
+		if m := regexp.MustCompile(`^#  ([A-Z0-9_]+)=(.*?)  `).FindStringSubmatch(line); m != nil {
+			targets[target][m[1]] = append(targets[target][m[1]], m[2])
+		}
+		script := strings.TrimPrefix(strings.Fields(line + " .")[0], "\t")
+		if !strings.HasPrefix(line, "\t") || !scriptWithParts.MatchString(script) {
+			continue
+		}
+		var parts []string
+		for _, m := range casePattern.FindAllStringSubmatch(text(script), -1) {
+			parts = append(parts, strings.Split(m[1], " | ")...)
+		}
+		help := slices.Sorted(slices.Values(targets.parts(target)))
+		if slices.Sort(parts); !slices.Equal(help, parts) {
+			t.Errorf("make %s has the parts %v in make help, and %v in %s", target, help, parts, script)
+		}
+	}
+	return targets
+}
+
+var (
+	scriptWithParts = regexp.MustCompile(`^(test/\w+\.sh|\.ci/release-check)$`)
+	casePattern     = regexp.MustCompile(`(?m)^([a-z]+(?: \| [a-z]+)*)\)`)
+	makeVariable    = regexp.MustCompile(`([A-Z0-9_]+)=("[^"]*"|'[^']*'|\S+)`)
+	part            = regexp.MustCompile(`^[a-z]+$`)
+)
+
+// parts returns the values of ONLY that select a part of a target, and not tests by their names.
+func (targets makeTargets) parts(target string) []string {
+	var all []string
+	for _, value := range targets[target]["ONLY"] {
+		if part.MatchString(value) {
+			all = append(all, value)
+		}
+	}
+	return all
+}
+
+// wrong returns what does not exist of a command such as "make e2e ONLY=fit SEED=2", or "".
+func (targets makeTargets) wrong(command string) string {
+	target, rest, _ := strings.Cut(strings.TrimPrefix(command, "make "), " ")
+	if targets[target] == nil {
+		return "there is no target " + target
+	}
+	for _, m := range makeVariable.FindAllStringSubmatch(rest, -1) {
+		if targets[target][m[1]] == nil {
+			return "make help lists no " + m[1] + " for it"
+		}
+		parts := targets.parts(target)
+		if m[1] == "ONLY" && len(parts) > 0 && part.MatchString(m[2]) && !slices.Contains(parts, m[2]) {
+			return "it has no part " + m[2]
+		}
+		names := slices.Contains(targets[target]["ONLY"], "NAMES")
+		if m[1] == "ONLY" && names && !part.MatchString(m[2]) && !hasTest(target, m[2]) {
+			return "it has no test " + m[2]
+		}
+	}
+	if left := strings.TrimSpace(makeVariable.ReplaceAllString(rest, "")); left != "" {
+		return left + " is no variable"
+	}
+	return ""
+}
+
+// hasTest reports whether the tests of a target, those in the folder of test/ with its name, include one whose name
+// matches the pattern.
+func hasTest(target, pattern string) bool {
+	function, err := regexp.Compile(`(?m)^func Test(` + strings.Trim(pattern, `"'`) + `)\(`)
+	if err != nil {
+		return false
+	}
+	files, _ := filepath.Glob(filepath.Join(root, "test", target, "*_test.go"))
+	return slices.ContainsFunc(files, func(name string) bool {
+		raw, err := os.ReadFile(name)
+		return err == nil && function.Match(raw)
+	})
+}
+
+// TestMakeTargets: the targets, variables and parts in commands of make exist. In a page, a command is in backquotes or
+// on a line of code; in a script or a workflow it is a command of the shell; anywhere else it is in backquotes or in
+// parentheses, or has variables.
+func TestMakeTargets(t *testing.T) {
+	targets := readMakefile(t)
+	const command = `make [a-z][a-z0-9-]*(?: [A-Z0-9_]+=(?:"[^"]*"|'[^']*'|[^\s` + "`" + `"();,]+))`
+	anywhere := regexp.MustCompile("`(make [a-z][^`]*)`|\\((make [a-z-]+)\\)|\\b(" + command + "+)")
+	code := regexp.MustCompile("`(make [a-z][^`]*)`|(?m:^    (make [a-z].*)$)|\\b(" + command + "+)")
+	shell := regexp.MustCompile(`(?:^|[":;&] )(` + command + `*)|` + anywhere.String())
+	checked := map[string]int{}
+	err := filepath.WalkDir(root, func(name string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if slices.Contains([]string{".git", "bin", "dist", "node_modules", "testdata"}, entry.Name()) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		kind, pattern := filepath.Ext(name), anywhere
+		switch folder := filepath.Base(filepath.Dir(name)); {
+		case kind == ".md":
+			pattern = code
+		case folder == ".ci" || folder == "workflows":
+			kind, pattern = "shell", shell
+		case kind != ".go" && kind != ".sh" && kind != ".yaml" && kind != ".mod":
+			return nil
+		}
+		raw, err := os.ReadFile(name)
+		if err != nil || name == filepath.Join(root, "docs", "map_test.go") {
+			return err
+		}
+		for _, m := range pattern.FindAllStringSubmatch(string(raw), -1) {
+			word := strings.TrimRight(strings.Join(strings.Fields(strings.Join(m[1:], "")), " "), ".:")
+			checked[kind]++
+			if wrong := targets.wrong(word); wrong != "" {
+				t.Errorf("%s: %s: %s", name, word, wrong)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{".md", ".go", "shell"} {
+		if checked[kind] < 3 {
+			t.Errorf("only %d commands in files of the kind %s", checked[kind], kind)
+		}
+	}
+	for word, want := range map[string]string{
+		"make e2e ONLY=fit CASES=60 SEED=2": "",
+		`make e2e CLUSTER="v1.24 v1.30"`:    "",
+		"make e2e ONLY=PlanComesTrue":       "",
+		"make browser ONLY=stuck":           "",
+		"make e2e ONLY='Watch|Fit'":         "",
+		"make e2e ONLY=Nothing":             "it has no test Nothing",
+		"make laws":                         "there is no target laws",
+		"make e2e ONLY=hostile":             "it has no part hostile",
+		"make e2e VERSIONS=all":             "make help lists no VERSIONS for it",
+		"make oracle all":                   "all is no variable",
+	} {
+		if got := targets.wrong(word); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
 		}
 	}
 }

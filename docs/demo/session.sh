@@ -1,5 +1,6 @@
 #!/bin/sh
-# What is typed in the recorded session, docs/demo/session.cast. `make demo` records it on a real control plane.
+# What is typed in the recorded session, docs/demo/session.cast. `make examples DEMO=1` records it on a real
+# control plane.
 set -eu
 
 # typed shows a command as a person types it, then runs it.

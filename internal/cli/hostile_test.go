@@ -21,8 +21,8 @@
 //     that is another one
 //   - a snapshot that was written of the input gives the same explanation
 //
-// "go test ./..." runs thirty cases of one seed; "make hostile" runs
-// 10,000:
+// "go test ./..." runs thirty cases of one seed; "make test ONLY=hostile"
+// runs 10,000:
 //
 //	HOSTILE_CASES=10000 HOSTILE_SEED=7 go test -count=1 -timeout 1h -run Hostile ./internal/cli
 //	HOSTILE_STRUCTURAL=1 HOSTILE_CASES=100000 HOSTILE_SEED=7 go test -count=1 -timeout 3h -run Hostile ./internal/cli

@@ -14,7 +14,7 @@ import (
 )
 
 // TestDumps: what kubectl's own collectors write of a cluster gives the answer that the cluster gives. So
-// does what those write whose programs TROUBLESHOOT and SONOBUOY name ("make collectors").
+// does what those write whose programs TROUBLESHOOT and SONOBUOY name ("make e2e ONLY=collectors").
 func TestDumps(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"settled", "crash", "quota"} {

@@ -1,7 +1,8 @@
 // Command mutate breaks pkg/daemonset, pkg/fit or pkg/admission on purpose, one place
 // at a time, and asks who notices: the tests, or only the oracle, which runs the real
 // controllers or schedulers. Nobody is a hole in both. What the real API server says
-// of pkg/admission is asked end to end only (make admission), and not here.
+// of pkg/admission is asked end to end only (make e2e ONLY=admission), and not
+// here.
 //
 //	go run ./test/mutate                        60 mutants, drawn by seed 1
 //	go run ./test/mutate -seed 7 -n 100         others, and more

@@ -1,5 +1,5 @@
-// Sonobuoy, whose query of a cluster "make collectors" reads back. Apart from the main module: nobody who builds kubectl-ds
-// downloads it.
+// Sonobuoy, whose query of a cluster "make e2e ONLY=collectors" reads back. Apart from the main module: nobody who
+// builds kubectl-ds downloads it.
 module github.com/kubectl-ds/kubectl-ds/tools/sonobuoy
 
 go 1.26.5

@@ -1,5 +1,5 @@
-// The collector of support bundles, whose dumps "make collectors" reads back. Apart from the main module: nobody who builds
-// kubectl-ds downloads it. The replacements are its own.
+// The collector of support bundles, whose dumps "make e2e ONLY=collectors" reads back. Apart from the main module:
+// nobody who builds kubectl-ds downloads it. The replacements are its own.
 module github.com/kubectl-ds/kubectl-ds/tools/troubleshoot
 
 go 1.26.5

@@ -95,7 +95,7 @@ func report(all []finding, known release) string {
 		fmt.Fprintf(&b, "\n## %s\n\n%s", s.head, quoted(s.text, mostOutput/len(sections)))
 	}
 	b.WriteString("\n## What to do\n\n")
-	b.WriteString("`make newest` repeats this. A release that was built is added by `test/oracle/program/add.sh RELEASE`; " +
+	b.WriteString("`make oracle ONLY=newest` repeats this. A release that was built is added by `test/oracle/program/add.sh RELEASE`; " +
 		"a state that differs is a row for `TestNamed` (test/oracle/named_test.go). docs/architecture.md, \"A new Kubernetes version\", says what else.\n")
 	return b.String()
 }

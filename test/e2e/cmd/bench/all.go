@@ -63,7 +63,7 @@ func besideController(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "Sync$", ".")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join("..", "oracle"), os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("bench-sync: %w", err)
+		return fmt.Errorf("make bench ONLY=sync: %w", err)
 	}
 	return nil
 }
