@@ -20,7 +20,7 @@ build: ## build the plugin as bin/kubectl-ds
 test: ## run the tests of the main module; go test -short draws a tenth of the cases
 #  LAW_CASES=10  draw ten times as many random cases; takes half an hour
 #  ONLY=hostile  run every command on 10,000 damaged inputs; takes some minutes
-#  ONLY=NAMES  run the tests that match this regular expression
+#  ONLY=NAMES  run the tests with these names, a regular expression
 #  CASES=N  with ONLY=hostile: how many inputs
 #  SEED=N  with ONLY=hostile: draw other inputs
 	test/main.sh
