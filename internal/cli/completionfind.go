@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/kubeconfig"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -160,12 +160,12 @@ func nameChoices(ctx context.Context, t *typing) (choices, error) {
 	for i := range found {
 		ds := &found[i]
 		if of[ds.Name] == 1 {
-			add(before+ds.Name, view.DaemonSetChoice(&ds.Status))
+			add(before+ds.Name, wording.DaemonSetChoice(&ds.Status))
 			continue
 		}
-		add(before+ds.Name, view.NamespacesChoice(of[ds.Name])) // files, of which none was named
+		add(before+ds.Name, wording.NamespacesChoice(of[ds.Name])) // files, of which none was named
 		if before == "" {
-			add(ds.Namespace+"/"+ds.Name, view.DaemonSetChoice(&ds.Status))
+			add(ds.Namespace+"/"+ds.Name, wording.DaemonSetChoice(&ds.Status))
 		}
 	}
 	if len(all.words) > 0 || before != "" || asked != "" || namespace == "" {
@@ -175,7 +175,7 @@ func nameChoices(ctx context.Context, t *typing) (choices, error) {
 		return choices{}, err
 	}
 	for i := range found {
-		add(found[i].Namespace+"/"+found[i].Name, view.DaemonSetChoice(&found[i].Status))
+		add(found[i].Namespace+"/"+found[i].Name, wording.DaemonSetChoice(&found[i].Status))
 	}
 	return all, nil
 }
@@ -277,7 +277,7 @@ func (t *typing) revisionsOf(ctx context.Context, before string, more ...choice)
 			cause = ""
 		}
 		all.words = append(all.words, choice{word: before + strconv.FormatInt(o.Revision, 10),
-			about: view.RevisionChoice(old, cause, imagesOf(o))})
+			about: wording.RevisionChoice(old, cause, imagesOf(o))})
 	}
 	for _, w := range more {
 		w.word = before + w.word
@@ -305,17 +305,17 @@ func imagesOf(r *appsv1.ControllerRevision) []string {
 }
 
 func rollbackChoices(ctx context.Context, t *typing) (choices, error) {
-	return t.revisionsOf(ctx, "", choice{word: "0", about: view.PreviousChoice})
+	return t.revisionsOf(ctx, "", choice{word: "0", about: wording.PreviousChoice})
 }
 
 func revisionChoices(ctx context.Context, t *typing) (choices, error) {
-	return t.revisionsOf(ctx, "", choice{word: "live", about: view.LiveChoice})
+	return t.revisionsOf(ctx, "", choice{word: "live", about: wording.LiveChoice})
 }
 
 // diffChoices are the first revision, behind which a comma may follow, or the second one.
 func diffChoices(ctx context.Context, t *typing) (choices, error) {
 	before, _ := listed(t.begun)
-	all, err := t.revisionsOf(ctx, before, choice{word: "live", about: view.LiveChoice})
+	all, err := t.revisionsOf(ctx, before, choice{word: "live", about: wording.LiveChoice})
 	all.open = before == ""
 	all.words = slices.DeleteFunc(all.words,
 		func(w choice) bool { return before != "" && w.word == before+strings.TrimSuffix(before, ",") })
@@ -381,7 +381,7 @@ func nodesIn(nodes []part.Labeled, begun string) choices {
 	}
 	for prefix, count := range groups(all.words) {
 		if len(prefix) > len(begun) && typable.MatchString(prefix) {
-			all.words = append(all.words, choice{word: prefix + "*", about: view.NodesChoice(count), safe: true})
+			all.words = append(all.words, choice{word: prefix + "*", about: wording.NodesChoice(count), safe: true})
 		}
 	}
 	return all
@@ -413,10 +413,10 @@ func valuesIn(nodes []part.Labeled, before, begun string) choices {
 		switch {
 		case !behind:
 			all.open = true
-			all.words = append(all.words, choice{word: before + k + "=", about: view.ValuesChoice(len(values))})
+			all.words = append(all.words, choice{word: before + k + "=", about: wording.ValuesChoice(len(values))})
 		case k == key:
 			for v, n := range values {
-				all.words = append(all.words, choice{word: before + k + "=" + v, about: view.NodesChoice(n)})
+				all.words = append(all.words, choice{word: before + k + "=" + v, about: wording.NodesChoice(n)})
 			}
 		}
 	}
@@ -428,7 +428,7 @@ func labelKeyChoices(ctx context.Context, t *typing) (choices, error) {
 	nodes, err := t.nodes(ctx)
 	var all choices
 	for k, values := range nodeLabels(nodes) {
-		all.words = append(all.words, choice{word: k, about: view.ValuesChoice(len(values))})
+		all.words = append(all.words, choice{word: k, about: wording.ValuesChoice(len(values))})
 	}
 	return all, err
 }
@@ -471,7 +471,7 @@ func taintChoices(ctx context.Context, t *typing) (choices, error) {
 func tolerationChoices(_ context.Context, t *typing) (choices, error) {
 	all := taintsIn("", t.begun)
 	if t.begun == "" {
-		all.words = append(all.words, choice{word: "*", about: view.AllTaints, safe: true})
+		all.words = append(all.words, choice{word: "*", about: wording.AllTaints, safe: true})
 	}
 	return all, nil
 }

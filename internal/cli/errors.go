@@ -17,7 +17,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -81,7 +81,7 @@ func (r retyped) with(typed *pflag.FlagSet) string {
 	for _, name := range typed.Args() {
 		c = append(c, screen.Quote(name))
 	}
-	return view.WithFlags(c, flags...).String()
+	return sheet.WithFlags(c, flags...).String()
 }
 
 // refusal is what is wrong with flags, if it is, and what to paste in their place.
@@ -210,7 +210,7 @@ func (p program) askServer(r rejectedError) error {
 	case r.live:
 		return retyped{r, p.own("plan-rollout --server-dry-run"), nil}
 	case len(r.apply) > 0:
-		return hinted{r, view.WithFlags(slices.Concat(r.apply[:1], screen.Command{"--dry-run=server"},
+		return hinted{r, sheet.WithFlags(slices.Concat(r.apply[:1], screen.Command{"--dry-run=server"},
 			r.apply[1:])).String()}
 	}
 	return r

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -281,7 +282,7 @@ func (o *explainOptions) print(items []*explain.Explanation, from map[*explain.E
 	case len(o.nodes) > 0:
 		return view.Nodes(o.Out, items[0], o.nodes, asked, o.style)
 	case o.format == inHTML:
-		var all []view.Explained
+		var all []sheet.Explained
 		for _, e := range items {
 			all = append(all, o.explained(e, from[e]))
 		}
@@ -293,8 +294,8 @@ func (o *explainOptions) print(items []*explain.Explanation, from map[*explain.E
 }
 
 // explained is an Explanation with what a page draws of it.
-func (o *explainOptions) explained(e *explain.Explanation, st *daemonset.State) view.Explained {
-	v := view.Explained{Explanation: e, Map: o.mapOf(st)}
+func (o *explainOptions) explained(e *explain.Explanation, st *daemonset.State) sheet.Explained {
+	v := sheet.Explained{Explanation: e, Map: o.mapOf(st)}
 	if e.Rollout.UnderWay && e.Rollout.Since != nil {
 		v.Passed = plan.PastLine(st, *e.Rollout.Since)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -214,8 +216,8 @@ func (o *historyOptions) judge(ctx context.Context, items []answered) error {
 }
 
 // past is what the screen of a history is made of.
-func (h answered) past() view.Past {
-	return view.Past{History: h.History, Now: h.now, ManagedBy: managed.By(h.from.DaemonSet)}
+func (h answered) past() sheet.Past {
+	return sheet.Past{History: h.History, Now: h.now, ManagedBy: managed.By(h.from.DaemonSet)}
 }
 
 // checkQuestion reads the flags that ask for something else than the revisions, of
@@ -232,7 +234,7 @@ func (o *historyOptions) checkQuestion() (err error) {
 		refusal{len(asked) > 1, all + " cannot be combined", "leave out one of them"},
 		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", nameIt},
 		refusal{o.unified && o.given("diff") == "", "--unified needs --diff", "--diff -1,live --unified"},
-		refusal{o.unified && o.format != inText && o.style.Form == view.InText,
+		refusal{o.unified && o.format != inText && o.style.Form == wording.InText,
 			"--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
 		refusal{o.format == inWideText && o.given("revision", "diff") != "", all + " cannot be combined with -o wide",
 			"leave out -o wide"})...,
@@ -261,7 +263,7 @@ func (h answered) header() *daemonset.Header { return &h.Header }
 
 func (o *historyOptions) print(items []answered) error {
 	list := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind, Items: []*history.History{}}
-	var all []view.Past
+	var all []sheet.Past
 	for _, h := range items {
 		list.Items, all = append(list.Items, h.History), append(all, h.past())
 	}
@@ -332,7 +334,7 @@ func (o *historyOptions) noteRemovals(h answered) error {
 	if lacks > 0 {
 		o.note("this template lacks %s of the live one: kubectl apply removes only fields that it applied before; "+
 			"kubectl replace -f - gives exactly this template, as kubectl rollout undo does",
-			view.Plural(lacks, "field"))
+			wording.Plural(lacks, "field"))
 	}
 	return nil
 }
@@ -378,11 +380,11 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 	p := &planning{question: o.question, rollback: "--undo", changed: []string{"to-revision"}}
 	p.change, p.known.ShowValues, p.known.GroupBy = &whatif.Change{ToRevision: &o.back}, o.showValues, o.groupBy
 	p.asked = o.askedBy()
-	p.asked.Flags = append(p.asked.Flags, view.Flag{Name: "to-revision", Value: o.undo})
+	p.asked.Flags = append(p.asked.Flags, sheet.Flag{Name: "to-revision", Value: o.undo})
 	if o.showValues {
-		p.asked.Flags = append(p.asked.Flags, view.Flag{Name: "show-values", Bare: true})
+		p.asked.Flags = append(p.asked.Flags, sheet.Flag{Name: "show-values", Bare: true})
 	}
-	slices.SortStableFunc(p.asked.Flags, func(a, b view.Flag) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(p.asked.Flags, func(a, b sheet.Flag) int { return strings.Compare(a.Name, b.Name) })
 	p.asked.Live, p.asked.Undo = len(o.from) == 0 && p.asked.Again, true
 	made, err := p.plans(ctx, read[:1])
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -47,7 +47,7 @@ func evicts(p planned, n whatif.NodeChange) bool {
 func (o *planning) on(p planned, verb string, words ...screen.Word) screen.Command {
 	c := screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" +
 		screen.Quote(p.DaemonSet.Name)}
-	return view.WithFlags(append(c, words...), o.asked.Kubectl...)
+	return sheet.WithFlags(append(c, words...), o.asked.Kubectl...)
 }
 
 // makesNodes returns the commands for some changes of nodes, but for nodes that are only
@@ -72,7 +72,7 @@ func (o *planning) makesNodes(p planned, some func(whatif.NodeChange) bool) (out
 		if edit.replaces {
 			c = append(c, "--overwrite")
 		}
-		out = append(out, view.WithFlags(c, o.asked.Kubectl...))
+		out = append(out, sheet.WithFlags(c, o.asked.Kubectl...))
 	}
 	return out, true
 }

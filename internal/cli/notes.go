@@ -11,7 +11,8 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -57,7 +58,7 @@ func (c *common) serverWarns(words string) { c.note("the API server warns: %s", 
 // has the same consequence for the same reason.
 func (in *input) gaps(answers ...*daemonset.Header) {
 	for _, n := range notesOn(answers) {
-		in.note("%s%s", view.Gap(n.gap, n.used, n.parts[1:]...), in.right(n))
+		in.note("%s%s", wording.Gap(n.gap, n.used, n.parts[1:]...), in.right(n))
 	}
 }
 
@@ -66,7 +67,7 @@ type gapNote struct {
 	gap      daemonset.Gap // with the messages of all
 	parts    []snapshot.What
 	messages []string
-	used     view.Used // in the place of the clock or the version
+	used     wording.Used // in the place of the clock or the version
 }
 
 // notesOn returns what notes there are on the gaps of answers. Why you may not read
@@ -87,7 +88,7 @@ func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 					(g.What != snapshot.Version || n.used.Rules == h.Controller)
 			})
 			if i < 0 {
-				i, notes = len(notes), append(notes, &gapNote{gap: g, used: view.Used{Rules: h.Controller}})
+				i, notes = len(notes), append(notes, &gapNote{gap: g, used: wording.Used{Rules: h.Controller}})
 			}
 			n := notes[i]
 			if g.What == snapshot.Clock && n.used.Clock.Before(h.Snapshot.TakenAt) {
@@ -157,7 +158,7 @@ func (in *input) right(n *gapNote) string {
 	}
 	may, check := in.checked(n.parts)
 	return fmt.Sprintf("; ask somebody who may %s (%s) to %s", may,
-		view.WithFlags(check, in.askedBy().Kubectl...), then)
+		sheet.WithFlags(check, in.askedBy().Kubectl...), then)
 }
 
 // checked returns the right that is missing for these parts, and the command that checks it.

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -32,8 +32,8 @@ var ofInput = append([]string{"from", "keep-going", "max-input", "chunk-size", "
 	ofKubectl...)
 
 // askedBy is the command line that asked, by the flags that every command has.
-func (in *input) askedBy() view.Asked {
-	asked := view.Asked{Program: screen.Word(in.program.shown)}
+func (in *input) askedBy() sheet.Asked {
+	asked := sheet.Asked{Program: screen.Word(in.program.shown)}
 	asked.Flags, asked.Again = in.givenAgain(ofInput...)
 	asked.Input = asked.Flags
 	asked.Kubectl = kubectlFlags(in.flags)
@@ -45,7 +45,7 @@ func (in *input) askedBy() view.Asked {
 
 // kubectlFlags are those of the flags with which kubectl asks the same cluster; none where
 // files were read in its place.
-func kubectlFlags(f *pflag.FlagSet) []view.Flag {
+func kubectlFlags(f *pflag.FlagSet) []sheet.Flag {
 	s := flagSet{f}
 	if s.given("from") != "" {
 		return nil
@@ -58,7 +58,7 @@ func kubectlFlags(f *pflag.FlagSet) []view.Flag {
 // for the same once more, and reports whether they can be pasted: not where standard
 // input was read, which is read only once. Flags that change nodes come last, in the order
 // given.
-func (s flagSet) givenAgain(names ...string) (flags []view.Flag, pastable bool) {
+func (s flagSet) givenAgain(names ...string) (flags []sheet.Flag, pastable bool) {
 	pastable = true
 	var nodes []nodeFlag
 	s.flags.Visit(func(f *pflag.Flag) {
@@ -73,15 +73,15 @@ func (s flagSet) givenAgain(names ...string) (flags []view.Flag, pastable bool) 
 		case isNode:
 			nodes = *node.into
 		case f.Value.Type() == "bool" && values[0] == "true":
-			flags = append(flags, view.Flag{Name: f.Name, Bare: true})
+			flags = append(flags, sheet.Flag{Name: f.Name, Bare: true})
 		default:
 			for _, v := range values {
-				flags = append(flags, view.Flag{Name: f.Name, Value: v})
+				flags = append(flags, sheet.Flag{Name: f.Name, Value: v})
 			}
 		}
 	})
 	for _, n := range nodes {
-		flags = append(flags, view.Flag{Name: n.name, Value: n.text})
+		flags = append(flags, sheet.Flag{Name: n.name, Value: n.text})
 	}
 	return flags, pastable
 }
@@ -95,7 +95,7 @@ var withUser = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@`)
 // a semicolon, a bracket or a >. "kubectl config" reads the kubeconfig and nothing else, of
 // which "view" shows the part that was chosen. Where files were read in place of a cluster,
 // the nodes are theirs. Any other hint is returned as it is.
-func (p program) reaching(hint string, flags, files []view.Flag) string {
+func (p program) reaching(hint string, flags, files []sheet.Flag) string {
 	words := strings.Fields(hint)
 	if len(words) < 3 && hint != "kubectl cluster-info" || words[0] != "kubectl" || words[1] == "kustomize" ||
 		strings.HasPrefix(hint, p.own("")) {
@@ -103,14 +103,14 @@ func (p program) reaching(hint string, flags, files []view.Flag) string {
 	}
 	if ofNodes := hint == "kubectl get nodes" || strings.HasPrefix(hint, "kubectl get nodes -l "); ofNodes &&
 		len(files) > 0 {
-		return view.WithFlags(screen.Command{screen.Word(p.own("explain --node '*'"))}, files...).String()
+		return sheet.WithFlags(screen.Command{screen.Word(p.own("explain --node '*'"))}, files...).String()
 	}
 	if words[1] == "config" {
 		of := []string{"kubeconfig"}
 		if words[2] == "view" {
 			of = append(of, "context", "cluster", "user")
 		}
-		flags = slices.DeleteFunc(slices.Clone(flags), func(f view.Flag) bool { return !slices.Contains(of, f.Name) })
+		flags = slices.DeleteFunc(slices.Clone(flags), func(f sheet.Flag) bool { return !slices.Contains(of, f.Name) })
 	}
 	end := len(hint)
 	for _, mark := range []string{", ", "; ", " (", " > "} {
@@ -118,7 +118,7 @@ func (p program) reaching(hint string, flags, files []view.Flag) string {
 			end = min(end, i)
 		}
 	}
-	return view.WithFlags(screen.Command{screen.Word(hint[:end])}, flags...).String() + hint[end:]
+	return sheet.WithFlags(screen.Command{screen.Word(hint[:end])}, flags...).String() + hint[end:]
 }
 
 // everywhere is the command about the DaemonSets of all namespaces; empty where
@@ -128,7 +128,7 @@ func (in *input) everywhere() string {
 	if !asked.Again {
 		return ""
 	}
-	return view.WithFlags(screen.Command{in.ownWord(in.command), "-A"}, asked.Flags...).String()
+	return sheet.WithFlags(screen.Command{in.ownWord(in.command), "-A"}, asked.Flags...).String()
 }
 
 // meant adds to an error about a DaemonSet that is not there, or that several namespaces
@@ -195,7 +195,7 @@ func (in *input) again(namespace string, name string) screen.Command {
 	if namespace != "" {
 		c = append(c, "-n "+screen.Quote(namespace))
 	}
-	return view.WithFlags(append(c, screen.Quote(name)), flags...)
+	return sheet.WithFlags(append(c, screen.Quote(name)), flags...)
 }
 
 // toName adds to an error that one DaemonSet has to be named the command that does, with

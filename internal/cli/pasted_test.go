@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 )
 
 // TestKubectlFlags: a command that a screen suggests reaches the cluster that was asked,
@@ -36,7 +36,7 @@ func TestKubectlFlags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := view.WithFlags(screen.Command{}, kubectlFlags(cmd.Flags())...).String(); got != strings.ReplaceAll(tt.want, "=https://idp/#me@a", "='https://idp/#me@a'") {
+		if got := sheet.WithFlags(screen.Command{}, kubectlFlags(cmd.Flags())...).String(); got != strings.ReplaceAll(tt.want, "=https://idp/#me@a", "='https://idp/#me@a'") {
 			t.Errorf("%s: %s, want %s (%s)", tt.typed, got, tt.want, tt.why)
 		}
 	}
@@ -44,7 +44,7 @@ func TestKubectlFlags(t *testing.T) {
 
 // TestReaching: a hint's command of kubectl gets the flags behind its last word.
 func TestReaching(t *testing.T) {
-	flags := []view.Flag{{Name: "context", Value: "prod"}, {Name: "kubeconfig", Value: "my file"}}
+	flags := []sheet.Flag{{Name: "context", Value: "prod"}, {Name: "kubeconfig", Value: "my file"}}
 	for _, tt := range []struct{ hint, want, why string }{
 		{"kubectl cluster-info", "kubectl cluster-info FLAGS", "nothing follows"},
 		{"kubectl get nodes -o yaml > nodes.yaml, and add --from nodes.yaml", "kubectl get nodes -o yaml FLAGS > nodes.yaml, and add --from nodes.yaml", "a file and more words"},
@@ -65,7 +65,7 @@ func TestReaching(t *testing.T) {
 			t.Errorf("%s: %s without flags (%s)", tt.hint, got, tt.why)
 		}
 	}
-	if got, want := calledAs("kubectl-ds").reaching("kubectl get nodes", nil, []view.Flag{{Name: "from", Value: "a.yaml"}}), "kubectl ds explain --node '*' --from=a.yaml"; got != want {
+	if got, want := calledAs("kubectl-ds").reaching("kubectl get nodes", nil, []sheet.Flag{{Name: "from", Value: "a.yaml"}}), "kubectl ds explain --node '*' --from=a.yaml"; got != want {
 		t.Errorf("the nodes of a file: %s, want %s", got, want)
 	}
 }

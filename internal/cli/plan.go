@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
@@ -207,5 +207,5 @@ func (o *planOptions) remember() {
 		o.apply = append(o.apply, "-n "+screen.Quote(n))
 	}
 	flags, _ := o.givenAgain("server-side", "force-conflicts", "field-manager")
-	o.apply = view.WithFlags(o.apply, append(flags, o.asked.Kubectl...)...)
+	o.apply = sheet.WithFlags(o.apply, append(flags, o.asked.Kubectl...)...)
 }

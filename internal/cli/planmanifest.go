@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -193,7 +193,7 @@ func (o *planOptions) second(m manifest.Manifest, none *source.NotFoundError) er
 		hint := "-n " + string(screen.Quote(others[0])) + " plans a change of that one, -n " +
 			string(screen.Quote(m.Namespace)) + " a new one"
 		if o.asked.Again {
-			hint += ": " + view.WithFlags(screen.Command{o.ownWord("plan-rollout"), "-n " + screen.Quote(others[0])},
+			hint += ": " + sheet.WithFlags(screen.Command{o.ownWord("plan-rollout"), "-n " + screen.Quote(others[0])},
 				o.asked.Flags...).String()
 		}
 		return hinted{fmt.Errorf("daemonset %q is in %s, but neither the manifest nor -n names a namespace: kubectl "+

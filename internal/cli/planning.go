@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -37,7 +38,7 @@ type planning struct {
 	showsValues bool // literal values of environment variables, which the API server may quote
 
 	// The command line, for the commands on a screen.
-	asked   view.Asked
+	asked   sheet.Asked
 	changed []string       // the flags that change the DaemonSet or its nodes, each once
 	apply   screen.Command // what applies the manifests; empty where nothing a person can paste does
 
@@ -277,9 +278,9 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 
 // page writes plans as a file for a browser.
 func (o *planning) page(plans []planned, listed bool) error {
-	var all []view.Planned
+	var all []sheet.Planned
 	for _, p := range plans {
-		v := view.Planned{Plan: p.Plan, Now: p.now, Asked: o.asks(p), Map: p.Plan.Map(p.of, o.known.GroupBy),
+		v := sheet.Planned{Plan: p.Plan, Now: p.now, Asked: o.asks(p), Map: p.Plan.Map(p.of, o.known.GroupBy),
 			Expected: p.expected}
 		if p.now != nil && p.Subject == plan.SubjectRollout && p.now.Rollout.UnderWay && p.now.Rollout.Since != nil {
 			v.Passed = plan.PastLine(p.of, *p.now.Rollout.Since)
@@ -291,10 +292,10 @@ func (o *planning) page(plans []planned, listed bool) error {
 }
 
 // asks is the command line that asked for a plan.
-func (o *planning) asks(p planned) view.Asked {
+func (o *planning) asks(p planned) sheet.Asked {
 	asked := o.asked
 	if o.format == inMarkdown { // is read by others, who have not the files
-		asked = view.Asked{Program: o.asked.Program}
+		asked = sheet.Asked{Program: o.asked.Program}
 	}
 	if o.format != inMarkdown || !o.ofManifests {
 		asked.Makes = o.makes(p)

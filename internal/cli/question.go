@@ -21,6 +21,8 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -39,7 +41,7 @@ type question struct {
 
 	// What the flags mean, once they have been checked.
 	format format
-	style  view.Style
+	style  wording.Style
 }
 
 // addFlags adds the common flags, in the command's words for two of them.
@@ -114,10 +116,10 @@ func (q *question) check(args []string, own func() error) error {
 		return err
 	}
 	q.style.All, q.style.Wide = q.all, q.format == inWideText
-	if q.style.Form = forms[q.format]; q.style.Form != view.InText {
+	if q.style.Form = forms[q.format]; q.style.Form != wording.InText {
 		q.style.Width, q.style.Color = 0, false
 	}
-	q.style.Page = view.Page{Title: q.program.own(q.command), Program: q.program.own(programVersion())}
+	q.style.Page = wording.Page{Title: q.program.own(q.command), Program: q.program.own(programVersion())}
 	if err := own(); errors.As(err, new(unnamed)) {
 		return cmp.Or(q.input.check(), q.toName(err))
 	} else if err != nil {
@@ -127,18 +129,18 @@ func (q *question) check(args []string, own func() error) error {
 }
 
 // forms are how an answer for a person is written, where that is no text.
-var forms = map[format]view.Form{inMarkdown: view.InMarkdown, inHTML: view.InHTML}
+var forms = map[format]wording.Form{inMarkdown: wording.InMarkdown, inHTML: wording.InHTML}
 
 // text reports whether the answer is for a person.
 func (q *question) text() bool {
-	return q.format == inText || q.format == inWideText || q.style.Form != view.InText
+	return q.format == inText || q.format == inWideText || q.style.Form != wording.InText
 }
 
 // askedBy is the command line that asked. Whoever reads a comment has neither its files nor
 // its kubeconfig.
-func (q *question) askedBy() view.Asked {
+func (q *question) askedBy() sheet.Asked {
 	asked := q.input.askedBy()
-	if q.style.Form == view.InMarkdown {
+	if q.style.Form == wording.InMarkdown {
 		asked.Flags, asked.Input, asked.Kubectl, asked.Again = nil, nil, nil, true
 	}
 	return asked
@@ -204,7 +206,7 @@ func (q *question) about(answers []*daemonset.Header) {
 	}
 	q.style.Page.About, q.style.Page.Missing = view.AboutPage(answers), nil
 	for _, n := range notesOn(answers) {
-		q.style.Page.Missing = append(q.style.Page.Missing, view.Gap(n.gap, n.used, n.parts[1:]...))
+		q.style.Page.Missing = append(q.style.Page.Missing, wording.Gap(n.gap, n.used, n.parts[1:]...))
 	}
 }
 
@@ -252,8 +254,8 @@ func inPartOnly(h *daemonset.Header) bool {
 // styleOf decides once what is known of the place where the answer goes. Where
 // that is no terminal, lines are as long as they are, unless COLUMNS says
 // otherwise.
-func styleOf(out io.Writer, color string) (view.Style, error) {
-	var s view.Style
+func styleOf(out io.Writer, color string) (wording.Style, error) {
+	var s wording.Style
 	answers, safe := out.(*stream)
 	out = under(out)
 	switch color {

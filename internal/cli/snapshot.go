@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/redact"
@@ -195,7 +195,7 @@ func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapsh
 	if o.redactMap != "" {
 		o.note("%s has the real names: keep it, and send only the snapshot", o.redactMap)
 	}
-	if words := view.HiddenMessages(table.Messages); words != "" {
+	if words := wording.HiddenMessages(table.Messages); words != "" {
 		o.note("%s", words)
 	}
 	return out, nil

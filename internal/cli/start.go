@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
@@ -91,7 +92,7 @@ func (in *input) explainOne(cmd *cobra.Command, namespace, name string, of int) 
 	}
 	if of > 1 {
 		in.note("%s: all pods are available and updated, by the status; %s lists the commands",
-			view.Plural(of-1, "other DaemonSet"), in.program.own("--help"))
+			wording.Plural(of-1, "other DaemonSet"), in.program.own("--help"))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -63,7 +64,7 @@ type following struct {
 	w        watching
 	f        *follow.Follower
 	options  plan.Options
-	asked    view.Asked
+	asked    sheet.Asked
 	terminal func() size // how large it is; nil for lines and documents
 
 	// A plan ends with the rollout, an explanation does not.

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -171,5 +172,5 @@ func (f *following) hint() string {
 	}
 	of := &f.now.Header.DaemonSet
 	again := screen.Command{f.ownWord("plan-rollout"), "-n " + screen.Quote(of.Namespace), screen.Quote(of.Name)}
-	return "hint: " + view.WithFlags(again, f.asked.Flags...).String()
+	return "hint: " + sheet.WithFlags(again, f.asked.Flags...).String()
 }

@@ -5,13 +5,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
 // TestRejections: each reason for which the API server rejects a pod has words.
 func TestRejections(t *testing.T) {
-	a := &sheet{h: &daemonset.Header{DaemonSet: daemonset.Ref{Namespace: "ns"}}}
+	a := &sheet.Sheet{Header: &daemonset.Header{DaemonSet: daemonset.Ref{Namespace: "ns"}}}
 	for _, tt := range []struct {
 		reason       admission.Reason
 		words, terse string
@@ -39,12 +40,12 @@ func TestRejections(t *testing.T) {
 			Reason: tt.reason, Name: "x", Level: "baseline", Version: "v1.30", Field: "spec.f", Value: "v", Want: "w",
 			Violations: []admission.Violation{{What: "what", Detail: "why"}},
 		}
-		if words, terse := a.rejection(r, 0); words != tt.words || terse != tt.terse {
+		if words, terse := a.Rejection(r, 0); words != tt.words || terse != tt.terse {
 			t.Errorf("%s: %q, %q, want %q, %q", tt.reason, words, terse, tt.words, tt.terse)
 		}
 	}
 	const again = `likely not the template: 2 running pods were admitted with it; PriorityClass "x", which it names, does not exist any more`
-	if words, _ := a.rejection(&admission.Refusal{Reason: admission.PriorityClassNotFound, Name: "x"}, 2); words != again {
+	if words, _ := a.Rejection(&admission.Refusal{Reason: admission.PriorityClassNotFound, Name: "x"}, 2); words != again {
 		t.Errorf("%q, want %q", words, again)
 	}
 }
@@ -62,7 +63,7 @@ func TestBoundWords(t *testing.T) {
 		admission.RequestAboveMax:     "the pod requests memory 2Gi, more than the maximum of 2Gi",
 		admission.RequestBelowMin:     "the pod requests memory 2Gi, less than the minimum of 2Gi",
 	} {
-		if got := boundWords(&admission.Bound{Why: code, Resource: "memory", Bound: q, Request: &q, Limit: &q}); got != want {
+		if got := sheet.BoundWords(&admission.Bound{Why: code, Resource: "memory", Bound: q, Request: &q, Limit: &q}); got != want {
 			t.Errorf("%s: %q, want %q", code, got, want)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/view/diagnosis"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
@@ -22,7 +24,7 @@ func TestAdvisedFirst(t *testing.T) {
 		{explain.AdviseRepairNodes, []remedy.Remedy{repair, back}, []remedy.Remedy{repair, back}},
 		{explain.AdviseRollBack, []remedy.Remedy{lower}, []remedy.Remedy{lower}},
 	} {
-		if diff := cmp.Diff(tt.want, advisedFirst(tt.code, tt.fixes)); diff != "" {
+		if diff := cmp.Diff(tt.want, diagnosis.AdvisedFirst(tt.code, tt.fixes)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.code, diff)
 		}
 	}
@@ -34,11 +36,11 @@ func TestReadOnly(t *testing.T) {
 	looks := 0
 	for _, w := range everyWorld(t, 500) {
 		e := under(t, w.s)
-		if len(e.Advice) == 0 || len(e.Advice) > mostParts {
+		if len(e.Advice) == 0 || len(e.Advice) > diagnosis.MostParts {
 			continue
 		}
 		var out bytes.Buffer
-		check(t, Explanation(&out, e, askable, Style{}))
+		check(t, Explanation(&out, e, askable, wording.Style{}))
 		want := 0
 		for _, d := range e.Advice {
 			want += b2i(d.ReadOnly)

@@ -25,6 +25,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/agree"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/diagnosis"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -211,7 +214,7 @@ func headlineAgrees(t *testing.T, p *plan.Plan, now *explain.Explanation) error 
 		return nil
 	}
 	var b bytes.Buffer
-	check(t, Plan(&b, p, now, Asked{}, Style{All: true}))
+	check(t, Plan(&b, p, now, sheet.Asked{}, wording.Style{All: true}))
 	said := atMost.FindStringSubmatch(strings.Join(strings.Fields(b.String()), " "))
 	if said == nil {
 		return nil
@@ -280,11 +283,11 @@ func TestAnswersAgree(t *testing.T) {
 // verdictsAgree holds the headlines of a history and of explain to each other: one says that
 // the rollout is stuck, in the same words and for the same cause, where the other does.
 func verdictsAgree(e *explain.Explanation, h *history.History) error {
-	now := Past{History: h, Now: e}
-	said, past := explanation(e, askable, Style{}).s.Headline, revisionsOf(now, askable, Style{}).s.Headline
-	row := histories([]Past{now}, askable, Style{}).Headline
+	now := sheet.Past{History: h, Now: e}
+	said, past := diagnosis.Explain(e, askable, wording.Style{}).Screen.Headline, revisionsOf(now, askable, wording.Style{}).Screen.Headline
+	row := histories([]sheet.Past{now}, askable, wording.Style{}).Headline
 	stuck := e.Verdict.Code == explain.Stuck && !slices.Contains([]history.RolloutCode{history.Creates, history.CreatesSame, history.Renumbers, history.Merges, history.Unknown}, h.Rollout.Code)
-	why := newAnswer(e, askable, Style{}).why(2)
+	why := diagnosis.New(e, askable, wording.Style{}).Why(2)
 	switch {
 	case stuck && (past.Verdict != said.Verdict || past.Tone != said.Tone || !strings.Contains(past.Text, why)):
 		return fmt.Errorf("explain: %s (%v), %s; history: %s (%v), %s", said.Verdict, said.Tone, why, past.Verdict, past.Tone, past.Text)
@@ -302,10 +305,10 @@ func verdictsAgree(e *explain.Explanation, h *history.History) error {
 func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *history.History) error {
 	t.Helper()
 	var one, planned, past, list bytes.Buffer
-	check(t, Explanation(&one, e, askable, Style{All: true}))
-	check(t, Plan(&planned, p, e, Asked{}, Style{All: true}))
-	check(t, History(&past, Past{History: h}, Asked{}, Style{All: true}))
-	check(t, Histories(&list, []Past{{History: h}}, Asked{}, Style{}))
+	check(t, Explanation(&one, e, askable, wording.Style{All: true}))
+	check(t, Plan(&planned, p, e, sheet.Asked{}, wording.Style{All: true}))
+	check(t, History(&past, sheet.Past{History: h}, sheet.Asked{}, wording.Style{All: true}))
+	check(t, Histories(&list, []sheet.Past{{History: h}}, sheet.Asked{}, wording.Style{}))
 	r := &e.Next.Revisions
 	creates, renumbers := fmt.Sprintf("creates revision %d", r.Number), fmt.Sprintf("renumbers revision %d to %d", r.RaisedFrom, r.Number)
 	for _, screen := range []string{one.String(), planned.String()} {
@@ -340,12 +343,12 @@ func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *histo
 func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 	t.Helper()
 	var one, list, planned bytes.Buffer
-	check(t, Explanation(&one, e, askable, Style{All: true}))
-	check(t, Explanations(&list, &explain.List{Items: []*explain.Explanation{e}}, askable, Style{Wide: true}))
-	check(t, Plan(&planned, p, e, Asked{}, Style{All: true}))
+	check(t, Explanation(&one, e, askable, wording.Style{All: true}))
+	check(t, Explanations(&list, &explain.List{Items: []*explain.Explanation{e}}, askable, wording.Style{Wide: true}))
+	check(t, Plan(&planned, p, e, sheet.Asked{}, wording.Style{All: true}))
 	first := func(b *bytes.Buffer) string { l, _, _ := strings.Cut(b.String(), "\n"); return l }
 	var short bytes.Buffer
-	check(t, Explanation(&short, e, askable, Style{}))
+	check(t, Explanation(&short, e, askable, wording.Style{}))
 	back := func(a explain.Advice) bool { return a.Code == explain.AdviseRollBack }
 	switch {
 	case slices.ContainsFunc(e.Advice, back) && e.Fix(remedy.RollBack) != nil && !strings.Contains(short.String(), "kubectl rollout undo"):
@@ -372,15 +375,15 @@ func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 // numbers.
 func planScreensAgree(p *plan.Plan, now *explain.Explanation) error {
 	var screen, list bytes.Buffer
-	if err := stdcmp.Or(Plan(&screen, p, now, Asked{}, Style{All: true}), Plans(&list, &plan.List{Items: []*plan.Plan{p}}, Asked{}, Style{})); err != nil {
+	if err := stdcmp.Or(Plan(&screen, p, now, sheet.Asked{}, wording.Style{All: true}), Plans(&list, &plan.List{Items: []*plan.Plan{p}}, sheet.Asked{}, wording.Style{})); err != nil {
 		return err
 	}
 	first, _, _ := strings.Cut(screen.String(), "\n")
 	if old := p.Replaces + p.Drops; old > 0 && p.Outcome.Code == plan.Completes {
 		only := "deleted and not replaced"
 		says := func(words string) bool { return strings.Contains(first, words) }
-		left := says("; the other") || says(Plural(p.Replaces, "more pod"))
-		if left != (p.Replaces > 0 && p.Subject == plan.SubjectRollout || p.Kept() > 0) || says(only) != (p.Drops > 0) || p.Drops > 3 && !says(pluralVerb(p.Drops, "pod is "+only, "pods are "+only)) {
+		left := says("; the other") || says(wording.Plural(p.Replaces, "more pod"))
+		if left != (p.Replaces > 0 && p.Subject == plan.SubjectRollout || p.Kept() > 0) || says(only) != (p.Drops > 0) || p.Drops > 3 && !says(wording.PluralVerb(p.Drops, "pod is "+only, "pods are "+only)) {
 			return fmt.Errorf("%d pods are replaced and %d only deleted: %s", p.Replaces, p.Drops, first)
 		}
 	}
@@ -405,7 +408,7 @@ func planScreensAgree(p *plan.Plan, now *explain.Explanation) error {
 // there, where a command is known for everything.
 func labelsAgree(p *plan.Plan, now *explain.Explanation) error {
 	var out bytes.Buffer
-	if err := Plan(&out, p, now, Asked{Again: true, Live: true, Makes: []screen.Command{{"kubectl made"}}}, Style{}); err != nil {
+	if err := Plan(&out, p, now, sheet.Asked{Again: true, Live: true, Makes: []screen.Command{{"kubectl made"}}}, wording.Style{}); err != nil {
 		return err
 	}
 	advice := doNowOf(out.String())

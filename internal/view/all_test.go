@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/diagnosis"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -18,25 +20,25 @@ func TestAllAddsBelow(t *testing.T) {
 	answers, longer := 0, 0
 	for _, w := range everyWorld(t, 300) {
 		e := under(t, w.s)
-		if len(e.Advice) > mostParts {
+		if len(e.Advice) > diagnosis.MostParts {
 			continue
 		}
-		answer := map[string]func(io.Writer, Style) error{
-			"explain": func(out io.Writer, style Style) error { return Explanation(out, e, askable, style) },
+		answer := map[string]func(io.Writer, wording.Style) error{
+			"explain": func(out io.Writer, style wording.Style) error { return Explanation(out, e, askable, style) },
 		}
 		for _, change := range []*whatif.Change{nil, {Restart: true}} {
 			p, err := world.Plan(w.s, change, plan.Options{})
 			if err != nil { // the strategy is none
 				continue
 			}
-			answer["plan-rollout"+either(change != nil, " --restart", "")] = func(out io.Writer, style Style) error {
+			answer["plan-rollout"+wording.Either(change != nil, " --restart", "")] = func(out io.Writer, style wording.Style) error {
 				return Plan(out, p, e, askable, style)
 			}
 		}
 		for question, write := range answer {
 			var short, all bytes.Buffer
-			check(t, write(&short, Style{Width: 80}))
-			check(t, write(&all, Style{Width: 80, All: true}))
+			check(t, write(&short, wording.Style{Width: 80}))
+			check(t, write(&all, wording.Style{Width: 80, All: true}))
 			first := slices.DeleteFunc(labelsOf(short.String()), func(l string) bool { return l == "More" })
 			whole := labelsOf(all.String())
 			if answers++; len(whole) > len(first) {

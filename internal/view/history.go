@@ -12,6 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/diagnosis"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/difftext"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
@@ -21,43 +25,43 @@ import (
 
 // History writes one DaemonSet's revisions: how many pods are on which, what each
 // changed, whether a rollout is in progress, and what the table alone would hide.
-func History(w io.Writer, h Past, asked Asked, style Style) error {
-	return writeOne(w, &revisionsOf(h, asked, style).s, style)
+func History(w io.Writer, h sheet.Past, asked sheet.Asked, style wording.Style) error {
+	return sheet.WriteOne(w, &revisionsOf(h, asked, style).Screen, style)
 }
 
-func revisionsOf(h Past, asked Asked, style Style) *past {
+func revisionsOf(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
 	p := judged(h, asked, style)
 	p.headline()
 	p.rollout()
 	p.revisions()
 	p.notes()
 	p.commands()
-	p.s.Further(screen.Check, screen.Compare, screen.Preview, screen.Notes, screen.Rollout)
+	p.Screen.Further(screen.Check, screen.Compare, screen.Preview, screen.Notes, screen.Rollout)
 	return p
 }
 
 // past makes the screens of one History.
 type past struct {
-	*sheet
+	*sheet.Sheet
 	h       *history.History
-	verdict *answer           // where the rollout is stuck; otherwise nil
+	verdict *diagnosis.Answer // where the rollout is stuck; otherwise nil
 	current *history.Revision // nil unless there is exactly one
 	several bool              // containers, so a field needs the name of its own
 	by      []managed.Manager // who writes the DaemonSet besides a person
 }
 
-func newPast(h Past, asked Asked, style Style) *past {
-	p := &past{sheet: newSheet(&h.Header, asked, style), h: h.History, current: h.Latest(), by: h.ManagedBy}
-	p.s.Headline = screen.Headline{Subject: p.subject(), Tone: screen.Warn}
+func newPast(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
+	p := &past{Sheet: sheet.New(&h.Header, asked, style), h: h.History, current: h.Latest(), by: h.ManagedBy}
+	p.Screen.Headline = screen.Headline{Subject: p.Subject(), Tone: screen.Warn}
 	p.several = slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return len(r.Images) > 1 })
 	return p
 }
 
 // judged is a screen that also has the verdict of explain, where the rollout is stuck.
-func judged(h Past, asked Asked, style Style) *past {
+func judged(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
 	p := newPast(h, asked, style)
 	if h.Now != nil && h.Rollout.Code == history.Stuck {
-		p.verdict = &answer{sheet: p.sheet, e: h.Now}
+		p.verdict = &diagnosis.Answer{Sheet: p.Sheet, E: h.Now}
 	}
 	return p
 }
@@ -70,7 +74,7 @@ func (p *past) ago(t *time.Time) string {
 }
 
 // lasted is how long ago something was.
-func (p *past) lasted(t *time.Time) string { return ago(p.now.Sub(*t)) }
+func (p *past) lasted(t *time.Time) string { return wording.Ago(p.Now.Sub(*t)) }
 
 // stage says where a rollout stands: in the headline, and how many of a list are so.
 type stage struct {
@@ -107,17 +111,17 @@ func (p *past) headline() {
 	}
 	why := ""
 	if p.verdict != nil {
-		is.verdict, is.tone = p.verdict.words()
-		why = p.verdict.why(2)
+		is.verdict, is.tone = p.verdict.Words()
+		why = p.verdict.Why(2)
 	}
-	p.s.Headline.Verdict, p.s.Headline.Tone = is.verdict, is.tone
-	p.s.Headline.Text = joined("; ", joined(", ", why, p.idle()), p.stands())
+	p.Screen.Headline.Verdict, p.Screen.Headline.Tone = is.verdict, is.tone
+	p.Screen.Headline.Text = wording.Joined("; ", wording.Joined(", ", why, p.idle()), p.stands())
 	switch {
 	case !p.h.Inferred() || !p.h.Rollout.Acts():
 	case len(p.h.Revisions) == 0:
-		p.s.Headline.Text = "the revisions could not be read, and no pod names one"
+		p.Screen.Headline.Text = "the revisions could not be read, and no pod names one"
 	default:
-		p.s.Headline.Text += "; the revisions could not be read"
+		p.Screen.Headline.Text += "; the revisions could not be read"
 	}
 }
 
@@ -132,7 +136,7 @@ func (p *past) stands() string {
 	case history.Creates:
 		return fmt.Sprintf("the next sync creates revision %d from the live template; %s", n.Number, p.counts())
 	case history.CreatesSame:
-		like := fact(p.noted(history.CutThoughUnchanged).Facts, "like")
+		like := wording.Fact(p.noted(history.CutThoughUnchanged).Facts, "like")
 		return fmt.Sprintf("the next sync creates revision %d, although revision %s holds the same template; %s",
 			n.Number, like, p.counts())
 	case history.Renumbers:
@@ -162,19 +166,19 @@ func (p *past) idle() string {
 func (p *past) counts() string {
 	r, latest := &p.h.Rollout, ""
 	if p.current != nil {
-		latest = p.name(p.current) + inBrackets(p.latest(), p.unavailable())
+		latest = p.name(p.current) + wording.InBrackets(p.latest(), p.unavailable())
 	}
 	switch {
 	case r.Pods == nil:
-		return "the pods could not be read" + behind("; ", latest)
+		return "the pods could not be read" + wording.Behind("; ", latest)
 	case *r.Pods == 0:
-		return "no pod exists" + behind("; ", latest)
+		return "no pod exists" + wording.Behind("; ", latest)
 	case latest != "" && *r.Current == *r.Pods:
-		return pluralOf(*r.Pods, "the only pod is on ", fmt.Sprintf("all %d pods on ", *r.Pods)) + latest
+		return wording.PluralOf(*r.Pods, "the only pod is on ", fmt.Sprintf("all %d pods on ", *r.Pods)) + latest
 	}
 	var parts []string
 	if latest != "" {
-		parts = append(parts, fmt.Sprintf("%d of %s on %s", *r.Current, Plural(*r.Pods, "pod"), latest))
+		parts = append(parts, fmt.Sprintf("%d of %s on %s", *r.Current, wording.Plural(*r.Pods, "pod"), latest))
 	}
 	for i := range p.h.Revisions {
 		row := &p.h.Revisions[i]
@@ -183,19 +187,19 @@ func (p *past) counts() string {
 		}
 		words, on := strconv.Itoa(*row.Pods), " on "+p.name(row)
 		if len(parts) == 0 {
-			words = Plural(*row.Pods, "pod")
+			words = wording.Plural(*row.Pods, "pod")
 		}
 		if row.Name+row.Hash == "" {
 			on = " without a hash"
 		}
-		parts = append(parts, words+on+inBrackets(p.where(row)))
+		parts = append(parts, words+on+wording.InBrackets(p.where(row)))
 	}
 	const most = 3
 	if more := len(parts) - most; more > 0 {
 		parts = append(parts[:most], fmt.Sprintf("the rest on %d more", more))
 	}
 	if updated, others := p.h.UpdatedElsewhere(); updated > 0 {
-		parts[len(parts)-1] += inBrackets(countedUpdated(updated, others))
+		parts[len(parts)-1] += wording.InBrackets(wording.CountedUpdated(updated, others))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -205,7 +209,7 @@ func (p *past) where(r *history.Revision) string {
 	if n := len(r.OnNodes); n > 3 || n != *r.Pods || !p.h.Rollout.InProgress() || p.h.Shared(r) {
 		return ""
 	}
-	return someNames(r.OnNodes)
+	return wording.SomeNames(r.OnNodes)
 }
 
 // latest says in which way the current revision is that.
@@ -237,7 +241,7 @@ func (p *past) unavailable() string {
 	if n := *r.Terminating; n > 0 {
 		ending = fmt.Sprintf("%d terminating", n)
 	}
-	return joined(", ", waiting, notReady, ending)
+	return wording.Joined(", ", waiting, notReady, ending)
 }
 
 // name is what a row is called: a revision, or a hash that none has.
@@ -264,9 +268,9 @@ func (p *past) number(name string) string {
 // rollout says whether one is in progress and since when; with --all, also who wrote the DaemonSet.
 func (p *past) rollout() {
 	if c := p.h.Course(); c != nil {
-		p.add(screen.Rollout, "%s", p.course(c))
+		p.Add(screen.Rollout, "%s", p.course(c))
 	}
-	if p.style.All && p.h.Rollout.Acts() {
+	if p.Style.All && p.h.Rollout.Acts() {
 		p.writers()
 	}
 }
@@ -304,10 +308,10 @@ func (p *past) writers() {
 		if !m.Template {
 			facts = append(facts, "not the template")
 		}
-		names = append(names, m.Manager+inBrackets(facts...))
+		names = append(names, m.Manager+wording.InBrackets(facts...))
 	}
 	if len(names) > 0 {
-		p.s.Add(screen.Rollout, screen.Names{Before: "written by field managers", Names: names, Short: true})
+		p.Screen.Add(screen.Rollout, screen.Names{Before: "written by field managers", Names: names, Short: true})
 	}
 }
 
@@ -324,21 +328,21 @@ func (p *past) writtenBy() string {
 		}
 		names = append(names, name)
 	}
-	return behind("written by ", strings.Join(names, ", "))
+	return wording.Behind("written by ", strings.Join(names, ", "))
 }
 
 // revisions is the table: a row for each revision, the newest first, and for each
 // number that one had before. Without --all, rows without pods are folded.
 func (p *past) revisions() {
 	surges := func(r history.Revision) bool { return r.Pods != nil && *r.Pods != *r.Nodes }
-	nodes := p.style.Wide || slices.ContainsFunc(p.h.Revisions, surges)
+	nodes := p.Style.Wide || slices.ContainsFunc(p.h.Revisions, surges)
 	t := &screen.Table{Columns: p.revisionColumns(nodes)}
 	newest := true
 	for _, r := range p.rows() {
 		if r.Is == history.RowsFolded {
 			words := make([]string, len(t.Columns))
 			words[0] = "…"
-			words[len(words)-1] = Plural(int(r.Number), "more revision") + " without pods (--all lists them)"
+			words[len(words)-1] = wording.Plural(int(r.Number), "more revision") + " without pods (--all lists them)"
 			t.Row(words...)
 			continue
 		}
@@ -354,16 +358,16 @@ func (p *past) revisions() {
 			row.Cells[0].Tone = screen.Title
 		}
 	}
-	p.s.Add(screen.Body, t)
+	p.Screen.Add(screen.Body, t)
 }
 
 // rows are those of the table. With -o wide, which shows what each is called, none stands for others that are alike.
 func (p *past) rows() []history.Row {
 	rows := p.h.Rows()
-	if p.style.All {
+	if p.Style.All {
 		return rows
 	}
-	if !p.style.Wide {
+	if !p.Style.Wide {
 		rows = history.FoldAlike(rows, func(a, b *history.Row) bool {
 			one := *a
 			one.Is = history.RowRevision
@@ -382,17 +386,17 @@ func (p *past) revisionColumns(nodes bool) []screen.Column {
 	if nodes {
 		all = append(all, screen.Column{Head: "NODES", Right: true})
 	}
-	if p.style.Wide {
+	if p.Style.Wide {
 		all[1].Drop = 0
 		all = append(all, screen.Column{Head: "AVAILABLE", Right: true})
-		all = append(all, columns("NAME", "HASH", "CREATED")...)
+		all = append(all, sheet.Columns("NAME", "HASH", "CREATED")...)
 	}
 	return append(all, screen.Column{Head: "CHANGE FROM THE PREVIOUS REVISION", Wrap: true, Least: 24})
 }
 
 // revisionCells are the cells of a row but for its change.
 func (p *past) revisionCells(r *history.Row, nodes bool) []string {
-	pods, on, available := count(r.Pods), count(r.Nodes), count(r.Available)
+	pods, on, available := wording.Count(r.Pods), wording.Count(r.Nodes), wording.Count(r.Available)
 	if r.Is == history.RowRenumbered || r.Is == history.RowPending {
 		pods, on, available = "-", "-", "-"
 	}
@@ -400,7 +404,7 @@ func (p *past) revisionCells(r *history.Row, nodes bool) []string {
 	if nodes {
 		words = append(words, on)
 	}
-	if p.style.Wide {
+	if p.Style.Wide {
 		words = append(words, available, cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), cmp.Or(stamp(r.CreatedAt), "-"))
 	}
 	return words
@@ -484,7 +488,7 @@ func (p *past) restored(r *history.Row, b history.Began) string {
 // changes says how a revision came about, what it changed, and its change-cause.
 func (p *past) changes(r *history.Row, most int) []string {
 	b := p.h.Began(r)
-	lines := slices.Clone(few(p.changed(r), most, "more change", p.style))
+	lines := slices.Clone(difftext.Few(p.changed(r), most, "more change", p.Style))
 	if r.Partial() {
 		lines[0] = fmt.Sprintf("from revision %d: ", r.From) + lines[0]
 	}
@@ -494,7 +498,7 @@ func (p *past) changes(r *history.Row, most int) []string {
 		if b.How == history.BeganRestored && b.Was > 0 {
 			of = fmt.Sprintf(" of revision %d", b.Was)
 		}
-		lines = append(lines, "change-cause"+of+": "+p.style.brief(screen.Clean(r.ChangeCause), 120))
+		lines = append(lines, "change-cause"+of+": "+p.Style.Brief(screen.Clean(r.ChangeCause), 120))
 	}
 	if r.Is == history.RowsAlike {
 		lines[len(lines)-1] += fmt.Sprintf(" (%d times)", r.Stands())
@@ -511,7 +515,7 @@ func (p *past) changed(r *history.Row) []string {
 	if words := p.unchanged(r, again); words != "" {
 		return []string{words}
 	}
-	lines := fieldStyle{brief: true, cell: true, alone: !p.several, all: p.style.All}.changeLines(r.Change)
+	lines := difftext.Style{Brief: true, Cell: true, Alone: !p.several, All: p.Style.All}.ChangeLines(r.Change)
 	if of != nil {
 		lines = append(lines, "the content of revision "+again+" again")
 	}
@@ -523,7 +527,7 @@ func (p *past) changed(r *history.Row) []string {
 func (p *past) unchanged(r *history.Row, same string) string {
 	ran := ""
 	if len(r.Images) <= 3 {
-		ran = behind(", ", images(r.Images))
+		ran = wording.Behind(", ", images(r.Images))
 	}
 	switch p.h.Told(r) {
 	case history.ToldLive:
@@ -564,9 +568,9 @@ func images(all []history.Image) string {
 		if len(each) > 1 { // their registries are left out
 			image.Repository = image.Name()
 		}
-		words = append(words, imageWords(image))
+		words = append(words, difftext.ImageWords(image))
 	}
-	return behind(pluralOf(len(each), "image ", "images "), strings.Join(words, ", "))
+	return wording.Behind(wording.PluralOf(len(each), "image ", "images "), strings.Join(words, ", "))
 }
 
 // commands are what to do about the rollout, and what else to look at.
@@ -576,8 +580,8 @@ func (p *past) commands() {
 	}
 	p.doNow()
 	if from, to := p.h.Compares(); to != nil && !p.h.Inferred() {
-		both := Flag{Name: "diff", Value: fmt.Sprintf("%d,%d", from.Revision, to.Revision)}
-		p.s.Add(screen.Compare, p.again("history", both))
+		both := sheet.Flag{Name: "diff", Value: fmt.Sprintf("%d,%d", from.Revision, to.Revision)}
+		p.Screen.Add(screen.Compare, p.Again("history", both))
 	}
 	label := screen.Preview
 	if p.failing() {
@@ -599,14 +603,14 @@ func (p *past) doNow() {
 	if missing, get := p.missing(); missing != "" {
 		p.look(p.free(), missing, get)
 	}
-	if explain := p.again("explain"); !slices.Equal(explain, command) {
-		p.s.Add(screen.Check, explain)
+	if explain := p.Again("explain"); !slices.Equal(explain, command) {
+		p.Screen.Add(screen.Check, explain)
 	}
 }
 
 // free is the label of what to do next: DoNow, or Then if something stands there.
 func (p *past) free() screen.Label {
-	if p.s.Has(screen.DoNow) {
+	if p.Screen.Has(screen.DoNow) {
 		return screen.Then
 	}
 	return screen.DoNow
@@ -615,12 +619,13 @@ func (p *past) free() screen.Label {
 // act is what to do first about the rollout, and the command for it; the words are empty where there is nothing to do,
 // and the command where there is none.
 func (p *past) act() (words string, command screen.Command) {
-	r, explain := &p.h.Rollout, p.again("explain")
+	r, explain := &p.h.Rollout, p.Again("explain")
 	switch r.Code {
 	case history.UnderWay:
 		switch {
 		case r.NotReady != nil && *r.NotReady > 0:
-			return "find out why " + pluralVerb(*r.NotReady, "new pod is", "new pods are") + " not Ready", explain
+			return "find out why " + wording.PluralVerb(*r.NotReady, "new pod is", "new pods are") +
+				" not Ready", explain
 		case r.Ripens():
 			return p.ripens(), nil
 		}
@@ -634,22 +639,22 @@ func (p *past) act() (words string, command screen.Command) {
 	case history.NoPods:
 		return "find out why no pod exists", explain
 	case history.Creates, history.CreatesSame, history.Renumbers, history.Merges:
-		return "find out what the next sync does", p.again("plan-rollout")
+		return "find out what the next sync does", p.Again("plan-rollout")
 	}
 	return "", nil
 }
 
 // minReady is how long a pod has to be Ready before it is available.
 func (p *past) minReady() string {
-	return ago(time.Duration(p.h.Rollout.MinReadySeconds) * time.Second)
+	return wording.Ago(time.Duration(p.h.Rollout.MinReadySeconds) * time.Second)
 }
 
 // ripens says when the new pods, which have to be Ready for a while, become available.
 func (p *past) ripens() string {
 	r := &p.h.Rollout
-	pods := pluralVerb(*r.NotYetAvailable, "new pod becomes", "new pods become") + " available "
+	pods := wording.PluralVerb(*r.NotYetAvailable, "new pod becomes", "new pods become") + " available "
 	if r.AvailableAt != nil {
-		return "wait: " + pods + "within " + ago(r.AvailableAt.Sub(p.now))
+		return "wait: " + pods + "within " + wording.Ago(r.AvailableAt.Sub(p.Now))
 	}
 	return "wait: " + pods + "after being Ready for " + p.minReady()
 }
@@ -659,8 +664,8 @@ func (p *past) look(l screen.Label, words string, command screen.Command) {
 	if len(command) > 0 {
 		words += " (read-only):"
 	}
-	p.add(l, "%s", words)
-	p.s.Add(l, command)
+	p.Add(l, "%s", words)
+	p.Screen.Add(l, command)
 }
 
 // rollback says to look at the plan of a rollback to a revision, or not to roll back where that would not help; nil for
@@ -668,12 +673,12 @@ func (p *past) look(l screen.Label, words string, command screen.Command) {
 func (p *past) rollback(l screen.Label, r *history.Revision) {
 	switch {
 	case r == nil:
-	case p.verdict != nil && p.verdict.e.RollbackInVain():
-		p.add(screen.DoNot, "%s", p.verdict.noRollback())
-	case p.asked.Again:
-		to := Flag{Name: "to-revision", Value: strconv.FormatInt(r.Revision, 10)}
-		p.look(l, "see what a rollback would do", p.again("plan-rollout", to))
-		p.s.Add(l, screen.Text(bracketed(undoneBy(p.by))))
+	case p.verdict != nil && p.verdict.E.RollbackInVain():
+		p.Add(screen.DoNot, "%s", p.verdict.NoRollback())
+	case p.Asked.Again:
+		to := sheet.Flag{Name: "to-revision", Value: strconv.FormatInt(r.Revision, 10)}
+		p.look(l, "see what a rollback would do", p.Again("plan-rollout", to))
+		p.Screen.Add(l, screen.Text(wording.Bracketed(diagnosis.UndoneBy(p.by))))
 	}
 }
 
@@ -694,10 +699,10 @@ func (p *past) missing() (words string, get screen.Command) {
 		case i < 0:
 		case p.h.Snapshot.Gaps[i].Why == snapshot.Forbidden:
 			return "ask for the right to list " + of.name + of.why + "; check whether you have it",
-				p.kubectl("kubectl auth can-i list "+of.right, p.namespace())
+				p.Kubectl("kubectl auth can-i list "+of.right, p.Namespace())
 		default:
 			return "add the " + of.name + " (--from=" + of.file + ")" + of.why + "; get them",
-				append(p.kubectl("kubectl get "+of.list, p.namespace(), "-o yaml"), screen.Word("> "+of.file))
+				append(p.Kubectl("kubectl get "+of.list, p.Namespace(), "-o yaml"), screen.Word("> "+of.file))
 		}
 	}
 	return "", nil

@@ -14,6 +14,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/difftext"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
@@ -75,15 +78,15 @@ func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 			o.Diff.From = which[0]
 		}
 	}
-	var all []Past
+	var all []sheet.Past
 	for _, s := range a.worlds {
 		h, err := history.Make(stateOf(t, s), o)
 		check(t, err)
 		e := explained(t, s, explain.Options{})
-		all = append(all, Past{History: e.Judge(h), Now: e, ManagedBy: e.ManagedBy})
+		all = append(all, sheet.Past{History: e.Judge(h), Now: e, ManagedBy: e.ManagedBy})
 	}
 	if a.written != nil {
-		all = append(all, Past{History: a.written})
+		all = append(all, sheet.Past{History: a.written})
 	}
 	past := all[len(all)-1]
 	h := past.History
@@ -94,18 +97,18 @@ func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 		check(t, err)
 		b.WriteString(document)
 	case about == "list":
-		check(t, Histories(&b, all, Asked{Again: true}, style))
+		check(t, Histories(&b, all, sheet.Asked{Again: true}, style))
 	case about == "history" && format == "html":
 		past.Map = plan.MapOf(stateOf(t, a.worlds[len(a.worlds)-1]), "")
-		check(t, HistoryPage(&b, []Past{past}, false, askable, style))
+		check(t, HistoryPage(&b, []sheet.Past{past}, false, askable, style))
 		return inPage(t, b.String()), 0
 	case about == "history":
-		check(t, History(&b, past, Asked{Again: true}, style))
+		check(t, History(&b, past, sheet.Asked{Again: true}, style))
 	case about == "diff":
-		check(t, Diff(&b, past, Asked{Again: true}, style))
+		check(t, Diff(&b, past, sheet.Asked{Again: true}, style))
 	case about == "revision":
 		r, content := a.template(t, h, *which[0])
-		check(t, Template(&b, past, Asked{Again: true}, r, content, o.ShowValues, style))
+		check(t, Template(&b, past, sheet.Asked{Again: true}, r, content, o.ShowValues, style))
 	case about == "unified":
 		check(t, UnifiedDiff(&b, past, a.object(t, h, h.Diff.From), a.object(t, h, h.Diff.To), o.ShowValues, style))
 	default:
@@ -181,7 +184,7 @@ func TestFieldsInWords(t *testing.T) {
 			for _, d := range hide.Differences(template.Diff(parseContent(t, tt.old), parseContent(t, tt.new))) {
 				changes = append(changes, history.FieldChange{Difference: d, Kind: history.FieldSet})
 			}
-			got := strings.Join(fieldStyle{brief: true, cell: true, alone: true}.changeLines(changes), "; ")
+			got := strings.Join(difftext.Style{Brief: true, Cell: true, Alone: true}.ChangeLines(changes), "; ")
 			if got != tt.want {
 				t.Errorf("%s -> %s: %q, want %q", tt.old, tt.new, got, tt.want)
 			}
@@ -203,10 +206,10 @@ func TestEveryNote(t *testing.T) {
 	h := &history.History{Revisions: []history.Revision{{Revision: 7, Name: "agent-7"}, {Revision: 8, Name: "agent-8"}}}
 	said := map[string]history.NoteCode{}
 	for _, code := range history.NoteCodes {
-		p := newPast(Past{History: h}, Asked{}, Style{All: true})
-		p.s.Add(screen.Note, p.sentence(&history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: with(sampleFacts(), daemonset.Facts{"name": "agent-8", "names": []string{"agent-7"}, "why": "Unknown"})}))
+		p := newPast(sheet.Past{History: h}, sheet.Asked{}, wording.Style{All: true})
+		p.Screen.Add(screen.Note, p.sentence(&history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: wording.With(sampleFacts(), daemonset.Facts{"name": "agent-8", "names": []string{"agent-7"}, "why": "Unknown"})}))
 		var b strings.Builder
-		check(t, p.s.Text(&b, screen.Terminal{}))
+		check(t, p.Screen.Text(&b, screen.Terminal{}))
 		words := b.String()
 		if elsewhere := slices.Contains([]history.NoteCode{history.SelectsAll, history.BeingDeleted, history.NotCut, history.NumberRaised, history.TakenUpAgain}, code); elsewhere {
 			continue // said in the headline, or in a row
@@ -243,18 +246,18 @@ func TestEveryHistory(t *testing.T) {
 		check(t, err)
 		e := explained(t, s, explain.Options{})
 		h = e.Judge(h)
-		past := Past{History: h, Now: e, ManagedBy: e.ManagedBy}
+		past := sheet.Past{History: h, Now: e, ManagedBy: e.ManagedBy}
 		for _, all := range []bool{false, true} {
 			var b bytes.Buffer
-			check(t, History(&b, past, Asked{Again: true}, Style{Form: InMarkdown, All: all}))
+			check(t, History(&b, past, sheet.Asked{Again: true}, wording.Style{Form: wording.InMarkdown, All: all}))
 			if err := lawfulMarkdown(b.String()); err != nil {
 				t.Fatalf("seed %d: %v\n%s", seed, err, b.String())
 			}
 		}
-		for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
+		for _, style := range []wording.Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
 			drawn++
 			var b bytes.Buffer
-			check(t, History(&b, past, Asked{Again: true}, style))
+			check(t, History(&b, past, sheet.Asked{Again: true}, style))
 			if err := lawfulHistory(b.String(), style); err != nil {
 				t.Fatalf("seed %d, %+v: %v\n%s\n%s", seed, style, err, b.String(), dstest.Describe(s))
 			}
@@ -262,7 +265,7 @@ func TestEveryHistory(t *testing.T) {
 				t.Errorf("seed %d: %d lines:\n%s", seed, n, b.String())
 			}
 			b.Reset()
-			check(t, Histories(&b, []Past{past, past}, Asked{Again: true}, style))
+			check(t, Histories(&b, []sheet.Past{past, past}, sheet.Asked{Again: true}, style))
 			if err := lawfulHistory(b.String(), style); err != nil {
 				t.Fatalf("seed %d, list: %v\n%s", seed, err, b.String())
 			}
@@ -273,8 +276,8 @@ func TestEveryHistory(t *testing.T) {
 					continue // of pods alone, or not to be read
 				}
 				b.Reset()
-				check(t, Template(&b, past, Asked{Again: true}, r, c, false, style))
-				if err := lawful(b.String(), Style{Color: style.Color}); err != nil {
+				check(t, Template(&b, past, sheet.Asked{Again: true}, r, c, false, style))
+				if err := lawful(b.String(), wording.Style{Color: style.Color}); err != nil {
 					t.Fatalf("seed %d, revision %d: %v\n%s", seed, r.Revision, err, b.String())
 				}
 			}
@@ -287,7 +290,7 @@ func TestEveryHistory(t *testing.T) {
 
 // lawfulHistory is lawful but for what is pasted, and a narrow terminal's
 // table, which that breaks itself.
-func lawfulHistory(screen string, style Style) error {
+func lawfulHistory(screen string, style wording.Style) error {
 	var kept []string
 	for _, l := range strings.Split(screen, "\n") {
 		if strings.Contains(l, "kubectl ds ") || strings.HasPrefix(l, "            ") || style.Width > 0 && style.Width < 80 {

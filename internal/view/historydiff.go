@@ -13,6 +13,9 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/difftext"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -20,12 +23,12 @@ import (
 
 // Histories writes a row per DaemonSet, in the order given: where its rollout
 // stands, how many pods are on which revision, since when, and what that changed.
-func Histories(w io.Writer, all []Past, asked Asked, style Style) error {
-	return writeOne(w, histories(all, asked, style), style)
+func Histories(w io.Writer, all []sheet.Past, asked sheet.Asked, style wording.Style) error {
+	return sheet.WriteOne(w, histories(all, asked, style), style)
 }
 
-func histories(all []Past, asked Asked, style Style) *screen.Screen {
-	t := &screen.Table{Flush: true, Columns: columns("VERDICT", "DAEMONSET", "REVISION")}
+func histories(all []sheet.Past, asked sheet.Asked, style wording.Style) *screen.Screen {
+	t := &screen.Table{Flush: true, Columns: sheet.Columns("VERDICT", "DAEMONSET", "REVISION")}
 	t.Columns = append(t.Columns,
 		screen.Column{Head: "SINCE", Drop: 2}, screen.Column{Head: "PODS ON IT", Right: true, Drop: 1})
 	if style.Wide {
@@ -39,14 +42,14 @@ func histories(all []Past, asked Asked, style Style) *screen.Screen {
 		p.headline()
 		n[h.Rollout.Code] = append(n[h.Rollout.Code], p)
 		revision, since, hash, lines := p.newest()
-		row := t.Row(p.s.Headline.Verdict, p.subject(), revision, since, p.onNewest())
-		row.Cells[0].Tone = p.s.Headline.Tone
+		row := t.Row(p.Screen.Headline.Verdict, p.Subject(), revision, since, p.onNewest())
+		row.Cells[0].Tone = p.Screen.Headline.Tone
 		if style.Wide {
 			row.Cells = append(row.Cells, screen.Cells(hash, fmt.Sprint(h.Kept()), fmt.Sprint(h.Limit))...)
 		}
 		row.Cells = append(row.Cells, screen.Cell{Lines: append(lines, p.besides()...)})
 	}
-	s := screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(all), "DaemonSet")}}
+	s := screen.Screen{Headline: screen.Headline{Counts: true, Subject: wording.Plural(len(all), "DaemonSet")}}
 	s.Add(screen.Body, t)
 	var words []string
 	for _, is := range stages {
@@ -54,7 +57,7 @@ func histories(all []Past, asked Asked, style Style) *screen.Screen {
 		if len(of) == 0 {
 			continue
 		}
-		words = append(words, pluralVerb(len(of), is.one, is.many))
+		words = append(words, wording.PluralVerb(len(of), is.one, is.many))
 		for _, p := range of {
 			p.lookFirst(&s, len(all) > 1)
 		}
@@ -92,10 +95,10 @@ func (p *past) onNewest() string {
 // besides says how many pods on other revisions count as updated, and why the rollout is stuck.
 func (p *past) besides() (lines []string) {
 	if updated, others := p.h.UpdatedElsewhere(); updated > 0 {
-		lines = append(lines, "(on other revisions: "+countedUpdated(updated, others)+")")
+		lines = append(lines, "(on other revisions: "+wording.CountedUpdated(updated, others)+")")
 	}
 	if p.verdict != nil {
-		lines = append(lines, behind("stuck: ", p.verdict.why(2)))
+		lines = append(lines, wording.Behind("stuck: ", p.verdict.Why(2)))
 	}
 	return lines
 }
@@ -107,7 +110,7 @@ func (p *past) lookFirst(s *screen.Screen, others bool) {
 		return
 	}
 	if others {
-		words = "begin with " + p.subject() + ": " + words
+		words = "begin with " + p.Subject() + ": " + words
 	}
 	s.Add(screen.DoNow, screen.Text(words+" (read-only):"), command)
 }
@@ -116,18 +119,19 @@ func (p *past) lookFirst(s *screen.Screen, others bool) {
 // is, the nodes that are on it, what it changed, and the template whole. Literal
 // values of environment variables are hidden unless showValues is given.
 func Template(
-	w io.Writer, h Past, asked Asked, r *history.Revision, t template.Content, showValues bool, style Style,
+	w io.Writer, h sheet.Past, asked sheet.Asked, r *history.Revision, t template.Content, showValues bool,
+	style wording.Style,
 ) error {
 	p := judged(h, asked, style)
-	if p.s.Headline.Text = p.side(r); r != nil {
-		p.s.Add(screen.Rollout, onNodes(r))
+	if p.Screen.Headline.Text = p.side(r); r != nil {
+		p.Screen.Add(screen.Rollout, onNodes(r))
 		row := h.RowOf(r)
 		for _, l := range p.changes(&row, 4) {
-			p.add(screen.Change, "%s", l)
+			p.Add(screen.Change, "%s", l)
 		}
 		if h.CanRollBack(r) {
-			if live := p.again("history",
-				Flag{Name: "diff", Value: fmt.Sprintf("%d,live", r.Revision)}); len(live) > 0 {
+			if live := p.Again("history",
+				sheet.Flag{Name: "diff", Value: fmt.Sprintf("%d,live", r.Revision)}); len(live) > 0 {
 				p.look(screen.DoNow, "see what differs from the live template", live)
 			}
 			p.rollback(p.free(), r)
@@ -140,8 +144,8 @@ func Template(
 	if err != nil {
 		return err
 	}
-	p.s.Add(screen.Body, plainLines(linesIn(text)))
-	return writeOne(w, &p.s, style)
+	p.Screen.Add(screen.Body, sheet.PlainLines(linesIn(text)))
+	return sheet.WriteOne(w, &p.Screen, style)
 }
 
 // onNodes says which nodes are on a revision: those whose oldest pod is.
@@ -152,15 +156,15 @@ func onNodes(r *history.Revision) screen.Block {
 	case *r.Nodes == 0:
 		return screen.Text("on no node")
 	}
-	before := "on " + Plural(*r.Nodes, "node") + ", " + count(r.Available) + " available:"
+	before := "on " + wording.Plural(*r.Nodes, "node") + ", " + wording.Count(r.Available) + " available:"
 	return screen.Names{Before: before, Names: r.OnNodes}
 }
 
 // compared is a screen of the difference of two templates that has its headline so far.
-func compared(h Past, asked Asked, style Style) *past {
+func compared(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
 	p, d := judged(h, asked, style), h.Diff
 	from, to := p.side(h.Named(d.From.Name)), p.side(h.Named(d.To.Name))
-	differ := Plural(len(d.Change), "change") + " from " + from + " to " + to
+	differ := wording.Plural(len(d.Change), "change") + " from " + from + " to " + to
 	switch {
 	case d.Kind == history.ChangeNone:
 		differ = "the same template in " + from + " and " + to
@@ -171,12 +175,12 @@ func compared(h Past, asked Asked, style Style) *past {
 	case history.OnlyMetadata(d.Change):
 		differ += ": metadata only"
 	}
-	p.s.Headline.Text = differ
+	p.Screen.Headline.Text = differ
 	return p
 }
 
 // Diff writes the difference of two templates, field by field.
-func Diff(w io.Writer, h Past, asked Asked, style Style) error {
+func Diff(w io.Writer, h sheet.Past, asked sheet.Asked, style wording.Style) error {
 	p, d, fields := compared(h, asked, style), h.Diff, history.Differences(h.Diff.Change)
 	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
 	if h.Rollout.InProgress() && p.current != nil && slices.Contains([]*history.Revision{from, to}, p.current) {
@@ -184,11 +188,11 @@ func Diff(w io.Writer, h Past, asked Asked, style Style) error {
 		p.look(screen.DoNow, words, command)
 	}
 	whose := func(i int) []string { return about(&d.Change[i]) }
-	for _, l := range (fieldStyle{all: style.All}).lines(fields, whose) {
-		p.add(screen.Change, "%s", l)
+	for _, l := range (difftext.Style{All: style.All}).Lines(fields, whose) {
+		p.Add(screen.Change, "%s", l)
 	}
 	p.rollback(p.free(), h.RollsBackToOneOf(from, to))
-	return writeOne(w, &p.s, style)
+	return sheet.WriteOne(w, &p.Screen, style)
 }
 
 // side names a revision, with its age; nil is the live template.
@@ -197,9 +201,9 @@ func (p *past) side(r *history.Revision) string {
 	case r == nil:
 		return "the live template"
 	case r == p.current:
-		return p.name(r) + inBrackets(p.latest(), p.made(r))
+		return p.name(r) + wording.InBrackets(p.latest(), p.made(r))
 	}
-	return p.name(r) + inBrackets(p.made(r))
+	return p.name(r) + wording.InBrackets(p.made(r))
 }
 
 // about says what kind of field differs, and whose it is.
@@ -207,7 +211,7 @@ func about(c *history.FieldChange) []string {
 	kind := map[history.FieldKind]string{
 		history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart",
 	}[c.Kind]
-	return []string{kind, behind("by field manager ", screen.Clean(strings.Join(c.Managers, ", ")))}
+	return []string{kind, wording.Behind("by field manager ", screen.Clean(strings.Join(c.Managers, ", ")))}
 }
 
 // UnifiedDiff writes the difference of two DaemonSets as diff -u would of their
@@ -215,8 +219,8 @@ func about(c *history.FieldChange) []string {
 // can be applied to that. Without, what is hidden has numbers, the same for equal
 // values, so that one that changed is still seen to. Of two that are the same it
 // writes nothing but, where it is no text, the headline.
-func UnifiedDiff(w io.Writer, h Past, old, new map[string]any, showValues bool, style Style) error {
-	p := compared(h, Asked{}, style)
+func UnifiedDiff(w io.Writer, h sheet.Past, old, new map[string]any, showValues bool, style wording.Style) error {
+	p := compared(h, sheet.Asked{}, style)
 	sides := []map[string]any{old, new}
 	if !showValues {
 		sides = hide.Numbered[appsv1.DaemonSet](sides...)
@@ -226,7 +230,7 @@ func UnifiedDiff(w io.Writer, h Past, old, new map[string]any, showValues bool, 
 		return err
 	}
 	after, err := encode.YAML(sides[1])
-	if err != nil || before == after && style.Form == InText {
+	if err != nil || before == after && style.Form == wording.InText {
 		return err
 	}
 	lines := screen.Lines{
@@ -237,13 +241,13 @@ func UnifiedDiff(w io.Writer, h Past, old, new map[string]any, showValues bool, 
 	for _, l := range unified(linesIn(before), linesIn(after)) {
 		lines = append(lines, screen.Line{Text: l, Tone: tones[l[0]]})
 	}
-	if style.Form == InText {
-		return lines.Text(w, style.terminal())
+	if style.Form == wording.InText {
+		return lines.Text(w, style.Terminal())
 	}
 	if before != after {
-		p.s.Add(screen.Change, lines)
+		p.Screen.Add(screen.Change, lines)
 	}
-	return writeOne(w, &p.s, style)
+	return sheet.WriteOne(w, &p.Screen, style)
 }
 
 // linesIn are the lines of a YAML document.
@@ -252,30 +256,16 @@ func linesIn(text string) []string { return strings.Split(strings.TrimSuffix(tex
 // file names one side of a unified diff.
 func (p *past) file(d history.Side) string {
 	if r := p.h.Named(d.Name); r != nil {
-		return screen.Clean(p.subject() + " " + p.name(r))
+		return screen.Clean(p.Subject() + " " + p.name(r))
 	}
-	return screen.Clean(p.subject() + " live")
-}
-
-// hunks returns how the new lines differ from the old ones, with so many equal
-// lines around. What they hold and where they begin in the old text is right; where
-// they begin in the new one, the library miscounts. Any parts without a line end are
-// lines.
-func hunks(old, new []string, around int) []*udiff.Hunk {
-	text := func(lines []string) string { return strings.Join(append(slices.Clip(lines), ""), "\n") }
-	before := text(old)
-	diff, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, text(new)), around)
-	if err != nil {
-		panic(err) // its own edits fit
-	}
-	return diff.Hunks
+	return screen.Clean(p.Subject() + " live")
 }
 
 // unified returns the lines of what diff -u writes below the names of its files.
 func unified(old, new []string) (lines []string) {
 	signs := map[udiff.OpKind]string{udiff.Insert: "+", udiff.Equal: " "}
 	ahead := 0 // by how many lines the new text is
-	for _, h := range hunks(old, new, 3) {
+	for _, h := range difftext.Hunks(old, new, 3) {
 		n, body := map[udiff.OpKind]int{}, []string{}
 		for _, l := range h.Lines {
 			n[l.Kind]++

@@ -2,6 +2,7 @@ package view
 
 import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 )
 
@@ -9,10 +10,10 @@ import (
 func (p *past) notes() {
 	for _, n := range p.h.Grouped() {
 		label := screen.Notes
-		if n.Decides() || p.style.All || p.style.Form == InHTML {
+		if n.Decides() || p.Style.All || p.Style.Form == wording.InHTML {
 			label = screen.Note
 		}
-		p.s.Add(label, p.sentence(&n))
+		p.Screen.Add(label, p.sentence(&n))
 	}
 }
 
@@ -65,14 +66,14 @@ type remark struct {
 	about []string
 }
 
-func (t *remark) count(key string) int { return number(t.Facts, key) }
+func (t *remark) count(key string) int { return wording.Number(t.Facts, key) }
 
-func (t *remark) text(key string) string { return fact(t.Facts, key) }
+func (t *remark) text(key string) string { return wording.Fact(t.Facts, key) }
 
 // revisions is "revision 7 …" or "revisions 7, 6 …", between words.
 func (t *remark) revisions(before, one, many string) screen.Block {
 	n := len(t.about)
-	return listed(before+pluralOf(n, "revision", "revisions"), t.about, pluralOf(n, one, many))
+	return listed(before+wording.PluralOf(n, "revision", "revisions"), t.about, wording.PluralOf(n, one, many))
 }
 
 // listed are names between words, as many as two lines hold.
@@ -83,7 +84,7 @@ func listed(before string, names []string, after string) screen.Block {
 func (t *remark) otherForm() screen.Block {
 	replaced := "no pod is replaced for it"
 	if n := t.count("outdated"); n > 0 {
-		replaced = pluralVerb(n, "pod is replaced", "pods are replaced")
+		replaced = wording.PluralVerb(n, "pod is replaced", "pods are replaced")
 	}
 	return screen.Text("revision " + t.text("like") + " is stored in a form that this version of the controller does " +
 		"not write, so the controller treats its template as a new one; " + replaced)
@@ -99,7 +100,7 @@ func (t *remark) duplicates() screen.Block {
 		removes = "revision " + t.number(remove[0])
 	}
 	after := " hold the live template: the next sync keeps " + keeps + " and removes " + removes +
-		behind("; ", t.relabelled(len(keep) == 1))
+		wording.Behind("; ", t.relabelled(len(keep) == 1))
 	return t.revisions("", after, after)
 }
 
@@ -112,12 +113,12 @@ func (t *remark) relabelled(certain bool) string {
 	if n == 0 {
 		return ""
 	}
-	return pluralVerb(n, "pod gets its hash and then counts as updated, even if it runs an old template",
+	return wording.PluralVerb(n, "pod gets its hash and then counts as updated, even if it runs an old template",
 		"pods get its hash and then count as updated, even if they run an old template")
 }
 
 func (t *remark) shared() screen.Block {
-	same := Plural(len(t.about), "revision") + " have the number " + t.text("number")
+	same := wording.Plural(len(t.about), "revision") + " have the number " + t.text("number")
 	return screen.Text(same + "; kubectl shows one of them")
 }
 
@@ -129,7 +130,7 @@ func (t *remark) sameContent() screen.Block {
 
 // missingNumbers says which numbers no revision has, with --all: otherwise the rows say what each is compared with.
 func (t *remark) missingNumbers() screen.Block {
-	if t.text("why") != "Unknown" || !t.style.All {
+	if t.text("why") != "Unknown" || !t.Style.All {
 		return nil
 	}
 	return listed("there is no revision", t.Facts.List("numbers"), ": renumbered by rollbacks, or removed")
@@ -137,18 +138,19 @@ func (t *remark) missingNumbers() screen.Block {
 
 func (t *remark) severalHashes() screen.Block {
 	n := t.count("pods")
-	return listed(pluralVerb(n, "pod counts as updated by its label pod-template-generation, although its hash",
+	return listed(wording.PluralVerb(n, "pod counts as updated by its label pod-template-generation, although its hash",
 		"pods count as updated by their label pod-template-generation, although their hash")+
 		" is not that of the live template:", t.Facts.List("hashes"), "")
 }
 
 func (t *remark) noRevision() screen.Block {
 	n, hashes := t.count("pods"), t.Facts.List("hashes")
-	none := "so no rollback can return to " + pluralOf(n, "its", "their") + " template"
+	none := "so no rollback can return to " + wording.PluralOf(n, "its", "their") + " template"
 	if t.text("hashes") == "" {
-		return screen.Text(pluralVerb(n, "pod has no hash", "pods have no hash") + ", " + none)
+		return screen.Text(wording.PluralVerb(n, "pod has no hash", "pods have no hash") + ", " + none)
 	}
-	return listed(pluralVerb(n, "pod has a hash", "pods have a hash")+" that no revision has, "+none+":", hashes, "")
+	return listed(wording.PluralVerb(n, "pod has a hash",
+		"pods have a hash")+" that no revision has, "+none+":", hashes, "")
 }
 
 func (t *remark) removed(by string) screen.Block {
@@ -157,7 +159,7 @@ func (t *remark) removed(by string) screen.Block {
 }
 
 func (t *remark) mostlyRestarts() screen.Block {
-	return screen.Text(t.text("restarts") + " of " + Plural(t.count("kept"), "revision") +
+	return screen.Text(t.text("restarts") + " of " + wording.Plural(t.count("kept"), "revision") +
 		" differ only by kubectl rollout restart; they push older templates out of the history")
 }
 
@@ -170,15 +172,16 @@ func (t *remark) adopted() screen.Block {
 func (t *remark) foreign(one, many string) screen.Block {
 	names := t.Facts.List("names")
 	n := len(names)
-	return listed(pluralOf(n, "ControllerRevision", "ControllerRevisions"), names, pluralOf(n, one, many))
+	return listed(wording.PluralOf(n, "ControllerRevision", "ControllerRevisions"), names,
+		wording.PluralOf(n, one, many))
 }
 
 func (t *remark) collision() screen.Block {
-	return screen.Text("the name of a new revision was taken " + Plural(t.count("count"), "time") +
+	return screen.Text("the name of a new revision was taken " + wording.Plural(t.count("count"), "time") +
 		", so the controller used another hash (status.collisionCount)")
 }
 
 func (t *remark) unreadable() screen.Block {
-	after := " holds no pod template: " + t.style.brief(t.text("message"), 120)
+	after := " holds no pod template: " + t.Style.Brief(t.text("message"), 120)
 	return t.revisions("", after, after)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -54,13 +55,13 @@ func TestEveryScreen(t *testing.T) {
 			o.Nodes = []string{s.Nodes[0].Name}
 		}
 		e := explained(t, s, o)
-		for _, style := range []Style{{}, {Width: 80}, {Width: 60}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
+		for _, style := range []wording.Style{{}, {Width: 80}, {Width: 60}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
 			if err := lawful(draw(t, e, style), style); err != nil {
 				t.Fatalf("seed %d, %+v: %v\n%s", seed, style, err, dstest.Describe(s))
 			}
 		}
 		for _, all := range []bool{false, true} {
-			if text := draw(t, e, Style{Form: InMarkdown, All: all}); lawfulMarkdown(text) != nil {
+			if text := draw(t, e, wording.Style{Form: wording.InMarkdown, All: all}); lawfulMarkdown(text) != nil {
 				t.Fatalf("seed %d: %v\n%s", seed, lawfulMarkdown(text), text)
 			}
 		}
@@ -89,7 +90,7 @@ func TestNoWordIsMissing(t *testing.T) {
 	for _, what := range snapshot.Whats {
 		for _, why := range []snapshot.Why{snapshot.Forbidden, snapshot.NotGiven, snapshot.Partial, snapshot.Failed, snapshot.Moved} {
 			g := snapshot.Gap{What: what, Why: why}
-			words := Gap(daemonset.Gap{Gap: g, Consequence: g.Consequence()}, Used{Rules: daemonset.Controller{KubernetesVersion: daemonset.Newest}})
+			words := wording.Gap(daemonset.Gap{Gap: g, Consequence: g.Consequence()}, wording.Used{Rules: daemonset.Controller{KubernetesVersion: daemonset.Newest}})
 			if at := wordMissing.FindString(words); at != "" || strings.Contains(words, ": , ") || strings.HasSuffix(words, "so ") {
 				t.Errorf("%s %s: %q lacks a word", what, why, words)
 			}
@@ -135,7 +136,7 @@ func TestNamedLabelsAreThere(t *testing.T) {
 	}
 }
 
-func draw(t *testing.T, e *explain.Explanation, style Style) string {
+func draw(t *testing.T, e *explain.Explanation, style wording.Style) string {
 	t.Helper()
 	l := &explain.List{Items: []*explain.Explanation{e, e}}
 	var b bytes.Buffer
@@ -152,7 +153,7 @@ var wordMissing = regexp.MustCompile(`\b(?:as|of|from|and|by|for|with|than|betwe
 
 // lawful returns an error for a control code, a gap of more than a line, a
 // blank at the end, a missing word, or a line that is too long though it could be broken.
-func lawful(drawn string, style Style) error {
+func lawful(drawn string, style wording.Style) error {
 	if strings.Contains(drawn, "\n\n\n") || strings.HasPrefix(drawn, "\n") {
 		return fmt.Errorf("two empty lines")
 	}
@@ -189,7 +190,7 @@ func uncolored(text string) string {
 
 // mayBeLong tells what is not broken: what is to be askable, tables that the
 // terminal breaks as kubectl's, and words that are too long by themselves.
-func mayBeLong(line string, style Style) bool {
+func mayBeLong(line string, style wording.Style) bool {
 	return style.Wide || strings.HasPrefix(line, strings.Repeat(" ", 20)) || style.Width < 60 && strings.HasPrefix(line, "  ") || strings.Contains(line, "://") || strings.HasPrefix(line, "To go on: ") || strings.Contains(line, "smallest change") || strings.HasPrefix(line, "    and ") ||
 		strings.HasPrefix(line, "VERDICT ") || strings.Contains(line, dstest.Namespace+"/agent ") || strings.HasPrefix(line, "NAMESPACE ") || strings.HasPrefix(line, dstest.Namespace+" ") ||
 		strings.HasPrefix(line, "NODE ") || strings.Contains(line, "  "+dstest.Namespace+"  ") || len(strings.Fields(line)) == 1
@@ -200,7 +201,7 @@ func TestSameBytes(t *testing.T) {
 		s := dstest.Random(seed)
 		e := explained(t, s, explain.Options{})
 		again := explained(t, s, explain.Options{})
-		if a, b := draw(t, e, Style{Width: 80, Wide: true}), draw(t, again, Style{Width: 80, Wide: true}); a != b {
+		if a, b := draw(t, e, wording.Style{Width: 80, Wide: true}), draw(t, again, wording.Style{Width: 80, Wide: true}); a != b {
 			t.Fatalf("seed %d: two runs differ:\n%s\n%s", seed, a, b)
 		}
 	}
@@ -214,7 +215,7 @@ func TestScreensAreShort(t *testing.T) {
 	for seed := range cases.Of(int64(36)) {
 		s := dstest.Random(seed)
 		var b bytes.Buffer
-		check(t, Explanation(&b, explained(t, s, explain.Options{}), askable, Style{Width: 100}))
+		check(t, Explanation(&b, explained(t, s, explain.Options{}), askable, wording.Style{Width: 100}))
 		if n := strings.Count(b.String(), "\n"); n > most {
 			t.Errorf("seed %d: %d lines, at most %d:\n%s", seed, n, most, b.String())
 		}
@@ -242,8 +243,8 @@ func TestNodeAlone(t *testing.T) {
 			}
 			said++
 			var got, want bytes.Buffer
-			check(t, Nodes(&got, alone, options.Nodes, askable, Style{Width: 80}))
-			check(t, Nodes(&want, all, options.Nodes, askable, Style{Width: 80}))
+			check(t, Nodes(&got, alone, options.Nodes, askable, wording.Style{Width: 80}))
+			check(t, Nodes(&want, all, options.Nodes, askable, wording.Style{Width: 80}))
 			if got.String() != want.String() {
 				t.Fatalf("seed %d, node %s alone:\n%s\nwith all others:\n%s\n%s", seed, name, got.String(), want.String(), dstest.Describe(s))
 			}

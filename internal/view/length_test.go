@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -29,7 +30,7 @@ var lengths = map[string][]length{
 func TestLengths(t *testing.T) {
 	lines := map[string]map[int][]int{"explain": {}, "plan": {}}
 	for _, w := range everyWorld(t, 500) {
-		e, style := under(t, w.s), Style{Width: 80}
+		e, style := under(t, w.s), wording.Style{Width: 80}
 		listed, _ := e.Listed()
 		n := len(slices.DeleteFunc(listed, func(p *explain.Problem) bool {
 			return p.Severity == cause.SeverityInfo && p.Code != cause.Misscheduled

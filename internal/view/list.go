@@ -10,20 +10,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/diagnosis"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
 // Explanations writes a row per DaemonSet in the order given, worst first.
-func Explanations(w io.Writer, l *explain.List, asked Asked, style Style) error {
-	return writeOne(w, explanations(l, asked, style), style)
+func Explanations(w io.Writer, l *explain.List, asked sheet.Asked, style wording.Style) error {
+	return sheet.WriteOne(w, explanations(l, asked, style), style)
 }
 
-func explanations(l *explain.List, asked Asked, style Style) *screen.Screen {
+func explanations(l *explain.List, asked sheet.Asked, style wording.Style) *screen.Screen {
 	list := &answers{List: l, style: style, count: map[explain.VerdictCode]int{}, said: sets.New[string]()}
 	for _, e := range l.Items {
-		list.add(newAnswer(e, asked, style))
+		list.add(diagnosis.New(e, asked, style))
 	}
 	return list.screen()
 }
@@ -31,73 +34,63 @@ func explanations(l *explain.List, asked Asked, style Style) *screen.Screen {
 // answers makes one screen of several Explanations.
 type answers struct {
 	*explain.List
-	style   Style
+	style   wording.Style
 	t       screen.Table
 	count   map[explain.VerdictCode]int
-	said    sets.Set[string] // the verdicts of the rows
-	healthy int              // without a warning
-	first   *answer          // the worst
+	said    sets.Set[string]  // the verdicts of the rows
+	healthy int               // without a warning
+	first   *diagnosis.Answer // the worst
 	s       screen.Screen
 }
 
-func (l *answers) add(a *answer) {
-	code := a.e.Verdict.Code
+func (l *answers) add(a *diagnosis.Answer) {
+	code := a.E.Verdict.Code
 	l.count[code]++
 	if l.first == nil && (code == explain.Stuck || code == explain.Degraded) {
 		l.first = a
 	}
-	if code == explain.Healthy && len(a.e.Matters()) == 0 {
+	if code == explain.Healthy && len(a.E.Matters()) == 0 {
 		if l.healthy++; !l.style.All && !l.style.Wide {
 			return
 		}
 	}
-	a.headline()
+	a.Headline()
 	lasts := "-"
-	if since := a.e.Since(); since != nil {
-		lasts = ago(a.now.Sub(*since))
+	if since := a.E.Since(); since != nil {
+		lasts = wording.Ago(a.Now.Sub(*since))
 	}
-	c := cmp.Or(a.e.Status.Computed, a.e.Status.Reported)
-	cells := []string{"?", "-", lasts, a.because()}
+	c := cmp.Or(a.E.Status.Computed, a.E.Status.Reported)
+	cells := []string{"?", "-", lasts, a.Because()}
 	switch {
 	case l.style.Wide:
-		cells = slices.Concat(numbers(c), []string{strategy(a.h)}, cells[2:])
+		cells = slices.Concat(diagnosis.Numbers(c), []string{sheet.Strategy(a.Header)}, cells[2:])
 	case c != nil:
 		cells[0] = fmt.Sprintf("%d of %d", c.Available, c.Desired)
-		if a.e.Rollout.UnderWay {
+		if a.E.Rollout.UnderWay {
 			cells[1] = fmt.Sprintf("%d of %d", c.Updated, c.Desired)
 		}
 	}
-	l.said.Insert(a.s.Headline.Verdict)
-	l.t.Row(append([]string{a.s.Headline.Verdict, a.subject()}, cells...)...).Cells[0].Tone = a.s.Headline.Tone
-}
-
-// because is the cause in few words.
-func (a *answer) because() string {
-	switch a.e.Verdict.Code {
-	case explain.AwaitingDelete:
-		return fmt.Sprintf("%s: %s", strategy(a.h), Plural(a.count("oldNodes"), "old pod"))
-	case explain.Unknown, explain.NotObserved, explain.BeingDeleted:
-		return a.summary()
-	}
-	return cmp.Or(a.why(1), a.left(), "-")
+	l.said.Insert(a.Screen.Headline.Verdict)
+	l.t.Row(append([]string{a.Screen.Headline.Verdict, a.Subject()},
+		cells...)...).Cells[0].Tone = a.Screen.Headline.Tone
 }
 
 func (l *answers) screen() *screen.Screen {
 	n := l.count
-	states := joined(", ",
-		counted(n[explain.Stuck]+n[explain.Degraded], "has a problem", "have a problem"),
-		counted(n[explain.Unknown], "is unknown", "are unknown"),
-		counted(n[explain.NotObserved]+n[explain.Progressing], "progresses", "progress"),
-		counted(n[explain.AwaitingDelete], "waits for you", "wait for you"),
-		counted(n[explain.BeingDeleted], "is being deleted", "are being deleted"),
-		counted(n[explain.Healthy]-l.healthy, "has a warning", "have a warning"),
-		counted(l.healthy, "is healthy", "are healthy"))
-	l.s.Headline = screen.Headline{Counts: true, Subject: Plural(len(l.Items), "DaemonSet"), Text: states}
+	states := wording.Joined(", ",
+		wording.Counted(n[explain.Stuck]+n[explain.Degraded], "has a problem", "have a problem"),
+		wording.Counted(n[explain.Unknown], "is unknown", "are unknown"),
+		wording.Counted(n[explain.NotObserved]+n[explain.Progressing], "progresses", "progress"),
+		wording.Counted(n[explain.AwaitingDelete], "waits for you", "wait for you"),
+		wording.Counted(n[explain.BeingDeleted], "is being deleted", "are being deleted"),
+		wording.Counted(n[explain.Healthy]-l.healthy, "has a warning", "have a warning"),
+		wording.Counted(l.healthy, "is healthy", "are healthy"))
+	l.s.Headline = screen.Headline{Counts: true, Subject: wording.Plural(len(l.Items), "DaemonSet"), Text: states}
 	if l.t.Flush = true; l.style.Wide {
-		l.t.Columns = columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, statusHeads,
+		l.t.Columns = sheet.Columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, diagnosis.StatusHeads,
 			[]string{"STRATEGY", "FOR", "CAUSE"})...)
 	} else {
-		l.t.Columns = append(columns("VERDICT", "DAEMONSET"), screen.Column{Head: "AVAILABLE", Right: true},
+		l.t.Columns = append(sheet.Columns("VERDICT", "DAEMONSET"), screen.Column{Head: "AVAILABLE", Right: true},
 			screen.Column{Head: "UPDATED", Right: true, Drop: 2},
 			screen.Column{Head: "FOR", Drop: 1}, screen.Column{Head: "CAUSE", Wrap: true, Least: 18})
 	}
@@ -120,24 +113,17 @@ func (l *answers) screen() *screen.Screen {
 		if l.s.Has(screen.DoNow) {
 			label = screen.Then
 		}
-		look(&l.s, label, "see what is wrong with "+l.first.subject(), l.first.again("explain"))
+		sheet.Look(&l.s, label, "see what is wrong with "+l.first.Subject(), l.first.Again("explain"))
 	}
 	return &l.s
-}
-
-// look adds a command that only reads, with what it is for; nothing where there is no command.
-func look(s *screen.Screen, l screen.Label, words string, c screen.Command) {
-	if len(c) > 0 {
-		s.Add(l, screen.Text(words+" (read-only):"), c)
-	}
 }
 
 // verdictNotes say what the verdicts of a list mean.
 var verdictNotes = []struct{ verdict, words string }{
 	{"DOWN", "no node has an available pod"},
-	{verdicts[explain.Stuck].words, "a rollout cannot continue"},
-	{verdicts[explain.Degraded].words, "no rollout, but some nodes have no available pod"},
-	{verdicts[explain.AwaitingDelete].words, "with OnDelete, a person deletes the old pods"},
+	{diagnosis.Verdicts[explain.Stuck].Words, "a rollout cannot continue"},
+	{diagnosis.Verdicts[explain.Degraded].Words, "no rollout, but some nodes have no available pod"},
+	{diagnosis.Verdicts[explain.AwaitingDelete].Words, "with OnDelete, a person deletes the old pods"},
 }
 
 // shared names the nodes that several DaemonSets have trouble with, above their
@@ -147,7 +133,7 @@ func (l *answers) shared() {
 	for i, n := range l.Shared() {
 		if i == 0 && l.first != nil {
 			words := fmt.Sprintf("find out what is wrong with %s, which affects %d DaemonSets", n.Node, n.DaemonSets)
-			look(&l.s, screen.DoNow, words, l.first.kubectl("kubectl describe node", screen.Quote(n.Node)))
+			sheet.Look(&l.s, screen.DoNow, words, l.first.Kubectl("kubectl describe node", screen.Quote(n.Node)))
 		}
 		nodes = append(nodes, fmt.Sprintf("%s (%d DaemonSets)", n.Node, n.DaemonSets))
 	}
@@ -159,19 +145,19 @@ func (l *answers) shared() {
 // DaemonSetsOfNodes writes which DaemonSets should and do run on the nodes
 // that the Explanations were narrowed to. A DaemonSet that does not know a node
 // has no row for it.
-func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked, style Style) error {
-	t := &screen.Table{Flush: true, Columns: append(columns("NODE", "DAEMONSET", "ELIGIBLE", "POD"),
+func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked sheet.Asked, style wording.Style) error {
+	t := &screen.Table{Flush: true, Columns: append(sheet.Columns("NODE", "DAEMONSET", "ELIGIBLE", "POD"),
 		screen.Column{Head: "WHY", Wrap: true})}
 	var s screen.Screen
 	var known []string
 	of, without := map[string]bool{}, 0
 	for _, on := range l.ByNode() {
-		n, subject := on.Node, newSheet(on.Header, asked, style).subject()
+		n, subject := on.Node, sheet.New(on.Header, asked, style).Subject()
 		known, of[subject] = append(known, n.Name), true
 		eligible, runs, why := "?", map[bool]string{true: "none", false: "not available"}[len(n.Pods) == 0],
 			"the nodes could not be read"
 		if n.ShouldRun != nil {
-			eligible, why = yesNo(n.ShouldRun.OK), placement(n.ShouldRun.Reason, n.ShouldRun.Facts)
+			eligible, why = wording.YesNo(n.ShouldRun.OK), wording.Placement(n.ShouldRun.Reason, n.ShouldRun.Facts)
 		}
 		if n.Serves() {
 			runs = "available"
@@ -180,30 +166,31 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked
 			without++
 		}
 		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(n.Name, subject, eligible, runs,
-			joined("; ", why, string(n.ProblemCode())))})
+			wording.Joined("; ", why, string(n.ProblemCode())))})
 	}
 	if e := l.Wrong(); e != nil {
-		of := newSheet(&e.Header, asked, style)
-		look(&s, screen.DoNow, "see what is wrong with "+of.subject(), of.again("explain"))
+		of := sheet.New(&e.Header, asked, style)
+		sheet.Look(&s, screen.DoNow, "see what is wrong with "+of.Subject(), of.Again("explain"))
 	}
-	s.Headline = screen.Headline{Counts: true, Subject: Plural(len(slices.Compact(known)), "node"),
-		Text: fmt.Sprintf("%s; %s", Plural(len(of), "DaemonSet"), pluralVerb(without, "has no available pod there",
-			"have no available pod there"))}
+	s.Headline = screen.Headline{Counts: true, Subject: wording.Plural(len(slices.Compact(known)), "node"),
+		Text: fmt.Sprintf("%s; %s", wording.Plural(len(of), "DaemonSet"),
+			wording.PluralVerb(without, "has no available pod there",
+				"have no available pod there"))}
 	s.Add(screen.Body, t)
-	screens := unknownNodes(nodes, known)
+	screens := diagnosis.UnknownNodes(nodes, known)
 	if len(t.Rows) > 0 {
 		screens = append([]*screen.Screen{&s}, screens...)
 	}
-	return write(w, screens, style)
+	return sheet.Write(w, screens, style)
 }
 
 // Plans writes a row per DaemonSet, in the order given, and how to see more of the
 // first if that ends badly.
-func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
-	return writeOne(w, plans(l, asked, style), style)
+func Plans(w io.Writer, l *plan.List, asked sheet.Asked, style wording.Style) error {
+	return sheet.WriteOne(w, plans(l, asked, style), style)
 }
 
-func plans(l *plan.List, asked Asked, style Style) *screen.Screen {
+func plans(l *plan.List, asked sheet.Asked, style wording.Style) *screen.Screen {
 	var s screen.Screen
 	t := &screen.Table{Flush: true, Columns: []screen.Column{
 		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true, Drop: 3},
@@ -218,30 +205,30 @@ func plans(l *plan.List, asked Asked, style Style) *screen.Screen {
 		}
 		t.Row(planVerdict(p), p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, replaces, strconv.Itoa(len(p.Lost)),
 			strconv.Itoa(len(p.Placement.Gain)),
-			strconv.Itoa(p.Outcome.Steps), cmp.Or(rangeWords(p.Outcome.Duration), "-"),
+			strconv.Itoa(p.Outcome.Steps), cmp.Or(wording.RangeWords(p.Outcome.Duration), "-"),
 			readPlan(p, nil, asked, style).inShort()).Cells[0].Tone = tones[p.Quality()]
 	}
 	bad := l.EndBadly()
-	subject := Plural(len(l.Items), "DaemonSet") + " with something to do"
+	subject := wording.Plural(len(l.Items), "DaemonSet") + " with something to do"
 	s.Headline = screen.Headline{Counts: true, Subject: subject,
-		Text: cmp.Or(counted(bad, "ends", "end"), "none ends") + " badly"}
+		Text: cmp.Or(wording.Counted(bad, "ends", "end"), "none ends") + " badly"}
 	s.Add(screen.Body, t)
 	if len(l.Items) > 0 {
 		s.Add(screen.Note, screen.Text("REPLACES: old pods that a new one follows; LOSE, GAIN: nodes that lose or "+
 			"get their pod"))
 	}
 	if bad > 0 && l.Items[0].Quality() == plan.EndsBadly {
-		of := newSheet(&l.Items[0].Header, asked, style)
-		look(&s, screen.DoNow, "see the plan of "+of.subject(), of.again("plan-rollout"))
+		of := sheet.New(&l.Items[0].Header, asked, style)
+		sheet.Look(&s, screen.DoNow, "see the plan of "+of.Subject(), of.Again("plan-rollout"))
 	}
 	return &s
 }
 
 // NothingToDo writes that none of so many DaemonSets has anything to do.
-func NothingToDo(w io.Writer, of int, style Style) error {
+func NothingToDo(w io.Writer, of int, style wording.Style) error {
 	s := screen.Screen{Headline: screen.Headline{Verdict: "NOTHING TO DO", Counts: true,
-		Subject: Plural(of, "DaemonSet"), Text: "none has a rollout in progress, or a pod to create or delete"}}
-	return writeOne(w, &s, style)
+		Subject: wording.Plural(of, "DaemonSet"), Text: "none has a rollout in progress, or a pod to create or delete"}}
+	return sheet.WriteOne(w, &s, style)
 }
 
 // inShort is who keeps a rollout from completing, or else what the next sync does;
@@ -254,8 +241,9 @@ func (s *planned) inShort() string {
 	case s.o.Code == plan.Stalls:
 		does = s.blame()
 	case n.Reason != daemonset.StepBudgetSpent && n.Reason != daemonset.StepWaiting || n.Kind != daemonset.StepNone:
-		does = stepCounts(n, s.h)
+		does = stepCounts(n, s.Header)
 	}
-	return does + phrase("; ", codes(s.o.Late), " on ", someNames(plan.Nodes(s.o.Late))) +
-		either(none, "; no node is eligible", "") + phrase(", and ", counted(staying, "pod stays", "pods stay"))
+	return does + wording.Phrase("; ", codes(s.o.Late), " on ", wording.SomeNames(plan.Nodes(s.o.Late))) +
+		wording.Either(none, "; no node is eligible", "") +
+		wording.Phrase(", and ", wording.Counted(staying, "pod stays", "pods stay"))
 }

@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/diagnosis"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/nodenames"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -38,25 +42,25 @@ type Event struct {
 
 // LiveScreen writes a Live in as many lines as there is room for; 0 is for any number.
 // What is left out where there is little room, and in which order, docs/watch.md says.
-func LiveScreen(w io.Writer, l *Live, asked Asked, style Style, room int) error {
+func LiveScreen(w io.Writer, l *Live, asked sheet.Asked, style wording.Style, room int) error {
 	p := l.Progress
 	if p.End == follow.EndGone {
-		s := newSheet(&p.Header, asked, style)
-		s.s.Headline = screen.Headline{Verdict: "DELETED", Tone: screen.Bad, Subject: s.subject(),
-			Text: "the DaemonSet was deleted", Clock: p.Header.Snapshot.TakenAt.Format(clockTime)}
-		s.s.Add(screen.Last, lastEvents(l.Last, len(l.Last)))
-		return s.write(w, room)
+		s := sheet.New(&p.Header, asked, style)
+		s.Screen.Headline = screen.Headline{Verdict: "DELETED", Tone: screen.Bad, Subject: s.Subject(),
+			Text: "the DaemonSet was deleted", Clock: p.Header.Snapshot.TakenAt.Format(wording.ClockTime)}
+		s.Screen.Add(screen.Last, lastEvents(l.Last, len(l.Last)))
+		return s.Write(w, room)
 	}
-	nodes := newNodeMap(p.Nodes, oldRevision(l.Now), style.Width)
+	nodes := nodenames.New(p.Nodes, sheet.OldRevision(l.Now), style.Width)
 	const all = 100
 	full := details{lines: cmp.Or(room/3, all), pods: 10, last: 10, parts: all, does: all, acts: all, outlook: all,
 		words: all, states: true}
 	return fitting(full, func(d details) (s *live, fits bool) {
 		s = newLive(l, nodes, d, asked, style)
-		t := style.terminal()
+		t := style.Terminal()
 		t.Height = room
-		return s, room == 0 || s.s.Height(t) <= room
-	}).write(w, room)
+		return s, room == 0 || s.Screen.Height(t) <= room
+	}).Write(w, room)
 }
 
 // fitting returns the screen that fits and has lost the least of its details; if none
@@ -87,13 +91,6 @@ func fitting(full details, draw func(details) (s *live, fits bool)) *live {
 		}
 	}
 	return s
-}
-
-// write writes a screen in as many lines as there is room for.
-func (a *sheet) write(w io.Writer, room int) error {
-	t := a.style.terminal()
-	t.Height = room
-	return a.s.Text(w, t)
 }
 
 // details are how much a live screen shows of what can be shortened.
@@ -139,67 +136,67 @@ var shortenings = []func(*details){
 
 // live makes the screen of a Live.
 type live struct {
-	*answer
+	*diagnosis.Answer
 	l *Live
 	d details
 }
 
-func newLive(l *Live, nodes *nodeMap, d details, asked Asked, style Style) *live {
-	a := &live{newAnswer(l.Now, asked, style), l, d}
-	a.brief, a.terse = d.brief, d.terse
-	a.now = l.Progress.Header.Snapshot.TakenAt // in the zone of the clock
-	a.inTable = true
+func newLive(l *Live, nodes *nodenames.Map, d details, asked sheet.Asked, style wording.Style) *live {
+	a := &live{diagnosis.New(l.Now, asked, style), l, d}
+	a.Brief, a.Terse = d.brief, d.terse
+	a.Now = l.Progress.Header.Snapshot.TakenAt // in the zone of the clock
+	a.InTable = true
 	a.headline()
-	a.impact()
-	a.rollout()
-	a.change()
-	a.limit()
+	a.Impact()
+	a.Rollout()
+	a.Change()
+	a.Limit()
 	a.nodes(nodes)
 	a.problems()
 	a.late()
-	a.solutions()
+	a.Solutions()
 	a.outlook()
-	a.s.Add(screen.Last, lastEvents(l.Last, d.last))
+	a.Screen.Add(screen.Last, lastEvents(l.Last, d.last))
 	if l.Progress.Batches > 0 {
-		a.note(screen.Text(batchWords(l.Progress)))
+		a.Note(screen.Text(batchWords(l.Progress)))
 	}
 	if !l.Ended {
-		a.s.Corner = "(Ctrl-C quits)"
+		a.Screen.Corner = "(Ctrl-C quits)"
 	}
 	for _, label := range append(d.without, screen.Check, screen.Other) {
-		a.s.Keep(label, 0)
+		a.Screen.Keep(label, 0)
 	}
 	for _, label := range []screen.Label{screen.Then, screen.Preview} {
-		a.s.Keep(label, d.acts)
+		a.Screen.Keep(label, d.acts)
 	}
-	a.s.Dense = d.dense
-	a.s.Keep(screen.DoNow, d.does)
-	a.s.Keep(screen.Outlook, d.outlook)
-	a.s.KeepParts(d.parts, screen.DoNow)
+	a.Screen.Dense = d.dense
+	a.Screen.Keep(screen.DoNow, d.does)
+	a.Screen.Keep(screen.Outlook, d.outlook)
+	a.Screen.KeepParts(d.parts, screen.DoNow)
 	return a
 }
 
 // headline is explain's, with the time; where nothing moves, it says for how long and
 // which nodes it waits for.
 func (a *live) headline() {
-	a.answer.headline()
-	a.s.Headline.Clock = a.l.Progress.Header.Snapshot.TakenAt.Format(clockTime)
-	if a.disconnected() || a.e.Verdict.Code != explain.Progressing && a.e.Verdict.Code != explain.Stuck {
+	a.Answer.Headline()
+	a.Screen.Headline.Clock = a.l.Progress.Header.Snapshot.TakenAt.Format(wording.ClockTime)
+	if a.disconnected() || a.E.Verdict.Code != explain.Progressing && a.E.Verdict.Code != explain.Stuck {
 		return
 	}
 	if words := idleFor(a.l.Progress); words != "" {
-		a.s.Headline.Text = a.far() + "; " + words
+		a.Screen.Headline.Text = a.far() + "; " + words
 	}
 }
 
 // far says how many pods are updated, or available if no rollout is under way; empty where that is not known.
 func (a *live) far() string {
-	f := known{a.e.Verdict.Facts, a.now}
-	of := " of " + Plural(f.count("desired"), "pod")
-	if a.e.Rollout.UnderWay {
-		return phrase(f.text("updated"), of, " updated")
+	f := wording.Known{Facts: a.E.Verdict.Facts, Now: a.Now}
+	of := " of " + wording.Plural(f.Count("desired"), "pod")
+	if a.E.Rollout.UnderWay {
+		return wording.Phrase(f.Text("updated"), of, " updated")
 	}
-	return phrase(f.text("available"), of, " available")
+	return wording.Phrase(f.Text("available"), of, " available")
 }
 
 // idleFor says for how long nothing has moved, and for which nodes it waits; empty
@@ -214,55 +211,41 @@ func idleFor(p *follow.Progress) string {
 			nodes = append(nodes, n.Node)
 		}
 	}
-	slices.SortFunc(nodes, compareNames)
-	return "no progress for " + ago(p.Idle) + behind(": ", someNames(nodes))
-}
-
-// oldRevision names the revision that nodes which are not updated run.
-func oldRevision(e *explain.Explanation) string {
-	var old []string
-	for _, r := range e.Running() {
-		if !r.Current {
-			old = append(old, revisionName(r))
-		}
-	}
-	if len(old) == 1 {
-		return old[0]
-	}
-	return "older revisions"
+	slices.SortFunc(nodes, nodenames.CompareNames)
+	return "no progress for " + wording.Ago(p.Idle) + wording.Behind(": ", wording.SomeNames(nodes))
 }
 
 // nodes is the map of the nodes.
-func (a *live) nodes(m *nodeMap) {
-	if rows := m.draw(a.d.lines); len(rows) > 0 {
-		a.s.Add(screen.Nodes, rows)
+func (a *live) nodes(m *nodenames.Map) {
+	if rows := m.Draw(a.d.lines); len(rows) > 0 {
+		a.Screen.Add(screen.Nodes, rows)
 		return
 	}
 	var parts []string
-	legend, _ := m.legend()
+	legend, _ := m.Legend()
 	for _, row := range legend {
-		parts = append(parts, row.count+" "+row.words)
+		parts = append(parts, row.Count+" "+row.Words)
 	}
 	if len(parts) > 0 {
-		a.s.Add(screen.Nodes, screen.Text("nodes: "+strings.Join(parts, ", ")))
+		a.Screen.Add(screen.Nodes, screen.Text("nodes: "+strings.Join(parts, ", ")))
 	}
 }
 
 // problems is the table of what is wrong, or else of what moves, a line for each pod.
 func (a *live) problems() {
-	restarted, problems := false, a.e.Matters()
+	restarted, problems := false, a.E.Matters()
 	if len(problems) == 0 && a.d.states {
-		problems, _ = a.e.Listed()
+		problems, _ = a.E.Listed()
 	}
-	t := &screen.Table{Columns: []screen.Column{{Head: heads[a.e.Gravity()]}, {Head: "NODE", Under: true},
+	t := &screen.Table{Columns: []screen.Column{{Head: diagnosis.Heads[a.E.Gravity()]}, {Head: "NODE", Under: true},
 		{Head: "POD", Drop: 3}, {Head: "FOR", Drop: 1}, {Head: "RESTARTS", Right: true, Drop: 2}}}
 	on := map[string]*explain.Node{}
-	for i := range a.e.Nodes {
-		on[a.e.Nodes[i].Name] = &a.e.Nodes[i]
+	for i := range a.E.Nodes {
+		on[a.E.Nodes[i].Name] = &a.E.Nodes[i]
 	}
 	for i, p := range problems {
 		if i >= a.d.pods {
-			t.Row(Plural(len(problems)-i, "more problem"))
+			t.Row(wording.Plural(len(problems)-i, "more problem"))
 			break
 		}
 		most := max(1, a.d.pods/len(problems))
@@ -270,11 +253,11 @@ func (a *live) problems() {
 			most++
 		}
 		for _, name := range p.Nodes[:min(most, len(p.Nodes))] {
-			cells := screen.Cells(string(p.Code), name, "-", a.lasting(p), "")
+			cells := screen.Cells(string(p.Code), name, "-", a.Lasting(p), "")
 			if n := on[name]; n != nil && n.Problem != nil && n.Problem.Code == p.Code {
 				cells[2].Lines[0], cells[3].Lines[0] = cmp.Or(n.Problem.Pod, "-"),
-					a.lasting(&cause.Problem{Since: n.Problem.Since})
-				cells[4].Lines[0] = fact(n.Problem.Facts, "restarts")
+					a.Lasting(&cause.Problem{Since: n.Problem.Since})
+				cells[4].Lines[0] = wording.Fact(n.Problem.Facts, "restarts")
 				restarted = restarted || cells[4].Lines[0] != ""
 			}
 			t.Rows = append(t.Rows, screen.Row{Cells: a.toned(p, cells)})
@@ -282,18 +265,18 @@ func (a *live) problems() {
 		switch more := len(p.Nodes) - most; {
 		case len(p.Nodes) == 0:
 			t.Rows = append(t.Rows, screen.Row{Cells: a.toned(p,
-				screen.Cells(string(p.Code), "-", "-", a.lasting(p), ""))})
+				screen.Cells(string(p.Code), "-", "-", a.Lasting(p), ""))})
 		case more > 0:
 			t.Row("", fmt.Sprintf("+%d more", more))
 		}
 		last := &t.Rows[len(t.Rows)-1]
-		last.Detail = a.detail(p)
+		last.Detail = a.Detail(p)
 		last.Detail = last.Detail[:min(a.d.words, len(last.Detail))]
 	}
 	if !restarted {
 		t.Columns = t.Columns[:4]
 	}
-	a.s.Add(screen.Body, t)
+	a.Screen.Add(screen.Body, t)
 }
 
 // toned gives the name of a problem its colour.
@@ -310,7 +293,7 @@ func (a *live) late() {
 	p := a.l.Progress
 	t := &screen.Table{Columns: []screen.Column{{}, {}, {Wrap: true, Under: true}}}
 	listed := map[string]bool{}
-	for _, problem := range a.e.Matters() {
+	for _, problem := range a.E.Matters() {
 		for _, n := range problem.Nodes {
 			listed[n] = true
 		}
@@ -321,7 +304,7 @@ func (a *live) late() {
 			does, usual = "terminating", p.Usual.Ends
 		}
 		if !listed[l.Node] {
-			t.Row("LATE", l.Node, "its pod has been "+does+" for "+ago(l.For)+inBrackets(phrase("usual: ",
+			t.Row("LATE", l.Node, "its pod has been "+does+" for "+wording.Ago(l.For)+wording.InBrackets(wording.Phrase("usual: ",
 				spanWords(usual))))
 		}
 	}
@@ -330,10 +313,10 @@ func (a *live) late() {
 		t.Row("", fmt.Sprintf("+%d more", more))
 	}
 	if p.Overdue() {
-		waits := either(len(p.Next.Waits) > 0, "; it may wait for its back-off", "")
-		t.Row("LATE", "controller", "its next step has been due for "+ago(p.Owed)+waits)
+		waits := wording.Either(len(p.Next.Waits) > 0, "; it may wait for its back-off", "")
+		t.Row("LATE", "controller", "its next step has been due for "+wording.Ago(p.Owed)+waits)
 	}
-	a.s.Add(screen.Body, t)
+	a.Screen.Add(screen.Body, t)
 }
 
 // spanWords is the shortest and the longest of some times in seconds, which are
@@ -342,27 +325,27 @@ func spanWords(of []float64) string {
 	if len(of) == 0 {
 		return ""
 	}
-	return rangeWords(&plan.Duration{Optimistic: of[0], Pessimistic: of[len(of)-1]})
+	return wording.RangeWords(&plan.Duration{Optimistic: of[0], Pessimistic: of[len(of)-1]})
 }
 
 // outlook says when it is complete, by the clock.
 func (a *live) outlook() {
-	p, o := a.l.Progress, cmp.Or(a.e.Outlook, &explain.Outlook{})
+	p, o := a.l.Progress, cmp.Or(a.E.Outlook, &explain.Outlook{})
 	switch {
 	case !a.l.Lost.IsZero():
-		a.add(screen.Outlook, "unknown: no changes arrive from the API server")
+		a.Add(screen.Outlook, "unknown: no changes arrive from the API server")
 		return
-	case o.Code != explain.Completes || a.e.Failing():
-		a.answer.outlook()
+	case o.Code != explain.Completes || a.E.Failing():
+		a.Answer.Outlook()
 		return
 	case o.Duration == nil:
-		a.add(screen.Outlook, "complete when the other pods are available; time left unknown%s",
-			phrase(": pods were Ready within ", spanWords(p.Usual.Starts), " before"))
+		a.Add(screen.Outlook, "complete when the other pods are available; time left unknown%s",
+			wording.Phrase(": pods were Ready within ", spanWords(p.Usual.Starts), " before"))
 	default:
-		a.add(screen.Outlook, "complete %s, if %s", clockRange(p.Header.Snapshot.TakenAt, o.Duration),
+		a.Add(screen.Outlook, "complete %s, if %s", clockRange(p.Header.Snapshot.TakenAt, o.Duration),
 			restsOn(o, &p.Usual))
 	}
-	a.then()
+	a.Then()
 }
 
 // restsOn says on what it rests that a rollout completes in time.
@@ -371,15 +354,15 @@ func restsOn(o *explain.Outlook, usual *follow.Usual) string {
 	switch other := o.Otherwise; {
 	case other != nil && !other.Ready:
 		n := len(other.Nodes)
-		return pluralOf(n, "the pod on ", "the pods on ") + someNames(other.Nodes) +
-			pluralOf(n, " becomes Ready", " become Ready") + otherwise(other, o.Desired, false)
+		return wording.PluralOf(n, "the pod on ", "the pods on ") + wording.SomeNames(other.Nodes) +
+			wording.PluralOf(n, " becomes Ready", " become Ready") + wording.Otherwise(other, o.Desired, false)
 	case starts == "":
 		return "every new pod becomes available"
 	case usual.Assumed:
 		return "every new pod is Ready within " + starts + " (--start)"
 	}
 	return "pods take as long as before: " + starts + " to become Ready" +
-		phrase(", ", spanWords(usual.Ends), " to end")
+		wording.Phrase(", ", spanWords(usual.Ends), " to end")
 }
 
 // clockRange is when something ends that takes so long from a time on.
@@ -390,7 +373,7 @@ func clockRange(at time.Time, d *plan.Duration) string {
 	case to.Sub(at) > 18*time.Hour:
 		layout = "Jan 2 15:04"
 	case to.Sub(at) < 3*time.Minute:
-		layout = clockTime
+		layout = wording.ClockTime
 	}
 	if from.Format(layout) == to.Format(layout) {
 		return "at " + to.Format(layout)
@@ -403,7 +386,7 @@ func clockRange(at time.Time, d *plan.Duration) string {
 func lastEvents(events []Event, most int) *screen.Table {
 	t := &screen.Table{Columns: []screen.Column{{}, {}, {Wrap: true, Short: true, Under: true}, {Drop: 1}}}
 	for _, e := range events[:min(most, len(events))] {
-		at := e.At.Format(clockTime)
+		at := e.At.Format(wording.ClockTime)
 		row := func(did string, items []daemonset.Item, predicted string) {
 			cells := screen.Cells(at, did, "", predicted)
 			cells[2] = screen.Cell{Names: itemNodes(items)}
@@ -456,6 +439,6 @@ func itemNodes(items []daemonset.Item) (nodes []string) {
 			nodes = append(nodes, name)
 		}
 	}
-	slices.SortFunc(nodes, compareNames)
+	slices.SortFunc(nodes, nodenames.CompareNames)
 	return nodes
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/nodenames"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -125,8 +127,8 @@ func TestLiveAgrees(t *testing.T) {
 		l := liveOf(t, w.s)
 		var live, still bytes.Buffer
 		e := explained(t, w.s, explain.Options{})
-		check(t, LiveScreen(&live, l, askable, Style{}, 0))
-		check(t, Explanation(&still, e, askable, Style{}))
+		check(t, LiveScreen(&live, l, askable, wording.Style{}, 0))
+		check(t, Explanation(&still, e, askable, wording.Style{}))
 		if a, b := verdictOf(live.String()), verdictOf(still.String()); a != b {
 			t.Errorf("%s: the live screen says %s, explain %s", w.name, a, b)
 		}
@@ -162,18 +164,18 @@ func TestLiveCountsAddUp(t *testing.T) {
 		l := liveOf(t, w.s)
 		for _, width := range []int{80, 160} {
 			for _, lines := range []int{100, 12, 7, 4} {
-				m := newNodeMap(l.Progress.Nodes, "revision 1", width)
+				m := nodenames.New(l.Progress.Nodes, "revision 1", width)
 				total, marked, per := 0, 0, 1
-				rows, _ := m.legend()
+				rows, _ := m.Legend()
 				for _, r := range rows {
 					n := 0
-					fmt.Sscan(r.count, &n)
+					fmt.Sscan(r.Count, &n)
 					total += n
 				}
 				if st := l.Progress.State; total != len(l.Progress.Nodes) || st.NodesRead && st.PodsRead && total != st.Desired {
 					t.Fatalf("%s: the legend counts %d nodes", w.name, total)
 				}
-				drawn := m.draw(lines)
+				drawn := m.Draw(lines)
 				if len(drawn) > lines {
 					t.Fatalf("%s: %d lines, %d were asked for", w.name, len(drawn), lines)
 				}
@@ -255,7 +257,7 @@ func TestCompareNames(t *testing.T) {
 			j := (i*7 + seed) % len(mixed)
 			mixed[i], mixed[j] = mixed[j], mixed[i]
 		}
-		slices.SortFunc(mixed, compareNames)
+		slices.SortFunc(mixed, nodenames.CompareNames)
 		if !slices.Equal(mixed, sorted) {
 			t.Fatalf("%v", mixed)
 		}
@@ -267,7 +269,7 @@ func TestDeletedScreen(t *testing.T) {
 	l := liveOf(t, storyOf(t, "healthy").s)
 	l.Progress.End = follow.EndGone
 	var b bytes.Buffer
-	check(t, LiveScreen(&b, l, askable, Style{Width: 80}, 23))
+	check(t, LiveScreen(&b, l, askable, wording.Style{Width: 80}, 23))
 	if want := "DELETED  kube-system/node-agent: the DaemonSet was deleted              12:07:24\n"; b.String() != want {
 		t.Errorf("%q", &b)
 	}
@@ -322,7 +324,7 @@ func TestWatchPage(t *testing.T) {
 func TestWatchVerdict(t *testing.T) {
 	l := liveOf(t, storyOf(t, "surge").s)
 	want := "12:07:24 STUCK: 4 of 12 pods updated; 2 pods fail their readiness probe"
-	if diff := cmp.Diff(want, WatchVerdict(l.Progress, l.Now, Style{})); diff != "" {
+	if diff := cmp.Diff(want, WatchVerdict(l.Progress, l.Now, wording.Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -337,7 +339,7 @@ func TestLiveIdle(t *testing.T) {
 		l := liveOf(t, storyIn(t, tt.story).s)
 		l.Progress.Idle = 3 * time.Minute
 		var b bytes.Buffer
-		check(t, LiveScreen(&b, l, askable, Style{}, 0))
+		check(t, LiveScreen(&b, l, askable, wording.Style{}, 0))
 		if head, _, _ := strings.Cut(b.String(), "\n"); !strings.HasPrefix(head, tt.head) || !strings.Contains(b.String(), tt.outlook) || strings.Contains(head, "no progress") != strings.Contains(tt.head, "no progress") {
 			t.Errorf("%s:\n%s", tt.why, &b)
 		}
@@ -351,7 +353,7 @@ func TestMapOfMany(t *testing.T) {
 		for i := range nodes {
 			nodes[i] = plan.OnNode{Node: fmt.Sprintf("node-%04d", i), State: plan.NodeOld}
 		}
-		if rows := newNodeMap(nodes, "revision 1", 160).draw(100); strings.Contains(fmt.Sprint(rows), "stands for 2 nodes") != want {
+		if rows := nodenames.New(nodes, "revision 1", 160).Draw(100); strings.Contains(fmt.Sprint(rows), "stands for 2 nodes") != want {
 			t.Errorf("%d nodes: %v", n, rows)
 		}
 	}
@@ -385,7 +387,7 @@ func TestLiveLate(t *testing.T) {
 		l := liveOf(t, storyOf(t, tt.story).s)
 		tt.change(l.Progress)
 		var b bytes.Buffer
-		check(t, LiveScreen(&b, l, askable, Style{}, 0))
+		check(t, LiveScreen(&b, l, askable, wording.Style{}, 0))
 		var got []string
 		for _, line := range strings.Split(b.String(), "\n") {
 			if strings.HasPrefix(line, "  LATE") || strings.HasPrefix(line, "        +") {
@@ -408,7 +410,7 @@ func TestLiveClock(t *testing.T) {
 	at := &l.Progress.Header.Snapshot.TakenAt
 	*at = at.In(time.FixedZone("CET", 3600))
 	var b bytes.Buffer
-	check(t, LiveScreen(&b, l, askable, Style{}, 0))
+	check(t, LiveScreen(&b, l, askable, wording.Style{}, 0))
 	if !strings.Contains(b.String(), "  13:00:00\n") || !strings.Contains(b.String(), ", at 13:0") || regexp.MustCompile(`\d\dZ`).MatchString(b.String()) {
 		t.Errorf("%s", &b)
 	}
@@ -433,7 +435,7 @@ func TestLiveMapOfCloud(t *testing.T) {
 		}
 		var s screen.Screen
 		var b bytes.Buffer
-		s.Add(screen.Last, newNodeMap(nodes, "revision 1", 80).draw(100))
+		s.Add(screen.Last, nodenames.New(nodes, "revision 1", 80).Draw(100))
 		check(t, s.Text(&b, screen.Terminal{}))
 		got := regexp.MustCompile(`(?m)^.{10}| {4}\. on revision 1.*|^\s*\. on revision.*| +$`).ReplaceAllString(strings.TrimLeft(b.String(), "\n"), "")
 		if !strings.HasPrefix(got, tt.want) {
@@ -461,7 +463,7 @@ func TestLiveIdleOrder(t *testing.T) {
 // TestLiveKeepsAFix: of several numbered problems a small screen keeps one with what to do.
 func TestLiveKeepsAFix(t *testing.T) {
 	var b bytes.Buffer
-	check(t, LiveScreen(&b, liveOf(t, storyIn(t, "testdata/does-not-come-up.txtar").s), askable, Style{Width: 80}, 23))
+	check(t, LiveScreen(&b, liveOf(t, storyIn(t, "testdata/does-not-come-up.txtar").s), askable, wording.Style{Width: 80}, 23))
 	if !strings.Contains(b.String(), "\nDo now    create Secret kube-system/agent-tls") {
 		t.Errorf("%s", &b)
 	}
@@ -470,7 +472,7 @@ func TestLiveKeepsAFix(t *testing.T) {
 // TestLiveNoBatch: that nothing has happened is not worth a note.
 func TestLiveNoBatch(t *testing.T) {
 	var b bytes.Buffer
-	check(t, LiveScreen(&b, liveOf(t, storyOf(t, "healthy").s), askable, Style{}, 0))
+	check(t, LiveScreen(&b, liveOf(t, storyOf(t, "healthy").s), askable, wording.Style{}, 0))
 	if strings.Contains(b.String(), "batch") {
 		t.Errorf("%s", &b)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
@@ -59,7 +60,7 @@ func liveScreens(t *testing.T, law func(name string, l *Live, size [2]int, text 
 			l.Last = []Event{{Words: strings.Repeat("a long sentence about what is not heard of, ", 5)}}
 			for _, size := range liveSizes {
 				var b bytes.Buffer
-				check(t, LiveScreen(&b, l, askable, Style{Width: size[0], Color: true}, size[1]-1))
+				check(t, LiveScreen(&b, l, askable, wording.Style{Width: size[0], Color: true}, size[1]-1))
 				drawn = append(drawn, liveScreen{w.name, l, size, uncolored(b.String())})
 			}
 		}
@@ -83,7 +84,7 @@ func TestLiveScreenFits(t *testing.T) {
 			}
 		}
 		var still bytes.Buffer
-		check(t, Explanation(&still, l.Now, askable, Style{}))
+		check(t, Explanation(&still, l.Now, askable, wording.Style{}))
 		if want := verdictOf(still.String()); !strings.HasPrefix(text, want) {
 			t.Fatalf("%s: the verdict is %s:\n%s", name, want, text)
 		}
@@ -131,7 +132,7 @@ func cutAtEnd(line, name string) string {
 func commandsOf(t *testing.T, l *Live) []string {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, LiveScreen(&b, l, askable, Style{}, 0))
+	check(t, LiveScreen(&b, l, askable, wording.Style{}, 0))
 	return regexp.MustCompile(`kubectl .*`).FindAllString(b.String(), -1)
 }
 
@@ -145,7 +146,7 @@ func TestLiveStuckSays(t *testing.T) {
 		}
 		seen++
 		var all bytes.Buffer
-		check(t, LiveScreen(&all, l, askable, Style{}, 0))
+		check(t, LiveScreen(&all, l, askable, wording.Style{}, 0))
 		for _, label := range []string{"Fault", "Do now", "Then"} {
 			if label == "Then" && strings.Contains(name, "long-names") { // whose headline alone takes seven lines
 				continue

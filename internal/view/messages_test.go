@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 )
 
 // TestRefusal: messages as the API server writes them, on a terminal of 80
@@ -88,10 +89,10 @@ func TestRefusal(t *testing.T) {
 		},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, Style{Width: 80}.refusal(tt.message, columns)); diff != "" {
+			if diff := cmp.Diff(tt.want, wording.Style{Width: 80}.Refusal(tt.message, columns)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if got := (Style{All: true}).refusal(tt.message, columns); !strings.HasSuffix(tt.message, got) {
+			if got := (wording.Style{All: true}).Refusal(tt.message, columns); !strings.HasSuffix(tt.message, got) {
 				t.Errorf("with --all %q", got)
 			}
 		})
@@ -101,7 +102,7 @@ func TestRefusal(t *testing.T) {
 // TestRefusalIsBounded: a webhook may say a page. Its name and its end stay.
 func TestRefusalIsBounded(t *testing.T) {
 	message := `admission webhook "validate.kyverno.svc-fail" denied the request: ` + strings.Repeat("policy require-labels: rule check-for-labels: ", 30) + "the label team is required"
-	got := Style{Width: 80}.refusal(message, 130)
+	got := wording.Style{Width: 80}.Refusal(message, 130)
 	if screen.Width(got) > 400 || !strings.HasPrefix(got, `admission webhook "validate.kyverno.svc-fail" denied the request: `) || !strings.HasSuffix(got, "the label team is required") {
 		t.Errorf("%d columns: %s", screen.Width(got), got)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
@@ -34,8 +35,8 @@ func TestNoFactTwice(t *testing.T) {
 			nodes.Insert(w.s.Nodes[i].Name)
 		}
 		var explained, planned bytes.Buffer
-		check(t, Explanation(&explained, e, askable, Style{Width: 10000}))
-		check(t, Plan(&planned, plan.Make(stateOf(t, w.s), plan.Options{}), e, askable, Style{Width: 10000}))
+		check(t, Explanation(&explained, e, askable, wording.Style{Width: 10000}))
+		check(t, Plan(&planned, plan.Make(stateOf(t, w.s), plan.Options{}), e, askable, wording.Style{Width: 10000}))
 		for _, text := range []string{explained.String(), planned.String()} {
 			answers++
 			for pair, lines := range twice(text, nodes) {

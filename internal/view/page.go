@@ -8,19 +8,14 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/diagnosis"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
-
-// Page is what the screens of a page have in common.
-type Page struct {
-	Title   string // the command
-	About   []string
-	Missing []string
-	Program string // with its version
-}
 
 // AboutPage says what answers were made from: when it was read, and whose rules were
 // used.
@@ -33,7 +28,8 @@ func AboutPage(headers []*daemonset.Header) (lines []string) {
 		if at := h.Snapshot.TakenAt; at.After(last) {
 			last = at
 		}
-		rules := "rules of Kubernetes " + h.Controller.KubernetesVersion + inBrackets(sourceWords[h.Controller.Source])
+		rules := "rules of Kubernetes " + h.Controller.KubernetesVersion +
+			wording.InBrackets(wording.SourceWords[h.Controller.Source])
 		if !slices.Contains(lines, rules) {
 			lines = append(lines, rules)
 		}
@@ -56,17 +52,6 @@ func Foot(w io.Writer, answers []*daemonset.Header) error {
 	return err
 }
 
-// writePage writes screens as one file for a browser.
-func writePage(w io.Writer, screens []*screen.Screen, of Page) error {
-	p := &screen.Page{Title: of.Title, About: of.About, Missing: of.Missing, Screens: screens, Footer: "Written by " +
-		of.Program + ". Nothing was changed in the cluster."}
-	if len(screens) == 1 {
-		h := &screens[0].Headline
-		p.Title = joined(" ", h.Verdict, h.Subject) + " - " + of.Title
-	}
-	return p.HTML(w)
-}
-
 // mostCells is how many nodes the figures of a page show. More than that of several DaemonSets are
 // left out.
 const mostCells = 10000
@@ -84,7 +69,7 @@ func drawable(maps []*plan.Map) bool {
 
 // ExplanationPage writes a page of Explanations: below each other, after a row for each where
 // nobody named them, of which then the healthy ones have no more than that row.
-func ExplanationPage(w io.Writer, all []Explained, listed bool, asked Asked, style Style) error {
+func ExplanationPage(w io.Writer, all []sheet.Explained, listed bool, asked sheet.Asked, style wording.Style) error {
 	var screens []*screen.Screen
 	var maps []*plan.Map
 	list := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind}
@@ -98,17 +83,17 @@ func ExplanationPage(w io.Writer, all []Explained, listed bool, asked Asked, sty
 		if listed && len(all) != 1 && !style.All && e.Verdict.Code == explain.Healthy && len(e.Matters()) == 0 {
 			continue
 		}
-		a := explanation(e.Explanation, asked, style)
+		a := diagnosis.Explain(e.Explanation, asked, style)
 		if drawable(maps) {
-			a.figures(e.Map, e.Passed, e.Expected)
+			a.Figures(e.Map, e.Passed, e.Expected)
 		}
-		screens = append(screens, &a.s)
+		screens = append(screens, &a.Screen)
 	}
-	return writePage(w, screens, style.Page)
+	return sheet.WritePage(w, screens, style.Page)
 }
 
 // PlanPage writes a page of plans below each other, after a row for each where nobody named them.
-func PlanPage(w io.Writer, all []Planned, listed bool, asked Asked, style Style) error {
+func PlanPage(w io.Writer, all []sheet.Planned, listed bool, asked sheet.Asked, style wording.Style) error {
 	var screens []*screen.Screen
 	var maps []*plan.Map
 	list := &plan.List{APIVersion: snapshot.APIVersion, Kind: plan.ListKind}
@@ -123,14 +108,14 @@ func PlanPage(w io.Writer, all []Planned, listed bool, asked Asked, style Style)
 		if drawable(maps) {
 			s.figures(p.Map, p.Passed, p.Expected)
 		}
-		screens = append(screens, &s.s)
+		screens = append(screens, &s.Screen)
 	}
-	return writePage(w, screens, style.Page)
+	return sheet.WritePage(w, screens, style.Page)
 }
 
 // HistoryPage writes a page of Histories below each other, after a row for each where nobody
 // named them.
-func HistoryPage(w io.Writer, all []Past, listed bool, asked Asked, style Style) error {
+func HistoryPage(w io.Writer, all []sheet.Past, listed bool, asked sheet.Asked, style wording.Style) error {
 	var screens []*screen.Screen
 	var maps []*plan.Map
 	for _, h := range all {
@@ -142,9 +127,9 @@ func HistoryPage(w io.Writer, all []Past, listed bool, asked Asked, style Style)
 	for _, h := range all {
 		p := revisionsOf(h, asked, style)
 		if m := h.Map; drawable(maps) && m != nil && len(m.Nodes) > 0 && h.Rollout.Pods != nil {
-			p.s.Draw(p.gridOfRevisions(m))
+			p.Screen.Draw(p.gridOfRevisions(m))
 		}
-		screens = append(screens, &p.s)
+		screens = append(screens, &p.Screen)
 	}
-	return writePage(w, screens, style.Page)
+	return sheet.WritePage(w, screens, style.Page)
 }

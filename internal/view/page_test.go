@@ -9,6 +9,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/browser"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -24,11 +26,11 @@ const markup = `</pre></td></p></style></script><script>alert(1)</script><img sr
 // reads as it was meant, asks for nothing, and says all that the screen says.
 func TestEveryPage(t *testing.T) {
 	pages := 0
-	page := func(about string, write func(*bytes.Buffer, Style)) {
+	page := func(about string, write func(*bytes.Buffer, wording.Style)) {
 		t.Helper()
 		var text, made bytes.Buffer
-		write(&text, Style{})
-		write(&made, Style{Form: InHTML, Page: Page{Title: markup, Program: markup, About: []string{markup}, Missing: []string{markup}}})
+		write(&text, wording.Style{})
+		write(&made, wording.Style{Form: wording.InHTML, Page: wording.Page{Title: markup, Program: markup, About: []string{markup}, Missing: []string{markup}}})
 		p, err := browser.Read(made.String())
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", about, err, made.String())
@@ -63,37 +65,37 @@ func TestEveryPage(t *testing.T) {
 		}
 		st := stateOf(t, s)
 		e := explained(t, s, explain.Options{})
-		page(fmt.Sprintf("explain, seed %d", seed), func(b *bytes.Buffer, style Style) {
-			if style.Form == InHTML {
-				check(t, ExplanationPage(b, []Explained{paged(st, e)}, false, askable, style))
+		page(fmt.Sprintf("explain, seed %d", seed), func(b *bytes.Buffer, style wording.Style) {
+			if style.Form == wording.InHTML {
+				check(t, ExplanationPage(b, []sheet.Explained{paged(st, e)}, false, askable, style))
 				return
 			}
 			check(t, Explanation(b, e, askable, style))
 		})
-		page(fmt.Sprintf("explain of several, seed %d", seed), func(b *bytes.Buffer, style Style) {
-			if style.Form == InHTML {
-				check(t, ExplanationPage(b, []Explained{paged(st, e), paged(st, e)}, true, askable, style))
+		page(fmt.Sprintf("explain of several, seed %d", seed), func(b *bytes.Buffer, style wording.Style) {
+			if style.Form == wording.InHTML {
+				check(t, ExplanationPage(b, []sheet.Explained{paged(st, e), paged(st, e)}, true, askable, style))
 				return
 			}
 			check(t, Explanations(b, &explain.List{Items: []*explain.Explanation{e, e}}, askable, style))
 		})
 		h, err := history.Make(st, history.Options{})
 		check(t, err)
-		page(fmt.Sprintf("history, seed %d", seed), func(b *bytes.Buffer, style Style) {
-			if style.Form == InHTML {
-				check(t, HistoryPage(b, []Past{{h, nil, plan.MapOf(st, ""), nil}}, false, askable, style))
+		page(fmt.Sprintf("history, seed %d", seed), func(b *bytes.Buffer, style wording.Style) {
+			if style.Form == wording.InHTML {
+				check(t, HistoryPage(b, []sheet.Past{{History: h, Now: nil, Map: plan.MapOf(st, ""), ManagedBy: nil}}, false, askable, style))
 				return
 			}
-			check(t, History(b, Past{History: h}, askable, style))
+			check(t, History(b, sheet.Past{History: h}, askable, style))
 		})
 		for _, change := range []*whatif.Change{nil, {Restart: true}} {
 			if _, err := whatif.Make(st, &whatif.Change{Restart: true}); change != nil && err != nil {
 				continue // the API server would reject any change
 			}
 			p := pagedPlan(t, s, change, plan.Options{GroupBy: map[int64]string{0: "pool"}[seed%3]})
-			page(fmt.Sprintf("plan of %v, seed %d", change, seed), func(b *bytes.Buffer, style Style) {
-				if style.Form == InHTML {
-					check(t, PlanPage(b, []Planned{p}, false, askable, style))
+			page(fmt.Sprintf("plan of %v, seed %d", change, seed), func(b *bytes.Buffer, style wording.Style) {
+				if style.Form == wording.InHTML {
+					check(t, PlanPage(b, []sheet.Planned{p}, false, askable, style))
 					return
 				}
 				check(t, Plan(b, p.Plan, p.Now, p.Asked, style))
@@ -126,10 +128,10 @@ pods:
 	h, err := history.Make(st, history.Options{})
 	check(t, err)
 	var explanation, past, planned bytes.Buffer
-	style := Style{Form: InHTML, Page: Page{Title: "kubectl ds", Program: "kubectl ds"}}
-	check(t, ExplanationPage(&explanation, []Explained{paged(st, explained(t, s, explain.Options{}))}, false, askable, style))
-	check(t, HistoryPage(&past, []Past{{h, nil, plan.MapOf(st, ""), nil}}, false, askable, style))
-	check(t, PlanPage(&planned, []Planned{pagedPlan(t, s, &whatif.Change{Restart: true}, plan.Options{})}, false, askable, style))
+	style := wording.Style{Form: wording.InHTML, Page: wording.Page{Title: "kubectl ds", Program: "kubectl ds"}}
+	check(t, ExplanationPage(&explanation, []sheet.Explained{paged(st, explained(t, s, explain.Options{}))}, false, askable, style))
+	check(t, HistoryPage(&past, []sheet.Past{{History: h, Now: nil, Map: plan.MapOf(st, ""), ManagedBy: nil}}, false, askable, style))
+	check(t, PlanPage(&planned, []sheet.Planned{pagedPlan(t, s, &whatif.Change{Restart: true}, plan.Options{})}, false, askable, style))
 	for name, b := range map[string]*bytes.Buffer{"explain": &explanation, "history": &past, "plan": &planned} {
 		p, err := browser.Read(b.String())
 		check(t, err)

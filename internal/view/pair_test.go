@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/difftext"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
@@ -27,11 +28,11 @@ func TestPairs(t *testing.T) {
 				return fmt.Sprintf("seed %d %v, %s:\n%s\n%s", seed, p.Edits, d.Path, d.Old, d.New)
 			}
 			for _, all := range []bool{false, true} {
-				s := fieldStyle{all: all}
-				words := s.lines([]template.Difference{d}, nil)[0]
+				s := difftext.Style{All: all}
+				words := s.Lines([]template.Difference{d}, nil)[0]
 				_, sides, _ := strings.Cut(words, ": ")
 				before, after, both := strings.Cut(sides, " -> ")
-				said := fieldStyle{brief: true}.lines([]template.Difference{d}, nil)[0]
+				said := difftext.Style{Brief: true}.Lines([]template.Difference{d}, nil)[0]
 				_, sides, _ = strings.Cut(said, ": ")
 				from, to, told := strings.Cut(sides, " -> ")
 				if words != screen.Clean(words) || said != screen.Clean(said) {
@@ -47,7 +48,7 @@ func TestPairs(t *testing.T) {
 					continue
 				}
 				looked++
-				before, after = s.sides(&d)
+				before, after = s.Sides(&d)
 				if !all {
 					n, m := showsArguments(t, about, before, d.Old.String(), d.New.String())
 					args, long = args+n, long+m
@@ -94,16 +95,18 @@ func showsArguments(t *testing.T, about func() string, side, raw, other string) 
 		}
 		all++
 		whole := template.ValueOf(arg)
-		want := written(whole, asJSONText)
-		if screen.Width(written(whole, asASCII)) > room || slices.ContainsFunc(others, func(o string) bool { return screen.Width(written(template.ValueOf(o), asASCII)) > room }) {
+		want := difftext.Written(whole, difftext.AsJSONText)
+		if screen.Width(difftext.Written(whole, difftext.AsASCII)) > difftext.Room || slices.ContainsFunc(others, func(o string) bool {
+			return screen.Width(difftext.Written(template.ValueOf(o), difftext.AsASCII)) > difftext.Room
+		}) {
 			name, _, isFlag := strings.Cut(want, "=")
 			if !isFlag || !strings.HasPrefix(name, `"--`) || strings.Contains(name, " ") {
 				continue
 			}
-			want = name[:min(len(name), head)]
+			want = name[:min(len(name), difftext.Head)]
 			long++
 		}
-		if !strings.Contains(side, want) && !strings.Contains(side, written(whole, asASCII)) {
+		if !strings.Contains(side, want) && !strings.Contains(side, difftext.Written(whole, difftext.AsASCII)) {
 			t.Fatalf("%s\n%s is not in %s", about(), want, side)
 		}
 	}
@@ -124,7 +127,7 @@ func TestOrders(t *testing.T) {
 		},
 	} {
 		d := differs("spec.template.spec.containers[name=a].env[name]", tt.old, tt.new)
-		if got := (fieldStyle{}).lines([]template.Difference{d}, nil)[0]; got != "order of env of container a: "+tt.want {
+		if got := (difftext.Style{}).Lines([]template.Difference{d}, nil)[0]; got != "order of env of container a: "+tt.want {
 			t.Errorf("%s: got %s\nwant %s", tt.why, got, tt.want)
 		}
 	}

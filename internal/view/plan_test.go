@@ -16,6 +16,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -66,7 +68,7 @@ func parseOptions(t *testing.T, raw []byte) plan.Options {
 }
 
 // again can be asked for once more.
-var again = Asked{Again: true}
+var again = sheet.Asked{Again: true}
 
 func (a *planStory) take(t *testing.T, name, data string) bool {
 	switch name {
@@ -91,7 +93,7 @@ func (a *planStory) take(t *testing.T, name, data string) bool {
 func (a *planStory) ask(t *testing.T, question string) (string, int) {
 	t.Helper()
 	words := strings.Fields(question)
-	asked := Asked{}
+	asked := sheet.Asked{}
 	style, format := options(t, words[1:], func(word, _ string) int {
 		if word != "pasted" {
 			return 0
@@ -122,10 +124,10 @@ func (a *planStory) ask(t *testing.T, question string) (string, int) {
 	switch {
 	case format == "markdown":
 		for i, p := range plans {
-			check(t, Plan(&b, p, now[i], Asked{}, style))
+			check(t, Plan(&b, p, now[i], sheet.Asked{}, style))
 		}
 	case format == "html":
-		check(t, PlanPage(&b, []Planned{pagedPlan(t, a.worlds[len(a.worlds)-1], a.change, a.options)}, false, asked, style))
+		check(t, PlanPage(&b, []sheet.Planned{pagedPlan(t, a.worlds[len(a.worlds)-1], a.change, a.options)}, false, asked, style))
 		return inPage(t, b.String()), 0
 	case words[0] == "list":
 		check(t, Plans(&b, &plan.List{Items: plans}, asked, style))
@@ -140,10 +142,10 @@ func (a *planStory) ask(t *testing.T, question string) (string, int) {
 }
 
 // pagedPlan is a plan with what a page draws of it, as the command has it.
-func pagedPlan(t *testing.T, s *snapshot.Snapshot, c *whatif.Change, o plan.Options) Planned {
+func pagedPlan(t *testing.T, s *snapshot.Snapshot, c *whatif.Change, o plan.Options) sheet.Planned {
 	t.Helper()
 	st := stateOf(t, s)
-	v, of := Planned{Now: under(t, s)}, st
+	v, of := sheet.Planned{Now: under(t, s)}, st
 	if c == nil {
 		v.Plan, v.Expected = plan.MakeLine(st, o)
 	} else {
@@ -205,11 +207,11 @@ func TestEveryPlan(t *testing.T) {
 			drawn++
 			if n := len(p.Placement.Lose); n > 0 {
 				lost++
-				if words := newPlanned(p, under(t, s), again, Style{}).Headline.Text; !strings.HasSuffix(words, pluralVerb(n, "node would lose its pod immediately", "nodes would lose their pods immediately")) {
+				if words := newPlanned(p, under(t, s), again, wording.Style{}).Headline.Text; !strings.HasSuffix(words, wording.PluralVerb(n, "node would lose its pod immediately", "nodes would lose their pods immediately")) {
 					t.Errorf("seed %d, change %d: the verdict hides %d nodes that lose their pod: %s", seed, i, n, words)
 				}
 			}
-			for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
+			for _, style := range []wording.Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
 				var b bytes.Buffer
 				check(t, Plan(&b, p, under(t, s), again, style))
 				if err := lawfulPlan(b.String(), style); err != nil {
@@ -220,12 +222,12 @@ func TestEveryPlan(t *testing.T) {
 				}
 				b.Reset()
 				check(t, Plans(&b, &plan.List{Items: []*plan.Plan{p, p}}, again, style))
-				if err := lawfulPlan(b.String(), Style{Color: style.Color}); err != nil {
+				if err := lawfulPlan(b.String(), wording.Style{Color: style.Color}); err != nil {
 					t.Fatalf("seed %d, change %d, list: %v", seed, i, err)
 				}
 			}
 			var b bytes.Buffer
-			check(t, Plan(&b, p, under(t, s), Asked{}, Style{Form: InMarkdown}))
+			check(t, Plan(&b, p, under(t, s), sheet.Asked{}, wording.Style{Form: wording.InMarkdown}))
 			if err := lawfulMarkdown(b.String()); err != nil {
 				t.Fatalf("seed %d, change %d: %v\n%s", seed, i, err, b.String())
 			}
@@ -237,7 +239,7 @@ func TestEveryPlan(t *testing.T) {
 }
 
 // lawfulPlan is lawful but for what is pasted.
-func lawfulPlan(screen string, style Style) error {
+func lawfulPlan(screen string, style wording.Style) error {
 	var kept []string
 	for _, l := range strings.Split(screen, "\n") {
 		if strings.Contains(l, "kubectl ds plan-rollout") || style.Width > 0 && style.Width < 80 {
@@ -312,7 +314,7 @@ func TestSeconds(t *testing.T) {
 		{86400 * 3.2, "3d", "days"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if got := seconds(tt.n); got != tt.want {
+			if got := wording.Seconds(tt.n); got != tt.want {
 				t.Errorf("seconds(%v) = %q, want %q", tt.n, got, tt.want)
 			}
 		})
@@ -330,7 +332,7 @@ func TestRangeWords(t *testing.T) {
 		{plan.Duration{Optimistic: 5700, Expected: 6000, Pessimistic: 9000}, "1h35m to 2h30m", "hours with minutes stay whole"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if got := rangeWords(&tt.d); got != tt.want {
+			if got := wording.RangeWords(&tt.d); got != tt.want {
 				t.Errorf("rangeWords(%v) = %q, want %q", tt.d, got, tt.want)
 			}
 		})
@@ -346,7 +348,7 @@ func TestAgo(t *testing.T) {
 		{-time.Second, "0s"}, {59 * time.Second, "59s"}, {time.Minute, "1m"}, {110 * time.Second, "1m50s"}, {9*time.Minute + 59*time.Second, "9m59s"},
 		{14*time.Minute + 30*time.Second, "14m"}, {time.Hour, "1h"}, {90 * time.Minute, "1h30m"}, {3*time.Hour + 59*time.Minute, "3h"}, {47 * time.Hour, "47h"}, {48 * time.Hour, "2d"}, {800 * time.Hour, "33d"},
 	} {
-		if got := ago(tt.d); got != tt.want {
+		if got := wording.Ago(tt.d); got != tt.want {
 			t.Errorf("ago(%v) = %q, want %q", tt.d, got, tt.want)
 		}
 	}
@@ -368,10 +370,10 @@ func TestEveryAssumption(t *testing.T) {
 			}
 		}
 		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: code, Value: "41s", Source: "Pods"})
-		s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
+		s := &planned{Sheet: sheet.New(&p.Header, sheet.Asked{}, wording.Style{}), p: p, o: &p.Outcome}
 		s.assumed()
 		var b strings.Builder
-		check(t, s.s.Text(&b, screen.Terminal{}))
+		check(t, s.Screen.Text(&b, screen.Terminal{}))
 		if text := b.String(); strings.Contains(text, string(code)+" ") || !slices.Contains(unsaid, code) && strings.Count(text, "\n") < 2 && code != plan.AssumeStart {
 			t.Errorf("%s: no words in\n%s", code, text)
 		}
@@ -382,8 +384,8 @@ func TestEveryAssumption(t *testing.T) {
 func TestEveryWarning(t *testing.T) {
 	p := &plan.Plan{}
 	p.DaemonSet.Namespace = "kube-system"
-	s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
-	facts := with(sampleFacts(), daemonset.Facts{"tool": string(managed.HelmRelease), "fault": string(template.ImageForm)})
+	s := &planned{Sheet: sheet.New(&p.Header, sheet.Asked{}, wording.Style{}), p: p, o: &p.Outcome}
+	facts := wording.With(sampleFacts(), daemonset.Facts{"tool": string(managed.HelmRelease), "fault": string(template.ImageForm)})
 	for _, code := range plan.WarningCodes {
 		if words := s.warning(plan.Warning{Code: code, Facts: facts}); len(words) < 20 {
 			t.Errorf("%s: %q", code, words)
@@ -406,10 +408,10 @@ func TestEveryWayOut(t *testing.T) {
 func TestAgain(t *testing.T) {
 	p := &plan.Plan{}
 	p.DaemonSet.Namespace, p.DaemonSet.Name = "n", "a"
-	flag := func(name string, value ...string) Flag {
-		return Flag{Name: name, Value: strings.Join(value, ""), Bare: len(value) == 0}
+	flag := func(name string, value ...string) sheet.Flag {
+		return sheet.Flag{Name: name, Value: strings.Join(value, ""), Bare: len(value) == 0}
 	}
-	type flags = []Flag
+	type flags = []sheet.Flag
 	for _, tt := range []struct {
 		given, more flags
 		want, why   string
@@ -423,17 +425,17 @@ func TestAgain(t *testing.T) {
 		{flags{flag("from", "it's --restart x")}, flags{flag("restart")}, `--from='it'\''s --restart x' --restart`, "words within quotes are no flags"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			asked := newSheet(&p.Header, Asked{Again: true, Flags: tt.given}, Style{})
-			if got, want := asked.again("plan-rollout", tt.more...).String(), "kubectl ds plan-rollout -n n a "+tt.want; got != want {
+			asked := sheet.New(&p.Header, sheet.Asked{Again: true, Flags: tt.given}, wording.Style{})
+			if got, want := asked.Again("plan-rollout", tt.more...).String(), "kubectl ds plan-rollout -n n a "+tt.want; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}
-	for why, asked := range map[string]Asked{
+	for why, asked := range map[string]sheet.Asked{
 		"standard input is read once":           {},
 		"a manifest's template, not a revision": {Again: true, Flags: flags{flag("filename", "x.yaml")}},
 	} {
-		if got := newSheet(&p.Header, asked, Style{}).again("plan-rollout", flag("to-revision", "3")); len(got) > 0 {
+		if got := sheet.New(&p.Header, asked, wording.Style{}).Again("plan-rollout", flag("to-revision", "3")); len(got) > 0 {
 			t.Errorf("%s: %q", why, got)
 		}
 	}
@@ -480,7 +482,7 @@ func TestChoiceOf(t *testing.T) {
 		{cause.Victims{Fewest: 2, Most: 2, Others: []string{"a/y"}}, "2", "a/x, a/y"},
 		{cause.Victims{Fewest: 1, Most: 3, Others: []string{"a/y"}}, "1 to 3", "a/x, a/y"},
 	} {
-		if count, among := choiceOf(pods, &tt.v); count != tt.count || among != tt.want {
+		if count, among := sheet.ChoiceOf(pods, &tt.v); count != tt.count || among != tt.want {
 			t.Errorf("%+v: %q of %q, want %q of %q", tt.v, count, among, tt.count, tt.want)
 		}
 	}
@@ -502,11 +504,32 @@ func TestAssumptionWords(t *testing.T) {
 			"a new pod is Ready 9s after its creation (measured); it leaves out 1 pod whose Ready time lies in the future; pulling 2 new images may add to that"},
 		{as{Code: plan.AssumeMinReadySeconds, Value: "30"}, []as{{Code: plan.AssumeCountedLate, Value: "30s"}}, "a Ready pod is available after 30s (minReadySeconds); the controller may notice it up to 30s late"},
 	} {
-		if got := assumption(tt.as, append(tt.also, tt.as), circumstances{}); got != tt.want {
+		if got := sheet.Assumption(tt.as, append(tt.also, tt.as), sheet.Circumstances{}); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
 	if got, want := methodWords("ManagedFields", ""), "the manifest over the live object; what its field managers own and the manifest lacks is removed"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// TestPlanImagesFirst: what runs is told before what a plan may leave out.
+func TestPlanImagesFirst(t *testing.T) {
+	p := &plan.Plan{Change: &whatif.Summary{TemplateChanged: true, Revision: whatif.RevisionNote{Number: 2, Was: 1, New: true}}}
+	for i := range 12 {
+		p.Change.Fields = append(p.Change.Fields, differs(fmt.Sprintf("spec.template.spec.containers[name=a].env[name=V%02d]", i), "", `{"name":"V"}`))
+	}
+	p.Change.Fields = append(p.Change.Fields, differs("spec.template.spec.containers[name=a].image", `"agent:1"`, `"agent:2"`))
+	s := &planned{Sheet: sheet.New(&p.Header, sheet.Asked{}, wording.Style{}), p: p, o: &p.Outcome}
+	s.change()
+	var b strings.Builder
+	check(t, s.Screen.Text(&b, screen.Terminal{}))
+	if got := strings.TrimSpace(b.String()); !strings.HasPrefix(got, "Change    image of container a: 1 -> 2\n") {
+		t.Error(got)
+	}
+}
+
+// differs is a Difference as documents have it.
+func differs(path, old, new string) template.Difference {
+	return template.Difference{Path: template.ParsePath(path), Old: template.ParseValue(old), New: template.ParseValue(new)}
 }

@@ -7,6 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/diagnosis"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -21,10 +24,10 @@ import (
 func (s *planned) doNow() {
 	do, only := s.does(), len(s.p.Hypothetical()) > 0
 	switch v := s.p.Verdict(); {
-	case s.asked.Undo && s.p.Change != nil && !s.p.Change.TemplateChanged:
+	case s.Asked.Undo && s.p.Change != nil && !s.p.Change.TemplateChanged:
 		s.advise("nothing: the live template is that of this revision already")
 	case v == plan.VerdictCompletes && only:
-		s.advise("nothing: it completes with " + someNames(s.p.Hypothetical()) + " down, too")
+		s.advise("nothing: it completes with " + wording.SomeNames(s.p.Hypothetical()) + " down, too")
 	case v == plan.VerdictCompletes:
 		s.doComplete(do)
 	case v == plan.VerdictNothing && s.p.Change != nil && len(s.p.Change.Fields) > 0:
@@ -52,25 +55,25 @@ func (s *planned) doNow() {
 }
 
 // advise adds what to do now, if it says something.
-func (s *planned) advise(words string) { s.add(screen.DoNow, "%s", words) }
+func (s *planned) advise(words string) { s.Add(screen.DoNow, "%s", words) }
 
 // makes says when to make the change, and with which commands.
 func (s *planned) makes(l screen.Label, words string) {
 	who := s.undoer()
 	switch {
-	case !s.applies() || who == "" && len(s.asked.Makes) == 0:
-		s.add(l, "%s", words)
+	case !s.applies() || who == "" && len(s.Asked.Makes) == 0:
+		s.Add(l, "%s", words)
 		return
 	case who != "":
-		s.add(l, "%s", words)
-		s.add(l, "(change it where %s reads it, such as Git: a change by hand is undone)", who)
+		s.Add(l, "%s", words)
+		s.Add(l, "(change it where %s reads it, such as Git: a change by hand is undone)", who)
 		return
 	}
-	s.add(l, "%s:", words)
-	for _, c := range s.asked.Makes {
-		s.s.Add(l, c)
+	s.Add(l, "%s:", words)
+	for _, c := range s.Asked.Makes {
+		s.Screen.Add(l, c)
 	}
-	s.add(l, "%s", bracketed(s.undoneBy(s.p.ByHand())))
+	s.Add(l, "%s", wording.Bracketed(s.undoneBy(s.p.ByHand())))
 }
 
 // riskAll is what to do where no node may keep an available pod.
@@ -84,25 +87,25 @@ func (s *planned) doComplete(do string) {
 	case s.risksAll():
 		s.advise(fmt.Sprintf(riskAll, do))
 	case len(repair) > 0:
-		its := pluralOf(len(repair), "its pod is then replaced like the others",
+		its := wording.PluralOf(len(repair), "its pod is then replaced like the others",
 			"their pods are then replaced like the others")
-		s.advise(fmt.Sprintf("before you %s, %s %s; %s", do, s.mend(), someNames(repair), its))
+		s.advise(fmt.Sprintf("before you %s, %s %s; %s", do, s.mend(), wording.SomeNames(repair), its))
 		s.makes(screen.Then, do)
-	case loses > 0 && s.s.Has(screen.Then):
-		s.s.Move(screen.Then, screen.DoNow, 0)
+	case loses > 0 && s.Screen.Has(screen.Then):
+		s.Screen.Move(screen.Then, screen.DoNow, 0)
 		s.makes(screen.Or, onlyIfLost(do, loses))
 	case loses > 0:
 		s.makes(screen.DoNow, onlyIfLost(do, loses))
 	case waits > 0:
 		s.advise(fmt.Sprintf("nothing: revision %d has no problem so far", waits))
-		if o := s.before.e.Outlook; o != nil && o.Next != nil {
-			do += " before " + o.Next.At.UTC().Format(clockTime) + "; after that, more pods get revision " +
+		if o := s.before.E.Outlook; o != nil && o.Next != nil {
+			do += " before " + o.Next.At.UTC().Format(wording.ClockTime) + "; after that, more pods get revision " +
 				fmt.Sprint(waits)
 		}
 		s.makes(screen.Or, do)
 	case len(s.p.Warnings) > 0:
 		s.makes(screen.DoNow, fmt.Sprintf("%s, if you want it in spite of the %s", do,
-			pluralOf(len(s.p.Warnings), "warning", Plural(len(s.p.Warnings), "warning"))))
+			wording.PluralOf(len(s.p.Warnings), "warning", wording.Plural(len(s.p.Warnings), "warning"))))
 	default:
 		s.makes(screen.DoNow, do+", if that is what you want")
 	}
@@ -111,7 +114,7 @@ func (s *planned) doComplete(do string) {
 // onlyIfLost is what to do with a change for which some nodes lose their pod.
 func onlyIfLost(do string, nodes int) string {
 	return do + " only if you want " +
-		pluralOf(nodes, "1 node to lose its pod", fmt.Sprintf("%d nodes to lose their pods", nodes))
+		wording.PluralOf(nodes, "1 node to lose its pod", fmt.Sprintf("%d nodes to lose their pods", nodes))
 }
 
 // awaits is the current revision, if pods of it are about to become available and a change would replace them; else 0.
@@ -119,10 +122,10 @@ func (s *planned) awaits() int64 {
 	if s.before == nil || s.p.Change == nil || !s.p.Change.TemplateChanged {
 		return 0
 	}
-	if n, _ := s.before.e.Waiting(); n == 0 {
+	if n, _ := s.before.E.Waiting(); n == 0 {
 		return 0
 	}
-	return s.before.current()
+	return s.before.Current()
 }
 
 // removesAll says what to do with a change that leaves no node eligible.
@@ -132,23 +135,23 @@ func (s *planned) removesAll(do string) {
 		s.tolerateFirst(tolerations, do)
 		return
 	}
-	if s.s.Has(screen.Then) || !s.s.Has(screen.Check) {
+	if s.Screen.Has(screen.Then) || !s.Screen.Has(screen.Check) {
 		s.advise("do not " + do)
 		return
 	}
 	s.advise("do not " + do + "; see which values the nodes have (read-only):")
-	s.s.Move(screen.Check, screen.DoNow, 1)
+	s.Screen.Move(screen.Check, screen.DoNow, 1)
 }
 
 // tolerateFirst is the change of the template with which the pods stay on nodes that get a taint.
 func (s *planned) tolerateFirst(tolerations []corev1.Toleration, do string) {
 	var words []string
 	for i := range tolerations {
-		words = append(words, tolerationText(&tolerations[i]))
+		words = append(words, diagnosis.TolerationText(&tolerations[i]))
 	}
-	s.add(screen.Or, "first add to the template the %s %s (this starts a rollout of all pods); once that is "+
+	s.Add(screen.Or, "first add to the template the %s %s (this starts a rollout of all pods); once that is "+
 		"complete, %s",
-		pluralOf(len(words), "toleration", "tolerations"), strings.Join(words, ", "), do)
+		wording.PluralOf(len(words), "toleration", "tolerations"), strings.Join(words, ", "), do)
 }
 
 // mend is what is done about nodes that are down.
@@ -167,11 +170,12 @@ func (s *planned) doLate(do string) {
 	case s.risksAll():
 		s.advise(fmt.Sprintf(riskAll, do))
 	case len(doubt) > 0:
-		corrects := " only if it corrects what the pods on " + someNames(doubt) + " fail on; nothing shows that it does"
+		corrects := " only if it corrects what the pods on " + wording.SomeNames(doubt) +
+			" fail on; nothing shows that it does"
 		s.makes(screen.DoNow, do+corrects)
 	default:
 		s.advise("wait until these pods are Ready, or find out why they are not (read-only):")
-		s.s.Move(screen.Check, screen.DoNow, 1)
+		s.Screen.Move(screen.Check, screen.DoNow, 1)
 	}
 }
 
@@ -179,15 +183,17 @@ func (s *planned) doLate(do string) {
 func (s *planned) doIfDown() {
 	down, _ := s.p.SplitDown(plan.Down(s.problems))
 	supposed := s.p.Hypothetical()
-	some, n := someNames(supposed), len(supposed)
+	some, n := wording.SomeNames(supposed), len(supposed)
 	switch ways := len(s.p.Ways(false)); {
 	case len(down) > 0:
-		s.advise(s.mend() + " " + someNames(down) + ", whether " + some + pluralOf(n, " goes", " go") + " down or not")
+		s.advise(s.mend() + " " + wording.SomeNames(down) + ", whether " + some + wording.PluralOf(n, " goes", " go") +
+			" down or not")
 	case ways == 0:
 		s.advise("nothing now; with " + some + " down, the rollout waits until " +
-			pluralOf(n, "it is", "they are") + " back")
+			wording.PluralOf(n, "it is", "they are") + " back")
 	default:
-		s.advise("nothing now; if " + some + pluralOf(n, " goes", " go") + " down, take " + pluralOf(ways, "the", "a") +
+		s.advise("nothing now; if " + some + wording.PluralOf(n, " goes", " go") + " down, take " +
+			wording.PluralOf(ways, "the", "a") +
 			" way out (WAYS OUT)")
 	}
 }
@@ -195,53 +201,53 @@ func (s *planned) doIfDown() {
 // doStall says what comes before a change that stalls.
 func (s *planned) doStall(do string) {
 	down, supposed := s.p.SplitDown(plan.Down(s.problems))
-	stuck := s.before != nil && s.before.e.Verdict.Code == explain.Stuck && s.p.Change != nil &&
+	stuck := s.before != nil && s.before.E.Verdict.Code == explain.Stuck && s.p.Change != nil &&
 		!s.p.Change.TemplateChanged
 	ways, raised := len(s.p.Ways(false)), s.p.Raised()
 	while := ""
 	if len(down) == 0 && len(supposed) > 0 {
-		while = " while " + someNames(supposed) + pluralOf(len(supposed), " is", " are") + " down"
+		while = " while " + wording.SomeNames(supposed) + wording.PluralOf(len(supposed), " is", " are") + " down"
 	}
 	switch {
 	case len(down) > 0 && stuck:
-		s.advise(s.mend() + " " + someNames(down) + ": the rollout stays stuck if you " + do)
+		s.advise(s.mend() + " " + wording.SomeNames(down) + ": the rollout stays stuck if you " + do)
 	case len(down) > 0:
-		s.advise("before you " + do + ", " + s.mend() + " " + someNames(down))
-	case s.s.Has(screen.Then) && while == "":
+		s.advise("before you " + do + ", " + s.mend() + " " + wording.SomeNames(down))
+	case s.Screen.Has(screen.Then) && while == "":
 		s.advise("before you " + do + s.untilThen() + ":")
-		s.s.Move(screen.Then, screen.DoNow, 0)
+		s.Screen.Move(screen.Then, screen.DoNow, 0)
 		s.alsoFirst()
 	case s.dryRun():
 		s.advise("do not " + do + ": first correct what its message names")
-	case ways == 0 && while == "" && s.before != nil && len(s.before.e.Matters()) > 0 && s.asked.Again:
+	case ways == 0 && while == "" && s.before != nil && len(s.before.E.Matters()) > 0 && s.Asked.Again:
 		s.advise("before you " + do + ", see what is wrong now (read-only):")
-		s.s.Add(screen.DoNow, WithFlags(screen.Command{s.asked.own("explain"), s.namespace(), s.name()},
-			s.asked.Input...))
+		s.Screen.Add(screen.DoNow, sheet.WithFlags(screen.Command{s.Asked.Own("explain"), s.Namespace(), s.Name()},
+			s.Asked.Input...))
 	case ways == 0 || raised != nil && s.raises():
 		s.advise("do not " + do + while)
 	case raised != nil:
 		s.advise("do not " + do + while + "; with a higher limit (WAYS OUT) it would complete" +
-			behind(", but ", s.price()))
+			wording.Behind(", but ", s.price()))
 	default:
-		s.advise("before you " + do + ", take " + pluralOf(ways, "the", "a") + " way out (WAYS OUT)" +
-			behind(": then ", s.price()))
+		s.advise("before you " + do + ", take " + wording.PluralOf(ways, "the", "a") + " way out (WAYS OUT)" +
+			wording.Behind(": then ", s.price()))
 	}
-	if s.asked.Undo {
+	if s.Asked.Undo {
 		s.makes(screen.Or, do+" all the same")
 	}
 }
 
 // alsoFirst leads to explain for the problems that stop the rollout, too, and that it has a part about.
 func (s *planned) alsoFirst() {
-	if s.before == nil || !s.asked.Again {
+	if s.before == nil || !s.Asked.Again {
 		return
 	}
 	for _, p := range s.problems {
-		if p.Code != cause.DoesNotFit && p.Code != cause.FailedCreate && s.before.e.Has(p.Code) != nil {
-			s.advise("and solve " + string(p.Code) + phrase(" on ", someNames(p.Nodes)) +
+		if p.Code != cause.DoesNotFit && p.Code != cause.FailedCreate && s.before.E.Has(p.Code) != nil {
+			s.advise("and solve " + string(p.Code) + wording.Phrase(" on ", wording.SomeNames(p.Nodes)) +
 				"; this says how (read-only):")
-			s.s.Add(screen.DoNow, WithFlags(screen.Command{s.asked.own("explain"), s.namespace(), s.name()},
-				s.asked.Input...))
+			s.Screen.Add(screen.DoNow, sheet.WithFlags(screen.Command{s.Asked.Own("explain"), s.Namespace(), s.Name()},
+				s.Asked.Input...))
 			return
 		}
 	}
@@ -263,7 +269,7 @@ func (s *planned) dryRun() bool {
 }
 
 // price says which nodes lose their pod with the way out; empty if none does.
-func (s *planned) price() string { return costs(s.p.Price()) }
+func (s *planned) price() string { return sheet.Costs(s.p.Price()) }
 
 // risksAll reports whether no node keeps an available pod if the new pods fail, which is unknown.
 func (s *planned) risksAll() bool {
@@ -283,7 +289,7 @@ const restartIt = "restart the DaemonSet"
 func (s *planned) does() string {
 	c := s.p.Change
 	switch {
-	case s.asked.Undo, c != nil && c.Method == "" && c.TemplateChanged && !c.Revision.New && c.Revision.Was > 0:
+	case s.Asked.Undo, c != nil && c.Method == "" && c.TemplateChanged && !c.Revision.New && c.Revision.Was > 0:
 		return "roll back"
 	case c != nil && len(c.Fields) == 1 && c.Fields[0].Path.Equal(template.RestartedAt):
 		return restartIt
@@ -293,9 +299,10 @@ func (s *planned) does() string {
 	var acts []string
 	for _, n := range c.Nodes {
 		if n.Kind == whatif.NodeAdd && len(n.Nodes) > 0 {
-			acts = append(acts, pluralOf(len(n.Nodes), "add the node", "add the nodes"))
+			acts = append(acts, wording.PluralOf(len(n.Nodes), "add the node", "add the nodes"))
 		} else if act := nodeActs[n.Kind]; act != "" && len(n.Nodes) > 0 {
-			acts = append(acts, act+" "+pluralOf(len(n.Nodes), someNames(n.Nodes), "these nodes")) // which Change names
+			// which Change names
+			acts = append(acts, act+" "+wording.PluralOf(len(n.Nodes), wording.SomeNames(n.Nodes), "these nodes"))
 		}
 	}
 	if len(acts) != 1 {

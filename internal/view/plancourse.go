@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -30,7 +32,7 @@ func (s *planned) course() {
 	if !timed {
 		t.Columns = slices.Delete(t.Columns, 1, 2)
 	}
-	for _, w := range s.p.Course(s.style.All) {
+	for _, w := range s.p.Course(s.Style.All) {
 		step := strconv.Itoa(w.First)
 		switch {
 		case w.LeftOut > 0:
@@ -40,7 +42,7 @@ func (s *planned) course() {
 		}
 		cells := []string{step}
 		if timed && w.LeftOut == 0 {
-			cells = append(cells, seconds(*w.At))
+			cells = append(cells, wording.Seconds(*w.At))
 		}
 		if w.LeftOut == 0 {
 			updated := fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired)
@@ -50,9 +52,9 @@ func (s *planned) course() {
 		t.Row(cells...)
 	}
 	if len(s.p.Waves) > 0 && s.o.Duration != nil && s.o.Code != plan.Stalls {
-		t.Row("end", rangeWords(s.o.Duration))
+		t.Row("end", wording.RangeWords(s.o.Duration))
 	}
-	s.s.Add(screen.Steps, t)
+	s.Screen.Add(screen.Steps, t)
 }
 
 // groups are the bounds for nodes that share a label's value.
@@ -64,14 +66,14 @@ func (s *planned) groups() {
 	t := &screen.Table{Columns: []screen.Column{{Head: strings.ToUpper(groups[0].Key)}, {Head: "NODES", Right: true},
 		{Head: "DOWN NOW", Right: true}, {Head: "STEP AT MOST", Right: true}, {Head: "DOWN AT WORST", Right: true}}}
 	for i, g := range groups {
-		if i == 8 && !s.style.All && len(groups) > 9 {
+		if i == 8 && !s.Style.All && len(groups) > 9 {
 			t.Row(fmt.Sprintf("%d more with --all", len(groups)-i))
 			break
 		}
 		t.Row(cmp.Or(g.Value, "(no label)"), strconv.Itoa(g.Nodes), strconv.Itoa(g.Down), strconv.Itoa(g.Step),
 			strconv.Itoa(g.AtWorst))
 	}
-	s.s.Add(screen.Body, t)
+	s.Screen.Add(screen.Body, t)
 }
 
 // waysOut are single changes that let a rollout which stalls complete.
@@ -79,7 +81,7 @@ func (s *planned) waysOut() {
 	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "UPDATED", Right: true},
 		{Head: "WITHIN", Drop: 1}, {Head: "PREVIEW FLAG", Wrap: true}}}
 	previewed := s.live != nil // with the fix
-	for _, u := range s.p.Ways(s.style.All) {
+	for _, u := range s.p.Ways(s.Style.All) {
 		words, flags := wayOut(u)
 		if u.Code == remedy.RemoveNode && len(s.o.Holders) > 1 && slices.Contains(plan.Down(s.problems), u.Value) {
 			words = "delete a lost node"
@@ -87,7 +89,7 @@ func (s *planned) waysOut() {
 		within := "unknown"
 		switch {
 		case u.Effect.Duration != nil:
-			within = seconds(u.Effect.Duration.Pessimistic)
+			within = wording.Seconds(u.Effect.Duration.Pessimistic)
 		case u.Code == remedy.RepairNodes:
 			within = "after repair"
 		case u.Code == remedy.RollBack: // which replaces no pod
@@ -102,10 +104,10 @@ func (s *planned) waysOut() {
 		loses, why := s.p.LosesBy(&u), ""
 		for _, g := range plan.ByVerdict(s.p.LostLater()) {
 			if slices.Equal(g.Nodes, loses) {
-				why = inBrackets(placement(g.Reason, g.Facts))
+				why = wording.InBrackets(wording.Placement(g.Reason, g.Facts))
 			}
 		}
-		row.Detail = []screen.Block{screen.Text(costs(loses) + why)}
+		row.Detail = []screen.Block{screen.Text(sheet.Costs(loses) + why)}
 		if n := len(u.Effect.Left); n > 0 && u.Code != remedy.RepairNodes {
 			row.Detail = append(row.Detail, screen.Names{Before: "leaves", Names: u.Effect.Left,
 				After: " without an available pod", Short: true})
@@ -113,13 +115,13 @@ func (s *planned) waysOut() {
 		t.Rows = append(t.Rows, row)
 		if !previewed && len(flags) > 0 {
 			previewed = true
-			s.s.Add(screen.Preview, s.again("plan-rollout", flags...))
+			s.Screen.Add(screen.Preview, s.Again("plan-rollout", flags...))
 		}
 	}
 	// which Fix and Preview say
-	if ways := s.p.Ways(s.style.All); len(ways) != 1 || ways[0].Code != remedy.ExcludeNodes &&
+	if ways := s.p.Ways(s.Style.All); len(ways) != 1 || ways[0].Code != remedy.ExcludeNodes &&
 		(ways[0].Code != remedy.RollBack || s.live == nil) {
-		s.s.Add(screen.Ways, t)
+		s.Screen.Add(screen.Ways, t)
 	}
 	if u := s.p.Raised(); u != nil && s.raises() {
 		s.raise(u)
@@ -128,10 +130,10 @@ func (s *planned) waysOut() {
 		func(u remedy.Remedy) bool { return u.Code == remedy.ExcludeNodes }); i >= 0 && s.live == nil {
 		u := s.p.Ways(false)[i]
 		if u.Without() != nil {
-			s.exclude(&u, "")
+			s.Exclude(&u, "")
 			return
 		}
-		s.add(screen.Then, "%s: add the nodeSelector %s to the template", s.without(u), u.Value)
+		s.Add(screen.Then, "%s: add the nodeSelector %s to the template", s.without(u), u.Value)
 	}
 }
 
@@ -142,15 +144,9 @@ func (s *planned) without(u remedy.Remedy) string {
 		return p.Code == cause.ExcludedButCounted && slices.Contains(p.Nodes, u.Nodes[0])
 	}
 	if len(u.Nodes) > 0 && slices.ContainsFunc(s.problems, counted) {
-		return "exclude " + someNames(u.Nodes) + " in the template too"
+		return "exclude " + wording.SomeNames(u.Nodes) + " in the template too"
 	}
-	return "keep the pod off " + someNames(u.Nodes)
-}
-
-// costs says which nodes lose their pod with a way out; empty if none does.
-func costs(nodes []string) string {
-	lose := pluralOf(len(nodes), ", which is not eligible, loses its pod", ", which are not eligible, lose their pod")
-	return phrase(someNames(nodes), lose)
+	return "keep the pod off " + wording.SomeNames(u.Nodes)
 }
 
 // raises reports whether a higher limit around the change is a Fix: nobody raises it for a change
@@ -168,19 +164,19 @@ func (s *planned) raise(u *remedy.Remedy) {
 		c      []screen.Command
 		effect string
 	}
-	set := func(value string) []screen.Command { return []screen.Command{s.limitTo("maxUnavailable", value)} }
+	set := func(value string) []screen.Command { return []screen.Command{s.LimitTo("maxUnavailable", value)} }
 	steps := []step{
 		{"set maxUnavailable to " + u.Value, set(u.Value), s.undoneBy(true)},
-		{s.does(), s.asked.Makes, costs(s.p.LosesBy(u))},
+		{s.does(), s.Asked.Makes, sheet.Costs(s.p.LosesBy(u))},
 		{"when " + whenRaised(u) + ", set maxUnavailable back to " + before, set(before), ""},
 	}
 	if s.p.Change.Method != "" {
 		steps[0], steps[1] = steps[1], steps[0]
 	}
 	repair := slices.ContainsFunc(s.p.Ways(true), func(u remedy.Remedy) bool { return u.Code == remedy.RepairNodes })
-	s.add(screen.Or, "%s:", map[bool]string{true: "if the rollout cannot wait for the repair, "}[repair]+"raise maxUnavailable; "+effectOf(u))
+	s.Add(screen.Or, "%s:", map[bool]string{true: "if the rollout cannot wait for the repair, "}[repair]+"raise maxUnavailable; "+effectOf(u))
 	for i, step := range steps {
-		s.acts(screen.Or, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c,
+		s.Acts(screen.Or, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c,
 			step.effect)
 	}
 }
@@ -190,18 +186,19 @@ func whenRaised(u *remedy.Remedy) string {
 	if len(u.Effect.Left) == 0 {
 		return "the rollout is complete"
 	}
-	return fmt.Sprintf("%d of %s are updated", u.Effect.Updated, Plural(u.Effect.Desired, "pod"))
+	return fmt.Sprintf("%d of %s are updated", u.Effect.Updated, wording.Plural(u.Effect.Desired, "pod"))
 }
 
 // effectOf says how a stall ends with a way out of it.
 func effectOf(u *remedy.Remedy) string {
 	e := u.Effect
-	words := fmt.Sprintf("%d of %s are then updated", e.Updated, Plural(e.Desired, "pod"))
+	words := fmt.Sprintf("%d of %s are then updated", e.Updated, wording.Plural(e.Desired, "pod"))
 	if e.Duration != nil {
-		words += " within " + seconds(e.Duration.Pessimistic)
+		words += " within " + wording.Seconds(e.Duration.Pessimistic)
 	}
 	if n := len(e.Left); n > 0 {
-		words += ", and " + someNames(e.Left) + pluralOf(n, " stays", " stay") + " without an available pod"
+		words += ", and " + wording.SomeNames(e.Left) + wording.PluralOf(n, " stays", " stay") +
+			" without an available pod"
 	}
 	return words
 }
@@ -217,7 +214,7 @@ func (s *planned) whereIs() string {
 // argo shows where an application of Argo CD comes from, and whether it syncs by itself.
 func (s *planned) argo(by *managed.Manager) {
 	if by.Tool == managed.ArgoCD && by.By != "" {
-		s.s.Add(screen.DoNow, s.kubectl("kubectl get applications.argoproj.io", "-A",
+		s.Screen.Add(screen.DoNow, s.Kubectl("kubectl get applications.argoproj.io", "-A",
 			"--field-selector metadata.name="+screen.Quote(by.By),
 			"-o custom-columns=REPO:.spec.source.repoURL,PATH:.spec.source.path,AUTOSYNC:.spec.syncPolicy.automated"),
 			screen.Text("(AUTOSYNC <none>: the change lasts until somebody syncs)"))
@@ -230,25 +227,25 @@ func (s *planned) undoneBy(byHand bool) string {
 		slices.ContainsFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.ManagedByTool }) {
 		return ""
 	}
-	return s.before.undoneBy()
+	return s.before.UndoneBy()
 }
 
 // wayOut says a change, and the flags that ask for it; there may be none.
-func wayOut(u remedy.Remedy) (words string, flags []Flag) {
-	value := func(name string) []Flag { return []Flag{{Name: name, Value: u.Value}} }
+func wayOut(u remedy.Remedy) (words string, flags []sheet.Flag) {
+	value := func(name string) []sheet.Flag { return []sheet.Flag{{Name: name, Value: u.Value}} }
 	way := map[remedy.Code]struct {
 		words string
-		flags []Flag
+		flags []sheet.Flag
 	}{
-		remedy.RepairNodes: {pluralOf(len(u.Nodes), "repair "+strings.Join(u.Nodes, ""),
+		remedy.RepairNodes: {wording.PluralOf(len(u.Nodes), "repair "+strings.Join(u.Nodes, ""),
 			"repair the "+u.Value+" nodes") + " (safest)", nil},
 		remedy.RaiseMaxUnavailable: {"raise maxUnavailable to " + u.Value, value("max-unavailable")},
 		remedy.RaiseMaxSurge:       {"raise maxSurge to " + u.Value, value("max-surge")},
-		remedy.OutOfService: {"declare " + pluralOf(len(u.Nodes), strings.Join(u.Nodes, ""),
+		remedy.OutOfService: {"declare " + wording.PluralOf(len(u.Nodes), strings.Join(u.Nodes, ""),
 			strconv.Itoa(len(u.Nodes))+" nodes") + " out of service, if off", nil},
 		remedy.RemoveNode: {"delete node " + u.Value, value("remove-nodes")},
 		remedy.NoSurge: {"maxSurge 0, maxUnavailable " + u.Value,
-			append([]Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
+			append([]sheet.Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
 		remedy.ExcludeNodes: {"nodeSelector " + u.Value, value("node-selector")},
 		remedy.RollBack:     {"roll back to revision " + u.Value, value("to-revision")},
 	}[u.Code]
@@ -264,27 +261,27 @@ func (s *planned) whatIf() {
 	p := s.p
 	if then := p.IfChanged(); then != nil {
 		p = then
-		s.add(screen.WhatIf, "a change of the template %s: %s", map[plan.OutcomeCode]string{
+		s.Add(screen.WhatIf, "a change of the template %s: %s", map[plan.OutcomeCode]string{
 			plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you",
 			plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
-		}[p.Outcome.Code], readPlan(p, nil, s.asked, s.style).summary())
+		}[p.Outcome.Code], readPlan(p, nil, s.Asked, s.Style).summary())
 	}
 	// the ways out have it; or it is not to be applied yet
 	if s.o.Code == plan.Stalls && len(s.p.Ways(true)) > 0 || s.o.LimitHelps() || s.p.OfChange() &&
 		len(s.p.KeptByRepair()) > 0 {
 		return
 	}
-	for _, r := range p.OtherLimits(s.style.All) {
+	for _, r := range p.OtherLimits(s.Style.All) {
 		n := p.AtATime(r.AtATime)
 		beside := ""
 		if stay := r.Nodes - n; stay > 0 && p.Outcome.Code == plan.Stalls {
-			beside = ", beside the " + pluralVerb(stay, "that stays", "that stay") + " unavailable"
+			beside = ", beside the " + wording.PluralVerb(stay, "that stays", "that stay") + " unavailable"
 		}
-		takes := cmp.Or(rangeWords(r.Duration), Plural(r.Steps, "step"))
-		s.add(screen.WhatIf, "--%s=%s (%d at a time%s): %s", limitFlags[p.Budget.Kind], r.Limit, n, beside, takes)
+		takes := cmp.Or(wording.RangeWords(r.Duration), wording.Plural(r.Steps, "step"))
+		s.Add(screen.WhatIf, "--%s=%s (%d at a time%s): %s", sheet.LimitFlags[p.Budget.Kind], r.Limit, n, beside, takes)
 	}
 	if lower, higher := p.Slower(); lower != nil {
-		s.add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after "+
+		s.Add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after "+
 			"it has looked only when it looks again, minReadySeconds (%ds) later",
 			higher.Limit, lower.Limit, p.MinReadySeconds())
 	}

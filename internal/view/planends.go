@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strconv"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -25,29 +27,32 @@ func (s *planned) ending() string {
 	case plan.NothingToDo:
 		return s.doesNothing()
 	}
-	return "how it ends is unknown: " + cmp.Or(unread(s.h), s.blame())
+	return "how it ends is unknown: " + cmp.Or(sheet.Unread(s.Header), s.blame())
 }
 
 // completes says how a rollout ends that may complete, on which pods that rests, and who has no pod in the end.
 func (s *planned) completes() string {
 	p, end, lost := s.p, s.p.AtEnd(), s.lost()
-	in, words := phrase(" in ", rangeWords(s.o.Duration)), ""
+	in, words := wording.Phrase(" in ", wording.RangeWords(s.o.Duration)), ""
 	switch {
 	case p.Subject == plan.SubjectNew:
-		words = podsOf(end.Available, end.Desired) + " available" + in
+		words = wording.PodsOf(end.Available, end.Desired) + " available" + in
 	case p.Old() == 0 || p.Subject != plan.SubjectRollout && p.Replaces == 0:
 		words = s.moved(in)
 	case p.Subject == plan.SubjectRollout:
 		words = s.goesOn(in)
 	case p.Kept() > 0:
-		words = Plural(p.Replaces, "pod") + " replaced" + phrase(", and available", in) + "; the other " +
-			pluralOf(p.Kept(), "one is", strconv.Itoa(p.Kept())+" are") + " on revision " + s.goesBackTo() + " already"
+		words = wording.Plural(p.Replaces, "pod") + " replaced" + wording.Phrase(", and available", in) +
+			"; the other " +
+			wording.PluralOf(p.Kept(), "one is", strconv.Itoa(p.Kept())+" are") + " on revision " +
+			s.goesBackTo() + " already"
 	case lost != "": // which is the news then
-		words, lost = lost+phrase("; ", counted(end.Updated, "other is", "others are"), " updated")+in, ""
+		words, lost = lost+wording.Phrase("; ", wording.Counted(end.Updated, "other is", "others are"),
+			" updated")+in, ""
 	default:
-		words = podsOf(end.Updated, end.Desired) + " updated" + in
+		words = wording.PodsOf(end.Updated, end.Desired) + " updated" + in
 	}
-	return words + s.conditions() + behind("; ", lost) + stayWithout(s.o)
+	return words + s.conditions() + wording.Behind("; ", lost) + stayWithout(s.o)
 }
 
 // moved says how many pods a rollout creates and deletes that replaces none.
@@ -60,32 +65,34 @@ func (s *planned) moved(in string) string {
 	if creates+deletes == 0 {
 		return nothingMoves + in
 	}
-	return joined(", ", phrase(counted(creates, one, many), " created"),
-		phrase(counted(deletes, one, many), " deleted")) + in
+	return wording.Joined(", ", wording.Phrase(wording.Counted(creates, one, many), " created"),
+		wording.Phrase(wording.Counted(deletes, one, many), " deleted")) + in
 }
 
 // goesOn says how far the rollout under way is, and what follows.
 func (s *planned) goesOn(in string) string {
 	n := s.p.Replaces
-	far := podsOf(s.p.Now.Updated, s.p.Now.Desired) + " updated"
-	follow := cmp.Or(in, pluralOf(n, " follows", " follow"))
+	far := wording.PodsOf(s.p.Now.Updated, s.p.Now.Desired) + " updated"
+	follow := cmp.Or(in, wording.PluralOf(n, " follows", " follow"))
 	switch {
 	case n == 0:
-		return far + phrase("; complete", in)
+		return far + wording.Phrase("; complete", in)
 	case n+s.p.Now.Updated == s.p.AtEnd().Desired:
-		return far + "; the other " + pluralOf(n, "one", strconv.Itoa(n)) + follow
+		return far + "; the other " + wording.PluralOf(n, "one", strconv.Itoa(n)) + follow
 	}
-	return far + "; " + Plural(n, "more pod") + follow
+	return far + "; " + wording.Plural(n, "more pod") + follow
 }
 
 // conditions say on which pods it rests that a rollout completes, and what comes otherwise.
 func (s *planned) conditions() string {
 	doubts, late := plan.Nodes(s.o.Unknown), plan.Nodes(s.o.Late)
-	works, ready := pluralOf(len(doubts), " works", " work"), pluralOf(len(late), " becomes Ready", " become Ready")
-	next, these := pluralOf(len(doubts), "pod", "pods"), pluralOf(len(late), "pod", "pods")
-	return phrase(" if the next "+next+" on ", someNames(doubts), works, " (unknown: ", codes(s.o.Unknown), ")") +
+	works, ready := wording.PluralOf(len(doubts), " works", " work"), wording.PluralOf(len(late), " becomes Ready",
+		" become Ready")
+	next, these := wording.PluralOf(len(doubts), "pod", "pods"), wording.PluralOf(len(late), "pod", "pods")
+	return wording.Phrase(" if the next "+next+" on ", wording.SomeNames(doubts), works, " (unknown: ",
+		codes(s.o.Unknown), ")") +
 		s.otherwise(plan.NextPodsFail) +
-		phrase(" if the "+these+" on ", someNames(late), ready, " (", s.codesFor(s.o.Late), ")") +
+		wording.Phrase(" if the "+these+" on ", wording.SomeNames(late), ready, " (", s.CodesFor(s.o.Late), ")") +
 		s.otherwise(plan.PodsStayUnready)
 }
 
@@ -93,10 +100,10 @@ func (s *planned) conditions() string {
 func (s *planned) lost() string {
 	n, later := s.p.Drops, plan.Nodes(s.p.LostLater())
 	if len(later) == n && n > 0 && n <= 3 {
-		pod, is := pluralOf(n, "the pod on ", "the pods on "), pluralOf(n, " is", " are")
-		return pod + someNames(later) + is + " deleted and not replaced"
+		pod, is := wording.PluralOf(n, "the pod on ", "the pods on "), wording.PluralOf(n, " is", " are")
+		return pod + wording.SomeNames(later) + is + " deleted and not replaced"
 	}
-	return phrase(counted(n, "pod is", "pods are"), " deleted and not replaced")
+	return wording.Phrase(wording.Counted(n, "pod is", "pods are"), " deleted and not replaced")
 }
 
 // stops says how far a rollout comes that stalls.
@@ -111,11 +118,11 @@ func (s *planned) stops() string {
 	case updates && s.neverRuns() && s.o.Replaced == 0:
 		return "no old pod is replaced"
 	case updates && s.neverRuns():
-		return "stops after " + podsOf(s.o.Replaced, p.Old())
+		return "stops after " + wording.PodsOf(s.o.Replaced, p.Old())
 	case s.o.AtWorst:
-		return "stops with " + strconv.Itoa(n) + " or more of " + Plural(end.Desired, "pod") + what
+		return "stops with " + strconv.Itoa(n) + " or more of " + wording.Plural(end.Desired, "pod") + what
 	}
-	return either(len(p.Waves) > 0, "stops with ", "") + podsOf(n, end.Desired) + what
+	return wording.Either(len(p.Waves) > 0, "stops with ", "") + wording.PodsOf(n, end.Desired) + what
 }
 
 // doesNotRoll says why the controller replaces no pod, and what does.
@@ -125,13 +132,13 @@ func (s *planned) doesNotRoll() string {
 		return "the controller no longer manages its pods"
 	case s.o.Reason == daemonset.StepSelectsAll:
 		return "its selector is empty, so the controller ignores it"
-	case s.live != nil && s.live.e.Verdict.Code == explain.AwaitingDelete:
-		return s.live.summary()
+	case s.live != nil && s.live.E.Verdict.Code == explain.AwaitingDelete:
+		return s.live.Summary()
 	case left > 0:
-		return "with " + strategy(s.h) + " you delete " + Plural(left, "pod") + "; until then " +
-			pluralOf(left, "it stays on an older revision", "they stay on older revisions")
+		return "with " + sheet.Strategy(s.Header) + " you delete " + wording.Plural(left, "pod") + "; until then " +
+			wording.PluralOf(left, "it stays on an older revision", "they stay on older revisions")
 	}
-	return "all pods are updated (" + strategy(s.h) + ")"
+	return "all pods are updated (" + sheet.Strategy(s.Header) + ")"
 }
 
 // nothingMoves is what a plan does that only waits.
@@ -140,29 +147,31 @@ const nothingMoves = "no pod is created, deleted or replaced"
 // doesNothing says why nothing happens, and which nodes stay without an available pod.
 func (s *planned) doesNothing() string {
 	p, kept := s.p, s.p.Kept()
-	stay, by := s.o.Unserved(), inBrackets(codes(s.o.Holders))
+	stay, by := s.o.Unserved(), wording.InBrackets(codes(s.o.Holders))
 	switch nothing := p.Subject == plan.SubjectNothing; {
 	case kept > 0:
-		return pluralOf(kept, "its pod is", "its "+strconv.Itoa(kept)+" pods are") + " on revision " + s.goesBackTo() +
-			" already, and " + pluralOf(kept, "is", "are") + " kept" + stayWithout(s.o)
+		return wording.PluralOf(kept, "its pod is", "its "+strconv.Itoa(kept)+" pods are") + " on revision " +
+			s.goesBackTo() +
+			" already, and " + wording.PluralOf(kept, "is", "are") + " kept" + stayWithout(s.o)
 	case stay > 0 && nothing:
-		return "no rollout in progress; " + Plural(stay, "node") + " without an available pod" + by
+		return "no rollout in progress; " + wording.Plural(stay, "node") + " without an available pod" + by
 	case stay > 0:
-		return nothingMoves + "; " + pluralVerb(stay, "node stays", "nodes stay") + " without an available pod" + by
+		return nothingMoves + "; " + wording.PluralVerb(stay, "node stays", "nodes stay") +
+			" without an available pod" + by
 	case nothing:
 		return "no rollout in progress, and " +
-			either(p.Nowhere(), "no node is eligible", "every eligible node has its pod")
+			wording.Either(p.Nowhere(), "no node is eligible", "every eligible node has its pod")
 	case p.Subject == plan.SubjectNew && p.Nowhere():
 		return "no node is eligible, so no pod is created"
 	case p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0:
-		return "nothing" + either(p.TemplateKnown(), "", " that can be compared") +
+		return "nothing" + wording.Either(p.TemplateKnown(), "", " that can be compared") +
 			" differs from what is in the cluster"
 	}
 	words := nothingMoves
 	if p.Desired.Before != p.Desired.After {
 		words += "; " + s.desiredGoes()
 	}
-	return words + either(p.TemplateKnown(), "", ", if "+valuesEqual)
+	return words + wording.Either(p.TemplateKnown(), "", ", if "+valuesEqual)
 }
 
 // goesBackTo is the revision to which a change goes back.
@@ -170,14 +179,14 @@ func (s *planned) goesBackTo() string { return strconv.FormatInt(s.p.Change.Revi
 
 // stayWithout names the nodes that stay without an available pod in the end.
 func stayWithout(o *plan.Outcome) string {
-	stay := pluralOf(o.Unserved(), " stays", " stay") + " without an available pod"
-	return phrase("; ", staying(o), stay) + inBrackets(codes(o.Holders))
+	stay := wording.PluralOf(o.Unserved(), " stays", " stay") + " without an available pod"
+	return wording.Phrase("; ", staying(o), stay) + wording.InBrackets(codes(o.Holders))
 }
 
 // staying names the nodes that stay without an available pod.
 func staying(o *plan.Outcome) string {
 	if o.FurtherHolders > 0 || len(o.Holders) > 3 {
-		return Plural(o.Unserved(), "node")
+		return wording.Plural(o.Unserved(), "node")
 	}
-	return someNames(plan.Nodes(o.Holders))
+	return wording.SomeNames(plan.Nodes(o.Holders))
 }

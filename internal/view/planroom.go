@@ -1,11 +1,12 @@
 package view
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -17,19 +18,19 @@ import (
 func (s *planned) room() {
 	if s.live != nil {
 		for _, p := range s.p.Unfits() {
-			why := s.meaning(p)
-			if s.live.e.Has(cause.InsufficientResources) != nil { // whose Problem has the numbers
+			why := s.Meaning(p)
+			if s.live.E.Has(cause.InsufficientResources) != nil { // whose Problem has the numbers
 				why = ""
 			}
-			s.s.Add(screen.Impact, screen.Names{Before: "the new pod will not fit on", Names: p.Nodes,
-				After: inBrackets(why) + ", and stays Pending", Short: true})
+			s.Screen.Add(screen.Impact, screen.Names{Before: "the new pod will not fit on", Names: p.Nodes,
+				After: wording.InBrackets(why) + ", and stays Pending", Short: true})
 		}
 	}
 	if len(s.p.Unfit) > 0 {
 		s.makeRoom()
 	}
 	if n := len(s.p.Unfit); s.live == nil && n > 0 && len(s.p.Placement.Gain) == 0 {
-		s.add(screen.Impact, "the new pod stays Pending on %s", Plural(n, "node"))
+		s.Add(screen.Impact, "the new pod stays Pending on %s", wording.Plural(n, "node"))
 	}
 	s.evicts()
 }
@@ -41,39 +42,17 @@ func (s *planned) evicts() {
 		return
 	}
 	removes, budgets := "the scheduler "+s.removes("will remove")+" ", s.p.BudgetsViolated()
-	before := removes + Plural(pods, "pod") + " of lower priority to make room on:"
+	before := removes + wording.Plural(pods, "pod") + " of lower priority to make room on:"
 	if x := s.p.Preempts[0]; len(nodes) == 1 {
 		budgets = x.Budgets
-		switch count, among := choiceOf(x.Pods, &x.Victims); {
+		switch count, among := sheet.ChoiceOf(x.Pods, &x.Victims); {
 		case among != "":
 			before = removes + count + " of the pods " + among + ", which have a lower priority, to make room on"
 		case pods == 1:
 			before = removes + "pod " + x.Pods[0] + ", which has a lower priority, to make room on"
 		}
 	}
-	s.s.Add(screen.Impact, screen.Names{Before: before, Names: nodes, After: against(budgets), Short: true})
-}
-
-// against says which PodDisruptionBudgets protect pods that go; empty if none does.
-func against(budgets []string) string {
-	are := pluralOf(len(budgets), "PodDisruptionBudget ", "PodDisruptionBudgets ")
-	return phrase(" (against "+are, someNames(budgets), ")")
-}
-
-// choiceOf says how many pods the scheduler removes, and among which it chooses them; empty if it has no choice.
-func choiceOf(pods []string, v *cause.Victims) (count, among string) {
-	if len(v.Others) == 0 {
-		return "", ""
-	}
-	switch {
-	case v.Fewest != v.Most:
-		count = fmt.Sprintf("%d to %d", v.Fewest, v.Most)
-	case v.Most == 1:
-		count = "one"
-	default:
-		count = strconv.Itoa(v.Most)
-	}
-	return count, someNames(slices.Concat(pods, v.Others))
+	s.Screen.Add(screen.Impact, screen.Names{Before: before, Names: nodes, After: sheet.Against(budgets), Short: true})
 }
 
 // makeRoom says why the new pod does not fit, and what helps.
@@ -94,11 +73,11 @@ func (s *planned) makeRoom() {
 		}
 		slices.Sort(m.nodes)
 		fault, fix := m.words()
-		s.add(screen.Fault, "%s", number+fault)
+		s.Add(screen.Fault, "%s", number+fault)
 		if s.live != nil { // else with the table
-			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(m.nodes[0])))
+			s.Screen.Add(screen.Check, s.Kubectl("kubectl describe node", screen.Quote(m.nodes[0])))
 		}
-		s.add(s.to, "%s", s.or()+number+fix)
+		s.Add(s.To, "%s", s.or()+number+fix)
 	}
 }
 
@@ -107,7 +86,7 @@ func (s *planned) ofStrategy() bool {
 	if s.live == nil {
 		return false
 	}
-	p := s.live.e.Has(cause.InsufficientResources)
+	p := s.live.E.Has(cause.InsufficientResources)
 	return p != nil && p.Blame != nil && p.Blame.Who == cause.WhoStrategy
 }
 
@@ -126,10 +105,10 @@ const (
 
 // unfitOf returns the kind of a misfit by its facts.
 func unfitOf(f daemonset.Facts) unfit {
-	switch plugin := fact(f, "plugin"); {
+	switch plugin := wording.Fact(f, "plugin"); {
 	case f.Yes("beyond"):
 		return unfitBeyond
-	case resourceWord(f["resources"]) == "pods":
+	case wording.ResourceWord(f["resources"]) == "pods":
 		return unfitPods
 	case plugin == "NodeResourcesFit":
 		return unfitResource
@@ -137,7 +116,7 @@ func unfitOf(f daemonset.Facts) unfit {
 		return unfitPort
 	case plugin == "NodeVolumeLimits":
 		return unfitAttached
-	case fact(f, "reachable") != "":
+	case wording.Fact(f, "reachable") != "":
 		return unfitVolume
 	}
 	return unfitOtherwise
@@ -153,32 +132,37 @@ type misfit struct {
 // words say whose fault it is, and what helps.
 func (m *misfit) words() (fault, fix string) {
 	const selected = " (nodeSelector or nodeAffinity)"
-	n, where, resource := len(m.nodes), someNames(m.nodes), screen.Clean(resourceWord(m.facts["resources"]))
+	n, where, resource := len(m.nodes), wording.SomeNames(m.nodes),
+		screen.Clean(wording.ResourceWord(m.facts["resources"]))
 	keepOff := "keep the pod off " + where + selected
-	keepThisOff := "keep this one off " + pluralOf(n, "it", "them") + selected
+	keepThisOff := "keep this one off " + wording.PluralOf(n, "it", "them") + selected
 	lower := "lower the " + resource + " request in the template, or "
-	volume := "volume " + fact(m.facts, "claim") + ": "
-	have := where + pluralOf(n, " has", " have")
+	volume := "volume " + wording.Fact(m.facts, "claim") + ": "
+	have := where + wording.PluralOf(n, " has", " have")
 	switch m.is {
 	case unfitBeyond:
 		return "the template: it requests more " + resource + " than " + have, lower + keepOff
 	case unfitPods:
-		return "the nodes: " + where + pluralOf(n, " runs as many pods as it may", " run as many pods as they may") +
+		return "the nodes: " + where + wording.PluralOf(n, " runs as many pods as it may",
+			" run as many pods as they may") +
 			", all of the same or a higher priority", "move another pod off " + where + ", or " + keepThisOff
 	case unfitResource:
 		return "the template and the other pods on " + where + " together: they request more " + resource + " than " +
-			pluralOf(n, "the node has", "each node has"), lower + "move other pods off " + where + ", or " + keepThisOff
+				wording.PluralOf(n, "the node has", "each node has"), lower + "move other pods off " + where +
+				", or " + keepThisOff
 	case unfitPort:
 		return "other pods on " + where + " use the host port that the template asks for",
-			"use another host port in the template, or have the owner of the other " + pluralOf(n, "pod", "pods") +
+			"use another host port in the template, or have the owner of the other " +
+				wording.PluralOf(n, "pod", "pods") +
 				" free the port on " + where
 	case unfitAttached:
-		return volume + have + " as many volumes of the CSI driver " + fact(m.facts, "driver") +
-				pluralOf(n, " as it may", " as they may"),
+		return volume + have + " as many volumes of the CSI driver " + wording.Fact(m.facts, "driver") +
+				wording.PluralOf(n, " as it may", " as they may"),
 			"move another pod with such a volume off " + where + ", or keep this one off" + selected
 	case unfitVolume:
-		return volume + "PersistentVolume " + fact(m.facts, "persistentVolume") + " cannot be attached on " + where,
+		return volume + "PersistentVolume " + wording.Fact(m.facts, "persistentVolume") +
+				" cannot be attached on " + where,
 			"use a volume that " + where + " can have, or " + keepOff
 	}
-	return "the scheduler rejects the pod on " + where + inBrackets(fact(m.facts, "plugin")), keepOff
+	return "the scheduler rejects the pod on " + where + wording.InBrackets(wording.Fact(m.facts, "plugin")), keepOff
 }

@@ -1,36 +1,20 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
-
-// stallReason says why a rollout does not complete.
-func stallReason(r daemonset.Reason) string { return cmp.Or(stallWords[r], string(r)) }
-
-var stallWords = map[daemonset.Reason]string{
-	cause.Terminating:             "pods stay Terminating",
-	daemonset.InvalidBudget:       "maxUnavailable or maxSurge cannot be resolved, so every step fails",
-	daemonset.VanishedNodeInSurge: "every surge step fails until the old pod of a deleted node is gone",
-	cause.FailedCreate:            "the API server rejects new pods",
-	cause.DoesNotFit:              "new pods do not fit on their nodes",
-	cause.VirtualNode:             "virtual nodes run no pods of DaemonSets",
-	daemonset.StepBudgetSpent:     "the limit is used up",
-	daemonset.StepWaiting:         "the controller waits for pods to become available or to end",
-	plan.Unfilled:                 "nodes stay without a pod",
-	plan.Endless:                  "the controller creates and deletes pods without end",
-}
 
 // codes lists the causes of holders, the most frequent first.
 func codes(holders []plan.Holder) string {
@@ -62,7 +46,8 @@ func methodWords(method, manager string) string {
 	case method == "New":
 		return ""
 	case method == whatif.MethodServerDryRun:
-		return "by the API server, in a dry run" + phrase(" of kubectl apply --server-side as field manager ", manager)
+		return "by the API server, in a dry run" +
+			wording.Phrase(" of kubectl apply --server-side as field manager ", manager)
 	case manager != "" && method == whatif.MethodOverlay:
 		return as + "; no managed fields are known, so nothing is removed"
 	case manager != "":
@@ -98,21 +83,21 @@ func templateWords(p *plan.Plan) string {
 		return "no node is eligible: none matches the nodeSelector and affinity, " +
 			"or each has a taint that the pod does not tolerate"
 	case isNew:
-		return "a new DaemonSet; " + pluralVerb(p.Desired.After, "node is eligible", "nodes are eligible")
+		return "a new DaemonSet; " + wording.PluralVerb(p.Desired.After, "node is eligible", "nodes are eligible")
 	case !c.TemplateChanged && !p.TemplateKnown():
 		return "the template is unchanged" + assuming
 	case !c.TemplateChanged && len(c.Fields) > 0:
 		return "the template is unchanged: creates no revision"
 	case !c.TemplateChanged:
-		return either(len(c.Nodes) == 0, "none", "")
+		return wording.Either(len(c.Nodes) == 0, "none", "")
 	case !r.New && r.Was > 0:
-		kept := phrase("; its ", counted(p.Kept(), "pod is", "pods are"), " kept")
+		kept := wording.Phrase("; its ", wording.Counted(p.Kept(), "pod is", "pods are"), " kept")
 		return fmt.Sprintf("revision %d becomes revision %d", r.Was, r.Number) +
-			either(p.TemplateKnown(), kept, assuming)
+			wording.Either(p.TemplateKnown(), kept, assuming)
 	case only && slices.Equal(slices.Concat(meta.Annotations, meta.Labels), []string{template.RestartedAt.Last().Name}):
 		return "nothing else in the template; " + creates
 	case only:
-		names := joined(" and ", listOf("the annotation ", "the annotations ", meta.Annotations),
+		names := wording.Joined(" and ", listOf("the annotation ", "the annotations ", meta.Annotations),
 			listOf("the label ", "the labels ", meta.Labels))
 		return "nothing else in the template than " + names + "; " + creates
 	}
@@ -121,7 +106,7 @@ func templateWords(p *plan.Plan) string {
 
 // listOf are up to five names, and how many more there are; empty if there are none.
 func listOf(one, many string, names []string) string {
-	return phrase(pluralOf(len(names), one, many), screen.Clean(strings.Join(upTo(5, names), ", ")))
+	return wording.Phrase(wording.PluralOf(len(names), one, many), screen.Clean(strings.Join(upTo(5, names), ", ")))
 }
 
 // upTo are at most so many names, and how many more there are.
@@ -139,39 +124,6 @@ func each(n, count int) string {
 	return strconv.Itoa(n)
 }
 
-// rangeWords is "19m to 44m"; empty where it is not known.
-func rangeWords(d *plan.Duration) string {
-	if d == nil {
-		return ""
-	}
-	low, high := seconds(d.Optimistic), seconds(d.Pessimistic)
-	if low == high {
-		return low
-	}
-	return low + " to " + high
-}
-
-// seconds writes a span of time with no more digits than a forecast has.
-func seconds(n float64) string {
-	d := time.Duration(n * float64(time.Second))
-	switch {
-	case d > 0 && d < time.Second:
-		d = time.Second
-	case d < 2*time.Minute:
-		d = d.Round(time.Second)
-	case d.Round(time.Minute) < time.Hour:
-		d = d.Round(time.Minute)
-	case d < 10*time.Hour:
-		d = d.Round(5 * time.Minute)
-		if m := d % time.Hour; m > 0 {
-			return fmt.Sprintf("%dh%dm", d/time.Hour, m/time.Minute)
-		}
-	default:
-		d = d.Round(time.Hour)
-	}
-	return ago(d)
-}
-
 // Gate says that a condition holds for a plan, by what it found there.
 func Gate(g plan.Gate, p *plan.Plan) string {
 	of, n := screen.Clean(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name), g.Of(p).Number
@@ -179,25 +131,26 @@ func Gate(g plan.Gate, p *plan.Plan) string {
 	case plan.GateStalls:
 		without := ""
 		if o.Left+o.Terminating == 0 {
-			without = phrase(counted(o.Unserved(), "node stays", "nodes stay"), " without an available pod")
+			without = wording.Phrase(wording.Counted(o.Unserved(), "node stays", "nodes stay"),
+				" without an available pod")
 		}
-		stalls := joined(", ", "the rollout of "+of+" stalls",
-			counted(o.Left, "pod is not updated", "pods are not updated"),
-			phrase(counted(o.Terminating, "pod stays", "pods stay"), " terminating"), without)
-		return stalls + either(o.AtWorst, " at worst", "")
+		stalls := wording.Joined(", ", "the rollout of "+of+" stalls",
+			wording.Counted(o.Left, "pod is not updated", "pods are not updated"),
+			wording.Phrase(wording.Counted(o.Terminating, "pod stays", "pods stay"), " terminating"), without)
+		return stalls + wording.Either(o.AtWorst, " at worst", "")
 	case plan.GateRemovesAllPods:
 		return "no node runs the pod of " + of + " at the end"
 	case plan.GateLostNodes:
-		return of + ": " + pluralVerb(n, "node loses its pod", "nodes lose their pod")
+		return of + ": " + wording.PluralVerb(n, "node loses its pod", "nodes lose their pod")
 	case plan.GateStrands:
-		return of + ": " + pluralVerb(n, "node loses its pod", "nodes lose their pod") +
+		return of + ": " + wording.PluralVerb(n, "node loses its pod", "nodes lose their pod") +
 			" for good, because of a taint that the pod does not tolerate"
 	case plan.GateUnfit:
-		return of + ": the new pod does not fit on " + Plural(n, "node")
+		return of + ": the new pod does not fit on " + wording.Plural(n, "node")
 	case plan.GateReplaces:
-		return of + ": " + pluralVerb(n, "pod is", "pods are") + " replaced"
+		return of + ": " + wording.PluralVerb(n, "pod is", "pods are") + " replaced"
 	case plan.GateImmediateDeletes:
-		return of + ": " + pluralVerb(n, "pod is", "pods are") + " deleted immediately"
+		return of + ": " + wording.PluralVerb(n, "pod is", "pods are") + " deleted immediately"
 	}
 	return ""
 }
@@ -205,14 +158,14 @@ func Gate(g plan.Gate, p *plan.Plan) string {
 // assumed is what the plan rests on, what decides it first; with -o wide each
 // assumption by itself, with its code and source.
 func (s *planned) assumed() {
-	if s.style.Wide {
-		t := &screen.Table{Columns: columns("ASSUMPTION", "VALUE", "SOURCE")}
+	if s.Style.Wide {
+		t := &screen.Table{Columns: sheet.Columns("ASSUMPTION", "VALUE", "SOURCE")}
 		for _, a := range s.p.Assumptions {
 			if s.p.RestsOn(a.Code) {
 				t.Row(string(a.Code), a.Value, a.Source)
 			}
 		}
-		s.s.Add(screen.Assumed, t)
+		s.Screen.Add(screen.Assumed, t)
 		return
 	}
 	beside := s.circumstances()
@@ -223,20 +176,21 @@ func (s *planned) assumed() {
 	if s.o.ReachesEnd() && s.o.Duration == nil && s.p.RestsOn(plan.AssumeStart) {
 		lines = append(lines, "how long a new pod takes to become Ready is not known; set it with --start 40s")
 	}
-	for _, of := range assumptions {
-		i := slices.IndexFunc(rests, func(a daemonset.Assumption) bool { return a.Code == of.code })
+	for _, of := range sheet.Assumptions {
+		i := slices.IndexFunc(rests, func(a daemonset.Assumption) bool { return a.Code == of.Code })
 		// the headline says these
-		said := slices.Contains([]daemonset.AssumptionCode{plan.AssumeMissingReference, plan.AssumeInvalidImage}, of.code)
-		if of.code == plan.AssumeNewPods {
+		said := slices.Contains([]daemonset.AssumptionCode{plan.AssumeMissingReference,
+			plan.AssumeInvalidImage}, of.Code)
+		if of.Code == plan.AssumeNewPods {
 			confined := func(a daemonset.Assumption) bool { return a.Code == plan.AssumeConfined }
 			said = s.neverRuns() && s.o.Reason != cause.FailedCreate || slices.ContainsFunc(s.p.Assumptions, confined)
 		}
-		if i < 0 || of.code == daemonset.AssumeControllerVersion || said {
+		if i < 0 || of.Code == daemonset.AssumeControllerVersion || said {
 			continue
 		}
-		if words := assumption(rests[i], rests, beside); words != "" {
+		if words := sheet.Assumption(rests[i], rests, beside); words != "" {
 			lines = append(lines, words)
-			uncomputed[words] = slices.Contains(unchecked, of.code)
+			uncomputed[words] = slices.Contains(unchecked, of.Code)
 		}
 	}
 	for i, words := range lines {
@@ -244,7 +198,7 @@ func (s *planned) assumed() {
 		if (i == 0 || uncomputed[words]) && !s.stays() {
 			l = screen.Assumed
 		}
-		s.add(l, "%s", words)
+		s.Add(l, "%s", words)
 	}
 }
 

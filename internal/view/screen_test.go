@@ -16,6 +16,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/browser"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -78,7 +80,7 @@ func runStories[S any, P interface {
 // options reads the options of a question: a width in columns ("80"; without one,
 // nothing is cut), "-o FORMAT", "--all", "--color", and those that own takes with the
 // word behind it; own returns how many words it took.
-func options(t *testing.T, words []string, own func(word, next string) int) (style Style, format string) {
+func options(t *testing.T, words []string, own func(word, next string) int) (style wording.Style, format string) {
 	t.Helper()
 	for i := 0; i < len(words); i++ {
 		switch word, next := words[i], append(slices.Clone(words[i+1:]), "")[0]; word {
@@ -100,8 +102,8 @@ func options(t *testing.T, words []string, own func(word, next string) int) (sty
 		}
 	}
 	style.Wide = format == "wide"
-	style.Form = map[string]Form{"markdown": InMarkdown, "html": InHTML}[format]
-	style.Page = Page{Title: "kubectl ds", Program: "kubectl ds devel", About: []string{"state of 2026-01-31T12:00:00Z"}}
+	style.Form = map[string]wording.Form{"markdown": wording.InMarkdown, "html": wording.InHTML}[format]
+	style.Page = wording.Page{Title: "kubectl ds", Program: "kubectl ds devel", About: []string{"state of 2026-01-31T12:00:00Z"}}
 	return style, format
 }
 
@@ -156,7 +158,7 @@ func (a *explainStory) ask(t *testing.T, question string) (string, int) {
 		b.WriteString(document)
 	case format == "html":
 		st := stateOf(t, a.worlds[0])
-		check(t, ExplanationPage(&b, []Explained{paged(st, l.Items[0])}, false, askable, style))
+		check(t, ExplanationPage(&b, []sheet.Explained{paged(st, l.Items[0])}, false, askable, style))
 		return inPage(t, b.String()), 0
 	case len(o.Nodes) > 0:
 		check(t, Nodes(&b, l.Items[0], o.Nodes, askable, style))
@@ -172,8 +174,8 @@ func (a *explainStory) ask(t *testing.T, question string) (string, int) {
 }
 
 // paged is an Explanation with what a page draws of it, as the command has it.
-func paged(st *daemonset.State, e *explain.Explanation) Explained {
-	v := Explained{Explanation: e, Map: plan.MapOf(st, "")}
+func paged(st *daemonset.State, e *explain.Explanation) sheet.Explained {
+	v := sheet.Explained{Explanation: e, Map: plan.MapOf(st, "")}
 	if e.Rollout.UnderWay && e.Rollout.Since != nil {
 		v.Passed = plan.PastLine(st, *e.Rollout.Since)
 	}
@@ -195,7 +197,7 @@ func inPage(t *testing.T, page string) string {
 }
 
 // askable is a command line that can be asked again.
-var askable = Asked{Again: true}
+var askable = sheet.Asked{Again: true}
 
 // explained composes an Explanation as the command does.
 func explained(t *testing.T, s *snapshot.Snapshot, o explain.Options) *explain.Explanation {

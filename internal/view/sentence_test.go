@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
@@ -24,8 +25,12 @@ var readers = map[string][2]int{
 func TestFactKeys(t *testing.T) {
 	sample := sampleFacts()
 	files := token.NewFileSet()
-	sources, err := filepath.Glob("*.go")
-	check(t, err)
+	var sources []string
+	for _, pattern := range []string{"*.go", "*/*.go"} {
+		found, err := filepath.Glob(pattern)
+		check(t, err)
+		sources = append(sources, found...)
+	}
 	keys := 0
 	for _, file := range sources {
 		if strings.HasSuffix(file, "_test.go") {
@@ -59,9 +64,17 @@ func readKey(n ast.Node) (string, token.Pos) {
 	case *ast.Ident:
 		name = f.Name
 	case *ast.SelectorExpr:
-		name = f.Sel.Name
+		if x, ok := f.X.(*ast.Ident); !ok || x.Name != "screen" {
+			name = f.Sel.Name
+		}
+	}
+	if name == "" {
+		return "", 0
 	}
 	is, reads := readers[name]
+	if !reads { // an exported one
+		is, reads = readers[strings.ToLower(name[:1])+name[1:]]
+	}
 	if !reads || len(call.Args) != is[1] {
 		return "", 0
 	}
@@ -73,10 +86,10 @@ func readKey(n ast.Node) (string, token.Pos) {
 
 func TestKnown(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	f := known{daemonset.Facts{"name": "a\x1b", "pods": []string{"x", "y"}, "seconds": 840, "at": "2026-03-01T11:46:00Z", "span": "90s", "none": ""}, now}
+	f := wording.Known{Facts: daemonset.Facts{"name": "a\x1b", "pods": []string{"x", "y"}, "seconds": 840, "at": "2026-03-01T11:46:00Z", "span": "90s", "none": ""}, Now: now}
 	var got []string
 	for _, key := range []string{"name", "pods", "seconds", "at", "span", "none", "absent"} {
-		got = append(got, strings.Join([]string{f.text(key), strconv.Itoa(f.count(key)), f.age(key), f.clock(key)}, "|"))
+		got = append(got, strings.Join([]string{f.Text(key), strconv.Itoa(f.Count(key)), f.Age(key), f.Clock(key)}, "|"))
 	}
 	want := []string{
 		`a\u001b|0|0s|`, "x, y|2|2s|", "840|840|14m|", "2026-03-01T11:46:00Z|0|14m|11:46:00Z", "90s|0|1m30s|", "|0||", "|0||",
@@ -88,7 +101,7 @@ func TestKnown(t *testing.T) {
 		parts []string
 		want  string
 	}{{nil, ""}, {[]string{"a ", "b"}, "a b"}, {[]string{"a ", "", "b"}, ""}} {
-		if got := phrase(tt.parts...); got != tt.want {
+		if got := wording.Phrase(tt.parts...); got != tt.want {
 			t.Errorf("phrase(%q) = %q, want %q", tt.parts, got, tt.want)
 		}
 	}

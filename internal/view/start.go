@@ -7,6 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
@@ -17,17 +19,17 @@ const mostUnsettled = 8
 // the DaemonSets whose status has pods that are not available or not updated, worst
 // first, and what to type next. It is made from their statuses alone. They are all of a
 // namespace, or of all if that is empty.
-func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked Asked, style Style) error {
+func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked sheet.Asked, style wording.Style) error {
 	unsettled := explain.Unsettled(all)
-	s := &screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(all), "DaemonSet"),
+	s := &screen.Screen{Headline: screen.Headline{Counts: true, Subject: wording.Plural(len(all), "DaemonSet"),
 		Text: "all pods are available and updated", Tone: screen.Good}}
 	where := screen.Word("-A")
 	if namespace != "" {
 		where = "-n " + screen.Quote(namespace)
 	}
-	list := WithFlags(screen.Command{asked.own("explain"), where}, asked.Kubectl...)
+	list := sheet.WithFlags(screen.Command{asked.Own("explain"), where}, asked.Kubectl...)
 	if len(unsettled) == 0 {
-		look(s, screen.DoNow, "look for warnings", list)
+		sheet.Look(s, screen.DoNow, "look for warnings", list)
 	} else {
 		s.Headline.Text = strconv.Itoa(len(unsettled)) + " with pods that are not available or not updated"
 		s.Headline.Tone = screen.Warn
@@ -38,11 +40,11 @@ func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked Asked, s
 				strconv.Itoa(int(ds.Status.UpdatedNumberScheduled)), strconv.Itoa(int(ds.Status.NumberAvailable)))
 		}
 		s.Add(screen.Body, t)
-		first := WithFlags(screen.Command{asked.own("explain"), "-n " + screen.Quote(unsettled[0].Namespace),
+		first := sheet.WithFlags(screen.Command{asked.Own("explain"), "-n " + screen.Quote(unsettled[0].Namespace),
 			screen.Quote(unsettled[0].Name)}, asked.Kubectl...)
-		look(s, screen.DoNow, "see why, and what to do", first)
-		look(s, screen.Then, "see all of them, the worst first", list)
+		sheet.Look(s, screen.DoNow, "see why, and what to do", first)
+		sheet.Look(s, screen.Then, "see all of them, the worst first", list)
 	}
-	s.Add(screen.Note, screen.Text("these are the numbers of each status, as kubectl get shows them; "+string(asked.own("--help"))+" lists the commands"))
-	return writeOne(w, s, style)
+	s.Add(screen.Note, screen.Text("these are the numbers of each status, as kubectl get shows them; "+string(asked.Own("--help"))+" lists the commands"))
+	return sheet.WriteOne(w, s, style)
 }

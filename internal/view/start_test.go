@@ -8,6 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 )
 
 // TestStart: each DaemonSet is "NAMESPACE/NAME DESIRED UP-TO-DATE AVAILABLE GENERATION/OBSERVED".
@@ -57,7 +60,7 @@ Then      see all of them, the worst first (read-only):
 				all = append(all, ds)
 			}
 			var b strings.Builder
-			if err := Start(&b, all, tt.namespace, Asked{Program: "kds", Kubectl: []Flag{{Name: "context", Value: "dev"}}}, Style{}); err != nil {
+			if err := Start(&b, all, tt.namespace, sheet.Asked{Program: "kds", Kubectl: []sheet.Flag{{Name: "context", Value: "dev"}}}, wording.Style{}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, b.String()); diff != "" {

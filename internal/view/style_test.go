@@ -3,6 +3,8 @@ package view
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 )
 
 func TestBrief(t *testing.T) {
@@ -19,7 +21,7 @@ func TestBrief(t *testing.T) {
 		{false, strings.Repeat("x", 60), strings.Repeat("x", 20) + " … " + strings.Repeat("x", 27), "or in a word that has none"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if got := (Style{All: tt.all}).brief(tt.message, 50); got != tt.want {
+			if got := (wording.Style{All: tt.all}).Brief(tt.message, 50); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -31,7 +33,7 @@ func TestPlural(t *testing.T) {
 		n          int
 		word, want string
 	}{{0, "node", "0 nodes"}, {1, "node", "1 node"}, {2, "node", "2 nodes"}} {
-		if got := Plural(tt.n, tt.word); got != tt.want {
+		if got := wording.Plural(tt.n, tt.word); got != tt.want {
 			t.Errorf("Plural(%d, %q) = %q, want %q", tt.n, tt.word, got, tt.want)
 		}
 	}

@@ -7,25 +7,25 @@ import (
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/diagnosis"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 )
 
-// clockTime is how a line of what happened begins.
-const clockTime = "15:04:05"
-
 // WatchBegins says in a line what is about to happen.
-func WatchBegins(p *follow.Progress, style Style) string {
-	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(clockTime),
-		screen.Clean(newSheet(&p.Header, Asked{}, style).subject()), standing(p), stepCounts(&p.Next, &p.Header))
+func WatchBegins(p *follow.Progress, style wording.Style) string {
+	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(wording.ClockTime),
+		screen.Clean(sheet.New(&p.Header, sheet.Asked{}, style).Subject()), standing(p), stepCounts(&p.Next, &p.Header))
 }
 
 // WatchLine says in a line what happened, and how the rollout stands; p is nil
 // where further lines of the same moment follow, whose last one says it.
-func WatchLine(h follow.Happening, p *follow.Progress, style Style) string {
-	line := h.At.Format(clockTime) + " " + happening(h)
+func WatchLine(h follow.Happening, p *follow.Progress, style wording.Style) string {
+	line := h.At.Format(wording.ClockTime) + " " + happening(h)
 	if p != nil {
 		line += "; " + standing(p)
 	}
@@ -36,13 +36,13 @@ func WatchLine(h follow.Happening, p *follow.Progress, style Style) string {
 func ended(p *follow.Progress) string {
 	switch p.End {
 	case follow.EndDone:
-		return either(p.Batches == 0, "no rollout in progress: ", "done: ") + far(p)
+		return wording.Either(p.Batches == 0, "no rollout in progress: ", "done: ") + far(p)
 	case follow.EndDegraded:
 		return "done, but degraded: " + far(p) + ", without an available pod: " + stalledBy(&p.Outcome)
 	case follow.EndStuck:
 		return "stuck: " + far(p) + ", " + stalledBy(&p.Outcome)
 	case follow.EndNotRolling:
-		return "no rollout: " + idle(p.Outcome.Reason, &p.Header) + ", " + far(p)
+		return "no rollout: " + sheet.Idle(p.Outcome.Reason, &p.Header) + ", " + far(p)
 	case follow.EndGone:
 		return "the DaemonSet was deleted: " + far(p)
 	}
@@ -50,19 +50,20 @@ func ended(p *follow.Progress) string {
 }
 
 // WatchVerdict says in a line what explain's first line says.
-func WatchVerdict(p *follow.Progress, e *explain.Explanation, style Style) string {
-	a := newAnswer(e, Asked{}, style)
-	a.headline()
-	return screen.Clean(fmt.Sprintf("%s %s: %s", p.Header.Snapshot.TakenAt.Format(clockTime), a.s.Headline.Verdict,
-		a.s.Headline.Text))
+func WatchVerdict(p *follow.Progress, e *explain.Explanation, style wording.Style) string {
+	a := diagnosis.New(e, sheet.Asked{}, style)
+	a.Headline()
+	return screen.Clean(fmt.Sprintf("%s %s: %s", p.Header.Snapshot.TakenAt.Format(wording.ClockTime),
+		a.Screen.Headline.Verdict,
+		a.Screen.Headline.Text))
 }
 
 // VerdictAbout is the same for two Explanations whose first lines differ in numbers and
 // times alone, and are about the same problems on the same nodes.
 func VerdictAbout(e *explain.Explanation) string {
-	a := newAnswer(e, Asked{}, Style{})
-	a.headline()
-	about := fmt.Sprint(a.s.Headline.Verdict, e.Rollout.UnderWay, cmp.Or(e.Outlook, &explain.Outlook{}).Code)
+	a := diagnosis.New(e, sheet.Asked{}, wording.Style{})
+	a.Headline()
+	about := fmt.Sprint(a.Screen.Headline.Verdict, e.Rollout.UnderWay, cmp.Or(e.Outlook, &explain.Outlook{}).Code)
 	for _, problem := range e.Matters() {
 		about += fmt.Sprintf(" %s %q", problem.Code, problem.Nodes)
 	}
@@ -75,26 +76,28 @@ func (a *live) disconnected() bool {
 	if a.l.Lost.IsZero() {
 		return false
 	}
-	h := &a.s.Headline
-	h.Clock, h.Tone = a.l.Clock.Format(clockTime), screen.Warn
-	h.Text = "not connected since " + a.l.Lost.Format(clockTime) + behind("; last seen: ", a.far())
+	h := &a.Screen.Headline
+	h.Clock, h.Tone = a.l.Clock.Format(wording.ClockTime), screen.Warn
+	h.Text = "not connected since " + a.l.Lost.Format(wording.ClockTime) + wording.Behind("; last seen: ", a.far())
 	return true
 }
 
 // WatchEnds says in a line how it ended. why is empty for an end of the
 // rollout, else what ended the watch.
-func WatchEnds(p *follow.Progress, why string, style Style) string {
+func WatchEnds(p *follow.Progress, why string, style wording.Style) string {
 	words := ended(p)
 	if why != "" {
 		words = why + " with " + standing(p)
 	}
-	return screen.Clean(fmt.Sprintf("%s %s; %s", p.Header.Snapshot.TakenAt.Format(clockTime), words, batchWords(p)))
+	return screen.Clean(fmt.Sprintf("%s %s; %s", p.Header.Snapshot.TakenAt.Format(wording.ClockTime), words,
+		batchWords(p)))
 }
 
 // WatchOwed says what the controller has not done.
-func WatchOwed(p *follow.Progress, style Style) string {
-	return "predicted: " + stepCounts(&p.Next, &p.Header) + "; the controller has not done it for " + ago(p.Owed) +
-		either(len(p.Next.Waits) > 0, ", and may be waiting", "")
+func WatchOwed(p *follow.Progress, style wording.Style) string {
+	return "predicted: " + stepCounts(&p.Next, &p.Header) + "; the controller has not done it for " +
+		wording.Ago(p.Owed) +
+		wording.Either(len(p.Next.Waits) > 0, ", and may be waiting", "")
 }
 
 // far says how far a rollout is.
@@ -116,8 +119,8 @@ func remaining(p *follow.Progress) string {
 	case plan.Stalls:
 		after := ", stalled: "
 		if o.Steps > 0 {
-			after = ", stalls after " + Plural(o.Replaced+o.Dropped, "pod") + " more" +
-				either(o.AtWorst, " at worst: ", ": ")
+			after = ", stalls after " + wording.Plural(o.Replaced+o.Dropped, "pod") + " more" +
+				wording.Either(o.AtWorst, " at worst: ", ": ")
 		}
 		return after + stalledBy(o)
 	case plan.RemovesAllPods:
@@ -132,19 +135,19 @@ func remaining(p *follow.Progress) string {
 func timeLeft(p *follow.Progress) string {
 	o, about := &p.Outcome, ""
 	if d := o.Duration; d != nil {
-		about = ", about " + seconds(d.Expected) + " left, complete " + clockRange(p.Header.Snapshot.TakenAt, d)
+		about = ", about " + wording.Seconds(d.Expected) + " left, complete " + clockRange(p.Header.Snapshot.TakenAt, d)
 	}
 	n := len(o.Late)
-	late := someNames(plan.Nodes(o.Late))
-	by := inBrackets(newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late))
+	late := wording.SomeNames(plan.Nodes(o.Late))
+	by := wording.InBrackets(sheet.New(&p.Header, sheet.Asked{}, wording.Style{}).CodesFor(o.Late))
 	switch {
 	case n > 0 && about != "":
-		ready := pluralOf(n, " becomes Ready", " become Ready")
-		return about + pluralOf(n, ", if the pod on ", ", if the pods on ") + late + ready + by
+		ready := wording.PluralOf(n, " becomes Ready", " become Ready")
+		return about + wording.PluralOf(n, ", if the pod on ", ", if the pods on ") + late + ready + by
 	case n > 0:
 		return ", time left unknown: waiting for " + late + by
 	}
-	return cmp.Or(about, phrase(", ", counted(o.Steps, "step", "steps"), " left"))
+	return cmp.Or(about, wording.Phrase(", ", wording.Counted(o.Steps, "step", "steps"), " left"))
 }
 
 // courseOf returns the code by which the course of a rollout is told: one that may complete is on
@@ -157,37 +160,37 @@ func courseOf(code plan.OutcomeCode) plan.OutcomeCode {
 }
 
 // WatchWaits says in a line for which nodes the rollout waits longer than usual.
-func WatchWaits(p *follow.Progress, style Style) string {
-	return screen.Clean(p.Header.Snapshot.TakenAt.Format(clockTime) + " " + standing(p))
+func WatchWaits(p *follow.Progress, style wording.Style) string {
+	return screen.Clean(p.Header.Snapshot.TakenAt.Format(wording.ClockTime) + " " + standing(p))
 }
 
 // stalledBy says who keeps a rollout from going on.
 func stalledBy(o *plan.Outcome) string {
 	n := o.FurtherHolders
-	who := someNames(plan.Nodes(o.Holders))
+	who := wording.SomeNames(plan.Nodes(o.Holders))
 	if who == "" {
-		who = counted(n, "node", "nodes")
+		who = wording.Counted(n, "node", "nodes")
 	} else {
-		who += phrase(" and ", counted(n, "more", "more"))
+		who += wording.Phrase(" and ", wording.Counted(n, "more", "more"))
 	}
 	if who == "" {
-		return stallReason(o.Reason)
+		return sheet.StallReason(o.Reason)
 	}
-	who += inBrackets(codes(o.Holders))
+	who += wording.InBrackets(codes(o.Holders))
 	if o.Reason == daemonset.StepBudgetSpent {
-		who += pluralOf(o.Unserved(), " uses", " use") + " up the limit"
+		who += wording.PluralOf(o.Unserved(), " uses", " use") + " up the limit"
 	}
 	return who
 }
 
 // batchWords says how many batches came, and how many as predicted.
 func batchWords(p *follow.Progress) string {
-	came := pluralVerb(p.Batches, "batch", "batches") + ", "
+	came := wording.PluralVerb(p.Batches, "batch", "batches") + ", "
 	switch p.Batches {
 	case 0:
 		return "no batch came"
 	case p.AsPredicted:
-		return came + pluralOf(p.Batches, "as predicted", "all as predicted")
+		return came + wording.PluralOf(p.Batches, "as predicted", "all as predicted")
 	}
 	return came + strconv.Itoa(p.AsPredicted) + " of them as predicted"
 }
@@ -208,12 +211,12 @@ func happening(h follow.Happening) string {
 		switch n := len(items); {
 		case n == 0:
 		case h.Kind == follow.Otherwise:
-			came = append(came, fmt.Sprintf("%s %sd: %s", Plural(n, "pod"), verb, itemNames(items, true)))
+			came = append(came, fmt.Sprintf("%s %sd: %s", wording.Plural(n, "pod"), verb, itemNames(items, true)))
 		default:
 			came = append(came, fmt.Sprintf("%sd %d of %d predicted (%s)", verb, n, n, itemNames(items, false)))
 		}
 		if expected > 0 {
-			predicted = append(predicted, Plural(expected, verb))
+			predicted = append(predicted, wording.Plural(expected, verb))
 		}
 	}
 	add("delete", h.Deletes, h.Expected.Deletes)
@@ -234,11 +237,11 @@ func itemNames(items []daemonset.Item, whole bool) string {
 	var names []string
 	for _, i := range items {
 		if whole {
-			i.Node = joined(" on ", i.Pod, i.Node)
+			i.Node = wording.Joined(" on ", i.Pod, i.Node)
 		}
 		names = append(names, i.Node)
 	}
-	return someNames(names)
+	return wording.SomeNames(names)
 }
 
 // stepCounts says in a few words what a step does.
@@ -253,5 +256,5 @@ func stepCounts(n *daemonset.Step, h *daemonset.Header) string {
 			return verb + " " + strconv.Itoa(n)
 		}
 	}
-	return cmp.Or(joined(", ", count("delete", n.Deletes), count("create", n.Creates)), idle(n.Reason, h))
+	return cmp.Or(wording.Joined(", ", count("delete", n.Deletes), count("create", n.Creates)), sheet.Idle(n.Reason, h))
 }

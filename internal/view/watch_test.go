@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -134,7 +135,7 @@ func TestWatchLine(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			tt.h.At = fourOClock
-			if diff := cmp.Diff("16:04:11 "+tt.want, WatchLine(tt.h, tt.p, Style{})); diff != "" {
+			if diff := cmp.Diff("16:04:11 "+tt.want, WatchLine(tt.h, tt.p, wording.Style{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -187,7 +188,7 @@ func TestWatchEnds(t *testing.T) {
 		{ended("", nil), "timeout after 5m0s", "timeout after 5m0s with 30 of 36 updated, 33 available, about 1m40s left, complete between 16:05:11 and 16:06:01; 24 batches, all as predicted", "too slow"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if diff := cmp.Diff("16:04:11 "+tt.want, WatchEnds(tt.p, tt.ended, Style{})); diff != "" {
+			if diff := cmp.Diff("16:04:11 "+tt.want, WatchEnds(tt.p, tt.ended, wording.Style{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -201,11 +202,11 @@ func TestWatchBegins(t *testing.T) {
 		}}
 	})
 	want := "16:04:11 following kube-system/node-agent: 30 of 36 updated, 33 available, about 1m40s left, complete between 16:05:11 and 16:06:01; next: delete any 3 of 4"
-	if diff := cmp.Diff(want, WatchBegins(p, Style{})); diff != "" {
+	if diff := cmp.Diff(want, WatchBegins(p, wording.Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	want = strings.Replace(want, "delete any 3 of 4", "the controller waits for a pod to become available, because the limit of the rollout is reached", 1)
-	if diff := cmp.Diff(want, WatchBegins(progress(nil), Style{})); diff != "" {
+	if diff := cmp.Diff(want, WatchBegins(progress(nil), wording.Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -214,7 +215,7 @@ func TestWatchBegins(t *testing.T) {
 func TestWatchWaits(t *testing.T) {
 	p := progress(late)
 	want := "16:04:11 30 of 36 updated, 33 available, time left unknown: waiting for node-07, node-09 (ProbeFailing for 1m30s)"
-	if diff := cmp.Diff(want, WatchWaits(p, Style{})); diff != "" {
+	if diff := cmp.Diff(want, WatchWaits(p, wording.Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -224,7 +225,7 @@ func TestWatchOwed(t *testing.T) {
 		p.Next = daemonset.Step{Kind: daemonset.StepManage, Exact: true, Creates: daemonset.Batch{Certain: items("n1")}}
 		p.Owed = 75 * time.Second
 	})
-	if diff := cmp.Diff("predicted: create 1; the controller has not done it for 1m15s", WatchOwed(p, Style{})); diff != "" {
+	if diff := cmp.Diff("predicted: create 1; the controller has not done it for 1m15s", WatchOwed(p, wording.Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -261,9 +262,9 @@ func TestLiveDisconnected(t *testing.T) {
 		l := liveOf(t, w.s)
 		l.Lost, l.Clock = w.s.TakenAt.Add(-time.Minute), w.s.TakenAt.Add(time.Hour)
 		var b bytes.Buffer
-		check(t, LiveScreen(&b, l, askable, Style{Width: 160}, 49))
+		check(t, LiveScreen(&b, l, askable, wording.Style{Width: 160}, 49))
 		head, _, _ := strings.Cut(b.String(), "\n")
-		if !strings.Contains(head, "not connected since "+l.Lost.Format(clockTime)+"; last seen: ") || !strings.HasSuffix(head, l.Clock.Format(clockTime)) ||
+		if !strings.Contains(head, "not connected since "+l.Lost.Format(wording.ClockTime)+"; last seen: ") || !strings.HasSuffix(head, l.Clock.Format(wording.ClockTime)) ||
 			strings.Contains(head, "no progress") || strings.Contains(b.String(), "complete between") || !strings.Contains(b.String(), "Outlook   unknown: ") {
 			t.Errorf("%s:\n%s", w.name, &b)
 		}

@@ -11,6 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/diagnosis"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -43,16 +46,16 @@ func TestPlacementWords(t *testing.T) {
 		{daemonset.TaintNotTolerated, facts{"taint": "a\x1b:NoSchedule", "key": "a\x1b"}, `taint a\u001b:NoSchedule`},
 		{daemonset.NodeGone, nil, "there is no such node"},
 	} {
-		if got := placement(tt.reason, tt.facts); got != tt.want {
+		if got := wording.Placement(tt.reason, tt.facts); got != tt.want {
 			t.Errorf("%s %v: %q, want %q", tt.reason, tt.facts, got, tt.want)
 		}
 	}
 	for _, r := range daemonset.PlacementReasons {
 		switch {
 		case r == daemonset.Eligible, r == daemonset.NodesNotRead:
-		case placements[r] == nil:
+		case wording.Placements[r] == nil:
 			t.Errorf("no words for %s", r)
-		case notEligible(&daemonset.Verdict{Reason: r}) == "" && r != daemonset.NodeGone:
+		case diagnosis.NotEligible(&daemonset.Verdict{Reason: r}) == "" && r != daemonset.NodeGone:
 			t.Errorf("no words for a node that is not eligible for %s", r)
 		}
 	}
@@ -65,7 +68,7 @@ func TestTaintMeaning(t *testing.T) {
 		corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable, corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,
 		corev1.TaintNodeNetworkUnavailable, corev1.TaintNodePIDPressure, corev1.TaintNodeOutOfService,
 	} {
-		if taintMeanings[key] == "" {
+		if wording.TaintMeanings[key] == "" {
 			t.Errorf("%s has no meaning", key)
 		}
 	}
@@ -74,7 +77,7 @@ func TestTaintMeaning(t *testing.T) {
 		"node-role.kubernetes.io/control-plane": "control plane: taint a",
 		"blue-green":                            "taint a",
 	} {
-		if got := placement(daemonset.TaintNotTolerated, daemonset.Facts{"key": key, "taint": "a"}); got != want {
+		if got := wording.Placement(daemonset.TaintNotTolerated, daemonset.Facts{"key": key, "taint": "a"}); got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}
@@ -151,7 +154,7 @@ func TestMeaning(t *testing.T) {
 		{cause.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "the node is not eligible (the template names node w-1), but has a pod"},
 		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request to create 1 pod, most recently 40s ago"},
 	} {
-		if got := (&sheet{now: now}).meaning(&cause.Problem{Code: tt.code, Facts: tt.facts, Nodes: []string{"w-1"}, Since: &since}); got != tt.want {
+		if got := (&sheet.Sheet{Now: now}).Meaning(&cause.Problem{Code: tt.code, Facts: tt.facts, Nodes: []string{"w-1"}, Since: &since}); got != tt.want {
 			t.Errorf("%s %v:\n%q, want\n%q", tt.code, tt.facts, got, tt.want)
 		}
 	}
@@ -164,14 +167,14 @@ func TestEveryProblemHasWords(t *testing.T) {
 		if slices.Contains([]daemonset.Reason{explain.HasPod, explain.Ready, explain.UpToDate, explain.OutOfDate, explain.Moving, explain.OnDeleteOutdated}, code) {
 			continue // not problems, or the table of old pods
 		}
-		if _, known := predicates[code]; !known && meanings[code] == nil {
+		if _, known := wording.Predicates[code]; !known && sheet.Meanings[code] == nil {
 			t.Errorf("%s has no words", code)
 		}
 	}
 }
 
 func TestGap(t *testing.T) {
-	used := Used{Clock: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Rules: daemonset.Controller{KubernetesVersion: daemonset.Newest, Source: snapshot.VersionDefault}}
+	used := wording.Used{Clock: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Rules: daemonset.Controller{KubernetesVersion: daemonset.Newest, Source: snapshot.VersionDefault}}
 	for _, tt := range []struct {
 		gap  snapshot.Gap
 		want string
@@ -188,13 +191,13 @@ func TestGap(t *testing.T) {
 		{snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven}, "clock: not in the input, so ages are measured from 2026-11-20T12:00:00Z (--now sets it)"},
 		{snapshot.Gap{What: snapshot.Pods, Why: snapshot.Moved}, "pods: changed while being read, so its parts may be of different moments"},
 	} {
-		if diff := cmp.Diff(tt.want, Gap(daemonset.Gap{Gap: tt.gap, Consequence: tt.gap.Consequence()}, used)); diff != "" {
+		if diff := cmp.Diff(tt.want, wording.Gap(daemonset.Gap{Gap: tt.gap, Consequence: tt.gap.Consequence()}, used)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
 	used.Rules = daemonset.Controller{KubernetesVersion: "v1.29.3", Source: snapshot.VersionKubelet}
 	const want = "version: not in the input, so the rules of v1.29.3, the highest kubelet, are used (--kubernetes-version chooses others)"
-	if got := Gap(daemonset.Gap{Gap: snapshot.Gap{What: snapshot.Version, Why: snapshot.NotGiven}, Consequence: snapshot.RulesAssumed}, used); got != want {
+	if got := wording.Gap(daemonset.Gap{Gap: snapshot.Gap{What: snapshot.Version, Why: snapshot.NotGiven}, Consequence: snapshot.RulesAssumed}, used); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -228,10 +231,10 @@ Outlook   it deletes 7 more in later syncs: one sync takes at most 250`, "beyond
 			if tt.verb == "create" {
 				n = &daemonset.Step{Creates: tt.b, Exact: true}
 			}
-			s := newSheet(&daemonset.Header{}, Asked{}, Style{})
-			s.sync(n, "next")
+			s := sheet.New(&daemonset.Header{}, sheet.Asked{}, wording.Style{})
+			s.Sync(n, "next")
 			var b strings.Builder
-			check(t, s.s.Text(&b, screen.Terminal{}))
+			check(t, s.Screen.Text(&b, screen.Terminal{}))
 			if diff := cmp.Diff(strings.TrimSpace(tt.want), strings.TrimSpace(b.String())); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -242,18 +245,18 @@ Outlook   it deletes 7 more in later syncs: one sync takes at most 250`, "beyond
 // TestEveryAdviceHasWords: each code says something, and no two the same.
 func TestEveryAdviceHasWords(t *testing.T) {
 	said := map[string]explain.AdviceCode{}
-	a := newAnswer(&explain.Explanation{}, Asked{}, Style{})
+	a := diagnosis.New(&explain.Explanation{}, sheet.Asked{}, wording.Style{})
 	for _, code := range explain.AdviceCodes {
-		d := a.advised(explain.Advice{Code: code, Nodes: []string{"n1"}}, nil)
+		d := a.Advised(explain.Advice{Code: code, Nodes: []string{"n1"}}, nil)
 		d.Facts = sampleFacts()
-		words := advices[code]
-		for _, s := range []string{d.said(words.look), d.said(words.act)} {
+		words := diagnosis.Advices[code]
+		for _, s := range []string{d.Said(words.Look), d.Said(words.Act)} {
 			if other, already := said[s]; already && s != "" {
 				t.Errorf("%s says what %s says: %s", code, other, s)
 			}
 			said[s] = code
 		}
-		if words.look == nil && words.act == nil {
+		if words.Look == nil && words.Act == nil {
 			t.Errorf("%s has no words", code)
 		}
 	}
@@ -279,7 +282,7 @@ func TestRuleWords(t *testing.T) {
 		{daemonset.Check{Rule: daemonset.RuleNamespaceSelector, OK: true, Facts: facts{"selector": "a=b", "valid": true, "annotation": "x/y"}}, "a=b (x/y)"},
 		{daemonset.Check{Rule: daemonset.RuleNamespaceSelector, Stays: true, Facts: facts{"selector": "a=b", "valid": true}}, "the node does not match a=b; not asked, because another rule fails"},
 	} {
-		if got := ruleWords(&tt.c, known{tt.c.Facts, time.Time{}}); got != tt.want {
+		if got := diagnosis.RuleWords(&tt.c, wording.Known{Facts: tt.c.Facts, Now: time.Time{}}); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.c, got, tt.want)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // spelledName are the functions with the name of the program in a text, each with why it
 // may stand there: the program may have another name.
 var spelledName = map[string]string{
-	"view/sheet.go own":                     "the name of who passes none",
+	"sheet/sheet.go Own":                     "the name of who passes none",
 	"cli/root.go newRoot":                   "examples, in which the name is replaced",
 	"cli/explain.go newExplain":             "examples, in which the name is replaced",
 	"cli/plan.go newPlan":                   "examples, in which the name is replaced",

@@ -24,7 +24,6 @@ var larger = map[string]struct {
 	why          string
 }{
 	"internal/cli":  {8000, 75, "to be divided: completion, help, watch"},
-	"internal/view": {12500, 60, "to be divided: words, live, figures, differences of texts"},
 }
 
 // TestSizes: a package fits into a head. Tests, generated files and what only tests use do not count.

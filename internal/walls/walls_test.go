@@ -269,20 +269,48 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "whoever words an answer cannot ask for more of the input",
-			who: own("internal/view"), deep: true, never: own("internal/source/...", "internal/cli"),
+			who: own("internal/view/..."), deep: true, never: own("internal/source/...", "internal/cli"),
 			breach: func(p *project) {
 				p.edge("internal/view", module+"/internal/dstest")
 				p.edge("internal/dstest", module+"/internal/source")
 			},
 		},
 		{
+			why: "the words for a value do not depend on the screen that shows it",
+			who: own("internal/view/wording"), project: true,
+			only: own("pkg/snapshot", "pkg/daemonset", "pkg/cause", "pkg/remedy", "pkg/explain", "pkg/plan", "pkg/redact",
+				"internal/screen"),
+			breach: func(p *project) { p.edge("internal/view/wording", module+"/internal/view/sheet") },
+		},
+		{
+			why: "a map of nodes shows nodes, whoever asks for it",
+			who: own("internal/view/nodenames"), project: true, only: own("pkg/plan", "internal/screen"),
+			breach: func(p *project) { p.edge("internal/view/nodenames", module+"/internal/view/sheet") },
+		},
+		{
+			why: "how fields differ is told alike in a plan, a history and a fault",
+			who: own("internal/view/difftext"), project: true,
+			only:   own("pkg/template", "pkg/history", "internal/screen", "internal/view/wording"),
+			breach: func(p *project) { p.edge("internal/view/difftext", module+"/internal/view/sheet") },
+		},
+		{
+			why: "what all answers share knows none of them",
+			who: own("internal/view/sheet"), never: own("internal/view", "internal/view/diagnosis", "internal/view/difftext"),
+			breach: func(p *project) { p.edge("internal/view/sheet", module+"/internal/view/diagnosis") },
+		},
+		{
+			why: "a diagnosis reads alike in explain, plan-rollout and history",
+			who: own("internal/view/diagnosis"), never: own("internal/view"),
+			breach: func(p *project) { p.edge("internal/view/diagnosis", module+"/internal/view") },
+		},
+		{
 			why: "view learns from Style what the terminal is like, and writes to the writer that it is given",
-			who: own("internal/view"), never: append(slices.Clone(world), "k8s.io/client-go/..."),
+			who: own("internal/view/..."), never: append(slices.Clone(world), "k8s.io/client-go/..."),
 			breach: func(p *project) { p.edge("internal/view", "golang.org/x/term") },
 		},
 		{
 			why: "only source talks to a server",
-			who: own("internal/cli", "internal/view", "internal/dstest/..."), never: []string{"net/...", "k8s.io/client-go/..."},
+			who: own("internal/cli", "internal/view/...", "internal/dstest/..."), never: []string{"net/...", "k8s.io/client-go/..."},
 			breach: func(p *project) { p.edge("internal/cli", "k8s.io/client-go/kubernetes") },
 		},
 		{

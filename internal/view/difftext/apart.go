@@ -1,0 +1,257 @@
+package difftext
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// Two values of a field are shown whole where that is short, or all is asked for.
+// Else both are cut into the members of a list, or the words of a text, and what
+// both have is left out: "…" stands for it.
+
+const (
+	elided = "…"
+	Room   = 70 // how long a value, or a part of one, may be to be shown whole
+	Head   = 45 // how much of its beginning is shown of a longer one,
+	tail   = 24 // and of its end, or of what differs
+)
+
+// apart returns two different values as short as they tell what differs. They
+// never look the same.
+func (s Style) apart(old, new template.Value) (before, after string) {
+	before, after = both(old, new)
+	if old.List() != nil && new.List() != nil && !s.fits(before, after) {
+		return s.twoLists(old, new)
+	}
+	return s.twoTexts(before, after)
+}
+
+func (s Style) fits(texts ...string) bool {
+	return s.All || !slices.ContainsFunc(texts, func(t string) bool { return screen.Width(t) > Room })
+}
+
+// twoLists is apart for lists.
+func (s Style) twoLists(old, new template.Value) (before, after string) {
+	how := AsJSONText
+	if alike(Written(old, how), Written(new, how)) {
+		how = AsASCII
+	}
+	before, after = s.two(membersIn(old.List(), how), membersIn(new.List(), how), ", ")
+	return "[" + before + "]", "[" + after + "]"
+}
+
+// twoTexts is apart for texts, as they are written.
+func (s Style) twoTexts(old, new string) (before, after string) {
+	if s.fits(old, new) {
+		return old, new
+	}
+	if a, b := strings.Split(old, " "), strings.Split(new, " "); len(a)+len(b) > 2 {
+		return s.two(a, b, " ")
+	}
+	return cutWords(old, new)
+}
+
+// two returns two lists of parts by those that differ.
+func (s Style) two(old, new []string, joiner string) (before, after string) {
+	before, after = strings.Join(old, joiner), strings.Join(new, joiner)
+	if s.fits(before, after) {
+		return before, after
+	}
+	from, to := s.changed(old, new, joiner, false)
+	if alike(from, to) { // a part has another place
+		from, to = s.changed(old, new, joiner, true)
+	}
+	switch {
+	case len(old) > 0 && s.fits(before):
+		return before, to
+	case len(new) > 0 && s.fits(after):
+		return from, after
+	}
+	return from, to
+}
+
+// isFlag reports whether an argument, as JSON has it, names what the next may be the value of.
+func isFlag(argument string) bool { return len(argument) > 2 && argument[:2] == `"-` }
+
+// changed joins the parts that differ: words behind the one before, arguments
+// behind the flag that they are the value of, and whatever is asked to be near.
+func (s Style) changed(old, new []string, joiner string, near bool) (before, after string) {
+	const most = 6 // parts that differ
+	from, to := map[int]string{}, map[int]string{}
+	n, ahead := 0, 0 // by how many parts the new list is
+	for _, h := range Hunks(old, new, 0) {
+		var was, is []string
+		for _, l := range h.Lines {
+			if part := l.Content[:len(l.Content)-1]; l.Kind == udiff.Insert {
+				is = append(is, part)
+			} else {
+				was = append(was, part)
+			}
+		}
+		at := h.FromLine - 1
+		if at > 0 && n < most && (near || joiner == " " || isFlag(old[at-1]) &&
+			!slices.ContainsFunc(slices.Concat(was, is), isFlag)) {
+			from[at-1] = s.shorten(old[at-1])
+			to[at+ahead-1] = from[at-1]
+		}
+		for i := range max(len(was), len(is)) {
+			switch n++; {
+			case n > most:
+			case i >= len(is):
+				from[at+i] = s.shorten(was[i])
+			case i >= len(was):
+				to[at+ahead+i] = s.shorten(is[i])
+			default:
+				from[at+i], to[at+ahead+i] = s.twoTexts(was[i], is[i])
+			}
+		}
+		ahead += len(is) - len(was)
+	}
+	shown := func(all []string, some map[int]string) string { // "…" stands for the others
+		var out []string
+		for i := range all {
+			if part, isShown := some[i]; isShown {
+				out = append(out, part)
+			} else if len(out) == 0 || out[len(out)-1] != elided {
+				out = append(out, elided)
+			}
+		}
+		return strings.Join(out, joiner)
+	}
+	before, after = shown(old, from), shown(new, to)
+	if n > most {
+		after += fmt.Sprintf(" (+%d more, with --all)", n-most)
+	}
+	return before, after
+}
+
+// cutWords shortens two long words to how they begin and to where they begin to
+// differ.
+func cutWords(old, new string) (before, after string) {
+	const around = 8
+	a, b := []rune(old), []rune(new)
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	cut := func(of []rune) string {
+		words, begin, end := "", 0, min(max(same, Head)+tail, len(of))
+		if same-around > Head {
+			words, begin = string(of[:Head])+elided, same-around
+		}
+		switch {
+		case len(of) <= Room:
+			return string(of)
+		case end < len(of):
+			return words + string(of[begin:end]) + elided
+		}
+		return words + string(of[begin:])
+	}
+	return cut(a), cut(b)
+}
+
+// shorten cuts the middle out of a value that stands alone.
+func (s Style) shorten(text string) string {
+	if r := []rune(text); !s.fits(text) && len(r) > Head+tail {
+		return string(r[:Head]) + elided + string(r[len(r)-tail:])
+	}
+	return text
+}
+
+// membersIn writes the members of a list.
+func membersIn(list []template.Value, how writing) (out []string) {
+	for _, m := range list {
+		out = append(out, Written(m, how))
+	}
+	return out
+}
+
+// how a value is written
+type writing int
+
+const (
+	asRead     writing = iota // a text without quotes, if a reader sees all of it
+	AsJSONText                // with quotes, and escapes for what is invisible
+	AsASCII                   // and for what may look like something else
+)
+
+func Written(v template.Value, how writing) string {
+	if text, isText := v.Text(); isText && how == asRead && isSeen(text) {
+		return text
+	}
+	return exact(v.String(), how == AsASCII)
+}
+
+// both writes two values whole, so that they look different if they are.
+func both(old, new template.Value) (before, after string) {
+	one, isText := old.Text()
+	other, areTexts := new.Text()
+	for how := asRead; how <= AsASCII; how++ {
+		before, after = Written(old, how), Written(new, how)
+		mixed := how == asRead && isText && areTexts && one != "" && other != "" && isSeen(one) != isSeen(other)
+		if !mixed && !alike(before, after) || old.Equal(new) {
+			break
+		}
+	}
+	return before, after
+}
+
+// isSeen reports whether a reader sees all of a text, and takes it for no JSON.
+func isSeen(text string) bool {
+	return text != "" && text == screen.Clean(text) && text[0] != '"' && !strings.Contains(text, `\u`) &&
+		!strings.ContainsFunc(text, invisible)
+}
+
+// invisible reports whether a character leaves no mark of its own, or looks like a
+// blank.
+func invisible(r rune) bool {
+	const brailleBlank = '\u2800'
+	return screen.Obeyed(r) || r != ' ' && unicode.IsSpace(r) ||
+		unicode.In(r, unicode.M, unicode.Other_Default_Ignorable_Code_Point) || r == brailleBlank
+}
+
+// exact writes a JSON value with all that is in it: an escape stands for what is
+// invisible, for a blank that could be overlooked, and, if only ASCII is asked for,
+// for what may look like something else.
+func exact(raw string, ascii bool) string {
+	var b []byte
+	r := []rune(raw)
+	for i, c := range r {
+		overlooked := c == ' ' && (i == 0 || i == len(r)-1 || r[i-1] == ' ' || r[i-1] == '"' || r[i+1] == '"')
+		if overlooked || invisible(c) || ascii && c > unicode.MaxASCII {
+			b = screen.AppendEscaped(b, c)
+			continue
+		}
+		b = append(b, string(c)...)
+	}
+	return string(b)
+}
+
+// alike reports whether two texts look the same: they are, or differ only in letters
+// of which one may be drawn as the other.
+func alike(a, b string) bool {
+	return slices.EqualFunc([]rune(a), []rune(b), func(x, y rune) bool {
+		return x == y || max(x, y) > unicode.MaxASCII && !invisible(x) && !invisible(y)
+	})
+}
+
+// Hunks returns how the new lines differ from the old ones, with so many equal
+// lines around. What they hold and where they begin in the old text is right; where
+// they begin in the new one, the library miscounts. Any parts without a line end are
+// lines.
+func Hunks(old, new []string, around int) []*udiff.Hunk {
+	text := func(lines []string) string { return strings.Join(append(slices.Clip(lines), ""), "\n") }
+	before := text(old)
+	diff, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, text(new)), around)
+	if err != nil {
+		panic(err) // its own edits fit
+	}
+	return diff.Hunks
+}

@@ -1,0 +1,421 @@
+// Package nodenames draws the nodes of a rollout as a map with one mark for each node, and shortens lists of their
+// names. It takes nodes with their states and a width, and returns the rows of a screen.
+package nodenames
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// mark is how a map of nodes shows how far a rollout is on one.
+type mark struct {
+	Sign, Words string
+	Served      string // added where every such node has an available pod all the same
+	tone        screen.Tone
+}
+
+// Marks are in the order of the legend. A node that is Old is on a revision that the
+// legend names.
+var Marks = []struct {
+	plan.NodeState
+	mark
+}{
+	{plan.NodeUpdated, mark{"#", "updated and available", "", screen.Good}},
+	{plan.NodeReady, mark{"*", "Ready, not yet available", "", screen.Warn}},
+	{plan.NodeStarting, mark{"+", "starting", ", old pod serves", screen.Warn}},
+	{plan.NodeDeleting, mark{"-", "deleting", ", new pod serves", screen.Warn}},
+	{plan.NodeEmpty, mark{"_", "no pod", "", screen.Warn}},
+	{plan.NodeUnavailable, mark{"!", "old pod not available", "", screen.Bad}},
+	{plan.NodeFails, mark{"x", "failing", ", old pod serves", screen.Bad}},
+	{plan.NodeOld, mark{".", "on", "", screen.Plain}},
+}
+
+// nodeMap is the nodes of a rollout as a map of one mark for each.
+type Map struct {
+	nodes []plan.OnNode // node-9 before node-10
+	old   string        // the revision of the nodes that are Old
+	width int           // columns
+	all   string        // what the names have in common, with a * for the rest; empty where they are whole
+}
+
+func New(nodes []plan.OnNode, old string, width int) *Map {
+	m := &Map{slices.Clone(nodes), old, cmp.Or(width, 100), ""}
+	for i := range m.nodes {
+		m.nodes[i].Node = screen.Clean(m.nodes[i].Node)
+	}
+	slices.SortStableFunc(m.nodes, func(a, b plan.OnNode) int { return CompareNames(a.Node, b.Node) })
+	return m
+}
+
+// CompareNames orders names, with the numbers in them as numbers.
+func CompareNames(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		m, n := digits(x), digits(y)
+		if m == 0 || n == 0 {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+			return c
+		}
+		x, y = x[m:], y[n:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+// digits is how many digits a text begins with.
+func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
+
+// numbered splits a name before the digits at its end.
+func numbered(name string) (prefix, number string) {
+	prefix = strings.TrimRight(name, "0123456789")
+	return prefix, name[len(prefix):]
+}
+
+// legendRow is how many nodes have one mark.
+type legendRow struct {
+	mark
+	Count string
+	nodes []string // those where something moves
+}
+
+// Legend counts the nodes: every node is in one row.
+func (m *Map) Legend() (rows []legendRow, width int) {
+	of := map[plan.NodeState][]plan.OnNode{}
+	for _, n := range m.nodes {
+		of[n.State] = append(of[n.State], n)
+	}
+	digits := 0
+	for _, nodes := range of {
+		digits = max(digits, len(strconv.Itoa(len(nodes))))
+	}
+	for _, mark := range Marks {
+		nodes := of[mark.NodeState]
+		if len(nodes) == 0 {
+			continue
+		}
+		row := legendRow{mark.mark, strconv.Itoa(len(nodes)), nil}
+		switch unserved := func(n plan.OnNode) bool { return !n.Served }; {
+		case mark.NodeState == plan.NodeOld:
+			row.Words += " " + m.old
+		case !slices.ContainsFunc(nodes, unserved):
+			row.Words += row.Served
+		}
+		for i := range nodes {
+			if nodes[i].State.Moves() {
+				row.nodes = append(row.nodes, nodes[i].Node)
+			}
+		}
+		rows = append(rows, row)
+		width = max(width, len("# ")+screen.Width(row.Words)+len("  ")+digits)
+	}
+	return rows, width
+}
+
+// line is a row of the legend: the mark, its words, and how many nodes have it.
+func (r *legendRow) line(width int) screen.Lines {
+	words := r.Words + strings.Repeat(" ", max(1, width-len("# ")-screen.Width(r.Words)-len(r.Count)))
+	return screen.Lines{{Text: r.Sign, Tone: r.tone}, {Text: " " + words + r.Count}}
+}
+
+// Draw draws the map in at most so many lines: with each node's number above its mark
+// where the names have numbers, else in rows of marks, of which each stands for
+// several nodes where there is no room for all, or more than a thousand. It is nil
+// where there is no room for a row and the legend. What long names have in common
+// stands in a line above.
+func (m *Map) Draw(most int) screen.Rows {
+	legend, width := m.Legend()
+	short := m.shortened()
+	for _, of := range []*Map{m, short} {
+		rows := of.named(m.width - width - margin)
+		if len(rows) > 0 && max(len(rows), len(legend))+len(of.title()) <= most {
+			return append(of.title(), beside(rows, legend, width)...)
+		}
+	}
+	below := m.described(legend, width)
+	if most < 3*len(below) {
+		below = m.joined(legend)
+	}
+	of := m
+	if m.label() == 0 && short.label() > 0 && most > len(below)+len(short.title()) {
+		of = short
+	}
+	rows := of.packed(most - len(below) - len(of.title()))
+	if len(rows) == 0 {
+		return nil
+	}
+	return slices.Concat(of.title(), rows, below)
+}
+
+// shortened is a map with what tells its names apart in place of them.
+func (m *Map) shortened() *Map {
+	short := *m
+	if len(m.nodes) < 2 {
+		return &short
+	}
+	short.nodes = slices.Clone(m.nodes)
+	before, after := m.nodes[0].Node, m.nodes[0].Node
+	for _, n := range m.nodes[1:] {
+		before, after = before[:common(before, n.Node)], after[len(after)-commonEnd(after, n.Node):]
+	}
+	before = before[:strings.LastIndexAny(before, "-.")+1]
+	if dot := strings.IndexByte(after, '.'); dot >= 0 {
+		after = after[dot:]
+	} else {
+		after = ""
+	}
+	for i := range short.nodes {
+		short.nodes[i].Node = strings.TrimSuffix(strings.TrimPrefix(short.nodes[i].Node, before), after)
+	}
+	short.all = before + "*" + after
+	return &short
+}
+
+// common is how many bytes two texts have in common at their beginnings.
+func common(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// commonEnd is how many bytes two texts have in common at their ends.
+func commonEnd(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
+}
+
+// title is a line that says what the names have in common.
+func (m *Map) title() (rows screen.Rows) {
+	if m.all != "" {
+		rows = screen.Rows{{{Text: m.all}}}
+	}
+	return rows
+}
+
+// margin is how many columns are between a map and its legend.
+const margin = 4
+
+// beside puts a legend at the right of a map.
+func beside(rows screen.Rows, legend []legendRow, width int) screen.Rows {
+	taken := func(line screen.Lines) (columns int) {
+		for _, part := range line {
+			columns += screen.Width(part.Text)
+		}
+		return columns
+	}
+	wide := 0
+	for _, line := range rows {
+		wide = max(wide, taken(line))
+	}
+	for i, l := range legend {
+		if i == len(rows) {
+			rows = append(rows, nil)
+		}
+		rows[i] = append(append(rows[i], screen.Line{Text: strings.Repeat(" ", wide-taken(rows[i])+margin)}),
+			l.line(width)...)
+	}
+	return rows
+}
+
+// described is a legend with the names of the nodes where something moves.
+func (m *Map) described(legend []legendRow, width int) (rows screen.Rows) {
+	for _, l := range legend {
+		line := l.line(width)
+		if names := fitted(l.nodes, m.width-width-margin); names != "" {
+			line = append(line, screen.Line{Text: "  " + names})
+		}
+		rows = append(rows, line)
+	}
+	return rows
+}
+
+// joined is a legend in as few lines as it takes.
+func (m *Map) joined(legend []legendRow) (rows screen.Rows) {
+	const between = "   "
+	at := m.width
+	for _, l := range legend {
+		words := " " + l.Count + " " + l.Words
+		took := len(between) + len(l.Sign) + screen.Width(words)
+		if at+took > m.width-2 {
+			rows, at = append(rows, nil), 0
+		}
+		line := &rows[len(rows)-1]
+		if at > 0 {
+			*line = append(*line, screen.Line{Text: between})
+		}
+		*line = append(*line, screen.Line{Text: l.Sign, Tone: l.tone}, screen.Line{Text: words})
+		at += took
+	}
+	return rows
+}
+
+// fitted lists as many names as a line of some columns holds, and how many more there
+// are; empty where it holds none.
+func fitted(names []string, columns int) string {
+	for n := min(len(names), columns/2); n > 0; n-- {
+		text := strings.Join(names[:n], ", ")
+		if more := len(names) - n; more > 0 {
+			text += fmt.Sprintf(" +%d more", more)
+		}
+		if screen.Width(text) <= columns {
+			return text
+		}
+	}
+	return ""
+}
+
+// mostTail is how long the number, or the end of a name, above a mark may be.
+const mostTail = 4
+
+// tails returns how names are split into what stands before a row and what stands
+// above its marks: before the digits at their ends, or behind the last hyphen or dot,
+// whichever makes fewer rows; nil where neither leaves a short end.
+func (m *Map) tails() (split func(name string) (prefix, tail string)) {
+	fewest := 0
+	for _, by := range []func(string) (string, string){numbered, lastPart} {
+		prefixes, short := map[string]bool{}, true
+		for _, n := range m.nodes {
+			prefix, tail := by(n.Node)
+			prefixes[prefix] = true
+			short = short && tail != "" && len(tail) <= mostTail
+		}
+		if short && (split == nil || len(prefixes) < fewest) {
+			split, fewest = by, len(prefixes)
+		}
+	}
+	return split
+}
+
+// lastPart splits a name behind its last hyphen or dot.
+func lastPart(name string) (prefix, tail string) {
+	at := strings.LastIndexAny(name, "-.") + 1
+	return name[:at], name[at:]
+}
+
+// named draws a pair of lines for each prefix of names, with the numbers behind it in
+// the first and the marks in the second. It is nil where names do not have such
+// numbers, or the columns hold too few of them.
+func (m *Map) named(columns int) (rows screen.Rows) {
+	const fewest = 5
+	if len(m.nodes) == 0 || len(m.nodes) > 1000 {
+		return nil
+	}
+	split := m.tails()
+	if split == nil {
+		return nil
+	}
+	label, digits, inRow := 0, 0, map[string]int{}
+	for _, n := range m.nodes {
+		prefix, number := split(n.Node)
+		label, digits = max(label, screen.Width(prefix)), max(digits, len(number))
+		inRow[prefix]++
+	}
+	perLine := (columns - 2 - label - 1) / (digits + 1)
+	if perLine < fewest {
+		return nil
+	}
+	if slices.Max(slices.Collect(maps.Values(inRow))) > perLine {
+		perLine -= perLine % 5 // people count in fives
+	}
+	for at := 0; at < len(m.nodes); {
+		prefix, _ := split(m.nodes[at].Node)
+		numbers := screen.Lines{{Text: prefix + strings.Repeat(" ", label-screen.Width(prefix)+1)}}
+		signs := screen.Lines{{Text: strings.Repeat(" ", label+1)}}
+		for end := at + perLine; at < len(m.nodes) && at < end; at++ {
+			p, number := split(m.nodes[at].Node)
+			if p != prefix {
+				break
+			}
+			mark, pad := markOf(m.nodes[at].State), strings.Repeat(" ", digits-1)
+			numbers = append(numbers, screen.Line{Text: " " + number + strings.Repeat(" ", digits-len(number))})
+			signs = append(signs, screen.Line{Text: " "}, screen.Line{Text: mark.Sign, Tone: mark.tone},
+				screen.Line{Text: pad})
+		}
+		rows = append(rows, numbers, signs)
+	}
+	return rows
+}
+
+func markOf(s plan.NodeState) mark {
+	for _, m := range Marks {
+		if m.NodeState == s {
+			return m.mark
+		}
+	}
+	return mark{Sign: "?"}
+}
+
+// label is how wide the names before rows of marks are; 0 where there is no room.
+func (m *Map) label() (label int) {
+	for _, n := range m.nodes {
+		label = max(label, screen.Width(n.Node))
+	}
+	if label > m.width/3 {
+		return 0
+	}
+	return label
+}
+
+// packed draws rows of marks in tens, at most so many, each behind the name of its
+// first node. A mark that stands for several nodes shows the worst of them.
+func (m *Map) packed(most int) (rows screen.Rows) {
+	label := m.label()
+	const ten = " ##########"
+	perLine := (m.width - 2 - label - 1) / len(ten) * 10
+	each := 1
+	if len(m.nodes) > 1000 {
+		each = 2
+	}
+	if each > 1 || len(m.nodes) > perLine*most {
+		most-- // which a line says
+	}
+	if perLine < 1 || most < 1 {
+		return nil
+	}
+	for len(m.nodes) > each*perLine*most {
+		each++
+	}
+	for at := 0; at < len(m.nodes); {
+		first := ""
+		if label > 0 {
+			first = m.nodes[at].Node
+		}
+		line := screen.Lines{{Text: first + strings.Repeat(" ", label-screen.Width(first)+1)}}
+		for n := 0; n < perLine && at < len(m.nodes); n++ {
+			if n%10 == 0 {
+				line = append(line, screen.Line{Text: " "})
+			}
+			worst := markOf(worstOf(m.nodes[at:min(at+each, len(m.nodes))]))
+			line = append(line, screen.Line{Text: worst.Sign, Tone: worst.tone})
+			at += each
+		}
+		rows = append(rows, line)
+	}
+	if each > 1 {
+		words := fmt.Sprintf("(a mark stands for %d nodes, and shows the worst of them)", each)
+		rows = append(rows, screen.Lines{{Text: words}})
+	}
+	return rows
+}
+
+// worstOf returns the worst state of some nodes.
+func worstOf(nodes []plan.OnNode) plan.NodeState {
+	return slices.MinFunc(nodes, func(a, b plan.OnNode) int {
+		return slices.Index(plan.NodeStates, a.State) - slices.Index(plan.NodeStates, b.State)
+	}).State
+}

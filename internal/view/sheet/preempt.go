@@ -1,0 +1,32 @@
+package sheet
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+)
+
+// Against says which PodDisruptionBudgets protect pods that go; empty if none does.
+func Against(budgets []string) string {
+	are := wording.PluralOf(len(budgets), "PodDisruptionBudget ", "PodDisruptionBudgets ")
+	return wording.Phrase(" (against "+are, wording.SomeNames(budgets), ")")
+}
+
+// ChoiceOf says how many pods the scheduler removes, and among which it chooses them; empty if it has no choice.
+func ChoiceOf(pods []string, v *cause.Victims) (count, among string) {
+	if len(v.Others) == 0 {
+		return "", ""
+	}
+	switch {
+	case v.Fewest != v.Most:
+		count = fmt.Sprintf("%d to %d", v.Fewest, v.Most)
+	case v.Most == 1:
+		count = "one"
+	default:
+		count = strconv.Itoa(v.Most)
+	}
+	return count, wording.SomeNames(slices.Concat(pods, v.Others))
+}
