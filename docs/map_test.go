@@ -28,7 +28,8 @@ func TestNames(t *testing.T) {
 		_, err := os.Stat(filepath.Join(root, name))
 		return err == nil
 	}
-	for _, name := range []string{"architecture.md", "adding.md", "../test/README.md", "controller.md", "output.md", "plan-rollout.md", "history.md"} {
+	for _, name := range []string{"architecture.md", "design.md", "adding.md", "../test/README.md", "controller.md",
+		"output.md", "plan-rollout.md", "history.md", "accuracy.md"} {
 		p := readPage(t, name)
 		checked := map[string]bool{}
 		for _, lines := range p.sections {
