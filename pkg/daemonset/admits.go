@@ -1,11 +1,11 @@
 package daemonset
 
-// Admits reports whether taken is what a sync may do under the Batch: all that
-// is certain, of each choice exactly Count and of one node at most PerNode,
-// and nothing else. A delete is known by its pod and a create by its node;
-// order and reasons do not matter.
+// Admits reports whether the Batch allows a sync to do exactly what is taken:
+// every certain Item and, of each Choice, exactly Count items and at most
+// PerNode of one node. A delete is identified by its pod and a create by its
+// node; order and reasons are ignored.
 //
-// It cannot tell that a combination is never taken: see Choice.
+// Admits accepts some combinations that the controller never takes: see Choice.
 func (b Batch) Admits(taken []Item) bool {
 	left := make(map[string]int, len(taken))
 	for _, i := range taken {
@@ -25,8 +25,8 @@ func (b Batch) Admits(taken []Item) bool {
 	return len(taken) == b.Len()
 }
 
-// take takes the members of the choice out of left, and reports whether they
-// were as many as it says.
+// take removes the members of the choice from left, and reports whether their
+// number is what the choice requires.
 func (c Choice) take(left map[string]int) bool {
 	count, perNode := 0, map[string]int{}
 	for _, i := range c.From {
@@ -42,8 +42,8 @@ func (c Choice) take(left map[string]int) bool {
 	return count == c.Count
 }
 
-// target names what the item acts on: a pod to delete, or a node to create
-// one on.
+// target returns a key for what the item acts on: the pod to delete, or the
+// node that gets a pod.
 func (i Item) target() string {
 	if i.Pod != "" {
 		return "pod/" + i.Pod

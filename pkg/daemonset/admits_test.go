@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// items reads "n0 n1/p1": a create on n0 and the delete of p1 on n1.
+// items parses "n0 n1/p1": a create on n0 and the delete of p1 on n1.
 func items(text string) []Item {
 	var list []Item
 	for _, field := range strings.Fields(text) {
@@ -81,7 +81,7 @@ func TestAdmits(t *testing.T) {
 	}
 }
 
-// TestBatchNumbers: how many a batch takes, and of how many.
+// TestBatchNumbers tests the number of pods in a batch and of its candidates.
 func TestBatchNumbers(t *testing.T) {
 	three := []Item{{Node: "a"}, {Node: "b"}, {Node: "c"}}
 	for _, tt := range []struct {

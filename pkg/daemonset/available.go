@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// readyCondition returns the pod's Ready condition, or nil.
+// readyCondition returns the pod's Ready condition, or nil if it has none.
 func readyCondition(p *corev1.Pod) *corev1.PodCondition {
 	for i := range p.Status.Conditions {
 		if p.Status.Conditions[i].Type == corev1.PodReady {
@@ -17,12 +17,13 @@ func readyCondition(p *corev1.Pod) *corev1.PodCondition {
 }
 
 // available reports whether the pod has been ready for minReadySeconds, and
-// when it came or comes to that if it stays ready; zero when it is not ready,
-// or does not say since when. Of a pod that is not ready the reason is NotReady.
+// returns the time at which it became or becomes available if it stays ready.
+// The time is zero for a pod that is not ready, or whose Ready condition has no
+// time. The reason is NotReady for a pod that is not ready.
 //
-// Whether the pod is terminating does not matter. Without minReadySeconds a
-// ready pod is available, even one that became ready in the future. From 1.34
-// on (#132122) the pod is available at that moment, before only after it.
+// A terminating pod can be available. Without minReadySeconds every ready pod
+// is available, even if its Ready time is in the future. Since 1.34 (#132122)
+// the pod is available at that very moment; before 1.34, only after it.
 func available(p *corev1.Pod, minReadySeconds int32, now time.Time, profile Profile) (v Verdict, at time.Time) {
 	c := readyCondition(p)
 	if c == nil || c.Status != corev1.ConditionTrue {

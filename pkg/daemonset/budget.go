@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// BudgetKind says what limits a rolling update.
+// BudgetKind names what limits a rolling update.
 type BudgetKind string
 
 const (
@@ -18,7 +18,7 @@ const (
 	BudgetNone        BudgetKind = "None"        // OnDelete: the controller replaces nothing, so nothing limits it
 )
 
-// Field returns the field of the rolling update that the limit is of; empty for
+// Field returns the name of the field that sets the limit, or "" for
 // BudgetNone.
 func (k BudgetKind) Field() string {
 	return map[BudgetKind]string{BudgetUnavailable: "maxUnavailable", BudgetSurge: "maxSurge"}[k]
@@ -47,9 +47,10 @@ type Budget struct {
 
 // resolveBudget returns the budget of a rolling update over desired nodes.
 //
-// Percentages are rounded up. A number is not limited by desired. Without a
-// rollingUpdate block, and when both come to 0 over at least one node, one
-// node may be unavailable (1.21, #96441); up to 1.20 there was no such fallback.
+// Percentages are rounded up, and an absolute number may exceed desired.
+// Without a rollingUpdate block, and if both limits come to 0 although desired
+// is above 0, one node may be unavailable (1.21, #96441). Up to 1.20 there is
+// no such fallback.
 func resolveBudget(ds *appsv1.DaemonSet, desired int, profile Profile) Budget {
 	b := Budget{Kind: BudgetNone, Of: desired}
 	if ds.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {

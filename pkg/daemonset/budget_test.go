@@ -70,7 +70,8 @@ func TestResolveBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetOfState is about what the budget is a part of, and who holds it.
+// TestBudgetOfState tests which number a percentage refers to, and which nodes
+// use the budget.
 func TestBudgetOfState(t *testing.T) {
 	type use struct {
 		Kind            BudgetKind

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Claim says whose a pod or a revision is.
+// Claim says who owns a pod or a revision.
 type Claim string
 
 const (

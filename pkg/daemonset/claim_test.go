@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// claims is where the pods of a state went: "p0 Owned" under the node that
-// counts it, or under what keeps it from being counted.
+// claims lists the pods of a state, such as "p0 Owned", by the node that counts
+// them or by the reason why none does.
 type claims map[string][]string
 
 func claimsOf(st *State) claims {
@@ -36,7 +36,8 @@ func claimsOf(st *State) claims {
 	return c
 }
 
-// TestIgnoredInOrder: beside a node stand first the pods that ended while terminating, then those that are released.
+// TestIgnoredInOrder tests the order of ignored pods on a node: pods that ended
+// while terminating, then released ones.
 func TestIgnoredInOrder(t *testing.T) {
 	young := dstest.Pod("p0b", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })
 	st := state(t, dstest.State("Nr/nft", young))

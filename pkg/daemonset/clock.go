@@ -7,13 +7,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// EarliestClock returns the earliest time, from TakenAt on, at which the
-// controller would write the status that it reported. It is TakenAt where that
-// is such a time, and where no time is.
+// EarliestClock returns the earliest time, not before TakenAt, at which the
+// controller would write the status that it reported. It returns TakenAt if
+// there is no such time.
 //
-// It is for a Snapshot whose clock is a guess, the newest time in a dump: the
-// controller may have counted a pod that only a later moment makes available, by
-// minReadySeconds. No other number depends on the clock.
+// It is meant for a Snapshot whose clock is only an estimate, such as the
+// newest time in a dump: the controller may already have counted a pod that
+// becomes available, by minReadySeconds, after TakenAt. No other number of the
+// status depends on the clock.
 func EarliestClock(s *snapshot.Snapshot, profile Profile) (time.Time, error) {
 	st, err := New(s, profile)
 	if err != nil {
@@ -27,7 +28,7 @@ func EarliestClock(s *snapshot.Snapshot, profile Profile) (time.Time, error) {
 		reported.Unavailable != reported.Desired-reported.Available {
 		return s.TakenAt, nil
 	}
-	var later []time.Time // when nodes come to be available
+	var later []time.Time // when nodes become available
 	for i := range st.Nodes {
 		if n := &st.Nodes[i]; n.Membership().Ready && !n.Membership().Available && n.Pods[0].AvailableAt != nil {
 			at := *n.Pods[0].AvailableAt

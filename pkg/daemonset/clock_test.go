@@ -74,7 +74,7 @@ func lacks(what snapshot.What) func(*snapshot.Snapshot) {
 	}
 }
 
-// report makes the DaemonSet's status what the controller would write.
+// report sets the DaemonSet's status to what the controller would write.
 func report(s *snapshot.Snapshot, version string) daemonset.Counts {
 	profile, err := daemonset.ForVersion(version)
 	if err != nil {
@@ -93,8 +93,9 @@ func report(s *snapshot.Snapshot, version string) daemonset.Counts {
 	return c
 }
 
-// TestEarliestClockIsTheEarliest: a status that was written later is explained
-// by a clock that is not later than that, and by none a second before.
+// TestEarliestClockIsTheEarliest checks that the clock explains a status
+// written at a later time, is not after that time, and is the earliest such
+// clock to the second.
 func TestEarliestClockIsTheEarliest(t *testing.T) {
 	moved := 0
 	for seed := range cases.Of(int64(400)) {

@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// From a List of objects to the numbers of the status and to what the controller
-// does next.
+// Computes the numbers of the status and the next sync from a List of objects.
 func ExampleStateOf() {
 	raw, err := os.ReadFile("../testdata/cluster.json") // kubectl get daemonsets,nodes,pods,controllerrevisions -A -o json
 	if err != nil {

@@ -2,8 +2,8 @@ package daemonset
 
 import "time"
 
-// FactKeys says of every key that Facts can have what it holds. A key is absent
-// where the cluster does not tell it.
+// FactKeys documents every key of Facts: its type and what it holds. A key is
+// absent if the cluster does not provide the value.
 type FactKeys struct {
 	// the labels that the nodeSelector of a pod asks for, and that neither its template nor its node has: they were
 	// added when the pod was admitted

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzForVersion: a version that is known has the rules of those before it, but for what comes in
-// patch releases, and with or without its v it is the same.
+// FuzzForVersion checks that a version keeps the rules of older ones, except
+// for those of patch releases, and that the leading v makes no difference.
 func FuzzForVersion(f *testing.F) {
 	for _, seed := range []string{"v1.37.1", "1.30", "v1.30.4-gke.12", "v1.16.0", "v1.99", "v1.17+", "1", "", "v2.0", "v1.99999999999999999999", "v1.28.15+k3s1", "v1.030"} {
 		f.Add(seed)

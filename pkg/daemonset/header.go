@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Header is what every answer begins with: of which DaemonSet it is, by whose
-// rules, from what, and what was assumed.
+// Header is the beginning of every document: the DaemonSet, the controller's
+// version, the input, and the assumptions.
 type Header struct {
 	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
 	Kind       string `json:"kind"`       // of the document
@@ -36,14 +36,14 @@ type Ref struct {
 	Strategy           string `json:"strategy"`           // `RollingUpdate` or `OnDelete`, as the object has it
 }
 
-// Controller says whose rules were used.
+// Controller names the version of the controller whose rules were used.
 type Controller struct {
 	// as it was read: `v1.30.4`, `v1.30.4-gke.12`; `v1.37` if it is unknown
 	KubernetesVersion string                 `json:"kubernetesVersion"`
 	Source            snapshot.VersionSource `json:"source"` // where the version comes from
 }
 
-// Reading says when the input was read, and what could not be.
+// Reading says when the input was read, and what could not be read.
 type Reading struct {
 	// the clock of everything in the document: the API server's, the newest time in a dump, or `--now`
 	TakenAt time.Time `json:"takenAt"`
@@ -57,8 +57,8 @@ func (h *Header) Lacks(what snapshot.What) bool {
 	return slices.ContainsFunc(h.Snapshot.Gaps, func(g Gap) bool { return g.What == what && g.Why != snapshot.Moved })
 }
 
-// Unread returns the parts without which the numbers are not known, of those that
-// could not be read.
+// Unread returns the parts that could not be read and that the numbers of the
+// status depend on.
 func (r *Reading) Unread() (parts []snapshot.What) {
 	for _, g := range r.Gaps {
 		if g.Why != snapshot.Moved && (g.What == snapshot.Nodes || g.What == snapshot.Pods ||
@@ -69,13 +69,13 @@ func (r *Reading) Unread() (parts []snapshot.What) {
 	return parts
 }
 
-// Gap is a snapshot.Gap with what it costs.
+// Gap is a snapshot.Gap with its consequence for the answer.
 type Gap struct {
 	snapshot.Gap
 	Consequence snapshot.Consequence `json:"consequence"` // what the answer lacks because of it
 }
 
-// Assumption is something that was taken for true without being read.
+// Assumption is something that was taken as true without being read.
 type Assumption struct {
 	Code   AssumptionCode `json:"code"`   // what was assumed
 	Value  string         `json:"value"`  // the value that was assumed; empty if the code says it all
@@ -132,7 +132,7 @@ const comparisonGate = "TaintTolerationComparisonOperators"
 var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay,
 	AssumeNodesReady, AssumeEveryNodeSelected, AssumeTolerationComparison, AssumeGeneration, AssumeNewHash}
 
-// NewHeader returns the header of an answer of the given kind.
+// NewHeader returns the header of a document of the given kind.
 func NewHeader(kind string, st *State) Header {
 	s, ds := st.Snapshot, st.DaemonSet
 	h := Header{
@@ -190,9 +190,9 @@ func NewHeader(kind string, st *State) Header {
 	return h
 }
 
-// doubtful returns how many pods of nodes are updated by their template generation
-// alone, and the hashes of pods that are not updated and of no revision. Pods that
-// are terminating do not matter any more.
+// doubtful returns the number of pods on nodes that are updated by their
+// template generation alone, and the hashes of pods that are neither updated
+// nor of any revision. It ignores terminating pods.
 func (st *State) doubtful() (byGeneration int, strays []string) {
 	for i := range st.Nodes {
 		for _, p := range st.Nodes[i].Pods {

@@ -68,8 +68,8 @@ func TestNewHeader(t *testing.T) {
 	}
 }
 
-// TestLacks: which parts could not be read, and which of them the numbers need. A
-// part that changed while it was read was read.
+// TestLacks tests which parts could not be read, and which of them the numbers
+// depend on. A part that changed while it was read counts as read.
 func TestLacks(t *testing.T) {
 	h := &Header{}
 	for _, g := range []snapshot.Gap{

@@ -21,11 +21,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// lawVersions are the oldest version of each set of rules that there is.
+// lawVersions are the oldest versions of each set of rules.
 var lawVersions = versionsOfRules()
 
 func versionsOfRules() []string {
-	const patches = 40 // more than a minor ever had
+	const patches = 40 // more than any minor version had
 	var out []string
 	seen := map[Profile]bool{}
 	for minor := oldestMinor; minor <= newestMinor; minor++ {
@@ -44,7 +44,7 @@ func versionsOfRules() []string {
 	return out
 }
 
-// TestLawVersions: the laws are held against both sides of every rule.
+// TestLawVersions checks that lawVersions cover both sides of every rule.
 func TestLawVersions(t *testing.T) {
 	var profiles []Profile
 	for _, v := range lawVersions {
@@ -62,7 +62,7 @@ func TestLawVersions(t *testing.T) {
 	}
 }
 
-// eachRandom calls a law with random states, of every version in turn.
+// eachRandom calls law with random states of all versions in turn.
 func eachRandom(t *testing.T, states int, law func(t *testing.T, s *snapshot.Snapshot, st *State)) {
 	t.Helper()
 	for seed := range cases.Of(int64(states)) {
@@ -74,8 +74,8 @@ func eachRandom(t *testing.T, states int, law func(t *testing.T, s *snapshot.Sna
 	}
 }
 
-// everything is all that a State says, as one text in which every time is told
-// by its distance from the State's.
+// everything returns the whole State as one text, with times relative to the
+// State's clock.
 func everything(t *testing.T, st *State) string {
 	t.Helper()
 	var b strings.Builder
@@ -127,8 +127,7 @@ func text(t *testing.T, v any) string {
 	return string(raw) + "\n"
 }
 
-// TestInputIsUnchanged compares a Snapshot of which everything was asked with
-// one that nobody has seen.
+// TestInputIsUnchanged checks that no function modifies its Snapshot.
 func TestInputIsUnchanged(t *testing.T) {
 	encode := func(s *snapshot.Snapshot) string {
 		raw, err := snapshot.Encode(s)
@@ -150,7 +149,8 @@ func TestInputIsUnchanged(t *testing.T) {
 	}
 }
 
-// TestWrittenAndReadIsTheSame: the Snapshot itself, field by field.
+// TestWrittenAndReadIsTheSame checks that a Snapshot survives encoding, field
+// by field.
 func TestWrittenAndReadIsTheSame(t *testing.T) {
 	eachRandom(t, 104, func(t *testing.T, s *snapshot.Snapshot, _ *State) {
 		if diff := cmp.Diff(s, writtenAndRead(t, s)); diff != "" {
@@ -172,7 +172,7 @@ func writtenAndRead(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	return back
 }
 
-// TestWhatChangesNothing changes a Snapshot in ways that no rule may see.
+// TestWhatChangesNothing changes a Snapshot in ways that no rule may notice.
 func TestWhatChangesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	rows := []struct {
@@ -187,7 +187,7 @@ func TestWhatChangesNothing(t *testing.T) {
 		{func(t *testing.T, s *snapshot.Snapshot) { *s = *writtenAndRead(t, s) }, "a Snapshot that was written and read says the same"},
 		{func(_ *testing.T, s *snapshot.Snapshot) { shift(s, 40*24*time.Hour+17*time.Second) }, "only the distance of times matters"},
 		{func(_ *testing.T, s *snapshot.Snapshot) {
-			for i := range s.Pods[:min(3, len(s.Pods))] { // as if they were copied
+			for i := range s.Pods[:min(3, len(s.Pods))] { // unshare them
 				p := s.Pods[i]
 				p.Namespace, p.Name = "another", "another-"+p.Name
 				s.Pods = append(s.Pods, p)
@@ -236,7 +236,7 @@ func TestWhatChangesNothing(t *testing.T) {
 		version := lawVersions[int(seed)%len(lawVersions)]
 		s := dstest.RandomFor(seed, version)
 		if len(s.Nodes) > 100 && seed%4 > 0 {
-			continue // which takes long
+			continue // slow
 		}
 		before := everything(t, state(t, s))
 		for _, row := range rows {
@@ -253,7 +253,7 @@ func shuffle[T any](random *rand.Rand, list []T) {
 	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 
-// shift moves every time of a Snapshot but those of templates, which are
+// shift moves every time of a Snapshot except those in templates, which are
 // content.
 func shift(s *snapshot.Snapshot, by time.Duration) {
 	var walk func(v reflect.Value)
@@ -287,8 +287,8 @@ func shift(s *snapshot.Snapshot, by time.Duration) {
 	walk(reflect.ValueOf(s))
 }
 
-// TestWhatChangesNoPlan changes a Snapshot in ways that the State shows, and
-// that change nothing of what the sync does.
+// TestWhatChangesNoPlan changes a Snapshot in ways that affect the State, but
+// not the sync.
 func TestWhatChangesNoPlan(t *testing.T) {
 	plan := func(st *State) string {
 		counts, _ := st.Counts()
@@ -315,8 +315,8 @@ func TestWhatChangesNoPlan(t *testing.T) {
 	})
 }
 
-// TestStrategyChangesNoNumber: the strategy says what is replaced, not what is
-// there. And what OnDelete does, every strategy without surge does.
+// TestStrategyChangesNoNumber checks that the strategy does not affect the
+// status, and that every strategy without surge includes what OnDelete does.
 func TestStrategyChangesNoNumber(t *testing.T) {
 	eachRandom(t, 300, func(t *testing.T, s *snapshot.Snapshot, st *State) {
 		c := *s
@@ -405,9 +405,9 @@ func TestPartsAddUp(t *testing.T) {
 	})
 }
 
-// TestStepsAreSound is about every step: what is certain is in no choice,
-// choices leave something to choose, nothing stands there twice, the burst and
-// the budget hold, and a delete names a pod of its node.
+// TestStepsAreSound checks every step: no item is both certain and a candidate,
+// choices are real, nothing appears twice, the burst and the budget hold, and a
+// delete names a pod of its node.
 func TestStepsAreSound(t *testing.T) {
 	eachRandom(t, 1000, func(t *testing.T, _ *snapshot.Snapshot, st *State) {
 		step := st.Sync()
@@ -451,7 +451,7 @@ func sound(t *testing.T, st *State, step Step, what string, b Batch) {
 		case (i.Pod == "") != (what == "creates"):
 			t.Errorf("%s: %+v: a create is of a node, a delete of a pod", what, i)
 		case i.Pod == "" && (st.Profile.SunsetInSurge || step.Kind == StepManage) && (!n.Exists || !n.ShouldRun.OK):
-			t.Errorf("%s: %+v: the node should not run it", what, i) // before #119317 a surge looks at neither
+			t.Errorf("%s: %+v: the node should not run it", what, i) // before #119317 a surge checks neither
 		case i.Pod != "" && !slices.ContainsFunc(n.Pods, func(p Pod) bool { return p.Name == i.Pod }):
 			t.Errorf("%s: %+v: the node has no such pod", what, i)
 		}
@@ -484,8 +484,8 @@ func ofReason(b Batch, r Reason) int {
 	return n
 }
 
-// TestFinishedRolloutPlansNothing gives every node that should run the pod one
-// that is up to date and available, and no other.
+// TestFinishedRolloutPlansNothing gives every node that should run the pod an
+// available new one, and all other nodes none.
 func TestFinishedRolloutPlansNothing(t *testing.T) {
 	eachRandom(t, 300, func(t *testing.T, s *snapshot.Snapshot, st *State) {
 		c := *s
@@ -510,7 +510,7 @@ func TestFinishedRolloutPlansNothing(t *testing.T) {
 		}
 		step := after.Sync()
 		fine := []Reason{StepUpToDate, StepOnDelete, StepBeingDeleted}
-		if st.Budget.Invalid != "" { // that fails, whatever is left to do
+		if st.Budget.Invalid != "" { // fails whether or not anything is left to do
 			fine, step.Error = []Reason{StepFails, StepBeingDeleted}, nil
 		}
 		if step.Kind != StepNone || !slices.Contains(fine, step.Reason) {
@@ -527,8 +527,8 @@ func TestFinishedRolloutPlansNothing(t *testing.T) {
 
 func counts(st *State) Counts { c, _ := st.Counts(); return c }
 
-// TestVerdictsHaveReasons looks for the zero Reason and for codes that are not
-// in the list of all.
+// TestVerdictsHaveReasons looks for empty reasons and for reasons missing from
+// Reasons.
 func TestVerdictsHaveReasons(t *testing.T) {
 	known := map[Reason]bool{}
 	for _, r := range Reasons {
@@ -574,14 +574,14 @@ func TestVerdictsHaveReasons(t *testing.T) {
 	})
 }
 
-// TestPlacementAgreesWithItself applies the smallest change of every node that
-// should not run the pod; the nested module test/oracle asks the real
-// controller the same.
+// TestPlacementAgreesWithItself applies the remedies of every node that should
+// not run the pod. The nested module test/oracle does the same with the real
+// controller.
 func TestPlacementAgreesWithItself(t *testing.T) {
 	for seed := range cases.Of(int64(180)) {
 		s := dstest.RandomPlacement(seed)
 		profile := Profile{TolerationComparison: true, NamespaceInStatus: true}
-		var namespace *snapshot.OpenShift // of every other one
+		var namespace *snapshot.OpenShift // every other state is of OpenShift
 		if seed%2 == 1 {
 			namespace = dstest.RandomNamespace(seed, s.DaemonSet.Namespace)
 		}
@@ -633,12 +633,12 @@ func TestPlacementAgreesWithItself(t *testing.T) {
 	}
 }
 
-// TestDecidedOnce: what is decided about a node once for all that are like it is what is decided about it alone.
+// TestDecidedOnce checks that the memoized verdicts equal those of Decide.
 func TestDecidedOnce(t *testing.T) {
 	shared := 0
 	for seed := range cases.Of(int64(300)) {
 		for _, s := range []*snapshot.Snapshot{dstest.RandomPlacement(seed), dstest.RandomFor(seed, dstest.Newest)} {
-			var namespace *snapshot.OpenShift // of every third one
+			var namespace *snapshot.OpenShift // every third state is of OpenShift
 			if seed%3 == 0 {
 				namespace = dstest.RandomNamespace(seed, s.DaemonSet.Namespace)
 			}

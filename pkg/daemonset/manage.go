@@ -4,13 +4,13 @@ import (
 	"time"
 )
 
-// maxBackoff is how long the controller waits at most before it deletes the
-// next Failed pod of a node. It starts with a second, doubles with each one,
-// and is forgotten when the controller restarts.
+// maxBackoff is the longest time that the controller waits before it deletes
+// the next Failed pod of a node. The back-off starts at one second and doubles
+// with each deletion; a restart of the controller resets it.
 const maxBackoff = 15 * time.Minute
 
-// manageStep fills a step with what gives every node the pods that it should
-// have. Budgets do not apply here.
+// manageStep adds the creates and deletes that give every node the pods it
+// should have. Budgets do not apply.
 func (t *Tally) manageStep(step *Step) {
 	var creates, onNodes, unscheduled class
 	creates.items = make([]Item, 0, t.lacking)
@@ -42,17 +42,18 @@ func (t *Tally) manageStep(step *Step) {
 	}
 }
 
-// manageShare is what one node adds to a manage step. The step does what all
-// nodes say, and the rolling update has its turn only when none says anything.
+// manageShare is the part of a manage step that belongs to one node. The step
+// is the union of all shares; the rolling update runs only if all shares are
+// empty.
 type manageShare struct {
 	create      bool
 	deletes     []Item
-	failed      []Item // of which one is deleted
+	failed      []Item // candidates; the step deletes one of them
 	unscheduled []Item // deletes of pods that no kubelet ever had, on a vanished node
 	backoff     bool   // the deletion of a failed pod may wait
 }
 
-// acts reports whether the node keeps the rolling update from its turn.
+// acts reports whether the node keeps the rolling update from running.
 func (share *manageShare) acts() bool {
 	return share.create || share.deletesAny()
 }
@@ -61,19 +62,21 @@ func (share *manageShare) deletesAny() bool {
 	return len(share.deletes)+len(share.failed)+len(share.unscheduled) > 0
 }
 
-// Owed reports whether the next sync gives the node a pod, whatever the limit, if
-// its burst is enough.
+// Owed reports whether the next sync creates a pod for the node. It ignores the
+// burst limit.
 func (st *State) Owed(n *Node) bool { return st.manageShare(n).create }
 
-// manageShare returns what the node adds to a manage step (podsShouldBeOnNode).
+// manageShare returns the node's part of a manage step (podsShouldBeOnNode).
 //
-// A node that should run the pod and has none gets one. Where pods may stay,
-// Failed ones are deleted, one a node because of their common backoff, and
-// since 1.33.0 (#130859) one that is owned already before one to adopt,
-// unless the merging of revisions has adopted it a moment before;
-// Succeeded ones since 1.27.0 and 1.26.5 (#117073); of the others the first
-// in the controller's order is kept. Where they may not, all go that are not
-// terminating already.
+// A node that should run the pod and has none gets one. If pods may not stay on
+// the node, the step deletes every pod that is not terminating. If they may
+// stay, it deletes
+//
+//   - Failed pods, one per node and sync, because the pods of a node share one
+//     back-off; since 1.33.0 (#130859) owned pods precede pods to adopt, unless
+//     the merging of revisions has just adopted those;
+//   - Succeeded pods, since 1.27.0 and 1.26.5 (#117073);
+//   - all others but the first in the controller's order.
 func (st *State) manageShare(n *Node) manageShare {
 	var share manageShare
 	switch {
@@ -93,7 +96,7 @@ func (st *State) manageShare(n *Node) manageShare {
 	return share
 }
 
-// manageWhereTheyStay is manageShare for a node with pods that may stay there.
+// manageWhereTheyStay is manageShare for a node on which pods may stay.
 func (st *State) manageWhereTheyStay(n *Node, share *manageShare) {
 	var running []*Pod
 	var orphans []Item
@@ -124,11 +127,11 @@ func (st *State) manageWhereTheyStay(n *Node, share *manageShare) {
 	}
 }
 
-// surgePods does the part of manageShare that differs where maxSurge is above
-// 0 (1.21, #96441): the first old and the first new pod may stand side by
-// side until the new one is available, or the old one is not ready. A node
-// without a running pod gets one even while another terminates. Only the hash
-// label tells new from old here, not the template generation.
+// surgePods fills in the part of manageShare that differs if maxSurge is above
+// 0 (1.21, #96441). The first old and the first new pod may run side by side
+// until the new one is available or the old one is not ready. A node without a
+// running pod gets one even while another pod terminates. A pod is new if its
+// hash label is current; its template generation does not matter here.
 func (st *State) surgePods(n *Node, running []*Pod, share *manageShare) {
 	share.create = len(running) == 0 && n.ShouldRun.OK && st.NodesRead
 	var oldPod, newPod *Pod
@@ -147,9 +150,9 @@ func (st *State) surgePods(n *Node, running []*Pod, share *manageShare) {
 	}
 }
 
-// unboundPods are the pods of a vanished node that no kubelet ever had. They
-// are deleted, terminating or not; those bound to the node are left to the
-// garbage collector.
+// unboundPods returns deletes for the pods of a vanished node that were never
+// bound to it, terminating or not. The garbage collector deletes the bound
+// ones.
 func unboundPods(n *Node) []Item {
 	var items []Item
 	for i := range n.Pods {

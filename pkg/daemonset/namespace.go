@@ -10,24 +10,24 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// namespaceRule is the rule of placement that OpenShift's controller has besides those of
-// Kubernetes.
+// namespaceRule is the placement rule that only OpenShift's controller has.
 type namespaceRule struct {
 	annotation string // of the namespace; empty for the controller's default
 	text       string
-	selector   labels.Selector // nil where the text cannot be parsed
-	always     bool            // asked also where another rule fails
+	selector   labels.Selector // nil if the text cannot be parsed
+	always     bool            // applies even if another rule fails
 }
 
-// In returns the placement rules of a DaemonSet in a namespace of OpenShift; nil leaves
-// them as they are.
+// In returns the placement rules of a DaemonSet in a namespace of OpenShift. It
+// returns p itself if the namespace does not restrict nodes.
 //
-// The controller of OpenShift asks, of 4.5 (1.18) and later only where every rule of
-// Kubernetes passes, for the node selector of the namespace: its annotation
-// scheduler.alpha.kubernetes.io/node-selector, else openshift.io/node-selector, else the
-// default of its own configuration. One that cannot be parsed is ignored, and an empty
-// annotation selects every node. That it cannot find the namespace, which then selects
-// none, is not mirrored.
+// OpenShift's controller also applies the node selector of the namespace; from
+// 4.5 (1.18) on, only if every rule of Kubernetes passes. The selector is the
+// annotation scheduler.alpha.kubernetes.io/node-selector, else
+// openshift.io/node-selector, else the default of the controller's
+// configuration. A selector that cannot be parsed is ignored, and an empty
+// annotation selects every node. In does not mirror the case that the
+// controller cannot find the namespace and therefore selects no node.
 func (p *Placement) In(o *snapshot.OpenShift) *Placement {
 	annotation, text := o.NodeSelector()
 	if strings.TrimSpace(text) == "" {
@@ -42,8 +42,8 @@ func (p *Placement) In(o *snapshot.OpenShift) *Placement {
 	return &out
 }
 
-// NamespaceLabel returns the label that the namespace asks for, and whether it asks for one
-// and for nothing else.
+// NamespaceLabel returns the label that the namespace requires. The last result
+// is false unless it requires exactly one label and nothing else.
 func (p *Placement) NamespaceLabel() (key, value string, one bool) {
 	if p.namespace == nil || p.namespace.selector == nil {
 		return "", "", false
@@ -55,8 +55,8 @@ func (p *Placement) NamespaceLabel() (key, value string, one bool) {
 	return t[0].expr.Key, t[0].expr.Values[0], true
 }
 
-// check applies the rule to a node. Where another rule has failed, this one is not asked,
-// and lets a pod stay.
+// check applies the rule to a node. If another rule has failed, the controller
+// skips this one unless it always applies, and a pod may stay.
 func (r *namespaceRule) check(n *corev1.Node, failed bool) Check {
 	f := Facts{"selector": r.text, "valid": r.selector != nil}
 	if r.annotation != "" {
@@ -68,7 +68,7 @@ func (r *namespaceRule) check(n *corev1.Node, failed bool) Check {
 	}
 }
 
-// term returns the rule as a term of a node affinity, which matches the same labels.
+// term returns the rule as a node affinity term that matches the same labels.
 func (r *namespaceRule) term() term {
 	var t corev1.NodeSelectorTerm
 	requirements, _ := r.selector.Requirements()
@@ -80,7 +80,8 @@ func (r *namespaceRule) term() term {
 	return newTerm(t)
 }
 
-// affinityOperators are the operators of a label selector as a node affinity has them.
+// affinityOperators maps the operators of a label selector to those of a node
+// affinity.
 var affinityOperators = map[selection.Operator]corev1.NodeSelectorOperator{
 	selection.Equals: corev1.NodeSelectorOpIn, selection.DoubleEquals: corev1.NodeSelectorOpIn,
 	selection.In:        corev1.NodeSelectorOpIn,
@@ -89,6 +90,6 @@ var affinityOperators = map[selection.Operator]corev1.NodeSelectorOperator{
 	selection.GreaterThan: corev1.NodeSelectorOpGt, selection.LessThan: corev1.NodeSelectorOpLt,
 }
 
-// excludedAlone reports whether a verdict on shouldRun is that the namespace alone keeps the
-// pod off the node: the rules of Kubernetes pass.
+// excludedAlone reports whether only the namespace keeps the pod off the node:
+// every rule of Kubernetes passes.
 func (v Verdict) excludedAlone() bool { return v.Reason == NamespaceNodeSelector }

@@ -13,20 +13,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Short names of what a namespace can say.
+// Short names of the sources of a namespace's node selector.
 const (
 	kube    = "scheduler.alpha.kubernetes.io/node-selector="
 	project = "openshift.io/node-selector="
 )
 
-// in returns the placement of a namespace with these annotations and default: see
-// dstest.OpenShift.
+// in returns the placement in a namespace with these annotations and this
+// default, in the notation of dstest.OpenShift.
 func in(p *Placement, annotations ...string) *Placement {
 	return p.In(dstest.State("-", dstest.OpenShift(annotations...)).OpenShift)
 }
 
-// TestNamespaceSelects: which nodes a namespace selects. The nodes are n0 to n3 with the
-// labels pool=infra, pool=web, none, and pool=infra and gpu=.
+// TestNamespaceSelects tests which nodes a namespace selects. The nodes n0 to
+// n3 have the labels pool=infra, pool=web, none, and pool=infra and gpu=.
 func TestNamespaceSelects(t *testing.T) {
 	labels := []string{"pool=infra", "pool=web", "", "pool=infra gpu="}
 	all, none := "n0 n1 n2 n3", ""
@@ -76,8 +76,8 @@ func TestNamespaceSelects(t *testing.T) {
 	}
 }
 
-// TestNamespaceBesideOthers: what the namespace says where another rule fails, with the
-// reasons.
+// TestNamespaceBesideOthers tests the namespace rule and its reasons if another
+// rule fails.
 func TestNamespaceBesideOthers(t *testing.T) {
 	yes := Verdict{OK: true, Reason: Eligible}
 	taint := func(effect string, others int) Verdict {
@@ -123,7 +123,7 @@ func TestNamespaceBesideOthers(t *testing.T) {
 	}
 }
 
-// TestNamespaceCheck: what --node shows of the rule.
+// TestNamespaceCheck tests the check that --node shows.
 func TestNamespaceCheck(t *testing.T) {
 	profile, _ := ForVersion(Newest)
 	for _, tt := range []struct {
@@ -145,8 +145,8 @@ func TestNamespaceCheck(t *testing.T) {
 	}
 }
 
-// TestNamespaceRollout: a rollout where the namespace excludes n0, by the versions of
-// OpenShift. The other nodes have the label that it asks for.
+// TestNamespaceRollout tests a rollout in which the namespace excludes n0, for
+// each version of OpenShift. The other nodes have the required label.
 func TestNamespaceRollout(t *testing.T) {
 	three := outcome{Step: "RollingUpdate Replacing", Deletes: "any 1 of n1/p1 n2/p2 n3/p3 Budget"}
 	spent := outcome{Step: "None BudgetSpent"}
@@ -188,7 +188,7 @@ func TestNamespaceRollout(t *testing.T) {
 	}
 }
 
-// TestNamespaceStatus: DESIRED of the same states.
+// TestNamespaceStatus tests DESIRED for the same states.
 func TestNamespaceStatus(t *testing.T) {
 	for _, tt := range []struct {
 		grid, version string
@@ -210,7 +210,7 @@ func TestNamespaceStatus(t *testing.T) {
 	}
 }
 
-// TestNamespaceRemedies: what has a namespace select a node.
+// TestNamespaceRemedies tests the changes that make a namespace select a node.
 func TestNamespaceRemedies(t *testing.T) {
 	role := "node-role.kubernetes.io/infra"
 	whys := whys{}
@@ -252,8 +252,8 @@ func TestNamespaceRemedies(t *testing.T) {
 	}
 }
 
-// TestNamespaceLabel: which namespaces ask for one label and nothing else, which a template
-// can ask for as well.
+// TestNamespaceLabel tests which namespaces require exactly one label, so that
+// a template can require it instead.
 func TestNamespaceLabel(t *testing.T) {
 	whys := whys{}
 	for _, tt := range []struct {

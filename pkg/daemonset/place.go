@@ -14,9 +14,8 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// Placement decides on which nodes a DaemonSet's pods should run and may stay.
-// Its selectors are parsed once; a Placement is safe for use by several
-// goroutines.
+// Placement decides on which nodes the pods of a DaemonSet should run and may
+// stay. It is safe for concurrent use.
 type Placement struct {
 	nodeName    string
 	selector    map[string]string
@@ -25,14 +24,14 @@ type Placement struct {
 	terms       []term
 	tolerations []toleration
 	profile     Profile
-	namespace   *namespaceRule // of OpenShift; nil if there is none
+	namespace   *namespaceRule // OpenShift's; nil if there is none
 }
 
 type term []requirement
 
 type requirement struct {
 	expr  corev1.NodeSelectorRequirement
-	field bool // on a field of the node, not on a label
+	field bool // about a field of the node, not a label
 	match *nodeaffinity.NodeSelector
 }
 
@@ -41,8 +40,8 @@ type toleration struct {
 	automatic bool
 }
 
-// NewPlacement returns the placement rules of a DaemonSet, but for what its namespace adds
-// on OpenShift: see In.
+// NewPlacement returns the placement rules of a DaemonSet. In adds the rule of
+// its namespace on OpenShift.
 func NewPlacement(ds *appsv1.DaemonSet, profile Profile) *Placement {
 	spec := &ds.Spec.Template.Spec
 	p := &Placement{
@@ -78,8 +77,8 @@ func newTerm(t corev1.NodeSelectorTerm) term {
 	return out
 }
 
-// newRequirement leaves match nil for an expression that cannot be parsed:
-// the controller takes it for one that no node meets.
+// newRequirement returns a requirement whose match is nil if the expression
+// cannot be parsed: the controller treats it as met by no node.
 func newRequirement(alone corev1.NodeSelectorTerm, e corev1.NodeSelectorRequirement, field bool) requirement {
 	match, err := nodeaffinity.NewNodeSelector(&corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{alone}})
 	if err != nil {
@@ -90,9 +89,10 @@ func newRequirement(alone corev1.NodeSelectorTerm, e corev1.NodeSelectorRequirem
 
 func (r *requirement) meets(n *corev1.Node) bool { return r.match != nil && r.match.Match(n) }
 
-// automaticTolerations are added by the controller to every pod. not-ready and
-// unreachable are tolerated as NoExecute only: the NoSchedule taints of the
-// same keys, which a node that is not ready has as well, are not.
+// automaticTolerations returns the tolerations that the controller adds to
+// every pod. It tolerates not-ready and unreachable with the effect NoExecute
+// only; a node that is not ready also has NoSchedule taints with these keys,
+// which are not tolerated.
 func automaticTolerations(hostNetwork bool) []corev1.Toleration {
 	tolerate := func(key string, effect corev1.TaintEffect) corev1.Toleration {
 		return corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: effect}
@@ -111,7 +111,7 @@ func automaticTolerations(hostNetwork bool) []corev1.Toleration {
 	return ts
 }
 
-// Rule names one rule of placement.
+// Rule names a rule of placement.
 type Rule string
 
 const (
@@ -124,9 +124,10 @@ const (
 	RuleNamespaceSelector Rule = "namespaceNodeSelector"
 )
 
-// Check is one rule applied to one node. Stays is false where failing it also
-// ends a pod that runs there already: everything but a NoSchedule taint, and a
-// rule that is not asked because of one.
+// Check is the result of one rule for one node. Stays is false if failing the
+// rule also ends a pod that runs on the node. It is true for a NoSchedule
+// taint, and for a namespace rule that does not apply because another rule
+// fails.
 type Check struct {
 	Rule Rule `json:"rule"` // the rule that was applied
 	OK   bool `json:"ok"`   // whether the node passes
@@ -141,13 +142,14 @@ type Check struct {
 	Facts  Facts  `json:"facts"` // what the rule compared
 }
 
-// Checks returns every rule for the node: the template's nodeName, its
-// nodeSelector key by key, its required node affinity as one, each NoSchedule
-// and NoExecute taint of the node, and the node selector of an OpenShift
-// namespace. The order of taints is ours: those that outlive a node's condition
-// before those that come with it.
-// PreferNoSchedule taints, preferred affinity, resources, ports, and the
-// node's readiness are no rules of placement.
+// Checks returns the result of every rule for the node, in this order: the
+// template's nodeName, each key of its nodeSelector, its required node
+// affinity, each NoSchedule and NoExecute taint of the node, and the node
+// selector of an OpenShift namespace. Taints of node conditions follow other
+// taints; that order is not the controller's.
+//
+// PreferNoSchedule taints, preferred affinity, resources, ports, and the node's
+// readiness are not rules of placement.
 func (p *Placement) Checks(n *corev1.Node) []Check {
 	checks := []Check{}
 	if most := b2i(p.nodeName != "") + len(p.keys) + b2i(p.hasAffinity) + len(n.Spec.Taints) +
@@ -184,10 +186,10 @@ func (p *Placement) checkLabel(n *corev1.Node, key string) Check {
 	return Check{Rule: RuleNodeSelector, OK: present && got == want, Reason: NodeSelector, Facts: f}
 }
 
-// checkAffinity ORs the terms and ANDs what is inside of one. A term without
-// any requirement meets no node, and so does an affinity without terms. The
-// facts are of the term that meets the node, else of the first of those with
-// the fewest requirements that fail.
+// checkAffinity ORs the terms and ANDs the requirements of each. A term without
+// requirements matches no node, and so does an affinity without terms. The
+// facts describe the term that matches the node, or else the first term with
+// the fewest failing requirements.
 func (p *Placement) checkAffinity(n *corev1.Node) Check {
 	best, fewest := -1, 0
 	var failing *requirement
@@ -246,12 +248,12 @@ func (p *Placement) checkTaint(t corev1.Taint) Check {
 	return c
 }
 
-// tolerates matches a toleration with a taint. tolerationSeconds does not
-// matter here.
+// tolerates reports whether the toleration tolerates the taint. It ignores
+// tolerationSeconds.
 //
-// With Lt the taint's number must be below the toleration's, with Gt above it
-// (1.35, #134665). A value that is no whole number, written the plain way,
-// tolerates nothing, and before 1.35 neither do these operators.
+// Lt requires the taint's number to be below the toleration's, Gt above it
+// (1.35, #134665). A value that is not an integer in canonical form tolerates
+// nothing, and neither do these operators before 1.35.
 func (p *Placement) tolerates(tol *corev1.Toleration, taint *corev1.Taint) bool {
 	if tol.Effect != "" && tol.Effect != taint.Effect || tol.Key != "" && tol.Key != taint.Key {
 		return false
@@ -273,15 +275,16 @@ func (p *Placement) tolerates(tol *corev1.Toleration, taint *corev1.Taint) bool 
 	return false
 }
 
-// wholeNumber reads an int64 that is written as it would be printed: no plus,
-// no zeros before it, no "-0".
+// wholeNumber parses an int64 in canonical form: no plus sign, no leading
+// zeros, no "-0".
 func wholeNumber(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == s
 }
 
 // compares reports whether a toleration of the template has an operator that
-// the API refuses unless a gate is on, in a version that knows it.
+// the API server accepts only behind a feature gate, in a version that knows
+// it.
 func (p *Placement) compares() bool {
 	return p.profile.TolerationComparison && slices.ContainsFunc(p.tolerations, func(t toleration) bool {
 		return t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt
@@ -296,9 +299,9 @@ func TaintString(t corev1.Taint) string {
 	return t.Key + "=" + t.Value + ":" + string(t.Effect)
 }
 
-// sortedTaints returns the taints that decide on placement: NoSchedule and
-// NoExecute. Those of the node.kubernetes.io conditions, which come and go,
-// are last, so that the reason named first is the one that stays.
+// sortedTaints returns the taints that decide on placement, NoSchedule and
+// NoExecute. The taints of node conditions come and go, so they are last: the
+// first failing taint is then one that stays.
 func sortedTaints(taints []corev1.Taint) []corev1.Taint {
 	var out []corev1.Taint
 	for _, t := range taints {
@@ -320,9 +323,9 @@ func sortedTaints(taints []corev1.Taint) []corev1.Taint {
 	return out
 }
 
-// Selects names the fields of the template that pick some of the nodes: nodeSelector and
-// affinity. The operating system and the architecture pick none, and neither does an affinity
-// that only excludes nodes.
+// Selects returns the fields of the template that select some of the nodes:
+// nodeSelector and affinity. It ignores requirements on the operating system
+// and the architecture, and affinities that only exclude nodes.
 func (p *Placement) Selects() (fields []string) {
 	if slices.ContainsFunc(p.keys, func(key string) bool { return !slices.Contains(platformLabels, key) }) {
 		fields = append(fields, string(RuleNodeSelector))
@@ -334,18 +337,19 @@ func (p *Placement) Selects() (fields []string) {
 	return fields
 }
 
-// platformLabels are the labels of a node for its operating system and its architecture.
+// platformLabels are the node labels for the operating system and architecture.
 var platformLabels = []string{corev1.LabelOSStable, corev1.LabelArchStable, "beta.kubernetes.io/os",
 	"beta.kubernetes.io/arch"}
 
-// positive reports whether a requirement asks for a label.
+// positive reports whether the requirement asks for a label to be present.
 func (r *requirement) positive() bool {
 	return r.match != nil && !r.field && r.expr.Operator != corev1.NodeSelectorOpNotIn &&
 		r.expr.Operator != corev1.NodeSelectorOpDoesNotExist
 }
 
-// Unmet returns, for each term of the required node affinity, the first requirement for a label
-// that none of the nodes meets. It returns nil if a term has none.
+// Unmet returns, for each term of the required node affinity, the first
+// requirement for a label that none of the nodes meets. It returns nil if some
+// term has no such requirement.
 func (p *Placement) Unmet(nodes []*corev1.Node) (unmet []corev1.NodeSelectorRequirement) {
 	for _, t := range p.terms {
 		i := slices.IndexFunc(t, func(r requirement) bool {
@@ -359,28 +363,29 @@ func (p *Placement) Unmet(nodes []*corev1.Node) (unmet []corev1.NodeSelectorRequ
 	return unmet
 }
 
-// Decide returns whether the node should run the pod, and whether one that is
-// there may stay: the controller's NodeShouldRunDaemonPod.
+// Decide returns whether the node should run the pod, and whether an existing
+// pod may stay (the controller's NodeShouldRunDaemonPod).
 //
-// A node that fails nodeName, the selector, the affinity or the selector of its
-// namespace neither should nor may, so a pod goes when a label stops matching. A
-// NoSchedule taint that is not tolerated only ends shouldRun, and the namespace is
-// then not asked; a NoExecute taint ends both. The reason is
-// that of the first rule that fails, in the order of Checks; facts "others"
-// counts the further ones, and "taints" has all taints that are not tolerated, if there are several.
+// A node that fails nodeName, the node selector, the affinity or the selector
+// of its namespace neither should run the pod nor lets it stay. A NoSchedule
+// taint that is not tolerated only clears shouldRun, and the namespace is then
+// not checked; a NoExecute taint clears both. The reason is that of the first
+// failing rule in the order of Checks. The fact "others" counts the remaining
+// failures, and "taints" lists all taints that are not tolerated, if there are
+// several.
 func (p *Placement) Decide(n *corev1.Node) (shouldRun, mayStay Verdict) {
 	return decide(p.Checks(n))
 }
 
-// decisions decide about nodes as Placement.Decide does, of those that have in common what it looks at
-// once: their Verdicts share their facts.
+// decisions memoizes Placement.Decide for nodes that agree in everything that
+// it reads. Verdicts of such nodes share their facts.
 type decisions struct {
 	*Placement
-	each  bool // there is a rule that may look at all of a node
+	each  bool // some rule may read any part of a node, so nothing is memoized
 	key   []byte
 	known map[string][2]Verdict
-	last  []byte     // the key of the node before
-	told  [2]Verdict // and what was decided of it
+	last  []byte     // the key of the previous node
+	told  [2]Verdict // the verdicts for the previous node
 }
 
 func (p *Placement) decisions() *decisions {

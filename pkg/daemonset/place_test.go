@@ -9,10 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// demand is what a template asks of nodes, in short:
+// demand is what a template requires of nodes, in a short notation:
 //
-//	affinity     "disk In ssd hdd, size Gt 5 | field In n0 | ": terms, their requirements; the last one is empty
-//	tolerations  "dedicated=x:NoSchedule gpu:NoExecute :NoSchedule :": with = the operator Equal, else Exists; no effect is any
+// affinity     "disk In ssd hdd, size Gt 5 | field In n0 | ": terms and their requirements; the last one is empty
+// tolerations  "dedicated=x:NoSchedule gpu:NoExecute :NoSchedule :": with = the operator Equal, else Exists; no effect is any
 type demand struct {
 	nodeName    string
 	selector    map[string]string
@@ -81,7 +81,7 @@ func parseTaint(t *testing.T, text string) corev1.Taint {
 	return corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
 }
 
-// nodeOf returns node n0 with labels, "disk=ssd gpu=", and taints.
+// nodeOf returns node n0 with labels such as "disk=ssd gpu=", and taints.
 func nodeOf(t *testing.T, labels, taints string) *corev1.Node {
 	t.Helper()
 	n := &corev1.Node{}
@@ -225,7 +225,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDecideIgnores is about what looks as if it mattered.
+// TestDecideIgnores tests properties of a node that do not affect placement.
 func TestDecideIgnores(t *testing.T) {
 	n := nodeOf(t, "", "")
 	n.Spec.Unschedulable = true
@@ -255,8 +255,8 @@ func TestDecideIgnores(t *testing.T) {
 	}
 }
 
-// TestTolerationComparison: Lt and Gt from 1.35 on, of values that are written
-// as whole numbers are.
+// TestTolerationComparison tests Lt and Gt, which exist since 1.35 and compare
+// integers in canonical form.
 func TestTolerationComparison(t *testing.T) {
 	whys := whys{}
 	for _, tt := range []struct {

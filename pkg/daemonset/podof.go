@@ -8,10 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PodFor returns the pod that the controller creates for a node, as it sends it to
-// the API server: the template, bound to the node by affinity since v1.17, with the
-// tolerations that the controller adds and the hash of the current revision. It has
-// what admission and scheduling look at, and no name.
+// PodFor returns the pod that the controller asks the API server to create for
+// a node: the template with the node affinity that binds it (since 1.17), the
+// automatic tolerations and the hash of the current revision. It has no name,
+// and otherwise everything that admission and scheduling read.
 func (st *State) PodFor(node string) *corev1.Pod {
 	ds := st.DaemonSet
 	template := ds.Spec.Template.DeepCopy()
@@ -37,8 +37,8 @@ func (st *State) PodFor(node string) *corev1.Pod {
 	return pod
 }
 
-// tolerate adds a toleration, in the place of one of the template for the same taint,
-// of which the value and the seconds do not count.
+// tolerate adds a toleration. It replaces a toleration of the template for the
+// same taint, whatever its value and seconds.
 func tolerate(spec *corev1.PodSpec, add corev1.Toleration) {
 	for i := range spec.Tolerations {
 		if spec.Tolerations[i].MatchToleration(&add) {
@@ -49,7 +49,7 @@ func tolerate(spec *corev1.PodSpec, add corev1.Toleration) {
 	spec.Tolerations = append(spec.Tolerations, add)
 }
 
-// bind replaces the required node affinity by the name of the node.
+// bind replaces the required node affinity by one for the node's name.
 func bind(spec *corev1.PodSpec, node string) {
 	if spec.Affinity == nil {
 		spec.Affinity = &corev1.Affinity{}

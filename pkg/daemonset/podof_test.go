@@ -42,7 +42,7 @@ func TestPodFor(t *testing.T) {
 	}
 	want := []corev1.Toleration{
 		tolerate("gpu", ""),
-		tolerate(corev1.TaintNodeNotReady, corev1.TaintEffectNoExecute), // for ever, in the place of the template's 30 seconds
+		tolerate(corev1.TaintNodeNotReady, corev1.TaintEffectNoExecute), // replaces the template's, of 30 seconds
 		tolerate(corev1.TaintNodeUnreachable, corev1.TaintEffectNoExecute),
 		tolerate(corev1.TaintNodeDiskPressure, corev1.TaintEffectNoSchedule),
 		tolerate(corev1.TaintNodeMemoryPressure, corev1.TaintEffectNoSchedule),

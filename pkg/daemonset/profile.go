@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// Newest is the newest Kubernetes minor whose rules are known, as "v1.37".
+// Newest is the newest Kubernetes minor version whose rules are known.
 const Newest = "v1.37"
 
-// Oldest is the oldest one.
+// Oldest is the oldest Kubernetes minor version whose rules are known.
 const Oldest = "v1.17"
 
 const (
@@ -17,12 +17,13 @@ const (
 	newestMinor = 37
 )
 
-// Profile is the rule set of one Kubernetes version: everything in which the
-// DaemonSet controllers of 1.17 to 1.37 differ, and those of OpenShift that are
-// built from them. docs/controller.md has the versions in which each came.
+// Profile is the rule set of one Kubernetes version: every difference between
+// the DaemonSet controllers of 1.17 to 1.37, and of the OpenShift controllers
+// built from them. docs/controller.md lists the versions that introduced each
+// rule.
 type Profile struct {
-	Version string // as asked for: "v1.30.4"
-	Beyond  bool   // newer than Newest: the newest known rules are used
+	Version string // as requested: "v1.30.4"
+	Beyond  bool   // newer than Newest, so the newest known rules are used
 
 	RollingUpdateV2           bool // the rolling update by node slots; before it, one budget over all old pods
 	MaxSurge                  bool // maxSurge is honored
@@ -30,26 +31,27 @@ type Profile struct {
 	OldUnavailableInBudget    bool // a node whose old pod is unavailable counts in the budget
 	SunsetInSurge             bool // surge leaves nodes alone that should not run the pod, and fails on vanished ones
 	DeleteSucceeded           bool // Succeeded pods are deleted and replaced
-	IgnoreTerminalTerminating bool // a Failed or Succeeded pod that is terminating blocks nothing
+	IgnoreTerminalTerminating bool // a terminating Failed or Succeeded pod blocks nothing
 	StatusAfterError          bool // the status is written even if the step, a create or a delete failed
 	AvailableInclusive        bool // available at Ready + minReadySeconds, not only after it
 	TemplateWithoutNullTime   bool // a revision's template has no "creationTimestamp": null
-	OwnedPodsFirst            bool // pods that are owned come before those to adopt, where only the first one goes
+	OwnedPodsFirst            bool // owned pods precede pods to adopt where only the first one is deleted
 	// tolerations with Lt and Gt compare numbers; behind a gate, see AssumeTolerationComparison
 	TolerationComparison bool
 
-	// Where the nodes are of OpenShift, whose controller asks for the node selector of the
-	// namespace (see Placement.In) when it creates and deletes pods.
-	NamespaceInStatus  bool // it does so too for the numbers of the status
-	NamespaceInRollout bool // … and in the rolling update
+	// On OpenShift the controller applies the node selector of the namespace
+	// (see Placement.In) when it creates and deletes pods.
+	NamespaceInStatus  bool // it also does so for the numbers of the status
+	NamespaceInRollout bool // it also does so in the rolling update
 }
 
-// profileRules says in which versions each field of Profile holds: the first
-// is the minor from whose .0 on it does, the others are patch releases of
-// older minors that got it as a backport, or had it before it was lost.
+// profileRules lists the versions in which each field of Profile is true. The
+// first version is the minor that introduced the rule; the others are patch
+// releases of older minors that got a backport, or had the rule before it was
+// lost.
 //
-// Changes of the controller that no single sync shows have no field: those of
-// its queue, its expectations, its retries, its cache and its events.
+// Changes of the controller that do not affect a single sync have no field:
+// those of its queue, expectations, retries, cache and events.
 var profileRules = []struct {
 	field func(*Profile) *bool
 	since []version
@@ -82,9 +84,9 @@ type version struct{ minor, patch int }
 var versionPattern = regexp.MustCompile(`^v?1\.(\d+)(?:\.(\d+))?(?:[-+].*)?\+?$`)
 
 // ForVersion returns the rules of a Kubernetes version such as "v1.30.4",
-// "1.30" (then of its newest patch release) or "v1.30.4-gke.12". A version
-// newer than Newest gets the newest rules and Beyond. One older than 1.17, or
-// no version at all, is an error.
+// "v1.30.4-gke.12" or "1.30", which means the newest patch release. A version
+// newer than Newest gets the newest rules, with Beyond set. ForVersion returns
+// an error for a version older than 1.17, and for text that is not a version.
 func ForVersion(v string) (Profile, error) {
 	m := versionPattern.FindStringSubmatch(v)
 	if m == nil {
@@ -110,7 +112,7 @@ func ForVersion(v string) (Profile, error) {
 	return p, nil
 }
 
-// OldVersionError says that a version is older than Oldest.
+// OldVersionError reports that a version is older than Oldest.
 type OldVersionError struct{ Version string }
 
 func (e *OldVersionError) Error() string {

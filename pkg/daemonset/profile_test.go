@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Names of Profile's fields, so that a row can list them.
+// profileFields names the fields of Profile, so that a row can list them.
 var profileFields = map[string]func(*Profile) *bool{
 	"rolling-v2":     func(p *Profile) *bool { return &p.RollingUpdateV2 },
 	"surge":          func(p *Profile) *bool { return &p.MaxSurge },
@@ -26,7 +26,7 @@ var profileFields = map[string]func(*Profile) *bool{
 	"beyond-newest!": func(p *Profile) *bool { return &p.Beyond },
 }
 
-// TestForVersion is controller.md's tables 10 and 10.1, at every edge.
+// TestForVersion tests tables 10 and 10.1 of controller.md at every boundary.
 func TestForVersion(t *testing.T) {
 	const (
 		v21 = "rolling-v2"
@@ -75,7 +75,8 @@ func TestForVersion(t *testing.T) {
 	}
 }
 
-// TestOpenShiftRules: which parts of OpenShift's controller ask the namespace, at every edge.
+// TestOpenShiftRules tests which parts of OpenShift's controller apply the
+// namespace rule, at every boundary.
 func TestOpenShiftRules(t *testing.T) {
 	for _, tt := range []struct {
 		version         string
@@ -116,7 +117,7 @@ func TestForVersionRefuses(t *testing.T) {
 	}
 }
 
-// TestEveryProfileFieldHasARule fails when a field is added without a row.
+// TestEveryProfileFieldHasARule fails if a field is added without a row.
 func TestEveryProfileFieldHasARule(t *testing.T) {
 	if want, got := len(profileFields)-1, len(profileRules); got != want { // Beyond has none
 		t.Errorf("%d rules for %d fields", got, want)

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// Reason is the stable code of why something is as it is; never empty in a Verdict.
+// Reason is the stable code for a decision. It is never empty in a Verdict.
 type Reason string
 
-// Facts are what a Reason was decided on. The comment of each Reason names its
-// keys, and FactKeys says what each holds. Values are strings, numbers, booleans,
-// or lists of strings; times are strings as RFC 3339 has them.
+// Facts are the values behind a Reason. The comment of each Reason lists its
+// keys, and FactKeys documents them. Values are strings, numbers, booleans, or
+// lists of strings; times are strings in RFC 3339 format.
 type Facts map[string]any
 
-// Text returns a fact that is a text; empty if it is absent.
+// Text returns a fact that is a string, or "" if it is absent.
 func (f Facts) Text(key string) string { s, _ := f[key].(string); return s }
 
-// Int returns a fact that is a number; 0 if it is absent.
+// Int returns a fact that is a number, or 0 if it is absent.
 func (f Facts) Int(key string) int { n, _ := f[key].(int); return n }
 
-// Yes reports whether a fact is there and true.
+// Yes reports whether a fact is present and true.
 func (f Facts) Yes(key string) bool { b, _ := f[key].(bool); return b }
 
-// List returns a fact that is a list; nil if it is absent.
+// List returns a fact that is a list, or nil if it is absent.
 func (f Facts) List(key string) []string { l, _ := f[key].([]string); return l }
 
-// MarshalJSON writes no facts as an empty object, never as null.
+// MarshalJSON encodes nil as an empty object.
 func (f Facts) MarshalJSON() ([]byte, error) {
 	if f == nil {
 		return []byte("{}"), nil
@@ -33,7 +33,7 @@ func (f Facts) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any(f))
 }
 
-// Verdict is an answer with its reason; a yes has one as much as a no.
+// Verdict is an answer with its reason. A positive answer has a reason too.
 type Verdict struct {
 	OK bool `json:"ok"` // whether the answer is yes
 
@@ -150,7 +150,7 @@ var IgnoredReasons = []Reason{TerminalTerminating, ReleasedPod, NoTargetNode}
 var Reasons = distinct(PlacementReasons, []Reason{Available, NotReady, NotYetAvailable}, BatchReasons, StepReasons,
 	WaitReasons, RemovalReasons, IgnoredReasons)
 
-// distinct returns the members of several lists, each once.
+// distinct returns the members of several lists without duplicates.
 func distinct(lists ...[]Reason) []Reason {
 	var out []Reason
 	for _, r := range slices.Concat(lists...) {

@@ -33,13 +33,14 @@ const (
 	NoSensibleChange RemedyKind = "NoSensibleChange"
 )
 
-// byHarm are the changes that can be made, the least harmful first: of this
-// node alone, then of the namespace, then of the template, which rolls every pod.
+// byHarm lists the kinds of changes that can be made, the least harmful first:
+// changes of one node, then of the namespace, then of the template, which
+// replaces every pod.
 var byHarm = []RemedyKind{RepairNode, SetLabel, RemoveLabel, SelectEveryNode, AddToleration, AddAffinityTerm,
 	RemoveNodeName}
 
-// Remedy is one change, of the node, its namespace or the template, by which a node may
-// become eligible.
+// Remedy is one change of a node, its namespace or the template that may make
+// the node eligible.
 type Remedy struct {
 	Kind RemedyKind `json:"kind"` // what to change
 	// of the label, the annotation or the taint; absent if it is about none
@@ -48,30 +49,32 @@ type Remedy struct {
 	Toleration *corev1.Toleration `json:"toleration,omitempty"` // the toleration to add; absent for other changes
 }
 
-// OfTemplate reports whether a change is one of the template, which starts a
+// OfTemplate reports whether the change is one of the template, which starts a
 // rollout of all pods.
 func (r Remedy) OfTemplate() bool {
 	return r.Kind == AddToleration || r.Kind == AddAffinityTerm || r.Kind == RemoveNodeName
 }
 
-// ownedDomains are those of labels that Kubernetes, a cloud or an autoscaler
-// gives to a node: they say what the node is, and come back when they are edited.
+// ownedDomains are the domains of the labels that Kubernetes, a cloud or an
+// autoscaler sets on nodes. Such a label describes the node, and is restored if
+// somebody edits it.
 var ownedDomains = []string{"kubernetes.io", "k8s.io", "eks.amazonaws.com", "cloud.google.com", "kubernetes.azure.com",
 	"karpenter.sh", "karpenter.k8s.aws"}
 
-// owned reports whether a label is not a person's to set: the operating system,
-// the zone, the role, what was found out about the hardware.
+// owned reports whether a label is not for people to change: the operating
+// system, the zone, the role, or a detected property of the hardware.
 func owned(label string) bool {
 	domain, _, found := strings.Cut(label, "/")
-	if !found || domain == "node-restriction.kubernetes.io" { // the domain that is left to administrators
+	if !found || domain == "node-restriction.kubernetes.io" { // the domain reserved for administrators
 		return false
 	}
 	return slices.ContainsFunc(ownedDomains,
 		func(o string) bool { return domain == o || strings.HasSuffix(domain, "."+o) })
 }
 
-// Fewest returns tolerations without those that another one of them includes: the same,
-// or one of the same key and effect that takes any value. The order stays.
+// Fewest returns the tolerations, in order, without those that another one
+// covers: an equal one, or one for the same key and effect that accepts any
+// value.
 func Fewest(tolerations []corev1.Toleration) (out []corev1.Toleration) {
 	for i, t := range tolerations {
 		included := func(by corev1.Toleration) bool {
@@ -85,19 +88,18 @@ func Fewest(tolerations []corev1.Toleration) (out []corev1.Toleration) {
 	return out
 }
 
-// Remedies returns the fewest changes that together make the node one
-// that should run the pod, the least harmful first; none when it is already.
+// Remedies returns the smallest set of changes that makes the node eligible,
+// the least harmful first. It returns nil if the node already is.
 //
-// A node is repaired, a label of the node is changed rather than the template,
-// which all nodes share and whose change rolls every pod. Where something stands
-// in the way that a careful person would not change, that alone is returned: see
-// NoSensibleChange.
+// It prefers repairing or relabeling the node to changing the template, which
+// all nodes share and whose change replaces every pod. If an obstacle should
+// not be removed, Remedies returns only NoSensibleChange.
 func (p *Placement) Remedies(n *corev1.Node) []Remedy {
 	var changes []Remedy
 	for _, c := range p.Checks(n) {
 		key := c.Facts.Text("key")
 		switch {
-		case c.OK, c.Rule == RuleNodeAffinity, c.Rule == RuleNamespaceSelector: // which are below
+		case c.OK, c.Rule == RuleNodeAffinity, c.Rule == RuleNamespaceSelector: // handled below
 		case c.Rule == RuleNodeName:
 			changes = append(changes, Remedy{Kind: RemoveNodeName})
 		case c.Rule == RuleTaint:
@@ -117,8 +119,8 @@ func (p *Placement) Remedies(n *corev1.Node) []Remedy {
 	return sensible(append(changes, byLabels...))
 }
 
-// sensible returns the changes by harm, or, where one of them is none that makes
-// sense, only such.
+// sensible returns the changes sorted by harm. If some are NoSensibleChange, it
+// returns only those.
 func sensible(changes []Remedy) []Remedy {
 	senseless := func(c Remedy) bool { return c.Kind == NoSensibleChange }
 	if slices.ContainsFunc(changes, senseless) {
@@ -129,9 +131,10 @@ func sensible(changes []Remedy) []Remedy {
 	return changes
 }
 
-// affinityRemedies returns the fewest label changes that meet one term, with
-// the labels that the selector wants in place; else a term for this node,
-// unless the node fails every term for a label that says what the node is.
+// affinityRemedies returns the smallest set of label changes that meets one
+// term of the affinity, given the labels that the nodeSelector requires. If
+// there is none, it returns a new term for this node, unless every term fails
+// for an owned label.
 func (p *Placement) affinityRemedies(n *corev1.Node) []Remedy {
 	if !p.hasAffinity {
 		return nil
@@ -159,9 +162,10 @@ func (p *Placement) affinityRemedies(n *corev1.Node) []Remedy {
 	return []Remedy{{Kind: AddAffinityTerm}}
 }
 
-// namespaceRemedies returns what has the namespace select the node, beside these changes of
-// its labels and those that the template's selector wants: the fewest further ones or, where
-// there are none that a person makes, a change of the namespace.
+// namespaceRemedies returns the changes that make the namespace select the
+// node, in addition to the changes in beside and the labels that the
+// nodeSelector requires: the smallest set of label changes or, if no label
+// should be changed, a change of the namespace.
 func (p *Placement) namespaceRemedies(n *corev1.Node, beside []Remedy) []Remedy {
 	labeled, settled := relabeled(n, p.selector, beside), map[string]string{}
 	maps.Copy(settled, p.selector)
@@ -172,7 +176,7 @@ func (p *Placement) namespaceRemedies(n *corev1.Node, beside []Remedy) []Remedy 
 		return nil
 	}
 	if changes, _, ok := p.namespace.term().labelRemedies(labeled, settled); ok {
-		// a label that it takes away may be one that the affinity needs
+		// The affinity may require a label that the changes remove.
 		if after := relabeled(labeled, nil, changes); !p.hasAffinity || p.checkAffinity(after).OK ||
 			!p.checkAffinity(labeled).OK {
 			return changes
@@ -182,8 +186,8 @@ func (p *Placement) namespaceRemedies(n *corev1.Node, beside []Remedy) []Remedy 
 		Key: cmp.Or(p.namespace.annotation, snapshot.ProjectNodeSelectorAnnotation)}}
 }
 
-// needed returns the changes without those that the others make needless: a label for the
-// namespace can meet another term of the affinity.
+// needed removes each change that the others make unnecessary: a label that the
+// namespace requires can also meet another term of the affinity.
 func (p *Placement) needed(n *corev1.Node, changes []Remedy) []Remedy {
 	has := func(in []Remedy, kind RemedyKind) bool {
 		return slices.ContainsFunc(in, func(c Remedy) bool { return c.Kind == kind })
@@ -203,7 +207,8 @@ func (p *Placement) needed(n *corev1.Node, changes []Remedy) []Remedy {
 	return changes
 }
 
-// relabeled returns a copy of the node with these labels and changes of labels.
+// relabeled returns a copy of the node with the labels in set and the changes
+// applied.
 func relabeled(n *corev1.Node, set map[string]string, changes []Remedy) *corev1.Node {
 	out := n.DeepCopy()
 	if out.Labels == nil {
@@ -221,9 +226,9 @@ func relabeled(n *corev1.Node, set map[string]string, changes []Remedy) *corev1.
 	return out
 }
 
-// labelRemedies returns the label changes that make a node meet the term, key
-// by key, leaving alone the keys that are fixed, and those that are owned, the
-// first of which it names.
+// labelRemedies returns label changes that make the node meet the term. It does
+// not change the keys in fixed. If the term needs a change of an owned label,
+// ok is false and byOwned is the first such key.
 func (t term) labelRemedies(n *corev1.Node, fixed map[string]string) (changes []Remedy, byOwned string, ok bool) {
 	if len(t) == 0 {
 		return nil, "", false
@@ -246,10 +251,10 @@ func (t term) labelRemedies(n *corev1.Node, fixed map[string]string) (changes []
 	return changes, "", ok
 }
 
-// labelRemedy returns a change of one label after which every requirement of the
-// term on that key is met: its absence, or one of the values that the
-// requirements name or border on. A negative number is no label value. A field
-// that the node does not meet is met by no label.
+// labelRemedy returns a change of one label that meets every requirement of the
+// term on that key: removing the label, or setting it to a value that a
+// requirement names or to one next to it. A negative number is not a label
+// value, and no label meets a requirement on a field.
 func (t term) labelRemedy(n *corev1.Node, key string) (Remedy, bool) {
 	candidates := []Remedy{{Kind: RemoveLabel, Key: key}, {Kind: SetLabel, Key: key, Value: "true"}}
 	for _, r := range t {

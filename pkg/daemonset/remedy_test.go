@@ -99,7 +99,7 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// TestFewest: which tolerations are left of several.
+// TestFewest tests which of several tolerations remain.
 func TestFewest(t *testing.T) {
 	equal := func(key, value, effect string) corev1.Toleration {
 		return corev1.Toleration{Key: key, Operator: corev1.TolerationOpEqual, Value: value, Effect: corev1.TaintEffect(effect)}
@@ -122,7 +122,7 @@ func TestFewest(t *testing.T) {
 	}
 }
 
-// TestOfTemplate: which changes start a rollout.
+// TestOfTemplate tests which changes start a rollout.
 func TestOfTemplate(t *testing.T) {
 	for kind, want := range map[RemedyKind]bool{
 		AddToleration: true, AddAffinityTerm: true, RemoveNodeName: true,

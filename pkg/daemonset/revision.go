@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// hashOfNew stands for the hash of a revision that does not exist yet. The
-// real one depends on the controller's own types and is never recomputed
-// here. It is no valid label value, so no pod carries it.
+// hashOfNew stands for the hash of a revision that does not exist yet. The real
+// hash depends on the controller's own types, so it is not computed here. No
+// pod has this hash, because it is not a valid label value.
 const hashOfNew = "(new)"
 
-// Revision is a ControllerRevision that the controller takes for this
-// DaemonSet's.
+// Revision is a ControllerRevision that the controller treats as one of this
+// DaemonSet.
 type Revision struct {
 	Name    string
 	Hash    string // the value of its controller-revision-hash label, or its name where it has none
@@ -30,27 +30,28 @@ type Revision struct {
 	Matches bool // its content is the live template
 }
 
-// History is what the controller makes of the ControllerRevisions in a sync.
+// History is the controller's view of the ControllerRevisions in a sync.
 type History struct {
 	Revisions []Revision // owned and to adopt, newest number first
-	// names of the revisions that the next sync may use: several when equal ones have the highest number
+	// names of the revisions that the next sync may choose; several if equal
+	// ones share the highest number
 	Current []string
-	Cut     bool   // none matches: a new revision is made
+	Cut     bool   // none matches, so the controller creates a revision
 	Number  int64  // the number that the current revision has after the sync
-	Hash    string // the current revision's hash; "(new)" if the controller is to make one; see Inferred
-	Merged  bool   // several match: every pod is relabeled to the one that is kept
+	Hash    string // the current revision's hash; "(new)" if the controller creates the revision; see Inferred
+	Merged  bool   // several match; every pod is relabeled to the one that is kept
 	Adopt   []string
 	Release []string
-	Foreign []string // somebody else's that match the selector: nothing is done to them
+	Foreign []string // revisions that match the selector and have another owner; the controller ignores them
 	Relabel []string // pods
 	Remove  []Removal
 
-	// PushedOut are the names of the revisions that clean-up removes when, after
-	// the next sync, a new revision is made while the pods are as they are now.
+	// PushedOut are the names of the revisions that clean-up deletes if the
+	// template changes after the next sync while the pods stay as they are.
 	PushedOut []string
 
-	// Inferred says how Hash was told where the revisions could not be read:
-	// "TemplateGeneration" or "Status"; "None" if it is unknown.
+	// Inferred says how Hash was inferred if the revisions could not be read:
+	// "TemplateGeneration" or "Status", or "None" if it is unknown.
 	Inferred string
 }
 
@@ -63,12 +64,11 @@ type Removal struct {
 	Reason Reason `json:"reason"`
 }
 
-// CurrentKnown reports whether a revision of the live template exists and is
-// known.
+// CurrentKnown reports whether a revision that holds the live template exists
+// and is known.
 func (h *History) CurrentKnown() bool { return h.Hash != hashOfNew }
 
-// byNumber sorts revisions as history clean-up goes through them, oldest
-// first.
+// byNumber orders revisions as history clean-up does, oldest first.
 func byNumber(a, b Revision) int {
 	return cmp.Or(cmp.Compare(a.Number, b.Number), a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
 }
@@ -76,16 +76,14 @@ func byNumber(a, b Revision) int {
 // newHistory returns which revision is current and what the next sync does to
 // the revisions.
 //
-// A revision is current when its content is the live template in the form
-// that this version of the controller writes; neither bytes nor a recomputed
-// hash are compared. Of several the highest number is kept, the others are
-// removed and all pods relabeled; a rollback takes an old revision up again
-// and gives it the next number. A revision that is being deleted is used if
-// it is owned, one that does not match the selector is released and not used.
-//
-// Revisions of the DaemonSet's namespace are all that is looked at. Up to 1.22
-// the controller lists those of every namespace, and there adopts an orphan
-// with matching labels, whose number then counts (#101250).
+// A revision is current if it holds the live template as this version of the
+// controller encodes it. If several do, the one with the highest number is
+// kept, the others are deleted, and all pods are relabeled. After a rollback,
+// an old revision is current and gets the next number. A revision that is being
+// deleted is used if it is owned; one that no longer matches the selector is
+// released. Up to 1.22 the controller lists every namespace and adopts matching
+// orphans, whose numbers count (#101250); here only revisions in the
+// DaemonSet's namespace do.
 func newHistory(s *snapshot.Snapshot, profile Profile, stored []template.Content, selector labels.Selector,
 	pods []Pod) (*History, error) {
 	if s.Lacks(snapshot.Revisions) {
@@ -133,13 +131,13 @@ func revisionHash(r *appsv1.ControllerRevision) string {
 	if hash, ok := r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]; ok {
 		return hash
 	}
-	return r.Name // the controller writes this label before it looks further
+	return r.Name // the controller sets this label before it does anything else
 }
 
-// liveForm returns the live template as the controller would store it. Where
-// nothing tells the controller's version, it is in the form of the newest
-// revision, by number, that holds the template in any form; of two with one
-// number, in the profile's.
+// liveForm returns the live template as the controller would store it. If the
+// controller's version is unknown, it uses the form of the newest revision that
+// holds the template in either form; if two of them share a number, it prefers
+// the form of the profile.
 func liveForm(s *snapshot.Snapshot, profile Profile, stored []template.Content) (template.Content, error) {
 	form, err := template.Of(&s.DaemonSet.Spec.Template, !profile.TemplateWithoutNullTime)
 	if err != nil || s.VersionSource != snapshot.VersionDefault && s.VersionSource != snapshot.VersionKubelet {
@@ -164,10 +162,10 @@ func liveForm(s *snapshot.Snapshot, profile Profile, stored []template.Content) 
 	return form, nil
 }
 
-// storedTemplates returns the template that each revision holds, in the form to be
-// compared with the live one. It is nil where the data is not a template, which
-// the controller compares bytewise and so takes for another one, and for a revision
-// that is somebody else's.
+// storedTemplates returns the template of each revision, in a form that can be
+// compared with the live one. An element is nil if the revision has another
+// owner, or if its data is not a template: the controller compares such data
+// byte by byte, so it is never equal.
 func storedTemplates(s *snapshot.Snapshot, profile Profile, selector labels.Selector) []template.Content {
 	out := make([]template.Content, len(s.Revisions))
 	for i := range s.Revisions {
@@ -187,8 +185,8 @@ func storedTemplates(s *snapshot.Snapshot, profile Profile, selector labels.Sele
 	return out
 }
 
-// choose settles on the current revision, its number, and what happens to
-// those equal to it.
+// choose sets the current revision and its number, and what happens to the
+// revisions equal to it.
 func (h *History) choose(pods []Pod) {
 	var highest int64
 	var matching []Revision
@@ -230,8 +228,8 @@ func (h *History) choose(pods []Pod) {
 	slices.Sort(h.Relabel)
 }
 
-// cleanUp names the revisions that the sync's history clean-up deletes, and
-// those that the one after the next change of the template deletes.
+// cleanUp sets the revisions that history clean-up deletes in this sync, and
+// those that it deletes after the next change of the template.
 func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []Pod) {
 	limit := HistoryLimit(ds)
 	inUse := map[string]bool{}
@@ -248,7 +246,7 @@ func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []Pod) {
 		return !slices.ContainsFunc(h.Remove, func(gone Removal) bool { return gone.Name == r.Name })
 	}
 	if h.Cut {
-		limit-- // the revision that the next sync makes is old by then, and the last to go
+		limit-- // by then the revision that the next sync creates is old too, and the last to be deleted
 	}
 	raised := slices.Clone(h.Revisions)
 	for i := range raised {
@@ -261,7 +259,7 @@ func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []Pod) {
 	}
 }
 
-// HistoryLimit is how many old revisions are kept.
+// HistoryLimit returns how many old revisions the controller keeps.
 func HistoryLimit(ds *appsv1.DaemonSet) int {
 	if ds.Spec.RevisionHistoryLimit == nil {
 		return 10 // the API's default
@@ -269,9 +267,9 @@ func HistoryLimit(ds *appsv1.DaemonSet) int {
 	return int(*ds.Spec.RevisionHistoryLimit)
 }
 
-// beyond returns what clean-up deletes of the revisions that count: those beyond
-// the limit, oldest numbers first, without those whose hash a pod with a target
-// node still carries. An empty hash is in nobody's use.
+// beyond returns the revisions that clean-up deletes among those that count:
+// the ones beyond the limit, lowest number first, except those whose hash a pod
+// with a target node still has. No pod uses an empty hash.
 func beyond(limit int, all []Revision, counts func(Revision) bool, inUse map[string]bool) []Revision {
 	old := slices.Clone(all)
 	old = slices.DeleteFunc(old, func(r Revision) bool { return !counts(r) })
@@ -281,10 +279,10 @@ func beyond(limit int, all []Revision, counts func(Revision) bool, inUse map[str
 	return old[:max(0, min(excess, len(old)))]
 }
 
-// inferHistory tells the current hash without revisions, as most dumps lack
-// them: by pods of the live template generation, else by the one hash that as
-// many pods carry as the status counts as updated, if that is all of them and
-// the status is of the live generation.
+// inferHistory infers the current hash if the revisions are missing, as in most
+// dumps. It takes the hash of the pods of the live template generation.
+// Otherwise, if the status is of the live generation and counts all pods as
+// updated, it takes their hash, provided that it is the only one.
 func inferHistory(s *snapshot.Snapshot, pods []Pod) *History {
 	h := &History{Hash: hashOfNew, Inferred: "None"}
 	var newest *corev1.Pod
@@ -312,7 +310,8 @@ func inferHistory(s *snapshot.Snapshot, pods []Pod) *History {
 	return h
 }
 
-// younger reports whether a pod was created after another one, or, of two of one second, comes before it.
+// younger reports whether a was created after b, or comes first in the order of
+// comparePods if both have the same creation time.
 func younger(a, b *corev1.Pod) bool {
 	return cmp.Or(b.CreationTimestamp.Time.Compare(a.CreationTimestamp.Time), comparePods(a, b)) < 0
 }
@@ -322,9 +321,9 @@ const (
 	templateGenerationAnnotation = appsv1.DeprecatedTemplateGeneration
 )
 
-// templateGeneration returns the live template's generation as the pods'
-// label would have it, and false where the annotation is missing or is no
-// number.
+// templateGeneration returns the generation of the live template as the label
+// of a pod would hold it. It returns false if the annotation is missing or not
+// a number.
 func templateGeneration(ds *appsv1.DaemonSet) (string, bool) {
 	n, err := strconv.ParseInt(ds.Annotations[templateGenerationAnnotation], 10, 64)
 	if err != nil {
@@ -333,7 +332,7 @@ func templateGeneration(ds *appsv1.DaemonSet) (string, bool) {
 	return strconv.FormatInt(n, 10), true
 }
 
-// UpdatedBy says what makes a pod updated.
+// UpdatedBy says why a pod counts as updated.
 type UpdatedBy string
 
 const (
@@ -344,9 +343,10 @@ const (
 	NotUpdated   UpdatedBy = "" // it is not updated
 )
 
-// updatedBy reports whether a pod is of the live template: by a hash that is not
-// empty, or, from 1.24 on (#107241), by its template generation. The latter
-// keeps pods in place where a revision was cut although nothing changed.
+// updatedBy returns why a pod counts as a pod of the live template: its hash,
+// if it is not empty, or, since 1.24 (#107241), its template generation. The
+// latter keeps pods that run a revision created although the template did not
+// change.
 func updatedBy(p *Pod, h *History, profile Profile) UpdatedBy {
 	if h.Hash != "" && h.hashOf(p) == h.Hash {
 		return ByHash
@@ -357,8 +357,9 @@ func updatedBy(p *Pod, h *History, profile Profile) UpdatedBy {
 	return NotUpdated
 }
 
-// NewPod returns what makes a pod updated that the controller creates now;
-// NotUpdated where nothing does, so that it is replaced again and again.
+// NewPod returns why a pod that the controller creates now counts as updated.
+// It returns NotUpdated if such a pod does not, and is replaced again and
+// again.
 func (st *State) NewPod() UpdatedBy {
 	_, hasGeneration := templateGeneration(st.DaemonSet)
 	switch {
@@ -370,8 +371,8 @@ func (st *State) NewPod() UpdatedBy {
 	return NotUpdated
 }
 
-// hashOf returns a pod's hash as the sync sees it: after every pod was
-// relabeled, if that is what it does.
+// hashOf returns a pod's hash as the sync sees it: if the sync relabels every
+// pod, the hash after that.
 func (h *History) hashOf(p *Pod) string {
 	if h.Merged {
 		return h.Hash
@@ -379,8 +380,8 @@ func (h *History) hashOf(p *Pod) string {
 	return p.Hash
 }
 
-// TemplateOf returns the pod template that a ControllerRevision of the Snapshot stores,
-// as the API types have it; nil if there is no such revision, or it cannot be read.
+// TemplateOf returns the pod template that a ControllerRevision of the Snapshot
+// holds, or nil if there is no such revision or its data cannot be decoded.
 func (st *State) TemplateOf(revision string) *corev1.PodTemplateSpec {
 	stored, err := template.Stored(st.Snapshot.RevisionData(revision))
 	if err != nil {

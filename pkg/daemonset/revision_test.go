@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// steps fills in what a table leaves out: lists of a StepRevisions are never
-// null.
+// steps replaces nil lists of a StepRevisions, which a table omits, by empty
+// ones.
 func steps(r StepRevisions) StepRevisions {
 	n := noRevisions()
 	n.Current = append(n.Current, r.Current...)
@@ -179,8 +179,8 @@ func TestRevisionsOfStep(t *testing.T) {
 	}
 }
 
-// TestFailingStepKeepsDuplicatesOut is the case of a step that fails after
-// duplicates were removed: only the clean-up does not happen.
+// TestFailingStepKeepsDuplicatesOut tests a step that fails after duplicates
+// were deleted: only the clean-up is skipped.
 func TestFailingStepKeepsDuplicatesOut(t *testing.T) {
 	st := state(t, dstest.State("~O N", historyLimit(0), dstest.MaxSurge("1"), dstest.AddRevision("twin", 3, ""), revision("agent-twin", hashed(""))))
 	step := st.Sync()

@@ -1,7 +1,7 @@
 package daemonset
 
-// rollingStep fills a step with what replaces old pods, by the algorithm of the
-// version and by the budget: unavailable nodes, or a surge.
+// rollingStep adds the creates and deletes that replace old pods, by the
+// algorithm of the version and within maxUnavailable or maxSurge.
 func (t *Tally) rollingStep(step *Step) {
 	if t.st.Budget.Invalid != "" {
 		step.Error = &StepError{Code: InvalidBudget, Field: t.st.Budget.Invalid}
@@ -45,28 +45,28 @@ func (t *Tally) rollingStep(step *Step) {
 	}
 }
 
-// rollingShare is what one node adds to a rolling-update step: the step does
-// what creates and deletes of all nodes say, and as many of their candidates
-// and of their sunset as Tally.room says.
+// rollingShare is the part of a rolling-update step that belongs to one node.
+// The step consists of all creates and deletes, and of as many candidates and
+// sunset deletes as Tally.room allows.
 type rollingShare struct {
-	holds      bool   // the node uses up one of the budget
+	holds      bool   // the node uses one unit of the budget
 	available  bool   // the node has an available pod that counts against sunset
-	creates    []Item // whatever the budget says
-	deletes    []Item // whatever the budget says
+	creates    []Item // regardless of the budget
+	deletes    []Item // regardless of the budget
 	candidates []Item // creates with maxSurge, else deletes
 	sunset     []Item // deletes
 	err        *StepError
 
-	one [1]Item // the memory of the only Item that most nodes have
+	one [1]Item // backing array of only; most nodes have a single Item
 }
 
-// only returns a list of one Item.
+// only returns a list of one Item that is valid as long as share.
 func (share *rollingShare) only(it Item) []Item {
 	share.one[0] = it
 	return share.one[:]
 }
 
-// putRollingShare puts what the node adds to a rolling-update step into share, which stays where it is.
+// putRollingShare stores the node's part of a rolling-update step in share.
 func (st *State) putRollingShare(n *Node, share *rollingShare) {
 	*share = rollingShare{holds: st.Holds(n)}
 	switch {
@@ -79,8 +79,8 @@ func (st *State) putRollingShare(n *Node, share *rollingShare) {
 	}
 }
 
-// Limit is how many nodes the budget allows to be unavailable, or to surge; 0 under
-// OnDelete and where the budget is invalid.
+// Limit returns how many nodes the budget allows to be unavailable, or to
+// surge. It returns 0 under OnDelete and if the budget is invalid.
 func (st *State) Limit() int {
 	if st.Budget.MaxSurge > 0 {
 		return st.Budget.MaxSurge
@@ -88,15 +88,17 @@ func (st *State) Limit() int {
 	return st.Budget.MaxUnavailable
 }
 
-// Holds reports whether the node uses up one of the budget. Every node counts
-// that should run the pod or that any pod of the DaemonSet is for, vanished
-// ones too; which nodes should, rolled says.
+// Holds reports whether the node uses one unit of the budget. It can be true
+// for every node that should run the pod (see rolled) and for every target node
+// of a pod of the DaemonSet, including vanished ones.
 //
-// Unavailable: no available pod, two pods where one belongs, or only
-// terminating ones; an unavailable old pod counts from 1.31.0, 1.30.6,
-// 1.29.10 and 1.28.15 on (#123233). Surge: a new pod beside the old one that
-// is not available yet. Up to 1.20 a node that should run the pod counts
-// unless it has an available pod that is not terminating, and no other does.
+// With maxUnavailable, a node counts if it has no pod, only terminating pods,
+// more than one pod that is not terminating, or a new pod that is not
+// available; since 1.31.0, 1.30.6, 1.29.10 and 1.28.15 (#123233) also if its
+// old pod is not available. With maxSurge, a node counts if it has an old pod
+// and a new one that is not available, or two of either kind. Up to 1.20, a
+// node that should run the pod counts unless it has an available pod that is
+// not terminating.
 func (st *State) Holds(n *Node) bool {
 	switch {
 	case st.Budget.Kind == BudgetNone:
@@ -117,11 +119,13 @@ func (st *State) Holds(n *Node) bool {
 	return false
 }
 
-// rolled reports whether the rolling update takes the node for one that should run the
-// pod: on OpenShift 4.11 to 4.19, and 4.4, also one that only its namespace excludes.
+// rolled reports whether the rolling update treats the node as one that should
+// run the pod. On OpenShift 4.4 and 4.11 to 4.19 that includes nodes that only
+// their namespace excludes.
 func (n *Node) rolled() bool { return n.ShouldRun.OK || n.StillRolled }
 
-// Used is how many nodes use up the budget; meaningless where PodsRead is false.
+// Used returns how many nodes use the budget. The result is meaningless if
+// PodsRead is false.
 func (st *State) Used() int {
 	used := 0
 	for i := range st.Nodes {
@@ -142,10 +146,11 @@ func hasLivingAvailable(n *Node) bool {
 	return false
 }
 
-// unavailableShare is what a node adds to a step without surge (1.21, #96441).
-// An unavailable old pod is Forced: it goes whatever the budget says. Of the
-// nodes with just an available old pod, as many go as the budget has left, and
-// which is random. A node whose pods are neither is left to manage.
+// unavailableShare sets a node's part of a step without surge (1.21, #96441).
+// An unavailable old pod is deleted regardless of the budget (Forced). Of the
+// available old pods that are alone on their node, the controller deletes as
+// many as the budget allows, chosen at random. It leaves all other nodes to
+// manage.
 func unavailableShare(n *Node, share *rollingShare) {
 	switch n.Slot {
 	case SlotOldUnavailable:
@@ -155,15 +160,15 @@ func unavailableShare(n *Node, share *rollingShare) {
 	}
 }
 
-// surgeShare is what a node adds to a step that creates new pods beside old
-// ones, and deletes old ones whose new one is available (1.21, #96441). A node
-// with an unavailable old pod gets a new one whatever the budget says; of those
-// with an available one as many as the budget has left.
+// surgeShare sets a node's part of a step with surge, which creates new pods
+// beside old ones and deletes an old one once its new one is available (1.21,
+// #96441). A node with an unavailable old pod gets a new one regardless of the
+// budget; of the nodes with an available one, as many as the budget allows.
 //
-// Since 1.29.0, 1.28.3, 1.27.7, 1.26.10 and 1.25.15 (#119317) a node that
-// should not run the pod gets none: an unavailable old pod there is deleted,
-// an available one only as far as more pods are available than desired. An old
-// pod alone on a vanished node makes the whole step fail.
+// Since 1.29.0, 1.28.3, 1.27.7, 1.26.10 and 1.25.15 (#119317), a node that
+// should not run the pod gets none: its unavailable old pod is deleted, an
+// available one only while more pods are available than desired. The whole step
+// fails if a vanished node has only an old pod.
 func (st *State) surgeShare(n *Node, share *rollingShare) {
 	newPod, oldPod, ok := newAndOld(n.Pods)
 	if !ok {
@@ -188,9 +193,10 @@ func (st *State) surgeShare(n *Node, share *rollingShare) {
 	}
 }
 
-// legacyShare is what a node adds to the rolling update of 1.17 to 1.20: all
-// old pods that are neither available nor terminating go; of the available
-// ones, terminating or not, as many as the budget has left.
+// legacyShare sets a node's part of the rolling update of 1.17 to 1.20. Old
+// pods that are neither available nor terminating are deleted. Of the available
+// ones, terminating or not, the controller deletes as many as the budget
+// allows.
 func legacyShare(n *Node, share *rollingShare) {
 	for i := range n.Pods {
 		switch p := &n.Pods[i]; {

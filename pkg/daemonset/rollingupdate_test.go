@@ -147,7 +147,7 @@ func TestReplaceLegacy(t *testing.T) {
 	}
 }
 
-// TestFailingBudget is about what the API does not admit, but a file can hold.
+// TestFailingBudget tests budgets that the API rejects but a file can hold.
 func TestFailingBudget(t *testing.T) {
 	bad := intstr.FromString("many")
 	limits := func(maxUnavailable, maxSurge *intstr.IntOrString) dstest.Option {

@@ -16,39 +16,39 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// State is what one sync of the controller sees. It is made by StateOf, New or
-// Changed and never changed; several goroutines may use it at once.
+// State is what one sync of the controller sees. StateOf, New and Changed make
+// it; it is never modified afterwards, and is safe for concurrent use.
 type State struct {
-	Snapshot  *snapshot.Snapshot // that it is the State of
+	Snapshot  *snapshot.Snapshot // the Snapshot that it was made from
 	At        time.Time
 	Profile   Profile
 	DaemonSet *appsv1.DaemonSet
 	Placement *Placement
 	History   *History
-	Nodes     []Node        // by name: every node, and every vanished one that a pod is for
-	Unmapped  []Pod         // pods that no rule sees and that are on no node of Nodes, by name; Ignored says why
-	Foreign   []*corev1.Pod // pods that match the selector and are somebody else's, by name
+	Nodes     []Node        // every node and every vanished target node of a pod, by name
+	Unmapped  []Pod         // pods that no rule counts and whose node is not in Nodes, by name; see Pod.Ignored
+	Foreign   []*corev1.Pod // pods that match the selector and have another controller, by name
 	Budget    Budget
 
-	// Desired is the number of nodes that should run the pod; the status's
-	// number where the nodes could not be read. The rolling update counts those
-	// of Budget.Of, which can be more on OpenShift.
+	// Desired is the number of nodes that should run the pod, or the number in
+	// the status if the nodes could not be read. The rolling update uses
+	// Budget.Of, which can be larger on OpenShift.
 	Desired int
 
 	NodesRead  bool
-	PodsListed bool // which pods there are is known
-	PodsRead   bool // and their status, and how large the budget is
-	StatusRead bool // the DaemonSet's
+	PodsListed bool // the list of pods was read
+	PodsRead   bool // the pods' status was read too, and the size of the budget is known
+	StatusRead bool // the DaemonSet's status was read
 
-	surge   bool // manage keeps an old and a new pod side by side
+	surge   bool // manage keeps an old and a new pod on one node
 	deleted bool
-	stored  []template.Content // of Snapshot.Revisions; nil for one that is no template, or somebody else's
+	stored  []template.Content // of Snapshot.Revisions; nil if one is not a template, or has another owner
 }
 
 // Node is one slot of the DaemonSet.
 type Node struct {
 	Name      string
-	Object    *corev1.Node // nil for a node that vanished, or where the nodes could not be read
+	Object    *corev1.Node // nil for a vanished node, or if the nodes could not be read
 	ShouldRun Verdict
 	MayStay   Verdict
 	Pods      []Pod // in the controller's order: bound first, then oldest, then by name
@@ -56,8 +56,9 @@ type Node struct {
 	Slot      Slot
 	Exists    bool
 
-	// Of a node that only its namespace excludes: whether the controller of this version of
-	// OpenShift counts it all the same, in the status and in a rolling update.
+	// For a node that only its namespace excludes: whether this version of
+	// OpenShift's controller still counts it in the status and in a rolling
+	// update.
 	StillDesired, StillRolled bool
 }
 
@@ -66,20 +67,20 @@ type Pod struct {
 	Name        string
 	Object      *corev1.Pod
 	Claim       Claim
-	Hash        string // of its label
+	Hash        string // the value of its label
 	Revision    string // the name of the ControllerRevision with that hash, if there is one
 	UpdatedBy   UpdatedBy
 	Available   Verdict
 	AvailableAt *time.Time
-	Ignored     Reason // why no rule counts it; else empty
+	Ignored     Reason // why no rule counts it; empty if one does
 
 	Terminating, Updated, Ready bool
 	failed, succeeded           bool // its phase
-	generation                  bool // its template generation is that of the live template
+	generation                  bool // its template generation is the live template's
 }
 
-// Slot sums up the pods of a node as the rolling update sees them: new and old
-// are pods that are not terminating.
+// Slot sums up the pods of a node for the rolling update. New and old pods are
+// those that are not terminating.
 type Slot string
 
 const (
@@ -97,17 +98,17 @@ const (
 var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnavailable, SlotNewAvailable,
 	SlotNewUnavailable, SlotBoth, SlotExcess}
 
-// New returns the State of a Snapshot under the rules of a version. It fails
-// only where the question cannot be put: a selector that cannot be read.
+// New returns the State of a Snapshot under the rules of a version. It returns
+// an error if the DaemonSet's selector is invalid.
 //
-// Of nodes or pods that a Gap says are missing, those that are there do not count
-// either. Where the nodes could not be read, the nodes that pods are for stand in for
-// them, with verdicts of NodesNotRead that let every pod stay.
+// If a Gap says that nodes or pods are missing, the ones that were read are
+// ignored too. If the nodes could not be read, the target nodes of the pods
+// replace them, with verdicts of NodesNotRead that let every pod stay.
 func New(s *snapshot.Snapshot, profile Profile) (*State, error) { return newState(s, profile, nil) }
 
-// StateOf returns the State of a Snapshot under the rules of the version that it
-// says, or of the Newest if it says none. It fails as New does, and where the
-// version is none, or older than the rules that are known.
+// StateOf returns the State of a Snapshot under the rules of its own version,
+// or of Newest if it has none. It returns an error as New does, and if the
+// version cannot be parsed or is older than Oldest.
 func StateOf(s *snapshot.Snapshot) (*State, error) {
 	if s.KubernetesVersion == "" {
 		s = s.Under(Newest, snapshot.VersionDefault)
@@ -119,9 +120,9 @@ func StateOf(s *snapshot.Snapshot) (*State, error) {
 	return New(s, profile)
 }
 
-// Changed returns the State of another Snapshot under the same rules, as New would,
-// for less: the other one must have come of a change that leaves the
-// ControllerRevisions as they are, and they are not parsed again.
+// Changed returns New for another Snapshot under the same rules. The Snapshot
+// must have the same ControllerRevisions as st; Changed does not parse them
+// again.
 func (st *State) Changed(s *snapshot.Snapshot) (*State, error) {
 	return newState(s, st.Profile, st.stored)
 }
@@ -140,7 +141,7 @@ func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content) 
 		surge:      allowsSurge(ds, profile), deleted: ds.DeletionTimestamp != nil,
 	}
 	st.PodsRead = st.PodsListed && !s.Lacks(snapshot.PodStatus) && (st.NodesRead || st.StatusRead)
-	var pods []corev1.Pod // none, rather than some
+	var pods []corev1.Pod // empty unless the list is complete
 	if st.PodsListed {
 		pods = s.Pods
 	}
@@ -174,23 +175,24 @@ func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content) 
 	return st, nil
 }
 
-// NotObserved reports whether the controller has not handled the newest
-// generation, as far as the DaemonSet's status is there to say so. An object from which
-// somebody removed the generation has 0.
+// NotObserved reports whether the controller has yet to handle the newest
+// generation. It is false if the status was not read, or if somebody removed
+// the generation from the object.
 func (st *State) NotObserved() bool {
 	return st.StatusRead && st.DaemonSet.Generation > st.DaemonSet.Status.ObservedGeneration
 }
 
-// SelectsAll reports whether the selector is empty, which apps/v1 does not
-// allow: the controller ignores such a DaemonSet. One that is missing selects
+// SelectsAll reports whether the selector is empty. apps/v1 does not allow
+// that, and the controller ignores such a DaemonSet. A missing selector selects
 // nothing.
 func SelectsAll(ds *appsv1.DaemonSet) bool {
 	s := ds.Spec.Selector
 	return s != nil && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
-// claim returns the pods that the next sync takes for the DaemonSet's, and those that it releases, with what they say
-// by themselves: see views.
+// claim returns the pods that the next sync treats as the DaemonSet's, and
+// those that it releases. Only the fields that follow from the pod itself are
+// set; views sets the others.
 func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed, released []Pod) {
 	claimed = make([]Pod, 0, len(pods))
 	generation, has := templateGeneration(st.DaemonSet)
@@ -220,8 +222,8 @@ func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed, re
 	return claimed, released
 }
 
-// comparePods is the order in which the controller keeps pods of one node, and
-// in which the status looks for the one that counts.
+// comparePods is the controller's order for the pods of one node. The first pod
+// is the one that manage keeps and that the status counts.
 func comparePods(a, b *corev1.Pod) int {
 	if bound := cmp.Compare(b2i(b.Spec.NodeName != ""), b2i(a.Spec.NodeName != "")); bound != 0 {
 		return bound
@@ -236,10 +238,10 @@ func b2i(b bool) int {
 	return 0
 }
 
-// mapToNodes fills Nodes and Unmapped.
+// mapToNodes sets Nodes and Unmapped.
 func (st *State) mapToNodes(objects []corev1.Node, claimed, released []Pod) {
 	st.place(objects)
-	var at map[string]int32 // which node it is, by name
+	var at map[string]int32 // index in Nodes, by name
 	if len(claimed)+len(released) > 0 {
 		at = make(map[string]int32, len(st.Nodes))
 		for i := range st.Nodes {
@@ -269,7 +271,7 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed, released []Pod) {
 			ignored = append(ignored, *p)
 		default:
 			if n := slot(name); n.Pods == nil {
-				n.Pods = claimed[i : i+1 : i+1] // as on most nodes, in one piece
+				n.Pods = claimed[i : i+1 : i+1] // shares the array, as most nodes have one pod
 			} else {
 				n.Pods = append(n.Pods, *p)
 			}
@@ -280,7 +282,7 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed, released []Pod) {
 		released[i].Ignored = ReleasedPod
 		ignored = append(ignored, released[i])
 	}
-	for _, p := range ignored { // beside the node that it is on, if that stands there otherwise
+	for _, p := range ignored { // attach the pod to its node if the node is already in Nodes
 		name, _ := TargetNode(p.Object)
 		if i, is := at[name]; is {
 			st.Nodes[i].Ignored = append(st.Nodes[i].Ignored, p)
@@ -294,7 +296,7 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed, released []Pod) {
 			slices.SortFunc(n.Pods, func(a, b Pod) int { return comparePods(a.Object, b.Object) })
 		}
 		if len(n.Ignored) > 1 {
-			slices.SortFunc(n.Ignored, func(a, b Pod) int { // those that it releases are last
+			slices.SortFunc(n.Ignored, func(a, b Pod) int { // released pods are last
 				return cmp.Or(cmp.Compare(b2i(a.Claim == Release), b2i(b.Claim == Release)),
 					comparePods(a.Object, b.Object))
 			})
@@ -302,12 +304,12 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed, released []Pod) {
 		n.Slot = slotOf(n.Pods)
 	}
 	slices.SortFunc(st.Unmapped, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })
-	if len(st.Nodes) > len(objects) { // vanished ones are last so far
+	if len(st.Nodes) > len(objects) { // vanished nodes were appended
 		slices.SortFunc(st.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
 	}
 }
 
-// place puts the nodes that were read into Nodes, by name, with what Placement says of them.
+// place sets Nodes to the nodes that were read, by name, with their verdicts.
 func (st *State) place(objects []corev1.Node) {
 	decisions := st.Placement.decisions()
 	st.Nodes = make([]Node, len(objects))
@@ -320,7 +322,7 @@ func (st *State) place(objects []corev1.Node) {
 	}
 }
 
-// inOrder returns nodes by name, as a server lists them.
+// inOrder returns the nodes by name, as an API server lists them.
 func inOrder(objects []corev1.Node) []*corev1.Node {
 	out := make([]*corev1.Node, len(objects))
 	for i := range objects {
@@ -333,16 +335,17 @@ func inOrder(objects []corev1.Node) []*corev1.Node {
 	return out
 }
 
-// views returns what adds to a Pod how the next sync sees it, of so many.
+// views returns a function that sets the fields of a Pod that depend on the
+// State. It may be called for at most the given number of pods.
 func (st *State) views(pods int) func(*Pod) {
-	times := make([]time.Time, 0, pods) // in one piece
+	times := make([]time.Time, 0, pods) // one array for all
 	revisions := map[string]string{}
 	for _, r := range slices.Backward(st.History.Revisions) {
 		revisions[r.Hash] = r.Name
 	}
 	return func(v *Pod) {
 		v.UpdatedBy = updatedBy(v, st.History, st.Profile)
-		if v.Hash != "" { // else it is up to date with no revision, even with one that has no hash either
+		if v.Hash != "" { // a pod without a hash is of no revision, even if one has an empty hash
 			v.Revision = revisions[v.Hash]
 		}
 		v.Updated = v.UpdatedBy != NotUpdated
@@ -355,8 +358,8 @@ func (st *State) views(pods int) func(*Pod) {
 	}
 }
 
-// unreadNode stands for a node that a pod is for and that was not read: it
-// vanished, or no node could be read at all.
+// unreadNode returns the Node for a target node that was not read: it vanished,
+// or no nodes could be read.
 func (st *State) unreadNode(name string) Node {
 	if st.NodesRead {
 		gone := Verdict{Reason: NodeGone}
@@ -370,8 +373,8 @@ func isTerminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-// newAndOld splits the pods of a node as the rolling update does, without the
-// terminating ones. It is not ok when two or more are new, or old.
+// newAndOld returns the new and the old pod of a node, ignoring terminating
+// pods. It returns false if there are two or more new ones, or old ones.
 func newAndOld(pods []Pod) (newPod, oldPod *Pod, ok bool) {
 	for i := range pods {
 		p := &pods[i]
@@ -409,15 +412,15 @@ func slotOf(pods []Pod) Slot {
 	return SlotEmpty
 }
 
-// Reading returns the State of the same Snapshot with more read into it, of what no rule
-// of the controller looks at.
+// Reading returns a copy of st for a Snapshot in which more was read, as long
+// as no rule of the controller reads the additional parts.
 func (st *State) Reading(s *snapshot.Snapshot) *State {
 	out := *st
 	out.Snapshot = s
 	return &out
 }
 
-// Node returns the slot of a node, or nil.
+// Node returns the node with a name, or nil if there is none.
 func (st *State) Node(name string) *Node {
 	i, found := slices.BinarySearchFunc(st.Nodes, name,
 		func(n Node, name string) int { return strings.Compare(n.Name, name) })

@@ -2,7 +2,8 @@ package daemonset
 
 import appsv1 "k8s.io/api/apps/v1"
 
-// Counts are the seven numbers of a DaemonSet's status, comparable with ==.
+// Counts are the seven numbers of a DaemonSet's status. They are comparable
+// with ==.
 type Counts struct {
 	// eligible nodes: those that should run the pod; on OpenShift 4.4 also those that only their namespace excludes
 	Desired      int `json:"desiredNumberScheduled"`
@@ -27,14 +28,14 @@ func Reported(ds *appsv1.DaemonSet) Counts {
 	}
 }
 
-// Membership says in which of the status's numbers a node counts.
+// Membership says in which numbers of the status a node counts.
 type Membership struct {
 	Desired, Current, Misscheduled, Ready, Updated, Available bool
 }
 
-// Membership returns in which numbers the node counts. A vanished node counts
-// in none. A node is judged by its first pod in the controller's order, the
-// oldest, terminating or not: during a surge that is the old one.
+// Membership returns the numbers in which the node counts; a vanished node
+// counts in none. The first pod in the controller's order decides for the node,
+// even if it is terminating. During a surge that is the old pod.
 func (n *Node) Membership() Membership {
 	if !n.Exists {
 		return Membership{}
@@ -49,8 +50,8 @@ func (n *Node) Membership() Membership {
 	return Membership{Desired: true, Current: true, Ready: p.Ready, Updated: p.Updated, Available: p.Available.OK}
 }
 
-// Counts returns the status that the controller would write now, and false
-// where the nodes or pods could not be read.
+// Counts returns the status that the controller would write now. It returns
+// false if the nodes or pods could not be read.
 func (st *State) Counts() (Counts, bool) {
 	var c Counts
 	for i := range st.Nodes {
@@ -59,7 +60,7 @@ func (st *State) Counts() (Counts, bool) {
 	return c, st.NodesRead && st.PodsRead
 }
 
-// add adds a node so many times.
+// add adds a node to the numbers the given number of times.
 func (c *Counts) add(m Membership, by int) {
 	c.Desired += by * b2i(m.Desired)
 	c.Current += by * b2i(m.Current)

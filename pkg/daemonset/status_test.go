@@ -70,8 +70,8 @@ func TestReported(t *testing.T) {
 	}
 }
 
-// TestWritesStatus: a status is written by every sync but of a DaemonSet that
-// is passed over, and, in old versions, one whose step fails.
+// TestWritesStatus checks that every sync writes the status, except for an
+// ignored DaemonSet and, in old versions, after a failed step.
 func TestWritesStatus(t *testing.T) {
 	deleted := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.DeletionTimestamp = &metav1.Time{Time: dstest.Now} })
 	selectsAll := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Selector = &metav1.LabelSelector{} })

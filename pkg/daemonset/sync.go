@@ -10,10 +10,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// BurstReplicas is the most creates, and the most deletes, of one sync.
+// BurstReplicas is the maximum number of creates, and of deletes, in one sync.
 const BurstReplicas = 250
 
-// StepKind says which part of the controller acts in a sync.
+// StepKind names the part of the controller that acts in a sync.
 type StepKind string
 
 const (
@@ -24,12 +24,11 @@ const (
 	StepRollingUpdate StepKind = "RollingUpdate"
 )
 
-// Step is what one sync of the controller does: manage, or else, if manage
-// finds nothing to do, the rolling update. Both are cut at 250 creates and 250
-// deletes.
+// Step is what one sync of the controller does: manage or, if that has nothing
+// to do, the rolling update. Both are limited to 250 creates and 250 deletes.
 //
-// What depends on the controller's memory is taken as in a controller that
-// just started, and named in Waits.
+// For what depends on the controller's memory, Step assumes a controller that
+// has just started; Waits lists those cases.
 type Step struct {
 	Kind StepKind `json:"step"` // the part of the controller that acts
 
@@ -57,8 +56,8 @@ type Step struct {
 }
 
 // StepRevisions is what a sync does to the ControllerRevisions. Current has
-// several names where equal revisions share the highest number: the
-// controller's pick is random.
+// several names if equal revisions share the highest number: the controller
+// chooses one at random.
 type StepRevisions struct {
 	// the names of the revisions that the controller may take as the current one, sorted. Several: it picks one at
 	// random. None: it creates one, or the revisions could not be read
@@ -101,8 +100,8 @@ type StepPods struct {
 	Release []string `json:"release"`
 }
 
-// Batch is a set of creates or deletes. Where the controller's choice is
-// random, it says how many of which.
+// Batch is a set of creates or deletes. Choices hold those among which the
+// controller chooses at random.
 type Batch struct {
 	Certain []Item `json:"certain"` // what is certain to happen, sorted by node, then by pod
 
@@ -113,7 +112,7 @@ type Batch struct {
 	Deferred int `json:"deferred"`
 }
 
-// Len is the number of pods that the batch creates or deletes.
+// Len returns the number of pods that the batch creates or deletes.
 func (b Batch) Len() int {
 	n := len(b.Certain)
 	for _, c := range b.Choices {
@@ -122,7 +121,7 @@ func (b Batch) Len() int {
 	return n
 }
 
-// Candidates is the number of pods of which the batch takes so many as Len.
+// Candidates returns the number of pods among which the batch chooses Len.
 func (b Batch) Candidates() int {
 	n := len(b.Certain)
 	for _, c := range b.Choices {
@@ -131,8 +130,8 @@ func (b Batch) Candidates() int {
 	return n
 }
 
-// ByReason returns what is certain as choices of all, one for each reason, sorted
-// by it.
+// ByReason returns the certain items as one Choice per reason, sorted by
+// reason.
 func (b Batch) ByReason() []Choice {
 	of := map[Reason][]Item{}
 	for _, i := range b.Certain {
@@ -154,7 +153,7 @@ func (c *Choice) Nodes() []string {
 	return nodes
 }
 
-// Item is one create, of a node, or one delete, of a pod on a node.
+// Item is the creation of a pod on a node, or the deletion of a pod.
 type Item struct {
 	Node string `json:"node"`          // its name
 	Pod  string `json:"pod,omitempty"` // the pod to delete; absent in a create
@@ -164,8 +163,8 @@ type Item struct {
 	Reason Reason `json:"reason,omitempty"`
 }
 
-// Choice reads "any Count of From", which has more than Count members. Count
-// always holds; which of them the controller takes is not defined.
+// Choice means any Count of the items in From, which has more than Count. The
+// controller chooses them in an undefined way.
 type Choice struct {
 	// reads "any `count` of `from`". The number is certain; which ones is not, and not every combination need be
 	// possible
@@ -178,8 +177,8 @@ type Choice struct {
 	Reason Reason `json:"reason"`
 }
 
-// Wait is a delay that only the controller's memory could tell: it ends
-// between NotBefore, where that is known, and AtMost seconds from now.
+// Wait is a delay that depends on the controller's memory. It ends between
+// NotBefore, if that is known, and AtMost seconds from now.
 type Wait struct {
 	// what the controller may wait for
 	// Codes: Waits and errors
@@ -201,11 +200,11 @@ type StepError struct {
 	Field string `json:"field,omitempty"`
 }
 
-// Sync returns what the controller's next sync does. On a quick cluster the
-// rolling update may follow manage in the same sync: see RollingUpdate.
+// Sync returns what the controller's next sync does. If its watch is fast, the
+// rolling update can follow manage in the same sync: see RollingUpdate.
 //
-// It writes no status of a DaemonSet that it passes over, and, before 1.27.0,
-// 1.26.1 and 1.25.6 (#113787), none if the step fails.
+// The controller writes no status for a DaemonSet that it ignores and, before
+// 1.27.0, 1.26.1 and 1.25.6 (#113787), if the step fails.
 func (st *State) Sync() Step {
 	step := st.noStep()
 	switch {
@@ -229,7 +228,7 @@ func (st *State) Sync() Step {
 		step.Reason = StepOnDelete
 		return step
 	}
-	if t.rollingStep(&step); step.Error != nil { // the sync ends there, before history clean-up
+	if t.rollingStep(&step); step.Error != nil { // the sync ends before history clean-up
 		step.Revisions.Remove = slices.DeleteFunc(step.Revisions.Remove,
 			func(r Removal) bool { return r.Reason == CleanUp })
 		step.WritesStatus = st.Profile.StatusAfterError
@@ -245,11 +244,11 @@ func (st *State) noStep() Step {
 	}
 }
 
-// RollingUpdate returns what the rolling update would create and delete now, even
-// where manage has something to do. The controller does both in one sync where its
-// watch is fast: it then knows of all that manage did before manage has returned. Of
-// the Step only Kind, Reason, Creates, Deletes and Error count. The strategy must be
-// RollingUpdate.
+// RollingUpdate returns what the rolling update would create and delete now,
+// even if manage has something to do. If its watch is fast, the controller does
+// both in one sync, because it sees the results of manage before manage
+// returns. Only Kind, Reason, Creates, Deletes and Error of the Step are set.
+// The strategy must be RollingUpdate.
 func (st *State) RollingUpdate() Step {
 	step := st.noStep()
 	st.Tally(Course{}).rollingStep(&step)
@@ -261,10 +260,10 @@ func noRevisions() StepRevisions {
 		Remove: []Removal{}}
 }
 
-// Revisions returns what the next sync does to the revisions, unless its step
-// fails: then history clean-up does not happen. Of a DaemonSet that the
-// controller passes over it does nothing. Where the pods could not be read, it
-// is not told which pods are relabeled and which revisions clean-up removes.
+// Revisions returns what the next sync does to the revisions. History clean-up
+// is included, although a sync whose step fails skips it. For a DaemonSet that
+// the controller ignores, nothing happens. If the pods could not be read, the
+// result lacks the relabeled pods and the revisions that clean-up deletes.
 func (st *State) Revisions() StepRevisions {
 	r, h := noRevisions(), st.History
 	if SelectsAll(st.DaemonSet) || st.deleted {
@@ -286,7 +285,7 @@ func (st *State) Revisions() StepRevisions {
 	return r
 }
 
-// adoptions returns the pods that change hands.
+// adoptions returns the pods that the sync adopts or releases.
 func (st *State) adoptions() StepPods {
 	adopt, release := []string{}, []string{}
 	note := func(p *Pod) {
@@ -313,8 +312,8 @@ func (st *State) adoptions() StepPods {
 	return StepPods{Adopt: adopt, Release: release}
 }
 
-// class is what the controller puts into its list in one go: the burst takes
-// whole classes in order, and cuts one at random.
+// class is a group of items that the controller appends to its list together.
+// The burst limit keeps whole classes in order, and cuts one of them at random.
 type class struct {
 	items   []Item
 	choices []Choice
@@ -322,7 +321,8 @@ type class struct {
 
 func (c *class) add(i ...Item) { c.items = append(c.items, i...) }
 
-// choose adds "any count of from", which is the class's from then on: certain if it is all of them.
+// choose adds a choice of count items among from, or all of from as certain if
+// count is large enough. It takes ownership of from.
 func (c *class) choose(count, perNode int, from []Item, reason Reason) {
 	switch {
 	case count <= 0:
@@ -333,7 +333,8 @@ func (c *class) choose(count, perNode int, from []Item, reason Reason) {
 	}
 }
 
-// withoutReason takes away the reasons that a Choice says once for all its items.
+// withoutReason clears the reasons of items whose Choice already has the
+// reason.
 func withoutReason(items []Item) []Item {
 	for i := range items {
 		items[i].Reason = ""
@@ -349,8 +350,9 @@ func (c *class) len() int {
 	return n
 }
 
-// burst cuts classes at 250. One wholly inside stays as it is, the one that
-// is cut becomes a choice of all its members, and what is beyond is counted.
+// burst applies the limit of 250 to the classes, in order. A class within the
+// limit is kept; the one that exceeds it becomes a choice among all its
+// members; the number of items beyond it is Deferred.
 func burst(classes ...class) Batch {
 	b := Batch{Certain: []Item{}, Choices: []Choice{}}
 	left := BurstReplicas
@@ -375,7 +377,7 @@ func burst(classes ...class) Batch {
 	return b
 }
 
-// cut returns the choice of count among everything that the class could do.
+// cut returns a choice of count among all items and candidates of the class.
 func (c *class) cut(count int) Choice {
 	if len(c.items) == 0 && len(c.choices) == 1 && c.choices[0].PerNode == 0 {
 		only := c.choices[0]
@@ -405,7 +407,7 @@ func (c *class) cut(count int) Choice {
 	return out
 }
 
-// mostOfANode is how many of the class one node can have at most.
+// mostOfANode returns the maximum number of items of the class on one node.
 func (c *class) mostOfANode() int {
 	perNode := map[string]int{}
 	for _, i := range c.items {

@@ -94,7 +94,7 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// TestExact: a step is exact unless something could not be read.
+// TestExact checks that a step is exact unless something could not be read.
 func TestExact(t *testing.T) {
 	whys := whys{}
 	for _, tt := range []struct {
@@ -116,7 +116,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestBurst is about classes that no step of today has side by side.
+// TestBurst tests classes that no actual step combines.
 func TestBurst(t *testing.T) {
 	pods := func(node string, names ...string) (items []Item) {
 		for _, n := range names {
@@ -155,7 +155,7 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestStepIsWhole compares all of a step, the JSON's next.
+// TestStepIsWhole compares a whole step, which is next in JSON.
 func TestStepIsWhole(t *testing.T) {
 	got := state(t, dstest.State("o O O Or Oa", dstest.MaxUnavailable("2"), dstest.OnDelete(), gap(snapshot.Nodes, snapshot.Forbidden))).Sync()
 	want := Step{

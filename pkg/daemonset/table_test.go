@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// whys gives every row of a table a subtest whose name is why the row is as it
-// is, and fails on rows without one, or with another row's.
+// whys names the subtest of each row by the reason for the row. It fails for
+// rows without a reason, and for a reason that occurs twice.
 type whys map[string]bool
 
 func (w whys) run(t *testing.T, why string, test func(t *testing.T)) {
@@ -24,10 +24,10 @@ func (w whys) run(t *testing.T, why string, test func(t *testing.T)) {
 	t.Run(why, test)
 }
 
-// options makes a list of one's own out of an option or two.
+// options are the additional options of a row.
 type options = []dstest.Option
 
-// state returns what the controller of the snapshot's version sees.
+// state returns the State under the rules of the snapshot's version.
 func state(t *testing.T, s *snapshot.Snapshot) *State {
 	t.Helper()
 	profile, err := ForVersion(s.KubernetesVersion)
@@ -41,8 +41,8 @@ func state(t *testing.T, s *snapshot.Snapshot) *State {
 	return st
 }
 
-// outcome is a Step but for what it does to revisions and owners, written so
-// that a table can hold it: "n0/p0 Forced; any 1 of n1/p1 n2/p2 Budget".
+// outcome is a Step without revisions and adoptions, in a notation for tables:
+// "n0/p0 Forced; any 1 of n1/p1 n2/p2 Budget".
 type outcome struct{ Step, Creates, Deletes, Waits, Error string }
 
 func outcomeOf(s Step) outcome {
@@ -98,7 +98,7 @@ func itemText(i Item) string {
 	return text
 }
 
-// checkSync compares a row's outcome with the model's.
+// checkSync compares the sync of a grid with the outcome of its row.
 func checkSync(t *testing.T, grid string, opts options, want outcome) {
 	t.Helper()
 	got := outcomeOf(state(t, dstest.State(grid, opts...)).Sync())

@@ -7,36 +7,40 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// sign is what the key of a taint says about its node, where a pod should not
-// tolerate it. A key that ends with a slash stands for all keys of that domain, one
-// that begins with a slash for that name in any domain.
+// sign is what the key of a taint says about a node whose pods should not
+// tolerate it. A key that ends with a slash stands for all keys of that domain,
+// one that begins with a slash for that name in any domain.
 type sign struct {
 	key string
-	// NoSensibleChange: the node goes away, or runs no DaemonSet. RepairNode: something has to be right before
+	// NoSensibleChange: the node is being removed, or runs no DaemonSet pods.
+	// RepairNode: something has to be repaired or completed first
 	remedy RemedyKind
 }
 
-// signs are the taints that announce an end, a fault or a start that is not complete:
-// a pod that tolerates one runs where nothing can, or is about to end. They stand by
-// who sets them.
+// signs are the taints for an imminent removal, a fault, or a start that is not
+// complete: a pod that tolerated one would run where no pod can, or not for
+// long. They are grouped by who sets them.
 var signs = []sign{
-	// Kubernetes: a person declares a node out of service, the node lifecycle controller and the kubelet set the
-	// others by its conditions, a cloud provider's controller those of its domain
+	// Kubernetes: people set out-of-service, the node lifecycle controller and
+	// the kubelet set the taints of node conditions, a cloud provider's
+	// controller sets those of its domain
 	{corev1.TaintNodeOutOfService, NoSensibleChange},
 	{"node.kubernetes.io/", RepairNode},
 	{"node.cloudprovider.kubernetes.io/", RepairNode},
-	// cluster-autoscaler: a node that it removes, or may remove; and those that are not ready for pods until somebody
-	// takes the taint away
+	// cluster-autoscaler: a node that it removes or may remove, and nodes that
+	// are not ready for pods until somebody removes the taint
 	{"ToBeDeletedByClusterAutoscaler", NoSensibleChange},
 	{"DeletionCandidateOfClusterAutoscaler", NoSensibleChange},
 	{"startup-taint.cluster-autoscaler.kubernetes.io/", RepairNode},
 	{"ignore-taint.cluster-autoscaler.kubernetes.io/", RepairNode},
 	{"status-taint.cluster-autoscaler.kubernetes.io/", RepairNode},
-	// Karpenter: a node that it replaces (disruption until 0.37), or that has not registered
+	// Karpenter: a node that it replaces (disruption until 0.37), or that has
+	// not registered
 	{"karpenter.sh/disrupted", NoSensibleChange},
 	{"karpenter.sh/disruption", NoSensibleChange},
 	{"karpenter.sh/unregistered", NoSensibleChange},
-	// clouds: an instance that is reclaimed or has maintenance, on AWS also one that cannot attach volumes
+	// clouds: an instance that is reclaimed or under maintenance; on AWS also
+	// one that cannot attach volumes
 	{"aws-node-termination-handler/", NoSensibleChange},
 	{"NodeWithImpairedVolumes", RepairNode},
 	{"cloud.google.com/impending-node-termination", NoSensibleChange},
@@ -46,9 +50,10 @@ var signs = []sign{
 	{"node.cluster.x-k8s.io/uninitialized", RepairNode},
 	{"readiness.k8s.io/", RepairNode},
 	{"medik8s.io/", RepairNode},
-	// KubeVirt moves virtual machines away
+	// KubeVirt: virtual machines are being moved away
 	{"kubevirt.io/drain", NoSensibleChange},
-	// networks and drivers whose own agent has not started on the node: Cilium, the CSI drivers of AWS, Istio
+	// networks and drivers whose agent has not started on the node: Cilium, the
+	// CSI drivers of AWS, Istio
 	{"/agent-not-ready", RepairNode},
 	{"cni.istio.io/not-ready", RepairNode},
 	// nodes without a kubelet of their own
@@ -56,10 +61,10 @@ var signs = []sign{
 	{"virtual-kubelet.io/provider", NoSensibleChange},
 }
 
-// TellingKeys returns what of the keys of labels and taints tells by itself whether a
-// person would change them: domains of labels, and keys of taints, where one that ends
-// with a slash stands for all keys of that domain, and one that begins with a slash for
-// that name in any domain.
+// TellingKeys returns the domains of labels, and the keys of taints, that
+// decide by themselves whether a person would change the label or tolerate the
+// taint. A taint key that ends with a slash stands for all keys of that domain,
+// one that begins with a slash for that name in any domain.
 func TellingKeys() (domains, taints []string) {
 	for _, s := range signs {
 		taints = append(taints, s.key)
@@ -67,7 +72,7 @@ func TellingKeys() (domains, taints []string) {
 	return slices.Clone(ownedDomains), taints
 }
 
-// says reports whether a key is one of the sign's.
+// says reports whether the key matches the sign.
 func (s sign) says(key string) bool {
 	switch {
 	case strings.HasSuffix(s.key, "/"):
@@ -78,10 +83,9 @@ func (s sign) says(key string) bool {
 	return s.key == key
 }
 
-// TaintRemedy returns what makes a node eligible whose taint is not tolerated, by the
-// facts of that verdict: AddToleration, no wider than the taint; or, for a taint that
-// announces an end, a fault or a start that is not complete, NoSensibleChange or
-// RepairNode: see signs.
+// TaintRemedy returns the remedy for a taint that is not tolerated, given the
+// facts of the verdict: AddToleration, no wider than the taint, or, for a taint
+// in signs, NoSensibleChange or RepairNode.
 func TaintRemedy(f Facts) Remedy {
 	key := f.Text("key")
 	if i := slices.IndexFunc(signs, func(s sign) bool { return s.says(key) }); i >= 0 {

@@ -2,11 +2,10 @@ package daemonset
 
 import "math/bits"
 
-// Tally is what the nodes of a State bring to a sync: each node's part, and the
-// sums over all nodes. What the sync does follows from it alone: Sync says all
-// that it may do, Act takes one course. Whoever goes on from sync to sync gives
-// nodes other pods, which costs what they change, whatever the number of nodes.
-// The State is not changed.
+// Tally holds what each node of a State contributes to a sync, and the sums
+// over all nodes. Sync uses it for everything that may happen; Act follows one
+// Course. A simulation of many syncs updates it with SetPods, whose cost
+// depends on the number of changed nodes only. The State is not modified.
 type Tally struct {
 	st     *State
 	course Course
@@ -14,54 +13,55 @@ type Tally struct {
 
 	counts               Counts
 	used, available, old int
-	lacking              int // nodes that should run the pod and have none
+	lacking              int // number of nodes that should run the pod and have none
 
-	sets [allSets]set // of nodes, by what they bring
-	last Act          // its lists are used again
+	sets [allSets]set // nodes by what they contribute
+	last Act          // returned by Act, which reuses its lists
 
-	share rollingShare // of the node that is looked at
+	share rollingShare // scratch space for one node
 }
 
-// The sets of a Tally.
+// Indexes of Tally.sets.
 const (
 	manages = iota
 	creates
 	deletes
 	sunsets
 	fails
-	candidatesFirst  // those that Course has first
-	candidatesOthers // and the others
+	candidatesFirst  // those that Course.First prefers
+	candidatesOthers // all others
 	allSets
 )
 
-// Course settles what a State leaves open.
+// Course decides what a State leaves open.
 type Course struct {
-	// First says of which nodes, by their index in State.Nodes, the rolling update
-	// takes the pods before those of others; nil: of none.
+	// First reports whether the rolling update prefers the pods of a node,
+	// given by its index in State.Nodes. nil prefers none.
 	First   func(node int32) bool
-	Refused bool // the API server refuses every new pod
+	Refused bool // the API server rejects every new pod
 }
 
-// part is what one node brings, without what it says of single pods: that is told again, by manageShare and
-// putRollingShare, of the few nodes that a sync does something to.
+// part is what one node contributes. It has no items for single pods: for the
+// few nodes on which a sync acts, manageShare and putRollingShare compute them
+// again.
 type part struct {
 	pods           []Pod
 	slot           Slot
 	old            int32 // pods that are neither updated nor terminating
 	member         Membership
-	holds, surplus bool  // the node is one of Used; it has an available pod that counts against sunset
-	owed, lacks    bool  // manage creates a pod; and does nothing else
-	in             uint8 // the sets that have it, a bit for each
+	holds, surplus bool  // the node counts in Used; it has an available pod that counts against sunset
+	owed, lacks    bool  // manage creates a pod; manage creates a pod and does nothing else
+	in             uint8 // one bit for each set that contains the node
 }
 
-// Tally returns what the nodes bring to the next sync.
+// Tally returns the contributions of the nodes to the next sync.
 func (st *State) Tally(c Course) *Tally {
 	t := &Tally{}
 	t.Reset(st, c)
 	return t
 }
 
-// Reset makes a Tally that is no longer needed what State.Tally returns, in its memory.
+// Reset reinitializes t for st and c, reusing its memory.
 func (t *Tally) Reset(st *State, c Course) {
 	was := *t
 	*t = Tally{st: st, course: c, parts: was.parts}
@@ -83,8 +83,8 @@ func (t *Tally) Reset(st *State, c Course) {
 	}
 }
 
-// Copy makes a Tally that is no longer needed what from is, in its memory, but of st, which differs from the State of
-// from in nothing but the number that limits the rolling update.
+// Copy makes t a copy of from for the State st, reusing the memory of t. st may
+// differ from the State of from only in the limit of the rolling update.
 func (t *Tally) Copy(from *Tally, st *State) {
 	was := *t
 	*t = *from
@@ -96,8 +96,8 @@ func (t *Tally) Copy(from *Tally, st *State) {
 	}
 }
 
-// SetPods gives a node other pods, in the controller's order: pods of the State, and such as have neither
-// failed nor succeeded.
+// SetPods sets the pods of a node, in the controller's order. Each of them must
+// be a pod of the State, or neither failed nor succeeded.
 func (t *Tally) SetPods(i int32, pods []Pod) {
 	p := &t.parts[i]
 	t.add(i, -1)
@@ -106,7 +106,7 @@ func (t *Tally) SetPods(i int32, pods []Pod) {
 	t.put(i, &n)
 }
 
-// put brings the sums up to date with the pods that a node has now.
+// put recomputes the contribution of node i after its pods changed.
 func (t *Tally) put(i int32, n *Node) {
 	p := &t.parts[i]
 	share, manage := t.rollingOf(n), t.manageOf(n)
@@ -126,14 +126,15 @@ func (t *Tally) put(i int32, n *Node) {
 	p.in = in
 }
 
-// manageOf returns what a node adds to a manage step.
+// manageOf returns the node's part of a manage step.
 func (t *Tally) manageOf(n *Node) manageShare {
 	share := t.st.manageShare(n)
 	share.create = share.create && !t.course.Refused
 	return share
 }
 
-// rollingOf puts what a node adds to a rolling update into t.share, and returns that.
+// rollingOf stores the node's part of a rolling update in t.share, and returns
+// a pointer to it.
 func (t *Tally) rollingOf(n *Node) *rollingShare {
 	share := &t.share
 	if t.Rolls() {
@@ -148,7 +149,7 @@ func (t *Tally) rollingOf(n *Node) *rollingShare {
 	return share
 }
 
-// add adds a node to the sums, or takes it away.
+// add adds a node to the sums by times; -1 removes it.
 func (t *Tally) add(i int32, by int) {
 	p := &t.parts[i]
 	t.used += by * b2i(p.holds)
@@ -158,52 +159,52 @@ func (t *Tally) add(i int32, by int) {
 	t.counts.add(p.member, by)
 }
 
-// Node returns a node with the pods that it has now.
+// Node returns a node with its current pods.
 func (t *Tally) Node(i int32) Node {
 	n := t.st.Nodes[i]
 	n.Pods, n.Slot = t.parts[i].pods, t.parts[i].slot
 	return n
 }
 
-// Pods are the pods that a node has now, in the controller's order.
+// Pods returns the current pods of a node, in the controller's order.
 func (t *Tally) Pods(i int32) []Pod { return t.parts[i].pods }
 
-// Counts are the numbers of the status.
+// Counts returns the numbers of the status.
 func (t *Tally) Counts() Counts { return t.counts }
 
-// Old is how many pods are neither updated nor terminating.
+// Old returns how many pods are neither updated nor terminating.
 func (t *Tally) Old() int { return t.old }
 
-// Used is how many nodes use up the budget of a rolling update.
+// Used returns how many nodes use the budget of a rolling update.
 func (t *Tally) Used() int { return t.used }
 
-// Holds reports whether a node is one of Used.
+// Holds reports whether a node counts in Used.
 func (t *Tally) Holds(i int32) bool { return t.parts[i].holds }
 
-// Rolls reports whether old pods are replaced at all.
+// Rolls reports whether the controller replaces old pods at all.
 func (t *Tally) Rolls() bool {
 	return t.st.Budget.Kind != BudgetNone && t.st.Budget.Invalid == ""
 }
 
-// Refused reports whether a pod is owed that the API server refuses, which ends a
-// sync before old pods are replaced.
+// Refused reports whether the API server rejects a pod that manage wants to
+// create, which ends the sync before old pods are replaced.
 func (t *Tally) Refused() bool {
 	return t.course.Refused && t.lacking > 0
 }
 
 // room returns how many candidates a rolling update takes, and how many pods it
-// takes from nodes that should not run them: as far as more are available than
-// desired.
+// deletes from nodes that should not run them: as many as are available beyond
+// the desired number.
 func (t *Tally) room() (candidates, sunset int) {
 	return max(0, t.st.Limit()-t.used), max(0, t.available-t.st.Budget.Of)
 }
 
-// Act is what one sync does in one course of many.
+// Act is what one sync does under a Course.
 type Act struct {
 	Kind    StepKind
-	Creates []int32    // the nodes that get a pod, by their index
-	Deletes []Doomed   // the pods that go
-	Picked  bool       // Course.First made a difference
+	Creates []int32    // the nodes that get a pod, by index
+	Deletes []Doomed   // the pods to delete
+	Picked  bool       // Course.First affected the result
 	Error   *StepError // why the step fails
 }
 
@@ -213,8 +214,9 @@ type Doomed struct {
 	Pod  string
 }
 
-// Act returns what the next sync does where the Course settles what is open: of a
-// choice of the controller it takes the first. It is valid until the next one.
+// Act returns what the next sync does under the Course. Where the Course leaves
+// a choice open, Act takes the first candidates. The result is valid until the
+// next call.
 func (t *Tally) Act() *Act {
 	a := &t.last
 	*a = Act{Kind: StepNone, Creates: a.Creates[:0], Deletes: a.Deletes[:0]}
@@ -230,13 +232,14 @@ func (t *Tally) Act() *Act {
 	return a
 }
 
-// manage returns what a node adds to a manage step now.
+// manage returns the part of a manage step that belongs to a node.
 func (t *Tally) manage(i int32) manageShare {
 	n := t.Node(i)
 	return t.manageOf(&n)
 }
 
-// rolling returns what a node adds to a rolling update now, until another one is looked at.
+// rolling returns the part of a rolling update that belongs to a node. It is
+// valid until the next call.
 func (t *Tally) rolling(i int32) *rollingShare {
 	n := t.Node(i)
 	return t.rollingOf(&n)
@@ -250,7 +253,7 @@ func (t *Tally) manageAct(a *Act) {
 		case p.lacks:
 			a.create(i)
 			continue
-		case !p.owed && len(a.Deletes) == BurstReplicas: // nothing more of it is done
+		case !p.owed && len(a.Deletes) == BurstReplicas: // no delete fits any more
 			continue
 		}
 		share := t.manage(i)
@@ -300,7 +303,8 @@ func (t *Tally) rollingAct(a *Act) {
 	}
 }
 
-// create adds a create, up to the burst, and reports whether another one fits.
+// create adds a create if it fits into the burst, and reports whether another
+// one would fit.
 func (a *Act) create(i int32) bool {
 	if len(a.Creates) < BurstReplicas {
 		a.Creates = append(a.Creates, i)
@@ -308,7 +312,8 @@ func (a *Act) create(i int32) bool {
 	return len(a.Creates) < BurstReplicas
 }
 
-// delete adds deletes, likewise.
+// delete adds deletes as long as they fit into the burst, and reports whether
+// another one would fit.
 func (a *Act) delete(i int32, items ...Item) bool {
 	for _, it := range items {
 		if len(a.Deletes) == BurstReplicas {
@@ -319,8 +324,8 @@ func (a *Act) delete(i int32, items ...Item) bool {
 	return len(a.Deletes) < BurstReplicas
 }
 
-// set is a set of node indexes in which every operation takes constant time.
-// Members come out in an order that follows from the operations alone.
+// set is a set of node indexes with operations in constant time. The order of
+// its members depends only on the sequence of operations.
 type set struct {
 	members []int32
 	place   []int32 // one more than the index in members; 0 for none
@@ -328,7 +333,7 @@ type set struct {
 
 func (s *set) len() int { return len(s.members) }
 
-// put adds one of so many nodes, or takes it away.
+// put adds node i to the set or removes it. nodes is the total number of nodes.
 func (s *set) put(i int32, in bool, nodes int) {
 	if len(s.place) == 0 {
 		s.place = make([]int32, nodes)
