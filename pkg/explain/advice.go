@@ -10,76 +10,81 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// Advice is what to do first about a problem, or where there is none about the
-// rollout.
+// Advice is what to do first about one or more problems or, if there are none,
+// about the rollout.
 type Advice struct {
 	Code AdviceCode `json:"code"` // what to do
 
-	// the problems that it is about; empty for the rollout
+	// the problems that the advice is about; empty if it is about the rollout
 	// Codes: Problems
 	Problems []daemonset.Reason `json:"problems"`
 	Nodes    []string           `json:"nodes"` // the nodes concerned, sorted by name
 
-	// the first thing to do is a look, which changes nothing; what changes the cluster comes after it
+	// the first act only reads; acts that change the cluster come after it
 	ReadOnly bool `json:"readOnly"`
 
-	// every eligible node has an available pod, as far as could be read
+	// every eligible node has an available pod, as far as the input shows
 	CanWait bool `json:"canWait"`
 
-	// the problems to solve before: as long as new pods fail, a node that is repaired lets the controller go on with
-	// the revision that fails; and where the act starts a rollout, what would stop that rollout. Empty if there is none
+	// the problems to solve first. As long as new pods fail, repairing a node
+	// lets the controller continue with the failing revision; if the act starts
+	// a rollout, these problems would stop that rollout. Empty if there is none
 	// Codes: Problems
 	After []daemonset.Reason `json:"after"`
 }
 
-// AdviceCode names what to do.
+// AdviceCode names what to do first.
 type AdviceCode string
 
 const (
 	AdviseWait AdviceCode = "Wait" // nothing: it continues by itself
-	// AdviseLookAhead: nothing fails yet, but the rollout will stop: a plan of it shows why
+	// AdviseLookAhead: nothing fails yet, but the rollout will stop: its plan
+	// shows why
 	AdviseLookAhead AdviceCode = "LookAhead"
-	// AdviseDeletePods: delete pods: under OnDelete the old ones, one after the other; or one that is left over from a
-	// deleted node
+	// AdviseDeletePods: delete pods: under OnDelete the old ones, one at a
+	// time; or one that is left over from a deleted node
 	AdviseDeletePods  AdviceCode = "DeletePods"
-	AdviseRollBack    AdviceCode = "RollBack"    // read the logs, then go back to the revision before
-	AdviseReadLogs    AdviceCode = "ReadLogs"    // the logs have to show who is at fault before anything is changed
+	AdviseRollBack    AdviceCode = "RollBack"    // read the logs, then roll back to the previous revision
+	AdviseReadLogs    AdviceCode = "ReadLogs"    // read the logs to find out who is at fault before changing anything
 	AdviseRepairNodes AdviceCode = "RepairNodes" // the nodes are at fault
-	// the nodes are down on purpose: wait, or ask who set the condition that says so
+	// the nodes are down on purpose: wait, or ask whoever set the condition
 	AdviseAwaitNodes   AdviceCode = "AwaitNodes"
-	AdviseMakeRoom     AdviceCode = "MakeRoom"     // too little is free on the nodes
+	AdviseMakeRoom     AdviceCode = "MakeRoom"     // the nodes have too few free resources
 	AdviseFreePort     AdviceCode = "FreePort"     // another pod on the nodes uses a host port
 	AdviseAskOwner     AdviceCode = "AskOwner"     // ask the owner of what rejects the pods
 	AdviseControlPlane AdviceCode = "ControlPlane" // check whether the controller runs
-	AdviseRefresh      AdviceCode = "Refresh"      // make a controller look again that runs
+	AdviseRefresh      AdviceCode = "Refresh"      // the controller runs: make it sync again
 	AdviseStrategy     AdviceCode = "Strategy"     // change the update strategy
-	AdviseReadEvents   AdviceCode = "ReadEvents"   // the state and the events of the pods have to show who is at fault
+	AdviseReadEvents   AdviceCode = "ReadEvents"   // read the state and events of the pods to find out who is at fault
 	AdviseImage        AdviceCode = "Image"        // find out why the image cannot be pulled
 	AdviseMemory       AdviceCode = "Memory"       // find out how much memory the program needs
 	// the image is being pulled; its size and the registry decide how long that takes
 	AdviseWaitForImage AdviceCode = "WaitForImage"
-	// AdviseCompareNodes: find out what it is that the failing nodes have in common and that breaks the program, before
-	// the revision is changed
+	// AdviseCompareNodes: find out which common property of the failing nodes
+	// breaks the program before changing the revision
 	AdviseCompareNodes AdviceCode = "CompareNodes"
-	// AdvisePublishImage: the failing nodes have an architecture or an operating system that the image may not be built
-	// for: publish it for them, or keep the pod off them
+	// AdvisePublishImage: the image may not be built for the architecture or
+	// operating system of the failing nodes: publish it for them, or keep the
+	// pod off them
 	AdvisePublishImage AdviceCode = "PublishImage"
-	// AdviseExcludeNodes: keep the pod off nodes whose kubelet rejects it, or have the template exclude those that only
-	// the namespace excludes
+	// AdviseExcludeNodes: keep the pod off nodes whose kubelet rejects it, or
+	// exclude in the template the nodes that only the namespace excludes
 	AdviseExcludeNodes AdviceCode = "ExcludeNodes"
-	AdviseConfig       AdviceCode = "Config" // create what the pod refers to, or correct the template
+	AdviseConfig       AdviceCode = "Config" // create the object that the pod refers to, or correct the template
 	// AdviseCorrectTemplate: the template cannot work as it is
 	AdviseCorrectTemplate AdviceCode = "CorrectTemplate"
 	// AdviseInjector: ask whoever adds the failing container to the pods
 	AdviseInjector AdviceCode = "Injector"
 	AdviseFreeNode AdviceCode = "FreeNode" // free what the nodes lack: disk, memory or process IDs
-	// AdviseRepairBeforeRollout: nothing is urgent, but the nodes have to be repaired before the next rollout
+	// AdviseRepairBeforeRollout: nothing is urgent, but repair the nodes before
+	// the next rollout
 	AdviseRepairBeforeRollout AdviceCode = "RepairBeforeRollout"
-	// AdviseTolerate: the template has to tolerate the taints of these nodes: otherwise no node is eligible, or a
-	// rollout deletes their pods for good, which is not urgent
+	// AdviseTolerate: add tolerations for the taints of these nodes to the
+	// template: otherwise no node is eligible or, which is not urgent, a
+	// rollout deletes their pods without replacement
 	AdviseTolerate AdviceCode = "Tolerate"
-	// AdviseCompareLabels: no node has the labels that the template asks for: find out whether the nodes or the
-	// template are wrong
+	// AdviseCompareLabels: no node has the labels that the template requires:
+	// find out whether the nodes or the template are wrong
 	AdviseCompareLabels AdviceCode = "CompareLabels"
 )
 
@@ -92,10 +97,11 @@ var AdviceCodes = []AdviceCode{
 	AdviseLookAhead, AdviseWait,
 }
 
-// advice returns what to do first, for each kind of problem of a summary once, in the
-// order of the problems; nothing where nothing is to be done, or too little could be read.
+// advice returns what to do first about the problems of a summary, in their
+// order, once per kind. It is empty if nothing has to be done, or if too little
+// could be read.
 func (e *Explanation) advice() []Advice {
-	// which acts for no DaemonSet
+	// A silent controller would not replace a pod that is lost while you wait.
 	canWait := e.Impact != nil && len(e.Impact.Without) == len(e.Impact.Ready) && e.Has(cause.ControllerSilent) == nil
 	rollout := func(code AdviceCode) []Advice {
 		return []Advice{{Code: code, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait,
@@ -129,8 +135,8 @@ func (e *Explanation) advice() []Advice {
 	return rollout(AdviseWait)
 }
 
-// newFailing returns what containers of new pods fail of in a rollout under way: it
-// has to be solved before nodes are repaired.
+// newFailing returns the container problems of new pods during a rollout. They
+// have to be solved before nodes are repaired.
 func (e *Explanation) newFailing() []daemonset.Reason {
 	failing := []daemonset.Reason{}
 	for _, p := range e.Matters() {
@@ -142,7 +148,7 @@ func (e *Explanation) newFailing() []daemonset.Reason {
 	return failing
 }
 
-// startsRollout reports whether what solves the problems of a piece of advice changes the template.
+// startsRollout reports whether the act that is advised changes the template.
 func (e *Explanation) startsRollout(d *Advice) bool {
 	changes := []remedy.Code{
 		remedy.LowerRequest, remedy.PublishImage, remedy.ExcludeNodes, remedy.Tolerate, remedy.CorrectTemplate,
@@ -154,8 +160,8 @@ func (e *Explanation) startsRollout(d *Advice) bool {
 	})
 }
 
-// holdingUp returns the problems of other nodes that would stop a rollout, although it solves those of a piece of
-// advice: the nodes use up the limit by themselves.
+// holdingUp returns the problems of other nodes that would stop the rollout
+// that the advised act starts, because these nodes use up the limit.
 func (e *Explanation) holdingUp(d *Advice) []daemonset.Reason {
 	first := []daemonset.Reason{}
 	stall := e.Has(cause.NextRolloutStalls)
@@ -175,8 +181,8 @@ func (e *Explanation) holdingUp(d *Advice) []daemonset.Reason {
 	return first
 }
 
-// RollbackInVain reports whether a rollback would not let the rollout that is under way
-// continue: the nodes alone are at fault, as far as is known.
+// RollbackInVain reports whether a rollback would not let the current rollout
+// continue, because only nodes are at fault as far as is known.
 func (e *Explanation) RollbackInVain() bool {
 	return e.Rollout.UnderWay && len(e.Advice) == 1 &&
 		slices.Contains([]AdviceCode{AdviseRepairNodes, AdviseAwaitNodes}, e.Advice[0].Code) &&
@@ -200,7 +206,7 @@ func (e *Explanation) AdviceOn(n *Node) []Advice {
 	return []Advice{}
 }
 
-// advise returns what problems ask for, those that ask for the same together.
+// advise returns the advice for problems, merging equal advice.
 func (e *Explanation) advise(problems []*Problem, canWait bool) []Advice {
 	out := []Advice{}
 	for _, p := range problems {
@@ -213,7 +219,7 @@ func (e *Explanation) advise(problems []*Problem, canWait bool) []Advice {
 			i, out = len(out), append(out, Advice{Code: code, Nodes: []string{}, CanWait: canWait,
 				After: []daemonset.Reason{}})
 		}
-		nearest, _ := p.Facts["nearest"].([]string) // of NoEligibleNode, which has no other
+		nearest, _ := p.Facts["nearest"].([]string) // only NoEligibleNode has this fact
 		out[i].Nodes = sorted(append(append(out[i].Nodes, p.Nodes...), nearest...))
 		if !slices.Contains(out[i].Problems, p.Code) {
 			out[i].Problems = append(out[i].Problems, p.Code)
@@ -225,8 +231,8 @@ func (e *Explanation) advise(problems []*Problem, canWait bool) []Advice {
 	return out
 }
 
-// adviceFor returns what a problem asks for; empty where that is not known. To roll back is
-// advised only if that helps, as a simulation shows.
+// adviceFor returns the advice for a problem, or "" if none is known. A
+// rollback is advised only if a simulation shows that it helps.
 func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 	switch {
 	case p.OnPurpose() && p.Blame != nil:
@@ -239,7 +245,7 @@ func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 		return AdviseTolerate
 	case p.Code == daemonset.VanishedNodeInSurge:
 		return AdviseDeletePods
-	case p.Code == daemonset.NodeGone: // the pod garbage collector removes it
+	case p.Code == daemonset.NodeGone: // the pod garbage collector removes the pod
 		return AdviseWait
 	case p.Code == cause.PullingImage:
 		return AdviseWaitForImage
@@ -271,12 +277,12 @@ func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 		return AdviseAskOwner
 	}
 	if p.Code == cause.ContainerConfig && p.Facts["kind"] == nil && p.Blame.Who == cause.WhoUnknown {
-		return AdviseReadEvents // nothing says that an object does not exist
+		return AdviseReadEvents // no message says that an object is missing
 	}
 	return cmp.Or(adviceBy[p.Blame.Who], adviceOn[p.Code], AdviseReadEvents)
 }
 
-// adviceForNone returns what to do first where no node is eligible.
+// adviceForNone returns the advice if no node is eligible.
 func (e *Explanation) adviceForNone(p *Problem) AdviceCode {
 	by := p.Facts["excludedBy"]
 	switch {
@@ -292,13 +298,13 @@ func (e *Explanation) adviceForNone(p *Problem) AdviceCode {
 	return AdviseCorrectTemplate
 }
 
-// solves reports whether a remedy with a code helps against a problem.
+// solves reports whether the remedy with a code helps against a problem.
 func (e *Explanation) solves(code remedy.Code, p *Problem) bool {
 	r := e.Fix(code)
 	return r != nil && slices.Contains(r.Problems, p.Code)
 }
 
-// adviceBy is what problems ask for by whose fault they are.
+// adviceBy maps who is at fault to the advice.
 var adviceBy = map[cause.Who]AdviceCode{
 	cause.WhoNode: AdviseRepairNodes, cause.WhoOtherWorkload: AdviseMakeRoom, cause.WhoPolicy: AdviseAskOwner,
 	cause.WhoMissingObject: AdviseConfig, cause.WhoInjection: AdviseInjector,
@@ -306,7 +312,7 @@ var adviceBy = map[cause.Who]AdviceCode{
 	cause.WhoController: AdviseControlPlane, cause.WhoStrategy: AdviseStrategy,
 }
 
-// adviceOn is what problems ask for of which it is not known who is at fault.
+// adviceOn maps problems to the advice if it is unknown who is at fault.
 var adviceOn = map[daemonset.Reason]AdviceCode{
 	cause.CrashLoopBackOff: AdviseReadLogs, cause.ProbeFailing: AdviseReadLogs, cause.InitRunning: AdviseReadLogs,
 	cause.ImagePullBackOff: AdviseImage, cause.OOMKilled: AdviseMemory, cause.ContainerConfig: AdviseConfig,

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// TestAdvice: what to do first, by the problems of a summary and what they come
-// from. A rollback is advised where it helps.
+// TestAdvice tests the advice for the problems of a summary, by whose fault
+// they are. A rollback is advised only if it helps.
 func TestAdvice(t *testing.T) {
 	type problems = []Problem
 	on := func(code daemonset.Reason, who cause.Who, nodes ...string) Problem {
@@ -89,8 +89,8 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestAdviceCanWait: only what is known to leave no node without a pod can wait; a
-// pod that is Ready serves.
+// TestAdviceCanWait checks that the advice can wait only if no node is known to
+// be without a pod; a Ready pod counts.
 func TestAdviceCanWait(t *testing.T) {
 	for _, tt := range []struct {
 		why    string
@@ -114,8 +114,8 @@ func TestAdviceCanWait(t *testing.T) {
 	}
 }
 
-// TestAdviceOrder: during a rollout new pods that fail stand before nodes that are
-// down, and nodes are repaired after: each would get a pod of the revision that fails.
+// TestAdviceOrder checks that during a rollout failing new pods come before
+// nodes that are down: a repaired node would get a pod of the failing revision.
 func TestAdviceOrder(t *testing.T) {
 	failing := func(code daemonset.Reason, newFailing int) Problem {
 		return Problem{Code: code, Severity: cause.SeverityError, Nodes: []string{"a"}, Blame: &cause.Blame{Who: cause.WhoChange}, Facts: daemonset.Facts{"newFailing": newFailing}}
@@ -145,7 +145,8 @@ func TestAdviceOrder(t *testing.T) {
 	}
 }
 
-// TestRolloutComesLast: what starts a rollout waits for the problems of other nodes that would stop that rollout.
+// TestRolloutComesLast checks that advice that starts a rollout comes after the
+// problems of other nodes that would stop that rollout.
 func TestRolloutComesLast(t *testing.T) {
 	large := Problem{Code: cause.InsufficientResources, Severity: cause.SeverityError, Nodes: []string{"a"},
 		Blame: &cause.Blame{Who: cause.WhoTemplate}}

@@ -21,14 +21,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// deadNode makes a node one whose kubelet has not answered for an hour.
+// deadNode makes the kubelet of a node silent for an hour.
 func deadNode(name string) dstest.Option {
 	return dstest.Node(name, func(n *corev1.Node) {
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: metav1.NewTime(at(time.Hour))}}
 	})
 }
 
-// rejects is an event of the controller: the API server rejected a pod.
+// rejects adds an event of the controller: the API server rejected a pod.
 func rejects(message string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Events = append(s.Events, corev1.Event{
@@ -38,7 +38,7 @@ func rejects(message string) dstest.Option {
 	})
 }
 
-// TestBlame: whose fault each problem is, by the numbers, and what the pods fail on.
+// TestBlame tests whose fault each problem is, and what the pods fail on.
 func TestBlame(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
@@ -85,8 +85,8 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// onlyRestarted makes the old revision one whose template is the live one, which kubectl has
-// restarted since.
+// onlyRestarted makes the live template that of the old revision, restarted by
+// kubectl.
 var onlyRestarted = dstest.Edit(func(s *snapshot.Snapshot) {
 	old := s.DaemonSet.Spec.Template.DeepCopy()
 	metav1.SetMetaDataAnnotation(&s.DaemonSet.Spec.Template.ObjectMeta, "kubectl.kubernetes.io/restartedAt", "2026-03-01T11:00:00Z")
@@ -103,7 +103,7 @@ var onlyRestarted = dstest.Edit(func(s *snapshot.Snapshot) {
 	}
 })
 
-// TestImpact: who is without a working pod.
+// TestImpact tests which nodes are without a working pod.
 func TestImpact(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
@@ -130,14 +130,14 @@ func TestImpact(t *testing.T) {
 	}
 }
 
-// late makes a pod one whose readiness probe has failed for 90s, which no other
-// pod needed.
+// late makes a pod's readiness probe fail for 90s, longer than for any other
+// pod.
 func late(pod string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		for i := range s.Pods {
 			p := &s.Pods[i]
 			if p.Name != pod {
-				p.CreationTimestamp = metav1.NewTime(at(99 * time.Hour)) // Ready as soon as created
+				p.CreationTimestamp = metav1.NewTime(at(99 * time.Hour)) // it was Ready as soon as it was created
 				continue
 			}
 			began := metav1.NewTime(at(90 * time.Second))
@@ -148,7 +148,7 @@ func late(pod string) dstest.Option {
 	})
 }
 
-// TestRemedies: what a person can do, and what it replaces.
+// TestRemedies tests what a person can do, and how many pods that replaces.
 func TestRemedies(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
@@ -195,8 +195,8 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// TestWillBe: what becomes of it without a fix. How a rollout goes on is
-// package plan's to say.
+// TestWillBe tests the outlook without a fix. Package plan decides how a
+// rollout continues.
 func TestWillBe(t *testing.T) {
 	ends := daemonset.Counts{Desired: 3, Updated: 2, Available: 3}
 	soon := &remedy.Duration{Optimistic: 10, Expected: 20, Pessimistic: 30}

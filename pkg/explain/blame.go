@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// blame returns whose fault a problem is; nil for one that needs none: it passes by
-// itself, or its code says so.
+// blame returns whose fault a problem is. It returns nil for a problem that
+// passes by itself or whose code already says it.
 func (g *given) blame(p *Problem) *cause.Blame {
 	if p.Severity == cause.SeverityInfo && p.Code != OnDeleteOutdated &&
 		!(p.Code == cause.Misscheduled && downFor(p.Facts)) {
@@ -23,7 +23,8 @@ func (g *given) blame(p *Problem) *cause.Blame {
 	return p.Blame
 }
 
-// whoByCode are who is at fault for problems of the DaemonSet as a whole, where their code says it.
+// whoByCode maps problems of the DaemonSet as a whole to the fault, if the code
+// decides it.
 var whoByCode = map[daemonset.Reason]cause.Blame{
 	OnDeleteOutdated:         {Who: cause.WhoStrategy, Certainty: cause.Certain},
 	daemonset.InvalidBudget:  {Who: cause.WhoStrategy, Certainty: cause.Certain},
@@ -31,7 +32,8 @@ var whoByCode = map[daemonset.Reason]cause.Blame{
 	cause.ExcludedButCounted: {Who: cause.WhoController, Certainty: cause.Certain},
 }
 
-// ofDaemonSetBlame returns whose fault a problem is that no step of a pod has; nil for others.
+// ofDaemonSetBlame returns whose fault a problem of the DaemonSet as a whole
+// is, or nil for other problems.
 func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
 	b, known := whoByCode[p.Code]
 	switch {
@@ -41,7 +43,7 @@ func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
 		b = cause.Blame{Who: cause.WhoChange, Certainty: cause.Likely, Revision: int64(p.Facts.Int("number"))}
 	case p.Code == cause.NoEligibleNode:
 		b = ofPlacement(p.Facts)
-	case p.Code == StaleStatus && g.st.DaemonSet.DeletionTimestamp != nil: // its controller writes none then
+	case p.Code == StaleStatus && g.st.DaemonSet.DeletionTimestamp != nil: // the controller writes no status then
 		return nil
 	case ofController(p):
 		b = byLease(p.Facts)
@@ -52,10 +54,11 @@ func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
 	return &b
 }
 
-// ofPlacement says whose fault it is that no node is eligible, which no change of the template
-// explains. A template that selects nodes by their labels is meant for these, so it lacks the
-// toleration of their taint; unless a pod is there, which was before the taint. Whether nodes or
-// template are wrong about a label is unknown.
+// ofPlacement returns whose fault it is that no node is eligible if no change
+// of the template explains it. A template that selects nodes by label is meant
+// for those nodes, so it lacks the toleration for their taint, unless a pod was
+// there before the taint. If labels differ, it is unknown whether the nodes or
+// the template are wrong.
 func ofPlacement(f daemonset.Facts) cause.Blame {
 	selects, _ := f["selects"].([]string)
 	switch by := f["excludedBy"]; {
@@ -68,15 +71,15 @@ func ofPlacement(f daemonset.Facts) cause.Blame {
 	return cause.Blame{Who: cause.WhoUnknown, Certainty: cause.Unsure}
 }
 
-// ofController reports whether a problem is that the controller does not act.
+// ofController reports whether the problem is that the controller does not act.
 func ofController(p *Problem) bool {
 	return p.Code == StaleStatus || (p.Code == cause.ControllerSilent || p.Code == GenerationNotObserved) &&
 		p.Severity == cause.SeverityError
 }
 
-// byLease says whether the controller is at fault that does not act: it is if its Lease has
-// expired, or if its version is known not to notice what happened. Where it runs, the cause is
-// unknown.
+// byLease returns the blame for a controller that does not act. The controller
+// is at fault if its Lease has expired, or if its version is known to miss the
+// change. If the Lease is current, the fault is unknown.
 func byLease(f daemonset.Facts) cause.Blame {
 	switch {
 	case f["lease"] == cause.LeaseExpired, f.Yes("missed"):
@@ -87,11 +90,12 @@ func byLease(f daemonset.Facts) cause.Blame {
 	return cause.Blame{Who: cause.WhoController, Certainty: cause.Likely}
 }
 
-// outside are at fault who neither the pods nor their nodes are.
+// outside are the parties that are neither pods nor nodes.
 var outside = []cause.Who{cause.WhoPolicy, cause.WhoOtherWorkload}
 
-// Outside returns the problem of a code whose fault is neither that of the pods nor of their
-// nodes, so that a change of the DaemonSet leaves it as it is. It returns nil otherwise.
+// Outside returns the problem with a code if neither the pods nor their nodes
+// are at fault, so that no change of the DaemonSet solves it. Otherwise it
+// returns nil.
 func (e *Explanation) Outside(code daemonset.Reason) *Problem {
 	if p := e.Has(code); p != nil && p.Blame != nil && slices.Contains(outside, p.Blame.Who) {
 		return p

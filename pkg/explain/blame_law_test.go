@@ -21,7 +21,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// broken returns a rollout that something breaks, or a state in which more is wrong at once.
+// broken returns a rollout with one injected fault, or a state with several
+// problems.
 func broken(seed int64) *snapshot.Snapshot {
 	if seed%4 == 3 {
 		return dstest.RandomBlame(seed)
@@ -29,7 +30,7 @@ func broken(seed int64) *snapshot.Snapshot {
 	return dstest.RandomBroken(seed)
 }
 
-// faultsIn returns the problems of pods and nodes for which somebody is to blame.
+// faultsIn returns the problems of pods and nodes that somebody is blamed for.
 func faultsIn(t *testing.T, s *snapshot.Snapshot) (out []explain.Problem) {
 	t.Helper()
 	_, e := explanation(t, s, explain.Options{})
@@ -41,7 +42,7 @@ func faultsIn(t *testing.T, s *snapshot.Snapshot) (out []explain.Problem) {
 	return out
 }
 
-// counterpart returns the problem with the code of another one that one of its nodes has, or nil.
+// counterpart returns the problem with the same code and a common node, or nil.
 func counterpart(all []explain.Problem, p *explain.Problem) *explain.Problem {
 	i := slices.IndexFunc(all, func(x explain.Problem) bool {
 		return x.Code == p.Code && (len(p.Nodes) == 0 || overlap(x.Nodes, p.Nodes))
@@ -66,13 +67,14 @@ func isReady(p *corev1.Pod) bool {
 	})
 }
 
-// targetOf returns the name of the node that a pod is for, as a list that can be written to.
+// targetOf returns the values of the node affinity that name the pod's node.
+// The caller may write to them.
 func targetOf(p *corev1.Pod) []string {
 	required := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	return required.NodeSelectorTerms[0].MatchFields[0].Values
 }
 
-// copied returns a Snapshot that shares nothing with another one.
+// copied returns a deep copy of a Snapshot after edit changed its encoding.
 func copied(t *testing.T, s *snapshot.Snapshot, edit func([]byte) []byte) *snapshot.Snapshot {
 	t.Helper()
 	raw, err := snapshot.Encode(s)
@@ -87,8 +89,8 @@ func copied(t *testing.T, s *snapshot.Snapshot, edit func([]byte) []byte) *snaps
 
 func asItIs(raw []byte) []byte { return raw }
 
-// healed returns a Snapshot in which what some nodes have is over: their pods work, nobody says
-// anything of them, and the nodes are ready.
+// healed returns a Snapshot in which the given nodes are ready, their pods
+// work, and no event mentions them.
 func healed(t *testing.T, s *snapshot.Snapshot, nodes []string) *snapshot.Snapshot {
 	t.Helper()
 	s = copied(t, s, asItIs)
@@ -109,7 +111,7 @@ func healed(t *testing.T, s *snapshot.Snapshot, nodes []string) *snapshot.Snapsh
 		works.LastTransitionTime = p.CreationTimestamp
 		p.Status = corev1.PodStatus{
 			Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{works},
-			// restarted, so that it does not tell how long pods take to start
+			// restarted, so that its start time is not used as a measurement
 			ContainerStatuses: []corev1.ContainerStatus{{Name: "agent", Ready: true, RestartCount: 1}},
 		}
 	}
@@ -121,8 +123,8 @@ func healed(t *testing.T, s *snapshot.Snapshot, nodes []string) *snapshot.Snapsh
 	return s
 }
 
-// TestSubjectGone is a law: where what the pods of a problem fail on is over, the problem goes, and
-// the others stay, on their nodes and with their subjects.
+// TestSubjectGone is a law: if the subject of a problem recovers, the problem
+// disappears, and the others keep their nodes and subjects.
 func TestSubjectGone(t *testing.T) {
 	gone, stay := 0, 0
 	for seed := range cases.Of(int64(1000)) {
@@ -153,7 +155,8 @@ func TestSubjectGone(t *testing.T) {
 	}
 }
 
-// less are ways to take evidence away; they report whether there was any.
+// less removes evidence of several kinds; each function reports whether there
+// was any.
 var less = map[string]func(*snapshot.Snapshot) bool{
 	"events":         func(s *snapshot.Snapshot) bool { had := len(s.Events) > 0; s.Events = nil; return had },
 	"other pods":     func(s *snapshot.Snapshot) bool { had := s.OtherPods != nil; s.OtherPods = nil; return had },
@@ -193,8 +196,8 @@ func isOldRevision(r *appsv1.ControllerRevision) bool {
 	return r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] == dstest.OldHash
 }
 
-// without takes away the pods that work and are such, but for the first old one: where there is
-// none, no rollout is under way.
+// without removes the working pods that match, except the first old one:
+// without any old pod no rollout would be in progress.
 func without(s *snapshot.Snapshot, such func(*corev1.Pod) bool) bool {
 	kept, n := false, len(s.Pods)
 	s.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(p corev1.Pod) bool {
@@ -207,9 +210,10 @@ func without(s *snapshot.Snapshot, such func(*corev1.Pod) bool) bool {
 	return len(s.Pods) < n
 }
 
-// TestLessEvidence is a law: with less evidence, nobody is blamed with more certainty. The exception
-// is what acquits a revision, new or old: pods of the same template that work, or a template that has
-// the same where the step reads it. Without them the numbers count, and they make it likely at most.
+// TestLessEvidence is a law: with less evidence, no blame becomes more certain.
+// The exception is evidence that acquits a revision: working pods of the same
+// template, or a template with the same value in the field that the step reads.
+// Without it the numbers decide, and make the blame likely at most.
 func TestLessEvidence(t *testing.T) {
 	sure := []cause.Certainty{cause.Unsure, cause.Likely, cause.Certain}
 	compared, acquits := map[string]int{}, 0
@@ -248,7 +252,7 @@ func TestLessEvidence(t *testing.T) {
 	}
 }
 
-// unread are, by what breaks pods, changes that the failing step does not read.
+// unread lists, for each fault, changes that the failing step does not read.
 var unread = map[string][]string{
 	"crash":    {"restarted", "toleration", "gate", "grace", "class"},
 	"oom":      {"restarted", "toleration", "gate", "grace", "class"},
@@ -269,7 +273,8 @@ var unread = map[string][]string{
 	"down":     {"image", "args", "request"},
 }
 
-// TestUnreadFields is a law: a revision that changed nothing that the failing step reads is not to blame.
+// TestUnreadFields is a law: a revision is not blamed if it changed nothing
+// that the failing step reads.
 func TestUnreadFields(t *testing.T) {
 	compared := map[string]int{}
 	for seed := range cases.Of(int64(100)) {
@@ -277,7 +282,7 @@ func TestUnreadFields(t *testing.T) {
 			for _, made := range [][]string{edits, {edits[int(seed)%len(edits)]}} {
 				for _, p := range faultsIn(t, dstest.Broken(seed, made, []string{way})) {
 					if cause.StageOf(p.Code) == cause.StageAdmitted && slices.Contains(made, "class") {
-						continue // the API server reads the PriorityClass
+						continue // the API server reads it
 					}
 					if compared[way]++; p.Blame.Who == cause.WhoChange {
 						t.Errorf("seed %d, %s after %v: %s: %+v", seed, way, made, p.Code, *p.Blame)
@@ -293,7 +298,8 @@ func TestUnreadFields(t *testing.T) {
 	}
 }
 
-// withMoreOld returns a Snapshot with three more nodes that have an old pod like this one.
+// withMoreOld returns a Snapshot with three more nodes that have an old pod
+// like the given one.
 func withMoreOld(s *snapshot.Snapshot, like *corev1.Pod) *snapshot.Snapshot {
 	more := *s
 	on := slices.IndexFunc(s.Nodes, func(n corev1.Node) bool { return n.Name == like.Spec.NodeName })
@@ -308,7 +314,8 @@ func withMoreOld(s *snapshot.Snapshot, like *corev1.Pod) *snapshot.Snapshot {
 	return &more
 }
 
-// withFewerOld returns a Snapshot without the nodes of old pods that work, but for one of them.
+// withFewerOld returns a Snapshot without the nodes of working old pods, except
+// one.
 func withFewerOld(s *snapshot.Snapshot, kept string) *snapshot.Snapshot {
 	fewer, out := *s, map[string]bool{}
 	fewer.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(p corev1.Pod) bool {
@@ -320,9 +327,10 @@ func withFewerOld(s *snapshot.Snapshot, kept string) *snapshot.Snapshot {
 	return &fewer
 }
 
-// TestOldPods is a law: how many old pods passed long ago a step that a pod passes once decides
-// nobody's blame. An image is no exception: old pods that run it are as many as the revision that
-// names it. How long they took to start decides what is late, and so which nodes one problem has.
+// TestOldPods is a law: for a step that a pod passes only once, the number of
+// old pods does not affect the blame. That includes images: old pods count
+// once, as the revision that names the image. The test skips problems whose
+// nodes change, because the start times of old pods decide which pods are late.
 func TestOldPods(t *testing.T) {
 	compared := map[cause.Stage]int{}
 	for seed := range cases.Of(int64(1000)) {
@@ -354,10 +362,10 @@ func TestOldPods(t *testing.T) {
 	}
 }
 
-// names finds those of broken states.
+// names matches the names in broken states.
 var names = regexp.MustCompile(`\b(n|p)([0-9]+)\b|\bagent\b|\bkube-system\b|\bold\b|\bnew\b`)
 
-// renamed gives everything another name; of nodes and pods, such that their order is another one.
+// renamed gives everything another name, and nodes and pods another order.
 func renamed(raw []byte) []byte {
 	return names.ReplaceAllFunc(raw, func(w []byte) []byte {
 		m := names.FindSubmatch(w)
@@ -371,7 +379,8 @@ func renamed(raw []byte) []byte {
 	})
 }
 
-// inAnyOrder returns a document with its lists in an order that does not depend on names.
+// inAnyOrder returns a document with its lists in an order that does not depend
+// on names.
 func inAnyOrder(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -387,9 +396,11 @@ func inAnyOrder(v any) any {
 	return v
 }
 
-// told returns what is said of problems and of remedies, one in a line, in an order of its own. How
-// long a remedy takes is left out, since pods take times in the order of their nodes; and of nodes
-// that only a simulation leaves, it is told how many: which ones is the controller's random choice.
+// told returns the problems and remedies as text, one per line, in an order
+// that does not depend on names. It omits durations, because the simulation
+// assigns start times in the order of nodes. For nodes that are left only in a
+// simulation it returns the number, because the controller chooses them at
+// random.
 func told(t *testing.T, e *explain.Explanation, rename func([]byte) []byte) (problems, remedies []string) {
 	t.Helper()
 	var lines []string
@@ -406,7 +417,7 @@ func told(t *testing.T, e *explain.Explanation, rename func([]byte) []byte) (pro
 		lines = append(lines, string(raw))
 	}
 	for _, p := range e.Problems {
-		p.Facts = nil // of several messages, that of the first
+		p.Facts = nil // the message is that of the first node
 		if p.Code == cause.NextRolloutStalls {
 			p.Nodes, p.Subject.Node = nil, ""
 		}
@@ -425,9 +436,9 @@ func told(t *testing.T, e *explain.Explanation, rename func([]byte) []byte) (pro
 	return problems, lines
 }
 
-// TestNames is a law: other names, and other orders of what was read, change nothing but names. The
-// exception are remedies where a quota lets some pods pass: the simulation has the first nodes get
-// them, although that is the controller's random choice.
+// TestNames is a law: other names and another order of the input change only
+// names. The exception are remedies while a quota admits only some pods: the
+// simulation gives them to the first nodes, although the choice is random.
 func TestNames(t *testing.T) {
 	problems, remedies, exceptions := 0, 0, 0
 	for seed := range cases.Of(int64(1500)) {

@@ -16,9 +16,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestNodesOrRollout: whether nodes that are down were so before the rollout, which began
-// two minutes ago, had done anything there. What is told of it: before, after, or
-// neither; whether the rollout had not touched the nodes; and how certain it is.
+// TestNodesOrRollout tests whether nodes went down before the rollout, which
+// began two minutes ago, had changed anything there. Each row has the expected
+// result (before, after, or neither), whether the rollout had not touched the
+// nodes, and the certainty.
 func TestNodesOrRollout(t *testing.T) {
 	const seven, eight = "7", "8"
 	for _, tt := range []struct {
@@ -26,7 +27,7 @@ func TestNodesOrRollout(t *testing.T) {
 		status string // of the node's condition Ready
 		down   string // when the node became NotReady
 		on     string // the revision of its pod
-		asked  string // when the pod's deletion was asked for; empty if it was not
+		asked  string // when the pod's deletion was requested; empty if it was not
 		limit  string
 		want   string
 	}{
@@ -81,7 +82,8 @@ pods: {"n[1-3] 7": {}, "n4 %s": {%s}}
 	}
 }
 
-// TestPlacementBlame: whose fault it is that no node is eligible, which no revision explains.
+// TestPlacementBlame tests whose fault it is that no node is eligible, if no
+// revision explains it.
 func TestPlacementBlame(t *testing.T) {
 	selects := func(value string) dstest.Option {
 		return dstest.Edit(func(s *snapshot.Snapshot) {
@@ -123,12 +125,12 @@ func TestPlacementBlame(t *testing.T) {
 	}
 }
 
-// TestTaintedButSelected: which nodes that the template picks have a taint that is worth a word.
-// Beside n0, which runs the pod, there is n1.
+// TestTaintedButSelected tests which taints of selected nodes are reported. n0
+// runs the pod; n1 is the other node.
 func TestTaintedButSelected(t *testing.T) {
 	for _, tt := range []struct {
 		grid  string
-		label string // by which the template picks nodes
+		label string // the label that the template selects by
 		taint string // of n1
 		want  string
 		why   string

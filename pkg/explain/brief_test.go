@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestBrief: an Explanation that is brief lacks the nodes and pods, nothing else, and holds neither the State nor its
-// pods and nodes.
+// TestBrief checks that a brief Explanation lacks only its nodes and pods, and
+// keeps neither the State nor its pods and nodes alive.
 func TestBrief(t *testing.T) {
 	for seed := range cases.Of(int64(60)) {
 		s := []func(int64) *snapshot.Snapshot{dstest.Random, dstest.RandomTrouble, dstest.RandomCommon}[seed%3](seed)
@@ -58,7 +58,7 @@ func briefOf(t *testing.T, s *snapshot.Snapshot) (whole, brief *explain.Explanat
 	return whole, brief, held
 }
 
-// holds returns a function that reports whether anything still refers to part.
+// holds returns a function that reports whether part is still reachable.
 func holds[T any](part *T) func() bool {
 	w := weak.Make(part)
 	return func() bool { return w.Value() != nil }

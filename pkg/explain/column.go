@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// columns returns kubectl's columns, in its order, and MISSCHEDULED; those
-// that need what was not read are left out.
+// columns returns kubectl's columns in their order, and MISSCHEDULED. It omits
+// columns that depend on parts that were not read.
 func (g *given) columns() []Column {
 	names := []string{"DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "MISSCHEDULED"}
 	switch {
@@ -52,7 +52,7 @@ type member struct {
 	facts   daemonset.Facts
 }
 
-// members returns what each column that a node is in makes of it.
+// members returns the node's entry in each column that it belongs to.
 func (g *given) members(n *daemonset.Node) []member {
 	m := n.Membership()
 	desired := member{"DESIRED", m.Desired, n.ShouldRun.Reason, n.ShouldRun.Facts}
@@ -80,7 +80,7 @@ func (g *given) members(n *daemonset.Node) []member {
 	return []member{desired, {"CURRENT", true, HasPod, nil}, ready, available, updated}
 }
 
-// unready is why the pod that counts for the node is not ready.
+// unready returns why the pod that counts for the node is not ready.
 func (g *given) unready(n *daemonset.Node) (daemonset.Reason, daemonset.Facts) {
 	first := &n.Pods[0]
 	if c := g.causes.Of(n.Name); c != nil && c.Pod == first.Name {
@@ -92,8 +92,8 @@ func (g *given) unready(n *daemonset.Node) (daemonset.Reason, daemonset.Facts) {
 	return daemonset.NotReady, nil
 }
 
-// grouping is the nodes of one column by what they share: whether they count, the
-// reason, and those of its facts that tell one group from the next.
+// grouping collects the nodes of one column by what they share: whether they
+// count, the reason, and the facts that distinguish groups.
 type grouping map[string]*ColumnGroup
 
 func (g grouping) add(node string, m member) {
@@ -109,7 +109,7 @@ func (g grouping) add(node string, m member) {
 	cause.Share(group.Facts, m.facts)
 }
 
-// groups returns the counted groups before the others, larger ones first.
+// groups returns the counted groups before the others, the larger ones first.
 func (g grouping) groups() []ColumnGroup {
 	out := []ColumnGroup{}
 	for _, k := range slices.Sorted(maps.Keys(g)) {
@@ -121,8 +121,7 @@ func (g grouping) groups() []ColumnGroup {
 	return out
 }
 
-// Groups returns the groups of a column that it counts, or those that it does
-// not.
+// Groups returns the groups of a column that count, or those that do not.
 func (e *Explanation) Groups(column string, counted bool) []ColumnGroup {
 	var out []ColumnGroup
 	for _, c := range e.Columns {
@@ -135,25 +134,26 @@ func (e *Explanation) Groups(column string, counted bool) []ColumnGroup {
 	return out
 }
 
-// Sum is how a number of the status comes from DESIRED: DESIRED minus the
-// nodes that it leaves out.
+// Sum explains a number of the status as DESIRED minus the nodes that do not
+// count.
 type Sum struct {
-	Columns []string // whose numbers leave out the same
+	Columns []string // columns that omit the same nodes
 	Counted int
 	Less    []Less
 }
 
-// Less is how many nodes a number leaves out for a reason. The revision is that
-// of pods that are not updated; nil for any other reason, and if it is unknown.
+// Less is the number of nodes that a column does not count for one reason.
+// Revision is that of pods that are not updated; it is nil for other reasons,
+// and if it is unknown.
 type Less struct {
 	Count    int
 	Reason   daemonset.Reason
 	Revision *Revision
 }
 
-// Sums returns a Sum for each number between CURRENT and AVAILABLE that is not
-// DESIRED, those that leave out the same together. A node without a pod is left
-// out for the rejection of its pod where the API server rejects pods.
+// Sums returns a Sum for each number between CURRENT and AVAILABLE that differs
+// from DESIRED; columns that omit the same nodes share one. If the API server
+// rejects pods, the reason for a node without a pod is that rejection.
 func (e *Explanation) Sums() []Sum {
 	var out []Sum
 	for _, c := range e.Columns {
@@ -195,7 +195,7 @@ func (e *Explanation) Sums() []Sum {
 }
 
 // Eligible returns how many nodes DESIRED counts, how many it does not, and how
-// many of the former are NotReady.
+// many of those that it counts are NotReady.
 func (e *Explanation) Eligible() (eligible, excluded, notReady int) {
 	down := sets.New(e.nodesOf(func(p *Problem) bool {
 		return p.Code == cause.NodeNotReady ||

@@ -1,7 +1,6 @@
-// Package explain turns a State and the status that the controller reported
-// into an Explanation: each column with the nodes that do and do not count and
-// why, who holds the budget of a rollout, what is wrong, and a verdict. It
-// holds no prose.
+// Package explain turns a State into an Explanation: why each node does or does
+// not count in each column, which nodes use the budget of a rollout, what is
+// wrong, whose fault it is, and a verdict. It contains no prose.
 package explain
 
 import (
@@ -21,43 +20,48 @@ const (
 	ListKind = "ExplanationList"
 )
 
-// Explanation answers why a DaemonSet's numbers are what they are. It is the
-// JSON contract: docs/output.md documents every field.
+// Explanation says why the numbers of a DaemonSet are what they are. It is a
+// stable JSON document: docs/output.md documents every field.
 type Explanation struct {
 	daemonset.Header `json:",inline"`
 	Verdict          Verdict `json:"verdict"` // the answer in one word
 	Story            *Story  `json:"story"`   // what the answer begins with; nil if nothing is wrong
 
-	// which nodes have no available pod; nil if nodes or pods could not be read
+	// the eligible nodes without an available pod; nil if nodes or pods could
+	// not be read
 	Impact  *Impact `json:"impact"`
 	Rollout Rollout `json:"rollout"` // the rollout of the current revision
 
-	// what differs between the revision of most old pods and the live template; nil if there is no old pod, or
-	// where either cannot be read
+	// the difference between the revision of most old pods and the live
+	// template; nil if there is no old pod, or if either cannot be read
 	Change *history.Diff `json:"change"`
 
-	// who else writes the DaemonSet and undoes what is changed by hand, in the order of the table of [tools](#tools)
+	// who else writes the DaemonSet and reverts manual changes, in the order of
+	// the table of [tools](#tools)
 	ManagedBy []managed.Manager `json:"managedBy"`
 
-	// what to do first, a piece of advice for each kind of problem; empty if nothing has to be done, and if too little
-	// could be read
+	// what to do first, a piece of advice for each kind of problem; empty if
+	// there is nothing to do, or if too little could be read
 	Advice []Advice `json:"advice"`
 
-	// what a person can do, the best first: each was simulated, except `Refresh` and `RemoveNode` where the
-	// DaemonSet is being deleted. A rollback and a higher limit are among them also where they do not help
+	// what a person can do, the best first: each was simulated, except
+	// `Refresh`, and `RemoveNode` if the DaemonSet is being deleted. A rollback
+	// and a higher limit are listed even if they do not help
 	Remedies []remedy.Remedy `json:"remedies"`
 
-	// the numbers once nothing changes by itself any more; nil if there is nothing to wait for, and if it is unknown
+	// the numbers once nothing changes by itself any more; nil if there is
+	// nothing to wait for, or if it is unknown
 	Outlook *Outlook `json:"outlook"`
 	Status  Status   `json:"status"` // what the controller reported, beside what its rules compute now
 
-	// the columns of kubectl: DESIRED, CURRENT, READY, UP-TO-DATE and AVAILABLE; and MISSCHEDULED. Only DESIRED where
-	// the pods could not be read, all but READY and AVAILABLE where only the status of the pods could not be read,
-	// none where the nodes could not be read
+	// the columns of kubectl: DESIRED, CURRENT, READY, UP-TO-DATE and
+	// AVAILABLE; and MISSCHEDULED. Only DESIRED if the pods could not be read,
+	// all but READY and AVAILABLE if only the status of the pods could not be
+	// read, none if the nodes could not be read
 	Columns []Column `json:"columns"`
 
-	// revisions that hold the live template or that a pod runs: latest first, then hashes of pods without a
-	// ControllerRevision, sorted
+	// revisions that hold the live template or that a pod runs, the latest
+	// first, then hashes of pods without a ControllerRevision, sorted
 	Revisions []Revision `json:"revisions"`
 
 	// the limit of the rolling update, whether or not a rollout is in progress
@@ -67,19 +71,21 @@ type Explanation struct {
 	// more severe first, then the one with more nodes
 	Problems []Problem `json:"problems"`
 
-	// what the API server answers when the controller asks it to create a pod of the current template; nil where it
-	// rejected none, and where nothing was read that decides it
+	// what the API server answers when the controller asks it to create a pod
+	// of the current template; nil if it rejected none, or if nothing that
+	// decides it was read
 	Admission *admission.Verdict `json:"admission"`
 
 	// what the controller does in its next sync, once it has seen this state
 	Next daemonset.Step `json:"next"`
 
-	// the nodes of the cluster and the deleted ones to which a pod is assigned, sorted by name. With `--node` only
-	// those that were asked for. Where the nodes could not be read, those to which a pod is assigned
+	// the nodes of the cluster and the deleted ones to which a pod is assigned,
+	// sorted by name. With `--node` only those that were requested. If the
+	// nodes could not be read, those to which a pod is assigned
 	Nodes []Node `json:"nodes"`
 
-	// pods of the DaemonSet that belong to no node: they name none, or the controller ignores them and their node is
-	// deleted; sorted by name
+	// pods of the DaemonSet that belong to no node: they name none, or the
+	// controller ignores them and their node was deleted; sorted by name
 	Unmapped []Pod `json:"unmapped"`
 }
 
@@ -88,14 +94,16 @@ type List struct {
 	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
 	Kind       string `json:"kind"`       // of the document
 
-	// one for each DaemonSet. Without names the worst first, in the order of the table of [verdicts](#verdicts), then
-	// by namespace and name; with names in the order given
+	// one for each DaemonSet. Without names, the worst first, in the order of
+	// the table of [verdicts](#verdicts), then by namespace and name; with
+	// names, in the order given
 	Items []*Explanation `json:"items"`
 }
 
 // VerdictCode sums up a DaemonSet.
-// Facts: basis, desired, updated, available, unavailable, limit, oldNodes, used, holders, without, stillCounted,
-// newPods, newFailing, oldPods, oldFailing
+// Facts: basis, desired, updated, available, unavailable, limit, oldNodes,
+// used, holders, without, stillCounted, newPods, newFailing, oldPods,
+// oldFailing
 type VerdictCode string
 
 const (
@@ -115,14 +123,14 @@ const (
 var VerdictCodes = []VerdictCode{Stuck, Degraded, Unknown, NotObserved, Progressing, AwaitingDelete,
 	BeingDeleted, Healthy}
 
-// Verdict is the answer in one word, with the numbers it was decided on.
+// Verdict is the answer in one word, with the numbers that decided it.
 type Verdict struct {
 	Code  VerdictCode     `json:"code"`  // the verdict
 	Facts daemonset.Facts `json:"facts"` // the numbers that decided it
 }
 
-// Status compares what the controller reported with what its rules compute now.
-// Each of Reported, Computed and Agrees is nil if a gap makes it unknowable.
+// Status compares the reported numbers with those that the controller's rules
+// compute. Reported, Computed and Agrees are nil if a gap hides them.
 type Status struct {
 	// the numbers in the DaemonSet's status; nil if the input lacks the status
 	Reported *daemonset.Counts `json:"reported"`
@@ -133,15 +141,15 @@ type Status struct {
 	// all seven numbers are equal; nil if `reported` or `computed` is
 	Agrees *bool `json:"agrees"`
 
-	// when the status was last written, by the object's managed fields; nil if they do not tell, as those of a server
-	// before v1.25
+	// when the status was last written, according to the object's managed
+	// fields; nil if they do not contain that, as on servers before v1.25
 	WrittenAt *time.Time `json:"writtenAt"`
 
 	// numbers that differ, in the order desired, current, ready, updated, available, unavailable, misscheduled
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is a number in which reported and computed differ.
+// Difference is a number in which the reported and the computed status differ.
 type Difference struct {
 	Field    string `json:"field"`    // the name of the field, as in `status.reported`
 	Reported int    `json:"reported"` // the number in the status
@@ -152,8 +160,8 @@ type Difference struct {
 	Reason daemonset.Reason `json:"reason"`
 }
 
-// Column is one of kubectl's columns: the nodes that count in it and those
-// that do not, by reason. The counted groups add up to the computed number.
+// Column is one of kubectl's columns, with the nodes that count and those that
+// do not, by reason. The counted groups add up to the computed number.
 type Column struct {
 	Name string `json:"name"` // as kubectl names it
 
@@ -162,8 +170,8 @@ type Column struct {
 	Groups []ColumnGroup `json:"groups"`
 }
 
-// ColumnGroup is nodes of one column that share a reason. Facts are those that all
-// of them share.
+// ColumnGroup is a group of nodes of one column that share a reason. Facts
+// holds the facts that all of them share.
 type ColumnGroup struct {
 	// the column counts these nodes; the counted groups add up to the computed number
 	Counted bool `json:"counted"`
@@ -178,9 +186,9 @@ type ColumnGroup struct {
 	Facts daemonset.Facts `json:"facts"`
 }
 
-// Revision is a ControllerRevision of the DaemonSet, or a hash that pods carry
-// without one, with the nodes that count for it: those whose oldest pod is of
-// it. Current marks the live template's.
+// Revision is a ControllerRevision of the DaemonSet, or a hash of pods without
+// one, with the nodes whose oldest pod has that hash. Current marks the
+// revision of the live template.
 type Revision struct {
 	Number int64  `json:"revision"` // its number; 0 for a hash without a ControllerRevision
 	Name   string `json:"name"`     // of the ControllerRevision; empty for a hash without one
@@ -189,8 +197,8 @@ type Revision struct {
 	// when the ControllerRevision was created; nil for a hash without one
 	Created *time.Time `json:"createdAt"`
 
-	// it holds the live template. None does where the next sync creates a revision; several may, until the controller
-	// has merged them
+	// it holds the live template. None does if the next sync creates a
+	// revision; several may, until the controller merges them
 	Current bool `json:"current"`
 
 	// nodes whose first pod has this hash, sorted; also deleted ones and those that are not eligible
@@ -203,12 +211,12 @@ type Revision struct {
 	// pods with this hash that are terminating
 	Terminating int `json:"terminating"`
 
-	// of those nodes, how many have a first pod that counts as updated: by its hash, or by the label
-	// `pod-template-generation`
+	// of those nodes, how many have a first pod that counts as updated: by its
+	// hash, or by the label `pod-template-generation`
 	Updated int `json:"updated"`
 }
 
-// BudgetUse is the limit of the rolling update, and who uses it up.
+// BudgetUse is the limit of the rolling update, and the nodes that use it.
 type BudgetUse struct {
 	daemonset.Budget `json:",inline"`
 
@@ -220,9 +228,7 @@ type BudgetUse struct {
 	Holders []BudgetHolder `json:"holders"`
 }
 
-// BudgetHolder is a node that uses up one of the budget. BeforeRevision tells
-// whether that was so before the current revision existed; nil if either
-// time is not known.
+// BudgetHolder is a node that uses one unit of the budget.
 type BudgetHolder struct {
 	Node string `json:"node"` // its name
 	Pod  string `json:"pod"`  // the pod that matters most there; empty if none does
@@ -232,26 +238,25 @@ type BudgetHolder struct {
 	Reason daemonset.Reason `json:"reason"`
 	Since  *time.Time       `json:"since"` // when it began; nil if unknown
 
-	// it began before the controller created the current revision; nil if either time is unknown, and after a
-	// rollback
+	// it began before the controller created the current revision; nil if
+	// either time is unknown, or after a rollback
 	BeforeRevision *bool `json:"beforeRevision"`
-	// those of the problem, and `slot`
+	// the facts of the problem, and `slot`
 	// Facts: slot
 	Facts daemonset.Facts `json:"facts"`
 }
 
-// Problem is something that is wrong. Problems stand in the order cause before
-// consequence.
+// Problem is something that is wrong.
 type Problem = cause.Problem
 
-// Node is one node as the controller sees it. ShouldRun and MayStay are nil
-// where the nodes could not be read. Checks, Changes and Fit are given for nodes
-// that were asked for.
+// Node is one node as the controller sees it. ShouldRun and MayStay are nil if
+// the nodes could not be read. Checks, Changes and Fit are set only for nodes
+// that Options name.
 type Node struct {
 	Name string `json:"name"` // its name
 
-	// false for a deleted node. Where the nodes could not be read, every node to which a pod is assigned is assumed to
-	// exist
+	// false for a deleted node. If the nodes could not be read, every node to
+	// which a pod is assigned is assumed to exist
 	Exists bool `json:"exists"`
 
 	// whether the node is eligible; nil if the nodes could not be read
@@ -265,8 +270,8 @@ type Node struct {
 	// the problem that matters most on this node; nil if nothing is wrong
 	Problem *cause.Cause `json:"problem"`
 
-	// in the controller's order: bound first, then the oldest, then by name; after them those that the controller
-	// ignores
+	// in the controller's order: bound pods first, then the oldest, then by
+	// name; last those that the controller ignores
 	Pods []Pod `json:"pods"`
 
 	// only with `--node`, otherwise absent: every rule of placement in the controller's order. nodeName, nodeSelector
@@ -274,13 +279,15 @@ type Node struct {
 	// (`node.kubernetes.io/…`) last
 	Checks []daemonset.Check `json:"checks,omitempty"`
 
-	// only with `--node`, otherwise absent: the fewest changes that together make the node eligible, or why there is no
-	// sensible one; absent if the node is eligible
+	// only with `--node`, otherwise absent: the smallest set of changes that
+	// makes the node eligible, or why there is no sensible one; absent if the
+	// node is eligible
 	Changes []daemonset.Remedy `json:"changes,omitempty"`
 
-	// only with `--node`, otherwise absent: whether a pod would fit on the node now; absent if the node is not
-	// eligible, if it has a pod, other than one that waits for the scheduler, and if it is one of more than ten for
-	// which that was not asked
+	// only with `--node`, otherwise absent: whether a pod would fit on the node
+	// now. Also absent if the node is not eligible, if it has a pod other than
+	// one that waits for the scheduler, and, of more than ten requested nodes,
+	// for those that were not checked
 	Fit *cause.Room `json:"fit,omitempty"`
 }
 
@@ -299,9 +306,10 @@ type Pod struct {
 	Ready     bool                `json:"ready"`     // its Ready condition is True
 	Available bool                `json:"available"` // ready for minReadySeconds; a terminating pod can be available
 
-	// when it became available, or will if it stays ready; nil if it is not ready, or does not say since when
+	// when it became available, or will if it stays ready; nil if it is not
+	// ready, or if its Ready time is unknown
 	AvailableAt *time.Time      `json:"availableAt"`
-	Claim       daemonset.Claim `json:"claim"` // whose it is
+	Claim       daemonset.Claim `json:"claim"` // who owns it
 
 	// why the controller ignores it; absent if it does not
 	// Codes: Pods that the controller ignores
@@ -310,18 +318,19 @@ type Pod struct {
 
 // Options narrow an Explanation.
 type Options struct {
-	Nodes []string // if any: only these in Explanation.Nodes, with every rule of placement
-	// Brief leaves out what is said of each node and pod: Explanation.Nodes and Unmapped are empty. It shares
-	// nothing with the State, which need not be held for it.
+	Nodes []string // if not empty, Explanation.Nodes holds only these nodes, with every rule of placement
+	// Brief leaves Explanation.Nodes and Unmapped empty. A brief Explanation
+	// shares no memory with the State.
 	Brief bool
-	// Outlook is what a simulation of the rollout says: plan.Look of the same State, which costs about as much as a
-	// plan. Without it Explanation.Outlook is nil, there are no Remedies, and NextRolloutStalls is not among the
-	// problems.
+	// Outlook is the result of a simulation of the rollout: plan.Look of the
+	// same State, which costs about as much as a plan. Without it,
+	// Explanation.Outlook is nil, there are no Remedies, and NextRolloutStalls
+	// is not reported.
 	Outlook remedy.Outlook
 }
 
-// Explain returns the Explanation of a DaemonSet. It shares parts with the State: both
-// are to be read, not written.
+// Explain returns the Explanation of a DaemonSet. It shares memory with the
+// State: do not modify either.
 func Explain(st *daemonset.State, o Options) *Explanation {
 	g := newGiven(st, o.Outlook)
 	status, budget := g.status(), g.budget()
@@ -352,7 +361,8 @@ func Explain(st *daemonset.State, o Options) *Explanation {
 	return e
 }
 
-// admission is what the API server answers to the next pod, where it rejects pods.
+// admission returns what the API server answers to the next pod, or nil if it
+// has not rejected any.
 func (g *given) admission() *admission.Verdict {
 	if g.causes.Refusal() == nil {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// crashing makes a pod one that crashes.
+// crashing makes a pod crash.
 func crashing(pod string) dstest.Option {
 	return dstest.Pod(pod, func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
@@ -31,13 +31,12 @@ func crashing(pod string) dstest.Option {
 	})
 }
 
-// young makes a pod one that was created a moment ago.
+// young makes a pod one that was just created.
 func young(pod string) dstest.Option {
 	return dstest.Pod(pod, func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(at(time.Second)) })
 }
 
-// mounting makes a pod one that was created a moment ago, and waits for a
-// volume.
+// mounting makes a pod one that was just created and waits for a volume.
 func mounting(pod string) dstest.Option {
 	return dstest.Pod(pod, func(p *corev1.Pod) {
 		p.CreationTimestamp = metav1.NewTime(at(time.Second))
@@ -51,13 +50,13 @@ func mountEvent(pod types.UID) dstest.Option {
 	})
 }
 
-// newNode makes a node one that came a moment ago.
+// newNode makes a node one that just joined.
 func newNode(name string) dstest.Option {
 	return dstest.Node(name, func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(at(time.Second)) })
 }
 
-// reports makes the reported numbers those that the controller's rules give,
-// but for a change.
+// reports sets the status to what the controller's rules compute, then applies
+// a change.
 func reports(change func(*appsv1.DaemonSetStatus)) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		profile, _ := daemonset.ForVersion(s.KubernetesVersion)
@@ -75,7 +74,7 @@ func reports(change func(*appsv1.DaemonSetStatus)) dstest.Option {
 	})
 }
 
-// written says by whose hand the DaemonSet's status was written when.
+// written sets how long ago the controller wrote the DaemonSet's status.
 func written(ago time.Duration) dstest.Option {
 	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 		earlier, last := metav1.NewTime(at(ago+time.Hour)), metav1.NewTime(at(ago))
@@ -165,7 +164,7 @@ func TestVerdictFacts(t *testing.T) {
 	_, e := explanation(t, dstest.State("O O n n - n", crashing("p2"), newNode("n4"), notReady("n3"), mounting("p5"), mountEvent("pod-p5"), dstest.MaxUnavailable("3")), explain.Options{})
 	want := daemonset.Facts{
 		"basis": "Computed", "desired": 6, "updated": 3, "available": 2, "unavailable": 4, "oldNodes": 2, "used": 4, "limit": 3, "holders": 4, "without": 4, "stillCounted": 0,
-		"newPods": 2, "newFailing": 1, "oldPods": 2, "oldFailing": 0, // the pod on the node that is down tells nothing of its revision, and one that starts does not fail
+		"newPods": 2, "newFailing": 1, "oldPods": 2, "oldFailing": 0, // not counted: a pod that starts, and one on a node that is down
 	}
 	if diff := cmp.Diff(want, e.Verdict.Facts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -258,7 +257,7 @@ func TestProblems(t *testing.T) {
 			{Code: explain.OnDeleteOutdated, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Facts: facts{"revision": "agent-old", "number": 1}},
 		}, "nor where nobody rolls out"},
 		{"N/N Na Nr Nx", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = metav1.NewTime(at(time.Minute)) }), dstest.Pod("p3", func(p *corev1.Pod) {
-			p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{Kind: "Node", Name: "n3"}) // owns, but does not control
+			p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{Kind: "Node", Name: "n3"}) // not the controller
 		})}, []explain.Problem{
 			{Code: cause.NoPod, Severity: cause.SeverityWarning, Count: 2, Nodes: []string{"n2", "n3"}, Pods: []string{}, Facts: facts{"eventsRead": true}},
 			{Code: daemonset.Duplicate, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n0"}, Pods: []string{}, Facts: facts{}},
@@ -372,7 +371,7 @@ func writtenLate(ago time.Duration) dstest.Option {
 	})
 }
 
-// generation is a spec that was written so long ago, and not handled.
+// generation sets the two generations, and how long ago the spec was written.
 func generation(newest, observed int64, ago time.Duration) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.Generation, s.DaemonSet.Status.ObservedGeneration = newest, observed
@@ -457,8 +456,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestHeldUp: what keeps the controller from writing the status is said
-// where the status is behind, and then it does not make the verdict.
+// TestHeldUp checks that the facts of a stale status say why the controller
+// does not write it, and that the verdict then ignores the status.
 func TestHeldUp(t *testing.T) {
 	behind := dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Status.NumberMisscheduled = 7 })
 	newer := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Generation = 3 })
@@ -498,8 +497,8 @@ func TestHeldUp(t *testing.T) {
 	}
 }
 
-// TestMoving has each thing that the status is computed from change a moment
-// ago: then a status that differs is one that is being written.
+// TestMoving changes everything that the status depends on, one thing at a
+// time: a status that differs a moment later is about to be written.
 func TestMoving(t *testing.T) {
 	now := metav1.NewTime(at(29 * time.Second))
 	ready := func(t metav1.Time) dstest.Option {
@@ -573,7 +572,8 @@ func TestColumnsOfASurge(t *testing.T) {
 	for _, g := range e.Columns[4].Groups {
 		got = append(got, g.Reason)
 	}
-	// The status judges a node by its oldest pod, so the reason is that pod's and not the newer one's, which is the node's problem.
+	// The status judges a node by its oldest pod, so this is that pod's reason,
+	// not the newer one's.
 	if diff := cmp.Diff([]daemonset.Reason{cause.CrashLoopBackOff, daemonset.NotYetAvailable}, got); diff != "" {
 		t.Errorf("AVAILABLE (-want +got):\n%s", diff)
 	}
@@ -640,8 +640,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestOutlook: what a simulation found stands where it belongs, and without one
-// nothing is offered.
+// TestOutlook checks that the results of a simulation are in the right fields,
+// and that there are no remedies without one.
 func TestOutlook(t *testing.T) {
 	raise := remedy.New(remedy.RaiseMaxUnavailable, "6", "n1")
 	raise.Worth, raise.Smallest = remedy.Helps, "4"
@@ -682,7 +682,8 @@ func TestOutlook(t *testing.T) {
 	}
 }
 
-// TestLeftover: a pod that does not end in time is named, also where it has a successor.
+// TestLeftover checks that a pod that does not terminate in time is reported
+// even if it has a successor.
 func TestLeftover(t *testing.T) {
 	for _, tt := range []struct {
 		deleted time.Duration
@@ -702,7 +703,8 @@ func TestLeftover(t *testing.T) {
 	}
 }
 
-// TestEveryCodeHasAPlace names a code that was added without a place in the order of problems.
+// TestEveryCodeHasAPlace fails if a code is added without a place in
+// problemOrder.
 func TestEveryCodeHasAPlace(t *testing.T) {
 	for _, code := range cause.Reasons {
 		if !slices.Contains(explain.ProblemOrder, code) {

@@ -1,4 +1,4 @@
 package explain
 
-// For tests of this package, which see it from outside.
+// ProblemOrder is for external tests of this package.
 var ProblemOrder = problemOrder

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// Fixes returns the remedies that help, the best first, without tolerations that keep pods where
-// something is wrong that is urgent.
+// Fixes returns the remedies that help, the best first. It omits tolerations
+// that only keep existing pods on their nodes, unless that is urgent.
 func (e *Explanation) Fixes() []remedy.Remedy {
 	urgent := func(p *Problem) bool { return p.Code == cause.Misscheduled && p.Severity == cause.SeverityWarning }
 	return slices.DeleteFunc(remedy.Offered(e.Remedies), func(r remedy.Remedy) bool {
@@ -19,13 +19,13 @@ func (e *Explanation) Fixes() []remedy.Remedy {
 	})
 }
 
-// Fix returns the remedy with a code that helps, or nil if there is none.
+// Fix returns the remedy with a code if it helps, or nil.
 func (e *Explanation) Fix(code remedy.Code) *remedy.Remedy {
 	return remedy.Find(e.Fixes(), code)
 }
 
-// Undoes returns how many pods a rollback replaces, how many of them are available,
-// and how many it deletes beside an old one, which stays.
+// Undoes returns how many pods a rollback replaces, how many of these are
+// available, and how many it deletes beside an old pod, which stays.
 func (e *Explanation) Undoes(r *remedy.Remedy) (replaced, available, extra int) {
 	if e.Impact != nil && e.Budget.Kind == daemonset.BudgetSurge {
 		extra = min(len(e.Impact.OldServes), r.Effect.Replaces)
@@ -39,9 +39,11 @@ func sorted(names []string) []string {
 	return slices.Compact(names)
 }
 
-// change is what differs between the live template and the revision of most old pods, or where there
-// is no eligible node the one that had some, or where no new pod ever worked the one before; nil
-// without either, and where one cannot be read.
+// change returns the difference between the live template and the revision of
+// most old pods. Without old pods it compares with the last revision that had
+// an eligible node if none is eligible, or with the previous revision if no new
+// pod ever worked. It returns nil if there is none of these, or if either
+// template cannot be read.
 func (g *given) change(problems []Problem) *history.Diff {
 	from := g.oldRevision()
 	for _, p := range problems {

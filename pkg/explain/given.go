@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// given is what every part of an Explanation is made from. Nothing changes it.
+// given holds the inputs of all parts of an Explanation. It is not modified.
 type given struct {
 	s        *snapshot.Snapshot
 	st       *daemonset.State
@@ -28,7 +28,7 @@ func newGiven(st *daemonset.State, o remedy.Outlook) *given {
 	return &given{s: st.Snapshot, st: st, causes: causes, outlook: o, next: next, heldUpBy: causes.HoldsUp(&next)}
 }
 
-// onDelete reports whether old pods wait for a person.
+// onDelete reports whether old pods wait until somebody deletes them.
 func (g *given) onDelete() bool {
 	return g.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 }
@@ -38,8 +38,8 @@ func (g *given) rolls() bool {
 	return g.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
 }
 
-// pods yields the pods that are not terminating, the old ones or the new, with
-// their nodes.
+// pods yields the pods that are not terminating, either the updated or the old
+// ones, with their nodes.
 func (g *given) pods(updated bool) iter.Seq2[*daemonset.Node, *daemonset.Pod] {
 	return func(yield func(*daemonset.Node, *daemonset.Pod) bool) {
 		for i := range g.st.Nodes {
@@ -53,7 +53,7 @@ func (g *given) pods(updated bool) iter.Seq2[*daemonset.Node, *daemonset.Pod] {
 	}
 }
 
-// oldNodes counts the nodes with an old pod that is not on its way out.
+// oldNodes returns the number of nodes with an old pod that is not terminating.
 func (g *given) oldNodes() int {
 	on := map[string]bool{}
 	for n := range g.pods(false) {
@@ -62,8 +62,8 @@ func (g *given) oldNodes() int {
 	return len(on)
 }
 
-// oldRevision is the number of the revision that most old pods run; 0 if none
-// is kept, or no rollout is under way.
+// oldRevision returns the number of the revision that most old pods run. It
+// returns 0 if none of theirs is kept, or if no rollout is in progress.
 func (g *given) oldRevision() (number int64) {
 	pods, most := map[string]int{}, 0
 	for _, p := range g.pods(false) {

@@ -9,23 +9,25 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// Impact is which nodes are without a working pod. It is nil if nodes or pods
+// Impact lists the nodes without a working pod. It is nil if nodes or pods
 // could not be read.
 type Impact struct {
 	Without []string `json:"without"` // eligible nodes without an available pod, sorted by name
-	// of them, those with a Ready pod, for which only minReadySeconds is not over; sorted by name
+	// of them, those with a Ready pod that only waits for minReadySeconds;
+	// sorted by name
 	Ready  []string `json:"ready"`
 	Served int      `json:"served"` // how many eligible nodes have an available pod
 
-	// of the nodes `served`, those where only an old pod is available, beside a new one that is not; sorted by name
+	// of the nodes `served`, those where only an old pod is available, beside a
+	// new one that is not; sorted by name
 	OldServes []string `json:"oldServes"`
 
 	// nodes that are not eligible and have a pod, which only MISSCHEDULED counts; sorted by name
 	Uncounted []string `json:"uncounted"`
 }
 
-// Share is the share of the nodes that should run the pod and have no available
-// one; 0 where that is not known.
+// Share returns the share of eligible nodes that have no available pod, from 0
+// to 1. It returns 0 if that is unknown.
 func (i *Impact) Share() float64 {
 	if i == nil || len(i.Without) == 0 {
 		return 0
@@ -33,16 +35,16 @@ func (i *Impact) Share() float64 {
 	return float64(len(i.Without)) / float64(len(i.Without)+i.Served)
 }
 
-// Rollout is the course of the current revision.
+// Rollout is the progress of the current revision.
 type Rollout struct {
 	UnderWay bool `json:"underWay"` // old pods are left that are not terminating
 
-	// when the rollout began: when the controller created the current revision; nil after a rollback, and if it
-	// is unknown
+	// when the rollout began: when the controller created the current revision;
+	// nil after a rollback, or if it is unknown
 	Since *time.Time `json:"since"`
 }
 
-// Outlook is how the numbers will be if nobody does anything.
+// Outlook is what the numbers will be if nobody acts.
 type Outlook struct {
 	Code      OutlookCode `json:"code"`      // how it continues by itself
 	Desired   int         `json:"desired"`   // nodes that are eligible then
@@ -52,14 +54,16 @@ type Outlook struct {
 	// how long until then; nil if unknown, and for `Stays` and `Stalls`
 	Duration *remedy.Duration `json:"duration"`
 
-	// what the controller does next, where it waits for a time that is known; otherwise nil
+	// what the controller does next if it waits until a known time; otherwise
+	// nil
 	Next *remedy.Batch `json:"next"`
 
-	// the end that comes if pods that are not ready do otherwise than expected; nil where it is the same
+	// the outcome if pods that are not ready behave contrary to expectation;
+	// nil if it is the same
 	Otherwise *remedy.Otherwise `json:"otherwise"`
 }
 
-// OutlookCode says how it goes on by itself.
+// OutlookCode says how the DaemonSet continues if nobody acts.
 type OutlookCode string
 
 const (
@@ -68,8 +72,8 @@ const (
 	Stays     OutlookCode = "Stays"     // nothing changes by itself
 )
 
-// ends returns the Outlook; nil for a DaemonSet that needs none, and where it is
-// not known.
+// ends returns the Outlook. It returns nil for a DaemonSet that needs none, and
+// if it is unknown.
 func (g *given) ends(verdict VerdictCode, s *Status) *Outlook {
 	_, now := s.basis()
 	switch c := g.outlook.Course; {
@@ -90,7 +94,7 @@ func (g *given) ends(verdict VerdictCode, s *Status) *Outlook {
 	return nil
 }
 
-// impact returns the Impact.
+// impact returns the Impact, or nil if nodes or pods could not be read.
 func (g *given) impact() *Impact {
 	if !g.st.NodesRead || !g.st.PodsRead {
 		return nil
@@ -123,8 +127,8 @@ func (g *given) impact() *Impact {
 	return out
 }
 
-// Affected says who is without a working pod, in one word; empty where that goes
-// without saying.
+// Affected says in one word which nodes lack a working pod. It is empty if the
+// verdict already says so.
 type Affected string
 
 const (
@@ -137,14 +141,14 @@ const (
 	AffectedNobody      Affected = "Nobody"      // none, although not all is well
 )
 
-// Affected returns who is without a working pod, and the nodes that it is about.
-// Where that is unknown, they are those of which it is known all the same.
+// Affected returns which nodes lack a working pod, and their names. If that is
+// unknown, it returns the nodes that are known to have a failing pod.
 func (e *Explanation) Affected() (Affected, []string) {
 	i, none := e.Impact, e.Has(cause.NoEligibleNode)
 	switch {
 	case i == nil && len(e.Snapshot.Unread()) == 0:
 		return "", nil
-	case i == nil && e.Budget.Kind == daemonset.BudgetSurge: // an old pod may run beside one that fails
+	case i == nil && e.Budget.Kind == daemonset.BudgetSurge: // an old pod may run beside a failing one
 		return AffectedUnknown, nil
 	case i == nil:
 		return AffectedUnknown, sorted(e.nodesOf(func(p *Problem) bool {

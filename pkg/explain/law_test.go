@@ -28,9 +28,9 @@ import (
 
 const seeds = 300
 
-// TestNothingFollowsFromAMissingStatus: a DaemonSet without its status is
-// explained as one whose status is what the controller would write now. Of pods
-// without theirs nothing is said but where they are and of which revision.
+// TestNothingFollowsFromAMissingStatus checks that a DaemonSet without its
+// status is explained as if the status were up to date, and that pods without
+// theirs have only a node and a revision.
 func TestNothingFollowsFromAMissingStatus(t *testing.T) {
 	verdicts := map[explain.VerdictCode]int{}
 	for seed := range cases.Of(int64(seeds)) {
@@ -71,7 +71,7 @@ func TestNothingFollowsFromAMissingStatus(t *testing.T) {
 	}
 }
 
-// report makes a status of these numbers.
+// report stores the numbers in a status.
 func report(s *appsv1.DaemonSetStatus, c daemonset.Counts) {
 	s.DesiredNumberScheduled, s.CurrentNumberScheduled, s.NumberMisscheduled = int32(c.Desired), int32(c.Current), int32(c.Misscheduled)
 	s.NumberReady, s.UpdatedNumberScheduled, s.NumberAvailable, s.NumberUnavailable = int32(c.Ready), int32(c.Updated), int32(c.Available), int32(c.Unavailable)
@@ -83,7 +83,7 @@ func explanation(t *testing.T, s *snapshot.Snapshot, o explain.Options) (*daemon
 	return st, explain.Explain(st, o)
 }
 
-// looked is explanation with what a simulation says.
+// looked returns an Explanation that includes a simulation.
 func looked(t *testing.T, s *snapshot.Snapshot) (*daemonset.State, *explain.Explanation) {
 	t.Helper()
 	st := stateOf(t, s)
@@ -99,7 +99,7 @@ func stateOf(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
 	return st
 }
 
-// TestLaws holds what is true of every Explanation against random states.
+// TestLaws checks what is true of every Explanation, with random states.
 func TestLaws(t *testing.T) {
 	laws := []struct {
 		why  string
@@ -125,7 +125,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// troubled returns a random state, every seventh of OpenShift.
+// troubled returns a random state; every seventh is of OpenShift.
 func troubled(seed int64) *snapshot.Snapshot {
 	if seed%7 == 6 {
 		return dstest.RandomOpenShift(seed)
@@ -138,8 +138,8 @@ type answer struct {
 	e  *explain.Explanation
 }
 
-// busy adds what shows that somebody works: the Lease of a controller that runs, and an image
-// that is pulled for each container that waits.
+// busy adds signs of progress: the Lease of a running controller, and an image
+// pull for each waiting container.
 func busy(s *snapshot.Snapshot) {
 	s.Controller = &snapshot.ControllerLease{Exists: true, Holder: "a", DurationSeconds: 15, RenewedAt: s.TakenAt.Add(-time.Second)}
 	for i := range s.Pods {
@@ -374,13 +374,13 @@ func revisionsPartition(st *daemonset.State, e *explain.Explanation) error {
 	return nil
 }
 
-// commonAgrees: what the nodes of a problem have in common is there where that is at fault,
-// most of the nodes have it, remedies of these nodes are there only where it is, and the
-// revision is not blamed.
+// commonAgrees checks that a problem has a common property of its nodes if and
+// only if that is at fault, that most of the nodes have it, that remedies for
+// such nodes exist only then, and that the revision is not blamed.
 func commonAgrees(st *daemonset.State, e *explain.Explanation) error {
 	common := false
 	for _, p := range e.Problems {
-		if p.Code == cause.VirtualNode { // a label says it, and no comparison
+		if p.Code == cause.VirtualNode { // known from a label, not from a comparison
 			common = true
 			continue
 		}
@@ -425,13 +425,13 @@ func commonAgrees(st *daemonset.State, e *explain.Explanation) error {
 	return nil
 }
 
-// nullable are the fields that docs/output.md lets be null.
+// nullable are the fields that docs/output.md allows to be null.
 var nullable = []string{
 	"story", "fault", "admission", "impact", "change", "outlook", "duration", "next", "otherwise", "blame", "common", "beforeRollout", // besides beforeRevision and others below
 	"reported", "computed", "agrees", "writtenAt", "createdAt", "used", "free", "since", "latest", "beforeRevision", "notBefore", "error", "shouldRun", "mayStay", "problem", "availableAt",
 }
 
-// TestDocument walks the JSON of random states.
+// TestDocument checks the JSON of random states.
 func TestDocument(t *testing.T) {
 	var walk func(path string, v any) error
 	walk = func(path string, v any) error {
@@ -525,8 +525,8 @@ func TestInputIsNotChanged(t *testing.T) {
 	}
 }
 
-// TestRandomReachesAll keeps the laws from being true of nothing: the random
-// states have every verdict, and every problem.
+// TestRandomReachesAll checks that the random states reach every verdict and
+// every problem, so that the laws are not vacuous.
 func TestRandomReachesAll(t *testing.T) {
 	missing := map[string]bool{}
 	for _, v := range explain.VerdictCodes {
@@ -547,11 +547,11 @@ func TestRandomReachesAll(t *testing.T) {
 			delete(missing, "problem "+string(p.Code))
 		}
 	}
-	delete(missing, "problem "+string(cause.DoesNotFit))        // of a plan alone
-	delete(missing, "problem "+string(cause.WaitingForRoom))    // no pod of others is terminating: see TestWaitingForRoom
-	delete(missing, "problem "+string(cause.NextRolloutStalls)) // an Outlook has it, and no State: see TestOutlook
-	delete(missing, "advice "+string(explain.AdviseLookAhead))  // likewise: see TestAdvice
-	delete(missing, "advice "+string(explain.AdviseAwaitNodes)) // no node is down on purpose: see TestFacts of internal/cli
+	delete(missing, "problem "+string(cause.DoesNotFit))        // only in a plan
+	delete(missing, "problem "+string(cause.WaitingForRoom))    // see TestWaitingForRoom
+	delete(missing, "problem "+string(cause.NextRolloutStalls)) // needs an Outlook: see TestOutlook
+	delete(missing, "advice "+string(explain.AdviseLookAhead))  // needs an Outlook: see TestAdvice
+	delete(missing, "advice "+string(explain.AdviseAwaitNodes)) // see TestFacts of internal/cli
 	if len(missing) > 0 && cases.Least(1) > 0 {
 		t.Errorf("no random state has %v", slices.Sorted(maps.Keys(missing)))
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// WorstFirst compares two Explanations by verdict, then by the share of nodes without
-// an available pod, then by namespace and name.
+// WorstFirst compares two Explanations by verdict, then by the share of
+// eligible nodes without an available pod, then by namespace and name.
 func WorstFirst(a, b *Explanation) int {
 	return cmp.Or(slices.Index(VerdictCodes, a.Verdict.Code)-slices.Index(VerdictCodes, b.Verdict.Code),
 		cmp.Compare(b.Impact.Share(), a.Impact.Share()),
@@ -18,8 +18,9 @@ func WorstFirst(a, b *Explanation) int {
 		strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
 }
 
-// troubled returns the nodes of problems that come from the node or from what
-// else runs on it, and those that would stop the next rollout; each once, sorted.
+// troubled returns the sorted nodes of the problems that are the fault of the
+// node or of other workloads on it, and of the problems that would stop the
+// next rollout.
 func (e *Explanation) troubled() []string {
 	return sorted(e.nodesOf(func(p *Problem) bool {
 		o := p.Blame
@@ -28,14 +29,14 @@ func (e *Explanation) troubled() []string {
 	}))
 }
 
-// Shared is a node that troubles several DaemonSets.
+// Shared is a node that causes problems for several DaemonSets.
 type Shared struct {
 	Node       string
-	DaemonSets int // how many
+	DaemonSets int // how many DaemonSets are affected
 }
 
-// Shared returns the nodes that trouble several DaemonSets of the List, those of
-// the most first, then by name.
+// Shared returns the nodes that cause problems for several DaemonSets of the
+// List, those that affect the most first, then by name.
 func (l *List) Shared() []Shared {
 	count := map[string]int{}
 	for _, e := range l.Items {
@@ -61,8 +62,8 @@ type OnNode struct {
 	Node *Node
 }
 
-// ByNode returns the nodes of all DaemonSets of the List, by the node, then by the
-// DaemonSet.
+// ByNode returns the nodes of all DaemonSets of the List, sorted by node and
+// then by DaemonSet.
 func (l *List) ByNode() (out []OnNode) {
 	for _, e := range l.Items {
 		for i := range e.Nodes {
@@ -77,8 +78,8 @@ func (l *List) ByNode() (out []OnNode) {
 	return out
 }
 
-// Wrong returns the first DaemonSet with a problem on a node, or nil if none has
-// one.
+// Wrong returns the first DaemonSet that has a problem on any node, or nil if
+// none has one.
 func (l *List) Wrong() *Explanation {
 	for _, e := range l.Items {
 		if slices.ContainsFunc(e.Nodes, func(n Node) bool { return n.Problem != nil }) {

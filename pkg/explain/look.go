@@ -7,8 +7,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// LookInto returns what shows more of a problem; empty where it names no node and
-// no pod to look at, or where something that is a problem too holds up the status.
+// LookInto returns what to look at to learn more about a problem. It is empty
+// if the problem names no node or pod, or if another problem holds up the
+// status.
 func LookInto(p *Problem) cause.Look {
 	look := cause.LookOf(p.Code)
 	if p.Code == GenerationNotObserved || p.Code == StaleStatus {

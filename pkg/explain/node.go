@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// FixesOn returns the remedies that help against what is wrong on a node, narrowed to it.
+// FixesOn returns the remedies that help against the problem of a node,
+// narrowed to that node.
 func (e *Explanation) FixesOn(n *Node) (fixes []remedy.Remedy) {
 	p := e.OnNode(n)
 	if p == nil {
@@ -23,7 +24,8 @@ func (e *Explanation) FixesOn(n *Node) (fixes []remedy.Remedy) {
 	return fixes
 }
 
-// OnNode returns the problem of a node, narrowed to it; nil if it has none.
+// OnNode returns the problem of a node, narrowed to that node, or nil if it has
+// none.
 func (e *Explanation) OnNode(n *Node) *Problem {
 	code := cause.Misscheduled
 	if n.Problem != nil {
@@ -45,9 +47,9 @@ func (e *Explanation) OnNode(n *Node) *Problem {
 	return nil
 }
 
-// Alone reports whether all that is said of a node rests on it, its pods, the template and the
-// revisions alone, so that it is the same without any other node: nothing is wrong there. What
-// is wrong is explained by what other nodes have in common, or lack.
+// Alone reports whether everything said about a node follows from the node, its
+// pods, the template and the revisions, regardless of other nodes. That is so
+// if nothing is wrong there: problems are explained by comparing nodes.
 func (e *Explanation) Alone(n *Node) bool {
 	return n.Exists && n.ShouldRun != nil && n.Problem == nil && e.OnNode(n) == nil
 }
@@ -59,12 +61,12 @@ func (n *Node) Stays() bool {
 		slices.ContainsFunc(n.Pods, func(p Pod) bool { return !p.Terminating && p.Ignored == "" })
 }
 
-// Serves reports whether an available pod runs on the node.
+// Serves reports whether the node has an available pod.
 func (n *Node) Serves() bool {
 	return slices.ContainsFunc(n.Pods, func(p Pod) bool { return p.Available })
 }
 
-// ProblemCode returns the code of what is wrong on the node, or "" if nothing is.
+// ProblemCode returns the code of the node's problem, or "" if it has none.
 func (n *Node) ProblemCode() daemonset.Reason {
 	if n.Problem == nil {
 		return ""
@@ -72,10 +74,10 @@ func (n *Node) ProblemCode() daemonset.Reason {
 	return n.Problem.Code
 }
 
-// Lacks reports whether the node is eligible and no available pod runs there.
+// Lacks reports whether the node is eligible and has no available pod.
 func (n *Node) Lacks() bool { return n.ShouldRun != nil && n.ShouldRun.OK && !n.Serves() }
 
-// NodeState is what a person asks about a node, in one word.
+// NodeState sums up a node in one word.
 type NodeState string
 
 const (
@@ -88,7 +90,7 @@ const (
 	NodeFine     NodeState = "Fine"     // nothing is wrong
 )
 
-// State returns whether the node is eligible, and what is wrong with it.
+// State returns the NodeState of the node.
 func (n *Node) State() NodeState {
 	switch {
 	case !n.Exists:
@@ -107,8 +109,8 @@ func (n *Node) State() NodeState {
 	return NodeFine
 }
 
-// Unset returns the rules of placement that the template does not set and no taint
-// of the node asks for, in the controller's order.
+// Unset returns the rules of placement that neither the template nor a taint of
+// the node uses, in the controller's order.
 func (n *Node) Unset() (out []string) {
 	for _, rule := range []daemonset.Rule{daemonset.RuleNodeName, daemonset.RuleNodeSelector,
 		daemonset.RuleNodeAffinity, daemonset.RuleTaint} {
@@ -119,8 +121,8 @@ func (n *Node) Unset() (out []string) {
 	return out
 }
 
-// Old returns the pods on the node that are not updated, without those that are
-// terminating and those that the controller ignores.
+// Old returns the pods on the node that are not updated, except those that are
+// terminating or ignored by the controller.
 func (n *Node) Old() (out []Pod) {
 	for _, p := range n.Pods {
 		if !p.Updated && !p.Terminating && p.Ignored == "" {
@@ -130,7 +132,7 @@ func (n *Node) Old() (out []Pod) {
 	return out
 }
 
-// Status is the pod's phase, or that it is terminating.
+// Status returns the pod's phase, or "Terminating".
 func (p *Pod) Status() string {
 	if p.Terminating {
 		return "Terminating"

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// at is a time before dstest.Now, or after it.
+// at returns the time that long before dstest.Now.
 func at(ago time.Duration) time.Time { return dstest.Now.Add(-ago) }
 
 func since(ago time.Duration) *time.Time { t := at(ago); return &t }

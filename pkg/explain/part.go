@@ -9,19 +9,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// Part is what belongs together: problems that ask for the same, what to do first
-// about them, and the fixes that remove them.
+// Part groups the problems with the same advice, the advice, and the fixes that
+// remove the problems.
 type Part struct {
-	Advice   *Advice // nil for what is left
+	Advice   *Advice // nil for the last part
 	Problems []*Problem
 	Fixes    []remedy.Remedy
-	As       int // the part, counted from 1, whose fix removes these problems too; 0 where it has its own
+	As       int // the number of the part, from 1, whose fix removes these problems too; 0 if the part has its own
 }
 
-// Parts returns a part for each piece of advice, in their order, and a last one of
-// what is left: problems that ask for nothing, and ways around a problem. A fix of
-// nodes stands in each part that it is for, with the nodes of this part; any other in
-// the first. Where only one thing is to be done, everything is one part without advice.
+// Parts returns one part for each piece of advice, in order, and a last one
+// with the rest: problems without advice, and workarounds. A fix of nodes is
+// repeated in each part that it applies to, narrowed to the nodes of the part;
+// any other fix is in the first of them. With fewer than two pieces of advice,
+// there is one part without advice.
 func (e *Explanation) Parts() []Part {
 	if len(e.Advice) < 2 {
 		return []Part{{Problems: e.All(), Fixes: e.Fixes()}}
@@ -37,7 +38,7 @@ func (e *Explanation) Parts() []Part {
 		}
 		parts[i].Problems = append(parts[i].Problems, p)
 	}
-	nodesOf := map[int]sets.Set[string]{} // of the advices with such a fix
+	nodesOf := map[int]sets.Set[string]{} // by part; set on demand
 	for _, f := range e.Fixes() {
 		in := []int{}
 		for _, code := range f.Problems {
@@ -71,7 +72,8 @@ func (e *Explanation) Parts() []Part {
 	return parts
 }
 
-// advised returns the pieces of advice that are about a code: where there are several, those about one of the nodes.
+// advised returns the indexes of the advice about a code. If there are several,
+// it returns those about any of the nodes.
 func (e *Explanation) advised(code daemonset.Reason, nodes []string) (in []int) {
 	about := sets.New(nodes...)
 	var these []int

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestAffected: who is without a working pod. An impact is written as the nodes
-// without an available pod, of them the Ready ones, where an old pod serves, those
-// that are not counted, and how many are served.
+// TestAffected tests which nodes lack a working pod. An impact is written as
+// the nodes without an available pod, those of them with a Ready one, the nodes
+// that an old pod serves, those that are not counted, and the number served.
 func TestAffected(t *testing.T) {
 	for _, tt := range []struct {
 		impact   string
@@ -57,8 +57,8 @@ func TestAffected(t *testing.T) {
 	}
 }
 
-// TestListed: which problems are rows of a table, which are notes, and how bad they
-// are.
+// TestListed tests which problems are rows of a table, which are notes, and how
+// severe they are.
 func TestListed(t *testing.T) {
 	for _, tt := range []struct {
 		problems string
@@ -93,7 +93,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestLookInto: what shows more of a problem.
+// TestLookInto tests what to look at for each problem.
 func TestLookInto(t *testing.T) {
 	for _, tt := range []struct {
 		problem string
@@ -133,8 +133,9 @@ func TestLookInto(t *testing.T) {
 	}
 }
 
-// TestRunning: a revision is written as its number, with + for the current one, and
-// how many pods run it and terminate.
+// TestRunning tests the revisions that pods run. A revision is written as its
+// number, with + for the current one, and the numbers of running and
+// terminating pods.
 func TestRunning(t *testing.T) {
 	for _, tt := range []struct{ revisions, want, why string }{
 		{"+8 2 0, 7 3 0", "8 7", "both run"},
@@ -160,7 +161,7 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// TestEligible adds up what DESIRED counts.
+// TestEligible tests the nodes that DESIRED counts.
 func TestEligible(t *testing.T) {
 	e := &Explanation{Problems: problemsOf(t, "NodeNotReady Error n1; TerminatingOnDeadNode Error n2; CrashLoopBackOff Error n3; Misscheduled Info n4")}
 	e.Columns = []Column{{Name: "DESIRED", Groups: []ColumnGroup{
@@ -172,7 +173,7 @@ func TestEligible(t *testing.T) {
 	}
 }
 
-// TestUndoes: what a rollback does with pods.
+// TestUndoes tests what a rollback does to pods.
 func TestUndoes(t *testing.T) {
 	for _, tt := range []struct {
 		kind      daemonset.BudgetKind
@@ -195,7 +196,8 @@ func TestUndoes(t *testing.T) {
 	}
 }
 
-// TestByNode: the nodes of several DaemonSets, and who is worst.
+// TestByNode tests the nodes of several DaemonSets, and which DaemonSet is
+// wrong.
 func TestByNode(t *testing.T) {
 	of := func(name string, nodes ...Node) *Explanation {
 		return &Explanation{Header: daemonset.Header{DaemonSet: daemonset.Ref{Namespace: "ns", Name: name}}, Nodes: nodes}
@@ -216,7 +218,8 @@ func TestByNode(t *testing.T) {
 	}
 }
 
-// TestNodeState: how a node is, whether it lacks a pod, and its old pods.
+// TestNodeState tests the state of a node, whether it lacks a pod, and its old
+// pods.
 func TestNodeState(t *testing.T) {
 	no, yes := &daemonset.Verdict{}, &daemonset.Verdict{OK: true}
 	failing, starting := &cause.Cause{Severity: cause.SeverityError}, &cause.Cause{Severity: cause.SeverityInfo}
@@ -244,8 +247,8 @@ func TestNodeState(t *testing.T) {
 	}
 }
 
-// TestParts: what is read together. A part is written as its problems, and behind > its
-// fixes with their nodes, or the part whose fix it shares.
+// TestParts tests which problems form a part. A part is written as its problems
+// and, after >, its fixes with their nodes, or the part whose fix it shares.
 func TestParts(t *testing.T) {
 	for _, tt := range []struct {
 		problems string
@@ -289,7 +292,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestRunBoth: a pod that terminates is neither.
+// TestRunBoth checks that terminating pods do not count.
 func TestRunBoth(t *testing.T) {
 	old, updated, ends := Pod{}, Pod{Updated: true}, Pod{Terminating: true}
 	e := &Explanation{Nodes: []Node{{Pods: []Pod{old, updated}}, {Pods: []Pod{updated}}, {Pods: []Pod{ends, updated}}, {Pods: []Pod{old, old}}, {}}}
@@ -298,7 +301,7 @@ func TestRunBoth(t *testing.T) {
 	}
 }
 
-// TestPodStatus: a pod that is terminating keeps its phase in the API.
+// TestPodStatus tests a terminating pod, whose phase in the API is unchanged.
 func TestPodStatus(t *testing.T) {
 	if got := (&Pod{Phase: "Running"}).Status(); got != "Running" {
 		t.Errorf("%q", got)

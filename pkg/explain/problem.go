@@ -15,8 +15,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// problems returns everything that is wrong, cause before consequence, and
-// within one code the more severe and the larger groups first.
+// problems returns everything that is wrong, causes before consequences.
+// Problems with the same code are sorted by severity, then by the number of
+// nodes.
 func (g *given) problems(s *Status) []Problem {
 	out := cause.Problems(slices.Concat(g.onNodes(), g.ofPods(), g.ofDaemonSet(s)), problemOrder)
 	g.causes.Judge(out)
@@ -26,9 +27,9 @@ func (g *given) problems(s *Status) []Problem {
 	return out
 }
 
-// onNodes is what is wrong on nodes that should run the pod or use up budget. A
-// cause that containers give says how many of the new and of the old pods have it:
-// that tells a bad revision from a bad node.
+// onNodes returns the problems of nodes that should run the pod or that use the
+// budget. The facts of a container problem say how many new and how many old
+// pods have it, which distinguishes a bad revision from a bad node.
 func (g *given) onNodes() (found []cause.On) {
 	silent, tallies := g.causes.Silent(&g.next), g.causes.RevisionFailsBy(cause.KeyOf)
 	for i := range g.st.Nodes {
@@ -53,13 +54,13 @@ func (g *given) onNodes() (found []cause.On) {
 	return found
 }
 
-// silence is that the controller does nothing.
+// silence returns the cause for a controller that does not act.
 func (g *given) silence() *cause.Cause {
 	return &cause.Cause{Code: cause.ControllerSilent, Severity: cause.SeverityError,
 		Since: cause.Written(g.st, "status"), Facts: g.causes.AddLease(daemonset.Facts{})}
 }
 
-// misscheduled is that a node which is not eligible has a pod.
+// misscheduled returns the cause for a node that is not eligible and has a pod.
 func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
 	f := daemonset.Facts{"because": string(n.ShouldRun.Reason), "stays": n.MayStay.OK}
 	if !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }) {
@@ -69,7 +70,7 @@ func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
 	c := &cause.Cause{Code: cause.Misscheduled, Severity: cause.SeverityInfo, Pod: n.Pods[0].Name, Facts: f}
 	if by := g.strandedBy(n); by != "" {
 		f["strandedBy"] = by
-		// else NoEligibleNode says it, or it is the node that has to change
+		// Otherwise NoEligibleNode reports it, or the node has to change.
 		if by != ByDeletion && g.st.Desired > 0 && len(g.tolerable(n)) > 0 {
 			c.Severity = cause.SeverityWarning
 		}
@@ -85,8 +86,9 @@ func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
 	return c
 }
 
-// strandedBy returns what takes the pods of a node away for good, as a taint came after
-// them; empty if nothing does.
+// strandedBy returns what deletes the pods of a node without replacement
+// because of a taint that was added after they started. It returns "" if
+// nothing does.
 func (g *given) strandedBy(n *daemonset.Node) string {
 	old := func(p daemonset.Pod) bool { return !p.Terminating && !p.Updated }
 	switch {
@@ -101,8 +103,8 @@ func (g *given) strandedBy(n *daemonset.Node) string {
 	return RolloutNext
 }
 
-// tolerable returns the tolerations that make a node eligible; none where anything else
-// has to change, or nothing should.
+// tolerable returns the tolerations that make a node eligible, or nil if
+// anything else has to change, or nothing should.
 func (g *given) tolerable(n *daemonset.Node) (tolerations []corev1.Toleration) {
 	if n.Object == nil {
 		return nil
@@ -116,14 +118,15 @@ func (g *given) tolerable(n *daemonset.Node) (tolerations []corev1.Toleration) {
 	return tolerations
 }
 
-// misscheduledByIt reports whether a node that is down is misscheduled for
-// nothing else: the taint comes and goes with the node's condition.
+// misscheduledByIt reports whether a node that is down is misscheduled only
+// because of that: the taint comes and goes with the node's condition.
 func misscheduledByIt(n *daemonset.Node, c *cause.Cause) bool {
 	return c != nil && (c.Code == cause.NodeNotReady || c.Code == cause.TerminatingOnDeadNode) &&
 		downFor(n.ShouldRun.Facts) && n.ShouldRun.Facts["others"] == nil
 }
 
-// leftover returns that a pod does not end which has a successor already; nil of any other pod.
+// leftover returns the cause for a pod that does not terminate in time although
+// its successor exists, or nil for other pods.
 func (g *given) leftover(n *daemonset.Node, p *daemonset.Pod) *cause.Cause {
 	if c := g.causes.OfPod(p); p.Terminating && g.causes.Of(n.Name) == nil && c != nil && c.Facts.Yes("overdue") {
 		c.Severity = cause.SeverityInfo
@@ -132,13 +135,13 @@ func (g *given) leftover(n *daemonset.Node, p *daemonset.Pod) *cause.Cause {
 	return nil
 }
 
-// ofPods is what is wrong with pods that are in the wrong place or hands.
+// ofPods returns the problems of pods with a wrong node or owner.
 func (g *given) ofPods() (found []cause.On) {
 	add := func(node, pod string, code daemonset.Reason, severity cause.Severity, f daemonset.Facts) {
 		found = append(found, cause.On{Node: node, Cause: &cause.Cause{Code: code, Severity: severity,
 			Pod: pod, Facts: f}})
 	}
-	hands := func(node string, p *daemonset.Pod) { // that the next sync adopts or releases
+	hands := func(node string, p *daemonset.Pod) { // a pod that the next sync adopts or releases
 		switch p.Claim {
 		case daemonset.Adopt:
 			add(node, p.Name, Adopt, cause.SeverityInfo, nil)
@@ -178,8 +181,7 @@ func (g *given) ofPods() (found []cause.On) {
 	return found
 }
 
-// revisionFacts names the revision of a pod, with its number where there is
-// one.
+// revisionFacts returns the revision of a pod and, if there is one, its number.
 func (g *given) revisionFacts(p *daemonset.Pod) daemonset.Facts {
 	f := daemonset.Facts{"revision": p.Revision}
 	for _, r := range g.st.History.Revisions {
@@ -190,7 +192,7 @@ func (g *given) revisionFacts(p *daemonset.Pod) daemonset.Facts {
 	return f
 }
 
-// ofDaemonSet is what is wrong with the DaemonSet itself.
+// ofDaemonSet returns the problems of the DaemonSet itself.
 func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 	add := func(code daemonset.Reason, severity cause.Severity, since *time.Time, f daemonset.Facts) {
 		found = append(found, cause.On{Cause: &cause.Cause{Code: code, Severity: severity, Since: since, Facts: f}})
@@ -247,7 +249,7 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && g.st.Budget.MaxSurge > 0 {
 		add(SurgeHostPort, cause.SeverityWarning, nil, daemonset.Facts{"ports": ports})
 	}
-	if ds.DeletionTimestamp == nil && !g.onDelete() && g.oldNodes() > 0 { // only evictions heed them
+	if ds.DeletionTimestamp == nil && !g.onDelete() && g.oldNodes() > 0 { // only evictions respect them
 		for i := range g.s.PodDisruptionBudgets {
 			add(DisruptionBudgetIgnored, cause.SeverityInfo, nil, budgetFacts(&g.s.PodDisruptionBudgets[i]))
 		}
@@ -266,8 +268,8 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 	return found
 }
 
-// taintedButSelected is that the template picks nodes without a pod by their labels, and does not
-// tolerate their taint.
+// taintedButSelected returns the nodes without a pod that the template selects
+// by label and whose taint it does not tolerate.
 func (g *given) taintedButSelected() (found []cause.On) {
 	selects := g.st.Placement.Selects()
 	if len(selects) == 0 || g.st.Desired == 0 || g.st.DaemonSet.DeletionTimestamp != nil {
@@ -289,10 +291,12 @@ func (g *given) taintedButSelected() (found []cause.On) {
 	return found
 }
 
-// controlPlane are the keys of the taints that keep workloads off a control plane.
+// controlPlane are the keys of the taints that keep workloads off control plane
+// nodes.
 var controlPlane = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
 
-// nextRollout is that the next rollout would stall, on the nodes that stop it.
+// nextRollout returns the problem that the next rollout would stall, for each
+// node that stops it.
 func (g *given) nextRollout() (found []cause.On) {
 	stall := g.outlook.Stall
 	if stall == nil {
@@ -322,7 +326,8 @@ func (g *given) nextRollout() (found []cause.On) {
 	return found
 }
 
-// budgetFacts are those of a PodDisruptionBudget in which somebody may trust.
+// budgetFacts returns the facts of a PodDisruptionBudget that the controller
+// ignores.
 func budgetFacts(b *policyv1.PodDisruptionBudget) daemonset.Facts {
 	f := daemonset.Facts{"name": b.Name}
 	for key, v := range map[string]*intstr.IntOrString{"minAvailable": b.Spec.MinAvailable,

@@ -17,15 +17,15 @@ const (
 	OutOfDate daemonset.Reason = "OutOfDate"
 )
 
-// What takes a pod away for good.
+// The rollout that deletes a pod without replacement: values of "strandedBy".
 const (
 	RolloutUnderWay = "UnderWay" // the one in progress
 	RolloutNext     = "Next"     // the next one
 	ByDeletion      = "Deletion" // none, under OnDelete: whoever deletes it
 )
 
-// Problems of the DaemonSet as a whole, and of pods in the wrong place or
-// hands. What is wrong on a node is a cause.
+// Problems of the DaemonSet as a whole, and of pods with a wrong node or owner.
+// Package cause has the problems of nodes.
 const (
 	// GenerationNotObserved: the status is for an older generation; with `heldUpBy` the controller may have handled
 	// the newer one
@@ -57,14 +57,15 @@ const (
 	// Severity: Warning
 	// Facts: revisions, relabelled, number
 	DuplicateRevisions daemonset.Reason = "DuplicateRevisions"
-	// TaintedButSelected: the template picks the node by its labels, and does not tolerate its taint, although other
-	// nodes are eligible. Taints of a control plane, of node conditions and of nodes that are being removed do not
-	// count
+	// TaintedButSelected: the template selects the node by its labels, and does
+	// not tolerate its taint, although other nodes are eligible. Taints of a
+	// control plane, of node conditions and of nodes that are being removed do
+	// not count
 	// Severity: Info
 	// Facts: taint, taints, key, value, effect, others, selects
 	TaintedButSelected daemonset.Reason = "TaintedButSelected"
-	// StaleStatus: the reported numbers are not what the controller's rules compute, although nothing changed for 30
-	// seconds
+	// StaleStatus: the reported numbers differ from those that the controller's
+	// rules compute, although nothing changed for 30 seconds
 	// Severity: Warning
 	// Facts: fields, heldUpBy, lease, renewed, missed
 	StaleStatus daemonset.Reason = "StaleStatus"
@@ -88,13 +89,13 @@ var DifferenceReasons = []daemonset.Reason{
 	// a node to which a pod is assigned was deleted: no version of the controller reacts to that, so the status stays
 	// until something else changes
 	daemonset.NodeGone,
-	// none of these: the status should have been written, unless `heldUpBy` of the problem says what keeps the
-	// controller from it
+	// none of these: the status should have been written, unless `heldUpBy` of
+	// the problem says what prevents the controller from doing so
 	StaleStatus,
 }
 
-// problemOrder is the order of problems: a problem stands after those that
-// can be its cause.
+// problemOrder is the order of problems: a problem follows those that can be
+// its cause.
 var problemOrder = []daemonset.Reason{
 	Deleting, cause.ControllerSilent, GenerationNotObserved,
 	// maxUnavailable or maxSurge cannot be resolved: the rolling update fails
@@ -122,8 +123,10 @@ var problemOrder = []daemonset.Reason{
 	// Severity: Warning
 	daemonset.SucceededPod,
 	cause.Terminating,
-	// the pod is not ready, is expected to stay so, and its containers do not say why: a readiness gate, or no kubelet
-	// has seen it. In `budget.holders` without a severity: the node has no available pod, and nothing is wrong with it
+	// the pod is not ready, is expected to stay so, and its containers do not
+	// show why: a readiness gate, or no kubelet has seen it. In
+	// `budget.holders` without a severity: the node has no available pod, and
+	// nothing is wrong with it
 	// Severity: Error
 	// Facts: reason, message, conditions
 	daemonset.NotReady,
@@ -132,8 +135,9 @@ var problemOrder = []daemonset.Reason{
 	// Severity: Info, Warning with a clock that is ahead
 	// Facts: minReadySeconds, availableAt, clockSkew
 	daemonset.NotYetAvailable,
-	// an eligible node has no pod yet. With `lifted` the API server rejected pods, the `last` one then, and would admit
-	// one now; the controller waits up to 1,000 seconds before it tries again
+	// an eligible node has no pod yet. With `lifted` the API server rejected
+	// pods, the last one at `last`, and would admit one now; the controller
+	// waits up to 1,000 seconds before it tries again
 	// Severity: Warning, Error after 5 minutes, with `lifted` after that time
 	// Facts: eventsRead, lifted, last
 	cause.NoPod,
@@ -153,7 +157,7 @@ var problemOrder = []daemonset.Reason{
 	DisruptionBudgetIgnored,
 }
 
-// Reasons lists every Reason of an Explanation that is none of
+// Reasons lists every Reason of an Explanation that is not in
 // daemonset.Reasons.
 var Reasons = slices.Concat(cause.Reasons, []daemonset.Reason{
 	HasPod, Ready, UpToDate, OutOfDate,

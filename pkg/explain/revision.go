@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// Current returns the revision that holds the live template, or nil if none
-// does.
+// Current returns the revision that holds the live template, or nil if there is
+// none.
 func (e *Explanation) Current() *Revision {
 	if i := slices.IndexFunc(e.Revisions, func(r Revision) bool { return r.Current }); i >= 0 {
 		return &e.Revisions[i]
@@ -16,8 +16,8 @@ func (e *Explanation) Current() *Revision {
 	return nil
 }
 
-// ServedBy returns the old revision that all available pods are of; nil if they
-// are of several, or of the current one.
+// ServedBy returns the old revision of all available pods, or nil if they are
+// of several revisions or of the current one.
 func (e *Explanation) ServedBy() *Revision {
 	without := sets.Set[string]{}
 	if e.Impact != nil {
@@ -48,9 +48,8 @@ func (e *Explanation) revision(name any) *Revision {
 // RevisionOf returns the revision of a pod, or nil if it has none.
 func (e *Explanation) RevisionOf(p Pod) *Revision { return e.revision(p.Revision) }
 
-// Waiting returns how many pods of the current revision are Ready and become
-// available by themselves, as only minReadySeconds is not over, and when the last
-// of them does.
+// Waiting returns how many pods of the current revision are Ready and only wait
+// for minReadySeconds, and when the last of them becomes available.
 func (e *Explanation) Waiting() (pods int, until time.Time) {
 	for i := range e.Nodes {
 		for _, p := range e.Nodes[i].Pods {
@@ -65,8 +64,8 @@ func (e *Explanation) Waiting() (pods int, until time.Time) {
 	return pods, until
 }
 
-// Running returns the revisions that pods are on, and the current one also without
-// pods where it is the first of them.
+// Running returns the revisions that pods run. It includes the current revision
+// even without pods if no revision before it has any.
 func (e *Explanation) Running() (out []*Revision) {
 	for i := range e.Revisions {
 		if r := &e.Revisions[i]; r.Pods+r.Terminating > 0 || r.Current && len(out) == 0 {
@@ -76,7 +75,8 @@ func (e *Explanation) Running() (out []*Revision) {
 	return out
 }
 
-// RunBoth returns how many nodes run an old and a new pod, as with maxSurge.
+// RunBoth returns how many nodes run both an old and a new pod, as with
+// maxSurge.
 func (e *Explanation) RunBoth() (n int) {
 	for _, on := range e.Nodes {
 		has := func(updated bool) bool {

@@ -48,7 +48,8 @@ var countFields = []struct {
 	{"numberMisscheduled", func(c daemonset.Counts) int { return c.Misscheduled }},
 }
 
-// heldUp adds to the facts of a status that is behind what holds it up.
+// heldUp adds to the facts of a stale status why the controller does not write
+// it.
 func (g *given) heldUp(f daemonset.Facts) daemonset.Facts {
 	if g.heldUpBy != "" {
 		f["heldUpBy"] = string(g.heldUpBy)
@@ -56,15 +57,14 @@ func (g *given) heldUp(f daemonset.Facts) daemonset.Facts {
 	return f
 }
 
-// settleTime is how long after a change a status that is behind is still
-// taken for one that is being written.
+// settleTime is how long after a change a stale status counts as one that is
+// about to be written.
 const settleTime = 30 * time.Second
 
-// whyStale tells why the reported numbers differ: a generation that the
-// controller has not handled, something that changed a moment ago, a node that
-// was removed, which alone makes no version of the controller look, or else a
-// status that should have been written and was not, unless something holds it
-// up.
+// whyStale returns why the reported numbers differ: the controller has not
+// observed the newest generation; something changed a moment ago; a node was
+// deleted, which alone triggers no sync in any version; or else the status
+// should have been written.
 func (g *given) whyStale() daemonset.Reason {
 	switch {
 	case g.st.NotObserved():
@@ -77,7 +77,7 @@ func (g *given) whyStale() daemonset.Reason {
 	return StaleStatus
 }
 
-// budget returns the budget with its holders.
+// budget returns the budget with the nodes that use it.
 func (g *given) budget() BudgetUse {
 	out := BudgetUse{Budget: g.st.Budget, Holders: []BudgetHolder{}}
 	if !g.st.PodsRead {
@@ -109,8 +109,8 @@ func (g *given) budget() BudgetUse {
 	return out
 }
 
-// revisions returns the revisions that pods or the live template have, newest
-// first, then hashes without a revision.
+// revisions returns the revisions that pods run or that hold the live template,
+// newest first, then hashes without a revision.
 func (g *given) revisions() []Revision {
 	of := map[string]*Revision{} // by hash
 	for i := range g.st.Nodes {
@@ -121,7 +121,7 @@ func (g *given) revisions() []Revision {
 				r = &Revision{Hash: p.Hash, Nodes: []string{}}
 				of[p.Hash] = r
 			}
-			if j == 0 { // the oldest pod decides for which revision the node counts
+			if j == 0 { // the oldest pod decides which revision the node counts for
 				r.Nodes = append(r.Nodes, n.Name)
 				r.Updated += b2i(p.Updated)
 			}
@@ -135,7 +135,7 @@ func (g *given) revisions() []Revision {
 	out := []Revision{}
 	for _, r := range g.st.History.Revisions {
 		found := Revision{Nodes: []string{}}
-		if on := of[r.Hash]; on != nil && r.Hash != "" { // a pod without a hash is of no revision
+		if on := of[r.Hash]; on != nil && r.Hash != "" { // a pod without a hash has no revision
 			found = *on
 			delete(of, r.Hash)
 		}
@@ -154,8 +154,8 @@ func (g *given) revisions() []Revision {
 	return out
 }
 
-// nodes returns the nodes of the Explanation: all, or those that were asked
-// for, with every rule.
+// nodes returns the nodes of the Explanation: all of them, or the requested
+// ones with every rule.
 func (g *given) nodes(asked []string) []Node {
 	only, most := sets.New(asked...), len(g.st.Nodes)
 	if len(asked) > 0 {

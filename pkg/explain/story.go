@@ -8,28 +8,30 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Story is what an answer begins with: the worst problem, and since when what is wrong has been so.
+// Story is the summary of an answer: the worst problem, and since when the
+// problems have existed.
 type Story struct {
 	// the worst problem
 	// Codes: Problems
 	Code  daemonset.Reason `json:"code"`
 	Nodes []string         `json:"nodes"` // its nodes, sorted by name
-	Fault *Fault           `json:"fault"` // whose fault it is; nil where nothing shows that
+	Fault *Fault           `json:"fault"` // whose fault it is; nil if nothing shows it
 
 	Others int `json:"others"` // how many other problems matter
-	// since when the oldest of them has been there; nil where that is not known of each
+	// since when the oldest of these problems has existed; nil if the time of
+	// any of them is unknown
 	Since  *time.Time `json:"since"`
-	Latest *time.Time `json:"latest"` // since when the newest of them has been there; nil likewise
+	Latest *time.Time `json:"latest"` // since when the newest of them has existed; nil if `since` is
 }
 
-// Fault is whose fault a problem is, without the evidence, which the problem's `blame` has.
+// Fault is whose fault a problem is. The evidence is in the problem's `blame`.
 type Fault struct {
 	Who       cause.Who       `json:"who"`       // whose fault it is
 	Certainty cause.Certainty `json:"certainty"` // how certain that is
 	NotChange bool            `json:"notChange"` // the revision of the failing pods is not the cause
 }
 
-// story returns what the answer begins with; nil if nothing is wrong.
+// story returns the Story, or nil if nothing is wrong.
 func (e *Explanation) story() *Story {
 	matters := e.Matters()
 	if len(matters) == 0 {
@@ -44,8 +46,8 @@ func (e *Explanation) story() *Story {
 	return s
 }
 
-// Lasting returns since when the oldest and the newest of problems have been there; nil where that is not known of
-// each.
+// Lasting returns the times at which the oldest and the newest of the problems
+// began. Both are nil if the time of any of them is unknown.
 func Lasting(problems []*Problem) (first, last *time.Time) {
 	for _, p := range problems {
 		if p.Since == nil {
@@ -65,14 +67,15 @@ func Lasting(problems []*Problem) (first, last *time.Time) {
 	return first, last
 }
 
-// looks are the pieces of advice that begin with a look, whatever their problem is.
+// looks are the kinds of advice that begin with a look, whatever the problem.
 var looks = []AdviceCode{
 	AdviseReadLogs, AdviseImage, AdviseMemory, AdviseCompareNodes, AdviseFreeNode, AdviseReadEvents, AdviseControlPlane,
 	AdviseCompareLabels,
 }
 
-// readsFirst reports whether the first thing to do is a look, which changes nothing: at the logs, at a node, at what
-// rejects the pods. It is not where there is nothing to look at, and where the look is known to show nothing new.
+// readsFirst reports whether the first act only reads: logs, a node, or what
+// rejects the pods. It is false if there is nothing to look at, or if the look
+// would show nothing new.
 func (e *Explanation) readsFirst(d *Advice, problems []*Problem) bool {
 	about := func(p *Problem) bool { return slices.Contains(d.Problems, p.Code) }
 	i := slices.IndexFunc(problems, about)
@@ -103,5 +106,5 @@ func (e *Explanation) readsFirst(d *Advice, problems []*Problem) bool {
 	return slices.Contains(looks, d.Code)
 }
 
-// visible reports whether a command shows more of a problem.
+// visible reports whether some command shows more about a problem.
 func visible(p *Problem) bool { return p.Code == cause.NoEligibleNode || LookInto(p) != "" }

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Matters returns the problems that a summary is about: those that are urgent,
-// or where none is, those that warn. Of problems of containers those of the most
-// nodes come first.
+// Matters returns the problems that a summary is about: the errors or, if there
+// are none, the warnings. Problems of containers are sorted by the number of
+// nodes.
 func (e *Explanation) Matters() []*Problem {
 	var urgent, others []*Problem
 	for i := range e.Problems {
@@ -29,10 +29,10 @@ func (e *Explanation) Matters() []*Problem {
 	return e.ordered(urgent)
 }
 
-// ordered puts problems in the order of a screen, which is that of problemOrder but
-// for two things. Of the problems of containers those of the most nodes come first.
-// And during a rollout they come before nodes that are down: a node that is repaired
-// before the revision gets a pod of a revision that fails.
+// ordered returns problems in the order of a screen: that of problemOrder,
+// except that container problems are sorted by the number of nodes and, during
+// a rollout, precede nodes that are down. If a node is repaired first, it gets
+// a pod of the failing revision.
 func (e *Explanation) ordered(problems []*Problem) []*Problem {
 	behind := slices.Index(problemOrder, cause.ProbeFailing)
 	at := func(p *Problem) int {
@@ -54,8 +54,8 @@ func (e *Explanation) ordered(problems []*Problem) []*Problem {
 	return problems
 }
 
-// Beside returns the problems other than these, but for nodes that go away, without
-// those that no rollout is about.
+// Beside returns the problems other than the given ones, ignoring the nodes in
+// going. It omits problems that do not concern a rollout.
 func (e *Explanation) Beside(others []*Problem, going []string) (out []*Problem) {
 	goes := sets.New(going...)
 	for i := range e.Problems {
@@ -70,21 +70,21 @@ func (e *Explanation) Beside(others []*Problem, going []string) (out []*Problem)
 	return out
 }
 
-// StartsInVain reports whether pods do not start, and what they refer to may be why: it is
-// worth to look whether that exists.
+// StartsInVain reports whether pods do not start, possibly because an object
+// that they refer to is missing.
 func (e *Explanation) StartsInVain() bool {
 	codes := []daemonset.Reason{cause.ContainerConfig, cause.FailedMount, cause.ContainerCreating,
 		cause.PendingUnschedulable}
 	return slices.ContainsFunc(e.Problems, func(p Problem) bool { return slices.Contains(codes, p.Code) })
 }
 
-// Failing reports whether something is wrong that does not pass by itself.
+// Failing reports whether something is wrong that does not resolve itself.
 func (e *Explanation) Failing() bool {
 	m := e.Matters()
 	return len(m) > 0 && m[0].Severity == cause.SeverityError
 }
 
-// Has returns the first problem with a code, or nil if none has it.
+// Has returns the first problem with a code, or nil if there is none.
 func (e *Explanation) Has(code daemonset.Reason) *Problem {
 	if i := slices.IndexFunc(e.Problems, func(p Problem) bool { return p.Code == code }); i >= 0 {
 		return &e.Problems[i]
@@ -92,8 +92,8 @@ func (e *Explanation) Has(code daemonset.Reason) *Problem {
 	return nil
 }
 
-// Since returns when the first problem of a summary began whose time is known,
-// or else the rollout in progress; nil if neither is known.
+// Since returns when the first problem of a summary with a known time began, or
+// else when the rollout in progress began. It returns nil if neither is known.
 func (e *Explanation) Since() *time.Time {
 	for _, p := range e.Matters() {
 		if p.Since != nil {
@@ -106,9 +106,8 @@ func (e *Explanation) Since() *time.Time {
 	return nil
 }
 
-// Tally returns how many pods of the current and of other revisions there are,
-// and how many of either have a problem that a container gives and that a
-// summary is about.
+// Tally returns the number of pods of the current revision and of others, and
+// how many of each have a container problem that a summary is about.
 func (e *Explanation) Tally() cause.Tally {
 	t := cause.Tally{NewPods: e.Verdict.Facts.Int("newPods"), OldPods: e.Verdict.Facts.Int("oldPods")}
 	for _, p := range e.Matters() {
@@ -117,7 +116,7 @@ func (e *Explanation) Tally() cause.Tally {
 	return t
 }
 
-// Evidence is what the pods that fail say about the revision.
+// Evidence is what the failing pods say about the revision.
 type Evidence string
 
 const (
@@ -128,8 +127,8 @@ const (
 	Some    Evidence = "Some"    // some pods of the current revision fail
 )
 
-// Evidence returns what the pods that fail say about the revision; empty for a
-// problem that no container gives.
+// Evidence returns what the failing pods say about the revision. It is empty
+// for a problem that is not one of containers.
 func (e *Explanation) Evidence(p *Problem) Evidence {
 	t := e.Tally()
 	switch {
@@ -137,7 +136,7 @@ func (e *Explanation) Evidence(p *Problem) Evidence {
 		return ""
 	case p.Blame != nil && p.Blame.Who == cause.WhoChange:
 		return NewOnly
-	case t.NewPods+t.OldPods == 0: // the nodes of all pods are down
+	case t.NewPods+t.OldPods == 0: // all pods are on nodes that are down
 		return All
 	case t.NewPods == 0:
 		return OldOnly
@@ -154,7 +153,7 @@ func (e *Explanation) On(code daemonset.Reason) []string {
 	return e.nodesOf(func(p *Problem) bool { return p.Code == code })
 }
 
-// nodesOf returns the nodes of some problems.
+// nodesOf returns the nodes of the problems for which is returns true.
 func (e *Explanation) nodesOf(is func(*Problem) bool) (nodes []string) {
 	for i := range e.Problems {
 		if p := &e.Problems[i]; is(p) {
@@ -164,7 +163,7 @@ func (e *Explanation) nodesOf(is func(*Problem) bool) (nodes []string) {
 	return nodes
 }
 
-// Gravity is how bad the problems are that a summary is about.
+// Gravity is the severity of the problems that a summary is about.
 type Gravity string
 
 const (
@@ -173,7 +172,7 @@ const (
 	GravityProblem Gravity = "Problem"
 )
 
-// Gravity returns how bad the problems are that a summary is about.
+// Gravity returns the severity of the problems that a summary is about.
 func (e *Explanation) Gravity() Gravity {
 	m := e.Matters()
 	switch {
@@ -185,8 +184,8 @@ func (e *Explanation) Gravity() Gravity {
 	return GravityProblem
 }
 
-// Listed returns the problems that somebody may do something about, and those that
-// are only worth knowing. Old pods that wait for a person are neither.
+// Listed returns the problems that somebody may act on, and those that are only
+// informational. Old pods that wait for somebody to delete them are in neither.
 func (e *Explanation) Listed() (rows, notes []*Problem) {
 	for i := range e.Problems {
 		p := &e.Problems[i]
@@ -202,7 +201,7 @@ func (e *Explanation) Listed() (rows, notes []*Problem) {
 	return e.ordered(rows), notes
 }
 
-// All returns the problems, those first that others come of.
+// All returns the problems, causes before consequences.
 func (e *Explanation) All() []*Problem {
 	all := make([]*Problem, len(e.Problems))
 	for i := range all {

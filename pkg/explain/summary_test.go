@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// problemsOf reads problems as "CODE SEVERITY NODE,NODE WHO of:SUBJECT/NAME late", of which all
-// but the code may be left out.
+// problemsOf parses problems written as "CODE SEVERITY NODE,NODE WHO
+// of:SUBJECT/NAME late"; everything except the code is optional.
 func problemsOf(t *testing.T, text string) (out []Problem) {
 	t.Helper()
 	for _, one := range strings.Split(text, ";") {
@@ -45,8 +45,8 @@ func problemsOf(t *testing.T, text string) (out []Problem) {
 	return out
 }
 
-// TestMatters: what a summary is about, whether it fails, and which nodes trouble
-// it.
+// TestMatters tests which problems a summary is about, whether it fails, and
+// which nodes are troubled.
 func TestMatters(t *testing.T) {
 	for _, tt := range []struct{ problems, want, why string }{
 		{"", "[] failing false of []", "nothing is wrong"},
@@ -69,7 +69,7 @@ func TestMatters(t *testing.T) {
 	}
 }
 
-// TestBeside: what is the case beside what a plan names.
+// TestBeside tests which problems exist beside those that a plan names.
 func TestBeside(t *testing.T) {
 	const others = "NodeNotReady Error n1 Node"
 	for _, tt := range []struct{ problems, going, want, why string }{
@@ -93,8 +93,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestSums: how the numbers come from DESIRED. A column is written as its groups,
-// of which the counted ones begin with +.
+// TestSums tests how the numbers follow from DESIRED. A column is written as
+// its groups; the counted ones begin with +.
 func TestSums(t *testing.T) {
 	revisions := []Revision{{Number: 8, Name: "r8", Current: true}, {Number: 7, Name: "r7"}}
 	for _, tt := range []struct{ columns, problems, want, why string }{
@@ -145,7 +145,7 @@ func TestSums(t *testing.T) {
 
 func TestServedBy(t *testing.T) {
 	for _, tt := range []struct {
-		on      []string // the nodes of the revisions 8, which is current, 7 and 6
+		on      []string // the nodes of revisions 8 (the current one), 7 and 6
 		without string
 		want    int64
 		why     string
@@ -173,7 +173,7 @@ func TestServedBy(t *testing.T) {
 	}
 }
 
-// TestSince: since when a DaemonSet is as it is.
+// TestSince tests since when a DaemonSet has been in its state.
 func TestSince(t *testing.T) {
 	at := func(minute int) *time.Time {
 		at := time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)
@@ -198,7 +198,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestTally adds up the problems that a summary is about.
+// TestTally tests the numbers of the problems that a summary is about.
 func TestTally(t *testing.T) {
 	fails := func(severity cause.Severity, code daemonset.Reason, newPods, oldPods int) Problem {
 		return Problem{Code: code, Severity: severity, Facts: daemonset.Facts{"newFailing": newPods, "oldFailing": oldPods}}
@@ -210,7 +210,7 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestShared: a node counts once for each DaemonSet that it troubles.
+// TestShared checks that a node counts once for each DaemonSet that it affects.
 func TestShared(t *testing.T) {
 	var l List
 	for _, problems := range []string{
@@ -223,8 +223,9 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// remediesOf reads remedies as "CODE PROBLEM,PROBLEM NODE,NODE WORTH", of which all but the code
-// may be left out: - stands for no problem, and they help.
+// remediesOf parses remedies written as "CODE PROBLEM,PROBLEM NODE,NODE WORTH".
+// Everything except the code is optional; - stands for no problem, and by
+// default a remedy helps.
 func remediesOf(text string) (out []remedy.Remedy) {
 	comma := func(r rune) bool { return r == ',' }
 	for _, one := range strings.Split(text, "; ") {
@@ -251,8 +252,8 @@ func remediesOf(text string) (out []remedy.Remedy) {
 	return out
 }
 
-// TestFixes: the remedies that help, in their order, and tolerations only where a warning about
-// them is what a summary is about.
+// TestFixes checks that only remedies that help are returned, in order, and
+// tolerations only if a summary warns about them.
 func TestFixes(t *testing.T) {
 	for _, tt := range []struct{ problems, remedies, want, why string }{
 		{"CrashLoopBackOff Error n1", "RollBack CrashLoopBackOff; RepairNodes - n2", "[RollBack RepairNodes]", "all that help"},
@@ -282,7 +283,7 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// TestFixesOn: the fixes of what is wrong on one node, and no other.
+// TestFixesOn checks that only fixes for the problem of one node are returned.
 func TestFixesOn(t *testing.T) {
 	e := &Explanation{
 		Problems: problemsOf(t, "NodeNotReady Error n1,n2,n6 Node; InsufficientResources Error n3,n4 OtherWorkload; CrashLoopBackOff Error n7 ThisChange"),
@@ -314,7 +315,7 @@ func TestFixesOn(t *testing.T) {
 	}
 }
 
-// TestOnNode narrows a problem to one node, and says whether a pod stays there.
+// TestOnNode tests the problem of one node, and whether its pod stays there.
 func TestOnNode(t *testing.T) {
 	e := &Explanation{Problems: problemsOf(t, "NodeNotReady Error n1,n2 Node; Misscheduled Info n2,n3 Node")}
 	no, yes := &daemonset.Verdict{}, &daemonset.Verdict{OK: true}
@@ -349,8 +350,8 @@ func TestOnNode(t *testing.T) {
 	}
 }
 
-// TestEvidence: what failing pods say about the revision, by how many of the new
-// and of the old ones there are and fail.
+// TestEvidence tests what failing pods say about the revision, given how many
+// new and old pods exist and fail.
 func TestEvidence(t *testing.T) {
 	for _, tt := range []struct {
 		problem                                  string
@@ -382,7 +383,7 @@ func TestOn(t *testing.T) {
 	}
 }
 
-// TestProblemCode: a node without a problem has the empty code.
+// TestProblemCode tests a node with a problem and one without.
 func TestProblemCode(t *testing.T) {
 	for want, n := range map[daemonset.Reason]*Node{"": {}, cause.NoPod: {Problem: &cause.Cause{Code: cause.NoPod}}} {
 		if got := n.ProblemCode(); got != want {
@@ -391,7 +392,8 @@ func TestProblemCode(t *testing.T) {
 	}
 }
 
-// TestRevisionOf: pods of a hash without a ControllerRevision have none.
+// TestRevisionOf checks that pods whose hash has no ControllerRevision have no
+// revision.
 func TestRevisionOf(t *testing.T) {
 	e := &Explanation{Revisions: []Revision{{Hash: "gone"}, {Number: 7, Name: "a-7"}}}
 	for name, want := range map[string]*Revision{"a-7": &e.Revisions[1], "a-8": nil, "": nil} {
@@ -401,8 +403,8 @@ func TestRevisionOf(t *testing.T) {
 	}
 }
 
-// TestWorstFirst: the verdict decides, then the share of nodes without an available
-// pod, then the names.
+// TestWorstFirst checks that the verdict decides, then the share of nodes
+// without an available pod, then the names.
 func TestWorstFirst(t *testing.T) {
 	of := func(code VerdictCode, without, served int, name string) *Explanation {
 		e := &Explanation{Verdict: Verdict{Code: code}, Impact: &Impact{Without: make([]string, without), Served: served}}

@@ -8,9 +8,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// Unsettled returns the DaemonSets whose status has pods that are not available or not updated, or
-// is of a generation before the live one: those with most pods unavailable first, then those with
-// most to update, then by namespace and name. It looks at nothing but the statuses.
+// Unsettled returns the DaemonSets whose status reports pods that are not
+// available or not updated, or is for an older generation. It sorts them by the
+// number of unavailable pods, then by the number of pods to update, both
+// descending, then by namespace and name. It reads only the statuses.
 func Unsettled(all []appsv1.DaemonSet) []appsv1.DaemonSet {
 	unavailable := func(ds *appsv1.DaemonSet) int32 { return ds.Status.DesiredNumberScheduled - ds.Status.NumberAvailable }
 	notUpdated := func(ds *appsv1.DaemonSet) int32 {

@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 )
 
-// verdict sums up.
+// verdict returns the Verdict.
 //
-// Degraded needs a cause that does not go away by itself: a pod that starts
-// within patience, or that the next sync creates, leaves a DaemonSet
-// Progressing. A rollout is Stuck only if every holder of its budget has such
-// a cause, or if the step fails. A generation that is not observed says
-// nothing where something holds up the status alone.
+// Degraded requires a cause that does not resolve itself: with a pod that
+// starts in the expected time, or that the next sync creates, a DaemonSet is
+// Progressing. A rollout is Stuck only if its step fails, or if every holder of
+// the budget has such a cause. A generation that is not observed does not
+// matter if only the status is held up.
 func (g *given) verdict(s *Status, b *BudgetUse) Verdict {
 	counts := daemonset.Counts{}
 	old := g.oldNodes()
@@ -60,8 +60,8 @@ func (g *given) verdict(s *Status, b *BudgetUse) Verdict {
 	return v
 }
 
-// Judge returns a History of the same Snapshot with this verdict on its rollout: one that
-// is in progress is stuck if the verdict is Stuck.
+// Judge returns a History of the same Snapshot whose rollout agrees with the
+// verdict: a rollout in progress is stuck if the verdict is Stuck.
 func (e *Explanation) Judge(h *history.History) *history.History {
 	if e.Verdict.Code == Stuck {
 		return h.AsStuck()
@@ -69,8 +69,8 @@ func (e *Explanation) Judge(h *history.History) *history.History {
 	return h
 }
 
-// basis returns the numbers to go by, and which they are: the computed ones,
-// or else those that were reported; nil if a gap hides both.
+// basis returns the numbers to use, and which they are: the computed ones, or
+// else the reported ones. The pointer is nil if neither is known.
 func (s *Status) basis() (string, *daemonset.Counts) {
 	if s.Computed != nil {
 		return "Computed", s.Computed
@@ -78,9 +78,9 @@ func (s *Status) basis() (string, *daemonset.Counts) {
 	return "Reported", s.Reported
 }
 
-// withoutPod counts the nodes that should have an available pod and have none but
-// those that are terminating, and of them those that the status counts as available
-// all the same.
+// withoutPod returns the number of eligible nodes without an available pod that
+// is not terminating and, of these, how many the status still counts as
+// available.
 func (g *given) withoutPod() (without, terminating int) {
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
@@ -94,15 +94,15 @@ func (g *given) withoutPod() (without, terminating int) {
 	return without, terminating
 }
 
-// wrongNodes counts the nodes that should have an available pod and do not:
-// those that fail, and those that are on their way.
+// wrongNodes returns how many nodes without an available pod fail, and how many
+// only wait.
 func (g *given) wrongNodes() (failing, waiting int) {
 	silent := g.causes.Silent(&g.next)
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
 		c := g.causes.Of(n.Name)
 		switch {
-		case !n.ShouldRun.OK || c == nil, c.Facts.Yes("ready"): // which is available, and keeps restarting
+		case !n.ShouldRun.OK || c == nil, c.Facts.Yes("ready"): // available, but it keeps restarting
 		case c.Severity == cause.SeverityError, c.Code == daemonset.FailedPod, c.Code == cause.NoPod && silent:
 			failing++
 		default:
@@ -112,8 +112,8 @@ func (g *given) wrongNodes() (failing, waiting int) {
 	return failing, waiting
 }
 
-// ending reports whether an old pod is on its way out of a node that should run the pod:
-// the status counts the node as updated only when it is gone.
+// ending reports whether an old pod terminates on a node that should run the
+// pod: the status counts the node as updated only when that pod is gone.
 func (g *given) ending() bool {
 	return slices.ContainsFunc(g.st.Nodes, func(n daemonset.Node) bool {
 		return n.ShouldRun.OK && slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
@@ -123,14 +123,15 @@ func (g *given) ending() bool {
 	})
 }
 
-// stuck reports whether a rollout cannot go on by itself: its step fails for good, a
-// creation is refused, which ends each sync before anything is replaced, the
-// controller does not act, or all holders of the budget stay as they are. A
-// budget that comes to 0, as a percentage of no eligible node does, has none.
+// stuck reports whether a rollout cannot continue by itself: its step fails
+// permanently, the API server rejects a pod, which ends each sync before any
+// replacement, the controller does not act, or no holder of the budget
+// recovers. A limit of 0, such as a percentage of no eligible nodes, has no
+// holders.
 func (g *given) stuck(b *BudgetUse) bool {
 	switch {
 	case g.next.Error != nil:
-		// which is over when its pod is collected, within a minute
+		// It ends within a minute, when the garbage collector deletes the pod.
 		return g.next.Error.Code != daemonset.VanishedNodeInSurge
 	case g.causes.Silent(&g.next) && cause.Owes(&g.next):
 		return true
@@ -143,7 +144,7 @@ func (g *given) stuck(b *BudgetUse) bool {
 	case len(b.Holders) == 0:
 		return g.st.Limit() == 0
 	case g.next.Kind == daemonset.StepManage && *b.Used < g.st.Limit():
-		return false // it deletes failed pods now, and old ones while it waits to do so again
+		return false // the controller deletes failed pods now, and old ones during the back-off
 	}
 	return !slices.ContainsFunc(b.Holders, func(h BudgetHolder) bool {
 		c := g.causes.Of(h.Node)

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 )
 
-// TestWaiting: pods of the current revision that only minReadySeconds keeps from
-// being available, and when the last of them is.
+// TestWaiting tests the pods of the current revision that only wait for
+// minReadySeconds, and when the last of them becomes available.
 func TestWaiting(t *testing.T) {
 	soon, later := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 12, 3, 0, 0, time.UTC)
 	waits := func(at time.Time) Pod { return Pod{Updated: true, Ready: true, AvailableAt: &at} }
@@ -34,8 +34,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestOutside: a quota stays whatever a change does to the DaemonSet, a revision does
-// not.
+// TestOutside checks that a quota is outside the reach of a change of the
+// DaemonSet, and that a revision is not.
 func TestOutside(t *testing.T) {
 	for who, stays := range map[cause.Who]bool{
 		cause.WhoPolicy: true, cause.WhoOtherWorkload: true,
