@@ -7,16 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// Admission is what the API server looks at when the controller asks it to create
-// a pod, in the namespace of the DaemonSet. It is read where a plan creates pods,
-// and where creation is refused. What of it could not be read has a Gap; an empty
-// list without one says that there is none.
+// Admission is what the API server reads when the controller creates a pod in
+// the DaemonSet's namespace. It is read for a plan that creates pods, and if
+// pods are rejected. A part that could not be read has a Gap; an empty list
+// without a Gap means that there is none.
 //
-// Objects hold what the rules read of them: see StripNamespace and its like.
+// The objects hold only the fields that the rules read: see StripNamespace and
+// the other Strip functions.
 type Admission struct {
-	// with its labels; null if it could not be read, or does not exist
+	// the namespace with its labels; null if it could not be read, or does not
+	// exist
 	Namespace *corev1.Namespace `json:"namespace"`
-	// those that the template can name, and the default of the cluster, by name
+	// those that the template can name, and the cluster's default, by name
 	PriorityClasses []schedulingv1.PriorityClass `json:"priorityClasses"`
 	// the one that the template names, if it exists
 	RuntimeClasses []nodev1.RuntimeClass `json:"runtimeClasses"`
@@ -25,38 +27,40 @@ type Admission struct {
 	ResourceQuotas  []corev1.ResourceQuota  `json:"resourceQuotas"` // those of the namespace, by name
 	LimitRanges     []corev1.LimitRange     `json:"limitRanges"`    // those of the namespace, by name
 
-	// webhooks and admission policies that match the creation of a pod in the namespace; they are not run. By kind and
-	// name
+	// webhooks and admission policies that match the creation of a pod in the
+	// namespace, by kind and name; they are not run
 	Hooks []AdmissionHook `json:"hooks"`
 
-	// DryRun is what the API server answered to the next pod in a dry run; nil if it was not asked. It is of one
-	// question, and in no document.
+	// DryRun is the answer of the API server to a dry run of the next pod; nil
+	// if there was none. It depends on the question, and is not part of any
+	// document.
 	DryRun *PodDryRun `json:"-"`
 }
 
-// PodDryRun is what the API server answered when the user who asks created the pod
-// that the controller would create next, with dryRun=All.
+// PodDryRun is the API server's answer when the user creates, with dryRun=All,
+// the pod that the controller would create next.
 type PodDryRun struct {
-	Of      *corev1.PodTemplateSpec // the template of the pod; nil for whichever
+	Of      *corev1.PodTemplateSpec // the template of the pod; nil if it is valid for any template
 	Answer  DryRunAnswer
-	Message string // the API server's words; empty for DryRunCreated
-	// DryRunCreated: what of the pod, as webhooks and policies made it, decides where it fits; else nil
+	Message string // the API server's message; empty for DryRunCreated
+	// for DryRunCreated, the fields that decide where the pod fits, as changed
+	// by webhooks and policies; otherwise nil
 	Spec *corev1.PodSpec
 }
 
-// DryRunAnswer says what a PodDryRun came to.
+// DryRunAnswer is the result of a PodDryRun.
 type DryRunAnswer string
 
 const (
 	DryRunCreated  DryRunAnswer = "Created"  // the API server admits the pod
 	DryRunRejected DryRunAnswer = "Rejected" // it rejects the pod, whoever creates it
-	// DryRunUnknown: the answer is not about the pod: the user may not create pods, or a webhook does not support dry
-	// runs, or did not answer
+	// DryRunUnknown: the answer is not about the pod: the user may not create
+	// pods, or a webhook does not support dry runs or did not answer
 	DryRunUnknown DryRunAnswer = "Unknown"
 )
 
-// For returns what the API server looks at when a pod of this template is created: without
-// what it answered to that of another.
+// For returns a for a pod of the given template: without the dry run, if that
+// was of another template.
 func (a *Admission) For(t *corev1.PodTemplateSpec) *Admission {
 	if a == nil || a.DryRun == nil || a.DryRun.Of == nil || equality.Semantic.DeepEqual(a.DryRun.Of, t) {
 		return a
@@ -66,23 +70,23 @@ func (a *Admission) For(t *corev1.PodTemplateSpec) *Admission {
 	return &c
 }
 
-// Tried returns a copy of the Snapshot with what the API server answered in a dry run. The
-// Snapshot has an Admission.
+// Tried returns a copy of the Snapshot with the answer to a dry run. The
+// Snapshot must have an Admission.
 func (s *Snapshot) Tried(d *PodDryRun) *Snapshot {
 	c, a := *s, *s.Admission
 	a.DryRun, c.Admission = d, &a
 	return &c
 }
 
-// AdmissionHook is a webhook, or the binding of an admission policy, that may
+// AdmissionHook is a webhook, or a binding of an admission policy, that may
 // reject or change a pod.
 type AdmissionHook struct {
 	Kind    HookKind `json:"kind"`    // what it is
-	Name    string   `json:"name"`    // of its configuration, or of the policy
-	Webhook string   `json:"webhook"` // which one of the configuration; empty for a policy
+	Name    string   `json:"name"`    // of its configuration or policy
+	Webhook string   `json:"webhook"` // its name in the configuration; empty for a policy
 }
 
-// HookKind is the kind of the object that an AdmissionHook stands in.
+// HookKind is the kind of the object that defines an AdmissionHook.
 type HookKind string
 
 const (

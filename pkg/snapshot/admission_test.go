@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestFor: a dry run tells of the template that was asked for, and of no other.
+// TestFor checks that a dry run counts only for its own template.
 func TestFor(t *testing.T) {
 	of := func(image string) *corev1.PodTemplateSpec {
 		return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: image}}}}

@@ -30,7 +30,8 @@ func TestLeaseExpired(t *testing.T) {
 	}
 }
 
-// TestControlledBy: the Lease replaces an earlier one with its gap, in a copy, and is written and read again.
+// TestControlledBy checks that a Lease replaces an earlier one and its gap, in
+// a copy, and survives encoding.
 func TestControlledBy(t *testing.T) {
 	gap := snapshot.Gap{What: snapshot.Leases, Why: snapshot.Forbidden, Message: "no"}
 	other := snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven}

@@ -17,11 +17,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Decode reads what Encode wrote, and checks it with Validate. Empty lists
-// come back as nil, as do lists that are not there. A field that it does not
-// know is an error, since the answer could depend on it.
+// Decode parses the output of Encode and checks it with Validate. Empty and
+// missing lists become nil. An unknown field is an error, because the answer
+// could depend on it.
 //
-// What many objects have word for word in common they share: nobody may change it.
+// Objects share equal values. Do not modify them.
 func Decode(data []byte) (*Snapshot, error) {
 	if s, err := DecodeFrom(jsontext.NewDecoder(bytes.NewBuffer(data))); err == nil {
 		return s, nil
@@ -35,10 +35,11 @@ func Decode(data []byte) (*Snapshot, error) {
 	return d.checked()
 }
 
-// DecodeFrom does what Decode does with the next value of a decoder that was made without options,
-// and holds no more of the text than a part. It refuses some of what Decode reads, as a key that
-// stands twice or in other capitals, and does not say what is wrong in the words of encoding/json:
-// that is for Decode, with the same text.
+// DecodeFrom is like Decode for the next value of a decoder without options,
+// and does not buffer the whole text. It rejects some input that Decode
+// accepts, such as duplicate keys and keys in another letter case, and its
+// errors differ from those of encoding/json: call Decode with the same text to
+// get these.
 func DecodeFrom(dec *jsontext.Decoder) (*Snapshot, error) {
 	var d document
 	if err := jsonv2.UnmarshalDecode(dec, &d, Sharing()); err != nil {
@@ -47,7 +48,7 @@ func DecodeFrom(dec *jsontext.Decoder) (*Snapshot, error) {
 	return d.checked()
 }
 
-// checked returns the Snapshot of a document that was read.
+// checked returns the Snapshot of a decoded document.
 func (d *document) checked() (*Snapshot, error) {
 	if d.APIVersion != APIVersion || d.Kind != Kind {
 		return nil, fmt.Errorf("not a snapshot of %s: apiVersion %q, kind %q", APIVersion, d.APIVersion, d.Kind)
@@ -75,9 +76,9 @@ func (d *document) checked() (*Snapshot, error) {
 	return s, Validate(s)
 }
 
-// Sharing returns the options with which encoding/json/v2 reads objects of the API as the API's own
-// decoder does, or refuses them. What is read with the same options shares what many objects have:
-// nobody may change that.
+// Sharing returns options with which encoding/json/v2 decodes API objects as
+// the API's own decoder does, or fails. Objects decoded with the same options
+// share equal values. Do not modify them.
 func Sharing() jsonv2.Options {
 	words := &words{held: map[string]string{}}
 	within := jsonv2.JoinUnmarshalers(jsonv2.UnmarshalFromFunc(readTime), jsonv2.UnmarshalFromFunc(words.readLabels))
@@ -90,13 +91,13 @@ func Sharing() jsonv2.Options {
 	)))
 }
 
-// alike reads values of a type, of which many objects have the same, such as the containers of the
-// pods of a revision.
+// alike returns an unmarshaler for a type whose values are often equal, such as
+// the containers of the pods of a revision. Equal values are decoded once.
 func alike[T any](how jsonv2.Options) *jsonv2.Unmarshalers {
 	return jsonv2.UnmarshalFromFunc((&alikeTexts[T]{how: how}).read)
 }
 
-// alikeTexts are the last few different texts of values, with what they mean.
+// alikeTexts caches the values of the last few different texts.
 type alikeTexts[T any] struct {
 	how jsonv2.Options
 
@@ -107,7 +108,7 @@ type alikeTexts[T any] struct {
 
 const mostAlike = 16
 
-// read reads a value, unless its text is one of these: then the value is the same.
+// read decodes a value, or copies the cached one if its text is cached.
 func (a *alikeTexts[T]) read(d *jsontext.Decoder, into *T) error {
 	text, err := d.ReadValue()
 	if err != nil {
@@ -129,8 +130,8 @@ func (a *alikeTexts[T]) read(d *jsontext.Decoder, into *T) error {
 	return nil
 }
 
-// inParts reads a list into room for it and no more, and without copying what was read of it each
-// time that there is more than that.
+// inParts returns an unmarshaler for lists that allocates a list of the exact
+// length, and does not copy the elements each time the list grows.
 func inParts[T any]() *jsonv2.Unmarshalers {
 	const short, long = 16, 512 // of a part
 	firsts := sync.Pool{New: func() any { return new([short]T) }}
@@ -162,7 +163,7 @@ func inParts[T any]() *jsonv2.Unmarshalers {
 	})
 }
 
-// Joined returns lists as one, as [slices.Concat] does, but for how it copies: see [Append].
+// Joined concatenates lists like [slices.Concat], but copies like [Append].
 func Joined[T any](lists ...[]T) []T {
 	size := 0
 	for _, list := range lists {
@@ -175,8 +176,8 @@ func Joined[T any](lists ...[]T) []T {
 	return all
 }
 
-// Append appends a list of what is large, in steps between which the garbage collector can stop it. It
-// waits for that, on a processor of its own, and the room for a long list is often what starts it.
+// Append appends a list of large elements in small steps. The garbage collector
+// can stop the goroutine only between steps, so one long copy would delay it.
 func Append[T any](all, more []T) []T {
 	const step = 32
 	for some := range slices.Chunk(more, step) {
@@ -185,27 +186,28 @@ func Append[T any](all, more []T) []T {
 	return all
 }
 
-// appendStep is where a goroutine can be stopped: in a call, as long as that is not made part of its caller.
+// appendStep must not be inlined: the call is where a goroutine can be stopped.
 //
 //go:noinline
 func appendStep[T any](all, more []T) []T { return append(all, more...) }
 
-// words are texts that many objects have, each held once.
+// words interns strings that many objects contain.
 type words struct {
 	sync.Mutex
 	held   map[string]string
 	recent []pairedLabels // the last few different ones that are short
 }
 
-// pairedLabels are the keys and values of a map, each key before its value, as they were read.
+// pairedLabels is a decoded map, with its keys and values in the order of the
+// text.
 type pairedLabels struct {
 	pairs []string
 	read  map[string]string
 }
 
-// of returns the text that JSON is.
+// of returns the string of a JSON value.
 func (w *words) of(quoted jsontext.Value) (string, error) {
-	const most, longest = 10_000, 256 // those that many have come early
+	const most, longest = 10_000, 256 // frequent strings appear early
 	if quoted.Kind() != '"' {
 		return "", errors.ErrUnsupported
 	}
@@ -226,7 +228,8 @@ func (w *words) of(quoted jsontext.Value) (string, error) {
 	return known, nil
 }
 
-// readLabels reads labels into a map that has room for them and no more, or is one that was read before.
+// readLabels decodes a map of labels with the exact size, or returns a cached
+// one.
 func (w *words) readLabels(d *jsontext.Decoder, into *map[string]string) error {
 	if d.PeekKind() != '{' {
 		return errors.ErrUnsupported
@@ -252,8 +255,8 @@ func (w *words) readLabels(d *jsontext.Decoder, into *map[string]string) error {
 	return err
 }
 
-// mapOf returns a map of keys and values: one that was read before, if it is short and has the same.
-// Nobody has the long ones, of nodes, in common.
+// mapOf returns a map with the given keys and values. If it is short, an equal
+// cached map is used; long maps, those of nodes, are never equal.
 func (w *words) mapOf(pairs []string) map[string]string {
 	const longest = 2 * 8
 	w.Lock()
@@ -277,7 +280,8 @@ func (w *words) mapOf(pairs []string) map[string]string {
 	return all
 }
 
-// readTime reads a time as the API server writes it, of which metav1.Time makes two copies.
+// readTime decodes a time as the API server writes it. The decoder of
+// metav1.Time copies it twice.
 func readTime(d *jsontext.Decoder, into *metav1.Time) error {
 	if d.PeekKind() != '"' {
 		return errors.ErrUnsupported

@@ -22,8 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TestDecoders: what the decoder of encoding/json/v2 reads, encoding/json reads as the same; and it reads what Encode
-// writes, so that the other one is not asked.
+// TestDecoders checks that the decoder of encoding/json/v2 agrees with
+// encoding/json wherever it succeeds, and that it succeeds on the output of
+// Encode.
 func TestDecoders(t *testing.T) {
 	examples, err := filepath.Glob("../../examples/*.json")
 	if err != nil || len(examples) == 0 {
@@ -37,7 +38,7 @@ func TestDecoders(t *testing.T) {
 		}
 		s, err := Decode(raw)
 		if err != nil {
-			continue // an example of something else
+			continue // not a Snapshot
 		}
 		if raw, err = Encode(s); err != nil {
 			t.Fatal(err)
@@ -71,7 +72,8 @@ func TestDecoders(t *testing.T) {
 	}
 }
 
-// TestDecodeMany: what is read in parts, and what is shared, is what encoding/json reads.
+// TestDecodeMany checks that lists read in parts and shared values are what
+// encoding/json returns.
 func TestDecodeMany(t *testing.T) {
 	s := &Snapshot{DaemonSet: &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{}}}, TakenAt: time.Unix(1e9, 0)}
 	for i := range 1500 {
@@ -112,7 +114,8 @@ func TestDecodeMany(t *testing.T) {
 	}
 }
 
-// TestDecodeShares: pods with the same containers, labels and node selector share them.
+// TestDecodeShares checks that pods with equal containers, labels and node
+// selectors share them.
 func TestDecodeShares(t *testing.T) {
 	s, err := Decode([]byte(`{"apiVersion":"` + APIVersion + `","kind":"Snapshot","takenAt":"2026-01-01T00:00:00Z","daemonSet":{"metadata":{"name":"a"},"spec":{"selector":{}}},
 		"pods":[{"metadata":{"name":"p","labels":{"a":"b"}},"spec":{"containers":[{"name":"c"}],"nodeSelector":{"d":"e"}}},
@@ -132,7 +135,8 @@ func TestDecodeShares(t *testing.T) {
 	}
 }
 
-// TestJoined: lists as one, of whatever lengths, with no room for more, and of their own.
+// TestJoined checks that lists of any lengths are joined into a new list with
+// no spare capacity.
 func TestJoined(t *testing.T) {
 	numbers := make([]int, 200)
 	for i := range numbers {
@@ -150,7 +154,8 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestEncodeTo: what is written as it is made is what encoding/json makes, byte by byte.
+// TestEncodeTo checks that the streamed output equals that of encoding/json,
+// byte by byte.
 func TestEncodeTo(t *testing.T) {
 	var all []*Snapshot
 	examples, _ := filepath.Glob("../../examples/*.json")
@@ -174,7 +179,7 @@ func TestEncodeTo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.ReplaceAll(string(want), `\ufffd`, "\ufffd") + "\n" // of what is no UTF-8
+		text := strings.ReplaceAll(string(want), `\ufffd`, "\ufffd") + "\n" // invalid UTF-8
 		got, err := Encode(s)
 		if err != nil || string(got) != text {
 			t.Errorf("%d: %v\n%s", i, err, cmp.Diff(text, string(got)))

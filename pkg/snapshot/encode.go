@@ -13,27 +13,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// document is a Snapshot as it is written.
+// document is the encoded form of a Snapshot.
 type document struct {
 	metav1.TypeMeta `json:",inline"`
 	Snapshot        `json:",inline"`
 }
 
-// Encode returns what EncodeTo writes.
+// Encode returns the output of EncodeTo.
 func Encode(s *Snapshot) ([]byte, error) {
 	var b bytes.Buffer
 	err := EncodeTo(&b, s)
 	return b.Bytes(), err
 }
 
-// EncodeTo writes the Snapshot as one JSON document, which Decode reads back to an equal Snapshot, while
-// it is made. Lists are never null. It is in the form of encoding/json, but that what is no UTF-8 is
-// written as U+FFFD without an escape. Of a Snapshot with a revision or managed fields that are not JSON
-// nothing is written. An error of w is returned as it is.
+// EncodeTo writes the Snapshot to w as one JSON document, without buffering it.
+// Decode returns an equal Snapshot. Lists are never null. The format is that of
+// encoding/json, except that invalid UTF-8 is written as U+FFFD without an
+// escape. If a revision or managed fields are not valid JSON, EncodeTo writes
+// nothing. It returns errors of w unchanged.
 func EncodeTo(w io.Writer, s *Snapshot) error {
 	d := documentOf(s)
 	like := jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
-	first := d // without what is long, and stripped of what may have no form
+	first := d // the parts that may fail to encode, to fail before anything is written
 	first.Nodes, first.Pods, first.OtherPods = nil, nil, nil
 	if err := jsonv2.MarshalWrite(io.Discard, &first, like); err != nil {
 		return fmt.Errorf("encode snapshot: %w", err)
@@ -49,7 +50,7 @@ func EncodeTo(w io.Writer, s *Snapshot) error {
 	return out.err
 }
 
-// failing keeps the error of its Writer.
+// failing records the error of its Writer.
 type failing struct {
 	w   io.Writer
 	err error
@@ -61,7 +62,7 @@ func (f *failing) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// documentOf returns a document without a list that is null.
+// documentOf returns a document in which no list is null.
 func documentOf(s *Snapshot) document {
 	d := document{metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind}, *s}
 	d.TakenAt = s.TakenAt.UTC()
@@ -94,10 +95,11 @@ func documentOf(s *Snapshot) document {
 	return d
 }
 
-// Validate returns an error that names the field when the Snapshot lacks what
-// every calculation needs: a named DaemonSet with a selector, a time, and
-// names for all revisions, nodes and pods, unique among nodes and pods, and where
-// there is a namespace the DaemonSet's. Rows of other pods need their node as well.
+// Validate returns an error that names the field if the Snapshot lacks what
+// every calculation needs: a DaemonSet with a name and a selector, a time, and
+// names of all revisions, nodes and pods. Names of nodes and pods must be
+// unique, and namespaces, if set, that of the DaemonSet. Rows of other pods
+// also need a node.
 func Validate(s *Snapshot) error {
 	ds := s.DaemonSet
 	switch {
@@ -174,7 +176,7 @@ func validateRows(o *OtherPods) error {
 	return nil
 }
 
-// list makes a list that encodes as [] when it is empty.
+// list returns l, or an empty list if it is nil, so that it encodes as [].
 func list[T any](l []T) []T {
 	if l == nil {
 		return []T{}
@@ -182,7 +184,7 @@ func list[T any](l []T) []T {
 	return l
 }
 
-// none makes an empty list nil, so that equal Snapshots are deeply equal.
+// none returns nil for an empty list, so that equal Snapshots are deeply equal.
 func none[T any](l []T) []T {
 	if len(l) == 0 {
 		return nil

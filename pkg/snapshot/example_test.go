@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// From a List of objects to a Snapshot.
+// Makes a Snapshot of a List of objects.
 func ExampleNew() {
 	raw, err := os.ReadFile("../testdata/cluster.json") // kubectl get daemonsets,nodes,pods,controllerrevisions -A -o json
 	if err != nil {

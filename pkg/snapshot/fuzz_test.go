@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzDecode: what Decode reads, Encode writes in one form, which is read back the same.
+// FuzzDecode checks that Encode has one form for whatever Decode accepts, and
+// that it decodes to the same Snapshot.
 func FuzzDecode(f *testing.F) {
 	recorded, err := filepath.Glob("../../examples/*.json")
 	if err != nil || len(recorded) == 0 {

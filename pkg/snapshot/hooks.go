@@ -13,28 +13,29 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Configurations are the objects that make the API server ask webhooks and
-// admission policies.
+// Configurations are the objects that make the API server call webhooks and
+// evaluate admission policies.
 type Configurations struct {
 	Validating         []admissionv1.ValidatingWebhookConfiguration
 	Mutating           []admissionv1.MutatingWebhookConfiguration
 	ValidatingBindings []admissionv1.ValidatingAdmissionPolicyBinding
 	MutatingBindings   []admissionv1.MutatingAdmissionPolicyBinding
 
-	// The policies of the bindings. Where they are nil they were not read, and a binding
-	// stands for its policy, which then may be about other objects than pods.
+	// The policies of the bindings. If they are nil, they were not read, and
+	// each binding counts as its policy, which may not be about pods.
 	ValidatingPolicies []admissionv1.ValidatingAdmissionPolicy
 	MutatingPolicies   []admissionv1.MutatingAdmissionPolicy
 }
 
-// HooksOf returns the webhooks and policies that the API server may ask about a pod
-// that the controller creates in a namespace with these labels, by kind and name. A
-// nil map of labels says that they are unknown: then only what the name alone tells
-// keeps a hook out.
+// HooksOf returns the webhooks and policies that the API server may consult
+// about a pod that the controller creates in a namespace, by kind and name.
+// ofNamespace are the labels of the namespace. If it is nil, they are unknown,
+// and a hook is excluded only if the name of the namespace excludes it.
 //
-// Match conditions are not evaluated. A binding that only warns or audits rejects
-// nothing, and is none. Selectors and rules are those of v1.37; v1.16 has them for
-// webhooks, v1.30 for validating and v1.36 for mutating policies.
+// HooksOf does not evaluate match conditions. It omits bindings that only warn
+// or audit, because they reject nothing. Selectors and rules are those of
+// v1.37; webhooks have had them since v1.16, validating policies since v1.30
+// and mutating policies since v1.36.
 func HooksOf(all *Configurations, namespace string, ofNamespace map[string]string,
 	template *corev1.PodTemplateSpec) []AdmissionHook {
 	p := newPodCreation(namespace, ofNamespace, template)
@@ -83,24 +84,24 @@ func HooksOf(all *Configurations, namespace string, ofNamespace map[string]strin
 // podCreation is what hooks select by.
 type podCreation struct {
 	ofNamespace labels.Set
-	unknown     bool // the labels of the namespace, but for the one that is its name
+	unknown     bool // the labels of the namespace are unknown, except the one with its name
 	ofPod       labels.Set
 }
 
 func newPodCreation(namespace string, ofNamespace map[string]string, template *corev1.PodTemplateSpec) podCreation {
 	p := podCreation{labels.Set{}, ofNamespace == nil, labels.Set{}}
 	maps.Copy(p.ofNamespace, ofNamespace)
-	p.ofNamespace[corev1.LabelMetadataName] = namespace // the API server sets it
+	p.ofNamespace[corev1.LabelMetadataName] = namespace // set by the API server
 	maps.Copy(p.ofPod, template.Labels)
-	// by the controller, with a value that is not known yet
+	// The controller sets these labels, to values that are not known yet.
 	for _, added := range []string{appsv1.ControllerRevisionHashLabelKey, "pod-template-generation"} {
 		p.ofPod[added] = ""
 	}
 	return p
 }
 
-// selectedBy reports whether both selectors match. Without one, all match. One that
-// cannot be parsed, which no server stores, keeps nothing out.
+// selectedBy reports whether both selectors match. A nil selector matches
+// everything, and so does one that cannot be parsed, which no server stores.
 func (p *podCreation) selectedBy(byNamespace, byObject *metav1.LabelSelector) bool {
 	if byNamespace != nil {
 		if s, err := metav1.LabelSelectorAsSelector(byNamespace); err == nil && !p.inNamespace(s) {
@@ -124,7 +125,8 @@ func (p *podCreation) inNamespace(s labels.Selector) bool {
 	})
 }
 
-// constraintsOf returns what each policy is about, by name; nil if there are none to look at.
+// constraintsOf returns the match constraints of each policy by name, or nil if
+// policies is nil.
 func constraintsOf[T any](policies []T,
 	of func(*T) (string, *admissionv1.MatchResources)) map[string]*admissionv1.MatchResources {
 	if policies == nil {
@@ -138,23 +140,23 @@ func constraintsOf[T any](policies []T,
 	return out
 }
 
-// bound reports whether a binding has its policy look at the pod. A binding whose
-// policy does not exist does nothing.
+// bound reports whether a binding applies its policy to the pod. A binding
+// whose policy does not exist does nothing.
 func (p *podCreation) bound(binding *admissionv1.MatchResources, constraints map[string]*admissionv1.MatchResources,
 	policy string) bool {
 	of, found := constraints[policy]
 	return p.matches(binding) && (constraints == nil || found && p.matches(of))
 }
 
-// matches reports whether resources with these rules and selectors hold the pod.
-// Without rules, all do; those that exclude come first.
+// matches reports whether the match resources select the pod. Without rules,
+// they select every object; exclusions take precedence.
 func (p *podCreation) matches(m *admissionv1.MatchResources) bool {
 	if m == nil {
 		return true
 	}
 	anyNamed := func(rules []admissionv1.NamedRuleWithOperations) bool {
 		return slices.ContainsFunc(rules, func(r admissionv1.NamedRuleWithOperations) bool {
-			return len(r.ResourceNames) == 0 && ofPods(&r.RuleWithOperations) // the pod gets its name later
+			return len(r.ResourceNames) == 0 && ofPods(&r.RuleWithOperations) // the pod has no name yet
 		})
 	}
 	return p.selectedBy(m.NamespaceSelector, m.ObjectSelector) && !anyNamed(m.ExcludeResourceRules) &&

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ruleOf reads "CREATE,UPDATE apps v1 pods,pods/status Namespaced"; core stands for the
-// group without a name, and the scope may be left out.
+// RuleOf parses "CREATE,UPDATE apps v1 pods,pods/status Namespaced". core
+// stands for the group without a name; the scope is optional.
 func RuleOf(text string) admissionv1.RuleWithOperations {
 	words := strings.Fields(text)
 	var r admissionv1.RuleWithOperations
@@ -27,8 +27,8 @@ func RuleOf(text string) admissionv1.RuleWithOperations {
 	return r
 }
 
-// selectorOf reads a selector as kubectl has it; "none" is no selector at all, "?" one
-// that cannot be parsed.
+// selectorOf parses a selector in kubectl's notation. "none" is a nil selector,
+// "?" an invalid one.
 func selectorOf(t *testing.T, text string) *metav1.LabelSelector {
 	switch text {
 	case "none":
@@ -50,7 +50,7 @@ var (
 
 func TestHooksOfRules(t *testing.T) {
 	for _, tt := range []struct {
-		rules string // of one webhook, by ";"
+		rules string // of one webhook, separated by ";"
 		want  bool
 		why   string
 	}{
@@ -98,7 +98,7 @@ func TestHooksOfRules(t *testing.T) {
 func TestHooksOfSelectors(t *testing.T) {
 	for _, tt := range []struct {
 		byNamespace, byObject string
-		unknown               bool // the labels of the namespace
+		unknown               bool // the labels of the namespace are unknown
 		want                  bool
 		why                   string
 	}{
@@ -147,7 +147,7 @@ func TestHooksOfSelectors(t *testing.T) {
 	}
 }
 
-// TestHooksOfPolicies: what a binding and its policy add up to.
+// TestHooksOfPolicies tests bindings together with their policies.
 func TestHooksOfPolicies(t *testing.T) {
 	ofPods := admissionv1.NamedRuleWithOperations{RuleWithOperations: RuleOf("CREATE core v1 pods")}
 	ofJobs := admissionv1.NamedRuleWithOperations{RuleWithOperations: RuleOf("CREATE batch v1 jobs")}
@@ -159,7 +159,7 @@ func TestHooksOfPolicies(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		binding, policy *admissionv1.MatchResources
-		unread, missing bool // the policies were not read; this one is not among them
+		unread, missing bool // the policies were not read; this one does not exist
 		actions         string
 		want            bool
 		why             string
@@ -190,7 +190,7 @@ func TestHooksOfPolicies(t *testing.T) {
 				all.ValidatingPolicies = append(all.ValidatingPolicies, admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: admissionv1.ValidatingAdmissionPolicySpec{MatchConstraints: tt.policy}})
 			}
 		}
-		all.ValidatingBindings = append(all.ValidatingBindings, all.ValidatingBindings[0]) // two of one policy are one hook
+		all.ValidatingBindings = append(all.ValidatingBindings, all.ValidatingBindings[0]) // still one hook
 		var want []AdmissionHook
 		if tt.want {
 			want = []AdmissionHook{{ValidatingPolicy, "p", ""}}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Near returns at most three of the names that somebody who wrote name may have
-// meant, the nearest first: those that differ from it in at most a third of its
-// letters, and those of three letters or more that contain it or are part of it.
-// The result does not depend on the order of names.
+// Near returns at most three of the names that are similar to name, the nearest
+// first: those that differ in at most a third of their letters and, from three
+// letters on, those that contain name or are contained in it. The result does
+// not depend on the order of names.
 func Near(name string, names []string) []string {
 	type candidate struct {
 		name string
@@ -33,7 +33,7 @@ func Near(name string, names []string) []string {
 	return out
 }
 
-// Distance returns how many bytes must be inserted, removed or replaced to
+// Distance returns the minimum number of bytes to insert, remove or replace to
 // turn a into b.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)

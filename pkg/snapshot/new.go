@@ -14,9 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Objects are what a cluster has of the kinds that the rules look at; those of
-// other namespaces and of other owners may be among them. A nil list was not read,
-// which is a Gap; an empty one says that there is none.
+// Objects are the objects of a cluster that the rules read; New ignores those
+// of other namespaces and owners. A nil list was not read, which is a Gap; an
+// empty list means that there is none.
 type Objects struct {
 	Nodes                []corev1.Node
 	Pods                 []corev1.Pod
@@ -24,24 +24,23 @@ type Objects struct {
 	Events               []corev1.Event
 	PodDisruptionBudgets []policyv1.PodDisruptionBudget
 
-	// OpenShift's controller looks at the DaemonSet's namespace, those of other clusters do not.
+	// read by OpenShift's controller only
 	Namespaces []corev1.Namespace
-	// DefaultNodeSelector is that of OpenShift's controller, for namespaces that say nothing: nearly
-	// always none. See OpenShift.
+	// DefaultNodeSelector is OpenShift's node selector for namespaces without
+	// one; it is nearly always empty. See OpenShift.
 	DefaultNodeSelector string
 }
 
-// New returns the Snapshot of a DaemonSet in a cluster with these objects, as they
-// were at a time, by which ages and availability are measured: that of the reading,
-// never zero. Version is that of Kubernetes, as "v1.37.1", or empty if it is not
-// known; VersionSource then is VersionDefault, and else VersionServer (see Under).
+// New returns the Snapshot of a DaemonSet in a cluster with these objects. at
+// is the time at which they were read, which must not be zero. version is the
+// Kubernetes version, such as "v1.37.1"; if it is empty, VersionSource is
+// VersionDefault, otherwise VersionServer (see Under).
 //
-// Gaps: lists that are nil, an unknown version, nodes without conditions, pods of the
-// namespace without a phase, and on OpenShift a DaemonSet without its namespace. That a list is not whole, or that the
-// DaemonSet's status is missing, cannot be told: whoever knows adds the Gap.
-//
-// Objects come in the order of their names, and are shared, not copied; nobody may
-// change them as long as the Snapshot is used. It fails as Validate does.
+// New adds a Gap for each nil list, for an unknown version, for nodes without
+// conditions, for pods without a phase, and on OpenShift for a missing
+// namespace. If a list is incomplete, or the DaemonSet's status is missing, the
+// caller has to add the Gap. Objects are sorted by name and shared with in: do
+// not modify them. New returns an error if Validate does.
 func New(ds *appsv1.DaemonSet, in Objects, at time.Time, version string) (*Snapshot, error) {
 	s := &Snapshot{
 		DaemonSet: ds, Nodes: inNamespace("", in.Nodes), TakenAt: at, KubernetesVersion: version,
@@ -82,7 +81,7 @@ func New(ds *appsv1.DaemonSet, in Objects, at time.Time, version string) (*Snaps
 	return s, Validate(s)
 }
 
-// openShift returns what OpenShift's controller looks at for a namespace.
+// openShift returns what OpenShift's controller reads for a namespace.
 func (in *Objects) openShift(namespace string) *OpenShift {
 	o := &OpenShift{}
 	if i := slices.IndexFunc(in.Namespaces, func(n corev1.Namespace) bool { return n.Name == namespace }); i >= 0 {
@@ -94,7 +93,7 @@ func (in *Objects) openShift(namespace string) *OpenShift {
 	return o
 }
 
-// inNamespace returns the objects of a namespace, by name.
+// inNamespace returns the objects of a namespace, sorted by name.
 func inNamespace[T any, P interface {
 	*T
 	metav1.Object
@@ -104,10 +103,11 @@ func inNamespace[T any, P interface {
 	return out
 }
 
-// FromList returns the DaemonSets and the Objects of a List in JSON, as kubectl get
-// daemonsets,nodes,pods,controllerrevisions -o json writes it. A kind of which it
-// has no object was not read; other kinds are left out. It fails where the text is no
-// List, is one page of several, or an object of these kinds cannot be read.
+// FromList returns the DaemonSets and the Objects of a JSON List, as written by
+// kubectl get daemonsets,nodes,pods,controllerrevisions -o json. If the List
+// has no object of a kind, that kind counts as not read; other kinds are
+// ignored. FromList returns an error if the text is not a List, is one page of
+// several, or contains an object of these kinds that cannot be decoded.
 func FromList(raw []byte) (daemonSets []appsv1.DaemonSet, in Objects, err error) {
 	var list struct {
 		metav1.ListMeta `json:"metadata"`

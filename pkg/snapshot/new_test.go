@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestNew: what is taken of a cluster's objects, and what counts as not read.
+// TestNew tests which objects of a cluster New uses, and what counts as not
+// read.
 func TestNew(t *testing.T) {
 	s := dstest.State("N n")
 	all := func() snapshot.Objects {
@@ -70,7 +71,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestFromListRefuses: what is no whole List is an error, never a part of an answer.
+// TestFromListRefuses checks that anything but a complete List is an error.
 func TestFromListRefuses(t *testing.T) {
 	for _, tt := range []struct{ raw, want string }{
 		{`{`, "a List in JSON: unexpected end of JSON input"},

@@ -12,8 +12,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestNewOnOpenShift: what New takes of the objects of a cluster of OpenShift, and only there.
-// A namespace reads NAME or NAME ANNOTATION=VALUE, by the short name of the annotation.
+// TestNewOnOpenShift tests what New uses on OpenShift only. A namespace is
+// written as NAME or NAME ANNOTATION=VALUE, with the short name of the
+// annotation.
 func TestNewOnOpenShift(t *testing.T) {
 	annotations := map[string]string{"kube": snapshot.NodeSelectorAnnotation, "project": snapshot.ProjectNodeSelectorAnnotation}
 	for _, tt := range []struct {
@@ -80,7 +81,7 @@ func TestNewOnOpenShift(t *testing.T) {
 	}
 }
 
-// TestFromListOfOpenShift: a List may hold the namespaces.
+// TestFromListOfOpenShift tests a List that contains the namespaces.
 func TestFromListOfOpenShift(t *testing.T) {
 	_, in, err := snapshot.FromList([]byte(`{"items":[{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","annotations":{"openshift.io/node-selector":"pool=infra","other":"long"}}}]}`))
 	if err != nil || len(in.Namespaces) != 1 || in.Namespaces[0].Annotations[snapshot.ProjectNodeSelectorAnnotation] != "pool=infra" {

@@ -14,11 +14,11 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// OtherPods are the pods on nodes that are not the DaemonSet's: what the
-// scheduler counts there when it decides whether a further pod fits. They are
-// read only for a question about fit.
+// OtherPods are the pods on nodes that do not belong to the DaemonSet, as the
+// scheduler counts them when it decides whether another pod fits. They are read
+// only to decide that.
 type OtherPods struct {
-	AllNodes bool     `json:"allNodes"` // those of all nodes were read
+	AllNodes bool     `json:"allNodes"` // the pods of all nodes were read
 	Nodes    []string `json:"nodes"`    // otherwise, the nodes whose pods were read, sorted
 
 	Pods []PodRow `json:"pods"` // by namespace and name
@@ -26,21 +26,24 @@ type OtherPods struct {
 	Budgets []DisruptionBudget `json:"budgets"`
 }
 
-// PodRow is one pod as the scheduler counts it, and nothing else of it.
+// PodRow is one pod as the scheduler counts it.
 type PodRow struct {
 	Namespace string `json:"namespace"` // the namespace of the pod
 	Name      string `json:"name"`      // its name
 
-	// where it runs or, if `nominated`, the node that is kept for it
+	// where it runs or, if `nominated`, the node that is reserved for it
 	Node string `json:"node"`
 
-	// it is not on the node yet, but its place there is reserved; absent if it is on it
+	// it is not on the node yet, but its place there is reserved; otherwise
+	// absent
 	Nominated bool `json:"nominated,omitempty"`
-	// it is nominated and has scheduling gates, which counts from v1.37 on; absent if not
+	// it is nominated and has scheduling gates, which counts since v1.37;
+	// otherwise absent
 	Gated bool `json:"gated,omitempty"`
-	// it has a deletion timestamp, and counts until it is gone; absent if not
+	// it has a deletion timestamp, and counts until it is gone; otherwise
+	// absent
 	Terminating bool `json:"terminating,omitempty"`
-	// it is terminating because the scheduler preempted it; absent if not
+	// it is terminating because the scheduler preempted it; otherwise absent
 	Preempted bool `json:"preempted,omitempty"`
 
 	// when its grace period ends; absent if it is not terminating, and in older files
@@ -48,17 +51,19 @@ type PodRow struct {
 	Priority  int32        `json:"priority"`            // its priority; 0 if it has none
 	StartTime *metav1.Time `json:"startTime,omitempty"` // `status.startTime`; absent before a kubelet saw it
 	Requests  Resources    `json:"requests"`            // what the scheduler counts for it
-	// the ports of the node that it takes, in the order of its containers; absent if none
+	// the node's ports that it uses, in the order of its containers; absent if
+	// none
 	HostPorts []HostPort `json:"hostPorts,omitempty"`
 
-	// resources of its requests whose amounts cannot be counted, negative or too large, sorted; absent if none
+	// requested resources whose amounts cannot be counted, negative or too
+	// large, sorted; absent if none
 	Unreadable []corev1.ResourceName `json:"unreadable,omitempty"`
 
 	// names of the PodDisruptionBudgets of its namespace that select it, sorted; absent if none does
 	Budgets []string `json:"budgets,omitempty"`
 }
 
-// Resources are amounts of what pods request, in the scheduler's units.
+// Resources are the amounts that pods request, in the scheduler's units.
 type Resources struct {
 	MilliCPU         int64 `json:"milliCPU,omitempty"`         // thousandths of a CPU; absent if 0
 	Memory           int64 `json:"memory,omitempty"`           // bytes; absent if 0
@@ -68,16 +73,16 @@ type Resources struct {
 	Scalar map[corev1.ResourceName]int64 `json:"scalar,omitempty"`
 }
 
-// HostPort is a port of the node that a container takes.
+// HostPort is a port of the node that a container uses.
 type HostPort struct {
-	IP       string          `json:"ip,omitempty"`       // the address; absent for all of them
+	IP       string          `json:"ip,omitempty"`       // the address; absent for all addresses
 	Protocol corev1.Protocol `json:"protocol,omitempty"` // absent: TCP
 	Port     int32           `json:"port"`               // the number
-	// a sidecar takes it, which counts from v1.33 on; absent if not
+	// a sidecar uses it, which counts since v1.33; otherwise absent
 	Sidecar bool `json:"sidecar,omitempty"`
 }
 
-// DisruptionBudget is what the scheduler asks of a PodDisruptionBudget.
+// DisruptionBudget is what the scheduler reads of a PodDisruptionBudget.
 type DisruptionBudget struct {
 	Namespace string `json:"namespace"` // its namespace
 	Name      string `json:"name"`      // its name
@@ -86,17 +91,19 @@ type DisruptionBudget struct {
 	Disrupted []string `json:"disrupted,omitempty"` // pods whose eviction is counted already, sorted; absent if none
 }
 
-// Of reports whether the pods of the node were read.
+// Of reports whether the pods of a node were read.
 func (o *OtherPods) Of(node string) bool {
 	return o != nil && (o.AllNodes || slices.Contains(o.Nodes, node))
 }
 
-// RowOf returns a pod as the scheduler counts it, without its PodDisruptionBudgets.
-// ok is false for a pod that takes no room: one that has ended, one that is neither
-// on a node nor nominated to one, and one that another scheduler nominated.
+// RowOf returns a pod as the scheduler counts it, without its
+// PodDisruptionBudgets. ok is false for a pod that the scheduler does not
+// count: one that has ended, one without a node or nomination, and one that
+// another scheduler nominated.
 //
-// In-place resize counts with the largest of what the spec asks for, what the
-// kubelet has allocated and what is in effect, as from v1.33 on (KEP-1287).
+// During an in-place resize, the largest of the requests in the spec, those
+// that the kubelet allocated and those in effect counts, as since v1.33
+// (KEP-1287).
 func RowOf(p *corev1.Pod) (row PodRow, ok bool) {
 	node := p.Spec.NodeName
 	if node == "" {
@@ -128,8 +135,8 @@ func preempted(p *corev1.Pod) bool {
 	})
 }
 
-// RequestsOf returns what the scheduler counts for a pod: its containers, its init
-// containers and sidecars, its overhead, and what the pod requests as a whole.
+// RequestsOf returns what the scheduler counts for a pod: its containers, init
+// containers and sidecars, its overhead, and its pod-level requests.
 func RequestsOf(p *corev1.Pod) Resources { return ResourcesOf(requestsOf(p)) }
 
 func requestsOf(p *corev1.Pod) corev1.ResourceList {
@@ -137,8 +144,9 @@ func requestsOf(p *corev1.Pod) corev1.ResourceList {
 		InPlacePodLevelResourcesVerticalScalingEnabled: true})
 }
 
-// UnreadableOf names the resources whose amounts the scheduler cannot count right:
-// those that are negative, or from 2^63 on in its units. They are sorted.
+// UnreadableOf returns the resources, sorted, whose amounts the scheduler
+// cannot count correctly: those that are negative, or at least 2^63 in its
+// units.
 func UnreadableOf(l corev1.ResourceList) (out []corev1.ResourceName) {
 	for name, q := range l {
 		if !readable(name, q) {
@@ -157,8 +165,8 @@ func readable(name corev1.ResourceName, q quantity.Quantity) bool {
 	return q.Sign() >= 0 && q.Cmp(*most) <= 0
 }
 
-// ResourcesOf returns amounts in the scheduler's units, without those that
-// UnreadableOf names.
+// ResourcesOf returns amounts in the scheduler's units, without the resources
+// that UnreadableOf returns.
 func ResourcesOf(l corev1.ResourceList) (r Resources) {
 	for name, q := range l {
 		if !readable(name, q) {
@@ -182,7 +190,7 @@ func ResourcesOf(l corev1.ResourceList) (r Resources) {
 	return r
 }
 
-// HostPortsOf returns the ports of the node that a pod takes.
+// HostPortsOf returns the ports of the node that a pod uses.
 func HostPortsOf(spec *corev1.PodSpec) (out []HostPort) {
 	add := func(c *corev1.Container, sidecar bool) {
 		for _, p := range c.Ports {
@@ -203,8 +211,9 @@ func HostPortsOf(spec *corev1.PodSpec) (out []HostPort) {
 	return out
 }
 
-// BudgetsOf names in each row the PodDisruptionBudgets that select the pod, and
-// returns those that select any of them. labels are those of each row's pod.
+// BudgetsOf sets in each row the PodDisruptionBudgets that select the pod, and
+// returns those that select any of them. labelsOf has the labels of each row's
+// pod.
 func BudgetsOf(rows []PodRow, labelsOf []map[string]string, all []policyv1.PodDisruptionBudget) []DisruptionBudget {
 	b := NewBudgets(all)
 	for i := range rows {
@@ -213,7 +222,7 @@ func BudgetsOf(rows []PodRow, labelsOf []map[string]string, all []policyv1.PodDi
 	return b.In(rows)
 }
 
-// Budgets are PodDisruptionBudgets, ready to be asked which of them select a pod.
+// Budgets finds the PodDisruptionBudgets that select a pod.
 type Budgets struct {
 	in map[string][]budget // by namespace, by name
 }
@@ -223,8 +232,8 @@ type budget struct {
 	selector labels.Selector
 }
 
-// NewBudgets returns the Budgets of all namespaces. One whose selector is empty or
-// cannot be parsed selects no pod, as for the scheduler.
+// NewBudgets returns the Budgets of all namespaces. As in the scheduler, a
+// budget whose selector is empty or invalid selects no pod.
 func NewBudgets(all []policyv1.PodDisruptionBudget) *Budgets {
 	b := &Budgets{map[string][]budget{}}
 	for i := range all {
@@ -241,8 +250,9 @@ func NewBudgets(all []policyv1.PodDisruptionBudget) *Budgets {
 	return b
 }
 
-// Of returns the names of those that select a pod of a namespace with these labels,
-// sorted; nil if none does. For the scheduler none selects a pod without labels.
+// Of returns the names, sorted, of the budgets that select a pod of a namespace
+// with these labels, or nil. As in the scheduler, none selects a pod without
+// labels.
 func (b *Budgets) Of(namespace string, of map[string]string) (names []string) {
 	for _, o := range b.in[namespace] {
 		if len(of) > 0 && o.selector.Matches(labels.Set(of)) {
@@ -252,7 +262,7 @@ func (b *Budgets) Of(namespace string, of map[string]string) (names []string) {
 	return names
 }
 
-// In returns those that the rows name, by namespace and name.
+// In returns the budgets that the rows name, by namespace and name.
 func (b *Budgets) In(rows []PodRow) (out []DisruptionBudget) {
 	named := map[string]map[string]bool{}
 	for i := range rows {

@@ -23,7 +23,7 @@ func nominatedPod(change func(*corev1.Pod)) *corev1.Pod {
 	})
 }
 
-// TestRowOf: what a pod counts as.
+// TestRowOf tests how the scheduler counts a pod.
 func TestRowOf(t *testing.T) {
 	row := func(change func(*PodRow)) *PodRow {
 		r := &PodRow{Namespace: "ns", Name: "p", Node: "n"}
@@ -43,7 +43,7 @@ func TestRowOf(t *testing.T) {
 	for _, tt := range []struct {
 		why string
 		pod *corev1.Pod
-		row *PodRow // nil: it takes no room
+		row *PodRow // nil: it does not count
 	}{
 		{"a pod that requests nothing still takes a place", podOnNode(func(p *corev1.Pod) {}), row(func(r *PodRow) {})},
 		{"one that has ended takes none", podOnNode(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), nil},
@@ -155,7 +155,8 @@ func TestRowOf(t *testing.T) {
 	}
 }
 
-// TestBudgetsOf: which PodDisruptionBudgets the scheduler takes as protecting a pod.
+// TestBudgetsOf tests which PodDisruptionBudgets protect a pod for the
+// scheduler.
 func TestBudgetsOf(t *testing.T) {
 	budget := func(namespace, name string, s *metav1.LabelSelector, allowed int32, disrupted ...string) policyv1.PodDisruptionBudget {
 		b := policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: s}}

@@ -8,19 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Purposes are the conditions by which a node is down on purpose (KEP-5683), the plainest first.
-// Administrators set them, or their tools.
+// Purposes are the conditions of a node that is down on purpose (KEP-5683), the
+// clearest first. Administrators or their tools set them.
 var Purposes = []corev1.NodeConditionType{"MaintenanceInProgress", "GracefulNodeShutdownInProgress", "DrainInProgress",
 	"Drained", "MaintenancePlanned"}
 
-// ConditionFields are the conditions among the managed fields of an object.
+// ConditionFields decodes the conditions among the managed fields of an object.
 type ConditionFields struct {
 	Status struct {
 		Conditions map[string]struct{} `json:"f:conditions"`
 	} `json:"f:status"`
 }
 
-// Has reports whether a condition is among them.
+// Has reports whether the fields contain a condition.
 func (f *ConditionFields) Has(condition corev1.NodeConditionType) bool {
 	_, has := f.Status.Conditions[conditionKey(condition)]
 	return has
@@ -30,7 +30,8 @@ func conditionKey(condition corev1.NodeConditionType) string {
 	return `k:{"type":"` + string(condition) + `"}`
 }
 
-// setPurposes returns who set Purposes of a node, without their other fields; nil where it has none.
+// setPurposes returns the managed fields entries that set Purposes of a node,
+// without their other fields, or nil if the node has none.
 func setPurposes(n *corev1.Node) (set []metav1.ManagedFieldsEntry) {
 	isPurpose := func(c corev1.NodeCondition) bool { return slices.Contains(Purposes, c.Type) }
 	if !slices.ContainsFunc(n.Status.Conditions, isPurpose) {

@@ -21,25 +21,16 @@ import (
 // EnvDigest is the EnvValues of a Snapshot that Redact returned.
 const EnvDigest = "Digest"
 
-// Redact returns the Snapshot with a digest in the place of each literal value
-// of an environment variable, which may be secret: in the template, in the
-// revisions, and in annotations that hold a copy of either; and so with all in
-// them that the API's types do not list. Equal values have equal digests, so that
-// revisions still match and every answer stays what it is. An empty value stays
-// empty. Messages that quote a value have template.Hidden in its place. What it
-// was given stays as it is.
+// Redact returns a copy of the Snapshot in which digests replace the literal
+// values of environment variables, which may be secret: in the template, in the
+// revisions, and in annotations that hold a copy of either. Messages that quote
+// a value have template.Hidden instead. Equal values have equal digests, so
+// every answer stays the same. s is not modified.
 //
-// The digest is keyed, and whoever has the key can try values out: it is for
-// this one call, and thrown away. Digests of two calls have nothing in common,
-// but those of a Snapshot that was redacted before stay.
-//
-// The controller's hash of a template stays, in labels and in the names of
-// revisions. It has no key and is made of the real values: with it, whoever has
-// the file can confirm a guess of a weak value.
-//
-// A copy that cannot be read as JSON becomes one digest as a whole. Other
-// places are left alone, though somebody may have put a value there too:
-// arguments, annotations of the template.
+// The key must be random and used once; whoever has it can test guesses. The
+// hash of a template stays, in labels and in names of revisions, and lets a
+// reader confirm a guess of a weak value. Arguments and annotations of the
+// template are not redacted. docs/output.md has the rules.
 func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
 	if len(key) == 0 {
 		return nil, errors.New("redact snapshot: no key")
@@ -60,8 +51,8 @@ func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
 	return &out, nil
 }
 
-// Values returns the literal values in the live template and in the revisions,
-// which messages of events, pods and containers may quote.
+// Values returns the literal values in the live template and in the revisions.
+// Messages of events, pods and containers may quote them.
 func (s *Snapshot) Values() *hide.Values {
 	var templates []template.Content
 	if live, err := template.Of(&s.DaemonSet.Spec.Template, false); err == nil {
@@ -75,8 +66,8 @@ func (s *Snapshot) Values() *hide.Values {
 	return hide.ValuesOf([]string{s.DaemonSet.Namespace, s.DaemonSet.Name}, templates...)
 }
 
-// hideInMessages hides values in what somebody wrote about pods and the
-// DaemonSet. It shares none of what it changes.
+// hideInMessages hides values in messages about pods and the DaemonSet. It
+// copies what it changes.
 func (s *Snapshot) hideInMessages(v *hide.Values) {
 	for i := range s.DaemonSet.Status.Conditions {
 		c := &s.DaemonSet.Status.Conditions[i]
@@ -108,10 +99,10 @@ func (s *Snapshot) hideInMessages(v *hide.Values) {
 	}
 }
 
-// redaction makes the digests of one Snapshot.
+// redaction computes the digests of one Snapshot.
 type redaction struct {
 	key   []byte
-	again bool // what looks like a digest is one
+	again bool // the Snapshot was redacted before, so values that look like digests are kept
 }
 
 func (r *redaction) digest(value string) string {
@@ -123,7 +114,8 @@ func (r *redaction) digest(value string) string {
 	return hide.DigestPrefix + hex.EncodeToString(mac.Sum(nil))[:16]
 }
 
-// eachValue calls f for the literal values of a pod's environment variables.
+// eachValue calls f for the literal value of each environment variable of a
+// pod.
 func eachValue(spec *corev1.PodSpec, f func(*string)) {
 	var lists [][]corev1.EnvVar
 	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
@@ -159,8 +151,8 @@ func (r *redaction) annotations(all map[string]string) map[string]string {
 	return out
 }
 
-// applied returns a manifest, as kubectl apply keeps it, for kubectl apply to
-// read.
+// applied redacts a manifest that kubectl apply stored, so that kubectl apply
+// can still read it.
 func (r *redaction) applied(manifest string) string {
 	object, err := template.Parse(json.RawMessage(manifest))
 	if err != nil {
@@ -175,9 +167,9 @@ func (r *redaction) applied(manifest string) string {
 	return string(raw)
 }
 
-// innerAnnotations does for a parsed object what annotations does. The object
-// is this redaction's own: hide.Replace copied it, but for the metadata, which
-// were parsed for nobody else.
+// innerAnnotations is annotations for a decoded object, which it modifies. The
+// object is not shared: hide.Replace copied it, and its metadata was decoded
+// for this call.
 func (r *redaction) innerAnnotations(object map[string]any) {
 	for _, metadata := range fields(object, "metadata") {
 		for _, all := range fields(metadata, "annotations") {
@@ -190,8 +182,8 @@ func (r *redaction) innerAnnotations(object map[string]any) {
 	}
 }
 
-// fields returns the objects in a field, whose name counts in any letter case, as
-// it does for the decoder of the API's types.
+// fields returns the objects in the fields with a name in any letter case, as
+// the decoder of the API's types matches names.
 func fields(object map[string]any, name string) (all []map[string]any) {
 	for key, v := range object {
 		if inner, ok := v.(map[string]any); ok && strings.EqualFold(key, name) {
@@ -201,9 +193,9 @@ func fields(object map[string]any, name string) (all []map[string]any) {
 	return all
 }
 
-// data returns the data of a ControllerRevision. What is no patch of the
-// template, or none that the API's types read, becomes a string, which is none
-// either.
+// data redacts the data of a ControllerRevision. Data that is not a patch of
+// the template, or that the API's types cannot decode, becomes a string, which
+// is not a patch either.
 func (r *redaction) data(d runtime.RawExtension) runtime.RawExtension {
 	raw := d.Raw
 	if len(raw) == 0 {
@@ -219,13 +211,13 @@ func (r *redaction) data(d runtime.RawExtension) runtime.RawExtension {
 	if json.Unmarshal(raw, &text) != nil {
 		text = string(raw)
 	}
-	out, _ := marshal(r.digest(text)) // a string always has a form
+	out, _ := marshal(r.digest(text)) // a string always encodes
 	return runtime.RawExtension{Raw: out}
 }
 
-// clean reports whether what was redacted without the API's types is an object to
-// them, in which they find no literal value: what hide.Replace passes over, because
-// it is not of the form that values stand in, does not decode.
+// clean reports whether the API's types decode the redacted object and find no
+// literal value in it. hide.Replace skips values in an unexpected form, which
+// do not decode.
 func (r *redaction) clean(raw []byte) bool {
 	var ds appsv1.DaemonSet
 	if json.Unmarshal(raw, &ds) != nil {

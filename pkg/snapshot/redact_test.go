@@ -22,8 +22,7 @@ import (
 
 var key = []byte("of this test")
 
-// digestOf is the digest of a value by that key, as a Snapshot of one variable
-// has it.
+// digestOf returns the digest of a value with the test's key.
 func digestOf(t *testing.T, value string) string {
 	t.Helper()
 	s := dstest.State("N", env(corev1.EnvVar{Name: "A", Value: value}))
@@ -80,8 +79,9 @@ func TestRedactTemplate(t *testing.T) {
 	}
 }
 
-// TestRedactAnnotations: what of an annotation is left. DIGEST stands for the
-// digest of s3cret, FIVE for that of 5, WHOLE for that of all of it.
+// TestRedactAnnotations tests what remains of an annotation. DIGEST stands for
+// the digest of s3cret, FIVE for that of 5, WHOLE for that of the whole
+// annotation.
 func TestRedactAnnotations(t *testing.T) {
 	const applied = corev1.LastAppliedConfigAnnotation
 	manifest := func(containers string) string {
@@ -196,10 +196,10 @@ func TestRedactData(t *testing.T) {
 	}
 }
 
-// TestRedactLaws: of random states with values in them everywhere, none is left
-// in the file, however it is looked for; the file is read back as it was
-// written; revisions that held one template still do, and no others; to redact
-// once more changes nothing; and what was redacted is as it was.
+// TestRedactLaws checks, for random states with values everywhere, that the
+// file contains none of them and survives decoding; that exactly the revisions
+// that were equal still are; that redacting again changes nothing; and that the
+// input is not modified.
 func TestRedactLaws(t *testing.T) {
 	values := 0
 	for seed := range cases.Of(int64(50)) {
@@ -244,9 +244,9 @@ func encode(t *testing.T, s *snapshot.Snapshot) []byte {
 	return raw
 }
 
-// fill gives the templates of a state values that depend on their image, so
-// that what was equal is, and annotations that hold copies. It returns how many
-// values there are.
+// fill adds values that depend on the image to the templates of a state, so
+// that equal templates stay equal, and annotations with copies. It returns the
+// number of values.
 func fill(t *testing.T, s *snapshot.Snapshot) (values int) {
 	t.Helper()
 	ds := s.DaemonSet.DeepCopy()
@@ -308,8 +308,8 @@ func fill(t *testing.T, s *snapshot.Snapshot) (values int) {
 	return values
 }
 
-// pairs tells of each two contents, the live template's first, whether they are
-// equal.
+// pairs reports for each two contents, with the live template first, whether
+// they are equal.
 func pairs(s *snapshot.Snapshot) []bool {
 	var all []template.Content
 	live, err := template.Of(&s.DaemonSet.Spec.Template, false)

@@ -5,26 +5,28 @@ import (
 	"strings"
 )
 
-// References are objects of the namespace that the start of a pod refers to, as far
-// as they were read: where a plan creates pods, and where pods do not start. An object
-// that is not among them is unknown, and a Gap says why.
+// References are the objects of the namespace that the start of a pod refers
+// to, as far as they were read. They are read for a plan that creates pods, and
+// if pods do not start. An object that is not among them is unknown, and a Gap
+// says why.
 type References struct {
 	Objects []Referred `json:"objects"` // by kind and name
 }
 
-// Referred is an object that a pod refers to. It holds names of keys, and no values.
+// Referred is an object that a pod refers to. It contains names of keys, but no
+// values.
 type Referred struct {
 	Kind   ReferredKind `json:"kind"`   // what it is
 	Name   string       `json:"name"`   // its name
 	Exists bool         `json:"exists"` // false: there is no such object
 
-	// its keys were asked for; otherwise it was asked only whether the object exists
+	// its keys were requested; otherwise only whether the object exists
 	KeysRead   bool     `json:"keysRead"`
 	Keys       []string `json:"keys"`       // the names of its keys in `data`, sorted
-	BinaryKeys []string `json:"binaryKeys"` // of a ConfigMap, those in `binaryData`, which no variable can take; sorted
+	BinaryKeys []string `json:"binaryKeys"` // of a ConfigMap, those in `binaryData`, which no variable can use; sorted
 }
 
-// ReferredKind is a kind of object that a pod refers to.
+// ReferredKind is the kind of an object that a pod refers to.
 type ReferredKind string
 
 const (
@@ -36,19 +38,19 @@ const (
 // ReferredKinds lists every ReferredKind.
 var ReferredKinds = []ReferredKind{ConfigMap, Secret, Claim}
 
-// Wanted is an object to be read as Referred.
+// Wanted is an object to read as Referred.
 type Wanted struct {
 	Kind ReferredKind
 	Name string
-	Keys bool // the names of its keys too
+	Keys bool // read the names of its keys too
 }
 
-// What returns the part of the input that objects of this kind are.
+// What returns the part of the input that objects of this kind belong to.
 func (k ReferredKind) What() What {
 	return map[ReferredKind]What{ConfigMap: ConfigMaps, Secret: Secrets, Claim: Claims}[k]
 }
 
-// Find returns an object, or nil if it is unknown.
+// Find returns an object, or nil if it was not read.
 func (r *References) Find(kind ReferredKind, name string) *Referred {
 	if r == nil {
 		return nil
@@ -59,8 +61,8 @@ func (r *References) Find(kind ReferredKind, name string) *Referred {
 	return nil
 }
 
-// Referring returns a copy of the Snapshot with these References or, where they are nil,
-// without any, and with the gaps of ReferenceWhats that are among these.
+// Referring returns a copy of the Snapshot with r as its References, which may
+// be nil. The gaps for ReferenceWhats replace the existing ones.
 func (s *Snapshot) Referring(r *References, gaps []Gap) *Snapshot {
 	c := *s
 	c.References, c.Gaps = r, replaced(s.Gaps, ReferenceWhats, gaps)

@@ -1,15 +1,13 @@
-// Package snapshot holds what the DaemonSet controller looks at as one value:
-// a DaemonSet with its ControllerRevisions, pods, nodes and events, the time
-// at which they were read, and what could not be read.
+// Package snapshot defines the input of all calculations as one value: a
+// DaemonSet with its ControllerRevisions, pods, nodes and events, the time at
+// which they were read, and what could not be read.
 //
-// A Snapshot is filled once, by New or by a reader of clusters or files, and never
-// edited after that. A what-if is another Snapshot.
-//
-// From objects to answers: New makes a Snapshot, daemonset.StateOf the State that a
-// sync of the controller would see, and of that State explain.Explain,
-// plan.Make and history.Make make the documents of kubectl ds -o json, and
-// whatif.Make the State after a change, for plan.MakeChanged. All of them may be
-// called by several goroutines at once.
+// New or a reader of clusters or files makes a Snapshot; nobody modifies it
+// afterwards. A what-if is another Snapshot. daemonset.StateOf returns the
+// State that a sync of the controller would see. From a State, explain.Explain,
+// plan.Make and history.Make return the documents of kubectl ds -o json, and
+// whatif.Make returns the State after a change, for plan.MakeChanged. All of
+// them are safe for concurrent use.
 package snapshot
 
 import (
@@ -28,17 +26,17 @@ const APIVersion = "kubectl-ds/v1alpha1"
 // Kind is the kind of an encoded Snapshot.
 const Kind = "Snapshot"
 
-// Snapshot is the input of every calculation, for one DaemonSet. Several
+// Snapshot is the input of every calculation for one DaemonSet. Several
 // Snapshots of one reading share their Nodes.
 //
-// Objects lack what no rule and no screen reads: see StripPod and its like. An
-// empty list means that there is none, unless a Gap names the list. Without
-// PodDisruptionBudgets, as in a dump that has none, there is no Gap: no number
-// depends on them. TakenAt is the API server's clock where the Snapshot came from
-// a cluster.
+// Objects lack the fields that no rule and no screen reads: see the Strip
+// functions. An empty list means that there is none, unless a Gap names the
+// list. Missing PodDisruptionBudgets, as in a dump without any, are not a Gap,
+// because no number depends on them. TakenAt is the API server's clock if the
+// Snapshot is from a cluster.
 type Snapshot struct {
 	TakenAt time.Time `json:"takenAt"` // the clock of every calculation
-	// whose controller's rules apply; empty if it is unknown
+	// the version whose controller's rules apply; empty if it is unknown
 	KubernetesVersion string            `json:"kubernetesVersion"`
 	VersionSource     VersionSource     `json:"versionSource"` // where the version comes from
 	Gaps              []Gap             `json:"gaps"`          // what could not be read
@@ -50,47 +48,55 @@ type Snapshot struct {
 	// those that the DaemonSet selects, by name; from a dump also those that it owns and does not select
 	Pods []corev1.Pod `json:"pods"`
 
-	// about the DaemonSet, and about its pods that are not ready or terminating; by name. Of those about pods there are
-	// warnings, and for each container the newest `Pulling`, `Pulled` and `Killing`; these are missing while a watch
-	// follows, in older files, and where a cluster has thousands of them in the namespace
+	// about the DaemonSet, and about its pods that are not ready or are
+	// terminating; by name. Events about pods are warnings and, for each
+	// container, the newest `Pulling`, `Pulled` and `Killing`; these are
+	// missing while a watch follows, in older files, and if the namespace has
+	// thousands of them
 	Events []corev1.Event `json:"events"`
 
-	// those that select the labels of the template, by name, without their status (zeros stand there); older files do
-	// not have it
+	// those that select the labels of the template, by name, without their
+	// status, which is all zeros; absent in older files
 	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"`
 
-	// `Digest` where digests replace the literal values of environment variables, otherwise empty; older files do not
-	// have it
+	// `Digest` if digests replace the literal values of environment variables,
+	// otherwise empty; absent in older files
 	EnvValues string `json:"envValues"`
 
-	// what OpenShift's controller looks at besides; absent on other clusters, where the nodes could not be read, and in
-	// older files
+	// the additional input of OpenShift's controller; absent on other clusters,
+	// if the nodes could not be read, and in older files
 	OpenShift *OpenShift `json:"openShift,omitempty"`
 
-	// `StandIns` where stand-ins replace names and everything that somebody wrote; absent in any other file
+	// `StandIns` if stand-ins replace names and user-supplied text; absent in
+	// any other file
 	Names string `json:"names,omitempty"`
 
-	// the pods of others on the nodes, for a question about fit; absent where none was asked, and in older files
+	// the pods of other workloads on the nodes, to decide whether pods fit;
+	// absent if that was not needed, and in older files
 	OtherPods *OtherPods `json:"otherPods,omitempty"`
 
-	// what the API server looks at when it is asked to create a pod; absent where nobody asked, and in older files
+	// what the API server reads when it is asked to create a pod; absent if
+	// that was not needed, and in older files
 	Admission *Admission `json:"admission,omitempty"`
 
-	// what the start of a pod refers to; absent where nobody asked, and in older files
+	// what the start of a pod refers to; absent if that was not needed, and in
+	// older files
 	References *References `json:"references,omitempty"`
 
-	// the volumes of pods that are asked whether they fit; absent where nobody asked, and in older files
+	// the volumes that decide whether pods fit; absent if that was not needed,
+	// and in older files
 	Volumes *Volumes `json:"volumes,omitempty"`
 
-	// who runs the DaemonSet controller; absent where nobody asked, and in older files
+	// who runs the DaemonSet controller; absent if that was not needed, and in
+	// older files
 	Controller *ControllerLease `json:"controllerLease,omitempty"`
 }
 
-// StandIns is the Names of a Snapshot of which nobody is to learn what the cluster is
-// called: see redact.Names.
+// StandIns is the Names of a Snapshot in which stand-ins replace names: see
+// redact.Names.
 const StandIns = "StandIns"
 
-// VersionSource says where a Kubernetes version was taken from.
+// VersionSource says where a Kubernetes version comes from.
 type VersionSource string
 
 const (
@@ -103,11 +109,11 @@ const (
 	VersionDefault VersionSource = "Default" // unknown: the newest known version
 )
 
-// Gap is something that could not be read. It is never an answer of "none".
+// Gap is a part that could not be read. A gap never means "none".
 type Gap struct {
 	What    What   `json:"what"`    // the part that could not be read
 	Why     Why    `json:"why"`     // why it could not be read
-	Message string `json:"message"` // the words of the server, or of whatever read the input
+	Message string `json:"message"` // the message of the server, or of whatever read the input
 	// Of: the namespace or the DaemonSet that lacks this part, if the input has it for others; absent otherwise
 	Of string `json:"of,omitempty"`
 }
@@ -122,38 +128,42 @@ const (
 	// controller has observed, but without any of them, does not have this part
 	Revisions What = "controllerrevisions"
 	Events    What = "events" // the events of the DaemonSet and of its pods
-	// PodDisruptionBudgets: those that select its pods; a dump or a Snapshot without any has no gap, because no number
-	// depends on them
+	// PodDisruptionBudgets: those that select its pods; a dump or a Snapshot
+	// without any has no gap, because no number depends on them
 	PodDisruptionBudgets What = "poddisruptionbudgets"
-	// PodsOfOthers: the other pods on the nodes; read only for a question about fit
+	// PodsOfOthers: the other pods on the nodes; read only to decide whether
+	// pods fit
 	PodsOfOthers What = "otherpods"
 	// BudgetsOfOthers: the PodDisruptionBudgets that select those pods; read with them
 	BudgetsOfOthers What = "otherpoddisruptionbudgets"
-	// PersistentVolumes: the PersistentVolumes of the pods' claims, and these claims; read only for a question about
-	// fit
+	// PersistentVolumes: the PersistentVolumes of the pods' claims, and these
+	// claims; read only to decide whether pods fit
 	PersistentVolumes What = "persistentvolumes"
-	// CSINodes: how many volumes the CSI drivers of the nodes attach; read only where the pods have such volumes
+	// CSINodes: how many volumes the CSI drivers of the nodes attach; read only
+	// if the pods have such volumes
 	CSINodes What = "csinodes"
 
-	// NamespaceNodeSelector: which nodes the namespace of the DaemonSet selects for its pods; read only on OpenShift,
-	// whose controller heeds it
+	// NamespaceNodeSelector: which nodes the DaemonSet's namespace selects for
+	// its pods; read only on OpenShift, whose controller uses it
 	NamespaceNodeSelector What = "namespaces/node-selector"
-	// DefaultNodeSelector: which nodes OpenShift's controller selects where the namespace does not say it; read only
-	// then
+	// DefaultNodeSelector: which nodes OpenShift's controller selects if the
+	// namespace does not; read only then
 	DefaultNodeSelector What = "kubecontrollermanagers"
 
 	Version What = "version" // the Kubernetes version of the controller
-	// Clock: the time in the cluster; of a dump it is the earliest time that the times in its objects and the reported
-	// numbers allow
+	// Clock: the time in the cluster; for a dump, the earliest time that is
+	// consistent with the times in its objects and the reported numbers
 	Clock What = "clock"
 
 	DaemonSetStatus What = "daemonsets/status" // the DaemonSet lacks its status or a part of it, as in a backup
 	NodeStatus      What = "nodes/status"      // a node lacks its conditions
-	// PodStatus: a pod of the DaemonSet lacks its status: `phase`, `ready`, `available` and `slot` then mean nothing
+	// PodStatus: a pod of the DaemonSet lacks its status: `phase`, `ready`,
+	// `available` and `slot` are then meaningless
 	PodStatus What = "pods/status"
 
-	// Namespaces: the namespace of the DaemonSet, with its labels; this part and those that follow are read only for a
-	// question about the creation of pods
+	// Namespaces: the namespace of the DaemonSet, with its labels; this part
+	// and the following ones are read only to decide whether pods can be
+	// created
 	Namespaces      What = "namespaces"
 	ServiceAccounts What = "serviceaccounts" // the ServiceAccount that the template names
 	// the PriorityClass that the template names, and the default of the cluster
@@ -167,11 +177,13 @@ const (
 	Secrets    What = "secrets"                // the Secrets that the template refers to
 	Claims     What = "persistentvolumeclaims" // the PersistentVolumeClaims that the template names
 
-	// Leases: the Lease of kube-controller-manager; read only for a question about a controller that does nothing
+	// Leases: the Lease of kube-controller-manager; read only if the controller
+	// does not act
 	Leases What = "leases"
 
-	// DaemonSets: the DaemonSets of a namespace or a cluster, in an answer about all of them; if one is named, it is
-	// there or it is an error
+	// DaemonSets: the DaemonSets of a namespace or a cluster, in an answer
+	// about all of them; if a DaemonSet is named and cannot be read, that is an
+	// error
 	DaemonSets What = "daemonsets"
 )
 
@@ -185,33 +197,36 @@ var Whats = []What{
 	Version, Clock,
 }
 
-// FitWhats are the parts that OtherPods holds.
+// FitWhats are the parts that OtherPods contains.
 var FitWhats = []What{PodsOfOthers, BudgetsOfOthers}
 
-// ReferenceWhats are the parts that References hold.
+// ReferenceWhats are the parts that References contains.
 var ReferenceWhats = []What{ConfigMaps, Secrets, Claims}
 
-// AdmissionWhats are the parts that Admission holds.
+// AdmissionWhats are the parts that Admission contains.
 var AdmissionWhats = []What{
 	Namespaces, ServiceAccounts, PriorityClasses, RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks,
 }
 
-// Why says what kept a part of the input from being read.
+// Why says why a part of the input could not be read.
 type Why string
 
 const (
 	Forbidden Why = "Forbidden" // you have no permission to read it
 	NotGiven  Why = "NotGiven"  // the dump does not have it, or the server does not say
-	// Partial: the dump has some pages of a List, but not all: its `metadata.continue` or `remainingItemCount` says
-	// that others follow; or some of its objects are damaged, and were left out with `--keep-going`. Nothing is
-	// computed from the objects that it has, except that an event that it has did happen
+	// Partial: the dump has some pages of a List, but not all: its
+	// `metadata.continue` or `remainingItemCount` says that others follow; or
+	// some of its objects are damaged, and were left out with `--keep-going`.
+	// Nothing is computed from the remaining objects, except that an event that
+	// is present did happen
 	Partial Why = "Partial"
 	Failed  Why = "Failed" // the request failed
-	// Moved: it changed while it was read: its parts may be from several moments
+	// Moved: it changed while it was read: its parts may be from several
+	// moments
 	Moved Why = "Moved"
 )
 
-// Consequence names what an answer loses by a gap.
+// Consequence says what a gap removes from an answer.
 type Consequence string
 
 const (
@@ -245,29 +260,35 @@ const (
 	// DisruptionBudgetsUnknown: `DisruptionBudgetIgnored` is missing
 	// Of: poddisruptionbudgets
 	DisruptionBudgetsUnknown Consequence = "DisruptionBudgetsUnknown"
-	// AdmissionUnchecked: a rule by which the API server may reject a new pod is not checked
-	// Of: namespaces, serviceaccounts, priorityclasses, runtimeclasses, limitranges, resourcequotas
+	// AdmissionUnchecked: a rule by which the API server may reject a new pod
+	// is not checked
+	// Of: namespaces, serviceaccounts, priorityclasses, runtimeclasses,
+	// limitranges, resourcequotas
 	AdmissionUnchecked Consequence = "AdmissionUnchecked"
 	// WebhooksUnknown: the webhooks and admission policies that may change or reject a new pod are not named
 	// Of: webhooks
 	WebhooksUnknown Consequence = "WebhooksUnknown"
-	// FitUnknown: whether a further pod fits on its node is unknown, because what else counts there is
+	// FitUnknown: it is unknown whether another pod fits on its node, because
+	// the pods there were not read
 	// Of: otherpods
 	FitUnknown Consequence = "FitUnknown"
-	// VictimsAssumed: which pods a preemption removes is decided as if no PodDisruptionBudget protected any
+	// VictimsAssumed: preemption is computed as if no PodDisruptionBudget
+	// protected any pod
 	// Of: otherpoddisruptionbudgets
 	VictimsAssumed Consequence = "VictimsAssumed"
-	// VolumesUnchecked: whether the volumes of a pod keep it from its node is not checked
+	// VolumesUnchecked: the volumes of a pod are not checked; they may keep it
+	// off its node
 	// Of: persistentvolumes, csinodes
 	VolumesUnchecked Consequence = "VolumesUnchecked"
-	// ReferencesUnchecked: whether what a new pod refers to exists is not checked
+	// ReferencesUnchecked: the objects that a new pod refers to are not
+	// checked; they may not exist
 	// Of: configmaps, secrets, persistentvolumeclaims
 	ReferencesUnchecked Consequence = "ReferencesUnchecked"
-	// ControllerUnknown: whether a controller runs is unknown
+	// ControllerUnknown: it is unknown whether a controller runs
 	// Of: leases
 	ControllerUnknown Consequence = "ControllerUnknown"
-	// RulesAssumed: the rules of the highest kubelet's version are used, or of the newest known one where no kubelet is
-	// known
+	// RulesAssumed: the rules of the highest kubelet's version are used, or of
+	// the newest known version if no kubelet is known
 	// Of: version
 	RulesAssumed Consequence = "RulesAssumed"
 	// ClockAssumed: ages and availability are measured with another clock
@@ -278,7 +299,7 @@ const (
 	SeveralMoments Consequence = "SeveralMoments"
 )
 
-// Consequence returns what the gap costs.
+// Consequence returns what the gap removes from an answer.
 func (g Gap) Consequence() Consequence {
 	if g.Why == Moved {
 		return SeveralMoments
@@ -300,11 +321,11 @@ var consequences = map[What]Consequence{
 	Leases: ControllerUnknown,
 }
 
-// Lacks reports whether a gap hides the whole of what, or some of it so that
-// nothing can be counted. A part that was read but moved meanwhile is there.
+// Lacks reports whether a gap hides all of a part, or so much of it that
+// nothing can be counted. A part that changed while it was read is not lacking.
 func (s *Snapshot) Lacks(what What) bool { return s.Gap(what) != nil }
 
-// Gap returns the first gap for which the Snapshot Lacks what, or nil if there is none.
+// Gap returns the first gap because of which the Snapshot lacks a part, or nil.
 func (s *Snapshot) Gap(what What) *Gap {
 	if i := slices.IndexFunc(s.Gaps, func(g Gap) bool { return g.What == what && g.Why != Moved }); i >= 0 {
 		return &s.Gaps[i]
@@ -312,8 +333,8 @@ func (s *Snapshot) Gap(what What) *Gap {
 	return nil
 }
 
-// RevisionData returns the data of the ControllerRevision of a name in the namespace of
-// the DaemonSet, or nil if there is none.
+// RevisionData returns the data of the ControllerRevision with a name in the
+// DaemonSet's namespace, or nil if there is none.
 func (s *Snapshot) RevisionData(name string) []byte {
 	for i := range s.Revisions {
 		if r := &s.Revisions[i]; r.Name == name && r.Namespace == s.DaemonSet.Namespace {
@@ -323,23 +344,24 @@ func (s *Snapshot) RevisionData(name string) []byte {
 	return nil
 }
 
-// Holding returns a copy of the Snapshot with these OtherPods or, where they are nil,
-// without any, and with the gaps of FitWhats that are among these.
+// Holding returns a copy of the Snapshot with o as its OtherPods, which may be
+// nil. The gaps for FitWhats replace the existing ones.
 func (s *Snapshot) Holding(o *OtherPods, gaps []Gap) *Snapshot {
 	c := *s
 	c.OtherPods, c.Gaps = o, replaced(s.Gaps, FitWhats, gaps)
 	return &c
 }
 
-// Admitting returns a copy of the Snapshot with this Admission or, where it is nil,
-// without any, and with the gaps of AdmissionWhats that are among these.
+// Admitting returns a copy of the Snapshot with a as its Admission, which may
+// be nil. The gaps for AdmissionWhats replace the existing ones.
 func (s *Snapshot) Admitting(a *Admission, gaps []Gap) *Snapshot {
 	c := *s
 	c.Admission, c.Gaps = a, replaced(s.Gaps, AdmissionWhats, gaps)
 	return &c
 }
 
-// replaced returns gaps with others in the place of those of some parts, in order.
+// replaced returns gaps, in order, with the gaps of some parts replaced by
+// others.
 func replaced(gaps []Gap, parts []What, others []Gap) []Gap {
 	is := func(g Gap) bool { return slices.Contains(parts, g.What) }
 	out := slices.DeleteFunc(slices.Clone(gaps), is)
@@ -359,15 +381,16 @@ func (s *Snapshot) At(now time.Time) *Snapshot {
 	return &c
 }
 
-// TellsWrites reports whether the time of an entry of managed fields is when its manager last
-// wrote any of these fields. Before v1.25 the API server moves it only when a field is added
-// to the entry, and not with a value (#110058). An unknown version is the newest.
+// TellsWrites reports whether the time of a managed fields entry is that of the
+// manager's last write. Before v1.25 the API server updates it only if the
+// write adds a field to the entry, not if it changes a value (#110058). An
+// unknown version counts as the newest.
 func (s *Snapshot) TellsWrites() bool {
 	v, err := version.ParseGeneric(s.KubernetesVersion)
 	return err != nil || v.AtLeast(version.MajorMinor(1, 25))
 }
 
-// Under returns a copy of the Snapshot with the rules of another version.
+// Under returns a copy of the Snapshot with another Kubernetes version.
 func (s *Snapshot) Under(version string, source VersionSource) *Snapshot {
 	c := *s
 	c.KubernetesVersion, c.VersionSource = version, source

@@ -35,7 +35,8 @@ func TestConsequence(t *testing.T) {
 	}
 }
 
-// TestHolding: gaps of a part are those of its last reading; those of others stay.
+// TestHolding checks that the gaps of a part are those of its last reading, and
+// that other gaps stay.
 func TestHolding(t *testing.T) {
 	gap := func(what What, message string) Gap { return Gap{What: what, Why: Failed, Message: message} }
 	s := &Snapshot{Gaps: []Gap{gap(Nodes, "a"), gap(PodsOfOthers, "old"), gap(Webhooks, "old"), gap(Clock, "a")}}
@@ -57,8 +58,8 @@ func TestHolding(t *testing.T) {
 	}
 }
 
-// TestDecodeWhatIsOlder: a file that was written before PodDisruptionBudgets
-// were read is one without them.
+// TestDecodeWhatIsOlder decodes a file without PodDisruptionBudgets, from
+// before they were read.
 func TestDecodeWhatIsOlder(t *testing.T) {
 	s := &Snapshot{DaemonSet: &appsv1.DaemonSet{}, TakenAt: time.Unix(1_800_000_000, 0).UTC()}
 	s.DaemonSet.Name, s.DaemonSet.Spec.Selector = "agent", &metav1.LabelSelector{}

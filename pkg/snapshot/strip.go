@@ -15,14 +15,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The Strip functions drop, in place, what no rule and no screen reads, so
-// that 15,000 nodes and their pods stay tens of megabytes. They are for
-// whoever fills a Snapshot, page by page, before anybody else sees it.
+// The Strip functions remove, in place, the fields that no rule and no screen
+// reads, so that 15,000 nodes with their pods need tens of megabytes. Readers
+// call them on each page, before the objects are shared.
 
-// StripNode keeps of a node its name, labels, taints, conditions, who set one of
-// Purposes, whether it is cordoned, what it runs on (the versions of its kubelet,
-// kernel and container runtime, its system and architecture), and its allocatable
-// resources. status.images is most of a Node's size.
+// StripNode keeps a node's name, labels, taints, conditions, who set one of
+// Purposes, whether it is cordoned, its versions (of kubelet, kernel and
+// container runtime), operating system and architecture, and its allocatable
+// resources. Most of a Node's size is status.images, which is removed.
 func StripNode(n *corev1.Node) {
 	set := setPurposes(n)
 	stripMeta(&n.ObjectMeta)
@@ -44,12 +44,12 @@ func StripNode(n *corev1.Node) {
 	}
 }
 
-// StripPod keeps of a pod its identity, owner, target node, node selector, readiness
-// gates, grace period, the image, host ports and resource requests of each container,
-// its status, and what else the scheduler reads of a pod that it counts on a node:
-// RowOf returns the same as before. Env values, which may be secret, go; of the
-// annotations PodAnnotations stay. What else decides where a pod is bound to (its
-// affinity, tolerations, and volumes that have claims) goes once it is bound.
+// StripPod keeps a pod's identity, owner, target node, node selector, readiness
+// gates and grace period, the image, host ports and requests of each container,
+// its status, and what else RowOf reads: the result of RowOf does not change.
+// It removes the values of environment variables, which may be secret, and all
+// annotations except PodAnnotations. From a bound pod it also removes what
+// decides where it is bound: affinity, tolerations, and volumes with claims.
 func StripPod(p *corev1.Pod) {
 	stripMeta(&p.ObjectMeta)
 	p.Annotations = keptAnnotations(p.Annotations)
@@ -105,16 +105,18 @@ func StripPod(p *corev1.Pod) {
 	stripStatuses(p.Status.ContainerStatuses, counted)
 }
 
-// LimitRanged is the annotation in which the API server says what it took from a LimitRange.
+// LimitRanged is the annotation in which the API server records defaults that
+// it took from a LimitRange.
 const LimitRanged = "kubernetes.io/limit-ranger"
 
-// longestAnnotation is how many bytes are kept of the value of an annotation of a pod.
+// longestAnnotation is the maximum number of bytes kept of an annotation's
+// value.
 const longestAnnotation = 80
 
-// PodAnnotations are the annotations that StripPod keeps of a pod, each with how many
-// bytes of its value: they say who changed the pod when it was created.
+// PodAnnotations maps the annotations that StripPod keeps to the maximum number
+// of bytes of their value. They show who changed the pod when it was created.
 var PodAnnotations = map[string]int{
-	"sidecar.istio.io/status":                    0, // a document, which differs from pod to pod
+	"sidecar.istio.io/status":                    0, // its value differs from pod to pod
 	"linkerd.io/inject":                          longestAnnotation,
 	"linkerd.io/proxy-version":                   longestAnnotation,
 	"vault.hashicorp.com/agent-inject-status":    longestAnnotation,
@@ -124,8 +126,8 @@ var PodAnnotations = map[string]int{
 	LimitRanged:                                  4 * longestAnnotation,
 }
 
-// keptAnnotations returns those of PodAnnotations that a pod has: the same map where it has
-// no others, and nil where it has none.
+// keptAnnotations returns the PodAnnotations of a pod: all itself if there are
+// no others, or nil if there are none.
 func keptAnnotations(all map[string]string) map[string]string {
 	var out map[string]string
 	same := len(all) > 0
@@ -148,7 +150,7 @@ func keptAnnotations(all map[string]string) map[string]string {
 	return out
 }
 
-// Cut returns a text without what follows so many bytes, and no half of a character.
+// Cut returns at most longest bytes of a text, without splitting a character.
 func Cut[T ~string | ~[]byte](text T, longest int) T {
 	if len(text) <= longest {
 		return text
@@ -159,7 +161,8 @@ func Cut[T ~string | ~[]byte](text T, longest int) T {
 	return text[:longest]
 }
 
-// claiming returns the volumes that have PersistentVolumeClaims, and of these the names.
+// claiming returns the volumes that have PersistentVolumeClaims, with only the
+// names of these.
 func claiming(all []corev1.Volume) (out []corev1.Volume) {
 	for _, v := range all {
 		is := corev1.Volume{Name: v.Name}
@@ -174,9 +177,10 @@ func claiming(all []corev1.Volume) (out []corev1.Volume) {
 	return out
 }
 
-// resized reports whether a pod counts with other requests than those of its spec,
-// because it is being resized in place. Of all others the kubelet repeats in the
-// status what the spec says, which takes more room than all else of them.
+// resized reports whether a pod counts with other requests than those of its
+// spec, because it is being resized in place. For all other pods the kubelet
+// repeats the spec in the status, which takes more space than the rest of the
+// pod.
 func resized(p *corev1.Pod) bool {
 	if repeats(p) {
 		return false
@@ -187,8 +191,8 @@ func resized(p *corev1.Pod) bool {
 		!maps.Equal(is.Scalar, asks.Scalar)
 }
 
-// repeats reports whether the status of a pod says of each container's requests what its
-// spec says, or nothing: nearly all do.
+// repeats reports whether the status of a pod has the same requests for each
+// container as the spec, or none. For nearly all pods it does.
 func repeats(p *corev1.Pod) bool {
 	if p.Spec.Resources != nil || p.Status.Resources != nil || p.Status.AllocatedResources != nil ||
 		slices.ContainsFunc(p.Status.Conditions,
@@ -239,8 +243,8 @@ func stripStatuses(cs []corev1.ContainerStatus, counted bool) {
 	}
 }
 
-// stripContainers returns the containers with nothing but what StripPod keeps of them: those
-// that have no more are the same.
+// stripContainers returns the containers with only the fields that StripPod
+// keeps; it returns cs itself if they have no others.
 func stripContainers(cs []corev1.Container) []corev1.Container {
 	if cs != nil && !slices.ContainsFunc(cs, func(c corev1.Container) bool { return !isStripped(&c) }) {
 		return cs
@@ -259,7 +263,8 @@ func stripContainers(cs []corev1.Container) []corev1.Container {
 	return slices.Clip(out)
 }
 
-// isStripped reports whether a container has nothing but what StripPod keeps.
+// isStripped reports whether a container has only the fields that StripPod
+// keeps.
 func isStripped(c *corev1.Container) bool {
 	return c.Command == nil && c.Args == nil && c.WorkingDir == "" && c.EnvFrom == nil && c.Env == nil &&
 		c.Resources.Limits == nil && c.Resources.Claims == nil &&
@@ -271,8 +276,8 @@ func isStripped(c *corev1.Container) bool {
 		!slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort == 0 || p.Name != "" })
 }
 
-// StripRevision keeps all of a revision but who wrote which field. Who wrote its
-// number stays, without the fields: the time tells when that was.
+// StripRevision removes the managed fields of a revision. It keeps the entries
+// that own the number, without their fields, because they say when it was set.
 func StripRevision(r *appsv1.ControllerRevision) {
 	var numbered []metav1.ManagedFieldsEntry
 	for _, m := range r.ManagedFields {
@@ -290,19 +295,19 @@ func StripRevision(r *appsv1.ControllerRevision) {
 	r.ManagedFields = numbered
 }
 
-// StripEvent keeps all of an event but who wrote which field.
+// StripEvent removes the managed fields of an event.
 func StripEvent(e *corev1.Event) { stripMeta(&e.ObjectMeta) }
 
-// StripPodDisruptionBudget keeps of a PodDisruptionBudget its name, labels and
-// spec. Its status goes: a rollout heeds none of it.
+// StripPodDisruptionBudget keeps the name, labels and spec of a
+// PodDisruptionBudget. A rollout does not use its status.
 func StripPodDisruptionBudget(b *policyv1.PodDisruptionBudget) {
 	stripMeta(&b.ObjectMeta)
 	b.Annotations = nil
 	b.Status = policyv1.PodDisruptionBudgetStatus{}
 }
 
-// StripNamespace keeps of a Namespace its name, labels, whether it is being deleted, and
-// the annotations that select nodes for its pods.
+// StripNamespace keeps the name and labels of a Namespace, whether it is being
+// deleted, and the annotations that select nodes for its pods.
 func StripNamespace(n *corev1.Namespace) {
 	labels, annotations := n.Labels, n.Annotations
 	stripToName(&n.ObjectMeta)
@@ -314,24 +319,24 @@ func StripNamespace(n *corev1.Namespace) {
 	}
 }
 
-// StripPriorityClass keeps of a PriorityClass its name, value, preemption policy and
-// whether it is the default.
+// StripPriorityClass keeps the name, value and preemption policy of a
+// PriorityClass, and whether it is the default.
 func StripPriorityClass(c *schedulingv1.PriorityClass) {
 	stripToName(&c.ObjectMeta)
 	c.Description = ""
 }
 
-// StripRuntimeClass keeps of a RuntimeClass its name, handler, overhead and
-// scheduling.
+// StripRuntimeClass keeps the name, handler, overhead and scheduling of a
+// RuntimeClass.
 func StripRuntimeClass(c *nodev1.RuntimeClass) { stripToName(&c.ObjectMeta) }
 
-// EnforceSecrets is the annotation of a ServiceAccount that lets its pods refer only to
-// the Secrets that it lists.
+// EnforceSecrets is the annotation of a ServiceAccount that restricts its pods
+// to the Secrets that it lists.
 const EnforceSecrets = "kubernetes.io/enforce-mountable-secrets"
 
-// StripServiceAccount keeps of a ServiceAccount its name, the names of its
-// imagePullSecrets, whether its token is mounted and, where it has the annotation
-// EnforceSecrets, that and the names of its Secrets.
+// StripServiceAccount keeps the name of a ServiceAccount, the names of its
+// imagePullSecrets, and whether its token is mounted. If it has the annotation
+// EnforceSecrets, that and the names of its Secrets are kept too.
 func StripServiceAccount(a *corev1.ServiceAccount) {
 	enforced, has := a.Annotations[EnforceSecrets]
 	stripToName(&a.ObjectMeta)
@@ -345,13 +350,13 @@ func StripServiceAccount(a *corev1.ServiceAccount) {
 	}
 }
 
-// StripResourceQuota keeps of a ResourceQuota its name, spec and status.
+// StripResourceQuota keeps the name, spec and status of a ResourceQuota.
 func StripResourceQuota(q *corev1.ResourceQuota) { stripToName(&q.ObjectMeta) }
 
-// StripLimitRange keeps of a LimitRange its name and spec.
+// StripLimitRange keeps the name and spec of a LimitRange.
 func StripLimitRange(l *corev1.LimitRange) { stripToName(&l.ObjectMeta) }
 
-// stripToName keeps what tells one object from another, and when it is made and
+// stripToName keeps what identifies an object, and when it was created and
 // deleted.
 func stripToName(m *metav1.ObjectMeta) {
 	*m = metav1.ObjectMeta{

@@ -114,7 +114,7 @@ func TestStripPod(t *testing.T) {
 	}
 }
 
-// TestStripPodAnnotations: those stay that say who changed the pod when it was created.
+// TestStripPodAnnotations checks which annotations of a pod stay.
 func TestStripPodAnnotations(t *testing.T) {
 	long := strings.Repeat("x", 79) + "é"
 	for _, tt := range []struct {
@@ -140,7 +140,7 @@ func TestStripPodAnnotations(t *testing.T) {
 		if diff := cmp.Diff(tt.all, given); diff != "" {
 			t.Errorf("%s: a map was changed that others may have (-before +after):\n%s", tt.why, diff)
 		}
-		if len(p.Annotations) > 0 { // shared by several pods
+		if len(p.Annotations) > 0 { // several pods share them
 			kept := p.Annotations
 			StripPod(&p)
 			if reflect.ValueOf(kept).Pointer() != reflect.ValueOf(p.Annotations).Pointer() {
@@ -150,7 +150,7 @@ func TestStripPodAnnotations(t *testing.T) {
 	}
 }
 
-// TestStripNode: of what a node runs on all is kept that nodes may have in common.
+// TestStripNode checks that every property that nodes can have in common stays.
 func TestStripNode(t *testing.T) {
 	at := metav1.Unix(1_800_000_000, 0)
 	condition := corev1.NodeCondition{Type: "FrequentContainerdRestart", Status: corev1.ConditionTrue, Reason: "r", Message: "m", LastTransitionTime: at, LastHeartbeatTime: at}
@@ -179,8 +179,8 @@ func TestStripNode(t *testing.T) {
 	}
 }
 
-// TestStripResize: the status repeats the requests of the spec, and goes, but for a
-// pod that counts with others.
+// TestStripResize checks that the requests in a pod's status are removed,
+// unless the pod is being resized.
 func TestStripResize(t *testing.T) {
 	cpu := func(amount string) corev1.ResourceList {
 		if amount == "" {
@@ -226,8 +226,8 @@ func TestStripResize(t *testing.T) {
 	}
 }
 
-// TestStripPodCountsAsBefore: a pod that was stripped, once or twice, counts on its
-// node as it did.
+// TestStripPodCountsAsBefore checks that stripping a pod, once or twice, does
+// not change how it counts.
 func TestStripPodCountsAsBefore(t *testing.T) {
 	kept := 0
 	for seed := range cases.Of(3000) {
@@ -250,7 +250,8 @@ func TestStripPodCountsAsBefore(t *testing.T) {
 	}
 }
 
-// randomPod returns a pod with containers of every sort, perhaps in a resize.
+// randomPod returns a pod with containers of every kind, sometimes during a
+// resize.
 func randomPod(r *rand.Rand) *corev1.Pod {
 	some := func() corev1.ResourceList {
 		l := corev1.ResourceList{}
@@ -309,7 +310,8 @@ func randomPod(r *rand.Rand) *corev1.Pod {
 	return p
 }
 
-// TestStripRevision: who wrote the number stays, and when; of others nothing.
+// TestStripRevision checks that only the entry for the number stays, with its
+// time.
 func TestStripRevision(t *testing.T) {
 	at := metav1.Unix(1_800_000_000, 0)
 	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
@@ -329,7 +331,7 @@ func TestStripRevision(t *testing.T) {
 	}
 }
 
-// TestStripServiceAccount: Secrets stay where pods may refer to no others.
+// TestStripServiceAccount checks that Secrets stay if pods may use no others.
 func TestStripServiceAccount(t *testing.T) {
 	secrets := []corev1.ObjectReference{{Name: "known", Namespace: "ns"}}
 	pull := []corev1.LocalObjectReference{{Name: "pull"}}

@@ -8,43 +8,45 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// Volumes are what decides by the volumes of pods whether these fit on nodes, and start
-// there. They are read only for a question about fit, of pods that name
-// PersistentVolumeClaims, and where volumes of pods cannot be attached or mounted.
+// Volumes decide whether pods fit on nodes, and start there, because of their
+// volumes. They are read for pods with PersistentVolumeClaims to decide whether
+// these fit, and if volumes of pods cannot be attached or mounted.
 type Volumes struct {
-	// the claims in the namespace of the DaemonSet that were asked for and could be read, by name
+	// the requested claims in the DaemonSet's namespace that could be read, by
+	// name
 	Claims []ClaimRow `json:"claims"`
 
 	AllNodes bool     `json:"allNodes"` // the CSI drivers of all nodes were read
 	Nodes    []string `json:"nodes"`    // otherwise, the nodes whose drivers were read, sorted
 
-	// those that limit how many volumes they attach to a node, of the volumes of these claims; by node and name
+	// drivers of these claims' volumes that limit how many volumes they attach
+	// to a node; by node and name
 	Drivers []DriverRow `json:"drivers"`
 }
 
-// ClaimRow is what the scheduler asks of a PersistentVolumeClaim.
+// ClaimRow is what the scheduler reads of a PersistentVolumeClaim.
 type ClaimRow struct {
 	Name   string `json:"name"`             // its name
 	Exists bool   `json:"exists"`           // false: there is no such claim
-	OnePod bool   `json:"onePod,omitempty"` // it has the access mode ReadWriteOncePod; absent if not
+	OnePod bool   `json:"onePod,omitempty"` // it has the access mode ReadWriteOncePod; otherwise absent
 
-	// how nodes can have it, by its status, or what it asks for until it is bound; absent if nothing says so, and in
-	// older files
+	// the access modes in its status or, until it is bound, those that it
+	// requests; absent if unknown, and in older files
 	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty"`
 
-	// the PersistentVolume that it is bound to; null if it is bound to none, and if that could not be
-	// read or does not exist
+	// the PersistentVolume that it is bound to; null if it is not bound, or if
+	// the volume could not be read or does not exist
 	Volume *VolumeRow `json:"volume"`
 }
 
-// VolumeRow is what the scheduler asks of a PersistentVolume.
+// VolumeRow is what the scheduler reads of a PersistentVolume.
 type VolumeRow struct {
 	Name string `json:"name"` // its name
 
-	// from which nodes it can be reached; absent: from all
+	// from which nodes it can be reached; absent if from all
 	NodeAffinity *corev1.VolumeNodeAffinity `json:"nodeAffinity,omitempty"`
 
-	// those of its labels that name zones and regions; absent if none does
+	// its labels for zones and regions; absent if it has none
 	Zones  map[string]string `json:"zones,omitempty"`
 	Driver string            `json:"driver,omitempty"` // its CSI driver; absent if it has none
 	Handle string            `json:"handle,omitempty"` // its name for the driver; absent if it has none
@@ -54,9 +56,10 @@ type VolumeRow struct {
 type DriverRow struct {
 	Node  string `json:"node"`  // the node
 	Name  string `json:"name"`  // the driver
-	Limit int    `json:"limit"` // how many volumes it attaches, by the CSINode
+	Limit int    `json:"limit"` // how many volumes it attaches, according to the CSINode
 
-	// how many volumes it has there, by `status.volumesAttached` and `status.volumesInUse` of the node
+	// how many volumes it has there, according to `status.volumesAttached` and
+	// `status.volumesInUse` of the node
 	Attached int      `json:"attached"`
 	Handles  []string `json:"handles,omitempty"` // those of them that the claims are bound to, sorted; absent if none
 }
@@ -77,20 +80,19 @@ func (v *Volumes) Claim(name string) *ClaimRow {
 	return nil
 }
 
-// VolumeWhats are the parts that Volumes hold.
+// VolumeWhats are the parts that Volumes contains.
 var VolumeWhats = []What{PersistentVolumes, CSINodes}
 
-// Reaching returns a copy of the Snapshot with these Volumes or, where they are nil,
-// without any, and with the gaps of VolumeWhats that are among these.
+// Reaching returns a copy of the Snapshot with v as its Volumes, which may be
+// nil. The gaps for VolumeWhats replace the existing ones.
 func (s *Snapshot) Reaching(v *Volumes, gaps []Gap) *Snapshot {
 	c := *s
 	c.Volumes, c.Gaps = v, replaced(s.Gaps, VolumeWhats, gaps)
 	return &c
 }
 
-// ClaimsOf returns the names of the PersistentVolumeClaims that a pod has, in the order
-// of its volumes. Those that are made for the pod alone are among them only where it has
-// a name.
+// ClaimsOf returns the names of a pod's PersistentVolumeClaims, in the order of
+// its volumes. Ephemeral claims are included only if the pod has a name.
 func ClaimsOf(pod string, spec *corev1.PodSpec) (names []string) {
 	for i := range spec.Volumes {
 		switch v := &spec.Volumes[i]; {
@@ -103,12 +105,12 @@ func ClaimsOf(pod string, spec *corev1.PodSpec) (names []string) {
 	return names
 }
 
-// bindCompleted is the annotation of a claim that is bound: until then its volume may
-// be another.
+// bindCompleted is the annotation of a bound claim. Without it, the claim's
+// volume may still change.
 const bindCompleted = "pv.kubernetes.io/bind-completed"
 
-// ClaimRowOf returns what the scheduler asks of a claim, without its volume, and the
-// name of that; empty if it is not bound.
+// ClaimRowOf returns what the scheduler reads of a claim, without its volume,
+// and the name of the volume, which is empty if the claim is not bound.
 func ClaimRowOf(c *corev1.PersistentVolumeClaim) (row ClaimRow, volume string) {
 	if _, bound := c.Annotations[bindCompleted]; bound {
 		volume = c.Spec.VolumeName
@@ -121,11 +123,12 @@ func ClaimRowOf(c *corev1.PersistentVolumeClaim) (row ClaimRow, volume string) {
 	return row, volume
 }
 
-// zoneLabels are those of a PersistentVolume that the scheduler compares with a node's.
+// zoneLabels are the labels of a PersistentVolume that the scheduler compares
+// with those of a node.
 var zoneLabels = []string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone,
 	corev1.LabelFailureDomainBetaRegion}
 
-// VolumeRowOf returns what the scheduler asks of a PersistentVolume.
+// VolumeRowOf returns what the scheduler reads of a PersistentVolume.
 func VolumeRowOf(v *corev1.PersistentVolume) *VolumeRow {
 	row := &VolumeRow{Name: v.Name, NodeAffinity: v.Spec.NodeAffinity}
 	for _, label := range zoneLabels {
@@ -142,8 +145,8 @@ func VolumeRowOf(v *corev1.PersistentVolume) *VolumeRow {
 	return row
 }
 
-// DriversOf returns the CSI drivers of a node that limit the volumes of these claims, by
-// name, as if no volume was attached: see Attach.
+// DriversOf returns the CSI drivers of a node that limit the volumes of these
+// claims, by name, with no volumes attached: see Attach.
 func DriversOf(n *storagev1.CSINode, claims []ClaimRow) (out []DriverRow) {
 	for _, d := range n.Spec.Drivers {
 		if d.Allocatable != nil && d.Allocatable.Count != nil && len(handlesOf(d.Name, claims)) > 0 {
@@ -154,7 +157,7 @@ func DriversOf(n *storagev1.CSINode, claims []ClaimRow) (out []DriverRow) {
 	return out
 }
 
-// handlesOf returns the volumes of the claims that a driver attaches.
+// handlesOf returns the handles of the claims' volumes that belong to a driver.
 func handlesOf(driver string, claims []ClaimRow) (handles []string) {
 	for _, c := range claims {
 		if v := c.Volume; v != nil && v.Driver == driver {
@@ -164,8 +167,8 @@ func handlesOf(driver string, claims []ClaimRow) (handles []string) {
 	return handles
 }
 
-// Attach counts the volumes of a driver among those that the status of its node reports,
-// as AttachedOf returns them.
+// Attach counts the driver's volumes among the attached ones, which AttachedOf
+// returns for its node.
 func (d *DriverRow) Attach(attached []string, claims []ClaimRow) {
 	handles := handlesOf(d.Name, claims)
 	for _, name := range attached {
@@ -188,9 +191,9 @@ func CompareDrivers(a, b DriverRow) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// AttachedOf returns the CSI volumes that the status of a node reports as attached or in
-// use, as `driver^handle`, sorted, each once. One of a pod that was placed a moment ago
-// is not among them.
+// AttachedOf returns the CSI volumes that the status of a node reports as
+// attached or in use, as "driver^handle", sorted and without duplicates. The
+// volumes of a pod that was just bound may be missing.
 func AttachedOf(n *corev1.Node) (out []string) {
 	add := func(name corev1.UniqueVolumeName) {
 		if csi, is := strings.CutPrefix(string(name), "kubernetes.io/csi/"); is {
