@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// BenchmarkMake is 100 revisions of 200 KB each, of which each differs in one variable
-// from the next.
+// BenchmarkMake makes the History of 100 revisions of 200 KB each; neighbors
+// differ in one variable.
 func BenchmarkMake(b *testing.B) {
 	s := past(b, "a")
 	tmpl := &s.DaemonSet.Spec.Template

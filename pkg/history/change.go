@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// compared returns rows with what differs between each and the revision before it:
-// the row below, or one that had a number between the two until a rollback gave it
-// another one. It returns these numbers, too.
+// compared sets in each row the difference from the revision before it: that of
+// the row below, or of a revision that had a number between the two until a
+// rollback renumbered it. It also returns these former numbers.
 func (g *given) compared(rows []Revision, ofPods map[string]template.Content, taken map[string]taking) ([]Revision,
 	[]Renumbered) {
 	rows, renumbered := slices.Clone(rows), []Renumbered{}
@@ -41,10 +41,10 @@ func (g *given) compared(rows []Revision, ofPods map[string]template.Content, ta
 			left = left[1:]
 		case row.Is == RowRevision:
 			row.Revision.From, row.Revision.Kind, row.Revision.Change = from, kind, change
-		case g.st.History.Inferred == "": // what its template was is not known
+		case g.st.History.Inferred == "": // its template is unknown
 		case i+1 == len(rows):
 			rows[i].Kind = ChangeFirst
-		default: // of which only the images are known
+		default: // only their images are known
 			kind, change = g.between(ofPods[rows[i+1].Hash], ofPods[rows[i].Hash], false)
 			if kind == ChangeNone {
 				kind = ChangeUnknown
@@ -55,8 +55,8 @@ func (g *given) compared(rows []Revision, ofPods map[string]template.Content, ta
 	return rows, renumbered
 }
 
-// between compares two templates, of which nil could not be read. Who owns what
-// changed is told where the second is the live one.
+// between compares two templates; nil is one that could not be read. If live is
+// true, to is the live template, and the owners of the changed fields are set.
 func (g *given) between(from, to template.Content, live bool) (ChangeKind, []FieldChange) {
 	if from == nil || to == nil {
 		return ChangeUnknown, []FieldChange{}
@@ -83,8 +83,8 @@ func (g *given) between(from, to template.Content, live bool) (ChangeKind, []Fie
 	return kindOf(out), out
 }
 
-// isRestart reports whether the restart annotation came, or got later. kubectl
-// writes the time of the place where it runs.
+// isRestart reports whether the restart annotation was added or has a later
+// time. kubectl writes the local time, so offsets can differ.
 func isRestart(d template.Difference) bool {
 	to, isTime := restartTime(d.New)
 	from, wasTime := restartTime(d.Old)
@@ -97,8 +97,9 @@ func restartTime(v template.Value) (time.Time, bool) {
 	return t, err == nil
 }
 
-// kindOf sums up what changed. Defaults that come with a restart are part of it:
-// the API server fills them in with the next write, whatever that is.
+// kindOf returns the kind of a change. Defaults that appear together with a
+// restart are part of it, because the API server adds them in the next write of
+// any kind.
 func kindOf(changes []FieldChange) ChangeKind {
 	has := map[FieldKind]bool{}
 	for _, c := range changes {
@@ -115,8 +116,8 @@ func kindOf(changes []FieldChange) ChangeKind {
 	return ChangeNone
 }
 
-// uncut returns what differs between the live template and the newest revision where
-// no revision holds it; nil where one does.
+// uncut returns the difference from the newest revision to the live template,
+// or nil if a revision holds the live template.
 func (g *given) uncut(h *History) *Diff {
 	if !h.Next.Cut || len(h.Revisions) == 0 || h.Revisions[0].Name == "" {
 		return nil
@@ -124,7 +125,7 @@ func (g *given) uncut(h *History) *Diff {
 	return g.sides(h, &h.Revisions[0], nil)
 }
 
-// diff answers what was asked.
+// diff returns the difference between the two templates that were requested.
 func (g *given) diff(h *History, asked Between) (*Diff, error) {
 	to, err := g.asked(h, *asked.To)
 	if err != nil {
@@ -142,7 +143,8 @@ func (g *given) diff(h *History, asked Between) (*Diff, error) {
 	return g.sides(h, from, to), nil
 }
 
-// asked returns a row whose template can be read, nil for the live one.
+// asked returns a row whose template can be decoded, or nil for the live
+// template.
 func (g *given) asked(h *History, w Which) (*Revision, error) {
 	row, err := Find(h, w)
 	if row == nil {
@@ -159,7 +161,7 @@ func (g *given) readable(h *History, row *Revision) (*Revision, error) {
 }
 
 // before returns the row below. Below the live template is the newest revision,
-// unless that holds it: then the one below that.
+// or the one after it if the newest revision holds the live template.
 func (g *given) before(h *History, row *Revision) (*Revision, error) {
 	rows := h.Revisions[:len(g.st.History.Revisions)]
 	i := slices.IndexFunc(rows, func(r Revision) bool { return row != nil && r.Name == row.Name })
@@ -175,16 +177,16 @@ func (g *given) before(h *History, row *Revision) (*Revision, error) {
 	return g.readable(h, &rows[i+1])
 }
 
-// sides compares two rows, nil for the live template.
+// sides compares two rows; nil stands for the live template.
 func (g *given) sides(h *History, from, to *Revision) *Diff {
 	d := &Diff{From: sideOf(from), To: sideOf(to)}
 	d.Kind, d.Change = g.between(g.contentOf(h, from), g.contentOf(h, to), to == nil || to.Current)
 	return d
 }
 
-// contentOf returns the content of a row. The live one is that of the revision
-// that holds it, if there is one: it also has what this program's API types do not
-// know.
+// contentOf returns the content of a row. For the live template it prefers the
+// revision that holds it, which also has fields that this program's API types
+// lack.
 func (g *given) contentOf(h *History, row *Revision) template.Content {
 	if row == nil {
 		row = holder(h)

@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// From a List of objects to the revisions, what changed and who runs which.
+// Makes a History of a List of objects: what changed, and which nodes run which
+// revision.
 func ExampleMake() {
 	raw, err := os.ReadFile("../testdata/cluster.json") // kubectl get daemonsets,nodes,pods,controllerrevisions -A -o json
 	if err != nil {

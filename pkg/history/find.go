@@ -17,15 +17,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Which is one template: the live one, a revision by number, or so many rows
-// back from the newest revision.
+// Which identifies a template: the live one, a revision by its number, or a row
+// counted back from the newest revision.
 type Which struct {
-	Number int64 // 1 and more: a revision; negative: rows back, -1 is the one before the latest
+	Number int64 // 1 or more: a revision; negative: rows back, -1 is the one before the latest
 	Live   bool
 }
 
-// Find returns the row that a Which names, of two with one number the first by
-// name; nil for the live template. It fails with an Error where there is none.
+// Find returns the row that w identifies, or nil for the live template. If two
+// revisions share a number, it returns the first by name. It returns an *Error
+// if there is no such row.
 func Find(h *History, w Which) (*Revision, error) {
 	if w.Live {
 		return nil, nil
@@ -46,7 +47,7 @@ func Find(h *History, w Which) (*Revision, error) {
 	return nil, none(h, strconv.FormatInt(w.Number, 10))
 }
 
-// Error is a question that cannot be put.
+// Error is a request that cannot be answered.
 type Error struct {
 	Code      ErrorCode
 	Namespace string       // of the DaemonSet
@@ -54,19 +55,20 @@ type Error struct {
 	message   string
 }
 
-// ErrorCode says why a question cannot be put.
+// ErrorCode says why a request cannot be answered.
 type ErrorCode string
 
 const (
 	NoSuchRevision ErrorCode = "NoSuchRevision" // there is no such revision
-	NoneBefore     ErrorCode = "NoneBefore"     // it is the oldest one, and what is asked for comes before it
+	NoneBefore     ErrorCode = "NoneBefore"     // there is no revision before the oldest one
 	NotReadable    ErrorCode = "NotReadable"    // the revisions could not be read
 	NoTemplate     ErrorCode = "NoTemplate"     // the revision holds no template
 )
 
 func (e *Error) Error() string { return e.message }
 
-// none says that there is no such revision, and which there are.
+// none returns the error for a revision that does not exist, with those that
+// do.
 func none(h *History, which string) *Error {
 	name := h.DaemonSet.Namespace + "/" + h.DaemonSet.Name
 	if i := slices.IndexFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool {
@@ -96,10 +98,10 @@ func unreadable(h *History, row *Revision, message string) *Error {
 		row.Revision, row.Name, message)}
 }
 
-// Template returns the whole template of a row, or the live one where that is
-// nil, with every literal value that it has. The live one is that of the revision
-// that holds it, as it is in a Diff. It fails with an Error where the revision
-// cannot be read.
+// Template returns the whole template of a row, including all literal values.
+// If row is nil, it returns the live template, which is that of the revision
+// that holds it, as in a Diff. It returns an *Error if the revision cannot be
+// decoded.
 func Template(h *History, s *snapshot.Snapshot, row *Revision) (template.Content, error) {
 	if row == nil {
 		row = holder(h)
@@ -115,7 +117,7 @@ func Template(h *History, s *snapshot.Snapshot, row *Revision) (template.Content
 	return content.Plain(), nil
 }
 
-// holder returns the row that holds the live template, nil for none.
+// holder returns the row of the revision that holds the live template, or nil.
 func holder(h *History) *Revision {
 	for i := range h.Revisions {
 		if row := &h.Revisions[i]; row.Current && row.Name != "" {
@@ -125,10 +127,11 @@ func holder(h *History) *Revision {
 	return nil
 }
 
-// Object returns the DaemonSet with the template of a row, nil for the live one,
-// for kubectl apply: without status and without what the API server and kubectl
-// write themselves. All but the template is as it is now. What the API types of
-// this program do not know is in it: the API server may know it.
+// Object returns the DaemonSet with the template of a row, or the live one if
+// row is nil, as input for kubectl apply: without its status and the fields
+// that the API server and kubectl set. Everything else is unchanged. It
+// includes fields that this program's API types lack, because the API server
+// may know them.
 func Object(h *History, s *snapshot.Snapshot, row *Revision) (map[string]any, error) {
 	t, err := Template(h, s, row)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package history says what changed from one revision of a DaemonSet to the
-// next, which nodes run which, and what the numbers and times of
-// ControllerRevisions hide. It holds no prose.
+// Package history returns what changed between the revisions of a DaemonSet,
+// which nodes run which revision, and what the numbers and times of
+// ControllerRevisions do not show. It contains no prose.
 package history
 
 import (
@@ -17,36 +17,41 @@ const (
 	ListKind = "RevisionHistoryList"
 )
 
-// History is the answer for one DaemonSet. It is the JSON contract:
+// History is the answer for one DaemonSet. It is a stable JSON document:
 // docs/output.md documents every field.
 type History struct {
 	daemonset.Header `json:",inline"`
 
-	// the ControllerRevisions that the controller counts as this DaemonSet's, the highest number first; then pods
-	// whose hash has no ControllerRevision, the newest first. The nodes of all rows add up to the nodes with pods
+	// the ControllerRevisions that the controller treats as this DaemonSet's,
+	// the highest number first; then pods whose hash has no ControllerRevision,
+	// the newest first. The nodes of all rows add up to the nodes with pods
 	Revisions []Revision `json:"revisions"`
 
-	// since when the current revision is current: when the controller created or restored it; nil if there is not
-	// exactly one, and if unknown: without managed fields, once a lower number is missing
+	// since when the current revision has been current: when the controller
+	// created or restored it; nil if there is not exactly one, or if that is
+	// unknown: a lower number is missing and there are no managed fields
 	CurrentSince *time.Time `json:"currentSince"`
 
 	Rollout Rollout `json:"rollout"` // where the rollout of the current revision stands
 
-	// the numbers that revisions had before a rollback gave them another one, as far as they are certain: the highest
-	// first
+	// the numbers that revisions had before a rollback renumbered them, as far
+	// as they are certain: the highest first
 	Renumbered []Renumbered `json:"renumbered"`
 
 	Limit int `json:"revisionHistoryLimit"` // how many old revisions are kept
 
 	Next daemonset.StepRevisions `json:"next"` // what the controller's next sync does to the revisions
 
-	// what differs from the newest revision to the live template, where no revision holds that; otherwise nil
+	// the difference from the newest revision to the live template, if no
+	// revision holds that; otherwise nil
 	Uncut *Diff `json:"uncut"`
 
-	// who wrote the DaemonSet except its status, the last first; empty if its managed fields do not tell
+	// who wrote the DaemonSet except its status, the last first; empty if its
+	// managed fields do not say
 	Managers []Manager `json:"managers"`
 
-	// what numbers and times alone hide: in the order of the table of [notes](#notes), then of the rows
+	// what numbers and times alone do not show: in the order of the table of
+	// [notes](#notes), then of the rows
 	Notes []Note `json:"notes"`
 
 	Diff *Diff `json:"diff"` // the difference that `--diff` asked for; otherwise nil
@@ -57,12 +62,13 @@ type List struct {
 	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
 	Kind       string `json:"kind"`       // of the document
 
-	// one for each DaemonSet: with names in their order, otherwise by namespace and name
+	// one for each DaemonSet: in the order of the given names, otherwise by
+	// namespace and name
 	Items []*History `json:"items"`
 }
 
-// Revision is one row: a ControllerRevision with the pods of its hash, or pods
-// whose hash no revision has.
+// Revision is one row: a ControllerRevision with the pods that have its hash,
+// or pods whose hash has no ControllerRevision.
 type Revision struct {
 	Revision int64  `json:"revision"` // its number; 0 without a ControllerRevision
 	Name     string `json:"name"`     // of the ControllerRevision; empty without one
@@ -75,8 +81,8 @@ type Revision struct {
 	// unknown
 	CreatedAt *time.Time `json:"createdAt"`
 
-	// when the controller gave it the number that it has now; nil if that is its first number, and if
-	// it is unknown
+	// when the controller gave it its current number; nil if that is its first
+	// number, or if it is unknown
 	TakenUpAt *time.Time `json:"takenUpAt"`
 
 	// it holds the live template, in the form that the controller writes
@@ -85,16 +91,18 @@ type Revision struct {
 	// `current`, `images` and `change` were inferred from pods alone, because the revisions could not be read
 	Inferred bool `json:"inferred"`
 
-	// its annotation `kubernetes.io/change-cause`; for a restored revision, that of the first time. `<hidden>` for a
-	// command that sets values, such as `kubectl set env`, unless `--show-values` is given
+	// its annotation `kubernetes.io/change-cause`; for a restored revision,
+	// that of the first time. `<hidden>` for a command that sets values, such
+	// as `kubectl set env`, unless `--show-values` is given
 	ChangeCause string  `json:"changeCause"`
-	Images      []Image `json:"images"` // what its containers run, then its init containers
+	Images      []Image `json:"images"` // the images of its containers, then of its init containers
 
-	// a node counts for its oldest pod, as in the status; nil if the pods could not be read
+	// a node counts for the revision of its oldest pod, as in the status; nil
+	// if the pods could not be read
 	Nodes *int `json:"nodes"`
 
-	// of the nodes, those whose pod counts as updated: by its hash, or by the label `pod-template-generation`; nil
-	// where `nodes` is
+	// of the nodes, those whose pod counts as updated: by its hash, or by the
+	// label `pod-template-generation`; nil if `nodes` is
 	Updated   *int     `json:"updated"`
 	Pods      *int     `json:"pods"`      // how many pods run it; nil if the pods could not be read
 	Available *int     `json:"available"` // of the nodes, those whose pod is available; nil if `nodes` is
@@ -103,8 +111,8 @@ type Revision struct {
 	OldestPodAt *time.Time `json:"oldestPodAt"` // when its oldest pod was created; nil without pods
 	NewestPodAt *time.Time `json:"newestPodAt"` // when its newest pod was created; nil without pods
 
-	// the number of the revision that `change` compares with: the next lower one that is kept, or that is one of
-	// `renumbered`; 0 if there is none
+	// the number of the revision that `change` compares with: the next lower
+	// one that is kept, or that is in `renumbered`; 0 if there is none
 	From   int64         `json:"from"`
 	Kind   ChangeKind    `json:"changeKind"` // what kind of change it is
 	Change []FieldChange `json:"change"`     // the fields that differ, sorted by path
@@ -112,7 +120,7 @@ type Revision struct {
 	Notes []NoteCode `json:"notes"` // those of `notes` that are about this row
 }
 
-// Renumbered is a number that a revision had before a rollback gave it another one.
+// Renumbered is a number that a revision had before a rollback renumbered it.
 type Renumbered struct {
 	Revision int64  `json:"revision"` // the number that it had
 	Name     string `json:"name"`     // of the ControllerRevision
@@ -123,7 +131,7 @@ type Renumbered struct {
 	Change []FieldChange `json:"change"`     // the fields that differ, sorted by path
 }
 
-// Image is what a container runs.
+// Image is the image of a container.
 type Image struct {
 	Container string `json:"container"` // its name
 	Image     string `json:"image"`     // as the template has it
@@ -136,7 +144,8 @@ const (
 	ChangeFirst    ChangeKind = "First"    // no earlier revision is kept to compare with
 	ChangeTemplate ChangeKind = "Template" // somebody changed the template
 	ChangeRestart  ChangeKind = "Restart"  // only the annotation of `kubectl rollout restart` changed
-	// ChangeDefaults: only fields with the API's own defaults came or went, as after an upgrade of Kubernetes
+	// ChangeDefaults: only fields with the API's own defaults were added or
+	// removed, as after an upgrade of Kubernetes
 	ChangeDefaults ChangeKind = "Defaults"
 	ChangeNone     ChangeKind = "SameContent" // nothing changed; the two may be stored differently
 	ChangeUnknown  ChangeKind = "Unknown"     // one of the two could not be read
@@ -147,8 +156,8 @@ type FieldChange struct {
 	template.Difference `json:",inline"`
 	Kind                FieldKind `json:"kind"` // what kind of field it is
 
-	// the field managers that own the field in the live template, sorted; empty if unknown, and where the
-	// change leads to another template
+	// the field managers that own the field in the live template, sorted; empty
+	// if unknown, or if the change leads to another template
 	Managers []string `json:"managers"`
 }
 
@@ -159,7 +168,8 @@ const (
 	FieldSet FieldKind = "Set" // somebody set it
 	// FieldRestart: the annotation of `kubectl rollout restart` was added, or has a later time
 	FieldRestart FieldKind = "Restart"
-	// FieldDefault: one side lacks it, and the other has the API's default; somebody may have written that by hand
+	// FieldDefault: one side lacks it, and the other has the API's default;
+	// somebody may have set that explicitly
 	FieldDefault FieldKind = "Default"
 )
 
@@ -171,7 +181,8 @@ type Diff struct {
 	Change []FieldChange `json:"change"`     // the fields that differ, sorted by path
 }
 
-// Managers returns who wrote the fields that differ, each once, sorted.
+// Managers returns the managers of the fields that differ, sorted, without
+// duplicates.
 func (d *Diff) Managers() (names []string) {
 	for _, c := range d.Change {
 		names = append(names, c.Managers...)
@@ -180,7 +191,7 @@ func (d *Diff) Managers() (names []string) {
 	return slices.Compact(names)
 }
 
-// Side is one of the two: a revision, or the live template.
+// Side is one side of a Diff: a revision, or the live template.
 type Side struct {
 	Revision int64  `json:"revision"` // its number; 0 for the live template
 	Name     string `json:"name"`     // of the ControllerRevision; empty for the live template
@@ -192,12 +203,12 @@ type Manager struct {
 	Manager   string `json:"manager"`   // the name of the field manager
 	Operation string `json:"operation"` // `Apply` or `Update`
 
-	// of its last write that changed something; nil if unknown
+	// when it last changed something; nil if unknown
 	Time     *time.Time `json:"time"`
 	Template bool       `json:"template"` // it owns fields of the template
 }
 
-// Note is something that the table alone would hide.
+// Note is something that the table alone does not show.
 type Note struct {
 	Code NoteCode `json:"code"` // what the note says
 
@@ -206,13 +217,14 @@ type Note struct {
 	Facts     daemonset.Facts `json:"facts"` // what the note rests on
 }
 
-// Decides reports whether a note bears on what the next sync does, or on which revision a rollback goes to.
+// Decides reports whether a note affects the next sync, or the revision that a
+// rollback goes to.
 func (n *Note) Decides() bool {
 	return slices.Contains([]NoteCode{CutThoughUnchanged, Duplicates, SharedNumber, SeveralHashes, RemovedNext,
 		WillAdopt}, n.Code)
 }
 
-// NoteCode names a trap.
+// NoteCode names what a note says.
 type NoteCode string
 
 const (
@@ -221,8 +233,9 @@ const (
 	// NotCut: no revision holds the live template: the next sync creates one
 	// Facts: number
 	NotCut NoteCode = "NotCut"
-	// CutThoughUnchanged: the next sync creates a revision although one holds the same template, in a form that this
-	// version of the controller does not write
+	// CutThoughUnchanged: the next sync creates a revision although one holds
+	// the same template, in a form that this version of the controller does not
+	// write
 	// Facts: number, like, outdated
 	CutThoughUnchanged NoteCode = "CutThoughUnchanged"
 	// NumberRaised: the next sync gives an old revision a new number because it holds the live template
@@ -235,12 +248,13 @@ const (
 	// SharedNumber: several revisions have the same number: kubectl shows one of them
 	// Facts: number
 	SharedNumber NoteCode = "SharedNumber"
-	// TakenUpAgain: the revision is older than its number because a rollback restored it. Its creation time and its
-	// change-cause are those of the first time
+	// TakenUpAgain: the revision is older than its number because a rollback
+	// restored it. Its creation time and its change-cause are those of the
+	// first time
 	// Facts: was, after, told
 	TakenUpAgain NoteCode = "TakenUpAgain"
-	// SameContent: the template is that of another revision, which the controller distinguishes by its form, or which
-	// is no longer current
+	// SameContent: the template is that of another revision, which the
+	// controller distinguishes by its form, or which is no longer current
 	// Facts: of, name
 	SameContent NoteCode = "SameContent"
 	// MissingNumbers: no revision has these numbers, and clean-up under `revisionHistoryLimit` does not explain it
@@ -259,13 +273,14 @@ const (
 	// RemovedByNextChange: the next new revision pushes it out
 	// Facts: limit
 	RemovedByNextChange NoteCode = "RemovedByNextChange"
-	// MostlyRestarts: most revisions that are kept differ by a restart alone, and push the others out
+	// MostlyRestarts: most of the kept revisions differ by a restart alone, and
+	// push the others out
 	// Facts: restarts, kept
 	MostlyRestarts NoteCode = "MostlyRestarts"
 	// WillAdopt: the revision has no owner: the next sync adopts it; kubectl does not list it
 	WillAdopt NoteCode = "WillAdopt"
-	// WillRelease: revisions of the DaemonSet do not match its selector: the next sync releases them, and no row shows
-	// them
+	// WillRelease: revisions of the DaemonSet do not match its selector: the
+	// next sync releases them, and they are in no row
 	// Facts: names
 	WillRelease NoteCode = "WillRelease"
 	// ForeignRevisions: revisions match the selector but belong to another owner
@@ -287,11 +302,12 @@ var NoteCodes = []NoteCode{
 	HashCollision, Unreadable,
 }
 
-// Options are what the person who asks wants to see.
+// Options select what a History contains.
 type Options struct {
-	ShowValues bool // literal values of environment variables, which may be secret
+	ShowValues bool // include literal values of environment variables, which may be secret
 	Diff       *Between
 }
 
-// Between is two templates to compare. Without From it is the one before To.
+// Between selects two templates to compare. If From is nil, it is the one
+// before To.
 type Between struct{ From, To *Which }

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// each calls a law with random states and their histories.
+// each calls law with random states and their histories.
 func each(t *testing.T, law func(t *testing.T, s *snapshot.Snapshot, st *daemonset.State, h *History)) {
 	t.Helper()
 	for seed := range cases.Of(int64(200)) {
@@ -40,8 +40,8 @@ func each(t *testing.T, law func(t *testing.T, s *snapshot.Snapshot, st *daemons
 	}
 }
 
-// TestLawPartsAddUp: the rows' nodes are the nodes with pods, each once, and
-// their pods all that are the DaemonSet's.
+// TestLawPartsAddUp checks that the nodes of all rows are the nodes with pods,
+// each once, and that their pods are all pods of the DaemonSet.
 func TestLawPartsAddUp(t *testing.T) {
 	shared := 0
 	each(t, func(t *testing.T, _ *snapshot.Snapshot, st *daemonset.State, h *History) {
@@ -81,8 +81,9 @@ func TestLawPartsAddUp(t *testing.T) {
 	}
 }
 
-// TestLawRows: numbers fall, rows without a revision stand behind, every note
-// of a row is one of the whole, and what is current is what the controller would use.
+// TestLawRows checks that numbers descend, that rows without a revision are
+// last, that every note of a row is a note of the History, and that the current
+// revisions are those that the controller would use.
 func TestLawRows(t *testing.T) {
 	each(t, func(t *testing.T, _ *snapshot.Snapshot, st *daemonset.State, h *History) {
 		current := []string{}
@@ -111,7 +112,8 @@ func TestLawRows(t *testing.T) {
 	})
 }
 
-// TestLawInput: the order of the input does not matter, and it stays as it is.
+// TestLawInput checks that the order of the input does not matter, and that the
+// input is not modified.
 func TestLawInput(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	each(t, func(t *testing.T, s *snapshot.Snapshot, st *daemonset.State, h *History) {
@@ -139,7 +141,8 @@ func TestLawInput(t *testing.T) {
 	})
 }
 
-// TestLawHidden: no document holds a literal value, unless it is asked for.
+// TestLawHidden checks that no document contains a literal value unless
+// requested.
 func TestLawHidden(t *testing.T) {
 	const secret = "hunter2"
 	s := past(t, "1=a b")

@@ -17,11 +17,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Make returns the History of a DaemonSet. It needs no nodes, events and
-// PodDisruptionBudgets, and has no Gap for them.
+// Make returns the History of a DaemonSet. It does not depend on nodes, events
+// and PodDisruptionBudgets, and has no Gap for them.
 //
-// It fails with an Error where the options name a revision that is not there,
-// or that cannot be read.
+// Make returns an *Error if the options name a revision that does not exist or
+// cannot be decoded.
 func Make(st *daemonset.State, o Options) (*History, error) {
 	g, err := newGiven(st, o.ShowValues)
 	if err != nil {
@@ -51,8 +51,8 @@ func Make(st *daemonset.State, o Options) (*History, error) {
 	return h, nil
 }
 
-// FromRevision returns the difference from a revision to the live template; nil
-// where either cannot be read.
+// FromRevision returns the difference from a revision to the live template, or
+// nil if either cannot be decoded.
 func FromRevision(st *daemonset.State, number int64) *Diff {
 	g, err := newGiven(st, false)
 	if err != nil {
@@ -66,19 +66,19 @@ func FromRevision(st *daemonset.State, number int64) *Diff {
 	return d
 }
 
-// given is what every part of a History is made from. Nothing changes it.
+// given holds the inputs of all parts of a History. It is not modified.
 type given struct {
 	s       *snapshot.Snapshot
 	st      *daemonset.State
 	show    bool
-	live    template.Content // plain
+	live    template.Content // with all values
 	objects map[string]*appsv1.ControllerRevision
-	stored  map[string]content // by the revision's name
+	stored  map[string]content // by the name of the revision
 	owners  owners
 }
 
-// content is the template of a revision, plain, or why it cannot be read. Keys are
-// equal where two templates are.
+// content is the template of a revision, with all values, or why it cannot be
+// decoded. The keys of equal templates are equal.
 type content struct {
 	template.Content
 	key, broken string
@@ -113,7 +113,8 @@ func newGiven(st *daemonset.State, show bool) (*given, error) {
 var NotRead = []snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus,
 	snapshot.NamespaceNodeSelector, snapshot.DefaultNodeSelector, snapshot.Events, snapshot.PodDisruptionBudgets}
 
-// header leaves out what no revision and no count depends on.
+// header returns the header without gaps and assumptions that do not affect a
+// History.
 func header(st *daemonset.State) daemonset.Header {
 	h := daemonset.NewHeader(Kind, st)
 	h.Snapshot.Gaps = slices.DeleteFunc(h.Snapshot.Gaps,
@@ -143,10 +144,11 @@ func (g *given) kept() []Revision {
 }
 
 // changeCause is the annotation that kubectl rollout history prints. The
-// controller copies it from the DaemonSet when it makes a revision.
+// controller copies it from the DaemonSet when it creates a revision.
 const changeCause = "kubernetes.io/change-cause"
 
-// causeOf returns the change-cause, unless it is a command that sets variables.
+// causeOf returns the change-cause, or template.Hidden if it is a command that
+// sets variables and values are not shown.
 func (g *given) causeOf(revision string) string {
 	cause := g.objects[revision].Annotations[changeCause]
 	if !g.show && hide.MayHoldValues(changeCause, cause) {
@@ -155,7 +157,7 @@ func (g *given) causeOf(revision string) string {
 	return cause
 }
 
-// imagesOf returns the images of a template's containers.
+// imagesOf returns the images of the containers in a template.
 func imagesOf(c template.Content) []Image {
 	out := []Image{}
 	spec, _ := c["spec"].(map[string]any)
@@ -171,7 +173,7 @@ func imagesOf(c template.Content) []Image {
 	return out
 }
 
-// ofPod returns a template that has the images of a pod and nothing else.
+// ofPod returns a template that has only the images of a pod.
 func ofPod(p *corev1.Pod) template.Content {
 	spec := map[string]any{}
 	for key, containers := range map[string][]corev1.Container{"containers": p.Spec.Containers,
@@ -187,9 +189,9 @@ func ofPod(p *corev1.Pod) template.Content {
 	return template.Content{"spec": spec}
 }
 
-// counted returns rows with their pods and nodes, and rows for pods whose hash no
-// revision has, the newest first; and by the hash what the newest pod of such a row
-// tells of its template.
+// counted adds pods and nodes to the rows, and rows for pods whose hash has no
+// revision, the newest first. It also returns, by hash, the template of such a
+// row as far as its newest pod shows it.
 func (g *given) counted(rows []Revision) ([]Revision, map[string]template.Content) {
 	ofPods := map[string]template.Content{}
 	if !g.st.PodsListed {
@@ -218,19 +220,19 @@ func (g *given) counted(rows []Revision) ([]Revision, map[string]template.Conten
 	return rows, ofPods
 }
 
-// group is the pods of a row.
+// group is the pods of one row.
 type group struct {
 	hash            string
-	nodes           []string // whose first pod is of it
+	nodes           []string // the nodes whose first pod is in the group
 	available, pods int
 	updated         int
 	oldest, newest  *corev1.Pod
 	generation      int64 // the highest template generation of its pods
 }
 
-// groups returns the pods by the revision that their hash is of, and those of which
-// no revision has the hash by that. What no rule counts counts here, but for what the
-// DaemonSet lets go.
+// groups returns the pods by the name of their revision and, if they have none,
+// by their hash. It includes pods that no rule counts, but not those that the
+// next sync releases.
 func (g *given) groups() (byRevision, byHash map[string]*group) {
 	byRevision, byHash = map[string]*group{}, map[string]*group{}
 	of := func(p *daemonset.Pod) *group {
@@ -248,7 +250,7 @@ func (g *given) groups() (byRevision, byHash map[string]*group) {
 	}
 	for _, n := range g.st.Nodes {
 		if len(n.Pods) > 0 {
-			p := &n.Pods[0] // the one that the status looks at
+			p := &n.Pods[0] // the pod that decides in the status
 			in := of(p)
 			in.nodes = append(in.nodes, n.Name)
 			in.available += b2i(p.Available.OK)
@@ -258,8 +260,8 @@ func (g *given) groups() (byRevision, byHash map[string]*group) {
 	return byRevision, byHash
 }
 
-// pods goes through the pods that the DaemonSet does not let go, also those that no
-// rule counts.
+// pods yields all pods that the next sync does not release, including those
+// that no rule counts.
 func (g *given) pods() iter.Seq[*daemonset.Pod] {
 	return func(yield func(*daemonset.Pod) bool) {
 		var lists [][]daemonset.Pod
@@ -276,8 +278,8 @@ func (g *given) pods() iter.Seq[*daemonset.Pod] {
 	}
 }
 
-// generationLabel is the deprecated label of pods that holds the template's
-// generation; it tells which of two hashes is the newer one.
+// generationLabel is the deprecated pod label for the template generation; it
+// shows which of two hashes is newer.
 const generationLabel = "pod-template-generation"
 
 func (g *group) add(p *corev1.Pod) {
@@ -293,7 +295,7 @@ func (g *group) add(p *corev1.Pod) {
 	}
 }
 
-// counted returns a row with the numbers of the group.
+// counted returns a copy of a row with the numbers of the group.
 func (g *group) counted(row Revision) Revision {
 	nodes := len(g.nodes)
 	row.Nodes, row.Updated, row.Pods, row.Available, row.OnNodes = &nodes, &g.updated, &g.pods, &g.available,

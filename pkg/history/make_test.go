@@ -22,12 +22,12 @@ func limit(n int32) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.RevisionHistoryLimit = &n })
 }
 
-// served says which version the API server is of.
+// served sets the version of the API server.
 func served(version string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) { s.KubernetesVersion = version })
 }
 
-// numbered says when a revision got its number, by its managed fields.
+// numbered sets when a revision got its number, in its managed fields.
 func numbered(name string, at time.Time) dstest.Option {
 	return numberedBy(name, controllerManager, at)
 }
@@ -38,29 +38,30 @@ func numberedBy(name, manager string, at time.Time) dstest.Option {
 	})
 }
 
-// recreated says when the DaemonSet was made: in minutes, as revisions are.
+// recreated sets when the DaemonSet was created, in minutes like the revisions.
 func recreated(at int) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = metav1.NewTime(*minute(at)) })
 }
 
-// untimed takes the time out of the managed fields, or gives some without it.
+// untimed removes the time from the managed fields, or adds an entry without
+// one.
 func untimed(name string) dstest.Option {
 	return dstest.Revision(name, func(r *appsv1.ControllerRevision) {
 		r.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: controllerManager}}
 	})
 }
 
-// statusBy says who writes the DaemonSet's status.
+// statusBy sets who writes the DaemonSet's status.
 func statusBy(manager string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{
 			{Manager: "helm", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":{}}}`)},
-			{Manager: manager, Subresource: "status"}, // without its fields, as they are stripped
+			{Manager: manager, Subresource: "status"}, // its fields are stripped
 		}
 	})
 }
 
-// statusByField is how it looked before v1.22.
+// statusByField is statusBy as it was before v1.22.
 func statusByField(manager string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:numberReady":{}}}`)}}
@@ -291,7 +292,8 @@ func TestCurrentSince(t *testing.T) {
 	}
 }
 
-// TestRestart tells restarts from other changes of their annotation.
+// TestRestart tests changes of the restart annotation, not all of which are
+// restarts.
 func TestRestart(t *testing.T) {
 	const early, late = "2026-11-20T15:00:00+01:00", "2026-11-20T10:00:00-05:00" // an hour apart
 	for _, tt := range []struct {
@@ -451,7 +453,7 @@ func TestAskedDiff(t *testing.T) {
 	}
 }
 
-// TestOwners: who owns a field of the live template.
+// TestOwners tests who owns a field of the live template.
 func TestOwners(t *testing.T) {
 	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
 		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":` + fields + `}}`)}
@@ -501,7 +503,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// TestManagers: who wrote the DaemonSet, the last first.
+// TestManagers tests who wrote the DaemonSet, the last first.
 func TestManagers(t *testing.T) {
 	one, two := dstest.Now.Add(-2*time.Hour), dstest.Now.Add(-time.Hour)
 	entry := func(manager string, op metav1.ManagedFieldsOperationType, at *time.Time, fields string) metav1.ManagedFieldsEntry {
@@ -529,8 +531,8 @@ func TestManagers(t *testing.T) {
 	}
 }
 
-// TestChangeManagers: who owns a field is told where the change leads to the
-// live template, and nowhere else.
+// TestChangeManagers checks that a change has managers only if it leads to the
+// live template.
 func TestChangeManagers(t *testing.T) {
 	with := func(text string) *snapshot.Snapshot {
 		return past(t, text, dstest.Edit(func(s *snapshot.Snapshot) {
@@ -584,8 +586,8 @@ func TestUncut(t *testing.T) {
 	}
 }
 
-// TestDefaults: a field that only an API server's default explains is no change
-// of a user's.
+// TestDefaults checks that a field that an API server added as a default does
+// not count as a change by a user.
 func TestDefaults(t *testing.T) {
 	s := past(t, "1=a 2=a a")
 	for i, policy := range []corev1.DNSPolicy{"", corev1.DNSClusterFirst} {
@@ -600,7 +602,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestNone: why there is no such revision.
+// TestNone tests the reasons why a revision does not exist.
 func TestNone(t *testing.T) {
 	gap := func(what snapshot.What, why snapshot.Why, message string) dstest.Option {
 		return dstest.Edit(func(s *snapshot.Snapshot) {
@@ -666,7 +668,8 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// TestChangeCause: a command that sets variables is shown only with the values.
+// TestChangeCause checks that a command that sets variables is hidden unless
+// values are shown.
 func TestChangeCause(t *testing.T) {
 	const sets, rolls = "kubectl set env daemonset/agent KEY=s3cret", "release 1.8"
 	for _, tt := range []struct {
@@ -688,8 +691,8 @@ func TestChangeCause(t *testing.T) {
 	}
 }
 
-// TestHeader: what is assumed of nodes and of tolerations makes no difference to
-// a history.
+// TestHeader checks that a History has no assumptions about nodes and
+// tolerations.
 func TestHeader(t *testing.T) {
 	s := past(t, "1=a a", dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "level", Operator: corev1.TolerationOpGt, Value: "3"}}
@@ -703,7 +706,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestGrouped: what the same sentence says of several revisions is one note.
+// TestGrouped checks that notes that say the same about several revisions are
+// merged.
 func TestGrouped(t *testing.T) {
 	note := func(code NoteCode, revisions ...string) Note { return Note{Code: code, Revisions: revisions} }
 	h := &History{Notes: []Note{note(RemovedNext, "a-1"), note(RemovedNext, "a-2"), note(SharedNumber, "a-3"), note(SharedNumber, "a-4"), note(WillAdopt, "a-1"), note(WillAdopt, "a-5")}}

@@ -12,23 +12,24 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// SaysAvailable reports whether the status of a DaemonSet says that every pod that there should be is
-// there and available, of whichever revision, and no other: the controller has seen the spec as it
-// is, each node that should run a pod has an available one, and no other node has one.
+// SaysAvailable reports whether, according to the status of a DaemonSet, the
+// controller has observed the newest generation, every eligible node has an
+// available pod of any revision, and no other node has a pod.
 func SaysAvailable(ds *appsv1.DaemonSet) bool {
 	n := daemonset.Reported(ds)
 	return ds.Status.ObservedGeneration >= ds.Generation && n.Desired > 0 && n.Available == n.Desired &&
 		n.Misscheduled == 0
 }
 
-// MakeFromMetadata returns the History of a State that knows only the metadata of its pods, which
-// then are on no node. It is that of [Make] from whole pods, but that no revision has the names of
-// its nodes.
+// MakeFromMetadata returns the History of a State in which only the metadata of
+// pods is known, so that they are on no node. The result is that of [Make] with
+// whole pods, without the names of nodes.
 //
-// It is nil unless the status of the DaemonSet and the pods agree that each is alone on its node, and
-// available: SaysAvailable holds, as many pods are there as the status counts, and as many are updated,
-// each is the DaemonSet's own and of a revision that is there, old enough to be available, and none
-// is terminating. That a pod stopped being Ready after the status was written is not seen.
+// It returns nil unless the status and the pods agree that every node has
+// exactly one pod, which is available: SaysAvailable holds, the numbers of pods
+// and of updated pods match the status, and each pod is owned, has a known
+// revision, is old enough to be available, and is not terminating. A pod that
+// stopped being Ready after the status was written goes unnoticed.
 func MakeFromMetadata(st *daemonset.State, o Options) (*History, error) {
 	if !agrees(st) {
 		return nil, nil
@@ -45,7 +46,7 @@ func MakeFromMetadata(st *daemonset.State, o Options) (*History, error) {
 	for i := range h.Revisions {
 		updated += *h.Revisions[i].Updated
 	}
-	if updated != daemonset.Reported(st.DaemonSet).Updated { // it was written before the last pod was replaced
+	if updated != daemonset.Reported(st.DaemonSet).Updated { // the status predates the last replacement
 		return nil, nil
 	}
 	for i := range h.Revisions {
@@ -54,7 +55,8 @@ func MakeFromMetadata(st *daemonset.State, o Options) (*History, error) {
 	return h, nil
 }
 
-// agrees reports whether the status of the DaemonSet tells what the metadata of its pods does not.
+// agrees reports whether the status supplies what the metadata of the pods
+// lacks.
 func agrees(st *daemonset.State) bool {
 	if !SaysAvailable(st.DaemonSet) {
 		return false
@@ -70,8 +72,8 @@ func agrees(st *daemonset.State) bool {
 	return pods == daemonset.Reported(st.DaemonSet).Desired
 }
 
-// placed returns a Snapshot in which each pod is on a node of its own, of whatever name, and
-// available.
+// placed returns a Snapshot in which each pod is available, on a node of its
+// own with a made-up name.
 func placed(s *snapshot.Snapshot) *snapshot.Snapshot {
 	out := *s
 	out.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps),

@@ -15,7 +15,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// reported returns the Snapshot with the status that the controller writes of it.
+// reported returns the Snapshot with the status that the controller would
+// write.
 func reported(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	t.Helper()
 	st, err := daemonset.StateOf(s)
@@ -33,7 +34,8 @@ func reported(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	return &out
 }
 
-// metadataOf returns the Snapshot as it is where no node and only the metadata of the pods was read.
+// metadataOf returns the Snapshot without nodes and with only the metadata of
+// pods.
 func metadataOf(s *snapshot.Snapshot) *snapshot.Snapshot {
 	out := *s
 	out.Nodes, out.Pods = nil, slices.Clone(s.Pods)
@@ -45,8 +47,8 @@ func metadataOf(s *snapshot.Snapshot) *snapshot.Snapshot {
 	return &out
 }
 
-// fromMetadata returns the History from metadata alone, and that from all, without the names of
-// nodes.
+// fromMetadata returns the History made from metadata, and the one made from
+// whole pods without the names of nodes.
 func fromMetadata(t *testing.T, s *snapshot.Snapshot) (got, want *History) {
 	t.Helper()
 	st, err := daemonset.StateOf(metadataOf(s))
@@ -63,13 +65,13 @@ func fromMetadata(t *testing.T, s *snapshot.Snapshot) (got, want *History) {
 	return got, want
 }
 
-// TestLawFromMetadata: where the status is what the controller writes, a History from the metadata of
-// the pods is that from whole pods.
+// TestLawFromMetadata checks that both histories are equal if the controller
+// wrote the status.
 func TestLawFromMetadata(t *testing.T) {
 	codes, others := map[RolloutCode]int{}, 0
 	for seed := range cases.Of(int64(600)) {
 		s := reported(t, []func(int64) *snapshot.Snapshot{dstest.Random, dstest.RandomCommon, dstest.RandomPlacement, dstest.RandomOpenShift}[seed%4](seed))
-		if seed%3 > 0 { // only a few random states have all pods available
+		if seed%3 > 0 { // few random states have all pods available
 			s = withAllAvailable(t, s)
 		}
 		got, want := fromMetadata(t, s)
@@ -93,9 +95,9 @@ func TestLawFromMetadata(t *testing.T) {
 	}
 }
 
-// withAllAvailable returns the Snapshot with at most one pod on each node: it is bound and available, and
-// the node should run it. Where a node lacks a pod, the status says so. If three divides the
-// number of pods, the strategy is OnDelete.
+// withAllAvailable returns the Snapshot with at most one pod per node, bound
+// and available, on an eligible node. If a node lacks a pod, the status says
+// so. If the number of pods is a multiple of three, the strategy is OnDelete.
 func withAllAvailable(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	t.Helper()
 	st, err := daemonset.StateOf(s)
@@ -123,7 +125,8 @@ func withAllAvailable(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	return reported(t, &out)
 }
 
-// TestMetadataTell: what must hold for the metadata of pods to be enough.
+// TestMetadataTell tests the conditions under which the metadata of pods
+// suffices.
 func TestMetadataTell(t *testing.T) {
 	status := func(edit func(*appsv1.DaemonSetStatus)) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) { edit(&s.DaemonSet.Status) }

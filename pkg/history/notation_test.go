@@ -19,19 +19,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// past returns a state with the revisions of a text, such as
+// past returns a state with revisions in a notation such as
 //
 //	1=a 3=b@5 4=a@2+9
 //
-// Each is NUMBER=CONTENT@MADE+NUMBERED, in minutes; MADE is the number where it
-// is left out, NUMBERED where the managed fields do not tell. A letter is an
-// image; a digit after it says how often it was restarted; a ' that it is stored
-// as older controllers do. What it is named and hashed is what stands before the @:
-// so 4=a is agent-4a, its hash 4a. A ~ before it makes it an orphan, a ! another's.
-//
-// The live template is that of the letter after the last blank; no word before it
-// makes a history without revisions. Pods are HASH or HASH/HASH, one word for
-// each node, after a |; a g after a hash makes the pod new by its generation.
+// Each is NUMBER=CONTENT@CREATED+NUMBERED, with times in minutes. CREATED
+// defaults to the number; without NUMBERED, the managed fields have no time. A
+// letter is an image, a digit after it the number of restarts, and a ' the form
+// of older controllers. 4=a has the name agent-4a and the hash 4a. A leading ~
+// makes it an orphan, a leading ! another owner's. The last word is the live
+// template; alone, it makes a history without revisions. After a | follow the
+// pods of each node, as HASH or HASH/HASH; g makes a pod new by generation.
 func past(t testing.TB, text string, options ...dstest.Option) *snapshot.Snapshot {
 	t.Helper()
 	revisions, pods, _ := strings.Cut(text, "|")
@@ -165,7 +163,8 @@ func try(s *snapshot.Snapshot, o Options) (*History, error) {
 	return Make(st, o)
 }
 
-// noted writes the notes in short: code, what is after the revisions' "agent-", facts.
+// noted returns the notes in short form: code, revisions without "agent-",
+// facts.
 func noted(h *History) []string {
 	out := []string{}
 	for _, n := range h.Notes {
@@ -182,8 +181,8 @@ func noted(h *History) []string {
 	return out
 }
 
-// rows writes each row in short: NUMBER hash nodes/pods kind, with * for the
-// current one.
+// rows returns each row in short form: NUMBER hash nodes/pods kind, with * for
+// the current one.
 func rows(h *History) []string {
 	out := []string{}
 	for _, r := range h.Revisions {

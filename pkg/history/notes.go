@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// notes returns the traps, in the order of NoteCodes.
+// notes returns the notes in the order of NoteCodes.
 func (g *given) notes(h *History, ns *numbers, taken map[string]taking) []Note {
 	cut := g.cut(h)
 	return append([]Note{}, slices.Concat(
@@ -22,7 +22,7 @@ func note(code NoteCode, facts daemonset.Facts, names ...string) Note {
 	return Note{code, append([]string{}, names...), facts}
 }
 
-// notesAbout returns the codes of the notes about a row.
+// notesAbout returns the codes of the notes that concern a row.
 func notesAbout(row *Revision, notes []Note) []NoteCode {
 	out := []NoteCode{}
 	for _, n := range notes {
@@ -33,8 +33,8 @@ func notesAbout(row *Revision, notes []Note) []NoteCode {
 	return out
 }
 
-// Grouped returns the Notes, of which those that say the same of several revisions
-// are one.
+// Grouped returns the Notes, merging those that say the same about several
+// revisions.
 func (h *History) Grouped() []Note {
 	var out []Note
 	for _, n := range h.Notes {
@@ -49,7 +49,7 @@ func (h *History) Grouped() []Note {
 	return out
 }
 
-// passedOver is for DaemonSets of which the controller does nothing.
+// passedOver returns the note for a DaemonSet that the controller ignores.
 func (g *given) passedOver() []Note {
 	switch {
 	case daemonset.SelectsAll(g.s.DaemonSet):
@@ -60,8 +60,8 @@ func (g *given) passedOver() []Note {
 	return nil
 }
 
-// cut tells a change that has no revision yet from a revision that is made
-// although nothing changed.
+// cut returns the note for a new revision. It distinguishes a changed template
+// from one that is unchanged but stored in another form.
 func (g *given) cut(h *History) []Note {
 	if !h.Next.Cut {
 		return nil
@@ -92,8 +92,8 @@ func raised(h *History) (notes []Note) {
 	return notes
 }
 
-// merged returns the revisions that hold the live template, and those of them that
-// the next sync deletes for that.
+// merged returns the revisions that hold the live template, and those of them
+// that the next sync therefore deletes.
 func (g *given) merged(h *History) (all, remove []string) {
 	all, remove = slices.Clone(h.Next.Current), []string{}
 	for _, r := range g.st.History.Remove {
@@ -147,8 +147,8 @@ func takenUp(ns *numbers, taken map[string]taking) (notes []Note) {
 	return notes
 }
 
-// sameContent names revisions with the template of an earlier one, but for
-// those that the next sync merges.
+// sameContent returns the notes for revisions with the template of an earlier
+// one, except those that the next sync merges.
 func (g *given) sameContent(h *History, ns *numbers) (notes []Note) {
 	merged, _ := g.merged(h)
 	for i, row := range ns.rows {
@@ -164,8 +164,8 @@ func (g *given) sameContent(h *History, ns *numbers) (notes []Note) {
 	return notes
 }
 
-// hashes finds pods that are up to date by another hash than the current
-// one, and pods of no revision.
+// hashes returns the notes for pods that are updated although their hash is not
+// current, and for pods without a revision.
 func (g *given) hashes(ns *numbers, notCut bool) (notes []Note) {
 	var current []string
 	for _, row := range ns.rows {
@@ -185,7 +185,8 @@ func (g *given) hashes(ns *numbers, notCut bool) (notes []Note) {
 	return notes
 }
 
-// podsWhere counts some of the pods, and returns their hashes, each once, sorted.
+// podsWhere returns the number of matching pods, and their hashes, sorted and
+// without duplicates.
 func (g *given) podsWhere(is func(*daemonset.Pod) bool) (hashes []string, pods int) {
 	hashes = []string{}
 	for p := range g.pods() {
@@ -212,7 +213,8 @@ func (g *given) removals(h *History) (notes []Note) {
 	return notes
 }
 
-// mostlyRestarts is for histories that restarts have filled.
+// mostlyRestarts returns the note for a history that consists mainly of
+// restarts.
 func mostlyRestarts(h *History, ns *numbers) []Note {
 	restarts, kept := 0, len(ns.rows)
 	for _, row := range h.Revisions {
@@ -224,7 +226,8 @@ func mostlyRestarts(h *History, ns *numbers) []Note {
 	return []Note{note(MostlyRestarts, daemonset.Facts{"restarts": restarts, "kept": kept})}
 }
 
-// claims is what changes hands, and what is somebody else's.
+// claims returns the notes for revisions that are adopted or released, or that
+// have another owner.
 func (g *given) claims(h *History, ns *numbers) (notes []Note) {
 	for _, row := range ns.rows {
 		if row.Claim == daemonset.Adopt {

@@ -12,32 +12,32 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// numbers is how the revisions came by theirs.
+// numbers holds the evidence of how revisions got their numbers.
 type numbers struct {
-	used map[int64]bool // which ones revisions have, those that the next sync lets go among them
+	used map[int64]bool // the numbers of all revisions, including those that the next sync releases
 	rows []dated        // the highest number first
 }
 
-// dated is a revision with what tells how it came by its number.
+// dated is a revision with the evidence of how it got its number.
 type dated struct {
 	*Revision
 	number   int64
 	created  time.Time // zero if unknown
-	given    time.Time // when the controller last wrote the number, by managed fields; zero if they do not tell
-	restored bool      // somebody else than the controller made it: it has no creation time of the controller's
+	given    time.Time // when the controller last wrote the number, according to managed fields; zero if unknown
+	restored bool      // something other than the controller created it, so its creation time is not the controller's
 	adopted  bool      // it is older than the DaemonSet
 }
 
-// second is how exact the times of the API are.
+// second is the precision of the API's times.
 const second = time.Second
 
-// later reports whether the controller wrote the number later than it made the
+// later reports whether the controller wrote the number after it created the
 // revision.
 func (n *dated) later() bool { return !n.given.IsZero() && n.given.Sub(n.created) > second }
 
-// numbersOf returns how revisions came by their numbers. Of the managed fields of a
-// revision only those that own the number are in a Snapshot, and one manager has one
-// entry for what it updates.
+// numbersOf returns the evidence of how revisions got their numbers. A Snapshot
+// keeps only the managed fields that own the number, and all updates of one
+// manager share an entry.
 func (g *given) numbersOf(rows []Revision, released []string) *numbers {
 	controllers := controllers(g.s.DaemonSet)
 	isController := func(m metav1.ManagedFieldsEntry) bool { return slices.Contains(controllers, m.Manager) }
@@ -65,13 +65,13 @@ func (g *given) numbersOf(rows []Revision, released []string) *numbers {
 	return out
 }
 
-// controllerManager is who gives revisions their numbers, in managed fields.
+// controllerManager is the field manager that numbers revisions.
 const controllerManager = "kube-controller-manager"
 
-// controllers returns the names that the controller has in managed fields: that of
-// the program, and of whoever writes the DaemonSet's status, too, as a distribution
-// with all in one program has its own. That is a subresource there since v1.22, and
-// its fields are not in a Snapshot.
+// controllers returns the field manager names of the controller: that of
+// kube-controller-manager, and that of whoever writes the DaemonSet's status,
+// because a distribution with a single binary uses its own name. Since v1.22
+// the status is a subresource there; its fields are not in a Snapshot.
 func controllers(ds *appsv1.DaemonSet) []string {
 	out := []string{controllerManager}
 	for _, m := range ds.ManagedFields {
@@ -82,25 +82,24 @@ func controllers(ds *appsv1.DaemonSet) []string {
 	return out
 }
 
-// taking is that a rollback gave a revision its number.
+// taking describes how a rollback renumbered a revision.
 type taking struct {
-	was   int64     // the first number; 0 if that is not certain
-	told  string    // how that is known
-	after time.Time // by the order: it was after this; zero if that does not tell
-	at    time.Time // by managed fields: when; zero if they do not tell
+	was   int64     // the first number; 0 if it is not certain
+	told  string    // what shows it
+	after time.Time // from the order: it happened after this time; zero if unknown
+	at    time.Time // from managed fields: when it happened; zero if unknown
 }
 
-// taken finds the revisions that are older than their number, by their name. Such a
-// revision has left a number below, which is missing.
+// taken returns, by name, the revisions that a rollback renumbered. A lower
+// number must be missing, because each of them left one behind. There are two
+// kinds of evidence.
 //
-// The order tells: one with a lower number that was made later. So do the
-// managed fields: the controller wrote the revision's number later than it made
-// the revision. The time of that entry also moves when the controller adopts a
-// revision: one that is older than the DaemonSet was adopted, and its time counts
-// only if another was adopted before. A revision that somebody else wrote, such
-// as a backup tool, tells nothing.
-// Where no managed fields tell who wrote them, the order of revisions that are
-// older than the DaemonSet tells nothing either: they may have been restored.
+// The order: a revision with a lower number was created later. It does not
+// count for a revision that a backup tool or another program restored or,
+// without managed fields, for one older than the DaemonSet, which may have been
+// restored. Managed fields: the controller wrote the number after it created
+// the revision. Because an adoption also updates that time, it counts for a
+// revision older than the DaemonSet only if another one was adopted earlier.
 func (ns *numbers) taken() map[string]taking {
 	out := map[string]taking{}
 	for i := range ns.rows {
@@ -123,9 +122,9 @@ func (ns *numbers) taken() map[string]taking {
 	return out
 }
 
-// raisedThen reports whether the later time of the controller's entry can be that of
-// a new number: not if the revision was adopted then, nor if it contradicts the
-// order in which numbers are given.
+// raisedThen reports whether the controller's later write can be the
+// renumbering of the revision. It is not if the revision was adopted then, or
+// if the time contradicts the order of the numbers.
 func (ns *numbers) raisedThen(n *dated) bool {
 	adopted := n.adopted
 	for _, other := range ns.rows {
@@ -141,14 +140,14 @@ func (ns *numbers) raisedThen(n *dated) bool {
 			return false
 		}
 		if other.adopted && n.given.Sub(given) > second {
-			adopted = false // the others were adopted before that
+			adopted = false // the others were adopted earlier
 		}
 	}
 	return !adopted
 }
 
-// lastBelow returns when the last of the revisions with a lower number was
-// made, if that is later than this one; else the zero time.
+// lastBelow returns the latest creation time of the revisions with a lower
+// number that were created after n, or the zero time if there is none.
 func (ns *numbers) lastBelow(n *dated) (last time.Time) {
 	for _, other := range ns.rows {
 		counts := !other.restored && !(n.given.IsZero() && other.adopted)
@@ -159,7 +158,7 @@ func (ns *numbers) lastBelow(n *dated) (last time.Time) {
 	return last
 }
 
-// missingBelow reports whether a number below is no revision's.
+// missingBelow reports whether any lower number belongs to no revision.
 func (ns *numbers) missingBelow(number int64) bool {
 	below := int64(0)
 	for n := range ns.used {
@@ -168,12 +167,11 @@ func (ns *numbers) missingBelow(number int64) bool {
 	return below < number-1
 }
 
-// first returns the number that a revision was made with, 0 if that is not
-// certain: it is above those that were made before and have theirs still,
-// below those that were made after, and nobody's now.
-//
-// What was raised to a number came from one that is lower by two or more, so a
-// revision has its first number still if none below that is missing.
+// first returns the number that a revision was created with, or 0 if that is
+// not certain. The number is unused, above those of revisions that were created
+// earlier and still have their first number, and below those of revisions that
+// were created later. A revision still has its first number if no number below
+// it is missing: a rollback raises a number by at least two.
 func (ns *numbers) first(n *dated) int64 {
 	above, below := int64(0), n.number
 	for _, other := range ns.rows {
@@ -199,9 +197,9 @@ func (ns *numbers) first(n *dated) int64 {
 	return was
 }
 
-// currentSince returns when the one current revision became that; nil if
-// nothing tells. Without managed fields that say so, it may be older than its
-// number whenever one below is missing: even if clean-up explains that.
+// currentSince returns since when the one current revision has been current, or
+// nil if that is unknown. Without managed fields it is unknown whenever a lower
+// number is missing, even if clean-up explains that.
 func (ns *numbers) currentSince(taken map[string]taking) *time.Time {
 	current := slices.DeleteFunc(slices.Clone(ns.rows), func(n dated) bool { return !n.Current })
 	if len(current) != 1 {
@@ -218,8 +216,8 @@ func (ns *numbers) currentSince(taken map[string]taking) *time.Time {
 	return n.CreatedAt
 }
 
-// missing returns notes about the numbers that no revision has, but for the oldest
-// where history clean-up explains that.
+// missing returns notes about numbers that no revision has, unless they are the
+// lowest and history clean-up explains them.
 func (ns *numbers) missing(limit int, taken map[string]taking) (notes []Note) {
 	if len(ns.rows) == 0 {
 		return nil
@@ -232,14 +230,14 @@ func (ns *numbers) missing(limit int, taken map[string]taking) (notes []Note) {
 		old += b2i(!n.Current)
 	}
 	highest, lowest := ns.rows[0].number, ns.rows[len(ns.rows)-1].number
-	const most = 10_000 // numbers that somebody made up
+	const most = 10_000 // somebody may have made up a huge number
 	var moved, unknown []int64
 	for n := max(1, highest-most); n < highest; n++ {
 		switch {
 		case ns.used[n]:
 		case first[n]:
 			moved = append(moved, n)
-		case n > lowest || old < limit: // else clean-up may have taken it
+		case n > lowest || old < limit: // otherwise clean-up may have deleted it
 			unknown = append(unknown, n)
 		}
 	}
@@ -253,7 +251,7 @@ func (ns *numbers) missing(limit int, taken map[string]taking) (notes []Note) {
 	return notes
 }
 
-// ranges writes ascending numbers as "3", "5-7".
+// ranges formats ascending numbers as "3", "5-7".
 func ranges(numbers []int64) []string {
 	out := []string{}
 	for i, j := 0, 0; i < len(numbers); i = j {

@@ -15,15 +15,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// owners are the paths that field managers own in the live template.
+// owners maps field managers to the paths that they own in the live template.
 type owners map[string]paths
 
-// paths are those of one manager. What it owns as a whole, such as a list
-// without a merge key, are the leaves; ways are the leaves, and what they are in.
+// paths are the paths of one manager. leaves are those that it owns as a whole,
+// such as a list without a merge key; ways are the leaves and everything that
+// contains them.
 type paths struct{ ways, leaves map[string]bool }
 
-// of returns who owns a field, or something in it; else who owns all that it
-// is in. A whole that is nobody's in part cannot be told from one that is empty.
+// of returns who owns a field or something in it or, if nobody does, who owns
+// something that contains it. Managed fields do not distinguish a container
+// without owners from an empty one.
 func (o owners) of(d template.Difference) []string {
 	own, whole := []string{}, []string{}
 	for _, name := range slices.Sorted(maps.Keys(o)) {
@@ -40,7 +42,7 @@ func (o owners) of(d template.Difference) []string {
 	return whole
 }
 
-// within reports whether a path is of something in a leaf.
+// within reports whether a leaf contains the path.
 func (p paths) within(path template.Path) bool {
 	for i := 1; i < len(path); i++ {
 		if p.leaves[path[:i].String()] {
@@ -66,8 +68,8 @@ func ownersIn(ds *appsv1.DaemonSet) owners {
 	return out
 }
 
-// pathsOf returns the fields of one entry, of which there may be none; none of one
-// that cannot be read.
+// pathsOf returns the paths of one entry, or none if it is missing or cannot be
+// decoded.
 func pathsOf(owned *metav1.FieldsV1) paths {
 	p := paths{ways: map[string]bool{}, leaves: map[string]bool{}}
 	var fields map[string]any
@@ -77,8 +79,8 @@ func pathsOf(owned *metav1.FieldsV1) paths {
 	return p
 }
 
-// add goes through managed fields: f: is a field, k: a member of a list by its
-// keys, of which any may be the one in a Difference's path.
+// add adds managed fields below a path: f: is a field, k: a list member by its
+// keys, any of which may occur in the path of a Difference.
 func (p paths) add(path template.Path, fields map[string]any) {
 	p.ways[path.String()] = true
 	if len(fields) == 0 {
@@ -101,8 +103,8 @@ func (p paths) add(path template.Path, fields map[string]any) {
 	}
 }
 
-// managers returns who wrote the DaemonSet, the last first, with the times of their
-// entries if they tell it.
+// managers returns who wrote the DaemonSet, the last first. tells says whether
+// the times of managed fields entries are those of the last write.
 func managers(ds *appsv1.DaemonSet, tells bool) []Manager {
 	out := []Manager{}
 	for _, m := range ds.ManagedFields {
@@ -124,7 +126,7 @@ func managers(ds *appsv1.DaemonSet, tells bool) []Manager {
 	return out
 }
 
-// timeOf returns a time, of none the zero one, which is before all others.
+// timeOf returns *t, or the zero time, which sorts first, for nil.
 func timeOf(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// lived is a revision of which everything is known.
+// lived is a revision in a simulated past.
 type lived struct {
 	id             int
 	content        string
@@ -27,8 +27,9 @@ type lived struct {
 
 func (r lived) name() string { return fmt.Sprintf("agent-%dx", r.id) }
 
-// life is what a DaemonSet went through: each step changes the template, maybe
-// back to one that it had, deletes a revision, sets the limit, or moves a pod.
+// life is a simulated past of a DaemonSet. Each step changes the template,
+// perhaps back to an earlier one, deletes a revision, sets the limit, or moves
+// a pod.
 type life struct {
 	revisions []lived
 	live      string
@@ -39,8 +40,8 @@ type life struct {
 	steps     []string
 }
 
-// sync does what the controller does with its revisions, and returns those that
-// clean-up removes.
+// sync does what the controller does to its revisions, and returns those that
+// clean-up deletes.
 func (l *life) sync() (removed []string) {
 	current, highest := -1, 0
 	for i, r := range l.revisions {
@@ -84,7 +85,7 @@ func randomLife(seed uint64) *life {
 		default:
 			l.live = string(rune('a' + r.IntN(8)))
 			l.steps = append(l.steps, l.live)
-			if steps > 1 || r.IntN(2) == 0 { // the last one may be unseen
+			if steps > 1 || r.IntN(2) == 0 { // the last change may not be synced yet
 				l.sync()
 			}
 		case 8, 9:
@@ -107,7 +108,8 @@ func randomLife(seed uint64) *life {
 	return l
 }
 
-// snapshot is what is left of it to see, with managed fields or without.
+// snapshot returns what remains visible of the past, with or without managed
+// fields.
 func (l *life) snapshot(t *testing.T, managedFields bool) *snapshot.Snapshot {
 	s := past(t, l.live, limit(int32(l.limit)))
 	at := func(second int) metav1.Time { return metav1.NewTime(began.Add(time.Duration(second) * time.Second)) }
@@ -128,8 +130,8 @@ func (l *life) snapshot(t *testing.T, managedFields bool) *snapshot.Snapshot {
 	return dstest.State("", dstest.Edit(func(into *snapshot.Snapshot) { *into = *s }))
 }
 
-// TestLawPast: what a History says of a past is true, and with managed fields it
-// leaves out no rollback. What it says comes next is what then comes.
+// TestLawPast checks that a History agrees with the simulated past, that with
+// managed fields it finds every rollback, and that its predictions come true.
 func TestLawPast(t *testing.T) {
 	took, were := 0, 0
 	for seed := range cases.Of(uint64(750)) {
@@ -149,8 +151,8 @@ func TestLawPast(t *testing.T) {
 	}
 }
 
-// check compares what is said of the past, and returns how many revisions are
-// said to have been taken up again.
+// check compares a History with the past, and returns how many revisions it
+// reports as renumbered.
 func (l *life) check(t *testing.T, h *History, managedFields bool) (took int) {
 	missing := map[string]string{}
 	for _, n := range h.Notes {
@@ -213,7 +215,7 @@ func (l *life) check(t *testing.T, h *History, managedFields bool) (took int) {
 	return took
 }
 
-// checkNext compares what is said of the next sync, and of the next change.
+// checkNext checks what a History says about the next sync and the next change.
 func (l *life) checkNext(t *testing.T, h *History) {
 	of := func(code NoteCode) (names []string) {
 		for _, n := range h.Notes {

@@ -11,38 +11,42 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Rollout is where the rollout of the current revision stands, as far as revisions
-// and pods tell. No node is looked at: whether a pod is missing, and whether the
-// rollout can continue, is for explain to say. See [History.AsStuck].
+// Rollout is the progress of the rollout of the current revision, as far as
+// revisions and pods show it. Without the nodes it is unknown whether a pod is
+// missing and whether the rollout can continue: explain decides that. See
+// [History.AsStuck].
 type Rollout struct {
 	Code    RolloutCode `json:"code"`    // where it stands
 	Pods    *int        `json:"pods"`    // of all revisions; nil if the pods could not be read
-	Current *int        `json:"current"` // of them, those on a current revision; nil where `pods` is
+	Current *int        `json:"current"` // of them, those on a current revision; nil if `pods` is
 
-	// of the current ones, those that are available and not terminating; nil if `pods` is, or if the status of the
-	// pods could not be read
+	// of the current ones, those that are available and not terminating; nil if
+	// `pods` is, or if the status of the pods could not be read
 	Available *int `json:"available"`
 
-	// of the current ones, those that are Ready, but not yet for minReadySeconds; nil where `available` is
+	// of the current ones, those that are Ready, but not yet for
+	// minReadySeconds; nil if `available` is
 	NotYetAvailable *int `json:"notYetAvailable"`
-	// when the last of the current ones that are Ready becomes available; nil where none waits, or this is not known
+	// when the last of the current ones that are Ready becomes available; nil
+	// if none waits, or if this is unknown
 	AvailableAt *time.Time `json:"availableAt"`
-	// of the current ones, those that are not Ready; nil where `available` is
+	// of the current ones, those that are not Ready; nil if `available` is
 	NotReady *int `json:"notReady"`
-	// of the current ones, those that are terminating; nil where `available` is
+	// of the current ones, those that are terminating; nil if `available` is
 	Terminating *int `json:"terminating"`
 
 	MinReadySeconds int32 `json:"minReadySeconds"` // how long a pod is Ready before it is available
 }
 
-// RolloutCode says where a rollout stands.
+// RolloutCode says how far a rollout is.
 type RolloutCode string
 
 const (
 	Settled  RolloutCode = "Settled"  // every pod is updated and available
 	UnderWay RolloutCode = "UnderWay" // old pods are left that the controller replaces, or would if it could
-	// Stuck: old pods are left, and the rollout cannot continue by itself: the verdict of explain. Only where what that
-	// looks at was read, as from a dump; otherwise `UnderWay`
+	// Stuck: old pods are left, and the rollout cannot continue by itself: the
+	// verdict of explain. Only if everything that decides this was read, as
+	// from a dump; otherwise `UnderWay`
 	Stuck          RolloutCode = "Stuck"
 	AwaitingDelete RolloutCode = "AwaitingDelete" // old pods stay until you delete them (OnDelete)
 	Unavailable    RolloutCode = "Unavailable"    // no pod is left to replace, but not every pod is available
@@ -51,14 +55,14 @@ const (
 	// the next sync creates a revision, although one holds the same template
 	CreatesSame RolloutCode = "CreatesSame"
 	Renumbers   RolloutCode = "Renumbers" // the next sync gives an old revision a new number
-	// several revisions hold the live template, of which the next sync keeps one
+	// several revisions hold the live template; the next sync keeps one of them
 	Merges  RolloutCode = "Merges"
 	Deleted RolloutCode = "BeingDeleted" // the DaemonSet is being deleted
 	Ignored RolloutCode = "Ignored"      // the selector is empty, so the controller ignores the DaemonSet
 	Unknown RolloutCode = "Unknown"      // a gap hides it
 )
 
-// rollout sums up the pods of the rows.
+// rollout counts the pods of the rows.
 func (g *given) rollout(h *History) Rollout {
 	r := Rollout{MinReadySeconds: g.s.DaemonSet.Spec.MinReadySeconds}
 	if g.st.PodsListed {
@@ -98,7 +102,7 @@ func (g *given) rollout(h *History) Rollout {
 	return r
 }
 
-// of returns the count of a pod of a current revision.
+// of returns the counter for a pod of a current revision.
 func (r *Rollout) of(p *daemonset.Pod) *int {
 	switch {
 	case p.Terminating:
@@ -111,8 +115,8 @@ func (r *Rollout) of(p *daemonset.Pod) *int {
 	return r.NotReady
 }
 
-// stands returns where a rollout stands, given the nodes with an old pod and the
-// pods that are not available.
+// stands returns how far a rollout is, given the number of nodes with an old
+// pod and the number of unavailable pods.
 func (g *given) stands(h *History, r *Rollout, old, unavailable int) RolloutCode {
 	rolls := g.s.DaemonSet.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
 	return firstOf([]rule[RolloutCode]{
@@ -135,23 +139,23 @@ func (g *given) stands(h *History, r *Rollout, old, unavailable int) RolloutCode
 // Acts reports whether the controller does anything for the DaemonSet.
 func (r *Rollout) Acts() bool { return r.Code != Deleted && r.Code != Ignored }
 
-// Began reports whether the current revision is known, and the rollout of it has
+// Began reports whether the current revision is known and its rollout has
 // begun.
 func (r *Rollout) Began() bool {
 	return slices.Contains([]RolloutCode{Settled, UnderWay, Stuck, AwaitingDelete, Unavailable, NoPods}, r.Code)
 }
 
-// InProgress reports whether old pods are left that the controller replaces, or would
-// if it could.
+// InProgress reports whether there are old pods that the controller replaces,
+// or would replace if it could.
 func (r *Rollout) InProgress() bool { return r.Code == UnderWay || r.Code == Stuck }
 
-// leastIdle is how long a rollout creates no pod before that is worth a word: one that moves takes
-// about as long for a pod.
+// leastIdle is the shortest time without a new pod that is worth mentioning. A
+// rollout that progresses takes about as long for one pod.
 const leastIdle = time.Minute
 
-// IdleSince returns since when the rollout in progress has created no pod. It is nil where none is in
-// progress, where that is not known or was less than a minute ago, and where all that the new pods
-// wait for is minReadySeconds.
+// IdleSince returns since when the rollout in progress has created no pod. It
+// returns nil if no rollout is in progress, if the time is unknown or less than
+// a minute ago, or if the new pods only wait for minReadySeconds.
 func (h *History) IdleSince() *time.Time {
 	c := h.Course()
 	if c == nil || c.Code != UnderWay || h.Rollout.Ripens() {
@@ -164,13 +168,14 @@ func (h *History) IdleSince() *time.Time {
 	return since
 }
 
-// Ripens reports whether some new pods are Ready for less than minReadySeconds, and none is not Ready.
+// Ripens reports whether some new pods only wait for minReadySeconds, and all
+// are Ready.
 func (r *Rollout) Ripens() bool {
 	return r.NotYetAvailable != nil && *r.NotYetAvailable > 0 && *r.NotReady == 0
 }
 
-// AsStuck returns the History of a rollout that is UnderWay with the code Stuck, and
-// otherwise the History itself. Whether it is stuck is the verdict of explain.
+// AsStuck returns a copy of the History with the code Stuck if the rollout is
+// UnderWay, and otherwise h. The verdict of explain says whether it is stuck.
 func (h *History) AsStuck() *History {
 	if h.Rollout.Code != UnderWay {
 		return h
@@ -180,16 +185,17 @@ func (h *History) AsStuck() *History {
 	return &out
 }
 
-// Course is how far the rollout of the one current revision is.
+// Course is the progress of the rollout of the only current revision.
 type Course struct {
-	Code   RolloutCode // UnderWay, AwaitingDelete where you delete the other pods, else Settled
+	Code   RolloutCode // UnderWay; AwaitingDelete if you have to delete the other pods; otherwise Settled
 	Left   int         // how many pods are not on the current revision
 	Since  *time.Time  // when it began; nil if unknown
-	Newest *time.Time  // when its last pod was created; nil if none was since it began
+	Newest *time.Time  // when its last pod was created; nil if none was created since it began
 }
 
-// Course returns how far the rollout of the current revision is; nil if it has not
-// begun, or if it is not known which revision is current.
+// Course returns the progress of the rollout of the current revision. It
+// returns nil if the rollout has not begun, or if the current revision is
+// unknown.
 func (h *History) Course() *Course {
 	current := h.Latest()
 	if current == nil || h.Inferred() || !h.Rollout.Began() {

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Inferred reports whether there are no ControllerRevisions to go by.
+// Inferred reports whether the ControllerRevisions could not be read.
 func (h *History) Inferred() bool { return h.Lacks(snapshot.Revisions) }
 
-// Current returns the current revisions: there may be none, or several.
+// Current returns the current revisions; there may be none, or several.
 func (h *History) Current() (current []*Revision) {
 	for i := range h.Revisions {
 		if h.Revisions[i].Current {
@@ -31,7 +31,7 @@ func (h *History) Latest() *Revision {
 	return nil
 }
 
-// Named returns the revision of a name, or nil if there is none.
+// Named returns the revision with a name, or nil if there is none.
 func (h *History) Named(name string) *Revision {
 	if i := slices.IndexFunc(h.Revisions, func(r Revision) bool { return r.Name == name && name != "" }); i >= 0 {
 		return &h.Revisions[i]
@@ -39,7 +39,7 @@ func (h *History) Named(name string) *Revision {
 	return nil
 }
 
-// Kept returns how many ControllerRevisions there are.
+// Kept returns the number of ControllerRevisions.
 func (h *History) Kept() (n int) {
 	for i := range h.Revisions {
 		n += b2i(h.Revisions[i].Name != "")
@@ -47,11 +47,11 @@ func (h *History) Kept() (n int) {
 	return n
 }
 
-// Note returns the first note of a code, or nil if there is none.
+// Note returns the first note with a code, or nil if there is none.
 func (h *History) Note(code NoteCode) *Note { return h.noteAbout(code, nil) }
 
-// noteAbout returns the first note of a code about a revision, about any where that is
-// nil, or nil if there is none.
+// noteAbout returns the first note with a code about a revision, or about any
+// if r is nil. It returns nil if there is none.
 func (h *History) noteAbout(code NoteCode, r *Revision) *Note {
 	about := func(n Note) bool { return r == nil || r.Name != "" && slices.Contains(n.Revisions, r.Name) }
 	if i := slices.IndexFunc(h.Notes, func(n Note) bool { return n.Code == code && about(n) }); i >= 0 {
@@ -70,8 +70,8 @@ func (h *History) Below(r *Revision) *Revision {
 	return nil
 }
 
-// SameAs returns the revision whose content the one of a row has again, or nil if
-// there is none.
+// SameAs returns the earlier revision with the content of the row's revision,
+// or nil if there is none.
 func (h *History) SameAs(r *Row) *Revision {
 	if r.Is == RowRenumbered {
 		return nil
@@ -85,8 +85,8 @@ func (h *History) SameAs(r *Row) *Revision {
 	return nil
 }
 
-// byNumber reports whether a number is enough to ask for a revision: it can be
-// read, and no other has its number.
+// byNumber reports whether its number identifies a revision: the revision can
+// be decoded, and no other has the number.
 func (h *History) byNumber(r *Revision) bool {
 	return r != nil && r.Revision > 0 && !slices.Contains(r.Notes, Unreadable) && !h.Shared(r)
 }
@@ -99,8 +99,9 @@ func (h *History) Shared(r *Revision) bool {
 	})
 }
 
-// Compares returns the two revisions to look at first, the current one and the one
-// before it; nil where there are none, or the next sync decides on the revisions.
+// Compares returns the two revisions to compare first, the current one and the
+// one before it. It returns nil if they do not exist, or if the next sync
+// changes the revisions.
 func (h *History) Compares() (from, to *Revision) {
 	current := h.Latest()
 	if h.Pending() || current == nil || !h.Rollout.Acts() {
@@ -112,10 +113,10 @@ func (h *History) Compares() (from, to *Revision) {
 	return nil, nil
 }
 
-// RollsBackTo returns the revision that a rollback would go to: of those that are
-// not current the one that most pods are on, else the one before the current one.
-// It is nil where there is none, where its number does not tell it, and where the
-// next sync decides on the revisions.
+// RollsBackTo returns the revision that a rollback would go to: of the
+// revisions that are not current, the one that most pods run, or else the one
+// before the current one. It returns nil if there is none, if its number does
+// not identify it, or if the next sync changes the revisions.
 func (h *History) RollsBackTo() *Revision {
 	current := h.Latest()
 	if h.Pending() || current == nil || !h.Rollout.Acts() {
@@ -131,8 +132,8 @@ func (h *History) RollsBackTo() *Revision {
 	return h.RollsBackToOneOf(to)
 }
 
-// RollsBackToOneOf returns the first of some revisions that kubectl rolls back to, or
-// nil if it does to none. Any may be nil.
+// RollsBackToOneOf returns the first of the revisions that kubectl can roll
+// back to, or nil if there is none. Elements may be nil.
 func (h *History) RollsBackToOneOf(revisions ...*Revision) *Revision {
 	if i := slices.IndexFunc(revisions, h.CanRollBack); i >= 0 {
 		return revisions[i]
@@ -140,8 +141,8 @@ func (h *History) RollsBackToOneOf(revisions ...*Revision) *Revision {
 	return nil
 }
 
-// CanRollBack reports whether kubectl rolls back to a revision: it is not current,
-// it is the DaemonSet's own, and its number tells it.
+// CanRollBack reports whether kubectl can roll back to a revision: it is not
+// current, the DaemonSet owns it, and its number identifies it.
 func (h *History) CanRollBack(r *Revision) bool {
 	return h.byNumber(r) && !r.Current && r.Claim == daemonset.Owned && h.Rollout.Acts()
 }
@@ -151,7 +152,7 @@ func (h *History) Pending() bool {
 	return !h.Inferred() && (h.Next.Cut || h.Next.RaisedFrom > 0 || len(h.Next.Relabel) > 0)
 }
 
-// String returns the Side as a Which is asked for: its number, or live.
+// String returns the notation for the Side in a Which: its number, or live.
 func (s Side) String() string {
 	if s.Live {
 		return "live"
@@ -159,8 +160,8 @@ func (s Side) String() string {
 	return strconv.FormatInt(s.Revision, 10)
 }
 
-// Newest returns the row of the revision that is current, or will be once the next
-// sync has created it; nil if there is none.
+// Newest returns the row of the current revision, or of the one that the next
+// sync creates. It returns nil if there is none.
 func (h *History) Newest() *Row {
 	rows := h.Rows()
 	if i := slices.IndexFunc(rows, func(r Row) bool {
@@ -172,8 +173,8 @@ func (h *History) Newest() *Row {
 	return nil
 }
 
-// UpdatedElsewhere counts the nodes that are not on a current revision, and those
-// of them whose pod counts as updated all the same.
+// UpdatedElsewhere returns the number of nodes that are not on a current
+// revision and, of these, how many have a pod that counts as updated anyway.
 func (h *History) UpdatedElsewhere() (updated, nodes int) {
 	for _, r := range h.Revisions {
 		if !r.Current && r.Updated != nil {
@@ -183,9 +184,9 @@ func (h *History) UpdatedElsewhere() (updated, nodes int) {
 	return updated, nodes
 }
 
-// Writers returns who wrote what the newest change set: the managers of its fields,
-// else whoever wrote the template when the current revision began. There may be none
-// that are known.
+// Writers returns who made the newest change: the managers of its fields, or
+// else whoever wrote the template when the current revision began. The list is
+// empty if that is unknown.
 func (h *History) Writers() (writers []Manager) {
 	var changes []FieldChange
 	switch current := h.Latest(); {
@@ -205,7 +206,8 @@ func (h *History) Writers() (writers []Manager) {
 	return writers
 }
 
-// writersOf returns the managers of what somebody set, each once: the last that it wrote.
+// writersOf returns the managers of the fields that somebody set, each once,
+// with its last write.
 func (h *History) writersOf(changes []FieldChange) (writers []Manager) {
 	for _, m := range h.Managers {
 		said := slices.ContainsFunc(writers, func(w Manager) bool { return w.Manager == m.Manager })
@@ -220,15 +222,15 @@ func (h *History) writersOf(changes []FieldChange) (writers []Manager) {
 	return writers
 }
 
-// OnlyMetadata reports whether all that somebody set are labels and annotations of
-// the pods: they are replaced for it, and run what they ran before.
+// OnlyMetadata reports whether all fields that somebody set are labels and
+// annotations of the pods: the pods are replaced, but run the same as before.
 func OnlyMetadata(changes []FieldChange) bool {
 	_, only := template.OnlyMetadata(Differences(changes, FieldSet))
 	return only
 }
 
-// Differences returns the fields of some changes: those of the kinds that are given, or
-// all where none is.
+// Differences returns the fields of changes of the given kinds, or of all
+// changes if no kind is given.
 func Differences(changes []FieldChange, kinds ...FieldKind) (fields []template.Difference) {
 	for _, c := range changes {
 		if len(kinds) == 0 || slices.Contains(kinds, c.Kind) {
@@ -238,37 +240,38 @@ func Differences(changes []FieldChange, kinds ...FieldKind) (fields []template.D
 	return fields
 }
 
-// Row is a row of the table of revisions. Its Revision is never nil: that of a
-// pending one is empty.
+// Row is a row of the table of revisions. Its Revision is never nil; that of a
+// pending row is empty.
 type Row struct {
 	*Revision
 	Is     RowKind
-	Number int64 // that the row is about; 0 for a hash
+	Number int64 // the number of the row's revision; 0 for a hash
 	From   int64 // the number that it is compared with; 0 if there is none
 	Kind   ChangeKind
 	Change []FieldChange
-	Last   *Row // of RowsAlike: the last of the rows that it stands for; otherwise nil
+	Last   *Row // of RowsAlike: the last of the rows that it combines; otherwise nil
 }
 
-// RowKind says what a Row is about.
+// RowKind says what a Row contains.
 type RowKind int
 
 const (
 	RowRevision   RowKind = iota // a ControllerRevision, by its number
-	RowRenumbered                // one, by a number that it had before
-	RowPending                   // one that the next sync creates
+	RowRenumbered                // a ControllerRevision, by a number that it had before
+	RowPending                   // a revision that the next sync creates
 	RowHash                      // pods whose hash no revision has
-	RowsAlike                    // neighbors that all changed the same: from this one to Last
-	RowsFolded                   // several that were left out: Number says how many
+	RowsAlike                    // consecutive revisions with the same change, from this one to Last
+	RowsFolded                   // several omitted rows; Number says how many
 )
 
-// Empty reports whether a row can be left out before others: it is not current, and
-// no pods are known to be on it.
+// Empty reports whether a row can be omitted first: it is not current, and no
+// pods are known to run its revision.
 func (r *Row) Empty() bool {
 	return r.Is == RowRenumbered || r.Is != RowPending && !r.Current && (r.Pods == nil || *r.Pods == 0)
 }
 
-// Stands returns how many rows a row stands for: 1, unless it is RowsAlike or RowsFolded.
+// Stands returns how many rows a row combines: 1, unless it is RowsAlike or
+// RowsFolded.
 func (r *Row) Stands() int64 {
 	switch r.Is {
 	case RowsAlike:
@@ -279,8 +282,8 @@ func (r *Row) Stands() int64 {
 	return 1
 }
 
-// FoldAlike returns rows: one row stands for revisions that follow one another by number, are
-// Empty, and are alike: the caller says which two are.
+// FoldAlike combines neighboring rows into one if their revisions have
+// consecutive numbers, are Empty, and alike returns true for them.
 func FoldAlike(rows []Row, alike func(a, b *Row) bool) (out []Row) {
 	for i := range rows {
 		r, n := rows[i], len(out)-1
@@ -293,7 +296,8 @@ func FoldAlike(rows []Row, alike func(a, b *Row) bool) (out []Row) {
 	return out
 }
 
-// follows reports whether two rows of revisions without pods may stand in one: no number is between them.
+// follows reports whether two neighboring rows without pods have consecutive
+// numbers.
 func follows(a, b *Row) bool {
 	above := a.Number
 	if a.Is == RowsAlike {
@@ -303,9 +307,9 @@ func follows(a, b *Row) bool {
 	return revisions && a.Empty() && b.Empty() && above == b.Number+1
 }
 
-// Fold returns rows of which the first so many stand, and of the others those that
-// are not Empty: a row stands for those left out between them. One more is no reason
-// to leave any out.
+// Fold keeps the first most rows and all others that are not Empty. One row
+// replaces each group of omitted rows. Fold omits nothing if there are at most
+// most+1 rows.
 func Fold(rows []Row, most int) (out []Row) {
 	for i, r := range rows {
 		last := len(out) - 1
@@ -321,28 +325,28 @@ func Fold(rows []Row, most int) (out []Row) {
 	return out
 }
 
-// Partial reports whether the change of a row is not all of its own, as a number
-// between the two is nobody's.
+// Partial reports whether the change of a row may include changes of other
+// revisions, because a number between the two is missing.
 func (r *Row) Partial() bool { return r.From > 0 && r.From < r.Number-1 }
 
-// Told says what there is to say of the change of a Row.
+// Told says what a screen can say about the change of a Row.
 type Told int
 
 const (
 	ToldFields       Told = iota // the fields that differ
-	ToldLive                     // it is the live template, which is compared with nothing
+	ToldLive                     // the live template, which is not compared with anything
 	ToldFirst                    // it is the first revision
-	ToldOldest                   // it is the oldest one that is kept
-	ToldSame                     // it has the content of the one before
+	ToldOldest                   // it is the oldest revision that is kept
+	ToldSame                     // it has the content of the previous revision
 	ToldUnreadable               // it holds no template
-	ToldImages                   // what its pods run; what changed is not known
-	ToldBelow                    // the one before could not be read
-	ToldNoRevision               // no revision has the hash of the pods
-	ToldWithoutAHash             // nor have the pods one
+	ToldImages                   // only the images of its pods are known
+	ToldBelow                    // the previous revision could not be decoded
+	ToldNoRevision               // no revision has the hash of its pods
+	ToldWithoutAHash             // its pods have no hash
 	ToldNothing                  // nothing is known
 )
 
-// Told returns what there is to say of the change of a row.
+// Told returns what a screen can say about the change of a row.
 func (h *History) Told(r *Row) Told {
 	hash, strays, images := r.Is == RowHash, r.Is == RowHash && !h.Inferred(), len(r.Images) > 0
 	first, unknown := r.Kind == ChangeFirst, r.Kind == ChangeUnknown
@@ -362,20 +366,21 @@ func (h *History) Told(r *Row) Told {
 	})
 }
 
-// rule is an answer where a condition holds.
+// rule is an answer with its condition.
 type rule[T any] struct {
 	holds  bool
 	answer T
 }
 
-// firstOf returns the answer of the first rule that holds, of which there must be one.
+// firstOf returns the answer of the first rule that holds. One of them must
+// hold.
 func firstOf[T any](rules []rule[T]) T {
 	return rules[slices.IndexFunc(rules, func(r rule[T]) bool { return r.holds })].answer
 }
 
-// Rows returns the revisions, the highest number first: with the one that the next
-// sync creates, and with the numbers that they had before; then the hashes that no
-// revision has.
+// Rows returns the rows of the table: revisions with the highest number first,
+// including the one that the next sync creates and their former numbers, and
+// then hashes without a revision.
 func (h *History) Rows() (rows []Row) {
 	if u := h.Uncut; h.Next.Cut && !h.Inferred() {
 		rows = append(rows, Row{Revision: &Revision{}, Is: RowPending, Number: h.Next.Number, Kind: ChangeUnknown})
@@ -410,20 +415,21 @@ func (h *History) RowOf(r *Revision) Row {
 	return Row{r, RowRevision, r.Revision, r.From, r.Kind, r.Change, nil}
 }
 
-// Began is when a revision got the number of a row, or when its pods were created.
+// Began is when a revision got the number of a row, or when its pods were
+// created.
 type Began struct {
 	How   BeganHow
 	At    *time.Time // nil if unknown
-	To    *time.Time // of pods: when the last one was created
-	After bool       // all that is known is that it was after At
-	Was   int64      // of a restored one: the number that it had at first; 0 if that is not certain
+	To    *time.Time // for pods: when the last one was created
+	After bool       // it happened after At; the exact time is unknown
+	Was   int64      // for a restored revision: its first number; 0 if that is not certain
 }
 
-// BeganHow says how a revision got a number.
+// BeganHow says how a revision got its number.
 type BeganHow int
 
 const (
-	BeganUnknown  BeganHow = iota // nothing tells
+	BeganUnknown  BeganHow = iota // unknown
 	BeganCreated                  // the controller created it with that number
 	BeganRestored                 // a rollback gave it that number
 	BeganPods                     // pods without a revision were created

@@ -17,12 +17,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// notReady makes a pod one that is not Ready.
+// notReady makes a pod not Ready.
 func notReady(name string) dstest.Option {
 	return pod(name, func(p *corev1.Pod) { p.Status.Conditions = nil })
 }
 
-// readySince makes a pod Ready, for some seconds.
+// readySince makes a pod Ready for that many seconds.
 func readySince(name string, seconds int) dstest.Option {
 	return pod(name, func(p *corev1.Pod) {
 		at := metav1.NewTime(dstest.Now.Add(-time.Duration(seconds) * time.Second))
@@ -34,7 +34,7 @@ func terminating(name string) dstest.Option {
 	return pod(name, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: dstest.Now} })
 }
 
-// renamed gives one of several revisions a name of its own.
+// renamed renames one of several revisions.
 func renamed(name string, at int) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Revisions[at].Name, s.Revisions[at].Labels = name+"-too", map[string]string{"app": "agent"}
@@ -49,7 +49,7 @@ func lacking(what ...snapshot.What) dstest.Option {
 	})
 }
 
-// TestRollout: where a rollout stands, and of how many pods that rests.
+// TestRollout tests how far a rollout is, and the numbers of pods behind that.
 func TestRollout(t *testing.T) {
 	deleted := dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.DeletionTimestamp = &metav1.Time{Time: dstest.Now} })
 	ignored := dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.Selector = &metav1.LabelSelector{} })
@@ -60,7 +60,7 @@ func TestRollout(t *testing.T) {
 	for _, tt := range []struct {
 		past    string
 		options []dstest.Option
-		want    string // code, pods, of them current, of these available, not yet available, not Ready, terminating
+		want    string // code, and the fields of Rollout in their order
 		why     string
 	}{
 		{"1=a 2=b b | 2b 2b", nil, "Settled 2 2 2 0 0 0", "all pods are updated"},
@@ -101,7 +101,7 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// TestAvailableAt: when the last of the pods that only wait becomes available.
+// TestAvailableAt tests when the last of the waiting pods becomes available.
 func TestAvailableAt(t *testing.T) {
 	minReady := dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.MinReadySeconds = 60 })
 	for _, tt := range []struct {
@@ -127,8 +127,8 @@ func TestAvailableAt(t *testing.T) {
 	}
 }
 
-// TestTells: what a history tells of itself: the rows in their order, with what each
-// is compared with, what to compare, and what to roll back to.
+// TestTells tests the rows in their order, with what each is compared with,
+// what to compare first, and what to roll back to.
 func TestTells(t *testing.T) {
 	for _, tt := range []struct {
 		past    string
@@ -174,7 +174,7 @@ func TestTells(t *testing.T) {
 	}
 }
 
-// TestRestored: how a revision came by its number.
+// TestRestored tests how a revision got its number.
 func TestRestored(t *testing.T) {
 	for _, tt := range []struct {
 		past, want, why string
@@ -195,7 +195,8 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// TestRenumberedHasNoWriter: who owns a field now did not write it then.
+// TestRenumberedHasNoWriter checks that the current owner of a field is not
+// named as the writer of an earlier change.
 func TestRenumberedHasNoWriter(t *testing.T) {
 	h := of(t, past(t, "1=a 3=c 4=b@2+9 b", dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "helm", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"agent\"}":{".":{},"f:image":{}}}}}}}`)}}
@@ -208,7 +209,7 @@ func TestRenumberedHasNoWriter(t *testing.T) {
 	}
 }
 
-// TestWriters: who wrote what is new, and nobody who only wrote something else.
+// TestWriters checks that only those who wrote something new are named.
 func TestWriters(t *testing.T) {
 	owns := func(manager, fields string, minutes int) metav1.ManagedFieldsEntry {
 		at := metav1.NewTime(*minute(minutes))
@@ -243,7 +244,7 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// TestDiffManagers: one who wrote several fields is named once.
+// TestDiffManagers checks that a manager of several fields is named once.
 func TestDiffManagers(t *testing.T) {
 	d := &Diff{Change: []FieldChange{{Managers: []string{"kubectl", "argocd"}}, {}, {Managers: []string{"argocd"}}}}
 	if diff := cmp.Diff([]string{"argocd", "kubectl"}, d.Managers()); diff != "" {
@@ -251,7 +252,7 @@ func TestDiffManagers(t *testing.T) {
 	}
 }
 
-// TestCourse: how far the rollout of the current revision is.
+// TestCourse tests the progress of the rollout of the current revision.
 func TestCourse(t *testing.T) {
 	onDelete := dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
@@ -301,8 +302,9 @@ func TestCourse(t *testing.T) {
 	}
 }
 
-// TestFold: which rows are left out. A row is c where it is current, o with pods, and
-// - without; a number stands for so many that were left out.
+// TestFold tests which rows are omitted. A row is written as c if it is
+// current, o with pods, and - without; a number stands for that many omitted
+// rows.
 func TestFold(t *testing.T) {
 	zero, one := 0, 1
 	for _, tt := range []struct {
@@ -347,7 +349,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestRollsBackToOneOf: which of some revisions a rollback goes to.
+// TestRollsBackToOneOf tests which of several revisions a rollback goes to.
 func TestRollsBackToOneOf(t *testing.T) {
 	h := of(t, past(t, "1=a 2=b 3=c c | 3c 1a"), Options{})
 	current, second, first := &h.Revisions[0], &h.Revisions[1], &h.Revisions[2]
@@ -368,7 +370,7 @@ func TestRollsBackToOneOf(t *testing.T) {
 	}
 }
 
-// TestDifferences: the fields of changes, by their kind.
+// TestDifferences tests the selection of fields by kind.
 func TestDifferences(t *testing.T) {
 	change := func(path string, kind FieldKind) FieldChange {
 		return FieldChange{Difference: template.Difference{Path: template.ParsePath(path)}, Kind: kind}
@@ -393,8 +395,9 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestFoldAlike: which neighbors share a row. A letter is a revision without pods that changed what the letter says; o is
-// one with pods, c the current one, r a number that a revision had, and . a number that is missing.
+// TestFoldAlike tests which neighbors share a row. A letter is a revision
+// without pods and names its change; o is one with pods, c the current one, r a
+// former number, and . a missing number.
 func TestFoldAlike(t *testing.T) {
 	for _, tt := range []struct{ rows, want, why string }{
 		{"caab", "9 8-7 6", "two that are alike"},
@@ -438,7 +441,7 @@ func TestFoldAlike(t *testing.T) {
 	}
 }
 
-// TestIdleSince: since when a rollout has created no pod.
+// TestIdleSince tests since when a rollout has created no pod.
 func TestIdleSince(t *testing.T) {
 	at := func(before time.Duration) *time.Time { t := dstest.Now.Add(-before); return &t }
 	n := func(n int) *int { return &n }
@@ -469,7 +472,7 @@ func TestIdleSince(t *testing.T) {
 	}
 }
 
-// TestDecides: a note that is about what comes next is told from one that is not.
+// TestDecides tests which notes affect what comes next.
 func TestDecides(t *testing.T) {
 	of := map[NoteCode]bool{RemovedNext: true, Duplicates: true, RemovedByNextChange: false, MostlyRestarts: false}
 	for code, want := range of {

@@ -37,13 +37,13 @@ func pod(name string, change func(*corev1.Pod)) dstest.Option {
 	})
 }
 
-// madeAgo gives a pod its age, in minutes.
+// madeAgo sets the age of a pod, in minutes.
 func madeAgo(minutes int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(*ago(minutes)) }
 }
 
-// TestWholeHistory compares every field of one history: a rollback, on one node
-// of three, with a pod whose revision is gone.
+// TestWholeHistory compares every field of one history: a rollback that has
+// reached one of three nodes, and a pod whose revision is gone.
 func TestWholeHistory(t *testing.T) {
 	s := past(t, "3=a@1+9 2=b@2 a | 2b 2b/3a 3a 0x",
 		pod("p0a", madeAgo(300)), pod("p1a", func(p *corev1.Pod) { p.Status.Conditions = nil }), pod("p2a", madeAgo(30)), pod("p3a", madeAgo(500)),
@@ -113,8 +113,8 @@ func TestWholeHistory(t *testing.T) {
 	}
 }
 
-// TestInferredRows: without revisions, pods by their hash, the newest first: by
-// template generation, then by their newest pod, then by hash.
+// TestInferredRows tests the rows without revisions: pods by hash, the newest
+// first by template generation, then by their newest pod, then by hash.
 func TestInferredRows(t *testing.T) {
 	generation := func(name, n string) dstest.Option {
 		return pod(name, func(p *corev1.Pod) { p.Labels["pod-template-generation"] = n })
@@ -139,8 +139,8 @@ func TestInferredRows(t *testing.T) {
 	}
 }
 
-// TestTemplate: a row's template is what its revision holds, with all values;
-// that of nil is the live one.
+// TestTemplate checks that a row's template is what its revision holds, with
+// all values, and that nil stands for the live one.
 func TestTemplate(t *testing.T) {
 	s := past(t, "1=a' 2=b c", dstest.Edit(func(s *snapshot.Snapshot) {
 		other := s.Revisions[0]
