@@ -90,16 +90,17 @@ type taking struct {
 	at    time.Time // from managed fields: when it happened; zero if unknown
 }
 
-// taken returns, by name, the revisions that a rollback renumbered. A lower
-// number must be missing, because each of them left one behind. There are two
-// kinds of evidence.
+// taken returns, by name, the revisions that a rollback renumbered. Each of
+// them left a lower number behind, which is missing. Two observations show a
+// renumbering: a revision with a lower number was created later, or the
+// controller wrote the number, according to managed fields, after it created
+// the revision.
 //
-// The order: a revision with a lower number was created later. It does not
-// count for a revision that a backup tool or another program restored or,
-// without managed fields, for one older than the DaemonSet, which may have been
-// restored. Managed fields: the controller wrote the number after it created
-// the revision. Because an adoption also updates that time, it counts for a
-// revision older than the DaemonSet only if another one was adopted earlier.
+// Revisions that another program restored, such as a backup tool, show nothing.
+// Without managed fields, neither does the order of revisions older than the
+// DaemonSet, which may have been restored. An adoption also updates the time in
+// managed fields, so for a revision older than the DaemonSet it counts only if
+// another one was adopted earlier.
 func (ns *numbers) taken() map[string]taking {
 	out := map[string]taking{}
 	for i := range ns.rows {

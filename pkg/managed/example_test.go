@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 )
 
-// Who else writes a DaemonSet.
+// Finds out who else writes a DaemonSet.
 func ExampleBy() {
 	ds := &appsv1.DaemonSet{}
 	ds.Labels = map[string]string{"argocd.argoproj.io/instance": "monitoring"}

@@ -1,5 +1,5 @@
-// Package managed tells who else writes a DaemonSet, and will undo what somebody
-// changes of its spec by hand, by its metadata. It holds no prose.
+// Package managed determines, from the metadata of a DaemonSet, who else writes
+// it and will revert manual changes of its spec. It contains no prose.
 package managed
 
 import (
@@ -13,13 +13,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Tool names what writes a DaemonSet, besides whoever changes it by hand.
+// Tool names a writer of a DaemonSet, other than people who edit it.
 type Tool string
 
 const (
-	// Operator: the controller of another object, from which the DaemonSet is made
+	// Operator: the controller of another object, from which it makes the
+	// DaemonSet
 	// By: `Kind/name` of that object
-	// Found by: the owner reference that is the controller; the annotation `objectset.rio.cattle.io/owner-gvk`
+	// Found by: the owner reference that is the controller; the annotation
+	// `objectset.rio.cattle.io/owner-gvk`
 	Operator Tool = "Operator"
 	// ArgoCD: an application of Argo CD
 	// By: its name
@@ -41,47 +43,52 @@ const (
 	// By: `namespace/name`
 	// Found by: the annotation `meta.helm.sh/release-name`; the field manager `helm`
 	HelmRelease Tool = "HelmRelease"
-	// ServerSideApply: a field manager that applies the spec server-side, where nothing above is found
+	// ServerSideApply: a field manager that applies the spec server-side; only
+	// if none of the above is found
 	// By: the field manager
 	// Found by: the last one that applied fields of the spec
 	ServerSideApply Tool = "ServerSideApply"
-	// KubectlApply: kubectl apply, where nothing above is found
-	// Found by: the annotation `kubectl.kubernetes.io/last-applied-configuration`; the field manager `kubectl` that
-	// applied
+	// KubectlApply: kubectl apply; only if none of the above is found
+	// Found by: the annotation
+	// `kubectl.kubernetes.io/last-applied-configuration`; the field manager
+	// `kubectl` that applied
 	KubectlApply Tool = "KubectlApply"
-	// Program: a program that updates the spec, such as an operator, where nothing above is found
+	// Program: a program that updates the spec, such as an operator; only if
+	// none of the above is found
 	// By: the field manager
-	// Found by: the last one that updated fields of the spec, unless people use it
+	// Found by: the last one that updated fields of the spec, unless people use
+	// it
 	Program Tool = "Program"
 )
 
-// Reverts reports whether the tool undoes a change by hand by itself: nobody has
+// Reverts reports whether the tool reverts manual changes by itself: nobody has
 // to run it, and it does not wait for a new version.
 func (t Tool) Reverts() bool {
 	return slices.Contains([]Tool{Operator, ArgoCD, FluxKustomization, FluxHelmRelease, AddonManager}, t)
 }
 
-// Manager is one who writes a DaemonSet.
+// Manager is a writer of a DaemonSet.
 type Manager struct {
 	Tool Tool `json:"tool"` // what writes it
 
 	// the object of the tool from which the DaemonSet is made; empty if unknown
 	By string `json:"by"`
 
-	// the field of the DaemonSet that tells: `metadata.labels[helm.toolkit.fluxcd.io/name]`
+	// the field of the DaemonSet that shows it:
+	// `metadata.labels[helm.toolkit.fluxcd.io/name]`
 	Evidence string `json:"evidence"`
 }
 
-// By returns who writes a DaemonSet: each tool once, the one that undoes a change
-// soonest first. It does not know whether that tool still runs, or whether it was
-// told to leave a field alone.
+// By returns who writes a DaemonSet, each tool once, the one that reverts
+// changes soonest first. It cannot know whether the tool still runs, or whether
+// it is configured to ignore a field.
 func By(ds *appsv1.DaemonSet) []Manager {
 	out := []Manager{}
 	for _, s := range signs {
 		told := slices.ContainsFunc(out, func(m Manager) bool {
-			return m.Tool == s.tool || s.tool == HelmRelease && m.Tool == FluxHelmRelease // which works by Helm
+			return m.Tool == s.tool || s.tool == HelmRelease && m.Tool == FluxHelmRelease // it uses Helm
 		})
-		// in these ways the others apply, too
+		// the others also write in these ways
 		unnamed := s.tool == ServerSideApply || s.tool == KubectlApply || s.tool == Program
 		if told || unnamed && len(out) > 0 {
 			continue
@@ -93,8 +100,8 @@ func By(ds *appsv1.DaemonSet) []Manager {
 	return out
 }
 
-// Marks returns the keys of labels and annotations, and the names of field managers, by
-// which By knows a tool.
+// Marks returns the keys of labels and annotations, and the field managers, by
+// which By recognizes tools.
 func Marks() (keys, managers []string) {
 	for _, s := range signs {
 		if s.key != "" {
@@ -108,18 +115,19 @@ func Marks() (keys, managers []string) {
 		"meta.helm.sh/release-namespace"), managers
 }
 
-// A sign is what tells a tool.
+// A sign recognizes a tool.
 type sign struct {
-	// tells returns who of the tool it is, where that is told, and the field that tells it;
-	// no field where it is not there.
+	// tells returns the object of the tool, if known, and the field that shows
+	// the tool; the field is empty if the tool was not found.
 	tells func(*appsv1.DaemonSet) (by, evidence string)
 
-	key, manager string // of the label or annotation, or of the managed fields
+	key, manager string // of the label or annotation; of the managed fields
 }
 
-// signs are what tells the tools, in their order, the best sign of each first. What
-// several tools, or nobody, may have written is none: app.kubernetes.io/instance, or
-// app.kubernetes.io/managed-by=Helm, which a chart's manifest has without Helm.
+// signs recognize the tools in their order, the best sign of each first. They
+// do not include what several tools or people may write:
+// app.kubernetes.io/instance, and app.kubernetes.io/managed-by=Helm, which is
+// in manifests of charts even without Helm.
 var signs = []struct {
 	tool Tool
 	sign
@@ -140,12 +148,13 @@ var signs = []struct {
 	{HelmRelease, manager("helm", "")},
 	{ServerSideApply, sign{tells: applier}},
 	{KubectlApply, metadata("annotations", corev1.LastAppliedConfigAnnotation, nobody)},
-	// what else it writes it writes by other names, and as updates
+	// its other writes have other manager names, and are updates
 	{KubectlApply, manager("kubectl", metav1.ManagedFieldsOperationApply)},
 	{Program, sign{tells: program}},
 }
 
-// metadata is a label or an annotation with a value that tells who it is.
+// metadata returns the sign of a label or an annotation whose value names the
+// object.
 func metadata(kind, key string, who func(ds *appsv1.DaemonSet, value string) (by string, is bool)) sign {
 	return sign{key: key, tells: func(ds *appsv1.DaemonSet) (by, evidence string) {
 		value, there := map[string]map[string]string{"labels": ds.Labels, "annotations": ds.Annotations}[kind][key]
@@ -160,30 +169,32 @@ func itself(_ *appsv1.DaemonSet, value string) (string, bool) { return value, tr
 
 func nobody(*appsv1.DaemonSet, string) (string, bool) { return "", true }
 
-// reconciled: in the other mode, EnsureExists, it leaves changes alone.
+// reconciled reports whether the mode is Reconcile. In the other mode,
+// EnsureExists, the addon manager does not revert changes.
 func reconciled(_ *appsv1.DaemonSet, mode string) (string, bool) { return "", mode == "Reconcile" }
 
-// in is a name whose namespace stands beside it.
+// in returns the reader of a name whose namespace is in another label or
+// annotation.
 func in(namespaceAt string) func(*appsv1.DaemonSet, string) (string, bool) {
 	return func(ds *appsv1.DaemonSet, name string) (string, bool) {
 		return strings.TrimPrefix(cmp.Or(ds.Labels[namespaceAt], ds.Annotations[namespaceAt])+"/"+name, "/"), true
 	}
 }
 
-// application reads APPLICATION:GROUP/KIND:NAMESPACE/NAME. One that speaks of
-// another object was copied with the manifest, and Argo CD ignores it.
+// application parses APPLICATION:GROUP/KIND:NAMESPACE/NAME. If it names another
+// object, the annotation was copied with a manifest, and Argo CD ignores it.
 func application(ds *appsv1.DaemonSet, tracking string) (string, bool) {
 	app, object, _ := strings.Cut(tracking, ":")
 	return app, app != "" && object == "apps/DaemonSet:"+ds.Namespace+"/"+ds.Name
 }
 
-// objectSet is the object of which Rancher, k3s or RKE2 made this one.
+// objectSet returns the object from which Rancher, k3s or RKE2 made this one.
 func objectSet(ds *appsv1.DaemonSet, owner string) (string, bool) {
 	_, kind, found := strings.Cut(owner, "Kind=")
 	return kind + "/" + ds.Annotations[objectSetName], found
 }
 
-// objectSetName is the annotation that has the name of that object.
+// objectSetName is the annotation with the name of that object.
 const objectSetName = "objectset.rio.cattle.io/owner-name"
 
 func controller(ds *appsv1.DaemonSet) (by, evidence string) {
@@ -193,8 +204,8 @@ func controller(ds *appsv1.DaemonSet) (by, evidence string) {
 	return "", ""
 }
 
-// manager is a field manager that wrote something of the spec, by an operation
-// where one is given.
+// manager returns the sign of a field manager that wrote the spec with an
+// operation, or with any operation if it is empty.
 func manager(name string, operation metav1.ManagedFieldsOperationType) sign {
 	return sign{manager: name, tells: func(ds *appsv1.DaemonSet) (by, evidence string) {
 		for _, m := range ds.ManagedFields {
@@ -208,32 +219,35 @@ func manager(name string, operation metav1.ManagedFieldsOperationType) sign {
 
 func managerAt(name string) string { return "metadata.managedFields[manager=" + name + "]" }
 
-// writesSpec reports whether an entry is about fields of the spec, as far as it
-// says what it is about.
+// writesSpec reports whether an entry has fields of the spec. An entry without
+// fields may have.
 func writesSpec(m *metav1.ManagedFieldsEntry) bool {
 	fields := m.FieldsV1.GetRawBytes()
 	return m.Subresource == "" && (len(fields) == 0 || bytes.Contains(fields, []byte(`"f:spec"`)))
 }
 
-// applier is whoever applied the DaemonSet server-side last, but for kubectl.
+// applier returns who last applied the DaemonSet server-side, except kubectl.
 func applier(ds *appsv1.DaemonSet) (by, evidence string) {
 	return lastWriter(ds, metav1.ManagedFieldsOperationApply, func(name string) bool { return name != "kubectl" })
 }
 
-// program is whoever updated the DaemonSet last, but for what people use, and Kubernetes itself.
+// program returns who last updated the DaemonSet, except tools that people use
+// and Kubernetes itself.
 func program(ds *appsv1.DaemonSet) (by, evidence string) {
 	return lastWriter(ds, metav1.ManagedFieldsOperationUpdate, func(name string) bool {
 		return !strings.HasPrefix(name, "kubectl") && !slices.Contains(ofPeople, name)
 	})
 }
 
-// ofPeople are field managers of tools by which people edit objects, and those that say nothing.
+// ofPeople are the field managers of tools with which people edit objects, and
+// meaningless ones.
 var ofPeople = []string{
 	"", "oc", "k9s", "Mozilla", "dashboard", "headlamp-server", "node-fetch", "unknown", "before-first-apply",
 	"kube-controller-manager", "k3s",
 }
 
-// lastWriter is the last of some field managers that wrote the spec by an operation.
+// lastWriter returns the last of the matching field managers that wrote the
+// spec with an operation.
 func lastWriter(ds *appsv1.DaemonSet, by metav1.ManagedFieldsOperationType, is func(manager string) bool) (name,
 	evidence string) {
 	var last *metav1.ManagedFieldsEntry

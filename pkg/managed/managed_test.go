@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The parts of a DaemonSet's metadata that a row is about.
+// kept is the part of a DaemonSet's metadata that a row sets.
 type kept map[string]string
 
 func wrote(manager, operation, fields string) metav1.ManagedFieldsEntry {

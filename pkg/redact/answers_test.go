@@ -22,8 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// TestAnswers: the documents of explain, plan and history are those of the original, with
-// the names replaced, messages aside. LAW_CASES=100 tries 5,000 states.
+// TestAnswers checks that the documents of explain, plan and history are those
+// of the original with the names replaced, except for messages. LAW_CASES=100
+// tries 5,000 states.
 func TestAnswers(t *testing.T) {
 	for i := range cases.Of(50) {
 		s, err := snapshot.Redact(hardState(int64(i)), []byte("of this test"))
@@ -58,7 +59,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// read returns a Snapshot as it is read from a file.
+// read returns a Snapshot after encoding and decoding it.
 func read(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	t.Helper()
 	raw, err := snapshot.Encode(s)
@@ -71,9 +72,10 @@ func read(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	return s
 }
 
-// nodeAt returns the names of a node in the middle, in the original and redacted; empty if there is none.
-// No other name begins with it: one that is added has a name made of it, and the order of that and the
-// others is not kept.
+// nodeAt returns the names of a node in the middle, in the original and
+// redacted, or "" if there is none. No other name begins with it, because an
+// added node gets a name derived from it, whose order among such names is not
+// kept.
 func nodeAt(s, redacted *snapshot.Snapshot) (string, string) {
 	var alone []int
 	for i, n := range s.Nodes {

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// kindOf returns the kind of a name. One that is not listed has no words that stay.
+// kindOf returns the kind with a name. Kinds that are not in kinds keep no
+// words.
 func kindOf(name string) kind {
 	if domain, is := strings.CutPrefix(name, "key in "); is {
 		return kind{
@@ -30,7 +31,7 @@ func kindOf(name string) kind {
 	return k
 }
 
-// kinds are those of which some words stay, or whose stand-ins have a form of their own.
+// kinds are those that keep some words, or whose stand-ins have their own form.
 var kinds = map[string]kind{
 	"key": {
 		stays: func(word string) bool {
@@ -81,12 +82,12 @@ var kinds = map[string]kind{
 		if strings.Contains(word, ":") {
 			return fmt.Sprintf("2001:db8::%x:%x", rank>>16, rank&0xffff)
 		}
-		// addresses for documents and tests, as those above
+		// addresses for documentation and benchmarks
 		return fmt.Sprintf("198.%d.%d.%d", 18+rank>>16&1, rank>>8&0xff, rank&0xff)
 	}},
 }
 
-// beginning finds what the stand-in begins with of a word that begins so.
+// beginning returns a function that returns with for words that begin with it.
 func beginning(with string) func(string) string {
 	return func(word string) string {
 		if strings.HasPrefix(word, with) {
@@ -96,11 +97,12 @@ func beginning(with string) func(string) string {
 	}
 }
 
-// startupTaint begins the keys of taints that a node has while it starts.
+// startupTaint is the beginning of the keys of taints during a node's start.
 const startupTaint = "startup-taint."
 
-// ending is what of a key a rule reads, besides its domain: that it ends with not-ready, and
-// that a path of fields has it in brackets, and so in another place.
+// ending returns the suffix of a key that rules read besides its domain:
+// whether it ends with not-ready, and whether it needs brackets in a path of
+// fields, which affects the order of paths.
 func ending(key string) string {
 	switch {
 	case strings.HasSuffix(key, "not-ready"):
@@ -113,8 +115,8 @@ func ending(key string) string {
 	return ""
 }
 
-// asLabel is the form of values of labels. One that the API does not take has a stand-in
-// that it does not take either.
+// asLabel returns the form of label values. The stand-in of a value that the
+// API rejects is also one that it rejects.
 func asLabel(name string) func(word string, rank, digits int) string {
 	return func(word string, rank, digits int) string {
 		standIn := fmt.Sprintf("%s-%0*d", name, digits, rank)
@@ -127,7 +129,7 @@ func asLabel(name string) func(word string, rank, digits int) string {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// failure is what of a reason a rule reads.
+// failure returns the suffix of a reason that rules read.
 func failure(reason string) string {
 	switch {
 	case strings.HasSuffix(reason, "Error"):
@@ -138,8 +140,8 @@ func failure(reason string) string {
 	return ""
 }
 
-// owner is the end of the stand-in of a domain: that of the domain if its labels are not a
-// person's to set.
+// owner returns the suffix of the stand-in of a domain: the domain that it
+// belongs to if people do not set its labels.
 func owner(domain string) string {
 	owned, _ := daemonset.TellingKeys()
 	for _, o := range owned {
@@ -150,7 +152,7 @@ func owner(domain string) string {
 	return ".example"
 }
 
-// anywhere are names of taints that mean the same in each domain.
+// anywhere are the names of taints that have the same meaning in each domain.
 var anywhere = sync.OnceValue(func() map[string]bool {
 	v := map[string]bool{"not-ready": true}
 	_, taints := daemonset.TellingKeys()

@@ -12,18 +12,18 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// told is what a message becomes.
+// told is a redacted message.
 type told struct {
 	words string
-	hides bool // some of it is hidden
-	tells bool // some of it is not
+	hides bool // some words are hidden
+	tells bool // some words are kept
 }
 
-// aMessage is what a program says: the sentences that Kubernetes' own programs are known
-// to say stay, with stand-ins for the names in them, and the rest is hidden. Whatever a
-// cause is read from is among these sentences.
+// aMessage redacts the message of a program. It keeps the sentences that
+// Kubernetes' programs are known to write, with stand-ins for their names, and
+// hides the rest. All sentences from which causes are derived are known.
 func aMessage(w *walker, _ place, message string) string {
-	if known, is := w.told[message]; is { // most messages of a cluster are those of many nodes
+	if known, is := w.told[message]; is { // many nodes of a cluster have the same message
 		return known.words
 	}
 	var out told
@@ -58,8 +58,8 @@ func aMessage(w *walker, _ place, message string) string {
 	return out.words
 }
 
-// hidden returns a text without its words. What parts one statement of the scheduler from
-// the next stays, as does a text that has no words.
+// hidden replaces the words of a text. It keeps the separators between
+// statements of the scheduler, and texts without words.
 func hidden(text string) string {
 	var b strings.Builder
 	for text != "" {
@@ -81,12 +81,12 @@ func hidden(text string) string {
 		b.WriteString(text[end[0]:end[1]])
 		text = text[end[1]:]
 	}
-	return strings.ReplaceAll(b.String(), "<"+template.Hidden+">", template.Hidden) // what was hidden before
+	return strings.ReplaceAll(b.String(), "<"+template.Hidden+">", template.Hidden) // hidden in an earlier redaction
 }
 
 var statementEnd = regexp.MustCompile(`, |\. `)
 
-// slot is what stands in a sentence in the place of a name.
+// slot is a placeholder for a name in a sentence.
 type slot struct {
 	pattern string
 	of      func(w *walker, text string) string
@@ -96,8 +96,8 @@ func slotOf(pattern, kind string) slot {
 	return slot{pattern, func(w *walker, text string) string { return w.name(kind, text) }}
 }
 
-// slots are what sentences have in the place of names. Each takes as much of a text as the
-// reader of the sentence does.
+// slots maps placeholders to what they match. Each matches as much text as the
+// code that parses the sentence expects.
 var slots = map[string]slot{
 	"n":        {`\d+`, kept},
 	"duration": {`(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+`, kept},
@@ -172,7 +172,7 @@ func taintOf(w *walker, text string) string {
 	return "{" + w.key(key) + ":" + blank + w.labelValue(key, bare) + "}"
 }
 
-// podOf is the name of a pod, or what the controller has names begin with.
+// podOf redacts the name of a pod, or its prefix that the controller generates.
 func podOf(w *walker, text string) string {
 	if begins, is := strings.CutSuffix(text, "-"); is {
 		return w.name("daemonset", begins) + "-"
@@ -180,7 +180,7 @@ func podOf(w *walker, text string) string {
 	return w.name("pod", text)
 }
 
-// levelOf is a level of Pod Security with its version.
+// levelOf redacts a level of Pod Security with its version.
 func levelOf(w *walker, text string) string {
 	level, version, _ := strings.Cut(text, ":")
 	if levels.has(level) && levelVersion.MatchString(version) {
@@ -189,7 +189,8 @@ func levelOf(w *walker, text string) string {
 	return w.name("text", text)
 }
 
-// violationsOf are what a pod violates of such a level: what it is, and in brackets where.
+// violationsOf redacts the violations of such a level, each with its location
+// in parentheses.
 func violationsOf(text string) string {
 	return violation.ReplaceAllStringFunc(brackets.ReplaceAllString(text, "("+template.Hidden+")"),
 		func(what string) string {
@@ -209,9 +210,10 @@ var (
 		forbidden_seccomp_profile unrestricted_AppArmor_profile`)
 )
 
-// sentences are what Kubernetes' programs say, and this one of what could not be read, one a
-// line: what a cause is read from, and what helps whoever reads it. Of two that begin at the
-// same word the first is taken.
+// sentenceList are the sentences of Kubernetes' programs, and those of this
+// program about what could not be read, one per line: those from which causes
+// are derived, and others that help a reader. If several match at the same
+// word, the first one is used.
 const sentenceList = `
 (combined from similar events):
 Error creating:
@@ -417,7 +419,7 @@ Read-only file system
 not found
 `
 
-// sentences returns the pattern of all of them, with the slot that each of its groups is.
+// sentences returns the pattern of all sentences, with the slot of each group.
 var sentences = sync.OnceValue(func() (s struct {
 	pattern *regexp.Regexp
 	slots   []func(*walker, string) string

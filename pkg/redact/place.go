@@ -19,18 +19,19 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// A rule returns what stands in a place instead of a word.
+// A rule returns the replacement of a word in a place.
 type rule func(w *walker, p place, word string) string
 
-// free is the rule of every place that no other rule is for: the word is somebody's own.
+// free is the default rule: it replaces the word as user-supplied text.
 func free(w *walker, _ place, word string) string { return w.name("text", word) }
 
-// of is the rule of a name of a kind.
+// of returns the rule for names of a kind.
 func of(kind string) rule {
 	return func(w *walker, _ place, word string) string { return w.name(kind, word) }
 }
 
-// oneOf is the rule of a word of a vocabulary. Any other word is replaced.
+// oneOf returns a rule that keeps the words of a vocabulary and replaces
+// others.
 func oneOf(v vocabulary) rule {
 	return func(w *walker, p place, word string) string {
 		if v.has(word) {
@@ -40,8 +41,8 @@ func oneOf(v vocabulary) rule {
 	}
 }
 
-// ruleList has the rules, each with the fields that it is for: of which type of the API, and
-// by which name in JSON.
+// ruleList lists the rules with the fields that they apply to: the type of the
+// API, and the name in JSON.
 var ruleList = sync.OnceValue(func() []struct {
 	is     rule
 	fields string
@@ -127,7 +128,7 @@ var ruleList = sync.OnceValue(func() []struct {
 	}
 })
 
-// places are the rules by their fields.
+// places maps fields to rules.
 var places = sync.OnceValue(func() map[string]rule {
 	m := map[string]rule{}
 	for _, r := range ruleList() {
@@ -141,7 +142,8 @@ var places = sync.OnceValue(func() map[string]rule {
 	return m
 })
 
-// word returns what stands in a place instead of a word, of a type where one lists it.
+// word returns the replacement of a word in a place. t is its type, or nil if
+// no type lists it.
 func (w *walker) word(p place, t reflect.Type, word string) string {
 	if word == "" {
 		return ""
@@ -159,13 +161,13 @@ func (w *walker) word(p place, t reflect.Type, word string) string {
 	case t == reflect.TypeFor[corev1.StorageMedium]() && strings.HasPrefix(word, corev1.ResourceHugePagesPrefix) &&
 		isQuantity(strings.TrimPrefix(word, corev1.ResourceHugePagesPrefix)):
 		return word
-	case t != nil && t.PkgPath() != "": // a type of its own, which most often is one of some words
+	case t != nil && t.PkgPath() != "": // a named type, usually with a fixed set of values
 		return oneOf(apiWords())(w, p, word)
 	}
 	return free(w, p, word)
 }
 
-// labelMaps are the fields whose keys are those of labels or annotations.
+// labelMaps are the fields whose keys are keys of labels or annotations.
 var labelMaps = words(`ObjectMeta.labels ObjectMeta.annotations LabelSelector.matchLabels PodSpec.nodeSelector Scheduling.nodeSelector VolumeRow.zones`)
 
 func (w *walker) isLabels(p place) bool {
@@ -189,7 +191,7 @@ func (w *walker) mapValue(p place, key, value string) string {
 	return w.name("text", value)
 }
 
-// ownName is the name of an object.
+// ownName redacts the name of an object.
 func ownName(w *walker, p place, word string) string {
 	if p.object == reflect.TypeFor[appsv1.ControllerRevision]() {
 		return w.revision(word)
@@ -200,7 +202,7 @@ func ownName(w *walker, p place, word string) string {
 	return w.ofKind(p.object.Name(), word)
 }
 
-// named is a name beside the kind of the object that has it.
+// named redacts a name next to the kind of its object.
 func named(w *walker, p place, word string) string {
 	switch kind := p.beside("kind"); {
 	case kind == "ControllerRevision":
@@ -221,8 +223,8 @@ func (w *walker) ofKind(kind, word string) string {
 	return w.name(strings.ToLower(kind), word)
 }
 
-// aClaim is the name of a PersistentVolumeClaim. That of one which was made for a pod
-// begins with the pod's name, and ends with that of its volume.
+// aClaim redacts the name of a PersistentVolumeClaim. The name of an ephemeral
+// claim is that of its pod followed by that of its volume.
 func aClaim(w *walker, _ place, word string) string {
 	if w.assigned {
 		if pod, volume := w.ephemeral(word); pod != "" {
@@ -232,10 +234,11 @@ func aClaim(w *walker, _ place, word string) string {
 	return w.name(claims, word)
 }
 
-// claims is the kind of their names.
+// claims is the kind of names of claims.
 const claims = "persistentvolumeclaim"
 
-// ephemeral returns the pod and the volume that a claim was made for; empty if it was for none.
+// ephemeral returns the pod and the volume of an ephemeral claim, or "" for
+// others.
 func (w *walker) ephemeral(claim string) (pod, volume string) {
 	pods, volumes := w.kinds["pod"], w.kinds["volume"]
 	for i := range claim {
@@ -246,9 +249,9 @@ func (w *walker) ephemeral(claim string) (pod, volume string) {
 	return "", ""
 }
 
-// revision returns the name of a ControllerRevision, or its hash, which stands in labels:
-// the name is that of the DaemonSet with the hash behind it. The name of a revision without
-// the label counts as its hash.
+// revision redacts the name of a ControllerRevision, or its hash, which is also
+// in labels. The name is the DaemonSet's followed by the hash. The name of a
+// revision without the label counts as its hash.
 func (w *walker) revision(word string) string {
 	rest, is := strings.CutPrefix(word, w.daemonSet+"-")
 	if !is || rest == "" {
@@ -257,8 +260,8 @@ func (w *walker) revision(word string) string {
 	return w.made("controllerrevision", word, w.name("daemonset", w.daemonSet)+"-"+w.name("hash", rest))
 }
 
-// mixes reports whether names of revisions are among their hashes, or the other way round,
-// so that the two have an order.
+// mixes reports whether names of revisions are among the hashes, or hashes
+// among the names, so that the order of the two kinds matters.
 func mixes(s *snapshot.Snapshot) bool {
 	begins := s.DaemonSet.Name + "-"
 	const key = appsv1.ControllerRevisionHashLabelKey
@@ -268,12 +271,12 @@ func mixes(s *snapshot.Snapshot) bool {
 	}) || slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return strings.HasPrefix(p.Labels[key], begins) })
 }
 
-// aKey is a qualified name: the key of a label, an annotation or a taint, a resource, the
-// type of a condition, a finalizer.
+// aKey redacts a qualified name: the key of a label, an annotation or a taint,
+// a resource, a type of condition, or a finalizer.
 func aKey(w *walker, _ place, word string) string { return w.key(word) }
 
 func (w *walker) key(word string) string {
-	for _, prefix := range []string{corev1.DefaultResourceRequestsPrefix, "limits."} { // of a quota
+	for _, prefix := range []string{corev1.DefaultResourceRequestsPrefix, "limits."} { // in a quota
 		if rest, is := strings.CutPrefix(word, prefix); is {
 			return w.name("key", prefix) + w.key(rest)
 		}
@@ -293,10 +296,10 @@ func (w *walker) key(word string) string {
 
 const storageClassSuffix = ".storageclass.storage.k8s.io/"
 
-// aValue is the value of a label or a taint, whose key stands beside it.
+// aValue redacts the value of a label or taint, given the key next to it.
 func aValue(w *walker, p place, word string) string { return w.labelValue(p.beside("key"), word) }
 
-// comparedValue is one that an operator compares with.
+// comparedValue redacts a value that an operator compares with.
 func comparedValue(w *walker, p place, word string) string {
 	if operator := p.beside("operator"); operator == "Gt" || operator == "Lt" || operator == "NotIn" {
 		w.compared[p.beside("key")] = true
@@ -320,7 +323,7 @@ func (w *walker) labelValue(key, value string) string {
 		}
 		w.numbers[key][value] = true
 	}
-	if zoneKeys.has(key) { // a volume has several
+	if zoneKeys.has(key) { // a volume may list several
 		return each(value, "__", func(zone string) string { return w.name(kind, zone) })
 	}
 	return w.name(kind, value)
@@ -329,7 +332,8 @@ func (w *walker) labelValue(key, value string) string {
 var zoneKeys = words(corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone,
 	corev1.LabelFailureDomainBetaRegion)
 
-// valueKind returns the kind of the values of a label or taint; empty if they are numbers.
+// valueKind returns the kind of the values of a label or taint, or "" for
+// numbers.
 func valueKind(key string) string {
 	switch key {
 	case corev1.LabelHostname, "metadata.name":
@@ -355,8 +359,9 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// fix gives those names their stand-ins that follow from others: numbers that are compared
-// with others stand for themselves, and names of revisions begin with that of their DaemonSet.
+// fix sets the stand-ins that depend on others: compared numbers stand for
+// themselves, and names of revisions begin with the stand-in of their
+// DaemonSet.
 func (w *walker) fix() {
 	for key := range w.compared {
 		for value := range w.numbers[key] {
@@ -369,7 +374,7 @@ func (w *walker) fix() {
 	}
 }
 
-// annotation returns what stands instead of the value of an annotation.
+// annotation returns the replacement of the value of an annotation.
 func (w *walker) annotation(p place, key, value string) string {
 	text := func() string { return w.name("text", value) }
 	switch {
@@ -413,13 +418,15 @@ func (w *walker) annotation(p place, key, value string) string {
 	return text()
 }
 
-// isInjection reports whether an annotation says who changed a pod when it was created.
+// isInjection reports whether an annotation says who changed a pod at its
+// creation.
 func isInjection(key string) bool {
 	_, is := snapshot.PodAnnotations[key]
 	return is
 }
 
-// aSelector is a selector of nodes as text. One that cannot be parsed stays one that cannot.
+// aSelector redacts a node selector in text form. An invalid selector stays
+// invalid.
 func aSelector(w *walker, _ place, text string) string {
 	if _, err := labels.Parse(text); err != nil {
 		return w.made("selector", text, w.name("text", text)+"!!")
@@ -434,7 +441,8 @@ func aSelector(w *walker, _ place, text string) string {
 	})
 }
 
-// A requirement of a selector is a key, and may have an operator with values behind it.
+// A requirement of a selector is a key, optionally followed by an operator and
+// values.
 var (
 	requirement = regexp.MustCompile(`([\s,!]*)([^\s,!=<>()]+)(\s*(?:==|=|!=|<|>|\b(?:in|notin)\b)\s*)?(\([^()]*\)|[^\s,()]*)`)
 	selected    = regexp.MustCompile(`[^\s,()]+`)
@@ -442,13 +450,14 @@ var (
 
 var letterRuns = regexp.MustCompile(`[A-Za-z]+|[^ -~]+`)
 
-// aVersion is one of a program or a system: numbers stay, and words that many have.
+// aVersion redacts the version of a program or a system. It keeps numbers and
+// common words.
 func aVersion(w *walker, _ place, word string) string {
 	return letterRuns.ReplaceAllStringFunc(word, func(run string) string { return w.name("version", run) })
 }
 
-// anImage is a reference to an image. Its tag stays apart from its name, and one that no
-// kubelet takes is one that none takes, for the same reason.
+// anImage redacts an image reference. Its tag stays separate from its name, and
+// a reference that kubelets reject stays invalid for the same reason.
 func anImage(w *walker, _ place, word string) string {
 	if fault := template.FaultOfImage(word); fault != "" {
 		name := w.name("image", word)
@@ -470,7 +479,7 @@ func anImage(w *walker, _ place, word string) string {
 	return w.made("image", word, out)
 }
 
-// aPort is a port by its name.
+// aPort redacts the name of a port.
 func aPort(w *walker, _ place, word string) string {
 	if isNumber(word) {
 		return word
@@ -480,7 +489,7 @@ func aPort(w *walker, _ place, word string) string {
 
 var number = regexp.MustCompile(`^\d{1,9}%?$`)
 
-// aLimit is a number of pods, or a percentage.
+// aLimit redacts a number of pods or a percentage.
 func aLimit(w *walker, p place, word string) string {
 	if number.MatchString(word) {
 		return word
@@ -488,7 +497,7 @@ func aLimit(w *walker, p place, word string) string {
 	return free(w, p, word)
 }
 
-// digest is what stands for a literal value of an environment variable.
+// digest redacts the digest of a literal value of an environment variable.
 func digest(w *walker, p place, word string) string {
 	if hide.IsDigest(word) {
 		return word
@@ -496,7 +505,7 @@ func digest(w *walker, p place, word string) string {
 	return free(w, p, word)
 }
 
-// fieldPath is the field of a pod that a variable has the value of.
+// fieldPath redacts the field of a pod that a variable refers to.
 func fieldPath(w *walker, p place, word string) string {
 	if fieldPaths.has(word) {
 		return word
@@ -510,7 +519,7 @@ func fieldPath(w *walker, p place, word string) string {
 
 var partPattern = regexp.MustCompile(`^spec\.(containers|initContainers|ephemeralContainers)\{(.*)\}$`)
 
-// partOfPod is the part of a pod that an event is about.
+// partOfPod redacts the part of a pod that an event is about.
 func partOfPod(w *walker, p place, word string) string {
 	if m := partPattern.FindStringSubmatch(word); m != nil {
 		return "spec." + m[1] + "{" + w.name("container", m[2]) + "}"
@@ -518,7 +527,8 @@ func partOfPod(w *walker, p place, word string) string {
 	return free(w, p, word)
 }
 
-// reporter is what has recorded an event: a kubelet calls itself as its node.
+// reporter redacts the instance that recorded an event; for a kubelet, the
+// node.
 func reporter(w *walker, p place, word string) string {
 	if p.beside("reportingComponent") == "kubelet" {
 		return w.name("node", word)
@@ -526,7 +536,8 @@ func reporter(w *walker, p place, word string) string {
 	return free(w, p, word)
 }
 
-// holder is who has a Lease: a machine, which mostly is called as its node is, with a UID behind it.
+// holder redacts the holder of a Lease: a machine, which usually has the name
+// of its node, followed by a UID.
 func holder(w *walker, _ place, word string) string {
 	at := strings.LastIndexByte(word, '_')
 	if at < 0 {

@@ -1,10 +1,10 @@
-// Package redact replaces the names in Snapshots by stand-ins, so that they can be shown
-// to somebody who may know how a cluster behaves, but not what is in it.
+// Package redact replaces the names in Snapshots by stand-ins, so that somebody
+// can see how a cluster behaves without learning any name.
 //
-// What is kept stands in lists (vocabulary.go) and in rules for places (place.go): words of
-// Kubernetes, numbers, times, amounts and versions. Whatever is not in a list is replaced, in
-// any place, so that a field which is added to a Snapshot is replaced until somebody says
-// otherwise.
+// It keeps only allow-listed values (vocabulary.go), and what the rules for
+// fields keep (place.go): words of Kubernetes, numbers, times, amounts and
+// versions. Everything else is replaced, so that a new field of a Snapshot is
+// redacted until somebody adds a rule.
 package redact
 
 import (
@@ -18,20 +18,18 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Names returns copies of Snapshots with stand-ins in the place of all names, and of
-// everything that somebody wrote. Equal names of one kind have equal stand-ins, in all
-// of the Snapshots, and the stand-ins of one kind have the order of the names. So answers
-// from them are those from the originals, with the names replaced, but for messages:
-// what of one is no known sentence of Kubernetes has template.Hidden in its place.
+// Names returns copies of Snapshots in which stand-ins replace all names and
+// all user-supplied text. In all of the Snapshots, equal names of one kind have
+// equal stand-ins, and stand-ins of one kind have the order of their names.
+// Documents made from the copies are those of the originals with the names
+// replaced, except for messages: template.Hidden replaces whatever is not a
+// known sentence of Kubernetes.
 //
-// Literal values of environment variables must be digests already: see snapshot.Redact.
-// A Snapshot that was redacted before can be redacted again.
-//
-// A node that a plan adds is named after one that is there: where the names of others begin
-// with that name, the added one may stand at another place among them.
-//
-// It takes names for what they are by the place in which they stand, and does not look for
-// them elsewhere: numbers, times, amounts and versions stay what they are.
+// Literal values of environment variables must already be digests: see
+// snapshot.Redact. Names accepts its own output. It finds names by their field,
+// and does not search other text for them. The order of a node that a plan adds
+// may differ if names of other nodes begin with the name that it is derived
+// from.
 func Names(all []*snapshot.Snapshot) ([]*snapshot.Snapshot, *Table) {
 	w := &walker{nodes: map[*corev1.Node][]corev1.Node{}, kinds: map[string]*names{}, compared: map[string]bool{},
 		numbers: map[string]map[string]bool{}, whole: map[Row]bool{}, told: map[string]told{}}
@@ -46,45 +44,44 @@ func Names(all []*snapshot.Snapshot) ([]*snapshot.Snapshot, *Table) {
 	return out, w.table()
 }
 
-// Table says what stands in for what.
+// Table lists the stand-ins with their names.
 type Table struct {
-	Rows []Row // by kind, and by name
+	Rows []Row // by kind, then by name
 
-	// Messages are how many messages there are by what is left of them. Equal ones count
-	// once.
+	// Messages counts the distinct messages by how much of them is kept.
 	Messages Messages
 }
 
-// Row is one name.
+// Row is one name with its stand-in.
 type Row struct {
-	Kind    string `json:"kind"` // of name, such as node
+	Kind    string `json:"kind"` // the kind of name, such as node
 	StandIn string `json:"standIn"`
 	Name    string `json:"name"`
 }
 
 // Messages counts messages.
 type Messages struct {
-	Whole  int // nothing but names is replaced
+	Whole  int // only names are replaced
 	Partly int // some of the words are hidden
-	Hidden int // all of them are
+	Hidden int // all words are hidden
 }
 
-// walker goes through Snapshots twice: first to find the names, then to replace them.
+// walker visits Snapshots twice: first to collect names, then to replace them.
 type walker struct {
 	kinds    map[string]*names
-	assigned bool // the second time
+	assigned bool // the second visit
 
-	// compared are the keys of labels and taints whose values are compared as numbers, and
-	// numbers the values of a key that are numbers
+	// compared are the keys of labels and taints whose values are compared as
+	// numbers; numbers are the numeric values of a key
 	compared map[string]bool
 	numbers  map[string]map[string]bool
 
-	daemonSet string   // the name of the DaemonSet, with which the names of its revisions begin
-	mixed     []string // the DaemonSets with names of revisions among their hashes
+	daemonSet string   // the name of the DaemonSet, which begins the names of its revisions
+	mixed     []string // DaemonSets whose hashes include names of revisions
 
-	nodes map[*corev1.Node][]corev1.Node // by the first of a list
-	whole map[Row]bool                   // names that consist of several
-	told  map[string]told                // what messages become, this time
+	nodes map[*corev1.Node][]corev1.Node // copies, by the first node of a list
+	whole map[Row]bool                   // names composed of others
+	told  map[string]told                // redacted messages of this visit
 }
 
 func (w *walker) snapshot(s *snapshot.Snapshot) *snapshot.Snapshot {
@@ -98,7 +95,7 @@ func (w *walker) snapshot(s *snapshot.Snapshot) *snapshot.Snapshot {
 	return &out
 }
 
-// nodesOf returns copies of nodes. Snapshots of one reading share theirs.
+// nodesOf returns copies of nodes. Snapshots that share nodes share the copies.
 func (w *walker) nodesOf(nodes []corev1.Node) []corev1.Node {
 	if len(nodes) == 0 {
 		return nil
@@ -111,7 +108,7 @@ func (w *walker) nodesOf(nodes []corev1.Node) []corev1.Node {
 	return known
 }
 
-// name returns what stands in for a name of a kind. Before all names are known it notes
+// name returns the stand-in of a name of a kind. In the first visit it records
 // the name.
 func (w *walker) name(kind, word string) string {
 	if word == "" {
@@ -129,7 +126,7 @@ func (w *walker) name(kind, word string) string {
 	return n.standIns[word]
 }
 
-// made returns a name that was made of others, and notes that it is one.
+// made records a name that is composed of others, and returns its stand-in.
 func (w *walker) made(kind, word, standIn string) string {
 	if w.assigned && word != standIn {
 		w.whole[Row{kind, standIn, word}] = true
@@ -137,7 +134,7 @@ func (w *walker) made(kind, word, standIn string) string {
 	return standIn
 }
 
-// assign gives the names that were noted their stand-ins.
+// assign assigns stand-ins to the recorded names.
 func (w *walker) assign() {
 	w.fix()
 	for _, n := range w.kinds {
@@ -157,7 +154,7 @@ func (w *walker) table() *Table {
 		}
 		for word, standIn := range n.standIns {
 			if pod, _ := w.ephemeral(word); pod != "" && kind == claims {
-				continue // its stand-in is made of theirs
+				continue // composed of theirs
 			}
 			if word != standIn {
 				t.Rows = append(t.Rows, Row{kind, standIn, word})

@@ -30,10 +30,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// marker is a word that no Snapshot has, and that none may have once it was redacted.
+// marker is a word that occurs in no Snapshot, and in no redacted one.
 const marker = "zqacme"
 
-// planted are texts with the marker in them: alone, and beside all that a rule reads.
+// planted are texts with the marker, alone and next to everything that rules
+// read.
 var planted = []string{
 	marker, strings.ToUpper(marker), "Zqacme", marker + "-1", "a " + marker + " of several words\nand lines", "1" + marker, "\u00e9" + marker, "[" + marker + "]",
 	"Running-" + marker, marker + "Error", marker + "ErrorX", "kubernetes.io/" + marker, marker + ".kubernetes.io/arch", marker + "/agent-not-ready", marker + "-not-ready", "startup-taint." + marker,
@@ -54,7 +55,8 @@ var planted = []string{
 	`namespace ` + marker, `daemonset ` + marker + `/` + marker, `the input holds no status of daemonset ` + marker + `/` + marker, `rpc error: code = ` + marker + ` desc = ` + marker,
 }
 
-// shows returns where a text shows the marker, in any case, or encoded.
+// shows returns where a text contains the marker, in any letter case or
+// encoding.
 func shows(text []byte) string {
 	lower := bytes.ToLower(text)
 	forms := []string{marker, hex.EncodeToString([]byte(marker))}
@@ -70,15 +72,15 @@ func shows(text []byte) string {
 	return ""
 }
 
-// filler puts planted texts into values of any type.
+// filler plants texts in values of any type.
 type filler struct {
 	*rand.Rand
-	often int // in how many of a hundred strings
+	often int // in how many percent of the strings
 }
 
 func (f *filler) text() string { return planted[f.IntN(len(planted))] }
 
-// plant puts texts into the strings, and the keys, that a value has.
+// plant plants texts in the strings and keys of a value.
 func (f *filler) plant(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -133,7 +135,7 @@ func (f *filler) plant(v reflect.Value) {
 	}
 }
 
-// raw plants texts into JSON.
+// raw plants texts in JSON.
 func (f *filler) raw(text []byte) []byte {
 	var v any
 	if json.Unmarshal(text, &v) != nil {
@@ -166,7 +168,7 @@ func (f *filler) parsed(v any) any {
 	return v
 }
 
-// fill makes a value that has something in each of its fields.
+// fill sets every field of a value.
 func (f *filler) fill(v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -226,9 +228,9 @@ var knownKeys = []string{
 	"openshift.io/node-selector", "kubernetes.io/hostname", "kubernetes.io/arch", "topology.kubernetes.io/zone", "pod-security.kubernetes.io/enforce", "pod-security.kubernetes.io/enforce-version", "kubernetes.io/metadata.name", "app",
 }
 
-// TestNothingSurvives: of a Snapshot with the marker in every field that any type of the API
-// has, and of random states with it in half of their strings, none is left. LAW_CASES=100
-// tries 5,000 states.
+// TestNothingSurvives checks that the marker disappears from a Snapshot with
+// the marker in every field of every API type, and from random states with it
+// in half of their strings. LAW_CASES=100 tries 5,000 states.
 func TestNothingSurvives(t *testing.T) {
 	try := func(name string, s *snapshot.Snapshot) {
 		t.Helper()
@@ -265,7 +267,7 @@ func TestNothingSurvives(t *testing.T) {
 	}
 }
 
-// TestShows: the marker is found in each form.
+// TestShows checks that the marker is found in each encoding.
 func TestShows(t *testing.T) {
 	for _, text := range []string{marker, "xZQACMEx", "7a7161636d65", base64.StdEncoding.EncodeToString([]byte(marker)), base64.StdEncoding.EncodeToString([]byte("a" + marker + "b")), base64.StdEncoding.EncodeToString([]byte("ab" + marker))} {
 		if shows([]byte("some "+text+" more")) == "" {
@@ -277,8 +279,9 @@ func TestShows(t *testing.T) {
 	}
 }
 
-// TestExamplesShowNothing: of the words of four letters or more in the recorded examples
-// only those are left that are of Kubernetes: they stand in testdata/words.txt, or name a field.
+// TestExamplesShowNothing checks that all words of four or more letters in the
+// redacted examples belong to Kubernetes: they are in testdata/words.txt, or in
+// names of fields.
 func TestExamplesShowNothing(t *testing.T) {
 	raw, err := os.ReadFile("testdata/words.txt")
 	if err != nil {
@@ -320,7 +323,7 @@ func TestExamplesShowNothing(t *testing.T) {
 		for _, w := range word.FindAllString(string(after), -1) {
 			if used[w] = true; before[w] && !known[w] {
 				t.Errorf("%s: %q is still there", filepath.Base(file), w)
-				known[w] = true // once
+				known[w] = true // report it once
 			}
 		}
 	}
@@ -331,7 +334,7 @@ func TestExamplesShowNothing(t *testing.T) {
 	}
 }
 
-// fieldNames notes the words in the names that JSON has for fields.
+// fieldNames collects the words in JSON field names.
 func fieldNames(t reflect.Type, known map[string]bool, seen map[reflect.Type]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
@@ -347,8 +350,8 @@ func fieldNames(t reflect.Type, known map[string]bool, seen map[reflect.Type]boo
 	}
 }
 
-// TestNamesLaws: what was given stays as it is; what is made can be read; to redact it again
-// changes nothing.
+// TestNamesLaws checks that the input is not modified, that the output can be
+// decoded, and that redacting it again changes nothing.
 func TestNamesLaws(t *testing.T) {
 	for i := range cases.Of(50) {
 		s, err := snapshot.Redact(dstest.RandomTrouble(int64(i)), []byte("of this test"))
@@ -378,8 +381,8 @@ func TestNamesLaws(t *testing.T) {
 	}
 }
 
-// TestTableKeepsOrder: in a table names of a kind and their stand-ins have the same order,
-// and no two names have one stand-in.
+// TestTableKeepsOrder checks that the names of a kind and their stand-ins have
+// the same order, and that stand-ins are unique.
 func TestTableKeepsOrder(t *testing.T) {
 	for i := range cases.Of(20) {
 		f := &filler{rand.New(rand.NewPCG(uint64(i), 3)), 30}

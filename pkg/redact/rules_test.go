@@ -19,7 +19,7 @@ func names(t *testing.T, s *snapshot.Snapshot) (*snapshot.Snapshot, *redact.Tabl
 	return out[0], table
 }
 
-// TestMessages: what of a message is left.
+// TestMessages tests what remains of a message.
 func TestMessages(t *testing.T) {
 	for _, tt := range []struct{ message, want, why string }{
 		{"kubelet has no disk pressure", "kubelet has no disk pressure", "a sentence of Kubernetes"},
@@ -66,8 +66,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestLabels: what stands in for keys and values. Each line is a label of the node; its key or
-// value is kept where nothing stands behind an arrow.
+// TestLabels tests the replacement of keys and values. Each line is a label of
+// the node; without an arrow it is kept.
 func TestLabels(t *testing.T) {
 	for _, tt := range []struct {
 		labels []string // KEY=VALUE > KEY=VALUE
@@ -107,7 +107,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestPodAnnotations: who changed a pod stays, with the words that he is known for.
+// TestPodAnnotations checks that annotations that say who changed a pod are
+// kept, with their well-known words.
 func TestPodAnnotations(t *testing.T) {
 	given := map[string]string{
 		"linkerd.io/inject": "enabled", "linkerd.io/proxy-version": "acme-2.14.1", "openshift.io/scc": "acme-scc", "dapr.io/enabled": "true",
@@ -128,7 +129,7 @@ func TestPodAnnotations(t *testing.T) {
 	}
 }
 
-// TestHolder: who has a Lease is called as its node is.
+// TestHolder checks that the holder of a Lease gets the stand-in of its node.
 func TestHolder(t *testing.T) {
 	for _, tt := range []struct{ holder, want string }{
 		{"n0_5f0ed1b5-0b0e-4b5e-9f6e-0f6f0a5a5b11", "node-1_00000000-0000-0000-0000-000000000002"},
@@ -145,7 +146,8 @@ func TestHolder(t *testing.T) {
 	}
 }
 
-// TestComparedNumbers: numbers that an affinity compares stay, as values of that label.
+// TestComparedNumbers checks that numbers that an affinity compares are kept as
+// values of that label.
 func TestComparedNumbers(t *testing.T) {
 	for _, tt := range []struct {
 		key      string
@@ -182,7 +184,7 @@ func TestComparedNumbers(t *testing.T) {
 	}
 }
 
-// TestImages: what stands in for an image.
+// TestImages tests the replacement of images.
 func TestImages(t *testing.T) {
 	sha := strings.Repeat("ab", 32)
 	for _, tt := range []struct{ image, want, why string }{
@@ -208,7 +210,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestTable: what a table says of a small state.
+// TestTable tests the table of a small state.
 func TestTable(t *testing.T) {
 	s := dstest.State("N O", dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Events = []corev1.Event{
@@ -241,7 +243,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestSeveral: what several Snapshots share has one stand-in.
+// TestSeveral checks that Snapshots share the stand-ins of common names.
 func TestSeveral(t *testing.T) {
 	a, b := dstest.State("N O"), dstest.State("N")
 	b.DaemonSet.Name, b.Nodes = "zeta", a.Nodes
@@ -254,7 +256,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestSelectors: what stands in for a selector of nodes that is a text.
+// TestSelectors tests the replacement of node selectors in text form.
 func TestSelectors(t *testing.T) {
 	for _, tt := range []struct{ selector, want, why string }{
 		{"zeta.com/pool=infra", "key-1.example/key-1=value-2", "one label"},

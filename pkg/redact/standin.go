@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// names are the words of one kind that Snapshots hold, and what stands in for them.
+// names are the words of one kind in the Snapshots, with their stand-ins.
 //
-// A stand-in is the word of its kind and the rank of the name among the names of the
-// kind. So equal names have equal stand-ins, and two of a kind stand in the order of
-// their names. Words that stay are among them, and have an order with the others: where
-// the rank alone does not place a stand-in between two words that stay, a letter before
-// it does.
+// A stand-in is the word for the kind followed by the rank of the name among
+// the names of the kind. Equal names therefore have equal stand-ins, and
+// stand-ins have the order of their names. Words that are kept take part in
+// that order: if the rank alone does not put a stand-in between two of them, a
+// letter before it does.
 type names struct {
 	of    kind
 	words map[string]bool
-	// of all words, once Snapshots have been read; of those that are fixed before, from the start
+	// of all words after the first visit; before that, only the fixed ones
 	standIns map[string]string
 }
 
@@ -25,18 +25,20 @@ type names struct {
 type kind struct {
 	name string
 
-	// form returns the stand-in of the word with a rank, of as many digits as the highest rank has
+	// form returns the stand-in of the word with a rank, given the number of
+	// digits of the highest rank
 	form func(word string, rank, digits int) string
 
-	stays func(word string) bool // the word is of Kubernetes, and stands for itself; nil: none is
+	stays func(word string) bool // whether the word belongs to Kubernetes and is kept; nil: none is
 
-	// begins returns the beginning of a word that a rule reads, which the stand-in has, too; nil: no rule does
+	// begins returns the beginning of a word that rules read, which the
+	// stand-in keeps; nil if none do
 	begins func(word string) string
 
 	unordered bool // no rule compares two of them
-	part      bool // it is no name by itself
+	part      bool // not a name by itself
 
-	joint string // between the letter that places a stand-in and its form; empty where only letters may
+	joint string // between the letter that orders a stand-in and its form; empty if only letters may precede it
 }
 
 func newNames(k kind) *names {
@@ -46,10 +48,10 @@ func newNames(k kind) *names {
 	return &names{of: k, words: map[string]bool{}, standIns: map[string]string{}}
 }
 
-// fix makes something else than a rank stand in for a word.
+// fix sets the stand-in of a word to something other than its rank.
 func (n *names) fix(word, standIn string) { n.words[word], n.standIns[word] = true, standIn }
 
-// assign gives all words their stand-ins.
+// assign assigns stand-ins to all words.
 func (n *names) assign() {
 	words := slices.Sorted(maps.Keys(n.words))
 	ranked := map[string]int{}
@@ -99,13 +101,13 @@ func (n *names) assign() {
 	}
 }
 
-// between returns the shortest text that, before first and last, places both between
-// two words: nothing, if it can, or else a letter, after as much of one of the two words
-// as it takes. An empty word is no bound.
+// between returns the shortest prefix that, before first and last, orders both
+// between two words: "" if possible, otherwise a letter, preceded by as much of
+// one of the words as needed. An empty word is no bound.
 func between(above, below, first, last, joint string) string {
-	// no name begins with the last two, but what is none may
+	// no valid name begins with the last two, but an invalid one may
 	letters := strings.Split("abcdefghijklmnopqrstuvwxyz0123456789-!", "")
-	// a digit would be read as a part of a number
+	// a digit would become part of a number
 	if joint == "" {
 		letters = letters[:26]
 	}
@@ -130,14 +132,14 @@ func between(above, below, first, last, joint string) string {
 			}
 		}
 	}
-	return "" // no name stands between the two
+	return "" // no prefix fits between the two
 }
 
-// endsWhole reports whether a text does not end within a letter of several bytes.
+// endsWhole reports whether a text does not end within a multi-byte character.
 func endsWhole(text string) bool { return strings.ToValidUTF8(text, "") == text }
 
-// inLetters returns a rank in letters, of the same length and in the same order for all
-// ranks of so many digits.
+// inLetters encodes a rank in letters. All ranks with the given number of
+// digits have the same length, and their order is kept.
 func inLetters(rank, digits int) string {
 	letters := []byte{}
 	for range digits {

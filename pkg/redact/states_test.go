@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Words with which names are made that are hard to replace: some begin as others do, some
-// stand between words that stay, and some are of both.
+// Parts of names that are hard to replace: some are prefixes of others, some
+// are ordered between kept words, and some are both names and kept words.
 var (
 	hardNames     = []string{"a", "a-b", "ab", "db", "db-1", "db-10", "db-2", "kube", "kubelet", "n", "node", "node-1", "prod", "prod-eu", "z", "0x", "hash-1", "pod-1"}
 	hardKeys      = []string{"acme.com/rack", "acme.com/rack-row", "acme.com/agent-not-ready", "acme.com/not-ready", "acme.io/x", "acme.com.x/y", "apps", "acme", "node-not-ready", "zone-group", "dotted.key", "node.kubernetes.io/acme", "acme.kubernetes.io/x", "node-role.kubernetes.io/gpu", "node-role.kubernetes.io/control-plane", "startup-taint.acme/x", "startup-taint.acme", "kubernetes.io/acme", "eks.amazonaws.com/nodegroup", "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone", "karpenter.sh/acme", "medik8s.io/acme", "app", "team", "beta.kubernetes.io/arch", "node.kubernetes.io/instance-type"}
@@ -77,8 +77,8 @@ var (
 	ended = []string{"panic at acme", "exec /acme/agent: exec format error", `no match for platform in manifest: acme/agent`, "No Matching Manifest for linux/acme"}
 )
 
-// hardState returns a random state in which names, labels, taints, versions, images and
-// messages are hard to replace, the same for the same seed.
+// hardState returns a random state whose names, labels, taints, versions,
+// images and messages are hard to replace. Equal seeds give equal states.
 func hardState(seed int64) *snapshot.Snapshot {
 	h := &hard{rand.New(rand.NewPCG(uint64(seed), 7)), dstest.RandomTrouble(seed)}
 	for _, do := range []func(){h.nodes, h.template, h.pods, h.common, h.events, h.others, h.admission, h.openShift, h.blame, h.controller} {
@@ -139,7 +139,7 @@ func (h *hard) template() {
 	if h.IntN(4) == 0 {
 		spec.NodeSelector = map[string]string{h.one(hardKeys): h.one(hardValues), h.one(hardKeys): h.one(hardValues)}
 		if len(spec.NodeSelector) == 2 && len(slices.Compact(slices.Collect(maps.Values(spec.NodeSelector)))) == 1 {
-			delete(spec.NodeSelector, slices.Max(slices.Collect(maps.Keys(spec.NodeSelector)))) // of two equal values the API says once that they are not valid, and stand-ins of two kinds are two
+			delete(spec.NodeSelector, slices.Max(slices.Collect(maps.Keys(spec.NodeSelector)))) // the API reports equal invalid values once, but their stand-ins differ
 		}
 	}
 	if h.IntN(4) == 0 {
@@ -213,7 +213,8 @@ func (h *hard) pods() {
 	}
 }
 
-// common makes what some nodes have in common a likely cause: their pods crash.
+// common gives nodes with crashing pods a common property, which is then a
+// likely cause.
 func (h *hard) common() {
 	if h.IntN(3) > 0 {
 		return
@@ -328,7 +329,8 @@ func (h *hard) admission() {
 	}
 }
 
-// openShift makes the cluster one of OpenShift, whose namespace selects nodes.
+// openShift makes the cluster one of OpenShift with a node selector in the
+// namespace.
 func (h *hard) openShift() {
 	if h.IntN(4) > 0 {
 		return
@@ -343,7 +345,7 @@ func (h *hard) openShift() {
 	}
 }
 
-// blame has kubelets say what tells whose fault it is that pods fail.
+// blame adds messages of kubelets that show whose fault it is that pods fail.
 func (h *hard) blame() {
 	for i := range h.s.Pods {
 		p := &h.s.Pods[i]
@@ -375,8 +377,8 @@ func (h *hard) blame() {
 	slices.SortFunc(h.s.Events, func(a, b corev1.Event) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// renamed returns the state with other names of nodes, pods, the DaemonSet, its namespace and
-// its revisions, everywhere; and in the order of names, as whoever reads a cluster has it.
+// renamed returns the state with other names of nodes, pods, the DaemonSet, its
+// namespace and its revisions, sorted by name as a reader returns it.
 func (h *hard) renamed() *snapshot.Snapshot {
 	raw, err := snapshot.Encode(h.s)
 	if err != nil {

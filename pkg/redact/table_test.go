@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestRulesAreOfFields: a name in the list of rules that no type has would be a rule for nothing.
+// TestRulesAreOfFields checks that every field in the list of rules exists.
 func TestRulesAreOfFields(t *testing.T) {
 	there := map[string]bool{}
 	seen := map[reflect.Type]bool{}
@@ -30,7 +30,7 @@ func TestRulesAreOfFields(t *testing.T) {
 		}
 	}
 	see(reflect.TypeFor[snapshot.Snapshot]())
-	see(reflect.TypeFor[appsv1.DaemonSet]()) // that of the data of a revision
+	see(reflect.TypeFor[appsv1.DaemonSet]()) // in the data of a revision
 	twice := map[string]bool{}
 	for _, r := range ruleList() {
 		for _, name := range strings.Fields(r.fields) {
@@ -50,7 +50,7 @@ func TestRulesAreOfFields(t *testing.T) {
 	}
 }
 
-// TestSlots: each slot of a sentence is known, and each that is known is in one.
+// TestSlots checks that sentences use only known slots, and all of them.
 func TestSlots(t *testing.T) {
 	used := map[string]bool{}
 	for _, m := range regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(sentenceList, -1) {
@@ -65,7 +65,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestBetween: the shortest text that places names.
+// TestBetween tests the shortest prefix that orders names.
 func TestBetween(t *testing.T) {
 	for _, tt := range []struct{ above, below, first, last, joint, want, why string }{
 		{"", "", "key-1", "key-9", "-", "", "nothing stands beside it"},

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/split"
 )
 
-// A vocabulary is words that Kubernetes, and not whoever runs it, has chosen.
+// A vocabulary is a set of words that Kubernetes defines, not its users.
 type vocabulary map[string]bool
 
 func words(lists ...string) vocabulary {
@@ -31,7 +31,7 @@ func words(lists ...string) vocabulary {
 
 func (v vocabulary) has(word string) bool { return v[word] }
 
-// apiWords are the values of fields that the API limits to some.
+// apiWords are the values of fields with a fixed set of values in the API.
 var apiWords = sync.OnceValue(func() vocabulary {
 	v := words(`
 		Active Terminating Pending Running Succeeded Failed Unknown Terminated True False
@@ -72,7 +72,7 @@ var apiWords = sync.OnceValue(func() vocabulary {
 	return v
 })
 
-// kinds of objects, with the versions of the API that have them.
+// Kinds of objects, and the API versions that have them.
 var (
 	objectKinds = words(`
 		DaemonSet ControllerRevision ReplicaSet Deployment StatefulSet Job CronJob ReplicationController
@@ -84,7 +84,8 @@ var (
 		apps batch policy node.k8s.io scheduling.k8s.io storage.k8s.io snapshot.storage.k8s.io`)
 )
 
-// reasons are those of Kubernetes' own programs: of events, conditions, pods and containers.
+// reasons are those that Kubernetes' programs set in events, conditions, pods
+// and containers.
 var reasons = words(`
 	AlreadyMountedVolume BackOff ContainerGCFailed Created ErrImageNeverPull ExceededGracePeriod Failed FailedAttachVolume FailedDetachVolume FailedCreatePodContainer
 	FailedCreatePodSandBox FailedKillPod FailedMapVolume FailedMount FailedUnMount FailedMountOnFilesystemMismatch FailedNodeAllocatableEnforcement FailedNodeDeclaredFeaturesCheck
@@ -114,14 +115,15 @@ var conditions = words(`
 	NamespaceContentRemaining NamespaceDeletionContentFailure NamespaceDeletionDiscoveryFailure NamespaceDeletionGroupVersionParsingFailure NamespaceFinalizersRemaining
 	DisruptionAllowed`)
 
-// components are Kubernetes' own programs and controllers, as events and pods name them.
+// components are the names of Kubernetes' programs and controllers in events
+// and pods.
 var components = words(`
 	kubelet kube-scheduler default-scheduler kube-controller-manager daemonset-controller daemon-set-controller node-controller node-lifecycle-controller taint-eviction-controller
 	attachdetach-controller persistentvolume-controller pod-garbage-collector kube-proxy kube-apiserver cloud-node-controller cloud-node-lifecycle-controller service-controller
 	cluster-autoscaler karpenter descheduler`)
 
-// managers are field managers of Kubernetes' own programs, and those by which another
-// tool is known.
+// managers are the field managers of Kubernetes' programs, and those that
+// identify other tools.
 var managers = sync.OnceValue(func() vocabulary {
 	v := words(`
 		kubectl kubectl-create kubectl-edit kubectl-rollout kubectl-replace kubectl-patch kubectl-set kubectl-label kubectl-annotate kubectl-scale kubectl-taint kubectl-run
@@ -134,8 +136,8 @@ var managers = sync.OnceValue(func() vocabulary {
 	return v
 })
 
-// keys are qualified names that have a meaning of their own: of labels, annotations,
-// taints, resources, conditions and finalizers.
+// keys are the well-known keys of labels, annotations, taints, resources,
+// conditions and finalizers.
 var keys = sync.OnceValue(func() vocabulary {
 	v := words(`
 		metadata.name app k8s-app name component tier version release chart heritage pod-template-generation controller-revision-hash
@@ -179,7 +181,7 @@ var keys = sync.OnceValue(func() vocabulary {
 	return v
 })
 
-// domains are those of keys, and of other public names, and end with a slash.
+// domains are public domains of keys and other names; they end with a slash.
 var domains = sync.OnceValue(func() vocabulary {
 	v := words(`
 		kubernetes.io/ k8s.io/ node.kubernetes.io/ node-role.kubernetes.io/ node-restriction.kubernetes.io/ feature.node.kubernetes.io/ topology.kubernetes.io/
@@ -202,23 +204,24 @@ var domains = sync.OnceValue(func() vocabulary {
 	return v
 })
 
-// Values of labels and taints that mean the same everywhere: of any, and of some keys.
+// Well-known values of labels and taints: of any key, and of some keys.
 var (
 	values    = words(`true false`)
 	platforms = words(`linux windows darwin amd64 arm64 arm 386 ppc64le s390x riscv64 loong64`)
 	levels    = words(`privileged baseline restricted latest`)
 	tools     = words(`Reconcile EnsureExists Helm`)
 
-	// of snapshot.PodAnnotations; those of OpenShift are its own SecurityContextConstraints
+	// of snapshot.PodAnnotations; for OpenShift, its own
+	// SecurityContextConstraints
 	injections = words(`
 		enabled disabled ingress injected update
 		anyuid hostaccess hostmount-anyuid hostmount-anyuid-v2 hostnetwork hostnetwork-v2 nested-container nonroot nonroot-v2 privileged restricted restricted-v2 restricted-v3`)
 )
 
-// levelVersion is a version of the levels of Pod Security.
+// levelVersion matches the version of a Pod Security level.
 var levelVersion = regexp.MustCompile(`^(latest|v1\.\d{1,3})$`)
 
-// capabilities are those of Linux.
+// capabilities are the capabilities of Linux.
 var capabilities = sync.OnceValue(func() vocabulary {
 	v := words(`ALL`)
 	for name := range words(`
@@ -230,34 +233,34 @@ var capabilities = sync.OnceValue(func() vocabulary {
 	return v
 })
 
-// sysctls are those that Pod Security allows.
+// sysctls are the ones that Pod Security allows.
 var sysctls = words(`
 	kernel.shm_rmid_forced net.ipv4.ip_local_port_range net.ipv4.tcp_syncookies net.ipv4.ping_group_range net.ipv4.ip_unprivileged_port_start net.ipv4.ip_local_reserved_ports
 	net.ipv4.tcp_keepalive_time net.ipv4.tcp_fin_timeout net.ipv4.tcp_keepalive_intvl net.ipv4.tcp_keepalive_probes net.ipv4.tcp_rmem net.ipv4.tcp_wmem`)
 
-// seLinuxTypes are those that Pod Security allows.
+// seLinuxTypes are the ones that Pod Security allows.
 var seLinuxTypes = words(`container_t container_init_t container_kvm_t container_engine_t`)
 
-// fieldPaths are those that a variable can have the value of.
+// fieldPaths are the fields that a variable can refer to.
 var fieldPaths = words(`
 	metadata.name metadata.namespace metadata.uid metadata.labels metadata.annotations spec.nodeName spec.serviceAccountName
 	status.hostIP status.hostIPs status.podIP status.podIPs`)
 
-// defaulted are what the API server writes into fields of a template that nobody set.
+// defaulted are the values that the API server sets in fields of a template.
 var defaulted = words(`/ /dev/termination-log default default-scheduler rbd admin /etc/ceph/keyring ext4 xfs ThinProvisioned`)
 
-// versionWords are the letters in versions of Kubernetes, of kernels, container runtimes
-// and systems that many have.
+// versionWords are common words in versions of Kubernetes, kernels, container
+// runtimes and operating systems.
 var versionWords = words(`
 	v rc alpha beta eks gke aks k s rke r build containerd docker cri o generic aws azure gcp gce oracle lowlatency realtime rt amzn el fc amd arm x linuxkit flatcar cos
 	microsoft standard WSL mtl dirty GNU Linux Ubuntu LTS Debian CentOS Stream Fedora Red Hat Enterprise CoreOS OpenShift Rocky AlmaLinux Amazon Bottlerocket OS Container Optimized
 	from by Google Flatcar Kinvolk Talos SUSE SLES openSUSE MicroOS Leap Server Alpine Photon VMware Mariner CBL Windows Datacenter K3OS RancherOS Oracle
 	bookworm bullseye buster trixie jammy focal noble bionic`)
 
-// plainTag is a tag of an image that is a version and nothing else.
+// plainTag matches the tag of an image that is only a version.
 var plainTag = regexp.MustCompile(`^(latest|v?\d{1,8}(\.\d{1,8}){1,3})$`)
 
-// addresses are those that are the same on every machine.
+// addresses are the ones with the same meaning on every machine.
 var addresses = words(`0.0.0.0 127.0.0.1 :: ::1`)
 
 // isQuantity reports whether a text is an amount.

@@ -15,17 +15,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// place is where a word stands: in a field of an object.
+// place is the location of a word: a field of an object.
 type place struct {
-	object   reflect.Type // the nearest type around it that has metadata
+	object   reflect.Type // the nearest enclosing type with metadata
 	of       reflect.Type // the struct that has the field
-	declared reflect.Type // the struct that declares it, which that one may embed
+	declared reflect.Type // the struct that declares it, which of may embed
 	field    string       // its name in JSON
 
-	beside func(field string) string // another field of the same struct; empty if it is no string
+	beside func(field string) string // another field of the same struct; empty if it is not a string
 }
 
-// names are what the rules of a place are found by, the nearest first.
+// names returns the keys of the place in the list of rules, the nearest first.
 func (p place) names() []string {
 	if p.of == nil {
 		return nil
@@ -33,7 +33,7 @@ func (p place) names() []string {
 	return []string{p.of.Name() + "." + p.field, p.declared.Name() + "." + p.field}
 }
 
-// below is the place of a field of a struct that stands at a place.
+// below returns the place of a field of a struct at p.
 func (p place) below(of reflect.Type, f field, beside func(string) string) place {
 	if f.typ == reflect.TypeFor[metav1.ObjectMeta]() {
 		p.object = of
@@ -41,7 +41,7 @@ func (p place) below(of reflect.Type, f field, beside func(string) string) place
 	return place{object: p.object, of: of, declared: f.declared, field: f.name, beside: beside}
 }
 
-// field is a field of a struct, as JSON has it.
+// field is a field of a struct in JSON.
 type field struct {
 	name     string
 	index    []int
@@ -51,8 +51,8 @@ type field struct {
 
 var fieldLists sync.Map
 
-// fieldsOf returns the fields of a struct that JSON has, those of embedded structs among
-// them.
+// fieldsOf returns the JSON fields of a struct, including those of embedded
+// structs.
 func fieldsOf(t reflect.Type) []field {
 	if known, ok := fieldLists.Load(t); ok {
 		return known.([]field)
@@ -76,8 +76,8 @@ func fieldsOf(t reflect.Type) []field {
 	return all
 }
 
-// fieldNamed returns the field that a key is, whose letter case does not count for the
-// decoder of the API's types.
+// fieldNamed returns the field for a key in any letter case, as the decoder of
+// the API's types matches keys.
 func fieldNamed(t reflect.Type, key string) (field, bool) {
 	for _, f := range fieldsOf(t) {
 		if strings.EqualFold(f.name, key) {
@@ -87,7 +87,7 @@ func fieldNamed(t reflect.Type, key string) (field, bool) {
 	return field{}, false
 }
 
-// own reports whether a type has a form of its own, in which no name stands.
+// own reports whether a type has its own encoding, which contains no name.
 func own(t reflect.Type) bool {
 	switch t {
 	case reflect.TypeFor[time.Time](), reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime](),
@@ -97,8 +97,8 @@ func own(t reflect.Type) bool {
 	return false
 }
 
-// copied returns a copy of a value of an API type in which the rules have replaced all
-// strings. What JSON does not have is not in it.
+// copied returns a copy of a value of an API type with all strings redacted.
+// Fields that are not in JSON are omitted.
 func (w *walker) copied(v reflect.Value, p place) reflect.Value {
 	t := v.Type()
 	out := reflect.New(t).Elem()
@@ -171,8 +171,7 @@ func (w *walker) copyStruct(out, v reflect.Value, p place) {
 	}
 }
 
-// raw returns JSON of a type in which the rules have replaced all strings, and the keys
-// that the type does not list.
+// raw redacts JSON of a type, including keys that the type does not list.
 func (w *walker) raw(text []byte, t reflect.Type, p place) []byte {
 	if len(text) == 0 {
 		return nil
@@ -194,11 +193,11 @@ func written(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // what was parsed can be written
+	_ = e.Encode(v) // what was parsed always encodes
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// value does for parsed JSON what copied does. The type is nil where none lists it.
+// value is copied for parsed JSON. t is nil if no type lists it.
 func (w *walker) value(v any, t reflect.Type, p place) any {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -277,12 +276,12 @@ func (w *walker) object(v map[string]any, t reflect.Type, p place) any {
 	return out
 }
 
-// isDirective reports whether a key says how a patch is to be read.
+// isDirective reports whether a key is a directive of a patch.
 func isDirective(key string, v any) bool {
 	return key == "$patch" && (v == "replace" || v == "merge" || v == "delete")
 }
 
-// owned returns managed fields of an object: keys that say which fields somebody owns.
+// owned redacts managed fields, whose keys name the owned fields.
 func (w *walker) owned(text []byte, p place) []byte {
 	v, ok := parsed(text)
 	fields, is := v.(map[string]any)

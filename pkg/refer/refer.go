@@ -1,7 +1,8 @@
-// Package refer says which objects the start of a pod refers to, and which of them
-// do not exist: ConfigMaps, Secrets and their keys, and PersistentVolumeClaims. A
-// kubelet does not start a container whose reference it cannot resolve, unless the
-// reference is optional, and tries again without end. It holds no prose.
+// Package refer returns the objects that the start of a pod refers to, and
+// which of them do not exist: ConfigMaps, Secrets and their keys, and
+// PersistentVolumeClaims. A kubelet does not start a container with an
+// unresolved reference, unless it is optional, and retries indefinitely. The
+// package contains no prose.
 package refer
 
 import (
@@ -12,11 +13,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Reference is one place in a pod that refers to an object, or to a key of it.
+// Reference is a reference from a pod to an object, or to a key of an object.
 type Reference struct {
 	Kind snapshot.ReferredKind
 	Name string
-	Key  string // empty: the object alone
+	Key  string // empty if it is to the object alone
 
 	Field     string // of the pod: env, envFrom, volumes, imagePullSecrets
 	Container string // of env and envFrom
@@ -24,11 +25,11 @@ type Reference struct {
 	Variable  string // of env
 	Volume    string // of volumes
 
-	// Optional: the pod starts without it.
+	// Optional: the pod starts even if the object or key is missing.
 	Optional bool
 }
 
-// Fault says what a Reference lacks.
+// Fault says what is missing.
 type Fault string
 
 const (
@@ -36,20 +37,19 @@ const (
 	NoKey    Fault = "NoKey"    // the object has no such key
 )
 
-// Missing is a Reference to what does not exist.
+// Missing is a Reference that cannot be resolved.
 type Missing struct {
 	Reference
 	Fault Fault
 }
 
-// Of returns the references of a pod in the order of its containers, init containers
-// first, then of its volumes. What the API server adds to a pod (a token of its
-// ServiceAccount, that account's imagePullSecrets) is not among them, nor is a name
-// that is empty.
+// Of returns the references of a pod: those of its init containers, of its
+// containers, and of its volumes. It omits references that the API server adds
+// (the token and the imagePullSecrets of the ServiceAccount) and empty names.
 //
-// A ConfigMap or Secret of a volume that no container mounts is not needed: the
-// kubelet does not set up such a volume. A PersistentVolumeClaim is, as the scheduler looks
-// for all of them.
+// It also omits ConfigMaps and Secrets of volumes that no container mounts,
+// because the kubelet does not set up such volumes. It includes all
+// PersistentVolumeClaims, because the scheduler requires them.
 func Of(spec *corev1.PodSpec) []Reference {
 	var out []Reference
 	mounted := map[string]bool{}
@@ -73,8 +73,8 @@ func Of(spec *corev1.PodSpec) []Reference {
 	return slices.DeleteFunc(out, func(r Reference) bool { return r.Name == "" })
 }
 
-// ofContainer returns the references of a container's environment, and notes which
-// volumes it mounts.
+// ofContainer returns the references of a container's environment, and adds the
+// volumes that it mounts to mounted.
 func ofContainer(c *corev1.Container, init bool, mounted map[string]bool) (out []Reference) {
 	for _, m := range c.VolumeMounts {
 		mounted[m.Name] = true
@@ -104,8 +104,8 @@ func ofContainer(c *corev1.Container, init bool, mounted map[string]bool) (out [
 	return out
 }
 
-// ofVolume returns the references of a volume: to the object, or to each key that an
-// item names. Of the drivers that take a Secret there are only those of CSI.
+// ofVolume returns the references of a volume: to the object, or to each key
+// that an item names. CSI is the only driver whose Secrets are included.
 func ofVolume(v *corev1.VolumeSource) (out []Reference) {
 	add := func(kind snapshot.ReferredKind, name string, items []corev1.KeyToPath, optional *bool) {
 		r := Reference{Kind: kind, Name: name, Optional: yes(optional)}
@@ -141,9 +141,10 @@ func ofVolume(v *corev1.VolumeSource) (out []Reference) {
 
 func yes(b *bool) bool { return b != nil && *b }
 
-// Wanted returns the objects whose absence matters to the pods of some templates, each
-// once: those that a start needs in the order of their first reference, then those that
-// only the pull of an image does. The keys of one are wanted where a reference names any.
+// Wanted returns the objects whose absence affects pods of the templates,
+// without duplicates: first those that a start needs, in the order of their
+// first reference, then those that only an image pull needs. Keys is set if a
+// reference names a key.
 func Wanted(specs ...*corev1.PodSpec) []snapshot.Wanted {
 	var out []snapshot.Wanted
 	for _, pulls := range []bool{false, true} {
@@ -166,15 +167,15 @@ func Wanted(specs ...*corev1.PodSpec) []snapshot.Wanted {
 // pulls reports whether only the pull of an image needs the object.
 func (r *Reference) pulls() bool { return r.Field == "imagePullSecrets" }
 
-// Unmet returns what keeps a pod from starting, as it does not exist: each object, or
-// each key of one that exists, once, by its first reference. What is not among the
-// objects is unknown, and not unmet.
+// Unmet returns the references that keep a pod from starting, without
+// duplicates: missing objects, and missing keys of existing objects. Objects
+// that are not in known are not reported.
 func Unmet(spec *corev1.PodSpec, known *snapshot.References) []Missing {
 	return missing(spec, known, func(r *Reference) bool { return !r.Optional })
 }
 
-// UnmetPulls returns the imagePullSecrets of a pod that do not exist. The kubelet goes on
-// without them.
+// UnmetPulls returns the imagePullSecrets of a pod that do not exist. The
+// kubelet ignores them.
 func UnmetPulls(spec *corev1.PodSpec, known *snapshot.References) []Missing {
 	return missing(spec, known, (*Reference).pulls)
 }
@@ -195,8 +196,8 @@ func missing(spec *corev1.PodSpec, known *snapshot.References, of func(*Referenc
 	return out
 }
 
-// fault returns what an object, which is nil if it is unknown, lacks of the reference; empty
-// if nothing, or if that is unknown. A variable takes no key of binaryData, a volume does.
+// fault returns what is missing, or "" if nothing is or if o is nil, which
+// means unknown. Variables cannot use keys of binaryData; volumes can.
 func (r *Reference) fault(o *snapshot.Referred) Fault {
 	switch {
 	case o == nil:

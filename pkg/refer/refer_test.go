@@ -21,8 +21,9 @@ func podSpec(t *testing.T, text string) *corev1.PodSpec {
 	return &spec
 }
 
-// known reads objects: "ConfigMap a" exists, and its keys were not read; "Secret b: k l" has these
-// keys, "ConfigMap c: k / l" l as binary data; "!Secret d" does not exist.
+// known parses objects: "ConfigMap a" exists, and its keys were not read;
+// "Secret b: k l" has these keys; "ConfigMap c: k / l" has l as binary data;
+// "!Secret d" does not exist.
 func known(text string) *snapshot.References {
 	out := &snapshot.References{}
 	for _, object := range strings.Split(text, ";") {
@@ -37,7 +38,7 @@ func known(text string) *snapshot.References {
 	return out
 }
 
-// text is a Reference on one line: what, and where it stands.
+// text returns a Reference on one line, with its location.
 func (r Reference) text() string {
 	s := fmt.Sprintf("%s %s", r.Kind, r.Name)
 	if r.Key != "" {
@@ -101,7 +102,7 @@ func TestUnmet(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		spec, known string
-		want        string // of the start, and after a bar of the pull
+		want        string // for the start and, after a bar, for the pull
 		why         string
 	}{
 		{env, "ConfigMap c: k; Secret s: l m", "", "all is there"},
@@ -143,7 +144,8 @@ func TestUnmet(t *testing.T) {
 	}
 }
 
-// TestWanted: each object once, what the pull of images needs last, and without what may be missing.
+// TestWanted tests that each object is listed once, those for image pulls last,
+// and that optional ones are omitted.
 func TestWanted(t *testing.T) {
 	a := podSpec(t, "{containers: [{name: a, envFrom: [{secretRef: {name: s}}, {configMapRef: {name: o, optional: true}}], volumeMounts: [{name: v, mountPath: /v}]}], volumes: [{name: v, configMap: {name: c}}, {name: p, persistentVolumeClaim: {claimName: d}}], imagePullSecrets: [{name: pull}, {name: s}]}")
 	b := podSpec(t, "containers: [{name: a, env: [{name: X, valueFrom: {configMapKeyRef: {name: c, key: k}}}, {name: U, valueFrom: {secretKeyRef: {name: c, key: k}}}]}]")

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// dnsSubdomain is the form of most names of objects.
+// dnsSubdomain validates the form that most names of objects have.
 func dnsSubdomain(name string) []string { return apivalidation.NameIsDNSSubdomain(name, false) }
 
 var containerRules = table[*corev1.Container]{
@@ -152,7 +152,7 @@ var containerRules = table[*corev1.Container]{
 	{"volumeMounts[].subPath", "a relative path without .., and not beside subPathExpr, which is such a path, too", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for i, m := range v.VolumeMounts {
-				at := at.Child("volumeMounts") // the API server leaves out the number of the mount
+				at := at.Child("volumeMounts") // the API server omits the index of the mount
 				c.descends(at.Child("subPath"), m.SubPath)
 				if m.SubPathExpr != "" && m.SubPath != "" {
 					c.invalid(at.Index(i).Child("subPathExpr"), m.SubPathExpr,
@@ -240,7 +240,8 @@ var containerRules = table[*corev1.Container]{
 		}},
 }
 
-// initRules are those of an init container that ends before the others start.
+// initRules are the rules of an init container that ends before the others
+// start.
 var initRules = table[*corev1.Container]{
 	{"livenessProbe", "absent of an init container without restartPolicy Always; the other probes and lifecycle as well", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
@@ -256,9 +257,9 @@ var initRules = table[*corev1.Container]{
 		}},
 }
 
-// handler is that of a probe or of a hook.
+// handler is the handler of a probe or a lifecycle hook.
 type handler struct {
-	union  any // what holds it in the API's types
+	union  any // the API type that contains it
 	exec   *corev1.ExecAction
 	get    *corev1.HTTPGetAction
 	socket *corev1.TCPSocketAction
@@ -266,7 +267,7 @@ type handler struct {
 	sleep  *corev1.SleepAction
 }
 
-// handlerRules are those of probes and of lifecycle.postStart and preStop.
+// handlerRules are the rules of the handlers of probes, postStart and preStop.
 var handlerRules = table[handler]{
 	{"", "one handler; that of lifecycle.postStart and preStop as well", 0, func(c *check, v handler, at *field.Path) {
 		set := members(v.union)
@@ -331,7 +332,7 @@ var probeRules = table[*corev1.Probe]{
 	}},
 }
 
-// restartRules are those of liveness and startup probes.
+// restartRules are the rules of liveness and startup probes.
 var restartRules = table[*corev1.Probe]{
 	{"successThreshold", "1; that of startupProbe as well", 0, func(c *check, v *corev1.Probe, at *field.Path) {
 		if v.SuccessThreshold != 1 && v.SuccessThreshold != 0 {
@@ -398,7 +399,7 @@ func (c *check) keyOf(at *field.Path, name, key string) {
 	c.needs(at.Child("key"), key, validation.IsConfigMapKey)
 }
 
-// descends adds the errors of a path that has to stay below another one.
+// descends adds the errors of a path that must stay below another one.
 func (c *check) descends(at *field.Path, p string) {
 	if path.IsAbs(p) {
 		c.invalid(at, p, "must be a relative path")
@@ -410,7 +411,7 @@ func (c *check) descends(at *field.Path, p string) {
 
 func stepsBack(p string) bool { return slices.Contains(strings.Split(p, "/"), "..") }
 
-// The fields of a pod that variables and files can have.
+// The fields of a pod that variables and files can refer to.
 var (
 	ofVariables = []string{"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName",
 		"spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// placeRules are those of where a pod may run.
+// placeRules are the rules that concern where a pod may run.
 var placeRules = table[*corev1.PodSpec]{
 	{"nodeSelector", "labels", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		c.add(metavalidation.ValidateLabels(v.NodeSelector, at.Child("nodeSelector"))...)
@@ -176,7 +176,7 @@ var placeRules = table[*corev1.PodSpec]{
 					if t.Value != "" {
 						c.invalid(at, t.Value, "value must be empty when `operator` is 'Exists'")
 					}
-				case corev1.TolerationOpLt, corev1.TolerationOpGt: // behind a gate
+				case corev1.TolerationOpLt, corev1.TolerationOpGt: // behind a feature gate
 				default:
 					oneOf(c, at, t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists)
 				}
@@ -202,7 +202,7 @@ func nodeAffinity(v *corev1.PodSpec) (*corev1.NodeSelector, []corev1.PreferredSc
 	return a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution
 }
 
-// eachTerm calls f for each term of a pod's node affinity.
+// eachTerm calls f for each node selector term of a pod's node affinity.
 func eachTerm(v *corev1.PodSpec, at *field.Path, f func(t *corev1.NodeSelectorTerm, at *field.Path, required bool)) {
 	required, preferred := nodeAffinity(v)
 	at = at.Child("affinity", "nodeAffinity")
@@ -238,7 +238,8 @@ func (c *check) expression(r *corev1.NodeSelectorRequirement, at *field.Path) {
 	c.add(metavalidation.ValidateLabelName(r.Key, at.Child("key"))...)
 }
 
-// labelKeys adds the errors of keys whose values of the pod's own labels narrow a selector.
+// labelKeys adds the errors of matchLabelKeys or mismatchLabelKeys, which add
+// the pod's own labels to a selector.
 func (c *check) labelKeys(at *field.Path, keys []string, name string, selector *metav1.LabelSelector) {
 	if at = at.Child(name); len(keys) > 0 && selector == nil && c.minor >= 31 {
 		c.forbidden(at, "must not be specified when labelSelector is not set")
@@ -251,7 +252,7 @@ func (c *check) labelKeys(at *field.Path, keys []string, name string, selector *
 	}
 }
 
-// podAffinity is the affinity of a pod to others, or its anti-affinity.
+// podAffinity is the affinity or anti-affinity of a pod to other pods.
 type podAffinity struct {
 	at        *field.Path
 	required  []corev1.PodAffinityTerm

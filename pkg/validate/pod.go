@@ -18,7 +18,7 @@ import (
 var templateRules = table[*corev1.PodTemplateSpec]{
 	{"metadata", "labels and annotations have the form that Kubernetes gives them", 0,
 		func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
-			// without metadata, as the API server has it
+			// without metadata, as in the API server's error
 			c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...)
 			c.add(apivalidation.ValidateAnnotations(v.Annotations, at.Child("annotations"))...)
 		}},
@@ -52,7 +52,7 @@ var templateRules = table[*corev1.PodTemplateSpec]{
 		}},
 }
 
-// podRules are those of a pod as a whole, without where it may run: see placeRules.
+// podRules are the rules of a pod as a whole, except placeRules.
 var podRules = table[*corev1.PodSpec]{
 	{"containers[].name", "of one container only; those of initContainers as well", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
@@ -70,7 +70,7 @@ var podRules = table[*corev1.PodSpec]{
 			for i := range v.Containers {
 				c.hostPorts(&v.Containers[i], at.Child("containers").Index(i), seen)
 			}
-			for i := range v.InitContainers { // which do not run at the same time; the API server counts each from 0
+			for i := range v.InitContainers { // one at a time; the API server's index is 0 for each
 				c.hostPorts(&v.InitContainers[i], at.Child("initContainers").Index(0), map[string]bool{})
 			}
 		}},
@@ -159,7 +159,7 @@ var podRules = table[*corev1.PodSpec]{
 		}},
 	{"dnsConfig.searches[]", "a DNS subdomain, which may have underscores; each option has a name", 26,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
-			// the API server checks nothing more
+			// The API server checks no more than this.
 			if v.DNSConfig == nil || v.DNSPolicy == corev1.DNSNone && len(v.DNSConfig.Nameservers) == 0 {
 				return
 			}
@@ -303,7 +303,7 @@ var podRules = table[*corev1.PodSpec]{
 	}},
 	{"overhead", "amounts of 0 or more", 24, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		for _, name := range slices.Sorted(maps.Keys(v.Overhead)) {
-			// which the API server reads as limits
+			// The API server validates overhead as limits.
 			c.amount(at.Child("overhead", "limits").Key(string(name)), name, v.Overhead[name])
 		}
 	}},
@@ -317,7 +317,7 @@ var podRules = table[*corev1.PodSpec]{
 	{"schedulingGates[].name", "the name of a gate, once", 26, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		seen := map[string]bool{}
 		for i, g := range v.SchedulingGates {
-			at := at.Child("schedulingGates").Index(i) // so the API server names it
+			at := at.Child("schedulingGates").Index(i) // the API server's name for it
 			c.invalid(at, g.Name, validation.IsQualifiedName(g.Name)...)
 			c.unique(at, g.Name, seen)
 		}
@@ -339,7 +339,8 @@ var podRules = table[*corev1.PodSpec]{
 	}},
 }
 
-// otherSystem finds what a pod of one operating system cannot have.
+// otherSystem adds errors for fields that the pod's operating system does not
+// allow.
 func (c *check) otherSystem(v *corev1.PodSpec, at *field.Path) {
 	linux := v.OS.Name == corev1.Linux
 	if !linux && v.OS.Name != corev1.Windows {
@@ -372,7 +373,7 @@ func (c *check) otherSystem(v *corev1.PodSpec, at *field.Path) {
 	}
 }
 
-// hostPorts finds ports that are the same port of the host.
+// hostPorts adds errors for ports of a container that share a host port.
 func (c *check) hostPorts(v *corev1.Container, at *field.Path, seen map[string]bool) {
 	for i, p := range v.Ports {
 		if p.HostPort != 0 {
@@ -382,7 +383,7 @@ func (c *check) hostPorts(v *corev1.Container, at *field.Path, seen map[string]b
 	}
 }
 
-// sysctl is the form of the name of a sysctl.
+// sysctl matches the name of a sysctl.
 var sysctl = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 
 func sysctls(v *corev1.PodSpec) []corev1.Sysctl {

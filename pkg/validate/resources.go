@@ -71,7 +71,8 @@ var resourceRules = table[*corev1.ResourceRequirements]{
 	}},
 }
 
-// amounts are the limits and the requests, each by the name of its field.
+// amounts returns iterators over the limits and the requests, with the names of
+// their fields.
 func amounts(v *corev1.ResourceRequirements) []struct {
 	field string
 	each  func(func(corev1.ResourceName, resource.Quantity) bool)

@@ -1,14 +1,14 @@
-// Package validate says what the API server rejects in a DaemonSet.
+// Package validate returns what the API server rejects in a DaemonSet.
 //
-// Rules lists what it checks: the part of the API's own validation that people
-// break. Each rule is a row with its field, what the API server requires of it,
-// and the check. An error has the API server's words and its name of the field.
-// Where no rule finds anything, the API server may still reject the DaemonSet:
-// no rule covers every field, and webhooks and policies have rules of their own.
+// Rules lists what it checks: the part of the API's validation that people tend
+// to violate. Each rule is a row of a table with its field, what the API server
+// requires of it, and the check. Errors have the API server's messages and
+// field names. The API server may reject a DaemonSet that satisfies all rules:
+// they do not cover every field, and webhooks and policies have rules of their
+// own.
 //
-// The rules are those of the newest Kubernetes, but for a row that says since
-// which version the API server has it. Defaults are set before: see
-// template.DefaultDaemonSet.
+// The rules are those of the newest Kubernetes; a row with a version applies
+// from that version on. Set defaults first: see template.DefaultDaemonSet.
 package validate
 
 import (
@@ -19,15 +19,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Rule is one thing that the API server requires.
+// Rule is a requirement of the API server.
 type Rule struct {
-	Field string // of a DaemonSet; [] stands for each item of a list
-	Must  string // what it must be, or may not be
+	Field string // of a DaemonSet; [] stands for any item of a list
+	Must  string // what the field must or must not be
 
 	row string
 }
 
-// Rules lists what is checked, by table.
+// Rules lists all rules, by table.
 func Rules() []Rule {
 	var all []Rule
 	for _, t := range tables {
@@ -36,17 +36,17 @@ func Rules() []Rule {
 	return all
 }
 
-// table holds rules of one type of value, and where a DaemonSet has such values.
+// table holds the rules for values of one type.
 type table[T any] []row[T]
 
 type row[T any] struct {
-	field string // below the value; empty for the value itself
+	field string // relative to the value; empty for the value itself
 	must  string
-	since int // the minor version of the first Kubernetes that requires it; 0 for every one
+	since int // the minor version of Kubernetes that introduced it; 0 if all versions have it
 	check func(c *check, v T, at *field.Path)
 }
 
-// name is what tells a row from all others.
+// name returns the unique name of a row.
 func (r *row[T]) name() string { return r.field + ": " + r.must }
 
 // run applies the rules to a value.
@@ -74,9 +74,9 @@ func (t table[T]) list(at string) []Rule {
 type check struct {
 	old, new *appsv1.DaemonSet
 	minor    int
-	without  string // the name of a row that is left out, as a test breaks it; empty for none
+	without  string // the name of a row that a test disables; empty for none
 
-	volumes map[string]*corev1.VolumeSource // those that are valid
+	volumes map[string]*corev1.VolumeSource // the valid ones
 	errs    field.ErrorList
 }
 
@@ -85,14 +85,14 @@ func (c *check) add(errs ...*field.Error) { c.errs = append(c.errs, errs...) }
 func (c *check) required(at *field.Path, why string)  { c.add(field.Required(at, why)) }
 func (c *check) forbidden(at *field.Path, why string) { c.add(field.Forbidden(at, why)) }
 
-// invalid adds an error for each reason why the value is invalid.
+// invalid adds an error for each reason why a value is invalid.
 func (c *check) invalid(at *field.Path, value any, why ...string) {
 	for _, w := range why {
 		c.add(field.Invalid(at, value, w))
 	}
 }
 
-// needs adds an error where a text is empty, or else those of its form.
+// needs adds an error if text is empty, or else the errors of its form.
 func (c *check) needs(at *field.Path, text string, form func(string) []string) {
 	switch {
 	case text == "":
@@ -102,7 +102,7 @@ func (c *check) needs(at *field.Path, text string, form func(string) []string) {
 	}
 }
 
-// fits adds the errors of a text's form, where it is not empty.
+// fits adds the errors of a text's form if it is not empty.
 func (c *check) fits(at *field.Path, text string, form func(string) []string) {
 	if text != "" {
 		c.invalid(at, text, form(text)...)
@@ -115,21 +115,21 @@ func (c *check) notNegative(at *field.Path, n int64) {
 	}
 }
 
-// oneOf adds an error where the value is none of those that the API has.
+// oneOf adds an error if the value is not one of the known ones.
 func oneOf[T ~string](c *check, at *field.Path, value T, known ...T) {
 	if !slices.Contains(known, value) {
 		c.add(field.NotSupported(at, value, known))
 	}
 }
 
-// orDefault does so where the value is not empty, for which the API server sets the default.
+// orDefault is oneOf for a field with a default, which may be empty.
 func orDefault[T ~string](c *check, at *field.Path, value T, known ...T) {
 	if value != "" {
 		oneOf(c, at, value, known...)
 	}
 }
 
-// unique adds an error for a name that was seen before, and notes it.
+// unique adds an error if the name was seen before, and records it.
 func (c *check) unique(at *field.Path, name string, seen map[string]bool) {
 	if name != "" && seen[name] {
 		c.add(field.Duplicate(at, name))

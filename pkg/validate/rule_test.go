@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// whole is a manifest that an API server accepts, with something of everything that the rules look at.
+// whole is a manifest that an API server accepts, with a value for every rule.
 const whole = `
 metadata: {name: agent, namespace: kube-system, labels: {app: agent}, annotations: {example.com/owner: me}}
 spec:
@@ -119,8 +119,9 @@ const (
 	first   = theSpec + "containers 0 "
 )
 
-// broken are single breaks of whole: which field the API server rejects, and what it says, as its documentation and its
-// validation have it. A row of the rules that no break needs is an error.
+// broken are single changes of whole, with the field that the API server
+// rejects and its message, according to its documentation and its validation.
+// The test fails for a rule that no change violates.
 var broken = []struct{ path, value, want string }{
 	{"metadata name", "A_b", "metadata.name: Invalid value"},
 	{"metadata labels app", "a b", "metadata.labels: Invalid value"},
@@ -254,8 +255,8 @@ var broken = []struct{ path, value, want string }{
 
 const required = theSpec + "affinity nodeAffinity requiredDuringSchedulingIgnoredDuringExecution"
 
-// TestRules: the manifest is valid, each break of it gets its error, and without the row that it
-// breaks it does not.
+// TestRules checks that whole is valid, that each change causes its error, and
+// that it does not without the row that it violates.
 func TestRules(t *testing.T) {
 	if errs := DaemonSet(nil, changed(t, "metadata name", "agent"), ""); len(errs) > 0 {
 		t.Fatalf("nothing is broken: %v", errs)
@@ -287,7 +288,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesDistinct: a row is told from all others by its name.
+// TestRulesDistinct checks that the names of rows are unique.
 func TestRulesDistinct(t *testing.T) {
 	var all []string
 	for _, r := range Rules() {
@@ -298,7 +299,8 @@ func TestRulesDistinct(t *testing.T) {
 	}
 }
 
-// changed returns whole with a value at a path, or with the members of a map there.
+// changed returns whole with the value at a path replaced, or merged if it is a
+// map.
 func changed(t *testing.T, path, value string) *appsv1.DaemonSet {
 	t.Helper()
 	var o map[string]any
@@ -322,8 +324,8 @@ func changed(t *testing.T, path, value string) *appsv1.DaemonSet {
 	return ds
 }
 
-// put sets what a path leads to, by the names of fields and the numbers of items. The value of a path that ends at the
-// spec is merged into it.
+// put sets the value at a path of field names and indexes. A value for the spec
+// is merged into it.
 func put(v any, path []string, value any) {
 	if l, ok := v.([]any); ok {
 		i, err := strconv.Atoi(path[0])

@@ -54,7 +54,7 @@ func (c *check) id(at *field.Path, id *int64, form func(int64) []string) {
 	}
 }
 
-// profiles checks the profiles of a pod or of a container, which are nil where it has none.
+// profiles checks the profiles of a pod or a container; nil profiles are valid.
 func (c *check) profiles(at *field.Path, seccomp *corev1.SeccompProfile, appArmor *corev1.AppArmorProfile) {
 	if seccomp != nil {
 		at := at.Child("seccompProfile")
@@ -78,7 +78,7 @@ func (c *check) profiles(at *field.Path, seccomp *corev1.SeccompProfile, appArmo
 	}
 }
 
-// profile checks what the two kinds of profiles, whose types have the same names, have in common.
+// profile checks the fields that both kinds of profiles have.
 func (c *check) profile(at *field.Path, kind string, file *string, why, what string) {
 	if c.needs(at.Child("type"), kind, nil); kind == "" {
 		c.errs[len(c.errs)-1].Detail = why

@@ -20,18 +20,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Why the API server rejects both limits of an update strategy.
+// Messages of the API server about the two limits of an update strategy.
 const (
 	BothLimits = "may not be set when maxUnavailable is non-zero"
 	NoLimit    = "cannot be 0 when maxSurge is 0"
 )
 
-// DaemonSet returns why the API server of a version would refuse to store new in
-// place of old, or as a new DaemonSet where old is nil, about in its order. A
-// version that says nothing is the newest.
+// DaemonSet returns the errors with which the API server of a version would
+// reject new as a replacement of old, or as a new DaemonSet if old is nil,
+// roughly in its order. A version that cannot be parsed counts as the newest.
 //
-// What is wrong with the pod of old in the same words is no error: the API
-// server has stored it, perhaps as a feature gate allows it.
+// DaemonSet omits errors that the pod template of old has too: the API server
+// stored it, perhaps because of a feature gate.
 func DaemonSet(old, new *appsv1.DaemonSet, kubernetesVersion string) field.ErrorList {
 	errs := errorsOf(old, new, kubernetesVersion, "")
 	if old == nil || len(errs) == 0 {
@@ -46,7 +46,7 @@ func DaemonSet(old, new *appsv1.DaemonSet, kubernetesVersion string) field.Error
 	})
 }
 
-// errorsOf applies all rules but for one: see check.without.
+// errorsOf applies all rules except one: see check.without.
 func errorsOf(old, new *appsv1.DaemonSet, kubernetesVersion, without string) field.ErrorList {
 	c := &check{old: old, new: new, minor: math.MaxInt, without: without}
 	if v, err := version.ParseGeneric(kubernetesVersion); err == nil {
@@ -60,7 +60,8 @@ func errorsOf(old, new *appsv1.DaemonSet, kubernetesVersion, without string) fie
 	return c.errs
 }
 
-// pod runs the rules of a pod and of all that it has, in the order of the API server.
+// pod applies the rules of a pod and everything in it, in the order of the API
+// server.
 func (c *check) pod(spec *corev1.PodSpec, at *field.Path) {
 	c.eachVolume(spec, at.Child("volumes"))
 	for i := range spec.Containers {
@@ -80,8 +81,8 @@ func (c *check) pod(spec *corev1.PodSpec, at *field.Path) {
 	placeRules.run(c, spec, at)
 }
 
-// eachVolume runs the rules of volumes, and notes those that are valid: to the API server
-// a mount of another one is a mount of none.
+// eachVolume applies the rules of volumes, and records the valid ones: for the
+// API server, a mount of an invalid volume refers to no volume.
 func (c *check) eachVolume(spec *corev1.PodSpec, at *field.Path) {
 	c.volumes = map[string]*corev1.VolumeSource{}
 	for i := range spec.Volumes {
@@ -101,7 +102,8 @@ func (c *check) container(v *corev1.Container, at *field.Path) {
 	}
 }
 
-// running runs the rules of a container that keeps running, which may have handlers.
+// running applies the rules of a container that keeps running, which may have
+// handlers.
 func (c *check) running(v *corev1.Container, at *field.Path) {
 	if l := v.Lifecycle; l != nil {
 		for _, h := range []struct {
@@ -134,7 +136,7 @@ func sidecar(v *corev1.Container) bool {
 	return v.RestartPolicy != nil && *v.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// tables are all tables, with the place in a DaemonSet that documents name.
+// tables are all tables, with the path of their values in a DaemonSet.
 var tables = []struct {
 	at string
 	lister
@@ -231,8 +233,8 @@ var strategyRules = table[*appsv1.DaemonSetSpec]{
 		}},
 }
 
-// unknownStrategy is the error for a type of strategy that does not exist. The API server
-// prints its own type here, which names its fields so.
+// unknownStrategy returns the error for an unknown type of strategy. The API
+// server prints its internal type, whose fields have these names.
 func unknownStrategy(u *appsv1.DaemonSetUpdateStrategy, at *field.Path) *field.Error {
 	type rolling struct{ MaxUnavailable, MaxSurge intstr.IntOrString }
 	bad := struct {
@@ -246,7 +248,7 @@ func unknownStrategy(u *appsv1.DaemonSetUpdateStrategy, at *field.Path) *field.E
 		appsv1.OnDeleteDaemonSetStrategyType})
 }
 
-// limits returns those of a RollingUpdate, and whether it is one.
+// limits returns the limits of a RollingUpdate; is reports whether v has one.
 func limits(v *appsv1.DaemonSetSpec) (unavailable, surge intstr.IntOrString, is bool) {
 	u := &v.UpdateStrategy
 	if u.Type != appsv1.RollingUpdateDaemonSetStrategyType || u.RollingUpdate == nil {
@@ -274,8 +276,8 @@ func (c *check) limit(at *field.Path, v intstr.IntOrString) {
 	c.invalid(at, v, why...)
 }
 
-// Amount returns the number of a limit, or of its percentage; 0 for one that
-// is no number.
+// Amount returns the number of a limit, or the number before the percent sign.
+// It returns 0 if there is none.
 func Amount(v intstr.IntOrString) int {
 	if v.Type == intstr.Int {
 		return int(v.IntVal)
@@ -287,10 +289,10 @@ func Amount(v intstr.IntOrString) int {
 	return n
 }
 
-// onlyOne refuses every member of a union but the first. Two of them come of a
-// merge: where somebody else has changed the live object, as kubectl rollout
-// undo does, neither kubectl apply nor a server-side apply removes the member
-// that the manifest before did not have.
+// onlyOne adds an error for every member of a union except the first. A merge
+// can produce several members: if somebody changed the live object, as kubectl
+// rollout undo does, neither kubectl apply nor a server-side apply removes a
+// member that the previous manifest did not have.
 func (c *check) onlyOne(at *field.Path, what string, members []string) {
 	for i, name := range members {
 		if i > 0 {
@@ -299,7 +301,8 @@ func (c *check) onlyOne(at *field.Path, what string, members []string) {
 	}
 }
 
-// members returns the fields of a union that are set, by their names in JSON. All of them are pointers or lists.
+// members returns the JSON names of the fields of a union that are set. All its
+// fields must be pointers or lists.
 func members(union any) (set []string) {
 	v := reflect.ValueOf(union)
 	if v.IsNil() {

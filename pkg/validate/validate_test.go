@@ -13,8 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 )
 
-// TestValidate: the API server's verdicts. test/e2e asks a real one for the
-// same.
+// TestValidate tests the verdicts of the API server. test/e2e asks a real one.
 func TestValidate(t *testing.T) {
 	limits := func(unavailable, surge string) func(*appsv1.DaemonSet) {
 		return func(ds *appsv1.DaemonSet) {
@@ -118,7 +117,8 @@ func TestValidate(t *testing.T) {
 		{toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "NoSchedule", TolerationSeconds: new(int64(3))}), []string{
 			"spec.template.spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when `tolerationSeconds` is set",
 		}, "seconds of what does not evict"},
-		// What a merge leaves where somebody else has changed the live object, as kubectl rollout undo does.
+		// A merge leaves this if somebody else changed the live object, as
+		// kubectl rollout undo does.
 		{container(func(c *corev1.Container) {
 			c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"x"}}, HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromInt32(80), Scheme: "HTTP"}}}
 		}), []string{
@@ -192,7 +192,8 @@ func TestValidateNew(t *testing.T) {
 	}
 }
 
-// TestValidateStored: what is wrong with the live object already is no error of a change.
+// TestValidateStored checks that an error that the live object already has is
+// omitted.
 func TestValidateStored(t *testing.T) {
 	old := dstest.State("N").DaemonSet
 	old.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "lost", MountPath: "/lost"}}
@@ -207,7 +208,7 @@ func TestValidateStored(t *testing.T) {
 	}
 }
 
-// TestValidateVersion: what an API server does not require yet is no error.
+// TestValidateVersion checks that rules of later versions do not apply.
 func TestValidateVersion(t *testing.T) {
 	ds := dstest.State("N").DaemonSet
 	term := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "pool", Operator: "In", Values: []string{"a b"}}}}

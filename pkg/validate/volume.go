@@ -140,7 +140,7 @@ var volumeRules = table[*corev1.Volume]{
 				case *s > 1<<32:
 					c.invalid(seconds, *s, "may not specify a duration larger than 2^32 seconds")
 				}
-				c.needs(at.Child("path"), t.Path, nil) // so the API server names it
+				c.needs(at.Child("path"), t.Path, nil) // the API server's name for it
 				c.below(at.Child("path"), t.Path)
 			}
 		}},
@@ -192,7 +192,8 @@ var volumeRules = table[*corev1.Volume]{
 		}},
 }
 
-// sources are the members of a volume. The API server looks at emptyDir first.
+// sources returns the sources of a volume. The API server checks emptyDir
+// first.
 func sources(v *corev1.Volume) []string {
 	types := members(&v.VolumeSource)
 	if i := slices.Index(types, "emptyDir"); i > 0 {
@@ -201,17 +202,18 @@ func sources(v *corev1.Volume) []string {
 	return types
 }
 
-// fileSet is what a volume makes files of.
+// fileSet describes the files that a volume source creates.
 type fileSet struct {
 	at       *field.Path
 	mode     *int32
 	items    []corev1.KeyToPath
 	itemsAt  *field.Path
 	fields   []corev1.DownwardAPIVolumeFile
-	fieldsAt *field.Path // of all of them: the API server leaves out their number
+	fieldsAt *field.Path // of all fields; the API server omits their index
 }
 
-// files returns what a volume makes files of; of a projected one the first has its mode.
+// files returns the file sets of a volume. For a projected volume, only the
+// first has the mode.
 func files(v *corev1.Volume, at *field.Path) (all []fileSet) {
 	if s := v.Secret; s != nil {
 		all = append(all, fileSet{at: at.Child("secret"), mode: s.DefaultMode, items: s.Items,
@@ -272,8 +274,8 @@ func (c *check) mode(at *field.Path, mode *int32) {
 	}
 }
 
-// below adds the errors of a path that has to stay below its volume, where names that begin
-// with .. are the kubelet's own.
+// below adds the errors of a path that must stay below its volume. The kubelet
+// reserves names that begin with "..".
 func (c *check) below(at *field.Path, p string) {
 	c.descends(at, p)
 	if strings.HasPrefix(p, "..") && !strings.HasPrefix(p, "../") && p != ".." {
