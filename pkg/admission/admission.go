@@ -1,12 +1,12 @@
-// Package admission says what the API server answers when the DaemonSet
-// controller asks it to create a pod: which of its own admission plugins reject
-// the pod, what they change in it, and how many such pods the ResourceQuotas of
-// the namespace let pass. It applies the plugins that are enabled by default.
-// Webhooks and admission policies are not run; a Verdict names them among what it
-// assumes. If the API server was asked in a dry run, its answer stands for all of them.
+// Package admission returns what the API server answers when the DaemonSet
+// controller creates a pod: which of its admission plugins reject the pod, what
+// they change in it, and how many such pods the ResourceQuotas of the namespace
+// admit. It applies the plugins that are enabled by default. It does not run
+// webhooks and admission policies; a Verdict lists them among its assumptions.
+// The answer to a dry run overrides all of this.
 //
-// The rules are those of k8s.io/kubernetes v1.37, and of older versions where a
-// comment names the version that changed one.
+// The rules are those of k8s.io/kubernetes v1.37; where a comment names a
+// version that changed a rule, those of older versions too.
 package admission
 
 import (
@@ -18,32 +18,36 @@ import (
 
 // Verdict is the API server's answer to the creation of one pod.
 type Verdict struct {
-	// Refusals are in the order in which the API server finds them: it answers with the first, and only
-	// with that. Without any the pod is admitted, as far as Unknown and Assumed allow to say so.
+	// Refusals are in the order in which the API server finds them; it answers
+	// only with the first. Without any the pod is admitted, subject to Unknown
+	// and Assumed.
 	Refusals []Refusal `json:"refusals"`
 
-	// Passes is how many such pods can be created one after another until a quota rejects the next: 0 if
-	// anything rejects the first, Unlimited if no quota ever does.
+	// Passes is how many such pods can be created one after another until a
+	// quota rejects the next: 0 if anything rejects the first, Unlimited if no
+	// quota ever does.
 	Passes int64   `json:"passes"`
 	Quotas []Quota `json:"quotas"` // the ResourceQuotas that count the pod, by name
 
-	// Pod is the pod with defaults and with what the plugins change in it, as the scheduler sees it. What a plugin
-	// that rejects it would have changed is missing, and so are the volume of the ServiceAccount's token, which takes
-	// no resources and has a random name, and what the API server defaults in every pod template as well.
+	// Pod is the pod with defaults and with the changes of the plugins, as the
+	// scheduler sees it. It lacks the changes of a plugin that rejects it, the
+	// volume of the ServiceAccount's token, which takes no resources and has a
+	// random name, and the defaults that the API server also sets in pod
+	// templates.
 	Pod *corev1.Pod `json:"-"`
 
-	Unknown []Unchecked  `json:"unknown"` // the rules that were not checked, or only in part, in the order of the rules
+	Unknown []Unchecked  `json:"unknown"` // rules that were not checked, or only in part, in the order of the rules
 	Assumed []Assumption `json:"assumed"` // what was taken as true
 }
 
-// Unlimited is the number of Passes where no quota limits it.
+// Unlimited is the value of Passes if no quota limits it.
 const Unlimited int64 = -1
 
-// Admitted reports whether nothing is known that rejects the pod.
+// Admitted reports whether nothing is known to reject the pod.
 func (v *Verdict) Admitted() bool { return len(v.Refusals) == 0 }
 
-// Rule names a part of the API server that can reject a pod: an admission plugin,
-// or the validation of the pod itself.
+// Rule names a part of the API server that can reject a pod: an admission
+// plugin, or the validation of the pod itself.
 type Rule string
 
 const (
@@ -63,9 +67,9 @@ const (
 	APIServer Rule = "APIServer"
 )
 
-// Rules lists every Rule that is computed, in the order in which the API server applies them. The
-// RuntimeClass is asked twice: what is wrong with the pod's overhead for lack of
-// one is found after PodSecurity.
+// Rules lists every Rule that is computed, in the order in which the API server
+// applies them. RuntimeClass is applied twice: an overhead without a class is
+// rejected after PodSecurity.
 var Rules = []Rule{NamespaceLifecycle, ServiceAccount, Priority, RuntimeClass, Validation, LimitRanger, PodSecurity,
 	ResourceQuota}
 
@@ -92,7 +96,8 @@ const (
 	OverheadDiffers Reason = "OverheadDiffers"
 	// the template has an overhead, and no class that sets one. Of: RuntimeClass
 	OverheadWithoutClass Reason = "OverheadWithoutClass"
-	// template and RuntimeClass want different values of a node label. Of: RuntimeClass
+	// template and RuntimeClass require different values of a node label. Of:
+	// RuntimeClass
 	NodeSelectorConflicts Reason = "NodeSelectorConflicts"
 
 	// with its defaults the pod is invalid, although the template is valid. Of: Validation
@@ -105,22 +110,24 @@ const (
 
 	// a quota counts a resource that a container must then request or limit. Of: ResourceQuota
 	QuotaMustSpecify Reason = "QuotaMustSpecify"
-	// the controller has not counted what a quota is used for. Of: ResourceQuota
+	// the controller has not counted the usage of a quota. Of: ResourceQuota
 	QuotaStatusUnknown Reason = "QuotaStatusUnknown"
 	QuotaExceeded      Reason = "QuotaExceeded" // a quota has no room for the pod. Of: ResourceQuota
 
-	// DryRunRejected: the API server rejects the pod in a dry run, for what its `message` says. Of: any rule
+	// DryRunRejected: the API server rejects the pod in a dry run; `message`
+	// says why. Of: any rule
 	DryRunRejected Reason = "DryRunRejected"
 )
 
-// Refusal is one reason for which the API server rejects the pod. What a Reason
-// does not set is empty.
+// Refusal is one reason for which the API server rejects the pod. Fields that
+// its Reason does not use are empty.
 type Refusal struct {
 	Rule   Rule   `json:"rule"`   // which part of the API server rejects the pod
 	Reason Reason `json:"reason"` // why
 
-	// Name of the object that is missing or that rejects the pod: the namespace, the class, the ServiceAccount, the
-	// LimitRange or the ResourceQuota; empty where the template alone is to blame
+	// Name of the object that is missing or that rejects the pod: the
+	// namespace, the class, the ServiceAccount, the LimitRange or the
+	// ResourceQuota; empty if the template alone is at fault
 	Name string `json:"name"`
 
 	// PodSecurityViolated: the level that is enforced; otherwise absent
@@ -130,7 +137,7 @@ type Refusal struct {
 	// PodSecurityViolated: what the level forbids; otherwise absent
 	Violations []Violation `json:"violations,omitempty"`
 
-	// LimitRangeViolated: the bounds that the pod is out of; otherwise absent
+	// LimitRangeViolated: the bounds that the pod violates; otherwise absent
 	Bounds  []Bound   `json:"bounds,omitempty"`
 	Invalid []Invalid `json:"invalid,omitempty"` // PodInvalid: the fields that are invalid; otherwise absent
 	// QuotaExceeded: the resources that are exceeded, by name; otherwise absent
@@ -138,44 +145,46 @@ type Refusal struct {
 	// QuotaMustSpecify, QuotaStatusUnknown: the resources that are missing, by name; otherwise absent
 	Missing []Missing `json:"missing,omitempty"`
 
-	// PriorityDiffers, PreemptionPolicyDiffers, OverheadDiffers, OverheadWithoutClass, NodeSelectorConflicts,
-	// SecretNotAllowed: the field of the template that is to blame; otherwise absent
+	// PriorityDiffers, PreemptionPolicyDiffers, OverheadDiffers,
+	// OverheadWithoutClass, NodeSelectorConflicts, SecretNotAllowed: the field
+	// of the template that is at fault; otherwise absent
 	Field string `json:"field,omitempty"`
-	Value string `json:"value,omitempty"` // its value; absent where `field` is
-	// the value that it would have to have; absent where `field` is, and for SecretNotAllowed
+	Value string `json:"value,omitempty"` // its value; absent if `field` is
+	// the required value; absent if `field` is, and for SecretNotAllowed
 	Want string `json:"want,omitempty"`
 
-	// what the API server answered in a dry run, word for word; absent if it was not asked, or answered with
-	// another refusal
+	// the API server's answer to a dry run, word for word; absent if there was
+	// none, or if the answer is another refusal
 	Message string `json:"message,omitempty"`
 
-	// each of them alone lifts this refusal, but for those that name one of several Bounds, Amounts, Invalid or Missing
+	// each of them alone removes this refusal, except those that name one of
+	// several Bounds, Amounts, Invalid or Missing
 	Remedies []Remedy `json:"remedies"`
 }
 
-// Violation is one thing in the pod that a Pod Security level forbids, in the words
-// of the library that the API server uses.
+// Violation is one thing in the pod that a Pod Security level forbids, in the
+// words of the library that the API server uses.
 type Violation struct {
 	What   string `json:"what"`   // such as: host namespaces
 	Detail string `json:"detail"` // such as: hostNetwork=true; may be empty
 }
 
-// Missing is a resource that containers do not specify, or that a quota has no
-// count of.
+// Missing is a resource that containers do not specify, or whose usage a quota
+// has not counted.
 type Missing struct {
-	Resource   corev1.ResourceName `json:"resource"`   // as the quota has it, such as limits.cpu
-	Containers []string            `json:"containers"` // that do not specify it, by name; empty for QuotaStatusUnknown
+	Resource   corev1.ResourceName `json:"resource"`   // as the quota names it, such as limits.cpu
+	Containers []string            `json:"containers"` // which do not specify it, by name; empty for QuotaStatusUnknown
 }
 
-// Amount is what a quota says of one resource.
+// Amount is the state of one resource of a quota.
 type Amount struct {
-	Resource  corev1.ResourceName `json:"resource"`  // as the quota has it, such as requests.cpu
+	Resource  corev1.ResourceName `json:"resource"`  // as the quota names it, such as requests.cpu
 	Requested resource.Quantity   `json:"requested"` // by one pod
-	Used      resource.Quantity   `json:"used"`      // by what is there, as the quota's status has it
-	Hard      resource.Quantity   `json:"hard"`      // the limit, as the quota's status has it
+	Used      resource.Quantity   `json:"used"`      // by existing objects, according to the quota's status
+	Hard      resource.Quantity   `json:"hard"`      // the limit, according to the quota's status
 }
 
-// Unchecked is a rule of which something could not be read.
+// Unchecked is a rule whose input could not be read completely.
 type Unchecked struct {
 	Rule Rule          `json:"rule"` // the rule that was not checked, or only in part
 	Lack snapshot.What `json:"lack"` // what could not be read
@@ -186,9 +195,10 @@ type Assumption struct {
 	What AssumptionCode          `json:"what"`           // what was assumed
 	Hook *snapshot.AdmissionHook `json:"hook,omitempty"` // HookAdmits: which one; otherwise absent
 
-	// ControllerAsUser: those by which the pod would be rejected; absent if by none
+	// ControllerAsUser: the rules by which the pod would be rejected; absent if
+	// there are none
 	Rules   []Rule `json:"rules,omitempty"`
-	Message string `json:"message,omitempty"` // DryRunUnanswered: the API server's words; otherwise absent
+	Message string `json:"message,omitempty"` // DryRunUnanswered: the API server's message; otherwise absent
 }
 
 // AssumptionCode says what a Verdict assumes.
@@ -201,26 +211,28 @@ const (
 	// NoPodSecurityExemption: the cluster's configuration of PodSecurity exempts neither the namespace, nor the
 	// RuntimeClass, nor the DaemonSet controller
 	NoPodSecurityExemption AssumptionCode = "NoPodSecurityExemption"
-	// LimitRangeOrder: LimitRanges have different defaults for the same resource, and the first by name is applied
-	// first; the API server applies them in any order
+	// LimitRangeOrder: LimitRanges have different defaults for the same
+	// resource, and the first by name is applied first; the API server applies
+	// them in any order
 	LimitRangeOrder AssumptionCode = "LimitRangeOrder"
 	// DefaultPlugins: the API server runs the admission plugins that are enabled by default, and no others, with
 	// their default configuration
 	DefaultPlugins AssumptionCode = "DefaultPlugins"
-	// ControllerAsUser: the API server created the pod in a dry run as the user who asks, and creates that of the
-	// DaemonSet controller too; in place of all other assumptions
+	// ControllerAsUser: the API server admitted the pod in a dry run by the
+	// user, and will admit that of the DaemonSet controller too; replaces all
+	// other assumptions
 	ControllerAsUser AssumptionCode = "ControllerAsUser"
-	// DryRunUnanswered: the API server was asked in a dry run, and its answer is not about the pod
+	// DryRunUnanswered: the answer to a dry run was not about the pod
 	DryRunUnanswered AssumptionCode = "DryRunUnanswered"
 )
 
-// Check returns what the API server of a version answers when it is asked to
-// create a pod, as the DaemonSet controller sends it: with namespace, labels and
-// spec. The pod is not changed. A version that tells nothing is the newest.
+// Check returns what the API server of a version answers when the DaemonSet
+// controller creates the pod, which has a namespace, labels and a spec. Check
+// does not modify it. A version that cannot be parsed counts as the newest.
 //
-// lacks reports what could not be read, as snapshot.Snapshot.Lacks does; nil means
-// that all was read. What in lacks must not be taken for missing: its rule is
-// Unchecked. If in is nil, nothing of it was read.
+// lacks reports what could not be read, like snapshot.Snapshot.Lacks; nil means
+// that everything was read. Rules that depend on a missing part are Unchecked.
+// A nil in means that nothing was read.
 func Check(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string, lacks func(snapshot.What) bool) Verdict {
 	c := newCheck(in, pod, kubernetesVersion, lacks)
 	// What the plugins change, in their order.
@@ -230,7 +242,7 @@ func Check(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string, la
 	c.priority()
 	c.defaultTolerations()
 	c.runtimeClass()
-	// Then the pod itself, then what they allow.
+	// Then the pod itself, then what the plugins validate.
 	c.podLevelDefaults()
 	c.validate()
 	c.limitRanges()
@@ -242,13 +254,13 @@ func Check(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string, la
 	return c.verdict()
 }
 
-// check is a Verdict in the making.
+// check accumulates a Verdict.
 type check struct {
 	in      *snapshot.Admission
 	version rules
 	lacks   func(snapshot.What) bool
-	sent    *corev1.Pod // as the controller sends it
-	pod     *corev1.Pod // as it is by now
+	sent    *corev1.Pod // as the controller creates it
+	pod     *corev1.Pod // with the changes so far
 
 	out Verdict
 }
@@ -268,7 +280,7 @@ func newCheck(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string,
 
 func (c *check) refuse(r Refusal) { c.out.Refusals = append(c.out.Refusals, r) }
 
-// unread reports whether a rule lacks what it is about, and notes it.
+// unread reports whether the input of a rule is missing, and records that.
 func (c *check) unread(rule Rule, what snapshot.What) bool {
 	if !c.lacks(what) {
 		return false
@@ -291,7 +303,7 @@ func (c *check) hooks() {
 
 func (c *check) verdict() Verdict {
 	v := c.out
-	v.Refusals, v.Quotas = append([]Refusal{}, v.Refusals...), append([]Quota{}, v.Quotas...) // no list is null
+	v.Refusals, v.Quotas = append([]Refusal{}, v.Refusals...), append([]Quota{}, v.Quotas...) // lists are never null
 	v.Unknown, v.Assumed = append([]Unchecked{}, v.Unknown...), append([]Assumption{}, v.Assumed...)
 	for i := range v.Refusals {
 		v.Refusals[i].Remedies = append([]Remedy{}, v.Refusals[i].Remedies...)
@@ -312,7 +324,7 @@ func (c *check) verdict() Verdict {
 	return v
 }
 
-// namespace: a pod is created in a namespace that exists and stays.
+// namespace checks that the namespace exists and is not terminating.
 func (c *check) namespace() {
 	if ns := c.in.Namespace; ns != nil {
 		if ns.Status.Phase == corev1.NamespaceTerminating {

@@ -918,7 +918,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestUnread: without anything to look at, nothing is known to reject the pod.
+// TestUnread checks that nothing is known to reject the pod if nothing was
+// read.
 func TestUnread(t *testing.T) {
 	got := Check(nil, podOf(t, "c; account=a; priority=p; runtime=r; hostNetwork"), "", nil)
 	want := strings.Join([]string{
@@ -931,7 +932,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestUsed: what a quota counts of a pod that is there.
+// TestUsed tests what a quota counts for an existing pod.
 func TestUsed(t *testing.T) {
 	for _, tt := range []struct {
 		why, quota, pod string
@@ -955,8 +956,7 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// TestRuleOf: the words by which the API server tells which rule rejects a pod, as it said
-// them in the end-to-end tests.
+// TestRuleOf tests messages of the API server, as seen in the end-to-end tests.
 func TestRuleOf(t *testing.T) {
 	for _, tt := range []struct {
 		message string
@@ -979,7 +979,7 @@ func TestRuleOf(t *testing.T) {
 	}
 }
 
-// TestPasses: how often an amount fits into what a quota has left.
+// TestPasses tests how many times an amount fits into the rest of a quota.
 func TestPasses(t *testing.T) {
 	for _, tt := range []struct {
 		requested, used, hard string

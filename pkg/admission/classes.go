@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// defaultServiceAccount is that of a pod that names none.
+// defaultServiceAccount is the ServiceAccount of a pod that names none.
 const defaultServiceAccount = "default"
 
-// serviceAccount: the ServiceAccount exists. A pod without imagePullSecrets gets
-// those of its ServiceAccount.
+// serviceAccount checks that the ServiceAccount exists. A pod without
+// imagePullSecrets gets those of its ServiceAccount.
 func (c *check) serviceAccount() {
 	spec := &c.pod.Spec
 	if spec.ServiceAccountName == "" {
@@ -50,9 +50,9 @@ func (c *check) serviceAccount() {
 	}
 }
 
-// mountableSecrets: every Secret that the pod refers to as a volume, as a variable
-// or for pulling images is one that its ServiceAccount lists. The first that is
-// not is named.
+// mountableSecrets checks that the ServiceAccount lists every Secret that the
+// pod refers to in volumes, variables and imagePullSecrets. It reports the
+// first other one.
 func (c *check) mountableSecrets(account *corev1.ServiceAccount) {
 	spec := &c.pod.Spec
 	refuse := func(field, secret string) {
@@ -98,13 +98,13 @@ func (c *check) mountableSecrets(account *corev1.ServiceAccount) {
 	}
 }
 
-// builtIn are the PriorityClasses that every cluster has since v1.11, and that cannot be
-// changed.
+// builtIn are the PriorityClasses that every cluster has since v1.11, and that
+// cannot be changed.
 var builtIn = map[string]int32{"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
-// priority: the PriorityClass exists, and the template agrees with it. Without a
-// name the pod gets the class that is the cluster's default; of several the one with
-// the lowest value.
+// priority checks that the PriorityClass exists and that the template agrees
+// with it. A pod without a class name gets the cluster's default class or, if
+// there are several, the one with the lowest value.
 func (c *check) priority() {
 	class, found := c.priorityClass()
 	if !found {
@@ -135,7 +135,7 @@ func (c *check) priority() {
 	spec.PreemptionPolicy = class.PreemptionPolicy
 }
 
-// priorityClass returns the class of the pod; without any, one without a name.
+// priorityClass returns the class of the pod. It has no name if there is none.
 func (c *check) priorityClass() (class schedulingv1.PriorityClass, found bool) {
 	lower := corev1.PreemptLowerPriority
 	name := c.pod.Spec.PriorityClassName
@@ -169,8 +169,8 @@ func (c *check) priorityClass() (class schedulingv1.PriorityClass, found bool) {
 	return class, false
 }
 
-// defaultTolerations lets a pod that says nothing about it stay for five minutes
-// on a node that is NotReady or unreachable.
+// defaultTolerations adds tolerations that let a pod stay for five minutes on a
+// node that is NotReady or unreachable, unless the pod has its own.
 func (c *check) defaultTolerations() {
 	given := slices.Clone(c.pod.Spec.Tolerations)
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
@@ -186,8 +186,8 @@ func (c *check) defaultTolerations() {
 	}
 }
 
-// runtimeClass: the RuntimeClass exists, and sets the pod's overhead, node
-// selector and tolerations.
+// runtimeClass checks that the RuntimeClass exists, and applies its overhead,
+// node selector and tolerations.
 func (c *check) runtimeClass() {
 	spec := &c.pod.Spec
 	if spec.RuntimeClassName == nil {
@@ -241,8 +241,8 @@ func (c *check) schedule(class string, s *nodev1.Scheduling) {
 	spec.Tolerations = merged(slices.Concat(spec.Tolerations, s.Tolerations))
 }
 
-// merged returns tolerations without those that another one covers; of equal ones
-// the first stays.
+// merged returns the tolerations without those that another one covers. The
+// first of several equal ones stays.
 func merged(all []corev1.Toleration) []corev1.Toleration {
 	var out []corev1.Toleration
 	for i, t := range all {
@@ -258,7 +258,7 @@ func merged(all []corev1.Toleration) []corev1.Toleration {
 	return out
 }
 
-// covers reports whether a tolerates all that b does.
+// covers reports whether a tolerates everything that b does.
 func covers(a, b corev1.Toleration) bool {
 	exists := a.Operator == corev1.TolerationOpExists
 	switch {
@@ -275,7 +275,7 @@ func covers(a, b corev1.Toleration) bool {
 	return exists
 }
 
-// overhead: only a RuntimeClass gives a pod one.
+// overhead rejects an overhead that no RuntimeClass sets.
 func (c *check) overhead() {
 	spec := &c.pod.Spec
 	if spec.Overhead == nil {
@@ -284,7 +284,7 @@ func (c *check) overhead() {
 	if name := spec.RuntimeClassName; name != nil {
 		i := slices.IndexFunc(c.in.RuntimeClasses, func(r nodev1.RuntimeClass) bool { return r.Name == *name })
 		if i < 0 || c.in.RuntimeClasses[i].Overhead != nil {
-			return // it was not found, or has set it
+			return // the class was not found, or has set it
 		}
 	}
 	name := ""
@@ -295,7 +295,7 @@ func (c *check) overhead() {
 		Value: listed(spec.Overhead), Remedies: []Remedy{{Do: RemoveField, Field: "overhead"}}})
 }
 
-// listed writes a list of resources, by name.
+// listed formats a list of resources, sorted by name.
 func listed(list corev1.ResourceList) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(list)) {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// signs are how the API server's words tell which of the Rules rejects a pod.
+// signs are the phrases by which messages of the API server identify a Rule.
 var signs = []struct {
 	words string
 	of    Rule
@@ -21,8 +21,9 @@ var signs = []struct {
 	{"because it is being terminated", NamespaceLifecycle},
 }
 
-// RuleOf returns which Rule rejects a pod, by the words of the API server; APIServer if they are of
-// none. Words of a webhook or a policy can be any, and are of none.
+// RuleOf returns the Rule that rejects a pod according to a message of the API
+// server, or APIServer if none is known. Messages of webhooks and policies are
+// arbitrary, so they identify no Rule.
 func RuleOf(message string) Rule {
 	for _, of := range []string{"admission webhook ", "calling webhook ", "AdmissionPolicy '"} {
 		if strings.Contains(message, of) {
@@ -37,17 +38,17 @@ func RuleOf(message string) Rule {
 	return APIServer
 }
 
-// passed reports whether a dry run got past everything that admits pods but for the
-// quotas, which come last. Whether these have room is not read off it: a rollout may
-// delete a pod before it creates one.
+// passed reports whether a dry run passed everything except the quotas, which
+// are checked last. Whether the quotas have room is not taken from it, because
+// a rollout may delete a pod before it creates one.
 func (c *check) passed() bool {
 	d := c.in.DryRun
 	return d != nil && (d.Answer == snapshot.DryRunCreated || d.Answer == snapshot.DryRunRejected &&
 		RuleOf(d.Message) == ResourceQuota)
 }
 
-// tried takes the answer of a dry run for what it is: the API server's. What was computed
-// stays where the answer is not about the pod.
+// tried replaces the computed answer by that of a dry run, unless the latter is
+// not about the pod.
 func (c *check) tried() {
 	d := c.in.DryRun
 	switch {
@@ -62,7 +63,7 @@ func (c *check) tried() {
 	}
 }
 
-// overruled drops what was computed of a pod that the API server created.
+// overruled drops the refusals computed for a pod that the API server admitted.
 func (c *check) overruled() {
 	a := Assumption{What: ControllerAsUser}
 	for _, r := range c.out.Refusals {
@@ -71,7 +72,7 @@ func (c *check) overruled() {
 	c.out.Refusals, c.out.Unknown, c.out.Assumed = nil, nil, []Assumption{a}
 }
 
-// mutated gives the pod what the API server made of it.
+// mutated copies the API server's changes into the pod.
 func (c *check) mutated() {
 	made := c.in.DryRun.Spec
 	if made == nil {
@@ -85,8 +86,8 @@ func (c *check) mutated() {
 	spec.NodeSelector, spec.Tolerations, spec.SchedulerName = made.NodeSelector, made.Tolerations, made.SchedulerName
 }
 
-// rejected puts the refusal with the API server's words first: that which was computed of
-// the same rule, or one that has nothing but the words.
+// rejected puts a refusal with the API server's message first: the one computed
+// for the same rule, or a new one.
 func (c *check) rejected(message string) {
 	first, others := Refusal{Rule: RuleOf(message), Reason: DryRunRejected}, []Refusal{}
 	for _, r := range c.out.Refusals {

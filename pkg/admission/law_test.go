@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// drawn draws a namespace and a pod in the notation, each part with a chance, so
-// that nothing, one and several things reject the pod.
+// drawn returns a random namespace and pod in the notation, so that nothing,
+// one thing or several things reject the pod.
 func drawn(r *rand.Rand) (ns, pod string) {
 	one := func(all ...string) string { return all[r.IntN(len(all))] }
 	join := func(parts ...string) string {
@@ -51,7 +51,7 @@ func drawn(r *rand.Rand) (ns, pod string) {
 	return ns, pod
 }
 
-// TestLaws: what holds of every namespace and pod.
+// TestLaws checks what is true of every namespace and pod.
 func TestLaws(t *testing.T) {
 	refused := map[Reason]int{}
 	for i := range cases.Of(1000) {
@@ -100,7 +100,7 @@ func (l *law) same(what string, want, got Verdict) {
 	}
 }
 
-// untouched: what Check is given stays as it is.
+// untouched checks that Check does not modify its input.
 func (l *law) untouched(ns, pod string) {
 	in, _ := namespaceOf(l.t, ns)
 	if diff := cmp.Diff(in, l.in) + cmp.Diff(podOf(l.t, pod), l.pod); diff != "" {
@@ -108,13 +108,13 @@ func (l *law) untouched(ns, pod string) {
 	}
 }
 
-// ordered: refusals come in the order of the API server.
+// ordered checks that refusals are in the order of the API server.
 func (l *law) ordered() {
 	at := func(r Refusal) int {
 		switch r.Reason {
-		case OverheadWithoutClass: // asked after the level
+		case OverheadWithoutClass: // checked after the level
 			return 2*slices.Index(Rules, PodSecurity) + 1
-		case QuotaExceeded: // after what quotas miss
+		case QuotaExceeded: // checked after what must be specified
 			return 2*slices.Index(Rules, ResourceQuota) + 1
 		}
 		return 2 * slices.Index(Rules, r.Rule)
@@ -124,7 +124,7 @@ func (l *law) ordered() {
 	}
 }
 
-// sameInAnyOrder: the order of lists says nothing.
+// sameInAnyOrder checks that the order of lists does not matter.
 func (l *law) sameInAnyOrder(r *rand.Rand) {
 	in := *l.in
 	in.ServiceAccounts, in.PriorityClasses, in.RuntimeClasses = shuffled(r, in.ServiceAccounts), shuffled(r, in.PriorityClasses), shuffled(r, in.RuntimeClasses)
@@ -138,17 +138,17 @@ func shuffled[E any](r *rand.Rand, list []E) []E {
 	return list
 }
 
-// sameAgain: a pod that is admitted is admitted as it is.
+// sameAgain checks that an admitted pod is admitted again unchanged.
 func (l *law) sameAgain() {
 	if l.got.Admitted() {
 		l.same("the admitted pod", l.got, Check(l.in, l.got.Pod, "", nil))
 	}
 }
 
-// quotasOnlyReject: without one of the quotas no fewer pods pass, and all else is the
-// same.
+// quotasOnlyReject checks that removing a quota admits at least as many pods
+// and changes nothing else.
 func (l *law) quotasOnlyReject() {
-	most := func(n int64) int64 { // with Unlimited as the largest
+	most := func(n int64) int64 { // treats Unlimited as the largest
 		if n == Unlimited {
 			return 1 << 62
 		}
@@ -169,8 +169,8 @@ func (l *law) quotasOnlyReject() {
 	}
 }
 
-// counted: when the pods that pass are counted, none passes any more; one fewer, and
-// one does.
+// counted checks that Passes is exact: with that many pods counted, no other
+// pod is admitted, and with one fewer, one is.
 func (l *law) counted() {
 	if !l.got.Admitted() || l.got.Passes == Unlimited || l.got.Passes > 50 {
 		return
@@ -195,9 +195,9 @@ func (l *law) counted() {
 	}
 }
 
-// gapsOnlyHide: what could not be read takes away what its rules say, and no other
-// rule says more of it; but for a quota, of which fewer resources may be known to be
-// requested.
+// gapsOnlyHide checks that a missing part removes only the answers of its own
+// rules, and adds none. The exception are quotas, for which fewer requests may
+// be known.
 func (l *law) gapsOnlyHide() {
 	for _, what := range []snapshot.What{snapshot.Namespaces, snapshot.ServiceAccounts, snapshot.PriorityClasses, snapshot.RuntimeClasses, snapshot.LimitRanges, snapshot.ResourceQuotas} {
 		in := *l.in
@@ -218,7 +218,7 @@ func (l *law) gapsOnlyHide() {
 		got := Check(&in, l.pod, "", func(w snapshot.What) bool { return w == what })
 		for _, r := range got.Refusals {
 			if r.Rule == LimitRanger || r.Rule == ResourceQuota || r.Rule == Validation {
-				continue // of pods without the defaults that are not known
+				continue // the unknown defaults affect what they count
 			}
 			if !slices.ContainsFunc(l.got.Refusals, func(o Refusal) bool { return o.Rule == r.Rule && o.Reason == r.Reason }) {
 				l.t.Errorf("%s: without %s %s rejects the pod for %s", l.of, what, r.Rule, r.Reason)
@@ -232,7 +232,8 @@ func (l *law) gapsOnlyHide() {
 	}
 }
 
-// stricterRejectsMore: what a level forbids a stricter one does, too.
+// stricterRejectsMore checks that a stricter level forbids whatever a level
+// does.
 func (l *law) stricterRejectsMore() {
 	rejects := func(level string) bool {
 		in := *l.in

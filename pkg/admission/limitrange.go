@@ -12,19 +12,19 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Bound is a bound of a LimitRange that a container or the pod is out of.
+// Bound is a bound of a LimitRange that a container or the pod violates.
 type Bound struct {
-	Why       BoundCode           `json:"why"`                 // which bound, and how it is broken
-	Container string              `json:"container,omitempty"` // which one is out of it; absent for the sum of the pod
+	Why       BoundCode           `json:"why"`                 // which bound, and how it is violated
+	Container string              `json:"container,omitempty"` // which one violates it; absent for the sum of the pod
 	Resource  corev1.ResourceName `json:"resource"`            // such as cpu
-	Bound     resource.Quantity   `json:"bound"`               // what the LimitRange has
-	// what is requested with the defaults; null if nothing is
+	Bound     resource.Quantity   `json:"bound"`               // the value in the LimitRange
+	// the request, with defaults; null if there is none
 	Request *resource.Quantity `json:"request"`
-	// what the limit is with the defaults; null if there is none
+	// the limit, with defaults; null if there is none
 	Limit *resource.Quantity `json:"limit"`
 }
 
-// BoundCode says how a bound is broken.
+// BoundCode says how a bound is violated.
 type BoundCode string
 
 const (
@@ -34,16 +34,18 @@ const (
 	MaxWithoutLimit   BoundCode = "MaxWithoutLimit"   // there is a maximum, and no limit
 	LimitAboveMax     BoundCode = "LimitAboveMax"     // the limit is above the maximum
 	RequestAboveMax   BoundCode = "RequestAboveMax"   // the request is above the maximum
-	// limit to request has a maximum, and there is no request, or it is 0
+	// the ratio of limit to request has a maximum, and there is no request, or
+	// it is 0
 	RatioWithoutRequest BoundCode = "RatioWithoutRequest"
-	// limit to request has a maximum, and there is no limit, or it is 0
+	// the ratio of limit to request has a maximum, and there is no limit, or it
+	// is 0
 	RatioWithoutLimit BoundCode = "RatioWithoutLimit"
-	RatioAboveMax     BoundCode = "RatioAboveMax" // limit to request is above the maximum
+	RatioAboveMax     BoundCode = "RatioAboveMax" // the ratio of limit to request is above the maximum
 )
 
-// limitRangeDefaults gives each container the default limits and requests of the
-// LimitRanges that it lacks. Which of several LimitRanges applies first is open: here
-// it is the first by name.
+// limitRangeDefaults adds the default limits and requests of the LimitRanges to
+// each container that lacks them. The API server applies several LimitRanges in
+// an undefined order; here the first by name comes first.
 func (c *check) limitRangeDefaults() {
 	var before corev1.ResourceRequirements
 	for _, lr := range sortedRanges(c.in.LimitRanges) {
@@ -66,15 +68,15 @@ func (c *check) limitRangeDefaults() {
 	}
 }
 
-// defaultsOf returns the default limits and requests of containers. As the API
-// server sets them when it stores a LimitRange, a maximum is the default limit, and a
-// default limit, or else a minimum, the default request.
+// defaultsOf returns the default limits and requests of containers, as the API
+// server completes them when it stores a LimitRange: a maximum is the default
+// limit; a default limit, or else a minimum, is the default request.
 func defaultsOf(item corev1.LimitRangeItem) (limits, requests corev1.ResourceList) {
 	limits = filled(maps.Clone(item.Default), item.Max)
 	return limits, filled(filled(maps.Clone(item.DefaultRequest), limits), item.Min)
 }
 
-// differ reports whether two lists have different amounts of something.
+// differ reports whether two lists have different amounts of a common resource.
 func differ(a, b corev1.ResourceList) bool {
 	for name, q := range a {
 		if other, has := b[name]; has && q.Cmp(other) != 0 {
@@ -89,7 +91,7 @@ func sortedRanges(all []corev1.LimitRange) []corev1.LimitRange {
 		func(a, b corev1.LimitRange) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// limitRanges: each container, and the sum of the pod, is within the bounds.
+// limitRanges checks that each container and the pod are within the bounds.
 func (c *check) limitRanges() {
 	c.unread(LimitRanger, snapshot.LimitRanges)
 	options := helper.PodResourcesOptions{ExcludeOverhead: true, SkipPodLevelResources: !c.version.podLevelResources}
@@ -118,7 +120,7 @@ func (c *check) limitRanges() {
 	}
 }
 
-// outOf returns the bounds of an item that requests and limits are out of.
+// outOf returns the bounds of an item that the requests and limits violate.
 func outOf(item corev1.LimitRangeItem, container string, requests, limits corev1.ResourceList) []Bound {
 	var all []Bound
 	for _, kind := range []struct {
@@ -136,7 +138,7 @@ func outOf(item corev1.LimitRangeItem, container string, requests, limits corev1
 	return all
 }
 
-// of returns a quantity, or nil.
+// of returns a quantity of a list, or nil if it is missing.
 func of(list corev1.ResourceList, name corev1.ResourceName) *resource.Quantity {
 	if q, has := list[name]; has {
 		return &q
@@ -164,7 +166,7 @@ func (b Bound) aboveMax() BoundCode {
 		return MaxWithoutLimit
 	case limit > bound:
 		return LimitAboveMax
-	case request > bound: // without one it is 0
+	case request > bound: // a missing request is 0
 		return RequestAboveMax
 	}
 	return ""
@@ -188,8 +190,8 @@ func (b Bound) aboveRatio() BoundCode {
 	return ""
 }
 
-// values returns request, limit and bound in one unit: thousandths, unless one is
-// too large for that.
+// values returns request, limit and bound in the same unit: thousandths, or
+// whole units if one of them is too large.
 func (b Bound) values() (request, limit, bound int64) {
 	var r, l resource.Quantity
 	if b.Request != nil {
@@ -205,8 +207,9 @@ func (b Bound) values() (request, limit, bound int64) {
 	return request, limit, bound
 }
 
-// remedies set what is out of bounds to the bound, and what would contradict that as
-// well. Of a ratio, the request follows the limit.
+// remedies returns changes that set the violating value to the bound, and the
+// other value too if it would contradict that. For a ratio, the request follows
+// the limit.
 func (b Bound) remedies() []Remedy {
 	set := func(do RemedyCode, to *resource.Quantity) Remedy {
 		return Remedy{Do: do, Container: b.Container, Resource: b.Resource, Amount: to}
@@ -233,7 +236,7 @@ func (b Bound) remedies() []Remedy {
 	case RatioWithoutRequest:
 		if b.Limit != nil && !b.Limit.IsZero() {
 			all = append(all, set(SetRequest, b.Limit))
-		} else { // any that is not 0
+		} else { // any value above 0 will do
 			all = append(all, set(SetRequest, nil), set(SetLimit, nil))
 		}
 	case RatioAboveMax:
@@ -242,7 +245,8 @@ func (b Bound) remedies() []Remedy {
 	return all
 }
 
-// ratioRequest returns the smallest request, in thousandths or whole units, that the limit allows.
+// ratioRequest returns the smallest request that the limit allows: in
+// thousandths for cpu, else in whole units.
 func (b Bound) ratioRequest() *resource.Quantity {
 	ratio := float64(b.Bound.MilliValue()) / 1000
 	unit, scale := b.Limit.MilliValue(), resource.Milli
@@ -250,7 +254,7 @@ func (b Bound) ratioRequest() *resource.Quantity {
 		unit, scale = b.Limit.Value(), 0
 	}
 	least := int64(float64(unit) / ratio)
-	for float64(unit)/float64(least) > ratio { // by 0 it is infinite
+	for float64(unit)/float64(least) > ratio { // the ratio to 0 is infinite
 		least++
 	}
 	return resource.NewScaledQuantity(least, scale)

@@ -17,40 +17,40 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// The notation of the tables. A namespace is a text of parts, each ended by a
-// semicolon:
+// The notation of the tables. A namespace is a list of parts, each terminated
+// by a semicolon:
 //
-//	ns                                  the namespace exists; without it, it does not
-//	ns baseline v1.24                   enforces a level, of a version
-//	ns terminating
-//	account builder pull=a,b strict=x   a ServiceAccount with imagePullSecrets; strict: its pods may refer to x only;
-//	                                    lax, odd: the annotation says false, or nothing that can be read
-//	priority high 1000 never default    a PriorityClass; unsaid: without a preemptionPolicy
-//	runtime vm overhead cpu=250m memory=1 select=a:b tolerate=k
-//	range r Container min cpu=1 max cpu=2 default cpu=1 request cpu=1 ratio cpu=2
-//	quota q pods=3/5 cpu=1/?            what is used, of what is hard; ? is unknown
-//	quota q pods=3/5 scope BestEffort   or: class In high,low
-//	hook policy                         a ValidatingAdmissionPolicy
-//	tried Rejected words of the server  a dry run; Created is followed by containers: tried Created c cpu=1
-//	no resourcequotas                   they could not be read
+// ns                                  the namespace exists; without it, it does not
+// ns baseline v1.24                   enforces a level, of a version
+// ns terminating
+// account builder pull=a,b strict=x   a ServiceAccount with imagePullSecrets; strict: its pods may refer to x only;
+//                                     lax, odd: the annotation is false, or invalid
+// priority high 1000 never default    a PriorityClass; unsaid: without a preemptionPolicy
+// runtime vm overhead cpu=250m memory=1 select=a:b tolerate=k
+// range r Container min cpu=1 max cpu=2 default cpu=1 request cpu=1 ratio cpu=2
+// quota q pods=3/5 cpu=1/?            used/hard; ? is unknown
+// quota q pods=3/5 scope BestEffort   or: class In high,low
+// hook policy                         a ValidatingAdmissionPolicy
+// tried Rejected words of the server  a dry run; Created is followed by containers: tried Created c cpu=1
+// no resourcequotas                   they could not be read
 //
-// A pod is such a text as well:
+// A pod is a list of parts too:
 //
-//	c cpu=100m/1 memory=-/1Gi           a container, with request/limit of resources
-//	init c cpu=1, sidecar c cpu=1       containers that init
-//	all cpu=1/2                         what the pod as a whole requests and limits
-//	hostNetwork, hostPath, privileged   what Pod Security forbids
-//	secret x                            a volume
-//	port 80, port 80/UDP, port 80 init  of the last container, of the last one that inits
-//	probe 10.0.0.1                      of the last container, to an address
-//	profile Unconfined, windows         of the pod as a whole: AppArmor, and the system
-//	context                             a security context of the pod as a whole that says nothing
-//	grace=-1 deadline=60                seconds
-//	env x, envFrom x                    a Secret that the last container refers to
-//	tolerate key=value:NoExecute@60     parts may be missing; without =value any value, without a key all keys;
-//	                                    key~value leaves the operator out
-//	account=x priority=high value=5 preempt=Never runtime=vm pull=x select=a:b overhead cpu=1 memory=1
-//	elsewhere, selected, near           affinity to pods of a named namespace, of selected ones, of its own
+// c cpu=100m/1 memory=-/1Gi           a container, with request/limit of resources
+// init c cpu=1, sidecar c cpu=1       init containers
+// all cpu=1/2                         pod-level requests and limits
+// hostNetwork, hostPath, privileged   what Pod Security forbids
+// secret x                            a volume
+// port 80, port 80/UDP, port 80 init  of the last container, of the last init container
+// probe 10.0.0.1                      of the last container, to an address
+// profile Unconfined, windows         of the pod: AppArmor, and the operating system
+// context                             an empty security context of the pod
+// grace=-1 deadline=60                seconds
+// env x, envFrom x                    a Secret that the last container refers to
+// tolerate key=value:NoExecute@60     parts are optional; without =value any value, without a key all keys;
+//                                     key~value omits the operator
+// account=x priority=high value=5 preempt=Never runtime=vm pull=x select=a:b overhead cpu=1 memory=1
+// elsewhere, selected, near           affinity to pods of a named namespace, of selected ones, of its own
 
 func namespaceOf(t *testing.T, text string) (*snapshot.Admission, func(snapshot.What) bool) {
 	t.Helper()
@@ -275,7 +275,7 @@ func podOf(t *testing.T, text string) *corev1.Pod {
 			spec.OS = &corev1.PodOS{Name: corev1.Windows}
 		case key == "linux":
 			spec.OS = &corev1.PodOS{Name: corev1.Linux}
-		case key == "own": // an AppArmor profile of the last container
+		case key == "own": // the last container's AppArmor profile
 			last().SecurityContext = &corev1.SecurityContext{AppArmorProfile: &corev1.AppArmorProfile{Type: corev1.AppArmorProfileType(words[1])}}
 		case key == "port":
 			number, protocol, _ := strings.Cut(words[1], "/")
@@ -346,7 +346,8 @@ func tolerationOf(t *testing.T, text string) corev1.Toleration {
 	return out
 }
 
-// became writes what admission may change in a pod, in the notation.
+// became returns the fields of a pod that admission may change, in the
+// notation.
 func became(pod *corev1.Pod) string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, strings.TrimSpace(fmt.Sprintf(format, args...))) }
@@ -479,8 +480,9 @@ func requirements(t *testing.T, words []string) corev1.ResourceRequirements {
 	return r
 }
 
-// said writes a verdict in lines: what rejects the pod and what lifts that, how many pass which quota,
-// what was not checked, and what was assumed but for DefaultPlugins.
+// said formats a verdict in lines: what rejects the pod and what removes that,
+// how many pods each quota admits, what was not checked, and the assumptions
+// except DefaultPlugins.
 func said(v Verdict) string {
 	var lines []string
 	for _, r := range v.Refusals {

@@ -9,13 +9,14 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// rules are those that not every version has.
+// rules are the rules that differ between versions.
 type rules struct {
 	minor int // of the API server; 0 if it is the newest
 
-	podSecurity       bool // v1.23: the namespace's labels are enforced
+	podSecurity       bool // v1.23: the levels in the namespace's labels are enforced
 	podLevelResources bool // v1.34: spec.resources counts
-	// v1.37: what defaults in spec.resources does so after admission plugins have changed the containers
+	// v1.37: defaults in spec.resources are set after admission plugins have
+	// changed the containers
 	lateDefaults   bool
 	appArmorFields bool // v1.30: annotations for AppArmor become fields
 }
@@ -31,7 +32,7 @@ func rulesOf(kubernetesVersion string) rules {
 		appArmorFields: from(30)}
 }
 
-// containers returns all of them, those that init first.
+// containers returns all containers, init containers first.
 func containers(spec *corev1.PodSpec) []*corev1.Container {
 	var all []*corev1.Container
 	for i := range spec.InitContainers {
@@ -43,8 +44,8 @@ func containers(spec *corev1.PodSpec) []*corev1.Container {
 	return all
 }
 
-// setDefaults sets what a Pod defaults, and a pod template does not: requests from
-// limits, and on the host's network the ports of containers as ports of the host.
+// setDefaults sets the defaults that pods have and templates lack: requests
+// from limits and, on the host's network, host ports from container ports.
 func setDefaults(pod *corev1.Pod, v rules) {
 	for _, c := range containers(&pod.Spec) {
 		c.Resources.Requests = filled(c.Resources.Requests, c.Resources.Limits)
@@ -78,7 +79,7 @@ func hasPodLevelResources(pod *corev1.Pod) bool {
 	return r != nil && len(r.Requests)+len(r.Limits) > 0
 }
 
-// filled returns a list with what it lacks of another.
+// filled returns list with the missing entries taken from other.
 func filled(list, other corev1.ResourceList) corev1.ResourceList {
 	for name, quantity := range other {
 		if _, there := list[name]; !there {
@@ -91,8 +92,8 @@ func filled(list, other corev1.ResourceList) corev1.ResourceList {
 	return list
 }
 
-// podLevelDefaults sets what spec.resources lacks, from what the containers have
-// by now.
+// podLevelDefaults completes spec.resources from the containers as they are
+// now.
 func (c *check) podLevelDefaults() {
 	if c.version.appArmorFields {
 		setAppArmor(c.pod)
@@ -104,7 +105,7 @@ func (c *check) podLevelDefaults() {
 	}
 }
 
-// setPodLevelHugePages sets the limits of hugepages that the containers have.
+// setPodLevelHugePages sets the limits of hugepages to those of the containers.
 func setPodLevelHugePages(pod *corev1.Pod) {
 	r := pod.Spec.Resources
 	huge := corev1.ResourceList{}
@@ -116,8 +117,8 @@ func setPodLevelHugePages(pod *corev1.Pod) {
 	r.Limits = filled(r.Limits, huge)
 }
 
-// setPodLevelRequests sets the requests of what can be overcommitted to what the
-// containers request, and others to the pod's limits.
+// setPodLevelRequests sets missing requests: for resources that can be
+// overcommitted to those of the containers, for others to the pod's limits.
 func setPodLevelRequests(pod *corev1.Pod) {
 	r := pod.Spec.Resources
 	requests := corev1.ResourceList{}
@@ -136,8 +137,8 @@ func setPodLevelRequests(pod *corev1.Pod) {
 	r.Requests = filled(r.Requests, limits)
 }
 
-// setPodLevelLimits sets limits of what every container limits, since v1.37: their
-// sum, or what the pod requests, if that is more.
+// setPodLevelLimits sets limits for resources that every container limits,
+// since v1.37: their sum, or the pod's request if that is larger.
 func setPodLevelLimits(pod *corev1.Pod) {
 	r := pod.Spec.Resources
 	all := containers(&pod.Spec)
@@ -158,8 +159,8 @@ func setPodLevelLimits(pod *corev1.Pod) {
 	r.Limits = filled(r.Limits, limits)
 }
 
-// setAppArmor makes the annotations about containers fields, unless the field is
-// there or is that of the pod.
+// setAppArmor converts the annotations of containers to fields, unless the
+// field is set, or is equal to that of the pod.
 func setAppArmor(pod *corev1.Pod) {
 	if os := pod.Spec.OS; os != nil && os.Name == corev1.Windows {
 		return
@@ -190,7 +191,7 @@ func sameProfile(a, b *corev1.AppArmorProfile) bool {
 	return a.Type == b.Type && name(a) == name(b)
 }
 
-// appArmorProfile returns the field that an annotation stands for, or nil.
+// appArmorProfile returns the field for the value of an annotation, or nil.
 func appArmorProfile(annotation string) *corev1.AppArmorProfile {
 	switch name, local := strings.CutPrefix(annotation, corev1.DeprecatedAppArmorBetaProfileNamePrefix); {
 	case annotation == corev1.DeprecatedAppArmorBetaProfileNameUnconfined:
@@ -207,11 +208,11 @@ func isHugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// isNative reports whether a resource is Kubernetes' own: one without a domain, or
-// of a domain of kubernetes.io.
+// isNative reports whether Kubernetes defines a resource: it has no domain, or
+// one of kubernetes.io.
 func isNative(name corev1.ResourceName) bool {
 	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-// overcommits reports whether requests may be below limits.
+// overcommits reports whether requests of a resource may be below its limits.
 func overcommits(name corev1.ResourceName) bool { return isNative(name) && !isHugePages(name) }

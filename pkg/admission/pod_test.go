@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPods: what the pod is when it is admitted, and what of it is when it is not.
+// TestPods tests the pod of a Verdict, whether or not it is admitted.
 func TestPods(t *testing.T) {
 	const plain = "account=default; value=0; preempt=PreemptLowerPriority; tolerate node.kubernetes.io/not-ready:NoExecute@300; tolerate node.kubernetes.io/unreachable:NoExecute@300"
 	const five = "tolerate node.kubernetes.io/not-ready:NoExecute@300; tolerate node.kubernetes.io/unreachable:NoExecute@300"

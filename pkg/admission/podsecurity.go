@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// evaluators holds the policy.Evaluator of a minor version, which does not change.
+// evaluators caches the policy.Evaluator of each minor version.
 var evaluators sync.Map
 
-// evaluatorOf returns the library as the API server of a minor version has it: its
-// latest checks are those of that version.
+// evaluatorOf returns the library as the API server of a minor version uses it:
+// its latest checks are those of that version.
 func evaluatorOf(minor int) policy.Evaluator {
 	if e, ok := evaluators.Load(minor); ok {
 		return e.(policy.Evaluator)
@@ -26,16 +26,15 @@ func evaluatorOf(minor int) policy.Evaluator {
 	}
 	e, err := policy.NewEvaluator(policy.DefaultChecks(), newest)
 	if err != nil {
-		panic(err) // the library's own checks are valid
+		panic(err) // the library's own checks are always valid
 	}
 	evaluators.Store(minor, e)
 	return e
 }
 
-// podSecurity: the pod has nothing that the level of the namespace's label
-// forbids. An invalid level counts as restricted and an invalid version as
-// latest; without a label there is nothing to enforce. The levels to warn and to audit
-// reject nothing.
+// podSecurity checks the pod against the level that the namespace's label
+// enforces. An invalid level counts as restricted, an invalid version as
+// latest. The levels for warnings and audits reject nothing.
 func (c *check) podSecurity() {
 	if !c.version.podSecurity || c.in.Namespace == nil {
 		if c.version.podSecurity {
@@ -48,7 +47,7 @@ func (c *check) podSecurity() {
 	enforced, _ := api.PolicyToEvaluate(labels, api.Policy{Enforce: privileged, Audit: privileged, Warn: privileged})
 	violations := c.violations(enforced.Enforce)
 	switch _, labeled := labels[api.EnforceLevelLabel]; {
-	case !labeled: // and so privileged, which forbids nothing
+	case !labeled: // unlabeled namespaces are privileged, which forbids nothing
 		c.assume(Assumption{What: DefaultPodSecurity})
 	case len(violations) > 0:
 		c.assume(Assumption{What: NoPodSecurityExemption})
@@ -60,7 +59,8 @@ func (c *check) podSecurity() {
 	}
 }
 
-// LevelFor returns the strictest Pod Security level, in its latest version, that admits a pod.
+// LevelFor returns the Pod Security level baseline if its latest version admits
+// a pod, or else privileged.
 func LevelFor(pod *corev1.Pod, kubernetesVersion string) string {
 	c := newCheck(nil, pod, kubernetesVersion, nil)
 	return string(c.strictest(api.LevelVersion{Version: api.LatestVersion()}))
@@ -75,7 +75,8 @@ func (c *check) violations(lv api.LevelVersion) []Violation {
 	return out
 }
 
-// strictest returns the strictest level below one that admits the pod.
+// strictest returns baseline if that level admits the pod, or else privileged.
+// It does not try restricted.
 func (c *check) strictest(lv api.LevelVersion) api.Level {
 	if lv.Level = api.LevelBaseline; len(c.violations(lv)) == 0 {
 		return lv.Level

@@ -18,17 +18,18 @@ import (
 // Quota is a ResourceQuota that counts the pod.
 type Quota struct {
 	Name    string   `json:"name"`    // of the ResourceQuota
-	Amounts []Amount `json:"amounts"` // what it counts of the pod, without what the pod has nothing of, by name
+	Amounts []Amount `json:"amounts"` // what it counts for the pod, except zero amounts, by name
 
-	// how many such pods pass one after another, if this quota alone rejects them: Unlimited if it never does, 0 if
-	// containers lack what it counts, or if nothing of it has been counted
+	// how many such pods can be created one after another if only this quota
+	// rejects them: Unlimited if it never does, 0 if containers lack what it
+	// counts, or if it has not been counted
 	Passes int64 `json:"passes"`
 }
 
-// Used returns what a quota counts of a pod that is there, by the names that the
-// quota has: nothing if it does not count such pods. Of a pod that has ended only
-// count/pods counts. A pod from a Snapshot lacks its limits, so that they count
-// nothing.
+// Used returns what a quota counts for an existing pod, by the quota's names of
+// resources. It returns nil if the quota does not count such pods. For a pod
+// that has ended, only count/pods is counted. Limits of pods in a Snapshot are
+// unknown, and count as 0.
 func Used(q *corev1.ResourceQuota, pod *corev1.Pod, kubernetesVersion string) corev1.ResourceList {
 	c := &check{version: rulesOf(kubernetesVersion), pod: pod}
 	if !c.inScope(q) {
@@ -43,7 +44,8 @@ func Used(q *corev1.ResourceQuota, pod *corev1.Pod, kubernetesVersion string) co
 	return used
 }
 
-// quotas: no quota that counts the pod lacks what it counts, or room.
+// quotas checks that the pod specifies what the quotas count, and that they
+// have room.
 func (c *check) quotas() {
 	c.unread(ResourceQuota, snapshot.ResourceQuotas)
 	used := c.usage()
@@ -79,7 +81,7 @@ func (c *check) quotas() {
 			full = append(full, c.exceeded(q.Name, exceeded))
 		}
 	}
-	// The API server looks at what all of them lack first.
+	// The API server first checks what the pod must specify for all of them.
 	c.out.Refusals = append(c.out.Refusals, full...)
 }
 
@@ -93,8 +95,9 @@ func (c *check) exceeded(name string, all []Amount) Refusal {
 	return r
 }
 
-// incomplete returns why a quota cannot count the pod: containers do not say how
-// much of cpu or memory they need, or the controller has not counted the others.
+// incomplete returns why a quota cannot count the pod: containers do not
+// specify cpu or memory, or the controller has not counted the other pods. ok
+// is true if it can.
 func (c *check) incomplete(q *corev1.ResourceQuota, counted []corev1.ResourceName) (r Refusal, ok bool) {
 	if missing := c.unspecified(counted); len(missing) > 0 {
 		r = Refusal{Rule: ResourceQuota, Reason: QuotaMustSpecify, Name: q.Name, Missing: missing}
@@ -123,15 +126,15 @@ func specify(quota corev1.ResourceName, container string) Remedy {
 		Resource: corev1.ResourceName(strings.TrimPrefix(string(quota), corev1.DefaultResourceRequestsPrefix))}
 }
 
-// mustSpecify are the resources that every container has to request or to limit
-// where a quota counts them.
+// mustSpecify are the resources that every container has to request or limit if
+// a quota counts them.
 var mustSpecify = []corev1.ResourceName{
 	corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory,
 	corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
 }
 
-// unspecified returns what containers would have to specify. Since v1.34 what the
-// pod as a whole requests or limits is enough.
+// unspecified returns what containers fail to specify. Since v1.34 pod-level
+// requests or limits are sufficient.
 func (c *check) unspecified(counted []corev1.ResourceName) []Missing {
 	if c.version.podLevelResources && helper.IsPodLevelResourcesSet(c.pod) {
 		return nil
@@ -155,10 +158,10 @@ func (c *check) unspecified(counted []corev1.ResourceName) []Missing {
 	return all
 }
 
-// countPods is the number of pods, those that have ended included.
+// countPods counts pods, including those that have ended.
 const countPods corev1.ResourceName = "count/pods"
 
-// countedOf returns what of a quota is about pods, by name.
+// countedOf returns the resources of a quota that concern pods, by name.
 func countedOf(hard corev1.ResourceList) []corev1.ResourceName {
 	plain := []corev1.ResourceName{
 		countPods, corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,
@@ -176,10 +179,11 @@ func countedOf(hard corev1.ResourceList) []corev1.ResourceName {
 	return all
 }
 
-// deviceClassPrefix is that of extended resources that name a DeviceClass, since v1.34.
+// deviceClassPrefix begins extended resources that name a DeviceClass, since
+// v1.34.
 const deviceClassPrefix = "deviceclass.resource.kubernetes.io/"
 
-// usage returns what the pod uses of everything that a quota may count.
+// usage returns the pod's usage of every resource that a quota may count.
 func (c *check) usage() corev1.ResourceList {
 	options := helper.PodResourcesOptions{SkipPodLevelResources: !c.version.podLevelResources}
 	used := usageOf(helper.PodRequests(c.pod, options), helper.PodLimits(c.pod, options))
@@ -188,7 +192,7 @@ func (c *check) usage() corev1.ResourceList {
 	return used
 }
 
-// usageOf names requests and limits as a quota does.
+// usageOf converts requests and limits to the names that quotas use.
 func usageOf(requests, limits corev1.ResourceList) corev1.ResourceList {
 	used := corev1.ResourceList{}
 	for name, q := range requests {
@@ -209,15 +213,15 @@ func usageOf(requests, limits corev1.ResourceList) corev1.ResourceList {
 	return used
 }
 
-// isExtended reports whether a resource is one that a device plugin or a person
-// adds to nodes.
+// isExtended reports whether a resource is one that device plugins or people
+// add to nodes.
 func isExtended(name corev1.ResourceName) bool {
 	return !isNative(name) && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix) &&
 		len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+string(name))) == 0
 }
 
-// inScope reports whether a quota counts pods such as this one: it meets every
-// scope.
+// inScope reports whether a quota counts this pod: the pod matches all its
+// scopes.
 func (c *check) inScope(q *corev1.ResourceQuota) bool {
 	for _, scope := range q.Spec.Scopes {
 		if !c.meets(corev1.ScopedResourceSelectorRequirement{ScopeName: scope,
@@ -251,7 +255,7 @@ func (c *check) meets(r corev1.ScopedResourceSelectorRequirement) bool {
 	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
 		return looksElsewhere(c.pod.Spec.Affinity)
 	}
-	return false // a scope of something else
+	return false // not a scope for pods
 }
 
 func meetsClass(r corev1.ScopedResourceSelectorRequirement, class string) bool {
@@ -268,8 +272,8 @@ func meetsClass(r corev1.ScopedResourceSelectorRequirement, class string) bool {
 	return false
 }
 
-// bestEffort reports whether nothing of cpu and memory is requested or limited.
-// Since v1.34 what the pod as a whole has decides, where it has anything.
+// bestEffort reports whether the pod neither requests nor limits cpu and
+// memory. Since v1.34 pod-level resources decide if there are any.
 func (c *check) bestEffort() bool {
 	if c.version.podLevelResources && helper.IsPodLevelResourcesSet(c.pod) {
 		return nothing(c.pod.Spec.Resources)
@@ -289,8 +293,8 @@ func nothing(r *corev1.ResourceRequirements) bool {
 	return true
 }
 
-// looksElsewhere reports whether a term of pod affinity or anti-affinity is about
-// pods of named or selected namespaces.
+// looksElsewhere reports whether a term of pod affinity or anti-affinity names
+// or selects namespaces.
 func looksElsewhere(a *corev1.Affinity) bool {
 	if a == nil {
 		return false
@@ -315,7 +319,8 @@ func looksElsewhere(a *corev1.Affinity) bool {
 	})
 }
 
-// Passes returns how often the amount fits into what is left of a quota.
+// Passes returns how many times the requested amount fits into the rest of a
+// quota.
 func (a Amount) Passes() int64 {
 	left := a.Hard.DeepCopy()
 	left.Sub(a.Used)
@@ -329,7 +334,7 @@ func (a Amount) Passes() int64 {
 	return n.Int64()
 }
 
-// nanos returns a quantity in billionths, the smallest that there is.
+// nanos returns a quantity in billionths, the smallest possible unit.
 func nanos(q resource.Quantity) *big.Int {
 	q = q.DeepCopy()
 	d := q.AsDec()

@@ -18,15 +18,18 @@ const (
 	RemoveField         RemedyCode = "RemoveField"        // remove `field` from the template
 	// label the namespace `name` with the Pod Security level `value`
 	SetLevel RemedyCode = "SetLevel"
-	// set the request of `container` for `resource`, to `amount` where that is known
+	// set the request of `container` for `resource`, to `amount` if that is
+	// known
 	SetRequest RemedyCode = "SetRequest"
-	// set the limit of `container` for `resource`, to `amount` where that is known
+	// set the limit of `container` for `resource`, to `amount` if that is known
 	SetLimit RemedyCode = "SetLimit"
-	// raise `resource` of the ResourceQuota `name` to `amount`, for one pod
+	// raise `resource` of the ResourceQuota `name` to `amount`, enough for one
+	// pod
 	RaiseQuota RemedyCode = "RaiseQuota"
 )
 
-// Remedy is a change that lifts a Refusal. What it does not name is empty.
+// Remedy is a change that removes a Refusal. Fields that it does not use are
+// empty.
 type Remedy struct {
 	Do    RemedyCode `json:"do"`              // what to change
 	Name  string     `json:"name,omitempty"`  // of the object; otherwise absent
@@ -34,7 +37,7 @@ type Remedy struct {
 	Value string     `json:"value,omitempty"` // to set or to list; otherwise absent
 	// of the template; absent with SetRequest and SetLimit for the pod as a whole
 	Container string `json:"container,omitempty"`
-	// such as cpu; of a quota as the quota has it; otherwise absent
+	// such as cpu; for a quota, as the quota names it; otherwise absent
 	Resource corev1.ResourceName `json:"resource,omitempty"`
 	Amount   *resource.Quantity  `json:"amount,omitempty"` // to set or to raise to; otherwise absent
 }

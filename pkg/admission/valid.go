@@ -10,15 +10,15 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// Invalid is a field that is invalid in the pod and not in the template: with what
-// a LimitRange or a default sets beside it.
+// Invalid is a field that is invalid in the pod although the template is valid,
+// because of what a LimitRange or a default adds.
 type Invalid struct {
 	Why       InvalidCode         `json:"why"`                 // what is wrong
 	Field     string              `json:"field"`               // of the pod, as the API server names it
 	Container string              `json:"container,omitempty"` // whose field it is; absent for the pod as a whole
-	Resource  corev1.ResourceName `json:"resource,omitempty"`  // what is requested or limited; otherwise absent
+	Resource  corev1.ResourceName `json:"resource,omitempty"`  // the resource concerned; otherwise absent
 	Value     string              `json:"value"`               // of the field
-	Bound     string              `json:"bound,omitempty"`     // the value that it breaks; otherwise absent
+	Bound     string              `json:"bound,omitempty"`     // the value that it violates; otherwise absent
 }
 
 // InvalidCode says why a field is invalid.
@@ -40,8 +40,8 @@ const (
 	ContainerAbovePod InvalidCode = "ContainerAbovePod"
 )
 
-// validate: what admission plugins and the defaults of a Pod set must agree with
-// what the template has. All else was validated with the template.
+// validate checks what admission plugins and the defaults of a Pod set against
+// what the template has. Everything else was validated with the template.
 func (c *check) validate() {
 	spec := &c.pod.Spec
 	var all []Invalid
@@ -58,7 +58,7 @@ func (c *check) validate() {
 			}
 		}
 	}
-	for i := range spec.InitContainers { // each for itself: they do not run at the same time
+	for i := range spec.InitContainers { // separately: init containers do not run at the same time
 		all = append(all, samePorts("spec.initContainers", spec.InitContainers[:i+1], i)...)
 	}
 	all = append(all, samePorts("spec.containers", spec.Containers, 0)...)
@@ -107,7 +107,8 @@ func invalidResources(r *corev1.ResourceRequirements, path string) []Invalid {
 	return all
 }
 
-// samePorts finds ports that are the same port of the host, from one container on.
+// samePorts returns the ports, from one container on, that share a host port
+// with an earlier one.
 func samePorts(path string, list []corev1.Container, from int) []Invalid {
 	var all []Invalid
 	seen := map[string]bool{}
@@ -124,8 +125,8 @@ func samePorts(path string, list []corev1.Container, from int) []Invalid {
 	return all
 }
 
-// inconsistent compares what the pod as a whole requests and limits with what its
-// containers do.
+// inconsistent compares the pod-level requests and limits with those of the
+// containers.
 func (c *check) inconsistent() []Invalid {
 	var all []Invalid
 	r := c.pod.Spec.Resources
@@ -155,13 +156,14 @@ func (c *check) inconsistent() []Invalid {
 	return all
 }
 
-// remediesOf says what to set in the template, so that it is valid by itself, too.
+// remediesOf returns what to set in the template so that the template is valid
+// too.
 func (c *check) remediesOf(all []Invalid) []Remedy {
 	var out []Remedy
 	for _, v := range all {
 		r := Remedy{Container: v.Container, Resource: v.Resource}
 		switch v.Why {
-		case RequestAboveLimit, RequestIsNotLimit: // the limit may be the default: it then follows the request
+		case RequestAboveLimit, RequestIsNotLimit: // the limit may be a default, which then follows the request
 			r.Do, r.Amount = SetLimit, quantity(v.Value)
 		case NoLimit:
 			r.Do, r.Amount = SetLimit, quantity(v.Value)
@@ -176,7 +178,7 @@ func (c *check) remediesOf(all []Invalid) []Remedy {
 		}
 		out = append(out, r)
 		switch v.Why {
-		case NoLimit: // a template gets no cpu and no memory from a LimitRange
+		case NoLimit: // LimitRanges do not change templates, so the value is needed there
 			if isHugePages(v.Resource) && !c.hasUsual(v.Container) {
 				out = append(out, Remedy{Do: SetRequest, Container: v.Container, Resource: corev1.ResourceMemory})
 			}
@@ -189,8 +191,8 @@ func (c *check) remediesOf(all []Invalid) []Remedy {
 	return out
 }
 
-// hasUsual reports whether the template says of a container what it requests or limits
-// of cpu or memory.
+// hasUsual reports whether the template has requests or limits of cpu or memory
+// for a container.
 func (c *check) hasUsual(container string) bool {
 	i := slices.IndexFunc(containers(&c.sent.Spec), func(o *corev1.Container) bool { return o.Name == container })
 	if i < 0 {
@@ -208,6 +210,6 @@ func (c *check) hasUsual(container string) bool {
 }
 
 func quantity(text string) *resourcev1.Quantity {
-	q := resourcev1.MustParse(text) // what a Quantity was written as
+	q := resourcev1.MustParse(text) // the text was formatted by a Quantity
 	return &q
 }

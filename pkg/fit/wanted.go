@@ -241,7 +241,8 @@ func requestPodLimits(s *corev1.PodSpec) {
 	s.Resources.Requests = requests
 }
 
-// hugePages reports whether a resource is one that no node gives away twice.
+// hugePages reports whether a resource is hugepages, which cannot be
+// overcommitted.
 func hugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }

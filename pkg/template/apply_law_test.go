@@ -17,12 +17,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// A drawn makes what the law looks at.
+// A drawn makes random input for the law.
 type drawn struct{ draw.Draw }
 
-// stored returns the content of a template in one of the forms in which it may
-// be read, with some nulls, maps that have lost their keys, and fields that no
-// type knows.
+// stored returns the content of a template in one of its forms, with some
+// nulls, empty maps and unknown fields.
 func (d drawn) stored(t *testing.T, of *corev1.PodTemplateSpec) Content {
 	t.Helper()
 	c, err := Of(of, d.OneIn(2))
@@ -38,9 +37,10 @@ func (d drawn) stored(t *testing.T, of *corev1.PodTemplateSpec) Content {
 	return c
 }
 
-// TestDiffIsComplete: whoever makes the listed changes to one template has the
-// other. None is listed if and only if the two are equal, but for nulls and the
-// patch's directive, and then the API takes them for equal, too.
+// TestDiffIsComplete checks that applying the differences to one template
+// yields the other. There are none if and only if the templates are equal
+// except for nulls and the patch directive, and then they are also equal to the
+// API.
 func TestDiffIsComplete(t *testing.T) {
 	const pairs = 300
 	seen := map[string]int{}
@@ -65,7 +65,7 @@ func TestDiffIsComplete(t *testing.T) {
 			fail("%v", err)
 		}
 		want := bare(b)
-		if !reflect.DeepEqual(want, any(got)) { // cmp.Diff takes its time
+		if !reflect.DeepEqual(want, any(got)) { // cmp.Diff is slow
 			fail("changed otherwise (-want +got):\n%s", cmp.Diff(want, any(got)))
 		}
 		if equal := reflect.DeepEqual(bare(a), want); equal != (len(found) == 0) {
@@ -81,7 +81,7 @@ func TestDiffIsComplete(t *testing.T) {
 			len(slices.CompactFunc(slices.Clone(found), func(x, y Difference) bool { return x.Path.Equal(y.Path) })) != len(found) {
 			fail("not in order, or twice")
 		}
-		for _, d := range found { // what stays in its order is no difference
+		for _, d := range found { // an unchanged order is not a difference
 			if !isOrder(d) {
 				continue
 			}
@@ -103,7 +103,7 @@ func TestDiffIsComplete(t *testing.T) {
 	t.Log(seen)
 }
 
-// count adds what there is among differences.
+// count counts the kinds of differences.
 func count(seen map[string]int, found []Difference) {
 	if len(found) == 0 {
 		seen["none"]++
@@ -122,11 +122,11 @@ func count(seen map[string]int, found []Difference) {
 	}
 }
 
-// A step of a path, as Between's comment has them: a key, a member of a list, or
+// A step of a path, as described in Between's comment: a key, a list member, or
 // the order of a list.
 type step struct{ kind, key, value string }
 
-// parsePath reads a path, of which at has been cut off.
+// parsePath parses a path below at.
 func parsePath(path string) ([]step, error) {
 	var steps []step
 	for path != "" {
@@ -161,7 +161,7 @@ func parsePath(path string) ([]step, error) {
 				value, rest, _ := strings.Cut(path[end+1:], "]")
 				s, path = step{"member", s.key, value}, rest
 			default:
-				if strings.Trim(s.key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" { // a list's key; a map's would stand after a dot
+				if strings.Trim(s.key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" { // of a list
 					s.kind = "order"
 				}
 				path = path[end+1:]
@@ -174,7 +174,7 @@ func parsePath(path string) ([]step, error) {
 	return steps, nil
 }
 
-// word reads a JSON string and the bracket after it.
+// word parses a JSON string and the bracket after it.
 func word(path string) (word, rest string, err error) {
 	d := json.NewDecoder(strings.NewReader(path))
 	if err := d.Decode(&word); err != nil {
@@ -187,8 +187,8 @@ func word(path string) (word, rest string, err error) {
 	return word, rest[1:], nil
 }
 
-// apply makes changes to an object: new members after all else, by their places,
-// and then orders.
+// apply applies differences to an object: new members last, in the order of
+// their places, and then orders.
 func apply(o map[string]any, all []Difference) (map[string]any, error) {
 	var v any = o
 	turn := func(d Difference) int {
@@ -216,13 +216,13 @@ func isOrder(d Difference) bool {
 	return err == nil && steps[len(steps)-1].kind == "order"
 }
 
-// dataMaps are the fields whose keys are data: they come with their first key and
-// go with their last.
+// dataMaps are the fields whose keys are data: the map is added with its first
+// key, and removed with its last.
 var dataMaps = []string{
 	"annotations", "labels", "limits", "matchLabels", "nodeSelector", "options", "overhead", "requests", "volumeAttributes",
 }
 
-// change returns a value with one change made at the end of some steps.
+// change returns a value with one change made at the end of the steps.
 func change(v any, steps []step, d Difference) (any, error) {
 	s, last := steps[0], len(steps) == 1
 	switch s.kind {
@@ -280,7 +280,7 @@ func change(v any, steps []step, d Difference) (any, error) {
 	return o, err
 }
 
-// reorder puts the members of a list into the order of their keys.
+// reorder sorts the members of a list into the order of their keys.
 func reorder(v any, key string, d Difference) (any, error) {
 	list, ok := v.([]any)
 	order, okToo := parsed(d.New.String()).([]any)
@@ -301,7 +301,7 @@ func reorder(v any, key string, d Difference) (any, error) {
 	return out, nil
 }
 
-// bare returns a copy of a content without nulls and without the directive.
+// bare returns a copy of a content without nulls and the directive.
 func bare(v any) any {
 	switch v := v.(type) {
 	case Content:

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// TestDefaultDaemonSet: what the manifest does not say. The table has a row for each
-// default that is not of the pods, and rows for what is none.
+// TestDefaultDaemonSet has a row for each default outside of the pod template,
+// and rows for fields without one.
 func TestDefaultDaemonSet(t *testing.T) {
 	spec := func(text string) *appsv1.DaemonSet {
 		ds := new(appsv1.DaemonSet)

@@ -10,19 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Default sets what the API server of a version writes into the pod template of
-// a DaemonSet where the manifest says nothing, as the API reference has it. It
-// changes nothing that is set, but rounds quantities as the server does. A Pod
-// has some more, which are no part of a template. A version that tells nothing is
-// the newest.
+// Default sets the defaults that the API server of a version sets in the pod
+// template of a DaemonSet, according to the API reference. It changes no field
+// that is set, except that it rounds quantities as the server does. Pods have
+// additional defaults, which templates lack. A version that cannot be parsed
+// counts as the newest.
 func Default(t *corev1.PodTemplateSpec, kubernetesVersion string) {
 	v, err := version.ParseGeneric(kubernetesVersion)
 	defaults{hostPorts: err == nil && v.LessThan(version.MajorMinor(1, 28))}.pod(&t.Spec)
 }
 
-// DefaultDaemonSet sets what the API server of a version writes into a DaemonSet
-// where the manifest says nothing: that of Default in its pod template, and what
-// else there is. It changes nothing that is set.
+// DefaultDaemonSet sets the defaults that the API server of a version sets in a
+// DaemonSet: those of Default in its pod template, and all others. It changes
+// no field that is set.
 func DefaultDaemonSet(ds *appsv1.DaemonSet, kubernetesVersion string) {
 	orPointer(&ds.Spec.RevisionHistoryLimit, 10)
 	s := &ds.Spec.UpdateStrategy
@@ -37,20 +37,21 @@ func DefaultDaemonSet(ds *appsv1.DaemonSet, kubernetesVersion string) {
 	Default(&ds.Spec.Template, kubernetesVersion)
 }
 
-// Defaulted tells of each difference of two contents, as Diff lists them, whether an API server may have made it by
-// itself: what one side lacks has the value on the other that some version writes there. Nobody need have changed
-// anything: a server that was upgraded adds its new defaults when the object is next written.
+// Defaulted reports for each difference, as returned by Diff, whether an API
+// server may have made it without a change by anybody: one side lacks the
+// field, and the other has the default of some version. A server that was
+// upgraded adds its new defaults when the object is next written.
 //
-// A default that somebody wrote by hand, or took out, cannot be told apart. And
-// nothing is said of a field whose parent came with it, such as the protocol of a
-// new port.
+// Defaulted cannot distinguish a default that somebody set or removed
+// explicitly. It reports false for a field that was added together with its
+// parent, such as the protocol of a new port.
 func Defaulted(all []Difference, old, new Content) []bool {
 	out := make([]bool, len(all))
 	var added, dropped map[addition]bool // by the defaults of old, of new
 	moved := onHostNetwork(old) != onHostNetwork(new)
 	for i, d := range all {
 		if last := d.Path.Last().Name; moved && (last == "hostPort" || last == "ports") {
-			continue // the default holds on one side only
+			continue // only one side has this default
 		}
 		mayAdd, mayDrop := mayDefault(d)
 		if mayAdd && added == nil {
@@ -70,15 +71,14 @@ func onHostNetwork(c Content) bool {
 	return spec["hostNetwork"] == true
 }
 
-// mayDefault reports whether the defaults of the old side could make a difference,
-// and those of the new side the reverse of it. It is quick, and keeps what cannot
-// be a default from being compared with them: the price of that is ten times a
-// Diff's.
+// mayDefault reports whether the defaults of the old side, or those of the new
+// side, can explain a difference. It is a fast filter: comparing with the
+// defaults costs ten times as much as Diff.
 func mayDefault(d Difference) (added, dropped bool) {
 	switch {
-	case d.Path.Last().Kind != Field: // a member, an annotation: no default is one
+	case d.Path.Last().Kind != Field: // a list member or an annotation is not a default
 		return false, false
-	case isListOfObjects(d.Old) && isListOfObjects(d.New): // a list that is shown whole: in its members
+	case isListOfObjects(d.Old) && isListOfObjects(d.New): // its members may have defaults
 		return true, true
 	}
 	return d.Old.Absent(), d.New.Absent()
@@ -93,22 +93,22 @@ func isListOfObjects(v Value) bool {
 	return isObject
 }
 
-// addition is a field with its values before and after, as text.
+// addition is a field with its old and new value as text.
 type addition struct{ path, old, new string }
 
 func additionOf(p Path, old, new Value) addition {
 	return addition{p.String(), old.String(), new.String()}
 }
 
-// additions returns the differences that the defaults of all versions would make
-// to a content. There are none if it is not a template.
+// additions returns the differences that the defaults of all versions would
+// make to a content. It returns none if the content is not a template.
 func additions(c Content) map[addition]bool {
 	found := map[addition]bool{}
 	t, err := c.Typed()
 	if err != nil {
 		return found
 	}
-	before, _ := Of(t, false) // what was just read has a form
+	before, _ := Of(t, false) // decoded content always encodes
 	defaults{hostPorts: true, procMount: true}.pod(&t.Spec)
 	after, _ := Of(t, false)
 	for _, d := range Diff(before, after) {
@@ -117,10 +117,10 @@ func additions(c Content) map[addition]bool {
 	return found
 }
 
-// defaults says which of those that not every version has are set.
+// defaults says which of the defaults that differ between versions are set.
 type defaults struct {
-	hostPorts bool // before v1.28: a port of a pod on the host's network is the host's, too
-	procMount bool // v1.12 to v1.14, in some of their releases (kubernetes#78633)
+	hostPorts bool // before v1.28: a port of a pod on the host's network is also a host port
+	procMount bool // some releases of v1.12 to v1.14 (kubernetes#78633)
 }
 
 func (d defaults) pod(p *corev1.PodSpec) {
@@ -129,7 +129,7 @@ func (d defaults) pod(p *corev1.PodSpec) {
 	or(&p.SchedulerName, corev1.DefaultSchedulerName)
 	orPointer(&p.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
 	orPointer(&p.SecurityContext, corev1.PodSecurityContext{})
-	or(&p.ServiceAccountName, p.DeprecatedServiceAccount) // two names of one field
+	or(&p.ServiceAccountName, p.DeprecatedServiceAccount) // two names for one field
 	p.DeprecatedServiceAccount = p.ServiceAccountName
 	roundUp(p.Overhead)
 	if r := p.Resources; r != nil {
@@ -212,8 +212,8 @@ func setFieldRefs(files []corev1.DownwardAPIVolumeFile) {
 // readable is the mode of files that everybody may read.
 const readable int32 = 0o644
 
-// setVolume sets the defaults of the volume's one source. A volume without any is
-// an empty directory.
+// setVolume sets the defaults of a volume's source. A volume without a source
+// is an empty directory.
 func setVolume(v *corev1.VolumeSource) {
 	switch {
 	case *v == corev1.VolumeSource{}:
@@ -260,8 +260,8 @@ func setVolume(v *corev1.VolumeSource) {
 	}
 }
 
-// pullPolicy returns the policy for an image of which none is given: an image
-// that may change under its name is pulled each time.
+// pullPolicy returns the default policy for an image: Always if its tag is
+// latest or missing, because the image may change.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, _, byDigest := strings.Cut(image, "@")
 	_, tag, tagged := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")
@@ -271,7 +271,8 @@ func pullPolicy(image string) corev1.PullPolicy {
 	return corev1.PullIfNotPresent
 }
 
-// roundUp rounds to a thousandth, the finest that the API stores.
+// roundUp rounds quantities up to thousandths, the smallest unit that the API
+// stores.
 func roundUp(lists ...corev1.ResourceList) {
 	for _, l := range lists {
 		for name, q := range l {

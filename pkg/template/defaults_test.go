@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestDefault: what a pod's spec does not say. The table has a row for each
-// default, and rows for what is none.
+// TestDefault has a row for each default of a pod's spec, and rows for fields
+// without one.
 func TestDefault(t *testing.T) {
 	spec := func(text string) *corev1.PodTemplateSpec {
 		t.Helper()
@@ -109,7 +109,7 @@ func TestDefaulted(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		old, new string
-		want     []bool // of the differences in the order of their paths
+		want     []bool // for the differences in the order of their paths
 		why      string
 	}{
 		{inContainer("image: x"), inContainer("image: x"), []bool{}, "no difference"},
@@ -160,9 +160,9 @@ func TestDefaulted(t *testing.T) {
 	}
 }
 
-// TestDefaultedLaws: of what the server of a version adds to a template, all that
-// was not there is a default, there and back. And what is said of a difference
-// does not depend on the others.
+// TestDefaultedLaws checks that everything that the server of a version adds to
+// a template counts as a default, in both directions, and that the result for a
+// difference does not depend on the others.
 func TestDefaultedLaws(t *testing.T) {
 	defaults, others := 0, 0
 	for seed := range cases.Of(uint64(50)) {

@@ -9,30 +9,32 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// Hidden stands for the literal value of an environment variable, which may be
-// a secret, and for what may hold one.
+// Hidden replaces the literal value of an environment variable, which may be a
+// secret, and anything that may contain one.
 const Hidden = "<hidden>"
 
-// Difference is one field that two objects do not share. Hidden says that what may
-// be secret was taken out of its values: see package hide. Place is that of a new member in
-// its list, from 1 on, and of all else 0.
+// Difference is one field that differs between two objects. Package hide sets
+// Hidden.
 type Difference struct {
-	// the field, with the members of a list by their key: `spec.template.spec.containers[name=agent].image`;
-	// `spec.template.spec.containers[name]` is the order of the list, where members that both lists have changed it
+	// the field, with list members by their key:
+	// `spec.template.spec.containers[name=agent].image`;
+	// `spec.template.spec.containers[name]` is the order of the list, if
+	// members that both lists have changed it
 	Path Path  `json:"path"`
 	Old  Value `json:"old"` // the value before, as JSON; empty if there is none
 	New  Value `json:"new"` // the value after, as JSON; empty if there is none
 
-	// `old` or `new` has `<hidden>` in the place of literal values of environment variables, which may be secret: the
-	// value itself, one within a whole object that comes or goes, or a copy in an annotation. Also for a field that
-	// the API types do not list. Never with `--show-values`
+	// `old` or `new` has `<hidden>` instead of literal values of environment
+	// variables, which may be secret: the value itself, one within an object
+	// that is added or removed as a whole, or a copy in an annotation. Also for
+	// a field that the API types do not list. Never with `--show-values`
 	Hidden bool `json:"hidden"`
-	Place  int  `json:"place"` // of a new member of a list: its place in the list, from 1; otherwise 0
+	Place  int  `json:"place"` // for a new list member: its place in the list, from 1; otherwise 0
 }
 
-// Diff returns the differences of two pod templates in a DaemonSet: see Between.
-// There are none if the two are Equal, or differ in their form alone, as the null
-// creationTimestamp of older controllers.
+// Diff returns the differences between two pod templates of a DaemonSet: see
+// Between. It returns none if they are Equal, or differ only in their form,
+// such as the null creationTimestamp of older controllers.
 func Diff(old, new Content) []Difference {
 	within := func(c Content) map[string]any {
 		return map[string]any{"spec": map[string]any{"template": map[string]any(c.Plain())}}
@@ -40,25 +42,22 @@ func Diff(old, new Content) []Difference {
 	return between[appsv1.DaemonSet](within(old), within(new))
 }
 
-// Between returns the differences of two objects of an API type, parsed as a
-// Content is, in the order of Path.Compare. Each path stands once, and whoever
-// makes all the changes to old has new. Null is as good as absent.
+// Between returns the differences between two objects of an API type, parsed
+// like a Content, in the order of Path.Compare. Each path occurs once. Applying
+// all differences to old yields new. Null counts as absent.
 //
-// What only one of the two has is one difference, with all that is in it. But
-// labels and their like, whose keys are data, are compared key by key even then:
-// they come with their first key, and go with their last. A field that the type
-// does not know is one difference, too, whatever is in it.
-//
-// The members of a list are told apart by the merge key that the type gives it,
-// as spec.containers[name=agent].image. Where members that both lists have stand in
-// another order, the order of the keys is a difference too, at
-// spec.containers[name]: that of all keys. A list without a merge key, or in which a member lacks it
-// or shares it, is shown whole.
+// A field that only one object has, or that the type does not list, is one
+// difference as a whole. Maps such as labels, whose keys are data, are compared
+// key by key even if one of them is missing. List members are matched by the
+// merge key of the type, as in spec.containers[name=agent].image. If common
+// members are in another order, the order of all keys is a difference at
+// spec.containers[name]. A list is compared as a whole if it has no merge key,
+// or if a member lacks it or shares it with another.
 func Between[T any](old, new map[string]any) []Difference {
 	return between[T](withoutNulls(old), withoutNulls(new))
 }
 
-// between is for objects without nulls.
+// between is Between for objects without nulls.
 func between[T any](old, new map[string]any) []Difference {
 	d := &differ{}
 	d.object(strategicpatch.PatchMetaFromStruct{T: reflect.TypeFor[T]()}, old, new)
@@ -66,7 +65,7 @@ func between[T any](old, new map[string]any) []Difference {
 	return d.found
 }
 
-// withoutNulls returns a copy of an object without the nulls in it.
+// withoutNulls returns a copy of an object without null fields at any depth.
 func withoutNulls(o map[string]any) map[string]any {
 	out := make(map[string]any, len(o))
 	for key, v := range o {
@@ -91,9 +90,9 @@ func withoutNullsIn(v any) any {
 	return v
 }
 
-// differ collects differences on its way through two objects.
+// differ collects differences while it descends into two objects.
 type differ struct {
-	path  Path // to where it is
+	path  Path // the current path
 	found []Difference
 }
 
@@ -102,14 +101,14 @@ func (d *differ) add(old, new any, place int) {
 		Place: place})
 }
 
-// below goes a step further, and back.
+// below calls do with the path extended by a step.
 func (d *differ) below(s Step, do func()) {
 	d.path = append(d.path, s)
 	do()
 	d.path = d.path[:len(d.path)-1]
 }
 
-// object compares two objects of a type, of which nil knows nothing.
+// object compares two objects of a type; nil is an unknown type.
 func (d *differ) object(of strategicpatch.LookupPatchMeta, old, new map[string]any) {
 	for key, v := range old {
 		d.field(of, key, v, new[key])
@@ -129,11 +128,11 @@ func (d *differ) field(of strategicpatch.LookupPatchMeta, key string, old, new a
 	d.below(step, func() { d.value(of, key, old, new) })
 }
 
-// value compares what two objects have at a key.
+// value compares the values of a key.
 func (d *differ) value(of strategicpatch.LookupPatchMeta, key string, old, new any) {
 	var inner strategicpatch.LookupPatchMeta
 	if of != nil {
-		inner, _, _ = of.LookupPatchMetadataForStruct(key) // of an unknown field nothing is known
+		inner, _, _ = of.LookupPatchMetadataForStruct(key) // an unknown field has an unknown type
 	}
 	if d.objects(inner, old, new) {
 		return
@@ -151,13 +150,14 @@ func (d *differ) value(of strategicpatch.LookupPatchMeta, key string, old, new a
 	}
 }
 
-// objects compares two objects key by key, and is false where they are to be
-// compared whole: where one is missing or no object, or of no known type. One whose keys are data is
-// none where it is missing, but a whole where it is there and empty.
+// objects compares two objects key by key. It returns false if they have to be
+// compared as a whole: one is missing or not an object, or the type is unknown.
+// If the keys of a type are data, a missing map counts as one without keys, and
+// an empty map is compared as a whole.
 func (d *differ) objects(of strategicpatch.LookupPatchMeta, old, new any) bool {
 	oldObject, isObject := old.(map[string]any)
 	newObject, both := new.(map[string]any)
-	if of == nil { // the keys of what is unknown may be as secret as its values
+	if of == nil { // unknown keys may be as secret as their values
 		return false
 	}
 	if isMap(of) {
@@ -172,14 +172,13 @@ func (d *differ) objects(of strategicpatch.LookupPatchMeta, old, new any) bool {
 	return true
 }
 
-// isMap tells a type whose keys are data, such as labels.
+// isMap reports whether the keys of a type are data, such as labels.
 func isMap(of strategicpatch.LookupPatchMeta) bool {
 	t, ok := of.(strategicpatch.PatchMetaFromStruct)
 	return ok && t.T.Kind() == reflect.Map
 }
 
-// list compares two lists by their merge key, and is false where they have
-// none.
+// list compares two lists by their merge key. It returns false if it cannot.
 func (d *differ) list(of strategicpatch.LookupPatchMeta, key string, old, new []any) bool {
 	oldKeys, oldBy, ok := byKey(old, key)
 	newKeys, newBy, okToo := byKey(new, key)
@@ -213,13 +212,13 @@ func listOf(words []string) []any {
 	return list
 }
 
-// keysIn returns the keys that another list has, too.
+// keysIn returns the keys that another list has too.
 func keysIn(keys []string, other map[string]map[string]any) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return other[k] == nil })
 }
 
-// byKey returns the members of a list by the value of a key, and these values
-// in the list's order; it is not ok where a member lacks the key or shares it.
+// byKey returns the members of a list by the value of their key, and these
+// values in order. ok is false if a member lacks the key or shares its value.
 func byKey(list []any, key string) (keys []string, by map[string]map[string]any, ok bool) {
 	if key == "" {
 		return nil, nil, false
@@ -245,7 +244,7 @@ func byKey(list []any, key string) (keys []string, by map[string]map[string]any,
 	return keys, by, true
 }
 
-// Parse returns an object's fields as a Content has them.
+// Parse returns the fields of an object in the form of a Content.
 func Parse(object any) (map[string]any, error) {
 	raw, err := json.Marshal(object)
 	if err != nil {

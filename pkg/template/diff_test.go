@@ -27,7 +27,7 @@ func content(t *testing.T, text string) Content {
 	return c
 }
 
-// differs is a Difference as documents have it.
+// differs returns a Difference from the notation in documents.
 func differs(path, old, new string, place int) Difference {
 	return Difference{Path: ParsePath(path), Old: ParseValue(old), New: ParseValue(new), Place: place}
 }
@@ -176,9 +176,10 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestDiffLaws: two templates differ if and only if the controller would tell
-// them apart, but for the form; each difference is one of the other way round, but
-// for the place of a new member; paths are in order, and each stands once.
+// TestDiffLaws checks that two templates differ if and only if the controller
+// distinguishes them, except for their form; that swapping them swaps old and
+// new, except for the place of a new member; and that paths are sorted and
+// unique.
 func TestDiffLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	same := 0
@@ -214,8 +215,8 @@ func TestDiffLaws(t *testing.T) {
 	}
 }
 
-// randomContent draws a small template of few words, so that two are often
-// alike.
+// randomContent returns a small random template of few words, so that two are
+// often similar.
 func randomContent(r *rand.Rand) Content {
 	list := func(member func(name string) map[string]any) []any {
 		names := []string{"a", "b"}

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// What differs between two pod templates, as a ControllerRevision stores them.
+// Compares two pod templates, as a ControllerRevision stores them.
 func ExampleDiff() {
 	before := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "example/agent:1"}}}}
 	after := *before.DeepCopy()

@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// FuzzStored reads any bytes as the data of a ControllerRevision: what is read is the same when it
-// is written and read again, does not differ from itself, and a rollback to it gives a template or
-// one line of an error.
+// FuzzStored decodes any bytes as the data of a ControllerRevision. What
+// decodes is equal after encoding and decoding again, does not differ from
+// itself, and a rollback to it returns a template or an error of one line.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"x","env":[{"name":"A","value":"b"}]}]}}}}`,

@@ -7,12 +7,11 @@ import (
 	"unicode"
 )
 
-// Image is a reference to an image, taken apart at its last colon behind the last
-// slash, and at the @ before its digest. It need not be a reference that a kubelet
-// takes: see FaultOfImage.
+// Image is an image reference, split at the @ before its digest and at the
+// colon before its tag. It may be invalid: see FaultOfImage.
 type Image struct{ Repository, Tag, Digest string } // Digest is such as sha256:0123…
 
-// ParseImage takes a reference to an image apart.
+// ParseImage splits an image reference.
 func ParseImage(reference string) Image {
 	var i Image
 	i.Repository, i.Digest, _ = strings.Cut(reference, "@")
@@ -22,11 +21,11 @@ func ParseImage(reference string) Image {
 	return i
 }
 
-// Name returns the last part of the repository's name.
+// Name returns the last component of the repository.
 func (i Image) Name() string { return i.Repository[strings.LastIndexByte(i.Repository, '/')+1:] }
 
-// ShortDigest returns as much of the digest as people compare; all of one that is
-// no algorithm and hexadecimal digits.
+// ShortDigest returns the first digits of the digest, or all of a digest that
+// is not an algorithm followed by hexadecimal digits.
 func (i Image) ShortDigest() string {
 	const digits = 8
 	algorithm, hex, ok := strings.Cut(i.Digest, ":")
@@ -36,8 +35,8 @@ func (i Image) ShortDigest() string {
 	return algorithm + ":" + hex[:digits] + "…"
 }
 
-// Short returns the reference with its ShortDigest; without a repository what would
-// follow that.
+// Short returns the reference with its ShortDigest. Without a repository it
+// returns the tag and the digest.
 func (i Image) Short() string {
 	words := i.Repository
 	if i.Tag != "" && words != "" {
@@ -49,9 +48,10 @@ func (i Image) Short() string {
 	return words + i.ShortDigest()
 }
 
-// LostRepository returns the reference that was probably meant where a new one has lost the repository of the one
-// before, or a part of it: a tag alone ("4.1.1" after "acme/agent:4.1.0"), which is read as the name of another
-// image, or the name alone ("agent:4.1.1"). Empty: it has not.
+// LostRepository returns the reference that was probably meant if a new
+// reference lacks the repository of the previous one or a part of it: a tag
+// alone ("4.1.1" after "acme/agent:4.1.0"), which names another image, or the
+// name alone ("agent:4.1.1"). Otherwise it returns "".
 func LostRepository(before, now string) string {
 	old, new := ParseImage(before), ParseImage(now)
 	onlyTag := new.Tag == "" && new.Digest == "" && (versionTag.MatchString(now) || now == old.Tag)
@@ -66,28 +66,30 @@ func LostRepository(before, now string) string {
 	return ""
 }
 
-// versionTag matches what is a version rather than the name of an image.
+// versionTag matches text that looks like a version, not like the name of an
+// image.
 var versionTag = regexp.MustCompile(`^v?[0-9]+(?:[.-][A-Za-z0-9_]+)*$`)
 
-// ImageFault says why a kubelet does not start a container of an image: what
-// the image is called cannot be a reference (InvalidImageName). The API server
-// takes nearly any text, so a DaemonSet may have it. Empty: the reference is one,
-// whether or not there is such an image.
+// ImageFault says why an image reference is invalid, so that kubelets do not
+// start the container (InvalidImageName). The API server accepts nearly any
+// text. It is empty for a valid reference, whether or not the image exists.
 type ImageFault string
 
 const (
 	ImageScheme ImageFault = "Scheme" // it has a scheme, such as `https://`
-	// ImageCharacter: it has a character that no reference has, such as that of a variable that nothing replaced
+	// ImageCharacter: it has an invalid character, such as that of a variable
+	// that was not replaced
 	ImageCharacter ImageFault = "Character"
 	ImageUppercase ImageFault = "Uppercase" // the repository's name has upper case
 	ImageNoTag     ImageFault = "NoTag"     // a colon without a tag after it
 	ImageBadDigest ImageFault = "Digest"    // what follows `@` is not a digest of SHA-256, SHA-384 or SHA-512
-	ImageForm      ImageFault = "Form"      // it is not `REGISTRY/NAME:TAG` in any other way
+	ImageForm      ImageFault = "Form"      // it differs from `REGISTRY/NAME:TAG` in any other way
 )
 
-// The grammar of a reference, as github.com/distribution/reference publishes it
-// and the kubelet parses it: [HOST[:PORT]/]COMPONENT[/COMPONENT…][:TAG][@DIGEST],
-// where the components together have at most 255 characters.
+// The grammar of references, as github.com/distribution/reference defines it
+// and the kubelet parses it:
+// [HOST[:PORT]/]COMPONENT[/COMPONENT…][:TAG][@DIGEST], with at most 255
+// characters in all components.
 const (
 	imageHost      = `(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\[[a-fA-F0-9]*:[a-fA-F0-9:]*\])(?::[0-9]+)?`
 	imageComponent = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
@@ -103,10 +105,11 @@ var (
 	})
 	imageID = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[a-f0-9]{64}$`)
-	}) // taken for the ID of an image, which is no name
+	}) // it would be an image ID, not a name
 )
 
-// FaultOfImage returns what is wrong with a reference to an image, or "".
+// FaultOfImage returns what is wrong with an image reference, or "" if it is
+// valid.
 func FaultOfImage(image string) ImageFault {
 	if m := imageReference().FindStringSubmatch(image); m != nil && len(m[1]) <= longestImage &&
 		!imageID().MatchString(image) {

@@ -70,7 +70,7 @@ func TestFaultOfImage(t *testing.T) {
 	}
 }
 
-// TestParseImage: a port of a registry is no tag, and a digest may stand beside one.
+// TestParseImage tests references with a registry's port, a tag, and a digest.
 func TestParseImage(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	for _, tt := range []struct {
@@ -105,7 +105,7 @@ func TestLostRepository(t *testing.T) {
 		{"acme/agent:stable", "stable", "acme/agent:stable"},
 		{"acme/agent:4.1.0", "agent:4.1.1", "acme/agent:4.1.1"},
 		{"registry.example/agent:4.1.0", "agent@sha256:12", "registry.example/agent@sha256:12"},
-		// another image, or another registry, on purpose
+		// deliberately another image or registry
 		{"acme/agent:4.1.0", "acme/agent:4.1.1", ""},
 		{"acme/agent:4.1.0", "registry.example/agent:4.1.1", ""},
 		{"acme/agent:4.1.0", "other/agent:4.1.1", ""},
@@ -113,7 +113,7 @@ func TestLostRepository(t *testing.T) {
 		{"acme/agent:4.1.0", "busybox", ""},
 		{"agent:4.1.0", "agent:4.1.1", ""},
 		{"agent:4.1.0", "agent", ""},
-		{"8", "9", ""}, // the notation of tests
+		{"8", "9", ""}, // as in the notation of other tests
 		{"", "4.1.1", ""},
 		{"acme/agent:4.1.0", "", ""},
 	} {

@@ -1,13 +1,13 @@
 package template
 
-// Metadata are the keys of a template's annotations and labels, in the order of
-// their paths.
+// Metadata are the keys of annotations and labels of a template, in the order
+// of their paths.
 type Metadata struct{ Annotations, Labels []string }
 
-// OnlyMetadata returns the annotations and labels that differ, where nothing else
-// of the template of a DaemonSet does: pods are replaced for them, and run what they
-// ran before. It is not ok where something else differs, or nothing does. What
-// lies outside of the template does not matter.
+// OnlyMetadata returns the annotations and labels of the template that differ.
+// ok is false if anything else in the template differs, or if nothing does.
+// Such a change replaces pods that run the same as before. OnlyMetadata ignores
+// differences outside the template.
 func OnlyMetadata(differences []Difference) (m Metadata, ok bool) {
 	for _, d := range differences {
 		rest, within := d.Path.Below(At)

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOnlyMetadata compares templates, each with what differs in its metadata
-// and nowhere else.
+// TestOnlyMetadata compares templates that differ only in their metadata with
+// others.
 func TestOnlyMetadata(t *testing.T) {
 	const base = `{"metadata":{"labels":{"app":"a"},"annotations":{"checksum/config":"1"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`
 	for _, tt := range []struct {

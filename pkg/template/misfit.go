@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// Misfit returns an error of decoding JSON in plain words: which field must be
-// what, and what it is instead. The decoder's own name Go's types, and may quote a
-// number. Of an error that is only known by its words, as one of another decoder or
-// one that a client wrapped, the words say what the field cannot be. Any other error
-// it returns as it is.
+// Misfit returns an error for a JSON decoding error that says what a field must
+// be and what it is instead, because the decoder names Go's types and may quote
+// a number. If only the text of the error is known, as for an error of another
+// decoder or a wrapped one, Misfit says what the field cannot be. It returns
+// any other error unchanged.
 func Misfit(err error) error {
 	var e *json.UnmarshalTypeError
 	if !errors.As(err, &e) {
@@ -49,7 +49,7 @@ func misfitInWords(err error) error {
 	return errors.New(plain)
 }
 
-// Wanted returns what a value of a type is in JSON, in words: "a list".
+// Wanted returns the JSON form of a type in words, such as "a list".
 func Wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:

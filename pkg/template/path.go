@@ -9,34 +9,35 @@ import (
 	"unicode"
 )
 
-// Path is where a field stands in an object, step by step from the root.
+// Path is the location of a field in an object: the steps from the root.
 type Path []Step
 
 // Step leads from an object or a list to a part of it.
 type Step struct {
 	Kind  StepKind
 	Name  string // the name of a Field, a Key, or the merge key of a Member or an Order
-	Value string // what the merge key of a Member is
+	Value string // the value of a Member's merge key
 }
 
 // StepKind says what a Step leads to.
 type StepKind int
 
 const (
-	Field  StepKind = iota // a field that the type lists, or that is unknown to it
-	Key                    // a key of a map, such as labels, whose keys are data
-	Member                 // a member of a list, told by its merge key
+	Field  StepKind = iota // a field, whether or not the type lists it
+	Key                    // a key of a map whose keys are data, such as labels
+	Member                 // a list member, identified by its merge key
 	Order                  // the order of a list's members, by their merge keys
 )
 
-// At is where a DaemonSet has its pod template.
+// At is the path of the pod template in a DaemonSet.
 var At = Fields("spec", "template")
 
-// RestartedAt is where kubectl rollout restart leaves the time, in a DaemonSet.
+// RestartedAt is the path of the annotation that kubectl rollout restart sets
+// in a DaemonSet.
 var RestartedAt = At.With(Step{Name: "metadata"}, Step{Name: "annotations"},
 	Step{Kind: Key, Name: "kubectl.kubernetes.io/restartedAt"})
 
-// Fields returns the Path through fields of these names.
+// Fields returns the Path with these names of fields.
 func Fields(names ...string) Path {
 	var p Path
 	for _, n := range names {
@@ -45,11 +46,12 @@ func Fields(names ...string) Path {
 	return p
 }
 
-// With returns a Path that goes on from this one.
+// With returns the Path extended by steps.
 func (p Path) With(steps ...Step) Path { return append(p[:len(p):len(p)], steps...) }
 
-// Equal reports whether two Paths lead to the same part of an object. What tells
-// a Field from a Key is its type, which a document does not have.
+// Equal reports whether two Paths lead to the same part of an object. A Field
+// equals a Key with the same name, because a document does not distinguish
+// them.
 func (p Path) Equal(other Path) bool {
 	return slices.EqualFunc(p, other, func(a, b Step) bool {
 		isName := a.Kind <= Key && b.Kind <= Key
@@ -57,16 +59,16 @@ func (p Path) Equal(other Path) bool {
 	})
 }
 
-// Compare orders Paths step by step, a part after what it is a part of. The keys of a map
-// have the order of their text, however a document writes them: a before a/b.
+// Compare orders Paths step by step; a Path precedes its extensions. Keys are
+// ordered by their text, regardless of their notation: a before a/b.
 func (p Path) Compare(other Path) int {
 	return slices.CompareFunc(p, other, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
 	})
 }
 
-// Below returns the steps from another Path to this one, and reports whether
-// that is the beginning of this one.
+// Below returns the steps from parent to p, and reports whether p begins with
+// parent.
 func (p Path) Below(parent Path) (rest Path, below bool) {
 	if len(p) < len(parent) || !p[:len(parent)].Equal(parent) {
 		return nil, false
@@ -74,7 +76,7 @@ func (p Path) Below(parent Path) (rest Path, below bool) {
 	return p[len(parent):], true
 }
 
-// Last returns the last step; the zero Step of an empty Path.
+// Last returns the last step, or the zero Step for an empty Path.
 func (p Path) Last() Step {
 	if len(p) == 0 {
 		return Step{}
@@ -82,12 +84,12 @@ func (p Path) Last() Step {
 	return p[len(p)-1]
 }
 
-// String returns the Path as documents have it, such as
-// spec.containers[name=agent].image. A key stands in brackets unless it is made
-// of letters, digits, _ and - alone: labels[example.com/tier]. It is a JSON
-// string there, as is the value of a merge key, where it could be misread:
-// options["a=b"], env[name="a]b"]. The order of a list ends with its merge key:
-// spec.containers[name].
+// String returns the notation for the Path, such as
+// spec.containers[name=agent].image. A key that has other characters than
+// letters, digits, _ and - is in brackets: labels[example.com/tier]. In
+// brackets, a key or the value of a merge key is a JSON string if it would be
+// ambiguous: options["a=b"], env[name="a]b"]. The order of a list ends with its
+// merge key: spec.containers[name].
 func (p Path) String() string {
 	var b strings.Builder
 	for _, s := range p {
@@ -111,7 +113,8 @@ func (p Path) String() string {
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// quoted returns a word, as a JSON string where it holds what would be misread.
+// quoted returns word, as a JSON string if it has control characters or any of
+// misread.
 func quoted(word, misread string) string {
 	if strings.ContainsAny(word, misread) || strings.ContainsFunc(word, unicode.IsControl) {
 		return text(word)
@@ -119,17 +122,17 @@ func quoted(word, misread string) string {
 	return word
 }
 
-// MarshalText returns the Path as documents have it.
+// MarshalText returns String.
 func (p Path) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the output of MarshalText.
 func (p *Path) UnmarshalText(text []byte) error {
 	*p = ParsePath(string(text))
 	return nil
 }
 
-// ParsePath reads what String wrote. A key that is not in brackets is a Field:
-// the text does not tell a map by it.
+// ParsePath parses the output of String. A key that is not in brackets becomes
+// a Field, because the notation does not distinguish them.
 func ParsePath(text string) Path {
 	var p Path
 	for text != "" {
@@ -159,8 +162,8 @@ func ParsePath(text string) Path {
 	return p
 }
 
-// nextWord splits behind a word in brackets: a JSON string, or all that is not
-// one of the ends.
+// nextWord splits off the first word in brackets: a JSON string, or everything
+// up to one of the characters in ends.
 func nextWord(path, ends string) (word, rest string) {
 	if strings.HasPrefix(path, `"`) {
 		d := json.NewDecoder(strings.NewReader(path))

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestPath: how a path is written, and that it is read as what it was. What tells a
-// field from a key of a map is left to the type, but a key in brackets is a key.
+// TestPath checks that paths survive String and ParsePath. A key in brackets
+// becomes a Key; only the type distinguishes other keys from fields.
 func TestPath(t *testing.T) {
 	name := func(n string) Step { return Step{Name: n} }
 	key := func(n string) Step { return Step{Kind: Key, Name: n} }
@@ -54,8 +54,9 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// TestDocumentOfDifference: path and values are texts there, and come back as they
-// were; an absent value is told from null and from what is empty.
+// TestDocumentOfDifference checks that paths and values are strings in
+// documents and survive decoding, and that absent differs from null and from
+// empty.
 func TestDocumentOfDifference(t *testing.T) {
 	type embeds struct {
 		Difference `json:",inline"`
@@ -95,8 +96,8 @@ func TestDocumentOfDifference(t *testing.T) {
 	}
 }
 
-// TestPathsAreRead: every path between two random templates is read as what it was,
-// and no two of one diff are Equal.
+// TestPathsAreRead checks that every path between two random templates survives
+// String and ParsePath, and that the paths of one diff are unique.
 func TestPathsAreRead(t *testing.T) {
 	paths, kinds := 0, map[StepKind]bool{}
 	for seed := range cases.Of(uint64(150)) {

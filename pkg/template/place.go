@@ -8,26 +8,27 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Place is where a field stands, as people say it: from the inside to the outside.
+// Place describes the location of a field in words, from the innermost part
+// outward.
 type Place struct {
 	Parts     []Part // none for the template itself
-	Container string // the container or init container that the field is of; empty for none
-	Outside   bool   // a label or annotation of the DaemonSet, and not of its pods
+	Container string // the container or init container with the field; empty if there is none
+	Outside   bool   // a label or annotation of the DaemonSet, not of its pods
 }
 
-// Part is one part of a Place. List is the field that holds it, and Name what it
-// has there: the fields on the way for a PartField.
+// Part is one part of a Place. List is the field that contains it, Name its
+// name there; for a PartField, Name has all fields on the way.
 type Part struct {
 	Kind PartKind
 	List string
 	Name []string
 }
 
-// PartKind says what a Part is.
+// PartKind is the kind of a Part.
 type PartKind int
 
 const (
-	PartField   PartKind = iota // a field, with those that lead to it
+	PartField   PartKind = iota // a field, with the fields that lead to it
 	PartMember                  // a member of a list
 	PartKey                     // a label, an annotation, or a key of the node selector
 	PartLimit                   // a limit of a resource
@@ -35,11 +36,11 @@ const (
 	PartOrder                   // the order of a list
 )
 
-// partOfKey are the fields whose keys are parts of their own.
+// partOfKey are the fields whose keys are parts.
 var partOfKey = map[string]PartKind{"labels": PartKey, "annotations": PartKey, "nodeSelector": PartKey,
 	"limits": PartLimit, "requests": PartRequest}
 
-// Place returns where a path of a DaemonSet leads to.
+// Place returns the Place of a path in a DaemonSet.
 func (p Path) Place() Place {
 	var out Place
 	rest, inside := p.Below(At)
@@ -49,7 +50,7 @@ func (p Path) Place() Place {
 	if len(rest) > 1 && rest[0].Name == "spec" {
 		rest = rest[1:]
 	}
-	var way []string // of fields
+	var way []string // names of fields
 	add := func(kind PartKind, list string, name ...string) {
 		out.Parts, way = append([]Part{{kind, list, name}}, out.Parts...), nil
 	}
@@ -81,8 +82,7 @@ func (p Path) Place() Place {
 
 func isContainerList(field string) bool { return field == "containers" || field == "initContainers" }
 
-// What says which of the fields that people look at first a path of a DaemonSet
-// leads to.
+// What returns the kind of field that a path in a DaemonSet leads to.
 func (p Path) What() What {
 	rest, in := p.inContainer()
 	switch {
@@ -98,8 +98,8 @@ func (p Path) What() What {
 	return WhatElse
 }
 
-// What is a kind of field, in the order in which people want to hear of them: what
-// runs, where it runs, all else, and the order of lists.
+// What is a kind of field, in the order of interest: what runs, where it runs,
+// everything else, and the order of lists.
 type What int
 
 const (
@@ -110,8 +110,8 @@ const (
 	WhatOrder                   // the order of a list
 )
 
-// inContainer returns the steps behind a container of the template, and reports
-// whether the path leads to one or into it.
+// inContainer returns the steps after a container of the template, and reports
+// whether the path leads to or into one.
 func (p Path) inContainer() (rest Path, in bool) {
 	below, _ := p.Below(At)
 	if len(below) < 3 || !isContainerList(below[1].Name) || below[2].Kind != Member {
@@ -120,8 +120,8 @@ func (p Path) inContainer() (rest Path, in bool) {
 	return below[3:], true
 }
 
-// Member returns the path of the first member of a list that this one leads into,
-// containers aside, and reports whether it does; else the path itself.
+// Member returns the path of the first list member, other than a container,
+// that the path leads into. If there is none, it returns p and false.
 func (p Path) Member() (member Path, within bool) {
 	for i := 1; i < len(p); i++ {
 		if p[i-1].Kind == Member && p[:i].What() != WhatContainer {
@@ -131,9 +131,10 @@ func (p Path) Member() (member Path, within bool) {
 	return p, false
 }
 
-// Shows reports whether there is something to show of a value of a Difference: it
-// is there, and no secret that was taken out whole. Of an environment variable, and
-// of an annotation of the DaemonSet, nothing else is worth it.
+// Shows reports whether a value of a Difference is worth showing: it is
+// present, and not a secret hidden as a whole. The value of an environment
+// variable or of an annotation of the DaemonSet is not worth showing if any
+// part of it is hidden.
 func (d *Difference) Shows(v Value) bool {
 	text, isText := v.Text()
 	rest, _ := d.Path.inContainer()
@@ -142,8 +143,8 @@ func (d *Difference) Shows(v Value) bool {
 	return !v.Absent() && !(d.Hidden && (isAnnotation || isVariable || isText && text == Hidden))
 }
 
-// Selects returns the key of the node selector that comes or goes, and its value. The
-// value is absent for what is none.
+// Selects returns the key and the value of the nodeSelector entry that is added
+// or removed. The value is absent for any other difference.
 func (d *Difference) Selects() (key string, value Value) {
 	parts := d.Path.Place().Parts
 	switch {
@@ -156,8 +157,8 @@ func (d *Difference) Selects() (key string, value Value) {
 	return parts[0].Name[0], d.New
 }
 
-// Images returns the images of a Difference of two, without their repository where
-// they share it.
+// Images returns the old and the new image of a Difference, without their
+// repository if it is the same.
 func (d *Difference) Images() (old, new Image) {
 	before, _ := d.Old.Text()
 	after, _ := d.New.Text()
@@ -167,7 +168,7 @@ func (d *Difference) Images() (old, new Image) {
 	return old, new
 }
 
-// Shared returns the members that two lists share, in the order of each.
+// Shared returns the members that both lists have, in the order of each.
 func (d *Difference) Shared() (old, new []Value) {
 	kept := func(of, both []Value) []Value {
 		return slices.DeleteFunc(of, func(m Value) bool { return !slices.ContainsFunc(both, m.Equal) })
@@ -175,12 +176,13 @@ func (d *Difference) Shared() (old, new []Value) {
 	return kept(d.Old.List(), d.New.List()), kept(d.New.List(), d.Old.List())
 }
 
-// memberKeys are the keys of the members of lists that often come or go whole.
+// memberKeys are the keys of the members of lists that are often added or
+// removed whole.
 var memberKeys = map[string]string{"env": "name", "volumes": "name", "imagePullSecrets": "name",
 	"volumeMounts": "mountPath", "ports": "containerPort"}
 
-// Members returns the keys of the members of a list that comes or goes whole; nil
-// where it does not, or they have none.
+// Members returns the keys of the members of a list that is added or removed as
+// a whole, or nil for any other difference.
 func (d *Difference) Members() (keys []string) {
 	key := memberKeys[d.Path.Last().Name]
 	if key == "" || d.Old.Absent() == d.New.Absent() {
@@ -194,7 +196,7 @@ func (d *Difference) Members() (keys []string) {
 	return keys
 }
 
-// List returns the members of a list; nil of a value that is none.
+// List returns the members of a list, or nil for a value that is not a list.
 func (v Value) List() (members []Value) {
 	list, isList := v.of.([]any)
 	if isList {
@@ -206,7 +208,7 @@ func (v Value) List() (members []Value) {
 	return members
 }
 
-// Tolerations returns a value that is a list of tolerations; nil of one that is not.
+// Tolerations returns a list of tolerations, or nil for any other value.
 func (v Value) Tolerations() (all []corev1.Toleration) {
 	if v.List() == nil || json.Unmarshal([]byte(v.String()), &all) != nil {
 		return nil

@@ -7,14 +7,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPlace: where a field stands, what it is, and which member of a list it is in.
+// TestPlace tests the Place of a path, its kind, and the list member that
+// contains it.
 func TestPlace(t *testing.T) {
 	part := func(kind PartKind, list string, name ...string) Part { return Part{kind, list, name} }
 	for _, tt := range []struct {
 		path string
 		want Place
 		what What
-		of   string // the member of a list that the path leads into
+		of   string // the list member that the path leads into
 		why  string
 	}{
 		{"spec.template", Place{}, WhatElse, "", "the template itself"},
@@ -53,7 +54,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestShows: of which values of a difference there is something to show.
+// TestShows tests which values of a difference are worth showing.
 func TestShows(t *testing.T) {
 	const variable, volume = "spec.template.spec.containers[name=a].env[name=A]", "spec.template.spec.volumes[name=v]"
 	for _, tt := range []struct {
@@ -79,7 +80,7 @@ func TestShows(t *testing.T) {
 	}
 }
 
-// TestSelects: a key of the node selector is told with its value where it comes or goes.
+// TestSelects tests added and removed entries of the nodeSelector.
 func TestSelects(t *testing.T) {
 	for _, tt := range []struct{ path, old, new, want, why string }{
 		{"spec.template.spec.nodeSelector.pool", ``, `"gpu"`, "pool=gpu", "one that comes"},
@@ -100,7 +101,7 @@ func TestSelects(t *testing.T) {
 	}
 }
 
-// TestMembers: the keys of the members of a list that comes or goes whole.
+// TestMembers tests the keys of the members of a list that is added or removed.
 func TestMembers(t *testing.T) {
 	for _, tt := range []struct {
 		path, old, new string
@@ -121,7 +122,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestTolerations: what is read as tolerations, and what is not.
+// TestTolerations tests which values are lists of tolerations.
 func TestTolerations(t *testing.T) {
 	for _, tt := range []struct {
 		value string
@@ -140,7 +141,7 @@ func TestTolerations(t *testing.T) {
 	}
 }
 
-// TestImages: what of two images tells them apart.
+// TestImages tests how two images are distinguished.
 func TestImages(t *testing.T) {
 	for _, tt := range []struct{ old, new, want, why string }{
 		{"a:1", "a:2", "1 2", "the repository is the same"},
@@ -155,7 +156,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestShared: what two lists share.
+// TestShared tests the members that two lists share.
 func TestShared(t *testing.T) {
 	for _, tt := range []struct{ old, new, want, why string }{
 		{`["a","b","c"]`, `["c","x","a"]`, `["a" "c"] ["c" "a"]`, "each in its order"},

@@ -2,17 +2,16 @@ package template
 
 import "crypto/sha256"
 
-// Plain returns the content without what only says how it is stored: the
-// directive that it replaces, and nulls, which are as good as absent. It leaves
-// the content as it is.
+// Plain returns a copy of the content without what only affects how it is
+// stored: the replace directive, and nulls, which count as absent.
 func (c Content) Plain() Content {
 	out := Content(withoutNulls(c))
 	delete(out, "$patch")
 	return out
 }
 
-// Key returns a text that two contents share if they are Equal, and else do
-// not.
+// Key returns a text that is equal for two contents if and only if they are
+// Equal.
 func (c Content) Key() string {
 	sum := sha256.Sum256([]byte(text(map[string]any(c))))
 	return string(sum[:])

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestPlainLaws: a plain content differs from its own in no more than the form,
-// and does not change when it is made plain again; contents share a key if and
-// only if they are equal.
+// TestPlainLaws checks that Plain changes only the form of a content and is
+// idempotent, and that contents have the same Key if and only if they are
+// Equal.
 func TestPlainLaws(t *testing.T) {
 	equal, pairs := 0, 0
 	for seed := range cases.Of(uint64(300)) {

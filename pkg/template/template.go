@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// Content is a pod template as a ControllerRevision stores it, parsed: maps,
-// lists, strings, booleans, nil, and numbers as they are written.
+// Content is a pod template as a ControllerRevision stores it, parsed into
+// maps, lists, strings, booleans, nil, and json.Numbers.
 type Content map[string]any
 
-// Of returns the content that the controller would store for a template now.
-// Up to 1.33 the controller wrote a creationTimestamp that is not set as null, in
-// the template's metadata and in those of volume claims within it; from 1.34 on
-// (#130989) it leaves it out. nullTime asks for the former.
+// Of returns the content that the controller would store for a template now. Up
+// to 1.33 the controller writes a missing creationTimestamp as null, in the
+// metadata of the template and of its volume claims; since 1.34 (#130989) it
+// omits it. nullTime selects the former.
 func Of(t *corev1.PodTemplateSpec, nullTime bool) (Content, error) {
 	c, err := Parse(t)
 	if err != nil {
@@ -33,8 +33,8 @@ func Of(t *corev1.PodTemplateSpec, nullTime bool) (Content, error) {
 	return c, nil
 }
 
-// setNullTimes writes null if metadata has no creationTimestamp. A template
-// has nothing else of that name that is an object.
+// setNullTimes sets a missing creationTimestamp to null in metadata at any
+// depth. No other object in a template has that name.
 func setNullTimes(v any) {
 	switch v := v.(type) {
 	case []any:
@@ -52,8 +52,8 @@ func setNullTimes(v any) {
 	}
 }
 
-// Stored returns the content that a ControllerRevision of a DaemonSet holds in
-// data.
+// Stored returns the content in the data of a ControllerRevision of a
+// DaemonSet.
 func Stored(data []byte) (Content, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("data: empty")
@@ -70,8 +70,8 @@ func Stored(data []byte) (Content, error) {
 	return t, nil
 }
 
-// Fitting is Stored, where the API types can read the data too; it fails where they
-// cannot.
+// Fitting is Stored, but returns an error if the API types cannot decode the
+// data.
 func Fitting(data []byte) (Content, error) {
 	c, err := Stored(data)
 	if err != nil {
@@ -83,9 +83,9 @@ func Fitting(data []byte) (Content, error) {
 	return c, nil
 }
 
-// Known returns the content without what this program's API types do not
-// know. It is for templates of a Kubernetes that is newer than they are, whose
-// live form was read through those types.
+// Known returns the content without fields that this program's API types do not
+// list. It is for templates of a newer Kubernetes whose live form was decoded
+// into those types.
 func (c Content) Known(nullTime bool) (Content, error) {
 	t, err := c.Typed()
 	if err != nil {
@@ -94,8 +94,8 @@ func (c Content) Known(nullTime bool) (Content, error) {
 	return Of(t, nullTime)
 }
 
-// Typed returns the content as the API types have it, which drop what they do not
-// know. It fails where the content is no template to them.
+// Typed returns the content decoded into the API types, which drop unknown
+// fields. It returns an error if the content is not a template.
 func (c Content) Typed() (*corev1.PodTemplateSpec, error) {
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -105,10 +105,9 @@ func (c Content) Typed() (*corev1.PodTemplateSpec, error) {
 	return t, json.Unmarshal(raw, t)
 }
 
-// Patched returns a template with the data of a ControllerRevision laid over it,
-// as kubectl rollout undo does. What this program's API types do not know is
-// lost, there as here. What comes to a DaemonSet this way, the API server defaults:
-// see Default.
+// Patched returns a template patched with the data of a ControllerRevision, as
+// kubectl rollout undo does. Both lose fields that the API types do not list.
+// The API server sets defaults afterwards: see Default.
 func Patched(live *corev1.PodTemplateSpec, data []byte) (*corev1.PodTemplateSpec, error) {
 	if _, err := Fitting(data); err != nil {
 		return nil, err
@@ -127,9 +126,9 @@ func Patched(live *corev1.PodTemplateSpec, data []byte) (*corev1.PodTemplateSpec
 	return &ds.Spec.Template, nil
 }
 
-// patched lays data over a DaemonSet. Its errors quote nothing: those of the
-// library hold whole members of lists, values included, and some odd data makes
-// it panic.
+// patched applies data to a DaemonSet as a patch. Its errors quote nothing,
+// because those of the library contain list members with their values. It
+// recovers from panics of the library on malformed data.
 func patched(ds, data []byte) (out []byte, err error) {
 	unfit := errors.New("data: cannot be laid over the template of the DaemonSet, as a rollback would")
 	defer func() {
@@ -143,17 +142,17 @@ func patched(ds, data []byte) (out []byte, err error) {
 	return out, nil
 }
 
-// Within returns the fields of a DaemonSet that has this content as its template.
+// Within returns the fields of a DaemonSet with this content as its template.
 func (c Content) Within(ds *appsv1.DaemonSet) (map[string]any, error) {
 	object, err := Parse(ds)
 	if err != nil {
 		return nil, err
 	}
-	spec, _ := object["spec"].(map[string]any) // which is written even if it is empty
+	spec, _ := object["spec"].(map[string]any) // it is written even if it is empty
 	spec["template"] = map[string]any(c)
 	return object, nil
 }
 
-// Equal reports whether two contents are the same, but for the order of keys:
-// the controller compares bytes, and writes keys in order.
+// Equal reports whether two contents are equal. The order of keys does not
+// matter: the controller compares bytes, but writes keys in order.
 func (c Content) Equal(other Content) bool { return reflect.DeepEqual(c, other) }

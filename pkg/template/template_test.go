@@ -18,8 +18,8 @@ func plain() *corev1.PodTemplateSpec {
 	}
 }
 
-// The data that a controller of 1.34 or newer, and of 1.33 or older, stores
-// for plain.
+// The data that controllers of 1.34 or newer, and of 1.33 or older, store for
+// plain.
 const (
 	newForm = `{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"app":"agent"}},"spec":{"containers":[{"image":"example/agent:2","name":"agent","resources":{}}]}}}}`
 	oldForm = `{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"app":"agent"}},"spec":{"containers":[{"image":"example/agent:2","name":"agent","resources":{}}]}}}}`
@@ -142,8 +142,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestPatched: what a rollback makes of a template, and what it cannot be made
-// of. No error quotes a value.
+// TestPatched tests rollbacks, including data that cannot be applied. No error
+// quotes a value.
 func TestPatched(t *testing.T) {
 	const secret = "s3cret"
 	live := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{

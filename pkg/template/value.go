@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// Value is what a field holds, as JSON has it. The zero Value is none: the field
-// is absent, which is something else than null, an empty text or an empty list.
+// Value is the JSON value of a field. The zero Value means that the field is
+// absent, which differs from null, an empty string and an empty list.
 type Value struct {
 	of    any
 	there bool
-	_     [0]func() // Equal compares, not ==
+	_     [0]func() // compare with Equal, not ==
 }
 
-// ValueOf returns the Value of what was parsed: a map[string]any, a []any, a
+// ValueOf returns the Value of parsed JSON: a map[string]any, a []any, a
 // string, a json.Number, a bool, or nil for null.
 func ValueOf(v any) Value { return Value{of: v, there: true} }
 
-// valueOrNone is ValueOf for a field where null is as good as absent.
+// valueOrNone is ValueOf for a field whose null counts as absent.
 func valueOrNone(v any) Value { return Value{of: v, there: v != nil} }
 
-// ParseValue reads what String wrote. What is no JSON is taken for a text.
+// ParseValue parses the output of String. Text that is not JSON becomes a
+// string.
 func ParseValue(raw string) Value {
 	if raw == "" {
 		return Value{}
@@ -37,16 +38,16 @@ func ParseValue(raw string) Value {
 // Absent reports whether there is no value.
 func (v Value) Absent() bool { return !v.there }
 
-// Any returns what ValueOf was given; nil of an absent Value.
+// Any returns the argument of ValueOf, or nil for an absent Value.
 func (v Value) Any() any { return v.of }
 
-// Text returns a value that is a string, and reports whether it is one.
+// Text returns a string value, and reports whether the value is a string.
 func (v Value) Text() (string, bool) {
 	s, ok := v.of.(string)
 	return s, ok
 }
 
-// String returns the Value as JSON, and an empty text for none.
+// String returns the Value as JSON, or "" if it is absent.
 func (v Value) String() string {
 	if !v.there {
 		return ""
@@ -54,32 +55,32 @@ func (v Value) String() string {
 	return text(v.of)
 }
 
-// Equal reports whether two Values are the same, or both absent.
+// Equal reports whether two Values are equal, or both absent.
 func (v Value) Equal(other Value) bool {
 	return v.there == other.there && reflect.DeepEqual(v.of, other.of)
 }
 
-// MarshalText returns the Value as documents have it: JSON within a text.
+// MarshalText returns String.
 func (v Value) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the output of MarshalText.
 func (v *Value) UnmarshalText(text []byte) error {
 	*v = ParseValue(string(text))
 	return nil
 }
 
-// text returns what was parsed as JSON.
+// text encodes parsed JSON.
 func text(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // it was JSON a moment ago
+		panic(err) // it was decoded from JSON
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// decode reads JSON as text writes it, with numbers as they are written.
+// decode decodes JSON, with numbers as json.Number.
 func decode(raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
