@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkOn asks about 5,000 nodes with ten pods each: on half of them the pod
-// fits, on the others something is to be preempted.
+// BenchmarkOn decides about 5,000 nodes with ten pods each. On half of them the
+// pod fits; on the others pods have to be preempted.
 func BenchmarkOn(b *testing.B) {
 	nodes := make([]Node, 5000)
 	for i := range nodes {

@@ -1,7 +1,7 @@
-// Package fit says whether the scheduler would place a pod on a node, and if not,
-// why, and whether preemption would make room. It has the rules of the default
-// plugins of kube-scheduler v1.30 to v1.37 that a pod of a DaemonSet meets; what it
-// does not look at is named in Wanted.Unmodelled.
+// Package fit decides whether the scheduler would place a pod on a node and, if
+// not, why, and whether preemption would make room. It implements the default
+// plugins of kube-scheduler v1.30 to v1.37 that matter for pods of DaemonSets.
+// Wanted.Unmodelled lists what it does not implement.
 package fit
 
 import (
@@ -12,66 +12,67 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Node is a node, with what the scheduler counts on it.
+// Node is a node with what the scheduler counts on it.
 type Node struct {
 	Node    *corev1.Node
-	Pods    []snapshot.PodRow           // those that run there, and those for which it is nominated
-	Budgets []snapshot.DisruptionBudget // those that the rows name
-	Drivers map[string]Driver           // by the name of the CSI driver; one that is missing attaches any number
+	Pods    []snapshot.PodRow           // those that run there, and those nominated to it
+	Budgets []snapshot.DisruptionBudget // those that the pods name
+	Drivers map[string]Driver           // by name of the CSI driver; a driver that is missing has no limit
 }
 
 // Driver is a CSI driver on a node.
 type Driver struct {
-	Limit    int      // how many volumes it attaches, by the CSINode
-	Used     []string // handles of the volumes of the node's pods
-	Attached int      // further volumes that are attached, and that no pod of the node uses
+	Limit    int      // how many volumes it attaches, according to the CSINode
+	Used     []string // handles of the volumes that the node's pods use
+	Attached int      // other attached volumes, which no pod of the node uses
 }
 
-// Verdict is what the scheduler decides about a pod and a node.
+// Verdict is the scheduler's decision about a pod and a node.
 type Verdict struct {
-	// Unreadable are objects whose amounts cannot be counted: nothing is decided, and
-	// no other field is set.
+	// Unreadable are objects whose amounts cannot be counted. If there are any,
+	// nothing is decided, and no other field is set.
 	Unreadable []Unreadable
 
 	Fits       bool
 	Reason     Reason // the first plugin that rejects; empty if it fits
-	Resolvable bool   // removing pods might cure it, so the scheduler tries preemption
+	Resolvable bool   // removing pods might resolve it, so the scheduler tries preemption
 
 	Taint *corev1.Taint // TaintToleration: the first one that is not tolerated
 	Ports []PortTaken   // NodePorts: in the order of the pod's ports
 	Lacks []Lack        // NodeResourcesFit: pods, cpu, memory, ephemeral storage, then others by name
 
-	// NoAllocatable: NodeResourcesFit, and the node says nothing of what it can
-	// allocate, as before its kubelet has reported
+	// NoAllocatable: NodeResourcesFit, and the node does not report what it can
+	// allocate, as before its kubelet has registered it completely
 	NoAllocatable bool
 
 	Volume     *Volume      // NodeVolumeLimits, VolumeBinding, VolumeZone: the volume
-	Unmodelled []Unmodelled // what the pod has that was not looked at
+	Unmodelled []Unmodelled // what the pod has that was not checked
 
 	Preemption Preemption
 }
 
-// Unreadable is an object with amounts that are negative, or too large to count.
+// Unreadable is an object with amounts that are negative, or too large to
+// count.
 type Unreadable struct {
 	Kind            string // Node or Pod
-	Namespace, Name string // the pod that is asked about may have no name
+	Namespace, Name string // the pod to place may have no name
 	Resources       []corev1.ResourceName
 }
 
-// Lack is a resource of which the node has too little. Amounts are in the
-// scheduler's units: thousandths of a CPU, else whole numbers or bytes.
+// Lack is a resource that the node has too little of. Amounts are in the
+// scheduler's units: thousandths of a CPU, otherwise whole numbers or bytes.
 type Lack struct {
 	Resource    corev1.ResourceName // pods for the number of pods
 	Requested   int64               // by the pod
-	Used        int64               // by the pods that count there
+	Used        int64               // by the pods that count on the node
 	Allocatable int64               // by the node
-	Missing     int64               // how much is to become free; more than Used if the node is too small
+	Missing     int64               // how much has to become free; more than Used if the node is too small
 }
 
-// Beyond reports whether the request is more than the whole node has.
+// Beyond reports whether the request exceeds what the whole node has.
 func (l Lack) Beyond() bool { return l.Resource != corev1.ResourcePods && l.Requested > l.Allocatable }
 
-// PortTaken is a host port of the pod that is not free.
+// PortTaken is a requested host port that is not free.
 type PortTaken struct {
 	Port    snapshot.HostPort
 	Holders []Holder // by namespace and name
@@ -83,7 +84,7 @@ type Holder struct {
 	Nominated       bool // it is not on the node yet
 }
 
-// On decides about a pod and a node.
+// On returns the scheduler's decision about a pod and a node.
 func (r Profile) On(w *Wanted, n *Node) Verdict {
 	s, unreadable := r.newRoom(w, n)
 	if len(unreadable) > 0 {
@@ -100,9 +101,10 @@ func (r Profile) On(w *Wanted, n *Node) Verdict {
 	return v
 }
 
-// Amounts returns what a pod requests beside what a node has of it: the number of pods,
-// cpu, memory, ephemeral storage, then others by name. Of what suffices Missing is 0 or
-// negative. It returns nothing where an amount cannot be counted.
+// Amounts returns what a pod requests and what a node has of it: the number of
+// pods, cpu, memory, ephemeral storage, then others by name. Missing is 0 or
+// negative if the node has enough. Amounts returns nil if an amount cannot be
+// counted.
 func (r Profile) Amounts(w *Wanted, n *Node) []Lack {
 	s, unreadable := r.newRoom(w, n)
 	if len(unreadable) > 0 {
@@ -111,9 +113,9 @@ func (r Profile) Amounts(w *Wanted, n *Node) []Lack {
 	return s.amounts()
 }
 
-// Rejections returns what each plugin that rejects the node says of it, in the
-// scheduler's order, which asks no further one after the first. There is none where an
-// amount cannot be counted.
+// Rejections returns the verdict of each plugin that rejects the node, in the
+// scheduler's order. The scheduler itself stops at the first. Rejections
+// returns nil if an amount cannot be counted.
 func (r Profile) Rejections(w *Wanted, n *Node) (out []Verdict) {
 	s, unreadable := r.newRoom(w, n)
 	if len(unreadable) > 0 {
@@ -127,7 +129,8 @@ func (r Profile) Rejections(w *Wanted, n *Node) (out []Verdict) {
 	return out
 }
 
-// filter asks the plugins in the scheduler's order, up to the first that rejects.
+// filter runs the plugins in the scheduler's order, up to the first that
+// rejects.
 func (s *room) filter() Verdict {
 	for _, plugin := range plugins {
 		if v, rejected := plugin(s); rejected {
@@ -137,7 +140,8 @@ func (s *room) filter() Verdict {
 	return Verdict{Fits: true}
 }
 
-// plugins are the scheduler's, in its order; those that look at the node alone are one.
+// plugins are the scheduler's filters in order; those that only read the node
+// are one.
 var plugins = []func(*room) (Verdict, bool){
 	(*room).ofNode,
 	func(s *room) (Verdict, bool) {
@@ -165,15 +169,15 @@ var plugins = []func(*room) (Verdict, bool){
 	},
 }
 
-// ofNode asks the plugins that look at the node alone. No removal of pods cures what
-// they reject.
+// ofNode runs the plugins that only read the node. Removing pods does not
+// resolve their rejections.
 func (s *room) ofNode() (v Verdict, rejected bool) {
 	node, w := s.node.Node, s.wanted
 	cordoned := node.Spec.Unschedulable &&
 		!tolerates(w.Tolerations, &corev1.Taint{Key: corev1.TaintNodeUnschedulable,
 			Effect: corev1.TaintEffectNoSchedule})
 	taint := untolerated(node.Spec.Taints, w.Tolerations)
-	matches, _ := w.affinity.Match(node) // what cannot be parsed matches nothing
+	matches, _ := w.affinity.Match(node) // an invalid term matches nothing
 	switch {
 	case w.only != nil && !slices.Contains(w.only, node.Name):
 		return Verdict{Reason: NodeAffinity}, true
@@ -196,7 +200,8 @@ func beyond(lacks []Lack) bool {
 	return false
 }
 
-// untolerated returns the first taint that keeps a pod with these tolerations away.
+// untolerated returns the first taint that keeps off pods with these
+// tolerations, or nil.
 func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1.Taint {
 	for i := range taints {
 		if t := &taints[i]; (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute) &&
@@ -207,8 +212,9 @@ func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1
 	return nil
 }
 
-// tolerates reports whether one of the tolerations is for the taint. Those that
-// compare numbers tolerate nothing: alpha and off by default in v1.35 to v1.37.
+// tolerates reports whether any of the tolerations tolerates the taint. Those
+// that compare numbers tolerate nothing: they are alpha and off by default in
+// v1.35 to v1.37.
 func tolerates(tolerations []corev1.Toleration, taint *corev1.Taint) bool {
 	for _, t := range tolerations {
 		if (t.Effect != "" && t.Effect != taint.Effect) || (t.Key != "" && t.Key != taint.Key) {

@@ -16,23 +16,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestOn has the rules in a notation of words. A node is what it can allocate,
-// "cpu=4 pods=9", with "cordoned", "taint=KEY=VALUE:EFFECT", "zone=a", "label=KEY=VALUE", "limit=2" of
-// its CSI driver, "used=v1,v2" and "attached=1". A pod is its name and its requests,
-// with
-//
-//	p=10          its priority; 0 if not given
-//	at=5          the second in which it started; it has no start time if not given
-//	port=80       a host port; port=ADDRESS/80, port=80/UDP; sidecar=80 of a sidecar
-//	nominated     it is not on the node, but nominated to it; gated, with scheduling gates
-//	gone          it is terminating; preempted, because of the scheduler
-//	pdb=x,y       the PodDisruptionBudgets that select it
-//	bad=cpu       an amount that cannot be counted
-//	millis=-1     CPU as the row has it, which anybody may have written
-//
-// The pod that is asked about has also never, nominated, tolerates=KEY=VALUE:EFFECT,
-// selects=zone=a and volume=HANDLE, volume=HANDLE@ZONE, volume=HANDLE:LABEL=VALUE. A budget is its name and the
-// disruptions that it allows, "x=1", and pods whose eviction it counted, "x=1:a,b".
+// TestOn tests the rules in a notation of words. A node is what it can
+// allocate, "cpu=4 pods=9", with "cordoned", "taint=KEY=VALUE:EFFECT",
+// "zone=a", "label=KEY=VALUE", "limit=2" of its CSI driver, "used=v1,v2" and
+// "attached=1". A pod is its name and its requests, with the words of parsePod.
+// The wanted pod may also have never, nominated, tolerates=KEY=VALUE:EFFECT,
+// selects=zone=a and volume=HANDLE, volume=HANDLE@ZONE,
+// volume=HANDLE:LABEL=VALUE. A budget is its name and the disruptions that it
+// allows, "x=1", and pods whose eviction it counted, "x=1:a,b".
 func TestOn(t *testing.T) {
 	for _, r := range []struct {
 		why     string
@@ -762,7 +753,7 @@ func TestOn(t *testing.T) {
 	}
 }
 
-// describe has every field of a verdict.
+// describe formats every field of a verdict.
 func describe(v *Verdict) string {
 	if len(v.Unreadable) > 0 {
 		var all []string
@@ -922,6 +913,16 @@ func integer(t testing.TB, text string) int64 {
 	return n
 }
 
+// parsePod parses a pod: its name, its requests, and
+//
+//	p=10          its priority; 0 by default
+//	at=5          the second in which it started; none by default
+//	port=80       a host port; port=ADDRESS/80, port=80/UDP; sidecar=80 of a sidecar
+//	nominated     it is not on the node, but nominated to it; gated, with scheduling gates
+//	gone          it is terminating; preempted, because of the scheduler
+//	pdb=x,y       the PodDisruptionBudgets that select it
+//	bad=cpu       an amount that cannot be counted
+//	millis=-1     CPU as an arbitrary row may have it
 func parsePod(t testing.TB, text string) snapshot.PodRow {
 	name, rest, _ := strings.Cut(text, " ")
 	p := snapshot.PodRow{Namespace: "default", Name: name, Node: "worker-1"}
@@ -963,7 +964,8 @@ func parsePod(t testing.TB, text string) snapshot.PodRow {
 	return p
 }
 
-// parsePort reads ADDRESS/PORT/PROTOCOL, of which the first and the last may be missing.
+// parsePort parses ADDRESS/PORT/PROTOCOL; the address and the protocol are
+// optional.
 func parsePort(t testing.TB, text string, sidecar bool) snapshot.HostPort {
 	h := snapshot.HostPort{Sidecar: sidecar}
 	for part := range strings.SplitSeq(text, "/") {
@@ -1040,8 +1042,8 @@ func parseWanted(t testing.TB, text string) Wanted {
 	return w
 }
 
-// parseToleration reads KEY=VALUE:EFFECT, with * for Exists, =VALUE for Equal and
-// <VALUE for Lt.
+// parseToleration parses KEY=VALUE:EFFECT, with * for Exists, =VALUE for Equal
+// and <VALUE for Lt.
 func parseToleration(text string) corev1.Toleration {
 	taint := parseTaint(text)
 	t := corev1.Toleration{Key: taint.Key, Value: taint.Value, Effect: taint.Effect}
@@ -1083,7 +1085,7 @@ func required(terms ...corev1.NodeSelectorTerm) *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}}
 }
 
-// TestCollide: ports that two pods of a node cannot both have.
+// TestCollide tests ports that two pods of a node cannot both use.
 func TestCollide(t *testing.T) {
 	for _, tt := range []struct {
 		wanted, held string
@@ -1112,7 +1114,7 @@ func TestCollide(t *testing.T) {
 	}
 }
 
-// TestAmounts: what is requested beside what there is, whether or not it suffices.
+// TestAmounts tests the amounts, whether or not they are sufficient.
 func TestAmounts(t *testing.T) {
 	for _, tt := range []struct {
 		node, pod, wanted string

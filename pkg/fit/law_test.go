@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestLaws: what holds whatever the node and its pods. No two pods of it have the
-// same port, for which the scheduler loses count.
+// TestLaws checks what is true of every node and its pods. No two pods of a
+// node use the same port, because the scheduler counts that incorrectly.
 func TestLaws(t *testing.T) {
 	reached := map[Outcome]int{}
 	for seed := range cases.Of(20000) {
@@ -69,8 +69,8 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// TestCertain: what is certain does not change with the order of budgets, nor with
-// that of equally important pods, which is here that of their names.
+// TestCertain checks that a certain selection depends neither on the order of
+// budgets nor on that of equally important pods.
 func TestCertain(t *testing.T) {
 	certain, changed := 0, 0
 	for seed := range cases.Of(20000) {
@@ -110,8 +110,8 @@ func TestCertain(t *testing.T) {
 	}
 }
 
-// randomNode returns a pod and a node on which it may fit. Pods have names of one
-// letter, and the evictions that budgets have counted are none.
+// randomNode returns a pod and a node on which it may fit. Names of pods have
+// one letter, and budgets have counted no evictions.
 func randomNode(t *testing.T, r *rand.Rand) (Wanted, Node) {
 	n := parseNode(t, "cpu=10 memory=10 pods=9")
 	for i := range r.IntN(8) {

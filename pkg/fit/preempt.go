@@ -11,36 +11,38 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Preemption is what preemption does for a pod that does not fit on a node, which
-// for a DaemonSet's pod is the only one.
+// Preemption is the effect of preemption on one node for a pod that does not
+// fit there.
 type Preemption struct {
 	Outcome Outcome
-	Victims []Victim // Possible: the pods that go, the most important first
+	Victims []Victim // Possible: the pods to remove, the most important first
 
-	// Certain: the scheduler picks exactly these. Otherwise it depends on the order in
-	// which it happens to see pods that are equally important, or several
-	// PodDisruptionBudgets of one pod: these are one selection of several.
+	// Certain: the scheduler selects exactly these. Otherwise the selection
+	// depends on the order in which the scheduler sees equally important pods,
+	// or several PodDisruptionBudgets of one pod, and these are one of several
+	// possible selections.
 	Certain bool
 
-	// Others are pods that may go in the place of some Victims, the most important first;
-	// empty if Certain. Between Fewest and Most pods go.
+	// Others are pods that may be removed instead of some Victims, the most
+	// important first; empty if Certain. Between Fewest and Most pods are
+	// removed.
 	Others       []Victim
 	Fewest, Most int
 
-	// Still is what does not suffice without any pod of lower priority, for
-	// StillDoesNotFit.
+	// Still is what does not suffice even without all pods of lower priority,
+	// for StillDoesNotFit.
 	Still []Lack
 }
 
-// Victim is a pod that goes.
+// Victim is a pod to remove.
 type Victim struct {
 	Namespace, Name string
 	Priority        int32
 	Terminating     bool
 
-	// Violates are the PodDisruptionBudgets that may allow no further disruption then:
-	// the scheduler avoids that, and does not guarantee it. Sorted; empty if none. That
-	// there is one is as certain as the selection; which, where a pod has several,
+	// Violates are the PodDisruptionBudgets, sorted, that may not allow this
+	// disruption; empty if there are none. The scheduler tries to avoid that.
+	// Whether there is one is as certain as the selection; which one of several
 	// depends on their order.
 	Violates []string
 }
@@ -50,12 +52,13 @@ type candidate struct {
 	*snapshot.PodRow
 	violates []string
 	spared   bool
-	first    bool // it could have been spared if it had come before those that are as important
+	first    bool // it would have been spared as the first of its equally important pods
 }
 
-// preempt selects victims as the scheduler does: it removes every pod of lower
-// priority, and then spares as many as it can, one by one: first those whose
-// PodDisruptionBudget would be violated, then the others, the more important first.
+// preempt selects victims like the scheduler: it removes every pod of lower
+// priority, and then adds back as many as fit, one by one: first those whose
+// PodDisruptionBudget would be violated, then the others, the more important
+// ones first.
 func (s *room) preempt(v *Verdict) Preemption {
 	switch {
 	case v.Fits:
@@ -101,17 +104,18 @@ func (c *candidate) victim() Victim {
 	return Victim{c.Namespace, c.Name, c.Priority, c.Terminating, c.violates}
 }
 
-// mostOrders is in how many orders of pods that are equally important victims are selected.
+// mostOrders is the maximum number of orders of equally important pods that are
+// tried.
 const mostOrders = 5040
 
-// others adds to a selection that is not certain which pods may go in the place of
-// others. Where there are too many orders, and where that of PodDisruptionBudgets decides
-// (open), every pod of lower priority may.
+// others adds to a selection that is not certain the pods that may be removed
+// instead. If there are too many orders, or if the order of
+// PodDisruptionBudgets matters (open), every pod of lower priority may be.
 func (s *room) others(p *Preemption, lower []candidate, open bool) {
 	chosen := func(c *candidate, of []Victim) bool {
 		return slices.ContainsFunc(of, func(v Victim) bool { return v.Namespace == c.Namespace && v.Name == c.Name })
 	}
-	for i := range lower { // as before the selection
+	for i := range lower { // restore the state before the selection
 		if lower[i].spared {
 			s.remove(lower[i].PodRow)
 		}
@@ -147,15 +151,15 @@ func (s *room) others(p *Preemption, lower []candidate, open bool) {
 	}
 }
 
-// inEachOrder selects victims with pods that are equally important in each order, from one
-// of them on.
+// inEachOrder selects victims for each order of the equally important pods,
+// starting with the pod at from.
 func (s *room) inEachOrder(lower []candidate, from int, selected func([]candidate)) {
 	if from == len(lower) {
 		order := slices.Clone(lower)
 		s.charge(order, false)
 		s.spare(order)
 		selected(order)
-		for i := range order { // as before
+		for i := range order { // restore the state
 			if order[i].spared {
 				s.remove(order[i].PodRow)
 			}
@@ -169,15 +173,17 @@ func (s *room) inEachOrder(lower []candidate, from int, selected func([]candidat
 	}
 }
 
-// waits reports whether pods that were preempted on the nominated node are still there.
+// waits reports whether preempted pods are still terminating on the nominated
+// node.
 func (s *room) waits() bool {
 	return s.wanted.NominatedNode == s.node.Node.Name && slices.ContainsFunc(s.node.Pods, func(p snapshot.PodRow) bool {
 		return p.Preempted && !p.Nominated && p.Priority < s.wanted.Priority
 	})
 }
 
-// lower returns the pods of lower priority on the node, the most important first:
-// by priority, then by how long they run. A pod without a start time starts now.
+// lower returns the pods of lower priority on the node, the most important
+// first: by priority, then by start time. A pod without a start time counts as
+// starting now.
 func (s *room) lower() (out []candidate) {
 	for i := range s.node.Pods {
 		if p := &s.node.Pods[i]; !p.Nominated && p.Priority < s.wanted.Priority {
@@ -190,8 +196,8 @@ func (s *room) lower() (out []candidate) {
 	return out
 }
 
-// importance puts the more important of two pods first; 0 if the scheduler has no
-// order for them.
+// importance compares two pods; the more important one is first. It returns 0
+// if the scheduler does not order them.
 func importance(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(startOf(a.StartTime), startOf(b.StartTime)))
 }
@@ -203,12 +209,12 @@ func startOf(t *metav1.Time) int64 {
 	return t.UnixNano()
 }
 
-// protect notes whose PodDisruptionBudgets allow no further disruption once the more
-// important pods are disrupted. A pod whose eviction a budget has counted already
-// takes nothing from it.
+// protect determines which pods a PodDisruptionBudget protects, because it
+// allows no more disruptions once the more important pods are disrupted. An
+// eviction that a budget has already counted is not counted again.
 //
-// Of the other budgets of such a pod the scheduler charges some, depending on the
-// order in which it sees budgets. open: that matters to another pod.
+// The scheduler charges some of the other budgets of a protected pod, depending
+// on their order. open reports whether that affects another pod.
 func (s *room) protect(lower []candidate) (open bool) {
 	s.charge(lower, false)
 	least := make([]bool, len(lower))
@@ -219,8 +225,8 @@ func (s *room) protect(lower []candidate) (open bool) {
 	return !slices.EqualFunc(least, lower, func(violates bool, c candidate) bool { return violates == c.protected() })
 }
 
-// charge takes each pod from what its budgets allow. all: also from those of a pod
-// that others of its budgets protect.
+// charge subtracts each pod from what its budgets allow. Unless all is set, it
+// does not charge the other budgets of a protected pod.
 func (s *room) charge(lower []candidate, all bool) {
 	allowed := map[string]int32{}
 	disrupted := map[string][]string{}
@@ -252,7 +258,7 @@ func (s *room) charge(lower []candidate, all bool) {
 
 func (c *candidate) protected() bool { return len(c.violates) > 0 }
 
-// spare puts back the pods with which the wanted one still fits.
+// spare adds back the pods with which the wanted one still fits.
 func (s *room) spare(lower []candidate) {
 	for _, protected := range []bool{true, false} {
 		for group := range equals(lower) {
@@ -275,7 +281,7 @@ func (s *room) spare(lower []candidate) {
 	}
 }
 
-// equals returns the pods in groups that are equally important.
+// equals yields groups of equally important pods.
 func equals(lower []candidate) iter.Seq[[]candidate] {
 	return func(yield func([]candidate) bool) {
 		for len(lower) > 0 {
@@ -291,8 +297,8 @@ func equals(lower []candidate) iter.Seq[[]candidate] {
 	}
 }
 
-// tied reports whether, of pods that are equally important, others might have been
-// protected, or spared.
+// tied reports whether another order of equally important pods might have
+// protected or spared others.
 func tied(lower []candidate) bool {
 	for group := range equals(lower) {
 		a := group[0]

@@ -11,32 +11,33 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// room is what a node has for a pod: of what the pod asks, how much is used.
+// room counts what a node has, and what is used, of each resource that a pod
+// requests.
 //
-// As in the scheduler, a port is taken or not, whoever takes it: when one of two
-// pods with the same port goes, the port counts as free.
+// As in the scheduler, a port is either taken or not. If one of two pods with
+// the same port is removed, the port counts as free.
 type room struct {
 	Profile
 	wanted *Wanted
 	node   *Node
 
 	asks  []ask
-	pods  int64                          // on the node, and nominated to it
-	most  int64                          // pods that the node may have
-	taken map[snapshot.HostPort]struct{} // the ports of the node's pods that one of the pod's collides with
+	pods  int64                          // on the node, or nominated to it
+	most  int64                          // maximum number of pods on the node
+	taken map[snapshot.HostPort]struct{} // ports of the node's pods that collide with one of the pod's
 
-	nominated bool // a nominated pod takes a port that the pod wants
+	nominated bool // a nominated pod uses a port that the pod requests
 }
 
-// ask is what a pod requests of one resource, if anything.
+// ask is a pod's request for one resource; it may be 0.
 type ask struct {
 	name              corev1.ResourceName
 	amount            int64
 	used, allocatable int64
 }
 
-// newRoom counts the pods that run on the node, and those with at least the pod's
-// priority for which it is nominated.
+// newRoom counts the pods that run on the node, and those nominated to it with
+// at least the pod's priority.
 func (r Profile) newRoom(w *Wanted, n *Node) (*room, []Unreadable) {
 	s := &room{Profile: r, wanted: w, node: n, asks: asksOf(w.Requests)}
 	var bad []Unreadable
@@ -72,8 +73,8 @@ func asksOf(r snapshot.Resources) []ask {
 	return slices.DeleteFunc(all, func(a ask) bool { return a.amount <= 0 })
 }
 
-// allocate reads what the node can allocate of what the pod asks, and returns the
-// names of what cannot be counted.
+// allocate sets the allocatable amounts of the requested resources, and returns
+// the names of those that cannot be counted.
 func (s *room) allocate(l corev1.ResourceList) []corev1.ResourceName {
 	asked := corev1.ResourceList{}
 	read := func(name corev1.ResourceName) int64 {
@@ -105,8 +106,8 @@ func amountOf(r snapshot.Resources, name corev1.ResourceName) int64 {
 	return r.Scalar[name]
 }
 
-// counts reports whether a pod takes room from the one that is asked about. A
-// nominated one does if its priority is not lower, whether or not it is terminating.
+// counts reports whether another pod counts against the wanted one. A nominated
+// pod does if its priority is not lower, even if it is terminating.
 func (s *room) counts(p *snapshot.PodRow) bool {
 	if !p.Nominated {
 		return true
@@ -115,8 +116,8 @@ func (s *room) counts(p *snapshot.PodRow) bool {
 	return p.Priority >= s.wanted.Priority && !self && (s.GatedNominations || !p.Gated)
 }
 
-// unreadable names what the pod asks for and of which the amount of another, or the
-// sum with it, cannot be counted.
+// unreadable returns the requested resources for which the amount of another
+// pod, or the sum with it, cannot be counted.
 func (s *room) unreadable(p *snapshot.PodRow) (names []corev1.ResourceName) {
 	for _, a := range s.asks {
 		n := amountOf(p.Requests, a.name)
@@ -159,7 +160,7 @@ func (s *room) count(p *snapshot.PodRow, sign int64) {
 	}
 }
 
-// fits reports whether ports and resources suffice now.
+// fits reports whether ports and resources are sufficient now.
 func (s *room) fits() bool {
 	if s.pods+1 > s.most || s.nominated || len(s.taken) > 0 {
 		return false
@@ -172,7 +173,7 @@ func (s *room) fits() bool {
 	return true
 }
 
-// lacks returns what does not suffice.
+// lacks returns the resources that are not sufficient.
 func (s *room) lacks() (out []Lack) {
 	for _, l := range s.amounts() {
 		if l.Missing > 0 {
@@ -182,8 +183,8 @@ func (s *room) lacks() (out []Lack) {
 	return out
 }
 
-// amounts returns what the pod asks for, beside what there is. Of what suffices nothing
-// is missing: Missing is then not above 0.
+// amounts returns the requested resources with what the node has. Missing is 0
+// or negative for those that are sufficient.
 func (s *room) amounts() []Lack {
 	out := []Lack{{corev1.ResourcePods, 1, s.pods, s.most, s.pods + 1 - s.most}}
 	for _, a := range s.asks {
@@ -192,18 +193,18 @@ func (s *room) amounts() []Lack {
 	return out
 }
 
-// everyAddress is the address that takes a port on all of them. `::` is an address
-// like any other.
+// everyAddress is the address of a port on all addresses. `::` is an ordinary
+// address.
 const everyAddress = "0.0.0.0"
 
-// portOf returns a port with what it leaves out, and whether it counts.
+// portOf returns a port with its defaults, and reports whether it counts.
 func (r Profile) portOf(h snapshot.HostPort) (port snapshot.HostPort, counts bool) {
 	port = snapshot.HostPort{IP: cmp.Or(h.IP, everyAddress), Protocol: cmp.Or(h.Protocol, corev1.ProtocolTCP),
 		Port: h.Port}
 	return port, !h.Sidecar || r.SidecarPorts
 }
 
-// colliding returns the ports of a pod that collide with one that is wanted.
+// colliding returns the ports of a pod that collide with a requested one.
 func (s *room) colliding(p *snapshot.PodRow) (out []snapshot.HostPort) {
 	for _, h := range p.HostPorts {
 		port, counts := s.portOf(h)
@@ -215,14 +216,14 @@ func (s *room) colliding(p *snapshot.PodRow) (out []snapshot.HostPort) {
 	return out
 }
 
-// Collide reports whether one of the ports that a pod wants is among those that another
-// pod of the node holds.
+// Collide reports whether any of the wanted ports collides with one that
+// another pod of the node holds.
 func (r Profile) Collide(wanted, held []snapshot.HostPort) bool {
 	s := room{Profile: r, wanted: &Wanted{HostPorts: wanted}}
 	return len(s.colliding(&snapshot.PodRow{HostPorts: held})) > 0
 }
 
-// collides reports whether a port that is wanted counts, and collides with another.
+// collides reports whether a wanted port counts and collides with another one.
 func (s *room) collides(want, port snapshot.HostPort) bool {
 	w, counts := s.portOf(want)
 	return counts && w.Protocol == port.Protocol && w.Port == port.Port &&
@@ -256,7 +257,7 @@ func (s *room) holders(want snapshot.HostPort) (out []Holder) {
 	return out
 }
 
-// extended reports whether a resource is one that nodes offer beyond Kubernetes' own.
+// extended reports whether a resource is an extended resource.
 func extended(name corev1.ResourceName) bool {
 	prefix, _, qualified := strings.Cut(string(name), "/")
 	return qualified && !strings.HasSuffix(prefix, "kubernetes.io")

@@ -8,11 +8,11 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// overLimit returns the first volume with which its driver would attach too many.
-// One that a pod of the node uses is there already; one that is attached, and that
-// no pod uses, counts as a further one.
+// overLimit returns the first volume with which its driver would attach too
+// many volumes, or nil. A volume that a pod of the node uses needs no
+// attachment; one that is attached but not used counts in addition.
 func (s *room) overLimit() *Volume {
-	further := map[string][]string{} // handles, by driver
+	further := map[string][]string{} // handles to attach, by driver
 	for i := range s.wanted.Volumes {
 		v := &s.wanted.Volumes[i]
 		d, limited := s.node.Drivers[v.Driver]
@@ -29,9 +29,9 @@ func (s *room) overLimit() *Volume {
 	return nil
 }
 
-// volumesMatter reports whether the limit of a driver may hold the pod back once
-// others are removed: it is exceeded already, which keeps out only volumes that no
-// pod of the node uses, or that none will then.
+// volumesMatter reports whether the limit of a driver may reject the pod after
+// other pods are removed: the limit is already exceeded, which rejects only
+// volumes that no remaining pod uses.
 func (s *room) volumesMatter() bool {
 	return s.overLimit() != nil || slices.ContainsFunc(s.wanted.Volumes, func(v Volume) bool {
 		d, limited := s.node.Drivers[v.Driver]
@@ -39,7 +39,8 @@ func (s *room) volumesMatter() bool {
 	})
 }
 
-// outOfReach returns the first volume that cannot be reached from the node.
+// outOfReach returns the first volume that cannot be reached from the node, or
+// nil.
 func (s *room) outOfReach() *Volume {
 	for i := range s.wanted.Volumes {
 		v := &s.wanted.Volumes[i]
@@ -53,16 +54,16 @@ func (s *room) outOfReach() *Volume {
 	return nil
 }
 
-// zoneLabels are the labels that say where a volume and a node are, each with the
-// one that replaced it.
+// zoneLabels are the labels for the zone and region of volumes and nodes, each
+// with the label that replaced it.
 var zoneLabels = []struct{ name, now string }{
 	{corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone},
 	{corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion},
 	{corev1.LabelTopologyZone, corev1.LabelTopologyZone}, {corev1.LabelTopologyRegion, corev1.LabelTopologyRegion},
 }
 
-// outOfZone returns the first volume whose labels say that it is in another zone or
-// region than the node. A node that says nothing of where it is has all volumes.
+// outOfZone returns the first volume whose labels name another zone or region
+// than the node's, or nil. A node without such labels accepts all volumes.
 func (s *room) outOfZone() *Volume {
 	node := s.node.Node.Labels
 	if !slices.ContainsFunc(zoneLabels,

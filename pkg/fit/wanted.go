@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Wanted is a pod that the scheduler is to place.
+// Wanted is a pod to place.
 type Wanted struct {
-	Namespace, Name string // Name is empty for one that does not exist yet
+	Namespace, Name string // Name is empty for a pod that does not exist yet
 
 	Priority      int32
 	NeverPreempts bool   // its preemptionPolicy is Never
@@ -29,27 +29,29 @@ type Wanted struct {
 	Unmodelled    []Unmodelled                      // in the order of UnmodelledCodes
 	Unreadable    []corev1.ResourceName             // requests that are negative, or too large to count; sorted
 	affinity      nodeaffinity.RequiredNodeAffinity // the node selector, and the required node affinity
-	// the nodes that the required node affinity names; nil if others may match, too
+	// the nodes that the required node affinity names; nil if other nodes may
+	// match too
 	only []string
 }
 
-// Volume is a claim of the pod that is bound, with what the scheduler asks of its
+// Volume is a bound claim of the pod, with what the scheduler reads of its
 // PersistentVolume.
 type Volume struct {
 	Claim        string                     // the name of the PersistentVolumeClaim
 	Name         string                     // the name of the PersistentVolume
 	OnePod       bool                       // the claim has the access mode ReadWriteOncePod
-	NodeAffinity *corev1.VolumeNodeAffinity // from where the volume can be reached; nil: from everywhere
-	// those labels of the PersistentVolume that name zones and regions; it may have others
+	NodeAffinity *corev1.VolumeNodeAffinity // where the volume can be reached from; nil: from everywhere
+	// the labels of the PersistentVolume that name zones and regions; it may
+	// have others
 	Zones  map[string]string
 	Driver string // its CSI driver; empty if it has none
 	Handle string // its name for the driver
 }
 
-// Of returns what a pod asks of a node. The pod is as the API server has it: with
-// its requests defaulted, its priority, and the overhead of its RuntimeClass. See
-// Admitted for one that the API server has not seen. Its volumes are unknown until
-// WithVolumes.
+// Of returns what a pod requires of a node. The pod is as the API server stores
+// it: with defaulted requests, its priority, and the overhead of its
+// RuntimeClass. Use Admitted for a pod that the API server has not processed.
+// Its volumes are unknown until WithVolumes.
 func Of(p *corev1.Pod) Wanted {
 	w := Wanted{
 		Namespace: p.Namespace, Name: p.Name, NominatedNode: p.Status.NominatedNodeName,
@@ -65,10 +67,11 @@ func Of(p *corev1.Pod) Wanted {
 	return w
 }
 
-// OfTemplate returns what a pod of a DaemonSet's template asks of whatever node the
-// controller makes it for: the controller replaces the required node affinity by
-// the node's name, so only the node selector is asked. The template has what Admitted
-// adds, and the tolerations of the controller.
+// OfTemplate returns what a pod of a DaemonSet's template requires of the node
+// that the controller creates it for. The controller replaces the required node
+// affinity by the name of the node, so only the node selector counts. The
+// template must include the changes of Admitted and the tolerations of the
+// controller.
 func OfTemplate(namespace string, t *corev1.PodTemplateSpec) Wanted {
 	p := &corev1.Pod{ObjectMeta: t.ObjectMeta, Spec: t.Spec}
 	p.Namespace = namespace
@@ -78,9 +81,8 @@ func OfTemplate(namespace string, t *corev1.PodTemplateSpec) Wanted {
 	return w
 }
 
-// WithVolumes returns the pod with what is known of its volumes. A claim that is not
-// among them stays unknown, as one that is made for the pod alone does until the pod has
-// a name.
+// WithVolumes returns the pod with its known volumes. A claim that is not among
+// them stays unknown, and so does an ephemeral claim until the pod has a name.
 func (w Wanted) WithVolumes(spec *corev1.PodSpec, volumes []Volume) Wanted {
 	known := map[string]bool{}
 	for _, v := range volumes {
@@ -101,9 +103,9 @@ func (w Wanted) WithVolumes(spec *corev1.PodSpec, volumes []Volume) Wanted {
 	return w
 }
 
-// namedNodes returns the nodes that the required node affinity names, if every term
-// of it names some: the scheduler does not look at another node at all. nil stands
-// for any.
+// namedNodes returns the nodes that the required node affinity names, if every
+// term names some: the scheduler then ignores all other nodes. nil means any
+// node.
 func namedNodes(a *corev1.Affinity) []string {
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return nil
@@ -137,7 +139,7 @@ func namedIn(term corev1.NodeSelectorTerm) (names []string) {
 	return names
 }
 
-// unmodelled names what a pod has that no verdict looks at.
+// unmodelled returns the properties of a pod that this package does not check.
 func unmodelled(s *corev1.PodSpec) []Unmodelled {
 	has := map[Unmodelled]bool{
 		InterPodAffinity: s.Affinity != nil && s.Affinity.PodAffinity != nil &&
@@ -166,15 +168,15 @@ func unmodelled(s *corev1.PodSpec) []Unmodelled {
 	return out
 }
 
-// declared reports whether a pod needs a feature that nodes declare.
+// declared reports whether a pod needs a feature that nodes have to declare.
 func declared(s *corev1.PodSpec) bool {
 	all, err := nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&types.PodInfo{Spec: s},
 		version.MajorMinor(1, 37))
 	return err == nil && !all.IsEmpty()
 }
 
-// exclusive reports whether a volume is one that the scheduler lets only one pod of
-// a node have.
+// exclusive reports whether the scheduler allows only one pod of a node to use
+// a volume.
 func exclusive(v corev1.Volume) bool {
 	return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.RBD != nil || v.ISCSI != nil
 }
@@ -187,10 +189,11 @@ func inOrder(all []Unmodelled) []Unmodelled {
 	return slices.Compact(all)
 }
 
-// Admitted returns a spec with what the API server adds to a pod, and not to a
-// template, and what decides whether it fits: requests that are not given are the
-// limits, and with hostNetwork a host port that is not given is the container's.
-// Priority, overhead and what a RuntimeClass or a LimitRange adds come before.
+// Admitted returns a spec with those changes of the API server to pods, but not
+// to templates, that affect fit: missing requests are set to the limits and,
+// with hostNetwork, missing host ports to the container ports. Set the
+// priority, the overhead and the changes of a RuntimeClass or a LimitRange
+// before.
 func Admitted(s *corev1.PodSpec) *corev1.PodSpec {
 	s = s.DeepCopy()
 	for _, all := range [][]corev1.Container{s.InitContainers, s.Containers} {
@@ -218,8 +221,9 @@ func requestLimits(r *corev1.ResourceRequirements) {
 	}
 }
 
-// requestPodLimits requests for the pod as a whole, where it limits itself as a
-// whole, what its containers request together, and else the limit (since v1.34).
+// requestPodLimits sets the missing pod-level requests of a pod with pod-level
+// limits to the sum of its containers' requests or, without any, to the limit
+// (since v1.34).
 func requestPodLimits(s *corev1.PodSpec) {
 	if s.Resources == nil || len(s.Resources.Limits) == 0 {
 		return

@@ -24,7 +24,7 @@ func requesting(pairs ...string) corev1.Container {
 	return corev1.Container{Resources: corev1.ResourceRequirements{Requests: list(pairs...)}}
 }
 
-// TestOf: every field, of a pod that has it all.
+// TestOf tests every field, with a pod that sets them all.
 func TestOf(t *testing.T) {
 	always, never, priority := corev1.ContainerRestartPolicyAlways, corev1.PreemptNever, int32(7)
 	sidecar := requesting("cpu", "1")
@@ -55,7 +55,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestUnmodelled: what a pod has that is not looked at.
+// TestUnmodelled tests the properties of a pod that are not checked.
 func TestUnmodelled(t *testing.T) {
 	claim := func(name string) corev1.Volume {
 		return corev1.Volume{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}}
@@ -147,7 +147,7 @@ func TestUnmodelled(t *testing.T) {
 	}
 }
 
-// TestOfTemplate: a pod of a template is one of whatever node it is made for.
+// TestOfTemplate checks that a pod of a template does not depend on its node.
 func TestOfTemplate(t *testing.T) {
 	n := parseNode(t, "pods=5 zone=a")
 	for _, tt := range []struct {
@@ -168,7 +168,7 @@ func TestOfTemplate(t *testing.T) {
 	}
 }
 
-// TestNamedNodes: which nodes a required node affinity leaves to look at.
+// TestNamedNodes tests which nodes a required node affinity allows.
 func TestNamedNodes(t *testing.T) {
 	term := func(all ...corev1.NodeSelectorRequirement) corev1.NodeSelectorTerm {
 		return corev1.NodeSelectorTerm{MatchFields: all}
@@ -198,7 +198,7 @@ func TestNamedNodes(t *testing.T) {
 	}
 }
 
-// TestAdmitted: what the API server adds to a pod and not to a template.
+// TestAdmitted tests what the API server adds to pods, but not to templates.
 func TestAdmitted(t *testing.T) {
 	both := func(limits, requests corev1.ResourceList) corev1.ResourceRequirements {
 		return corev1.ResourceRequirements{Limits: limits, Requests: requests}
@@ -276,7 +276,7 @@ func TestAdmitted(t *testing.T) {
 	}
 }
 
-// TestRulesOf: since when.
+// TestRulesOf tests the version that introduced each rule.
 func TestRulesOf(t *testing.T) {
 	for _, tt := range []struct {
 		version string

@@ -9,29 +9,29 @@ import (
 	"unicode/utf8"
 )
 
-// DigestPrefix begins what stands in the place of a value in a Snapshot that was
-// redacted; 16 hexadecimal digits follow.
+// DigestPrefix begins the digest of a value in a redacted Snapshot; 16
+// hexadecimal digits follow.
 const DigestPrefix = "digest:"
 
 var digestForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + DigestPrefix + `[0-9a-f]{16}$`)
 })
 
-// IsDigest reports whether a value has the form of those that snapshot.Redact writes.
-// In a Snapshot whose EnvValues are snapshot.EnvDigest it is one.
+// IsDigest reports whether a value has the form of a digest of snapshot.Redact.
+// In a Snapshot whose EnvValues are snapshot.EnvDigest, it is one.
 func IsDigest(value string) bool { return digestForm().MatchString(value) }
 
-// MayHoldValues reports whether an annotation of a DaemonSet may hold literal
-// values of its environment variables: a copy of its manifest, as kubectl
-// apply, Rancher, kapp, Config Sync and many operators keep one, known by the
-// annotation's name or by its looks; or the kubectl command that set them.
+// MayHoldValues reports whether an annotation of a DaemonSet may contain
+// literal values of its environment variables: a copy of its manifest, as
+// kubectl apply, Rancher, kapp, Config Sync and many operators keep, or the
+// kubectl command that set them.
 //
-// By its looks a copy is a text that begins as JSON does, that has the word
-// apiVersion in it, or a key under which values stand (containers, env, value)
-// at the beginning of a line or behind a brace or bracket. It may be in quotes,
-// and in base64, with line ends or without. What begins as gzip, zlib, zip or
-// zstd in base64 is one, too, and so is what begins as JSON there. No other form
-// and no other encoding is known.
+// A copy is recognized by the name of the annotation or by its form: text that
+// begins like JSON, or that contains the word apiVersion, or a key of values
+// (containers, env, value) at the beginning of a line or after a brace or
+// bracket. It may be quoted, and in base64 with or without line breaks. In
+// base64, text that begins like JSON, gzip, zlib, zip or zstd counts too. Other
+// encodings are not recognized.
 func MayHoldValues(annotation, value string) bool {
 	if IsDigest(value) {
 		return false
@@ -43,27 +43,30 @@ func MayHoldValues(annotation, value string) bool {
 }
 
 var (
-	// settingCommand has values in it: a command as --record kept it (kubectl set env, kubectl patch, helm's flags), an
-	// assignment, a piece of a manifest, or an address with a password.
+	// settingCommand matches commands with values, as --record stores them
+	// (kubectl set env, kubectl patch, helm's flags), assignments, parts of
+	// manifests, and addresses with a password.
 	settingCommand = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i:\bset\b.*\benv\b)|(^|\s)(--set(-string|-json|-literal|-file)?|--env|--from-literal|--patch|-p)([=\s]|$)|\b[A-Z][A-Z0-9_]{2,}=\S|\bvalue:|://[^\s/@]*:[^\s/@]*@|\{`)
 	})
 
-	// copyKey are annotations of tools that keep what they applied: kubectl, banzaicloud.com and those that copied its
-	// name, objectset.rio.cattle.io, kapp with its diffs, configmanagement.gke.io.
+	// copyKey matches annotations of tools that store what they applied:
+	// kubectl, banzaicloud.com and those with the same name,
+	// objectset.rio.cattle.io, kapp with its diffs, configmanagement.gke.io.
 	copyKey = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`last-applied|/applied$|^kapp\.k14s\.io/original|/declared-config$`)
 	})
 
-	// copyText begins as JSON does, or as JSON, gzip, zip or zstd do in base64; or it has a word of a manifest in it.
+	// copyText matches text that begins like JSON, or like JSON, gzip, zip or
+	// zstd in base64, or that contains a word of a manifest.
 	copyText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[\[{]|^(eyJ|H4sI|UEsD|KLUv)|\bapiVersion\b|(?m:^[\s-]*)` + valueKey +
 			`|[\[{](?s:(.*\W)?)` + valueKey)
 	})
 )
 
-// valueKey is a key under which literal values stand. Quotes around it may be
-// escaped, and without them something must part the colon from what follows.
+// valueKey matches a key of literal values. Quotes around it may be escaped;
+// without quotes, a separator must follow the colon.
 const valueKey = `(?i:["'\\]*(\w*containers|env|value)(["'\\]+\s*:|\s*:([\s\[{"']|$)))`
 
 // compressed are the first bytes of gzip, zlib, zip and zstd.
@@ -85,7 +88,7 @@ func isCopy(value string) bool {
 		if slices.ContainsFunc(compressed, func(magic string) bool { return strings.HasPrefix(string(raw), magic) }) {
 			return true
 		}
-		// a checksum is no text, once it is decoded
+		// A decoded checksum is not text.
 		if utf8.Valid(raw) && copyText().MatchString(uncoated(string(raw))) {
 			return true
 		}
@@ -93,5 +96,5 @@ func isCopy(value string) bool {
 	return false
 }
 
-// uncoated returns a text without what may stand around it.
+// uncoated returns a text without surrounding whitespace and quotes.
 func uncoated(text string) string { return strings.Trim(text, " \t\r\n\ufeff\"'") }

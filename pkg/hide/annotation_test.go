@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestIsDigest: what has the form of a digest.
+// TestIsDigest tests the form of digests.
 func TestIsDigest(t *testing.T) {
 	if !IsDigest("digest:0123456789abcdef") {
 		t.Error("a digest is none")
@@ -17,15 +17,15 @@ func TestIsDigest(t *testing.T) {
 	}
 }
 
-// TestCopies: what looks like a copy of a manifest, in whatever coat, and what
-// does not.
+// TestCopies tests which texts look like a copy of a manifest, in several
+// encodings.
 func TestCopies(t *testing.T) {
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	const (
 		manifest = `{"spec":{"env":[{"value":"s"}]}}`
 		yaml     = "spec:\n  containers:\n  - env:\n    - value: s\n"
 		flow     = `spec: {template: {spec: {containers: [{env: [{name: A, value: s}]}]}}}`
-		// one of many a token with a signature of its own: a header, claims, and bytes
+		// a token with a signature: a header, claims, and bytes
 		token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZ2VudCJ9.c2lnbmF0dXJl"
 	)
 	for _, tt := range []struct {

@@ -1,6 +1,6 @@
-// Package hide takes out of objects, differences and messages what may be secret:
-// literal values of environment variables, copies of them, and what the API's types
-// do not list. It holds no prose.
+// Package hide removes from objects, differences and messages what may be
+// secret: literal values of environment variables, copies of them, and fields
+// that the API's types do not list. It contains no prose.
 package hide
 
 import (
@@ -19,17 +19,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Differences returns the differences of two DaemonSets with template.Hidden in the
-// place of what may be secret: alone, or within what comes or goes whole. That is all
-// that the API types do not list: a field that is misspelled, or newer than this
-// program, and a value of another kind than its field's. Of what they list it is the
-// literal values of environment variables, and the copies of them that tools keep in
-// annotations of the DaemonSet (MayHoldValues); names and references of variables
-// stay, and an empty value is none. Field names count in any letter case, as they do
-// for the decoder of the API's types: what a person wrote as Env is env to it.
+// Differences returns the differences of two DaemonSets with template.Hidden
+// instead of what may be secret:
 //
-// It knows of no other listed field in which somebody may have written a secret, such
-// as arguments and annotations of the pods.
+//   - everything that the API types do not list: misspelled fields, fields newer than this program,
+//     and values of another kind than their field's;
+//   - literal values of environment variables, except empty ones;
+//   - copies of these in annotations of the DaemonSet: see MayHoldValues.
+//
+// Field names match in any letter case, as in the decoder of the API's types.
+// Secrets in other listed fields, such as arguments and annotations of the
+// pods, are not hidden.
 func Differences(all []template.Difference) []template.Difference {
 	out := make([]template.Difference, len(all))
 	for i, d := range all {
@@ -56,17 +56,17 @@ func Differences(all []template.Difference) []template.Difference {
 	return out
 }
 
-// Replace returns a copy of an object of an API type in which f has replaced what may
-// be secret, in the order of the fields' names: see Differences. What is no string is
-// one to f as JSON writes it.
+// Replace returns a copy of an object of an API type in which f has replaced
+// what may be secret, in the order of the names of fields: see Differences. f
+// receives values other than strings as JSON.
 func Replace[T any](object map[string]any, f func(string) string) map[string]any {
 	return replaced(place{of: reflect.TypeFor[T]()}, object,
 		func(_ place, value string) string { return f(value) }).(map[string]any)
 }
 
-// Numbered returns copies of objects in which a number stands for each value that
-// may be secret, the same for equal values, in the order in which they occur: so one
-// that differs is still seen to.
+// Numbered returns copies of objects in which numbers replace the values that
+// may be secret, in order of occurrence. Equal values have equal numbers, so
+// that differences remain visible.
 func Numbered[T any](objects ...map[string]any) []map[string]any {
 	numbers := map[string]string{}
 	out := make([]map[string]any, len(objects))
@@ -84,7 +84,8 @@ func Numbered[T any](objects ...map[string]any) []map[string]any {
 // literal is the type of an environment variable's value.
 var literal = reflect.TypeFor[struct{ corev1.EnvVar }]()
 
-// place is where a value stands, and of which type; of none where no type lists it.
+// place is the path and the type of a value; the type is nil if no type lists
+// it.
 type place struct {
 	path template.Path
 	of   reflect.Type
@@ -92,8 +93,9 @@ type place struct {
 
 func (p place) below(s template.Step, of reflect.Type) place { return place{append(p.path, s), of} }
 
-// replaced returns a copy of what was parsed, with f of what its type does not
-// list, and of literal values. What no type lists is one value.
+// replaced returns a copy of a parsed value in which f has replaced literal
+// values and what the type does not list. A value that no type lists is
+// replaced as a whole.
 func replaced(at place, v any, f func(at place, value string) string) any {
 	switch {
 	case isEmpty(v):
@@ -129,8 +131,8 @@ func replaced(at place, v any, f func(at place, value string) string) any {
 	return f(at, inWords(v))
 }
 
-// Unlisted returns what the API types of this program do not list, by where it stands,
-// as JSON.
+// Unlisted returns the values that this program's API types do not list, as
+// JSON, by path.
 func Unlisted(c template.Content) map[string]string {
 	found := map[string]string{}
 	replaced(place{of: reflect.TypeFor[corev1.PodTemplateSpec]()}, map[string]any(c),
@@ -149,7 +151,7 @@ func isEmpty(v any) bool {
 	return v == nil || v == "" || isObject && len(object) == 0 || isList && len(list) == 0
 }
 
-// inWords is a string as it is, and any other value as JSON writes it.
+// inWords returns a string unchanged, and any other value as JSON.
 func inWords(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -157,8 +159,8 @@ func inWords(v any) string {
 	return template.ValueOf(v).String()
 }
 
-// fieldsOf returns the types of an object's fields by their keys, nil for a type
-// that is written as no object.
+// fieldsOf returns a function that maps keys of an object to the types of
+// fields. It returns nil for a type that is not encoded as an object.
 func fieldsOf(t reflect.Type) func(key string) reflect.Type {
 	switch {
 	case writesItself(t):
@@ -171,7 +173,7 @@ func fieldsOf(t reflect.Type) func(key string) reflect.Type {
 	return nil
 }
 
-// fieldOf returns the type of a struct's field, nil if it has none of the name.
+// fieldOf returns the type of a field of a struct, or nil if there is none.
 func fieldOf(t reflect.Type, key string) reflect.Type {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -191,19 +193,20 @@ func fieldOf(t reflect.Type, key string) reflect.Type {
 	return nil
 }
 
-// isDirective reports whether a key says how a patch is to be read, as that of a
-// ControllerRevision does.
+// isDirective reports whether a key is a directive of a patch, as in a
+// ControllerRevision.
 func isDirective(key string, v any) bool {
 	return key == "$patch" && (v == "replace" || v == "merge" || v == "delete")
 }
 
-// isScalar reports whether a string, number or boolean is what a type is written as.
+// isScalar reports whether a type is encoded as a string, number or boolean
+// like v.
 func isScalar(t reflect.Type, v any) bool {
 	isString, isNumber := false, false
 	switch v.(type) {
 	case string:
 		isString = true
-	case json.Number, int64, float64: // the latter of who does not parse as a Content does
+	case json.Number, int64, float64: // the latter two from other parsers than template.Parse
 		isNumber = true
 	}
 	switch k := t.Kind(); {
@@ -230,8 +233,8 @@ func plainType(t reflect.Type) reflect.Type {
 	return t
 }
 
-// typeAt returns the type of what stands at a path below a value of a type; nil
-// where that lists nothing there.
+// typeAt returns the type at a path below a value of type t, or nil if the type
+// lists nothing there.
 func typeAt(t reflect.Type, path template.Path) reflect.Type {
 	for _, step := range path {
 		if t == nil {
@@ -242,7 +245,7 @@ func typeAt(t reflect.Type, path template.Path) reflect.Type {
 			t = inner(step.Name)
 		case t.Kind() == reflect.Slice && step.Kind == template.Member:
 			t = plainType(t.Elem())
-		case t.Kind() == reflect.Slice: // the order of its members, by their keys
+		case t.Kind() == reflect.Slice: // the order of a list, which consists of keys
 			t = reflect.TypeFor[[]intstr.IntOrString]()
 		default:
 			t = nil

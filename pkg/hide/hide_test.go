@@ -107,10 +107,11 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// A drawn makes what the laws look at.
+// A drawn makes random input for the laws.
 type drawn struct{ draw.Draw }
 
-// stored returns the content of a template, with what this program does not write.
+// stored returns the content of a template, with fields that this program does
+// not write.
 func (d drawn) stored(t *testing.T, of *corev1.PodTemplateSpec) template.Content {
 	t.Helper()
 	c, err := template.Of(of, d.OneIn(2))
@@ -126,11 +127,11 @@ func (d drawn) stored(t *testing.T, of *corev1.PodTemplateSpec) template.Content
 	return c
 }
 
-// TestReplaceLaws: where every literal value is marked, and marked values and keys
-// are planted wherever the API's types list no field, no difference holds a mark
-// when they are hidden, and template.Hidden says which did. What the types list, and is no
-// literal value, is as before. It is so of templates, and of the DaemonSets that
-// hold them, in whatever letter case their fields are written.
+// TestReplaceLaws marks every literal value, and plants marked values and keys
+// wherever the API's types list no field. When they are hidden, no difference
+// contains a mark, and template.Hidden replaces the marked ones; everything
+// else is unchanged. That applies to templates, and to DaemonSets with them,
+// with fields in any letter case.
 func TestReplaceLaws(t *testing.T) {
 	const mark = "s3cr3t"
 	hides, planted, reads := 0, 0, 0
@@ -232,7 +233,8 @@ func withEnv(of *corev1.PodTemplateSpec, f func(string) string) *corev1.PodTempl
 	return of
 }
 
-// typed is what the API's types read of a content, nil for one that they refuse.
+// typed returns the content decoded into the API's types, or nil if they reject
+// it.
 func typed(t *testing.T, c template.Content) *corev1.PodTemplateSpec {
 	t.Helper()
 	raw, err := json.Marshal(c)
@@ -246,10 +248,10 @@ func typed(t *testing.T, c template.Content) *corev1.PodTemplateSpec {
 	return out
 }
 
-// plant puts marked values into an object of a type where the type lists no
-// field, misspells some that it does list, and returns how many it planted. An
-// object of a type is a struct of Go here, which is told from a map by asking the
-// decoder: of a map it takes every key.
+// plant adds marked values to an object where its type lists no field,
+// misspells some fields, and returns the number of marked values. Whether an
+// object is a struct or a map is determined with the decoder, which accepts
+// every key of a map.
 func (d drawn) plant(v any, of reflect.Type, mark string) (n int) {
 	switch v := v.(type) {
 	case []any:
@@ -267,7 +269,7 @@ func (d drawn) plant(v any, of reflect.Type, mark string) (n int) {
 				n += d.plant(v[key], elemOf(f), mark)
 			}
 		}
-		if keys := slices.Sorted(maps.Keys(v)); len(keys) > 0 && d.OneIn(12) { // all in it becomes unknown
+		if keys := slices.Sorted(maps.Keys(v)); len(keys) > 0 && d.OneIn(12) { // everything in it becomes unknown
 			key := draw.Pick(d.Draw, keys)
 			if strings.Contains(inJSON(v[key]), mark) {
 				v[key+"s2"] = v[key]
@@ -293,7 +295,7 @@ func elemOf(t reflect.Type) reflect.Type {
 	return t
 }
 
-// decodedAs returns the type of the field that the decoder takes a key for.
+// decodedAs returns the type of the field that the decoder chooses for a key.
 func decodedAs(of reflect.Type, key string) reflect.Type {
 	for _, f := range reflect.VisibleFields(of) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -304,7 +306,7 @@ func decodedAs(of reflect.Type, key string) reflect.Type {
 	return nil
 }
 
-// recased returns a copy of what was parsed, with keys in another letter case.
+// recased returns a copy of a parsed value with keys in another letter case.
 func (d drawn) recased(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -324,7 +326,7 @@ func (d drawn) recased(v any) any {
 	return v
 }
 
-// fillEnv gives a container a variable.
+// fillEnv adds a variable to a container.
 func (d drawn) fillEnv(t *corev1.PodTemplateSpec) {
 	c := &t.Spec.Containers[d.IntN(len(t.Spec.Containers))]
 	if len(t.Spec.InitContainers) > 0 && d.OneIn(3) {
@@ -338,7 +340,7 @@ func (d drawn) fillEnv(t *corev1.PodTemplateSpec) {
 	c.Env = append(c.Env, v)
 }
 
-// differs is a Difference as documents have it.
+// differs returns a Difference from the notation in documents.
 func differs(path, old, new string, place int) template.Difference {
 	return template.Difference{Path: template.ParsePath(path), Old: template.ParseValue(old), New: template.ParseValue(new), Place: place}
 }

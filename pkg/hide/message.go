@@ -16,23 +16,24 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Values are the literal values of environment variables that somebody else's
-// words may quote: an API server's, a webhook's, a kubelet's, a program's. The
-// zero Values knows none.
+// Values are the literal values of environment variables that messages of API
+// servers, webhooks, kubelets and programs may quote. The zero Values hides
+// nothing.
 type Values struct {
 	variables []variable
-	// that tell by themselves that they are a value, in each form that they are quoted in; the longest first
+	// values that are recognizable anywhere, in each form in which they are
+	// quoted; the longest first
 	telling []string
 }
 
 type variable struct {
 	name  string
-	forms []string // of its value
+	forms []string // forms of its value
 }
 
-// ValuesOf returns the literal values in some templates, and all else that
-// Replace replaces in them. Shown are names that a reader may see, beside those in the
-// templates.
+// ValuesOf returns the literal values in some templates, and everything else
+// that Replace replaces in them. shown are names that a reader may see, in
+// addition to those in the templates.
 func ValuesOf(shown []string, templates ...template.Content) *Values {
 	v := &Values{}
 	var found []string
@@ -56,7 +57,8 @@ func ValuesOf(shown []string, templates ...template.Content) *Values {
 	return v
 }
 
-// addVariables notes which name each value has. A template that is none has none.
+// addVariables records the names of variables with their values, if the content
+// is a template.
 func (v *Values) addVariables(c template.Content) {
 	t, err := c.Typed()
 	if err != nil {
@@ -72,7 +74,7 @@ func (v *Values) addVariables(c template.Content) {
 	}
 }
 
-// wordsIn returns the strings in what was parsed, keys included.
+// wordsIn returns the strings in a parsed value, including keys.
 func wordsIn(v any) (words []string) {
 	switch v := v.(type) {
 	case string:
@@ -89,11 +91,11 @@ func wordsIn(v any) (words []string) {
 	return words
 }
 
-// formsOf returns a value as it may be quoted: as it is, escaped, in one line,
-// and each longer line of several.
+// formsOf returns the forms in which a value may be quoted: unchanged, escaped,
+// on one line, and each longer line of several.
 func formsOf(value string) []string {
 	escaped := func(s string) string { return s[1 : len(s)-1] }
-	html, _ := json.Marshal(value) // a string has a form in JSON
+	html, _ := json.Marshal(value) // a string always encodes
 	forms := []string{value, escaped(strconv.Quote(value)), escaped(template.ValueOf(value).String()),
 		escaped(string(html)), strings.Join(strings.Fields(value), " ")}
 	if lines := strings.Split(value, "\n"); len(lines) > 1 {
@@ -107,18 +109,18 @@ func formsOf(value string) []string {
 	return slices.Compact(slices.DeleteFunc(forms, func(f string) bool { return f == "" }))
 }
 
-// Hide returns a message with template.Hidden in the place of each literal value.
+// Hide returns a message with template.Hidden instead of each literal value.
 //
-// A value is hidden where one stands, whatever it is: in the field value of an
-// object, as JSON, YAML and Go write it; behind the name of its variable and = or
-// a colon; where the API server says that it is invalid. An object in quotes is
-// hidden whole, since its own quotes and brackets do not tell where a value ends.
+// Any value is hidden in the field value of an object, as JSON, YAML and Go
+// write it; after the name of its variable and = or a colon; and where the API
+// server says that it is invalid. A quoted object is hidden as a whole, because
+// its own quotes and brackets do not show where a value ends.
 //
-// Elsewhere a value is hidden if it tells by itself that it is one. It does not
-// where a template shows the same text in another field, as an image or a path,
-// and where it reads as names do: words, numbers, paths, addresses. So a message
-// keeps the namespace longhorn-system though a variable has the value longhorn. A
-// name of an object that the API server quotes is one, however it reads.
+// Elsewhere a value is hidden if it is recognizable. It is not if a template
+// has the same text in another field, such as an image or a path, or if it
+// looks like a name: words, numbers, paths, addresses. A message thus keeps the
+// namespace longhorn-system although a variable has the value longhorn. Names
+// of objects that the API server quotes are kept.
 func (v *Values) Hide(message string) string {
 	for _, form := range v.telling {
 		message = hideForm(message, form)
@@ -133,7 +135,7 @@ func (v *Values) Hide(message string) string {
 	return v.behindNames(message)
 }
 
-// behindNames hides the values that stand behind the names of their variables.
+// behindNames hides the values that follow the names of their variables.
 func (v *Values) behindNames(message string) string {
 	for i := range v.variables {
 		message = v.variables[i].hide(message)
@@ -146,7 +148,8 @@ const (
 	twiceText  = `\\"(?:[^"\\]|\\\\\\?.)*(?:\\"|$)` // a string of JSON in a string
 )
 
-// places are those of values, with what stands before and behind.
+// places match values in context; the groups are the text before and after the
+// value.
 var places = []*regexp.Regexp{
 	// an object that was sent
 	regexp.MustCompile(`(")(?:map\[|\{)(?:\\.|[^"\\]){2,}("|$)`),
@@ -174,8 +177,8 @@ var places = []*regexp.Regexp{
 	regexp.MustCompile(`(\.\.\.\|).*?(\|\.\.\.|$)`),
 }
 
-// named are objects that a message names, and what else it quotes that is no
-// value. A Secret is no such name before just any words.
+// named matches quoted names of objects, and other quotations that are not
+// values. The name of a Secret counts only after certain words.
 var named = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:(?:namespace|node|pod|configmap|serviceaccount|service account|daemonset|deployment|replicaset|statefulset|service|endpoint|container|volume|claim|` +
 		`persistentvolume|persistentvolumeclaim|storageclass|priorityclass|runtimeclass|csidriver|resourcequota|limitrange|role|clusterrole|rolebinding|clusterrolebinding|user|group|ingress|job|cronjob|` +
@@ -183,8 +186,8 @@ var named = sync.OnceValue(func() *regexp.Regexp {
 		`|secrets? "[^"]*" (?:not found|is forbidden|already exists))`)
 })
 
-// hideForm hides a value that tells by itself that it is one. A short one does so
-// only where it is no part of something longer.
+// hideForm hides a recognizable value. A short one is hidden only if it is not
+// part of something longer.
 func hideForm(message, form string) string {
 	const unmistakable = 12
 	if !strings.Contains(message, form) {
@@ -209,8 +212,8 @@ func hideForm(message, form string) string {
 	}
 }
 
-// joined reports whether a text goes on, in the direction that is asked, with what
-// would be one word with its neighbor.
+// joined reports whether a text continues, in the given direction, with
+// characters that form one word with its neighbor.
 func joined(text string, after bool) bool {
 	first := func(s string) (rune, string) {
 		r, size := utf8.DecodeRuneInString(s)
@@ -229,7 +232,7 @@ func joined(text string, after bool) bool {
 	return unicode.IsLetter(r) && r != utf8.RuneError || unicode.IsDigit(r)
 }
 
-// hideCut hides a value that a message was cut within, at its end.
+// hideCut hides a value at the end of a truncated message.
 func (v *Values) hideCut(message string) string {
 	const least, long = 6, 500
 	body := strings.TrimRight(message, "….")
@@ -246,7 +249,7 @@ func (v *Values) hideCut(message string) string {
 	return message
 }
 
-// hide hides the value where it stands behind the variable's name.
+// hide hides the value where it follows the name of its variable.
 func (v *variable) hide(message string) string {
 	var b strings.Builder
 	for {
@@ -264,7 +267,7 @@ func (v *variable) hide(message string) string {
 		}
 		b.WriteString(sign)
 		message = message[len(sign):]
-		for _, form := range slices.Backward(v.forms) { // of two that begin alike the longer one is later
+		for _, form := range slices.Backward(v.forms) { // of two forms with the same beginning, the longer one is later
 			if rest, found := strings.CutPrefix(message, form); found && !joined(rest, true) {
 				b.WriteString(template.Hidden)
 				message = rest
@@ -278,9 +281,9 @@ var assigned = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^["'\\]*\s*(?:=>?|:)\s*["'\\]*`)
 })
 
-// isPlain reports whether a value reads as names in a message do, so that it
-// cannot be told from one: it is short, or made of words, numbers and names with
-// the signs that join them.
+// isPlain reports whether a value looks like the names in messages, so that it
+// is not recognizable: it is short, or it consists of words, numbers and names
+// with joining characters.
 func isPlain(value string) bool {
 	const short = 6
 	if len(value) < short {
@@ -289,7 +292,7 @@ func isPlain(value string) bool {
 	if ipv6().MatchString(value) {
 		return true
 	}
-	const longest = 13 // what is longer is no word of a message
+	const longest = 13 // longer text is not a word of a message
 	return !slices.ContainsFunc(strings.FieldsFunc(value, isJoiner), func(piece string) bool {
 		return len(piece) > longest || !plainWord().MatchString(piece)
 	})
@@ -301,8 +304,8 @@ var ipv6 = sync.OnceValue(func() *regexp.Regexp {
 
 func isJoiner(r rune) bool { return strings.ContainsRune("-_./:,", r) }
 
-// plainWord is a word, in one case, with a capital or with several; a number with
-// its unit; or a short name with a number, as v1, ipv4 and csi2.
+// plainWord matches a word in one case, with one or several capitals; a number
+// with its unit; or a short name with a number, such as v1, ipv4 and csi2.
 var plainWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[a-z]+|[A-Z]+|[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[a-z]{1,5}[0-9]{1,2}|[0-9]{1,5}[A-Za-z]{0,2})$`)
 })

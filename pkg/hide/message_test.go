@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestMessages: what is left of messages, as API servers, webhooks, kubelets and
-// programs write them. WORD is a value that is a word, also of names; PASS one
-// that is a word and no name of anything; KEY, LONG, URL and CERT are secrets;
-// ENDPOINT, ADDRESS and SIZE read as names and numbers do; VERSION is in an image.
+// TestMessages tests what remains of messages of API servers, webhooks,
+// kubelets and programs. WORD is a value that is a word and part of names; PASS
+// is a word that is not; KEY, LONG, URL and CERT are secrets; ENDPOINT, ADDRESS
+// and SIZE look like names and numbers; VERSION occurs in an image.
 func TestMessages(t *testing.T) {
 	v := ValuesOf([]string{"kube-system", "agent"}, valued(t, `
 metadata: {labels: {app: agent}}
@@ -48,7 +48,7 @@ spec:
   initContainers: [{name: init, env: [{name: INIT, value: 1n1tial-Secret}]}]
 `))
 	for _, tt := range []struct{ message, want, why string }{
-		// The API server, of names.
+		// The API server, about names.
 		{`namespaces "longhorn-system" not found`, "", "a word that is part of a name"},
 		{`namespaces "longhorn" not found`, "", "a word that is a name"},
 		{`daemonsets.apps "longhorn" is forbidden: User "longhorn" cannot patch resource "daemonsets" in API group "apps" in the namespace "longhorn"`, "", "a user, and a namespace"},
@@ -65,7 +65,7 @@ spec:
 		{`violates PodSecurity "restricted:latest": hostPath volumes (volume "longhorn"), allowPrivilegeEscalation != false (container "agent" must set it)`, "", "Pod Security"},
 		{`Apply failed with 1 conflict: conflict with "longhorn" using apps/v1: .spec.template.spec.containers[name="agent"].env[name="KEY"].value`, "", "a conflict of server-side apply"},
 
-		// The API server, of values.
+		// The API server, about values.
 		{`spec.template.spec.containers[0].env[0].value: Invalid value: "longhorn": no`, `spec.template.spec.containers[0].env[0].value: Invalid value: HIDDEN: no`, "a value that is invalid"},
 		{`spec.template.spec.containers[0].env[0].value: Invalid value: 5: no`, `spec.template.spec.containers[0].env[0].value: Invalid value: HIDDEN: no`, "one of another type, which nobody knew"},
 		{`spec.template.spec.containers[0].env[0].valueFrom: Invalid value: "": may not be specified when ` + "`value`" + ` is not empty`, "", "none"},
@@ -156,9 +156,10 @@ func valued(t *testing.T, text string) template.Content {
 	return c
 }
 
-// TestMessagesTellNoSecret: a value of 16 characters that nobody would take for a
-// word is in no message that quotes it, however that does, and wherever in the
-// template it stands: as a value, or where the API's types list no field.
+// TestMessagesTellNoSecret checks that a value of 16 characters that does not
+// look like a word is hidden in every message that quotes it, in any form,
+// whether it is the value of a variable or of a field that the API's types do
+// not list.
 func TestMessagesTellNoSecret(t *testing.T) {
 	frames := []string{
 		"%s", "x %s y", `"%s"`, "'%s'", "(%s)", "a=%s", "https://u:%s@h/", "https://h/%s/x?y", "x-%s-y", "_%s_", "%[1]s%[1]s", "%s.", "%s…", "…%s", `{"a":"%s"}`, `"{\"a\":\"%s\"}"`, "map[a:%s b:c]",

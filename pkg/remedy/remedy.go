@@ -1,6 +1,6 @@
-// Package remedy holds what a person can do about a DaemonSet whose pods fail or are missing,
-// and what becomes of its rollout. Package plan makes these values, package explain shows
-// them. It holds no prose.
+// Package remedy defines what a person can do about a DaemonSet whose pods fail
+// or are missing, and the outlook of its rollout. Package plan makes these
+// values, and package explain shows them. It contains no prose.
 package remedy
 
 import (
@@ -13,48 +13,50 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Remedy is one thing that a person can do. Those that plan.Weigh has simulated have a Worth and
-// an Effect.
+// Remedy is one thing that a person can do. Worth and Effect are set if
+// plan.Weigh has simulated it.
 type Remedy struct {
 	Code  Code   `json:"code"`  // what to do
-	Worth Worth  `json:"worth"` // whether it helps, as a simulation shows
-	Value string `json:"value"` // the number, the revision, the node or the label; empty if the code says all
+	Worth Worth  `json:"worth"` // whether it helps, according to a simulation
+	Value string `json:"value"` // the number, the revision, the node or the label; empty if the code is sufficient
 
-	// the problems that it ends; empty for a way around them
+	// the problems that it removes; empty for a workaround
 	// Codes: Problems
 	Problems []daemonset.Reason `json:"problems"`
-	Ends     []cause.Subject    `json:"ends"`  // what the pods fail on that it removes
+	Ends     []cause.Subject    `json:"ends"`  // the subjects that the pods fail on and that it removes
 	Nodes    []string           `json:"nodes"` // the nodes concerned, sorted by name; empty if it is about none
 	Pods     []string           `json:"pods"`  // the pods to delete; otherwise empty
 
-	// to add to the template, no wider than the taints that they are for; otherwise empty
+	// to add to the template, no wider than the taints; otherwise empty
 	Tolerations []corev1.Toleration `json:"tolerations"`
 
-	// how many pods a ResourceQuota has to allow; 0 if the quota limits something else, and for another remedy
+	// how many pods a ResourceQuota has to allow; 0 if the quota limits
+	// something else, or for another remedy
 	Needs    int    `json:"needs"`
-	Smallest string `json:"smallest"` // the smallest limit that would do, for a higher limit; otherwise empty
+	Smallest string `json:"smallest"` // for a higher limit, the smallest one that is sufficient; otherwise empty
 	Effect   Effect `json:"effect"`   // what it does
 }
 
-// Effect is what a Remedy does, beside what it is for.
+// Effect is the effect of a Remedy.
 type Effect struct {
 	Left    []string `json:"left"`    // eligible nodes that have no available pod at the end, sorted by name
 	Unknown []string `json:"unknown"` // nodes whose next pod may or may not fail, sorted by name
-	// nodes that have a pod now and none at the end, as they are not eligible; sorted by name
+	// nodes that have a pod now and none at the end, because they are not
+	// eligible; sorted by name
 	Loses     []string  `json:"loses"`
-	Worst     int       `json:"worst"`     // the most eligible nodes without an available pod at one time
-	Replaces  int       `json:"replaces"`  // pods that it replaces
+	Worst     int       `json:"worst"`     // the maximum number of eligible nodes without an available pod at any time
+	Replaces  int       `json:"replaces"`  // pods that are replaced
 	Available int       `json:"available"` // of them, those that are available now
 	Updated   int       `json:"updated"`   // nodes whose pod is updated at the end
 	Desired   int       `json:"desired"`   // nodes that should run the pod at the end
-	Duration  *Duration `json:"duration"`  // how long it takes until then; nil where that is not known
+	Duration  *Duration `json:"duration"`  // how long it takes until then; nil if unknown
 }
 
 // Code names what a Remedy does.
 type Code string
 
 const (
-	// RollBack: go back to this revision
+	// RollBack: roll back to this revision
 	// Value: a revision
 	RollBack Code = "RollBack"
 	// DeletePods: delete pods, which the controller then replaces: under OnDelete, or one that is left over from a
@@ -62,54 +64,70 @@ const (
 	DeletePods Code = "DeletePods"
 	// CreateObject: create the object that does not exist, or add the key
 	CreateObject Code = "CreateObject"
-	// PublishImage: publish the image for the architecture and the operating system of the failing nodes, too
-	// Value: the platform, such as `linux/arm64`; empty if the nodes have several
+	// PublishImage: publish the image for the architecture and the operating
+	// system of the failing nodes too
+	// Value: the platform, such as `linux/arm64`; empty if the nodes have
+	// several
 	PublishImage Code = "PublishImage"
-	// ExcludeNodes: add this label to the template's nodeSelector, which keeps the pod off the nodes on which alone it
-	// fails, whose kubelet rejects it, or which only the rolling update counts
-	// Value: `KEY=VALUE`; `KEY!=VALUE` for a label that the node affinity has to exclude, several with commas
+	// ExcludeNodes: add this label to the template's nodeSelector, which keeps
+	// the pod off nodes where only it fails, whose kubelet rejects it, or which
+	// only the rolling update counts
+	// Value: `KEY=VALUE`; `KEY!=VALUE` for a label that the node affinity has
+	// to exclude, several separated by commas
 	ExcludeNodes Code = "ExcludeNodes"
-	// RepairNodes: repair the nodes, or delete those that are gone for good. How long that takes is unknown
+	// RepairNodes: repair the nodes, or delete those that no longer exist. How
+	// long that takes is unknown
 	// Value: how many
 	RepairNodes Code = "RepairNodes"
 	// FreeDisk: free what the node lacks: disk, memory or process IDs
 	// Value: the condition of the node
 	FreeDisk Code = "FreeDisk"
-	// NoSurge: maxSurge 0, and this maxUnavailable, because the old pod on the node has what the new one needs
+	// NoSurge: set maxSurge to 0 and maxUnavailable to this number, because the
+	// old pod on the node uses what the new one needs
 	// Value: a number
 	NoSurge Code = "NoSurge"
 	// MakeRoom: make room on nodes where the pod does not fit, or free the port that it needs
 	MakeRoom Code = "MakeRoom"
-	// FreePort: the other pod, or this one, uses another host port, or runs on another node
+	// FreePort: make the other pod, or this one, use another host port or run
+	// on another node
 	FreePort Code = "FreePort"
-	// LowerRequest: request less of the resource in the template
+	// LowerRequest: lower the request for the resource in the template
 	LowerRequest Code = "LowerRequest"
-	// CorrectTemplate: correct the field of the template that the pods fail on
+	// CorrectTemplate: correct the field of the template because of which the
+	// pods fail
 	CorrectTemplate Code = "CorrectTemplate"
-	// AskOwner: ask the owner of what rejects the pods, or adds to them what fails
+	// AskOwner: ask the owner of what rejects the pods, or of what adds the
+	// failing part to them
 	AskOwner Code = "AskOwner"
-	// Refresh: write an annotation of the DaemonSet, so that a controller that runs looks at it again
+	// Refresh: write an annotation of the DaemonSet, so that a running
+	// controller syncs it again
 	Refresh Code = "Refresh"
-	// RaiseQuota: have its owner raise a ResourceQuota
+	// RaiseQuota: ask the owner of a ResourceQuota to raise it
 	// Value: the quota
 	RaiseQuota Code = "RaiseQuota"
-	// Tolerate: add tolerations to the template, so that a rollout does not delete the pods of these nodes for good
+	// Tolerate: add tolerations to the template, so that a rollout does not
+	// delete the pods of these nodes without replacement
 	Tolerate Code = "Tolerate"
-	// RaiseMaxUnavailable: raise maxUnavailable to the limit plus the nodes that are broken, until these are repaired
+	// RaiseMaxUnavailable: raise maxUnavailable to the limit plus the number of
+	// broken nodes, until these are repaired
 	// Value: a number
 	RaiseMaxUnavailable Code = "RaiseMaxUnavailable"
-	// RaiseMaxSurge: raise maxSurge likewise
+	// RaiseMaxSurge: raise maxSurge in the same way
 	// Value: a number
 	RaiseMaxSurge Code = "RaiseMaxSurge"
-	// OutOfService: give the nodes the taint node.kubernetes.io/out-of-service, so that their terminating pods are
-	// force-deleted: only where the machine is off
+	// OutOfService: add the taint node.kubernetes.io/out-of-service to the
+	// nodes, so that their terminating pods are force-deleted; only if the
+	// machine is off
 	OutOfService Code = "OutOfService"
-	// RemoveNode: delete the Node object of a node whose machine no longer exists
-	// Value: the node; where pods hold up the deletion of the DaemonSet, several with commas
+	// RemoveNode: delete the Node object of a node whose machine no longer
+	// exists
+	// Value: the node; if pods hold up the deletion of the DaemonSet, several
+	// separated by commas
 	RemoveNode Code = "RemoveNode"
 )
 
-// Codes lists every Code, the safest first: of several that help as much, the first is offered first.
+// Codes lists every Code, the safest first. Of several that help equally, the
+// first is offered first.
 var Codes = []Code{
 	CreateObject, DeletePods, RollBack, PublishImage, ExcludeNodes, RepairNodes, FreeDisk, NoSurge, FreePort, MakeRoom,
 	LowerRequest, RaiseQuota, AskOwner, Refresh, CorrectTemplate, Tolerate, RaiseMaxUnavailable, RaiseMaxSurge,
@@ -120,12 +138,13 @@ var Codes = []Code{
 type Worth string
 
 const (
-	// Helps: even at worst the rollout completes, or it ends with fewer nodes without an available pod, and on the way
-	// there are never more of them than now and the limit
+	// Helps: even in the worst case the rollout completes, or ends with fewer
+	// nodes without an available pod, and at no time are there more of them
+	// than now plus the limit
 	Helps Worth = "Helps"
 	// MayHelp: it helps if the new pods work, which is unknown
 	MayHelp Worth = "MayHelp"
-	// Useless: it changes nothing for the better
+	// Useless: it improves nothing
 	Useless Worth = "Useless"
 	// Harms: it leaves more nodes without an available pod
 	Harms Worth = "Harms"
@@ -134,7 +153,7 @@ const (
 // Worths lists every Worth, best first.
 var Worths = []Worth{Helps, MayHelp, Useless, Harms}
 
-// New returns a Remedy without what its code does not need.
+// New returns a Remedy with the fields that its code needs.
 func New(code Code, value string, nodes ...string) Remedy {
 	nodes = append([]string{}, nodes...)
 	slices.Sort(nodes)
@@ -151,8 +170,9 @@ func (r *Remedy) Label() (key, value string) {
 	return key, value
 }
 
-// Without returns the labels whose nodes ExcludeNodes keeps the pod off, as key and value; none where it
-// selects the nodes that stay.
+// Without returns the labels, as key and value, of the nodes that ExcludeNodes
+// keeps the pod off. It returns none if the remedy selects the remaining nodes
+// instead.
 func (r *Remedy) Without() (labels [][2]string) {
 	for _, one := range strings.Split(r.Value, ",") {
 		if key, value, not := strings.Cut(one, "!="); not {
@@ -170,7 +190,7 @@ func Find(all []Remedy, code Code) *Remedy {
 	return nil
 }
 
-// Offered returns the remedies that help, in their order.
+// Offered returns the remedies that help, in order.
 func Offered(all []Remedy) []Remedy {
 	return slices.DeleteFunc(slices.Clone(all), func(r Remedy) bool { return r.Worth != Helps })
 }

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// chance returns how likely it is that a set of a size holds so many failing nodes or
-// more, if any nodes fail with the same probability, as many as do: the tail of a
-// hypergeometric distribution.
+// chance returns the probability that a set of the given size has at least with
+// failing nodes, if nodes fail at random: the tail of a hypergeometric
+// distribution.
 func (s *search) chance(size, with int) (sum float64) {
-	for n := min(size, s.failing); n >= with; n-- { // the least likely first, as limits adds them up
+	for n := min(size, s.failing); n >= with; n-- { // the least likely first, in the order in which limits adds them
 		sum += s.exactly(size, n)
 	}
 	return sum
 }
 
-// exactly is the same for no more than these.
+// exactly returns the probability of exactly with failing nodes.
 func (s *search) exactly(size, with int) float64 {
 	rest := s.failing - with
 	if rest > s.nodes-size {
@@ -25,13 +25,13 @@ func (s *search) exactly(size, with int) float64 {
 	return math.Exp(s.choose(size, with) + s.choose(s.nodes-size, rest) - s.choose(s.nodes, s.failing))
 }
 
-// choose returns the logarithm of the number of ways to take k of n.
+// choose returns the logarithm of the binomial coefficient n over k.
 func (s *search) choose(n, k int) float64 {
 	return s.factorials[n] - s.factorials[k] - s.factorials[n-k]
 }
 
-// name returns what stands before the first digit of a version: containerd:// and
-// cri-o:// have no order.
+// name returns the text before the first digit of a version. Versions with
+// different names, such as containerd:// and cri-o://, have no order.
 func name(version string) string {
 	if i := strings.IndexFunc(version, digit); i >= 0 {
 		return version[:i]
@@ -41,7 +41,8 @@ func name(version string) string {
 
 func digit(r rune) bool { return '0' <= r && r <= '9' }
 
-// compareVersions orders versions: numbers in them as numbers, the rest as text.
+// compareVersions compares versions: their numbers as numbers, the rest as
+// text.
 func compareVersions(a, b string) int {
 	for a != "" && b != "" {
 		x, y := part(a), part(b)
@@ -58,7 +59,7 @@ func compareVersions(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// part returns the longest beginning of a text that is a number, or that has no digit.
+// part returns the longest prefix of a text that is a number or has no digit.
 func part(text string) string {
 	is := digit(rune(text[0]))
 	if i := strings.IndexFunc(text, func(r rune) bool { return digit(r) != is }); i > 0 {

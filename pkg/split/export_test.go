@@ -1,4 +1,4 @@
 package split
 
-// FindInAll is Find without a look at a few of the nodes first.
+// FindInAll is Find without the sample.
 var FindInAll = find

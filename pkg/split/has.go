@@ -7,12 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Has reports whether a node has the properties of a Split.
+// Has reports whether a node has all properties of a Split.
 func (s *Split) Has(n *corev1.Node) bool {
 	return !slices.ContainsFunc(s.Properties, func(p Property) bool { return !p.Has(n) })
 }
 
-// Has reports whether a node has a property.
+// Has reports whether a node has the property.
 func (p Property) Has(n *corev1.Node) bool {
 	if value, ok := label(n, p.Key); ok && p.Kind == cmp.Or(kindOf[p.Key], Label) &&
 		(p.Operator == Exists && p.Value == "" || p.Operator == Is && p.Value == value) {
@@ -36,8 +36,8 @@ func (p Property) Has(n *corev1.Node) bool {
 	return false
 }
 
-// PropertyOf returns the property of a kind that a node has: its architecture, its
-// operating system. It is nil if the node does not say it.
+// PropertyOf returns the property of a kind that a node has, such as its
+// architecture, or nil if the node does not report it.
 func PropertyOf(n *corev1.Node, k Kind) *Property {
 	for key, of := range kindOf {
 		if of != k {

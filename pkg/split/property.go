@@ -15,12 +15,13 @@ import (
 type Property struct {
 	Kind Kind `json:"kind"` // what it is about
 
-	// of the label or the taint; for what the kubelet reports and has no label, the field: `kernelVersion`,
-	// `creationTimestamp`
+	// of the label or the taint; for properties that the kubelet reports
+	// without a label, the field: `kernelVersion`, `creationTimestamp`
 	Key      string   `json:"key"`
 	Operator Operator `json:"operator"` // how the node's value compares with `value`
 
-	// of the label, the taint or the field; empty for `Exists`. A time is that of RFC 3339
+	// of the label, the taint or the field; empty for `Exists`. Times are in
+	// RFC 3339 format
 	Value  string `json:"value"`
 	Effect string `json:"effect"` // of the taint; empty for `Exists` and for other kinds
 }
@@ -40,16 +41,17 @@ const (
 	NodePool Kind = "NodePool"
 	Zone     Kind = "Zone"   // the label `topology.kubernetes.io/zone`
 	Region   Kind = "Region" // the label `topology.kubernetes.io/region`
-	// Taint: a taint; not those that come when a node is not ready, cordoned or about to go, as these may come of
-	// the failure
+	// Taint: a taint, except those for nodes that are not ready, cordoned or
+	// about to be removed, because the failure may cause them
 	Taint Kind = "Taint"
-	// Label: any other label; not `kubernetes.io/hostname`, nor one that has another value on each node
+	// Label: any other label, except `kubernetes.io/hostname` and labels with a
+	// different value on each node
 	Label   Kind = "Label"
 	Created Kind = "CreationTime" // `metadata.creationTimestamp`
 )
 
-// Kinds lists every Kind, that first which is most likely to matter to a program: of
-// several properties that the same nodes have, the first is named.
+// Kinds lists every Kind, those that most likely matter to a program first. If
+// the same nodes have several properties, the first one is named.
 var Kinds = []Kind{Architecture, OperatingSystem, OSImage, KernelVersion, ContainerRuntime, KubeletVersion,
 	InstanceType, NodePool, Zone, Region, Taint, Label, Created}
 
@@ -59,20 +61,20 @@ type Operator string
 const (
 	Is      Operator = "Is"      // they are equal
 	Exists  Operator = "Exists"  // the node has the label or the taint, with any value
-	AtLeast Operator = "AtLeast" // the node's version or time is the same or a later one
-	Below   Operator = "Below"   // the node's version or time is an earlier one
+	AtLeast Operator = "AtLeast" // the node's version or time is equal or later
+	Below   Operator = "Below"   // the node's version or time is earlier
 )
 
 // Operators lists every Operator.
 var Operators = []Operator{Is, Exists, AtLeast, Below}
 
-// rank is how much is expected of a property, which decides how much chance it may
-// have: see chances.
+// rank groups properties by how likely they are to matter, which determines
+// their chances.
 type rank int
 
 const (
 	ofSystem rank = iota // the architecture and the operating system, for which an image is built
-	ofPlace              // what else well-known labels and the kubelet say
+	ofPlace              // other well-known labels, and what the kubelet reports
 	ofLabel              // taints, other labels, and ranges of versions
 	ofAge
 	ofTwo // two properties
@@ -90,7 +92,7 @@ func (p Property) rank() rank {
 	return ofPlace
 }
 
-// compare orders properties: what is most likely to matter comes first.
+// compare orders properties, those that most likely matter first.
 func (p Property) compare(other Property) int {
 	return cmp.Or(
 		cmp.Compare(p.rank(), other.rank()),
@@ -99,7 +101,7 @@ func (p Property) compare(other Property) int {
 		cmp.Compare(p.Key, other.Key), cmp.Compare(p.Value, other.Value), cmp.Compare(p.Effect, other.Effect))
 }
 
-// kindOf are labels that say what a node is, with their kind.
+// kindOf maps labels that describe a node to their kind.
 var kindOf = map[string]Kind{
 	corev1.LabelArchStable: Architecture, corev1.LabelOSStable: OperatingSystem,
 	corev1.LabelInstanceTypeStable: InstanceType,
@@ -114,7 +116,7 @@ var kindOf = map[string]Kind{
 	"worker.gardener.cloud/pool": NodePool,
 }
 
-// renamed are labels that have another name today; nodes carry both.
+// renamed maps deprecated labels to their current names; nodes have both.
 var renamed = map[string]string{
 	"beta.kubernetes.io/arch": corev1.LabelArchStable, "beta.kubernetes.io/os": corev1.LabelOSStable,
 	corev1.LabelInstanceType:            corev1.LabelInstanceTypeStable,
@@ -122,7 +124,7 @@ var renamed = map[string]string{
 	corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
 }
 
-// formerly are the same, by the name of today.
+// formerly maps current names to deprecated ones.
 var formerly = func() map[string]string {
 	out := map[string]string{}
 	for old, today := range renamed {
@@ -131,9 +133,10 @@ var formerly = func() map[string]string {
 	return out
 }()
 
-// setsOf returns the sets of nodes that have a property in common, each once, with
-// all properties of exactly these nodes; in the order of their first properties. It
-// leaves out those that are too small to separate, and where these are all nodes, the labels that name a node.
+// setsOf returns the sets of nodes that have a property in common, without
+// duplicates, each with all properties that exactly these nodes have, in the
+// order of their first properties. It omits sets that are too small to separate
+// and, if nodes are all nodes, labels that name a node.
 func (s *search) setsOf(nodes []*corev1.Node, all bool) []*set {
 	having := labelsOf(nodes)
 	for i, n := range nodes {
@@ -179,8 +182,8 @@ func key(members []uint64) string {
 	return string(b)
 }
 
-// label returns what a node has of a label, by its name of today; ok is false where it has none, and of one that names
-// the node.
+// label returns the value of a label of a node, by the label's current name. ok
+// is false if the node lacks it, and for a label that names the node.
 func label(n *corev1.Node, key string) (value string, ok bool) {
 	if key == corev1.LabelHostname || renamed[key] != "" {
 		return "", false
@@ -191,12 +194,13 @@ func label(n *corev1.Node, key string) (value string, ok bool) {
 	return value, ok
 }
 
-// labelsOf returns the properties that the labels of nodes are, with the nodes that have them.
-// There are some hundred thousand labels on thousands of nodes, of a few keys.
+// labelsOf returns the properties for the labels of nodes, with the nodes that
+// have them. Thousands of nodes have some hundred thousand labels with few
+// keys.
 func labelsOf(nodes []*corev1.Node) map[Property][]int {
 	type label struct {
-		today string // its key; empty for one that names the node
-		old   bool   // nodes may carry both
+		today string // its current key; empty for a label that names the node
+		old   bool   // nodes may have both
 		nodes []int
 		by    map[string][]int // by value
 	}
@@ -238,8 +242,8 @@ func labelsOf(nodes []*corev1.Node) map[Property][]int {
 	return having
 }
 
-// passing are taints that come and go with the state of a node, or with the agents on
-// it: they may come of the failure.
+// passing are taints that depend on the state of a node, or on the agents on
+// it: the failure may cause them.
 var passing = []string{
 	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable,
 	corev1.TaintNodeNetworkUnavailable, corev1.TaintNodeOutOfService,
@@ -248,14 +252,14 @@ var passing = []string{
 	"karpenter.sh/disruption", "karpenter.sh/unregistered",
 }
 
-// Keys returns the keys of labels that have a Kind of their own, and those of taints
-// that are no property.
+// Keys returns the keys of labels that have their own Kind, and the keys of
+// taints that are not properties.
 func Keys() (labels, taints []string) {
 	labels = slices.Concat(slices.Sorted(maps.Keys(kindOf)), slices.Sorted(maps.Keys(renamed)))
 	return append(labels, corev1.LabelHostname), slices.Clone(passing)
 }
 
-// taints returns the properties that the taints of a node are.
+// taints returns the properties for the taints of a node.
 func taints(n *corev1.Node) (out []Property) {
 	for _, t := range n.Spec.Taints {
 		if slices.Contains(passing, t.Key) || strings.HasSuffix(t.Key, "not-ready") ||
@@ -268,8 +272,8 @@ func taints(n *corev1.Node) (out []Property) {
 	return out
 }
 
-// unique drops that nodes have a label, where its value is another one on each of
-// them: such a label names the node.
+// unique removes labels that have a different value on each node: such a label
+// names the node.
 func unique(having map[Property][]int) {
 	shared := map[string]bool{}
 	for p, members := range having {
@@ -284,14 +288,14 @@ func unique(having map[Property][]int) {
 	}
 }
 
-// field is something that a node has beside labels and taints.
+// field is a property of nodes other than labels and taints.
 type field struct {
 	kind    Kind
 	key     string
-	label   string // that says the same; the field counts where the node lacks it
+	label   string // an equivalent label; the field counts only if the node lacks it
 	of      func(*corev1.Node) string
-	compare func(a, b string) int // nil if values have no order
-	only    bool                  // the order counts, a single value does not
+	compare func(a, b string) int // nil if values are not ordered
+	only    bool                  // only ranges count, not single values
 }
 
 var fields = []field{
@@ -309,7 +313,7 @@ var fields = []field{
 	{kind: Created, key: "creationTimestamp", of: created, compare: strings.Compare, only: true},
 }
 
-// value returns what a node says of it; empty where a label of the node says it.
+// value returns the value of the field, or "" if the equivalent label exists.
 func (f *field) value(n *corev1.Node) string {
 	if f.label != "" {
 		if _, labeled := label(n, f.label); labeled {
@@ -319,7 +323,8 @@ func (f *field) value(n *corev1.Node) string {
 	return f.of(n)
 }
 
-// order compares two values; of those that are equally new, any fixed order will do.
+// order compares two values; equally new ones have an arbitrary but fixed
+// order.
 func (f *field) order(a, b string) int { return cmp.Or(f.compare(a, b), strings.Compare(a, b)) }
 
 func created(n *corev1.Node) string {
@@ -329,8 +334,8 @@ func created(n *corev1.Node) string {
 	return n.CreationTimestamp.UTC().Format(time.RFC3339)
 }
 
-// ranges adds the properties that a field of nodes is: a value, and where values have
-// an order, this one or a later one, and an earlier one.
+// ranges adds the properties for a field of nodes: a value and, if values are
+// ordered, this value or a later one, and an earlier one.
 func (s *search) ranges(nodes []*corev1.Node, f *field, having map[Property][]int) {
 	by := map[string][]int{}
 	for i, n := range nodes {

@@ -1,6 +1,6 @@
-// Package split finds what failing nodes have in common and healthy ones do not: the
-// one or two properties of nodes that separate them, as a split in a decision tree
-// does. It knows nothing of DaemonSets, and holds no prose.
+// Package split finds the one or two properties of nodes that separate failing
+// from healthy nodes, like a split in a decision tree. It does not depend on
+// DaemonSets, and contains no prose.
 package split
 
 import (
@@ -12,53 +12,53 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Split is one property of nodes, or two, that separate failing from healthy nodes:
-// at least eight of ten failing nodes have it, and of ten nodes that have it at
-// least eight fail.
+// Split is one or two properties that separate failing from healthy nodes: at
+// least 80% of the failing nodes have them, and at least 80% of the nodes that
+// have them fail.
 type Split struct {
-	// what the nodes have: one property, or two that a node must have both
+	// one property, or two that a node must both have
 	Properties []Property `json:"properties"`
 
-	Failing Share `json:"failing"` // of the failing nodes, those that have it
-	Healthy Share `json:"healthy"` // of the healthy nodes, those that have it
+	Failing Share `json:"failing"` // the failing nodes that have them
+	Healthy Share `json:"healthy"` // the healthy nodes that have them
 
-	// up to three other properties that exactly the same nodes have, in the order of the table of
-	// [kinds](#kinds-of-properties); empty if there are two in `properties`
+	// up to three other properties of exactly the same nodes, in the order of
+	// the table of [kinds](#kinds-of-properties); empty if `properties` has two
 	Also []Property `json:"also"`
 }
 
-// Share is how many of some nodes have a property.
+// Share is how many of a number of nodes have a property.
 type Share struct {
 	With int `json:"with"` // how many have it
 	Of   int `json:"of"`   // how many there are
 }
 
-// Exact reports whether all failing nodes have it, and no healthy one.
+// Exact reports whether all failing nodes and no healthy ones have the
+// properties.
 func (s *Split) Exact() bool { return s.Failing.With == s.Failing.Of && s.Healthy.With == 0 }
 
-// fewest is how many nodes must fail: of fewer, too much is common by chance.
+// fewest is the minimum number of failing nodes: fewer have too much in common
+// by chance.
 const fewest = 4
 
-// chances are how likely it may be, at most, that a property of a rank separates
-// failing nodes which fail whatever their properties. Together they stay below one
-// in a hundred. What matters to most programs has the largest part, so that a small
-// cluster is enough.
+// chances are, by rank, the maximum probability that any property separates
+// nodes that fail at random. Their sum is below 1%. Properties that matter to
+// most programs have the largest share, so that they can be found in a small
+// cluster.
 var chances = []float64{ofSystem: 0.003, ofPlace: 0.003, ofLabel: 0.0015, ofAge: 0.0005, ofTwo: 0.0005}
 
-// Find returns what separates failing from healthy nodes; nil for fewer than four
-// failing nodes, without a healthy one, where nothing separates them, and where what
-// does may well be chance.
+// Find returns the properties that separate failing from healthy nodes. It
+// returns nil if there are fewer than four failing nodes or no healthy ones, if
+// nothing separates them, or if chance explains what does. The order of the
+// nodes does not matter.
 //
-// Chance is what it would be if any other nodes, as many, had failed with the same
-// probability: how likely a property then separates them as well as it does follows
-// from the number of nodes that have it, of those that fail and of all. Find
-// believes what is less likely than a limit, which it lowers until all properties of
-// a rank together exceed it with no more than the chance of the rank: see chances. So
-// neither many labels nor labels that say the same make it name one too many.
-//
-// Of several that separate, it returns the least likely, and of those that the same
-// nodes have the first by kind: see Kinds. Two properties are given where they are
-// less likely than a single one. The order of the nodes has no influence.
+// Find rejects chance by a hypergeometric test: the probability that a property
+// separates at least as well if the same number of nodes fails at random must
+// be below a limit, which is so low that all properties of a rank together stay
+// below its share of chances. More labels, or equivalent ones, therefore do not
+// lead to more false results. Of several properties that separate, Find returns
+// the least probable and, for the same nodes, the first by Kinds. It returns
+// two properties only if they are less probable than each one alone.
 func Find(failing, healthy []*corev1.Node) *Split {
 	if len(failing) < fewest || len(healthy) == 0 || hopeless(failing, healthy) {
 		return nil
@@ -66,11 +66,12 @@ func Find(failing, healthy []*corev1.Node) *Split {
 	return find(failing, healthy)
 }
 
-// hopeless reports whether nothing separates failing from healthy nodes, as a few of the healthy ones show: what
-// separates all of them is what eight of ten failing nodes have and, of any healthy ones, at most as many as a quarter
-// of these. Of thousands of nodes it spares looking at most.
+// hopeless reports whether a sample of the healthy nodes shows that nothing
+// separates them from the failing ones: a property of 80% of the failing nodes
+// may occur on at most a quarter as many healthy ones. For thousands of nodes,
+// this avoids reading most of them.
 func hopeless(failing, healthy []*corev1.Node) bool {
-	few := 4 * len(failing) // what a tenth of the healthy nodes have is then had by too many
+	few := 4 * len(failing) // a property of a tenth of the healthy nodes is then too frequent
 	if len(healthy) < 4*few {
 		return false
 	}
@@ -84,7 +85,7 @@ func hopeless(failing, healthy []*corev1.Node) bool {
 	return len(s.sets) < most && !slices.ContainsFunc(s.sets, separates) && !slices.ContainsFunc(s.pairs(), separates)
 }
 
-// find does what Find does, of all nodes.
+// find is Find without the sample.
 func find(failing, healthy []*corev1.Node) *Split {
 	s := newSearch(len(failing), len(failing)+len(healthy))
 	s.sets = s.setsOf(slices.Concat(failing, healthy), true)
@@ -107,11 +108,12 @@ func find(failing, healthy []*corev1.Node) *Split {
 	return out
 }
 
-// search is what Find knows: the first nodes of each set are the failing ones.
+// search is the state of Find. The first nodes of each set are the failing
+// ones.
 type search struct {
 	failing, nodes int
 	sets           []*set
-	factorials     []float64 // their logarithms, for all numbers up to nodes
+	factorials     []float64 // logarithms of the factorials up to nodes
 }
 
 func newSearch(failing, nodes int) *search {
@@ -122,13 +124,13 @@ func newSearch(failing, nodes int) *search {
 	return s
 }
 
-// set is nodes that have the same properties.
+// set is the nodes that have the same properties.
 type set struct {
 	members    []uint64   // a bit for each node
-	size, with int        // how many nodes, and how many failing ones
-	properties []Property // by kind; of a pair these two
-	needs      int        // of the properties, how many tell the set from others: 1, or 2 for a pair
-	doubt      float64    // how likely it separates so well by chance, as a part of what may be believed
+	size, with int        // the numbers of nodes and of failing nodes
+	properties []Property // by kind; for a pair, the two
+	needs      int        // how many of the properties distinguish the set: 1, or 2 for a pair
+	doubt      float64    // the probability of separating so well by chance, divided by the limit
 }
 
 func (s *set) rank() rank {
@@ -138,18 +140,18 @@ func (s *set) rank() rank {
 	return s.properties[0].rank()
 }
 
-// enough reports whether so many nodes are eight of ten failing ones.
+// enough reports whether with is at least 80% of the failing nodes.
 func (s *search) enough(with int) bool { return 10*with >= 8*s.failing }
 
-// separates reports whether a set of a size that holds so many failing nodes
-// separates them from the healthy ones.
+// separates reports whether a set of the given size, with that many failing
+// nodes, separates them from the healthy ones.
 func (s *search) separates(size, with int) bool { return s.enough(with) && 10*with >= 8*size }
 
-// may reports whether a set of a size can separate.
+// may reports whether a set of the given size can separate.
 func (s *search) may(size int) bool { return s.separates(size, min(size, s.failing)) }
 
-// best returns the set that separates with the least doubt; nil if there is none, and
-// where none is to be believed.
+// best returns the set that separates with the least doubt, or nil if none does
+// below its limit.
 func (s *search) best(sets []*set) (best *set) {
 	limits := s.limits(sets)
 	for _, set := range sets {
@@ -164,8 +166,8 @@ func (s *search) best(sets []*set) (best *set) {
 	return best
 }
 
-// limits returns, by rank, how unlikely something must be to be believed: any of the
-// sets exceeds it with no more than the chance of the rank.
+// limits returns, by rank, the highest probability such that the sets of the
+// rank together stay below chances.
 func (s *search) limits(sets []*set) []float64 {
 	sizes := make([]map[int]int, len(chances))
 	for _, set := range sets {
@@ -195,7 +197,7 @@ func (s *search) limits(sets []*set) []float64 {
 			if left -= st.more; left < 0 {
 				break
 			}
-			if i+1 == len(steps) || steps[i+1].chance > st.chance { // all that are as likely
+			if i+1 == len(steps) || steps[i+1].chance > st.chance { // the last of equal ones
 				out[r] = st.chance
 			}
 		}
@@ -203,13 +205,13 @@ func (s *search) limits(sets []*set) []float64 {
 	return out
 }
 
-// most is how many sets are combined in pairs: those of the first kinds.
+// most is the maximum number of sets that are combined in pairs, by kind.
 const most = 400
 
-// pairs returns the sets of nodes that have two properties, where neither property
-// alone has the same nodes, and where the size lets the set separate.
+// pairs returns the sets of nodes that have two properties, if neither alone
+// has the same nodes and the size allows the set to separate.
 func (s *search) pairs() (out []*set) {
-	var wide []*set // which can hold as many failing nodes as are needed
+	var wide []*set // sets with enough failing nodes
 	for _, set := range s.sets {
 		if set.properties[0].rank() <= ofLabel && set.size < s.nodes && len(wide) < most {
 			wide = append(wide, set)
@@ -240,7 +242,7 @@ func (s *search) pairs() (out []*set) {
 	return out
 }
 
-// newSet returns the set of nodes that words of bits name.
+// newSet returns the set with the given words of bits.
 func (s *search) newSet(word func(int) uint64) *set {
 	out := &set{members: make([]uint64, (s.nodes+63)/64), needs: 1}
 	for i := range out.members {

@@ -19,17 +19,17 @@ import (
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// short are the labels that the notation has a short word for.
+// short maps short words of the notation to labels.
 var short = map[string]string{
 	"arch": corev1.LabelArchStable, "os": corev1.LabelOSStable, "zone": corev1.LabelTopologyZone, "type": corev1.LabelInstanceTypeStable, "pool": "karpenter.sh/nodepool",
 	"oldarch": "beta.kubernetes.io/arch", "host": corev1.LabelHostname,
 }
 
-// nodes reads the notation of the tables: the failing nodes, "|" and the healthy
-// ones, in groups apart by ";". A group is a number of nodes and what each has: a
-// label as KEY=VALUE, where "*" is another value on each node; taint:KEY=VALUE;
-// image=, kernel=, runtime=, kubelet= and reported=, an architecture, as the kubelet
-// reports them; age=, in hours.
+// nodes parses the notation of the tables: the failing nodes, "|" and the
+// healthy ones, in groups separated by ";". A group is a number of nodes and
+// what each has: a label as KEY=VALUE, where "*" is a different value on each
+// node; taint:KEY=VALUE; image=, kernel=, runtime=, kubelet= and reported=, an
+// architecture, as the kubelet reports them; age=, in hours.
 func nodes(text string) (failing, healthy []*corev1.Node) {
 	sides := strings.Split(text, "|")
 	for i, side := range sides {
@@ -174,8 +174,9 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// cluster draws a cluster as clouds make them: pools whose nodes share much, and
-// labels that say the same, nearly the same, or nothing.
+// cluster returns a random cluster as clouds create them: pools whose nodes
+// have much in common, and labels that are equivalent, nearly equivalent, or
+// meaningless.
 func cluster(r *rand.Rand) []*corev1.Node {
 	pools, all := 1+r.IntN(6), []*corev1.Node{}
 	labels, size := r.IntN(30), 12+r.IntN(30)*(1+r.IntN(8))
@@ -226,7 +227,7 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-// holds reports whether a node has a property, by what the property says.
+// holds reports whether a node has a property, independently of Property.Has.
 func holds(n *corev1.Node, p split.Property) bool {
 	info := &n.Status.NodeInfo
 	value, has := n.Labels[p.Key]
@@ -252,13 +253,13 @@ func holds(n *corev1.Node, p split.Property) bool {
 	case split.Exists:
 		return has
 	case split.AtLeast:
-		return value >= p.Value // as text: in these clusters all numbers of a version have as many digits
+		return value >= p.Value // as text: in these clusters all numbers in versions have the same length
 	}
 	return value < p.Value
 }
 
-// TestChance: where nodes fail whatever their properties, nothing is named but in at
-// most one of a hundred clusters.
+// TestChance checks that if nodes fail at random, a property is named in at
+// most 1% of the clusters.
 func TestChance(t *testing.T) {
 	named, states := 0, cases.Of(1000)
 	for seed := range states {
@@ -277,8 +278,8 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// TestCause: where a property of nodes makes them fail, it or one that the same nodes
-// have is named in at least 95 of a hundred clusters.
+// TestCause checks that if a property makes nodes fail, it or an equivalent one
+// is named in at least 95% of the clusters.
 func TestCause(t *testing.T) {
 	for i, tt := range []struct {
 		draw       func(*rand.Rand, []*corev1.Node) []split.Property
@@ -329,9 +330,10 @@ func b2i(b bool) int {
 	return 0
 }
 
-// caused draws a cluster in which what is drawn makes nodes fail: at least 5, and
-// twice as many healthy ones, which are at least 15. With exceptions, one of every ten
-// nodes that should fail works, or another one fails in its place; at least one does.
+// caused returns a random cluster in which drawn properties make at least 5
+// nodes fail; at least 15, and at least twice as many, are healthy. With
+// exceptions, one in ten nodes that should fail works, or another one fails
+// instead; at least one does.
 func caused(r *rand.Rand, draw func(*rand.Rand, []*corev1.Node) []split.Property, exceptions bool) (all, failing, healthy []*corev1.Node, cause []split.Property) {
 	for {
 		all, failing, healthy = cluster(r), nil, nil
@@ -396,7 +398,7 @@ func drawRange(r *rand.Rand, all []*corev1.Node) []split.Property {
 	return []split.Property{{Kind: split.Created, Operator: o, Value: n.CreationTimestamp.UTC().Format(time.RFC3339)}}
 }
 
-// TestLaws holds what is true of every Split against random clusters.
+// TestLaws checks what is true of every Split, with random clusters.
 func TestLaws(t *testing.T) {
 	given := 0
 	for seed := range cases.Of(300) {
@@ -469,7 +471,7 @@ func TestPropertyOf(t *testing.T) {
 	}
 }
 
-// TestHopeless: what a look at a few healthy nodes says is what all of them say.
+// TestHopeless checks that the sample does not change the result.
 func TestHopeless(t *testing.T) {
 	named, states := 0, cases.Of(400)
 	for seed := range states {
@@ -502,7 +504,8 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
-// TestHopelessSerial: a label that names each of the nodes that are looked at may be one that others share.
+// TestHopelessSerial checks that a label that is unique in the sample may be
+// shared by other nodes.
 func TestHopelessSerial(t *testing.T) {
 	node := func(name, serial string) *corev1.Node {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
@@ -517,7 +520,7 @@ func TestHopelessSerial(t *testing.T) {
 	}
 	for i := range 200 {
 		serial := ""
-		if i == 1 || i == 2 { // every fifth one is looked at
+		if i == 1 || i == 2 { // every fifth node is in the sample
 			serial = "shared"
 		}
 		healthy = append(healthy, node(fmt.Sprint("h", i), serial))

@@ -6,29 +6,34 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// What a change rests on that nobody could check.
+// Assumptions about a change that could not be checked.
 const (
-	// AssumeTemplateNotChecked: the API server accepts the pod template of the manifest, of which only a part was
-	// checked here; `--server-dry-run` checks all of it
+	// AssumeTemplateNotChecked: the API server accepts the pod template of the
+	// manifest, only a part of which was checked; `--server-dry-run` checks all
+	// of it
 	// Source: `Manifest`
 	AssumeTemplateNotChecked daemonset.AssumptionCode = "TemplateNotChecked"
 	// AssumeNoServerWarnings: the API server has no warnings about the manifest; `--server-dry-run` asks for them
 	// Source: `Manifest`
 	AssumeNoServerWarnings daemonset.AssumptionCode = "NoServerWarnings"
-	// AssumeNoConflicts: the server-side apply conflicts with no field manager; the input has no managed fields that
-	// would tell
+	// AssumeNoConflicts: the server-side apply conflicts with no field manager;
+	// the input has no managed fields to check this
 	// Value: the field manager that applies
 	// Source: `Manifest`
 	AssumeNoConflicts daemonset.AssumptionCode = "NoConflicts"
-	// AssumeEnvValues: this many literal values of the manifest's environment variables, and annotations that may hold
-	// copies of them, equal those in the cluster, of which the Snapshot has digests. Where no other difference creates
-	// a revision, `--fail-on` cannot be evaluated, and `--exit-code` is 5
+	// AssumeEnvValues: this many literal values of the manifest's environment
+	// variables, and annotations that may hold copies of them, equal those in
+	// the cluster, for which the Snapshot has digests. If no other difference
+	// creates a revision, `--fail-on` cannot be evaluated, and `--exit-code` is
+	// 5
 	// Value: how many
 	// Source: `Manifest`
 	AssumeEnvValues daemonset.AssumptionCode = "EnvValuesNotCompared"
-	// AssumeUnknownFields: the API server drops this many fields that differ between the revision of a rollback and
-	// the live template, because this program's API types do not list them. kubectl sends them, and a newer API server
-	// may keep them: the template is then another one. `--fail-on` cannot be evaluated, and `--exit-code` is 5
+	// AssumeUnknownFields: the API server drops this many fields that differ
+	// between the revision of a rollback and the live template, because this
+	// program's API types do not list them. kubectl sends them, and a newer API
+	// server may keep them, which results in another template. `--fail-on`
+	// cannot be evaluated, and `--exit-code` is 5
 	// Value: how many
 	// Source: `Revision`
 	AssumeUnknownFields daemonset.AssumptionCode = "UnknownFieldsDropped"
@@ -38,12 +43,12 @@ const (
 var Assumptions = []daemonset.AssumptionCode{AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts,
 	AssumeEnvValues, AssumeUnknownFields}
 
-// MethodServerDryRun is the Summary's Method where the API server itself
-// laid a manifest over the live object, and so checked it.
+// MethodServerDryRun is the Summary's Method if the API server itself merged a
+// manifest with the live object, and thus checked it.
 const MethodServerDryRun = "ServerDryRun"
 
-// MethodOverlay is the Method where neither an annotation nor field managers tell
-// what the manifest before this one held.
+// MethodOverlay is the Method if neither an annotation nor field managers show
+// the contents of the previous manifest.
 const MethodOverlay = "Overlay"
 
 func (c *Change) assumptions(before *daemonset.State, sum *Summary) []daemonset.Assumption {
@@ -59,8 +64,8 @@ func (c *Change) assumptions(before *daemonset.State, sum *Summary) []daemonset.
 	return out
 }
 
-// unasked returns what is assumed of a manifest since the API server was not
-// asked about it.
+// unasked returns the assumptions about a manifest that the API server did not
+// check.
 func (c *Change) unasked(sum *Summary) []daemonset.Assumption {
 	var out []daemonset.Assumption
 	assume := func(code daemonset.AssumptionCode, value string) {

@@ -1,7 +1,6 @@
-// Package whatif says what a change makes of a cluster: what somebody would do to
-// a DaemonSet or to nodes, as the API server and the node controller would have
-// it, right after it and before the DaemonSet controller acts. The State that
-// comes of it is explained and planned like any other.
+// Package whatif applies a change of a DaemonSet or of nodes to a State, as the
+// API server and the node controller would, before the DaemonSet controller
+// acts. The resulting State is explained and planned like any other.
 package whatif
 
 import (
@@ -26,20 +25,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/validate"
 )
 
-// Change is a what-if: what somebody would do to the DaemonSet and to the
-// cluster. Its parts are applied in the order of its fields.
+// Change is a what-if: a change of the DaemonSet and of nodes. Its parts are
+// applied in the order of its fields.
 type Change struct {
-	// DaemonSet is what a manifest makes of the live object, and Method how it
-	// was laid over it; nil without a manifest. Of it, spec, labels and
-	// annotations count. Where the Snapshot holds digests of environment
-	// variables, its literal values are taken for what is there.
+	// DaemonSet is the live object merged with a manifest, and Method the way
+	// in which it was merged; nil without a manifest. Only its spec, labels and
+	// annotations count. If the Snapshot has digests of environment variables,
+	// the literal values of the manifest are assumed to equal the live ones.
 	DaemonSet *appsv1.DaemonSet
 	Method    string
 
-	FieldManager string // who applies the manifest server-side; empty: it is not applied so
+	FieldManager string // who applies the manifest server-side; empty for any other way
 
-	ToRevision      *int64 // the number of a ControllerRevision; 0 is the one before the current, as kubectl has it
-	Restart         bool   // as kubectl rollout restart: an annotation of the template
+	ToRevision      *int64 // the number of a ControllerRevision; 0 is the one before the current, as in kubectl
+	Restart         bool   // like kubectl rollout restart: an annotation of the template
 	Images          []Image
 	Tolerations     []corev1.Toleration // added to the template's
 	NodeSelector    map[string]string   // added to the template's
@@ -52,31 +51,31 @@ type Change struct {
 	Nodes []NodeEdit
 }
 
-// Image is a container's new image. An empty Container is the only one; "*" is all.
+// Image is a container's new image. An empty Container means the only one, "*"
+// all.
 type Image struct{ Container, Image string }
 
-// Result is what comes of a Change.
+// Result is the result of a Change.
 type Result struct {
-	Before      *daemonset.State // nil for a DaemonSet that is new
+	Before      *daemonset.State // nil for a new DaemonSet
 	State       *daemonset.State // right after the change, before the controller acts
 	Summary     *Summary
-	ByHand      bool                   // it writes the DaemonSet without a manifest, and was to do more than restart it
-	Assumptions []daemonset.Assumption // of the manifest, or of the revision of a rollback; see Assumptions
+	ByHand      bool                   // the DaemonSet is written without a manifest, and more than restarted
+	Assumptions []daemonset.Assumption // about the manifest, or the revision of a rollback; see Assumptions
 }
 
-// Make returns what comes of a change of a State, as the API server would have it. What
-// it is given stays as it is.
+// Make returns the result of a change of a State, as the API server would
+// process it. It modifies neither argument. c must not be nil.
 //
-// All that is asked of the DaemonSet is one write: the generation goes up by
-// one if the spec changed, and the template's own with it if the template did.
-// Templates that a ControllerRevision stores in the same way are equal, so a
-// write that changes nothing leaves the DaemonSet as it was, and has no
-// Fields.
+// All changes of the DaemonSet are one write: it increments the generation if
+// the spec changed, and the template's generation if a ControllerRevision would
+// encode the template differently. A write without a change leaves the
+// DaemonSet as it is.
 //
-// It fails with an *Invalid where the API server would refuse the DaemonSet, for what
-// is there already, too; with an *Error where the change names what is not there; and
-// with a *LackingError where it rests on what could not be read. The change must not
-// be nil.
+// Make returns an *Invalid if the API server would reject the DaemonSet, even
+// for what is already there, an *Error if the change names something that does
+// not exist, and a *LackingError if it depends on a part that could not be
+// read.
 func Make(before *daemonset.State, c *Change) (*Result, error) {
 	out := *before.Snapshot
 	sum, err := &Summary{Method: c.Method, FieldManager: c.FieldManager}, error(nil)
@@ -106,10 +105,10 @@ func Make(before *daemonset.State, c *Change) (*Result, error) {
 	return &Result{before, after, sum, len(sum.Fields) > 0 && c.byHand(), c.assumptions(before, sum)}, nil
 }
 
-// MakeNew returns what comes of a DaemonSet that is not in the cluster yet: the
-// Snapshot holds it as the API server would store it, without a pod. Of the Change
-// the nodes are changed before, and it says how the DaemonSet is made; all else of
-// it is about one that is there. It fails as Make does, and without nodes.
+// MakeNew returns the result of creating a DaemonSet. The Snapshot contains it
+// as the API server would store it, without pods. Only the changes of nodes,
+// which are made first, and the method of the Change apply. MakeNew returns
+// errors as Make does, and an error without nodes.
 func MakeNew(s *snapshot.Snapshot, c *Change) (*Result, error) {
 	if errs := validate.DaemonSet(nil, s.DaemonSet, s.KubernetesVersion); len(errs) > 0 &&
 		c.Method != MethodServerDryRun {
@@ -132,8 +131,8 @@ func MakeNew(s *snapshot.Snapshot, c *Change) (*Result, error) {
 	return &Result{nil, st, sum, false, (&Change{DaemonSet: s.DaemonSet, Method: c.Method}).unasked(sum)}, nil
 }
 
-// daemonSet returns a copy of the DaemonSet with what was asked of it, for the
-// API server to see to.
+// daemonSet returns a copy of the DaemonSet with the change made, before the
+// API server processes it.
 func (c *Change) daemonSet(before *daemonset.State) (*appsv1.DaemonSet, error) {
 	s, ds := before.Snapshot, before.DaemonSet.DeepCopy()
 	if m := c.DaemonSet; m != nil {
@@ -152,7 +151,7 @@ func (c *Change) daemonSet(before *daemonset.State) (*appsv1.DaemonSet, error) {
 	if c.Restart {
 		put(&t.Annotations, "kubectl.kubernetes.io/restartedAt", s.TakenAt.UTC().Format(time.RFC3339))
 	}
-	given := map[string]string{} // by container
+	given := map[string]string{} // by name of the container
 	for _, image := range c.Images {
 		if err := image.set(&t.Spec, given); err != nil {
 			return nil, err
@@ -175,8 +174,8 @@ func (c *Change) daemonSet(before *daemonset.State) (*appsv1.DaemonSet, error) {
 	return ds, c.strategy(before.Profile, s.KubernetesVersion, &ds.Spec.UpdateStrategy)
 }
 
-// AddTolerations returns the tolerations of a template with those that the change adds
-// behind them. One that is there already is not added.
+// AddTolerations returns the tolerations of a template followed by those that
+// the change adds, without duplicates.
 func (c *Change) AddTolerations(to []corev1.Toleration) []corev1.Toleration {
 	for _, toleration := range c.Tolerations {
 		if !slices.ContainsFunc(to,
@@ -187,8 +186,8 @@ func (c *Change) AddTolerations(to []corev1.Toleration) []corev1.Toleration {
 	return to
 }
 
-// byHand reports whether the change writes the DaemonSet without a manifest, and
-// more than a restart, which nobody undoes.
+// byHand reports whether the change writes the DaemonSet without a manifest,
+// other than by a restart, which no tool reverts.
 func (c *Change) byHand() bool {
 	only := *c
 	only.Restart, only.Nodes = false, nil
@@ -202,7 +201,7 @@ func put(m *map[string]string, key, value string) {
 	(*m)[key] = value
 }
 
-// has lists what there is, for messages.
+// has formats a list of existing names for messages.
 func has(names []string) string {
 	if len(names) == 0 {
 		return "it has none"
@@ -210,9 +209,9 @@ func has(names []string) string {
 	return "it has " + strings.Join(names, ", ")
 }
 
-// strategy makes the change of the update strategy. The API server leaves the
-// limits of an OnDelete alone, and fills in what limits lack: the defaults of
-// a RollingUpdate, 0 otherwise.
+// strategy applies the change of the update strategy. The API server leaves an
+// OnDelete without limits as it is. Otherwise it sets a missing maxSurge to 0,
+// and a missing maxUnavailable to 1 for RollingUpdate and to 0 for OnDelete.
 func (c *Change) strategy(profile daemonset.Profile, version string, u *appsv1.DaemonSetUpdateStrategy) error {
 	if c.Strategy == "" && c.MaxUnavailable == nil && c.MaxSurge == nil {
 		return nil
@@ -244,7 +243,7 @@ func (c *Change) strategy(profile daemonset.Profile, version string, u *appsv1.D
 }
 
 // write does what the API server does when a changed DaemonSet is written, or
-// refuses it.
+// returns why it rejects it.
 func (c *Change) write(s *snapshot.Snapshot, ds *appsv1.DaemonSet) error {
 	old := s.DaemonSet
 	generation, counts := old.Annotations[appsv1.DeprecatedTemplateGeneration]
@@ -258,7 +257,7 @@ func (c *Change) write(s *snapshot.Snapshot, ds *appsv1.DaemonSet) error {
 		ds.Generation++
 	}
 	delete(ds.Annotations, appsv1.DeprecatedTemplateGeneration)
-	if counts { // nobody but the API server writes it
+	if counts { // set only by the API server
 		put(&ds.Annotations, appsv1.DeprecatedTemplateGeneration, generation)
 	}
 	if errs := c.refused(s, ds); len(errs) > 0 {
@@ -270,8 +269,8 @@ func (c *Change) write(s *snapshot.Snapshot, ds *appsv1.DaemonSet) error {
 	return nil
 }
 
-// refused returns why the API server would refuse to store a changed DaemonSet. What it accepted
-// in a dry run it accepts.
+// refused returns why the API server would reject a changed DaemonSet. It omits
+// what the API server accepted in a dry run.
 func (c *Change) refused(s *snapshot.Snapshot, ds *appsv1.DaemonSet) field.ErrorList {
 	errs := validate.DaemonSet(s.DaemonSet, ds, s.KubernetesVersion)
 	if c.Method != MethodServerDryRun || c.DaemonSet == nil {
@@ -284,8 +283,8 @@ func (c *Change) refused(s *snapshot.Snapshot, ds *appsv1.DaemonSet) field.Error
 	return slices.DeleteFunc(errs, func(e *field.Error) bool { return accepted[e.Error()] })
 }
 
-// way returns what would make a refused update strategy a valid one; nil where
-// nothing is known to.
+// way returns a change that makes a rejected update strategy valid, or nil if
+// none is known.
 func (c *Change) way(errs field.ErrorList) *Change {
 	limit := intstr.FromInt32(0)
 	refused := func(detail string) bool {
@@ -304,7 +303,8 @@ func (c *Change) way(errs field.ErrorList) *Change {
 	return &Change{MaxUnavailable: &limit}
 }
 
-// placedBy is what of a template decides on which nodes its pods go.
+// placedBy returns a text with the fields of the template that decide on
+// placement.
 func placedBy(ds *appsv1.DaemonSet) string {
 	spec := &ds.Spec.Template.Spec
 	of := corev1.PodSpec{NodeName: spec.NodeName, NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations,
@@ -316,12 +316,13 @@ func placedBy(ds *appsv1.DaemonSet) string {
 	}
 	raw, err := json.Marshal(of)
 	if err != nil {
-		panic(err) // a PodSpec is JSON
+		panic(err) // a PodSpec always encodes
 	}
 	return string(raw)
 }
 
-// set gives the container its image, unless it was given another one before.
+// set sets the image of the container. It returns an error if given has another
+// image for the container.
 func (i Image) set(spec *corev1.PodSpec, given map[string]string) error {
 	if len(spec.Containers) == 0 {
 		return &Error{Message: "the template has no containers, so there is no image to change"}

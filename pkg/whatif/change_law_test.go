@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// someChanges are parts of changes, each of which some random state allows.
+// someChanges returns parts of changes, each of which some random state allows.
 func someChanges(r *rand.Rand, s *snapshot.Snapshot) []Change {
 	node := s.Nodes[r.IntN(len(s.Nodes))].Name
 	effect := []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute}[r.IntN(2)]
@@ -45,7 +45,7 @@ func someChanges(r *rand.Rand, s *snapshot.Snapshot) []Change {
 	}
 }
 
-// eachChange calls a law with random states and changes of them.
+// eachChange calls law with random states and changes of them.
 func eachChange(t *testing.T, law func(t *testing.T, s *snapshot.Snapshot, c *Change)) {
 	t.Helper()
 	for seed := range cases.Of(int64(24)) {
@@ -59,9 +59,8 @@ func eachChange(t *testing.T, law func(t *testing.T, s *snapshot.Snapshot, c *Ch
 	}
 }
 
-// expected reports whether a change was refused for a reason that it may be: what
-// it names is not there, or the state is one that the API server would never
-// have stored.
+// expected reports whether a change failed for a legitimate reason: it names
+// something that does not exist, or no API server would have stored the state.
 func expected(t *testing.T, err error) bool {
 	t.Helper()
 	var refused *Error
@@ -72,8 +71,8 @@ func expected(t *testing.T, err error) bool {
 	return err == nil
 }
 
-// TestLawApplyLeavesItsInput: a Snapshot is the same after any change of it,
-// and so is a second one that shares its parts.
+// TestLawApplyLeavesItsInput checks that no change modifies its Snapshot, or
+// another Snapshot that shares parts with it.
 func TestLawApplyLeavesItsInput(t *testing.T) {
 	applied := 0
 	eachChange(t, func(t *testing.T, s *snapshot.Snapshot, c *Change) {
@@ -90,7 +89,8 @@ func TestLawApplyLeavesItsInput(t *testing.T) {
 	}
 }
 
-// TestLawChanged: the State of a change is what New makes of its Snapshot.
+// TestLawChanged checks that the State of a Result is what New returns for its
+// Snapshot.
 func TestLawChanged(t *testing.T) {
 	seen := 0
 	eachChange(t, func(t *testing.T, s *snapshot.Snapshot, c *Change) {
@@ -128,8 +128,8 @@ func deepCopy(s *snapshot.Snapshot) *snapshot.Snapshot {
 	return &c
 }
 
-// TestLawNoChange: a change that asks for nothing gives an equal Snapshot, and
-// so does the live object as its own manifest.
+// TestLawNoChange checks that an empty change, and the live object as its own
+// manifest, result in an equal Snapshot.
 func TestLawNoChange(t *testing.T) {
 	for seed := range cases.Of(int64(60)) {
 		s := dstest.Random(seed)
@@ -148,8 +148,8 @@ func TestLawNoChange(t *testing.T) {
 	}
 }
 
-// TestLawGeneration: fields, generations, the template and the revision tell
-// the same story.
+// TestLawGeneration checks that fields, generations, the template and the
+// revision are consistent.
 func TestLawGeneration(t *testing.T) {
 	templates, settings := 0, 0
 	eachChange(t, func(t *testing.T, s *snapshot.Snapshot, c *Change) {
@@ -186,8 +186,8 @@ func TestLawGeneration(t *testing.T) {
 	}
 }
 
-// TestLawApplyOrder: parts of one change do what they do one after the other,
-// in the order of the fields, but for the number of writes.
+// TestLawApplyOrder checks that the parts of one change have the same effect as
+// separate changes in the order of the fields, except for the number of writes.
 func TestLawApplyOrder(t *testing.T) {
 	together := 0
 	for seed := range cases.Of(int64(78)) {

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// manifest is what a change of the live object is laid over it as.
+// manifest returns the Change of a manifest that differs from the live object.
 func manifest(change func(*appsv1.DaemonSet)) *Change {
 	ds := dstest.State("N").DaemonSet.DeepCopy()
 	ds.Status, ds.UID, ds.Generation = appsv1.DaemonSetStatus{}, "", 0
@@ -30,7 +30,7 @@ func manifest(change func(*appsv1.DaemonSet)) *Change {
 
 func noChange(*appsv1.DaemonSet) {}
 
-// twoContainers gives the template a second container and an init container.
+// twoContainers adds a second container and an init container to the template.
 func twoContainers() dstest.Option {
 	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 		spec := &ds.Spec.Template.Spec
@@ -47,9 +47,9 @@ func noRollingUpdate() dstest.Option {
 	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate = nil })
 }
 
-// TestApply: what a change makes of the DaemonSet, and what of that is said.
-// The state has agent-new, number 2, as the current revision, agent-old,
-// number 1, before it, generation 2 and template generation 2.
+// TestApply tests the effect of a change on the DaemonSet, and the Summary. The
+// state has agent-new, number 2, as the current revision, agent-old, number 1,
+// as the previous one, generation 2 and template generation 2.
 func TestApply(t *testing.T) {
 	restarted := differs("spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]", "", `"2026-03-01T12:00:00Z"`)
 	const image = "spec.template.spec.containers[name=agent].image"
@@ -64,7 +64,7 @@ func TestApply(t *testing.T) {
 		options []dstest.Option
 		change  *Change
 		want    *Summary
-		moved   string // the generation and the template's
+		moved   string // the generation and the template's generation
 		why     string
 	}{
 		{nil, &Change{}, settings(), "2 2", "nothing asked, nothing written"},
@@ -287,7 +287,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// offered is what an error offers instead.
+// offered formats the alternative in an error.
 func offered(err error) string {
 	var (
 		invalid *Invalid
@@ -321,7 +321,8 @@ func offered(err error) string {
 	return fmt.Sprint("images ", instead.Images)
 }
 
-// applied makes a State of a Snapshot, and takes the parts of what comes of it.
+// applied applies the change to the State of a Snapshot, and returns parts of
+// the Result.
 func (c *Change) applied(s *snapshot.Snapshot) (*snapshot.Snapshot, *Summary, error) {
 	st, err := daemonset.StateOf(s)
 	if err != nil {
@@ -343,7 +344,8 @@ func stateOf(t testing.TB, s *snapshot.Snapshot) *daemonset.State {
 	return st
 }
 
-// TestApplyWithoutNodes: what does not move pods needs no nodes.
+// TestApplyWithoutNodes checks that a change that does not affect placement
+// needs no nodes.
 func TestApplyWithoutNodes(t *testing.T) {
 	s := dstest.State("N", dstest.Lacks(snapshot.Nodes, snapshot.Forbidden))
 	for _, c := range []*Change{{Restart: true}, {MaxUnavailable: dstest.Limit("2")}, {ToRevision: new(int64(1))}} {
@@ -353,8 +355,8 @@ func TestApplyWithoutNodes(t *testing.T) {
 	}
 }
 
-// TestRollbackIsExact: a rollback stores, to the byte, what the revision
-// holds, so that the controller finds it.
+// TestRollbackIsExact checks that a rollback stores exactly the bytes of the
+// revision, so that the controller finds it.
 func TestRollbackIsExact(t *testing.T) {
 	id := int64(1<<62 + 1)
 	odd := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
@@ -387,7 +389,8 @@ func TestRollbackIsExact(t *testing.T) {
 	}
 }
 
-// TestApplyLeavesTheChange: a change can be applied again, to the same end.
+// TestApplyLeavesTheChange checks that a change can be applied again, with the
+// same result.
 func TestApplyLeavesTheChange(t *testing.T) {
 	c := manifest(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.NodeSelector = map[string]string{"a": "b"} })
 	c.Restart, c.NodeSelector, c.DropSelector = true, map[string]string{"c": "d"}, []string{"a"}
@@ -412,13 +415,14 @@ func differs(path, old, new string) FieldDiff {
 	return FieldDiff{Path: template.ParsePath(path), Old: template.ParseValue(old), New: template.ParseValue(new)}
 }
 
-// TestRollbackIsDefaulted: a revision that is older than a default of the API
-// server is defaulted on its way back, and is not taken up again then.
+// TestRollbackIsDefaulted checks that a revision that predates a default of the
+// API server gets it in a rollback, and therefore does not match its own
+// content.
 func TestRollbackIsDefaulted(t *testing.T) {
 	const byDefault = `,"terminationMessagePolicy":"File"`
 	for _, tt := range []struct {
 		live, old func(*corev1.PodTemplateSpec)
-		stored    string // what the revision does not have
+		stored    string // what the revision lacks
 		want      string
 		why       string
 	}{

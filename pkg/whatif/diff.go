@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// fieldDiffs returns the differences of two DaemonSets that somebody wrote:
-// those of spec, labels and annotations, without the annotations that the API
-// server and kubectl apply keep.
+// fieldDiffs returns the differences in the parts of two DaemonSets that people
+// write: spec, labels, and annotations except those of the API server and
+// kubectl apply.
 func fieldDiffs(old, new *appsv1.DaemonSet) ([]FieldDiff, error) {
 	oldFields, err := written(old)
 	if err != nil {
@@ -32,8 +32,8 @@ func written(ds *appsv1.DaemonSet) (map[string]any, error) {
 	return template.Parse(&w)
 }
 
-// templateChanged reports whether a ControllerRevision would store the templates
-// of two DaemonSets differently.
+// templateChanged reports whether a ControllerRevision would encode the
+// templates of two DaemonSets differently.
 func templateChanged(old, new *appsv1.DaemonSet) (bool, error) {
 	a, err := template.Of(&old.Spec.Template, false)
 	if err != nil {

@@ -12,51 +12,51 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Error is a change that cannot be made as it was asked.
+// Error reports that a change cannot be made as requested.
 type Error struct {
 	Message string
-	Instead *Change // a part that could be asked in place of what was; nil where none is known
+	Instead *Change // a part that could be requested instead; nil if none is known
 
-	// Nodes is set where the change names nodes of which there are none.
+	// Nodes is set if the change names nodes that do not exist.
 	Nodes *NoNodesError
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Invalid is the API server's refusal of a DaemonSet, in its words.
+// Invalid reports that the API server rejects a DaemonSet, with its messages.
 type Invalid struct {
 	Name    string
 	Errors  field.ErrorList
-	Instead *Change // what would make a refused update strategy a valid one; nil where nothing is known to
+	Instead *Change // makes a rejected update strategy valid; nil if none is known
 }
 
 func (e *Invalid) Error() string {
 	return apierrors.NewInvalid(schema.GroupKind{Group: appsv1.GroupName, Kind: "DaemonSet"}, e.Name, e.Errors).Error()
 }
 
-// NoNodesError is a name, a pattern or a selector of nodes that no node matches.
+// NoNodesError reports that no node matches a name, a pattern or a selector.
 type NoNodesError struct {
-	Which    string   // as it was asked
+	Which    string   // as requested
 	Selector bool     // Which is a label selector
 	Near     []string // names that may have been meant
 }
 
-// EditError is a change of nodes that cannot be made.
+// EditError reports that a change of nodes cannot be made.
 type EditError struct {
-	Said string // as it was asked
-	Err  error  // why not
+	Said string // as requested
+	Err  error  // the reason
 }
 
 func (e *EditError) Error() string { return e.Said + ": " + e.Err.Error() }
 
-// Unwrap returns why not.
+// Unwrap returns e.Err.
 func (e *EditError) Unwrap() error { return e.Err }
 
-// LackingError is a change that rests on what could not be read.
+// LackingError reports that a change depends on a part that could not be read.
 type LackingError struct {
 	What snapshot.What
 	Gap  *snapshot.Gap
-	Of   string // the namespace of what was not read; empty for nodes
+	Of   string // the namespace of the part; empty for nodes
 	tell string
 }
 

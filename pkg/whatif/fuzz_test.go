@@ -9,8 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FuzzChooseNodes: a name, a pattern or a selector chooses existing nodes, in order and each once,
-// independent of the other nodes, or returns an error of one line.
+// FuzzChooseNodes checks that a name, a pattern or a selector returns existing
+// nodes, in order and without duplicates, independent of other nodes, or an
+// error of one line.
 func FuzzChooseNodes(f *testing.F) {
 	for _, seed := range []string{"worker-1", "worker-*", "worker-[!1]", "pool=gpu", "!pool", "pool in (gpu,cpu)", "pool", "[", "", "*", "a,b", "pool notin (gpu)", "worker-?", `\`, "pool==", "=x"} {
 		f.Add(seed, "worker-1", "gpu")
@@ -34,7 +35,7 @@ func FuzzChooseNodes(f *testing.F) {
 		if !slices.IsSorted(chosen) || len(slices.Compact(slices.Clone(chosen))) != len(chosen) {
 			t.Errorf("%v is not in order", chosen)
 		}
-		for _, i := range chosen { // alone it is chosen, too
+		for _, i := range chosen { // it is also chosen alone
 			if one, err := ChooseNodes(nodes[i:i+1], which); err != nil || len(one) != 1 {
 				t.Errorf("%q chooses %q among others, and alone %v, %v", which, nodes[i].Name, one, err)
 			}

@@ -16,22 +16,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// NodeEdit is a change of nodes. Exactly what Kind needs of the other fields is
-// set.
+// NodeEdit is a change of nodes. Only the fields that Kind uses are set.
 type NodeEdit struct {
 	Kind  NodeChangeKind
 	Which string        // a name, a shell pattern of names, or a label selector (with "=", "!", " in " or a "," in it)
 	Taint *corev1.Taint // Taint; Untaint: an empty effect is every effect
 	Key   string        // Label, Unlabel
 	Value string        // Label
-	Count int           // Add: how many, like the one node of Which
-	Said  string        // as it was asked, for messages
+	Count int           // Add: how many, modeled on the one node of Which
+	Said  string        // as requested, for messages
 }
 
-// editNodes changes the nodes of a Snapshot that is a copy already, one edit
-// after the other, and returns what each of them changed.
-//
-// Nodes and pods are replaced, never written to: other Snapshots share them.
+// editNodes applies edits, one after the other, to a Snapshot that is a shallow
+// copy, and returns what each of them changed. It replaces nodes and pods
+// instead of modifying them, because other Snapshots share them.
 func editNodes(s *snapshot.Snapshot, edits []NodeEdit) ([]NodeChange, error) {
 	changes := []NodeChange{}
 	if len(edits) == 0 {
@@ -57,7 +55,7 @@ func editNodes(s *snapshot.Snapshot, edits []NodeEdit) ([]NodeChange, error) {
 	return changes, nil
 }
 
-// explain puts before an error what was asked.
+// explain prefixes an error with the request.
 func (e *NodeEdit) explain(err error) error {
 	if e.Said == "" {
 		return err
@@ -65,7 +63,7 @@ func (e *NodeEdit) explain(err error) error {
 	return &EditError{Said: e.Said, Err: err}
 }
 
-// value is what was given beside the nodes.
+// value returns the argument of the edit other than the nodes.
 func (e *NodeEdit) value() string {
 	switch e.Kind {
 	case NodeTaint:
@@ -89,14 +87,14 @@ func taintName(t *corev1.Taint) string {
 	return t.Key + ":" + string(t.Effect)
 }
 
-// earlier is what came before an edit: the edits of each node, and the nodes that were removed.
+// earlier holds the previous edits of each node, and the removed nodes.
 type earlier struct {
 	edits   map[string][]*NodeEdit
 	removed []corev1.Node
 }
 
-// edit makes one edit and returns the names of the nodes that it changes,
-// which may be none. New nodes may be like one that was removed before.
+// edit applies one edit and returns the names of the nodes that it changes, if
+// any. New nodes may be modeled on one that was removed.
 func (e *NodeEdit) edit(s *snapshot.Snapshot, before *earlier) ([]string, error) {
 	if err := e.check(); err != nil {
 		return nil, err
@@ -173,8 +171,8 @@ func (e *NodeEdit) edit(s *snapshot.Snapshot, before *earlier) ([]string, error)
 	return names, nil
 }
 
-// contradicts returns an error where an earlier edit of a node and this one cannot
-// both be meant.
+// contradicts returns an error if an earlier edit of a node and this one
+// contradict each other.
 func (e *NodeEdit) contradicts(other *NodeEdit, node string) error {
 	both := func(a, b NodeChangeKind) bool {
 		return e.Kind == a && other.Kind == b || e.Kind == b && other.Kind == a
@@ -198,7 +196,7 @@ func (e *NodeEdit) contradicts(other *NodeEdit, node string) error {
 	return nil
 }
 
-// check refuses what no node could have.
+// check returns an error if the edit is invalid for any node.
 func (e *NodeEdit) check() error {
 	name, value, why := "", "", []string(nil)
 	switch e.Kind {
@@ -232,8 +230,9 @@ func (e *NodeEdit) check() error {
 	return nil
 }
 
-// ChooseNodes returns the indexes of the nodes that which means: a name, a shell
-// pattern of names, or a label selector. It returns an Error if there is none.
+// ChooseNodes returns the indexes of the nodes that match which: a name, a
+// shell pattern of names, or a label selector. It returns an *Error if there is
+// none.
 func ChooseNodes(nodes []corev1.Node, which string) ([]int, error) {
 	matches, err := matcher(which)
 	if err != nil {
@@ -282,7 +281,7 @@ func matcher(which string) (func(*corev1.Node) bool, error) {
 		}
 		return func(n *corev1.Node) bool { return selector.Matches(labels.Set(n.Labels)) }, nil
 	case isPattern(which):
-		pattern := strings.ReplaceAll(which, "[!", "[^") // as a shell writes it, and Go
+		pattern := strings.ReplaceAll(which, "[!", "[^") // from the notation of shells to that of Go
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, fmt.Errorf("pattern %q: %w", which, err)
 		}
@@ -296,8 +295,8 @@ func holds(m map[string]string, key, value string) bool {
 	return ok && have == value
 }
 
-// setTaint gives a node a taint, in place of one with the same key and effect,
-// and reports whether it had it not.
+// setTaint adds a taint to a node, or replaces the one with the same key and
+// effect. It reports whether the node changed.
 func setTaint(n *corev1.Node, t corev1.Taint) bool {
 	for i := range n.Spec.Taints {
 		if have := &n.Spec.Taints[i]; have.MatchTaint(&t) {
@@ -321,8 +320,8 @@ func dropTaints(n *corev1.Node, drop func(*corev1.Taint) bool) bool {
 	return len(n.Spec.Taints) < before
 }
 
-// cordon is what kubectl cordon does, and the taint that the node controller
-// adds then.
+// cordon does what kubectl cordon does, and adds the taint that the node
+// controller then adds.
 func cordon(n *corev1.Node, now metav1.Time) bool {
 	changed := !n.Spec.Unschedulable
 	n.Spec.Unschedulable = true
@@ -336,17 +335,16 @@ func uncordon(n *corev1.Node) bool {
 	return dropTaints(n, func(t *corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable }) || changed
 }
 
-// conditionTaints are those that the node controller adds by a node's
-// conditions, and takes away again when a silent node's are not known any
-// more.
+// conditionTaints are the taints that the node controller adds for conditions,
+// and removes when the conditions of a silent node become unknown.
 var conditionTaints = map[string]bool{
 	corev1.TaintNodeNotReady: true, corev1.TaintNodeMemoryPressure: true, corev1.TaintNodeDiskPressure: true,
 	corev1.TaintNodePIDPressure: true,
 }
 
-// fallSilent makes a node one whose kubelet does not report any more, as the
-// node controller has it: what the kubelet said is unknown, and the node is
-// unreachable.
+// fallSilent makes the kubelet of a node stop reporting, with the changes that
+// the node controller then makes: the kubelet's conditions are unknown, and the
+// node is unreachable.
 func fallSilent(n *corev1.Node, now metav1.Time) bool {
 	changed, ready := false, false
 	for i := range n.Status.Conditions {
@@ -376,8 +374,8 @@ func fallSilent(n *corev1.Node, now metav1.Time) bool {
 	return changed
 }
 
-// unready marks pods not ready, as the node controller does when their node
-// is not any more, and reports whether one was.
+// unready marks pods as not ready, as the node controller does if their node is
+// not, and reports whether one was ready.
 func unready(s *snapshot.Snapshot, pods []int, now metav1.Time) bool {
 	changed := false
 	for _, i := range pods {
@@ -401,7 +399,7 @@ func podsByNode(s *snapshot.Snapshot) map[string][]int {
 	return of
 }
 
-// removeNodes takes nodes away, with the pods that are bound to them.
+// removeNodes removes nodes with the pods that are bound to them.
 func removeNodes(s *snapshot.Snapshot, chosen []int) []string {
 	names := []string{}
 	gone := map[string]bool{}
@@ -414,8 +412,8 @@ func removeNodes(s *snapshot.Snapshot, chosen []int) []string {
 	return names
 }
 
-// add adds nodes like one: its labels and taints, but for those that come with
-// a condition or a cordon.
+// add adds nodes modeled on another one: with its labels, and its taints except
+// those for a condition or a cordon.
 func (e *NodeEdit) add(s *snapshot.Snapshot, like *corev1.Node) []string {
 	taken := map[string]bool{}
 	for i := range s.Nodes {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// moved lists what is different on nodes and pods, one line a field.
+// moved lists the fields of nodes and pods that differ, one per line.
 func moved(t *testing.T, before, after *snapshot.Snapshot) []string {
 	t.Helper()
 	lines := []string{}
@@ -186,8 +186,8 @@ func TestNodeEdits(t *testing.T) {
 	}
 }
 
-// TestAddedNode: what a new node takes over from the one that it is like, and
-// what not.
+// TestAddedNode tests what a new node copies from the node that it is modeled
+// on.
 func TestAddedNode(t *testing.T) {
 	s := dstest.State("N", dstest.Tainted("n0", "a=b:NoExecute", "node.kubernetes.io/not-ready:NoSchedule", "node.kubernetes.io/unschedulable:NoSchedule", "node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule"),
 		dstest.Labeled("n0", "pool=a"), dstest.Node("n0", func(n *corev1.Node) {

@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Repaired returns the State as it would be if the kubelets of some nodes
-// answered again: the nodes are ready, terminating pods are gone, and the others
-// are ready too.
+// Repaired returns the State as if the kubelets of some nodes worked again: the
+// nodes are ready, terminating pods are gone, and the other pods are ready.
 func Repaired(st *daemonset.State, names []string) (*daemonset.State, error) {
 	s, is := st.Snapshot, map[string]bool{}
 	out := *s
@@ -41,7 +40,7 @@ func Repaired(st *daemonset.State, names []string) (*daemonset.State, error) {
 			continue
 		}
 		p := out.Pods[i].DeepCopy()
-		since := p.CreationTimestamp // what the node lifecycle controller changed says nothing of the pod's start
+		since := p.CreationTimestamp // changes by the node lifecycle controller say nothing about the pod's start
 		for _, c := range p.Status.Conditions {
 			if c.Type == corev1.ContainersReady && c.Status == corev1.ConditionTrue {
 				since = c.LastTransitionTime

@@ -14,9 +14,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// revisionTemplate returns a template as kubectl rollout undo and the API server
-// make it: with the server's defaults, which a revision may be older than. A live
-// template that lacks some comes from no server, and gets none here either.
+// revisionTemplate returns the template of a revision as kubectl rollout undo
+// and the API server make it: with the server's defaults, which the revision
+// may predate. If the live template lacks some defaults, it is from no server,
+// and none are added.
 func revisionTemplate(st *daemonset.State, number int64,
 	live *corev1.PodTemplateSpec) (*corev1.PodTemplateSpec, error) {
 	s := st.Snapshot
@@ -38,8 +39,9 @@ func revisionTemplate(st *daemonset.State, number int64,
 	return t, nil
 }
 
-// findRevision returns the revision with a number, of those that are the
-// DaemonSet's already; of two the first by name. 0 is the second by number.
+// findRevision returns the revision with a number among those that the
+// DaemonSet already owns. If two share it, it returns the first by name. 0
+// means the second highest number.
 func findRevision(ds *appsv1.DaemonSet, h *daemonset.History, number int64) (*daemonset.Revision, error) {
 	var owned []daemonset.Revision // newest first
 	for _, r := range h.Revisions {
@@ -93,7 +95,7 @@ func revisionNote(before, after *daemonset.History) RevisionNote {
 }
 
 // current returns the revision that the next sync keeps, or nil if there is
-// none, or none is known.
+// none or it is unknown.
 func current(h *daemonset.History) *daemonset.Revision {
 	for i := range h.Revisions {
 		if r := &h.Revisions[i]; len(h.Current) > 0 && r.Name == h.Current[0] {

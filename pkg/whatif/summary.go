@@ -2,11 +2,13 @@ package whatif
 
 import "github.com/kubectl-ds/kubectl-ds/pkg/template"
 
-// Summary is what a Change makes of the DaemonSet and of the cluster.
+// Summary describes the effect of a Change on the DaemonSet and on nodes.
 type Summary struct {
-	// how a manifest was merged with the live object: `LastApplied` (as kubectl apply, by its annotation),
-	// `ManagedFields` (by what its managers own), `Overlay` (neither is known, so nothing is removed), `ServerDryRun`
-	// (by the API server), `New` (there is no live object); empty without a manifest
+	// how a manifest was merged with the live object: `LastApplied` (like
+	// kubectl apply, by its annotation), `ManagedFields` (by the fields that
+	// its managers own), `Overlay` (neither is known, so nothing is removed),
+	// `ServerDryRun` (by the API server), `New` (there is no live object);
+	// empty without a manifest
 	Method string `json:"method"`
 
 	// the field manager that applies the manifest server-side; empty for any other way
@@ -16,7 +18,7 @@ type Summary struct {
 	// the template differs from the live one as a ControllerRevision stores it, so every pod becomes outdated
 	TemplateChanged bool         `json:"templateChanged"`
 	Revision        RevisionNote `json:"revision"` // the revision that holds the changed template
-	Nodes           []NodeChange `json:"nodes"`    // changes of the cluster that were asked for, in the order asked
+	Nodes           []NodeChange `json:"nodes"`    // requested changes of nodes, in the requested order
 }
 
 // Removed returns the nodes that the change removes.
@@ -32,8 +34,8 @@ func (s *Summary) Removed() (nodes []string) {
 // FieldDiff is one field that differs.
 type FieldDiff = template.Difference
 
-// RevisionNote says which revision the changed DaemonSet is on: one that exists and
-// gets a new number, or a new one.
+// RevisionNote says which revision the changed DaemonSet is on: an existing
+// one, possibly with a new number, or a new one.
 type RevisionNote struct {
 	// the number of the current revision before the change; 0 if it is unknown
 	From   int64  `json:"from"`
@@ -43,7 +45,7 @@ type RevisionNote struct {
 	Was    int64  `json:"was"`    // the number that this ControllerRevision has now
 }
 
-// NodeChange is one change of the cluster that was asked.
+// NodeChange is one requested change of nodes.
 type NodeChange struct {
 	Kind  NodeChangeKind `json:"kind"`  // what happens to the nodes
 	Value string         `json:"value"` // the taint, the label or the node to copy; otherwise empty
@@ -54,7 +56,8 @@ type NodeChange struct {
 type NodeChangeKind string
 
 const (
-	// NodeTaint: the nodes get a taint, in place of one with the same key and effect
+	// NodeTaint: the nodes get a taint, replacing one with the same key and
+	// effect
 	NodeTaint   NodeChangeKind = "Taint"
 	NodeUntaint NodeChangeKind = "Untaint" // the nodes lose a taint
 	NodeLabel   NodeChangeKind = "Label"   // the nodes get a label

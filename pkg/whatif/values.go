@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// keepDigests gives the literal values of a manifest's environment variables,
-// and its annotations that may hold copies of them, the digest that the live
-// object has in their place, where it has one, and returns how many there are.
-// That a value is empty can be told, and so can another digest, which comes from
-// the same Snapshot.
+// keepDigests replaces the literal values of a manifest's environment
+// variables, and its annotations that may contain copies of them, by the
+// digests in the live object, if it has digests there. It returns how many it
+// replaced. It keeps empty values, which are known to differ, and digests,
+// which come from the same Snapshot.
 func keepDigests(s *snapshot.Snapshot, m *appsv1.DaemonSet) int {
 	if s.EnvValues != snapshot.EnvDigest {
 		return 0
@@ -31,7 +31,7 @@ func keepDigests(s *snapshot.Snapshot, m *appsv1.DaemonSet) int {
 }
 
 func keepDigestsOf(live, containers []corev1.Container) int {
-	left := map[[2]string][]string{} // by container and variable, which may stand there several times
+	left := map[[2]string][]string{} // by container and variable; a variable may occur several times
 	for _, c := range live {
 		for _, v := range c.Env {
 			at := [2]string{c.Name, v.Name}
@@ -56,9 +56,9 @@ func keepDigestsOf(live, containers []corev1.Container) int {
 	return n
 }
 
-// leftOut returns how many fields that this program's API types do not list differ
-// between the revision that a rollback goes back to and the live template. kubectl
-// sends them to the API server, which may know them.
+// leftOut returns the number of fields that this program's API types do not
+// list and that differ between the revision of a rollback and the live
+// template. kubectl sends them to the API server, which may know them.
 func (c *Change) leftOut(s *snapshot.Snapshot, h *daemonset.History) int {
 	if c.ToRevision == nil {
 		return 0
