@@ -30,14 +30,15 @@ type Budget struct {
 	MaxUnavailable int        `json:"maxUnavailable"` // as a number of nodes; 0 under OnDelete
 	MaxSurge       int        `json:"maxSurge"`       // as a number of nodes; 0 in versions without it
 
-	// the value that decides, as it is written: `5%`, `1`; empty if there is none
+	// the value that applies, as written: `5%`, `1`; empty if there is none
 	Spec string `json:"spec"`
 
-	// a percentage before it is rounded up: `14.4`; empty for a plain number
+	// a percentage before rounding up: `14.4`; empty for a plain number
 	Scaled string `json:"scaled"`
 	Of     int    `json:"of"` // the DESIRED number that a percentage is of
 
-	// `Computed`; `Reported` where the nodes could not be read; `Unknown` where the status could not be read either
+	// `Computed`; `Reported` if the nodes could not be read; `Unknown` if the
+	// status could not be read either
 	OfSource string `json:"ofSource"`
 	Fallback bool   `json:"fallback"` // both limits came to 0, so the controller uses maxUnavailable 1
 

@@ -21,12 +21,12 @@ const (
 	Unrelated Claim = "Unrelated" // neither; such pods are in no document
 )
 
-// claimOf tells whose an object of the DaemonSet's namespace is.
+// claimOf returns who owns an object in the DaemonSet's namespace.
 //
-// Phase and deletion do not matter for an object that is owned already. A
+// Phase and deletion do not matter for an object that is already owned. A
 // DaemonSet that is being deleted neither adopts nor releases, and an orphan
-// that is being deleted is not adopted. Of a DaemonSet whose UID is not known,
-// as in a dump that was tidied up, the controller reference names it.
+// that is being deleted is not adopted. If the DaemonSet's UID is unknown, as
+// in a cleaned-up dump, the controller reference is matched by name.
 func claimOf(o metav1.Object, ds *appsv1.DaemonSet, selector labels.Selector) Claim {
 	matches := selector.Matches(labels.Set(o.GetLabels()))
 	ref := metav1.GetControllerOfNoCopy(o)
@@ -54,10 +54,10 @@ func refersTo(ref *metav1.OwnerReference, ds *appsv1.DaemonSet) bool {
 	return ref.UID == ds.UID
 }
 
-// TargetNode returns the node that a pod is for: the one that it is bound to,
-// else the single value of the first metadata.name In entry among the
-// matchFields of its required node affinity. Without either there is none,
-// and no rule of the controller sees the pod.
+// TargetNode returns the node that a pod is for: the node that it is bound to,
+// or else the single value of the first metadata.name In requirement among the
+// matchFields of its required node affinity. If there is neither, it returns
+// false, and the controller ignores the pod.
 func TargetNode(p *corev1.Pod) (string, bool) {
 	if p.Spec.NodeName != "" {
 		return p.Spec.NodeName, true

@@ -5,31 +5,33 @@ import "time"
 // FactKeys documents every key of Facts: its type and what it holds. A key is
 // absent if the cluster does not provide the value.
 type FactKeys struct {
-	// the labels that the nodeSelector of a pod asks for, and that neither its template nor its node has: they were
-	// added when the pod was admitted
+	// the labels that the nodeSelector of a pod requires and that neither its
+	// template nor its node has: they were added at admission
 	Added   []string `json:"added"`
 	AddedBy string   `json:"addedBy"` // the annotation of the pod that says who added the container to it
 
 	After time.Time `json:"after"` // a rollback restored the revision after this time
 
-	// the next pod gets `added` again; false where the namespace no longer asks for it, otherwise absent
+	// the next pod gets `added` again; false if the namespace no longer
+	// requires it, otherwise absent
 	Again bool `json:"again"`
 
-	// `replaced` is that of the worst order of the nodes, which the controller picks at random; absent if it is
-	// certain
+	// `replaced` is for the worst order of the nodes, which the controller
+	// picks at random; absent if it is certain
 	AtWorst bool `json:"atWorst"`
 
 	// how much of the first of `resources` the node can allocate, such as `16Gi`
 	Allocatable string `json:"allocatable"`
 
-	// the annotation of the namespace that selects nodes; absent if it is the default of the controller. With `added`,
-	// and neither `selector` nor `again`, the namespace lacks it
+	// the annotation of the namespace that selects nodes; absent if it is the
+	// default of the controller. With `added`, and neither `selector` nor
+	// `again`, the namespace lacks it
 	Annotation string `json:"annotation"`
 
 	// what tolerates the taint: a toleration that the controller adds (true) or one of the template (false)
 	Automatic   bool      `json:"automatic"`
 	Awaited     []string  `json:"awaited"`     // the pods that are to end first, as `namespace/name`
-	Available   int       `json:"available"`   // the number of the status
+	Available   int       `json:"available"`   // the number in the status
 	AvailableAt time.Time `json:"availableAt"` // when the pod becomes available if it stays ready
 	Attached    int       `json:"attached"`    // how many volumes of the CSI driver the node has
 	Basis       string    `json:"basis"`       // `Computed` or `Reported`: which numbers these are
@@ -37,7 +39,7 @@ type FactKeys struct {
 	// the code of [placement](#placement) that says why the node is not eligible
 	Because string `json:"because"`
 
-	// the number of the newest revision whose template makes a node eligible
+	// the number of the newest revision whose template makes some node eligible
 	Before int  `json:"before"`
 	Beyond bool `json:"beyond"` // the pod requests more of the first of `resources` than the whole node has
 
@@ -60,7 +62,7 @@ type FactKeys struct {
 	// how many pods the next step deletes; for a collision, how many there were
 	Count         int       `json:"count"`
 	DeletionAsked time.Time `json:"deletionAsked"` // when the deletion was requested
-	Desired       int       `json:"desired"`       // the number of the status
+	Desired       int       `json:"desired"`       // the number in the status
 	Document      int       `json:"document"`      // which document of the file, from 1
 	Driver        string    `json:"driver"`        // the CSI driver of the volume
 	Effect        string    `json:"effect"`        // of the taint
@@ -68,10 +70,11 @@ type FactKeys struct {
 	// how many nodes would be eligible with the template of revision `before`
 	Eligible   int       `json:"eligible"`
 	EndsBy     time.Time `json:"endsBy"`     // when the grace period of the last of them ends
-	Events     int       `json:"events"`     // how often, by the event
+	Events     int       `json:"events"`     // how often it happened, according to the event
 	EventsRead bool      `json:"eventsRead"` // the events were read, so a rejection would have been seen
 
-	// the field of the DaemonSet that tells: `metadata.labels[argocd.argoproj.io/instance]`,
+	// the field of the DaemonSet that shows it:
+	// `metadata.labels[argocd.argoproj.io/instance]`,
 	// `metadata.managedFields[manager=helm]`
 	Evidence string `json:"evidence"`
 	Excluded bool   `json:"excluded"` // all of the nodes are `ExcludedButCounted`; otherwise absent
@@ -93,7 +96,7 @@ type FactKeys struct {
 	// the numbers that differ; for `NoEligibleNode`, the fields of the pod's spec that differ and decide on
 	// placement: `nodeName`, `nodeSelector`, `affinity`, `tolerations`, `hostNetwork`
 	Fields     []string `json:"fields"`
-	File       string   `json:"file"`       // as it was given; `standard input` for `-`
+	File       string   `json:"file"`       // as given; `standard input` for `-`
 	Finalizers []string `json:"finalizers"` // that keep the object
 	// the kind and the name of an object that a kubelet did not find, and that exists now
 	Found      string   `json:"found"`
@@ -107,127 +110,145 @@ type FactKeys struct {
 	// before 1.27.0, 1.26.1 and 1.25.6, which ends a failed sync without one; `BeingDeleted` or `SelectsAll` for
 	// any version
 	HeldUpBy string `json:"heldUpBy"`
-	// whose pods use the host port: `owner` without what a controller puts behind the names of its pods
+	// whose pods use the host port: `owner` without the suffix that a
+	// controller adds to the names of its pods
 	Holder  string `json:"holder"`
 	Holders int    `json:"holders"` // how many nodes use up the limit
-	Image   string `json:"image"`   // as the template has it
+	Image   string `json:"image"`   // as in the template
 	Init    bool   `json:"init"`    // it is an init container
 
 	ImageBefore string `json:"imageBefore"` // the image of the container before the change
-	ImageMeant  string `json:"imageMeant"`  // the image that is probably meant
+	ImageMeant  string `json:"imageMeant"`  // the image that was probably intended
 
 	// the requirement of the node affinity is about a field of the node, not a label
 	IsField bool `json:"isField"`
 
-	// the names of the revisions of which the controller keeps one, at random if there are several
+	// the names of the revisions; the controller keeps one of them, at random
+	// if there are several
 	Keep []string `json:"keep"`
 	Kept int      `json:"kept"` // how many revisions there are
 
-	// of the label or the taint; of a manifest, empty if it is no plain word; that a ConfigMap or Secret lacks, absent
-	// if there is no such object
+	// of the label or the taint; in a manifest, empty if it is not a plain
+	// word; missing from a ConfigMap or Secret, absent if there is no such
+	// object
 	Key string `json:"key"`
-	// of an object that does not exist, or lacks a key: one of the [referred kinds](#referred-kinds)
+	// of an object that does not exist or lacks a key: one of the [referred
+	// kinds](#referred-kinds)
 	Kind          string    `json:"kind"`
 	Last          time.Time `json:"last"`          // the last time
 	LastHeartbeat time.Time `json:"lastHeartbeat"` // when the kubelet last wrote the condition
 
-	// labels for which the template asks and that no node has: those of the nodeSelector for `NodeSelector`, one of
-	// each term for `NodeAffinity`; absent if each of them is on some node
+	// labels that the template requires and that no node has: those of the
+	// nodeSelector for `NodeSelector`, one of each term for `NodeAffinity`;
+	// absent if each of them is on some node
 	Labels []string `json:"labels"`
 
 	// the pod takes longer to become ready than any other pod of the DaemonSet did
 	Late bool `json:"late"`
-	// what the Lease of kube-controller-manager says: `Alive` or `Expired`; absent if it was not read
+	// the state of the Lease of kube-controller-manager: `Alive` or `Expired`;
+	// absent if it was not read
 	Lease  string `json:"lease"`
 	Lifted bool   `json:"lifted"` // the API server rejected pods, and would admit one now; otherwise absent
 	Like   int    `json:"like"`   // the number of the revision that holds the same template
 
-	// of the rolling update, in nodes; of revisions, how many old ones are kept; of a CSI driver, how many volumes it
-	// attaches to the node
+	// of the rolling update, in nodes; of revisions, how many old ones are
+	// kept; of a CSI driver, how many volumes it attaches to the node
 	Limit  int `json:"limit"`
 	Line   int `json:"line"`   // of the file, from 1
 	Losing int `json:"losing"` // on how many nodes the pod is being deleted without replacement
-	// the image that the template names, where the pod has another; otherwise absent
+	// the image in the template, if the pod has another one; otherwise absent
 	TemplateImage string `json:"templateImage"`
 	Limited       bool   `json:"limited"`    // the container has a memory limit
 	LimitRange    bool   `json:"limitRange"` // its memory limit is the default of a LimitRange
 
-	// the node is NotReady until its pod works, as the pods of this DaemonSet install its network plugin; otherwise
-	// absent
+	// the node is NotReady until its pod works, because the pods of this
+	// DaemonSet install its network plugin; otherwise absent
 	NodeWaits bool `json:"nodeWaits"`
 
 	// when the first of the nodes joined; each of them is younger than every node where the pod works
 	Joined time.Time `json:"joined"`
-	// when the first of the pods stopped being Ready, where all of them did within a minute
+	// when the first of the pods stopped being Ready, if all of them did within
+	// a minute
 	Stopped      time.Time `json:"stopped"`
 	HostPath     string    `json:"hostPath"`     // the path of the node that the volume mounts
-	HostPathType string    `json:"hostPathType"` // the type that the template gives it, such as `Directory`
-	OSImage      string    `json:"osImage"`      // the operating system of the nodes, as their kubelets name it
+	HostPathType string    `json:"hostPathType"` // the type in the template, such as `Directory`
+	OSImage      string    `json:"osImage"`      // the operating system of the nodes, as reported by their kubelets
 	AddedLabel   string    `json:"addedLabel"`   // a label of the pod that its template does not have
 	// the pods that the scheduler would evict for a pod of PriorityClass system-node-critical
 	Evicts []string `json:"evicts"`
-	// the condition that the nodes report, with its status, and no node where the pod works
+	// the condition that these nodes report, with its status, and that no node
+	// with a working pod reports
 	NodeReports    string `json:"nodeReports"`
-	MaxUnavailable string `json:"maxUnavailable"` // of the PodDisruptionBudget, as it is written: `1`, `10%`
+	MaxUnavailable string `json:"maxUnavailable"` // of the PodDisruptionBudget, as written: `1`, `10%`
 
-	// the words of the kubelet, the scheduler, the API server or a program
+	// the message of the kubelet, the scheduler, the API server or a program
 	Message string `json:"message"`
-	// those of other nodes that say something else: at most two; otherwise absent
+	// different messages on other nodes: at most two; otherwise absent
 	FurtherMessages []string `json:"furtherMessages"`
 	MemoryLimit     string   `json:"memoryLimit"`     // of the container
-	MinAvailable    string   `json:"minAvailable"`    // of the PodDisruptionBudget, as it is written
+	MinAvailable    string   `json:"minAvailable"`    // of the PodDisruptionBudget, as written
 	MinReadySeconds int      `json:"minReadySeconds"` // of the DaemonSet
 
-	// of the PodDisruptionBudget, of the ControllerRevision with the same content, of what rejects a pod, or of what
-	// the template refers to
-	Name   string   `json:"name"`
-	Missed bool     `json:"missed"` // the version is known not to notice that a taint came or went; otherwise absent
-	Names  []string `json:"names"`  // of ControllerRevisions
+	// of the PodDisruptionBudget, of the ControllerRevision with the same
+	// content, of what rejects a pod, or of the object that the template refers
+	// to
+	Name string `json:"name"`
+	// the version is known not to notice that a taint was added or removed; otherwise absent
+	Missed bool     `json:"missed"`
+	Names  []string `json:"names"` // of ControllerRevisions
 
 	// the nodes that fail the fewest rules of placement, sorted by name
 	Nearest []string `json:"nearest"`
 
-	// the fields of SecurityContextConstraints that would allow the pod, as the message says: `allowHostNetwork`
+	// the fields of SecurityContextConstraints that would allow the pod,
+	// according to the message: `allowHostNetwork`
 	Needs []string `json:"needs"`
 
-	// of the new pods, how many have this problem; in a verdict, how many have a failing container
+	// how many of the new pods have this problem; in a verdict, how many have a
+	// failing container
 	NewFailing int `json:"newFailing"`
 
-	// how many new pods there are; in a verdict without those on nodes that are NotReady
+	// how many new pods there are; in a verdict, except those on nodes that are
+	// NotReady
 	NewPods int `json:"newPods"`
 	Nodes   int `json:"nodes"` // of the cluster
-	// the node does not have what the volume mounts, or has it as something else; otherwise absent
+	// the node lacks what the volume mounts, or has something of another type
+	// there; otherwise absent
 	NoHostPath    bool   `json:"noHostPath"`
 	NoRoutes      bool   `json:"noRoutes"`      // the node has the condition NetworkUnavailable; otherwise absent
 	NetworkReason string `json:"networkReason"` // the reason of that condition
 	// nodes are NotReady because no network plugin works there; otherwise absent
 	NoNetwork bool `json:"noNetwork"`
 
-	// of a node that loses its pod for a label, how many nodes have that label with that value
+	// for a node that loses its pod because of a label, how many nodes have
+	// that label with that value
 	NodesWith int `json:"nodesWith"`
 
-	// of the revision; for `NoEligibleNode`, of the first revision whose template makes no node eligible
+	// of the revision; for `NoEligibleNode`, of the first revision whose
+	// template makes no node eligible
 	Number   int      `json:"number"`
 	Numbers  []string `json:"numbers"`  // of missing revisions: `3`, `5-7`
 	Observed int      `json:"observed"` // the generation that the status is for
-	OneNode  bool     `json:"oneNode"`  // the claim has the access mode ReadWriteOnce alone; otherwise absent
+	OneNode  bool     `json:"oneNode"`  // ReadWriteOnce is the only access mode of the claim; otherwise absent
 	// the node has the taint node.kubernetes.io/out-of-service, so the pod is force-deleted; otherwise absent
 	OutOfService bool `json:"outOfService"`
 	Of           int  `json:"of"` // the number of the revision with the same content
 
-	// of the old pods, how many have this problem; in a verdict, how many have a failing container
+	// how many of the old pods have this problem; in a verdict, how many have a
+	// failing container
 	OldFailing int `json:"oldFailing"`
 	OldNodes   int `json:"oldNodes"` // nodes with an old pod that is not terminating
 
-	// how many old pods there are; in a verdict without those on nodes that are NotReady
+	// how many old pods there are; in a verdict, except those on nodes that are
+	// NotReady
 	OldPods int `json:"oldPods"`
 
 	// of the requirement: `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
 	Operator string   `json:"operator"`
-	Others   int      `json:"others"`   // how many more rules fail; how many pods of others the node has
-	OnNodes  []string `json:"onNodes"`  // the nodes that it is about, sorted by name
-	Outdated int      `json:"outdated"` // how many pods are not updated then
-	Patience int      `json:"patience"` // how many seconds after its creation a late pod is expected to stay as it is
+	Others   int      `json:"others"`   // how many more rules fail; how many other pods the node has
+	OnNodes  []string `json:"onNodes"`  // the nodes concerned, sorted by name
+	Outdated int      `json:"outdated"` // how many pods are not updated at that time
+	Patience int      `json:"patience"` // the age in seconds from which a late pod is expected to stay as it is
 	Overdue  bool     `json:"overdue"`  // the deletionTimestamp is more than 5 minutes ago
 
 	// `Kind/name` of the object that controls the pod; `namespace/name` of the pod that uses the host port
@@ -239,30 +260,34 @@ type FactKeys struct {
 	PersistentVolume string `json:"persistentVolume"`
 	// the scheduler's [plugin](#plugins-of-the-scheduler) that rejects the node
 	Plugin string `json:"plugin"`
-	Pods   int    `json:"pods"` // how many pods are old; in a note, how many it is about
-	// of nodes, an operating system, an architecture, or both: `linux`, `arm64`, `linux/arm64`
+	Pods   int    `json:"pods"` // how many pods are old; in a note, how many pods it concerns
+	// of the nodes: an operating system, an architecture, or both: `linux`,
+	// `arm64`, `linux/arm64`
 	Platform string `json:"platform"`
 
-	// operating systems or architectures: of the nodes on which a pod is available, or of the eligible ones
+	// operating systems or architectures: of the nodes with an available pod,
+	// or of the eligible ones
 	Platforms  []string `json:"platforms"`
 	Ports      []string `json:"ports"`      // for example `8080/TCP`
 	Preemption string   `json:"preemption"` // what [preemption](#preemption) does
-	// which probe fails, as an event says: `startup` or `liveness`; otherwise absent
+	// which probe fails, according to an event: `startup` or `liveness`;
+	// otherwise absent
 	Probe     string `json:"probe"`
-	Predicted bool   `json:"predicted"` // no event tells of it: the rules do; otherwise absent
+	Predicted bool   `json:"predicted"` // it follows from the rules, not from an event; otherwise absent
 	Present   bool   `json:"present"`   // the node has the label
 
-	// the condition of the node by which it is down on purpose: one of the five of KEP-5683, such as `DrainInProgress`
+	// the condition of the node that says that it is down on purpose: one of
+	// the five of KEP-5683, such as `DrainInProgress`
 	Purpose       string    `json:"purpose"`
 	PurposeReason string    `json:"purposeReason"` // its reason
-	PurposeSince  time.Time `json:"purposeSince"`  // since when it is True
+	PurposeSince  time.Time `json:"purposeSince"`  // since when the condition is True
 
 	// from which nodes the volume can be attached: `topology.kubernetes.io/zone=a`
 	Reachable string `json:"reachable"`
-	Ready     bool   `json:"ready"` // the pod is available at the moment; otherwise absent
+	Ready     bool   `json:"ready"` // the pod is available now; otherwise absent
 
-	// the reason of the pod, the container or the node condition, in the words of Kubernetes; for
-	// `NextRolloutStalls`, [why](#why-a-rollout-does-not-complete)
+	// the reason of the pod, the container or the node condition, as in the
+	// API; for `NextRolloutStalls`, [why](#why-a-rollout-does-not-complete)
 	Reason     string   `json:"reason"`
 	Rejects    string   `json:"rejects"`    // one of the [reasons of a refusal](#reasons-of-a-refusal)
 	Relabelled int      `json:"relabelled"` // how many pods get another hash
@@ -275,7 +300,7 @@ type FactKeys struct {
 	Replaces int `json:"replaces"` // how many old pods there are
 	// how much of the first of `resources` the pod requests, such as `30Gi`
 	Requested string   `json:"requested"`
-	Resources []string `json:"resources"` // what there is too little of: `cpu`, `memory`, `pods`
+	Resources []string `json:"resources"` // the insufficient resources: `cpu`, `memory`, `pods`
 	Restarts  int      `json:"restarts"`  // of the container; in a note, how many revisions are restarts
 	Revision  string   `json:"revision"`  // the ControllerRevision of the pod; empty if there is none
 	Revisions int      `json:"revisions"` // how many revisions equal the live template
@@ -290,19 +315,21 @@ type FactKeys struct {
 	Starts int    `json:"starts"`
 	Status string `json:"status"` // of the Ready condition of the node: `False` or `Unknown`
 
-	// the fields by which the template picks some of the nodes, not counting the operating system and the
-	// architecture: `nodeSelector`, `affinity`
+	// the fields by which the template selects some of the nodes, ignoring the
+	// operating system and the architecture: `nodeSelector`, `affinity`
 	Selects []string `json:"selects"`
 
-	// on how many nodes a pod stays although no node is eligible, also when what is in progress has finished; the
-	// next rollout deletes it
+	// on how many nodes a pod stays although no node is eligible, even after
+	// what is in progress has finished; the next rollout deletes it
 	Staying int  `json:"staying"`
 	Stays   bool `json:"stays"` // the pod may stay where it is
 
-	// of the nodes `without`, those that the status counts in AVAILABLE because their pod is terminating
+	// how many of the nodes `without` the status counts in AVAILABLE because
+	// their pod is terminating
 	StillCounted int `json:"stillCounted"`
-	// which rollout deletes the pod without replacement because of the taint: `UnderWay`, the one in progress; `Next`,
-	// the next one; `Deletion`, none under OnDelete, but whoever deletes the pod. Absent if nothing does
+	// which rollout deletes the pod without replacement because of the taint:
+	// `UnderWay`, the one in progress; `Next`, the next one; `Deletion`, none
+	// under OnDelete, but whoever deletes the pod. Absent if nothing does
 	StrandedBy  string `json:"strandedBy"`
 	Taint       string `json:"taint"`       // `key=value:effect`
 	Term        int    `json:"term"`        // which term of the node affinity, from 1
@@ -310,7 +337,7 @@ type FactKeys struct {
 	Terms       int    `json:"terms"`       // how many terms the node affinity has
 	To          int    `json:"to"`          // the number that the revision gets
 
-	Taints []string `json:"taints"` // that the template does not tolerate, each as `taint`
+	Taints []string `json:"taints"` // those that the template does not tolerate, each as `taint`
 
 	Topmost bool `json:"topmost"` // no pod on the node has a lower priority than system-node-critical; otherwise absent
 
@@ -318,23 +345,24 @@ type FactKeys struct {
 	Told     string `json:"told"`
 	Tool     string `json:"tool"`     // one of the [tools](#tools)
 	Uncalled bool   `json:"uncalled"` // the webhook could not be called; otherwise absent
-	// the strictest Pod Security level that admits the pod; absent where Pod Security did not reject it
+	// the strictest Pod Security level that admits the pod; absent unless Pod
+	// Security rejected it
 	Admits  string `json:"admits"`
 	Service string `json:"service"` // the Service of that webhook; absent for one that is called by URL
 
 	ServiceNamespace string `json:"serviceNamespace"` // its namespace
-	Unavailable      int    `json:"unavailable"`      // the number of the status
-	Updated          int    `json:"updated"`          // the number of the status
+	Unavailable      int    `json:"unavailable"`      // the number in the status
+	Updated          int    `json:"updated"`          // the number in the status
 	Used             int    `json:"used"`             // how many nodes use up the limit
-	// the requirement can be parsed; one that cannot matches no node, but as the node selector of a namespace every
-	// node
+	// the requirement can be parsed; otherwise it matches no node or, as the
+	// node selector of a namespace, every node
 	Valid    bool     `json:"valid"`
 	Value    string   `json:"value"`    // of the taint
 	Values   []string `json:"values"`   // of the requirement
-	Variable string   `json:"variable"` // of the environment, which refers to a key
-	Volume   string   `json:"volume"`   // which refers to the object
-	Want     string   `json:"want"`     // what the template asks for
-	Was      int      `json:"was"`      // its first number; 0 if that is not certain
+	Variable string   `json:"variable"` // the environment variable that refers to a key
+	Volume   string   `json:"volume"`   // the volume that refers to the object
+	Want     string   `json:"want"`     // what the template requires
+	Was      int      `json:"was"`      // the first number; 0 if that is not certain
 
 	// `TakenUpAgain`: they are the first numbers of restored revisions. `Unknown`: renumbered, cleaned up or
 	// deleted

@@ -22,7 +22,8 @@ type Header struct {
 	Controller Controller `json:"controller"` // whose rules were used
 	Snapshot   Reading    `json:"snapshot"`   // the input
 
-	// what was taken as true without being read, in the order of the table of [assumptions](#assumptions)
+	// what was taken as true without being read, in the order of the table of
+	// [assumptions](#assumptions)
 	Assumptions []Assumption `json:"assumptions"`
 }
 
@@ -38,7 +39,7 @@ type Ref struct {
 
 // Controller names the version of the controller whose rules were used.
 type Controller struct {
-	// as it was read: `v1.30.4`, `v1.30.4-gke.12`; `v1.37` if it is unknown
+	// as read: `v1.30.4`, `v1.30.4-gke.12`; `v1.37` if it is unknown
 	KubernetesVersion string                 `json:"kubernetesVersion"`
 	Source            snapshot.VersionSource `json:"source"` // where the version comes from
 }

@@ -132,11 +132,12 @@ type Check struct {
 	Rule Rule `json:"rule"` // the rule that was applied
 	OK   bool `json:"ok"`   // whether the node passes
 
-	// whether a pod that is on the node may stay although the rule fails; only a NoSchedule taint lets it, and
-	// `namespaceNodeSelector` where another rule fails too
+	// whether a pod on the node may stay although the rule fails: true only for
+	// a NoSchedule taint, and for `namespaceNodeSelector` if another rule fails
+	// too
 	Stays bool `json:"stays"`
 
-	// the code of a failure, also where the node passes
+	// the code of a failure, even if the node passes
 	// Codes: Placement
 	Reason Reason `json:"reason"`
 	Facts  Facts  `json:"facts"` // what the rule compared

@@ -37,10 +37,11 @@ func (f Facts) MarshalJSON() ([]byte, error) {
 type Verdict struct {
 	OK bool `json:"ok"` // whether the answer is yes
 
-	// the first rule that fails, in the order of `nodes[].checks`; `Eligible` where none does
+	// the first rule that fails, in the order of `nodes[].checks`; `Eligible`
+	// if none does
 	// Codes: Placement
 	Reason Reason `json:"reason"`
-	Facts  Facts  `json:"facts"` // what the answer rests on
+	Facts  Facts  `json:"facts"` // the facts that decide the answer
 }
 
 // Placement: why a node is or is not eligible.
@@ -57,15 +58,18 @@ const (
 	// failing requirement of the term with the fewest of them
 	// Facts: terms, term, key, operator, values, isField, valid, got, others
 	NodeAffinity Reason = "NodeAffinity"
-	// TaintNotTolerated: neither the template nor the tolerations that the controller adds tolerate a NoSchedule or
-	// NoExecute taint of the node. In `checks` also for a taint that is tolerated
+	// TaintNotTolerated: neither the template nor the tolerations that the
+	// controller adds tolerate a NoSchedule or NoExecute taint of the node. In
+	// `checks` also for a taint that is tolerated
 	// Facts: taint, taints, key, value, effect, automatic, others
 	TaintNotTolerated Reason = "TaintNotTolerated"
-	// NamespaceNodeSelector: on OpenShift: every other rule passes, and the node selector of the namespace does not
-	// match. In `checks` also where another rule fails
+	// NamespaceNodeSelector: on OpenShift: every other rule passes, and the
+	// node selector of the namespace does not match. In `checks` also if
+	// another rule fails
 	// Facts: selector, annotation, valid
 	NamespaceNodeSelector Reason = "NamespaceNodeSelector"
-	// NodesNotRead: unknown: the nodes could not be read. In no Explanation, whose `shouldRun` is then null
+	// NodesNotRead: unknown: the nodes could not be read. Not in an
+	// Explanation, whose `shouldRun` is then null
 	NodesNotRead Reason = "NodesNotRead"
 	NodeGone     Reason = "NodeGone" // the node no longer exists
 )

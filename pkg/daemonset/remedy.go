@@ -22,14 +22,17 @@ const (
 	RepairNode  RemedyKind = "RepairNode"
 	SetLabel    RemedyKind = "SetLabel"    // set the node's label `key` to `value`
 	RemoveLabel RemedyKind = "RemoveLabel" // remove the node's label `key`
-	// SelectEveryNode: set the annotation `key` of the namespace to nothing, which has it select every node
+	// SelectEveryNode: set the annotation `key` of the namespace to an empty
+	// value, which selects every node
 	SelectEveryNode RemedyKind = "SelectEveryNode"
 	AddToleration   RemedyKind = "AddToleration" // add `toleration` to the template
 	// AddAffinityTerm: add a term to the template's required node affinity that names the node
 	AddAffinityTerm RemedyKind = "AddAffinityTerm"
 	RemoveNodeName  RemedyKind = "RemoveNodeName" // remove nodeName from the template
-	// NoSensibleChange: there is none: the label `key` says what the node is (its operating system, role, zone or
-	// hardware), or the taint `key` says that it is going away or runs no DaemonSet. It is then the only change
+	// NoSensibleChange: no change is sensible: the label `key` describes the
+	// node (its operating system, role, zone or hardware), or the taint `key`
+	// says that it is being removed or runs no DaemonSet. It is then the only
+	// change
 	NoSensibleChange RemedyKind = "NoSensibleChange"
 )
 

@@ -36,7 +36,7 @@ type Step struct {
 	// Codes: The next sync
 	Reason Reason `json:"reason"`
 
-	// false where a gap leaves room: nodes, pods or revisions could not be read
+	// false if nodes, pods or revisions could not be read
 	Exact     bool          `json:"exact"`
 	Creates   Batch         `json:"creates"`   // pods to create, by node
 	Deletes   Batch         `json:"deletes"`   // pods to delete
@@ -49,8 +49,9 @@ type Step struct {
 	// why the step fails in the controller, which then creates and deletes nothing; nil if it does not fail
 	Error *StepError `json:"error"`
 
-	// the controller counts the status again, and writes it if it changed. False where the controller ignores the
-	// DaemonSet and, before 1.27.0, 1.26.1 and 1.25.6, where the step fails. What the API server rejects is not taken
+	// the controller recomputes the status, and writes it if it changed. False
+	// if the controller ignores the DaemonSet and, before 1.27.0, 1.26.1 and
+	// 1.25.6, if the step fails. Rejections by the API server are not taken
 	// into account
 	WritesStatus bool `json:"writesStatus"`
 }
@@ -59,8 +60,9 @@ type Step struct {
 // several names if equal revisions share the highest number: the controller
 // chooses one at random.
 type StepRevisions struct {
-	// the names of the revisions that the controller may take as the current one, sorted. Several: it picks one at
-	// random. None: it creates one, or the revisions could not be read
+	// the names of the revisions that the controller may choose as the current
+	// one, sorted. Several: it chooses one at random. None: it creates one, or
+	// the revisions could not be read
 	Current []string `json:"current"`
 
 	// no revision holds the live template, so the controller creates one
@@ -69,7 +71,8 @@ type StepRevisions struct {
 	// the number of the current revision after the sync; 0 if the revisions could not be read
 	Number int64 `json:"number"`
 
-	// the number that the current revision has now, where the sync gives it a new one after a rollback; otherwise 0
+	// the number that the current revision has now, if the sync gives it a new
+	// one after a rollback; otherwise 0
 	RaisedFrom int64 `json:"raisedFrom"`
 
 	Adopt []string `json:"adopt"` // revisions without an owner that the controller adopts, sorted
@@ -166,8 +169,8 @@ type Item struct {
 // Choice means any Count of the items in From, which has more than Count. The
 // controller chooses them in an undefined way.
 type Choice struct {
-	// reads "any `count` of `from`". The number is certain; which ones is not, and not every combination need be
-	// possible
+	// reads "any `count` of `from`". The number is certain; which ones is not,
+	// and not every combination may be possible
 	Count   int    `json:"count"`
 	PerNode int    `json:"perNode,omitempty"` // at most this many of one node; absent if nothing limits it
 	From    []Item `json:"from"`              // the candidates, more than `count`

@@ -214,8 +214,8 @@ type Doomed struct {
 	Pod  string
 }
 
-// Act returns what the next sync does under the Course. Where the Course leaves
-// a choice open, Act takes the first candidates. The result is valid until the
+// Act returns what the next sync does under the Course. If the Course leaves a
+// choice open, Act takes the first candidates. The result is valid until the
 // next call.
 func (t *Tally) Act() *Act {
 	a := &t.last
