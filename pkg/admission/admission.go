@@ -248,7 +248,7 @@ func Check(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string, la
 	c.limitRanges()
 	c.podSecurity()
 	c.overhead()
-	c.tried()
+	c.applyDryRun()
 	c.quotas()
 	c.hooks()
 	return c.verdict()
@@ -292,7 +292,7 @@ func (c *check) unread(rule Rule, what snapshot.What) bool {
 func (c *check) assume(a Assumption) { c.out.Assumed = append(c.out.Assumed, a) }
 
 func (c *check) hooks() {
-	if c.passed() {
+	if c.dryRunPassed() {
 		return
 	}
 	for i := range c.in.Hooks {

@@ -949,7 +949,7 @@ func TestUsed(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			q, pod := quotaOf(t, strings.Fields(tt.quota)), podOf(t, tt.pod)
 			pod.Status.Phase = tt.phase
-			if got := listed(Used(&q, pod, "")); got != tt.want {
+			if got := resourceText(Used(&q, pod, "")); got != tt.want {
 				t.Errorf("%s of %s: %s, want %s", tt.quota, tt.pod, got, tt.want)
 			}
 		})

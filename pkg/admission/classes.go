@@ -207,7 +207,7 @@ func (c *check) runtimeClass() {
 		if len(spec.Overhead) > 0 && !equality.Semantic.DeepEqual(spec.Overhead, class.Overhead.PodFixed) {
 			c.refuse(Refusal{
 				Rule: RuntimeClass, Reason: OverheadDiffers, Name: name,
-				Field: "overhead", Value: listed(spec.Overhead), Want: listed(class.Overhead.PodFixed),
+				Field: "overhead", Value: resourceText(spec.Overhead), Want: resourceText(class.Overhead.PodFixed),
 				Remedies: []Remedy{{Do: RemoveField, Field: "overhead"}},
 			})
 			return
@@ -292,11 +292,11 @@ func (c *check) overhead() {
 		name = *spec.RuntimeClassName
 	}
 	c.refuse(Refusal{Rule: RuntimeClass, Reason: OverheadWithoutClass, Name: name, Field: "overhead",
-		Value: listed(spec.Overhead), Remedies: []Remedy{{Do: RemoveField, Field: "overhead"}}})
+		Value: resourceText(spec.Overhead), Remedies: []Remedy{{Do: RemoveField, Field: "overhead"}}})
 }
 
-// listed formats a list of resources, sorted by name.
-func listed(list corev1.ResourceList) string {
+// resourceText formats a list of resources, sorted by name.
+func resourceText(list corev1.ResourceList) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		q := list[name]

@@ -38,33 +38,33 @@ func RuleOf(message string) Rule {
 	return APIServer
 }
 
-// passed reports whether a dry run passed everything except the quotas, which
+// dryRunPassed reports whether a dry run passed everything except the quotas, which
 // are checked last. Whether the quotas have room is not taken from it, because
 // a rollout may delete a pod before it creates one.
-func (c *check) passed() bool {
+func (c *check) dryRunPassed() bool {
 	d := c.in.DryRun
 	return d != nil && (d.Answer == snapshot.DryRunCreated || d.Answer == snapshot.DryRunRejected &&
 		RuleOf(d.Message) == ResourceQuota)
 }
 
-// tried replaces the computed answer by that of a dry run, unless the latter is
+// applyDryRun replaces the computed answer by that of a dry run, unless the latter is
 // not about the pod.
-func (c *check) tried() {
+func (c *check) applyDryRun() {
 	d := c.in.DryRun
 	switch {
 	case d == nil:
-	case c.passed():
-		c.overruled()
-		c.mutated()
+	case c.dryRunPassed():
+		c.dropRefusals()
+		c.applyMutations()
 	case d.Answer == snapshot.DryRunRejected:
-		c.rejected(d.Message)
+		c.refuseFirst(d.Message)
 	default:
 		c.assume(Assumption{What: DryRunUnanswered, Message: d.Message})
 	}
 }
 
-// overruled drops the refusals computed for a pod that the API server admitted.
-func (c *check) overruled() {
+// dropRefusals drops the refusals computed for a pod that the API server admitted.
+func (c *check) dropRefusals() {
 	a := Assumption{What: ControllerAsUser}
 	for _, r := range c.out.Refusals {
 		a.Rules = append(a.Rules, r.Rule)
@@ -72,8 +72,8 @@ func (c *check) overruled() {
 	c.out.Refusals, c.out.Unknown, c.out.Assumed = nil, nil, []Assumption{a}
 }
 
-// mutated copies the API server's changes into the pod.
-func (c *check) mutated() {
+// applyMutations copies the API server's changes into the pod.
+func (c *check) applyMutations() {
 	made := c.in.DryRun.Spec
 	if made == nil {
 		return
@@ -86,9 +86,9 @@ func (c *check) mutated() {
 	spec.NodeSelector, spec.Tolerations, spec.SchedulerName = made.NodeSelector, made.Tolerations, made.SchedulerName
 }
 
-// rejected puts a refusal with the API server's message first: the one computed
+// refuseFirst puts a refusal with the API server's message first: the one computed
 // for the same rule, or a new one.
-func (c *check) rejected(message string) {
+func (c *check) refuseFirst(message string) {
 	first, others := Refusal{Rule: RuleOf(message), Reason: DryRunRejected}, []Refusal{}
 	for _, r := range c.out.Refusals {
 		if r.Rule == first.Rule && first.Reason == DryRunRejected {

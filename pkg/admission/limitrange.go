@@ -60,10 +60,10 @@ func (c *check) limitRangeDefaults() {
 		if differ(before.Limits, limits) || differ(before.Requests, requests) {
 			c.assume(Assumption{What: LimitRangeOrder})
 		}
-		before.Limits, before.Requests = filled(before.Limits, limits), filled(before.Requests, requests)
+		before.Limits, before.Requests = filledFrom(before.Limits, limits), filledFrom(before.Requests, requests)
 		for _, container := range containers(&c.pod.Spec) {
-			container.Resources.Limits = filled(container.Resources.Limits, limits)
-			container.Resources.Requests = filled(container.Resources.Requests, requests)
+			container.Resources.Limits = filledFrom(container.Resources.Limits, limits)
+			container.Resources.Requests = filledFrom(container.Resources.Requests, requests)
 		}
 	}
 }
@@ -72,8 +72,8 @@ func (c *check) limitRangeDefaults() {
 // server completes them when it stores a LimitRange: a maximum is the default
 // limit; a default limit, or else a minimum, is the default request.
 func defaultsOf(item corev1.LimitRangeItem) (limits, requests corev1.ResourceList) {
-	limits = filled(maps.Clone(item.Default), item.Max)
-	return limits, filled(filled(maps.Clone(item.DefaultRequest), limits), item.Min)
+	limits = filledFrom(maps.Clone(item.Default), item.Max)
+	return limits, filledFrom(filledFrom(maps.Clone(item.DefaultRequest), limits), item.Min)
 }
 
 // differ reports whether two lists have different amounts of a common resource.
@@ -102,11 +102,11 @@ func (c *check) limitRanges() {
 			switch item.Type {
 			case corev1.LimitTypeContainer:
 				for _, container := range containers(&c.pod.Spec) {
-					all = append(all, outOf(item, container.Name, container.Resources.Requests,
+					all = append(all, violatedBounds(item, container.Name, container.Resources.Requests,
 						container.Resources.Limits)...)
 				}
 			case corev1.LimitTypePod:
-				all = append(all, outOf(item, "", requests, limits)...)
+				all = append(all, violatedBounds(item, "", requests, limits)...)
 			}
 		}
 		if len(all) == 0 {
@@ -120,16 +120,16 @@ func (c *check) limitRanges() {
 	}
 }
 
-// outOf returns the bounds of an item that the requests and limits violate.
-func outOf(item corev1.LimitRangeItem, container string, requests, limits corev1.ResourceList) []Bound {
+// violatedBounds returns the bounds of an item that the requests and limits violate.
+func violatedBounds(item corev1.LimitRangeItem, container string, requests, limits corev1.ResourceList) []Bound {
 	var all []Bound
 	for _, kind := range []struct {
 		bounds corev1.ResourceList
 		broken func(Bound) BoundCode
 	}{{item.Min, Bound.belowMin}, {item.Max, Bound.aboveMax}, {item.MaxLimitRequestRatio, Bound.aboveRatio}} {
 		for _, name := range slices.Sorted(maps.Keys(kind.bounds)) {
-			b := Bound{Container: container, Resource: name, Bound: kind.bounds[name], Request: of(requests, name),
-				Limit: of(limits, name)}
+			b := Bound{Container: container, Resource: name, Bound: kind.bounds[name],
+				Request: amountIn(requests, name), Limit: amountIn(limits, name)}
 			if b.Why = kind.broken(b); b.Why != "" {
 				all = append(all, b)
 			}
@@ -138,8 +138,8 @@ func outOf(item corev1.LimitRangeItem, container string, requests, limits corev1
 	return all
 }
 
-// of returns a quantity of a list, or nil if it is missing.
-func of(list corev1.ResourceList, name corev1.ResourceName) *resource.Quantity {
+// amountIn returns a quantity of a list, or nil if it is missing.
+func amountIn(list corev1.ResourceList, name corev1.ResourceName) *resource.Quantity {
 	if q, has := list[name]; has {
 		return &q
 	}

@@ -361,7 +361,7 @@ func became(pod *corev1.Pod) string {
 			names[name] = true
 		}
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			all = append(all, fmt.Sprintf("%s=%s/%s", name, amount(of(r.Requests, name)), amount(of(r.Limits, name))))
+			all = append(all, fmt.Sprintf("%s=%s/%s", name, amount(amountIn(r.Requests, name)), amount(amountIn(r.Limits, name))))
 		}
 		return strings.Join(all, " ")
 	}
@@ -381,7 +381,7 @@ func became(pod *corev1.Pod) string {
 		add("all %s", resources(s.Resources))
 	}
 	if len(s.Overhead) > 0 {
-		add("overhead %s", listed(s.Overhead))
+		add("overhead %s", resourceText(s.Overhead))
 	}
 	add("account=%s", s.ServiceAccountName)
 	for _, p := range s.ImagePullSecrets {

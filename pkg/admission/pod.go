@@ -48,7 +48,7 @@ func containers(spec *corev1.PodSpec) []*corev1.Container {
 // from limits and, on the host's network, host ports from container ports.
 func setDefaults(pod *corev1.Pod, v rules) {
 	for _, c := range containers(&pod.Spec) {
-		c.Resources.Requests = filled(c.Resources.Requests, c.Resources.Limits)
+		c.Resources.Requests = filledFrom(c.Resources.Requests, c.Resources.Limits)
 		if !pod.Spec.HostNetwork {
 			continue
 		}
@@ -79,8 +79,8 @@ func hasPodLevelResources(pod *corev1.Pod) bool {
 	return r != nil && len(r.Requests)+len(r.Limits) > 0
 }
 
-// filled returns list with the missing entries taken from other.
-func filled(list, other corev1.ResourceList) corev1.ResourceList {
+// filledFrom returns list with the missing entries taken from other.
+func filledFrom(list, other corev1.ResourceList) corev1.ResourceList {
 	for name, quantity := range other {
 		if _, there := list[name]; !there {
 			if list == nil {
@@ -114,7 +114,7 @@ func setPodLevelHugePages(pod *corev1.Pod) {
 			huge[name] = sum
 		}
 	}
-	r.Limits = filled(r.Limits, huge)
+	r.Limits = filledFrom(r.Limits, huge)
 }
 
 // setPodLevelRequests sets missing requests: for resources that can be
@@ -127,14 +127,14 @@ func setPodLevelRequests(pod *corev1.Pod) {
 			requests[name] = sum
 		}
 	}
-	r.Requests = filled(r.Requests, requests)
+	r.Requests = filledFrom(r.Requests, requests)
 	limits := corev1.ResourceList{}
 	for name, limit := range r.Limits {
 		if resource.IsSupportedPodLevelResource(name) {
 			limits[name] = limit
 		}
 	}
-	r.Requests = filled(r.Requests, limits)
+	r.Requests = filledFrom(r.Requests, limits)
 }
 
 // setPodLevelLimits sets limits for resources that every container limits,
@@ -156,7 +156,7 @@ func setPodLevelLimits(pod *corev1.Pod) {
 		}
 		limits[name] = sum
 	}
-	r.Limits = filled(r.Limits, limits)
+	r.Limits = filledFrom(r.Limits, limits)
 }
 
 // setAppArmor converts the annotations of containers to fields, unless the

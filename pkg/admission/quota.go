@@ -57,7 +57,7 @@ func (c *check) quotas() {
 			continue
 		}
 		verdict := Quota{Name: q.Name, Passes: Unlimited}
-		if r, ok := c.incomplete(&q, counted); !ok {
+		if r, ok := c.whyUncounted(&q, counted); !ok {
 			c.refuse(r)
 			verdict.Passes = 0
 		}
@@ -95,10 +95,10 @@ func (c *check) exceeded(name string, all []Amount) Refusal {
 	return r
 }
 
-// incomplete returns why a quota cannot count the pod: containers do not
+// whyUncounted returns why a quota cannot count the pod: containers do not
 // specify cpu or memory, or the controller has not counted the other pods. ok
 // is true if it can.
-func (c *check) incomplete(q *corev1.ResourceQuota, counted []corev1.ResourceName) (r Refusal, ok bool) {
+func (c *check) whyUncounted(q *corev1.ResourceQuota, counted []corev1.ResourceName) (r Refusal, ok bool) {
 	if missing := c.unspecified(counted); len(missing) > 0 {
 		r = Refusal{Rule: ResourceQuota, Reason: QuotaMustSpecify, Name: q.Name, Missing: missing}
 		for _, m := range missing {
@@ -224,14 +224,14 @@ func isExtended(name corev1.ResourceName) bool {
 // scopes.
 func (c *check) inScope(q *corev1.ResourceQuota) bool {
 	for _, scope := range q.Spec.Scopes {
-		if !c.meets(corev1.ScopedResourceSelectorRequirement{ScopeName: scope,
+		if !c.meetsScope(corev1.ScopedResourceSelectorRequirement{ScopeName: scope,
 			Operator: corev1.ScopeSelectorOpExists}) {
 			return false
 		}
 	}
 	if s := q.Spec.ScopeSelector; s != nil {
 		for _, r := range s.MatchExpressions {
-			if !c.meets(r) {
+			if !c.meetsScope(r) {
 				return false
 			}
 		}
@@ -239,7 +239,7 @@ func (c *check) inScope(q *corev1.ResourceQuota) bool {
 	return true
 }
 
-func (c *check) meets(r corev1.ScopedResourceSelectorRequirement) bool {
+func (c *check) meetsScope(r corev1.ScopedResourceSelectorRequirement) bool {
 	deadline := c.pod.Spec.ActiveDeadlineSeconds
 	switch r.ScopeName {
 	case corev1.ResourceQuotaScopeTerminating:

@@ -327,9 +327,10 @@ type FactKeys struct {
 	// how many of the nodes `without` the status counts in AVAILABLE because
 	// their pod is terminating
 	StillCounted int `json:"stillCounted"`
-	// which rollout deletes the pod without replacement because of the taint:
-	// `UnderWay`, the one in progress; `Next`, the next one; `Deletion`, none
-	// under OnDelete, but whoever deletes the pod. Absent if nothing does
+	// what deletes the pod without replacement because of the taint:
+	// `UnderWay`, the rollout in progress; `Next`, the next rollout;
+	// `Deletion`, under OnDelete, whoever deletes the pod. Absent if nothing
+	// does
 	StrandedBy  string `json:"strandedBy"`
 	Taint       string `json:"taint"`       // `key=value:effect`
 	Term        int    `json:"term"`        // which term of the node affinity, from 1

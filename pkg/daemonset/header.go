@@ -91,27 +91,33 @@ const (
 	// Value: the version
 	// Source: a [version source](#version-sources)
 	AssumeControllerVersion AssumptionCode = "ControllerVersion"
-	// AssumeNewestRules: the cluster is newer than the newest known version, and has its rules
+	// AssumeNewestRules: the cluster is newer than the newest known version,
+	// whose rules are used
 	// Value: the newest known version
 	// Source: a [version source](#version-sources)
 	AssumeNewestRules AssumptionCode = "NewestRules"
-	// AssumeCurrentRevision: the hash of the current revision, without the revisions
+	// AssumeCurrentRevision: the hash of the current revision, inferred without
+	// the revisions
 	// Value: the hash; `(new)` if it is unknown
-	// Source: `TemplateGeneration`: pods of the live template's generation have it. `Status`: it is the only hash, and
-	// as many pods have it as the status counts as updated. `None`
+	// Source: `TemplateGeneration`: the pods of the live template's generation
+	// have it. `Status`: it is the only hash, and the number of pods with it is
+	// the number that the status counts as updated. `None`
 	AssumeCurrentRevision AssumptionCode = "CurrentRevisionInferred"
-	// AssumeMayStay: without the nodes: every node to which a pod is assigned exists, is eligible, and may keep the
-	// pod
+	// AssumeMayStay: the nodes could not be read: every node to which a pod is
+	// assigned exists, is eligible, and may keep the pod
 	// Source: `pods`
 	AssumeMayStay AssumptionCode = "PodsMayStay"
-	// AssumeNodesReady: without the status of the nodes: a node is Ready unless a taint says otherwise
+	// AssumeNodesReady: the status of the nodes could not be read: a node is
+	// Ready unless a taint says otherwise
 	// Source: `nodes/status`
 	AssumeNodesReady AssumptionCode = "NodesReady"
-	// AssumeEveryNodeSelected: on OpenShift, without what says which nodes the namespace selects: it selects every node
+	// AssumeEveryNodeSelected: on OpenShift, the node selector of the namespace
+	// could not be read: it selects every node
 	// Source: `namespaces/node-selector` or `kubecontrollermanagers`
 	AssumeEveryNodeSelected AssumptionCode = "EveryNodeSelected"
-	// AssumeTolerationComparison: the template has a toleration with the operator Lt or Gt, which the API server
-	// accepts only if its feature gate is on: it is assumed to be on in kube-controller-manager too
+	// AssumeTolerationComparison: the template has a toleration with the
+	// operator Lt or Gt, which the API server accepts only if its feature gate
+	// is on: it is assumed to be on in kube-controller-manager too
 	// Value: the feature gate
 	// Source: `spec.template.spec.tolerations`
 	AssumeTolerationComparison AssumptionCode = "TolerationComparison"
@@ -181,7 +187,7 @@ func NewHeader(kind string, st *State) Header {
 	if st.Placement.compares() {
 		assume(AssumeTolerationComparison, comparisonGate, "spec.template.spec.tolerations")
 	}
-	byGeneration, strays := st.doubtful()
+	byGeneration, strays := st.uncertain()
 	if byGeneration > 0 {
 		assume(AssumeGeneration, strconv.Itoa(byGeneration), templateGenerationLabel)
 	}
@@ -191,10 +197,10 @@ func NewHeader(kind string, st *State) Header {
 	return h
 }
 
-// doubtful returns the number of pods on nodes that are updated by their
+// uncertain returns the number of pods on nodes that are updated by their
 // template generation alone, and the hashes of pods that are neither updated
 // nor of any revision. It ignores terminating pods.
-func (st *State) doubtful() (byGeneration int, strays []string) {
+func (st *State) uncertain() (byGeneration int, strays []string) {
 	for i := range st.Nodes {
 		for _, p := range st.Nodes[i].Pods {
 			switch {

@@ -652,7 +652,7 @@ func TestDecidedOnce(t *testing.T) {
 					t.Fatalf("seed %d, node %s (-alone +once):\n%s", seed, n.Name, diff)
 				}
 			}
-			if !d.each {
+			if !d.readsWholeNode {
 				shared += len(s.Nodes) - len(d.known)
 			}
 		}

@@ -119,8 +119,8 @@ const (
 	RuleNodeSelector Rule = "nodeSelector" // one key of the template's nodeSelector
 	RuleNodeAffinity Rule = "nodeAffinity" // the template's required node affinity
 	RuleTaint        Rule = "taint"        // one taint of the node
-	// RuleNamespaceSelector: the node selector of the namespace, on OpenShift only. Its controller asks for it where
-	// every other rule passes
+	// RuleNamespaceSelector: the node selector of the namespace, on OpenShift
+	// only, whose controller checks it if every other rule passes
 	RuleNamespaceSelector Rule = "namespaceNodeSelector"
 )
 
@@ -265,8 +265,8 @@ func (p *Placement) tolerates(tol *corev1.Toleration, taint *corev1.Taint) bool 
 	case corev1.TolerationOpExists:
 		return true
 	case corev1.TolerationOpLt, corev1.TolerationOpGt:
-		limit, ok := wholeNumber(tol.Value)
-		number, isNumber := wholeNumber(taint.Value)
+		limit, ok := canonicalInt(tol.Value)
+		number, isNumber := canonicalInt(taint.Value)
 		if !p.profile.TolerationComparison || !ok || !isNumber {
 			return false
 		}
@@ -276,9 +276,9 @@ func (p *Placement) tolerates(tol *corev1.Toleration, taint *corev1.Taint) bool 
 	return false
 }
 
-// wholeNumber parses an int64 in canonical form: no plus sign, no leading
+// canonicalInt parses an int64 in canonical form: no plus sign, no leading
 // zeros, no "-0".
-func wholeNumber(s string) (int64, bool) {
+func canonicalInt(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == s
 }
@@ -382,21 +382,21 @@ func (p *Placement) Decide(n *corev1.Node) (shouldRun, mayStay Verdict) {
 // it reads. Verdicts of such nodes share their facts.
 type decisions struct {
 	*Placement
-	each  bool // some rule may read any part of a node, so nothing is memoized
-	key   []byte
-	known map[string][2]Verdict
-	last  []byte     // the key of the previous node
-	told  [2]Verdict // the verdicts for the previous node
+	readsWholeNode bool // some rule may read any part of a node, so nothing is memoized
+	key            []byte
+	known          map[string][2]Verdict
+	lastKey        []byte     // the key of the previous node
+	lastVerdicts   [2]Verdict // the verdicts for the previous node
 }
 
 func (p *Placement) decisions() *decisions {
 	ofFields := slices.ContainsFunc(p.terms,
 		func(t term) bool { return slices.ContainsFunc(t, func(r requirement) bool { return r.field }) })
-	return &decisions{Placement: p, each: p.namespace != nil || ofFields, known: map[string][2]Verdict{}}
+	return &decisions{Placement: p, readsWholeNode: p.namespace != nil || ofFields, known: map[string][2]Verdict{}}
 }
 
 func (d *decisions) of(n *corev1.Node) (shouldRun, mayStay Verdict) {
-	if d.each {
+	if d.readsWholeNode {
 		return d.Decide(n)
 	}
 	d.key = d.key[:0]
@@ -421,15 +421,15 @@ func (d *decisions) of(n *corev1.Node) (shouldRun, mayStay Verdict) {
 		word(t.Value)
 		word(string(t.Effect))
 	}
-	if d.last != nil && bytes.Equal(d.key, d.last) {
-		return d.told[0], d.told[1]
+	if d.lastKey != nil && bytes.Equal(d.key, d.lastKey) {
+		return d.lastVerdicts[0], d.lastVerdicts[1]
 	}
 	known, is := d.known[string(d.key)]
 	if !is {
 		known[0], known[1] = d.Decide(n)
 		d.known[string(d.key)] = known
 	}
-	d.last, d.told = append(d.last[:0], d.key...), known
+	d.lastKey, d.lastVerdicts = append(d.lastKey[:0], d.key...), known
 	return known[0], known[1]
 }
 

@@ -12,7 +12,7 @@ import (
 // demand is what a template requires of nodes, in a short notation:
 //
 // affinity     "disk In ssd hdd, size Gt 5 | field In n0 | ": terms and their requirements; the last one is empty
-// tolerations  "dedicated=x:NoSchedule gpu:NoExecute :NoSchedule :": with = the operator Equal, else Exists; no effect is any
+// tolerations  "dedicated=x:NoSchedule gpu:NoExecute :NoSchedule :": with = Equal, else Exists; no effect is any
 type demand struct {
 	nodeName    string
 	selector    map[string]string

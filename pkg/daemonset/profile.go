@@ -35,7 +35,7 @@ type Profile struct {
 	StatusAfterError          bool // the status is written even if the step, a create or a delete failed
 	AvailableInclusive        bool // available at Ready + minReadySeconds, not only after it
 	TemplateWithoutNullTime   bool // a revision's template has no "creationTimestamp": null
-	OwnedPodsFirst            bool // owned pods precede pods to adopt where only the first one is deleted
+	OwnedPodsFirst            bool // owned pods precede pods to adopt if only the first one is deleted
 	// tolerations with Lt and Gt compare numbers; behind a gate, see AssumeTolerationComparison
 	TolerationComparison bool
 
@@ -55,7 +55,7 @@ type Profile struct {
 var profileRules = []struct {
 	field func(*Profile) *bool
 	since []version
-	pr    string // the change, with its backports where they have their own
+	pr    string // the change, with its backports if they have their own
 }{
 	{func(p *Profile) *bool { return &p.RollingUpdateV2 }, []version{{21, 0}}, "#96441"},
 	{func(p *Profile) *bool { return &p.MaxSurge }, []version{{22, 0}}, "#101742; alpha and off in 1.21, #96441"},

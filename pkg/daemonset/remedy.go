@@ -36,10 +36,10 @@ const (
 	NoSensibleChange RemedyKind = "NoSensibleChange"
 )
 
-// byHarm lists the kinds of changes that can be made, the least harmful first:
+// kindsByHarm lists the kinds of changes that can be made, the least harmful first:
 // changes of one node, then of the namespace, then of the template, which
 // replaces every pod.
-var byHarm = []RemedyKind{RepairNode, SetLabel, RemoveLabel, SelectEveryNode, AddToleration, AddAffinityTerm,
+var kindsByHarm = []RemedyKind{RepairNode, SetLabel, RemoveLabel, SelectEveryNode, AddToleration, AddAffinityTerm,
 	RemoveNodeName}
 
 // Remedy is one change of a node, its namespace or the template that may make
@@ -117,20 +117,20 @@ func (p *Placement) Remedies(n *corev1.Node) []Remedy {
 	}
 	byLabels := p.affinityRemedies(n)
 	if p.namespace != nil {
-		byLabels = p.needed(n, append(byLabels, p.namespaceRemedies(n, byLabels)...))
+		byLabels = p.dropNeedless(n, append(byLabels, p.namespaceRemedies(n, byLabels)...))
 	}
-	return sensible(append(changes, byLabels...))
+	return sensibleOnly(append(changes, byLabels...))
 }
 
-// sensible returns the changes sorted by harm. If some are NoSensibleChange, it
+// sensibleOnly returns the changes sorted by harm. If some are NoSensibleChange, it
 // returns only those.
-func sensible(changes []Remedy) []Remedy {
+func sensibleOnly(changes []Remedy) []Remedy {
 	senseless := func(c Remedy) bool { return c.Kind == NoSensibleChange }
 	if slices.ContainsFunc(changes, senseless) {
 		return slices.DeleteFunc(changes, func(c Remedy) bool { return !senseless(c) })
 	}
 	slices.SortStableFunc(changes,
-		func(a, b Remedy) int { return slices.Index(byHarm, a.Kind) - slices.Index(byHarm, b.Kind) })
+		func(a, b Remedy) int { return slices.Index(kindsByHarm, a.Kind) - slices.Index(kindsByHarm, b.Kind) })
 	return changes
 }
 
@@ -189,9 +189,9 @@ func (p *Placement) namespaceRemedies(n *corev1.Node, beside []Remedy) []Remedy 
 		Key: cmp.Or(p.namespace.annotation, snapshot.ProjectNodeSelectorAnnotation)}}
 }
 
-// needed removes each change that the others make unnecessary: a label that the
+// dropNeedless removes each change that the others make unnecessary: a label that the
 // namespace requires can also meet another term of the affinity.
-func (p *Placement) needed(n *corev1.Node, changes []Remedy) []Remedy {
+func (p *Placement) dropNeedless(n *corev1.Node, changes []Remedy) []Remedy {
 	has := func(in []Remedy, kind RemedyKind) bool {
 		return slices.ContainsFunc(in, func(c Remedy) bool { return c.Kind == kind })
 	}

@@ -23,7 +23,7 @@ const hashOfNew = "(new)"
 // DaemonSet.
 type Revision struct {
 	Name    string
-	Hash    string // the value of its controller-revision-hash label, or its name where it has none
+	Hash    string // the value of its controller-revision-hash label, or its name if it has none
 	Number  int64
 	Created time.Time
 	Claim   Claim
@@ -89,7 +89,7 @@ func newHistory(s *snapshot.Snapshot, profile Profile, stored []template.Content
 	if s.Lacks(snapshot.Revisions) {
 		return inferHistory(s, pods), nil
 	}
-	live, err := liveForm(s, profile, stored)
+	live, err := storedLiveTemplate(s, profile, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -134,11 +134,11 @@ func revisionHash(r *appsv1.ControllerRevision) string {
 	return r.Name // the controller sets this label before it does anything else
 }
 
-// liveForm returns the live template as the controller would store it. If the
+// storedLiveTemplate returns the live template as the controller would store it. If the
 // controller's version is unknown, it uses the form of the newest revision that
 // holds the template in either form; if two of them share a number, it prefers
 // the form of the profile.
-func liveForm(s *snapshot.Snapshot, profile Profile, stored []template.Content) (template.Content, error) {
+func storedLiveTemplate(s *snapshot.Snapshot, profile Profile, stored []template.Content) (template.Content, error) {
 	form, err := template.Of(&s.DaemonSet.Spec.Template, !profile.TemplateWithoutNullTime)
 	if err != nil || s.VersionSource != snapshot.VersionDefault && s.VersionSource != snapshot.VersionKubelet {
 		return form, err
@@ -239,7 +239,7 @@ func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []Pod) {
 		}
 	}
 	isOld := func(r Revision) bool { return !r.Matches }
-	for _, r := range beyond(limit, h.Revisions, isOld, inUse) {
+	for _, r := range beyondLimit(limit, h.Revisions, isOld, inUse) {
 		h.Remove = append(h.Remove, Removal{Name: r.Name, Reason: CleanUp})
 	}
 	isKept := func(r Revision) bool {
@@ -254,7 +254,7 @@ func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []Pod) {
 			raised[i].Number = h.Number
 		}
 	}
-	for _, r := range beyond(limit, raised, isKept, inUse) {
+	for _, r := range beyondLimit(limit, raised, isKept, inUse) {
 		h.PushedOut = append(h.PushedOut, r.Name)
 	}
 }
@@ -267,10 +267,10 @@ func HistoryLimit(ds *appsv1.DaemonSet) int {
 	return int(*ds.Spec.RevisionHistoryLimit)
 }
 
-// beyond returns the revisions that clean-up deletes among those that count:
+// beyondLimit returns the revisions that clean-up deletes among those that count:
 // the ones beyond the limit, lowest number first, except those whose hash a pod
 // with a target node still has. No pod uses an empty hash.
-func beyond(limit int, all []Revision, counts func(Revision) bool, inUse map[string]bool) []Revision {
+func beyondLimit(limit int, all []Revision, counts func(Revision) bool, inUse map[string]bool) []Revision {
 	old := slices.Clone(all)
 	old = slices.DeleteFunc(old, func(r Revision) bool { return !counts(r) })
 	slices.SortFunc(old, byNumber)

@@ -20,7 +20,7 @@ func (t *Tally) rollingStep(step *Step) {
 			step.Error = share.err
 		}
 	}
-	room, overflow := t.room()
+	room, overflow := t.freeRoom()
 	sunset.choose(overflow, 0, setting, Sunset)
 	switch {
 	case step.Error != nil:
@@ -47,7 +47,7 @@ func (t *Tally) rollingStep(step *Step) {
 
 // rollingShare is the part of a rolling-update step that belongs to one node.
 // The step consists of all creates and deletes, and of as many candidates and
-// sunset deletes as Tally.room allows.
+// sunset deletes as Tally.freeRoom allows.
 type rollingShare struct {
 	holds      bool   // the node uses one unit of the budget
 	available  bool   // the node has an available pod that counts against sunset
@@ -57,13 +57,13 @@ type rollingShare struct {
 	sunset     []Item // deletes
 	err        *StepError
 
-	one [1]Item // backing array of only; most nodes have a single Item
+	buffer [1]Item // backing array of single; most nodes have a single Item
 }
 
-// only returns a list of one Item that is valid as long as share.
-func (share *rollingShare) only(it Item) []Item {
-	share.one[0] = it
-	return share.one[:]
+// single returns a list of one Item that is valid as long as share.
+func (share *rollingShare) single(it Item) []Item {
+	share.buffer[0] = it
+	return share.buffer[:]
 }
 
 // putRollingShare stores the node's part of a rolling-update step in share.
@@ -154,9 +154,9 @@ func hasLivingAvailable(n *Node) bool {
 func unavailableShare(n *Node, share *rollingShare) {
 	switch n.Slot {
 	case SlotOldUnavailable:
-		share.deletes = share.only(Item{Node: n.Name, Pod: oldOf(n).Name, Reason: Forced})
+		share.deletes = share.single(Item{Node: n.Name, Pod: oldOf(n).Name, Reason: Forced})
 	case SlotOldAvailable:
-		share.candidates = share.only(Item{Node: n.Name, Pod: oldOf(n).Name, Reason: WithinBudget})
+		share.candidates = share.single(Item{Node: n.Name, Pod: oldOf(n).Name, Reason: WithinBudget})
 	}
 }
 
@@ -178,18 +178,18 @@ func (st *State) surgeShare(n *Node, share *rollingShare) {
 	switch {
 	case oldPod == nil:
 	case newPod != nil && newPod.Available.OK:
-		share.deletes = share.only(Item{Node: n.Name, Pod: oldPod.Name, Reason: Superseded})
+		share.deletes = share.single(Item{Node: n.Name, Pod: oldPod.Name, Reason: Superseded})
 	case newPod != nil:
 	case !n.Exists && st.Profile.SunsetInSurge:
 		share.err = &StepError{Code: VanishedNodeInSurge, Node: n.Name, Pod: oldPod.Name}
 	case !n.rolled() && st.Profile.SunsetInSurge && oldPod.Available.OK:
-		share.sunset = share.only(Item{Node: n.Name, Pod: oldPod.Name, Reason: Sunset})
+		share.sunset = share.single(Item{Node: n.Name, Pod: oldPod.Name, Reason: Sunset})
 	case !n.rolled() && st.Profile.SunsetInSurge:
-		share.deletes = share.only(Item{Node: n.Name, Pod: oldPod.Name, Reason: NoLongerEligible})
+		share.deletes = share.single(Item{Node: n.Name, Pod: oldPod.Name, Reason: NoLongerEligible})
 	case oldPod.Available.OK:
-		share.candidates = share.only(Item{Node: n.Name, Reason: Surge})
+		share.candidates = share.single(Item{Node: n.Name, Reason: Surge})
 	default:
-		share.creates = share.only(Item{Node: n.Name, Reason: Forced})
+		share.creates = share.single(Item{Node: n.Name, Reason: Forced})
 	}
 }
 

@@ -192,7 +192,7 @@ func SelectsAll(ds *appsv1.DaemonSet) bool {
 
 // claim returns the pods that the next sync treats as the DaemonSet's, and
 // those that it releases. Only the fields that follow from the pod itself are
-// set; views sets the others.
+// set; podViews sets the others.
 func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed, released []Pod) {
 	claimed = make([]Pod, 0, len(pods))
 	generation, has := templateGeneration(st.DaemonSet)
@@ -256,7 +256,7 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed, released []Pod) {
 		}
 		return &st.Nodes[i]
 	}
-	view := st.views(len(claimed) + len(released))
+	view := st.podViews(len(claimed) + len(released))
 	var ignored []Pod
 	for i := range claimed {
 		p := &claimed[i]
@@ -335,9 +335,9 @@ func inOrder(objects []corev1.Node) []*corev1.Node {
 	return out
 }
 
-// views returns a function that sets the fields of a Pod that depend on the
+// podViews returns a function that sets the fields of a Pod that depend on the
 // State. It may be called for at most the given number of pods.
-func (st *State) views(pods int) func(*Pod) {
+func (st *State) podViews(pods int) func(*Pod) {
 	times := make([]time.Time, 0, pods) // one array for all
 	revisions := map[string]string{}
 	for _, r := range slices.Backward(st.History.Revisions) {

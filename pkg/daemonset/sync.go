@@ -332,13 +332,13 @@ func (c *class) choose(count, perNode int, from []Item, reason Reason) {
 	case count >= len(from):
 		c.add(from...)
 	default:
-		c.choices = append(c.choices, Choice{Count: count, PerNode: perNode, From: withoutReason(from), Reason: reason})
+		c.choices = append(c.choices, Choice{Count: count, PerNode: perNode, From: clearReasons(from), Reason: reason})
 	}
 }
 
-// withoutReason clears the reasons of items whose Choice already has the
+// clearReasons clears the reasons of items whose Choice already has the
 // reason.
-func withoutReason(items []Item) []Item {
+func clearReasons(items []Item) []Item {
 	for i := range items {
 		items[i].Reason = ""
 	}
@@ -401,17 +401,17 @@ func (c *class) cut(count int) Choice {
 	sortItems(from)
 	out := Choice{Count: count, From: from, Reason: Burst}
 	if limited {
-		out.PerNode = c.mostOfANode()
+		out.PerNode = c.maxPerNode()
 	}
 	if !slices.ContainsFunc(from, func(i Item) bool { return i.Reason != from[0].Reason }) {
 		out.Reason = from[0].Reason
-		withoutReason(from)
+		clearReasons(from)
 	}
 	return out
 }
 
-// mostOfANode returns the maximum number of items of the class on one node.
-func (c *class) mostOfANode() int {
+// maxPerNode returns the maximum number of items of the class on one node.
+func (c *class) maxPerNode() int {
 	perNode := map[string]int{}
 	for _, i := range c.items {
 		perNode[i.Node]++

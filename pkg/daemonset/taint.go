@@ -72,8 +72,8 @@ func TellingKeys() (domains, taints []string) {
 	return slices.Clone(ownedDomains), taints
 }
 
-// says reports whether the key matches the sign.
-func (s sign) says(key string) bool {
+// matchesKey reports whether the key matches the sign.
+func (s sign) matchesKey(key string) bool {
 	switch {
 	case strings.HasSuffix(s.key, "/"):
 		return strings.HasPrefix(key, s.key)
@@ -88,7 +88,7 @@ func (s sign) says(key string) bool {
 // in signs, NoSensibleChange or RepairNode.
 func TaintRemedy(f Facts) Remedy {
 	key := f.Text("key")
-	if i := slices.IndexFunc(signs, func(s sign) bool { return s.says(key) }); i >= 0 {
+	if i := slices.IndexFunc(signs, func(s sign) bool { return s.matchesKey(key) }); i >= 0 {
 		return Remedy{Kind: signs[i].remedy, Key: key}
 	}
 	t := &corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(f.Text("effect"))}

@@ -192,10 +192,10 @@ func (t *Tally) Refused() bool {
 	return t.course.Refused && t.lacking > 0
 }
 
-// room returns how many candidates a rolling update takes, and how many pods it
+// freeRoom returns how many candidates a rolling update takes, and how many pods it
 // deletes from nodes that should not run them: as many as are available beyond
 // the desired number.
-func (t *Tally) room() (candidates, sunset int) {
+func (t *Tally) freeRoom() (candidates, sunset int) {
 	return max(0, t.st.Limit()-t.used), max(0, t.available-t.st.Budget.Of)
 }
 
@@ -270,7 +270,7 @@ func (t *Tally) manageAct(a *Act) {
 }
 
 func (t *Tally) rollingAct(a *Act) {
-	room, overflow := t.room()
+	room, overflow := t.freeRoom()
 	first, others := t.sets[candidatesFirst].len(), t.sets[candidatesOthers].len()
 	a.Kind, a.Picked = StepRollingUpdate, first > 0 && others > 0 && room > 0 && room < first+others
 	for _, i := range t.sets[creates].members {

@@ -251,14 +251,14 @@ func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 		return AdviseWaitForImage
 	case p.Blame == nil:
 		return ""
-	case ofController(p) && e.Fix(remedy.Refresh) != nil:
+	case controllerIdle(p) && e.Fix(remedy.Refresh) != nil:
 		return AdviseRefresh
 	case p.Code == cause.PodOSNotSupported, p.Code == cause.ExcludedButCounted:
 		return AdviseExcludeNodes
 	case p.Blame.Who == cause.WhoChange && e.solves(remedy.RollBack, p):
 		return AdviseRollBack
 	case p.Code == cause.NoEligibleNode:
-		return e.adviceForNone(p)
+		return e.adviceForNoEligibleNode(p)
 	case e.solves(remedy.DeletePods, p):
 		return AdviseDeletePods
 	case p.Blame.Who == cause.WhoNodeProperty && p.Common != nil && p.Common.OfPlatform(),
@@ -279,11 +279,11 @@ func (e *Explanation) adviceFor(p *Problem) AdviceCode {
 	if p.Code == cause.ContainerConfig && p.Facts["kind"] == nil && p.Blame.Who == cause.WhoUnknown {
 		return AdviseReadEvents // no message says that an object is missing
 	}
-	return cmp.Or(adviceBy[p.Blame.Who], adviceOn[p.Code], AdviseReadEvents)
+	return cmp.Or(adviceByFault[p.Blame.Who], adviceOn[p.Code], AdviseReadEvents)
 }
 
-// adviceForNone returns the advice if no node is eligible.
-func (e *Explanation) adviceForNone(p *Problem) AdviceCode {
+// adviceForNoEligibleNode returns the advice if no node is eligible.
+func (e *Explanation) adviceForNoEligibleNode(p *Problem) AdviceCode {
 	by := p.Facts["excludedBy"]
 	switch {
 	case by == eligible.ExcludedForGood:
@@ -304,8 +304,8 @@ func (e *Explanation) solves(code remedy.Code, p *Problem) bool {
 	return r != nil && slices.Contains(r.Problems, p.Code)
 }
 
-// adviceBy maps who is at fault to the advice.
-var adviceBy = map[cause.Who]AdviceCode{
+// adviceByFault maps who is at fault to the advice.
+var adviceByFault = map[cause.Who]AdviceCode{
 	cause.WhoNode: AdviseRepairNodes, cause.WhoOtherWorkload: AdviseMakeRoom, cause.WhoPolicy: AdviseAskOwner,
 	cause.WhoMissingObject: AdviseConfig, cause.WhoInjection: AdviseInjector,
 	cause.WhoRegistry: AdviseImage, cause.WhoTemplate: AdviseCorrectTemplate, cause.WhoNodeProperty: AdviseCompareNodes,

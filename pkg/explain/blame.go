@@ -16,7 +16,7 @@ func (g *given) blame(p *Problem) *cause.Blame {
 		!(p.Code == cause.Misscheduled && downFor(p.Facts)) {
 		return nil
 	}
-	if b := g.ofDaemonSetBlame(p); b != nil {
+	if b := g.daemonSetBlame(p); b != nil {
 		g.causes.Date(p, b)
 		return b
 	}
@@ -32,9 +32,9 @@ var whoByCode = map[daemonset.Reason]cause.Blame{
 	cause.ExcludedButCounted: {Who: cause.WhoController, Certainty: cause.Certain},
 }
 
-// ofDaemonSetBlame returns whose fault a problem of the DaemonSet as a whole
+// daemonSetBlame returns whose fault a problem of the DaemonSet as a whole
 // is, or nil for other problems.
-func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
+func (g *given) daemonSetBlame(p *Problem) *cause.Blame {
 	b, known := whoByCode[p.Code]
 	switch {
 	case p.Code == cause.Misscheduled && downFor(p.Facts):
@@ -42,11 +42,11 @@ func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
 	case p.Code == cause.NoEligibleNode && p.Facts["changed"] == eligible.ChangedTemplate:
 		b = cause.Blame{Who: cause.WhoChange, Certainty: cause.Likely, Revision: int64(p.Facts.Int("number"))}
 	case p.Code == cause.NoEligibleNode:
-		b = ofPlacement(p.Facts)
+		b = blameForPlacement(p.Facts)
 	case p.Code == StaleStatus && g.st.DaemonSet.DeletionTimestamp != nil: // the controller writes no status then
 		return nil
-	case ofController(p):
-		b = byLease(p.Facts)
+	case controllerIdle(p):
+		b = blameByLease(p.Facts)
 	case !known:
 		return nil
 	}
@@ -54,12 +54,12 @@ func (g *given) ofDaemonSetBlame(p *Problem) *cause.Blame {
 	return &b
 }
 
-// ofPlacement returns whose fault it is that no node is eligible if no change
+// blameForPlacement returns whose fault it is that no node is eligible if no change
 // of the template explains it. A template that selects nodes by label is meant
 // for those nodes, so it lacks the toleration for their taint, unless a pod was
 // there before the taint. If labels differ, it is unknown whether the nodes or
 // the template are wrong.
-func ofPlacement(f daemonset.Facts) cause.Blame {
+func blameForPlacement(f daemonset.Facts) cause.Blame {
 	selects, _ := f["selects"].([]string)
 	switch by := f["excludedBy"]; {
 	case by == eligible.ExcludedByCondition, by == eligible.ExcludedForGood:
@@ -71,16 +71,16 @@ func ofPlacement(f daemonset.Facts) cause.Blame {
 	return cause.Blame{Who: cause.WhoUnknown, Certainty: cause.Unsure}
 }
 
-// ofController reports whether the problem is that the controller does not act.
-func ofController(p *Problem) bool {
+// controllerIdle reports whether the problem is that the controller does not act.
+func controllerIdle(p *Problem) bool {
 	return p.Code == StaleStatus || (p.Code == cause.ControllerSilent || p.Code == GenerationNotObserved) &&
 		p.Severity == cause.SeverityError
 }
 
-// byLease returns the blame for a controller that does not act. The controller
+// blameByLease returns the blame for a controller that does not act. The controller
 // is at fault if its Lease has expired, or if its version is known to miss the
 // change. If the Lease is current, the fault is unknown.
-func byLease(f daemonset.Facts) cause.Blame {
+func blameByLease(f daemonset.Facts) cause.Blame {
 	switch {
 	case f["lease"] == cause.LeaseExpired, f.Yes("missed"):
 		return cause.Blame{Who: cause.WhoController, Certainty: cause.Certain}
@@ -90,14 +90,14 @@ func byLease(f daemonset.Facts) cause.Blame {
 	return cause.Blame{Who: cause.WhoController, Certainty: cause.Likely}
 }
 
-// outside are the parties that are neither pods nor nodes.
-var outside = []cause.Who{cause.WhoPolicy, cause.WhoOtherWorkload}
+// outsideParties are the parties that are neither pods nor nodes.
+var outsideParties = []cause.Who{cause.WhoPolicy, cause.WhoOtherWorkload}
 
 // Outside returns the problem with a code if neither the pods nor their nodes
 // are at fault, so that no change of the DaemonSet solves it. Otherwise it
 // returns nil.
 func (e *Explanation) Outside(code daemonset.Reason) *Problem {
-	if p := e.Has(code); p != nil && p.Blame != nil && slices.Contains(outside, p.Blame.Who) {
+	if p := e.Has(code); p != nil && p.Blame != nil && slices.Contains(outsideParties, p.Blame.Who) {
 		return p
 	}
 	return nil

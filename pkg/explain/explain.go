@@ -342,7 +342,7 @@ func Explain(st *daemonset.State, o Options) *Explanation {
 		Rollout:   Rollout{UnderWay: g.oldNodes() > 0, Since: g.causes.RolloutBegan()},
 		Change:    g.change(problems),
 		ManagedBy: managed.By(st.DaemonSet),
-		Outlook:   g.ends(verdict.Code, &status),
+		Outlook:   g.outlookFor(verdict.Code, &status),
 		Status:    status,
 		Columns:   g.columns(),
 		Revisions: g.revisions(),

@@ -72,9 +72,9 @@ const (
 	Stays     OutlookCode = "Stays"     // nothing changes by itself
 )
 
-// ends returns the Outlook. It returns nil for a DaemonSet that needs none, and
+// outlookFor returns the Outlook. It returns nil for a DaemonSet that needs none, and
 // if it is unknown.
-func (g *given) ends(verdict VerdictCode, s *Status) *Outlook {
+func (g *given) outlookFor(verdict VerdictCode, s *Status) *Outlook {
 	_, now := s.basis()
 	switch c := g.outlook.Course; {
 	case now != nil && slices.Contains([]VerdictCode{Stuck, Degraded, AwaitingDelete}, verdict):

@@ -19,7 +19,7 @@ import (
 // Problems with the same code are sorted by severity, then by the number of
 // nodes.
 func (g *given) problems(s *Status) []Problem {
-	out := cause.Problems(slices.Concat(g.onNodes(), g.ofPods(), g.ofDaemonSet(s)), problemOrder)
+	out := cause.Problems(slices.Concat(g.nodeProblems(), g.podProblems(), g.daemonSetProblems(s)), problemOrder)
 	g.causes.Judge(out)
 	for i := range out {
 		out[i].Blame = g.blame(&out[i])
@@ -27,10 +27,10 @@ func (g *given) problems(s *Status) []Problem {
 	return out
 }
 
-// onNodes returns the problems of nodes that should run the pod or that use the
+// nodeProblems returns the problems of nodes that should run the pod or that use the
 // budget. The facts of a container problem say how many new and how many old
 // pods have it, which distinguishes a bad revision from a bad node.
-func (g *given) onNodes() (found []cause.On) {
+func (g *given) nodeProblems() (found []cause.On) {
 	silent, tallies := g.causes.Silent(&g.next), g.causes.RevisionFailsBy(cause.KeyOf)
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
@@ -41,7 +41,7 @@ func (g *given) onNodes() (found []cause.On) {
 	for _, on := range g.causes.Now() {
 		c := on.Cause
 		if silent && c.Code == cause.NoPod {
-			c = g.silence()
+			c = g.silentController()
 		}
 		if t, is := tallies[cause.KeyOf(c)]; is {
 			with := *c
@@ -54,8 +54,8 @@ func (g *given) onNodes() (found []cause.On) {
 	return found
 }
 
-// silence returns the cause for a controller that does not act.
-func (g *given) silence() *cause.Cause {
+// silentController returns the cause for a controller that does not act.
+func (g *given) silentController() *cause.Cause {
 	return &cause.Cause{Code: cause.ControllerSilent, Severity: cause.SeverityError,
 		Since: cause.Written(g.st, "status"), Facts: g.causes.AddLease(daemonset.Facts{})}
 }
@@ -71,7 +71,7 @@ func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
 	if by := g.strandedBy(n); by != "" {
 		f["strandedBy"] = by
 		// Otherwise NoEligibleNode reports it, or the node has to change.
-		if by != ByDeletion && g.st.Desired > 0 && len(g.tolerable(n)) > 0 {
+		if by != ByDeletion && g.st.Desired > 0 && len(g.missingTolerations(n)) > 0 {
 			c.Severity = cause.SeverityWarning
 		}
 	}
@@ -103,9 +103,9 @@ func (g *given) strandedBy(n *daemonset.Node) string {
 	return RolloutNext
 }
 
-// tolerable returns the tolerations that make a node eligible, or nil if
+// missingTolerations returns the tolerations that make a node eligible, or nil if
 // anything else has to change, or nothing should.
-func (g *given) tolerable(n *daemonset.Node) (tolerations []corev1.Toleration) {
+func (g *given) missingTolerations(n *daemonset.Node) (tolerations []corev1.Toleration) {
 	if n.Object == nil {
 		return nil
 	}
@@ -125,9 +125,9 @@ func misscheduledByIt(n *daemonset.Node, c *cause.Cause) bool {
 		downFor(n.ShouldRun.Facts) && n.ShouldRun.Facts["others"] == nil
 }
 
-// leftover returns the cause for a pod that does not terminate in time although
+// leftoverPod returns the cause for a pod that does not terminate in time although
 // its successor exists, or nil for other pods.
-func (g *given) leftover(n *daemonset.Node, p *daemonset.Pod) *cause.Cause {
+func (g *given) leftoverPod(n *daemonset.Node, p *daemonset.Pod) *cause.Cause {
 	if c := g.causes.OfPod(p); p.Terminating && g.causes.Of(n.Name) == nil && c != nil && c.Facts.Yes("overdue") {
 		c.Severity = cause.SeverityInfo
 		return c
@@ -135,8 +135,8 @@ func (g *given) leftover(n *daemonset.Node, p *daemonset.Pod) *cause.Cause {
 	return nil
 }
 
-// ofPods returns the problems of pods with a wrong node or owner.
-func (g *given) ofPods() (found []cause.On) {
+// podProblems returns the problems of pods with a wrong node or owner.
+func (g *given) podProblems() (found []cause.On) {
 	add := func(node, pod string, code daemonset.Reason, severity cause.Severity, f daemonset.Facts) {
 		found = append(found, cause.On{Node: node, Cause: &cause.Cause{Code: code, Severity: severity,
 			Pod: pod, Facts: f}})
@@ -159,7 +159,7 @@ func (g *given) ofPods() (found []cause.On) {
 		}
 		for _, pod := range slices.Concat(n.Pods, n.Ignored) {
 			hands(n.Name, &pod)
-			if left := g.leftover(n, &pod); left != nil {
+			if left := g.leftoverPod(n, &pod); left != nil {
 				found = append(found, cause.On{Node: n.Name, Cause: left})
 			}
 		}
@@ -192,8 +192,8 @@ func (g *given) revisionFacts(p *daemonset.Pod) daemonset.Facts {
 	return f
 }
 
-// ofDaemonSet returns the problems of the DaemonSet itself.
-func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
+// daemonSetProblems returns the problems of the DaemonSet itself.
+func (g *given) daemonSetProblems(s *Status) (found []cause.On) {
 	add := func(code daemonset.Reason, severity cause.Severity, since *time.Time, f daemonset.Facts) {
 		found = append(found, cause.On{Cause: &cause.Cause{Code: code, Severity: severity, Since: since, Facts: f}})
 	}
@@ -218,7 +218,7 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 			severity = cause.SeverityError
 		}
 		add(GenerationNotObserved, severity, since,
-			g.causes.AddLease(g.heldUp(daemonset.Facts{"generation": int(ds.Generation),
+			g.causes.AddLease(g.addHeldUp(daemonset.Facts{"generation": int(ds.Generation),
 				"observed": int(ds.Status.ObservedGeneration)})))
 	}
 	if none := eligible.None(g.st, g.outlook.Lost); none != nil {
@@ -244,7 +244,7 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 			daemonset.Facts{"revisions": equal, "relabelled": len(r.Relabel), "number": int(r.Number)})
 	}
 	if g.causes.Silent(&g.next) && cause.Owes(&g.next) {
-		found = append(found, cause.On{Cause: g.silence()})
+		found = append(found, cause.On{Cause: g.silentController()})
 	}
 	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && g.st.Budget.MaxSurge > 0 {
 		add(SurgeHostPort, cause.SeverityWarning, nil, daemonset.Facts{"ports": ports})
@@ -259,7 +259,7 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 		for _, d := range s.Differences {
 			fields = append(fields, d.Field)
 		}
-		f := g.causes.AddLease(g.heldUp(daemonset.Facts{"fields": fields}))
+		f := g.causes.AddLease(g.addHeldUp(daemonset.Facts{"fields": fields}))
 		if f["lease"] == cause.LeaseAlive && g.causes.MissedWakeUp() && cause.Misses(fields) {
 			f["missed"] = true
 		}
@@ -280,7 +280,7 @@ func (g *given) taintedButSelected() (found []cause.On) {
 		if !n.Exists || len(n.Pods) > 0 || n.ShouldRun.Reason != daemonset.TaintNotTolerated {
 			continue
 		}
-		if slices.Contains(controlPlane, n.ShouldRun.Facts.Text("key")) || len(g.tolerable(n)) == 0 {
+		if slices.Contains(controlPlane, n.ShouldRun.Facts.Text("key")) || len(g.missingTolerations(n)) == 0 {
 			continue
 		}
 		f := maps.Clone(n.ShouldRun.Facts)

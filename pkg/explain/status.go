@@ -48,9 +48,9 @@ var countFields = []struct {
 	{"numberMisscheduled", func(c daemonset.Counts) int { return c.Misscheduled }},
 }
 
-// heldUp adds to the facts of a stale status why the controller does not write
+// addHeldUp adds to the facts of a stale status why the controller does not write
 // it.
-func (g *given) heldUp(f daemonset.Facts) daemonset.Facts {
+func (g *given) addHeldUp(f daemonset.Facts) daemonset.Facts {
 	if g.heldUpBy != "" {
 		f["heldUpBy"] = string(g.heldUpBy)
 	}

@@ -176,7 +176,7 @@ func (s *room) ofNode() (v Verdict, rejected bool) {
 	cordoned := node.Spec.Unschedulable &&
 		!tolerates(w.Tolerations, &corev1.Taint{Key: corev1.TaintNodeUnschedulable,
 			Effect: corev1.TaintEffectNoSchedule})
-	taint := untolerated(node.Spec.Taints, w.Tolerations)
+	taint := firstUntolerated(node.Spec.Taints, w.Tolerations)
 	matches, _ := w.affinity.Match(node) // an invalid term matches nothing
 	switch {
 	case w.only != nil && !slices.Contains(w.only, node.Name):
@@ -200,9 +200,9 @@ func beyond(lacks []Lack) bool {
 	return false
 }
 
-// untolerated returns the first taint that keeps off pods with these
+// firstUntolerated returns the first taint that keeps off pods with these
 // tolerations, or nil.
-func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1.Taint {
+func firstUntolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1.Taint {
 	for i := range taints {
 		if t := &taints[i]; (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute) &&
 			!tolerates(tolerations, t) {

@@ -67,7 +67,7 @@ func (s *room) preempt(v *Verdict) Preemption {
 		return Preemption{Outcome: CannotHelp}
 	case s.wanted.NeverPreempts:
 		return Preemption{Outcome: Never}
-	case s.waits():
+	case s.waitsForVictims():
 		return Preemption{Outcome: WaitsForVictims}
 	}
 	lower := s.lower()
@@ -87,7 +87,7 @@ func (s *room) preempt(v *Verdict) Preemption {
 	}
 	open := s.protect(lower)
 	s.spare(lower)
-	p := Preemption{Outcome: Possible, Certain: !open && !tied(lower)}
+	p := Preemption{Outcome: Possible, Certain: !open && !orderMatters(lower)}
 	for _, c := range lower {
 		if !c.spared {
 			p.Victims = append(p.Victims, c.victim())
@@ -95,7 +95,7 @@ func (s *room) preempt(v *Verdict) Preemption {
 	}
 	p.Fewest, p.Most = len(p.Victims), len(p.Victims)
 	if !p.Certain {
-		s.others(&p, lower, open)
+		s.addOthers(&p, lower, open)
 	}
 	return p
 }
@@ -108,10 +108,10 @@ func (c *candidate) victim() Victim {
 // tried.
 const mostOrders = 5040
 
-// others adds to a selection that is not certain the pods that may be removed
+// addOthers adds to a selection that is not certain the pods that may be removed
 // instead. If there are too many orders, or if the order of
 // PodDisruptionBudgets matters (open), every pod of lower priority may be.
-func (s *room) others(p *Preemption, lower []candidate, open bool) {
+func (s *room) addOthers(p *Preemption, lower []candidate, open bool) {
 	chosen := func(c *candidate, of []Victim) bool {
 		return slices.ContainsFunc(of, func(v Victim) bool { return v.Namespace == c.Namespace && v.Name == c.Name })
 	}
@@ -173,9 +173,9 @@ func (s *room) inEachOrder(lower []candidate, from int, selected func([]candidat
 	}
 }
 
-// waits reports whether preempted pods are still terminating on the nominated
+// waitsForVictims reports whether preempted pods are still terminating on the nominated
 // node.
-func (s *room) waits() bool {
+func (s *room) waitsForVictims() bool {
 	return s.wanted.NominatedNode == s.node.Node.Name && slices.ContainsFunc(s.node.Pods, func(p snapshot.PodRow) bool {
 		return p.Preempted && !p.Nominated && p.Priority < s.wanted.Priority
 	})
@@ -297,9 +297,9 @@ func equals(lower []candidate) iter.Seq[[]candidate] {
 	}
 }
 
-// tied reports whether another order of equally important pods might have
+// orderMatters reports whether another order of equally important pods might have
 // protected or spared others.
-func tied(lower []candidate) bool {
+func orderMatters(lower []candidate) bool {
 	for group := range equals(lower) {
 		a := group[0]
 		for _, b := range group {

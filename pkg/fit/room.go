@@ -21,10 +21,10 @@ type room struct {
 	wanted *Wanted
 	node   *Node
 
-	asks  []ask
-	pods  int64                          // on the node, or nominated to it
-	most  int64                          // maximum number of pods on the node
-	taken map[snapshot.HostPort]struct{} // ports of the node's pods that collide with one of the pod's
+	asks    []ask
+	pods    int64                          // on the node, or nominated to it
+	maxPods int64                          // maximum number of pods on the node
+	taken   map[snapshot.HostPort]struct{} // ports of the node's pods that collide with one of the pod's
 
 	nominated bool // a nominated pod uses a port that the pod requests
 }
@@ -87,7 +87,7 @@ func (s *room) allocate(l corev1.ResourceList) []corev1.ResourceName {
 		}
 		return q.Value()
 	}
-	s.most = read(corev1.ResourcePods)
+	s.maxPods = read(corev1.ResourcePods)
 	for i := range s.asks {
 		s.asks[i].allocatable = read(s.asks[i].name)
 	}
@@ -162,7 +162,7 @@ func (s *room) count(p *snapshot.PodRow, sign int64) {
 
 // fits reports whether ports and resources are sufficient now.
 func (s *room) fits() bool {
-	if s.pods+1 > s.most || s.nominated || len(s.taken) > 0 {
+	if s.pods+1 > s.maxPods || s.nominated || len(s.taken) > 0 {
 		return false
 	}
 	for _, a := range s.asks {
@@ -186,7 +186,7 @@ func (s *room) lacks() (out []Lack) {
 // amounts returns the requested resources with what the node has. Missing is 0
 // or negative for those that are sufficient.
 func (s *room) amounts() []Lack {
-	out := []Lack{{corev1.ResourcePods, 1, s.pods, s.most, s.pods + 1 - s.most}}
+	out := []Lack{{corev1.ResourcePods, 1, s.pods, s.maxPods, s.pods + 1 - s.maxPods}}
 	for _, a := range s.asks {
 		out = append(out, Lack{a.name, a.amount, a.used, a.allocatable, a.amount - (a.allocatable - a.used)})
 	}

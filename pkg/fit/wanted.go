@@ -148,7 +148,7 @@ func unmodelled(s *corev1.PodSpec) []Unmodelled {
 			len(s.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0,
 		TopologySpread: slices.ContainsFunc(s.TopologySpreadConstraints,
 			func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == corev1.DoNotSchedule }),
-		VolumeRestrictions: slices.ContainsFunc(s.Volumes, exclusive),
+		VolumeRestrictions: slices.ContainsFunc(s.Volumes, onePodOnly),
 		UnboundClaims: slices.ContainsFunc(s.Volumes,
 			func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }),
 		ResourceClaims:         len(s.ResourceClaims) > 0,
@@ -157,7 +157,7 @@ func unmodelled(s *corev1.PodSpec) []Unmodelled {
 		SchedulerName:          s.SchedulerName != "" && s.SchedulerName != corev1.DefaultSchedulerName,
 		SchedulingGates:        len(s.SchedulingGates) > 0,
 		SchedulingGroup:        s.SchedulingGroup != nil,
-		NodeDeclaredFeatures:   declared(s),
+		NodeDeclaredFeatures:   needsDeclaredFeature(s),
 	}
 	var out []Unmodelled
 	for _, u := range UnmodelledCodes {
@@ -168,16 +168,16 @@ func unmodelled(s *corev1.PodSpec) []Unmodelled {
 	return out
 }
 
-// declared reports whether a pod needs a feature that nodes have to declare.
-func declared(s *corev1.PodSpec) bool {
+// needsDeclaredFeature reports whether a pod needs a feature that nodes have to declare.
+func needsDeclaredFeature(s *corev1.PodSpec) bool {
 	all, err := nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&types.PodInfo{Spec: s},
 		version.MajorMinor(1, 37))
 	return err == nil && !all.IsEmpty()
 }
 
-// exclusive reports whether the scheduler allows only one pod of a node to use
+// onePodOnly reports whether the scheduler allows only one pod of a node to use
 // a volume.
-func exclusive(v corev1.Volume) bool {
+func onePodOnly(v corev1.Volume) bool {
 	return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.RBD != nil || v.ISCSI != nil
 }
 

@@ -74,7 +74,7 @@ var compressed = []string{"\x1f\x8b", "x\x01", "x\x5e", "x\x9c", "x\xda", "PK\x0
 
 // isCopy reports whether a text looks like a copy of a manifest: see MayHoldValues.
 func isCopy(value string) bool {
-	value = uncoated(value)
+	value = unquote(value)
 	if copyText().MatchString(value) {
 		return true
 	}
@@ -89,12 +89,12 @@ func isCopy(value string) bool {
 			return true
 		}
 		// A decoded checksum is not text.
-		if utf8.Valid(raw) && copyText().MatchString(uncoated(string(raw))) {
+		if utf8.Valid(raw) && copyText().MatchString(unquote(string(raw))) {
 			return true
 		}
 	}
 	return false
 }
 
-// uncoated returns a text without surrounding whitespace and quotes.
-func uncoated(text string) string { return strings.Trim(text, " \t\r\n\ufeff\"'") }
+// unquote returns a text without surrounding whitespace and quotes.
+func unquote(text string) string { return strings.Trim(text, " \t\r\n\ufeff\"'") }

@@ -101,7 +101,7 @@ func replaced(at place, v any, f func(at place, value string) string) any {
 	case isEmpty(v):
 		return v
 	case at.of == nil, at.of == literal:
-		return f(at, inWords(v))
+		return f(at, asText(v))
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -128,7 +128,7 @@ func replaced(at place, v any, f func(at place, value string) string) any {
 			return v
 		}
 	}
-	return f(at, inWords(v))
+	return f(at, asText(v))
 }
 
 // Unlisted returns the values that this program's API types do not list, as
@@ -151,8 +151,8 @@ func isEmpty(v any) bool {
 	return v == nil || v == "" || isObject && len(object) == 0 || isList && len(list) == 0
 }
 
-// inWords returns a string unchanged, and any other value as JSON.
-func inWords(v any) string {
+// asText returns a string unchanged, and any other value as JSON.
+func asText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
@@ -163,7 +163,7 @@ func inWords(v any) string {
 // fields. It returns nil for a type that is not encoded as an object.
 func fieldsOf(t reflect.Type) func(key string) reflect.Type {
 	switch {
-	case writesItself(t):
+	case hasOwnEncoding(t):
 		return nil
 	case t.Kind() == reflect.Struct:
 		return func(key string) reflect.Type { return fieldOf(t, key) }
@@ -210,7 +210,7 @@ func isScalar(t reflect.Type, v any) bool {
 		isNumber = true
 	}
 	switch k := t.Kind(); {
-	case writesItself(t): // a quantity, a time, a port by name or number
+	case hasOwnEncoding(t): // a quantity, a time, a port by name or number
 		return isString || isNumber
 	case k == reflect.String, k == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
 		return isString
@@ -222,7 +222,7 @@ func isScalar(t reflect.Type, v any) bool {
 	return false
 }
 
-func writesItself(t reflect.Type) bool {
+func hasOwnEncoding(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }
 

@@ -23,7 +23,7 @@ type Values struct {
 	variables []variable
 	// values that are recognizable anywhere, in each form in which they are
 	// quoted; the longest first
-	telling []string
+	recognizable []string
 }
 
 type variable struct {
@@ -49,11 +49,11 @@ func ValuesOf(shown []string, templates ...template.Content) *Values {
 	}
 	for _, value := range found {
 		if !isPlain(value) && !strings.Contains(open, value) {
-			v.telling = append(v.telling, formsOf(value)...)
+			v.recognizable = append(v.recognizable, formsOf(value)...)
 		}
 	}
-	slices.SortFunc(v.telling, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	v.telling = slices.Compact(v.telling)
+	slices.SortFunc(v.recognizable, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	v.recognizable = slices.Compact(v.recognizable)
 	return v
 }
 
@@ -122,21 +122,21 @@ func formsOf(value string) []string {
 // namespace longhorn-system although a variable has the value longhorn. Names
 // of objects that the API server quotes are kept.
 func (v *Values) Hide(message string) string {
-	for _, form := range v.telling {
+	for _, form := range v.recognizable {
 		message = hideForm(message, form)
 	}
 	message = v.hideCut(message)
 	if !strings.ContainsAny(message, "[{|") && !strings.Contains(strings.ToLower(message), "value") {
-		return v.behindNames(message)
+		return v.hideBehindNames(message)
 	}
 	for _, place := range places {
 		message = place.ReplaceAllString(message, "${1}"+template.Hidden+"${2}")
 	}
-	return v.behindNames(message)
+	return v.hideBehindNames(message)
 }
 
-// behindNames hides the values that follow the names of their variables.
-func (v *Values) behindNames(message string) string {
+// hideBehindNames hides the values that follow the names of their variables.
+func (v *Values) hideBehindNames(message string) string {
 	for i := range v.variables {
 		message = v.variables[i].hide(message)
 	}
@@ -239,7 +239,7 @@ func (v *Values) hideCut(message string) string {
 	if body == message && len(message) < long {
 		return message
 	}
-	for _, form := range v.telling {
+	for _, form := range v.recognizable {
 		for n := min(len(form)-1, len(body)); n >= least; n-- {
 			if strings.HasSuffix(body, form[:n]) && !isPlain(form[:n]) {
 				return body[:len(body)-n] + template.Hidden + message[len(body):]

@@ -12,7 +12,7 @@ import (
 // compared sets in each row the difference from the revision before it: that of
 // the row below, or of a revision that had a number between the two until a
 // rollback renumbered it. It also returns these former numbers.
-func (g *given) compared(rows []Revision, ofPods map[string]template.Content, taken map[string]taking) ([]Revision,
+func (g *given) compared(rows []Revision, ofPods map[string]template.Content, taken map[string]renumbering) ([]Revision,
 	[]Renumbered) {
 	rows, renumbered := slices.Clone(rows), []Renumbered{}
 	for i := range rows {
@@ -21,8 +21,8 @@ func (g *given) compared(rows []Revision, ofPods map[string]template.Content, ta
 		if !t.at.IsZero() {
 			row.TakenUpAt = &t.at
 		}
-		if t.was > 0 {
-			renumbered = append(renumbered, Renumbered{Revision: t.was, Name: row.Name, Now: row.Revision})
+		if t.firstWas > 0 {
+			renumbered = append(renumbered, Renumbered{Revision: t.firstWas, Name: row.Name, Now: row.Revision})
 		}
 	}
 	slices.SortFunc(renumbered, func(a, b Renumbered) int { return cmp.Compare(b.Revision, a.Revision) })
@@ -32,8 +32,8 @@ func (g *given) compared(rows []Revision, ofPods map[string]template.Content, ta
 		kind, change := ChangeFirst, []FieldChange{}
 		if i+1 < len(table) && row.Name != "" && table[i+1].Name != "" {
 			from = table[i+1].Number
-			kind, change = g.between(g.stored[table[i+1].Name].Content, g.stored[row.Name].Content, row.Current &&
-				row.Is == RowRevision)
+			kind, change = g.compareTemplates(g.stored[table[i+1].Name].Content, g.stored[row.Name].Content,
+				row.Current && row.Is == RowRevision)
 		}
 		switch {
 		case row.Is == RowRenumbered:
@@ -45,7 +45,7 @@ func (g *given) compared(rows []Revision, ofPods map[string]template.Content, ta
 		case i+1 == len(rows):
 			rows[i].Kind = ChangeFirst
 		default: // only their images are known
-			kind, change = g.between(ofPods[rows[i+1].Hash], ofPods[rows[i].Hash], false)
+			kind, change = g.compareTemplates(ofPods[rows[i+1].Hash], ofPods[rows[i].Hash], false)
 			if kind == ChangeNone {
 				kind = ChangeUnknown
 			}
@@ -55,9 +55,9 @@ func (g *given) compared(rows []Revision, ofPods map[string]template.Content, ta
 	return rows, renumbered
 }
 
-// between compares two templates; nil is one that could not be read. If live is
+// compareTemplates compares two templates; nil is one that could not be read. If live is
 // true, to is the live template, and the owners of the changed fields are set.
-func (g *given) between(from, to template.Content, live bool) (ChangeKind, []FieldChange) {
+func (g *given) compareTemplates(from, to template.Content, live bool) (ChangeKind, []FieldChange) {
 	if from == nil || to == nil {
 		return ChangeUnknown, []FieldChange{}
 	}
@@ -76,7 +76,7 @@ func (g *given) between(from, to template.Content, live bool) (ChangeKind, []Fie
 			c.Kind = FieldDefault
 		}
 		if live && !d.New.Absent() {
-			c.Managers = g.owners.of(d)
+			c.Managers = g.owners.ownersOf(d)
 		}
 		out = append(out, c)
 	}
@@ -116,13 +116,13 @@ func kindOf(changes []FieldChange) ChangeKind {
 	return ChangeNone
 }
 
-// uncut returns the difference from the newest revision to the live template,
+// uncutDiff returns the difference from the newest revision to the live template,
 // or nil if a revision holds the live template.
-func (g *given) uncut(h *History) *Diff {
+func (g *given) uncutDiff(h *History) *Diff {
 	if !h.Next.Cut || len(h.Revisions) == 0 || h.Revisions[0].Name == "" {
 		return nil
 	}
-	return g.sides(h, &h.Revisions[0], nil)
+	return g.compareRows(h, &h.Revisions[0], nil)
 }
 
 // diff returns the difference between the two templates that were requested.
@@ -140,7 +140,7 @@ func (g *given) diff(h *History, asked Between) (*Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.sides(h, from, to), nil
+	return g.compareRows(h, from, to), nil
 }
 
 // asked returns a row whose template can be decoded, or nil for the live
@@ -170,17 +170,17 @@ func (g *given) before(h *History, row *Revision) (*Revision, error) {
 	}
 	switch {
 	case len(rows) == 0:
-		return nil, none(h, "before the live template")
+		return nil, noSuchRevision(h, "before the live template")
 	case i+1 >= len(rows):
 		return nil, oldest(h, &rows[i])
 	}
 	return g.readable(h, &rows[i+1])
 }
 
-// sides compares two rows; nil stands for the live template.
-func (g *given) sides(h *History, from, to *Revision) *Diff {
+// compareRows compares two rows; nil stands for the live template.
+func (g *given) compareRows(h *History, from, to *Revision) *Diff {
 	d := &Diff{From: sideOf(from), To: sideOf(to)}
-	d.Kind, d.Change = g.between(g.contentOf(h, from), g.contentOf(h, to), to == nil || to.Current)
+	d.Kind, d.Change = g.compareTemplates(g.contentOf(h, from), g.contentOf(h, to), to == nil || to.Current)
 	return d
 }
 
@@ -189,7 +189,7 @@ func (g *given) sides(h *History, from, to *Revision) *Diff {
 // lack.
 func (g *given) contentOf(h *History, row *Revision) template.Content {
 	if row == nil {
-		row = holder(h)
+		row = liveRow(h)
 	}
 	if row == nil {
 		return g.live

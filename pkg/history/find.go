@@ -42,9 +42,9 @@ func Find(h *History, w Which) (*Revision, error) {
 	case found != nil:
 		return found, nil
 	case w.Number < 0:
-		return nil, none(h, fmt.Sprintf("%d before the latest", -w.Number))
+		return nil, noSuchRevision(h, fmt.Sprintf("%d before the latest", -w.Number))
 	}
-	return nil, none(h, strconv.FormatInt(w.Number, 10))
+	return nil, noSuchRevision(h, strconv.FormatInt(w.Number, 10))
 }
 
 // Error is a request that cannot be answered.
@@ -67,9 +67,9 @@ const (
 
 func (e *Error) Error() string { return e.message }
 
-// none returns the error for a revision that does not exist, with those that
+// noSuchRevision returns the error for a revision that does not exist, with those that
 // do.
-func none(h *History, which string) *Error {
+func noSuchRevision(h *History, which string) *Error {
 	name := h.DaemonSet.Namespace + "/" + h.DaemonSet.Name
 	if i := slices.IndexFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool {
 		return g.What == snapshot.Revisions &&
@@ -104,7 +104,7 @@ func unreadable(h *History, row *Revision, message string) *Error {
 // decoded.
 func Template(h *History, s *snapshot.Snapshot, row *Revision) (template.Content, error) {
 	if row == nil {
-		row = holder(h)
+		row = liveRow(h)
 	}
 	if row == nil {
 		live, err := template.Of(&s.DaemonSet.Spec.Template, false)
@@ -117,8 +117,8 @@ func Template(h *History, s *snapshot.Snapshot, row *Revision) (template.Content
 	return content.Plain(), nil
 }
 
-// holder returns the row of the revision that holds the live template, or nil.
-func holder(h *History) *Revision {
+// liveRow returns the row of the revision that holds the live template, or nil.
+func liveRow(h *History) *Revision {
 	for i := range h.Revisions {
 		if row := &h.Revisions[i]; row.Current && row.Name != "" {
 			return row

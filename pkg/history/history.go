@@ -32,7 +32,7 @@ type History struct {
 	// unknown: a lower number is missing and there are no managed fields
 	CurrentSince *time.Time `json:"currentSince"`
 
-	Rollout Rollout `json:"rollout"` // where the rollout of the current revision stands
+	Rollout Rollout `json:"rollout"` // the progress of the rollout of the current revision
 
 	// the numbers that revisions had before a rollback renumbered them, as far
 	// as they are certain: the highest first

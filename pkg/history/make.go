@@ -27,16 +27,16 @@ func Make(st *daemonset.State, o Options) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, ofPods := g.counted(g.kept())
+	rows, ofPods := g.withPods(g.kept())
 	next := st.Revisions()
 	numbers := g.numbersOf(rows, next.Release)
-	taken := numbers.taken()
+	taken := numbers.renumberings()
 	rows, renumbered := g.compared(rows, ofPods, taken)
 	h := &History{
 		Header: header(st), Revisions: rows, CurrentSince: numbers.currentSince(taken), Renumbered: renumbered,
 		Limit: daemonset.HistoryLimit(st.DaemonSet), Next: next, Managers: managers(st.DaemonSet, g.s.TellsWrites()),
 	}
-	h.Uncut = g.uncut(h)
+	h.Uncut = g.uncutDiff(h)
 	h.Notes = g.notes(h, numbers, taken)
 	for i := range rows {
 		rows[i].Notes = notesAbout(&rows[i], h.Notes)
@@ -189,24 +189,24 @@ func ofPod(p *corev1.Pod) template.Content {
 	return template.Content{"spec": spec}
 }
 
-// counted adds pods and nodes to the rows, and rows for pods whose hash has no
+// withPods adds pods and nodes to the rows, and rows for pods whose hash has no
 // revision, the newest first. It also returns, by hash, the template of such a
 // row as far as its newest pod shows it.
-func (g *given) counted(rows []Revision) ([]Revision, map[string]template.Content) {
+func (g *given) withPods(rows []Revision) ([]Revision, map[string]template.Content) {
 	ofPods := map[string]template.Content{}
 	if !g.st.PodsListed {
 		return rows, ofPods
 	}
 	byRevision, byHash := g.groups()
 	for i, row := range rows {
-		rows[i] = cmp.Or(byRevision[row.Name], &group{}).counted(row)
+		rows[i] = cmp.Or(byRevision[row.Name], &group{}).addTo(row)
 	}
 	for _, of := range slices.SortedFunc(maps.Values(byHash), func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.generation, a.generation),
 			b.newest.CreationTimestamp.Compare(a.newest.CreationTimestamp.Time), strings.Compare(a.hash, b.hash))
 	}) {
 		ofPods[of.hash] = ofPod(of.newest)
-		rows = append(rows, of.counted(Revision{
+		rows = append(rows, of.addTo(Revision{
 			Hash: of.hash, Inferred: true, Images: imagesOf(ofPods[of.hash]), OnNodes: []string{}, Kind: ChangeUnknown,
 			Change: []FieldChange{}, Notes: []NoteCode{},
 			Current: g.st.History.Inferred != "" && of.hash == g.st.History.Hash,
@@ -295,8 +295,8 @@ func (g *group) add(p *corev1.Pod) {
 	}
 }
 
-// counted returns a copy of a row with the numbers of the group.
-func (g *group) counted(row Revision) Revision {
+// addTo returns a copy of a row with the numbers of the group.
+func (g *group) addTo(row Revision) Revision {
 	nodes := len(g.nodes)
 	row.Nodes, row.Updated, row.Pods, row.Available, row.OnNodes = &nodes, &g.updated, &g.pods, &g.available,
 		append(row.OnNodes, g.nodes...)

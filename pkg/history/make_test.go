@@ -497,7 +497,7 @@ func TestOwners(t *testing.T) {
 		{"spec.template.spec.containers[name=agent].resources.limits.memory", []string{"setter"}, "who still has the empty rest owns nothing in it"},
 		{"spec.template.spec.volumes", []string{"odd"}, "keys that cannot be read are passed over"},
 	} {
-		if diff := cmp.Diff(tt.want, owners.of(template.Difference{Path: template.ParsePath(tt.path)})); diff != "" {
+		if diff := cmp.Diff(tt.want, owners.ownersOf(template.Difference{Path: template.ParsePath(tt.path)})); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", tt.path, tt.why, diff)
 		}
 	}

@@ -31,10 +31,10 @@ func SaysAvailable(ds *appsv1.DaemonSet) bool {
 // revision, is old enough to be available, and is not terminating. A pod that
 // stopped being Ready after the status was written goes unnoticed.
 func MakeFromMetadata(st *daemonset.State, o Options) (*History, error) {
-	if !agrees(st) {
+	if !statusSuffices(st) {
 		return nil, nil
 	}
-	whole, err := daemonset.New(placed(st.Snapshot), st.Profile)
+	whole, err := daemonset.New(onOwnNodes(st.Snapshot), st.Profile)
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +55,9 @@ func MakeFromMetadata(st *daemonset.State, o Options) (*History, error) {
 	return h, nil
 }
 
-// agrees reports whether the status supplies what the metadata of the pods
+// statusSuffices reports whether the status supplies what the metadata of the pods
 // lacks.
-func agrees(st *daemonset.State) bool {
+func statusSuffices(st *daemonset.State) bool {
 	if !SaysAvailable(st.DaemonSet) {
 		return false
 	}
@@ -72,9 +72,9 @@ func agrees(st *daemonset.State) bool {
 	return pods == daemonset.Reported(st.DaemonSet).Desired
 }
 
-// placed returns a Snapshot in which each pod is available, on a node of its
+// onOwnNodes returns a Snapshot in which each pod is available, on a node of its
 // own with a made-up name.
-func placed(s *snapshot.Snapshot) *snapshot.Snapshot {
+func onOwnNodes(s *snapshot.Snapshot) *snapshot.Snapshot {
 	out := *s
 	out.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps),
 		func(g snapshot.Gap) bool { return g.What == snapshot.PodStatus })

@@ -8,7 +8,7 @@ import (
 )
 
 // notes returns the notes in the order of NoteCodes.
-func (g *given) notes(h *History, ns *numbers, taken map[string]taking) []Note {
+func (g *given) notes(h *History, ns *numbers, taken map[string]renumbering) []Note {
 	cut := g.cut(h)
 	return append([]Note{}, slices.Concat(
 		g.passedOver(), cut, raised(h), g.duplicates(h), shared(ns), takenUp(ns, taken), g.sameContent(h, ns),
@@ -132,13 +132,13 @@ func shared(ns *numbers) (notes []Note) {
 	return notes
 }
 
-func takenUp(ns *numbers, taken map[string]taking) (notes []Note) {
+func takenUp(ns *numbers, taken map[string]renumbering) (notes []Note) {
 	for _, row := range ns.rows {
 		t, is := taken[row.Name]
 		if !is {
 			continue
 		}
-		facts := daemonset.Facts{"told": t.told, "was": int(t.was)}
+		facts := daemonset.Facts{"told": t.evidence, "was": int(t.firstWas)}
 		if !t.after.IsZero() {
 			facts["after"] = t.after.UTC().Format(time.RFC3339)
 		}

@@ -31,9 +31,9 @@ type dated struct {
 // second is the precision of the API's times.
 const second = time.Second
 
-// later reports whether the controller wrote the number after it created the
+// raisedLater reports whether the controller wrote the number after it created the
 // revision.
-func (n *dated) later() bool { return !n.given.IsZero() && n.given.Sub(n.created) > second }
+func (n *dated) raisedLater() bool { return !n.given.IsZero() && n.given.Sub(n.created) > second }
 
 // numbersOf returns the evidence of how revisions got their numbers. A Snapshot
 // keeps only the managed fields that own the number, and all updates of one
@@ -82,15 +82,15 @@ func controllers(ds *appsv1.DaemonSet) []string {
 	return out
 }
 
-// taking describes how a rollback renumbered a revision.
-type taking struct {
-	was   int64     // the first number; 0 if it is not certain
-	told  string    // what shows it
-	after time.Time // from the order: it happened after this time; zero if unknown
-	at    time.Time // from managed fields: when it happened; zero if unknown
+// renumbering describes how a rollback renumbered a revision.
+type renumbering struct {
+	firstWas int64     // the first number; 0 if it is not certain
+	evidence string    // what shows it
+	after    time.Time // from the order: it happened after this time; zero if unknown
+	at       time.Time // from managed fields: when it happened; zero if unknown
 }
 
-// taken returns, by name, the revisions that a rollback renumbered. Each of
+// renumberings returns, by name, the revisions that a rollback renumbered. Each of
 // them left a lower number behind, which is missing. Two observations show a
 // renumbering: a revision with a lower number was created later, or the
 // controller wrote the number, according to managed fields, after it created
@@ -101,32 +101,32 @@ type taking struct {
 // DaemonSet, which may have been restored. An adoption also updates the time in
 // managed fields, so for a revision older than the DaemonSet it counts only if
 // another one was adopted earlier.
-func (ns *numbers) taken() map[string]taking {
-	out := map[string]taking{}
+func (ns *numbers) renumberings() map[string]renumbering {
+	out := map[string]renumbering{}
 	for i := range ns.rows {
 		n := &ns.rows[i]
 		if n.created.IsZero() || n.restored || !ns.missingBelow(n.number) {
 			continue
 		}
-		var t taking
-		if last := ns.lastBelow(n); !last.IsZero() && (n.given.IsZero() || n.later()) {
-			t.told, t.after = "Order", last
+		var t renumbering
+		if last := ns.lastBelow(n); !last.IsZero() && (n.given.IsZero() || n.raisedLater()) {
+			t.evidence, t.after = "Order", last
 		}
-		if n.later() && ns.raisedThen(n) {
-			t.told, t.at = "ManagedFields", n.given
+		if n.raisedLater() && ns.raisedAtWrite(n) {
+			t.evidence, t.at = "ManagedFields", n.given
 		}
-		if t.told != "" {
-			t.was = ns.first(n)
+		if t.evidence != "" {
+			t.firstWas = ns.firstNumber(n)
 			out[n.Name] = t
 		}
 	}
 	return out
 }
 
-// raisedThen reports whether the controller's later write can be the
+// raisedAtWrite reports whether the controller's later write can be the
 // renumbering of the revision. It is not if the revision was adopted then, or
 // if the time contradicts the order of the numbers.
-func (ns *numbers) raisedThen(n *dated) bool {
+func (ns *numbers) raisedAtWrite(n *dated) bool {
 	adopted := n.adopted
 	for _, other := range ns.rows {
 		if other.created.IsZero() {
@@ -168,15 +168,15 @@ func (ns *numbers) missingBelow(number int64) bool {
 	return below < number-1
 }
 
-// first returns the number that a revision was created with, or 0 if that is
+// firstNumber returns the number that a revision was created with, or 0 if that is
 // not certain. The number is unused, above those of revisions that were created
 // earlier and still have their first number, and below those of revisions that
 // were created later. A revision still has its first number if no number below
 // it is missing: a rollback raises a number by at least two.
-func (ns *numbers) first(n *dated) int64 {
+func (ns *numbers) firstNumber(n *dated) int64 {
 	above, below := int64(0), n.number
 	for _, other := range ns.rows {
-		still := !ns.missingBelow(other.number-1) || !other.given.IsZero() && !other.later()
+		still := !ns.missingBelow(other.number-1) || !other.given.IsZero() && !other.raisedLater()
 		switch {
 		case other.created.IsZero(), other.restored:
 		case other.created.Before(n.created) && still:
@@ -201,7 +201,7 @@ func (ns *numbers) first(n *dated) int64 {
 // currentSince returns since when the one current revision has been current, or
 // nil if that is unknown. Without managed fields it is unknown whenever a lower
 // number is missing, even if clean-up explains that.
-func (ns *numbers) currentSince(taken map[string]taking) *time.Time {
+func (ns *numbers) currentSince(taken map[string]renumbering) *time.Time {
 	current := slices.DeleteFunc(slices.Clone(ns.rows), func(n dated) bool { return !n.Current })
 	if len(current) != 1 {
 		return nil
@@ -211,7 +211,7 @@ func (ns *numbers) currentSince(taken map[string]taking) *time.Time {
 	switch {
 	case !t.at.IsZero():
 		return &t.at
-	case again, (n.given.IsZero() || n.later()) && ns.missingBelow(n.number):
+	case again, (n.given.IsZero() || n.raisedLater()) && ns.missingBelow(n.number):
 		return nil
 	}
 	return n.CreatedAt
@@ -219,13 +219,13 @@ func (ns *numbers) currentSince(taken map[string]taking) *time.Time {
 
 // missing returns notes about numbers that no revision has, unless they are the
 // lowest and history clean-up explains them.
-func (ns *numbers) missing(limit int, taken map[string]taking) (notes []Note) {
+func (ns *numbers) missing(limit int, taken map[string]renumbering) (notes []Note) {
 	if len(ns.rows) == 0 {
 		return nil
 	}
 	first, old := map[int64]bool{}, 0
 	for _, t := range taken {
-		first[t.was] = true
+		first[t.firstWas] = true
 	}
 	for _, n := range ns.rows {
 		old += b2i(!n.Current)

@@ -23,10 +23,10 @@ type owners map[string]paths
 // contains them.
 type paths struct{ ways, leaves map[string]bool }
 
-// of returns who owns a field or something in it or, if nobody does, who owns
+// ownersOf returns who owns a field or something in it or, if nobody does, who owns
 // something that contains it. Managed fields do not distinguish a container
 // without owners from an empty one.
-func (o owners) of(d template.Difference) []string {
+func (o owners) ownersOf(d template.Difference) []string {
 	own, whole := []string{}, []string{}
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		switch p := o[name]; {

@@ -17,21 +17,21 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// lived is a revision in a simulated past.
-type lived struct {
+// pastRevision is a revision in a simulated past.
+type pastRevision struct {
 	id             int
 	content        string
 	first, number  int
 	made, numbered int // seconds
 }
 
-func (r lived) name() string { return fmt.Sprintf("agent-%dx", r.id) }
+func (r pastRevision) name() string { return fmt.Sprintf("agent-%dx", r.id) }
 
 // life is a simulated past of a DaemonSet. Each step changes the template,
 // perhaps back to an earlier one, deletes a revision, sets the limit, or moves
 // a pod.
 type life struct {
-	revisions []lived
+	revisions []pastRevision
 	live      string
 	limit     int
 	pods      []int // the id of each node's revision; -1 for none
@@ -53,7 +53,7 @@ func (l *life) sync() (removed []string) {
 	}
 	switch {
 	case current < 0:
-		l.revisions = append(l.revisions, lived{l.next, l.live, highest + 1, highest + 1, l.now, l.now})
+		l.revisions = append(l.revisions, pastRevision{l.next, l.live, highest + 1, highest + 1, l.now, l.now})
 		l.next++
 		current = len(l.revisions) - 1
 	case l.revisions[current].number <= highest:
@@ -61,7 +61,7 @@ func (l *life) sync() (removed []string) {
 		l.revisions[current].number, l.revisions[current].numbered = highest+1, l.now
 	}
 	old := slices.Delete(slices.Clone(l.revisions), current, current+1)
-	slices.SortFunc(old, func(a, b lived) int { return a.number - b.number })
+	slices.SortFunc(old, func(a, b pastRevision) int { return a.number - b.number })
 	excess := len(old) - l.limit
 	for _, r := range old {
 		if excess <= 0 || slices.Contains(l.pods, r.id) {
@@ -69,7 +69,7 @@ func (l *life) sync() (removed []string) {
 		}
 		excess--
 		removed = append(removed, r.name())
-		l.revisions = slices.DeleteFunc(l.revisions, func(o lived) bool { return o.id == r.id })
+		l.revisions = slices.DeleteFunc(l.revisions, func(o pastRevision) bool { return o.id == r.id })
 	}
 	slices.Sort(removed)
 	return removed
@@ -230,11 +230,11 @@ func (l *life) checkNext(t *testing.T, h *History) {
 	removed := l.sync()
 	var raised []string
 	for _, v := range l.revisions {
-		if slices.ContainsFunc(before, func(b lived) bool { return b.id == v.id && b.number != v.number }) {
+		if slices.ContainsFunc(before, func(b pastRevision) bool { return b.id == v.id && b.number != v.number }) {
 			raised = append(raised, v.name())
 		}
 	}
-	cut, made := l.next > next, lived{id: next}.name()
+	cut, made := l.next > next, pastRevision{id: next}.name()
 	l.live = "z"
 	pushedOut := slices.DeleteFunc(l.sync(), func(name string) bool { return cut && name == made })
 	want := map[NoteCode][]string{RemovedNext: removed, NumberRaised: raised, RemovedByNextChange: pushedOut}

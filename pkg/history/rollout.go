@@ -16,7 +16,7 @@ import (
 // missing and whether the rollout can continue: explain decides that. See
 // [History.AsStuck].
 type Rollout struct {
-	Code    RolloutCode `json:"code"`    // where it stands
+	Code    RolloutCode `json:"code"`    // how far it is
 	Pods    *int        `json:"pods"`    // of all revisions; nil if the pods could not be read
 	Current *int        `json:"current"` // of them, those on a current revision; nil if `pods` is
 

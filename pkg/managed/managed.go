@@ -93,7 +93,7 @@ func By(ds *appsv1.DaemonSet) []Manager {
 		if told || unnamed && len(out) > 0 {
 			continue
 		}
-		if by, evidence := s.tells(ds); evidence != "" {
+		if by, evidence := s.find(ds); evidence != "" {
 			out = append(out, Manager{s.tool, by, evidence})
 		}
 	}
@@ -117,9 +117,9 @@ func Marks() (keys, managers []string) {
 
 // A sign recognizes a tool.
 type sign struct {
-	// tells returns the object of the tool, if known, and the field that shows
+	// find returns the object of the tool, if known, and the field that shows
 	// the tool; the field is empty if the tool was not found.
-	tells func(*appsv1.DaemonSet) (by, evidence string)
+	find func(*appsv1.DaemonSet) (by, evidence string)
 
 	key, manager string // of the label or annotation; of the managed fields
 }
@@ -132,31 +132,32 @@ var signs = []struct {
 	tool Tool
 	sign
 }{
-	{Operator, sign{tells: controller}},
+	{Operator, sign{find: controller}},
 	{Operator, metadata("annotations", "objectset.rio.cattle.io/owner-gvk", objectSet)},
 	{ArgoCD, metadata("annotations", "argocd.argoproj.io/tracking-id", application)},
 	{ArgoCD, metadata("labels", "argocd.argoproj.io/instance", itself)},
 	{ArgoCD, manager("argocd-controller", "")},
 	{ArgoCD, manager("argocd-application-controller", "")},
 	{FluxKustomization, metadata("labels", "kustomize.toolkit.fluxcd.io/name",
-		in("kustomize.toolkit.fluxcd.io/namespace"))},
+		inNamespace("kustomize.toolkit.fluxcd.io/namespace"))},
 	{FluxKustomization, manager("kustomize-controller", "")},
-	{FluxHelmRelease, metadata("labels", "helm.toolkit.fluxcd.io/name", in("helm.toolkit.fluxcd.io/namespace"))},
+	{FluxHelmRelease, metadata("labels", "helm.toolkit.fluxcd.io/name",
+		inNamespace("helm.toolkit.fluxcd.io/namespace"))},
 	{FluxHelmRelease, manager("helm-controller", "")},
-	{AddonManager, metadata("labels", "addonmanager.kubernetes.io/mode", reconciled)},
-	{HelmRelease, metadata("annotations", "meta.helm.sh/release-name", in("meta.helm.sh/release-namespace"))},
+	{AddonManager, metadata("labels", "addonmanager.kubernetes.io/mode", isReconcile)},
+	{HelmRelease, metadata("annotations", "meta.helm.sh/release-name", inNamespace("meta.helm.sh/release-namespace"))},
 	{HelmRelease, manager("helm", "")},
-	{ServerSideApply, sign{tells: applier}},
+	{ServerSideApply, sign{find: applier}},
 	{KubectlApply, metadata("annotations", corev1.LastAppliedConfigAnnotation, nobody)},
 	// its other writes have other manager names, and are updates
 	{KubectlApply, manager("kubectl", metav1.ManagedFieldsOperationApply)},
-	{Program, sign{tells: program}},
+	{Program, sign{find: program}},
 }
 
 // metadata returns the sign of a label or an annotation whose value names the
 // object.
 func metadata(kind, key string, who func(ds *appsv1.DaemonSet, value string) (by string, is bool)) sign {
-	return sign{key: key, tells: func(ds *appsv1.DaemonSet) (by, evidence string) {
+	return sign{key: key, find: func(ds *appsv1.DaemonSet) (by, evidence string) {
 		value, there := map[string]map[string]string{"labels": ds.Labels, "annotations": ds.Annotations}[kind][key]
 		if by, is := who(ds, value); there && is && value != "" {
 			return by, "metadata." + kind + "[" + key + "]"
@@ -169,13 +170,13 @@ func itself(_ *appsv1.DaemonSet, value string) (string, bool) { return value, tr
 
 func nobody(*appsv1.DaemonSet, string) (string, bool) { return "", true }
 
-// reconciled reports whether the mode is Reconcile. In the other mode,
+// isReconcile reports whether the mode is Reconcile. In the other mode,
 // EnsureExists, the addon manager does not revert changes.
-func reconciled(_ *appsv1.DaemonSet, mode string) (string, bool) { return "", mode == "Reconcile" }
+func isReconcile(_ *appsv1.DaemonSet, mode string) (string, bool) { return "", mode == "Reconcile" }
 
-// in returns the reader of a name whose namespace is in another label or
+// inNamespace returns the reader of a name whose namespace is in another label or
 // annotation.
-func in(namespaceAt string) func(*appsv1.DaemonSet, string) (string, bool) {
+func inNamespace(namespaceAt string) func(*appsv1.DaemonSet, string) (string, bool) {
 	return func(ds *appsv1.DaemonSet, name string) (string, bool) {
 		return strings.TrimPrefix(cmp.Or(ds.Labels[namespaceAt], ds.Annotations[namespaceAt])+"/"+name, "/"), true
 	}
@@ -207,7 +208,7 @@ func controller(ds *appsv1.DaemonSet) (by, evidence string) {
 // manager returns the sign of a field manager that wrote the spec with an
 // operation, or with any operation if it is empty.
 func manager(name string, operation metav1.ManagedFieldsOperationType) sign {
-	return sign{manager: name, tells: func(ds *appsv1.DaemonSet) (by, evidence string) {
+	return sign{manager: name, find: func(ds *appsv1.DaemonSet) (by, evidence string) {
 		for _, m := range ds.ManagedFields {
 			if m.Manager == name && (operation == "" || m.Operation == operation) && writesSpec(&m) {
 				return "", managerAt(name)
@@ -235,13 +236,13 @@ func applier(ds *appsv1.DaemonSet) (by, evidence string) {
 // and Kubernetes itself.
 func program(ds *appsv1.DaemonSet) (by, evidence string) {
 	return lastWriter(ds, metav1.ManagedFieldsOperationUpdate, func(name string) bool {
-		return !strings.HasPrefix(name, "kubectl") && !slices.Contains(ofPeople, name)
+		return !strings.HasPrefix(name, "kubectl") && !slices.Contains(peopleManagers, name)
 	})
 }
 
-// ofPeople are the field managers of tools with which people edit objects, and
+// peopleManagers are the field managers of tools with which people edit objects, and
 // meaningless ones.
-var ofPeople = []string{
+var peopleManagers = []string{
 	"", "oc", "k9s", "Mozilla", "dashboard", "headlamp-server", "node-fetch", "unknown", "before-first-apply",
 	"kube-controller-manager", "k3s",
 }

@@ -17,16 +17,16 @@ import (
 func kindOf(name string) kind {
 	if domain, is := strings.CutPrefix(name, "key in "); is {
 		return kind{
-			name: name, joint: "-", part: true,
+			name: name, separator: "-", part: true,
 			form: func(word string, rank, digits int) string {
-				return fmt.Sprintf("key-%0*d%s", digits, rank, ending(word))
+				return fmt.Sprintf("key-%0*d%s", digits, rank, keySuffix(word))
 			},
-			stays: func(word string) bool { return keys().has(domain+word) || anywhere()[word] },
+			stays: func(word string) bool { return keys().has(domain+word) || anyDomainTaints()[word] },
 		}
 	}
 	k, listed := kinds[name]
-	if k.name = name; !listed || k.joint == "" && name != "version" {
-		k.joint = "-"
+	if k.name = name; !listed || k.separator == "" && name != "version" {
+		k.separator = "-"
 	}
 	return k
 }
@@ -40,14 +40,14 @@ var kinds = map[string]kind{
 		},
 		form: func(word string, rank, digits int) string {
 			if domain, is := strings.CutSuffix(word, "/"); is {
-				return fmt.Sprintf("key-%0*d%s/", digits, rank, owner(domain))
+				return fmt.Sprintf("key-%0*d%s/", digits, rank, domainSuffix(domain))
 			}
-			return fmt.Sprintf("key-%0*d%s", digits, rank, ending(word))
+			return fmt.Sprintf("key-%0*d%s", digits, rank, keySuffix(word))
 		},
-		begins: beginning(startupTaint),
+		begins: prefixIf(startupTaint),
 	},
 	"field": {form: func(word string, rank, digits int) string {
-		return fmt.Sprintf("field-%0*d%s", digits, rank, ending(word))
+		return fmt.Sprintf("field-%0*d%s", digits, rank, keySuffix(word))
 	}},
 	"value":    {stays: values.has, form: asLabel("value")},
 	"platform": {stays: platforms.has, form: asLabel("platform")},
@@ -63,9 +63,9 @@ var kinds = map[string]kind{
 	"version": {stays: versionWords.has,
 		form: func(_ string, rank, digits int) string { return inLetters(rank, digits) }},
 	"reason": {stays: reasons.has, form: func(word string, rank, digits int) string {
-		return fmt.Sprintf("Reason%0*d%s", digits, rank, failure(word))
+		return fmt.Sprintf("Reason%0*d%s", digits, rank, reasonSuffix(word))
 	}},
-	"path": {stays: defaulted.has, begins: beginning("/")},
+	"path": {stays: defaulted.has, begins: prefixIf("/")},
 	"variable": {form: func(_ string, rank, digits int) string {
 		return fmt.Sprintf("VARIABLE_%0*d",
 			digits, rank)
@@ -87,8 +87,8 @@ var kinds = map[string]kind{
 	}},
 }
 
-// beginning returns a function that returns with for words that begin with it.
-func beginning(with string) func(string) string {
+// prefixIf returns a function that returns with for words that begin with it.
+func prefixIf(with string) func(string) string {
 	return func(word string) string {
 		if strings.HasPrefix(word, with) {
 			return with
@@ -100,10 +100,10 @@ func beginning(with string) func(string) string {
 // startupTaint is the beginning of the keys of taints during a node's start.
 const startupTaint = "startup-taint."
 
-// ending returns the suffix of a key that rules read besides its domain:
+// keySuffix returns the suffix of a key that rules read besides its domain:
 // whether it ends with not-ready, and whether it needs brackets in a path of
 // fields, which affects the order of paths.
-func ending(key string) string {
+func keySuffix(key string) string {
 	switch {
 	case strings.HasSuffix(key, "not-ready"):
 		return "-not-ready"
@@ -129,8 +129,8 @@ func asLabel(name string) func(word string, rank, digits int) string {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// failure returns the suffix of a reason that rules read.
-func failure(reason string) string {
+// reasonSuffix returns the suffix of a reason that rules read.
+func reasonSuffix(reason string) string {
 	switch {
 	case strings.HasSuffix(reason, "Error"):
 		return "Error"
@@ -140,9 +140,9 @@ func failure(reason string) string {
 	return ""
 }
 
-// owner returns the suffix of the stand-in of a domain: the domain that it
+// domainSuffix returns the suffix of the stand-in of a domain: the domain that it
 // belongs to if people do not set its labels.
-func owner(domain string) string {
+func domainSuffix(domain string) string {
 	owned, _ := daemonset.TellingKeys()
 	for _, o := range owned {
 		if strings.HasSuffix(domain, "."+o) {
@@ -152,8 +152,8 @@ func owner(domain string) string {
 	return ".example"
 }
 
-// anywhere are the names of taints that have the same meaning in each domain.
-var anywhere = sync.OnceValue(func() map[string]bool {
+// anyDomainTaints are the names of taints that have the same meaning in each domain.
+var anyDomainTaints = sync.OnceValue(func() map[string]bool {
 	v := map[string]bool{"not-ready": true}
 	_, taints := daemonset.TellingKeys()
 	for _, t := range taints {

@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// told is a redacted message.
-type told struct {
+// redactedMessage is a redacted message.
+type redactedMessage struct {
 	words string
 	hides bool // some words are hidden
-	tells bool // some words are kept
+	keeps bool // some words are kept
 }
 
 // aMessage redacts the message of a program. It keeps the sentences that
@@ -26,7 +26,7 @@ func aMessage(w *walker, _ place, message string) string {
 	if known, is := w.told[message]; is { // many nodes of a cluster have the same message
 		return known.words
 	}
-	var out told
+	var out redactedMessage
 	var b strings.Builder
 	hide := func(text string) {
 		words := hidden(text)
@@ -47,11 +47,11 @@ func aMessage(w *walker, _ place, message string) string {
 			at = to
 		}
 		b.WriteString(message[at:m[1]])
-		at, out.tells = m[1], true
+		at, out.keeps = m[1], true
 	}
 	hide(message[at:])
 	out.words = b.String()
-	if !out.tells && out.hides {
+	if !out.keeps && out.hides {
 		out.words = template.Hidden
 	}
 	w.told[message] = out

@@ -22,8 +22,8 @@ import (
 // A rule returns the replacement of a word in a place.
 type rule func(w *walker, p place, word string) string
 
-// free is the default rule: it replaces the word as user-supplied text.
-func free(w *walker, _ place, word string) string { return w.name("text", word) }
+// freeText is the default rule: it replaces the word as user-supplied text.
+func freeText(w *walker, _ place, word string) string { return w.name("text", word) }
 
 // of returns the rule for names of a kind.
 func of(kind string) rule {
@@ -37,7 +37,7 @@ func oneOf(v vocabulary) rule {
 		if v.has(word) {
 			return word
 		}
-		return free(w, p, word)
+		return freeText(w, p, word)
 	}
 }
 
@@ -164,7 +164,7 @@ func (w *walker) word(p place, t reflect.Type, word string) string {
 	case t != nil && t.PkgPath() != "": // a named type, usually with a fixed set of values
 		return oneOf(apiWords())(w, p, word)
 	}
-	return free(w, p, word)
+	return freeText(w, p, word)
 }
 
 // labelMaps are the fields whose keys are keys of labels or annotations.
@@ -197,7 +197,7 @@ func ownName(w *walker, p place, word string) string {
 		return w.revision(word)
 	}
 	if p.object == nil {
-		return free(w, p, word)
+		return freeText(w, p, word)
 	}
 	return w.ofKind(p.object.Name(), word)
 }
@@ -228,7 +228,7 @@ func (w *walker) ofKind(kind, word string) string {
 func aClaim(w *walker, _ place, word string) string {
 	if w.assigned {
 		if pod, volume := w.ephemeral(word); pod != "" {
-			return w.made(claims, word, w.name("pod", pod)+"-"+w.name("volume", volume))
+			return w.composed(claims, word, w.name("pod", pod)+"-"+w.name("volume", volume))
 		}
 	}
 	return w.name(claims, word)
@@ -257,12 +257,12 @@ func (w *walker) revision(word string) string {
 	if !is || rest == "" {
 		return w.name("hash", word)
 	}
-	return w.made("controllerrevision", word, w.name("daemonset", w.daemonSet)+"-"+w.name("hash", rest))
+	return w.composed("controllerrevision", word, w.name("daemonset", w.daemonSet)+"-"+w.name("hash", rest))
 }
 
-// mixes reports whether names of revisions are among the hashes, or hashes
+// hashesMixWithNames reports whether names of revisions are among the hashes, or hashes
 // among the names, so that the order of the two kinds matters.
-func mixes(s *snapshot.Snapshot) bool {
+func hashesMixWithNames(s *snapshot.Snapshot) bool {
 	begins := s.DaemonSet.Name + "-"
 	const key = appsv1.ControllerRevisionHashLabelKey
 	return slices.ContainsFunc(s.Revisions, func(r appsv1.ControllerRevision) bool {
@@ -289,9 +289,9 @@ func (w *walker) key(word string) string {
 	case !qualified:
 		return w.name("key", word)
 	case head+"/" == corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix:
-		return w.made("key", word, head+"/"+w.name("container", name))
+		return w.composed("key", word, head+"/"+w.name("container", name))
 	}
-	return w.made("key", word, w.name("key", head+"/")+w.name("key in "+head+"/", name))
+	return w.composed("key", word, w.name("key", head+"/")+w.name("key in "+head+"/", name))
 }
 
 const storageClassSuffix = ".storageclass.storage.k8s.io/"
@@ -429,7 +429,7 @@ func isInjection(key string) bool {
 // invalid.
 func aSelector(w *walker, _ place, text string) string {
 	if _, err := labels.Parse(text); err != nil {
-		return w.made("selector", text, w.name("text", text)+"!!")
+		return w.composed("selector", text, w.name("text", text)+"!!")
 	}
 	return requirement.ReplaceAllStringFunc(text, func(one string) string {
 		m := requirement.FindStringSubmatch(one)
@@ -461,7 +461,7 @@ func aVersion(w *walker, _ place, word string) string {
 func anImage(w *walker, _ place, word string) string {
 	if fault := template.FaultOfImage(word); fault != "" {
 		name := w.name("image", word)
-		return w.made("image", word, map[template.ImageFault]string{
+		return w.composed("image", word, map[template.ImageFault]string{
 			template.ImageScheme: "https://" + name, template.ImageCharacter: name + "?",
 			template.ImageUppercase: "X" + name,
 			template.ImageNoTag:     name + ":", template.ImageBadDigest: name + "@digest",
@@ -476,7 +476,7 @@ func anImage(w *walker, _ place, word string) string {
 	if algorithm, hex, is := strings.Cut(image.Digest, ":"); is {
 		out += "@" + algorithm + ":" + w.name(algorithm, hex)
 	}
-	return w.made("image", word, out)
+	return w.composed("image", word, out)
 }
 
 // aPort redacts the name of a port.
@@ -494,7 +494,7 @@ func aLimit(w *walker, p place, word string) string {
 	if number.MatchString(word) {
 		return word
 	}
-	return free(w, p, word)
+	return freeText(w, p, word)
 }
 
 // digest redacts the digest of a literal value of an environment variable.
@@ -502,7 +502,7 @@ func digest(w *walker, p place, word string) string {
 	if hide.IsDigest(word) {
 		return word
 	}
-	return free(w, p, word)
+	return freeText(w, p, word)
 }
 
 // fieldPath redacts the field of a pod that a variable refers to.
@@ -514,7 +514,7 @@ func fieldPath(w *walker, p place, word string) string {
 	if is && (of == "metadata.labels" || of == "metadata.annotations") {
 		return of + "['" + w.key(key) + "']"
 	}
-	return free(w, p, word)
+	return freeText(w, p, word)
 }
 
 var partPattern = regexp.MustCompile(`^spec\.(containers|initContainers|ephemeralContainers)\{(.*)\}$`)
@@ -524,7 +524,7 @@ func partOfPod(w *walker, p place, word string) string {
 	if m := partPattern.FindStringSubmatch(word); m != nil {
 		return "spec." + m[1] + "{" + w.name("container", m[2]) + "}"
 	}
-	return free(w, p, word)
+	return freeText(w, p, word)
 }
 
 // reporter redacts the instance that recorded an event; for a kubelet, the
@@ -533,7 +533,7 @@ func reporter(w *walker, p place, word string) string {
 	if p.beside("reportingComponent") == "kubelet" {
 		return w.name("node", word)
 	}
-	return free(w, p, word)
+	return freeText(w, p, word)
 }
 
 // holder redacts the holder of a Lease: a machine, which usually has the name
@@ -543,5 +543,5 @@ func holder(w *walker, _ place, word string) string {
 	if at < 0 {
 		return w.name("node", word)
 	}
-	return w.made("holder", word, w.name("node", word[:at])+"_"+w.name("uid", word[at+1:]))
+	return w.composed("holder", word, w.name("node", word[:at])+"_"+w.name("uid", word[at+1:]))
 }

@@ -32,7 +32,7 @@ import (
 // from.
 func Names(all []*snapshot.Snapshot) ([]*snapshot.Snapshot, *Table) {
 	w := &walker{nodes: map[*corev1.Node][]corev1.Node{}, kinds: map[string]*names{}, compared: map[string]bool{},
-		numbers: map[string]map[string]bool{}, whole: map[Row]bool{}, told: map[string]told{}}
+		numbers: map[string]map[string]bool{}, composedNames: map[Row]bool{}, told: map[string]redactedMessage{}}
 	for _, s := range all {
 		w.snapshot(s)
 	}
@@ -79,13 +79,13 @@ type walker struct {
 	daemonSet string   // the name of the DaemonSet, which begins the names of its revisions
 	mixed     []string // DaemonSets whose hashes include names of revisions
 
-	nodes map[*corev1.Node][]corev1.Node // copies, by the first node of a list
-	whole map[Row]bool                   // names composed of others
-	told  map[string]told                // redacted messages of this visit
+	nodes         map[*corev1.Node][]corev1.Node // copies, by the first node of a list
+	composedNames map[Row]bool                   // names composed of others
+	told          map[string]redactedMessage     // redacted messages of this visit
 }
 
 func (w *walker) snapshot(s *snapshot.Snapshot) *snapshot.Snapshot {
-	if w.daemonSet = s.DaemonSet.Name; mixes(s) {
+	if w.daemonSet = s.DaemonSet.Name; hashesMixWithNames(s) {
 		w.mixed = append(w.mixed, w.daemonSet)
 	}
 	rest := *s
@@ -126,10 +126,10 @@ func (w *walker) name(kind, word string) string {
 	return n.standIns[word]
 }
 
-// made records a name that is composed of others, and returns its stand-in.
-func (w *walker) made(kind, word, standIn string) string {
+// composed records a name that is composed of others, and returns its stand-in.
+func (w *walker) composed(kind, word, standIn string) string {
 	if w.assigned && word != standIn {
-		w.whole[Row{kind, standIn, word}] = true
+		w.composedNames[Row{kind, standIn, word}] = true
 	}
 	return standIn
 }
@@ -140,12 +140,12 @@ func (w *walker) assign() {
 	for _, n := range w.kinds {
 		n.assign()
 	}
-	w.assigned, w.nodes, w.told = true, map[*corev1.Node][]corev1.Node{}, map[string]told{}
+	w.assigned, w.nodes, w.told = true, map[*corev1.Node][]corev1.Node{}, map[string]redactedMessage{}
 }
 
 func (w *walker) table() *Table {
 	t := &Table{}
-	for row := range w.whole {
+	for row := range w.composedNames {
 		t.Rows = append(t.Rows, row)
 	}
 	for kind, n := range w.kinds {
@@ -168,7 +168,7 @@ func (w *walker) table() *Table {
 		switch {
 		case !m.hides:
 			t.Messages.Whole++
-		case m.tells:
+		case m.keeps:
 			t.Messages.Partly++
 		default:
 			t.Messages.Hidden++

@@ -38,7 +38,7 @@ type kind struct {
 	unordered bool // no rule compares two of them
 	part      bool // not a name by itself
 
-	joint string // between the letter that orders a stand-in and its form; empty if only letters may precede it
+	separator string // between the letter that orders a stand-in and its form; empty if only letters may precede it
 }
 
 func newNames(k kind) *names {
@@ -93,7 +93,7 @@ func (n *names) assign() {
 		}
 		letter := ""
 		if !n.of.unordered {
-			letter = between(above, below, form(run[0]), form(run[len(run)-1]), n.of.joint)
+			letter = between(above, below, form(run[0]), form(run[len(run)-1]), n.of.separator)
 		}
 		for _, w := range run {
 			n.standIns[w] = letter + form(w)

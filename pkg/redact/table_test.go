@@ -20,7 +20,7 @@ func TestRulesAreOfFields(t *testing.T) {
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 			t = t.Elem()
 		}
-		if t.Kind() != reflect.Struct || seen[t] || own(t) {
+		if t.Kind() != reflect.Struct || seen[t] || hasOwnEncoding(t) {
 			return
 		}
 		seen[t] = true

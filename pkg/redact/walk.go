@@ -87,8 +87,8 @@ func fieldNamed(t reflect.Type, key string) (field, bool) {
 	return field{}, false
 }
 
-// own reports whether a type has its own encoding, which contains no name.
-func own(t reflect.Type) bool {
+// hasOwnEncoding reports whether a type has its own encoding, which contains no name.
+func hasOwnEncoding(t reflect.Type) bool {
 	switch t {
 	case reflect.TypeFor[time.Time](), reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime](),
 		reflect.TypeFor[metav1.Duration](), reflect.TypeFor[resource.Quantity]():
@@ -154,7 +154,7 @@ func (w *walker) copyStruct(out, v reflect.Value, p place) {
 		out.Set(reflect.ValueOf(*metav1.NewFieldsV1(string(w.owned(is.GetRawBytes(), p)))))
 		return
 	}
-	if own(t) {
+	if hasOwnEncoding(t) {
 		out.Set(v)
 		return
 	}
@@ -220,7 +220,7 @@ func (w *walker) value(v any, t reflect.Type, p place) any {
 	case string:
 		switch {
 		case t == nil:
-		case own(t):
+		case hasOwnEncoding(t):
 			if raw := written(v); json.Unmarshal(raw, reflect.New(t).Interface()) == nil {
 				return v
 			}
@@ -242,7 +242,7 @@ func (w *walker) object(v map[string]any, t reflect.Type, p place) any {
 	switch {
 	case t == reflect.TypeFor[metav1.FieldsV1]():
 		return w.ownedFields(v, p.object, p)
-	case t != nil && t.Kind() == reflect.Struct && !own(t):
+	case t != nil && t.Kind() == reflect.Struct && !hasOwnEncoding(t):
 		beside := func(name string) string {
 			for key, of := range v {
 				if text, is := of.(string); is && strings.EqualFold(key, name) {

@@ -150,7 +150,7 @@ func Wanted(specs ...*corev1.PodSpec) []snapshot.Wanted {
 	for _, pulls := range []bool{false, true} {
 		for _, spec := range specs {
 			for _, r := range Of(spec) {
-				if r.pulls() != pulls || r.Optional && !pulls {
+				if r.forPullOnly() != pulls || r.Optional && !pulls {
 					continue
 				}
 				i := slices.IndexFunc(out, func(w snapshot.Wanted) bool { return w.Kind == r.Kind && w.Name == r.Name })
@@ -164,23 +164,23 @@ func Wanted(specs ...*corev1.PodSpec) []snapshot.Wanted {
 	return out
 }
 
-// pulls reports whether only the pull of an image needs the object.
-func (r *Reference) pulls() bool { return r.Field == "imagePullSecrets" }
+// forPullOnly reports whether only the pull of an image needs the object.
+func (r *Reference) forPullOnly() bool { return r.Field == "imagePullSecrets" }
 
 // Unmet returns the references that keep a pod from starting, without
 // duplicates: missing objects, and missing keys of existing objects. Objects
 // that are not in known are not reported.
 func Unmet(spec *corev1.PodSpec, known *snapshot.References) []Missing {
-	return missing(spec, known, func(r *Reference) bool { return !r.Optional })
+	return unresolved(spec, known, func(r *Reference) bool { return !r.Optional })
 }
 
 // UnmetPulls returns the imagePullSecrets of a pod that do not exist. The
 // kubelet ignores them.
 func UnmetPulls(spec *corev1.PodSpec, known *snapshot.References) []Missing {
-	return missing(spec, known, (*Reference).pulls)
+	return unresolved(spec, known, (*Reference).forPullOnly)
 }
 
-func missing(spec *corev1.PodSpec, known *snapshot.References, of func(*Reference) bool) (out []Missing) {
+func unresolved(spec *corev1.PodSpec, known *snapshot.References, of func(*Reference) bool) (out []Missing) {
 	if known == nil {
 		return nil
 	}

@@ -54,24 +54,24 @@ func (d *document) checked() (*Snapshot, error) {
 		return nil, fmt.Errorf("not a snapshot of %s: apiVersion %q, kind %q", APIVersion, d.APIVersion, d.Kind)
 	}
 	s := &d.Snapshot
-	s.Gaps, s.Revisions, s.Nodes, s.Pods = none(s.Gaps), none(s.Revisions), none(s.Nodes), none(s.Pods)
-	s.Events, s.PodDisruptionBudgets = none(s.Events), none(s.PodDisruptionBudgets)
+	s.Gaps, s.Revisions, s.Nodes, s.Pods = orNil(s.Gaps), orNil(s.Revisions), orNil(s.Nodes), orNil(s.Pods)
+	s.Events, s.PodDisruptionBudgets = orNil(s.Events), orNil(s.PodDisruptionBudgets)
 	if o := s.OtherPods; o != nil {
-		o.Nodes, o.Pods, o.Budgets = none(o.Nodes), none(o.Pods), none(o.Budgets)
+		o.Nodes, o.Pods, o.Budgets = orNil(o.Nodes), orNil(o.Pods), orNil(o.Budgets)
 	}
 	if a := s.Admission; a != nil {
-		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = none(a.PriorityClasses), none(a.RuntimeClasses),
-			none(a.ServiceAccounts)
-		a.ResourceQuotas, a.LimitRanges, a.Hooks = none(a.ResourceQuotas), none(a.LimitRanges), none(a.Hooks)
+		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = orNil(a.PriorityClasses), orNil(a.RuntimeClasses),
+			orNil(a.ServiceAccounts)
+		a.ResourceQuotas, a.LimitRanges, a.Hooks = orNil(a.ResourceQuotas), orNil(a.LimitRanges), orNil(a.Hooks)
 	}
 	if r := s.References; r != nil {
-		r.Objects = none(r.Objects)
+		r.Objects = orNil(r.Objects)
 		for i := range r.Objects {
-			r.Objects[i].Keys, r.Objects[i].BinaryKeys = none(r.Objects[i].Keys), none(r.Objects[i].BinaryKeys)
+			r.Objects[i].Keys, r.Objects[i].BinaryKeys = orNil(r.Objects[i].Keys), orNil(r.Objects[i].BinaryKeys)
 		}
 	}
 	if v := s.Volumes; v != nil {
-		v.Claims, v.Nodes, v.Drivers = none(v.Claims), none(v.Nodes), none(v.Drivers)
+		v.Claims, v.Nodes, v.Drivers = orNil(v.Claims), orNil(v.Nodes), orNil(v.Drivers)
 	}
 	return s, Validate(s)
 }
@@ -80,25 +80,26 @@ func (d *document) checked() (*Snapshot, error) {
 // the API's own decoder does, or fails. Objects decoded with the same options
 // share equal values. Do not modify them.
 func Sharing() jsonv2.Options {
-	words := &words{held: map[string]string{}}
+	words := &interner{held: map[string]string{}}
 	within := jsonv2.JoinUnmarshalers(jsonv2.UnmarshalFromFunc(readTime), jsonv2.UnmarshalFromFunc(words.readLabels))
 	alone := jsonv2.JoinOptions(jsonv2.RejectUnknownMembers(true), jsonv2.WithUnmarshalers(within))
 	return jsonv2.JoinOptions(alone, jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(within,
-		alike[corev1.ResourceList](alone), alike[[]corev1.Container](alone), alike[[]metav1.OwnerReference](alone),
-		alike[[]corev1.Taint](alone),
-		inParts[corev1.Node](), inParts[corev1.Pod](), inParts[corev1.NodeCondition](), inParts[corev1.PodCondition](),
-		inParts[corev1.ContainerStatus](),
+		cached[corev1.ResourceList](alone), cached[[]corev1.Container](alone), cached[[]metav1.OwnerReference](alone),
+		cached[[]corev1.Taint](alone),
+		exactLists[corev1.Node](), exactLists[corev1.Pod](), exactLists[corev1.NodeCondition](),
+		exactLists[corev1.PodCondition](),
+		exactLists[corev1.ContainerStatus](),
 	)))
 }
 
-// alike returns an unmarshaler for a type whose values are often equal, such as
+// cached returns an unmarshaler for a type whose values are often equal, such as
 // the containers of the pods of a revision. Equal values are decoded once.
-func alike[T any](how jsonv2.Options) *jsonv2.Unmarshalers {
-	return jsonv2.UnmarshalFromFunc((&alikeTexts[T]{how: how}).read)
+func cached[T any](how jsonv2.Options) *jsonv2.Unmarshalers {
+	return jsonv2.UnmarshalFromFunc((&textCache[T]{how: how}).read)
 }
 
-// alikeTexts caches the values of the last few different texts.
-type alikeTexts[T any] struct {
+// textCache caches the values of the last few different texts.
+type textCache[T any] struct {
 	how jsonv2.Options
 
 	sync.Mutex
@@ -109,7 +110,7 @@ type alikeTexts[T any] struct {
 const mostAlike = 16
 
 // read decodes a value, or copies the cached one if its text is cached.
-func (a *alikeTexts[T]) read(d *jsontext.Decoder, into *T) error {
+func (a *textCache[T]) read(d *jsontext.Decoder, into *T) error {
 	text, err := d.ReadValue()
 	if err != nil {
 		return err
@@ -130,9 +131,9 @@ func (a *alikeTexts[T]) read(d *jsontext.Decoder, into *T) error {
 	return nil
 }
 
-// inParts returns an unmarshaler for lists that allocates a list of the exact
+// exactLists returns an unmarshaler for lists that allocates a list of the exact
 // length, and does not copy the elements each time the list grows.
-func inParts[T any]() *jsonv2.Unmarshalers {
+func exactLists[T any]() *jsonv2.Unmarshalers {
 	const short, long = 16, 512 // of a part
 	firsts := sync.Pool{New: func() any { return new([short]T) }}
 	return jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, into *[]T) error {
@@ -191,22 +192,22 @@ func Append[T any](all, more []T) []T {
 //go:noinline
 func appendStep[T any](all, more []T) []T { return append(all, more...) }
 
-// words interns strings that many objects contain.
-type words struct {
+// interner interns strings that many objects contain.
+type interner struct {
 	sync.Mutex
 	held   map[string]string
-	recent []pairedLabels // the last few different ones that are short
+	recent []labelPairs // the last few different ones that are short
 }
 
-// pairedLabels is a decoded map, with its keys and values in the order of the
+// labelPairs is a decoded map, with its keys and values in the order of the
 // text.
-type pairedLabels struct {
+type labelPairs struct {
 	pairs []string
 	read  map[string]string
 }
 
 // of returns the string of a JSON value.
-func (w *words) of(quoted jsontext.Value) (string, error) {
+func (w *interner) of(quoted jsontext.Value) (string, error) {
 	const most, longest = 10_000, 256 // frequent strings appear early
 	if quoted.Kind() != '"' {
 		return "", errors.ErrUnsupported
@@ -230,7 +231,7 @@ func (w *words) of(quoted jsontext.Value) (string, error) {
 
 // readLabels decodes a map of labels with the exact size, or returns a cached
 // one.
-func (w *words) readLabels(d *jsontext.Decoder, into *map[string]string) error {
+func (w *interner) readLabels(d *jsontext.Decoder, into *map[string]string) error {
 	if d.PeekKind() != '{' {
 		return errors.ErrUnsupported
 	}
@@ -257,12 +258,12 @@ func (w *words) readLabels(d *jsontext.Decoder, into *map[string]string) error {
 
 // mapOf returns a map with the given keys and values. If it is short, an equal
 // cached map is used; long maps, those of nodes, are never equal.
-func (w *words) mapOf(pairs []string) map[string]string {
+func (w *interner) mapOf(pairs []string) map[string]string {
 	const longest = 2 * 8
 	w.Lock()
 	defer w.Unlock()
 	if len(pairs) <= longest {
-		same := func(l pairedLabels) bool { return slices.Equal(l.pairs, pairs) }
+		same := func(l labelPairs) bool { return slices.Equal(l.pairs, pairs) }
 		if known := slices.IndexFunc(w.recent, same); known >= 0 {
 			return w.recent[known].read
 		}
@@ -275,7 +276,7 @@ func (w *words) mapOf(pairs []string) map[string]string {
 		if len(w.recent) == mostAlike {
 			w.recent = w.recent[:mostAlike-1]
 		}
-		w.recent = slices.Insert(w.recent, 0, pairedLabels{slices.Clone(pairs), all})
+		w.recent = slices.Insert(w.recent, 0, labelPairs{slices.Clone(pairs), all})
 	}
 	return all
 }

@@ -39,7 +39,7 @@ func EncodeTo(w io.Writer, s *Snapshot) error {
 	if err := jsonv2.MarshalWrite(io.Discard, &first, like); err != nil {
 		return fmt.Errorf("encode snapshot: %w", err)
 	}
-	out := &failing{w: w}
+	out := &errorRecorder{w: w}
 	err := jsonv2.MarshalWrite(out, &d, like)
 	if err == nil {
 		_, err = out.Write([]byte{'\n'})
@@ -50,13 +50,13 @@ func EncodeTo(w io.Writer, s *Snapshot) error {
 	return out.err
 }
 
-// failing records the error of its Writer.
-type failing struct {
+// errorRecorder records the error of its Writer.
+type errorRecorder struct {
 	w   io.Writer
 	err error
 }
 
-func (f *failing) Write(p []byte) (n int, err error) {
+func (f *errorRecorder) Write(p []byte) (n int, err error) {
 	n, err = f.w.Write(p)
 	f.err = err
 	return n, err
@@ -66,30 +66,30 @@ func (f *failing) Write(p []byte) (n int, err error) {
 func documentOf(s *Snapshot) document {
 	d := document{metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind}, *s}
 	d.TakenAt = s.TakenAt.UTC()
-	d.Gaps, d.Revisions, d.Nodes, d.Pods = list(s.Gaps), list(s.Revisions), list(s.Nodes), list(s.Pods)
-	d.Events, d.PodDisruptionBudgets = list(s.Events), list(s.PodDisruptionBudgets)
+	d.Gaps, d.Revisions, d.Nodes, d.Pods = orEmpty(s.Gaps), orEmpty(s.Revisions), orEmpty(s.Nodes), orEmpty(s.Pods)
+	d.Events, d.PodDisruptionBudgets = orEmpty(s.Events), orEmpty(s.PodDisruptionBudgets)
 	if s.OtherPods != nil {
 		o := *s.OtherPods
-		o.Nodes, o.Pods, o.Budgets = list(o.Nodes), list(o.Pods), list(o.Budgets)
+		o.Nodes, o.Pods, o.Budgets = orEmpty(o.Nodes), orEmpty(o.Pods), orEmpty(o.Budgets)
 		d.OtherPods = &o
 	}
 	if s.Admission != nil {
 		a := *s.Admission
-		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = list(a.PriorityClasses), list(a.RuntimeClasses),
-			list(a.ServiceAccounts)
-		a.ResourceQuotas, a.LimitRanges, a.Hooks = list(a.ResourceQuotas), list(a.LimitRanges), list(a.Hooks)
+		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = orEmpty(a.PriorityClasses), orEmpty(a.RuntimeClasses),
+			orEmpty(a.ServiceAccounts)
+		a.ResourceQuotas, a.LimitRanges, a.Hooks = orEmpty(a.ResourceQuotas), orEmpty(a.LimitRanges), orEmpty(a.Hooks)
 		d.Admission = &a
 	}
 	if s.References != nil {
-		d.References = &References{Objects: slices.Clone(list(s.References.Objects))}
+		d.References = &References{Objects: slices.Clone(orEmpty(s.References.Objects))}
 		for i := range d.References.Objects {
 			o := &d.References.Objects[i]
-			o.Keys, o.BinaryKeys = list(o.Keys), list(o.BinaryKeys)
+			o.Keys, o.BinaryKeys = orEmpty(o.Keys), orEmpty(o.BinaryKeys)
 		}
 	}
 	if s.Volumes != nil {
 		v := *s.Volumes
-		v.Claims, v.Nodes, v.Drivers = list(v.Claims), list(v.Nodes), list(v.Drivers)
+		v.Claims, v.Nodes, v.Drivers = orEmpty(v.Claims), orEmpty(v.Nodes), orEmpty(v.Drivers)
 		d.Volumes = &v
 	}
 	return d
@@ -176,16 +176,16 @@ func validateRows(o *OtherPods) error {
 	return nil
 }
 
-// list returns l, or an empty list if it is nil, so that it encodes as [].
-func list[T any](l []T) []T {
+// orEmpty returns l, or an empty list if it is nil, so that it encodes as [].
+func orEmpty[T any](l []T) []T {
 	if l == nil {
 		return []T{}
 	}
 	return l
 }
 
-// none returns nil for an empty list, so that equal Snapshots are deeply equal.
-func none[T any](l []T) []T {
+// orNil returns nil for an empty list, so that equal Snapshots are deeply equal.
+func orNil[T any](l []T) []T {
 	if len(l) == 0 {
 		return nil
 	}

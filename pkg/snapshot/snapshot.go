@@ -124,8 +124,9 @@ type What string
 const (
 	Nodes What = "nodes" // the nodes of the cluster
 	Pods  What = "pods"  // the pods of the DaemonSet
-	// Revisions: the ControllerRevisions that the DaemonSet owns or would adopt; a dump of a DaemonSet that its
-	// controller has observed, but without any of them, does not have this part
+	// Revisions: the ControllerRevisions that the DaemonSet owns or would
+	// adopt; a dump without any lacks this part if the controller has observed
+	// the DaemonSet
 	Revisions What = "controllerrevisions"
 	Events    What = "events" // the events of the DaemonSet and of its pods
 	// PodDisruptionBudgets: those that select its pods; a dump or a Snapshot

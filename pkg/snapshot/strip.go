@@ -52,7 +52,7 @@ func StripNode(n *corev1.Node) {
 // decides where it is bound: affinity, tolerations, and volumes with claims.
 func StripPod(p *corev1.Pod) {
 	stripMeta(&p.ObjectMeta)
-	p.Annotations = keptAnnotations(p.Annotations)
+	p.Annotations = knownAnnotations(p.Annotations)
 	counted := resized(p)
 	spec := corev1.PodSpec{
 		NodeName:       p.Spec.NodeName,
@@ -71,7 +71,7 @@ func StripPod(p *corev1.Pod) {
 		spec.Resources = &corev1.ResourceRequirements{Requests: r.Requests}
 	}
 	if spec.NodeName == "" {
-		spec.Tolerations, spec.Volumes = p.Spec.Tolerations, claiming(p.Spec.Volumes)
+		spec.Tolerations, spec.Volumes = p.Spec.Tolerations, claimVolumes(p.Spec.Volumes)
 		if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil &&
 			a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 			spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
@@ -126,9 +126,9 @@ var PodAnnotations = map[string]int{
 	LimitRanged:                                  4 * longestAnnotation,
 }
 
-// keptAnnotations returns the PodAnnotations of a pod: all itself if there are
+// knownAnnotations returns the PodAnnotations of a pod: all itself if there are
 // no others, or nil if there are none.
-func keptAnnotations(all map[string]string) map[string]string {
+func knownAnnotations(all map[string]string) map[string]string {
 	var out map[string]string
 	same := len(all) > 0
 	for key, value := range all {
@@ -161,9 +161,9 @@ func Cut[T ~string | ~[]byte](text T, longest int) T {
 	return text[:longest]
 }
 
-// claiming returns the volumes that have PersistentVolumeClaims, with only the
+// claimVolumes returns the volumes that have PersistentVolumeClaims, with only the
 // names of these.
-func claiming(all []corev1.Volume) (out []corev1.Volume) {
+func claimVolumes(all []corev1.Volume) (out []corev1.Volume) {
 	for _, v := range all {
 		is := corev1.Volume{Name: v.Name}
 		if c := v.PersistentVolumeClaim; c != nil {
@@ -182,7 +182,7 @@ func claiming(all []corev1.Volume) (out []corev1.Volume) {
 // repeats the spec in the status, which takes more space than the rest of the
 // pod.
 func resized(p *corev1.Pod) bool {
-	if repeats(p) {
+	if statusRepeatsSpec(p) {
 		return false
 	}
 	is := RequestsOf(p)
@@ -191,9 +191,9 @@ func resized(p *corev1.Pod) bool {
 		!maps.Equal(is.Scalar, asks.Scalar)
 }
 
-// repeats reports whether the status of a pod has the same requests for each
+// statusRepeatsSpec reports whether the status of a pod has the same requests for each
 // container as the spec, or none. For nearly all pods it does.
-func repeats(p *corev1.Pod) bool {
+func statusRepeatsSpec(p *corev1.Pod) bool {
 	if p.Spec.Resources != nil || p.Status.Resources != nil || p.Status.AllocatedResources != nil ||
 		slices.ContainsFunc(p.Status.Conditions,
 			func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending }) {

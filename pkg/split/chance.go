@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// chance returns the probability that a set of the given size has at least with
+// tailProbability returns the probability that a set of the given size has at least with
 // failing nodes, if nodes fail at random: the tail of a hypergeometric
 // distribution.
-func (s *search) chance(size, with int) (sum float64) {
+func (s *search) tailProbability(size, with int) (sum float64) {
 	for n := min(size, s.failing); n >= with; n-- { // the least likely first, in the order in which limits adds them
-		sum += s.exactly(size, n)
+		sum += s.probability(size, n)
 	}
 	return sum
 }
 
-// exactly returns the probability of exactly with failing nodes.
-func (s *search) exactly(size, with int) float64 {
+// probability returns the probability of exactly with failing nodes.
+func (s *search) probability(size, with int) float64 {
 	rest := s.failing - with
 	if rest > s.nodes-size {
 		return 0

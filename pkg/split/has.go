@@ -49,7 +49,7 @@ func PropertyOf(n *corev1.Node, k Kind) *Property {
 	}
 	for i := range fields {
 		f := &fields[i]
-		if f.kind != k || f.only {
+		if f.kind != k || f.rangesOnly {
 			continue
 		}
 		if v := f.value(n); v != "" {

@@ -124,8 +124,8 @@ var renamed = map[string]string{
 	corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
 }
 
-// formerly maps current names to deprecated ones.
-var formerly = func() map[string]string {
+// formerNames maps current names to deprecated ones.
+var formerNames = func() map[string]string {
 	out := map[string]string{}
 	for old, today := range renamed {
 		out[today] = old
@@ -152,7 +152,7 @@ func (s *search) setsOf(nodes []*corev1.Node, all bool) []*set {
 	}
 	sets := map[string]*set{}
 	for p, members := range having {
-		if !s.enough(len(members)) {
+		if !s.enoughFailing(len(members)) {
 			continue
 		}
 		words := make([]uint64, (len(nodes)+63)/64)
@@ -188,8 +188,8 @@ func label(n *corev1.Node, key string) (value string, ok bool) {
 	if key == corev1.LabelHostname || renamed[key] != "" {
 		return "", false
 	}
-	if value, ok = n.Labels[key]; !ok && formerly[key] != "" {
-		value, ok = n.Labels[formerly[key]]
+	if value, ok = n.Labels[key]; !ok && formerNames[key] != "" {
+		value, ok = n.Labels[formerNames[key]]
 	}
 	return value, ok
 }
@@ -242,9 +242,9 @@ func labelsOf(nodes []*corev1.Node) map[Property][]int {
 	return having
 }
 
-// passing are taints that depend on the state of a node, or on the agents on
+// transientTaints are taints that depend on the state of a node, or on the agents on
 // it: the failure may cause them.
-var passing = []string{
+var transientTaints = []string{
 	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable,
 	corev1.TaintNodeNetworkUnavailable, corev1.TaintNodeOutOfService,
 	"node.cloudprovider.kubernetes.io/uninitialized", "node.cloudprovider.kubernetes.io/shutdown",
@@ -256,13 +256,13 @@ var passing = []string{
 // taints that are not properties.
 func Keys() (labels, taints []string) {
 	labels = slices.Concat(slices.Sorted(maps.Keys(kindOf)), slices.Sorted(maps.Keys(renamed)))
-	return append(labels, corev1.LabelHostname), slices.Clone(passing)
+	return append(labels, corev1.LabelHostname), slices.Clone(transientTaints)
 }
 
 // taints returns the properties for the taints of a node.
 func taints(n *corev1.Node) (out []Property) {
 	for _, t := range n.Spec.Taints {
-		if slices.Contains(passing, t.Key) || strings.HasSuffix(t.Key, "not-ready") ||
+		if slices.Contains(transientTaints, t.Key) || strings.HasSuffix(t.Key, "not-ready") ||
 			strings.HasPrefix(t.Key, "startup-taint.") {
 			continue
 		}
@@ -290,12 +290,12 @@ func unique(having map[Property][]int) {
 
 // field is a property of nodes other than labels and taints.
 type field struct {
-	kind    Kind
-	key     string
-	label   string // an equivalent label; the field counts only if the node lacks it
-	of      func(*corev1.Node) string
-	compare func(a, b string) int // nil if values are not ordered
-	only    bool                  // only ranges count, not single values
+	kind       Kind
+	key        string
+	label      string // an equivalent label; the field counts only if the node lacks it
+	of         func(*corev1.Node) string
+	compare    func(a, b string) int // nil if values are not ordered
+	rangesOnly bool                  // only ranges count, not single values
 }
 
 var fields = []field{
@@ -310,7 +310,7 @@ var fields = []field{
 		of: func(n *corev1.Node) string { return n.Status.NodeInfo.ContainerRuntimeVersion }, compare: compareVersions},
 	{kind: KubeletVersion, key: "kubeletVersion",
 		of: func(n *corev1.Node) string { return n.Status.NodeInfo.KubeletVersion }, compare: compareVersions},
-	{kind: Created, key: "creationTimestamp", of: created, compare: strings.Compare, only: true},
+	{kind: Created, key: "creationTimestamp", of: created, compare: strings.Compare, rangesOnly: true},
 }
 
 // value returns the value of the field, or "" if the equivalent label exists.
@@ -344,7 +344,7 @@ func (s *search) ranges(nodes []*corev1.Node, f *field, having map[Property][]in
 		}
 	}
 	values := slices.Collect(maps.Keys(by))
-	if !f.only {
+	if !f.rangesOnly {
 		for _, v := range values {
 			p := Property{Kind: f.kind, Key: f.key, Operator: Is, Value: v}
 			having[p] = append(having[p], by[v]...)
@@ -360,10 +360,10 @@ func (s *search) ranges(nodes []*corev1.Node, f *field, having map[Property][]in
 		starts[i], sorted = len(sorted), append(sorted, by[v]...)
 	}
 	for i, v := range values {
-		if below := sorted[:starts[i]]; i > 0 && (!f.only || s.may(len(below))) {
+		if below := sorted[:starts[i]]; i > 0 && (!f.rangesOnly || s.canSeparate(len(below))) {
 			having[Property{Kind: f.kind, Key: f.key, Operator: Below, Value: v}] = below
 		}
-		if from := sorted[starts[i]:]; i > 0 && (!f.only || s.may(len(from))) {
+		if from := sorted[starts[i]:]; i > 0 && (!f.rangesOnly || s.canSeparate(len(from))) {
 			having[Property{Kind: f.kind, Key: f.key, Operator: AtLeast, Value: v}] = from
 		}
 	}

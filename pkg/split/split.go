@@ -37,9 +37,9 @@ type Share struct {
 // properties.
 func (s *Split) Exact() bool { return s.Failing.With == s.Failing.Of && s.Healthy.With == 0 }
 
-// fewest is the minimum number of failing nodes: fewer have too much in common
+// minFailing is the minimum number of failing nodes: fewer have too much in common
 // by chance.
-const fewest = 4
+const minFailing = 4
 
 // chances are, by rank, the maximum probability that any property separates
 // nodes that fail at random. Their sum is below 1%. Properties that matter to
@@ -60,17 +60,17 @@ var chances = []float64{ofSystem: 0.003, ofPlace: 0.003, ofLabel: 0.0015, ofAge:
 // the least probable and, for the same nodes, the first by Kinds. It returns
 // two properties only if they are less probable than each one alone.
 func Find(failing, healthy []*corev1.Node) *Split {
-	if len(failing) < fewest || len(healthy) == 0 || hopeless(failing, healthy) {
+	if len(failing) < minFailing || len(healthy) == 0 || sampleSeparatesNone(failing, healthy) {
 		return nil
 	}
 	return find(failing, healthy)
 }
 
-// hopeless reports whether a sample of the healthy nodes shows that nothing
+// sampleSeparatesNone reports whether a sample of the healthy nodes shows that nothing
 // separates them from the failing ones: a property of 80% of the failing nodes
 // may occur on at most a quarter as many healthy ones. For thousands of nodes,
 // this avoids reading most of them.
-func hopeless(failing, healthy []*corev1.Node) bool {
+func sampleSeparatesNone(failing, healthy []*corev1.Node) bool {
 	few := 4 * len(failing) // a property of a tenth of the healthy nodes is then too frequent
 	if len(healthy) < 4*few {
 		return false
@@ -82,7 +82,8 @@ func hopeless(failing, healthy []*corev1.Node) bool {
 	s := newSearch(len(failing), len(failing)+few)
 	s.sets = s.setsOf(slices.Concat(failing, some), false)
 	separates := func(set *set) bool { return s.separates(set.size, set.with) }
-	return len(s.sets) < most && !slices.ContainsFunc(s.sets, separates) && !slices.ContainsFunc(s.pairs(), separates)
+	return len(s.sets) < maxPaired && !slices.ContainsFunc(s.sets, separates) &&
+		!slices.ContainsFunc(s.pairs(), separates)
 }
 
 // find is Find without the sample.
@@ -140,15 +141,15 @@ func (s *set) rank() rank {
 	return s.properties[0].rank()
 }
 
-// enough reports whether with is at least 80% of the failing nodes.
-func (s *search) enough(with int) bool { return 10*with >= 8*s.failing }
+// enoughFailing reports whether with is at least 80% of the failing nodes.
+func (s *search) enoughFailing(with int) bool { return 10*with >= 8*s.failing }
 
 // separates reports whether a set of the given size, with that many failing
 // nodes, separates them from the healthy ones.
-func (s *search) separates(size, with int) bool { return s.enough(with) && 10*with >= 8*size }
+func (s *search) separates(size, with int) bool { return s.enoughFailing(with) && 10*with >= 8*size }
 
-// may reports whether a set of the given size can separate.
-func (s *search) may(size int) bool { return s.separates(size, min(size, s.failing)) }
+// canSeparate reports whether a set of the given size can separate.
+func (s *search) canSeparate(size int) bool { return s.separates(size, min(size, s.failing)) }
 
 // best returns the set that separates with the least doubt, or nil if none does
 // below its limit.
@@ -158,7 +159,7 @@ func (s *search) best(sets []*set) (best *set) {
 		if !s.separates(set.size, set.with) {
 			continue
 		}
-		set.doubt = s.chance(set.size, set.with) / limits[set.rank()]
+		set.doubt = s.tailProbability(set.size, set.with) / limits[set.rank()]
 		if set.doubt <= 1 && (best == nil || cmp.Or(cmp.Compare(set.doubt, best.doubt), compare(set, best)) < 0) {
 			best = set
 		}
@@ -183,7 +184,7 @@ func (s *search) limits(sets []*set) []float64 {
 		for size, count := range sizes[r] {
 			chance := 0.0
 			for with := min(size, s.failing); s.separates(size, with) && chance <= chances[r]; with-- {
-				exactly := s.exactly(size, with)
+				exactly := s.probability(size, with)
 				chance += exactly
 				steps = append(steps, step{chance, float64(count) * exactly})
 			}
@@ -205,15 +206,15 @@ func (s *search) limits(sets []*set) []float64 {
 	return out
 }
 
-// most is the maximum number of sets that are combined in pairs, by kind.
-const most = 400
+// maxPaired is the maximum number of sets that are combined in pairs, by kind.
+const maxPaired = 400
 
 // pairs returns the sets of nodes that have two properties, if neither alone
 // has the same nodes and the size allows the set to separate.
 func (s *search) pairs() (out []*set) {
 	var wide []*set // sets with enough failing nodes
 	for _, set := range s.sets {
-		if set.properties[0].rank() <= ofLabel && set.size < s.nodes && len(wide) < most {
+		if set.properties[0].rank() <= ofLabel && set.size < s.nodes && len(wide) < maxPaired {
 			wide = append(wide, set)
 		}
 	}
@@ -227,7 +228,7 @@ func (s *search) pairs() (out []*set) {
 			for w := range a.members {
 				size += bits.OnesCount64(a.members[w] & b.members[w])
 			}
-			if !s.may(size) || size == a.size || size == b.size {
+			if !s.canSeparate(size) || size == a.size || size == b.size {
 				continue
 			}
 			both := s.newSet(func(w int) uint64 { return a.members[w] & b.members[w] })

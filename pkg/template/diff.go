@@ -97,12 +97,12 @@ type differ struct {
 }
 
 func (d *differ) add(old, new any, place int) {
-	d.found = append(d.found, Difference{Path: slices.Clone(d.path), Old: valueOrNone(old), New: valueOrNone(new),
+	d.found = append(d.found, Difference{Path: slices.Clone(d.path), Old: valueOrAbsent(old), New: valueOrAbsent(new),
 		Place: place})
 }
 
-// below calls do with the path extended by a step.
-func (d *differ) below(s Step, do func()) {
+// descend calls do with the path extended by a step.
+func (d *differ) descend(s Step, do func()) {
 	d.path = append(d.path, s)
 	do()
 	d.path = d.path[:len(d.path)-1]
@@ -125,7 +125,7 @@ func (d *differ) field(of strategicpatch.LookupPatchMeta, key string, old, new a
 	if isMap(of) {
 		step.Kind = Key
 	}
-	d.below(step, func() { d.value(of, key, old, new) })
+	d.descend(step, func() { d.value(of, key, old, new) })
 }
 
 // value compares the values of a key.
@@ -180,12 +180,12 @@ func isMap(of strategicpatch.LookupPatchMeta) bool {
 
 // list compares two lists by their merge key. It returns false if it cannot.
 func (d *differ) list(of strategicpatch.LookupPatchMeta, key string, old, new []any) bool {
-	oldKeys, oldBy, ok := byKey(old, key)
-	newKeys, newBy, okToo := byKey(new, key)
+	oldKeys, oldBy, ok := membersByKey(old, key)
+	newKeys, newBy, okToo := membersByKey(new, key)
 	if !ok || !okToo {
 		return false
 	}
-	member := func(k string, do func()) { d.below(Step{Kind: Member, Name: key, Value: k}, do) }
+	member := func(k string, do func()) { d.descend(Step{Kind: Member, Name: key, Value: k}, do) }
 	for _, k := range oldKeys {
 		if newBy[k] == nil {
 			member(k, func() { d.add(oldBy[k], nil, 0) })
@@ -199,7 +199,7 @@ func (d *differ) list(of strategicpatch.LookupPatchMeta, key string, old, new []
 		}
 	}
 	if !slices.Equal(keysIn(oldKeys, newBy), keysIn(newKeys, oldBy)) {
-		d.below(Step{Kind: Order, Name: key}, func() { d.add(listOf(oldKeys), listOf(newKeys), 0) })
+		d.descend(Step{Kind: Order, Name: key}, func() { d.add(listOf(oldKeys), listOf(newKeys), 0) })
 	}
 	return true
 }
@@ -217,9 +217,9 @@ func keysIn(keys []string, other map[string]map[string]any) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return other[k] == nil })
 }
 
-// byKey returns the members of a list by the value of their key, and these
+// membersByKey returns the members of a list by the value of their key, and these
 // values in order. ok is false if a member lacks the key or shares its value.
-func byKey(list []any, key string) (keys []string, by map[string]map[string]any, ok bool) {
+func membersByKey(list []any, key string) (keys []string, by map[string]map[string]any, ok bool) {
 	if key == "" {
 		return nil, nil, false
 	}

@@ -147,11 +147,11 @@ func ParsePath(text string) Path {
 		}
 		var s Step
 		isKey := strings.HasPrefix(text, `["`)
-		s.Name, text = nextWord(text[1:], "=]")
+		s.Name, text = cutBracketWord(text[1:], "=]")
 		switch {
 		case !isKey && strings.HasPrefix(text, "="):
 			s.Kind = Member
-			s.Value, text = nextWord(text[1:], "]")
+			s.Value, text = cutBracketWord(text[1:], "]")
 		case !isKey && plainKey.MatchString(s.Name):
 			s.Kind = Order
 		default:
@@ -162,9 +162,9 @@ func ParsePath(text string) Path {
 	return p
 }
 
-// nextWord splits off the first word in brackets: a JSON string, or everything
+// cutBracketWord splits off the first word in brackets: a JSON string, or everything
 // up to one of the characters in ends.
-func nextWord(path, ends string) (word, rest string) {
+func cutBracketWord(path, ends string) (word, rest string) {
 	if strings.HasPrefix(path, `"`) {
 		d := json.NewDecoder(strings.NewReader(path))
 		if d.Decode(&word) == nil {

@@ -19,8 +19,8 @@ type Value struct {
 // string, a json.Number, a bool, or nil for null.
 func ValueOf(v any) Value { return Value{of: v, there: true} }
 
-// valueOrNone is ValueOf for a field whose null counts as absent.
-func valueOrNone(v any) Value { return Value{of: v, there: v != nil} }
+// valueOrAbsent is ValueOf for a field whose null counts as absent.
+func valueOrAbsent(v any) Value { return Value{of: v, there: v != nil} }
 
 // ParseValue parses the output of String. Text that is not JSON becomes a
 // string.

@@ -153,12 +153,12 @@ var containerRules = table[*corev1.Container]{
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for i, m := range v.VolumeMounts {
 				at := at.Child("volumeMounts") // the API server omits the index of the mount
-				c.descends(at.Child("subPath"), m.SubPath)
+				c.requireBelow(at.Child("subPath"), m.SubPath)
 				if m.SubPathExpr != "" && m.SubPath != "" {
 					c.invalid(at.Index(i).Child("subPathExpr"), m.SubPathExpr,
 						"subPathExpr and subPath are mutually exclusive")
 				}
-				c.descends(at.Child("subPathExpr"), m.SubPathExpr)
+				c.requireBelow(at.Child("subPathExpr"), m.SubPathExpr)
 			}
 		}},
 	{"volumeMounts[].mountPropagation", "None, HostToContainer or, of a privileged container, Bidirectional", 0,
@@ -399,8 +399,8 @@ func (c *check) keyOf(at *field.Path, name, key string) {
 	c.needs(at.Child("key"), key, validation.IsConfigMapKey)
 }
 
-// descends adds the errors of a path that must stay below another one.
-func (c *check) descends(at *field.Path, p string) {
+// requireBelow adds the errors of a path that must stay below another one.
+func (c *check) requireBelow(at *field.Path, p string) {
 	if path.IsAbs(p) {
 		c.invalid(at, p, "must be a relative path")
 	}

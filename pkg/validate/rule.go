@@ -52,7 +52,7 @@ func (r *row[T]) name() string { return r.field + ": " + r.must }
 // run applies the rules to a value.
 func (t table[T]) run(c *check, v T, at *field.Path) {
 	for i := range t {
-		if r := &t[i]; c.minor >= r.since && r.name() != c.without {
+		if r := &t[i]; c.minor >= r.since && r.name() != c.skipped {
 			r.check(c, v, at)
 		}
 	}
@@ -74,7 +74,7 @@ func (t table[T]) list(at string) []Rule {
 type check struct {
 	old, new *appsv1.DaemonSet
 	minor    int
-	without  string // the name of a row that a test disables; empty for none
+	skipped  string // the name of a row that a test disables; empty for none
 
 	volumes map[string]*corev1.VolumeSource // the valid ones
 	errs    field.ErrorList

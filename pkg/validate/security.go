@@ -61,7 +61,7 @@ func (c *check) profiles(at *field.Path, seccomp *corev1.SeccompProfile, appArmo
 		c.profile(at, string(seccomp.Type), seccomp.LocalhostProfile,
 			"type is required when seccompProfile is set", "seccomp")
 		if p := seccomp.LocalhostProfile; p != nil && seccomp.Type == corev1.SeccompProfileTypeLocalhost {
-			c.descends(at.Child("localhostProfile"), *p)
+			c.requireBelow(at.Child("localhostProfile"), *p)
 		}
 	}
 	if appArmor != nil {

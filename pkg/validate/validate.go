@@ -46,9 +46,9 @@ func DaemonSet(old, new *appsv1.DaemonSet, kubernetesVersion string) field.Error
 	})
 }
 
-// errorsOf applies all rules except one: see check.without.
+// errorsOf applies all rules except one: see check.skipped.
 func errorsOf(old, new *appsv1.DaemonSet, kubernetesVersion, without string) field.ErrorList {
-	c := &check{old: old, new: new, minor: math.MaxInt, without: without}
+	c := &check{old: old, new: new, minor: math.MaxInt, skipped: without}
 	if v, err := version.ParseGeneric(kubernetesVersion); err == nil {
 		c.minor = int(v.Minor())
 	}
@@ -66,13 +66,13 @@ func (c *check) pod(spec *corev1.PodSpec, at *field.Path) {
 	c.eachVolume(spec, at.Child("volumes"))
 	for i := range spec.Containers {
 		c.container(&spec.Containers[i], at.Child("containers").Index(i))
-		c.running(&spec.Containers[i], at.Child("containers").Index(i))
+		c.runningContainer(&spec.Containers[i], at.Child("containers").Index(i))
 	}
 	for i := range spec.InitContainers {
 		container, at := &spec.InitContainers[i], at.Child("initContainers").Index(i)
 		c.container(container, at)
 		if sidecar(container) {
-			c.running(container, at)
+			c.runningContainer(container, at)
 		} else {
 			initRules.run(c, container, at)
 		}
@@ -102,9 +102,9 @@ func (c *check) container(v *corev1.Container, at *field.Path) {
 	}
 }
 
-// running applies the rules of a container that keeps running, which may have
+// runningContainer applies the rules of a container that keeps running, which may have
 // handlers.
-func (c *check) running(v *corev1.Container, at *field.Path) {
+func (c *check) runningContainer(v *corev1.Container, at *field.Path) {
 	if l := v.Lifecycle; l != nil {
 		for _, h := range []struct {
 			of   *corev1.LifecycleHandler

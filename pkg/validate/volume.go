@@ -92,7 +92,7 @@ var volumeRules = table[*corev1.Volume]{
 				for i, item := range f.items {
 					c.needs(f.itemsAt.Index(i).Child("key"), item.Key, nil)
 					c.needs(f.itemsAt.Index(i).Child("path"), item.Path, nil)
-					c.below(f.itemsAt.Index(i).Child("path"), item.Path)
+					c.requireBelowVolume(f.itemsAt.Index(i).Child("path"), item.Path)
 				}
 			}
 		}},
@@ -141,7 +141,7 @@ var volumeRules = table[*corev1.Volume]{
 					c.invalid(seconds, *s, "may not specify a duration larger than 2^32 seconds")
 				}
 				c.needs(at.Child("path"), t.Path, nil) // the API server's name for it
-				c.below(at.Child("path"), t.Path)
+				c.requireBelowVolume(at.Child("path"), t.Path)
 			}
 		}},
 	{"projected", "no path twice", 0, func(c *check, v *corev1.Volume, at *field.Path) {
@@ -248,7 +248,7 @@ func files(v *corev1.Volume, at *field.Path) (all []fileSet) {
 
 func (c *check) downwardFile(f *corev1.DownwardAPIVolumeFile, at *field.Path) {
 	c.needs(at.Child("path"), f.Path, nil)
-	c.below(at.Child("path"), f.Path)
+	c.requireBelowVolume(at.Child("path"), f.Path)
 	switch {
 	case f.FieldRef != nil && f.ResourceFieldRef != nil:
 		c.invalid(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
@@ -274,10 +274,10 @@ func (c *check) mode(at *field.Path, mode *int32) {
 	}
 }
 
-// below adds the errors of a path that must stay below its volume. The kubelet
+// requireBelowVolume adds the errors of a path that must stay below its volume. The kubelet
 // reserves names that begin with "..".
-func (c *check) below(at *field.Path, p string) {
-	c.descends(at, p)
+func (c *check) requireBelowVolume(at *field.Path, p string) {
+	c.requireBelow(at, p)
 	if strings.HasPrefix(p, "..") && !strings.HasPrefix(p, "../") && p != ".." {
 		c.invalid(at, p, "must not start with '..'")
 	}

@@ -52,21 +52,21 @@ const MethodServerDryRun = "ServerDryRun"
 const MethodOverlay = "Overlay"
 
 func (c *Change) assumptions(before *daemonset.State, sum *Summary) []daemonset.Assumption {
-	out := c.unasked(sum)
+	out := c.ofManifest(sum)
 	if c.DaemonSet != nil {
 		if n := keepDigests(before.Snapshot, c.DaemonSet.DeepCopy()); n > 0 {
 			out = append(out, daemonset.Assumption{Code: AssumeEnvValues, Value: strconv.Itoa(n), Source: "Manifest"})
 		}
 	}
-	if n := c.leftOut(before.Snapshot, before.History); n > 0 {
+	if n := c.unlistedFields(before.Snapshot, before.History); n > 0 {
 		out = append(out, daemonset.Assumption{Code: AssumeUnknownFields, Value: strconv.Itoa(n), Source: "Revision"})
 	}
 	return out
 }
 
-// unasked returns the assumptions about a manifest that the API server did not
+// ofManifest returns the assumptions about a manifest that the API server did not
 // check.
-func (c *Change) unasked(sum *Summary) []daemonset.Assumption {
+func (c *Change) ofManifest(sum *Summary) []daemonset.Assumption {
 	var out []daemonset.Assumption
 	assume := func(code daemonset.AssumptionCode, value string) {
 		out = append(out, daemonset.Assumption{Code: code, Value: value, Source: "Manifest"})

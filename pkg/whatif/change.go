@@ -128,7 +128,7 @@ func MakeNew(s *snapshot.Snapshot, c *Change) (*Result, error) {
 	}
 	sum := &Summary{Method: c.Method, FieldManager: c.FieldManager, Fields: []FieldDiff{}, TemplateChanged: true,
 		Revision: RevisionNote{Number: 1, New: true}, Nodes: nodes}
-	return &Result{nil, st, sum, false, (&Change{DaemonSet: s.DaemonSet, Method: c.Method}).unasked(sum)}, nil
+	return &Result{nil, st, sum, false, (&Change{DaemonSet: s.DaemonSet, Method: c.Method}).ofManifest(sum)}, nil
 }
 
 // daemonSet returns a copy of the DaemonSet with the change made, before the
@@ -164,7 +164,7 @@ func (c *Change) daemonSet(before *daemonset.State) (*appsv1.DaemonSet, error) {
 	for _, key := range c.DropSelector {
 		if _, ok := t.Spec.NodeSelector[key]; !ok {
 			return nil, &Error{Message: fmt.Sprintf("the template's nodeSelector has no key %q: %s", key,
-				has(slices.Sorted(maps.Keys(t.Spec.NodeSelector))))}
+				listNames(slices.Sorted(maps.Keys(t.Spec.NodeSelector))))}
 		}
 		delete(t.Spec.NodeSelector, key)
 	}
@@ -201,8 +201,8 @@ func put(m *map[string]string, key, value string) {
 	(*m)[key] = value
 }
 
-// has formats a list of existing names for messages.
-func has(names []string) string {
+// listNames formats a list of existing names for messages.
+func listNames(names []string) string {
 	if len(names) == 0 {
 		return "it has none"
 	}
@@ -261,7 +261,7 @@ func (c *Change) write(s *snapshot.Snapshot, ds *appsv1.DaemonSet) error {
 		put(&ds.Annotations, appsv1.DeprecatedTemplateGeneration, generation)
 	}
 	if errs := c.refused(s, ds); len(errs) > 0 {
-		return &Invalid{Name: ds.Name, Errors: errs, Instead: c.way(errs)}
+		return &Invalid{Name: ds.Name, Errors: errs, Instead: c.validStrategy(errs)}
 	}
 	if s.Lacks(snapshot.Nodes) && placedBy(old) != placedBy(ds) {
 		return lacking(s, snapshot.Nodes, "where pods would have to go")
@@ -283,9 +283,9 @@ func (c *Change) refused(s *snapshot.Snapshot, ds *appsv1.DaemonSet) field.Error
 	return slices.DeleteFunc(errs, func(e *field.Error) bool { return accepted[e.Error()] })
 }
 
-// way returns a change that makes a rejected update strategy valid, or nil if
+// validStrategy returns a change that makes a rejected update strategy valid, or nil if
 // none is known.
-func (c *Change) way(errs field.ErrorList) *Change {
+func (c *Change) validStrategy(errs field.ErrorList) *Change {
 	limit := intstr.FromInt32(0)
 	refused := func(detail string) bool {
 		return slices.ContainsFunc(errs, func(e *field.Error) bool { return e.Detail == detail })
@@ -349,7 +349,7 @@ func (i Image) set(spec *corev1.PodSpec, given map[string]string) error {
 	if set {
 		return nil
 	}
-	e := &Error{Message: fmt.Sprintf("the template has no container %q: %s", name, has(names)),
+	e := &Error{Message: fmt.Sprintf("the template has no container %q: %s", name, listNames(names)),
 		Instead: &Change{Images: []Image{{names[0], i.Image}}}}
 	if name == "" {
 		e.Message = fmt.Sprintf("the template has %d containers: say whose image is %q: %s", len(spec.Containers),

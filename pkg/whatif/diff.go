@@ -13,18 +13,18 @@ import (
 // write: spec, labels, and annotations except those of the API server and
 // kubectl apply.
 func fieldDiffs(old, new *appsv1.DaemonSet) ([]FieldDiff, error) {
-	oldFields, err := written(old)
+	oldFields, err := writtenFields(old)
 	if err != nil {
 		return nil, err
 	}
-	newFields, err := written(new)
+	newFields, err := writtenFields(new)
 	if err != nil {
 		return nil, err
 	}
 	return append([]FieldDiff{}, template.Between[appsv1.DaemonSet](oldFields, newFields)...), nil
 }
 
-func written(ds *appsv1.DaemonSet) (map[string]any, error) {
+func writtenFields(ds *appsv1.DaemonSet) (map[string]any, error) {
 	var w appsv1.DaemonSet
 	w.Labels, w.Annotations, w.Spec = ds.Labels, maps.Clone(ds.Annotations), ds.Spec
 	delete(w.Annotations, appsv1.DeprecatedTemplateGeneration)

@@ -42,7 +42,7 @@ func editNodes(s *snapshot.Snapshot, edits []NodeEdit) ([]NodeChange, error) {
 	if slices.ContainsFunc(edits, func(e NodeEdit) bool { return e.Kind == NodeDown || e.Kind == NodeRemove }) {
 		s.Pods = snapshot.Joined(s.Pods)
 	}
-	past := earlier{edits: map[string][]*NodeEdit{}}
+	past := earlierEdits{edits: map[string][]*NodeEdit{}}
 	for i := range edits {
 		e := &edits[i]
 		nodes, err := e.edit(s, &past)
@@ -87,15 +87,15 @@ func taintName(t *corev1.Taint) string {
 	return t.Key + ":" + string(t.Effect)
 }
 
-// earlier holds the previous edits of each node, and the removed nodes.
-type earlier struct {
+// earlierEdits holds the previous edits of each node, and the removed nodes.
+type earlierEdits struct {
 	edits   map[string][]*NodeEdit
 	removed []corev1.Node
 }
 
 // edit applies one edit and returns the names of the nodes that it changes, if
 // any. New nodes may be modeled on one that was removed.
-func (e *NodeEdit) edit(s *snapshot.Snapshot, before *earlier) ([]string, error) {
+func (e *NodeEdit) edit(s *snapshot.Snapshot, before *earlierEdits) ([]string, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}

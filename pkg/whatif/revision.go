@@ -71,7 +71,7 @@ func findRevision(ds *appsv1.DaemonSet, h *daemonset.History, number int64) (*da
 		return nil, &Error{Message: fmt.Sprintf("revision %d, controllerrevision %s, has no owner yet: kubectl does "+
 			"not see it until the next sync has adopted it", number, h.Revisions[i].Name)}
 	}
-	name, have := ds.Namespace+"/"+ds.Name, has(slices.Compact(numbers))
+	name, have := ds.Namespace+"/"+ds.Name, listNames(slices.Compact(numbers))
 	switch {
 	case number == 0:
 		return nil, &Error{Message: fmt.Sprintf("daemonset %s has no revision before the current one: %s", name, have)}

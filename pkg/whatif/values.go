@@ -56,10 +56,10 @@ func keepDigestsOf(live, containers []corev1.Container) int {
 	return n
 }
 
-// leftOut returns the number of fields that this program's API types do not
+// unlistedFields returns the number of fields that this program's API types do not
 // list and that differ between the revision of a rollback and the live
 // template. kubectl sends them to the API server, which may know them.
-func (c *Change) leftOut(s *snapshot.Snapshot, h *daemonset.History) int {
+func (c *Change) unlistedFields(s *snapshot.Snapshot, h *daemonset.History) int {
 	if c.ToRevision == nil {
 		return 0
 	}
