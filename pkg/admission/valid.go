@@ -26,7 +26,7 @@ type InvalidCode string
 
 const (
 	RequestAboveLimit InvalidCode = "RequestAboveLimit" // the request `value` is above the limit `bound`
-	// RequestIsNotLimit: the request `value` is not the limit `bound`, of a resource that cannot be overcommitted
+	// RequestIsNotLimit: the request `value` differs from the limit `bound`, but the resource cannot be overcommitted
 	RequestIsNotLimit InvalidCode = "RequestIsNotLimit"
 	// a resource that cannot be overcommitted is requested, but not limited
 	NoLimit       InvalidCode = "NoLimit"

@@ -89,7 +89,7 @@ type Explanation struct {
 	Unmapped []Pod `json:"unmapped"`
 }
 
-// List is several Explanations, worst first.
+// List holds several Explanations, worst first.
 type List struct {
 	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
 	Kind       string `json:"kind"`       // of the document

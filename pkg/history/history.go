@@ -57,7 +57,7 @@ type History struct {
 	Diff *Diff `json:"diff"` // the difference that `--diff` asked for; otherwise nil
 }
 
-// List is several Histories.
+// List holds several Histories.
 type List struct {
 	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
 	Kind       string `json:"kind"`       // of the document

@@ -292,8 +292,7 @@ func TestCurrentSince(t *testing.T) {
 	}
 }
 
-// TestRestart tests changes of the restart annotation, not all of which are
-// restarts.
+// TestRestart tests which changes of the restart annotation are restarts.
 func TestRestart(t *testing.T) {
 	const early, late = "2026-11-20T15:00:00+01:00", "2026-11-20T10:00:00-05:00" // an hour apart
 	for _, tt := range []struct {

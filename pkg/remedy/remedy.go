@@ -93,8 +93,7 @@ const (
 	FreePort Code = "FreePort"
 	// LowerRequest: lower the request for the resource in the template
 	LowerRequest Code = "LowerRequest"
-	// CorrectTemplate: correct the field of the template because of which the
-	// pods fail
+	// CorrectTemplate: correct the field of the template that makes the pods fail
 	CorrectTemplate Code = "CorrectTemplate"
 	// AskOwner: ask the owner of what rejects the pods, or of what adds the
 	// failing part to them

@@ -326,7 +326,7 @@ var consequences = map[What]Consequence{
 // nothing can be counted. A part that changed while it was read is not lacking.
 func (s *Snapshot) Lacks(what What) bool { return s.Gap(what) != nil }
 
-// Gap returns the first gap because of which the Snapshot lacks a part, or nil.
+// Gap returns the first gap that hides a part (see Lacks), or nil.
 func (s *Snapshot) Gap(what What) *Gap {
 	if i := slices.IndexFunc(s.Gaps, func(g Gap) bool { return g.What == what && g.Why != Moved }); i >= 0 {
 		return &s.Gaps[i]
