@@ -1,3 +1,3 @@
-// Package source holds what all readers of the input share: names and filters of DaemonSets, errors with a hint to
-// paste, limits of sizes, and goroutines that turn a panic into an error.
+// Package source holds what all readers of input share: names and filters of DaemonSets, errors
+// with a hint to paste, limits on sizes, and goroutines that return a panic as an error.
 package source

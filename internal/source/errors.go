@@ -11,17 +11,18 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// NotFoundError says that there is no DaemonSet of this name, or without a name that there is
-// none of those that were asked for, of a Dump that is not whole. The rest is help
-// for a person: Near and Elsewhere are empty when nothing is near, and also
-// when the user may not list.
+// NotFoundError reports that no DaemonSet has the requested name or, if Name is empty, that an
+// incomplete Dump has no DaemonSet that matches the filter.
+//
+// Near, Elsewhere, Far and Held are suggestions. They are empty if nothing is similar or the user
+// may not list DaemonSets.
 type NotFoundError struct {
 	Ref
-	Near      []string // at most three names of that namespace, the nearest first
-	Elsewhere []string // namespaces that do have a DaemonSet of this name, sorted
-	Far       []Ref    // where there is neither: at most three of other namespaces with a name like it
-	Held      []Ref    // where there is none of these: all that a Dump holds, sorted
-	Partial   string   // what is missing of a Dump's DaemonSets
+	Near      []string // at most three similar names in the namespace, the most similar first
+	Elsewhere []string // sorted namespaces that have a DaemonSet of this name
+	Far       []Ref    // at most three similar names in other namespaces, if Near and Elsewhere are empty
+	Held      []Ref    // all DaemonSets of a Dump, sorted, if there is no other suggestion
+	Partial   string   // what is missing from the DaemonSets of a Dump
 }
 
 func (e *NotFoundError) Error() string {
@@ -38,7 +39,8 @@ func (e *NotFoundError) Error() string {
 	return s
 }
 
-// Hint names the DaemonSets that may have been meant.
+// Hint returns a suggestion of DaemonSets, or the command that writes a complete dump. It may be
+// empty.
 func (e *NotFoundError) Hint() string {
 	switch {
 	case len(e.Elsewhere) > 0:
@@ -71,24 +73,23 @@ func listed(refs []Ref) string {
 	return strings.Join(names, ", ")
 }
 
-// AmbiguousError says that a name without a namespace fits several
-// DaemonSets of a Dump.
+// AmbiguousError reports that a name without a namespace matches several DaemonSets of a Dump.
 type AmbiguousError struct {
 	Name string
-	Refs []Ref // at least two, by namespace
+	Refs []Ref // at least two, sorted by namespace
 }
 
 func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%d daemonsets are named %q: %s", len(e.Refs), e.Name, listed(e.Refs))
 }
 
-// Hint names a flag that decides.
+// Hint returns the flag that selects one of the DaemonSets.
 func (e *AmbiguousError) Hint() string { return "choose one with -n " + e.Refs[0].Namespace }
 
-// RequestError says that a request failed without which there is no answer:
-// the server does not know the user, or does not let the DaemonSet be read.
+// RequestError reports that a required request failed: for example, the server rejects the
+// credentials, or the user may not get the DaemonSet.
 type RequestError struct {
-	What     string // what was asked for: "daemonset kube-system/agent"
+	What     string // the request, such as "daemonset kube-system/agent"
 	Err      error
 	HintText string
 }
@@ -97,18 +98,18 @@ func (e *RequestError) Error() string { return fmt.Sprintf("%s: %s", e.What, InW
 
 func (e *RequestError) Unwrap() error { return e.Err }
 
-// Hint returns the command that shows what this user may do.
+// Hint returns the command to run next, such as one that shows the user's permissions.
 func (e *RequestError) Hint() string { return e.HintText }
 
-// ConflictError says that the API server rejects a server-side apply: other
-// field managers own fields with other values. Then nothing is applied.
+// ConflictError reports that the API server rejects a server-side apply because other field
+// managers own fields with other values. Nothing is applied.
 type ConflictError struct {
 	Ref
-	Manager   string     // in whose name it was applied
-	Conflicts []Conflict // at least one, by manager and field
+	Manager   string     // the field manager of the apply
+	Conflicts []Conflict // at least one, sorted by manager and field
 }
 
-// Conflict is one field, both as the API server words them.
+// Conflict is one field of a ConflictError. Both values are as the API server words them.
 type Conflict struct {
 	Field string // .spec.template.spec.containers[name="agent"].image
 	With  string // "kubectl" using apps/v1
@@ -123,8 +124,8 @@ func (e *ConflictError) Error() string {
 		"nothing is applied: %s to other managers", e.Ref, e.Manager, n)
 }
 
-// Details returns a line for each manager, and below it one for each of its
-// fields; then who may apply nevertheless.
+// Details returns one line for each manager, followed by one line for each of its fields, and a
+// last line that names tools which may apply anyway.
 func (e *ConflictError) Details() []string {
 	fields := map[string][]string{}
 	var managers []string
@@ -144,25 +145,25 @@ func (e *ConflictError) Details() []string {
 	return append(lines, "Flux and Argo CD may apply with force, which takes these fields over")
 }
 
-// Hint returns the ways out.
+// Hint returns the ways to resolve the conflict.
 func (e *ConflictError) Hint() string {
 	return "--force-conflicts plans an apply that takes these fields over; or remove them from the manifest, or give " +
 		"them their live values"
 }
 
-// InputError says where a file is damaged, or not what --from reads.
+// InputError reports that a file is damaged or is not valid input, and where.
 type InputError struct {
-	File     string // as it was given; "standard input" for -
-	Document int    // counted from 1; 0: the file as a whole
-	Field    string // as items[17].spec.taints; empty: the document as a whole
+	File     string // as given; "standard input" for -
+	Document int    // counted from 1; 0 stands for the whole file
+	Field    string // such as items[17].spec.taints; empty for the whole document
 	Err      error
 	HintText string
-	Settled  bool // that it is not passed over
+	Settled  bool // never ignored, even if damage is tolerated
 
-	Address       bool // File is a URL, given as a manifest
-	Kustomization bool // File is that of a kustomization, given as a manifest
-	Markdown      bool // File, given as a manifest, is Markdown
-	Template      bool // File, given as a manifest, is a template, or a chart with templates
+	Address       bool // File is a URL given as a manifest
+	Kustomization bool // File is a kustomization file given as a manifest
+	Markdown      bool // File is Markdown given as a manifest
+	Template      bool // File is a template, or a chart with templates, given as a manifest
 }
 
 func (e *InputError) Error() string {
@@ -178,21 +179,20 @@ func (e *InputError) Error() string {
 
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Hint returns the command that makes a file that can be read.
+// Hint returns the command that writes a readable file.
 func (e *InputError) Hint() string { return e.HintText }
 
-// InWords is what an error says, in one line, and without the words of Go for what
-// cannot be decoded.
+// InWords returns the message of err on one line. It rewords the errors of Go's decoders.
 func InWords(err error) string { return object.OneLine(template.Misfit(err).Error()) }
 
-// StandardInput is the path of standard input.
+// StandardInput is the path that stands for standard input.
 const StandardInput = "-"
 
-// GetHint is the command that writes what ReadFiles reads.
+// GetHint is the command that writes a file for --from.
 var GetHint = DumpCommand() + " > dump.yaml"
 
-// DumpCommand returns kubectl's own command that writes what a Dump is read from, with
-// the kinds that hold further parts. It asks for no Secrets, whose values it would write.
+// DumpCommand returns the kubectl command that writes a file for --from, including the kinds that
+// hold the further parts. It never requests Secrets, because the output would contain their values.
 func DumpCommand(further ...snapshot.What) string {
 	kinds := []string{"ds", "nodes", "pods", "controllerrevisions", "events", "pdb"}
 	for _, what := range further {
@@ -205,9 +205,9 @@ func DumpCommand(further ...snapshot.What) string {
 	return "kubectl get " + strings.Join(kinds, ",") + " -A -o yaml"
 }
 
-// dumpedFor are kubectl's names of the kinds that hold a part, of those that not every
-// question needs. Before v1.36 servers have no mutating policies, and kubectl rejects a
-// command that names a kind which the server does not have.
+// dumpedFor maps each optional part to kubectl's names of the kinds that hold it. Mutating policies
+// are not included: servers before v1.36 do not have them, and kubectl rejects a command that names
+// an unknown kind.
 var dumpedFor = map[snapshot.What]string{
 	snapshot.Namespaces: "ns", snapshot.NamespaceNodeSelector: "ns", snapshot.ServiceAccounts: "sa",
 	snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
@@ -218,7 +218,7 @@ var dumpedFor = map[snapshot.What]string{
 	snapshot.Leases:   "leases",
 }
 
-// ConfigError says why the kubeconfig leads to no cluster, and what to name instead.
+// ConfigError reports why the kubeconfig leads to no cluster.
 type ConfigError struct {
 	Err      error
 	HintText string
@@ -230,8 +230,8 @@ func (e *ConfigError) Error() string { return e.Err.Error() }
 
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// Meant returns the hint with those of the names that somebody who wrote word may
-// have meant, each behind prefix, or otherwise if none is near.
+// Meant returns a hint that suggests the names similar to word, each with prefix in front. It
+// returns otherwise if no name is similar.
 func Meant(prefix, word string, names []string, otherwise string) string {
 	near := snapshot.Near(word, names)
 	if len(near) == 0 {
@@ -240,7 +240,7 @@ func Meant(prefix, word string, names []string, otherwise string) string {
 	return "did you mean " + prefix + strings.Join(near, ", "+prefix) + "?"
 }
 
-// Words reports whether it is text, and nothing of an object.
+// Words reports whether the document is plain text and not part of an object.
 func (e *InputError) Words() bool { return errors.Is(e, ErrWords) || errors.Is(e, ErrBeside) }
 
 var (
@@ -251,7 +251,7 @@ var (
 	ErrTwoLists = errors.New("items: appears twice")
 	ErrNotJSON  = errors.New("not JSON")
 	ErrWords    = fmt.Errorf("%w: it is text", object.ErrNotKubernetes)
-	ErrBeside   = fmt.Errorf("%w: it is text", object.ErrNotKubernetes) // that can be left out without losing anything
+	ErrBeside   = fmt.Errorf("%w: it is text", object.ErrNotKubernetes) // text that can be left out without loss
 	ErrTemplate = errors.New("a template that is not rendered: it has {{ }}")
 	ErrTooOld   = errors.New("a list as kubectl before v1.9 wrote it, whose objects do not say what they are: it is " +
 		"too old to be read")

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// PanicError is a panic in a goroutine of this package. As an error it reaches
-// whoever waits for the goroutine, where a panic would end the process with Go's
-// own exit status.
+// PanicError is a panic in a goroutine, returned as an error to the goroutine that waits. Without
+// it, the panic would end the process with Go's own exit status.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -18,11 +17,11 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return "a panic" } // the value may quote what was read
 
-// Contained returns f with a PanicError in the place of a panic, for a goroutine that
-// somebody waits for.
+// Contained returns a function that calls f and returns a panic as a PanicError. Use it for a
+// goroutine whose result another goroutine waits for.
 func Contained(f func() error) func() error { return Contain(f) }
 
-// Contain returns a function that calls f and turns a panic into a PanicError.
+// Contain returns a function that calls f and returns a panic as a PanicError.
 func Contain(f func() error) func() error {
 	return func() (err error) {
 		defer func() {
@@ -34,7 +33,7 @@ func Contain(f func() error) func() error {
 	}
 }
 
-// Group is an errgroup whose goroutines do not panic.
+// Group is an errgroup.Group that returns a panic of a goroutine as a PanicError.
 type Group struct{ *errgroup.Group }
 
 func NewGroup(ctx context.Context) (Group, context.Context) {

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Ref names one DaemonSet.
+// Ref is the namespace and name of a DaemonSet.
 type Ref struct {
-	Namespace string // in a Dump it may be empty: whichever namespace has the name
+	Namespace string // may be empty for a Dump: any namespace
 	Name      string
 }
 
@@ -21,19 +21,20 @@ func (r Ref) String() string {
 	return r.Namespace + "/" + r.Name
 }
 
-// Filter says which DaemonSets ReadAll reads.
+// Filter selects the DaemonSets that ReadAll reads.
 type Filter struct {
 	Namespace string          // empty: all namespaces
-	Names     []string        // nil: all; one that there is not is no error
-	Selector  labels.Selector // on the DaemonSet's own labels; nil: all
+	Names     []string        // nil: all; a name that does not exist is not an error
+	Selector  labels.Selector // matches the labels of the DaemonSet itself; nil: all
 }
 
-// Matches reports whether the filter lets a DaemonSet of its namespace through.
+// Matches reports whether the filter selects a DaemonSet by its name and labels. It does not check
+// the namespace.
 func (f Filter) Matches(name string, l labels.Set) bool {
 	return (f.Names == nil || slices.Contains(f.Names, name)) && (f.Selector == nil || f.Selector.Matches(l))
 }
 
-// Collect returns the Snapshots of one reading.
+// Collect calls read and returns all Snapshots that read passes to its callback.
 func Collect(ctx context.Context, f Filter,
 	read func(context.Context, Filter, func([]*snapshot.Snapshot) error) error) (all []*snapshot.Snapshot, err error) {
 	err = read(ctx, f, func(some []*snapshot.Snapshot) error {

@@ -7,9 +7,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Unzipping is a transport that asks for compressed answers and decompresses them, as Go's own
-// does. Of what it costs to read a large list a quarter is that, and this decompressor takes a
-// fifth less.
+// Unzipping is a transport that requests and decompresses gzip, like Go's own transport. It uses a
+// faster decompressor, because decompression takes a quarter of the time of a large list.
 type Unzipping struct{ http.RoundTripper }
 
 func (t Unzipping) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -29,8 +28,7 @@ func (t Unzipping) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// unzippedBody is the body of an answer that is compressed. Nothing of it is read before it is
-// asked for.
+// unzippedBody decompresses a response body. It reads nothing before the first Read.
 type unzippedBody struct {
 	io.ReadCloser
 	text *gzip.Reader

@@ -18,19 +18,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// AddAdmission returns the Snapshots of the creations, in their order, with their
-// Admission. It sends at most ten requests for a namespace, side by side: for the
-// Namespace, its ResourceQuotas and LimitRanges, the ServiceAccount and the
-// RuntimeClass that the templates name, and for the PriorityClasses, the
-// configurations of webhooks and the bindings of admission policies of the cluster.
-// Further namespaces cost four requests each. The policies themselves are asked for
-// where a binding holds for the pods and a request is left; else a binding is named
-// for its policy.
+// AddAdmission returns the Snapshots of the creations, in the given order, with their Admission.
 //
-// What could not be read is a Gap, each part its own. An API that the server does not
-// have is none: it has no objects. Of admission policies v1 is asked for, which is
-// v1.30 for validating ones and v1.36 for mutating ones; before, they are off by
-// default.
+// For one namespace it sends at most ten requests, concurrently: for the Namespace, its
+// ResourceQuotas and LimitRanges, the ServiceAccount and the RuntimeClass of the templates,
+// PriorityClasses, webhook configurations, and bindings of admission policies. Each further
+// namespace takes four more. Policies are listed if a binding matches the pods and requests are
+// left; otherwise the binding stands in for its policy.
+//
+// What cannot be read is a Gap. An API that the server does not have is not. Admission policies are
+// read as v1: since v1.30 for validating and v1.36 for mutating policies, which were off by default
+// before.
 func (c *Cluster) AddAdmission(ctx context.Context, all ...part.Creation) ([]*snapshot.Snapshot, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -46,17 +44,17 @@ func (c *Cluster) AddAdmission(ctx context.Context, all ...part.Creation) ([]*sn
 	return out, nil
 }
 
-// admissionReader reads what is asked for by creations.
+// admissionReader reads the objects that the creations need.
 type admissionReader struct {
 	c   *Cluster
 	all []part.Creation
 	in  map[string]*part.NamespaceParts
 
-	// Of the cluster.
+	// cluster-wide objects
 	priorityClasses []schedulingv1.PriorityClass
 	runtimeClasses  []nodev1.RuntimeClass
 	hooks           snapshot.Configurations
-	gaps            [6][]snapshot.Gap // of each request
+	gaps            [6][]snapshot.Gap // by request
 }
 
 func (r *admissionReader) read(ctx context.Context) error {
@@ -69,7 +67,7 @@ func (r *admissionReader) read(ctx context.Context) error {
 	for namespace, creations := range accounts {
 		n := &part.NamespaceParts{}
 		if o := creations[0].Of.OpenShift; o != nil {
-			n.Namespace = o.Namespace // it was read
+			n.Namespace = o.Namespace // already read
 		}
 		r.in[namespace] = n
 		r.ofNamespace(gctx, g, n, namespace, part.NamesOf(creations, part.Creation.ServiceAccount))
@@ -117,7 +115,7 @@ func (r *admissionReader) read(ctx context.Context) error {
 	return r.policies(ctx, left)
 }
 
-// ofNamespace reads the parts of a namespace.
+// ofNamespace starts the requests for the parts of a namespace.
 func (r *admissionReader) ofNamespace(ctx context.Context, g source.Group, n *part.NamespaceParts, namespace string,
 	accounts []string) {
 	core := r.c.Clients
@@ -148,8 +146,8 @@ func (r *admissionReader) ofNamespace(ctx context.Context, g source.Group, n *pa
 	})
 }
 
-// policies reads the policies whose bindings hold for any of the pods, as long as
-// requests are left. Without them, which is no gap, bindings stand for them.
+// policies lists the policies that have a matching binding, with at most left requests. A policy
+// that is not read is no Gap: its binding stands in for it.
 func (r *admissionReader) policies(ctx context.Context, left int) error {
 	bound := map[snapshot.HookKind]bool{}
 	for _, one := range r.all {
@@ -182,7 +180,7 @@ func (r *admissionReader) policies(ctx context.Context, left int) error {
 	return nil
 }
 
-// parts returns what was read for a creation.
+// parts returns what was read for a Creation.
 func (r *admissionReader) parts(of part.Creation) *part.AdmissionParts {
 	n := r.in[of.Namespace()]
 	return &part.AdmissionParts{
@@ -192,8 +190,8 @@ func (r *admissionReader) parts(of part.Creation) *part.AdmissionParts {
 	}
 }
 
-// byName reads the objects of these names, with one request: a list of all where there
-// are several. One that does not exist is not among them, and is no gap.
+// byName reads the objects with these names with one request: a get for one name, else a list. An
+// object that does not exist is missing from the result and is no Gap.
 func byName[T any](ctx context.Context, c *Cluster, what snapshot.What, names []string,
 	get func(context.Context, string, metav1.GetOptions) (*T, error), all api.Lister[T],
 ) ([]T, []snapshot.Gap, error) {
@@ -216,8 +214,8 @@ func byName[T any](ctx context.Context, c *Cluster, what snapshot.What, names []
 	return nil, []snapshot.Gap{g}, err
 }
 
-// served does what list does, and takes an API that the server does not have for one
-// without objects.
+// served does what list does, but returns no objects and no Gap if the server does not have the
+// API.
 func served[T any](ctx context.Context, c *Cluster, what snapshot.What, ask api.Lister[T]) ([]T,
 	[]snapshot.Gap, error) {
 	missing := false

@@ -1,10 +1,9 @@
 package cluster
 
-// AtMost sets how many bytes are read of all answers together, in place of
-// DefaultMaxInput. It is called before anything is asked. Watches are not counted: they
-// have no end.
+// AtMost sets the maximum number of bytes to read from all responses together. The default is
+// DefaultMaxInput. Watches are not counted. Call it before the first request.
 func (c *Cluster) AtMost(bytes int64) { c.allowed.Most = bytes }
 
-// InPagesOf sets how many objects of a list each request asks for, in place of DefaultPage; 0
-// asks for all at once. It is called before anything is asked.
+// InPagesOf sets the number of objects that each request for a list returns at most. The default is
+// DefaultPage; 0 requests whole lists. Call it before the first request.
 func (c *Cluster) InPagesOf(objects int64) { c.allowed.Page = objects }

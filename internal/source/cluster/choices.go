@@ -15,17 +15,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// DaemonSets returns the DaemonSets of the namespace, or of all namespaces if it is
-// empty, by namespace and name.
+// DaemonSets returns the DaemonSets of a namespace, or of all namespaces if it is empty, sorted by
+// namespace and name.
 func (c *Cluster) DaemonSets(ctx context.Context, namespace string) ([]appsv1.DaemonSet, error) {
 	return c.daemonSets(silent(ctx), source.Filter{Namespace: namespace})
 }
 
-// Nodes returns the nodes, by name. Of the nodes only the metadata is asked for: that of
-// 5,000 is a tenth of their status.
+// Nodes returns the names and labels of all nodes, sorted by name. It requests only their metadata.
 func (c *Cluster) Nodes(ctx context.Context) ([]part.Labeled, error) { return c.labeled(ctx, "nodes") }
 
-// Namespaces returns the names of the namespaces, sorted. Only their metadata is asked for.
+// Namespaces returns the sorted names of all namespaces. It requests only their metadata.
 func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 	all, err := c.labeled(ctx, "namespaces")
 	if err != nil {
@@ -38,8 +37,8 @@ func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Revisions returns the ControllerRevisions of a DaemonSet, the highest number first, and
-// the time of the answer.
+// Revisions returns the ControllerRevisions of a DaemonSet by descending number, and the time of
+// the response.
 func (c *Cluster) Revisions(ctx context.Context, ref source.Ref) ([]appsv1.ControllerRevision, time.Time, error) {
 	ctx = silent(ctx)
 	ds, at, err := c.daemonSet(ctx, ref)
@@ -60,7 +59,8 @@ func (c *Cluster) Revisions(ctx context.Context, ref source.Ref) ([]appsv1.Contr
 	return part.LatestFirst(all), at, nil
 }
 
-// labeled reads the metadata of all objects of a resource of the core group, by name.
+// labeled returns the names and labels of all objects of a resource of the core group, sorted by
+// name.
 func (c *Cluster) labeled(ctx context.Context, resource string) ([]part.Labeled, error) {
 	made := func(o *metav1.PartialObjectMetadata) (part.Labeled, bool) {
 		return part.Labeled{Name: o.Name, Labels: o.Labels}, true

@@ -29,61 +29,61 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Cluster reads from an API server: GET and LIST, and no discovery. Nothing
-// else leaves it but the PATCH of DryRun, which is sent as a dry run or not at
-// all. It is safe for concurrent use.
+// Cluster reads from an API server with get, list and watch requests and without discovery. The
+// only other requests are those of DryRun and DryRunPod, which are never sent without dryRun=All. A
+// Cluster is safe for concurrent use.
 type Cluster struct {
 	Clients api.Clients
 
-	Server string // for errors: without credentials
+	Server string // for errors; without credentials
 	proxy  string
 	sends  api.Presented
-	help   string        // of the kubeconfig, for its credential plugin
-	limit  time.Duration // of a request with its retries; 0: there is none
+	help   string        // the kubeconfig's install hint for its credential plugin
+	limit  time.Duration // for a request including its retries; 0: no limit
 	clock  func() time.Time
 	heard  *api.ServerWarnings // the server's warnings
-	waits  *api.Once           // that the server is waited for
+	waits  *api.Once           // notices that the server asks to wait
 
-	allowed *api.Allowance // how much is read in all
+	allowed *api.Allowance // how much may be read in total
 
-	leftOut []snapshot.What // parts that are not asked for
-	on      string          // the only node that is read; empty for all
-	tells   statusTells     // see PodMetadata; nil: all of the pods is read
+	leftOut []snapshot.What // parts that are not requested; see Without
+	on      string          // the only node to read; empty: all nodes
+	tells   statusTells     // see PodMetadata; nil: pods are read in full
 	told    *api.Told       // see OnReading
 }
 
-// Notify has note called with a line, once each, when the server is waited for
-// because it asks to. It is called before anything is asked.
+// Notify sets the function that receives a line, each line once, when the server asks clients to
+// wait. Call it before the first request.
 func (c *Cluster) Notify(note func(string)) { c.waits.Tell = note }
 
-// Without returns a Cluster whose Snapshots lack parts that nobody will look
-// at: of nodes, events and PodDisruptionBudgets. The Snapshots have a Gap for
-// each.
+// Without returns a Cluster that does not request some parts: nodes, events or
+// PodDisruptionBudgets. Its Snapshots have a Gap for each of them.
 func (c *Cluster) Without(what ...snapshot.What) *Cluster {
 	out := *c
 	out.leftOut = what
 	return &out
 }
 
-// On returns a Cluster whose Read and ReadFor list only one node, only the DaemonSet's pods that
-// are bound to it or to no node, and neither events nor PodDisruptionBudgets: a few requests,
-// however large the cluster is. Such a Snapshot has no Gap for what was left out, so it can be
-// used only for what depends on that node alone: see explain.Explanation.Alone. If the node
-// cannot be read, that is an error. Other calls read as without it.
+// On returns a Cluster whose Read and ReadFor list only one node and only the DaemonSet's pods that
+// are bound to that node or to none. They list neither events nor PodDisruptionBudgets, so the
+// number of requests does not grow with the cluster. They fail if the node cannot be read. Other
+// methods are not affected.
+//
+// The Snapshot has no Gap for what is left out. Use it only if the answer depends on that node
+// alone; see explain.Explanation.Alone.
 func (c *Cluster) On(node string) *Cluster {
 	out := *c
 	out.on = node
 	return &out
 }
 
-// statusTells reports whether the status of a DaemonSet tells what else there is to know of its
-// pods.
+// statusTells reports whether the status of a DaemonSet makes the status of its pods unnecessary.
 type statusTells func(*appsv1.DaemonSet) bool
 
-// PodMetadata returns a Cluster that lists of the pods of one DaemonSet only the metadata where its
-// status tells enough: that costs the server less than half. Such a Snapshot has a Gap for the
-// status of the pods, which are on no node. It is for who leaves out events, or the warnings about
-// all these pods would be read.
+// PodMetadata returns a Cluster that lists only the metadata of a DaemonSet's pods if enough
+// reports that the DaemonSet's status suffices. Its Snapshots have a Gap for the status of the
+// pods, and the pods name no node. Combine it with Without(snapshot.Events); otherwise the warnings
+// about all these pods are read.
 func (c *Cluster) PodMetadata(enough func(*appsv1.DaemonSet) bool) *Cluster {
 	out := *c
 	out.tells = enough
@@ -91,14 +91,13 @@ func (c *Cluster) PodMetadata(enough func(*appsv1.DaemonSet) bool) *Cluster {
 }
 
 const (
-	mostTries  = 3 // how often a DaemonSet is read whose generation moves meanwhile
-	concurrent = 4 // DaemonSets whose pods are read at the same time
+	mostTries  = 3 // how often a DaemonSet is read if its generation changes during the read
+	concurrent = 4 // DaemonSets whose pods are read concurrently
 )
 
-// NewCluster returns a Cluster that asks the server of config as its user,
-// with its timeout and its User-Agent. The config of a kubeconfig will do, as
-// will that of a pod with its ServiceAccount; it is not changed. clock is
-// asked only when the server's answers carry no Date.
+// NewCluster returns a Cluster that sends requests to the server of config, with its credentials,
+// timeout and User-Agent. It does not modify config. clock is used only if the server's responses
+// have no Date header.
 func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	config.ContentType = runtime.ContentTypeProtobuf
@@ -106,15 +105,15 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	heard := &api.ServerWarnings{}
 	config.WarningHandler, config.WarningHandlerWithContext = nil, heard
 	if config.QPS == 0 && config.RateLimiter == nil {
-		// client-go's 5 requests a second would make 60 pages take 12 seconds. The
-		// server's own priority and fairness is what protects it.
+		// With client-go's 5 requests a second, 60 pages would take 12 seconds. API Priority and
+		// Fairness protects the server.
 		config.QPS, config.Burst = 50, 100
 	}
 	unzips := func(rt http.RoundTripper) http.RoundTripper { return source.Unzipping{RoundTripper: rt} }
 	if config.DisableCompression {
 		unzips = func(rt http.RoundTripper) http.RoundTripper { return rt }
 	}
-	config.DisableCompression = true // by Go's transport
+	config.DisableCompression = true // the transport above decompresses
 	waits, allowed := &api.Once{}, &api.Allowance{Most: source.DefaultMaxInput, Page: DefaultPage}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 		bounded := api.BoundedTransport{RoundTripper: unzips(OnlyDry{rt}), Allowed: allowed}
@@ -145,33 +144,17 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	return c, nil
 }
 
-// Read takes the Snapshot of one DaemonSet.
+// Read returns the Snapshot of one DaemonSet.
 //
-// The DaemonSet is read first and once more at the end, and the second reading
-// is the one kept: its status is the one that may already speak of the pods
-// that were read in between. When its generation moved, the Snapshot is taken
-// again, up to three times; after that it carries a Gap.
+// It gets the DaemonSet first and again at the end, and keeps the second result, whose status is
+// the most likely to match the pods that were read in between. If the generation changed, Read
+// starts over, up to three times; after that the Snapshot has a Gap. TakenAt is the Date of the
+// last response, so that nothing in the Snapshot is newer.
 //
-// TakenAt is the Date of that last answer. Nothing in the Snapshot is younger
-// than it, so that nothing is seen before it happened; what is older has
-// happened since, and that includes a pod's minReadySeconds running out.
-//
-// Of the pods it asks for those that match the DaemonSet's selector, wherever
-// they belong. The controller claims by selector: a pod that matches is
-// claimed, to be adopted, or another's. A pod that the DaemonSet owns but that
-// matches no longer is not claimed, counts nowhere, and is released by the
-// next sync; the request cannot see it, and only the note that it is about to
-// be released is lost. To see it, all pods of the namespace would have to be
-// read, for no API selects by owner: 20 DaemonSets on 5,000 nodes are 100,000
-// pods in one namespace, of which this is a twentieth.
-//
-// ControllerRevisions are read for the whole namespace, since a few per
-// workload are few, and kept by owner or selector. So are PodDisruptionBudgets,
-// of which those stay that select the labels of the template.
-//
-// On 12 nodes these are 8 requests, or 9 when a pod is not ready; on more
-// nodes only further pages are added. On OpenShift, which its nodes tell, one or
-// two more follow: see openShift.
+// The pods are those that match the DaemonSet's selector, whoever owns them. Pods that the
+// DaemonSet owns but no longer selects are not read: they do not count, and the next sync releases
+// them. ControllerRevisions and PodDisruptionBudgets are listed for the whole namespace and
+// filtered.
 func (c *Cluster) Read(ctx context.Context, ref source.Ref) (*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
 	ds, _, err := c.daemonSet(ctx, ref)
@@ -187,7 +170,7 @@ func (c *Cluster) Read(ctx context.Context, ref source.Ref) (*snapshot.Snapshot,
 	})
 }
 
-// listsOf reads what a Snapshot of one DaemonSet holds beside it.
+// listsOf reads everything in the Snapshot of one DaemonSet except the DaemonSet itself.
 func (c *Cluster) listsOf(ctx context.Context, r *object.Relation) (*snapshot.Snapshot, error) {
 	s, err := c.lists(ctx, r.Ds.Namespace, r, nil)
 	if err != nil {
@@ -197,28 +180,27 @@ func (c *Cluster) listsOf(ctx context.Context, r *object.Relation) (*snapshot.Sn
 	return o.In(s, r.Ds.Namespace), err
 }
 
-// ReadAll takes the Snapshots of all DaemonSets that the filter lets through,
-// ordered by namespace and name; there may be none. See ReadEach.
+// ReadAll returns the Snapshots of all DaemonSets that match the filter, sorted by namespace and
+// name. See ReadEach.
 func (c *Cluster) ReadAll(ctx context.Context, f source.Filter) ([]*snapshot.Snapshot, error) {
 	return source.Collect(ctx, f, c.ReadEach)
 }
 
-// ReadEach takes the Snapshots of all DaemonSets that the filter lets through,
-// ordered by namespace and name, and calls each with some of them after the other:
-// with those of one namespace, or of several with few pods. What is read of the
-// next ones takes the room of what each has dropped. It is not called where there
-// are none. It gives what Read would, but reads what they share once: the nodes, the
-// version, and the revisions, events and PodDisruptionBudgets of the namespace, or of
-// all of them; the pods of a namespace with several of them too, see podsOfSeveral. A
-// few DaemonSets at a time are read again, with their own pods where these were not.
-// One that is deleted meanwhile is left out.
+// ReadEach reads the Snapshots of all DaemonSets that match the filter, sorted by namespace and
+// name, and passes them to each in batches: those of one namespace, or of several namespaces with
+// few pods. So only one batch is in memory if each drops its Snapshots. If no DaemonSet matches,
+// each is not called.
+//
+// The Snapshots equal those of Read, but what they share is read once: nodes, version, revisions,
+// events, PodDisruptionBudgets, and in namespaces with several DaemonSets usually the pods.
+// DaemonSets that are deleted during the read are left out.
 func (c *Cluster) ReadEach(ctx context.Context, f source.Filter, each func([]*snapshot.Snapshot) error) error {
 	ctx = silent(ctx)
 	all, err := c.daemonSets(ctx, f)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	var common, version *snapshot.Snapshot // what they share
+	var common, version *snapshot.Snapshot // shared by all Snapshots
 	g, gctx := source.NewGroup(ctx)
 	g.Go(func() (err error) { version, err = c.version(gctx); return err })
 	g.Go(func() (err error) { common, err = c.lists(gctx, f.Namespace, nil, nil); return err })
@@ -245,12 +227,12 @@ func (c *Cluster) ReadEach(ctx context.Context, f source.Filter, each func([]*sn
 	return nil
 }
 
-// podsAtATime is how many pods are read before it is answered what they mean. It is more than
-// most clusters have.
+// podsAtATime is the approximate number of pods in one batch of ReadEach, larger than most clusters
+// have.
 const podsAtATime = 10_000
 
-// atATime returns DaemonSets in their order, some after the other: those of a namespace
-// together, and as many namespaces as have no more pods than may be held at a time.
+// atATime splits DaemonSets, in their order, into batches of whole namespaces with at most
+// podsAtATime expected pods. A namespace with more pods is a batch of its own.
 func atATime(all []appsv1.DaemonSet) iter.Seq[[]appsv1.DaemonSet] {
 	return func(yield func([]appsv1.DaemonSet) bool) {
 		begun, pods := 0, int64(0)
@@ -273,12 +255,12 @@ func atATime(all []appsv1.DaemonSet) iter.Seq[[]appsv1.DaemonSet] {
 	}
 }
 
-// expectedPods is how many pods a DaemonSet has, by its status.
+// expectedPods returns the number of pods that a DaemonSet has according to its status.
 func expectedPods(ds *appsv1.DaemonSet) int64 {
 	return int64(max(ds.Status.DesiredNumberScheduled, ds.Status.CurrentNumberScheduled, 0))
 }
 
-// takeAll takes the Snapshots of DaemonSets of which the rest was read.
+// takeAll returns the Snapshots of the DaemonSets, given what they share.
 func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, version *snapshot.Snapshot,
 	selecting part.OpenShift) ([]*snapshot.Snapshot, error) {
 	pods, err := c.podsOfSeveral(ctx, all)
@@ -319,9 +301,8 @@ func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, v
 	return taken, c.addPodEvents(ctx, taken)
 }
 
-// ReadFor takes the Snapshot of a DaemonSet that the cluster does not have:
-// the one given, with the nodes, and with the pods and revisions that its
-// selector already matches.
+// ReadFor returns the Snapshot of ds, a DaemonSet that does not exist in the cluster, with the
+// nodes and with the pods and revisions that its selector already matches.
 func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
 	r, err := object.Relate(ds)
@@ -337,7 +318,7 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 		return nil, err
 	}
 	dated, at := api.WithSlot[api.Date](ctx)
-	// asked for the time alone
+	// only for the Date of the response
 	if _, err := c.Clients.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil &&
 		ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -345,12 +326,11 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 	return c.assemble(ds, read, version, at.Time, nil)
 }
 
-// silent returns a context in which client-go logs nothing: what went wrong is
-// told once, by an error or a Gap.
+// silent returns a context in which client-go logs nothing. Errors and Gaps report what went wrong.
 func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.Logger{}) }
 
-// take brackets read between two readings of the DaemonSet, of which ds is
-// the first, and repeats it while the generation moves.
+// take calls read between two reads of the DaemonSet, of which ds is the first, and repeats both
+// while the generation changes.
 func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *snapshot.Snapshot,
 	read func(context.Context, object.Relation, int) (*snapshot.Snapshot, error),
 ) (*snapshot.Snapshot, error) {
@@ -385,7 +365,7 @@ func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *snaps
 	}
 }
 
-// assemble makes the Snapshot of what was read.
+// assemble returns the Snapshot with the given parts, sorted and validated.
 func (c *Cluster) assemble(ds *appsv1.DaemonSet, lists, version *snapshot.Snapshot, at time.Time,
 	gaps []snapshot.Gap) (*snapshot.Snapshot, error) {
 	at, clock := c.now(at)
@@ -395,8 +375,7 @@ func (c *Cluster) assemble(ds *appsv1.DaemonSet, lists, version *snapshot.Snapsh
 	return s, snapshot.Validate(s)
 }
 
-// now returns the time of an answer, or this machine's with a Gap where the
-// answer has none.
+// now returns answered, the Date of a response or, if that is zero, the local time and a Gap.
 func (c *Cluster) now(answered time.Time) (time.Time, []snapshot.Gap) {
 	if !answered.IsZero() {
 		return answered, nil
@@ -405,7 +384,8 @@ func (c *Cluster) now(answered time.Time) (time.Time, []snapshot.Gap) {
 		Message: "the server's answers carry no Date: this machine's clock is used"}}
 }
 
-// Moved says that what belongs to the DaemonSet's generation may not fit it.
+// Moved returns Gaps which say that the pods and revisions may not match the DaemonSet's
+// generation.
 func Moved(why string) []snapshot.Gap {
 	return []snapshot.Gap{
 		{What: snapshot.Pods, Why: snapshot.Moved, Message: why},
@@ -413,8 +393,7 @@ func Moved(why string) []snapshot.Gap {
 	}
 }
 
-// daemonSet reads one DaemonSet, and the server's clock while it did: zero
-// when the answer does not tell.
+// daemonSet returns a DaemonSet and the Date of the response, or the zero time if it has none.
 func (c *Cluster) daemonSet(ctx context.Context, ref source.Ref) (*appsv1.DaemonSet, time.Time, error) {
 	dated, at := api.WithSlot[api.Date](ctx)
 	ds, err := c.Clients.DaemonSets(ref.Namespace).Get(dated, ref.Name, metav1.GetOptions{})
@@ -431,8 +410,7 @@ func (c *Cluster) daemonSet(ctx context.Context, ref source.Ref) (*appsv1.Daemon
 		"kubectl auth can-i get daemonsets.apps -n "+ref.Namespace, err)
 }
 
-// notFound looks for what may have been meant. That it may not be allowed to
-// changes nothing.
+// notFound returns a NotFoundError with suggestions, as far as the user may list DaemonSets.
 func (c *Cluster) notFound(ctx context.Context, ref source.Ref) error {
 	e := &source.NotFoundError{Ref: ref}
 	if all, err := c.daemonSets(ctx, source.Filter{Namespace: ref.Namespace}); err == nil {
@@ -487,7 +465,7 @@ func (c *Cluster) daemonSets(ctx context.Context, f source.Filter) ([]appsv1.Dae
 	return got, nil
 }
 
-// version returns a Snapshot with what the server says of its version, and nothing else.
+// version returns a Snapshot that contains only the server's version.
 func (c *Cluster) version(ctx context.Context) (*snapshot.Snapshot, error) {
 	result := c.Clients[corev1.SchemeGroupVersion].Get().AbsPath("/version").SetHeader("Accept",
 		runtime.ContentTypeJSON).Do(ctx)
@@ -506,9 +484,8 @@ func (c *Cluster) version(ctx context.Context) (*snapshot.Snapshot, error) {
 	return &snapshot.Snapshot{KubernetesVersion: info.GitVersion, VersionSource: snapshot.VersionServer}, nil
 }
 
-// gap makes a Gap of a request that failed, unless all others would fail with
-// it. A lost connection is a Gap at first: the DaemonSet is read at the end,
-// and when that fails too, nobody is there.
+// gap returns a Gap for a failed request, or an error if all other requests would fail too. A lost
+// connection is a Gap: the final read of the DaemonSet reports it if it persists.
 func (c *Cluster) gap(ctx context.Context, what snapshot.What, err error) (snapshot.Gap, error) {
 	switch {
 	case ctx.Err() != nil || apierrors.IsUnauthorized(err) || errors.As(err, new(*api.TooMuchError)):
@@ -519,7 +496,8 @@ func (c *Cluster) gap(ctx context.Context, what snapshot.What, err error) (snaps
 	return snapshot.Gap{What: what, Why: snapshot.Failed, Message: message(err)}, nil
 }
 
-// Refused sorts the errors that leave no answer.
+// Refused returns the error for a required request that failed with err, with a hint. what is the
+// request; hint is used if the request is forbidden.
 func (c *Cluster) Refused(ctx context.Context, what, hint string, err error) error {
 	later, address, answer := api.LaterError{}, (*url.Error)(nil), (*api.AnswerError)(nil)
 	much, many := (*api.TooMuchError)(nil), (*api.TooManyError)(nil)
@@ -543,7 +521,7 @@ func (c *Cluster) Refused(ctx context.Context, what, hint string, err error) err
 		request.Err, request.HintText = answer,
 			"kubectl get --raw '/readyz?verbose' (a load balancer or a proxy may stand before the server)"
 	case errors.As(err, &address):
-		// the message names the address already
+		// the wrapping message repeats the address
 		return &api.UnreachableError{Server: c.Server, Proxy: c.proxy, Err: address.Err, InstallHint: c.help,
 			Limited: c.limit > 0}
 	case api.IsLate(err):
@@ -565,7 +543,7 @@ func (c *Cluster) Refused(ctx context.Context, what, hint string, err error) err
 	return request
 }
 
-// unknown is the error that the server does not accept the credentials, with what they were.
+// unknown returns the error for credentials that the server rejects, or requires.
 func (c *Cluster) unknown(err error) error {
 	what := "the cluster at " + c.Server + " requires credentials, and none were sent"
 	if c.sends.What != "" {
@@ -577,8 +555,8 @@ func (c *Cluster) unknown(err error) error {
 	return &source.RequestError{What: what, Err: err, HintText: c.sends.Hint()}
 }
 
-// wantsTLS reports whether an error is the answer of a server of Go to a request in HTTP
-// where it speaks HTTPS.
+// wantsTLS reports whether err is the response of a Go server that received HTTP where it expects
+// HTTPS.
 func wantsTLS(err error) bool {
 	status := apierrors.APIStatus(nil)
 	return errors.As(err, &status) && status.Status().Details != nil &&
@@ -586,10 +564,10 @@ func wantsTLS(err error) bool {
 			func(c metav1.StatusCause) bool { return strings.Contains(c.Message, "HTTP request to an HTTPS server") })
 }
 
-// isServers reports whether an error is the server's own, not that of a request.
+// isServers reports whether err is a response with a 5xx status.
 func isServers(err error) bool { return codeOf(err) >= http.StatusInternalServerError }
 
-// codeOf returns the status of the answer that an error is; 0 if it is none.
+// codeOf returns the HTTP status of the response in err, or 0 if err is not a response.
 func codeOf(err error) int {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
@@ -598,7 +576,7 @@ func codeOf(err error) int {
 	return int(status.Status().Code)
 }
 
-// message returns the words of an error for a Gap.
+// message returns the message of err for a Gap.
 func message(err error) string {
 	if e := (*source.RequestError)(nil); errors.As(err, &e) {
 		err = e.Err

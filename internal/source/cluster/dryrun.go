@@ -25,23 +25,18 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// DryRun asks the server what the DaemonSet becomes when the manifest is
-// applied: with the server's own defaults, admission and validation, and with
-// nothing stored. The DaemonSet may not exist yet. Of the answer labels,
-// annotations and spec are of use; the rest is as the server would have it. Its
-// warnings come with the answer, and alone with its error.
+// DryRun sends the manifest to the server as a dry run and returns the resulting DaemonSet, with
+// the server's defaults, admission and validation. Nothing is stored. The DaemonSet may not exist
+// yet. Use only labels, annotations and spec of the result. If there is an error, the result is nil
+// or holds only the warnings.
 //
-// It reads the live DaemonSet and sends one request, which is the one that would
-// be sent in earnest: a server-side apply in the name of the one who applies so, or
-// else the patch of kubectl apply and Helm 3, or the creation where there is no
-// DaemonSet yet. See Overlay for who that is. What is sent only after that one was
-// stored, when kubectl apply goes over to server-side, is worked out here.
+// The request is the one that would apply the manifest: a server-side apply, the patch of kubectl
+// apply and Helm 3, or a create; see manifest.Overlay for the choice. The user needs permission to
+// patch or create the DaemonSet.
 //
-// The user needs the right to patch the DaemonSet, or to create it where there
-// is none. Mutating webhooks that do not declare themselves free of side effects
-// make the server refuse. A conflict of a server-side apply that is not forced is
-// a [*ConflictError]. Any other error is a [*RequestError] with the server's words
-// or an [*UnreachableError].
+// A conflict of a server-side apply that is not forced is a [*source.ConflictError]. Any other
+// error is a [*source.RequestError], for example because a mutating webhook does not support dry
+// runs, or an [*api.UnreachableError].
 func (c *Cluster) DryRun(ctx context.Context, m manifest.Manifest) (*manifest.Applied, error) {
 	ctx = silent(ctx)
 	what := fmt.Sprintf("server-side dry run of daemonset %s", m.Ref)
@@ -79,7 +74,7 @@ func (c *Cluster) DryRun(ctx context.Context, m manifest.Manifest) (*manifest.Ap
 		*warnings = nil
 	}
 	if m.As.ServerSide && manifest.Migrate(ds.DeepCopy(), p.Manager) {
-		m.As.Force = true // it was accepted
+		m.As.Force = true // already accepted
 		if ds, _, err = manifest.ApplyAs(ds, p.Manager, m); err != nil {
 			return nil, m.Fail(err)
 		}
@@ -92,13 +87,12 @@ func (c *Cluster) DryRun(ctx context.Context, m manifest.Manifest) (*manifest.Ap
 	return &manifest.Applied{DaemonSet: ds, Method: method, Manager: p.Applier(), Warnings: *warnings}, nil
 }
 
-// DryRunPod asks the server whether it admits a pod, which is sent as it is with
-// dryRun=All: by its own plugins, by every webhook and by every admission policy, as the
-// user who asks. Nothing is stored, and webhooks that do not declare themselves free of
-// side effects are not called: the server refuses to answer then.
+// DryRunPod sends a pod to the server as a dry run and returns whether admission accepts it, as the
+// current user. Nothing is stored. The server does not call webhooks that do not support dry runs,
+// and then its answer is unknown.
 //
-// Every answer of the server is one. An error is a [*RequestError], for credentials or a
-// server before v1.16, or an [*UnreachableError].
+// Any response is a result. An error is a [*source.RequestError] for rejected credentials or a
+// server before v1.16, or an [*api.UnreachableError].
 func (c *Cluster) DryRunPod(ctx context.Context, pod *corev1.Pod) (*snapshot.PodDryRun, error) {
 	ctx = silent(ctx)
 	what := fmt.Sprintf("server-side dry run of a pod of namespace %s", pod.Namespace)
@@ -120,8 +114,8 @@ func (c *Cluster) DryRunPod(ctx context.Context, pod *corev1.Pod) (*snapshot.Pod
 	return answer, nil
 }
 
-// runsDry returns the version of the server, and an error for one that may take a dry run
-// in earnest.
+// runsDry returns the server's version. It returns an error for a server before v1.16, which may
+// apply a dry run.
 func (c *Cluster) runsDry(ctx context.Context, what string) (string, error) {
 	v, err := c.version(ctx)
 	if err != nil {
@@ -136,9 +130,9 @@ func (c *Cluster) runsDry(ctx context.Context, what string) (string, error) {
 	return v.KubernetesVersion, nil
 }
 
-// aboutUser reports whether a refusal is about the user: one who may not create pods, or
-// set an owner that blocks its deletion (OwnerReferencesPermissionEnforcement). The
-// authorizer names no pod, admission does.
+// aboutUser reports whether the server forbids the request because of the user: who may not create
+// pods, or may not set an owner that blocks its own deletion
+// (OwnerReferencesPermissionEnforcement). The authorizer names no pod; admission does.
 func aboutUser(s metav1.Status) bool {
 	if s.Reason != metav1.StatusReasonForbidden {
 		return false
@@ -147,15 +141,15 @@ func aboutUser(s metav1.Status) bool {
 		strings.Contains(s.Message, "cannot set blockOwnerDeletion")
 }
 
-// unanswered reports whether the server did not come to an answer: a webhook does not
-// support dry runs, or could not be called, or the server is busy.
+// unanswered reports whether the server could not decide: a webhook does not support dry runs or
+// cannot be called, or the server is overloaded.
 func unanswered(s metav1.Status) bool {
 	return strings.Contains(s.Message, "does not support dry run") ||
 		strings.Contains(s.Message, "failed calling webhook") || s.Code >= http.StatusInternalServerError ||
 		s.Code == http.StatusTooManyRequests || s.Code == http.StatusRequestTimeout
 }
 
-// ofScheduler returns what of a pod decides where it fits.
+// ofScheduler returns s reduced to the fields that decide where the pod fits.
 func ofScheduler(s *corev1.PodSpec) *corev1.PodSpec {
 	parts := func(cs []corev1.Container) (out []corev1.Container) {
 		for _, c := range cs {
@@ -172,8 +166,8 @@ func ofScheduler(s *corev1.PodSpec) *corev1.PodSpec {
 	}
 }
 
-// patchOf returns what applying the manifest would send. Of a server-side apply
-// the server says what conflicts.
+// patchOf returns the request that would apply the manifest. Conflicts of a server-side apply are
+// left to the server.
 func patchOf(live *appsv1.DaemonSet, m manifest.Manifest, kubernetesVersion string) (manifest.Patch,
 	manifest.Method, error) {
 	if live == nil {
@@ -191,9 +185,9 @@ func patchOf(live *appsv1.DaemonSet, m manifest.Manifest, kubernetesVersion stri
 	return p, method, err
 }
 
-// dryCreate, dryCreatePod and dryPatch are the places that send anything but a GET. onlyDry
-// refuses it should one ever forget what it is. The object is sent as it was
-// written: the API's types would lose fields that the server has to judge.
+// dryCreate, dryCreatePod and dryPatch send the only requests that are not reads; OnlyDry rejects
+// them if they lack dryRun=All. The object is sent as it was written, because the API's types would
+// lose fields that the server must validate.
 func (c *Cluster) dryCreate(ctx context.Context, m manifest.Manifest, p manifest.Patch) (*appsv1.DaemonSet, error) {
 	o := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.Manager,
 		FieldValidation: metav1.FieldValidationStrict}
@@ -217,8 +211,7 @@ func (c *Cluster) dryPatch(ctx context.Context, m manifest.Manifest, p manifest.
 	return c.Clients.DaemonSets(m.Namespace).Patch(ctx, m.Name, p.Kind, p.Body, o)
 }
 
-// OnlyDry is a transport that lets no request through that would change
-// anything.
+// OnlyDry is a transport that rejects every request that could change anything.
 type OnlyDry struct{ http.RoundTripper }
 
 func (t OnlyDry) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -1,7 +1,6 @@
 package cluster
 
-// OnWarning sets who is told of the API server's warnings, each once and in its
-// words, whatever bytes they hold; from any goroutine, but never twice at a time.
-// Nobody is told until it is called, and it must be called before the first
-// request. The warnings of DryRun come with its answer.
+// OnWarning sets the function that receives the API server's warnings, each once and unmodified, so
+// they may contain any bytes. The function is called from any goroutine, but never concurrently.
+// Call OnWarning before the first request. Warnings of a DryRun are part of its result instead.
 func (c *Cluster) OnWarning(tell func(string)) { c.heard.Tell = tell }

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// AddController returns the Snapshots, in their order, with their Controller: the Lease of
-// kube-controller-manager, which it reads once. A Lease that cannot be read is a Gap; one that does
-// not exist is not.
+// AddController returns the Snapshots, in the given order, with their Controller: the Lease of
+// kube-controller-manager, which is read once. A Lease that cannot be read is a Gap. A Lease that
+// does not exist is not.
 func (c *Cluster) AddController(ctx context.Context, all []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -38,7 +38,7 @@ func (c *Cluster) AddController(ctx context.Context, all []*snapshot.Snapshot) (
 	return out, nil
 }
 
-// lease reads the Lease; nil with an error.
+// lease returns the Lease, which is empty if it does not exist.
 func (c *Cluster) lease(ctx context.Context) (*snapshot.ControllerLease, error) {
 	get := c.Clients[corev1.SchemeGroupVersion].Get().AbsPath(object.LeasePath)
 	answer := get.SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
@@ -47,7 +47,7 @@ func (c *Cluster) lease(ctx context.Context) (*snapshot.ControllerLease, error) 
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return &snapshot.ControllerLease{}, nil
 	case err != nil:
-		return nil, err // in the server's words
+		return nil, err // with the server's message
 	}
 	if err != nil {
 		return nil, err

@@ -24,8 +24,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// lists reads what a Snapshot holds beside the DaemonSet. Without of, it reads for all
-// DaemonSets of the namespace, and no pods. The nodes of known are not read again.
+// lists reads everything in a Snapshot except the DaemonSet. If of is nil, it reads what all
+// DaemonSets of the namespace share, without pods. If known is not nil, its nodes are used.
 func (c *Cluster) lists(ctx context.Context, namespace string, of *object.Relation,
 	known *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	if c.on != "" && of != nil {
@@ -33,7 +33,7 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *object.Relati
 	}
 	var s snapshot.Snapshot
 	var podEvents []corev1.Event
-	var gaps [6][]snapshot.Gap // of each request
+	var gaps [6][]snapshot.Gap // by request
 	var takes, selectedBy, concerns func(metav1.Object) bool
 	about := []fields.Selector{fields.OneTermEqualSelector("involvedObject.kind", "DaemonSet")}
 	g, ctx := source.NewGroup(ctx)
@@ -80,11 +80,11 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *object.Relati
 	return &s, err
 }
 
-// listsOn reads what a Snapshot of one DaemonSet holds that rests on the node that is read alone.
+// listsOn does what lists does for a Cluster that reads only one node; see On.
 func (c *Cluster) listsOn(ctx context.Context, namespace string, of *object.Relation) (*snapshot.Snapshot, error) {
 	var s snapshot.Snapshot
 	var pods [2][]corev1.Pod
-	var gaps [3][]snapshot.Gap // of each list
+	var gaps [3][]snapshot.Gap // by list
 	g, ctx := source.NewGroup(ctx)
 	g.Go(func() error {
 		node, err := c.Clients.Nodes().Get(ctx, c.on, metav1.GetOptions{})
@@ -99,7 +99,7 @@ func (c *Cluster) listsOn(ctx context.Context, namespace string, of *object.Rela
 		return nil
 	})
 	g.Go(func() (err error) {
-		// in this order: one that is bound meanwhile is in the second at least
+		// in this order: a pod that is bound between the lists is in the second one
 		for i, node := range []string{"", c.on} {
 			o := metav1.ListOptions{LabelSelector: of.Selector.String(),
 				FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()}
@@ -121,21 +121,21 @@ func (c *Cluster) listsOn(ctx context.Context, namespace string, of *object.Rela
 	return &s, err
 }
 
-// podsOfNamespaces are the pods that were read once for all DaemonSets of a namespace.
+// podsOfNamespaces holds the pods of namespaces that were read once for several DaemonSets.
 type podsOfNamespaces struct {
 	c    *Cluster
 	read map[string]podsOfNamespace
 }
 
 type podsOfNamespace struct {
-	pods map[string][]corev1.Pod // that a DaemonSet selects, by its name
+	pods map[string][]corev1.Pod // by the name of the DaemonSet that selects them
 	gaps []snapshot.Gap
 }
 
-// podsOfSeveral reads the pods of each namespace in which several of the DaemonSets are: the
-// server looks at all pods of a namespace for each list with a selector. A namespace of which
-// most pods are others' is left out, and so is one with a single DaemonSet: there a list for
-// each DaemonSet sends less.
+// podsOfSeveral reads the pods of each namespace that has several of the DaemonSets with one list,
+// because for every list with a selector the server examines all pods of the namespace. It skips
+// namespaces with one DaemonSet and those whose pods mostly belong to other owners: there, a list
+// for each DaemonSet transfers less.
 func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*podsOfNamespaces, error) {
 	out := &podsOfNamespaces{c, map[string]podsOfNamespace{}}
 	of := map[string][]object.Relation{}
@@ -175,8 +175,9 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 	return out, g.Wait()
 }
 
-// Parted returns the pods that each of the DaemonSets selects, by its name, in their order. A pod that
-// several select is among those of each; otherwise nothing is copied, and the pods change places.
+// Parted returns the pods that each DaemonSet selects, by its name. If no pod is selected by
+// several DaemonSets, it reorders pods in place and returns slices of it. Otherwise it copies, and
+// such a pod is in several results.
 func Parted(pods []corev1.Pod, sets []object.Relation) map[string][]corev1.Pod {
 	whose, size, out := make([]int, len(pods)), make([]int, len(sets)), map[string][]corev1.Pod{}
 	for i := range pods {
@@ -216,15 +217,15 @@ func Parted(pods []corev1.Pod, sets []object.Relation) map[string][]corev1.Pod {
 	return out
 }
 
-// errManyOthers says that a list has many objects that nobody asked for.
+// errManyOthers reports that most objects of a list are not needed.
 var errManyOthers = errors.New("most objects are others")
 
-// unlessMany returns a lister that gives up after the first page of a list that is more than
-// twice as long as is expected. A short list is read to its end.
+// unlessMany returns a Lister that fails with errManyOthers after the first page if the list has
+// more than two pages and more than twice the expected objects.
 func unlessMany[T any](ask api.Lister[T], expected int64) api.Lister[T] {
 	const short = 2 * DefaultPage
 	return func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
-		if o.Continue == "" { // whether there is a second page to ask for is seen below
+		if o.Continue == "" { // the next page may not be needed: do not request it ahead
 			ctx = context.WithValue(ctx, api.ContextKey[api.TellsNext]{}, nil)
 		}
 		page, err := ask(ctx, o, each)
@@ -236,8 +237,8 @@ func unlessMany[T any](ask api.Lister[T], expected int64) api.Lister[T] {
 	}
 }
 
-// pick returns what of the lists of a namespace is one DaemonSet's, with its pods.
-// The events of its pods are not among them: see addPodEvents.
+// pick returns the Snapshot of one DaemonSet from what was read for its namespace, with its pods
+// and without the events of its pods; see addPodEvents.
 func (p *podsOfNamespaces) pick(ctx context.Context, r object.Relation,
 	common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	s := &snapshot.Snapshot{
@@ -258,9 +259,9 @@ func (p *podsOfNamespaces) pick(ctx context.Context, r object.Relation,
 	return s, nil
 }
 
-// addPodEvents reads the events of all pods that are not ready at once, and
-// completes the Snapshots, which nobody else has seen yet. A Snapshot that
-// was read again has them already, and gets none twice.
+// addPodEvents adds the events of all pods that are not ready to the Snapshots, using one list. It
+// modifies the Snapshots, which must not be shared yet. Events that a Snapshot already contains are
+// not added again.
 func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) error {
 	whose := object.Troubled{}
 	namespaces := map[string]bool{}
@@ -289,10 +290,9 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 	return nil
 }
 
-// podEvents reads the events about the pods that are wanted, in one list for all of them, and
-// none when there is no such pod. The API has no selector for several pods, nor for one reason
-// of several: what nobody wants of every pod that starts is left out by its reason. Where many
-// pods of the namespace start, warnings are read alone.
+// podEvents lists the events about the pods in whose. It sends one list for all of them, because
+// the API has no selector for several pods or reasons, and excludes the reasons that every starting
+// pod has. If many pods of the namespace are starting, it lists warnings only.
 func (c *Cluster) podEvents(ctx context.Context, namespace string, whose object.Troubled) ([]corev1.Event,
 	[]snapshot.Gap, error) {
 	if len(whose) == 0 {
@@ -313,11 +313,12 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose object.
 	return object.NewestOfEach(read), gaps, err
 }
 
-// MostNormal is how many events that are no warnings are read for those that are wanted of them.
+// MostNormal is the maximum number of events of type Normal that are read before only warnings are
+// listed.
 const MostNormal = 2000
 
-// unlessManyNormal returns a lister of events that gives up after a page where there are more that
-// are no warnings.
+// unlessManyNormal returns a Lister that fails with errManyOthers after a page if more than
+// MostNormal events are of type Normal.
 func unlessManyNormal(ask api.Lister[corev1.Event]) api.Lister[corev1.Event] {
 	normal := 0
 	return func(ctx context.Context, o metav1.ListOptions, each func(*corev1.Event) error) (metav1.ListMeta, error) {
@@ -348,10 +349,11 @@ func (c *Cluster) pods(ctx context.Context, r object.Relation) ([]corev1.Pod, []
 		stripped[corev1.Pod](nil), object.KeyOf[corev1.Pod], expectedPods(r.Ds))
 }
 
-// errNoMetadata says that a server gives something else where the metadata of objects are asked for.
+// errNoMetadata reports that the server does not support requests for metadata only.
 var errNoMetadata = errors.New("no metadata")
 
-// podMetadata reads of the pods the metadata alone, or fails with errNoMetadata.
+// podMetadata reads only the metadata of the pods. It fails with errNoMetadata if the server does
+// not support this.
 func (c *Cluster) podMetadata(ctx context.Context, r object.Relation) ([]corev1.Pod, []snapshot.Gap, error) {
 	of := c.Clients.Pods(r.Ds.Namespace)
 	ask := func(ctx context.Context, o metav1.ListOptions, each func(*corev1.Pod) error) (metav1.ListMeta, error) {
@@ -377,8 +379,7 @@ func (c *Cluster) podMetadata(ctx context.Context, r object.Relation) ([]corev1.
 	return pods, gaps, err
 }
 
-// readMetadata does what readList does, and asks for objects as their metadata alone, of which only
-// what is kept is looked at.
+// readMetadata reads one page of a list of metadata, of which it decodes the fields in kept.
 func readMetadata(ctx context.Context, r *rest.Request, kept func() *api.ProtoMask,
 	each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
 	const metadata = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
@@ -393,15 +394,16 @@ func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1
 		c.Clients.Events(namespace).List, keep)
 }
 
-// list reads a list to its end. That it is not asked for, or cannot be read, is a
-// Gap, unless all other requests would fail as well.
+// list reads all pages of a list and keeps the objects for which keep returns true, stripped. If
+// the list is not requested or cannot be read, it returns a Gap, or an error if all other requests
+// would fail too.
 func list[T any](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask api.Lister[T],
 	keep func(metav1.Object) bool) ([]T, []snapshot.Gap, error) {
 	return listAs(ctx, c, what, o, ask, stripped[T](keep), object.KeyOf[T], 0)
 }
 
-// listAs does what list does, and holds of each object what made returns. So many are expected; 0
-// where that is not known.
+// listAs does what list does, but keeps the results of made. expected is the expected number of
+// objects, or 0 if it is unknown.
 func listAs[T, R any](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask api.Lister[T],
 	made func(*T) (R, bool), keyOf func(*R) string, expected int64,
 ) ([]R, []snapshot.Gap, error) {
@@ -421,8 +423,8 @@ func listAs[T, R any](ctx context.Context, c *Cluster, what snapshot.What, o met
 	return got, nil, nil
 }
 
-// stripped returns what makes of an object the same one, stripped, if keep lets it
-// through. Without keep, all are kept.
+// stripped returns a function that strips an object and reports whether keep returns true for it. A
+// nil keep keeps all objects.
 func stripped[T any](keep func(metav1.Object) bool) func(*T) (T, bool) {
 	return func(o *T) (T, bool) {
 		kept := keep == nil || keep(object.MetaOf(o))
@@ -433,34 +435,30 @@ func stripped[T any](keep func(metav1.Object) bool) func(*T) (T, bool) {
 	}
 }
 
-// DefaultPage is how many objects of a list a request asks for: as many as kubectl's, and few
-// enough for a page of pods to stay under the API server's timeouts on a large cluster.
+// DefaultPage is the number of objects in one page of a list. It equals kubectl's, and is small
+// enough for a page of pods to meet the API server's timeouts in a large cluster.
 const DefaultPage = 500
 
-// mostExpiries bounds how often the pages of one list may expire: a server on
-// which each page does is not asked for ever.
+// mostExpiries is the maximum number of expired pages of one list. It ends the read of a list whose
+// pages always expire.
 const mostExpiries = 5
 
-// ReadPages reads a list to its end, page by page and object by object, and strips what it
-// keeps of each before it looks at the next, so that what nobody reads is never held.
-// Without keep it keeps all. moved says why the objects are not all of one moment, or is
-// empty.
+// ReadPages reads all pages of a list and returns the objects for which keep returns true,
+// stripped. A nil keep keeps all objects. Only kept objects are held in memory. moved says why the
+// objects are not from one moment, or is empty.
 func ReadPages[T any](ctx context.Context, allowed *api.Allowance, opts metav1.ListOptions, ask api.Lister[T],
 	keep func(metav1.Object) bool) (all []T, moved string, err error) {
 	return readPagesAs(ctx, allowed, opts, ask, stripped[T](keep), object.KeyOf[T], 0)
 }
 
-// readPagesAs does what readPages does, and holds of each object what made returns,
-// with whether it is kept. keyOf returns what tells two of them apart. So many are
-// expected, where that is known before the first page tells it; else 0.
+// readPagesAs does what ReadPages does, but keeps the results of made for which made returns true.
+// keyOf returns the identity of a result. expected is the expected number of objects, or 0 if it is
+// unknown.
 //
-// A continue token expires after some five minutes of etcd history (410
-// Gone). The server then offers a token that goes on from the same place at
-// the present moment: readPagesAs takes it, says so in moved, and drops what
-// stands there twice, keeping the later. Without such a token it starts over.
-//
-// client-go's tools/pager is not used: after 410 Gone it asks for the rest of
-// the list in one piece, which is what pages are there to avoid.
+// A continue token expires after about five minutes (410 Gone). If the server then returns a token
+// for the rest of the list at the current revision, readPagesAs continues with it, sets moved, and
+// keeps the later of two objects with the same key. Otherwise it starts over. client-go's
+// tools/pager would request the whole rest in one response.
 func readPagesAs[T, R any](ctx context.Context, allowed *api.Allowance, opts metav1.ListOptions, ask api.Lister[T],
 	made func(*T) (R, bool), keyOf func(*R) string, expected int64,
 ) (all []R, moved string, err error) {
@@ -515,13 +513,14 @@ func readPagesAs[T, R any](ctx context.Context, allowed *api.Allowance, opts met
 	return once, moved, nil
 }
 
-// progress is how far a list was read, page by page.
+// progress tracks the pages of one list.
 type progress struct {
 	read     int
-	followed map[[sha256.Size]byte]bool // digests of tokens, which may be of any length
+	followed map[[sha256.Size]byte]bool // digests of tokens, which may have any length
 }
 
-// next returns the token of the page that follows one; empty after the last.
+// next returns the token of the page after the given one, or "" if it is the last. It returns an
+// error if the pages cannot end properly.
 func (p *progress) next(page metav1.ListMeta) (string, error) {
 	p.read++
 	next, left := page.Continue, page.RemainingItemCount
@@ -543,7 +542,7 @@ func (p *progress) next(page metav1.ListMeta) (string, error) {
 	return next, nil
 }
 
-// LastOfEach drops every object but the last of its key.
+// LastOfEach returns items with only the last object of each key.
 func LastOfEach[T any](items []T, keyOf func(*T) string) []T {
 	last := make(map[string]int, len(items))
 	for i := range items {

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// openShift reads what OpenShift's controller looks at for these namespaces, where the nodes
-// are of OpenShift: each Namespace, and once the configuration of the controller where one of
-// them does not say which nodes it selects. For any other cluster it asks for nothing.
+// openShift returns what OpenShift's controller reads for the namespaces, or nil if the nodes are
+// not from OpenShift. It gets each Namespace and, if one of them has no node selector of its own,
+// the controller's configuration.
 func (c *Cluster) openShift(ctx context.Context, nodes []corev1.Node, namespaces ...string) (part.OpenShift, error) {
 	if !snapshot.OnOpenShift(nodes) {
 		return nil, nil
@@ -43,7 +43,7 @@ func (c *Cluster) openShift(ctx context.Context, nodes []corev1.Node, namespaces
 	return out, c.addDefault(ctx, out)
 }
 
-// namespace reads one Namespace. That it does not exist is a Gap too: its DaemonSet did.
+// namespace reads one Namespace. If it does not exist, that is a Gap.
 func (c *Cluster) namespace(ctx context.Context, name string) (*snapshot.OpenShift, []snapshot.Gap, error) {
 	n, err := c.Clients.Namespaces().Get(ctx, name, metav1.GetOptions{})
 	if err == nil && n.Name != name {
@@ -57,9 +57,9 @@ func (c *Cluster) namespace(ctx context.Context, name string) (*snapshot.OpenShi
 	return &snapshot.OpenShift{Namespace: n}, nil, nil
 }
 
-// addDefault adds the default of the controller to the namespaces that it decides for. A
-// cluster without such an object has none: MicroShift, and hosted control planes, which set
-// it to nothing.
+// addDefault adds the controller's default node selector to the namespaces for which it matters. A
+// cluster without the configuration object, such as MicroShift or a hosted control plane, has no
+// default.
 func (c *Cluster) addDefault(ctx context.Context, all part.OpenShift) error {
 	needed := false
 	for _, s := range all {
@@ -86,13 +86,13 @@ func (c *Cluster) addDefault(ctx context.Context, all part.OpenShift) error {
 	return nil
 }
 
-// defaultNodeSelector reads it.
+// defaultNodeSelector returns the controller's default node selector.
 func (c *Cluster) defaultNodeSelector(ctx context.Context) (string, error) {
 	answer := c.Clients[corev1.SchemeGroupVersion].Get().AbsPath(object.ManagerPath).SetHeader("Accept",
 		runtime.ContentTypeJSON).Do(ctx)
 	raw, err := answer.Raw()
 	if err != nil {
-		return "", answer.Error() // in the server's words
+		return "", answer.Error() // with the server's message
 	}
 	name, selector, err := object.DefaultNodeSelector(raw)
 	switch {

@@ -16,18 +16,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// AddOtherPods returns the Snapshots, in their order, with their OtherPods: those
-// that are not among the Snapshot's own Pods, on the nodes that are named, or on all
-// where nodes is nil. They are read once for all Snapshots, and after them: a pod may
-// have started since TakenAt.
+// AddOtherPods returns the Snapshots, in the given order, with their OtherPods: the pods on the
+// given nodes, or on all nodes if nodes is nil, that are not among the Snapshot's own Pods. They
+// are read once for all Snapshots. They may have started after TakenAt.
 //
-// For up to ten nodes it asks for the pods of each, side by side, and once for all
-// pods that wait for a node that is kept for them; for more it reads one list of the
-// pods of all nodes. Pods that have ended are not asked for. Each page becomes rows
-// before the next one is asked for. A list of all PodDisruptionBudgets comes first.
+// For up to ten nodes it lists the pods of each node, concurrently, and the pods that have a
+// nominated node. For more nodes it lists the pods of all nodes. Pods that have ended are not
+// requested. Each page is converted to rows before the next one is read. PodDisruptionBudgets are
+// listed first.
 //
-// What could not be read is a Gap: PodsOfOthers, and then OtherPods is nil, or
-// BudgetsOfOthers, and then no row names one.
+// If pods cannot be read, there is a Gap PodsOfOthers, and OtherPods is nil. If
+// PodDisruptionBudgets cannot be read, there is a Gap BudgetsOfOthers, and no row names one.
 func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot,
 	nodes []string) ([]*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
@@ -52,7 +51,7 @@ func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot,
 	return r.Add(all, nodes, rows, slices.Concat(gaps, unread)), nil
 }
 
-// rows reads the rows of the nodes, or of all where nodes is nil.
+// rows reads the rows of the nodes, or of all nodes if nodes is nil.
 func (c *Cluster) rows(ctx context.Context, r *part.RowReader, nodes []string) ([]snapshot.PodRow,
 	[]snapshot.Gap, error) {
 	counted := []fields.Selector{
@@ -77,7 +76,7 @@ func (c *Cluster) rows(ctx context.Context, r *part.RowReader, nodes []string) (
 	g, ctx := source.NewGroup(ctx)
 	for i := range lists {
 		which := []fields.Selector{fields.OneTermEqualSelector("spec.nodeName", "")}
-		if i == 0 { // first: one that is bound meanwhile is in a later list as well, which counts
+		if i == 0 { // first: a pod that is bound between the lists is in a later one, too, which counts
 			which = append(which, fields.OneTermNotEqualSelector("status.nominatedNodeName", ""))
 		} else {
 			which[0] = fields.OneTermEqualSelector("spec.nodeName", nodes[i-1])

@@ -16,12 +16,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// AddReferences returns the Snapshot with its References: of the wanted objects of its
-// namespace whether each exists, and where its keys are wanted their names. It sends a
-// GET for each, side by side, for its metadata alone where no key is wanted; no value
-// is kept. It asks for twenty objects at most.
+// AddReferences returns the Snapshot with its References: for each wanted object of its namespace,
+// whether it exists and, if its keys are wanted, their names. It gets at most 20 objects,
+// concurrently. If no keys are wanted, it requests only metadata. It keeps no values.
 //
-// What could not be read is a Gap of its kind, and is not among the References.
+// An object that cannot be read is a Gap of its kind and is not among the References.
 func (c *Cluster) AddReferences(ctx context.Context, s *snapshot.Snapshot,
 	wanted []snapshot.Wanted) (*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
@@ -47,7 +46,7 @@ func (c *Cluster) AddReferences(ctx context.Context, s *snapshot.Snapshot,
 	return part.Referring(s, found, gaps), nil
 }
 
-// referred asks for one object. That there is none is an answer.
+// referred reads one object. If it does not exist, that is a result and not an error.
 func (c *Cluster) referred(ctx context.Context, namespace string, w snapshot.Wanted) (*snapshot.Referred, error) {
 	o := &snapshot.Referred{Kind: w.Kind, Name: w.Name, Exists: true, KeysRead: w.Keys}
 	var err error

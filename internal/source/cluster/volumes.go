@@ -15,16 +15,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// AddVolumes returns the Snapshot with its Volumes: the PersistentVolumeClaims of these
-// names in the namespace of the DaemonSet, the PersistentVolumes that they are bound to,
-// and how many volumes the nodes that are named, or all where nodes is nil, can attach.
+// AddVolumes returns the Snapshot with its Volumes: the PersistentVolumeClaims with these names in
+// the DaemonSet's namespace, the PersistentVolumes bound to them, and how many volumes the given
+// nodes, or all nodes if nodes is nil, can attach.
 //
-// It asks for each claim and each volume by name, side by side, twenty claims at most.
-// Only if one is a CSI volume it asks for the CSINodes: for up to ten nodes one by one,
-// for more in one list. If a driver has a limit, it asks for these nodes once more,
-// because their status says what is attached, and no Snapshot keeps that.
+// It gets each claim and each volume by name, concurrently, and at most 20 claims. If one of them
+// is a CSI volume, it reads the CSINodes: by name for up to ten nodes, else with one list. If a
+// driver has a limit, it reads these nodes again, because only their status lists the attached
+// volumes and Snapshots do not contain it.
 //
-// What could not be read is a Gap of VolumeWhats.
+// What cannot be read is a Gap for one of VolumeWhats.
 func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 	nodes []string) (*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
@@ -49,7 +49,7 @@ func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 	return s.Reaching(&r.Volumes, object.Ordered(r.Gaps)), nil
 }
 
-// one reads the object of a name, which is nil where there is none.
+// one returns the object with a name, or nil if it does not exist.
 func one[T any](ctx context.Context, c *Cluster, what snapshot.What, name string,
 	get func(context.Context, string, metav1.GetOptions) (*T, error)) (*T, []snapshot.Gap, error) {
 	found, gaps, err := byName(ctx, c, what, []string{name}, get, nil)
@@ -59,7 +59,7 @@ func one[T any](ctx context.Context, c *Cluster, what snapshot.What, name string
 	return &found[0], gaps, err
 }
 
-// drivers reads the drivers of the reader's nodes that have a limit.
+// drivers adds the drivers that have a limit, of the reader's nodes.
 func (c *Cluster) drivers(ctx context.Context, r *part.VolumeReader) error {
 	limited, gaps, err := c.limited(ctx, r)
 	if err != nil || len(limited) == 0 {
@@ -81,7 +81,7 @@ func (c *Cluster) drivers(ctx context.Context, r *part.VolumeReader) error {
 	return nil
 }
 
-// limited reads the drivers of each node that have a limit.
+// limited returns, for each node, its drivers that have a limit.
 func (c *Cluster) limited(ctx context.Context, r *part.VolumeReader) ([][]snapshot.DriverRow, []snapshot.Gap, error) {
 	csi := c.Clients.CSINodes()
 	if r.AllNodes {
@@ -102,7 +102,7 @@ func (c *Cluster) limited(ctx context.Context, r *part.VolumeReader) ([][]snapsh
 	})
 }
 
-// attached reads what is attached to the nodes whose drivers have a limit, by name.
+// attached returns the volumes attached to the nodes in limited, sorted by node.
 func (c *Cluster) attached(ctx context.Context, r *part.VolumeReader,
 	limited [][]snapshot.DriverRow) (out []part.AttachedTo,
 	gaps []snapshot.Gap, err error) {

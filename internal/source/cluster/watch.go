@@ -26,52 +26,48 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Watching is one DaemonSet, and all that its Snapshot holds, followed from
-// one moment on.
+// Watching follows one DaemonSet and the objects of its Snapshot. Watch creates it.
 type Watching struct {
 	c       *Cluster
-	ds      *appsv1.DaemonSet // as it was read first
+	ds      *appsv1.DaemonSet // from the first read
 	Feeds   []*feed
-	began   time.Time // by this machine's clock
-	at      time.Time // by the server's
+	began   time.Time // local time
+	at      time.Time // server time
 	start   *snapshot.Snapshot
 	changes chan Seen
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
 	Mu    sync.Mutex
-	Queue []Seen        // what nobody has taken yet
-	more  chan struct{} // there is something in it
-	ready chan struct{} // closed when there is a start
-	err   error         // why there is nothing more
+	Queue []Seen        // not yet sent to changes
+	more  chan struct{} // signals that Queue is not empty
+	ready chan struct{} // closed when start is complete
+	err   error         // why there are no more changes
 }
 
-// Seen is one change of one object.
+// Seen is a change of one object, or of the connection for one resource.
 type Seen struct {
-	At     time.Time // by the server's clock, to the second that its first answer gave
-	Object any       // *DaemonSet, *Node, *Pod, *ControllerRevision or *Event, as it is now, or as it was when it went
+	At     time.Time // server time, with the precision of one second
+	Object any       // *DaemonSet, *Node, *Pod, *ControllerRevision or *Event; if Gone, its last state
 	Gone   bool
 
-	// Kind is, instead of all others, a resource whose changes do not arrive, for the
-	// reason Lost; where Lost is empty, they arrive again.
+	// Kind, if not empty, is a resource whose changes do not arrive, for the reason Lost. If Lost
+	// is empty, they arrive again. The other fields except At are unset.
 	Kind, Lost string
 }
 
-// Watch follows one DaemonSet: after a GET of it and of the version there is
-// exactly one list, in pages, and one watch for each of daemonsets (that
-// name), nodes, pods (the DaemonSet's selector), ControllerRevisions and
-// warning Events (the namespace's). It returns when all lists have been read.
+// Watch starts following one DaemonSet and returns when all lists have been read. It gets the
+// DaemonSet and the version, then sends one paged list and one watch for each of: the DaemonSet,
+// nodes, the pods that match its selector, and the ControllerRevisions and warning Events of the
+// namespace.
 //
-// Objects are kept and stripped as Read does it. Of a node only what decides
-// about pods is a change: its labels, taints, whether it is cordoned, and its
-// Ready condition; else 15,000 kubelets would be heard of fifty times a second.
+// Objects are filtered and stripped as in Read. For nodes, only changes of labels, taints,
+// spec.unschedulable, deletion and the Ready condition are reported. A watch that ends is resumed
+// or, if its resource version has expired, replaced by a new list, from which only differences are
+// reported. What may not be read is a Gap and is not followed, except for the DaemonSet and its
+// pods, which are required.
 //
-// A watch that ends is begun again where it ended, or if that is too long ago,
-// by another list, from which only the differences are told. What may not be
-// read, but for the DaemonSet and its pods, is a Gap and is not followed.
-//
-// The Snapshot has no PodDisruptionBudgets. What OpenShift's controller looks at is read
-// once: the controller itself syncs nothing when it changes.
+// The Snapshot has no PodDisruptionBudgets. What OpenShift's controller reads is read once.
 func (c *Cluster) Watch(ctx context.Context, ref source.Ref) (*Watching, error) {
 	ctx = silent(ctx)
 	ds, at, err := c.daemonSet(ctx, ref)
@@ -116,32 +112,31 @@ func (c *Cluster) Watch(ctx context.Context, ref source.Ref) (*Watching, error) 
 	}
 }
 
-// Start returns what there was when all lists had been read.
+// Start returns the Snapshot of the moment when all lists had been read.
 func (w *Watching) Start() *snapshot.Snapshot { return w.start }
 
-// Changes are all changes since then, one at a time, in the order in which the
-// server told them of each kind. The channel is closed at an error, see Err,
-// and by Close.
+// Changes returns the channel of all changes since Start. For each resource, they arrive in the
+// server's order. The channel is closed by Close and after an error; see Err.
 func (w *Watching) Changes() <-chan Seen { return w.changes }
 
-// Err returns why there are no more changes.
+// Err returns why there are no more changes, or nil.
 func (w *Watching) Err() error {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
 	return w.err
 }
 
-// Now is the server's time: that of its first answer, and what has passed since
-// on this machine.
+// Now returns the estimated server time: the Date of the first response plus the time elapsed
+// since.
 func (w *Watching) Now() time.Time { return w.at.Add(w.c.clock().Sub(w.began)) }
 
-// Close ends all watches.
+// Close ends all watches and waits for them.
 func (w *Watching) Close() {
 	w.cancel()
 	w.running.Wait()
 }
 
-// run runs f in a goroutine of its own. A panic ends all watches.
+// run calls f in a new goroutine. A panic ends all watches.
 func (w *Watching) run(f func()) {
 	w.running.Go(func() {
 		if err := source.Contain(func() error { f(); return nil })(); err != nil {
@@ -152,7 +147,7 @@ func (w *Watching) run(f func()) {
 	})
 }
 
-// fail ends all watches for a reason. The lock is held.
+// fail ends all watches with err. The caller holds the lock.
 func (w *Watching) fail(err error) {
 	if w.err == nil {
 		w.err = err
@@ -160,8 +155,8 @@ func (w *Watching) fail(err error) {
 	w.cancel()
 }
 
-// tell queues a change: nobody who is slow keeps the server waiting. The lock
-// is held.
+// tell appends a change to the queue, so that a slow reader does not block the watches. The caller
+// holds the lock.
 func (w *Watching) tell(s Seen) {
 	s.At = w.Now()
 	w.Queue = append(w.Queue, s)
@@ -171,7 +166,7 @@ func (w *Watching) tell(s Seen) {
 	}
 }
 
-// hand hands out the queue.
+// hand sends the queued changes to the channel until ctx is done.
 func (w *Watching) hand(ctx context.Context) {
 	defer close(w.changes)
 	for {
@@ -194,13 +189,13 @@ func (w *Watching) hand(ctx context.Context) {
 	}
 }
 
-// begin makes the start once all lists are read. The lock is held.
+// begin completes start if all lists have been read. The caller holds the lock.
 func (w *Watching) begin() {
 	s := w.start
 	if s.DaemonSet != nil || slices.ContainsFunc(w.Feeds, func(f *feed) bool { return !f.read }) {
 		return
 	}
-	s.DaemonSet = w.ds // gone since, if there is none in the list
+	s.DaemonSet = w.ds // deleted in the meantime if the list does not contain it
 	for _, f := range w.Feeds {
 		for _, o := range f.known {
 			switch o := o.(type) {
@@ -226,7 +221,7 @@ func (w *Watching) begin() {
 	}
 }
 
-// kinds returns a feed for each kind, the DaemonSet's first.
+// kinds returns one feed for each resource, starting with the DaemonSet's.
 func (w *Watching) kinds(r object.Relation) []*feed {
 	c, ns := w.c, r.Ds.Namespace
 	named := fields.OneTermEqualSelector(metav1.ObjectNameField, r.Ds.Name).String()
@@ -244,21 +239,21 @@ func (w *Watching) kinds(r object.Relation) []*feed {
 	}
 }
 
-// feed follows the objects of one kind. It is what a Reflector fills.
+// feed follows the objects of one resource. It is the store of a Reflector.
 type feed struct {
 	w        *Watching
 	what     snapshot.What // empty for the DaemonSet
-	resource string        // as kubectl auth can-i takes it
+	resource string        // in the notation of kubectl auth can-i
 	keep     func(metav1.Object) bool
 	lister   cache.ListWatch
 	example  runtime.Object
-	most     int // objects that are held
+	most     int // maximum number of objects
 	stop     context.CancelFunc
 
-	// Under the Watching's lock.
+	// The following fields are guarded by the lock of w.
 	known  map[string]metav1.Object
-	read   bool // the first list, or it never will be
-	failed int  // times in a row
+	read   bool // the first list has been read, or never will be
+	failed int  // consecutive failures
 }
 
 func newFeed[T any, P api.OneOf[T]](w *Watching, what snapshot.What, resource string, from api.Client[T, P],
@@ -268,7 +263,7 @@ func newFeed[T any, P api.OneOf[T]](w *Watching, what snapshot.What, resource st
 	held, pages := 0, progress{}
 	f.lister.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
-		o.ResourceVersion, o.ResourceVersionMatch = "", "" // not older than what was done just before
+		o.ResourceVersion, o.ResourceVersionMatch = "", "" // not older than the requests before it
 		if o.Continue == "" {
 			held, pages = 0, progress{}
 		}
@@ -303,8 +298,8 @@ func newFeed[T any, P api.OneOf[T]](w *Watching, what snapshot.What, resource st
 	return f
 }
 
-// begin begins a watch. client-go asks ten times where nobody answers, and does not count
-// all of them together as one request.
+// begin starts a watch within the request timeout. client-go retries up to ten times and applies
+// its timeout to each try.
 func (c *Cluster) begin(ctx context.Context,
 	ask func(context.Context) (watch.Interface, error)) (watch.Interface, error) {
 	if c.limit == 0 {
@@ -324,8 +319,8 @@ func (c *Cluster) begin(ctx context.Context,
 	return nil, context.DeadlineExceeded
 }
 
-// checked makes an error of a change that is none: a Reflector passes over what
-// is of another type. After an error it reads the list again.
+// checked replaces an unusable event with an error event, after which the Reflector lists again.
+// The Reflector itself would ignore objects of a wrong type.
 func (f *feed) checked(ctx context.Context, e watch.Event) watch.Event {
 	err := error(nil)
 	switch m, _ := e.Object.(metav1.Object); {
@@ -349,15 +344,15 @@ func (f *feed) checked(ctx context.Context, e watch.Event) watch.Event {
 	return watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(err).ErrStatus}
 }
 
-// full reports whether no more objects are held.
+// full reports whether the maximum number of objects is reached.
 func (f *feed) full() bool {
 	f.w.Mu.Lock()
 	defer f.w.Mu.Unlock()
 	return len(f.known) >= f.most
 }
 
-// lists makes a Reflector list and then watch: a server that is asked to
-// stream a list, and does not know how, does not end it.
+// lists makes a Reflector list and then watch. Servers that do not support streaming lists would
+// not end the stream.
 type lists struct{ *cache.ListWatch }
 
 func (lists) IsWatchListSemanticsUnSupported() bool { return true }
@@ -370,15 +365,15 @@ func (f *feed) run(ctx context.Context) {
 	f.w.Mu.Unlock()
 	r := cache.NewReflectorWithOptions(lists{&f.lister}, f.example, f,
 		cache.ReflectorOptions{Name: f.resource, Logger: &klog.Logger{}})
-	r.WatchListPageSize = f.w.c.allowed.Page // of every list, and of no watch
+	r.WatchListPageSize = f.w.c.allowed.Page // for lists only
 	r.RunWithContext(ctx)
 }
 
-// patience is how often the first list may fail, some seconds in all.
+// patience is the maximum number of failures of the first list, which take some seconds in total.
 const patience = 3
 
-// heard notes whether the server answered. What it does not let be read, what it
-// does not have, and what it never answered, is no longer asked for.
+// heard records whether a request succeeded. It stops the feed if the request is forbidden, or if
+// the first list fails because the resource does not exist or too often.
 func (f *feed) heard(ctx context.Context, verb string, err error) {
 	if ctx.Err() != nil {
 		return
@@ -416,11 +411,11 @@ func (f *feed) heard(ctx context.Context, verb string, err error) {
 	}
 }
 
-// expiredVersion reports whether a watch could not go on where it ended: another
-// list follows, and nothing is lost.
+// expiredVersion reports whether a watch could not be resumed. A new list follows, and no change is
+// lost.
 func expiredVersion(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// Add, Update, Delete, Replace and Resync are what a Reflector calls.
+// Add, Update, Delete, Replace and Resync implement the store of a Reflector.
 
 func (f *feed) Add(o any) error    { return f.take(o, false) }
 func (f *feed) Update(o any) error { return f.take(o, false) }
@@ -450,12 +445,12 @@ func (f *feed) take(o any, gone bool) error {
 	object.Strip(o)
 	f.w.Mu.Lock()
 	defer f.w.Mu.Unlock()
-	f.Enqueue(o.(metav1.Object), gone) // of no other type: see checked
+	f.Enqueue(o.(metav1.Object), gone) // checked has verified the type
 	return nil
 }
 
-// Enqueue notes an object, and sends it on if anything changed. What is not kept
-// is as if it were gone. The lock is held.
+// Enqueue records an object and reports it if it changed. An object that the filter rejects counts
+// as deleted. The caller holds the lock.
 func (f *feed) Enqueue(o metav1.Object, gone bool) {
 	old := f.known[o.GetName()]
 	gone = gone || f.keep != nil && !f.keep(o)
@@ -476,7 +471,7 @@ func (f *feed) Enqueue(o metav1.Object, gone bool) {
 	}
 }
 
-// same reports whether nothing changed that a follower needs.
+// same reports whether nothing that a follower needs has changed.
 func same(old, o metav1.Object) bool {
 	if old.GetResourceVersion() == o.GetResourceVersion() && o.GetResourceVersion() != "" {
 		return true
@@ -495,7 +490,7 @@ func same(old, o metav1.Object) bool {
 		})
 }
 
-// readyOf returns the Ready condition but for the kubelet's heartbeat.
+// readyOf returns the Ready condition without its times and its message.
 func readyOf(n *corev1.Node) corev1.NodeCondition {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {

@@ -1,5 +1,6 @@
-// Command generate writes what client-go knows of all API groups and this program needs, so that it need not link
-// client-go's own: the kinds of each group, and the schema with which a DaemonSet is applied server-side.
+// Command generate writes two files that this program needs from client-go's tables of all API
+// groups, so that it does not link them: the kinds of each group, and the schema for server-side
+// apply of a DaemonSet.
 package main
 
 import (
@@ -32,7 +33,7 @@ func main() {
 	}
 }
 
-// kinds returns a line for each apiVersion: it, and its kinds.
+// kinds returns one line for each apiVersion: the apiVersion, followed by its kinds.
 func kinds() string {
 	of := map[string][]string{}
 	for k := range scheme.Scheme.AllKnownTypes() {
@@ -48,7 +49,7 @@ func kinds() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// daemonSetSchema returns the types that a DaemonSet consists of, as YAML.
+// daemonSetSchema returns the schema of a DaemonSet and of the types it consists of, as YAML.
 func daemonSetSchema() ([]byte, error) {
 	d := &appsv1.DaemonSet{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}}
 	typed, err := applyconfigurations.NewTypeConverter(scheme.Scheme).ObjectToTyped(d)

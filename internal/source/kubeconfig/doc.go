@@ -1,3 +1,3 @@
-// Package kubeconfig turns kubectl's own flags into a rest.Config. It returns an error with a hint where the kubeconfig
-// leads to no cluster.
+// Package kubeconfig converts kubectl's own flags to a rest.Config. If the kubeconfig leads to no
+// cluster, it returns an error with a hint.
 package kubeconfig

@@ -14,21 +14,21 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Flags are kubectl's own flags of which cluster to ask, and as whom.
+// Flags holds kubectl's own flags, which select the cluster and the user.
 //
-// cli-runtime's ConfigFlags are not used: with them come API discovery and the types
-// of all API groups, a third of the program, for what this program never asks.
+// It replaces cli-runtime's ConfigFlags, which would link API discovery and the types of all API
+// groups.
 type Flags struct {
 	overrides  clientcmd.ConfigOverrides
 	kubeconfig string
-	extra      []string // KEY=VALUE, of the user to impersonate
-	cacheDir   string   // kubectl takes it, and nothing is cached
+	extra      []string // KEY=VALUE pairs of the impersonated user
+	cacheDir   string   // accepted for compatibility with kubectl; nothing is cached
 }
 
-// Add adds the flags to a set. What they mean is for the caller to say.
+// Add adds the flags to a flag set, without help texts.
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
-	// kubectl has neither
+	// kubectl has neither flag
 	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	clientcmd.BindOverrideFlags(&f.overrides, flags, names)
@@ -38,17 +38,17 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	_ = flags.MarkHidden("cache-dir")
 }
 
-// Namespace returns what -n says, or "".
+// Namespace returns the value of -n, or "".
 func (f *Flags) Namespace() string { return f.overrides.Context.Namespace }
 
-// SetNamespace does what -n does.
+// SetNamespace sets the value of -n.
 func (f *Flags) SetNamespace(name string) { f.overrides.Context.Namespace = name }
 
-// Timeout returns what --request-timeout says, or "".
+// Timeout returns the value of --request-timeout, or "".
 func (f *Flags) Timeout() string { return f.overrides.Timeout }
 
-// CurrentNamespace returns the namespace of the flags, else of the kubeconfig, else
-// of the pod that this program runs in, else "default".
+// CurrentNamespace returns the namespace from the flags, the kubeconfig or the pod that this
+// program runs in, in this order, or "default".
 func (f *Flags) CurrentNamespace() (string, error) {
 	loader, err := f.loader()
 	if err != nil {
@@ -58,10 +58,10 @@ func (f *Flags) CurrentNamespace() (string, error) {
 	return namespace, err
 }
 
-// Config returns how to reach the cluster that the flags and the kubeconfig name, or
-// the one of the pod that this program runs in. If there is none, the error says what
-// is missing: client-go would take http://localhost:8080. master is the environment's
-// KUBERNETES_MASTER, which client-go reads itself.
+// Config returns the configuration for the cluster that the flags or the kubeconfig select, or for
+// the cluster of the pod that this program runs in. If no cluster is selected, it returns an error
+// that says what is missing, where client-go would use http://localhost:8080. master is the value
+// of KUBERNETES_MASTER, which client-go reads as well.
 func (f *Flags) Config(master string) (*rest.Config, error) {
 	loader, err := f.loader()
 	if err != nil {
@@ -72,17 +72,18 @@ func (f *Flags) Config(master string) (*rest.Config, error) {
 		cmp.Or(o.ClusterInfo.Server, master)})
 }
 
-// Contexts returns the names of the contexts in the kubeconfig, sorted; none if it cannot
-// be read.
+// Contexts returns the sorted names of the contexts in the kubeconfig, or none if it cannot be
+// read.
 func (f *Flags) Contexts() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().Contexts)) }
 
-// Clusters does what Contexts does, for clusters.
+// Clusters returns the sorted names of the clusters in the kubeconfig, or none if it cannot be
+// read.
 func (f *Flags) Clusters() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().Clusters)) }
 
-// Users does what Contexts does, for users.
+// Users returns the sorted names of the users in the kubeconfig, or none if it cannot be read.
 func (f *Flags) Users() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().AuthInfos)) }
 
-// kubeconfigRead returns what the kubeconfig holds; nothing if it cannot be read.
+// kubeconfigRead returns the content of the kubeconfig, which is empty if it cannot be read.
 func (f *Flags) kubeconfigRead() clientcmdapi.Config {
 	loader, err := f.loader()
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 )
 
-// chosen is what flags name of a kubeconfig; empty is what the kubeconfig itself says.
+// chosen holds the names from the flags. Empty fields defer to the kubeconfig.
 type chosen struct{ context, cluster, user, address string }
 
-// restConfig returns what loader loads, or an error that says what is missing.
+// restConfig returns the configuration that loader loads, or an error that says what is missing.
 func restConfig(loader clientcmd.ClientConfig, n chosen) (*rest.Config, error) {
 	raw, err := loader.RawConfig()
 	if err != nil {
@@ -62,7 +62,8 @@ func restConfig(loader clientcmd.ClientConfig, n chosen) (*rest.Config, error) {
 		HintText: "--kubeconfig FILE names one; --from FILE reads a file instead of a cluster"}
 }
 
-// unreadable returns the error of reading a kubeconfig, without the words of the libraries.
+// unreadable returns an error about a kubeconfig that cannot be read, without the prefixes of
+// client-go.
 func unreadable(err error) error {
 	missing := (*fs.PathError)(nil)
 	found := ofLoading.FindStringSubmatch(err.Error())
@@ -80,15 +81,16 @@ func unreadable(err error) error {
 
 const otherConfig = "--kubeconfig FILE names another; --from FILE reads a file instead of a cluster"
 
-// What client-go says of a kubeconfig that is damaged, and of a file of certificates or of
-// a key that is not there.
+// Errors of client-go about a damaged kubeconfig and about a missing file with a certificate or
+// key.
 var (
 	ofLoading = regexp.MustCompile(`^error loading config file "(.*?)": (.*)`)
 	ofFile    = regexp.MustCompile(`unable to read (certificate-authority|client-cert|client-key) .*? due to (?:open|read) ([^],]+)`)
 )
 
-// plainly returns an error of client-go about a configuration without what it begins with,
-// or the first file alone where one cannot be read; flag is what names that file, or "".
+// plainly rewords an error of client-go about a configuration: without its prefix or, if a file
+// cannot be read, reduced to the first such file. flag is the name of the flag for that file, or
+// "".
 func plainly(err error) (flag string, plain error) {
 	if found := ofFile.FindStringSubmatch(err.Error()); found != nil {
 		flag = strings.Replace(found[1], "client-cert", "client-certificate", 1)
@@ -102,15 +104,16 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// isEmpty reports whether a kubeconfig names nothing, as one that is not there.
+// isEmpty reports whether a kubeconfig has no contexts, clusters and users, like one that does not
+// exist.
 func isEmpty(c *clientcmdapi.Config) bool {
 	return len(c.Contexts)+len(c.Clusters)+len(c.AuthInfos) == 0
 }
 
-// withoutServer is the address that client-go takes if nothing names a server.
+// withoutServer is the address that client-go uses if no server is configured.
 const withoutServer = "http://localhost:8080"
 
-// server returns the address that the kubeconfig or a flag names, or "".
+// server returns the address from the kubeconfig or the flags, or "".
 func (n chosen) server(raw *clientcmdapi.Config) string {
 	address := n.address
 	cluster := n.cluster
@@ -123,11 +126,11 @@ func (n chosen) server(raw *clientcmdapi.Config) string {
 	return address
 }
 
-// in returns an error for a context, cluster or user that a flag or a context names and
-// the kubeconfig does not have.
+// in returns an error if a flag or a context names a context, cluster or user that is not in the
+// kubeconfig.
 func (n chosen) in(raw *clientcmdapi.Config) error {
 	if isEmpty(raw) {
-		return nil // that there is no kubeconfig says more
+		return nil // a missing kubeconfig is reported by the caller
 	}
 	contexts, clusters, users := slices.Collect(maps.Keys(raw.Contexts)), slices.Collect(maps.Keys(raw.Clusters)),
 		slices.Collect(maps.Keys(raw.AuthInfos))
@@ -153,14 +156,14 @@ func (n chosen) in(raw *clientcmdapi.Config) error {
 	return nil
 }
 
-// used returns the context that counts, and its name; nil where there is none.
+// used returns the selected context and its name. The context is nil if it does not exist.
 func (n chosen) used(raw *clientcmdapi.Config) (string, *clientcmdapi.Context) {
 	name := cmp.Or(n.context, raw.CurrentContext)
 	return name, raw.Contexts[name]
 }
 
-// anonymous returns an error where a context names a user that the kubeconfig does not
-// have and nothing else gives credentials: client-go would ask as nobody.
+// anonymous returns an error if a context names a user that is not in the kubeconfig and there are
+// no other credentials. In this case client-go would send requests without credentials.
 func (n chosen) anonymous(raw *clientcmdapi.Config, config *rest.Config) error {
 	name, used := n.used(raw)
 	if used == nil || n.user != "" || used.AuthInfo == "" || raw.AuthInfos[used.AuthInfo] != nil ||

@@ -13,10 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Creation is a question about the pods that the controller would create.
+// Creation describes pods that the controller would create.
 type Creation struct {
 	Of       *snapshot.Snapshot
-	Template *corev1.PodTemplateSpec // of these pods; nil: that of the DaemonSet
+	Template *corev1.PodTemplateSpec // template of the pods; nil: the template of the DaemonSet
 }
 
 func (c Creation) PodTemplate() *corev1.PodTemplateSpec {
@@ -28,13 +28,13 @@ func (c Creation) PodTemplate() *corev1.PodTemplateSpec {
 
 func (c Creation) Namespace() string { return c.Of.DaemonSet.Namespace }
 
-// ServiceAccount returns the one that the pods run as.
+// ServiceAccount returns the name of the ServiceAccount that the pods run as.
 func (c Creation) ServiceAccount() string {
 	spec := &c.PodTemplate().Spec
 	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount, "default")
 }
 
-// RuntimeClass returns the one that the template names, or "".
+// RuntimeClass returns the name of the RuntimeClass in the template, or "".
 func (c Creation) RuntimeClass() string {
 	if name := c.PodTemplate().Spec.RuntimeClassName; name != nil {
 		return *name
@@ -42,11 +42,11 @@ func (c Creation) RuntimeClass() string {
 	return ""
 }
 
-// MostRequests is up to how many requests are sent for the creations of one namespace.
+// MostRequests is the maximum number of requests for the creations of one namespace.
 const MostRequests = 10
 
-// AdmissionParts are what an Admission is made of, with what of it could not be read.
-// Lists may hold more than one creation asks for.
+// AdmissionParts holds the objects from which an Admission is built, and the Gaps for what could
+// not be read. The lists may hold more objects than a Creation needs.
 type AdmissionParts struct {
 	Namespace       *corev1.Namespace
 	PriorityClasses []schedulingv1.PriorityClass
@@ -58,7 +58,7 @@ type AdmissionParts struct {
 	Gaps            []snapshot.Gap
 }
 
-// Add returns the Snapshot of a creation with its Admission.
+// Add returns the Snapshot of a Creation with its Admission.
 func (p *AdmissionParts) Add(of Creation) *snapshot.Snapshot {
 	namespace, template := of.Namespace(), of.PodTemplate()
 	a := &snapshot.Admission{
@@ -77,7 +77,7 @@ func (p *AdmissionParts) Add(of Creation) *snapshot.Snapshot {
 	return of.Of.Admitting(a, object.Ordered(p.Gaps))
 }
 
-// withoutAnnotations returns a Namespace without what only OpenShift's controller looks at.
+// withoutAnnotations returns n without annotations, which only OpenShift's controller reads.
 func withoutAnnotations(n *corev1.Namespace) *corev1.Namespace {
 	if n == nil || n.Annotations == nil {
 		return n
@@ -87,7 +87,7 @@ func withoutAnnotations(n *corev1.Namespace) *corev1.Namespace {
 	return &c
 }
 
-// Labels returns those of the namespace, nil where they are not known.
+// Labels returns the labels of the namespace, or nil if they are unknown.
 func (p *AdmissionParts) Labels() map[string]string {
 	switch {
 	case p.Namespace == nil:
@@ -98,16 +98,16 @@ func (p *AdmissionParts) Labels() map[string]string {
 	return p.Namespace.Labels
 }
 
-// NamespaceParts are what is read of one namespace.
+// NamespaceParts holds the objects read from one namespace.
 type NamespaceParts struct {
 	Namespace *corev1.Namespace
 	Accounts  []corev1.ServiceAccount
 	Quotas    []corev1.ResourceQuota
 	Limits    []corev1.LimitRange
-	Gaps      [4][]snapshot.Gap // of each request
+	Gaps      [4][]snapshot.Gap // by request
 }
 
-// NamesOf returns the names that creations ask for, sorted, each once, without "".
+// NamesOf returns the names that the creations require, sorted and without duplicates and "".
 func NamesOf(all []Creation, name func(Creation) string) []string {
 	names := map[string]bool{}
 	for _, one := range all {
@@ -117,8 +117,8 @@ func NamesOf(all []Creation, name func(Creation) string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// RecordedAdmission returns the Snapshot of a creation with what was recorded with
-// another one, of whose namespace it is or is not.
+// RecordedAdmission returns the Snapshot of a Creation with the Admission recorded in from. Parts
+// that were recorded for another namespace, ServiceAccount or RuntimeClass become Gaps.
 func RecordedAdmission(of Creation, from *snapshot.Snapshot) *snapshot.Snapshot {
 	gaps := slices.Clone(from.Gaps)
 	lacks := func(message string, parts ...snapshot.What) {

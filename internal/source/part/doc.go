@@ -1,3 +1,4 @@
-// Package part turns typed objects into the parts of a Snapshot that not every question needs: admission, volumes, the
-// pods of others, references, OpenShift. It sends no request and reads no file; cluster and dump share it.
+// Package part converts typed objects into the optional parts of a Snapshot: admission, volumes,
+// pods of other owners, references, leases and OpenShift. It takes objects and Snapshots and
+// returns Snapshots with a part added. It performs no I/O; the packages cluster and dump share it.
 package part

@@ -4,9 +4,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Leases are what a dump has of Leases.
+// Leases holds what a dump contains about Leases.
 type Leases struct {
-	Controller *snapshot.ControllerLease // of kube-controller-manager; nil if there is none
-	System     bool                      // there is one in its namespace
-	Damage     error                     // why that of kube-controller-manager cannot be read
+	Controller *snapshot.ControllerLease // nil if the dump does not contain the Lease of kube-controller-manager
+	System     bool                      // whether the dump contains any Lease of kube-system
+	Damage     error                     // why the Lease of kube-controller-manager cannot be read
 }

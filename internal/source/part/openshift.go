@@ -4,8 +4,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// OpenShift is what OpenShift's controller looks at, and what of it could not be read, by
-// namespace. It is empty for any other cluster.
+// OpenShift maps a namespace to what OpenShift's controller reads for it. It is nil for any other
+// cluster.
 type OpenShift map[string]Selecting
 
 type Selecting struct {
@@ -13,7 +13,7 @@ type Selecting struct {
 	Gaps []snapshot.Gap
 }
 
-// In returns the Snapshot with what there is for its namespace.
+// In returns s with the entry of the namespace.
 func (o OpenShift) In(s *snapshot.Snapshot, namespace string) *snapshot.Snapshot {
 	if o == nil {
 		return s
@@ -21,8 +21,8 @@ func (o OpenShift) In(s *snapshot.Snapshot, namespace string) *snapshot.Snapshot
 	return s.Selecting(o[namespace].Of, o[namespace].Gaps)
 }
 
-// Selected returns a recorded Snapshot with a Gap where it is of OpenShift, and was recorded
-// without what its controller looks at, or for another namespace.
+// Selected returns a recorded Snapshot. It adds a Gap if the Snapshot is from OpenShift and was
+// recorded without what OpenShift's controller reads, or for another namespace.
 func Selected(s *snapshot.Snapshot, recordedFor string) *snapshot.Snapshot {
 	lacks := func(why string) *snapshot.Snapshot {
 		return s.Selecting(&snapshot.OpenShift{},

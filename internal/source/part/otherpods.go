@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// fewNodes is up to how many nodes are asked for their pods one by one. Of more, the
-// pages of one list cost less.
+// fewNodes is the maximum number of nodes whose pods are requested node by node. For more nodes,
+// one paged list costs less.
 const fewNodes = 10
 
-// RecordedRows returns a Snapshot with the rows that were recorded. Of a DaemonSet that
-// is new to the cluster, the pods of the recorded one are others.
+// RecordedRows returns s with the rows recorded in from. If from is a Snapshot of another
+// DaemonSet, the pods of that DaemonSet are among the rows.
 func RecordedRows(s, from *snapshot.Snapshot, nodes []string) *snapshot.Snapshot {
 	o := from.OtherPods
 	gaps := slices.Clone(from.Gaps)
@@ -38,8 +38,8 @@ func RecordedRows(s, from *snapshot.Snapshot, nodes []string) *snapshot.Snapshot
 	return s.Holding(o, gaps)
 }
 
-// onNodes returns the rows of some nodes, as a Cluster gives them: what an answer has not
-// asked for does not change it.
+// onNodes returns the rows of the given nodes, as a Cluster would read them. Rows of other nodes
+// must not influence an answer.
 func onNodes(o *snapshot.OtherPods, nodes []string) *snapshot.OtherPods {
 	c := &snapshot.OtherPods{Nodes: nodes}
 	selecting := map[[2]string]bool{}
@@ -60,8 +60,8 @@ func onNodes(o *snapshot.OtherPods, nodes []string) *snapshot.OtherPods {
 	return c
 }
 
-// with returns rows with those of the Snapshot's own pods. Which PodDisruptionBudgets
-// select these is not among them: of those no Snapshot has the status.
+// with returns o with the rows of the pods of s added. These rows name no PodDisruptionBudgets,
+// because a Snapshot does not hold the status of the PodDisruptionBudgets that select them.
 func with(o *snapshot.OtherPods, s *snapshot.Snapshot) *snapshot.OtherPods {
 	c := *o
 	c.Pods = slices.Clone(o.Pods)
@@ -74,13 +74,13 @@ func with(o *snapshot.OtherPods, s *snapshot.Snapshot) *snapshot.OtherPods {
 	return &c
 }
 
-// RowReader makes rows of pods, for one Snapshot or several.
+// RowReader converts pods to rows, for one or several Snapshots.
 type RowReader struct {
 	Budgets  *snapshot.Budgets
 	of       []object.Relation
-	Released bool              // the Snapshots hold the pods, too, that their DaemonSets own and do not select
-	own      []map[string]bool // by Snapshot, of several: the rows that are its own pods
-	words    map[string]string // that many rows have in common, each once
+	Released bool              // the Snapshots include pods that their DaemonSets own but do not select
+	own      []map[string]bool // for each Snapshot: keys of the rows that are its own pods
+	words    map[string]string // strings shared by many rows
 }
 
 func NewRowReader(all []*snapshot.Snapshot) (*RowReader, error) {
@@ -95,7 +95,7 @@ func NewRowReader(all []*snapshot.Snapshot) (*RowReader, error) {
 	return r, nil
 }
 
-// Again returns a reader of the same rows for another goroutine.
+// Again returns a reader with the same configuration for another goroutine. Merge adds its results.
 func (r *RowReader) Again() *RowReader {
 	c := *r
 	c.own, c.words = make([]map[string]bool, len(r.own)), map[string]string{}
@@ -105,14 +105,15 @@ func (r *RowReader) Again() *RowReader {
 	return &c
 }
 
-// Merge notes what another reader noted.
+// Merge adds the results of o to r.
 func (r *RowReader) Merge(o *RowReader) {
 	for i := range o.own {
 		maps.Copy(r.own[i], o.own[i])
 	}
 }
 
-// Row returns the row of a pod, and whether it is one that any Snapshot holds.
+// Row returns the row of a pod. It returns false if the pod has no row or belongs to every
+// Snapshot.
 func (r *RowReader) Row(p *corev1.Pod) (snapshot.PodRow, bool) {
 	row, ok := snapshot.RowOf(p)
 	if !ok {
@@ -141,7 +142,7 @@ func (r *RowReader) once(word string) string {
 	return word
 }
 
-// Add returns the Snapshots with the rows that are not their own pods, and with the gaps.
+// Add returns the Snapshots, each with the rows of pods that are not its own and with the gaps.
 func (r *RowReader) Add(all []*snapshot.Snapshot, nodes []string, rows []snapshot.PodRow,
 	gaps []snapshot.Gap) []*snapshot.Snapshot {
 	sortRows(rows)
@@ -182,8 +183,8 @@ func sortRows(rows []snapshot.PodRow) {
 	})
 }
 
-// Few returns the nodes, sorted, each once, or nil for all where they are too many to
-// be asked for one by one.
+// Few returns the nodes, sorted and without duplicates. It returns nil, which stands for all nodes,
+// if there are too many to request their pods node by node.
 func Few(nodes []string) []string {
 	nodes = slices.Clone(nodes)
 	slices.Sort(nodes)

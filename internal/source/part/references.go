@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// MostReferred is of how many objects AddReferences asks.
+// MostReferred is the maximum number of objects that AddReferences requests.
 const MostReferred = 20
 
-// Referring returns the Snapshot with what was found, and with the gaps in place of the rest.
+// Referring returns s with the found objects as its References, and with the gaps.
 func Referring(s *snapshot.Snapshot, found []*snapshot.Referred, gaps []snapshot.Gap) *snapshot.Snapshot {
 	r := &snapshot.References{}
 	for _, o := range found {
@@ -23,14 +23,13 @@ func Referring(s *snapshot.Snapshot, found []*snapshot.Referred, gaps []snapshot
 	return s.Referring(r, object.Ordered(gaps))
 }
 
-// MetadataOnly asks for nothing of an object but its metadata.
+// MetadataOnly is the media type that requests only the metadata of an object.
 const MetadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-// Referable are the objects of a dump that a pod can refer to, by namespace, without
-// any value.
+// Referable holds the objects of a dump that a pod can refer to, by namespace. It holds no values.
 type Referable map[string][]snapshot.Referred
 
-// RecordedReferred returns an object that was recorded with a Snapshot, or why it is
+// RecordedReferred returns an object recorded with a Snapshot, or a Gap that says why it is
 // unknown.
 func RecordedReferred(from *snapshot.Snapshot, w snapshot.Wanted) (*snapshot.Referred, snapshot.Gap) {
 	if o := from.References.Find(w.Kind, w.Name); o != nil && (!w.Keys || o.KeysRead || !o.Exists) {

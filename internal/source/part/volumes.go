@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// VolumeReader reads Volumes by two calls.
+// VolumeReader reads the Volumes of a Snapshot with two functions that get an object by name.
 type VolumeReader struct {
 	snapshot.Volumes
 	Gaps   []snapshot.Gap
@@ -19,7 +19,8 @@ type VolumeReader struct {
 	Volume func(context.Context, string) (*corev1.PersistentVolume, []snapshot.Gap, error)
 }
 
-// Read reads the claims of these names, and their volumes.
+// Read reads the claims with these names and the volumes bound to them. It reads at most
+// MostReferred claims.
 func (r *VolumeReader) Read(ctx context.Context, names []string) error {
 	if len(names) > MostReferred {
 		r.Gaps = append(r.Gaps, snapshot.Gap{What: snapshot.PersistentVolumes, Why: snapshot.NotGiven,
@@ -60,7 +61,7 @@ func (r *VolumeReader) Read(ctx context.Context, names []string) error {
 	return nil
 }
 
-// Attaches reports whether a volume is one that a CSI driver attaches.
+// Attaches reports whether any of the volumes is attached by a CSI driver.
 func (r *VolumeReader) Attaches() bool {
 	return slices.ContainsFunc(r.Claims, func(c snapshot.ClaimRow) bool {
 		return c.Volume != nil &&
@@ -74,7 +75,7 @@ func (r *VolumeReader) OfNodes(names []string) {
 	r.AllNodes = r.Nodes == nil
 }
 
-// Add adds the drivers of a node.
+// Add adds the drivers of a node, given the volumes attached to it.
 func (r *VolumeReader) Add(rows []snapshot.DriverRow, attached []string) {
 	for _, row := range rows {
 		row.Attach(attached, r.Claims)
@@ -82,13 +83,13 @@ func (r *VolumeReader) Add(rows []snapshot.DriverRow, attached []string) {
 	}
 }
 
-// AttachedTo are the CSI volumes that the status of a node reports.
+// AttachedTo holds the CSI volumes in the status of a node.
 type AttachedTo struct {
 	Node    string
 	Volumes []string
 }
 
-// OfNodes asks for something of each node, side by side, and returns what is kept of it.
+// OfNodes calls ask concurrently for each name and returns the results for which ask returns true.
 func OfNodes[T any](ctx context.Context, names []string, ask func(context.Context, string) (T, bool, []snapshot.Gap,
 	error)) (out []T, gaps []snapshot.Gap, err error) {
 	all, kept, unread := make([]T, len(names)), make([]bool, len(names)), make([][]snapshot.Gap, len(names))
@@ -110,14 +111,14 @@ func OfNodes[T any](ctx context.Context, names []string, ask func(context.Contex
 	return out, gaps, nil
 }
 
-// Distinct returns names, sorted, each once.
+// Distinct returns names, sorted and without duplicates.
 func Distinct(names []string) []string {
 	names = slices.Clone(names)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// RecordedVolumes returns a Snapshot with the volumes that were recorded.
+// RecordedVolumes returns s with the volumes recorded in from. What was not recorded becomes a Gap.
 func RecordedVolumes(s, from *snapshot.Snapshot, claims, nodes []string) *snapshot.Snapshot {
 	v, gaps := from.Volumes, slices.Clone(from.Gaps)
 	lacks := func(what snapshot.What, message string) {
