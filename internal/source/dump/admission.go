@@ -18,8 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// admissionStores hold the objects of a dump that a question about admission, or about
-// volumes, needs.
+// admissionStores holds the objects for questions about admission and volumes.
 type admissionStores struct {
 	namespaces         store[corev1.Namespace]
 	accounts           store[corev1.ServiceAccount]
@@ -34,7 +33,7 @@ type admissionStores struct {
 	mutatingPolicies   store[admissionv1.MutatingAdmissionPolicy]
 	mutatingBindings   store[admissionv1.MutatingAdmissionPolicyBinding]
 
-	// For a question about fit.
+	// for questions about fit
 	claims   store[corev1.PersistentVolumeClaim]
 	volumes  store[corev1.PersistentVolume]
 	csiNodes store[storagev1.CSINode]
@@ -65,12 +64,12 @@ func (s *admissionStores) stores() map[metav1.TypeMeta]putter {
 	}
 }
 
-// AddAdmission adds what Cluster.AddAdmission adds, from the objects of the input. If the
-// input has neither an object of a kind nor a list of it, it is unknown whether there are
-// any: that is a Gap. A missing namespace, or one without a ServiceAccount, is a Gap too.
+// AddAdmission does what Cluster.AddAdmission does, with the objects of the input. If the input has
+// neither an object nor a list of a kind, that is a Gap. A missing Namespace or ServiceAccount is a
+// Gap, too.
 //
-// For a recorded Snapshot it returns what was recorded, with the hooks for the template of
-// that time. It is a Gap if another ServiceAccount or RuntimeClass is asked for.
+// For a recorded Snapshot it returns the recorded Admission, with the hooks for the template of
+// that time. Another ServiceAccount or RuntimeClass than the recorded one is a Gap.
 func (d *Dump) AddAdmission(_ context.Context, all ...part.Creation) ([]*snapshot.Snapshot, error) {
 	out := make([]*snapshot.Snapshot, len(all))
 	for i, one := range all {
@@ -104,7 +103,7 @@ func (d *Dump) admissionOf(of part.Creation) *part.AdmissionParts {
 	for _, piece := range []struct {
 		what   snapshot.What
 		kind   metav1.TypeMeta
-		lacked bool // though the cluster must have one
+		lacked bool // although every cluster has one
 		asked  bool
 	}{
 		{snapshot.Namespaces, object.OfNamespaces, p.Namespace == nil, true},

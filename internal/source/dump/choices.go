@@ -11,8 +11,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// DaemonSets returns the DaemonSets of the namespace, or of all namespaces if it is
-// empty, by namespace and name.
+// DaemonSets returns the DaemonSets of a namespace, or of all namespaces if it is empty, sorted by
+// namespace and name.
 func (d *Dump) DaemonSets(_ context.Context, namespace string) ([]appsv1.DaemonSet, error) {
 	var all []appsv1.DaemonSet
 	for _, r := range d.Refs() {
@@ -28,7 +28,7 @@ func (d *Dump) DaemonSets(_ context.Context, namespace string) ([]appsv1.DaemonS
 	return all, nil
 }
 
-// Nodes returns the nodes, by name.
+// Nodes returns the names and labels of all nodes, sorted by name.
 func (d *Dump) Nodes(context.Context) ([]part.Labeled, error) {
 	found := map[string]map[string]string{}
 	for i := range d.HeldNodes.Items {
@@ -46,7 +46,7 @@ func (d *Dump) Nodes(context.Context) ([]part.Labeled, error) {
 	return all, nil
 }
 
-// Namespaces returns the names of the namespaces with a DaemonSet, sorted.
+// Namespaces returns the sorted names of the namespaces that have a DaemonSet.
 func (d *Dump) Namespaces(context.Context) ([]string, error) {
 	var names []string
 	for _, r := range d.Refs() {
@@ -55,8 +55,8 @@ func (d *Dump) Namespaces(context.Context) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// Revisions returns the ControllerRevisions of a DaemonSet, the highest number first, and
-// when the Dump was taken.
+// Revisions returns the ControllerRevisions of a DaemonSet by descending number, and the time of
+// the Dump.
 func (d *Dump) Revisions(ctx context.Context, ref source.Ref) ([]appsv1.ControllerRevision, time.Time, error) {
 	s, err := d.Read(ctx, ref)
 	if err != nil {

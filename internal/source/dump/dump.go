@@ -22,8 +22,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Dump is what files hold. It is filled by ReadFiles, and not changed after
-// that.
+// Dump holds the content of files. ReadFiles creates it; afterwards it does not change.
 type Dump struct {
 	daemonSets store[appsv1.DaemonSet]
 	revisions  store[appsv1.ControllerRevision]
@@ -31,58 +30,58 @@ type Dump struct {
 	Pods       store[corev1.Pod]
 	events     store[corev1.Event]
 	Budgets    store[policyv1.PodDisruptionBudget]
-	stores     map[string]putter // all of these, by kind
-	before     string            // the kind of the object that was put last
+	stores     map[string]putter // the stores above, by kind
+	before     string            // the kind of the last object added
 	Referable  part.Referable
 	snapshots  map[source.Ref]*snapshot.Snapshot
 	admission  admissionStores
-	attached   map[string][]string // CSI volumes, by node
-	manager    *object.Manager     // of OpenShift; nil if there is none
+	attached   map[string][]string // attached CSI volumes, by node
+	manager    *object.Manager     // OpenShift's configuration of the controller; nil if there is none
 	leases     part.Leases
 
 	how           How
-	path          string // the one that is being read, of those that were given
-	files         int    // read so far
-	bytes         int64  // of documents
-	end           int64  // what bytes will be when the file is read that is being read; 0 where that is not known
-	podsFrom      int64  // what bytes was when the first pod came
-	harms         int    // how often something damaged was left out
-	unpackedBytes int64  // of everything
+	path          string // the given path that is being read
+	files         int    // files read so far
+	bytes         int64  // bytes of documents read so far
+	end           int64  // value of bytes after the current file; 0 if unknown
+	podsFrom      int64  // value of bytes at the first pod
+	harms         int    // damaged parts that were left out
+	unpackedBytes int64  // bytes unpacked so far, of all files
 
-	Kinds   map[string]int  // how many objects there are of each kind, of any kind
-	unsaid  map[string]int  // of them, those whose fields alone show the kind
+	Kinds   map[string]int  // number of objects by kind, including kinds that are not read
+	unsaid  map[string]int  // those of Kinds whose kind was inferred from their fields
 	strange map[string]bool // kinds that Kubernetes does not have
-	lists   map[string]bool // kinds of which there is a typed list: empty means none, not "not given"
+	lists   map[string]bool // kinds of which there is a typed list: no object means none, not "not given"
 	pages   api.Readings
 	Objects int
 	Sums    *document.Sums
-	sharer  *object.Sharer // of nodes and pods
+	sharer  *object.Sharer // shares equal values among nodes and pods
 
-	// what was not read
+	// not read
 	skipped  []string // files
-	leading  []string // out of their archive
+	leading  []string // paths that lead out of their archive
 	tooDeep  []string // archives
-	damaged  []string // errors
+	damaged  []string // errors about objects on which no answer depends
 	ragged   []string // files whose last line has no newline
-	cut      []string // notes on files that end inside something
-	links    int      // in archives
-	macOS    int      // files
+	cut      []string // notes on files that seem to be cut off
+	links    int      // links in archives
+	macOS    int      // files that macOS adds
 	logFiles int
-	gone     []*source.InputError       // DaemonSets as servers before v1.16 had them
-	Lost     map[snapshot.What][]string // errors of what may count
+	gone     []*source.InputError       // DaemonSets of API versions removed in v1.16
+	Lost     map[snapshot.What][]string // errors about damaged objects that may matter, by part
 
 	logs       map[document.LogOf][]logPlace
 	versions   []saidVersion
-	version    saidVersion // that is used; of no version, if none is said
-	kubelet    string      // the highest, where no version is said
-	clusters   []cluster   // of different UIDs
+	version    saidVersion // the version in use; its fields are empty if no file states one
+	kubelet    string      // the highest kubelet version, if no version is stated
+	clusters   []cluster   // objects that identify a cluster, one for each UID
 	otherNodes []otherNode
-	Gathers    map[string]map[string]*Gathered // of each path that was given
-	folders    map[string]bool                 // of these paths
+	Gathers    map[string]map[string]*Gathered // by given path and name of the gather
+	folders    map[string]bool                 // given paths that are folders
 
 	notes   []string
-	clashes []string // notes on objects of which two copies differ
-	twice   []string // notes on keys that stand twice
+	clashes []string // notes on objects with two different copies
+	twice   []string // notes on repeated keys
 	unknown []unknownField
 
 	TakenAt time.Time
@@ -103,7 +102,7 @@ func New(how How) *Dump {
 	return d
 }
 
-// add adds what was read from a file.
+// add adds an object that was read from the file at p.
 func (d *Dump) add(p location, o object.Object) error {
 	d.Objects++
 	if o.Again {
@@ -122,13 +121,13 @@ func (d *Dump) add(p location, o object.Object) error {
 	}
 	if kind := object.ItemKind(o.Kind); kind.Kind != "" && o.List {
 		d.lists[object.KindName(kind)] = true
-		if object.Strange(kind) && d.Kinds[object.KindName(kind)] == 0 { // its items, which say no kind, were not read
+		if object.Strange(kind) && d.Kinds[object.KindName(kind)] == 0 { // the items have no kind and were not read
 			d.Kinds[object.KindName(o.Kind)]++
 			d.strange[object.KindName(o.Kind)] = true
 		}
 		return nil
 	}
-	if o.Kind.Kind == "List" || o.Kind.Kind == "" { // the end of a list of anything
+	if o.Kind.Kind == "List" || o.Kind.Kind == "" { // the end of a list without a kind
 		return nil
 	}
 	d.Kinds[object.KindName(o.Kind)]++
@@ -163,7 +162,7 @@ func (d *Dump) add(p location, o object.Object) error {
 			d.attached[o.Is.GetName()] = o.Attached
 		}
 		d.sharer.Share(o.Is)
-		if o.Kind.Kind != d.before { // mostly, the next kind begins
+		if o.Kind.Kind != d.before { // usually the first object of the next kind
 			for _, s := range d.stores {
 				s.settle(true)
 			}
@@ -198,8 +197,8 @@ func (d *Dump) add(p location, o object.Object) error {
 	return nil
 }
 
-// expectPods makes room for the pods that are still to come, once many have told how long one is: so they need not be
-// copied at the end. What a dump has besides comes before them, or is little.
+// expectPods reserves memory for the pods that are expected in the rest of the file, once enough
+// pods show their average size. This avoids copying them at the end.
 func (d *Dump) expectPods() {
 	switch n := int64(len(d.Pods.Items)); {
 	case n == 1:
@@ -210,10 +209,11 @@ func (d *Dump) expectPods() {
 	}
 }
 
-// MostPods is for how many pods there is room before they have come: what follows in the file may be something else.
+// MostPods is the maximum number of pods for which expectPods reserves memory. The rest of a file
+// may hold other objects.
 const MostPods = 20_000
 
-// sees notes of which reading an object is.
+// sees records to which gather an object belongs.
 func (d *Dump) sees(p location, o object.Object) {
 	if d.Gathers[d.path] == nil {
 		d.Gathers[d.path] = map[string]*Gathered{}
@@ -231,7 +231,7 @@ func (d *Dump) sees(p location, o object.Object) {
 	}
 }
 
-// repeated notes a key that appears twice in one object.
+// repeated adds a note on a key that appears twice in an object.
 func (d *Dump) repeated(file string, doc int, r object.Repeat) {
 	key := "a key"
 	if r.Key != "" {
@@ -239,19 +239,19 @@ func (d *Dump) repeated(file string, doc int, r object.Repeat) {
 	}
 	note := fmt.Sprintf("%s: document %d, line %d: %s appears twice in one object; the last value is used", file,
 		doc, r.Line, key)
-	if !slices.Contains(d.twice, note) { // several objects may stand in one line, or in one text
+	if !slices.Contains(d.twice, note) { // the same line or text may hold several objects
 		d.twice = append(d.twice, note)
 	}
 }
 
-// unknownField is a field of objects of one kind that is not read.
+// unknownField is a field that objects of one kind have and that is not read.
 type unknownField struct {
 	kind, field string
 	first       document.Position
 	objects     int
 }
 
-// unread notes a field that its kind does not have: it is misspelled, or of a newer
+// unread records a field that its kind does not have: it is misspelled or belongs to a newer
 // version of Kubernetes.
 func (d *Dump) unread(kind, field string, at document.Position) {
 	if i := slices.IndexFunc(d.unknown, func(u unknownField) bool {
@@ -264,7 +264,7 @@ func (d *Dump) unread(kind, field string, at document.Position) {
 	}
 }
 
-// mostUnknown bounds how many unknown fields are kept, to be counted.
+// mostUnknown is the maximum number of unknown fields that are recorded.
 const mostUnknown = 100
 
 func (u unknownField) note() string {
@@ -283,7 +283,7 @@ func (u unknownField) note() string {
 	return s
 }
 
-// folded returns some of the notes, and how many more there are of what.
+// folded returns the first notes and, if there are more, a line with the number of the others.
 func folded(notes []string, what string) []string {
 	if n := len(notes) - document.Most; n > 0 {
 		return append(notes[:document.Most:document.Most], fmt.Sprintf("%d more %s", n, what))
@@ -291,9 +291,10 @@ func folded(notes []string, what string) []string {
 	return notes
 }
 
-// Finish sorts what was read and decides on the clock.
+// Finish completes the Dump after all files have been read. It returns an error if the input holds
+// no DaemonSet, or objects of several clusters.
 func (d *Dump) Finish(paths []string, clock func() time.Time) error {
-	d.HeldNodes.at, d.Pods.at = nil, nil // of which there are many, and nobody asks for one
+	d.HeldNodes.at, d.Pods.at = nil, nil // large, and no longer needed
 	for _, s := range slices.Concat(slices.Collect(maps.Values(d.stores)),
 		slices.Collect(maps.Values(d.admission.stores()))) {
 		s.settle(false)
@@ -337,7 +338,7 @@ func (d *Dump) Finish(paths []string, clock func() time.Time) error {
 	return nil
 }
 
-// notePodless notes which DaemonSets are taken to have no pods, though no list says so: see rejected.
+// notePodless adds a note for each DaemonSet that is assumed to have no pods; see rejected.
 func (d *Dump) notePodless() {
 	if d.Kinds["Pod"] > 0 || d.lists["Pod"] || d.Partial("Pod") != "" {
 		return
@@ -351,12 +352,11 @@ func (d *Dump) notePodless() {
 	}
 }
 
-// Notes returns what a person should know of how the input was read, one line
-// each: files that were passed over, objects that stand there twice.
+// Notes returns lines about how the input was read, such as ignored files and duplicate objects.
 func (d *Dump) Notes() []string { return slices.Clone(d.notes) }
 
-// names returns the names of the namespace's DaemonSets, sorted, each once; of
-// all namespaces when it is empty.
+// names returns the sorted names of the DaemonSets in a namespace, or in all namespaces if it is
+// empty, without duplicates.
 func (d *Dump) names(namespace string) []string {
 	var names []string
 	for _, r := range d.Refs() {
@@ -368,7 +368,7 @@ func (d *Dump) names(namespace string) []string {
 	return slices.Compact(names)
 }
 
-// Refs returns all DaemonSets, by namespace and name.
+// Refs returns all DaemonSets, sorted by namespace and name.
 func (d *Dump) Refs() []source.Ref {
 	refs := slices.Collect(maps.Keys(d.snapshots))
 	for i := range d.daemonSets.Items {
@@ -381,14 +381,12 @@ func (d *Dump) Refs() []source.Ref {
 	return slices.Compact(refs)
 }
 
-// Read returns the Snapshot of one DaemonSet. Without a namespace the name
-// must be that of one DaemonSet only, or the error is an [*AmbiguousError].
+// Read returns the Snapshot of one DaemonSet. If ref has no namespace and several DaemonSets have
+// the name, the error is a [*source.AmbiguousError].
 //
-// A recorded Snapshot is returned as it was taken, without its OtherPods, its
-// Admission, its References, its Volumes and its Controller, which AddOtherPods,
-// AddAdmission, AddReferences, AddVolumes and AddController give back. Of a plain dump
-// the Snapshot holds more pods than Cluster.Read asks for: those, too, that the
-// DaemonSet owns but does not select.
+// A recorded Snapshot is returned without its optional parts: AddOtherPods, AddAdmission,
+// AddReferences, AddVolumes and AddController add them. Otherwise the Snapshot, unlike that of
+// Cluster.Read, includes pods that the DaemonSet owns but does not select.
 func (d *Dump) Read(_ context.Context, ref source.Ref) (*snapshot.Snapshot, error) {
 	var fit []source.Ref
 	var elsewhere []string
@@ -418,16 +416,15 @@ func (d *Dump) Read(_ context.Context, ref source.Ref) (*snapshot.Snapshot, erro
 	return nil, &source.AmbiguousError{Name: ref.Name, Refs: fit}
 }
 
-// ReadAll returns the Snapshots of all DaemonSets that the filter lets
-// through, ordered by namespace and name; there may be none. Those that are
-// not recorded Snapshots share their Nodes.
+// ReadAll returns the Snapshots of all DaemonSets that match the filter, sorted by namespace and
+// name. Unless they are recorded, the Snapshots share their Nodes.
 func (d *Dump) ReadAll(ctx context.Context, f source.Filter) ([]*snapshot.Snapshot, error) {
 	return source.Collect(ctx, f, d.ReadEach)
 }
 
-// ReadEach calls each with the Snapshots that ReadAll returns, one after the other.
+// ReadEach calls each with the Snapshots that ReadAll returns, one by one.
 func (d *Dump) ReadEach(ctx context.Context, f source.Filter, each func([]*snapshot.Snapshot) error) error {
-	partial := "" // of all DaemonSets; those that were named are there, or not
+	partial := "" // what is missing from all DaemonSets; irrelevant for DaemonSets given by name
 	if len(f.Names) == 0 {
 		partial = d.Partial("DaemonSet")
 	}
@@ -455,7 +452,7 @@ func (d *Dump) ReadEach(ctx context.Context, f source.Filter, each func([]*snaps
 			return err
 		}
 	}
-	if partial != "" && !found { // to find none says nothing
+	if partial != "" && !found { // incomplete input proves nothing
 		return &source.NotFoundError{Ref: source.Ref{Namespace: f.Namespace}, Held: d.Refs(), Partial: partial}
 	}
 	return nil
@@ -470,7 +467,7 @@ func (d *Dump) labels(r source.Ref) map[string]string {
 
 func (d *Dump) snapshot(r source.Ref) (*snapshot.Snapshot, error) {
 	if s := d.snapshots[r]; s != nil {
-		// until it is asked for
+		// the Add methods add these parts on request
 		s = s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil)
 		return part.Selected(s, r.Namespace), nil
 	}
@@ -488,8 +485,8 @@ func (d *Dump) snapshot(r source.Ref) (*snapshot.Snapshot, error) {
 	return s, snapshot.Validate(s)
 }
 
-// rejected reports whether the API server rejects all pods of a DaemonSet: its status counts none,
-// an event says that one was rejected, and none says that one was created.
+// rejected reports whether the API server rejects all pods of a DaemonSet: its status counts no
+// pods, an event reports a rejected pod, and no event reports a created one.
 func (d *Dump) rejected(r object.Relation) bool {
 	status, fails := &r.Ds.Status, false
 	if d.daemonSets.bare[object.Key(&r.Ds.ObjectMeta)] || status.CurrentNumberScheduled+status.NumberMisscheduled > 0 {
@@ -508,7 +505,7 @@ func (d *Dump) rejected(r object.Relation) bool {
 	return fails
 }
 
-// assemble makes a Snapshot without its events, not yet in order.
+// assemble returns a Snapshot without events. It is not sorted.
 func (d *Dump) assemble(r object.Relation) *snapshot.Snapshot {
 	budgets := object.Filter(d.Budgets.Items, r.SelectedBy)
 	for i := range budgets {
@@ -531,10 +528,9 @@ func (d *Dump) assemble(r object.Relation) *snapshot.Snapshot {
 	}
 }
 
-// ReadFor returns the Snapshot of a DaemonSet that the input does not hold: the
-// one given, with the nodes, and with the pods and revisions that its selector
-// matches. A dump without any of them has no Gap for it. Where the input is recorded
-// Snapshots, the nodes are those of the one that was taken last.
+// ReadFor returns the Snapshot of ds, a DaemonSet that the input does not contain, with the nodes
+// and with the pods and revisions that its selector matches. Missing pods, revisions and events are
+// no Gap. If the input consists of recorded Snapshots, the nodes are those of the latest one.
 func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
 	rel, err := object.Relate(ds)
 	if err != nil {
@@ -556,7 +552,7 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 	return s, snapshot.Validate(s)
 }
 
-// last returns the recorded Snapshot that was taken last; nil if there is none.
+// last returns the recorded Snapshot with the latest TakenAt, or nil if there is none.
 func (d *Dump) last() *snapshot.Snapshot {
 	var last *snapshot.Snapshot
 	for _, r := range d.Refs() {
@@ -567,15 +563,14 @@ func (d *Dump) last() *snapshot.Snapshot {
 	return last
 }
 
-// gaps returns what the input lacks for a DaemonSet. A kind is given when there
-// is one object of it, or a list of none; but a dump may hold other namespaces,
-// or other owners. So where the status says that there are pods, there must be
-// one of its namespace; and where it says that the controller has seen the
-// DaemonSet, and so has made a revision, there must be one that is the
-// DaemonSet's or that it would adopt. A dump without any Pod lacks none where all
-// pods of the DaemonSet are rejected. PodDisruptionBudgets may be missing: no number
-// depends on them, and few dumps have them. If the List of a kind is not whole, nothing is known
-// for sure about that kind.
+// gaps returns the Gaps of the input for a DaemonSet.
+//
+// A kind is given if the input has an object of it or a typed list. Because a dump may be
+// restricted to other namespaces or owners, there must also be a pod in the DaemonSet's namespace
+// if the status counts pods, and a revision of the DaemonSet if the status shows that the
+// controller has seen it. Missing pods are no Gap if all pods of the DaemonSet are rejected, and
+// missing PodDisruptionBudgets never are: no number depends on them, and few dumps contain them. An
+// incomplete list is a Gap for its kind.
 func (d *Dump) gaps(r object.Relation) []snapshot.Gap {
 	gaps := []snapshot.Gap{d.clock}
 	add := func(what snapshot.What, why snapshot.Why, message, of string) {
@@ -595,7 +590,7 @@ func (d *Dump) gaps(r object.Relation) []snapshot.Gap {
 	add(snapshot.PodStatus, snapshot.NotGiven, d.Pods.without(r.Takes), "")
 	add(snapshot.PodDisruptionBudgets, snapshot.Partial, d.Partial("PodDisruptionBudget"), "")
 	status, of := &r.Ds.Status, "daemonset "+source.Ref{Namespace: r.Ds.Namespace, Name: r.Ds.Name}.String()
-	unknown := d.daemonSets.bare[object.Key(&r.Ds.ObjectMeta)] // what its controller has seen and done
+	unknown := d.daemonSets.bare[object.Key(&r.Ds.ObjectMeta)] // what its controller has seen and done is unknown
 	if unknown {
 		add(snapshot.DaemonSetStatus, snapshot.NotGiven, "the input holds no status of "+of, of)
 	}
@@ -603,8 +598,8 @@ func (d *Dump) gaps(r object.Relation) []snapshot.Gap {
 	for _, p := range []struct {
 		what   snapshot.What
 		kind   string
-		lacked bool   // though the status says that there is one
-		of     string // what it is lacked of
+		lacked bool   // although the status shows that one exists
+		of     string // where one is missing
 	}{
 		{snapshot.Nodes, "Node", false, ""},
 		{snapshot.Pods, "Pod", (unknown || status.CurrentNumberScheduled+status.NumberMisscheduled > 0) &&

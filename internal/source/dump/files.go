@@ -25,42 +25,32 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/prose"
 )
 
-// How says how ReadFiles reads.
+// How configures ReadFiles.
 type How struct {
-	// KeepGoing: what is damaged is left out. Where it may count, what depends on it is a Gap.
+	// KeepGoing leaves out damaged objects. What depends on them becomes a Gap.
 	KeepGoing bool
-	// Most bounds the bytes of all documents that are read, unpacked; 0 is DefaultMaxInput. One
-	// object may have a sixteenth of that, and what an archive unpacks to that is not read
-	// sixteen times that.
+	// Most is the maximum number of bytes of all documents, after unpacking; 0 stands for
+	// DefaultMaxInput. The limit for one object is a sixteenth of it, and for everything that
+	// archives unpack to, sixteen times.
 	Most int64
-	// Stays is called before the first recorded Snapshot is read, of a file of so many bytes: nearly
-	// all of it stays in memory. What it returns is called when that Snapshot is read. It may be nil.
+	// Stays, if not nil, is called before the first recorded Snapshot is read, with the size of its
+	// file, most of which stays in memory. The function it returns is called after that Snapshot
+	// has been read.
 	Stays func(bytes int64) (read func())
 }
 
-// ReadFiles reads what "kubectl get -o yaml" or "-o json", "kubectl cluster-info dump" and
-// "kubectl ds snapshot" write, and what support bundles hold, from files, from folders with
-// all that is in them, from archives, which are read as folders are, and from standard input
-// ("-"), as one Dump.
+// ReadFiles reads files, folders, archives and standard input ("-") as one Dump. It reads the
+// output of "kubectl get -o yaml" or "-o json", "kubectl cluster-info dump" and "kubectl ds
+// snapshot", and support bundles. Folders and archives are read recursively. Objects of other kinds
+// and, in folders and archives, other files are ignored; Notes lists the files.
 //
-// Lists may stand in lists. Objects of kinds that no Snapshot holds are not
-// read. In a folder, neither are files that are not such documents, and Notes
-// names them; a file that is named must be one. What nearly looks like an
-// object that counts is damage, and damage is an error wherever it stands: an
-// [*InputError] that names the file, the document and the field. Damage in an object of a kind
-// that decides nothing is passed over, with a note.
+// A damaged object is an [*source.InputError] with the file, the document and the field, unless no
+// answer depends on its kind. Unknown fields, repeated keys and differing copies of an object are
+// not errors; Notes lists them. A file that was cut off is detected unless it is a single YAML
+// object cut off between two lines.
 //
-// A field that an object that counts does not have is no error, since the object
-// may be of a newer version: Notes names it once. Of a key that appears twice in an object the last value is used, and
-// Notes names the place. Notes names both places, too, where two copies of an object differ and
-// nothing tells which is the newer.
-//
-// A file that was cut off has an object without its end, a last line without
-// its end, or a list without its kind, which kubectl writes last. A single
-// object in YAML that was cut off between two lines looks whole.
-//
-// clock is called only if no object has a time. With an error the Dump has nothing but the Notes
-// on what was not read.
+// clock is called only if no object contains a time. With an error, the Dump contains only the
+// Notes on what was not read.
 func ReadFiles(ctx context.Context, paths []string, stdin io.Reader, clock func() time.Time, how How) (*Dump, error) {
 	d := New(how)
 	for i, path := range paths {
@@ -75,19 +65,21 @@ func ReadFiles(ctx context.Context, paths []string, stdin io.Reader, clock func(
 	return d, d.Finish(paths, clock)
 }
 
-// location is where a file stands.
+// location describes where a file is.
 type location struct {
-	name   string // that people know it by
-	within string // its path in the folder or the archive that was given; empty for one that was given itself
-	gather string // the part of the input that is one reading of a cluster by itself; empty for all of it
-	// the command that writes it to standard output, but for raw; empty where it is in no archive that is a file
+	name   string // for messages
+	within string // path in the given folder or archive; empty for a file given by name
+	gather string // the gather that it belongs to; empty: part of the whole input
+	// command that writes the file to standard output, without raw; empty if it is not in an
+	// archive file
 	unpack string
-	raw    string // its path in the archive, as that has it
-	deep   int    // archives that it is in
-	layers int    // of them and of packed files
+	raw    string // path as the archive spells it
+	deep   int    // depth of nested archives
+	layers int    // depth of nested archives and compressed files
 }
 
-// found reports whether nobody gave the file by its name: it may be something else altogether.
+// found reports whether the file was found in a folder or an archive and not given by name. It may
+// be of any type.
 func (p location) found() bool { return p.within != "" }
 
 func (d *Dump) ReadPath(ctx context.Context, path string, stdin io.Reader) error {
@@ -104,8 +96,8 @@ func (d *Dump) ReadPath(ctx context.Context, path string, stdin io.Reader) error
 	return err
 }
 
-// readFolder reads the files of a folder and of the folders in it, in the
-// order of their names. It follows a link to a file, and none to a folder.
+// readFolder reads the files of a folder and its subfolders in the order of their names. It follows
+// links to files, but not to folders.
 func (d *Dump) readFolder(ctx context.Context, folder string) error {
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -137,7 +129,7 @@ func (d *Dump) readFolder(ctx context.Context, folder string) error {
 	})
 }
 
-// readStream reads one file: an archive, a packed file, or documents.
+// readStream reads one file: an archive, a compressed file, or documents.
 func (d *Dump) readStream(ctx context.Context, p location, in io.Reader) error {
 	if d.files++; d.files > document.MostFiles {
 		return &source.InputError{File: d.path, Err: fmt.Errorf("it holds more than %d files", document.MostFiles)}
@@ -150,7 +142,7 @@ func (d *Dump) readStream(ctx context.Context, p location, in io.Reader) error {
 	begin, err := head.Peek(headBytes)
 	if err != nil && err != io.EOF {
 		switch {
-		case errors.Is(err, io.ErrUnexpectedEOF): // of the archive that it is in
+		case errors.Is(err, io.ErrUnexpectedEOF): // of the archive that contains it
 			return err
 		case p.layers > 0:
 			return d.cannotUnpack(p, err)
@@ -169,11 +161,11 @@ func (d *Dump) readStream(ctx context.Context, p location, in io.Reader) error {
 			return nil
 		}
 	}
-	file, _ := in.(*os.File) // nil for what comes out of a packed one, or through a pipe
+	file, _ := in.(*os.File) // nil for compressed files and pipes
 	return d.readFile(ctx, p, head, file)
 }
 
-// headBytes are enough to tell what a file is.
+// headBytes is the number of bytes that are examined to detect the type of a file.
 const headBytes = 4 << 10
 
 var (
@@ -185,9 +177,9 @@ var (
 	})
 )
 
-// documentHead reports whether a file that begins so holds documents, whatever
-// it is called: sos reports, for one, name files after commands. A log that quotes an object
-// does not begin with it.
+// documentHead reports whether a file that begins with head contains documents, whatever its name
+// is: sos reports, for example, name files after commands. A log that quotes an object does not
+// begin with one.
 func documentHead(head []byte) bool {
 	head = bytes.ReplaceAll(head, []byte{0}, nil) // UTF-16
 	head = bytes.TrimPrefix(bytes.TrimPrefix(head, []byte("\xff\xfe")), []byte("\xfe\xff"))
@@ -196,7 +188,7 @@ func documentHead(head []byte) bool {
 		return objectHead(head)
 	}
 	if i := bytes.LastIndexByte(head, '\n'); i >= 0 && len(head) > headBytes/2 {
-		head = head[:i] // the last line may not be whole
+		head = head[:i] // the last line may be incomplete
 	}
 	for line := range bytes.Lines(head) {
 		if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 && line[0] != ' ' && !prose.InDocument(line) {
@@ -206,8 +198,8 @@ func documentHead(head []byte) bool {
 	return apiVersionLine().Match(head) && kindLine().Match(head)
 }
 
-// objectHead reports whether JSON begins as an object with a kind, a list or an array of such
-// objects does.
+// objectHead reports whether head is the beginning of a JSON object with a kind, a list, or an
+// array of such objects.
 func objectHead(head []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(head))
 	keys := map[string]bool{}
@@ -232,7 +224,7 @@ func objectHead(head []byte) bool {
 	return keys["apiVersion"] && keys["kind"] || keys["apiVersion"] && keys["items"]
 }
 
-// readFile reads the documents of one file. If it is one that can be read again, that is how.
+// readFile reads the documents of one file. file is not nil if the file can be read again.
 func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.File) error {
 	if d.end = 0; p.layers == 0 && !p.found() {
 		if info, err := os.Stat(d.path); err == nil && info.Mode().IsRegular() {
@@ -240,8 +232,8 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 		}
 	}
 	before, harms := d.Objects, d.harms
-	var none []document.Damage // what says nothing of being an object
-	lost := false              // an object that may count
+	var none []document.Damage // documents that are not objects
+	lost := false              // whether an object that may matter was lost
 	docs := &document.Documents{
 		Name: p.name, From: &documentBytes{d, in}, Decode: object.Decode, Most: d.how.Most / document.PartOfInput,
 		Emit: func(o object.Object) error { return d.add(p, o) },
@@ -292,8 +284,8 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 	return d.hinting(out)
 }
 
-// empty returns the error of a file without any document. Where a collector calls a file so that writes a list even if
-// it has no items, the objects are lost.
+// empty returns the error for a file without documents. If its name says that it contains a list,
+// even an empty list would have a document, so its objects are lost.
 func (d *Dump) empty(p location) error {
 	if kind := object.ItemKind(listOf(p.name)); p.found() && LostOf[kind.Kind] != "" {
 		return d.harmed(p, document.Damage{InputError: &source.InputError{File: p.name, Err: errHollow},
@@ -302,9 +294,9 @@ func (d *Dump) empty(p location) error {
 	return &source.InputError{File: p.name, Err: errEmpty}
 }
 
-// decideText decides about what is no object, beside objects in the same file: in a file that
-// somebody named it is an error, or with KeepGoing left out. err is what is wrong with the file
-// besides. Of two errors the one about the earlier document is returned.
+// decideText handles the documents in a file that are not objects. In a file given by name they are
+// an error, unless KeepGoing is set. err is any other error about the file. Of two errors, the one
+// about the earlier document is returned.
 func (d *Dump) decideText(p location, none []document.Damage, err error) error {
 	for _, x := range none {
 		other := (*source.InputError)(nil)
@@ -320,7 +312,7 @@ func (d *Dump) decideText(p location, none []document.Damage, err error) error {
 	return err
 }
 
-// hinting returns an error about a file with what to do.
+// hinting returns e with a hint.
 func (d *Dump) hinting(e *source.InputError) error {
 	large := (*document.SizeError)(nil)
 	switch {
@@ -345,8 +337,8 @@ func (d *Dump) hinting(e *source.InputError) error {
 
 const keepGoing = "--keep-going (leaves out what is damaged; what depends on it is then unknown)"
 
-// harmed decides about something that cannot be read: it is an error, passed over or, with
-// KeepGoing, lost.
+// harmed handles damage: it returns it as an error, or leaves it out if KeepGoing is set or no
+// answer depends on it.
 func (d *Dump) harmed(p location, x document.Damage) error {
 	large := (*document.SizeError)(nil)
 	switch {
@@ -362,7 +354,7 @@ func (d *Dump) harmed(p location, x document.Damage) error {
 	return nil
 }
 
-// leaveOut notes what cannot be read, and is passed over or lost.
+// leaveOut records damage that is left out.
 func (d *Dump) leaveOut(p location, x document.Damage) {
 	if d.harms++; x.Counts(p.found()) {
 		d.lose(x)
@@ -371,7 +363,7 @@ func (d *Dump) leaveOut(p location, x document.Damage) {
 	}
 }
 
-// documentBytes reads documents of which there may be only so much in all.
+// documentBytes limits the total number of bytes of documents.
 type documentBytes struct {
 	d  *Dump
 	in io.Reader
@@ -386,8 +378,8 @@ func (b *documentBytes) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// noteCut notes that a file seems to be cut off. Where its last line has no newline, that is
-// worth a word only if an object in it may count.
+// noteCut records that a file seems to be cut off. A missing newline at the end is recorded only if
+// an object in the file may matter.
 func (d *Dump) noteCut(docs *document.Documents) {
 	if docs.Within != "" {
 		d.cut = append(d.cut, fmt.Sprintf("%s: it ends inside %s: the file may be cut off", docs.Name, docs.Within))

@@ -22,16 +22,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// What collectors call their files is known here, and nowhere else. What an object is, it says
-// itself; the name of a file decides only where it does not.
+// This file is the only one that knows how collectors name their files. The name of a file is used
+// only if its objects do not state their kind.
 
-// gatherName matches a folder, or an archive, that is one reading of a cluster by itself.
+// gatherName matches the name of a folder or an archive that is a complete reading of one cluster.
 var gatherName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:must-gather|inspect\.local\.|support-?bundle|supportbundle|cilium-sysdump|gather\.|sosreport-|cluster-?info|cluster-dump|\d{12}_sonobuoy|sonobuoy)`)
 })
 
-// gatherOf returns the first folder or archive of a path if it is one reading of a cluster by
-// itself; empty if it is part of the whole input.
+// gatherOf returns the first element of a path if it is a complete reading of one cluster, else "".
 func (d *Dump) gatherOf(within string) string {
 	first, rest, inFolder := strings.Cut(within, "/")
 	if inFolder && rest != "" && gatherName().MatchString(strings.ToLower(first)) || !inFolder &&
@@ -41,7 +40,7 @@ func (d *Dump) gatherOf(within string) string {
 	return ""
 }
 
-// packedName reports whether a file is called as an archive is.
+// packedName reports whether name has the extension of an archive.
 func packedName(name string) bool {
 	lower := strings.ToLower(name)
 	for _, suffix := range []string{".tar", ".tgz", ".txz", ".zip", ".tar.gz", ".tar.xz", ".tar.zst", ".tar.bz2"} {
@@ -52,14 +51,14 @@ func packedName(name string) bool {
 	return false
 }
 
-// Gathered is what was read of one of several readings.
+// Gathered describes one of several readings in the input.
 type Gathered struct {
-	objects int       // that count
-	Newest  time.Time // the newest time in them
+	objects int       // objects that matter
+	Newest  time.Time // the newest time in the objects
 }
 
-// listOf returns the List of which a file has the items, as the name of the file or of its folder
-// says: old collectors write arrays of objects that do not say what they are.
+// listOf returns the type of the list whose items a file contains, according to the name of the
+// file or its folder. Old collectors write arrays of objects without kinds.
 func listOf(file string) metav1.TypeMeta {
 	file = filepath.ToSlash(file)
 	name, _, _ := strings.Cut(path.Base(file), ".")
@@ -75,20 +74,20 @@ func listOf(file string) metav1.TypeMeta {
 	return metav1.TypeMeta{}
 }
 
-// fromRancher reports whether a file is of a bundle of Rancher's support-bundle-kit, which writes
-// "null" for every empty text.
+// fromRancher reports whether a file belongs to a bundle of Rancher's support-bundle-kit, which
+// writes "null" for empty texts.
 func fromRancher(file string) bool {
 	file = "/" + filepath.ToSlash(file)
 	return strings.Contains(file, "/yamls/cluster/") || strings.Contains(file, "/yamls/namespaced/")
 }
 
-// logPlace is where a log is: a file by itself, or a part of a file with others.
+// logPlace is the place of a log: a file, or a part of a file.
 type logPlace struct {
 	location
 	part bool
 }
 
-// logNames match the files of logs, with the namespace, the pod and the container.
+// logNames returns patterns for the paths of logs, with groups for namespace, pod and container.
 var logNames = sync.OnceValue(func() []*regexp.Regexp {
 	return []*regexp.Regexp{
 		// must-gather
@@ -101,13 +100,13 @@ var logNames = sync.OnceValue(func() []*regexp.Regexp {
 		regexp.MustCompile(`(?:^|/)podlogs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/logs/(?P<container>[^/]+)\.txt$`),
 		// Rancher
 		regexp.MustCompile(`(?:^|/)logs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/(?P<container>[^/]+?)(?P<previous>\.log\.1|-previous\.log)?(?:\.log)?$`),
-		// cluster-info dump, of all containers
+		// cluster-info dump, with the logs of all containers
 		regexp.MustCompile(`(?:^|/)(?P<namespace>[^/]+)/(?P<pod>[^/]+)/logs\.txt$`),
 	}
 })
 
-// observe looks at a file that was found, for what its name says: the log of a container, or
-// the version of the server. It reports whether there is nothing more to read in it.
+// observe records what the name of a found file shows: that it is the log of a container, or the
+// version of the server. It reports whether the file contains nothing else to read.
 func (d *Dump) observe(p location, head []byte) bool {
 	if document.DocumentName(p.within) {
 		return d.saysVersion(p, head)
@@ -143,7 +142,8 @@ func (d *Dump) observe(p location, head []byte) bool {
 	return d.saysVersion(p, head)
 }
 
-// saysVersion notes the version of the server that a file says, and reports whether it says one.
+// saysVersion records the server version that a file states, if any, and reports whether it states
+// one.
 func (d *Dump) saysVersion(p location, head []byte) bool {
 	says := versionIn(path.Base(p.within), head)
 	if says != "" {
@@ -152,11 +152,11 @@ func (d *Dump) saysVersion(p location, head []byte) bool {
 	return says != ""
 }
 
-// saidVersion is a version of Kubernetes, with who says it.
+// saidVersion is a Kubernetes version stated in the input.
 type saidVersion struct {
 	version    string
 	by         string
-	controller bool // it is kube-controller-manager's own
+	controller bool // whether it is the version of kube-controller-manager
 }
 
 var (
@@ -169,7 +169,7 @@ var (
 	plainVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^v\d+\.\d+\.\d+[\w.+-]*$`) })
 )
 
-// versionIn returns the version of the server that a file of a collector says, or "".
+// versionIn returns the server version stated by a collector's file, or "".
 func versionIn(name string, head []byte) string {
 	if !versionFile().MatchString(name) || len(head) >= headBytes {
 		return ""
@@ -200,7 +200,7 @@ func versionIn(name string, head []byte) string {
 	return ""
 }
 
-// operator notes the version that OpenShift's operator of kube-controller-manager reports.
+// operator records the version reported by OpenShift's operator of kube-controller-manager.
 func (d *Dump) operator(raw []byte, at document.Position) {
 	var o struct {
 		Metadata struct{ Name string } `json:"metadata"`
@@ -219,9 +219,9 @@ func (d *Dump) operator(raw []byte, at document.Position) {
 	}
 }
 
-// decideVersion picks the version of what the input says: the controller's own before the
-// server's, of several the last one. Without any it takes the highest kubelet's, which is never
-// newer than the control plane.
+// decideVersion sets the version to use: the last stated version of the controller, or else of the
+// server. If none is stated, it sets the highest kubelet version, which is never newer than the
+// control plane.
 func (d *Dump) decideVersion() {
 	for _, v := range d.versions {
 		if d.version.version == "" || v.controller || !d.version.controller {
@@ -248,9 +248,9 @@ func (d *Dump) decideVersion() {
 	}
 }
 
-// Log returns the command that shows the log of a container where the input has it, in words;
-// none where it does not. Of a container that has restarted, previous is the log of the time
-// before, if there is one.
+// Log returns the words of the command that shows the log of a container, or nil if the input has
+// no such log. previous selects the log of the previous container instance; if there is none, the
+// current log is used.
 func (d *Dump) Log(namespace, pod, container string, previous bool) []string {
 	for _, of := range []document.LogOf{{Namespace: namespace, Pod: pod, Container: container, Previous: previous},
 		{Namespace: namespace, Pod: pod, Container: "", Previous: previous},
@@ -265,7 +265,7 @@ func (d *Dump) Log(namespace, pod, container string, previous bool) []string {
 	return nil
 }
 
-// command returns what shows the log, as a shell reads it.
+// command returns the words of the command that shows the log, or nil if there is none.
 func (l logPlace) command(of document.LogOf) []string {
 	switch {
 	case l.part && l.deep == 0 && l.layers == 0 && l.name != document.StdinName:
@@ -279,7 +279,7 @@ func (l logPlace) command(of document.LogOf) []string {
 	return nil
 }
 
-// lose notes what was left out although it may count.
+// lose records damage that may matter.
 func (d *Dump) lose(x document.Damage) {
 	var whats []snapshot.What
 	all := len(x.Kinds) == 0
@@ -298,14 +298,15 @@ func (d *Dump) lose(x document.Damage) {
 	}
 }
 
-// LostOf are the parts that are not whole where an object of a kind was left out.
+// LostOf maps a kind to the part that is incomplete if an object of that kind is left out.
 var LostOf = map[string]snapshot.What{
 	"DaemonSet": snapshot.DaemonSets, snapshot.Kind: snapshot.DaemonSets, "ControllerRevision": snapshot.Revisions,
 	"Node": snapshot.Nodes, "Pod": snapshot.Pods,
 	"Event": snapshot.Events, "PodDisruptionBudget": snapshot.PodDisruptionBudgets,
 }
 
-// Partial returns what is missing of the objects of a kind: pages, or what was damaged.
+// Partial returns what is missing from the objects of a kind, such as pages or damaged objects, or
+// "".
 func (d *Dump) Partial(kind string) string {
 	if lost := d.Lost[LostOf[kind]]; LostOf[kind] != "" && len(lost) > 0 {
 		words := "left out, because it is damaged: " + lost[0]
@@ -317,7 +318,7 @@ func (d *Dump) Partial(kind string) string {
 	return d.pages.Partial(kind)
 }
 
-// noteUnread adds the notes on what was not read.
+// noteUnread adds notes on what was not read.
 func (d *Dump) noteUnread() {
 	brief := func(names []string) (short []string) {
 		for _, name := range names {
@@ -363,7 +364,8 @@ func (d *Dump) noteUnread() {
 	}
 }
 
-// brief returns the path of a file of the input; of a long path in a folder or an archive the end.
+// brief returns the path of an input file. A long path in a folder or an archive is shortened to
+// its end.
 func (d *Dump) brief(name string) string {
 	const most = 60 // bytes
 	within, inside := strings.CutPrefix(filepath.ToSlash(name), filepath.ToSlash(d.path)+"/")
@@ -374,7 +376,7 @@ func (d *Dump) brief(name string) string {
 	return name
 }
 
-// folds returns the first of some lines, and how many more there are.
+// folds returns the first line and the number of the others.
 func folds(lines []string) string {
 	if more := len(lines) - 1; more > 0 {
 		return fmt.Sprintf("%s (and %d more)", lines[0], more)
@@ -389,7 +391,8 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// severalGathers returns the error of an input that holds several readings of clusters, or nil.
+// severalGathers returns an error if one given path contains several readings of clusters, else
+// nil.
 func (d *Dump) severalGathers() error {
 	for _, given := range slices.Sorted(maps.Keys(d.Gathers)) {
 		var names []string
@@ -423,7 +426,7 @@ func (d *Dump) severalGathers() error {
 	return nil
 }
 
-// severalClusters returns the error of an input that is from two clusters, or nil.
+// severalClusters returns an error if the input contains objects of two clusters, else nil.
 func (d *Dump) severalClusters() error {
 	for i, b := range d.clusters {
 		before := slices.IndexFunc(d.clusters[:i], func(c cluster) bool { return c.kind == b.kind })
@@ -445,7 +448,7 @@ func (d *Dump) severalClusters() error {
 	return nil
 }
 
-// eitherOf offers the file of the later of two positions, or the other's.
+// eitherOf returns a hint that names the file of b, and that of a as the alternative.
 func eitherOf(a, b document.Position) string {
 	if a.File == b.File {
 		return "--from a dump of one of them"
@@ -453,14 +456,14 @@ func eitherOf(a, b document.Position) string {
 	return "--from " + document.Word(b.File) + " (or " + document.Word(a.File) + ")"
 }
 
-// cluster is an object that every cluster has once, with a UID of its own.
+// cluster is an object that exists once in every cluster, with its UID.
 type cluster struct {
 	kind metav1.TypeMeta
 	uid  string
 	at   document.Position
 }
 
-// otherNode is a node of which the input has two UIDs.
+// otherNode is a node that appears with two UIDs.
 type otherNode struct {
 	name     string
 	from, at document.Position

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// lease notes a Lease. Of two of kube-controller-manager the one that was renewed last counts.
+// lease records a Lease. Of two Leases of kube-controller-manager, the one renewed later is kept.
 func (d *Dump) lease(o *object.LeaseRead) {
 	d.leases.System = true
 	switch old := d.leases.Controller; {
@@ -20,9 +20,8 @@ func (d *Dump) lease(o *object.LeaseRead) {
 	}
 }
 
-// AddController does what that of a Cluster does, of what the input holds. Where it has no Lease of
-// the namespace, whether there is one is unknown: that is a Gap. So it is where a recorded Snapshot was
-// recorded without it.
+// AddController does what Cluster.AddController does, with the objects of the input. If the input
+// contains no Lease of kube-system, or a recorded Snapshot was recorded without it, that is a Gap.
 func (d *Dump) AddController(_ context.Context, all []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
 	const without = "the snapshot was recorded without it"
 	out := make([]*snapshot.Snapshot, len(all))
@@ -41,7 +40,7 @@ func (d *Dump) AddController(_ context.Context, all []*snapshot.Snapshot) ([]*sn
 	return out, nil
 }
 
-// controllerLease returns the Lease that the input holds, or why it is unknown.
+// controllerLease returns the Lease in the input, or a Gap that says why it is unknown.
 func (d *Dump) controllerLease() (*snapshot.ControllerLease, []snapshot.Gap) {
 	lacks := func(why snapshot.Why, message, of string) (*snapshot.ControllerLease, []snapshot.Gap) {
 		return nil, []snapshot.Gap{{What: snapshot.Leases, Why: why, Message: message, Of: of}}
@@ -56,7 +55,7 @@ func (d *Dump) controllerLease() (*snapshot.ControllerLease, []snapshot.Gap) {
 		return lacks(snapshot.Partial, partial, "")
 	case d.Kinds[kind] == 0 && !d.lists[kind]:
 		return lacks(snapshot.NotGiven, "the input holds no "+object.OfLeases.Kind, "")
-	case !d.leases.System: // they may be of other namespaces only
+	case !d.leases.System: // the input may be restricted to other namespaces
 		const of = "namespace " + metav1.NamespaceSystem
 		return lacks(snapshot.NotGiven, "the input holds no "+object.OfLeases.Kind+" of "+of, of)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// openShift returns what OpenShift's controller looks at for a namespace, where the nodes are
-// of OpenShift. That a dump does not hold it is a Gap.
+// openShift returns what OpenShift's controller reads for a namespace, or nothing if the nodes are
+// not from OpenShift. What the dump does not contain is a Gap.
 func (d *Dump) openShift(namespace string) part.Selecting {
 	if !snapshot.OnOpenShift(d.HeldNodes.Items) {
 		return part.Selecting{}

@@ -9,12 +9,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// AddOtherPods does what Cluster.AddOtherPods does, with the pods that the input
-// holds. It holds those of others where it has pods of two namespaces or more: one
-// that was asked for in one namespace, as in "kubectl get pods -n kube-system", has
-// no other. That somebody chose some of several namespaces cannot be told.
+// AddOtherPods does what Cluster.AddOtherPods does, with the pods of the input. If all of them
+// belong to one namespace, the input may be restricted to it, and other pods are a Gap. A
+// restriction to several namespaces cannot be detected.
 //
-// Of a recorded Snapshot it gives back what was recorded; what was not is a Gap.
+// For a recorded Snapshot it returns the recorded rows. What was not recorded is a Gap.
 func (d *Dump) AddOtherPods(_ context.Context, all []*snapshot.Snapshot, nodes []string) ([]*snapshot.Snapshot, error) {
 	nodes = part.Few(nodes)
 	out := make([]*snapshot.Snapshot, len(all))
@@ -45,7 +44,7 @@ func (d *Dump) AddOtherPods(_ context.Context, all []*snapshot.Snapshot, nodes [
 	return out, nil
 }
 
-// gapsOfOthers returns what the input lacks for a question about fit.
+// gapsOfOthers returns the Gaps of the input for questions about fit.
 func (d *Dump) gapsOfOthers() (gaps []snapshot.Gap) {
 	add := func(what snapshot.What, why snapshot.Why, message string) {
 		gaps = append(gaps, snapshot.Gap{What: what, Why: why, Message: message})
@@ -67,9 +66,8 @@ func (d *Dump) gapsOfOthers() (gaps []snapshot.Gap) {
 	return gaps
 }
 
-// recorded returns the recorded Snapshot that one was read from: its own or, of a
-// DaemonSet that the input does not have, that whose nodes it has. It returns nil for
-// a plain dump.
+// recorded returns the recorded Snapshot that s was read from or, for a DaemonSet that the input
+// does not contain, the one that its nodes are from. It returns nil for a plain dump.
 func (d *Dump) recorded(s *snapshot.Snapshot) *snapshot.Snapshot {
 	ref := source.Ref{Namespace: s.DaemonSet.Namespace, Name: s.DaemonSet.Name}
 	if from := d.snapshots[ref]; from != nil {

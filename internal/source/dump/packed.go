@@ -22,23 +22,23 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-// form is a form of packed files.
+// form is a format of archives or compressed files.
 type form struct {
 	name   string
 	magic  string
-	at     int                                    // where that stands
-	unpack func(io.Reader) (io.ReadCloser, error) // nil: an archive, or a form that is not read
-	other  string                                 // the command that unpacks it, of a form that is not read
-	// of an archive: the command that writes one file of it to standard output; its path follows
+	at     int                                    // offset of magic
+	unpack func(io.Reader) (io.ReadCloser, error) // nil for an archive or a format that is not supported
+	other  string                                 // the command that unpacks a format that is not supported
+	// for an archive: the command that writes one file, whose path follows, to standard output
 	show string
 }
 
-// forms are the forms that are read, and those that are told apart. xz is not read with
-// github.com/ulikunitz/xz, which is better kept and takes five times as long.
+// forms are the formats that are detected. For xz, github.com/ulikunitz/xz is better maintained
+// than the decoder used here, but takes five times as long.
 var forms = []form{
 	{name: "gzip", magic: "\x1f\x8b", unpack: func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
 	{name: "xz", magic: "\xfd7zXZ\x00", unpack: func(r io.Reader) (io.ReadCloser, error) {
-		x, err := xz.NewReader(r, 64<<20) // what xz -9 uses
+		x, err := xz.NewReader(r, 64<<20) // the window of xz -9
 		return io.NopCloser(x), err
 	}},
 	{name: "zstd", magic: "\x28\xb5\x2f\xfd", unpack: func(r io.Reader) (io.ReadCloser, error) {
@@ -57,7 +57,7 @@ var forms = []form{
 	{name: "rar", magic: "Rar!\x1a\x07", other: "unrar x"},
 }
 
-// formOf returns in which form a file is packed that begins so, or nil if it is not.
+// formOf returns the format of a file that begins with head, or nil if it is not packed.
 func formOf(head []byte, name string) *form {
 	for i := range forms {
 		f := &forms[i]
@@ -65,7 +65,7 @@ func formOf(head []byte, name string) *form {
 			(f.name != "bzip2" || len(head) > 3 && head[3] >= '1' && head[3] <= '9') {
 			return f
 		}
-		// older than ustar
+		// tar formats older than ustar
 		if f.name == "tar" && strings.HasSuffix(strings.ToLower(name), ".tar") && len(head) > 262 &&
 			bytes.IndexByte(head, 0) >= 0 {
 			return f
@@ -74,15 +74,15 @@ func formOf(head []byte, name string) *form {
 	return nil
 }
 
-// ofMacOS reports whether a file is one that macOS adds to a folder or an archive.
+// ofMacOS reports whether a file is one that macOS adds to folders and archives.
 func ofMacOS(within string) bool {
 	name := path.Base(within)
 	return strings.HasPrefix(name, "._") || name == ".DS_Store" || strings.HasPrefix(within, "__MACOSX/") ||
 		strings.Contains(within, "/__MACOSX/")
 }
 
-// unpack reads what is in a packed file. in is its beginning and the rest of it, whole where it
-// can be read from any place.
+// unpack reads the content of a packed file. in reads it from the start; whole is the same file
+// before buffering, with random access if it is an *os.File.
 func (d *Dump) unpack(ctx context.Context, p location, f *form, in *bufio.Reader, whole io.Reader) error {
 	if f.other != "" {
 		if p.found() {
@@ -119,8 +119,8 @@ func (d *Dump) unpack(ctx context.Context, p location, f *form, in *bufio.Reader
 	return d.readStream(ctx, p, &unpacked{d: d, form: f, in: out, packed: packed})
 }
 
-// cannotUnpack returns the error of a packed file of which nothing can be read. One that nobody
-// named, and whose name does not say that objects are in it, is most often a log.
+// cannotUnpack returns the error for a packed file that cannot be read. A found file is skipped if
+// its name does not suggest that it contains objects, because most such files are logs.
 func (d *Dump) cannotUnpack(p location, err error) error {
 	if p.found() && !packedName(p.within) && !document.DocumentName(p.within) {
 		d.skipped = append(d.skipped, p.name)
@@ -129,7 +129,7 @@ func (d *Dump) cannotUnpack(p location, err error) error {
 	return d.broken(p, err)
 }
 
-// damaged returns an error of the library that unpacks.
+// damaged returns the error for a failure of the library that unpacks.
 func (f *form) damaged(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return &packedError{fmt.Errorf("the %s file is cut off", f.name)}
@@ -137,12 +137,12 @@ func (f *form) damaged(err error) error {
 	return &packedError{fmt.Errorf("the %s file is damaged: %w", f.name, err)}
 }
 
-// packedError says that a packed file is damaged.
+// packedError reports that a packed file is damaged.
 type packedError struct{ error }
 
 func (e *packedError) Unwrap() error { return e.error }
 
-// unpacked reads what comes out of a packed file, with bounds.
+// unpacked reads the content of a packed file within limits.
 type unpacked struct {
 	d      *Dump
 	form   *form
@@ -152,8 +152,8 @@ type unpacked struct {
 }
 
 const (
-	mostRatio  = 250       // of what a file unpacks to and its size: logs and YAML reach 60
-	FreeOfThat = 256 << 20 // bytes
+	mostRatio  = 250       // maximum ratio of unpacked to packed size; logs and YAML reach 60
+	FreeOfThat = 256 << 20 // bytes that may be unpacked at any ratio
 )
 
 func (u *unpacked) Read(p []byte) (int, error) {
@@ -173,7 +173,8 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inside returns the place of a file in an archive, or false where its path leads out of that.
+// inside returns the location of a file in the archive p. It returns false if the path leads out of
+// the archive.
 func (p location) inside(name string) (location, bool) {
 	p.raw = name
 	name = strings.ReplaceAll(name, `\`, "/")
@@ -222,8 +223,8 @@ func (d *Dump) readTar(ctx context.Context, p location, in *bufio.Reader) error 
 	}
 }
 
-// endTar reads an archive to its end. A compressed file has its checksum there, so damage
-// shows only once all of it was read; whatever stands behind the end mark is a note.
+// endTar reads an archive to its end, because the checksum of a compressed file comes last. It adds
+// a note if there is data after the end mark.
 func (d *Dump) endTar(p location, end *ending) error {
 	if end.zeros < 512 {
 		d.notes = append(d.notes, p.name+": the archive has no end mark: it may be cut off")
@@ -240,7 +241,7 @@ func (d *Dump) endTar(p location, end *ending) error {
 	return nil
 }
 
-// ending counts with how many zeros ends what was read.
+// ending counts the zeros at the end of what was read.
 type ending struct {
 	in    io.Reader
 	zeros int
@@ -256,7 +257,7 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// brokenArchive returns the error of an archive that ends too early, or is damaged.
+// brokenArchive returns the error for an archive that is cut off or damaged.
 func (d *Dump) brokenArchive(p location, name string, err error) error {
 	large, known := (*document.SizeError)(nil), (*packedError)(nil)
 	switch {
@@ -269,14 +270,14 @@ func (d *Dump) brokenArchive(p location, name string, err error) error {
 	return d.broken(p, err)
 }
 
-// broken returns the error of a file of which the rest cannot be read. With KeepGoing anything
-// may be lost.
+// broken returns the error for a file whose rest cannot be read. With KeepGoing, any part may be
+// incomplete.
 func (d *Dump) broken(p location, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	x := document.Damage{InputError: &source.InputError{File: p.name, Err: err}, Kinds: nil}
-	// whoever packed it, and whatever it is called: what is lost may count
+	// as for a file given by name: whatever is lost may matter
 	if d.harmed(location{name: p.name}, x) != nil {
 		return d.hinting(x.InputError)
 	}
@@ -288,7 +289,7 @@ func (d *Dump) readZip(ctx context.Context, p location, in *bufio.Reader, whole 
 	size := int64(0)
 	if info, err := stat(file); ok && err == nil && info.Mode().IsRegular() {
 		size = info.Size()
-	} else { // a zip says at its end what is in it
+	} else { // the directory of a zip file is at its end
 		spool, err := os.CreateTemp("", "kubectl-ds-")
 		if err != nil {
 			return err

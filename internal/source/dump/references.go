@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// AddReferences does what that of a Cluster does, of the objects that the input holds.
-// Where it has none of a kind, or not all of them, one that is not there is unknown, and
-// so is one that a recorded Snapshot does not have.
+// AddReferences does what Cluster.AddReferences does, with the objects of the input. If the input
+// has no or not all objects of a kind, or a recorded Snapshot lacks an object, that is a Gap.
 func (d *Dump) AddReferences(_ context.Context, s *snapshot.Snapshot,
 	wanted []snapshot.Wanted) (*snapshot.Snapshot, error) {
 	found, gaps := make([]*snapshot.Referred, len(wanted)), make([]snapshot.Gap, len(wanted))
@@ -27,7 +26,7 @@ func (d *Dump) AddReferences(_ context.Context, s *snapshot.Snapshot,
 	return part.Referring(s, found, gaps), nil
 }
 
-// referred returns an object of a dump, or why it is unknown.
+// referred returns an object of a dump, or a Gap that says why it is unknown.
 func (d *Dump) referred(namespace string, w snapshot.Wanted) (*snapshot.Referred, snapshot.Gap) {
 	kind, of := string(w.Kind), d.Referable[namespace]
 	partial := d.Partial(kind)
@@ -46,7 +45,7 @@ func (d *Dump) referred(namespace string, w snapshot.Wanted) (*snapshot.Referred
 		return lacks(snapshot.Partial, partial, "")
 	case d.Kinds[kind] == 0:
 		return lacks(snapshot.NotGiven, "the input holds no "+kind, "")
-	case !slices.ContainsFunc(of, ofKind): // it may be of other namespaces only
+	case !slices.ContainsFunc(of, ofKind): // the input may be restricted to other namespaces
 		return lacks(snapshot.NotGiven, "the input holds no "+kind+" of namespace "+namespace, "namespace "+namespace)
 	}
 	return &snapshot.Referred{Kind: w.Kind, Name: w.Name}, snapshot.Gap{}

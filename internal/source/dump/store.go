@@ -13,18 +13,18 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// store holds the objects of one kind, each once.
+// store holds the objects of one kind, without duplicates.
 type store[T any] struct {
 	Items []T                 // after settle
-	fresh object.Chunks[T]    // those behind them
-	from  []document.Position // of each
-	at    map[string]int      // by namespace and name
-	in    map[string]int      // how many, by namespace
-	bare  map[string]bool     // by namespace and name: those without a status
+	fresh object.Chunks[T]    // objects behind Items
+	from  []document.Position // position of each object
+	at    map[string]int      // index by namespace and name
+	in    map[string]int      // number of objects by namespace
+	bare  map[string]bool     // objects without a status, by namespace and name
 }
 
-// without returns the words for how many of the objects that keep lets through have no status,
-// or "" if all have one.
+// without returns how many of the objects for which keep returns true have no status, in words, or
+// "" if all have one.
 func (s *store[T]) without(keep func(metav1.Object) bool) string {
 	n, all := 0, 0
 	for i := range s.Items {
@@ -40,8 +40,8 @@ func (s *store[T]) without(keep func(metav1.Object) bool) string {
 	return fmt.Sprintf("%d of %d have none", n, all)
 }
 
-// settle puts all objects into items. Those of which there are few are there before. Between two objects
-// it does so only where many have come since; at the end, where they stood is forgotten.
+// settle appends the buffered objects to Items. If between is true, more objects may follow, and it
+// does so only if many objects are buffered. Otherwise it discards the positions.
 func (s *store[T]) settle(between bool) {
 	if !between {
 		s.from = nil
@@ -54,12 +54,12 @@ func (s *store[T]) settle(between bool) {
 	s.Items = nil
 	for i, piece := range s.fresh.Parts {
 		all = snapshot.Append(all, piece)
-		s.fresh.Parts[i] = nil // which makes room for the next one
+		s.fresh.Parts[i] = nil // frees memory for the next one
 	}
 	s.Items, s.fresh = all, object.Chunks[T]{}
 }
 
-// object returns one of the objects, in the order in which they were put.
+// object returns the object with index i, in the order of put.
 func (s *store[T]) object(i int) *T {
 	if i < len(s.Items) {
 		return &s.Items[i]
@@ -67,13 +67,12 @@ func (s *store[T]) object(i int) *T {
 	return s.fresh.At(i - len(s.Items))
 }
 
-// InOnePiece is how many objects of a store are in items before settle, or how many more it has room for there.
+// InOnePiece is the number of objects that a store appends to Items before it buffers them.
 const InOnePiece = 2048
 
-// put adds an object. Of two of the same name it keeps the one that has a
-// status, or else the one that the API server wrote later, by resourceVersion.
-// Where that does not tell, it keeps the one that comes later, and returns what is
-// wrong with the one before, and where that stands.
+// put adds an object. Of two objects with the same name, it keeps the one with a status, or else
+// the one with the higher resourceVersion. If neither decides, it keeps o and returns how the
+// copies clash and the position of the other one.
 func (s *store[T]) put(o metav1.Object, bare bool, at document.Position) (clash, document.Position) {
 	if s.at == nil {
 		s.at, s.in, s.bare = map[string]int{}, map[string]int{}, map[string]bool{}
@@ -107,7 +106,7 @@ func (s *store[T]) put(o metav1.Object, bare bool, at document.Position) (clash,
 	case versions && b < a:
 		return "", document.Position{}
 	case versions && b > a, sameObject(*held, *new):
-	case versions && ofEvents(*new): // the same one, as two groups have it
+	case versions && ofEvents(*new): // the same event, read from two API groups
 	case versions:
 		why = sameVersion
 	default:
@@ -140,15 +139,14 @@ func ofEvents(o any) bool {
 	return is
 }
 
-// sameObject reports whether two objects are the same but for who wrote their fields,
-// which kubectl leaves out.
+// sameObject reports whether two objects are equal except for managedFields, which kubectl omits.
 func sameObject[T any](a, b T) bool {
 	object.MetaOf(&a).SetManagedFields(nil)
 	object.MetaOf(&b).SetManagedFields(nil)
 	return equality.Semantic.DeepEqual(a, b)
 }
 
-// putter is a store of any kind.
+// putter is a store of any type.
 type putter interface {
 	put(o metav1.Object, bare bool, at document.Position) (clash, document.Position)
 	settle(between bool)

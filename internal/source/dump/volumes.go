@@ -11,9 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AddVolumes does what that of a Cluster does, of the objects that the input holds. Of a
-// kind of which it has none, it does not say whether there are any: that is a Gap. So is
-// what a recorded Snapshot does not have.
+// AddVolumes does what Cluster.AddVolumes does, with the objects of the input. If the input has no
+// object of a kind, or a recorded Snapshot lacks a part, that is a Gap.
 func (d *Dump) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 	nodes []string) (*snapshot.Snapshot, error) {
 	if from := d.recorded(s); from != nil {
@@ -45,7 +44,7 @@ func (d *Dump) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 	return s.Reaching(&r.Volumes, object.Ordered(r.Gaps)), nil
 }
 
-// given returns an object of a dump, or nil if there is none, or why that is unknown.
+// given returns an object of a dump: nil if it does not exist, and a Gap if that is unknown.
 func given[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T], namespace, name string) (*T,
 	[]snapshot.Gap, error) {
 	if i, found := of.at[namespace+"/"+name]; found {
@@ -54,15 +53,14 @@ func given[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T
 	if g := d.lacking(what, kind); g != nil {
 		return nil, []snapshot.Gap{*g}, nil
 	}
-	if of.in[namespace] == 0 && len(of.Items) > 0 { // they may be of other namespaces only
+	if of.in[namespace] == 0 && len(of.Items) > 0 { // the input may be restricted to other namespaces
 		return nil, []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "the input holds no " + kind.Kind +
 			" of namespace " + namespace, Of: "namespace " + namespace}}, nil
 	}
 	return nil, nil, nil
 }
 
-// lacking returns why the input may lack objects of a kind of admissionTypes; nil if it
-// has them.
+// lacking returns a Gap if the input may lack objects of a kind, else nil.
 func (d *Dump) lacking(what snapshot.What, kind metav1.TypeMeta) *snapshot.Gap {
 	name := object.KindName(kind)
 	partial, damaged := d.Partial(name), d.admission.damaged[kind]

@@ -22,11 +22,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kustomization builds a folder as kubectl apply -k does, but that it fetches
-// nothing, by HTTP or by git, unless remote says so. An error says which file it
-// is in, if that is known, but nothing that kustomize says, which may quote a
-// secret: the hint is the command that says it. What kustomize logs goes past all
-// of this to the process's own standard error.
+// kustomization builds the kustomization in folder and reads the result, as kubectl apply -k does.
+// It fetches nothing unless remote is true.
+//
+// Its errors name the file, if it is known, but do not contain kustomize's message, which may quote
+// a secret. The hint is the command that shows it. Kustomize itself logs to the standard error of
+// the process.
 func (r *manifests) kustomization(ctx context.Context, folder string, remote bool) error {
 	files := &localFiles{FileSystem: filesys.MakeFsOnDisk(), folder: folder, remote: remote}
 	if isRemote(folder) && !remote {
@@ -42,7 +43,7 @@ func (r *manifests) kustomization(ctx context.Context, folder string, remote boo
 		return objects.AsYaml()
 	})
 	switch {
-	case ctx.Err() != nil: // the files are still kustomize's
+	case ctx.Err() != nil: // kustomize may still use the files
 		return ctx.Err()
 	case files.refused != nil:
 		return files.refused
@@ -52,21 +53,20 @@ func (r *manifests) kustomization(ctx context.Context, folder string, remote boo
 	return files.failed(ctx)
 }
 
-// localFiles is the disk as kustomize sees it. Kustomize reads a kustomization
-// before it reads what that names, so this is the place to refuse one that
-// names an address.
+// localFiles is the file system for kustomize. It refuses a file that names an address. Kustomize
+// reads a kustomization before it fetches what it names, so nothing is fetched.
 type localFiles struct {
 	filesys.FileSystem
 	folder  string
 	remote  bool
 	refused error
 
-	path string // what kustomize read last
+	path string // the file that kustomize read last
 	raw  []byte
 	err  error
 }
 
-// failed says where kustomize failed, as far as the last file that it read tells.
+// failed returns the error for a failed build. It names the last file that kustomize read.
 func (f *localFiles) failed(ctx context.Context) error {
 	e := &source.InputError{File: f.folder, Err: errors.New("kustomize cannot build it"),
 		HintText: "kubectl kustomize " +
@@ -88,20 +88,22 @@ func (f *localFiles) failed(ctx context.Context) error {
 	case !errors.As(f.err, &gone):
 	case document.DocumentName(last) && !strings.Contains(last, "="):
 		e.File, e.Err = last, gone.Err
-	default: // it may be a literal in the wrong place
+	default: // the name may be a misplaced literal
 		e.Err = fmt.Errorf("%w: a file or directory that it names: %w", e.Err, gone.Err)
 	}
 	return e
 }
 
-// saw keeps what kustomize read last. It tries all names of a kustomization.
+// saw records the file that kustomize read last. A missing file does not count if it has one of the
+// names of a kustomization, because kustomize tries all of them.
 func (f *localFiles) saw(path string, raw []byte, err error) {
 	if !f.IsDir(path) && (err == nil || !slices.Contains(kustomizationNames, filepath.Base(path))) {
 		f.path, f.raw, f.err = path, raw, err
 	}
 }
 
-// CleanedAbs is asked where a path leads to that a kustomization names.
+// CleanedAbs implements filesys.FileSystem. Kustomize calls it for paths that a kustomization
+// names.
 func (f *localFiles) CleanedAbs(path string) (filesys.ConfirmedDir, string, error) {
 	dir, name, err := f.FileSystem.CleanedAbs(path)
 	if err != nil {
@@ -126,10 +128,10 @@ func (f *localFiles) ReadFile(path string) ([]byte, error) {
 	return raw, nil
 }
 
-// named returns a path as somebody would write it who gave the folder.
+// named returns an absolute path relative to the folder as it was given.
 func (f *localFiles) named(path string) string {
 	whole, _ := filepath.Abs(f.folder)
-	whole, _ = filepath.EvalSymlinks(whole) // empty if there is none, and then nothing is below it
+	whole, _ = filepath.EvalSymlinks(whole) // empty if it does not exist, and then no path is below it
 	below, err := filepath.Rel(whole, path)
 	if err != nil {
 		return path
@@ -150,20 +152,19 @@ var credentials = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`//[^/@]*@`)
 })
 
-// isRemote reports whether kustomize takes a path for an address, even where a
-// file of that name exists.
+// isRemote reports whether kustomize interprets a path as an address, even if a file of that name
+// exists.
 func isRemote(path string) bool { return remotePath().MatchString(strings.TrimSpace(path)) }
 
 var remotePath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(git::|[a-z][a-z0-9+.-]*://|[a-z][a-z0-9-]*@|github\.com[/:])`)
 })
 
-// kustomizationNames are the names that kustomize looks for.
+// kustomizationNames are the file names of a kustomization.
 var kustomizationNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
-// addressIn returns the first address that a file makes kustomize fetch, and the
-// field where it stands: of a kustomization, or of the configuration of one of
-// kustomize's own generators and transformers.
+// addressIn returns the first address that kustomize would fetch because of a file, and its field.
+// The file is a kustomization or configures a built-in generator or transformer of kustomize.
 func addressIn(path string, raw []byte) (field, address string) {
 	own := slices.Contains(kustomizationNames, filepath.Base(path))
 	if !own && !bytes.Contains(raw, []byte("builtin")) {
@@ -171,7 +172,7 @@ func addressIn(path string, raw []byte) (field, address string) {
 	}
 	for _, doc := range bytes.Split(raw, []byte("\n---")) {
 		var o any
-		if err := yaml.Unmarshal(doc, &o); err != nil { // which kustomize may read in another way
+		if err := yaml.Unmarshal(doc, &o); err != nil { // kustomize may parse it differently
 			for _, word := range bytes.FieldsFunc(doc,
 				func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]{}'\"", r) }) {
 				if isRemote(string(word)) {
@@ -190,8 +191,8 @@ func addressIn(path string, raw []byte) (field, address string) {
 	return "", ""
 }
 
-// noPaths are fields of a kustomization whose values are no paths, and those of
-// helm, without which kubectl is built. Any other may name a file.
+// noPaths are the fields of a kustomization whose values are not paths, and those for Helm charts,
+// which kubectl does not support. Any other field may name a file.
 var noPaths = []string{
 	"apiVersion", "kind", "metadata", "annotations", "commonAnnotations", "commonLabels", "labels", "images",
 	"imageTags", "literals", "options", "generatorOptions", "namespace",
@@ -199,7 +200,7 @@ var noPaths = []string{
 	"helmCharts", "helmGlobals", "helmChartInflationGenerator",
 }
 
-// addressBelow returns the first address in a field that may name a file.
+// addressBelow returns the first address in the fields of v that may name a file, and its path.
 func addressBelow(v any, path string) (field, address string) {
 	switch v := v.(type) {
 	case string:
@@ -209,7 +210,7 @@ func addressBelow(v any, path string) (field, address string) {
 			return path, v
 		case isRemote(file):
 			return path, file
-		case configuration().MatchString(path) && strings.Contains(v, "\n"): // one that stands in the kustomization
+		case configuration().MatchString(path) && strings.Contains(v, "\n"): // an inline configuration
 			if _, address = addressIn(kustomizationNames[0], []byte(v)); address != "" {
 				return path, address
 			}

@@ -26,51 +26,43 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Manifest is one DaemonSet as somebody would apply it: without the defaults,
-// and a field that it does not have is not there. [Overlay] and
-// [Cluster.DryRun] say what the live DaemonSet becomes with it.
+// Manifest is a DaemonSet as it would be applied: without defaults, and with only the fields that
+// were written. [Overlay] and cluster.Cluster.DryRun return the DaemonSet that results from
+// applying it.
 type Manifest struct {
-	// Ref names the DaemonSet. Namespace is empty where the manifest names
-	// none: the caller sets it, as -n says, before anything is made of it, and says
-	// where nobody named it.
+	// Ref names the DaemonSet. If the manifest has no namespace, the caller must set Namespace
+	// before using the Manifest, and NamespaceAssumed if the user did not give one.
 	source.Ref
 	NamespaceAssumed bool
 
-	// Where it stands, for errors and for a person: File as it was given
-	// ("standard input" for -, the folder of a kustomization), the document
-	// counted from 1, and the place in it when the document is a list.
+	// File, Document and Field locate the manifest: the file as given ("standard input" for -, the
+	// folder of a kustomization), the document counted from 1, and the path in a document that is a
+	// list.
 	File     string
 	Document int
-	Field    string // items[3]
+	Field    string // such as items[3]
 
-	Repeats []object.Repeat // keys that stand twice in it, by line; the later value counts, as for kubectl
+	Repeats []object.Repeat // keys that appear twice; the later value is used, as in kubectl
 
-	// Notes are what a person should know of how all manifests were read; the first
-	// one has them.
+	// Notes are lines about how all manifests were read. Only the first Manifest has them.
 	Notes []string
 
-	// As says how it is applied; the caller sets it.
+	// As says how the manifest is applied. The caller sets it.
 	As Applying
 
-	Raw []byte // a JSON object, without what only a live object has
+	Raw []byte // a JSON object without the fields that only a live object has
 }
 
-// ReadManifests reads the DaemonSets of what kubectl apply takes: files, folders
-// (of which it reads *.yaml, *.yml and *.json, and no folder in them), standard
-// input ("-"), and with kustomize, when not empty, the folder of a
-// kustomization. The output of helm template will do as it comes.
+// ReadManifests returns the DaemonSets in files, in folders (only *.yaml, *.yml and *.json, not
+// recursively) and standard input ("-") and, if kustomize is not empty, in the kustomization of
+// that folder. The output of helm template can be read as it is. Objects of other kinds are
+// ignored.
 //
-// The DaemonSets come in the order in which they stand there. Other kinds are
-// passed over; that there is no DaemonSet at all is an error that says what
-// there is. So are a broken document, a field that a DaemonSet does not have or
-// that is of the wrong type, and two manifests of one DaemonSet. Every such
-// error is an [*InputError], which names the file, the document and the field. A
-// key that appears twice is none: see Manifest.Repeats.
-//
-// Of a kustomization nothing is fetched, unless RemoteBases are allowed.
-//
-// A document that was cut off between two lines looks whole, unless it lacks
-// what every DaemonSet has: a name, a selector, a container.
+// It returns an [*source.InputError] with the file, the document and the field if there is no
+// DaemonSet, if a document is broken, if a field is unknown or has a wrong type, or if two
+// manifests describe one DaemonSet. A key that appears twice is no error; see Manifest.Repeats. A
+// kustomization that names an address is an error, unless RemoteBases is allowed. A document that
+// was cut off between two lines is detected only if it lacks a name, a selector or containers.
 func ReadManifests(ctx context.Context, files []string, kustomize string, stdin io.Reader,
 	allowed ...Allowed) ([]Manifest, error) {
 	r := &manifests{kinds: map[string]int{}}
@@ -104,18 +96,17 @@ func ReadManifests(ctx context.Context, files []string, kustomize string, stdin 
 	return r.found, nil
 }
 
-// Allowed is something that ReadManifests does only when it is asked to.
+// Allowed is something that ReadManifests does only on request.
 type Allowed string
 
-// RemoteBases lets kustomize fetch what a kustomization names by its address, by
-// HTTP and by running git, as kubectl apply -k does unasked. Without it such a
-// kustomization is an error that names the address, and nothing is fetched.
+// RemoteBases allows kustomize to fetch remote bases over HTTP and with git, as kubectl apply -k
+// does by default.
 const RemoteBases Allowed = "remote bases"
 
-// manifests is what ReadManifests has found so far.
+// manifests collects what ReadManifests finds.
 type manifests struct {
 	found  []Manifest
-	kinds  map[string]int // how many objects there are of each kind
+	kinds  map[string]int // number of objects by kind
 	ragged []string       // files whose last line has no newline
 }
 
@@ -195,11 +186,11 @@ func isMarkdown(name string) bool {
 	return ext == ".md" || ext == ".markdown"
 }
 
-// ManifestHint is the command that writes a manifest.
+// ManifestHint is a command that writes a manifest.
 const ManifestHint = "kubectl get ds -n NAMESPACE NAME -o yaml > manifest.yaml"
 
-// hintOfManifest returns the command that helps with a manifest that cannot be read: it shows the line, or the fields
-// that the object has, or writes another manifest.
+// hintOfManifest returns a command that helps to repair a manifest: it shows the line or the known
+// fields, or writes another manifest. It returns "" if there is none.
 func hintOfManifest(name string, e *source.InputError) string {
 	file := document.Word(name)
 	if name == document.StdinName {
@@ -225,7 +216,7 @@ func hintOfManifest(name string, e *source.InputError) string {
 
 var itemIndex = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^items\[\d+\]\.|\[[^\]]*\]`) })
 
-// ofKustomization reports whether an object is read by kustomize, and by no API server.
+// ofKustomization reports whether an object is input for kustomize and not for an API server.
 func ofKustomization(k metav1.TypeMeta) bool {
 	group, _, _ := strings.Cut(k.APIVersion, "/")
 	return group == "kustomize.config.k8s.io"
@@ -259,15 +250,14 @@ func (r *manifests) add(file string, o object.Object) error {
 	return nil
 }
 
-// Template returns the pod template as the manifest has it, empty where there is
-// none.
+// Template returns the pod template of the manifest, or nil if there is none.
 func (m Manifest) Template() template.Content {
 	spec, _ := m.Object(m.Namespace)["spec"].(map[string]any)
 	t, _ := spec["template"].(map[string]any)
 	return t
 }
 
-// Fail returns an error about the manifest, or about how it is applied.
+// Fail returns err as an error about the manifest. A [*source.ConflictError] is returned as it is.
 func (m Manifest) Fail(err error) error {
 	if c := (*source.ConflictError)(nil); errors.As(err, &c) {
 		return c
@@ -279,8 +269,7 @@ func (m Manifest) Fail(err error) error {
 	return e
 }
 
-// decodeManifest reads a DaemonSet of a manifest strictly. Of any other object
-// it reads what it is.
+// decodeManifest decodes a DaemonSet strictly. Of any other object it decodes only the kind.
 func decodeManifest(raw []byte, list metav1.TypeMeta) (object.Object, error) {
 	o, err := object.KindOf(raw, list)
 	if err != nil {
@@ -303,8 +292,8 @@ func decodeManifest(raw []byte, list metav1.TypeMeta) (object.Object, error) {
 	return o, nil
 }
 
-// required returns an error when the manifest lacks what one that was cut off is
-// most likely to lack. All else is for the rules of the API to judge.
+// required returns an error if the manifest lacks a field that a file cut off at the end is likely
+// to lack. The API's validation checks all other fields.
 func required(ds *appsv1.DaemonSet) error {
 	switch {
 	case ds.Name == "":
@@ -317,7 +306,8 @@ func required(ds *appsv1.DaemonSet) error {
 	return nil
 }
 
-// lackingSelector returns the error of a DaemonSet without a selector, with the one that matches its template.
+// lackingSelector returns the error for a DaemonSet without a selector. It suggests one that
+// matches the template.
 func lackingSelector(labels map[string]string) error {
 	if len(labels) == 0 {
 		return object.ErrMissing
@@ -326,8 +316,8 @@ func lackingSelector(labels map[string]string) error {
 		object.Encoded(labels))
 }
 
-// bare returns a manifest without what only a live object has, which is there
-// when it was written by kubectl get.
+// bare returns a manifest without the fields of a live object, which it has if kubectl get wrote
+// it.
 func bare(raw []byte, kind metav1.TypeMeta) []byte {
 	o := mapOf(raw)
 	o["apiVersion"], o["kind"] = kind.APIVersion, kind.Kind
@@ -346,8 +336,7 @@ func bare(raw []byte, kind metav1.TypeMeta) []byte {
 	return object.Encoded(o)
 }
 
-// mapOf returns an object that was decoded before, and encoded the JSON of what was read
-// from JSON.
+// mapOf returns a JSON object that was already decoded once. It panics if raw is not valid.
 func mapOf(raw []byte) map[string]any {
 	var o map[string]any
 	if err := kjson.Unmarshal(raw, &o); err != nil {
@@ -356,9 +345,9 @@ func mapOf(raw []byte) map[string]any {
 	return o
 }
 
-// strict returns the first field of raw that type t does not have, or that an
-// item of a list lacks though the API tells the items apart by it: of raw itself,
-// if it is a list, that is key. It passes over what t decodes by itself.
+// strict returns the first field of raw that type t does not have, or the first missing key of a
+// list item. If raw is a list, key is the field that identifies its items. Types that decode
+// themselves are not checked.
 func strict(raw []byte, t reflect.Type, key string) (string, error) {
 	if t.Kind() == reflect.Pointer {
 		return strict(raw, t.Elem(), key)
@@ -384,7 +373,7 @@ func strict(raw []byte, t reflect.Type, key string) (string, error) {
 func noSuchField(name string, types map[string]reflect.StructField) error {
 	right := object.NearName(name, types)
 	switch {
-	case name == "templateGeneration": // it was removed with extensions/v1beta1
+	case name == "templateGeneration": // removed with extensions/v1beta1
 		return fmt.Errorf("%w in apps/v1: leave it out", errNoField)
 	case right != "":
 		return fmt.Errorf("%w: did you mean %s?", errNoField, right)

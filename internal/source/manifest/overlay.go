@@ -17,68 +17,56 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Method is how Overlay knew what the manifest removes.
+// Method says how Overlay determined which fields the manifest removes.
 type Method string
 
 const (
-	// MethodNew: there is no live object, so that there is nothing to remove.
+	// MethodNew: there is no live object, so nothing is removed.
 	MethodNew Method = "New"
-	// MethodLastApplied: kubectl apply left the manifest before this one in an
-	// annotation. What was there and is not here is removed.
+	// MethodLastApplied: the annotation of kubectl apply contains the previous manifest. Fields
+	// that are in it but not in the manifest are removed.
 	MethodLastApplied Method = "LastApplied"
-	// MethodManagedFields: the API server recorded who set which field. What the
-	// one who applied the object owns alone, and is not here, is removed.
+	// MethodManagedFields: the API server recorded who set which field. Fields that only the
+	// applier owns and that are not in the manifest are removed.
 	MethodManagedFields Method = "ManagedFields"
-	// MethodOverlay: neither is known. Nothing is removed, so that a field which
-	// stood in the manifest once, and does no more, stays.
+	// MethodOverlay: nothing is known about previous manifests. No field is removed, even if an
+	// earlier manifest set it.
 	MethodOverlay Method = "Overlay"
 )
 
-// Applying is how a manifest is applied. The zero value leaves it to the live
-// object: whoever applied it before applies it again, in the same way.
+// Applying says how a manifest is applied. The zero value applies it the way the live object was
+// applied before, with the same field manager.
 type Applying struct {
-	ServerSide bool   // server-side, however the object was applied before
-	Force      bool   // take over the fields that other managers own with other values
-	Manager    string // the field manager; empty: the one who applied before, or kubectl's own
+	ServerSide bool   // use server-side apply, however the object was applied before
+	Force      bool   // take over fields that other managers own with other values
+	Manager    string // the field manager; empty: the previous applier, or kubectl's default
 }
 
-// The field managers of kubectl apply.
+// Field managers of kubectl apply.
 const (
 	KubectlServerSide = "kubectl"
 	KubectlClientSide = "kubectl-client-side-apply"
 )
 
-// Applied is what a manifest makes of the live DaemonSet.
+// Applied is the result of applying a manifest to the live DaemonSet.
 type Applied struct {
 	DaemonSet *appsv1.DaemonSet
 	Method    Method
-	Manager   string   // the field manager of a server-side apply; empty for any other
-	Warnings  []string // of the API server, where it was asked, in its words: each once
+	Manager   string   // the field manager of a server-side apply, else empty
+	Warnings  []string // warnings of the API server after a dry run, without duplicates
 }
 
-// Overlay returns what the live DaemonSet becomes when the manifest is applied,
-// as the API server stores it: merged, with what the manifest no longer has
-// removed as far as that can be known, and with the API's defaults. live is nil
-// when there is none. kubernetesVersion is the server's, as in a Snapshot; empty
+// Overlay returns the DaemonSet that results from applying the manifest to live, as the API server
+// would store it: merged, with removed fields as far as they can be determined, and with defaults.
+// live is nil if the DaemonSet does not exist. kubernetesVersion is the server's version; empty
 // stands for the newest.
 //
-// Only labels, annotations and spec differ from live, and what is equal in
-// meaning is live's own: the manifest that is live already gives an equal spec.
-// Annotations in which tools keep their books are live's, too. generation is not
-// raised, and nothing is validated: not the selector, which is immutable, and not
-// the strategy. Webhooks and fields that this program does not know yet are
-// beyond it; Cluster.DryRun asks the server instead.
+// Only labels, annotations and spec differ from live. Annotations in which tools keep records stay,
+// generation does not change, and nothing is validated. Webhooks and fields unknown to this program
+// are not considered; Cluster.DryRun asks the server instead.
 //
-// A server-side apply in which other managers own fields with other values fails
-// with a [*ConflictError], unless it is forced.
-//
-// For ManagedFields the one who applies is taken to be who wrote last of those
-// that own the selector, a server-side applier before others, and never a
-// kubectl command that edits. A client that updates (Helm 3) is recorded as the
-// owner of defaults as well: of an object that the manifest lacks and that holds
-// nothing but defaults it is assumed that the manifest never had it.
-//
-// Any other error is an [*InputError] that names the manifest.
+// A conflict of a server-side apply that is not forced is a [*source.ConflictError]. Any other
+// error is a [*source.InputError] that names the manifest.
 func Overlay(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*Applied, error) {
 	if live == nil {
 		made, err := decodeDaemonSet(m.Raw)
@@ -107,7 +95,7 @@ func Overlay(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*App
 	return &Applied{DaemonSet: out, Method: method, Manager: p.Applier()}, nil
 }
 
-// Merge returns the merged object without defaults, and the patch that makes it.
+// Merge returns the merged object without defaults, and the patch that produces it.
 func Merge(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*appsv1.DaemonSet, Patch, Method, error) {
 	by := ApplierOf(live)
 	switch {
@@ -150,8 +138,8 @@ func Merge(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*appsv
 	return merged, p, MethodManagedFields, err
 }
 
-// AppliedServerSide reports whether the one who applied live, by its number in
-// the managedFields, did so server-side.
+// AppliedServerSide reports whether the applier, given by its index in live's managedFields, used
+// server-side apply.
 func AppliedServerSide(live *appsv1.DaemonSet, by int) bool {
 	_, clientSide := live.Annotations[corev1.LastAppliedConfigAnnotation]
 	return !clientSide && by >= 0 && live.ManagedFields[by].Operation == metav1.ManagedFieldsOperationApply
@@ -160,18 +148,17 @@ func AppliedServerSide(live *appsv1.DaemonSet, by int) bool {
 var errForceClientSide = errors.New("--force-conflicts is for server-side apply, and this daemonset was applied " +
 	"client-side")
 
-// kept reports whether an annotation is somebody's book-keeping, which a manifest
-// neither sets nor removes: kubectl's, the API server's, and Helm's, which helm
-// install adds to what helm template prints.
+// kept reports whether an annotation is a record of a tool, which manifests neither set nor remove:
+// of kubectl, the API server, or Helm, which adds annotations to the output of helm template.
 func kept(annotation string) bool {
 	return annotation == corev1.LastAppliedConfigAnnotation || annotation == appsv1.DeprecatedTemplateGeneration ||
 		strings.HasPrefix(annotation, "meta.helm.sh/")
 }
 
-// helmLabel is what helm install sets to Helm, and no template need to.
+// helmLabel is the label that helm install sets to Helm even if the template does not.
 const helmLabel = "app.kubernetes.io/managed-by"
 
-// KeepBooks gives merged the book-keeping of live.
+// KeepBooks copies the records of tools from live to merged.
 func KeepBooks(live, merged *appsv1.DaemonSet) {
 	for k, v := range live.Annotations {
 		if kept(k) {
@@ -183,7 +170,7 @@ func KeepBooks(live, merged *appsv1.DaemonSet) {
 	}
 }
 
-// Object returns the manifest as a patch has it.
+// Object returns the manifest as a JSON object with the given namespace.
 func (m Manifest) Object(namespace string) map[string]any {
 	o := mapOf(m.Raw)
 	o["metadata"].(map[string]any)["namespace"] = namespace
@@ -199,7 +186,8 @@ func decodeDaemonSet(raw []byte) (*appsv1.DaemonSet, error) {
 	return ds, new(object.Object).DecodeInto(raw, ds)
 }
 
-// kinded returns a copy that says what it is, as all JSON of the API does.
+// kinded returns a copy of ds with apiVersion and kind, as in the API's JSON, and without
+// managedFields.
 func kinded(ds *appsv1.DaemonSet) *appsv1.DaemonSet {
 	ds = ds.DeepCopy()
 	ds.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}

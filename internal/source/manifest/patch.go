@@ -36,15 +36,14 @@ var daemonSetMeta = sync.OnceValues(func() (strategicpatch.LookupPatchMeta, erro
 	return strategicpatch.NewPatchMetaFromStruct(appsv1.DaemonSet{})
 })
 
-// Patch is what is sent to the API server to apply a manifest: without a kind the
-// whole object, to create it.
+// Patch is the request that applies a manifest. If Kind is empty, it creates the object from Body.
 type Patch struct {
 	Kind    types.PatchType
 	Manager string
 	Body    []byte
 }
 
-// AsVerb is the right that sending it takes.
+// AsVerb returns the verb that the user needs permission for.
 func (p Patch) AsVerb() string {
 	if p.Kind == "" {
 		return "create"
@@ -52,7 +51,7 @@ func (p Patch) AsVerb() string {
 	return "patch"
 }
 
-// Applier returns the field manager of a server-side apply; empty for any other.
+// Applier returns the field manager of a server-side apply, else "".
 func (p Patch) Applier() string {
 	if p.Kind != types.ApplyPatchType {
 		return ""
@@ -60,9 +59,8 @@ func (p Patch) Applier() string {
 	return p.Manager
 }
 
-// patchThreeWay makes the patch that kubectl apply and Helm 3 send, and applies
-// it. last is the manifest before this one; without it nothing is removed.
-// manager is whose patch it is, where none was asked for.
+// patchThreeWay returns the merged object and the patch that kubectl apply and Helm 3 send. last is
+// the previous manifest; if it is nil, nothing is removed. manager is the default field manager.
 func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager string) (*appsv1.DaemonSet, Patch, error) {
 	schema, err := daemonSetMeta()
 	if err != nil {
@@ -70,7 +68,8 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager stri
 	}
 	obj := m.Object(live.Namespace)
 	if metadata := obj["metadata"].(map[string]any); metadata["annotations"] == nil {
-		// as kubectl adds an annotation before it compares, no annotations is not a request to remove all
+		// kubectl adds an annotation before it compares, so a manifest without annotations does not
+		// remove all
 		metadata["annotations"] = map[string]any{}
 	}
 	body, raw, err := threeWay(last, object.Encoded(obj), object.Encoded(kinded(live)), schema)
@@ -81,9 +80,8 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager stri
 	return merged, Patch{types.StrategicMergePatchType, cmp.Or(m.As.Manager, manager), body}, err
 }
 
-// threeWay returns the patch and what current becomes with it. Its error quotes
-// nothing: those of the library hold whole members of lists, values included, and
-// some odd input makes it panic.
+// threeWay returns the patch, and current with the patch applied. Its error contains no values,
+// unlike the errors of the library, and it recovers from panics of the library on malformed input.
 func threeWay(last, modified, current []byte, schema strategicpatch.LookupPatchMeta) (body, merged []byte, err error) {
 	unfit := errors.New("cannot be merged with the live daemonset")
 	defer func() {
@@ -100,9 +98,8 @@ func threeWay(last, modified, current []byte, schema strategicpatch.LookupPatchM
 	return body, merged, nil
 }
 
-// ApplyAs has the API server's own code apply the manifest server-side, in the
-// name of a manager. Without managedFields nobody knows what conflicts, and so
-// nothing does.
+// ApplyAs applies the manifest with the API server's own code for server-side apply, as the named
+// field manager. Without managedFields there are no conflicts.
 func ApplyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet, Patch, error) {
 	current := kinded(live)
 	for _, e := range live.ManagedFields {
@@ -137,10 +134,9 @@ func ApplyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet
 	return merged, Patch{types.ApplyPatchType, name, object.Encoded(config)}, err
 }
 
-// Migrate does what kubectl apply --server-side does once it was accepted: what
-// kubectl apply owned client-side becomes the manager's, so that the same apply,
-// sent once more, removes what the manifest no longer has. It reports whether
-// anything was to do.
+// Migrate does what kubectl apply --server-side does after a successful apply: it transfers the
+// fields that kubectl apply owns client-side to the named manager. A second apply then removes the
+// fields that are not in the manifest. It reports whether anything changed.
 func Migrate(applied runtime.Object, name string) bool {
 	book := fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", corev1.LastAppliedConfigAnnotation))
 	clientSide := sets.New[string]()
@@ -151,8 +147,7 @@ func Migrate(applied runtime.Object, name string) bool {
 	return len(clientSide) > 0 && csaupgrade.UpgradeManagedFields(applied, clientSide, name) == nil
 }
 
-// ConflictsIn returns the conflicts that an error of the API server, or of its
-// code, tells of, by manager and field.
+// ConflictsIn returns the conflicts in an error of server-side apply, sorted by manager and field.
 func ConflictsIn(err error) []source.Conflict {
 	var found []source.Conflict
 	status := apierrors.APIStatus(nil)
@@ -171,8 +166,8 @@ func ConflictsIn(err error) []source.Conflict {
 	return found
 }
 
-// withoutDigests returns the conflicts but for those at values of which live
-// has only the digest: whether they differ is not known.
+// withoutDigests returns the conflicts without those about values that live contains only as a
+// digest, for which it is unknown whether they differ.
 func withoutDigests(found []source.Conflict, live *appsv1.DaemonSet) []source.Conflict {
 	spec := &live.Spec.Template.Spec
 	unknown := map[string]bool{}
@@ -195,13 +190,15 @@ func withoutDigests(found []source.Conflict, live *appsv1.DaemonSet) []source.Co
 	return slices.DeleteFunc(found, func(c source.Conflict) bool { return unknown[c.Field] })
 }
 
-// noDefaults leaves the defaults to Overlay, which sets them once.
+// noDefaults sets no defaults: Overlay sets them once.
 type noDefaults struct{}
 
 func (noDefaults) Default(runtime.Object) {}
 
-// ApplierOf returns which of live's managedFields is that of the one who applies
-// the whole object, or -1.
+// ApplierOf returns the index of the applier of the whole object in live's managedFields, or -1.
+//
+// The applier is the manager that wrote last among those that own the selector. A manager that uses
+// server-side apply takes precedence, and kubectl commands that edit are ignored.
 func ApplierOf(live *appsv1.DaemonSet) int {
 	best := -1
 	selector := fieldpath.MakePathOrDie("spec", "selector")
@@ -221,7 +218,7 @@ func ApplierOf(live *appsv1.DaemonSet) int {
 	return best
 }
 
-// later reports whether a is rather than b who applies.
+// later reports whether a is more likely the applier than b.
 func later(a, b metav1.ManagedFieldsEntry) bool {
 	if a.Operation != b.Operation {
 		return a.Operation == metav1.ManagedFieldsOperationApply
@@ -237,25 +234,25 @@ func ownedBy(e metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	return s, s.FromJSON(e.FieldsV1.GetRawReader())
 }
 
-// daemonSetSchema is the part of the API's schema with which a DaemonSet is applied server-side.
+// daemonSetSchema is the part of the API's schema that server-side apply of a DaemonSet needs.
 //
 //go:embed daemonset.yaml
 var daemonSetSchema smd.YAMLObject
 
-// typeConverter makes typed values of DaemonSets, of no other kind.
+// typeConverter returns a converter for DaemonSets only.
 var typeConverter = sync.OnceValue(func() managedfields.TypeConverter {
 	parser, err := smd.NewParser(daemonSetSchema)
 	if err != nil {
-		panic(err) // of the generated file
+		panic(err) // the file is generated
 	}
 	return managedfields.NewSchemeTypeConverter(api.APIScheme(), parser)
 })
 
-// lastUpdate returns, as far as it can be told from who owns what, the manifest
-// that a client which updates applied last: the fields that it owns, but for
-// those that it owns because they are defaults.
+// lastUpdate returns the previous manifest of a client that applies with updates, such as Helm 3,
+// as far as the owned fields show it. Such a client is recorded as the owner of defaults, too;
+// fields that defaulting would set again are assumed not to have been in the manifest.
 func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion string) ([]byte, error) {
-	owned, _ := ownedBy(live.ManagedFields[by]) // as applierOf has read it
+	owned, _ := ownedBy(live.ManagedFields[by]) // ApplierOf has read it without an error
 	before, err := typeConverter().ObjectToTyped(kinded(live), smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
@@ -279,12 +276,12 @@ func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion st
 	if err != nil {
 		return nil, err
 	}
-	raw := object.Encoded(last) // not a DaemonSet, which would say more than was written
+	raw := object.Encoded(last) // not decoded as a DaemonSet, which would add fields
 	return bare(raw, metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}), nil
 }
 
-// defaultedFields returns of the fields that are owned and not asked for those
-// that the API's defaults would give back if they were taken away.
+// defaultedFields returns the fields that are owned but not asked for and that defaulting would set
+// again after their removal.
 func defaultedFields(live *smd.TypedValue, owned, asked *fieldpath.Set,
 	kubernetesVersion string) (*fieldpath.Set, error) {
 	lacking := owned.Difference(asked)
@@ -296,7 +293,7 @@ func defaultedFields(live *smd.TypedValue, owned, asked *fieldpath.Set,
 	if err != nil {
 		return nil, err
 	}
-	// The defaults of a rolling update stay where they are when the strategy changes.
+	// The defaults of RollingUpdate remain when the strategy type changes.
 	rest.Spec.UpdateStrategy.Type = appsv1.RollingUpdateDaemonSetStrategyType
 	template.DefaultDaemonSet(rest, kubernetesVersion)
 	after, err := typeConverter().ObjectToTyped(kinded(rest), smd.AllowDuplicates)
@@ -307,13 +304,13 @@ func defaultedFields(live *smd.TypedValue, owned, asked *fieldpath.Set,
 	if err != nil {
 		return nil, err
 	}
-	// The API server writes this one itself, as a copy of serviceAccountName.
+	// The API server sets this field as a copy of serviceAccountName.
 	copied := fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "template", "spec", "serviceAccount"))
 	return lacking.Difference(changed.Removed.Union(changed.Modified)).Union(copied), nil
 }
 
-// SpecPatch returns the strategic merge patch that makes of one spec of a DaemonSet the
-// other; empty where they are equal. The lists keep their order.
+// SpecPatch returns the strategic merge patch that changes one DaemonSet spec to another, or nil if
+// they are equal. It does not contain the order of lists.
 func SpecPatch(from, to *appsv1.DaemonSetSpec) ([]byte, error) {
 	schema, err := daemonSetMeta()
 	if err != nil {
@@ -334,7 +331,7 @@ func SpecPatch(from, to *appsv1.DaemonSetSpec) ([]byte, error) {
 	return object.Encoded(p), nil
 }
 
-// withoutOrder drops from a patch in which order its lists stand.
+// withoutOrder removes the order of lists from a patch.
 func withoutOrder(p any) {
 	switch p := p.(type) {
 	case map[string]any:
