@@ -1,5 +1,5 @@
-// Package encode makes JSON and YAML of the documents of answers, such that no text in
-// them is obeyed by a terminal. It knows nothing of what they say.
+// Package encode writes documents as JSON and YAML that are safe to print on a terminal. It takes
+// any value that encoding/json can encode.
 package encode
 
 import (
@@ -15,15 +15,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
-// JSON returns a document as JSON that is safe to print. It writes as \uXXXX, too,
-// what a terminal could obey and encoding/json leaves alone: C1 control codes and
-// invisible marks, which occur in strings only.
+// JSON returns a document as indented JSON that is safe to print. C1 control codes and invisible
+// characters, which encoding/json leaves unchanged, are written as \uXXXX.
 func JSON(document any) (string, error) {
 	raw, err := asJSON(document)
 	return screen.EscapeFunc(string(raw), isControl), err
 }
 
-// Line returns a document as JSON does, on one line.
+// Line returns the result of JSON on one line.
 func Line(document any) (string, error) {
 	text, err := JSON(document)
 	var b bytes.Buffer
@@ -42,19 +41,20 @@ func asJSON(document any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// unescaped has the line ends that encoding/json escapes, but no escaped backslash.
+// unescaped restores the line separators that encoding/json escapes. It skips escaped backslashes.
 var unescaped = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
-// YAML returns a document as YAML that is safe to print, and that is read back
-// as what it was made of. The library leaves invisible marks as they are, also in
-// text without quotes, where an escape would be text. So each goes through it as a
-// control code, with which text is quoted, and its escape without the backslash.
+// YAML returns a document as YAML that is safe to print and decodes to the same values.
+//
+// The YAML library does not escape invisible characters and may not quote the text around them. So
+// each is passed to it as a control code, which forces quotes, followed by its escape without the
+// backslash.
 func YAML(document any) (string, error) {
 	raw, err := asJSON(document)
 	if err != nil {
 		return "", err
 	}
-	mark := 1 // a control code that does not occur, neither as itself nor written out
+	mark := 1 // a control code that does not occur, neither literally nor escaped
 	for mark < 0x1f && (bytes.Contains(raw, fmt.Appendf(nil, `\u%04x`, mark)) ||
 		bytes.Contains(raw, fmt.Appendf(nil, `\x%02X`, mark))) {
 		mark++

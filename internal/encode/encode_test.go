@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestYAMLIsReadBack: what goes to a terminal or a file as YAML is what was encoded,
-// whatever signs are in it, and nothing in it is left to escape.
+// TestYAMLIsReadBack checks that YAML decodes to the original text, whatever characters it
+// contains, and leaves nothing unescaped.
 func TestYAMLIsReadBack(t *testing.T) {
 	signs := []string{"a", "b c", " ", "  ", "\n", "\t", ":", "#", "-", `\`, `"`, "'", "\x01", "\x02", "\x1b", "\u007f", "\u0085", "\u009b", "\u00a0", "\u00ad", "\u200b", "\u2028", "\u202e", "\ufeff", "\ufffd", "\U000e0041", "😀", `\u200b`, `\x01200b`, `\x0100200b`, strings.Repeat("long words ", 12)}
 	for seed := range cases.Of(uint64(3000)) {
@@ -34,7 +34,7 @@ func TestYAMLIsReadBack(t *testing.T) {
 	}
 }
 
-// TestLine: a document on one line, as safe as on several.
+// TestLine checks that Line escapes like JSON.
 func TestLine(t *testing.T) {
 	got, err := Line(map[string]any{"a": []string{"x\ny", "\u202e<"}, "b": nil})
 	if want := `{"a":["x\ny","\u202e<"],"b":null}` + "\n"; err != nil || got != want {

@@ -7,18 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Clean returns words of the cluster or of a file as one line that is safe to
-// print: without control codes and invisible marks, which are shown as JSON
-// escapes them.
+// Clean returns text from the cluster or a file as one line that is safe to print. Control codes
+// and invisible characters are escaped as in JSON.
 func Clean(s string) string { return Escape(strings.Join(strings.Fields(s), " ")) }
 
-// Escape is Clean for a line whose blanks count.
+// Escape does what Clean does but keeps all blanks.
 func Escape(s string) string {
 	return EscapeFunc(s, func(r rune) bool { return Obeyed(r) || r == unicode.ReplacementChar })
 }
 
-// EscapeFunc returns a text with those characters escaped of which a function
-// says so.
+// EscapeFunc returns s with the characters for which escaped returns true escaped as in JSON.
 func EscapeFunc(s string, escaped func(rune) bool) string {
 	if !strings.ContainsFunc(s, escaped) {
 		return s
@@ -34,14 +32,14 @@ func EscapeFunc(s string, escaped func(rune) bool) string {
 	return string(b)
 }
 
-// Obeyed reports whether a terminal would obey a character rather than show it:
-// control codes, marks that are invisible or turn what follows, and line ends
-// that are none to most programs.
+// Obeyed reports whether a terminal might interpret a character instead of showing it: control
+// codes, invisible and bidirectional formatting characters, and the Unicode line and paragraph
+// separators.
 func Obeyed(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// AppendEscaped appends a character as JSON escapes it.
+// AppendEscaped appends a character, escaped as in JSON.
 func AppendEscaped(b []byte, r rune) []byte {
 	const digits = "0123456789abcdef"
 	for _, u := range utf16.AppendRune(nil, r) {

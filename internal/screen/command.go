@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Word is a part of a command, as a shell reads it.
+// Word is an element of a Command, quoted for a shell. It is not broken at its blanks.
 type Word string
 
-// Quote returns a value as a Word of a command.
+// Quote returns a value as a Word.
 func Quote(value string) Word {
 	if plainWord.MatchString(value) {
 		return Word(value)
@@ -18,11 +18,10 @@ func Quote(value string) Word {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9._:/=@,%+-]+$`)
 
-// Placeholder is a Word that the reader has to replace. A shell refuses it as it
-// stands.
+// Placeholder returns a Word that the reader must replace. A shell rejects it.
 func Placeholder(name string) Word { return Word("<" + name + ">") }
 
-// String is the command on one line.
+// String returns the command on one line.
 func (c Command) String() string {
 	words := make([]string, len(c))
 	for i, w := range c {
@@ -31,8 +30,8 @@ func (c Command) String() string {
 	return strings.Join(words, " ")
 }
 
-// words are the Words of a command. One without quotes that is wider than so many
-// columns is broken at its blanks; 0 breaks none.
+// words returns the Words of a command. Words without quotes that are wider than columns are split
+// at their blanks. If columns is 0, none is split.
 func (c Command) words(columns int) (words []string) {
 	for _, w := range c {
 		if text := string(w); columns > 0 && Width(text) > columns && !strings.ContainsAny(text, `'"`) {
@@ -44,8 +43,9 @@ func (c Command) words(columns int) (words []string) {
 	return words
 }
 
-// lines breaks a command with backslashes to so many columns, with room to set further
-// lines in; 0 breaks nothing. A Word is broken only if it is wider than whole; 0: not at all.
+// lines breaks a command into lines of at most columns, with backslashes and room for the
+// indentation of the following lines. If columns is 0, it does not break. Words are split only if
+// they are wider than whole; 0 splits none.
 func (c Command) lines(columns, whole int) []string {
 	if columns <= 0 || Width(c.String()) <= columns {
 		return []string{c.String()}

@@ -1,36 +1,34 @@
 package screen
 
-// Figure is what a page draws beside the words of a Screen: a *Grid or a *Timeline. Text and
-// Markdown do without.
+// Figure is a drawing in a Page: a *Grid or a *Timeline. Text and Markdown omit it.
 type Figure interface{ cells() int }
 
-// Draw adds figures.
+// Draw adds figures to the Screen.
 func (s *Screen) Draw(figures ...Figure) { s.figures = append(s.figures, figures...) }
 
-// Grid is many things of one kind as a cell each, in groups.
+// Grid draws many things of one kind as cells in groups.
 type Grid struct {
 	Title  string
-	Note   string // below the title
+	Note   string // kinds that occur, in the order of the legend
 	Kinds  []Kind // that occur, in the order of the legend
 	Groups []GridGroup
-	Table  *Table // the same in words
+	Table  *Table // an equivalent table
 }
 
-// Kind is what a cell shows of its thing: a sign and words, which its color repeats.
+// Kind is a category of cells, shown by a sign and words. The color only repeats them.
 type Kind struct {
 	Sign, Words string
 	Shade       Shade
 }
 
-// GridGroup is cells with something in common.
+// GridGroup is a group of cells.
 type GridGroup struct {
-	Name  string // empty where there is one group
-	Words string // how many are how
+	Name  string // empty if there is only one group
+	Words string // a summary of the cells
 	Cells []GridCell
 }
 
-// GridCell is one thing: its name, of which of the Kinds it is, and all that there is to
-// say of it.
+// GridCell is one thing, with the index of its Kind and a description.
 type GridCell struct {
 	Kind        int
 	Name, Words string
@@ -43,20 +41,20 @@ func (g *Grid) cells() (n int) {
 	return n
 }
 
-// Shade is a color of a figure. It is a class of the style sheet.
+// Shade is a color of a figure, and a class in the style sheet.
 type Shade string
 
 const (
-	Done     Shade = "done"     // it is as it should be
-	Waiting  Shade = "waiting"  // it has not had its turn
-	Nearly   Shade = "nearly"   // it is almost done
-	Coming   Shade = "coming"   // something begins
-	Going    Shade = "going"    // something ends
+	Done     Shade = "done"     // as it should be
+	Waiting  Shade = "waiting"  // not started
+	Nearly   Shade = "nearly"   // almost done
+	Coming   Shade = "coming"   // beginning
+	Going    Shade = "going"    // ending
 	Lacking  Shade = "lacking"  // something is missing
-	Doubtful Shade = "doubtful" // it is not as it should be
-	Broken   Shade = "broken"   // it does not go on
-	Aside    Shade = "aside"    // it does not count
-	One      Shade = "one"      // one of several things of the same rank
+	Doubtful Shade = "doubtful" // not as it should be
+	Broken   Shade = "broken"   // does not progress
+	Aside    Shade = "aside"    // does not count
+	One      Shade = "one"      // one of several things of equal rank
 	Two      Shade = "two"
 	Three    Shade = "three"
 	Four     Shade = "four"
@@ -64,38 +62,38 @@ const (
 	Six      Shade = "six"
 )
 
-// Several are shades of things of the same rank, to be taken in turn.
+// Several are the shades for things of equal rank, in the order of use.
 var Several = []Shade{One, Two, Three, Four, Five, Six}
 
-// Timeline is numbers over one time, a lane each.
+// Timeline draws numbers over time, each in a Lane.
 type Timeline struct {
 	Title    string
 	Note     string
 	From, To float64 // seconds
-	Now      float64 // where the present is marked, if it is between them
+	Now      float64 // time of the mark for the present, if within From and To
 	Ticks    []Tick
 	Lanes    []Lane
-	Table    *Table // the same in words
+	Table    *Table // an equivalent table
 }
 
-// Tick is a time with its name.
+// Tick is a labeled time.
 type Tick struct {
 	At   float64
 	Name string
 }
 
-// Lane is a number that changes by steps.
+// Lane is a number that changes in steps.
 type Lane struct {
 	Title string
 	Shade Shade
 	Steps []Step
-	Until float64 // where the last step ends
-	Top   int     // the largest number that there is room for
-	Limit int     // drawn as a line, with its words; 0: none
+	Until float64 // end of the last step
+	Top   int     // the largest number that fits
+	Limit int     // drawn as a labeled line; 0: none
 	Words string
 }
 
-// Step is a number from a time on.
+// Step is a number that applies from a time on.
 type Step struct {
 	At    float64
 	Value int

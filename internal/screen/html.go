@@ -13,10 +13,10 @@ import (
 	"sync"
 )
 
-// Page is a file for a browser: one Screen, or several below each other, with their
-// figures. It asks for nothing beside itself.
+// Page is an HTML file with one or several Screens and their figures. It loads nothing from
+// elsewhere.
 type Page struct {
-	Title   string   // of the window; where there are several Screens, also above them
+	Title   string   // title of the window and, if there are several Screens, the heading
 	About   []string // what it was made from and when
 	Missing []string // what could not be read
 	Footer  string
@@ -40,18 +40,18 @@ var (
 func pageFile(name string) string {
 	text, err := pageFiles.ReadFile(name)
 	if err != nil {
-		panic(err) // it was embedded
+		panic(err) // the file is embedded
 	}
 	return string(text)
 }
 
-// pageHash names a text that a Content-Security-Policy lets pass.
+// pageHash returns the hash of a text for a Content-Security-Policy.
 func pageHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// HTML writes a Page. Words of the cluster and of manifests cannot break out of it.
+// HTML writes the Page. Texts are escaped.
 func (p *Page) HTML(w io.Writer) error {
 	page := htmlPage{
 		Policy: pagePolicy, Style: template.CSS(pageStyle), Script: template.JS(pageScript),
@@ -68,7 +68,7 @@ func (p *Page) HTML(w io.Writer) error {
 	return pageTemplate().ExecuteTemplate(w, "page", page)
 }
 
-// What the template takes: values of this file, in which every word is Clean.
+// Data of the template. All texts are Clean.
 type (
 	htmlPage struct {
 		Policy, Title, Footer string
@@ -97,10 +97,10 @@ type (
 	}
 	htmlBlock struct {
 		Text   string
-		Words  []string // that are not broken: of a list of names behind Text, or of a command
-		After  string   // behind them
-		Shell  bool     // of a command
-		Names  []string // all of them, where Words are not
+		Words  []string // not broken: names after Text, or a command
+		After  string   // text after Words
+		Shell  bool     // Words are a command
+		Names  []string // all names, if Words are not all
 		Lines  []htmlLine
 		Table  *htmlTable
 		Blocks []htmlBlock
@@ -110,7 +110,7 @@ type (
 	htmlTable struct {
 		ID, Caption, Folded string
 		Sorts               bool
-		Parts               bool // a row has something below it, or stays last
+		Parts               bool // a row has details or stays at the end when sorted
 		Columns             []Column
 		Heads               []htmlHead
 		Rows                []htmlRow
@@ -127,20 +127,20 @@ type (
 		Span   int
 		Lines  []string
 		Words  []string // names
-		Names  []string // all of them, where Words are not
+		Names  []string // all names, if Words are not all
 	}
 )
 
-// tones as classes of the style sheet.
+// toneClasses maps tones to classes of the style sheet.
 var toneClasses = map[Tone]string{Bad: "bad", Warn: "warn", Good: "good", Title: "title", Added: "added",
 	Removed: "removed"}
 
-// htmlBuilder makes what the template takes. Every id is its own.
+// htmlBuilder builds the data of the template. It assigns unique ids.
 type htmlBuilder struct {
 	ids     int
-	level   int    // of the headline of a Screen
-	subject string // of the Screen
-	label   string // of the entry
+	level   int    // heading level of the headlines
+	subject string // of the current Screen
+	label   string // of the current entry
 }
 
 func (b *htmlBuilder) id() string {
@@ -192,7 +192,7 @@ func (b *htmlBuilder) part(p *part) htmlEntry {
 	return out
 }
 
-// entry adds an entry with its label as a heading, so far below the headline.
+// entry appends an entry with its label as a heading, below levels under the headline.
 func (b *htmlBuilder) entry(to []htmlEntry, l Label, blocks []Block, below int) []htmlEntry {
 	if len(blocks) == 0 {
 		return to
@@ -256,7 +256,7 @@ func (b *htmlBuilder) block(block Block) htmlBlock {
 	return htmlBlock{Text: Clean(string(block.(Text)))}
 }
 
-// spaced joins words, with something behind them.
+// spaced joins words and appends behind, or returns "" if there are none.
 func spaced(words []string, behind string) string {
 	if len(words) == 0 {
 		return ""
@@ -272,7 +272,7 @@ func cleaned(words []string) []string {
 	return out
 }
 
-// manyRows are those of a table that is folded.
+// manyRows is the maximum number of rows of a table that is not folded.
 const manyRows = 60
 
 func (b *htmlBuilder) table(t *Table) *htmlTable {
@@ -335,8 +335,8 @@ func (b *htmlBuilder) cell(t *Table, column int, c Cell) htmlCell {
 	return out
 }
 
-// fewCells are those of figures that stand beside the words: more stand below, and are
-// smaller. Of very few each has its name beside it.
+// Figures with up to fewCells cells are shown next to the text, and others below it with smaller
+// cells. Figures with up to namedCells cells show the name of each cell.
 const (
 	fewCells   = 400
 	namedCells = 60
@@ -428,10 +428,10 @@ type (
 	}
 )
 
-// The layout of a timeline, in units of which a phone shows as many as there are.
+// Layout of a timeline, in units that scale with the width of the page.
 const (
 	lineWidth  = 360
-	lineLeft   = 38 // where numbers stand
+	lineLeft   = 38 // left margin, for numbers
 	laneTitle  = 16
 	laneHeight = 56
 	laneGap    = 18
@@ -449,10 +449,10 @@ func (b *htmlBuilder) timeline(t *Timeline) htmlTimeline {
 		lane := htmlLane{Title: Clean(l.Title), TitleY: top + 11, Shade: l.Shade,
 			Axis: fmt.Sprintf("M%d %.1fH%d", lineLeft, zero, lineWidth)}
 		lane.Edge, lane.Area = stairs(l, x, y, zero)
-		mark, below := l.Top, 8. // the number beside the lane that tells how high it is
+		mark, below := l.Top, 8. // the number that shows the scale of the lane
 		if l.Limit > 0 && l.Limit <= l.Top {
 			lane.Limit = fmt.Sprintf("M%d %.1fH%d", lineLeft, y(l.Limit), lineWidth)
-			if 4*l.Limit > l.Top { // else it would stand on the 0
+			if 4*l.Limit > l.Top { // otherwise it would cover the 0
 				mark, below = l.Limit, 4
 			}
 		}
@@ -488,7 +488,7 @@ func at(x, y float64, anchor, class, text string) htmlMark {
 	return htmlMark{fmt.Sprintf("%.1f", x), fmt.Sprintf("%.1f", y), anchor, class, Clean(text)}
 }
 
-// stairs is a lane as the line of its steps, and as the area below.
+// stairs returns the line of a lane's steps and the area below it, as SVG paths.
 func stairs(l Lane, x func(float64) float64, y func(int) float64, zero float64) (edge, area string) {
 	if len(l.Steps) == 0 {
 		return "", ""

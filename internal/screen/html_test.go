@@ -25,7 +25,7 @@ func pageOf(t *testing.T, screens ...*Screen) string {
 	return b.String()
 }
 
-// TestHTML: a page whole, but for its style and script.
+// TestHTML checks a whole page except for its style and script.
 func TestHTML(t *testing.T) {
 	s := deadNodes()
 	s.Notice = "Plan only."
@@ -105,13 +105,13 @@ func TestHTML(t *testing.T) {
 	_, body, _ := strings.Cut(page, "<body>\n")
 	body, _, _ = strings.Cut(body, "<script>")
 	patch := regexp.MustCompile(`<span class="n">kubectl patch.*?</code>`)
-	lines := regexp.MustCompile(`\n\s*\n+`) // a part that is left out leaves its line
+	lines := regexp.MustCompile(`\n\s*\n+`) // an omitted part leaves an empty line
 	if diff := cmp.Diff(want[1:], lines.ReplaceAllString(patch.ReplaceAllString(body, "COMMAND</code>"), "\n")); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestPagePolicy: a page lets only the style and the script pass that it has.
+// TestPagePolicy checks that a page permits only its own style and script.
 func TestPagePolicy(t *testing.T) {
 	page := pageOf(t, deadNodes())
 	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)[1]
@@ -133,7 +133,8 @@ func TestPagePolicy(t *testing.T) {
 	}
 }
 
-// TestPageOfSeveral: each has its own headings below that of the page, and a link to it.
+// TestPageOfSeveral checks that each Screen has its headings below that of the page, and a link to
+// it.
 func TestPageOfSeveral(t *testing.T) {
 	list := &Screen{Headline: Headline{Subject: "2 DaemonSets", Counts: true, Text: "1 is stuck"}}
 	page := pageOf(t, list, deadNodes(), deadNodes())
@@ -144,7 +145,8 @@ func TestPageOfSeveral(t *testing.T) {
 	}
 }
 
-// TestPageSizes: many cells are small, and few have their names; a long table is folded.
+// TestPageSizes checks that cells are small if there are many and named if there are few, and that
+// long tables are folded.
 func TestPageSizes(t *testing.T) {
 	for n, class := range map[int]string{1: "named", namedCells: "named", namedCells + 1: "", fewCells: "", fewCells + 1: "small"} {
 		g := &Grid{Title: "Nodes", Kinds: []Kind{{"#", "fine", Done}}, Groups: []GridGroup{{Cells: make([]GridCell, n)}}}

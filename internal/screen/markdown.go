@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// Markdown writes a Screen for a comment on a pull request or an incident note: the
-// verdict as its heading, and what is detail folded. All shows every name of a list.
-// Words of the cluster and of manifests cannot break out of it, and neither
-// mention nor link to anything.
+// Markdown writes a Screen for a comment on a pull request or an incident note: the verdict is the
+// heading, and details are folded. If all is set, lists of names are complete. Texts are escaped;
+// they cannot create mentions or links.
 func (s *Screen) Markdown(w io.Writer, all bool) error {
 	m := &markdown{all: all}
 	title := Mark(s.Headline.Text)
@@ -45,7 +44,7 @@ func (s *Screen) Markdown(w io.Writer, all bool) error {
 	return err
 }
 
-// markdown collects lines. A label waits for the words behind it.
+// markdown collects lines. A label is written with the block that follows it.
 type markdown struct {
 	lines []string
 	label string
@@ -53,11 +52,11 @@ type markdown struct {
 }
 
 const (
-	longTable = 15 // rows of a table that is not folded
-	longLines = 20 // lines of a text that is not folded
+	longTable = 15 // maximum number of rows of a table that is not folded
+	longLines = 20 // maximum number of lines of a text that is not folded
 )
 
-// entries writes those of a part, the ones that only --all shows folded at its end.
+// entries writes the entries of a part, with those that only --all shows folded at the end.
 func (m *markdown) entries(of [labels][]Block, leaves [labels]bool) {
 	for l, blocks := range of {
 		if m.all || !leaves[l] {
@@ -67,7 +66,7 @@ func (m *markdown) entries(of [labels][]Block, leaves [labels]bool) {
 	m.folded(of, leaves)
 }
 
-// folded writes what only --all shows.
+// folded writes the entries that only --all shows, folded.
 func (m *markdown) folded(of [labels][]Block, leaves [labels]bool) {
 	left := false
 	for l := range of {
@@ -80,7 +79,7 @@ func (m *markdown) folded(of [labels][]Block, leaves [labels]bool) {
 		for l, blocks := range of {
 			switch {
 			case !leaves[l] || len(blocks) == 0:
-			case Label(l) == Rests: // which is folded by itself elsewhere
+			case Label(l) == Rests: // elsewhere, it is folded separately
 				m.add("**"+Rests.String()+":**", "")
 				m.list(blocks)
 			default:
@@ -90,8 +89,7 @@ func (m *markdown) folded(of [labels][]Block, leaves [labels]bool) {
 	})
 }
 
-// entry writes what stands beside a label. What a forecast rests on is folded, and so is
-// all of the status but its numbers.
+// entry writes an entry. Rests is folded, and so is Status except for its first block.
 func (m *markdown) entry(l Label, blocks []Block) {
 	switch name := l.String(); {
 	case len(blocks) == 0:
@@ -117,7 +115,7 @@ func (m *markdown) blocks(all []Block) {
 	}
 }
 
-// list writes blocks, those that are paragraphs as points.
+// list writes blocks, with paragraphs as list items.
 func (m *markdown) list(all []Block) {
 	points := false
 	for _, b := range all {
@@ -136,7 +134,7 @@ func (m *markdown) list(all []Block) {
 	}
 }
 
-// fold writes lines that a reader unfolds by their summary.
+// fold writes lines that are folded under a summary.
 func (m *markdown) fold(summary string, write func()) {
 	m.add("<details><summary>"+Mark(summary)+"</summary>", "")
 	write()
@@ -148,7 +146,7 @@ func (m *markdown) add(lines ...string) { m.lines = append(m.lines, lines...) }
 func (m *markdown) block(b Block) {
 	label := m.label
 	m.label = ""
-	alone := func() { // a label above what is no paragraph
+	alone := func() { // writes the label above a block that is not a paragraph
 		if label != "" {
 			m.add(strings.TrimRight(label, " "), "")
 		}
@@ -206,8 +204,8 @@ func (m *markdown) block(b Block) {
 	}
 }
 
-// paragraph writes words behind a label, or alone, where they begin nothing but a
-// paragraph.
+// paragraph writes words after a label. Without a label, it prevents that they begin a list, a
+// heading or a rule.
 func (m *markdown) paragraph(label, words string) {
 	words = Mark(words)
 	if n := len(blockMark.FindString(words)); label == "" && n > 0 {
@@ -216,17 +214,17 @@ func (m *markdown) paragraph(label, words string) {
 	m.add(label+words, "")
 }
 
-// blockMark is what makes a list, a heading or a rule of a line that begins with it.
+// blockMark matches what would make a line a list item, a heading or a rule.
 var blockMark = regexp.MustCompile(`^([0-9]{1,9}[.)]|[-+=])`)
 
-// names writes every name of a list.
+// names writes all names of a list, folded.
 func (m *markdown) names(of string, names []string) {
 	m.fold(fmt.Sprintf("%sall %d names", of, len(names)), func() {
 		m.paragraph("", strings.Join(names, ", "))
 	})
 }
 
-// text writes lines as they are.
+// text writes lines unchanged, folded if there are many.
 func (m *markdown) text(kind string, lines []string) {
 	if len(lines) > longLines {
 		m.fold(fmt.Sprintf("%d lines", len(lines)), func() { m.fence(kind, lines...) })
@@ -235,7 +233,7 @@ func (m *markdown) text(kind string, lines []string) {
 	m.fence(kind, lines...)
 }
 
-// fence writes lines as they are, between fences longer than any in them.
+// fence writes lines unchanged, between fences longer than any in the lines.
 func (m *markdown) fence(kind string, lines ...string) {
 	fence := "```"
 	for _, l := range lines {
@@ -248,7 +246,7 @@ func (m *markdown) fence(kind string, lines ...string) {
 	m.add(fence, "")
 }
 
-// table writes rows, each with what stands under it in a row of its own.
+// table writes a Table, followed by the details of its rows.
 func (m *markdown) table(t *Table) {
 	head, rule := "|", "|"
 	for _, c := range t.Columns {
@@ -292,10 +290,10 @@ func (m *markdown) table(t *Table) {
 	m.label = ""
 }
 
-// Mark makes words safe in Markdown.
+// Mark returns words escaped for Markdown.
 func Mark(words string) string {
-	// html.EscapeString writes entities with # of its own, so the special characters come after it, apart from those
-	// entities.
+	// html.EscapeString writes entities that contain #, so it comes first, and these entities are
+	// undone.
 	words = html.EscapeString(Clean(words))
 	words = strings.NewReplacer("&#39;", "'", "&#34;", `"`).Replace(words)
 	words = special.Replace(words)
@@ -305,17 +303,17 @@ func Mark(words string) string {
 	return words
 }
 
-// nothing keeps apart what GitHub makes a link, a mention or a picture of after it has
-// read Markdown and its character references: these alone do not keep it from that.
+// nothing separates characters from which GitHub makes a link, a mention or an emoji after it has
+// decoded character references, so that references alone do not prevent it.
 const nothing = "<!-- -->"
 
-// special are the characters that Markdown, or GitHub's and GitLab's, read as
-// more than themselves.
+// special escapes the characters that are special in Markdown or in the dialects of GitHub and
+// GitLab.
 var special = strings.NewReplacer(
 	"|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "~", "&#126;", "[", "&#91;", "]", "&#93;", "@",
 	"&#64;"+nothing, "#", "&#35;"+nothing, `\`, "&#92;",
 	"!", "&#33;", "$", "&#36;", "://", "&#58;"+nothing+"//", "www.", "www&#46;"+nothing, "^", "&#94;",
 )
 
-// emoji is a word between colons, such as :100:, and what is behind the first of them.
+// emoji matches a word between colons, such as :100:. The group is the part after the first colon.
 var emoji = regexp.MustCompile(`:((?:[a-z0-9+-]|&#95;)+:)`)

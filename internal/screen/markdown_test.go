@@ -82,8 +82,7 @@ DESIRED 24 = all 24 nodes (its pods tolerate NotReady)
 	}
 }
 
-// TestMarkdownOfDetails: what stands under a row is named once, and nothing is said
-// of what says nothing.
+// TestMarkdownOfDetails checks that details name their row once and that empty details are omitted.
 func TestMarkdownOfDetails(t *testing.T) {
 	var s Screen
 	s.Headline.Text = "two"
@@ -101,7 +100,8 @@ func TestMarkdownOfDetails(t *testing.T) {
 	}
 }
 
-// TestMarkdownFolds: what is long stands folded, and with all of it no name is left out.
+// TestMarkdownFolds checks that long blocks are folded and that no name is missing if all are
+// requested.
 func TestMarkdownFolds(t *testing.T) {
 	var names, lines []string
 	for i := range 30 {

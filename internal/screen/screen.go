@@ -1,11 +1,9 @@
-// Package screen holds the form of every answer: a headline, and below it
-// entries with a label each, always the same labels in the same order. A Screen
-// is a value. Text writes it for a terminal of some width, Markdown for a comment, and
-// a Page of Screens is a file for a browser. It knows nothing of DaemonSets, and decides
-// nothing.
+// Package screen defines the form of every answer: a headline and labeled entries, in the same
+// order on every screen. It takes a Screen, which is a value, and writes it as text for a terminal,
+// as Markdown, or, in a Page, as HTML. It knows nothing about DaemonSets and decides nothing.
 //
-// All words are plain: no color, no escape of a shell or of Markdown, and they
-// may hold whatever a cluster sent. Renderers make them safe, each in its way.
+// Texts in a Screen are plain: they contain no colors or markup, but may contain any bytes that a
+// cluster sent. The renderers escape them.
 package screen
 
 import "slices"
@@ -13,68 +11,67 @@ import "slices"
 // Screen is one answer.
 type Screen struct {
 	Headline Headline
-	Notice   string // a sentence right below the headline
-	Dense    bool   // no empty line stands between the tables of the answer
-	Corner   string // at the right end of the last line; left out where there is no room
+	Notice   string // a sentence below the headline
+	Dense    bool   // omit the empty lines between tables
+	Corner   string // text at the right end of the last line; omitted if it does not fit
 	entries  [labels][]Block
-	leaves   [labels]bool // only --all shows them
+	leaves   [labels]bool // labels that are shown only with --all
 	parts    []part
-	open     bool // the last of the parts is
+	open     bool // whether Add adds to the last part
 	figures  []Figure
 }
 
-// part is an answer's part about one of several problems, with entries of its own.
+// part is the part of an answer about one of several problems. It has its own entries.
 type part struct {
 	title   string
 	entries [labels][]Block
 }
 
-// Headline is the first line, in which a reader finds what is wrong.
+// Headline is the first line of a Screen.
 type Headline struct {
 	Verdict string // in capitals; may be empty
 	Tone    Tone
-	Subject string // NAMESPACE/NAME, or of how many the answer is
-	Counts  bool   // the latter
+	Subject string // NAMESPACE/NAME, or a number of DaemonSets
+	Counts  bool   // whether Subject is a number
 	Text    string
-	Clock   string // at the right end of the line; empty where the answer is of one moment
+	Clock   string // text at the right end of the line; empty unless the screen is live
 }
 
-// Label says what an entry is about. The order of the constants is the order on
-// every screen.
+// Label says what an entry is about. Screens show entries in the order of the constants.
 type Label int
 
 const (
-	Nodes    Label = iota // the map of the nodes; it has no name
+	Nodes    Label = iota // the map of the nodes; unnamed
 	Fault                 // whose fault it is
 	Problem               // what is wrong, by its code
-	Message               // what the cluster says of it
+	Message               // what the cluster reports about it
 	Change                // what differs between the revisions, or what was asked for
-	Impact                // who is without a working pod, now or then
-	Body                  // the tables of the answer; it has no name
-	Pod                   // the pod on the one node that was asked for
-	Outlook               // how it goes on, if that is open
+	Impact                // who has no working pod, now or later
+	Body                  // the tables of the answer; unnamed
+	Pod                   // the pod on the only node that was asked for
+	Outlook               // how it continues, if that is open
 	Assumed               // what decides a forecast
-	parting               // the parts about several problems stand here
+	parting               // position of the parts
 	DoNow                 // what to do first
-	Check                 // commands that only read
+	Check                 // read-only commands
 	Then                  // what to do next
-	Or                    // what to do in place of it
-	Continue              // what to do where nothing is broken
+	Or                    // what to do instead
+	Continue              // what to do if nothing is broken
 	Compare               // two revisions
-	DoNot                 // what looks right and does harm
+	DoNot                 // what seems right but does harm
 	Preview               // a plan of a fix
 	Follow                // how to watch it
 	Note
-	Status  // the numbers, as kubectl names them
-	Rollout // since when, and how many pods are on which revision
-	Limit   // the rule that bounds a rollout, with its arithmetic
-	Ways    // ways out of a stall, as a table; it has no name
-	Other   // further fixes
-	WhatIf  // another limit's course
-	Steps   // the course of a rollout, as a table; it has no name
-	Rules   // how a node passes the rules of placement, as a table; it has no name
-	States  // what the pods are in beside what is wrong, as a table; it has no name
-	Rests   // what else a forecast rests on
+	Status  // the numbers, named as in kubectl
+	Rollout // since when, and how many pods are on each revision
+	Limit   // the rule that limits a rollout, with its arithmetic
+	Ways    // ways out of a stall, as a table; unnamed
+	Other   // other fixes
+	WhatIf  // the course with another limit
+	Steps   // the course of a rollout, as a table; unnamed
+	Rules   // how a node passes the placement rules, as a table; unnamed
+	States  // the other states of pods, as a table; unnamed
+	Rests   // other assumptions of a forecast
 	Notes   // what decides nothing
 	Last    // what the controller did last
 	further // what only --all shows
@@ -90,15 +87,15 @@ var labelNames = [labels]string{
 	further: "More",
 }
 
-// tables reports whether the blocks of a label stand without a name beside them.
+// tables reports whether the entry of a label is shown without its name.
 func (l Label) tables() bool {
 	return l == Nodes || l == Body || l == Ways || l == Steps || l == Rules || l == States
 }
 
 func (l Label) String() string { return labelNames[l] }
 
-// Add adds to the entry of a label. Blocks that say nothing are left out, and
-// so are an entry without any, and a command that already stands there.
+// Add appends blocks to the entry of a label. It ignores empty blocks and commands that the entry
+// already contains.
 func (s *Screen) Add(l Label, blocks ...Block) {
 	to := &s.entries
 	if s.open {
@@ -118,7 +115,7 @@ func sameCommand(a, b Block) bool {
 	return is && too && slices.Equal(one, other)
 }
 
-// Move adds so many blocks of a label's entry to that of another, the first ones, and leaves the first label none; 0
+// Move moves the first most blocks of one label to another and discards the rest. If most is 0, it
 // moves all.
 func (s *Screen) Move(from, to Label, most int) {
 	blocks := s.entries[from]
@@ -129,16 +126,15 @@ func (s *Screen) Move(from, to Label, most int) {
 	s.Add(to, blocks...)
 }
 
-// Part begins a part with a title: what is added from now on stands there, before
-// the whole answer's DoNow. An empty title ends the last one.
+// Part begins a part with a title. Until the next call, Add adds to this part. Parts are shown
+// before DoNow. An empty title ends the last part.
 func (s *Screen) Part(title string) {
 	if s.open = title != ""; s.open {
 		s.parts = append(s.parts, part{title: title})
 	}
 }
 
-// Keep leaves the first so many blocks of a label's entry, and of those in parts; 0
-// leaves none.
+// Keep discards all but the first most blocks of a label, also in parts.
 func (s *Screen) Keep(l Label, most int) {
 	keep := func(e *[labels][]Block) { e[l] = e[l][:min(most, len(e[l]))] }
 	keep(&s.entries)
@@ -147,8 +143,8 @@ func (s *Screen) Keep(l Label, most int) {
 	}
 }
 
-// KeepParts leaves so many parts, rather those with an entry of a label than the
-// others, and rather the first ones.
+// KeepParts discards parts until most are left: first those without an entry for l, then the last
+// ones.
 func (s *Screen) KeepParts(most int, l Label) {
 	for n := len(s.parts); n > most; n-- {
 		drop := n - 1
@@ -161,31 +157,31 @@ func (s *Screen) KeepParts(most int, l Label) {
 	}
 }
 
-// Further leaves entries out unless all is asked for. A last line then says how many lines that are, and what is in
-// them.
+// Further shows the entries of the labels only with --all. Without it, a last line says what is
+// missing and how many lines it has.
 func (s *Screen) Further(all ...Label) {
 	for _, l := range all {
 		s.leaves[l] = true
 	}
 }
 
-// Has reports whether an entry of a label says something, also in a part.
+// Has reports whether a label has an entry, also in parts.
 func (s *Screen) Has(l Label) bool {
 	return len(s.entries[l]) > 0 || slices.ContainsFunc(s.parts, func(p part) bool { return len(p.entries[l]) > 0 })
 }
 
-// Block is a part of an entry: Text, Words, Names, Command, Lines, Rows, Group, Indent
-// or a *Table.
+// Block is an element of an entry: Text, Words, Names, Command, Lines, Rows, Group, Indent or
+// *Table.
 type Block interface{ empty() bool }
 
 // Text is a paragraph.
 type Text string
 
-// Words is a paragraph of parts that are not broken.
+// Words is a paragraph of phrases that are not broken across lines.
 type Words []string
 
-// Names is a paragraph around a list of names. Of a long list it shows as many
-// as three lines hold, or two where it is Short, and how many more there are.
+// Names is a paragraph with a list of names. It shows the names that fit in three lines, or two if
+// Short is set, and the number of the others.
 type Names struct {
 	Before string
 	Names  []string
@@ -193,26 +189,26 @@ type Names struct {
 	Short  bool
 }
 
-// Command is one that can be pasted into a shell: one with a name that holds what
-// no terminal shows says nothing. A Word stays on one line, with its blanks.
+// Command is a command for a shell. It is omitted if it contains characters that a terminal does
+// not show.
 type Command []Word
 
-// Lines are shown as they are: a manifest, a map.
+// Lines are shown unchanged, such as a manifest.
 type Lines []Line
 
-// Line is one of Lines.
+// Line is an element of Lines.
 type Line struct {
 	Text string
 	Tone Tone
 }
 
-// Rows are Lines of several parts, each in a colour of its own.
+// Rows are lines that consist of several parts, each with its own tone.
 type Rows []Lines
 
-// Group is blocks that stand together, all or none: a command, and what it does besides.
+// Group is a sequence of blocks that is shown as a whole or not at all.
 type Group []Block
 
-// Indent sets its blocks in.
+// Indent is a sequence of indented blocks.
 type Indent []Block
 
 func (t Text) empty() bool    { return t == "" }
@@ -227,7 +223,7 @@ func (g Group) empty() bool {
 	return !slices.ContainsFunc(g, func(b Block) bool { return b != nil && !b.empty() })
 }
 
-// Tone is what a color repeats of the words.
+// Tone selects a color. The color only repeats what the text says.
 type Tone int
 
 const (

@@ -6,40 +6,40 @@ import (
 	"strings"
 )
 
-// Table is rows under a head, or without one.
+// Table is a block of rows with an optional head.
 type Table struct {
 	Columns []Column
 	Rows    []Row
-	Flush   bool // at the left margin: the table is the answer
+	Flush   bool // at the left margin, for a table that is the whole answer
 }
 
-// Column is one of a Table. A terminal too narrow for all columns first loses
-// those with the highest Drop, then breaks the cells of those that may Wrap. If that
-// does not do, the cells of those that are Under stand below their rows.
+// Column is a column of a Table. If the terminal is too narrow, columns are dropped by descending
+// Drop, then cells of columns with Wrap are broken. If this is not enough, cells of columns with
+// Under are shown below their rows.
 type Column struct {
 	Head  string
-	Right bool // numbers
+	Right bool // right-aligned, for numbers
 	Wrap  bool
 	Short bool // lists of names take one line
-	Least int  // how narrow it may become by that; 0: leastWrap
+	Least int  // minimum width with Wrap; 0: leastWrap
 	Drop  int  // 0: never dropped
 	Under bool
 }
 
-// Row is one of a Table, with what stands under it.
+// Row is a row of a Table. Detail is shown below it.
 type Row struct {
 	Cells  []Cell
 	Detail []Block
 }
 
-// Cell is a few lines, or names of which a narrow column shows some.
+// Cell holds lines, or names of which a narrow column shows only some.
 type Cell struct {
 	Lines []string
 	Names []string
 	Tone  Tone
 }
 
-// Cells makes cells of a line each.
+// Cells returns cells with one line each.
 func Cells(lines ...string) []Cell {
 	cells := make([]Cell, len(lines))
 	for i, l := range lines {
@@ -48,7 +48,7 @@ func Cells(lines ...string) []Cell {
 	return cells
 }
 
-// Row adds a row of cells of a line each, and returns it.
+// Row adds a row of cells with one line each and returns it.
 func (t *Table) Row(words ...string) *Row {
 	t.Rows = append(t.Rows, Row{Cells: Cells(words...)})
 	return &t.Rows[len(t.Rows)-1]
@@ -57,14 +57,14 @@ func (t *Table) Row(words ...string) *Row {
 func (t *Table) empty() bool { return t == nil || len(t.Rows) == 0 }
 
 const (
-	between   = 2  // blanks from column to column
-	leastWrap = 12 // a column is not made narrower by breaking its cells, if it does not say
+	between   = 2  // blanks between columns
+	leastWrap = 12 // default minimum width of a column with Wrap
 )
 
-// fit returns which columns are shown in so many columns of a terminal, and how
-// wide each is. 0 has room for all.
+// fit returns the columns to show in a width of room, and the width of each. If room is 0, all
+// columns fit.
 func (t *Table) fit(term Terminal, room int) (shown, widths []int) {
-	least := make([]int, len(t.Columns)) // of those that may wrap; the others have their width
+	least := make([]int, len(t.Columns)) // minimum widths
 	widths = make([]int, len(t.Columns))
 	for i, c := range t.Columns {
 		widths[i], least[i] = Width(c.Head), max(cmp.Or(c.Least, leastWrap), Width(c.Head))
@@ -87,7 +87,7 @@ func (t *Table) fit(term Terminal, room int) (shown, widths []int) {
 	if across(shown, least) > room {
 		shown = t.drop(under, least, room)
 	}
-	for across(shown, widths) > room { // the widest gives first
+	for across(shown, widths) > room { // the widest column shrinks first
 		widest := slices.MaxFunc(shown, func(a, b int) int {
 			return cmp.Compare(widths[a]*min(1, widths[a]-least[a]), widths[b]*min(1, widths[b]-least[b]))
 		})
@@ -99,8 +99,7 @@ func (t *Table) fit(term Terminal, room int) (shown, widths []int) {
 	return shown, widths
 }
 
-// drop leaves the columns for which some columns of a terminal have room, and those
-// that are never dropped.
+// drop removes droppable columns until the others fit in room.
 func (t *Table) drop(shown, widths []int, room int) []int {
 	for across(shown, widths) > room {
 		drop := slices.MaxFunc(shown, func(a, b int) int { return cmp.Compare(t.Columns[a].Drop, t.Columns[b].Drop) })
@@ -112,7 +111,7 @@ func (t *Table) drop(shown, widths []int, room int) []int {
 	return shown
 }
 
-// across is how many columns of a terminal those of a table take.
+// across returns the total width of the columns.
 func across(shown, widths []int) int {
 	sum := -between
 	for _, i := range shown {
@@ -121,11 +120,10 @@ func across(shown, widths []int) int {
 	return sum
 }
 
-// said reports whether a cell of some lines says something.
+// said reports whether any line of a cell is not empty.
 func said(lines []string) bool { return strings.Join(lines, "") != "" }
 
-// width is how wide a cell is when none of its lines is broken, and how wide its
-// longest word is, which no line can break.
+// width returns the width of a cell with unbroken lines, and that of its longest word.
 func (c Cell) width(t Terminal, short bool) (whole, word int) {
 	for _, l := range c.lines(t, 0, short) {
 		whole = max(whole, Width(l))
@@ -136,7 +134,7 @@ func (c Cell) width(t Terminal, short bool) (whole, word int) {
 	return whole, word
 }
 
-// lines breaks a cell to so many columns; 0 breaks nothing.
+// lines returns the lines of a cell, broken at columns. If columns is 0, they are not broken.
 func (c Cell) lines(t Terminal, columns int, short bool) []string {
 	var lines []string
 	for _, l := range c.Lines {

@@ -11,37 +11,37 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Terminal is what is known of the place where text goes.
+// Terminal describes the destination of text.
 type Terminal struct {
-	Width int  // columns; 0: not a terminal, so no line is broken
-	Color bool // colour is allowed
-	All   bool // no list of names is shortened
+	Width int  // columns; 0: not a terminal, so lines are not broken
+	Color bool // colors are allowed
+	All   bool // lists of names are not shortened
 
-	// Height is how many lines there are; 0: any number. The end of a Screen that needs
-	// more is left out, a command whole. What is wider than the terminal goes on in the
-	// next line, but a command with a part that is wider is left out.
+	// Height is the number of lines; 0: unlimited. A Screen that needs more is cut at the end, but
+	// not within a command. Lines that are wider than the terminal are broken, and commands with a
+	// Word wider than it are omitted.
 	Height int
 }
 
 const (
-	gutter = 10 // columns of the labels
+	gutter = 10 // columns for the labels
 	indent = 2
 )
 
 // Text writes a Screen for a terminal.
 func (s *Screen) Text(w io.Writer, t Terminal) error { return s.print(t).write(w) }
 
-// Height returns how many lines a Screen needs on a terminal, however many there are.
+// Height returns the number of lines that a Screen needs.
 func (s *Screen) Height(t Terminal) int { return len(s.print(t).lines) }
 
-// print collects the lines of a Screen, without empty ones at the end.
+// print renders a Screen to lines, without empty lines at the end.
 func (s *Screen) print(t Terminal) *printer {
 	p := &printer{Terminal: t, dense: s.Dense}
 	p.headline(&s.Headline)
 	p.block(Text(s.Notice), 0)
 	p.gap()
 	p.left = &leftOut{of: s.leaves}
-	var rest [labels][]Block // what only --all shows: it comes last
+	var rest [labels][]Block // shown only with --all, after everything else
 	for l, blocks := range s.entries {
 		if t.All && s.leaves[l] {
 			rest[l] = append(rest[l], blocks...)
@@ -63,14 +63,15 @@ func (s *Screen) print(t Terminal) *printer {
 		p.entry(Label(l), blocks)
 	}
 	p.trim()
-	// who copies a command copies its line
+	// not on a line of a command, which would be copied with it
 	if n := len(p.lines) - 1; n >= 0 && !slices.ContainsFunc(p.whole, func(e extent) bool { return e.to > n }) {
 		p.atRight(n, s.Corner)
 	}
 	return p
 }
 
-// apart returns the entries of a part that stand in it. What only --all shows comes after the parts.
+// apart returns the entries of a part that are shown in it. It moves those that only --all shows to
+// rest.
 func (s *Screen) apart(of *part, t Terminal, rest *[labels][]Block) (entries [labels][]Block) {
 	entries = of.entries
 	for l, blocks := range entries {
@@ -81,8 +82,7 @@ func (s *Screen) apart(of *part, t Terminal, rest *[labels][]Block) (entries [la
 	return entries
 }
 
-// Text writes lines without a margin, and with the blanks at their ends: a diff,
-// which is piped into patch.
+// Text writes the lines without a margin and with trailing blanks, as patch expects of a diff.
 func (l Lines) Text(w io.Writer, t Terminal) error {
 	var b strings.Builder
 	for _, line := range l {
@@ -98,19 +98,19 @@ type printer struct {
 	dense bool
 	left  *leftOut
 	lines [][]span
-	whole []extent // what is shown whole or not at all
+	whole []extent // ranges that are shown as a whole or not at all
 }
 
-// extent is from which line to before which one something stands.
+// extent is a range of lines; to is exclusive.
 type extent struct{ from, to int }
 
-// span is a part of a line in one colour.
+// span is a part of a line with one tone.
 type span struct {
 	text string
 	tone Tone
 }
 
-// add adds a line, without the blanks at its end.
+// add adds a line without trailing blanks.
 func (p *printer) add(left int, spans ...span) {
 	line := trimmed(append([]span{{text: strings.Repeat(" ", left)}}, spans...))
 	if left >= p.Width {
@@ -127,7 +127,7 @@ func (p *printer) add(left int, spans ...span) {
 	p.lines = append(p.lines, line)
 }
 
-// trimmed is a line without the blanks at its end.
+// trimmed returns a line without trailing blanks.
 func trimmed(line []span) []span {
 	for n := len(line) - 1; n >= 0; n-- {
 		if line[n].text = strings.TrimRight(line[n].text, " "); line[n].text != "" {
@@ -138,7 +138,7 @@ func trimmed(line []span) []span {
 	return line
 }
 
-// split splits a line behind so many columns.
+// split splits a line after a number of columns.
 func split(line []span, columns int) (first, rest []span) {
 	for i, s := range line {
 		w := Width(s.text)
@@ -151,21 +151,21 @@ func split(line []span, columns int) (first, rest []span) {
 	return line, nil
 }
 
-// gap leaves an empty line, but never two.
+// gap adds an empty line unless the last line is empty.
 func (p *printer) gap() {
 	if n := len(p.lines); n > 0 && len(p.lines[n-1]) > 0 {
 		p.lines = append(p.lines, nil)
 	}
 }
 
-// trim takes the empty lines at the end away.
+// trim removes the empty lines at the end.
 func (p *printer) trim() {
 	for n := len(p.lines); n > 0 && len(p.lines[n-1]) == 0; n-- {
 		p.lines = p.lines[:n-1]
 	}
 }
 
-// write writes what was collected, without empty lines at the end.
+// write writes the lines that fit in Height, without empty lines at the end.
 func (p *printer) write(w io.Writer) error {
 	if end := p.Height; end > 0 && end < len(p.lines) {
 		for _, e := range p.whole {
@@ -187,10 +187,10 @@ func (p *printer) write(w io.Writer) error {
 	return err
 }
 
-// leastClock is how wide a terminal is at least whose headline has a clock.
+// leastClock is the minimum width of a terminal that shows the clock of a headline.
 const leastClock = 40
 
-// headline writes the verdict in its colour, and the rest behind it.
+// headline writes the headline, with the verdict in its tone.
 func (p *printer) headline(h *Headline) {
 	subject := Clean(h.Subject)
 	if subject != "" && h.Text != "" {
@@ -207,7 +207,7 @@ func (p *printer) headline(h *Headline) {
 		clock = ""
 	}
 	if clock != "" {
-		taken += between + Width(clock) // of the first line only
+		taken += between + Width(clock) // on the first line only
 	}
 	for i, l := range wrap(words(subject+" "+h.Text), p.Width, taken, indent) {
 		if i == 0 {
@@ -219,8 +219,8 @@ func (p *printer) headline(h *Headline) {
 	}
 }
 
-// atRight adds words at the right end of a line, if there is room; where lines are
-// not broken, behind it.
+// atRight adds words at the right end of a line if they fit. If lines are not broken, it appends
+// them.
 func (p *printer) atRight(n int, words string) {
 	taken := 0
 	for _, s := range p.lines[n] {
@@ -235,8 +235,7 @@ func (p *printer) atRight(n int, words string) {
 	}
 }
 
-// entry writes blocks to the right of the gutter, and their label beside the
-// first line.
+// entry writes blocks to the right of the gutter, with the label next to the first line.
 func (p *printer) entry(l Label, blocks []Block) {
 	if len(blocks) == 0 {
 		return
@@ -272,7 +271,7 @@ func (p *printer) entry(l Label, blocks []Block) {
 	}
 }
 
-// leftOut is what a Screen does not show without --all.
+// leftOut describes what a Screen omits without --all.
 type leftOut struct {
 	of    [labels]bool
 	lines int
@@ -305,7 +304,7 @@ func (m *leftOut) add(l Label, lines int) {
 	}
 }
 
-// text says what is left out; it is empty if nothing is.
+// text returns a line about what is omitted, or "".
 func (m *leftOut) text() Text {
 	if m.lines == 0 {
 		return ""
@@ -317,7 +316,8 @@ func (m *leftOut) text() Text {
 	return Text(fmt.Sprintf("--all adds %d %s: %s", m.lines, line, strings.Join(m.names, ", ")))
 }
 
-// part writes the entries about one of several problems under its title. Parts that are a title alone stand together.
+// part writes the entries of a part below its title. Parts without entries are not separated by
+// empty lines.
 func (p *printer) part(of *part, entries [labels][]Block) {
 	said := slices.ContainsFunc(entries[:], func(blocks []Block) bool { return len(blocks) > 0 })
 	if said {
@@ -379,7 +379,7 @@ func (p *printer) block(b Block, left int) {
 	}
 }
 
-// room is how many columns are left of a line; 0 where lines are not broken.
+// room returns the number of columns right of left, or 0 if lines are not broken.
 func (p *printer) room(left int) int {
 	if p.Width <= 0 {
 		return 0
@@ -387,15 +387,15 @@ func (p *printer) room(left int) int {
 	return max(1, p.Width-left)
 }
 
-// command writes a command, of which a line that has no room begins further to the
-// left. One that has none even so is left out.
+// command writes a command. A line that does not fit is moved to the left. If a line does not fit
+// even there, the command is replaced by a note.
 func (p *printer) command(c Command, left int) {
 	fixed := 0
 	if p.Height > 0 {
 		fixed = p.Width
 	}
 	lines := c.lines(p.room(left), fixed)
-	needs := left + Width(lines[0]) // the label stands before the first one
+	needs := left + Width(lines[0]) // the label is in front of the first line
 	for _, l := range lines[1:] {
 		needs = max(needs, Width(l))
 	}
@@ -414,11 +414,11 @@ func (p *printer) paragraph(words []string, left int) {
 	}
 }
 
-// leastIndent is how far a line begins at the left that has no room further to the right.
+// leastIndent is the minimum indentation of a line that is moved to the left.
 const leastIndent = 4
 
-// further adds a line. One that is not the first, beside the label, begins further to
-// the left where that is what it takes to stand on a line.
+// further adds a line. Unless it is the first, next to the label, it is moved to the left if it is
+// too wide.
 func (p *printer) further(n, left int, text string) {
 	least := leastIndent
 	if p.Height > 0 {
@@ -430,8 +430,8 @@ func (p *printer) further(n, left int, text string) {
 	p.add(left, span{text: text})
 }
 
-// parts writes parts that are not broken, further lines below the second part
-// where that leaves room for each.
+// parts writes unbroken phrases. Further lines are aligned with the second phrase if all of them
+// fit there.
 func (p *printer) parts(of Words, left int) {
 	var parts []string
 	for _, part := range of {
@@ -446,7 +446,7 @@ func (p *printer) parts(of Words, left int) {
 	}
 }
 
-// table writes rows, each as high as its highest cell.
+// table writes a Table. A row is as high as its highest cell.
 func (p *printer) table(t *Table, left int) {
 	shown, widths := t.fit(p.Terminal, p.room(left))
 	line := func(cell func(column int) span) {
@@ -477,7 +477,7 @@ func (p *printer) table(t *Table, left int) {
 		}
 		for n := range height {
 			if n == 0 && !slices.ContainsFunc(cells, said) {
-				break // what stands below is all
+				break // all cells are below the row
 			}
 			line(func(i int) span {
 				if n < len(cells[i]) {
@@ -499,15 +499,15 @@ func (p *printer) table(t *Table, left int) {
 	}
 }
 
-// tones are the colours. ANSI's first eight are legible on light and dark
-// grounds; dim and white are not used.
+// tones maps tones to colors. They are legible on light and dark backgrounds; dim and white are not
+// used.
 var tones = map[Tone][]color.Attribute{
 	Bad: {color.FgRed, color.Bold}, Warn: {color.FgYellow, color.Bold}, Good: {color.FgGreen, color.Bold},
 	Title: {color.Bold},
 	Added: {color.FgGreen}, Removed: {color.FgRed},
 }
 
-// Paint writes a text in the colour of a tone, where colour is allowed.
+// Paint returns text in the color of a tone, or unchanged if colors are not allowed.
 func (t Terminal) Paint(text string, tone Tone) string {
 	if !t.Color || text == "" || tone == Plain {
 		return text
@@ -517,7 +517,7 @@ func (t Terminal) Paint(text string, tone Tone) string {
 	return c.Sprint(text)
 }
 
-// Codes returns what Paint writes before a text and behind it, for every tone.
+// Codes returns the escape sequences that Paint writes before and after a text, for all tones.
 var Codes = sync.OnceValue(func() []string {
 	var codes []string
 	for tone := range tones {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// problems is the table of an answer on what is wrong.
+// problems returns a table like that of an answer about what is wrong.
 func problems(rows ...Row) *Table {
 	return &Table{Columns: []Column{{Head: "PROBLEM"}, {Head: "NODES", Wrap: true}, {Head: "FOR"}}, Rows: rows}
 }
@@ -35,12 +35,12 @@ func deadNodes() *Screen {
 			Command{"kubectl patch daemonset", "-n kube-system", "node-agent", "--type=merge", "-p", Quote(`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":6}}}}`)},
 			Text("(afterwards set it back to 10%)"),
 		})
-	s.Add(Fault, Text("")) // nothing to say
+	s.Add(Fault, Text("")) // empty
 	return s
 }
 
-// The form of all screens: the gutter, the order of the labels whatever the
-// order of Add, tables apart, commands broken with a backslash.
+// TestText checks the form of all screens: the gutter, the order of the labels, separate tables,
+// and commands broken with backslashes.
 func TestText(t *testing.T) {
 	got := text(t, deadNodes(), Terminal{Width: 80})
 	want := `
@@ -73,8 +73,8 @@ Limit     maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are
 	}
 }
 
-// Parts stand behind the tables and before what is about the whole answer, each with
-// its labels in their order; the blank lines are those of the form.
+// TestPart checks that parts come after the tables and before the entries about the whole answer,
+// with their labels in order.
 func TestPart(t *testing.T) {
 	s := &Screen{Headline: Headline{Verdict: "STUCK", Tone: Bad, Subject: "a/b", Text: "two things are wrong"}}
 	s.Add(Then, Text("of the whole"))

@@ -8,17 +8,17 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Width is how many columns of a terminal a text takes.
+// Width returns the number of terminal columns of a text.
 func Width(text string) int { return runewidth.StringWidth(text) }
 
-// Cut returns what of a text takes so many columns, with a mark where something is left out.
+// Cut returns text shortened to columns, with an ellipsis if something is missing.
 func Cut(text string, columns int) string { return runewidth.Truncate(text, columns, "…") }
 
-// words splits a text at its blanks, without what a terminal would obey. A number
-// stays with the word before it: revision 7.
+// words returns the words of a text, cleaned. A number belongs to the word before it, as in
+// "revision 7".
 func words(text string) []string {
 	var out []string
-	joined := false // the last word has a number behind it
+	joined := false // the last word ends with a number
 	for _, w := range strings.Fields(Clean(text)) {
 		if n := len(out) - 1; n >= 0 && !joined && w[0] >= '0' && w[0] <= '9' {
 			out[n] += " " + w
@@ -30,15 +30,15 @@ func words(text string) []string {
 	return out
 }
 
-// layout is where a paragraph stands that is broken into lines of some columns.
+// layout tracks the position in a paragraph.
 type layout struct {
-	columns int // 0: never broken
+	columns int // width of a line; 0: lines are not broken
 	lines   int
 	at      int
-	empty   bool // nothing stands on it yet
+	empty   bool // nothing is on the line yet
 }
 
-// put moves on by a word, and reports whether it begins a line.
+// put advances by a word and reports whether the word begins a new line.
 func (l *layout) put(word string) (begins bool) {
 	w := Width(word)
 	switch {
@@ -53,9 +53,9 @@ func (l *layout) put(word string) (begins bool) {
 	return false
 }
 
-// wrap joins words to lines of so many columns, of which the first has some
-// taken, and the others some less; 0 columns never break. A word that is too
-// long stays whole.
+// wrap joins words into lines of at most columns. taken columns of the first line are in use, and
+// the other lines have less columns fewer. If columns is 0, it returns one line. A word that is too
+// long is not broken.
 func wrap(words []string, columns, taken, less int) []string {
 	at := layout{columns: columns, at: taken, empty: taken == 0}
 	lines := []string{""}
@@ -74,38 +74,37 @@ func wrap(words []string, columns, taken, less int) []string {
 }
 
 const (
-	nameLines = 3   // lines of names, before there are only how many more
-	unbroken  = 100 // columns of such a line where none is broken
+	nameLines = 3   // maximum number of lines with names
+	unbroken  = 100 // assumed width if lines are not broken
 )
 
-// words are those of a paragraph with as many names as its lines hold, at least
-// one.
+// words returns the words of the paragraph, with as many names as fit but at least one.
 func (n Names) words(t Terminal, columns int) []string {
 	before, names, after := n.parts(t, columns)
 	return slices.Concat(before, names, after)
 }
 
-// parts are those words: before the names, the names, and after them.
+// parts returns these words in three parts: before the names, the names, and after them.
 func (n Names) parts(t Terminal, columns int) (before, names, after []string) {
 	before, after = words(n.Before), words(n.After)
 	most := nameLines
 	if n.Short {
-		most = 2 // the rest of this one, and one more
+		most = 2 // the rest of the current line and one more
 	}
 	last := &before
 	if len(n.Names) > 0 {
 		names = fold(n.Names, t, columns, before, most)
 		last = &names
 	}
-	if len(*last) > 0 && len(after) > 0 && !strings.HasPrefix(n.After, " ") { // "a, b" and "; c"
+	if len(*last) > 0 && len(after) > 0 && !strings.HasPrefix(n.After, " ") { // join "a, b" and "; c"
 		(*last)[len(*last)-1] += after[0]
 		after = after[1:]
 	}
 	return before, names, after
 }
 
-// fold returns the words of a list of names behind some others, shortened where
-// it takes more than so many lines.
+// fold returns the names as words, shortened if they would take more than most lines. before are
+// the words in front of them.
 func fold(names []string, t Terminal, columns int, before []string, most int) []string {
 	if columns == 0 {
 		columns = unbroken
@@ -129,7 +128,7 @@ func fold(names []string, t Terminal, columns int, before []string, most int) []
 		if at.lines > limit {
 			break
 		}
-		with := at // with how many more, it must still fit
+		with := at // the number of the others must fit, too
 		with.put(more(len(names) - i - 1))
 		if i == len(names)-1 || with.lines <= limit {
 			best = i + 1
@@ -143,5 +142,5 @@ func fold(names []string, t Terminal, columns int, before []string, most int) []
 	return append(list, more(len(names)-best))
 }
 
-// more is one word, so that it is not broken.
+// more returns one word, which wrap does not break.
 func more(n int) string { return fmt.Sprintf("+%d more", n) }

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// spelledName are the functions with the name of the program in a text, each with why it
-// may stand there: the program may have another name.
+// spelledName lists the functions that contain the name of the program in a text, with the reason.
+// Elsewhere it must be a parameter, because the program may be called by another name.
 var spelledName = map[string]string{
 	"sheet/sheet.go Own":                     "the name of who passes none",
 	"cli/root.go newRoot":                   "examples, in which the name is replaced",
@@ -25,8 +25,8 @@ var spelledName = map[string]string{
 	"cli/program.go examples":               "which replaces it",
 }
 
-// TestNameIsPassed: no text that is printed spells "kubectl ds": it follows the name by
-// which the program was called.
+// TestNameIsPassed checks that no text contains "kubectl ds", because output uses the name by which
+// the program was called.
 func TestNameIsPassed(t *testing.T) {
 	found := map[string]bool{}
 	for _, dir := range []string{"internal/cli", "internal/screen", "internal/source", "internal/view", "internal/encode", "pkg"} {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	columns  = 120 // of a line, a tab being 4
-	mostWide = 150 // lines may be wider in all: regular expressions, names that nothing breaks
+	columns  = 120 // maximum width of a line, with 4 columns per tab
+	mostWide = 150 // number of lines that may be wider, such as regular expressions
 	mostCode = 6000
 	mostFile = 25
 )
 
-// larger are the packages that may have more than mostCode lines or mostFile files, and why.
+// larger lists the packages that may exceed mostCode lines or mostFile files, with the reason.
 var larger = map[string]struct {
 	lines, files int
 	why          string
@@ -26,7 +26,8 @@ var larger = map[string]struct {
 	"internal/cli":  {8000, 75, "to be divided: completion, help, watch"},
 }
 
-// TestSizes: a package fits into a head. Tests, generated files and what only tests use do not count.
+// TestSizes checks the sizes of packages. Tests, generated files and packages for tests are not
+// counted.
 func TestSizes(t *testing.T) {
 	lines, files, wide := map[string]int{}, map[string]int{}, 0
 	var widest []string
@@ -82,7 +83,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// generated reports whether a file says that it is generated.
+// generated reports whether a file is marked as generated.
 func generated(text []byte) bool {
 	return bytes.Contains(text, []byte("// Code generated ")) && bytes.Contains(text, []byte(" DO NOT EDIT."))
 }

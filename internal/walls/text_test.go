@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// searchedText are the places in the packages of the screens that search a text or
-// take it apart, each with whose text that is. What this program made itself is a
-// value until it is written, and no code reads it again.
+// searchedText lists the functions of the rendering packages that search or split a text, with the
+// kind of text. Text that the program itself produces must not be parsed again.
 var searchedText = map[string]string{
 	"screen/clean.go Clean strings.Fields":                  "words of the cluster, made one line",
 	"screen/clean.go EscapeFunc strings.ContainsFunc":       "words of the cluster, made safe",
@@ -58,8 +57,8 @@ var searchedText = map[string]string{
 	"wording/messages.go shorten strings.LastIndexByte":     "a message of the cluster, shortened",
 }
 
-// TestNoTextIsTakenApart: the packages of the screens search no text but where
-// searchedText says so, and every entry of that is in use.
+// TestNoTextIsTakenApart checks that searchedText lists all searches in the rendering packages and
+// no others.
 func TestNoTextIsTakenApart(t *testing.T) {
 	found := map[string]bool{}
 	parts, err := filepath.Glob(filepath.Join(root, "internal/view/*/*.go"))
@@ -104,7 +103,8 @@ func TestNoTextIsTakenApart(t *testing.T) {
 	}
 }
 
-// TestSearchesAreFound: in a source that has one of each kind, and much that is none.
+// TestSearchesAreFound checks searches on a source with one search of each kind and with code that
+// is none.
 func TestSearchesAreFound(t *testing.T) {
 	const source = `package p
 import (
@@ -135,11 +135,11 @@ var later = func() { text.Split("a", "b") }
 	}
 }
 
-// writing are the functions of strings and bytes that only make text.
+// writing lists the functions of strings and bytes that do not search.
 var writing = []string{"Join", "Repeat", "Builder", "Buffer", "NewReader", "ToUpper", "ToLower", "Compare", "Clone", "Equal"}
 
-// searches returns where sources of one package use a function of strings or bytes
-// that searches, or a regular expression: file, function, and what.
+// searches returns, as "file function what", where the sources of one package use a regular
+// expression or a function of strings or bytes that searches.
 func searches(t *testing.T, sources map[string]string) []string {
 	t.Helper()
 	var found []string
@@ -150,7 +150,7 @@ func searches(t *testing.T, sources map[string]string) []string {
 			t.Fatal(err)
 		}
 		files[name] = f
-		ast.Inspect(f, func(n ast.Node) bool { // variables that hold a regular expression
+		ast.Inspect(f, func(n ast.Node) bool { // variables that contain a regular expression
 			v, ok := n.(*ast.ValueSpec)
 			if ok && slices.ContainsFunc(v.Values, func(e ast.Expr) bool { return uses(f, e, "regexp") != "" }) {
 				for _, id := range v.Names {
@@ -196,8 +196,8 @@ func searches(t *testing.T, sources map[string]string) []string {
 	return slices.Compact(found)
 }
 
-// searchesIn returns the function of strings or bytes that an expression begins
-// with and that searches, such as strings.Cut.
+// searchesIn returns the searching function of strings or bytes at the start of an expression, such
+// as strings.Cut, or "".
 func searchesIn(f *ast.File, e ast.Expr) string {
 	for _, pkg := range []string{"strings", "bytes"} {
 		if of := uses(f, e, pkg); of != "" && !slices.Contains(writing, of) {
@@ -207,7 +207,7 @@ func searchesIn(f *ast.File, e ast.Expr) string {
 	return ""
 }
 
-// uses returns what of a package an expression begins with; empty for another one.
+// uses returns the name from package pkg at the start of an expression, or "".
 func uses(f *ast.File, e ast.Expr, pkg string) string {
 	if call, ok := e.(*ast.CallExpr); ok {
 		e = call.Fun

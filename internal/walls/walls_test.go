@@ -1,8 +1,8 @@
-// Package walls keeps the rules of who may import whom, and of who may touch
-// the world. There is nothing in it but tests.
+// Package walls tests the architecture: which package may import which, and which may use clocks,
+// files, streams and other access to the outside. It contains only tests.
 //
-// A rule that cannot fail is no rule. So every row names a breach of itself,
-// which is added to what was read of the project, and must be found.
+// Each rule names a breach of itself. The tests add the breach to the project as it was read and
+// expect the rule to find it.
 package walls
 
 import (
@@ -32,7 +32,7 @@ const (
 	root   = "../.."
 )
 
-// TestImports: who may import whom.
+// TestImports checks which package may import which.
 func TestImports(t *testing.T) {
 	clients := []string{"k8s.io/client-go/...", "k8s.io/cli-runtime/...", "k8s.io/kubectl/...", "github.com/spf13/cobra/..."}
 	world := []string{
@@ -344,8 +344,8 @@ func TestImports(t *testing.T) {
 	})
 }
 
-// TestModule: what no package imports on this platform, one may on another. A
-// tidy go.mod names the modules of all of them.
+// TestModule checks all modules in go.mod, because a package that nothing imports on this platform
+// may be imported on another one. go.mod lists the modules of all platforms.
 func TestModule(t *testing.T) {
 	table(t, []row{{
 		why: "k8s.io/kubernetes is no module of the main one on any platform",
@@ -362,8 +362,8 @@ func TestModule(t *testing.T) {
 	}})
 }
 
-// TestCalls: who may read clocks and streams, and what nobody may ask of a
-// server.
+// TestCalls checks which package may read clocks and streams, and that none sends requests that
+// change a cluster.
 func TestCalls(t *testing.T) {
 	table(t, []row{
 		{
@@ -404,7 +404,7 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// TestNames: packages are named for what they hold.
+// TestNames checks that packages are named after their content.
 func TestNames(t *testing.T) {
 	empty := []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "base", "lib"}
 	table(t, []row{{
@@ -422,24 +422,24 @@ func TestNames(t *testing.T) {
 	}})
 }
 
-// row is one rule and a breach of it.
+// row is a rule with a breach of it.
 type row struct {
-	why string // the subtest's name, and what is lost when the rule goes
+	why string // name of the subtest, and what is lost without the rule
 
-	who []string // packages that the rule is about
-	but []string // those of them that it is not about
+	who []string // packages that the rule applies to
+	but []string // exceptions from who
 
-	never    []string // what they do not import, or with deep: at no depth
-	only     []string // all that they import
+	never    []string // forbidden imports; with deep, also indirect ones
+	only     []string // the only permitted imports
 	deep     bool
-	project  bool     // only is about packages of this project
-	standard bool     // only is not about the standard library
-	tests    bool     // their test files too
-	calls    []string // what they do not mention: path.Name of a package, .Name of anything else, name of a builtin
+	project  bool     // only applies to packages of this project
+	standard bool     // only does not apply to the standard library
+	tests    bool     // test files are included
+	calls    []string // forbidden: path.Name of a package, .Name of anything else, or a builtin
 
-	inside map[string]string // but package.function may mention this
+	inside map[string]string // exceptions: package.function may mention the value
 
-	check func(*project) []string // instead of all of these
+	check func(*project) []string // replaces all of these
 
 	breach func(*project)
 }
@@ -540,7 +540,7 @@ func (r *row) findCalls(p *project) []string {
 	return found
 }
 
-// own returns patterns of this project's packages.
+// own returns import path patterns of this project's packages.
 func own(patterns ...string) []string {
 	out := make([]string, len(patterns))
 	for i, p := range patterns {
@@ -549,8 +549,8 @@ func own(patterns ...string) []string {
 	return out
 }
 
-// matches knows "a/b", which is that package alone, and "a/b/...", which is it
-// and all below it.
+// matches reports whether a package matches a pattern: "a/b" matches itself, "a/b/..." also
+// everything below it.
 func matches(patterns []string, pkg string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		above, all := strings.CutSuffix(pattern, "/...")
@@ -563,9 +563,8 @@ func standard(pkg string) bool {
 	return !strings.Contains(first, ".")
 }
 
-// project is what was read of the tree, nested modules included. Files are
-// read whatever platform they are for; what packages elsewhere import is what
-// they import on this one.
+// project is the source tree, including nested modules. Files for all platforms are read, but the
+// imports of packages of other modules are those on this platform.
 type project struct {
 	fset        *token.FileSet
 	files       []file
@@ -578,13 +577,13 @@ type project struct {
 type file struct {
 	path   string
 	dir    string
-	pkg    string // import path; a nested module's is below the main one's
+	pkg    string // import path; for a nested module, below that of the main module
 	test   bool
 	syntax *ast.File
 }
 
-// read takes every Go file through this process, so that "go test" knows that
-// a result is out of date: it does not see what "go list" reads.
+// read reads every Go file in this process, so that "go test" invalidates its cached result when
+// one changes. It does not track what "go list" reads.
 func read() (*project, error) {
 	p := &project{fset: token.NewFileSet(), own: map[string]bool{}, imports: map[string][]string{}, testImports: map[string][]string{}}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -642,7 +641,7 @@ func (p *project) add(name string, src []byte) error {
 	return nil
 }
 
-// list adds what the packages of other modules import.
+// list adds the imports of packages of other modules.
 func (p *project) list() error {
 	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./...")
 	cmd.Dir = root
@@ -691,7 +690,7 @@ func (p *project) way(from string, to []string) []string {
 	return nil
 }
 
-// names returns the packages that a file imports, by the names that it uses.
+// names returns the packages that a file imports, by the names used in the file.
 func (f *file) names() map[string]string {
 	names := map[string]string{}
 	for _, spec := range f.syntax.Imports {
@@ -705,7 +704,7 @@ func (f *file) names() map[string]string {
 	return names
 }
 
-// function returns the name of the function that is written there.
+// function returns the name of the function at a position.
 func (f *file) function(at token.Pos) string {
 	for _, d := range f.syntax.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Pos() <= at && at < fn.End() {
@@ -722,7 +721,7 @@ func (p *project) clone() *project {
 	return &c
 }
 
-// edge makes a package of this project import another.
+// edge adds an import from one package of this project to another.
 func (p *project) edge(from, to string) {
 	from = path.Join(module, from)
 	p.own[from] = true
