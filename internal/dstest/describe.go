@@ -12,9 +12,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Describe returns a Snapshot as text to read in a failing test: the strategy,
-// the template's placement, and a line for every revision, node and pod. It
-// is no notation: nothing reads it back.
+// Describe returns a Snapshot as text for the output of failing tests: the strategy, the placement,
+// and a line for each revision, node and pod. The text cannot be parsed.
 func Describe(s *snapshot.Snapshot) string {
 	var b strings.Builder
 	ds := s.DaemonSet

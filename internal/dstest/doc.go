@@ -1,8 +1,7 @@
-// Package dstest makes states of a DaemonSet for tests: from a notation in
-// which a state is one line (State), and at random from a seed (Random). Write
-// is the way back from a state to its line, and Shrink finds the smallest
-// state that still shows something.
+// Package dstest creates states of a DaemonSet for tests: from a compact notation (State) and at
+// random from a seed (Random). Write converts a state back to the notation, and Shrink reduces a
+// state that shows a difference.
 //
-// It builds Snapshots and nothing else. It knows none of the controller's
-// rules, so that a test of them cannot be wrong in the same way twice.
+// It only builds Snapshots and does not know the controller's rules, so that a test of these rules
+// cannot repeat their errors. README.md describes the notation.
 package dstest

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// State returns the state that a grid describes, and panics where Parse
-// returns an error.
+// State returns the state that a grid describes. README.md describes the notation. State panics if
+// Parse returns an error.
 func State(grid string, options ...Option) *snapshot.Snapshot {
 	s, err := Parse(grid, options...)
 	if err != nil {
@@ -25,40 +25,7 @@ func State(grid string, options ...Option) *snapshot.Snapshot {
 	return s
 }
 
-// Parse returns the state that a grid describes. Its fields are nodes, named
-// n0, n1, …, each with its pods:
-//
-//   - no pod
-//     O o   an old pod, available and not ready
-//     N n   a new pod, available and not ready
-//     V W   an old and a new pod, ready, and not yet available (with MinReadySeconds)
-//     G g   a pod that is new by its template generation only, available and not ready
-//     H h   a pod that is new by its hash only, available and not ready
-//     O/n   two pods on one node, the older one first
-//
-// After a pod's letter:
-//
-//	t     it is terminating
-//	f s   it Failed, or Succeeded, and so is not ready
-//	p     it is Pending and not bound: only its affinity names the node
-//	a     it is an orphan that matches the selector
-//	r     it is the DaemonSet's, and does not match the selector
-//	x     it matches the selector, and is another controller's
-//
-// Before the pods of a node:
-//
-//	!     the node has a NoSchedule taint: it should not run the pod, which may stay
-//	#     the node has a NoExecute taint: neither
-//	^     the node is cordoned, which every DaemonSet tolerates
-//	~     there is no such node any more
-//
-// After them, *250 repeats the node. The pods of node n3 are p3, p3b, p3c, ….
-//
-// The rolling update has maxUnavailable 1. The current revision is agent-new,
-// number 2, the one before it agent-old, number 1.
-//
-// A letter that is not in its place, twice the same one, and what contradicts
-// itself are errors.
+// Parse returns the state that a grid describes. README.md describes the notation.
 func Parse(grid string, options ...Option) (*snapshot.Snapshot, error) {
 	ds := newDaemonSet()
 	s := newSnapshot(ds, Newest)
@@ -109,7 +76,7 @@ func repetition(field string) (cell string, times int, err error) {
 	return cell, times, nil
 }
 
-// addCell adds the node of a number, with its pods.
+// addCell adds the node with a number and its pods.
 func addCell(s *snapshot.Snapshot, number, cell string) error {
 	node := newNode("n" + number)
 	exists := true
@@ -156,7 +123,7 @@ func addCell(s *snapshot.Snapshot, number, cell string) error {
 	return nil
 }
 
-// podName returns the name of a pod by its node's number and its place there.
+// podName returns the name of a pod, given the number of its node and its index there.
 func podName(number string, place int) string {
 	if place == 0 {
 		return "p" + number
@@ -244,26 +211,24 @@ func flagPod(p *corev1.Pod, flag rune) error {
 	return fmt.Errorf("a pod has flags of tfspaxr, not %q", flag)
 }
 
-// Option changes a state beyond what its grid says.
+// Option changes a state beyond what its grid describes.
 type Option struct {
 	first func(*snapshot.Snapshot) error // before the revisions are stored
 	last  func(*snapshot.Snapshot) error
 }
 
-// DaemonSet changes the DaemonSet. The current revision holds its template as
-// it is afterwards.
+// DaemonSet changes the DaemonSet. The current revision stores the changed template.
 func DaemonSet(change func(*appsv1.DaemonSet)) Option {
 	return Option{first: func(s *snapshot.Snapshot) error { change(s.DaemonSet); return nil }}
 }
 
-// MaxUnavailable sets the limit, as "2" or "25%".
+// MaxUnavailable sets maxUnavailable, such as "2" or "25%".
 func MaxUnavailable(limit string) Option {
 	v := intstr.Parse(limit)
 	return DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = &v })
 }
 
-// MaxSurge sets the limit, as "2" or "25%", and maxUnavailable to 0, as it
-// must be then.
+// MaxSurge sets maxSurge, such as "2" or "25%", and sets maxUnavailable to 0, as the API requires.
 func MaxSurge(limit string) Option {
 	v, zero := intstr.Parse(limit), intstr.FromInt32(0)
 	return DaemonSet(func(ds *appsv1.DaemonSet) {
@@ -271,25 +236,25 @@ func MaxSurge(limit string) Option {
 	})
 }
 
-// OnDelete makes the strategy one that replaces nothing by itself.
+// OnDelete sets the update strategy OnDelete.
 func OnDelete() Option {
 	return DaemonSet(func(ds *appsv1.DaemonSet) {
 		ds.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
 	})
 }
 
-// MinReadySeconds sets how long a pod must be ready to be available.
+// MinReadySeconds sets minReadySeconds.
 func MinReadySeconds(n int32) Option {
 	return DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.MinReadySeconds = n })
 }
 
-// Version sets the Kubernetes version. The revisions are stored as its
-// controller does it.
+// Version sets the Kubernetes version. The revisions are stored as the controller of this version
+// stores them.
 func Version(v string) Option {
 	return Option{first: func(s *snapshot.Snapshot) error { s.KubernetesVersion = v; return nil }}
 }
 
-// Edit changes the whole state, after everything that stands before it.
+// Edit changes the whole state after all preceding options.
 func Edit(change func(*snapshot.Snapshot)) Option {
 	return Option{last: func(s *snapshot.Snapshot) error { change(s); return nil }}
 }
@@ -315,8 +280,8 @@ func Revision(name string, change func(*appsv1.ControllerRevision)) Option {
 	}}
 }
 
-// AddRevision adds an owned revision agent-HASH of the live template, or of
-// the template with another image where one is given.
+// AddRevision adds an owned revision agent-HASH of the live template, with another image if image
+// is not empty.
 func AddRevision(hash string, number int64, image string) Option {
 	return Option{last: func(s *snapshot.Snapshot) error {
 		t := &s.DaemonSet.Spec.Template

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// sketch is what a grid says, without the objects around it.
+// sketch returns a short description of the nodes and pods of a state.
 func sketch(s *snapshot.Snapshot) []string {
 	var lines []string
 	for _, n := range s.Nodes {
@@ -152,9 +152,8 @@ func TestStatePanics(t *testing.T) {
 	State("?")
 }
 
-// TestRandom looks at the generator itself: the same seed gives the same
-// state, another seed another one, and every state is a valid Snapshot that
-// survives being written and read.
+// TestRandom checks the generator: the same seed gives the same state, another seed gives another
+// one, and every state is a valid Snapshot that can be encoded and decoded.
 func TestRandom(t *testing.T) {
 	seen := map[string]int64{}
 	for seed := int64(1); seed <= cases.Of(int64(25)); seed++ {

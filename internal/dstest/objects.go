@@ -15,13 +15,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// What every state has in common.
+// Names and values that all states share.
 const (
 	Namespace = "kube-system"
 	Name      = "agent"
 
-	// NewHash is the hash of the current revision, OldHash that of the one
-	// before. NewGeneration and OldGeneration are their template generations.
+	// NewHash is the hash of the current revision and OldHash that of the previous one.
+	// NewGeneration and OldGeneration are their template generations.
 	NewHash       = "new"
 	OldHash       = "old"
 	NewGeneration = "2"
@@ -34,13 +34,13 @@ const (
 	generationLabel = "pod-template-generation"
 )
 
-// Now is the clock of every state.
+// Now is the time at which all states are taken.
 var Now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-d)) }
 
-// newDaemonSet returns the DaemonSet that states start from: a rolling update
-// with maxUnavailable 1 of a plain template.
+// newDaemonSet returns the DaemonSet of a new state: a rolling update with maxUnavailable 1 and a
+// simple template.
 func newDaemonSet() *appsv1.DaemonSet {
 	one, zero, limit := intstr.FromInt32(1), intstr.FromInt32(0), int32(10)
 	return &appsv1.DaemonSet{
@@ -71,8 +71,7 @@ func newNode(name string) corev1.Node {
 	}
 }
 
-// newPod returns a running pod that the DaemonSet owns, bound to a node as the
-// controller and the scheduler do it, and ready for long.
+// newPod returns a running pod that the DaemonSet owns, bound to a node and ready for a long time.
 func newPod(name, node, hash, generation string) corev1.Pod {
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -100,7 +99,7 @@ func nodeAffinity(terms ...corev1.NodeSelectorTerm) *corev1.Affinity {
 	}}
 }
 
-// targeting is the term that the controller gives to the pods of a node.
+// targeting returns the term that the controller adds to the pods of a node.
 func targeting(nodes ...string) corev1.NodeSelectorTerm {
 	return corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{
 		{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: nodes},
@@ -114,8 +113,9 @@ func readyCondition(status corev1.ConditionStatus, since metav1.Time) []corev1.P
 	}
 }
 
-// newRevision returns a ControllerRevision that the DaemonSet owns. Its data
-// are what the controller of the version would store for the template.
+// newRevision returns a ControllerRevision that the DaemonSet owns. Its data are as the controller
+// stores them for the template; nullTime selects the form of controllers that store
+// "creationTimestamp": null.
 func newRevision(hash string, number int64, t *corev1.PodTemplateSpec, nullTime bool) appsv1.ControllerRevision {
 	return appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{

@@ -11,17 +11,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Limit is a maxUnavailable or maxSurge.
+// Limit returns a value for maxUnavailable or maxSurge.
 func Limit(v string) *intstr.IntOrString { l := intstr.Parse(v); return &l }
 
-// Taint is one as kubectl taint has it: KEY[=VALUE][:EFFECT].
+// Taint parses a taint in the notation of kubectl taint: KEY[=VALUE][:EFFECT].
 func Taint(text string) *corev1.Taint {
 	text, effect, _ := strings.Cut(text, ":")
 	key, value, _ := strings.Cut(text, "=")
 	return &corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
 }
 
-// Tainted gives a node taints.
+// Tainted adds taints to a node.
 func Tainted(node string, taints ...string) Option {
 	return Node(node, func(n *corev1.Node) {
 		for _, text := range taints {
@@ -30,7 +30,7 @@ func Tainted(node string, taints ...string) Option {
 	})
 }
 
-// Labeled gives a node labels, each KEY=VALUE.
+// Labeled adds labels to a node, each KEY=VALUE.
 func Labeled(node string, pairs ...string) Option {
 	return Node(node, func(n *corev1.Node) {
 		for _, p := range pairs {
@@ -40,7 +40,7 @@ func Labeled(node string, pairs ...string) Option {
 	})
 }
 
-// Lacks takes away what there is of a kind, with a Gap that says why.
+// Lacks removes all objects of a kind and adds a Gap with the reason.
 func Lacks(what snapshot.What, why snapshot.Why) Option {
 	return Edit(func(s *snapshot.Snapshot) {
 		switch what {
@@ -53,9 +53,9 @@ func Lacks(what snapshot.What, why snapshot.Why) Option {
 	})
 }
 
-// OpenShift makes the cluster one of OpenShift, whose namespace has annotations that select
-// nodes, "openshift.io/node-selector=pool=infra": one of the two keys, = and the selector.
-// Any other text is the default of the controller.
+// OpenShift turns the cluster into one of OpenShift. Each text is KEY=SELECTOR, where KEY is one of
+// the two annotations with which a namespace selects nodes, or the default node selector of the
+// controller.
 func OpenShift(says ...string) Option {
 	return Edit(func(s *snapshot.Snapshot) {
 		s.OpenShift = &snapshot.OpenShift{Namespace: &corev1.Namespace{}}

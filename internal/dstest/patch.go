@@ -14,14 +14,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Patch changes an object by a JSON merge patch (RFC 7386): of "daemonset",
-// "nodes/n0", "pods/p0" or "revisions/agent-old", each as it is after what
-// stands before it, or of "snapshot", which is what snapshot.Encode writes.
-// The patch null removes a node, a pod or a revision.
+// Patch applies a JSON merge patch (RFC 7386) to an object: "daemonset", "nodes/n0", "pods/p0",
+// "revisions/agent-old", or "snapshot" for the encoded Snapshot. It applies after all preceding
+// options. The patch null removes a node, a pod or a revision.
 //
-// As with the option DaemonSet, the current revision holds the DaemonSet's
-// template as it is afterwards. The data of a revision are replaced as a
-// whole, to the byte. A field that its type does not have is an error.
+// As with DaemonSet, the current revision stores the patched template. The data of a revision are
+// replaced as a whole. An unknown field is an error.
 func Patch(object, patch string) Option {
 	kind, name, _ := strings.Cut(object, "/")
 	last := func(apply func(*snapshot.Snapshot) error) Option {
@@ -54,8 +52,8 @@ func Patch(object, patch string) Option {
 	})
 }
 
-// AddPod adds a pod of no node: an old one that the DaemonSet owns, neither
-// bound nor with an affinity.
+// AddPod adds an old pod that the DaemonSet owns, but that is not bound and has no affinity to a
+// node.
 func AddPod(name string) Option {
 	return Option{last: func(s *snapshot.Snapshot) error {
 		p := newPod(name, "", OldHash, OldGeneration)
@@ -94,7 +92,7 @@ func patchSnapshot(s *snapshot.Snapshot, patch string) error {
 	if err := json.Unmarshal([]byte(patch), &part); err != nil {
 		return err
 	}
-	for key, value := range part { // its fields are lists and plain values: each is replaced
+	for key, value := range part { // lists and plain values are replaced as a whole
 		whole[key] = value
 	}
 	if raw, err = json.Marshal(whole); err != nil {
@@ -143,8 +141,8 @@ func patched[T any](o *T, patch string) error {
 	return nil
 }
 
-// split returns an object as a tree of JSON and, of a revision, its data,
-// which no tree keeps to the byte.
+// split returns an object as a JSON tree. It returns the data of a revision separately, because a
+// tree would not preserve their bytes.
 func split(o any) (object map[string]any, data []byte, err error) {
 	raw, err := json.Marshal(o)
 	if err != nil {
@@ -170,9 +168,8 @@ func setData(o any, data []byte) {
 	}
 }
 
-// Rename gives nodes and pods other names, all at once, as pairs of an old and
-// a new one: in every field that holds nothing but the name, and in the UID of
-// a pod. Write it last, since what stands behind it knows the new names only.
+// Rename renames nodes and pods simultaneously, given pairs of old and new names. It replaces every
+// field whose value is the name, and the UID of a pod. Options after it must use the new names.
 func Rename(pairs ...string) Option {
 	return Option{last: func(s *snapshot.Snapshot) error {
 		if len(pairs)%2 > 0 {
@@ -202,7 +199,7 @@ func rename(s *snapshot.Snapshot, pairs []string) (*snapshot.Snapshot, error) {
 	return snapshot.Decode([]byte(strings.NewReplacer(texts...).Replace(string(raw))))
 }
 
-// tree reads JSON with its numbers as they are written.
+// tree parses JSON without converting numbers.
 func tree(raw []byte) (map[string]any, error) {
 	var t map[string]any
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -213,7 +210,7 @@ func tree(raw []byte) (map[string]any, error) {
 	return t, nil
 }
 
-// merge applies a merge patch, and may change what it is given.
+// merge applies a merge patch. It may modify its arguments.
 func merge(to, patch map[string]any) map[string]any {
 	if to == nil {
 		to = map[string]any{}

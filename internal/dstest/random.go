@@ -17,22 +17,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Newest is the Kubernetes version of Random's states.
+// Newest is the Kubernetes version of the states that Random returns.
 const Newest = "v1.37.1"
 
-// Random returns a state of Newest, the same for the same seed: see RandomFor.
+// Random returns a random state of version Newest; see RandomFor. The same seed always gives the
+// same state.
 func Random(seed int64) *snapshot.Snapshot { return RandomFor(seed, Newest) }
 
-// RandomFor returns a state that a controller of the version, "v1.30.4", can
-// read whole, the same for the same seed and version: no field that its API
-// types lack. Most states are such as a cluster could hold; a few have a
-// budget that the API refuses, or tolerations before their time.
+// RandomFor returns a random state for a Kubernetes version such as "v1.30.4". It uses only fields
+// that the API of that version has. The same arguments always give the same state.
 //
-// Most states are calm: every node has what it should, so the controller gets
-// as far as the rolling update, with some of its budget used. Some are
-// disorderly, so it creates and deletes before that. A few have hundreds of
-// nodes. All draw from the same oddities: of claims, revisions, clocks,
-// placement and strategy.
+// In most states every node has the right pods, so that the controller reaches the rolling update
+// with part of the budget in use. In others it must create and delete pods first. A few states have
+// hundreds of nodes, and a few are invalid: a budget that the API rejects, or tolerations of a
+// later version.
 func RandomFor(seed int64, version string) *snapshot.Snapshot {
 	minor, patch := parseVersion(version)
 	g := &generator{
@@ -68,8 +66,8 @@ func atLeast(version string, minor int) bool {
 	return n >= minor
 }
 
-// parseVersion returns the numbers of a version such as "v1.30.4" or
-// "v1.30.4-gke.12"; of one without a patch release, 0.
+// parseVersion returns the minor and patch numbers of a version such as "v1.30.4" or
+// "v1.30.4-gke.12". A missing patch number is 0.
 func parseVersion(version string) (minor, patch int) {
 	release, _, _ := strings.Cut(version, "-")
 	parts := strings.Split(release, ".")
@@ -86,53 +84,52 @@ func parseVersion(version string) (minor, patch int) {
 	return minor, patch
 }
 
-// fate is what a node is meant to be for the DaemonSet. Oddities of placement
-// can make it something else, which is as well.
+// role is the intended role of a node for the DaemonSet. Random placement may change it.
 type fate int
 
 const (
 	eligible   fate = iota
-	tainted         // should not run the pod, may keep it
-	ineligible      // neither
-	vanished        // no node at all
+	tainted         // should not run the pod, but may keep it
+	ineligible      // should not run the pod and may not keep it
+	vanished        // does not exist
 )
 
 type generator struct {
 	*rand.Rand
 	s         *snapshot.Snapshot
-	nullTime  bool // the version stores "creationTimestamp": null
-	surges    bool // its API has maxSurge
-	defaulted bool // it cannot do without a rollingUpdate block
-	lenient   bool // it may read a percentage without its sign
-	surge     bool // this state has maxSurge
-	fixed     bool // its budget is not to be drawn anew
+	nullTime  bool // the controller stores "creationTimestamp": null
+	surges    bool // the API has maxSurge
+	defaulted bool // a rollingUpdate block is required
+	lenient   bool // percentages may lack the percent sign
+	surge     bool // this state uses maxSurge
+	fixed     bool // the budget must not be redrawn
 	usesPool  bool
 	levels    bool // a toleration compares the taint "level"
 
-	// What is drawn for a state as a whole. Percentages.
+	// Properties of the whole state. Numbers are percentages.
 	crowd      bool // hundreds of nodes
-	progress   int  // of pods that are new
-	health     int  // of pods that are ready
-	disorder   int  // of nodes that hold anything
-	emptiness  int  // of nodes that hold nothing
-	strictness int  // of nodes that are tainted
-	unplaced   int  // of pods of vanished nodes that were never bound
-	sunset     bool // old pods on nodes that should not run them, and some nodes that lack a pod that is ready
+	progress   int  // pods that are new
+	health     int  // pods that are ready
+	disorder   int  // nodes with arbitrary pods
+	emptiness  int  // nodes without pods
+	strictness int  // tainted nodes
+	unplaced   int  // never bound, of the pods of vanished nodes
+	sunset     bool // old pods on nodes that should not run them, and some nodes that lack a ready pod
 
 	fates     map[string]fate
-	order     []string // the keys of fates
-	hashes    []string // of pods that are up to date
+	order     []string // keys of roles
+	hashes    []string // hashes of updated pods
 	oldHashes []string
 	podNumber int
-	down      int // nodes that look unavailable, roughly
-	doubled   int // nodes that look surged, roughly
+	down      int // approximate number of unavailable nodes
+	doubled   int // approximate number of surged nodes
 }
 
 func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
 func pick[T any](g *generator, of ...T) T { return of[g.IntN(len(of))] }
 
-// temper draws what kind of state it is.
+// temper draws the properties of the whole state.
 func (g *generator) temper() {
 	g.progress, g.health = pick(g, 0, 20, 50, 50, 80, 100), pick(g, 40, 80, 90, 100, 100)
 	g.strictness = 8
@@ -192,7 +189,7 @@ func (g *generator) daemonSet() {
 		n := int32(1)
 		ds.Status.CollisionCount = &n
 	}
-	if g.chance(50) { // as it was some time ago
+	if g.chance(50) { // an earlier version of it
 		ds.Status.DesiredNumberScheduled, ds.Status.CurrentNumberScheduled = g.Int32N(13), g.Int32N(13)
 		ds.Status.NumberAvailable, ds.Status.UpdatedNumberScheduled = g.Int32N(13), g.Int32N(13)
 	}
@@ -201,7 +198,7 @@ func (g *generator) daemonSet() {
 		ds.DeletionTimestamp, ds.Finalizers = &now, []string{metav1.FinalizerDeleteDependents}
 	}
 	g.placement(&ds.Spec.Template.Spec)
-	if g.crowd && g.chance(8) { // hundreds of pods to go
+	if g.crowd && g.chance(8) { // hundreds of pods to delete
 		ds.Spec.Template.Spec.NodeName = "n0"
 	}
 	g.content(&ds.Spec.Template)
@@ -219,13 +216,13 @@ func (g *generator) strategy() {
 		*u = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
 	case g.chance(2) && !g.defaulted:
 		g.surge = false
-		u.RollingUpdate = nil // as in a file that the API has not seen
+		u.RollingUpdate = nil // as in a file that the API has not defaulted
 	case g.surge:
 		u.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxSurge: g.limit(0), MaxUnavailable: zero()}
 	default:
 		u.RollingUpdate.MaxUnavailable = g.limit(0)
 		if g.chance(10) {
-			u.RollingUpdate.MaxSurge = nil // written before maxSurge was known
+			u.RollingUpdate.MaxSurge = nil // written before maxSurge existed
 		}
 	}
 	ru := u.RollingUpdate
@@ -247,8 +244,7 @@ func (g *generator) strategy() {
 	}
 }
 
-// invalidate makes a budget one that cannot be resolved, as in a file that the
-// API has not seen.
+// invalidate makes the budget invalid, as in a file that the API has not validated.
 func (g *generator) invalidate(ru *appsv1.RollingUpdateDaemonSet) {
 	no := pick(g, intstr.FromString("some"), intstr.FromString("3"), intstr.FromString("x%"))
 	if g.lenient {
@@ -264,7 +260,7 @@ func (g *generator) invalidate(ru *appsv1.RollingUpdateDaemonSet) {
 	}
 }
 
-// limit returns a limit of at least 1, or 1%, and often a little above used.
+// limit returns a limit of at least 1 or 1%, which is often slightly above used.
 func (g *generator) limit(used int) *intstr.IntOrString {
 	v := intstr.FromInt(1 + pick(g, 0, used, used, used) + pick(g, 0, 0, 0, 1, 1, 2, 3, 20))
 	switch {
@@ -276,8 +272,7 @@ func (g *generator) limit(used int) *intstr.IntOrString {
 	return &v
 }
 
-// fitBudget draws the limit anew for most states, so that some of it is used
-// and some is left.
+// fitBudget redraws the limit of most states, so that the budget is partly used.
 func (g *generator) fitBudget() {
 	ru := g.s.DaemonSet.Spec.UpdateStrategy.RollingUpdate
 	switch {
@@ -289,8 +284,7 @@ func (g *generator) fitBudget() {
 	}
 }
 
-// content draws what the controller stores and compares: numbers and
-// characters that not every encoder writes in the same way.
+// content draws template content that encoders write differently: unusual numbers and characters.
 func (g *generator) content(t *corev1.PodTemplateSpec) {
 	if g.chance(10) {
 		t.Spec.Containers[0].Args = []string{"--from=<a>&b", "\u2028 \"é\""}
@@ -307,8 +301,7 @@ func (g *generator) content(t *corev1.PodTemplateSpec) {
 	}
 }
 
-// revisions draws the ControllerRevisions, and with them the hashes that pods
-// can have.
+// revisions draws the ControllerRevisions and the hashes that pods can have.
 func (g *generator) revisions() {
 	t := &g.s.DaemonSet.Spec.Template
 	add := func(r appsv1.ControllerRevision) *appsv1.ControllerRevision {
@@ -337,7 +330,7 @@ func (g *generator) revisions() {
 		current(NewHash, newest+1)
 	case g.chance(25): // none matches
 		if g.chance(50) {
-			add(newRevision("form", newest+1, t, !g.nullTime)) // as a controller of another version wrote it
+			add(newRevision("form", newest+1, t, !g.nullTime)) // as a controller of another version stored it
 			g.hashes = append(g.hashes, "form")
 		}
 	case g.chance(30): // a rollback
@@ -351,7 +344,7 @@ func (g *generator) revisions() {
 		}
 	case g.chance(50):
 		g.revisionOddity(current(NewHash, newest+1))
-	default: // the label of the current one
+	default: // the label of the current revision
 		r := current(NewHash, newest+1)
 		if g.chance(50) {
 			delete(r.Labels, hashLabel)
@@ -363,7 +356,7 @@ func (g *generator) revisions() {
 	}
 }
 
-// revisionOddity makes one revision in five something other than an owned one.
+// revisionOddity turns one in five revisions into something other than an owned revision.
 func (g *generator) revisionOddity(r *appsv1.ControllerRevision) {
 	if !g.chance(20) {
 		return
@@ -389,7 +382,7 @@ func (g *generator) revisionOddity(r *appsv1.ControllerRevision) {
 	}
 }
 
-// nodes draws the nodes and their fates.
+// nodes draws the nodes and their roles.
 func (g *generator) nodes() {
 	count := 1 + g.IntN(12)
 	if g.crowd {
@@ -425,7 +418,7 @@ func (g *generator) nodes() {
 	}
 }
 
-// pods draws the pods of every node, and a few that belong to none.
+// pods draws the pods of all nodes, and some without a node.
 func (g *generator) pods() {
 	for _, node := range g.order {
 		first := len(g.s.Pods)
@@ -445,7 +438,7 @@ func (g *generator) pods() {
 	}
 }
 
-// survey guesses what the pods of a node mean for the budget.
+// survey estimates how the pods of a node count for the budget.
 func (g *generator) survey(pods []corev1.Pod) {
 	ready := 0
 	for i := range pods {
@@ -463,9 +456,9 @@ func (g *generator) survey(pods []corev1.Pod) {
 	}
 }
 
-// calmPods gives a node what the manage step leaves alone.
+// calmPods adds pods to a node that the controller leaves as they are before the rolling update.
 func (g *generator) calmPods(node string, f fate) {
-	if g.chance(4) { // held by a finalizer, and done
+	if g.chance(4) { // ended, and held by a finalizer
 		p := g.pod(node)
 		p.Status.Phase = pick(g, corev1.PodFailed, corev1.PodSucceeded)
 		g.terminate(p)
@@ -485,7 +478,7 @@ func (g *generator) calmPods(node string, f fate) {
 		g.abandoned(node)
 		return
 	}
-	if g.surge && g.chance(20) { // side by side
+	if g.surge && g.chance(20) { // an old and a new pod
 		g.label(g.pod(node), false)
 		g.ready(&g.s.Pods[len(g.s.Pods)-1], corev1.ConditionTrue)
 		second := g.pod(node)
@@ -511,7 +504,7 @@ func (g *generator) calmPods(node string, f fate) {
 	}
 }
 
-// abandoned gives a vanished node the pods that it left behind.
+// abandoned adds pods that remain on a vanished node.
 func (g *generator) abandoned(node string) {
 	p := g.pod(node)
 	switch {
@@ -524,7 +517,7 @@ func (g *generator) abandoned(node string) {
 		p.Status.Phase = pick(g, corev1.PodFailed, corev1.PodSucceeded)
 	}
 	switch {
-	case g.chance(20): // old and new
+	case g.chance(20): // an old and a new pod
 		g.label(p, false)
 		p.DeletionTimestamp, p.Finalizers = nil, nil
 		second := g.pod(node)
@@ -534,7 +527,7 @@ func (g *generator) abandoned(node string) {
 	}
 }
 
-// pod adds a pod of a node that runs, of a revision and a readiness that suit
+// pod adds a running pod to a node, with a revision and readiness according to the properties of
 // the state.
 func (g *generator) pod(node string) *corev1.Pod {
 	g.podNumber++
@@ -551,8 +544,8 @@ func (g *generator) pod(node string) *corev1.Pod {
 	return added
 }
 
-// label makes a pod new or old: by hash and generation alike, or, now and
-// then, by one of them only.
+// label makes a pod new or old: usually both by hash and by generation, sometimes by only one of
+// them.
 func (g *generator) label(p *corev1.Pod, isNew bool) {
 	set := func(key, value string) {
 		delete(p.Labels, key)
@@ -574,8 +567,7 @@ func (g *generator) label(p *corev1.Pod, isNew bool) {
 	set(generationLabel, generation)
 }
 
-// ready sets the Ready condition, since a moment that minReadySeconds makes
-// matter.
+// ready sets the Ready condition, with a transition time for which minReadySeconds matters.
 func (g *generator) ready(p *corev1.Pod, status corev1.ConditionStatus) {
 	wait := time.Duration(g.s.DaemonSet.Spec.MinReadySeconds) * time.Second
 	since := ago(99 * time.Hour)
@@ -604,7 +596,7 @@ func isDone(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-// unbind makes a pod one that the scheduler has not placed.
+// unbind turns a pod into one that has not been scheduled.
 func (g *generator) unbind(p *corev1.Pod) {
 	p.Spec.NodeName = ""
 	p.Status.Phase = corev1.PodPending
@@ -622,14 +614,14 @@ func (g *generator) unbind(p *corev1.Pod) {
 			other = corev1.NodeSelectorTerm{}
 		case 4:
 			other = corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{"n0"}}}}
-		case 5: // names two, so none
+		case 5: // names two nodes, which counts as none
 			field.Values = []string{"n0", "n1"}
 		}
 		required.NodeSelectorTerms = append([]corev1.NodeSelectorTerm{other}, required.NodeSelectorTerms...)
 	}
 }
 
-// anyPod adds a pod of a node that can be anything.
+// anyPod adds a pod to a node in an arbitrary state.
 func (g *generator) anyPod(node string) {
 	p := g.pod(node)
 	switch g.IntN(10) {
@@ -651,7 +643,7 @@ func (g *generator) anyPod(node string) {
 	g.disown(p, 12)
 }
 
-// disown makes so many percent of pods another's, nobody's, or not matching.
+// disown changes, with a probability of percent, the owner or the labels of a pod.
 func (g *generator) disown(p *corev1.Pod, percent int) {
 	if !g.chance(percent) {
 		return
@@ -662,14 +654,13 @@ func (g *generator) disown(p *corev1.Pod, percent int) {
 	case 2:
 		p.OwnerReferences = []metav1.OwnerReference{ownerOf("ReplicaSet", "web", "another")}
 	case 3:
-		p.OwnerReferences = []metav1.OwnerReference{ownerOf("DaemonSet", Name, types.UID("before"))} // deleted and made anew
+		p.OwnerReferences = []metav1.OwnerReference{ownerOf("DaemonSet", Name, types.UID("before"))} // a DaemonSet of the same name that was deleted
 	case 4:
 		p.Labels["app"] = "other"
 	}
 }
 
-// strangers adds pods that have no target node, or nothing to do with the
-// DaemonSet.
+// strangers adds pods that have no target node or do not belong to the DaemonSet.
 func (g *generator) strangers() {
 	for range 1 + g.IntN(3) {
 		p := g.pod("nowhere")
@@ -687,7 +678,7 @@ func (g *generator) strangers() {
 			p.Spec.NodeName, p.Spec.Affinity = "n0", nil
 			p.Labels = map[string]string{"app": "other"}
 			p.OwnerReferences = nil
-		case 4: // preferred is not required
+		case 4: // preferred, not required
 			p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 				PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 1, Preference: targeting("n0")}},
 			}}

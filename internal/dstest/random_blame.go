@@ -10,10 +10,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// RandomBlame returns a state of RandomTrouble in which more pods fail, and kubelets say what
-// tells whose fault that is: evictions for what the node lacks or the pod uses, containers that
-// the template does not have, images and objects that do not exist, and a registry that gives
-// no answer. Some nodes are virtual.
+// RandomBlame returns a random state in which more pods fail than in RandomTrouble, with messages
+// of kubelets that show whose fault it is: evictions, injected containers, missing images and
+// objects, and an unreachable registry. Some nodes are virtual.
 func RandomBlame(seed int64) *snapshot.Snapshot {
 	s := RandomTrouble(seed)
 	r := rand.New(rand.NewPCG(uint64(seed), 0x626c616d65))
@@ -35,7 +34,7 @@ var evictions = []string{
 	`Usage of EmptyDir volume "cache" exceeds the limit "1Gi". `, "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ",
 }
 
-// failures are reasons of a container that waits, with words of a kubelet.
+// failures are reasons of waiting containers, with messages of kubelets.
 var failures = [][2]string{
 	{"ImagePullBackOff", `Back-off pulling image "example/agent:3": ErrImagePull: not found`}, {"ImagePullBackOff", "dial tcp 192.0.2.1:443: i/o timeout"},
 	{"CreateContainerConfigError", `configmap "settings" not found`}, {"CreateContainerConfigError", "couldn't find key level in Secret kube-system/token"},
@@ -65,7 +64,7 @@ func fail(r *rand.Rand, s *snapshot.Snapshot, p *corev1.Pod) {
 	}}
 }
 
-// press gives a node the condition DiskPressure.
+// press adds the condition DiskPressure to a node.
 func press(s *snapshot.Snapshot, name string) {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Name == name && len(n.Status.Conditions) > 0 {

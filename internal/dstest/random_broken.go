@@ -16,7 +16,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// RandomBroken returns a rollout that something breaks, the same for the same seed: see Broken.
+// RandomBroken returns a random broken rollout; see Broken. The same seed always gives the same
+// state.
 func RandomBroken(seed int64) *snapshot.Snapshot {
 	r := rand.New(rand.NewPCG(uint64(seed), 0x62726f6b656e))
 	some := func(of []string, most int) (out []string) {
@@ -29,16 +30,16 @@ func RandomBroken(seed int64) *snapshot.Snapshot {
 	return Broken(seed, some(Edits(), 3), some(Breakers(), 2))
 }
 
-// Edits are what the template of agent-new can have that of agent-old has not.
+// Edits returns the names of the possible differences between the templates of agent-old and
+// agent-new.
 func Edits() []string { return slices.Sorted(maps.Keys(templateEdits)) }
 
-// Breakers are the ways in which pods of a Broken state can fail.
+// Breakers returns the names of the ways in which pods of a Broken state can fail.
 func Breakers() []string { return slices.Sorted(maps.Keys(breakers)) }
 
-// Broken returns a rollout from agent-old to agent-new, whose templates differ in these of Edits,
-// and in which pods of some nodes fail in each of these of Breakers. In part of the states it was
-// read what an answer asks for besides: the pods of others, what admits a pod, what the template
-// refers to, and its volumes.
+// Broken returns a rollout from agent-old to agent-new. Their templates differ by the given Edits,
+// and on some nodes pods fail in each of the given ways (see Breakers). Part of the states contains
+// the optional parts of a Snapshot: pods of others, admission, references and volumes.
 func Broken(seed int64, edits, ways []string) *snapshot.Snapshot {
 	b := &breaking{Rand: rand.New(rand.NewPCG(uint64(seed), 0x627265616b))}
 	old := brokenTemplate()
@@ -68,11 +69,11 @@ type breaking struct {
 	*rand.Rand
 	s    *snapshot.Snapshot
 	pod  *corev1.Pod
-	hit  []string // pods that fail
-	gone []string // pods that are not there
+	hit  []string // failing pods
+	gone []string // missing pods
 }
 
-// grid draws the nodes: most have an old pod, the first some a new one.
+// grid draws the nodes. Most have an old pod and the first ones a new pod.
 func (b *breaking) grid() string {
 	nodes := 3 + b.IntN(6)
 	updated := 1 + b.IntN(nodes)
@@ -98,7 +99,8 @@ func (b *breaking) strategy() Option {
 	return MaxUnavailable([]string{"1", "2"}[b.IntN(2)])
 }
 
-// prepare gives nodes room, and pods the times and the revision of a rollout of two hours.
+// prepare gives nodes resources, and pods the times and revisions of a rollout that began two hours
+// ago.
 func (b *breaking) prepare() {
 	for i := range b.s.Nodes {
 		b.s.Nodes[i].Status.Allocatable = corev1.ResourceList{
@@ -119,7 +121,7 @@ func (b *breaking) prepare() {
 	}
 }
 
-// choose draws pods to fail that do not yet: mostly new ones.
+// choose draws pods that do not fail yet, mostly new ones.
 func (b *breaking) choose() (out []int) {
 	most := 1 + b.IntN(4)
 	for i := range b.s.Pods {
@@ -148,7 +150,7 @@ func brokenTemplate() *corev1.PodTemplateSpec {
 	return &t
 }
 
-// templateEdits are changes of a template.
+// templateEdits are changes of a template by name.
 var templateEdits = map[string]func(*corev1.PodTemplateSpec){
 	"image":     func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Image = "example/agent:3" },
 	"args":      func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Args = []string{"--level=debug"} },
@@ -184,7 +186,7 @@ func restarted(t *corev1.PodTemplateSpec) {
 	t.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "2026-03-01T10:00:00Z"}
 }
 
-// breakers have a pod fail, with the words of who says so.
+// breakers make a pod fail and add the messages that report it, by name.
 var breakers = map[string]func(*breaking){
 	"crash": func(b *breaking) { b.waits("agent", "CrashLoopBackOff", "back-off 5m0s restarting failed container") },
 	"injected": func(b *breaking) {
@@ -304,7 +306,7 @@ func (b *breaking) evicted(message string) {
 	b.s.Events = append(b.s.Events, e)
 }
 
-// pending has the scheduler not place the pod.
+// pending makes the pod unscheduled.
 func (b *breaking) pending(why string) {
 	t := b.s.DaemonSet.Spec.Template.Spec.DeepCopy()
 	t.Affinity = b.pod.Spec.Affinity
@@ -319,7 +321,7 @@ func (b *breaking) pending(why string) {
 	}}}
 }
 
-// takes puts a pod of another workload on the node, where others were read.
+// takes adds a pod of another workload to the node, if the state contains pods of others.
 func (b *breaking) takes(row snapshot.PodRow) {
 	if b.s.OtherPods == nil {
 		return
@@ -330,7 +332,7 @@ func (b *breaking) takes(row snapshot.PodRow) {
 	b.s.OtherPods.Pods = append(b.s.OtherPods.Pods, row)
 }
 
-// refused has the API server not create the pod.
+// refused makes the API server reject the pod.
 func (b *breaking) refused(message string) {
 	b.gone = append(b.gone, b.pod.Name)
 	if e := b.event("FailedCreate", "Error creating: "+message); b.IntN(8) > 0 {
@@ -352,14 +354,14 @@ func (b *breaking) says(reason, message string) {
 	b.s.Events = append(b.s.Events, e)
 }
 
-// lacks has an object not exist, where references were read.
+// lacks makes an object missing, if the state contains references.
 func (b *breaking) lacks(kind snapshot.ReferredKind, name string) {
 	if o := b.s.References.Find(kind, name); o != nil {
 		o.Exists, o.Keys = false, nil
 	}
 }
 
-// read adds what is asked for besides.
+// read adds the optional parts of the Snapshot.
 func (b *breaking) read() {
 	if b.IntN(2) == 0 {
 		b.s.OtherPods = &snapshot.OtherPods{AllNodes: true}

@@ -10,11 +10,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// RandomCommon returns a state of some dozens of nodes, on part of which the pods
-// crash: those with a label, which may be their architecture or their operating system,
-// or any. The template may be for Linux, so that kubelets of other nodes reject it.
-// Elsewhere pods of the current revision work, or those of the one before. The
-// kubelet may say why.
+// RandomCommon returns a random state with dozens of nodes, on some of which the pods crash. These
+// nodes share a label, such as their architecture or operating system, or are arbitrary. On other
+// nodes pods of the current or the previous revision work. The template may require Linux, so that
+// kubelets of other nodes reject the pod. Messages of kubelets may give the reason.
 func RandomCommon(seed int64) *snapshot.Snapshot {
 	r := rand.New(rand.NewPCG(uint64(seed), 0x636f6d6d6f6e))
 	label := [][3]string{{corev1.LabelArchStable, "arm64", "amd64"}, {corev1.LabelOSStable, "windows", "linux"}, {"example.com/disk", "nvme", "ssd"}, {"karpenter.sh/nodepool", "a", "b"}}[r.IntN(4)]

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// RandomNamespace returns what a namespace of OpenShift says of nodes such as those of the
-// random states, the same for the same seed: by either annotation, both or none, and with a
-// default or without. A few annotations cannot be parsed.
+// RandomNamespace returns the node selectors of a random OpenShift namespace: with either, both or
+// none of the annotations, and with or without a default. Some annotations are invalid. The same
+// arguments always give the same result.
 func RandomNamespace(seed int64, name string) *snapshot.OpenShift {
 	g := &generator{Rand: rand.New(rand.NewPCG(uint64(seed), 0x6f70656e))}
 	o := &snapshot.OpenShift{Namespace: &corev1.Namespace{}}
@@ -24,7 +24,7 @@ func RandomNamespace(seed int64, name string) *snapshot.OpenShift {
 		}
 	}
 	if g.chance(50) {
-		o.DefaultNodeSelector = g.validSelector() // or the controller does not start
+		o.DefaultNodeSelector = g.validSelector() // otherwise the controller does not start
 	}
 	return o
 }
@@ -47,10 +47,10 @@ func (g *generator) validSelector() string {
 	return strings.Join(parts, ",")
 }
 
-// openShiftVersions are those in which the rules of OpenShift's controllers differ.
+// openShiftVersions are versions between which the rules of OpenShift's controllers differ.
 var openShiftVersions = []string{"v1.30.5", "v1.30.5", Newest, "v1.23.17", "v1.17.9"}
 
-// RandomOpenShift returns a state such as RandomTrouble does, of OpenShift.
+// RandomOpenShift returns a random state like RandomTrouble, from OpenShift.
 func RandomOpenShift(seed int64) *snapshot.Snapshot {
 	return OnOpenShift(troubled(RandomFor(seed, openShiftVersions[int(seed)%len(openShiftVersions)]), seed), seed)
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// pool is the label that fates are made with.
+// pool is the label that implements the roles of nodes.
 const pool = "example.com/pool"
 
-// placement draws what the template asks of nodes. Nodes of pool "a" are meant
-// to meet it, whatever else is drawn, unless the placement is a wild one.
+// placement draws the placement constraints of the template. Unless the placement is wild, nodes of
+// pool "a" meet them.
 func (g *generator) placement(spec *corev1.PodSpec) {
 	spec.HostNetwork = g.chance(30)
 	spec.Tolerations = g.tolerations()
@@ -47,7 +47,7 @@ func (g *generator) placement(spec *corev1.PodSpec) {
 	}
 }
 
-// wildPlacement asks for anything, which may be what no node has.
+// wildPlacement draws arbitrary constraints, which may exclude all nodes.
 func (g *generator) wildPlacement(spec *corev1.PodSpec) {
 	if g.chance(20) {
 		spec.NodeName = pick(g, "n0", "n1", "gone0")
@@ -91,8 +91,8 @@ func (g *generator) labelValue(key string) string {
 	}
 }
 
-// term returns a node selector term: often sensible, sometimes empty, and now
-// and then with an expression that no controller can parse.
+// term returns a random node selector term. It is sometimes empty, and some expressions are
+// invalid.
 func (g *generator) term() corev1.NodeSelectorTerm {
 	var t corev1.NodeSelectorTerm
 	if g.chance(10) {
@@ -152,7 +152,7 @@ func (g *generator) tolerations() []corev1.Toleration {
 			corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectPreferNoSchedule},
 		))
 	}
-	if g.chance(6) { // from 1.35 on, with a gate
+	if g.chance(6) { // since v1.35, behind a feature gate
 		g.levels = true
 		out = append(out, corev1.Toleration{
 			Key: "level", Operator: pick(g, corev1.TolerationOpGt, corev1.TolerationOpLt), Value: pick(g, "5", "5", "0", "-1", "9223372036854775807"),
@@ -162,7 +162,7 @@ func (g *generator) tolerations() []corev1.Toleration {
 	return out
 }
 
-// place gives a node the labels and taints of its fate, and a few of others.
+// place gives a node the labels and taints of its role, and some random ones.
 func (g *generator) place(n *corev1.Node, f fate) {
 	n.Labels[pool] = "a"
 	for range g.IntN(3) {
@@ -219,9 +219,8 @@ func (g *generator) place(n *corev1.Node, f fate) {
 	}
 }
 
-// RandomPlacement returns a state without pods whose template asks for
-// anything and whose nodes have any labels and taints, the same for the same
-// seed.
+// RandomPlacement returns a random state without pods, with arbitrary constraints in the template
+// and arbitrary labels and taints of nodes. The same seed always gives the same state.
 func RandomPlacement(seed int64) *snapshot.Snapshot {
 	g := &generator{Rand: rand.New(rand.NewPCG(uint64(seed), 0x706c616365))}
 	g.s = newSnapshot(newDaemonSet(), Newest)

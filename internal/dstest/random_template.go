@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// A Pair is two templates, of which the second was made of the first by Edits.
+// Pair holds two templates. Edits were applied to a copy of Old to make New.
 type Pair struct {
 	Old, New template.Content
 	Edits    []string
-	Secrets  []string // the literal values of variables in both, each of which occurs nowhere else
+	Secrets  []string // literal values of variables in both templates; each occurs nowhere else
 }
 
-// Templates returns two templates as people write them, with long commands,
-// multi-line texts, odd blanks and invisible characters, that differ in one to four
-// edits. A seed always gives the same pair.
+// Templates returns two realistic templates that differ by one to four edits. They have long
+// commands, multi-line texts, unusual blanks and invisible characters. The same seed always gives
+// the same Pair.
 func Templates(seed int64) Pair {
 	d := &pairing{Rand: rand.New(rand.NewPCG(uint64(seed), 7))}
 	spec := map[string]any{"containers": d.containers("agent", 1+d.IntN(3)), "tolerations": d.tolerations()}
@@ -77,7 +77,7 @@ func (d *pairing) secret() string {
 	return s
 }
 
-// text is some words, which may be long, have several lines, or odd blanks.
+// text returns a text, which may be long or have several lines or unusual blanks.
 func (d *pairing) text() string {
 	var b strings.Builder
 	for range d.IntN(30) {
@@ -156,10 +156,10 @@ func (d *pairing) container(c template.Content) map[string]any {
 	return list[d.IntN(len(list))].(map[string]any)
 }
 
-// nearly returns a text that differs from another one in what is easily overlooked.
+// nearly returns a text with a difference from s that is easily overlooked.
 func (d *pairing) nearly(s string) string {
 	at := 0
-	for i := range s { // somewhere, between two characters
+	for i := range s { // at some character
 		if d.IntN(len(s)) == 0 {
 			at = i
 		}
@@ -209,7 +209,7 @@ func (d *pairing) changed(list []any, fresh func() any) []any {
 	return list
 }
 
-// edits are what one changes of a template, by what they are called.
+// edits are changes of a template by name.
 var edits = map[string]func(*pairing, template.Content){
 	"an argument": func(d *pairing, c template.Content) {
 		of := d.container(c)

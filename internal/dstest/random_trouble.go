@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// troubleVersions are those in which the rules differ that an Explanation shows.
+// troubleVersions are versions between which the rules that an Explanation shows differ.
 var troubleVersions = []string{Newest, Newest, Newest, "v1.30.5", "v1.25.0", "v1.20.4"}
 
-// RandomTrouble returns a random state in which pods and nodes also say what is
-// wrong with them, and parts of which are sometimes not given.
+// RandomTrouble returns a random state in which pods and nodes report problems. Some parts may be
+// Gaps.
 func RandomTrouble(seed int64) *snapshot.Snapshot {
 	return troubled(RandomFor(seed, troubleVersions[int(seed)%len(troubleVersions)]), seed)
 }
@@ -54,7 +54,7 @@ func troubled(s *snapshot.Snapshot, seed int64) *snapshot.Snapshot {
 	return s
 }
 
-// takeAway takes away a part of the state, as a user without rights or a dump does.
+// takeAway removes a part of the state, as missing permissions or an incomplete dump do.
 func takeAway(r *rand.Rand, s *snapshot.Snapshot) {
 	lose := func(what snapshot.What) {
 		s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: snapshot.Forbidden})
@@ -81,8 +81,8 @@ func takeAway(r *rand.Rand, s *snapshot.Snapshot) {
 	}
 }
 
-// Stripped takes the status of the DaemonSet (1), the nodes (2) and the pods (4)
-// away, as backups do.
+// Stripped removes the status, as backups do, of the kinds whose bits are set in which: DaemonSet
+// (1), nodes (2), pods (4).
 func Stripped(s *snapshot.Snapshot, which int) {
 	lose := func(what snapshot.What) {
 		s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: snapshot.NotGiven})
@@ -126,7 +126,7 @@ var waitReasons = []string{
 	"CrashLoopBackOff", "ImagePullBackOff", "ContainerCreating", "CreateContainerConfigError", "PodInitializing", "RunContainerError", "something new",
 }
 
-// trouble gives a pod a container that says something.
+// trouble gives a pod a container that reports a problem.
 func trouble(r *rand.Rand, s *snapshot.Snapshot, p *corev1.Pod) {
 	if r.IntN(3) > 0 {
 		return

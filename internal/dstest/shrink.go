@@ -14,19 +14,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// mostTries is how often Shrink asks at most.
+// mostTries is the maximum number of calls of differs.
 const mostTries = 1500
 
-// Shrink returns the smallest state that it finds in which differs still
-// holds: first with as few nodes, pods and revisions as possible, then with as
-// short a row of the notation (see Write). A part that a row has no need to
-// mention is as State makes it.
+// Shrink returns the smallest state that it finds for which differs returns true: first with as few
+// nodes, pods and revisions as possible, then with as short a row as possible; see Write. It does
+// not modify s, and it is deterministic.
 //
-// No single part of the result can go without differs ceasing to hold, unless
-// differs was asked too often before that; two at once may. Where differs does
-// not hold for the state itself, neither does it for the result, which is a
-// copy. The same state and the same answers give the same result, and the
-// state is not changed.
+// Unless mostTries is reached, differs returns false without any single part of the result, but
+// perhaps not without two of them. If differs returns false for s, the result is a copy of s.
 func Shrink(s *snapshot.Snapshot, differs func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 	k := &shrinker{differs: differs, asked: map[[sha256.Size]byte]bool{}, best: s}
 	if k.try(s) {
@@ -41,12 +37,12 @@ func Shrink(s *snapshot.Snapshot, differs func(*snapshot.Snapshot) bool) *snapsh
 
 type shrinker struct {
 	differs func(*snapshot.Snapshot) bool
-	asked   map[[sha256.Size]byte]bool // the keys of the states that were tried: none is tried twice
-	found   int                        // how many of them differ
+	asked   map[[sha256.Size]byte]bool // keys of the states that were tried, each once
+	found   int                        // number of states that differ
 	best    *snapshot.Snapshot
 }
 
-// try makes a state the best one if it is new, and differs.
+// try replaces the best state by s if s is new and differs.
 func (k *shrinker) try(s *snapshot.Snapshot) bool {
 	if snapshot.Validate(s) != nil {
 		return false
@@ -64,17 +60,17 @@ func (k *shrinker) try(s *snapshot.Snapshot) bool {
 	return true
 }
 
-// key tells states apart.
+// key returns a digest that identifies a state.
 func key(s *snapshot.Snapshot) [sha256.Size]byte {
 	raw, err := snapshot.Encode(s)
 	if err != nil {
-		panic(err) // nothing but what JSON cannot hold
+		panic(err) // only what JSON cannot represent
 	}
 	return sha256.Sum256(raw)
 }
 
-// tryRow tries the state that a row makes. A row of the best state itself will
-// do too: it says the same in plainer words.
+// tryRow tries the state of a row. If it equals the best state, that is a success, because the row
+// is simpler.
 func (k *shrinker) tryRow(r *row) bool {
 	if len(k.asked) >= mostTries {
 		return false
@@ -83,8 +79,8 @@ func (k *shrinker) tryRow(r *row) bool {
 	return err == nil && (key(s) == key(k.best) || k.try(s))
 }
 
-// thin returns a list without what it can do without: it drops all of it, a
-// half, a quarter, …, at last each member, as long as holds allows.
+// thin returns a list without the members it can do without while holds returns true. It tries to
+// remove all members, then halves, quarters, and so on, and finally single members.
 func thin[T any](list []T, holds func(rest []T) bool) []T {
 	for size := len(list); size > 0; size /= 2 {
 		for i := 0; i < len(list); {
@@ -99,8 +95,8 @@ func thin[T any](list []T, holds func(rest []T) bool) []T {
 	return list
 }
 
-// objects drops what it can of the best state: nodes with all their pods, then
-// pods, then revisions, but for the two of every grid.
+// objects removes objects from the best state: nodes with all their pods, then pods, then
+// revisions, except for the two of every grid.
 func (k *shrinker) objects() {
 	nodes := layoutOf(k.best).nodes
 	thin(nodes, func(rest []string) bool {
@@ -133,14 +129,14 @@ func keep[T any](list []T, wanted func(*T) bool) []T {
 	return out
 }
 
-// row makes the row of the best state shorter, and what stays in it plainer.
+// row shortens and simplifies the row of the best state.
 func (k *shrinker) row() {
 	r, err := write(k.best)
 	if err != nil {
 		return
 	}
 	if !k.tryRow(r) {
-		return // differs depends on the order of the lists
+		return // differs depends on the order of lists
 	}
 	thin(r.words(), func(rest []word) bool { return k.tryRow(r.only(rest)) })
 	if r, err = write(k.best); err != nil {
@@ -152,7 +148,7 @@ func (k *shrinker) row() {
 	if r.ages() > 1 {
 		c := clone(k.best)
 		for i := range c.Pods {
-			c.Pods[i].CreationTimestamp = ago(100 * time.Hour) // as the first one of a cell
+			c.Pods[i].CreationTimestamp = ago(100 * time.Hour) // the age of the first pod of a cell
 		}
 		k.try(c)
 	}
@@ -179,8 +175,8 @@ func (k *shrinker) row() {
 	}
 }
 
-// word is a part of a row's options that can go by itself: an option, a pair
-// of a Rename, or one value of a Patch.
+// word is a part of the options of a row that can be removed: an option, a pair of Rename, or a
+// value of Patch.
 type word struct {
 	option int
 	path   []string
@@ -205,7 +201,7 @@ func (r *row) words() []word {
 	return out
 }
 
-// paths returns the way to every value of a tree that is no tree.
+// paths returns the path of every leaf of a tree.
 func paths(of map[string]any) [][]string {
 	var out [][]string
 	for _, key := range slices.Sorted(maps.Keys(of)) {
@@ -221,7 +217,7 @@ func paths(of map[string]any) [][]string {
 	return out
 }
 
-// only returns the row without the words that are not given.
+// only returns the row with only the given words.
 func (r *row) only(words []word) *row {
 	short := &row{cells: r.cells}
 	for i, o := range r.options {
@@ -273,12 +269,12 @@ func put(t map[string]any, path []string, value any) {
 	put(part, path[1:], value)
 }
 
-// patches reports whether there is an option that no word stands for.
+// patches reports whether the row has a Patch.
 func (r *row) patches() bool {
 	return slices.ContainsFunc(r.options, func(o option) bool { return o.name == "Patch" })
 }
 
-// ages is the number of pods with an age that no grid gives them.
+// ages returns the number of pods whose age a grid cannot express.
 func (r *row) ages() int {
 	count := 0
 	for _, o := range r.options {
@@ -290,8 +286,8 @@ func (r *row) ages() int {
 	return count
 }
 
-// turned returns the row without patches, in which old pods are new ones and
-// new ones old: patches can make the letters mean the reverse of what they say.
+// turned returns the row without patches and with old and new pods exchanged, because patches can
+// reverse the meaning of the letters.
 func (r *row) turned() *row {
 	c := &row{}
 	for _, cell := range r.cells {
@@ -305,11 +301,11 @@ func (r *row) turned() *row {
 	return c
 }
 
-// plain are the letters of a grid, the plainest first.
+// plain lists the letters of a grid from the simplest to the most special.
 const plain = "NOnoGHghWV"
 
-// plainerCell returns the row with one cell, or all like it, plainer: without a
-// mark, without a flag, or with a letter that stands before its own in plain.
+// plainerCell returns rows in which one cell, or all equal cells, are simpler: without a mark,
+// without a flag, or with a letter that is earlier in plain.
 func (r *row) plainerCell(i int) []*row {
 	var out []*row
 	become := func(cell string) {
@@ -348,8 +344,8 @@ func (r *row) plainerCell(i int) []*row {
 	return out
 }
 
-// plainerOption returns the row with one option plainer: with a smaller number,
-// with a list that has a member less, or with a letter or a mark instead.
+// plainerOption returns rows in which one option is simpler: a smaller number, a shorter list, or a
+// letter or mark of a cell in its place.
 func (r *row) plainerOption(i int) []*row {
 	var out []*row
 	become := func(o option) {
@@ -374,7 +370,7 @@ func (r *row) plainerOption(i int) []*row {
 			}
 		}
 	case "Patch":
-		if len(o.patch) == 0 { // said by a letter by now
+		if len(o.patch) == 0 { // expressed by a letter
 			return nil
 		}
 		for _, cells := range r.said(o.args[0].(string)) {
@@ -393,8 +389,8 @@ func (r *row) plainerOption(i int) []*row {
 	return out
 }
 
-// said returns the cells with another letter for a pod, or a mark more for a
-// node, of those that could say what a patch says of it.
+// said returns cells with another letter or one more mark that could express what a patch of the
+// object does.
 func (r *row) said(object string) [][]string {
 	var out [][]string
 	kind, name, _ := strings.Cut(object, "/")
@@ -425,8 +421,8 @@ func (r *row) said(object string) [][]string {
 	return out
 }
 
-// shorter returns the value with one member less in one of the lists that it
-// holds, at any depth. No list loses its last one.
+// shorter returns copies of value in which one list, at any depth, has one member less. No list
+// becomes empty.
 func shorter(value any) []any {
 	var out []any
 	switch value := value.(type) {

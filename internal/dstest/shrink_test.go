@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// clutter is a state with something of everything.
+// clutter returns a state with something of everything.
 func clutter() *snapshot.Snapshot {
 	return State("!^O/nt #o Ntr gf*3 O/N/O ~op ^- -*80", MinReadySeconds(3600), MaxSurge("30%"),
 		AddRevision("older", 0, "example/agent:0"), AddRevision("twin", 3, ""), AddPod("stray"),
@@ -117,7 +117,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// TestShrinkTurns: new pods that a patch makes old ones become old pods.
+// TestShrinkTurns checks that new pods which a patch makes old become old pods.
 func TestShrinkTurns(t *testing.T) {
 	outdated := func(s *snapshot.Snapshot) bool {
 		want := map[bool]string{true: NewGeneration, false: OldGeneration}[s.DaemonSet.Annotations == nil]
@@ -132,13 +132,13 @@ func TestShrinkTurns(t *testing.T) {
 	}
 }
 
-// TestShrinkRandom holds what Shrink promises against random states, and
-// against ones that differ for a reason that no notation knows.
+// TestShrinkRandom checks the promises of Shrink on random states, also with a differs that depends
+// on something the notation cannot express.
 func TestShrinkRandom(t *testing.T) {
 	for seed := range cases.Of(int64(10)) {
 		s := Random(seed)
 		if len(s.Nodes) > 20 {
-			continue // which takes long, and shows nothing else
+			continue // slow, and tests nothing else
 		}
 		pods, nodes := len(s.Pods)/3, len(s.Nodes)/4
 		asked := 0
@@ -173,7 +173,7 @@ func TestShrinkRandom(t *testing.T) {
 			t.Fatalf("seed %d: the result does not differ", seed)
 		}
 		if tries == mostTries {
-			continue // it gave up
+			continue // mostTries was reached
 		}
 		for i := range small.Pods {
 			less := *small

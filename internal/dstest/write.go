@@ -19,13 +19,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Write returns a state in the notation: a grid and options, as Go source,
-// with which State makes it again. What the grid cannot say is said by the
-// options, and what none of those has a word for by Patch.
+// Write returns a state in the notation: a grid, and options as Go source. State returns the state
+// again, with lists in the order of the grid. Patch expresses what neither the grid nor another
+// option can express.
 //
-// The lists of the state made again are in the grid's order, which no rule
-// reads. A state that cannot be said, such as one with two revisions of one
-// name, is an error that names what would be lost.
+// Some states cannot be expressed, such as one with two revisions of one name. The error names what
+// would be lost.
 func Write(s *snapshot.Snapshot) (grid string, options []string, err error) {
 	r, err := write(s)
 	if err != nil {
@@ -37,8 +36,8 @@ func Write(s *snapshot.Snapshot) (grid string, options []string, err error) {
 	return r.grid(), options, nil
 }
 
-// Row returns a state as a row of a table in Go source: its grid, its options
-// and why it is there.
+// Row returns a state as a row of a table in Go source, with its grid, its options and the reason
+// for it.
 func Row(s *snapshot.Snapshot, why string) (string, error) {
 	grid, options, err := Write(s)
 	if err != nil {
@@ -54,17 +53,17 @@ func Row(s *snapshot.Snapshot, why string) (string, error) {
 	return fmt.Sprintf("{%q, %s, %q},", grid, list, why), nil
 }
 
-// row is a state in the notation, as a value.
+// row is a state in the notation.
 type row struct {
-	cells   []string // the fields of the grid
+	cells   []string // fields of the grid
 	options []option
 }
 
 // option is a call of a function that returns an Option.
 type option struct {
 	name  string
-	args  []any          // strings, int32 and int64
-	patch map[string]any // the second argument of Patch; nil removes the object
+	args  []any          // of type string, int32 or int64
+	patch map[string]any // second argument of Patch; nil removes the object
 }
 
 func (o option) source() string {
@@ -91,7 +90,7 @@ func (o option) patchText() string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(o.patch); err != nil {
-		panic(err) // it was read from JSON
+		panic(err) // it was decoded from JSON
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -131,7 +130,7 @@ func (r *row) patch(object string, patch map[string]any) {
 	r.options = append(r.options, option{name: "Patch", args: []any{object}, patch: patch})
 }
 
-// grid joins the cells, and says three equal ones or more as one.
+// grid joins the cells. Three or more equal cells are written as a repetition.
 func (r *row) grid() string {
 	var fields []string
 	for i := 0; i < len(r.cells); {
@@ -158,8 +157,7 @@ func (r *row) state() (*snapshot.Snapshot, error) {
 	return Parse(strings.Join(r.cells, " "), options...)
 }
 
-// write finds the row of a state. Each part is what the state has beyond what
-// the parts before it already make.
+// write returns the row of a state. Each step adds what the steps before it do not express.
 func write(s *snapshot.Snapshot) (*row, error) {
 	l := layoutOf(s)
 	c, err := rename(s, l.pairs)
@@ -173,7 +171,7 @@ func write(s *snapshot.Snapshot) (*row, error) {
 			return nil, err
 		}
 	}
-	if len(l.pairs) > 0 { // the names that it has are no names of a grid's
+	if len(l.pairs) > 0 { // names that no grid has
 		return nil, fmt.Errorf("no grid has the names %q", l.pairs)
 	}
 	if pairs := layoutOf(s).pairs; len(pairs) > 0 {
@@ -234,8 +232,8 @@ func (r *row) writeRevisions(s *snapshot.Snapshot) error {
 	return writeNamed(r, "revisions", base.Revisions, s.Revisions)
 }
 
-// imageOf returns the image with which the template is the one that a
-// revision stores, or none: it stores the template itself, or another one.
+// imageOf returns the image that turns the template into the one that a revision stores, or "" if
+// the revision stores the same template or one that differs otherwise.
 func imageOf(s *snapshot.Snapshot, rev *appsv1.ControllerRevision) string {
 	var data struct {
 		Spec struct{ Template corev1.PodTemplateSpec }
@@ -250,16 +248,16 @@ func imageOf(s *snapshot.Snapshot, rev *appsv1.ControllerRevision) string {
 	return image
 }
 
-// layout is which node of the grid a node is, and which pods go with it.
+// layout maps the objects of a state to the places of a grid.
 type layout struct {
-	nodes []string            // by their place in the grid
-	pods  map[string][]string // by node, in the grid's order
-	stray []string            // pods that name no node
-	pairs []string            // the names that a grid would not give, each with the one that it would
+	nodes []string            // by place in the grid
+	pods  map[string][]string // by node, in the order of the grid
+	stray []string            // pods without a node
+	pairs []string            // names that a grid would not use, each with the name that it would use
 }
 
-// layoutOf gives every node, and every one that only pods name, a place: the
-// one that its name says if there is one.
+// layoutOf assigns a place to every node, including nodes that only pods name. If the name of a
+// node denotes a place, the node gets it.
 func layoutOf(s *snapshot.Snapshot) layout {
 	l := layout{pods: map[string][]string{}}
 	var names []string
@@ -322,8 +320,8 @@ func (l *layout) place(names []string) {
 	}
 }
 
-// permutation returns a renaming as pairs that can be undone: what already
-// stands for one of the new names gets one of the old ones.
+// permutation returns a renaming as pairs that can be undone. An existing object with one of the
+// new names gets one of the old names.
 func permutation(s *snapshot.Snapshot, to map[string]string) []string {
 	var free, taken, pairs []string
 	given := map[string]bool{}
@@ -348,9 +346,9 @@ func permutation(s *snapshot.Snapshot, to map[string]string) []string {
 	}
 	raw, err := snapshot.Encode(s)
 	if err != nil {
-		return pairs // whoever renames meets it too
+		return pairs // renaming fails in the same way
 	}
-	for i, name := range taken { // as many as are free
+	for i, name := range taken { // as many as there are free names
 		if bytes.Contains(raw, []byte(strconv.Quote(name))) {
 			pairs = append(pairs, name, free[i])
 		}
@@ -358,7 +356,7 @@ func permutation(s *snapshot.Snapshot, to map[string]string) []string {
 	return pairs
 }
 
-// nodeOf returns the node that a pod is on, or the one that its affinity names.
+// nodeOf returns the node that a pod is bound to, or the one that its affinity names.
 func nodeOf(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" {
 		return p.Spec.NodeName
@@ -412,7 +410,7 @@ func (l *layout) writeCells(r *row, s *snapshot.Snapshot) error {
 	return writeNamed(r, "pods", base.Pods, s.Pods)
 }
 
-// marksOf returns the marks that make exactly the taints of a node, or none.
+// marksOf returns the marks that express exactly the taints of a node, or "".
 func marksOf(n *corev1.Node) string {
 	known := map[corev1.Taint]string{
 		{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}:                   "!",
@@ -430,7 +428,7 @@ func marksOf(n *corev1.Node) string {
 	return marks
 }
 
-// lettersOf returns the letter and the flags that come nearest to a pod.
+// lettersOf returns the letter and flags that describe a pod best.
 func lettersOf(s *snapshot.Snapshot, p *corev1.Pod) string {
 	letter := map[[2]bool]string{{false, false}: "O", {true, true}: "N", {false, true}: "G", {true, false}: "H"}[[2]bool{
 		p.Labels[hashLabel] == NewHash, p.Labels[generationLabel] == NewGeneration,
@@ -472,7 +470,7 @@ func lettersOf(s *snapshot.Snapshot, p *corev1.Pod) string {
 	return letter + flags
 }
 
-// writeRest writes what is not an object of its own.
+// writeRest writes what does not belong to an object.
 func (r *row) writeRest(s *snapshot.Snapshot) error {
 	before, err := parts(newSnapshot(newDaemonSet(), s.KubernetesVersion))
 	if err != nil {
@@ -494,7 +492,7 @@ func (r *row) writeRest(s *snapshot.Snapshot) error {
 	return nil
 }
 
-// parts are the fields of an encoded Snapshot that Patch of "snapshot" is for.
+// parts returns the fields of the encoded Snapshot that Patch of "snapshot" can change.
 func parts(s *snapshot.Snapshot) (map[string]any, error) {
 	raw, err := snapshot.Encode(s)
 	if err != nil {
@@ -510,7 +508,7 @@ func parts(s *snapshot.Snapshot) (map[string]any, error) {
 	return fields, nil
 }
 
-// writeNamed writes how each object differs from the one of its name.
+// writeNamed writes the difference between each object and the one of the same name.
 func writeNamed[T any, P interface {
 	*T
 	metav1.Object
@@ -550,7 +548,7 @@ func (r *row) writeObject(object string, before, after any) error {
 	return nil
 }
 
-// difference returns the merge patch that makes one tree the other.
+// difference returns the merge patch that turns from into to.
 func difference(from, to map[string]any) map[string]any {
 	patch := map[string]any{}
 	for key := range from {
@@ -573,8 +571,8 @@ func difference(from, to map[string]any) map[string]any {
 	return patch
 }
 
-// check parses the row, and returns an error that names the objects in which
-// that is another state.
+// check parses the row. If the result differs from s, it returns an error that names the objects
+// that differ.
 func (r *row) check(s *snapshot.Snapshot) error {
 	back, err := r.state()
 	if err != nil {
@@ -601,7 +599,7 @@ func (r *row) check(s *snapshot.Snapshot) error {
 	return nil
 }
 
-// lines returns what a state holds, object by object, whatever their order.
+// lines returns the content of a state by object, independent of the order of lists.
 func lines(s *snapshot.Snapshot) (map[string]string, error) {
 	out := map[string]string{}
 	note := func(name string, o any) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// read calls what the source of an option calls.
+// read evaluates the source of an option.
 func read(source string) (Option, error) {
 	e, err := parser.ParseExpr(source)
 	if err != nil {
@@ -68,7 +68,7 @@ func read(source string) (Option, error) {
 	return Option{}, fmt.Errorf("there is no option %s", name)
 }
 
-// again makes a state from what Write wrote.
+// again returns the state for the output of Write.
 func again(t *testing.T, grid string, sources []string) *snapshot.Snapshot {
 	t.Helper()
 	var opts []Option
@@ -127,8 +127,8 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// TestWriteGrid: what State makes of a grid is written as a grid that makes
-// the same Snapshot, to the order of its lists, and needs no options.
+// TestWriteGrid checks that a state made from a grid is written as a grid without options, and that
+// this gives the same Snapshot except for the order of lists.
 func TestWriteGrid(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range cases.Of(50) {
@@ -173,13 +173,13 @@ func randomGrid(r *rand.Rand) string {
 	return strings.Join(cells, " ")
 }
 
-// TestWriteRandom: nothing of any random state is lost.
+// TestWriteRandom checks that nothing of a random state is lost.
 func TestWriteRandom(t *testing.T) {
 	for _, version := range []string{Newest, "v1.33.2", "v1.22.17", "v1.17.4"} {
 		for seed := range cases.Of(int64(5)) {
 			s := RandomFor(seed, version)
 			if len(s.Nodes) > 20 && version != Newest {
-				continue // which takes long, and shows nothing else
+				continue // slow, and tests nothing else
 			}
 			grid, sources, err := Write(s)
 			if err != nil {
