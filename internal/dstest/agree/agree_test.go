@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// recorded returns the Snapshots of the examples, and of the cases that once got a wrong answer.
+// recorded returns the Snapshots of the examples and of past cases of wrong answers.
 func recorded(t *testing.T) map[string]*snapshot.Snapshot {
 	t.Helper()
 	out := map[string]*snapshot.Snapshot{}
@@ -42,7 +42,8 @@ func recorded(t *testing.T) map[string]*snapshot.Snapshot {
 	return out
 }
 
-// parts holds what explain says of one node, and in a list, to what it says of a DaemonSet.
+// parts checks that explain says the same about one node, and in a list, as about the whole
+// DaemonSet.
 func parts(st *daemonset.State, e *explain.Explanation) error {
 	look := plan.Look(st)
 	for _, o := range []explain.Options{{Brief: true}, {Nodes: []string{e.Nodes[0].Name}}} {
@@ -56,9 +57,9 @@ func parts(st *daemonset.State, e *explain.Explanation) error {
 	return nil
 }
 
-// TestOneList: explain, also of one node and in a list, and plan-rollout have one list of remedies
-// for one State, and say the same of what pods fail on and of whose fault that is. Stories are held to
-// it by TestAnswersAgree in internal/view.
+// TestOneList checks that explain, also for one node and in a list, and plan-rollout offer the same
+// remedies for a State, and agree about what pods fail on and whose fault it is. TestAnswersAgree
+// in internal/view checks this for stories.
 func TestOneList(t *testing.T) {
 	met, offered, worths, who := 0, 0, map[remedy.Worth]int{}, map[cause.Who]int{}
 	check := func(name string, s *snapshot.Snapshot, timed bool) {
@@ -107,7 +108,7 @@ func TestOneList(t *testing.T) {
 	}
 }
 
-// TestApart: the exceptions still are some.
+// TestApart checks that the exceptions in Apart are still needed.
 func TestApart(t *testing.T) {
 	apart := map[daemonset.Reason]int{}
 	for seed := range cases.Of(int64(600)) {

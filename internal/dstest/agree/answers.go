@@ -13,9 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// Answers returns an error where the answers about one Snapshot contradict each
-// other: the same nouns count the same things. The Plan is of no change, and the
-// History may be nil.
+// Answers returns an error if the answers about one Snapshot contradict each other in what they
+// count. The Plan must be one without a change. The History may be nil.
 func Answers(e *explain.Explanation, p *plan.Plan, h *history.History) error {
 	laws := []func() error{
 		func() error { return desired(e, p) },
@@ -49,9 +48,8 @@ func desired(e *explain.Explanation, p *plan.Plan) error {
 	return nil
 }
 
-// oldPods holds who counts old pods to the pods of the nodes: those that a plan
-// replaces or only deletes, and, where it stalls at once or replaces none, those
-// that stay.
+// oldPods compares the number of old pods in the plan with the pods of the nodes: pods that the
+// plan replaces or deletes and, if it stalls immediately or replaces none, pods that stay.
 func oldPods(e *explain.Explanation, p *plan.Plan) error {
 	if e.Status.Computed == nil || p.Subject == plan.SubjectNothing || p.Outcome.Reason == daemonset.StepSelectsAll || p.Outcome.Reason == daemonset.StepBeingDeleted {
 		return nil
@@ -80,8 +78,8 @@ func oldPods(e *explain.Explanation, p *plan.Plan) error {
 	return nil
 }
 
-// nowhere holds the two warnings that no node is eligible to each other. A plan
-// that removes all pods says so in its outcome.
+// nowhere compares the two warnings that no node is eligible. A plan that removes all pods reports
+// this as its outcome.
 func nowhere(e *explain.Explanation, p *plan.Plan) error {
 	facts := func(f daemonset.Facts) string {
 		return fmt.Sprint(f["nodes"], " nodes, ", f["losing"], " losing, ", f["staying"], " staying")
@@ -106,14 +104,14 @@ func nowhere(e *explain.Explanation, p *plan.Plan) error {
 	return nil
 }
 
-// verdicts holds the verdict of explain to the outcome of the plan.
+// verdicts compares the verdict of explain with the outcome of the plan.
 func verdicts(e *explain.Explanation, p *plan.Plan) error {
 	o := &p.Outcome
 	left := len(o.Holders) + o.FurtherHolders
 	wrong := false
 	switch e.Verdict.Code {
 	case explain.Healthy:
-		waits := o.Code == plan.Completes && len(p.Waves) == 0 && p.Replaces == 0 // for a pod to go
+		waits := o.Code == plan.Completes && len(p.Waves) == 0 && p.Replaces == 0 // the end of a terminating pod
 		wrong = o.Code != plan.NothingToDo && !waits || left > 0
 	case explain.Degraded:
 		wrong = o.Code == plan.NothingToDo && left == 0
@@ -130,8 +128,8 @@ func verdicts(e *explain.Explanation, p *plan.Plan) error {
 	return nil
 }
 
-// columns holds the verdict's numbers, and the problems that say why nodes lack
-// a pod, to the columns.
+// columns compares the numbers of the verdict, and the problems that explain missing pods, with the
+// columns.
 func columns(e *explain.Explanation) error {
 	c := e.Status.Computed
 	if c == nil {
@@ -152,7 +150,7 @@ func columns(e *explain.Explanation) error {
 	return nil
 }
 
-// revisions holds the nodes of each revision to the History.
+// revisions compares the number of nodes on each revision with the History.
 func revisions(e *explain.Explanation, h *history.History) error {
 	if h == nil {
 		return nil
@@ -171,8 +169,8 @@ func revisions(e *explain.Explanation, h *history.History) error {
 	return nil
 }
 
-// updated holds who counts as updated in a History to the pods of the nodes, which
-// is also who a plan does not replace: see oldPods.
+// updated compares which pods count as updated in the History with the pods of the nodes. A plan
+// does not replace these pods; see oldPods.
 func updated(e *explain.Explanation, h *history.History) error {
 	if h == nil {
 		return nil
@@ -180,7 +178,7 @@ func updated(e *explain.Explanation, h *history.History) error {
 	said, nodes := 0, 0
 	for _, r := range h.Revisions {
 		if r.Updated == nil {
-			return nil // the pods could not be read
+			return nil // pods could not be read
 		}
 		said += *r.Updated
 	}
@@ -195,8 +193,8 @@ func updated(e *explain.Explanation, h *history.History) error {
 	return nil
 }
 
-// rollouts holds where a History, which this verdict was given on, says that the rollout
-// stands to the verdict. It looks at no node, so it cannot tell that a pod is missing.
+// rollouts compares the state of the rollout in the History with the verdict that the History was
+// given. A History does not consider nodes, so it does not know that a pod is missing.
 func rollouts(e *explain.Explanation, h *history.History) error {
 	if h == nil || e.Verdict.Code == explain.Unknown || e.Verdict.Code == explain.NotObserved {
 		return nil

@@ -15,7 +15,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// goesWith are the verdicts of explain that go with one of a plan of what is under way.
+// goesWith maps the verdict of a plan for the current rollout to the compatible verdicts of
+// explain.
 var goesWith = map[plan.Verdict][]explain.VerdictCode{
 	plan.VerdictNothing:       {explain.Healthy},
 	plan.VerdictUncompared:    {explain.Healthy},
@@ -33,8 +34,8 @@ var goesWith = map[plan.Verdict][]explain.VerdictCode{
 	plan.VerdictUnknown:       {explain.Unknown},
 }
 
-// Moment returns an error where explain, plan-rollout and its --watch contradict each
-// other about a State.
+// Moment returns an error if explain, plan-rollout and plan-rollout --watch contradict each other
+// about a State.
 func Moment(st *daemonset.State) error {
 	e := explain.Explain(st, explain.Options{Outlook: plan.Look(st)})
 	p := plan.Make(st, plan.Options{})
@@ -42,14 +43,14 @@ func Moment(st *daemonset.State) error {
 	if (p.Outcome.ReachesEnd() || p.Outcome.Code == plan.NotRolling) && p.Outcome.Unserved() > 0 {
 		ok = append(slices.Clip(ok), explain.Degraded)
 	}
-	if p.Outcome.Code == plan.NotRolling && p.Next.Kind != daemonset.StepNone { // it fills a node, and then waits
+	if p.Outcome.Code == plan.NotRolling && p.Next.Kind != daemonset.StepNone { // it fills a node and then waits
 		ok = append(slices.Clip(ok), explain.Progressing)
 	}
 	if e.Verdict.Code != explain.NotObserved && !slices.Contains(ok, e.Verdict.Code) {
 		return fmt.Errorf("explain: %s; plan-rollout: %s", e.Verdict.Code, p.Verdict())
 	}
 	if !st.PodsRead {
-		return nil // of which --watch is refused
+		return nil // --watch rejects it
 	}
 	w, err := follow.NewFollower(st, plan.Options{}).Progress(st.At)
 	if err != nil {
@@ -62,26 +63,27 @@ func Moment(st *daemonset.State) error {
 	return nil
 }
 
-// Times returns an error where explain, plan-rollout, and the plan of another limit that it shows say that one
-// rollout of a State takes different times.
+// Times returns an error if explain, plan-rollout, and plans with the other limits that it shows
+// disagree about the duration of a rollout.
 func Times(st *daemonset.State) error {
 	e := explain.Explain(st, explain.Options{Outlook: plan.Look(st)})
 	p := plan.Make(st, plan.Options{})
 	if o := e.Outlook; o != nil && o.Code == explain.Completes && !reflect.DeepEqual(o.Duration, p.Outcome.Duration) {
 		return fmt.Errorf("explain: %+v; plan-rollout: %+v", o.Duration, p.Outcome.Duration)
 	}
-	quiet := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled // that a change may wake
+	quiet := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled // a change may wake the controller
 	if err := limitTimes(st, p.Limits, whatif.Change{}); err != nil && !quiet {
 		return err
 	}
 	r, err := whatif.Make(st, &whatif.Change{Restart: true})
 	if err != nil {
-		return nil // it has no plan
+		return nil // no plan is possible
 	}
 	return limitTimes(st, plan.MakeChanged(r, plan.Options{}).Limits, whatif.Change{Restart: true})
 }
 
-// limitTimes holds what a plan of a change says of other limits to the plans of that change with these.
+// limitTimes compares what a plan says about other limits with the plans of the same change under
+// these limits.
 func limitTimes(st *daemonset.State, limits []plan.Limit, c whatif.Change) error {
 	for _, l := range limits {
 		to := intstr.Parse(l.Limit)
@@ -90,7 +92,7 @@ func limitTimes(st *daemonset.State, limits []plan.Limit, c whatif.Change) error
 		}
 		r, err := whatif.Make(st, &c)
 		if err != nil {
-			continue // it has no plan
+			continue // no plan is possible
 		}
 		o := plan.MakeChanged(r, plan.Options{}).Outcome
 		if o.Code != l.Code || !reflect.DeepEqual(o.Duration, l.Duration) {

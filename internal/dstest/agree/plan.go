@@ -1,6 +1,6 @@
-// Package agree holds what is said of one Snapshot to what is said elsewhere of
-// the same: parts of one document, and documents about one moment. Only tests
-// use it.
+// Package agree checks, for tests, that statements about one Snapshot do not contradict each other,
+// within a document and between documents. It takes the documents and returns an error for a
+// contradiction.
 package agree
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// Plan returns an error where the table of waves, the outcome and the
-// assumptions of a Plan contradict each other.
+// Plan returns an error if the waves, the outcome and the assumptions of a Plan contradict each
+// other.
 func Plan(p *plan.Plan) error {
 	if f := p.IfTemplateChanged; f != nil {
 		present := slices.DeleteFunc(slices.Clone(p.Assumptions), func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRevisionFails }) // another revision
@@ -36,13 +36,13 @@ func Plan(p *plan.Plan) error {
 	return nil
 }
 
-// firstSync holds the first wave to the first sync: the wave begins with it, and
-// may hold syncs that refill what it deletes.
+// firstSync compares the first wave with the first sync. The wave begins with this sync and may
+// include syncs that replace the pods it deletes.
 func firstSync(p *plan.Plan) error {
 	n := &p.Next
 	creates, deletes := n.Creates.Len(), n.Deletes.Len()
 	refused := p.Outcome.Reason == cause.FailedCreate || slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRefused })
-	idle := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled && len(p.Waves) == 0 // which does not do it
+	idle := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled && len(p.Waves) == 0 // nothing acts on the sync
 	if refused || idle || n.Error != nil || p.Outcome.Code == plan.Unknown {
 		return nil
 	}
@@ -62,7 +62,7 @@ func firstSync(p *plan.Plan) error {
 	return nil
 }
 
-// lost holds the nodes that lose their pod to what is counted of the pods.
+// lost compares the nodes that lose their pod with the number of such pods.
 func lost(p *plan.Plan) error {
 	var names []string
 	for _, n := range p.Lost {
@@ -89,7 +89,7 @@ func lost(p *plan.Plan) error {
 		return fmt.Errorf("%q are not sorted", names)
 	case o.Code == plan.NothingToDo && len(names) > 0:
 		return fmt.Errorf("nothing to do, and %q lose their pod", names)
-	case o.ReachesEnd() && p.Drops > 0 && p.Replaces == 0 && len(names) == 0: // a second pod of a node may go alone
+	case o.ReachesEnd() && p.Drops > 0 && p.Replaces == 0 && len(names) == 0: // a second pod on a node may be deleted alone
 		return fmt.Errorf("%d pods are deleted without replacement, and no node loses its pod", p.Drops)
 	case o.Code == plan.RemovesAllPods && !removed && len(names) == 0:
 		return fmt.Errorf("all pods are removed, and no node loses its pod")
@@ -99,8 +99,8 @@ func lost(p *plan.Plan) error {
 	return nil
 }
 
-// noneEligible holds the warning that no node is eligible to the pods that stay
-// and that are deleted.
+// noneEligible compares the warning that no node is eligible with the pods that stay and that are
+// deleted.
 func noneEligible(p *plan.Plan) error {
 	_, none := p.NoneEligible()
 	if known := p.Next.Exact && p.Outcome.Reason != daemonset.StepBeingDeleted && p.Outcome.Reason != daemonset.StepSelectsAll; known && none && p.Desired.After > 0 {
@@ -120,7 +120,7 @@ func noneEligible(p *plan.Plan) error {
 		if len(p.Waves) == 0 || !p.Outcome.ReachesEnd() || p.Outcome.Terminating > 0 {
 			continue
 		}
-		odd := 0 // nodes with a pod that is terminating and does not end, which the status counts
+		odd := 0 // nodes with a pod that is stuck terminating, which the status counts
 		for _, a := range p.Assumptions {
 			if a.Code == plan.AssumeNodesStay {
 				odd, _ = strconv.Atoi(a.Value)
@@ -148,8 +148,8 @@ func forecast(f *plan.Forecast, assumed []daemonset.Assumption) error {
 		given[a.Code] = true
 		value[a.Code], _ = strconv.Atoi(a.Value)
 	}
-	// The status counts a node by its oldest pod: of nodes that stay with one on its way out that does not go, or with two
-	// under a surge, it may say otherwise than who looks for an available pod.
+	// The status counts a node by its oldest pod. If that pod is stuck terminating, or if the node
+	// has two pods during a surge, the status can differ from a search for an available pod.
 	odd := value[plan.AssumeNodesStay]
 	if f.Budget.Kind == daemonset.BudgetSurge {
 		odd += o.FurtherHolders
@@ -178,8 +178,7 @@ func forecast(f *plan.Forecast, assumed []daemonset.Assumption) error {
 	return nil
 }
 
-// limits holds what is said of the limit that a Forecast has, among other limits,
-// to what the Forecast says itself.
+// limits compares the entry for the current limit among the other limits with the Forecast itself.
 func limits(f *plan.Forecast) error {
 	for _, l := range f.Limits {
 		o := &f.Outcome

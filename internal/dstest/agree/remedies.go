@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// Remedies returns an error where explain and a Plan of no change offer other remedies for one
-// State. How long one takes is left out: a plan may be told how long pods take to start.
+// Remedies returns an error if explain and a Plan without a change offer different remedies for one
+// State. It ignores durations, because a plan may be given the start-up time of pods.
 func Remedies(e *explain.Explanation, p *plan.Plan) error {
 	if a, b := remediesOf(e.Remedies), remediesOf(p.Outcome.Remedies); a != b {
 		return fmt.Errorf("remedies of explain:\n%s\nof plan-rollout:\n%s", a, b)
@@ -32,20 +32,20 @@ func remediesOf(all []remedy.Remedy) string {
 	return strings.Join(lines, "\n")
 }
 
-// Apart are the codes for which the two commands disagree: explain blames the controller, which
-// counts nodes that it should not count, and plan-rollout blames the nodes.
+// Apart lists the codes about which the commands disagree: explain blames the controller for
+// counting ineligible nodes, and plan-rollout blames the nodes.
 var Apart = []daemonset.Reason{cause.ExcludedButCounted}
 
-// Problems returns an error where explain and a Plan of no change of one State say other things
-// of what pods fail on there, or of whose fault that is: a problem of the plan that its nodes have
-// now is one of explain, or a part of it. met counts them.
+// Problems returns an error if explain and a Plan without a change disagree about what pods fail on
+// or whose fault it is. A problem of the plan on existing pods must be contained in one of explain.
+// met is the number of such problems.
 func Problems(e *explain.Explanation, p *plan.Plan) (met int, err error) {
 	for _, of := range p.Outcome.Problems {
 		i := slices.IndexFunc(e.Problems, func(x explain.Problem) bool {
 			return x.Is(of) && slices.ContainsFunc(of.Nodes, func(n string) bool { return slices.Contains(x.Nodes, n) })
 		})
 		if i < 0 || slices.Contains(Apart, of.Code) {
-			continue // no pod meets it yet
+			continue // no pod has it yet
 		}
 		met++
 		if a, b := fault(&e.Problems[i]), fault(of); a != b {
@@ -55,7 +55,7 @@ func Problems(e *explain.Explanation, p *plan.Plan) (met int, err error) {
 	return met, nil
 }
 
-// fault is what a problem says of who is at fault.
+// fault returns what a problem says about whose fault it is.
 func fault(p *cause.Problem) string {
 	raw, _ := json.Marshal([]any{p.Subject, p.Blame, p.Common})
 	return string(raw)

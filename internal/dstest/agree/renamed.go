@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/redact"
 )
 
-// Renamed compares an answer from a Snapshot with the answer from the redacted one.
+// Renamed compares an answer about a Snapshot with the answer about the redacted Snapshot.
 type Renamed struct {
-	names    []string            // the longest first
-	standIns map[string][]string // of each kind that a name is of
+	names    []string            // sorted by descending length
+	standIns map[string][]string // by name, one for each kind that has the name
 }
 
-// NewRenamed returns a Renamed for Snapshots that were redacted together.
+// NewRenamed returns a Renamed for Snapshots that were redacted with the same Table.
 func NewRenamed(t *redact.Table) *Renamed {
 	m := &Renamed{standIns: map[string][]string{}}
 	for _, row := range t.Rows {
@@ -33,7 +33,7 @@ func NewRenamed(t *redact.Table) *Renamed {
 	return m
 }
 
-// quotedName is a name as values and paths of fields have it.
+// quotedName returns a name as it appears in JSON values and field paths.
 func quotedName(name string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -42,8 +42,8 @@ func quotedName(name string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Answers returns where the second of two documents is not the first with its names
-// replaced. It does not look at messages, but for whether there is one.
+// Answers returns the paths at which document b differs from document a with its names replaced. Of
+// messages, it compares only whether they are present.
 func (m *Renamed) Answers(a, b any) ([]string, error) {
 	var parsed [2]any
 	for i, document := range []any{a, b} {
@@ -58,7 +58,7 @@ func (m *Renamed) Answers(a, b any) ([]string, error) {
 	return m.compare(parsed[0], parsed[1], ""), nil
 }
 
-// furtherMessages are messages that say something else than the first; redacted ones may say the same.
+// furtherMessages holds messages that differ from the first one. Redacted messages may be equal.
 const furtherMessages = "furtherMessages"
 
 func (m *Renamed) compare(a, b any, at string) (diff []string) {
@@ -120,7 +120,7 @@ func (m *Renamed) compare(a, b any, at string) (diff []string) {
 	return nil
 }
 
-// Text reports whether the second text is the first with names in it replaced.
+// Text reports whether b is a with names replaced.
 func (m *Renamed) Text(a, b string) bool {
 	failed := map[[2]int]bool{}
 	var from func(i, j int) bool

@@ -16,14 +16,14 @@ import (
 // limits are the remedies that only raise the limit of the rolling update.
 var limits = []remedy.Code{remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge}
 
-// notTheChange are the remedies that are in vain where neither the revision nor a node is at fault.
+// notTheChange are the remedies that do not help if neither the revision nor a node is at fault.
 var notTheChange = append([]remedy.Code{remedy.RollBack}, limits...)
 
 func is(kind cause.SubjectKind, name string) cause.Subject {
 	return cause.Subject{Kind: kind, Name: name}
 }
 
-// All are the breakers.
+// All lists the breakers.
 var All = []*Breaker{
 	{
 		Name: "a host port that another pod has", Subject: is(cause.SubjectHostPort, "9100/TCP"),
@@ -112,7 +112,7 @@ var All = []*Breaker{
 	},
 }
 
-// Named returns the breaker of a name.
+// Named returns the breaker with a name.
 func Named(name string) *Breaker {
 	for _, b := range All {
 		if b.Name == name {
@@ -269,7 +269,8 @@ func serviceAccount(w *World, _ int) {
 	)
 }
 
-// pods is how many pods there are while a rollout is refused that deletes its limit first.
+// pods returns the number of pods during a rejected rollout that first deletes as many pods as its
+// limit allows.
 func (w *World) pods() int {
 	if w.surge {
 		return len(w.Nodes)
@@ -362,8 +363,8 @@ func crashOfOne(w *World, _ int) {
 	w.roll(w.order[:1], w.crashing("agent", 1))
 }
 
-// rolls starts a rollout that comes to its end at the node that is about to break: one with
-// maxUnavailable 1. Where two breakers break the state, and with a surge, there is none.
+// rolls starts a rollout with maxUnavailable 1 that ends at the node that is about to break, and
+// reports whether it did. It does not with two breakers or with a surge.
 func (w *World) rolls() bool {
 	if w.paired || w.surge || w.chance(50) {
 		return false
@@ -397,7 +398,7 @@ func deadNode(w *World, n int) {
 			c.Status, c.LastTransitionTime = corev1.ConditionFalse, since
 		}
 	}
-	if rolls { // the controller deletes old pods that are not available at once
+	if rolls { // the controller deletes unavailable old pods immediately
 		grace, by := int64(30), w.ago(14*time.Minute)
 		p.DeletionGracePeriodSeconds, p.DeletionTimestamp = &grace, &by
 	}

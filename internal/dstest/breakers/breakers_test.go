@@ -18,15 +18,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// wrong are, by breaker and check, the checks that should hold in every state, and why they do not. A
-// row whose check holds fails, so that it goes once that is repaired.
+// wrong lists, by breaker and check, checks that fail although they should not, with the reason. An
+// entry whose check succeeds is an error, so that repaired ones are removed.
 var wrong = map[string]map[string]string{}
 
-// rare are the checks that are made in every fourth state, of those with all there is to read and of
-// the others: they simulate most.
+// rare lists the checks that are made only in every fourth state, because they simulate much.
 var rare = []string{"completes", "ends", "removed"}
 
-// checks are what a broken state must fulfil, by what they are called in wrong.
+// checks are what a broken state must fulfill, by their names in wrong.
 var checks = map[string]func(*testing.T, *breakers.Breaker, int64, answer) error{
 	"found":     found,
 	"offered":   offered,
@@ -36,8 +35,8 @@ var checks = map[string]func(*testing.T, *breakers.Breaker, int64, answer) error
 	"removed":   removed,
 }
 
-// TestBreakers breaks healthy states: what the pods fail on is found, and whose fault that is; the
-// inverse is offered, completes, and ends the problem.
+// TestBreakers checks for broken states that the cause and who is at fault are found, and that the
+// inverse is offered, completes and ends the problem.
 func TestBreakers(t *testing.T) {
 	for _, b := range breakers.All {
 		t.Run(b.Name, func(t *testing.T) {
@@ -66,15 +65,15 @@ func TestBreakers(t *testing.T) {
 	}
 }
 
-// answer is what is said of a state.
+// answer holds the answers about a state.
 type answer struct {
 	breakers.Broken
 	st *daemonset.State
 	e  *explain.Explanation
 }
 
-// taken returns what a reader reads of a broken state: on every second seed only what
-// an answer about it asks for.
+// taken returns a broken state as it is read. For every second seed it contains only what an answer
+// asks for.
 func taken(seed int64, b breakers.Broken) breakers.Broken {
 	if st, err := daemonset.StateOf(b.Snapshot); err == nil && seed%2 == 1 {
 		needs := cause.NeedsOf(st)
@@ -101,7 +100,7 @@ func answered(t *testing.T, b breakers.Broken) answer {
 	return answer{b, st, explain.Explain(st, explain.Options{Outlook: plan.Look(st)})}
 }
 
-// stateOf returns the State of a Snapshot whose status the controller has written.
+// stateOf returns the State of a Snapshot, with the status as the controller writes it.
 func stateOf(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
 	t.Helper()
 	st, err := daemonset.StateOf(s)
@@ -122,7 +121,7 @@ func stateOf(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
 	return st
 }
 
-// String says what of an answer the checks look at.
+// String returns the part of an answer that the checks use.
 func (a answer) String() string {
 	limit := fmt.Sprintf("limit %d, surge %d", a.st.Limit(), a.st.Budget.MaxSurge)
 	text := fmt.Sprintf("broken: %v of %d nodes, %s\n%s", a.Nodes, len(a.st.Nodes), limit, a.e.Verdict.Code)
@@ -138,7 +137,7 @@ func (a answer) String() string {
 	return text
 }
 
-// problems returns those with the Subject of a breaker on its nodes. A Subject that stands on one
+// problems returns the problems with the Subject of a breaker on its nodes. A Subject on a single
 // node may name it.
 func (a *answer) problems(b *breakers.Breaker, nodes []string) (of []explain.Problem) {
 	for _, p := range a.e.Problems {
@@ -198,7 +197,7 @@ func inVain(_ *testing.T, b *breakers.Breaker, _ int64, a answer) error {
 	return nil
 }
 
-// completes plans what a person does: a rollback, or nothing once the world is as it was.
+// completes plans what a person would do: a rollback, or nothing after the cause is removed.
 func completes(t *testing.T, b *breakers.Breaker, seed int64, a answer) error {
 	if b.Remedy != remedy.RollBack {
 		return done(plan.Make(stateOf(t, b.End(seed).Snapshot), plan.Options{}))
@@ -211,7 +210,8 @@ func completes(t *testing.T, b *breakers.Breaker, seed int64, a answer) error {
 	return done(plan.MakeChanged(asked(t, b, seed, made), plan.Options{}))
 }
 
-// asked is a change with what is read for a plan of it: the ServiceAccount that it names.
+// asked returns a change with what a plan of it reads in addition: the ServiceAccount that it
+// names.
 func asked(t *testing.T, b *breakers.Breaker, seed int64, made *whatif.Result) *whatif.Result {
 	t.Helper()
 	after := b.End(seed).Snapshot.Admission
@@ -230,7 +230,7 @@ func done(p *plan.Plan) error {
 	return nil
 }
 
-// ends: with what broke it undone, nothing is wrong.
+// ends checks that nothing is wrong after the break has ended.
 func ends(t *testing.T, b *breakers.Breaker, seed int64, _ answer) error {
 	a := answered(t, b.End(seed))
 	if v := a.e.Verdict.Code; v != explain.Healthy && v != explain.Progressing {
@@ -244,11 +244,11 @@ func ends(t *testing.T, b *breakers.Breaker, seed int64, _ answer) error {
 	return nil
 }
 
-// ofWorld are the remedies that put an object, a quota or a node back, which the input then shows
-// before any pod does.
+// ofWorld are the remedies that restore an object or a quota. The input shows this before any pod
+// does.
 var ofWorld = []remedy.Code{remedy.CreateObject, remedy.RaiseQuota}
 
-// removed: with the world as it was, the pods that still fail do so on nothing that is missing.
+// removed checks that after the cause is removed, no pod fails because something is missing.
 func removed(t *testing.T, b *breakers.Breaker, seed int64, _ answer) error {
 	if !slices.Contains(ofWorld, b.Remedy) {
 		return nil
@@ -265,7 +265,7 @@ func removed(t *testing.T, b *breakers.Breaker, seed int64, _ answer) error {
 	return nil
 }
 
-// TestHealthy: of a state that nothing breaks, nothing is said to be wrong.
+// TestHealthy checks that no problem is found in a healthy state.
 func TestHealthy(t *testing.T) {
 	for seed := range cases.Of(int64(200)) {
 		s := breakers.Healthy(seed)
@@ -279,12 +279,12 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// keptApart: what helps against one of two problems is not said to end the other, and leaves the nodes
-// of the other without a pod, where these have none now.
+// keptApart checks that a remedy for one of two problems is not said to solve the other, and that
+// it leaves nodes of the other without a pod if they have none now.
 func keptApart(pair [2]*breakers.Breaker, a answer) error {
 	for i, b := range pair {
 		other := pair[1-i]
-		if b.Remedy == other.Remedy || b.Remedy == remedy.Tolerate { // which is not simulated
+		if b.Remedy == other.Remedy || b.Remedy == remedy.Tolerate { // not simulated
 			continue
 		}
 		for _, r := range a.e.Remedies {
@@ -307,8 +307,8 @@ func serves(n *daemonset.Node) bool {
 	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Available.OK && !p.Terminating })
 }
 
-// TestPairs breaks healthy states twice, on different nodes: both problems are found, and when one
-// has ended, the other is there as before.
+// TestPairs breaks healthy states twice, on different nodes, and checks that both problems are
+// found, and that one remains after the other has ended.
 func TestPairs(t *testing.T) {
 	pairs := [][2]*breakers.Breaker{}
 	for _, a := range breakers.All {

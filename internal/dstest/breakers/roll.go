@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// change makes revision 2 of the template.
+// change creates revision 2 from a changed template.
 func (w *World) change(change func(*corev1.PodTemplateSpec)) {
 	ds, before := w.DaemonSet, w.DaemonSet.Spec.Template.DeepCopy()
 	change(&ds.Spec.Template)
@@ -27,13 +27,13 @@ func (w *World) change(change func(*corev1.PodTemplateSpec)) {
 	}
 }
 
-// restart is what kubectl rollout restart changes.
+// restart changes the template like kubectl rollout restart.
 func (w *World) restart(t *corev1.PodTemplateSpec) {
 	metav1.SetMetaDataAnnotation(&t.ObjectMeta, "kubectl.kubernetes.io/restartedAt", w.began.Format(time.RFC3339))
 }
 
-// spread returns the nodes on which new pods fail, of those that no breaker of nodes has: all of
-// them, or some, at least as many as the limit.
+// spread returns the nodes on which new pods fail: all nodes without a node breaker, or a random
+// part of them with at least as many nodes as the limit.
 func (w *World) spread(all bool) []string {
 	free := w.order[:len(w.order)-2]
 	w.limitTo(min(w.limit, len(free)))
@@ -43,8 +43,8 @@ func (w *World) spread(all bool) []string {
 	return free[:w.limit+w.IntN(len(free)-w.limit+1)]
 }
 
-// roll replaces pods of revision 1 as the controller does: on some nodes where new ones are ready,
-// and then on as many of those where they fail as the limit allows, on which it is stuck.
+// roll replaces pods of revision 1 as the controller does: on some nodes where new pods become
+// ready, and then on as many failing nodes as the limit allows, where the rollout is stuck.
 func (w *World) roll(fails []string, fail func(*corev1.Pod)) {
 	at, revision := w.began.Add(time.Second), int64(2)
 	if w.mended && w.back {
@@ -70,7 +70,7 @@ func (w *World) roll(fails []string, fail func(*corev1.Pod)) {
 	}
 }
 
-// refuse is roll where the API server rejects every pod of revision 2, with these words.
+// refuse is roll with an API server that rejects every pod of revision 2 with a message.
 func (w *World) refuse(words string) {
 	w.broken = slices.Clone(w.spread(true)[:w.limit])
 	if w.mended {
@@ -90,7 +90,7 @@ func (w *World) drop(node string) {
 	w.Pods = slices.DeleteFunc(w.Pods, func(p corev1.Pod) bool { return p.Spec.NodeName == node })
 }
 
-// event is about a pod, or without one about the DaemonSet: since it is stuck, and lately.
+// event adds a recent event about a pod or, if p is nil, about the DaemonSet.
 func (w *World) event(p *corev1.Pod, reason, message string, count int32) {
 	of := corev1.ObjectReference{Kind: "DaemonSet", Namespace: "kube-system", Name: "agent", UID: daemonSetUID}
 	if p != nil {
@@ -102,7 +102,7 @@ func (w *World) event(p *corev1.Pod, reason, message string, count int32) {
 	})
 }
 
-// unready makes a pod one whose containers are not ready.
+// unready makes the containers of a pod not ready.
 func unready(p *corev1.Pod, phase corev1.PodPhase, containers ...string) {
 	p.Status.Phase = phase
 	for i := range p.Status.Conditions {
@@ -113,7 +113,7 @@ func unready(p *corev1.Pod, phase corev1.PodPhase, containers ...string) {
 	}
 }
 
-// waiting returns what makes the first container of a pod one that waits.
+// waiting returns a function that makes the first container of a pod wait.
 func waiting(reason, message string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		unready(p, corev1.PodPending, "agent")
@@ -125,7 +125,7 @@ func waiting(reason, message string) func(*corev1.Pod) {
 	}
 }
 
-// crashing returns what makes a container of a pod one that ends again and again.
+// crashing returns a function that makes a container of a pod end again and again.
 func (w *World) crashing(container string, code int32) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		unready(p, corev1.PodRunning, container)
@@ -152,7 +152,7 @@ func (w *World) crashing(container string, code int32) func(*corev1.Pod) {
 	}
 }
 
-// unscheduled returns what makes a pod one that the scheduler does not bind.
+// unscheduled returns a function that makes a pod unschedulable.
 func (w *World) unscheduled(words string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		n := len(w.Nodes)
@@ -174,7 +174,7 @@ func (w *World) unscheduled(words string) func(*corev1.Pod) {
 	}
 }
 
-// evicted returns what makes a pod one that its kubelet evicted, as those before it.
+// evicted returns a function that makes a pod evicted by its kubelet, like the pods before it.
 func (w *World) evicted(message string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		unready(p, corev1.PodFailed)
@@ -203,7 +203,7 @@ func (w *World) other(node, name string, r snapshot.Resources, ports ...snapshot
 	})
 }
 
-// gone makes an object one that does not exist, unless it is whole again.
+// gone makes an object missing, unless the cause has been removed.
 func (w *World) gone(kind snapshot.ReferredKind, name string) {
 	if w.mended {
 		return
@@ -217,7 +217,7 @@ func (w *World) gone(kind snapshot.ReferredKind, name string) {
 	}
 }
 
-// own returns the node that the n-th breaker of nodes breaks.
+// own returns the node that the n-th node breaker breaks.
 func (w *World) own(n int) *corev1.Node {
 	name := w.order[len(w.order)-1-n]
 	w.broken = []string{name}
@@ -229,7 +229,7 @@ func (w *World) podOn(node string) *corev1.Pod {
 	return &w.Pods[slices.IndexFunc(w.Pods, func(p corev1.Pod) bool { return p.Spec.NodeName == node })]
 }
 
-// again replaces the pod of a node by one of the current revision, at a time.
+// again replaces the pod of a node by one of the current revision, created at a time.
 func (w *World) again(node string, at metav1.Time) *corev1.Pod {
 	w.drop(node)
 	w.Pods = append(w.Pods, w.pod(node, int64(len(w.Revisions)), at))

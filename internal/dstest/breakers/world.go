@@ -1,9 +1,9 @@
-// Package breakers breaks healthy DaemonSets the way clusters do, for tests: a change of
-// the template whose pods fail, or a change of the world around them. What is left is what
-// the controller, the scheduler, the kubelets and the API server would report.
+// Package breakers breaks healthy DaemonSets for tests, the way clusters break: by a change of the
+// template whose pods fail, or by a change around them. It takes a seed and returns the Snapshot
+// that the controller, the scheduler, the kubelets and the API server would leave.
 //
-// Each breaker says what must be found: what the pods fail on, whose fault that is, and
-// what helps. That is decided by how Kubernetes works, and not by what an answer says.
+// Each Breaker states what must be found: what the pods fail on, whose fault it is, and what helps.
+// This follows from how Kubernetes works and not from what this program answers.
 package breakers
 
 import (
@@ -29,38 +29,38 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// World is a DaemonSet with all that is around it. It begins healthy: every node has an
-// available pod of revision 1.
+// World is a DaemonSet with its surroundings. It begins healthy: every node has an available pod of
+// revision 1.
 type World struct {
 	*rand.Rand
 	*snapshot.Snapshot
 
-	began time.Time // when revision 2 was made
+	began time.Time // creation of revision 2
 	limit int       // of the rolling update
-	surge bool      // it is maxSurge
-	order []string  // the nodes in random order: those that roll breaks come first
+	surge bool      // the limit is maxSurge
+	order []string  // nodes in random order; those that roll breaks come first
 
-	mended bool     // what is broken ends: what is gone is back, and pods that would fail are ready
-	back   bool     // it ends with a rollback, after which the world is as it was
-	paired bool     // two breakers break it: one of nodes starts no rollout
-	broken []string // the nodes on which pods fail or are missing
+	mended bool     // the cause is removed: missing objects exist, and failing pods are ready
+	back   bool     // ends with a rollback, after which the surroundings are unchanged
+	paired bool     // two breakers are applied: the node breaker starts no rollout
+	broken []string // nodes whose pods fail or are missing
 }
 
-// the names of a world's revisions
+// hashes are those of the two revisions of a World.
 var hashes = []string{"6d8f7c9b5", "7b4c6d9f8"}
 
 const (
 	daemonSetUID = types.UID("3c1e7a52-5a0e-4b7e-9f6b-0d0c5d1f2a11")
-	class        = "agent-normal" // the PriorityClass of some worlds
-	priority     = 1000           // of the pods of other workloads, and of that class
+	class        = "agent-normal" // a PriorityClass that some worlds use
+	priority     = 1000           // of pods of other workloads and of class
 )
 
 func (w *World) chance(percent int) bool { return w.IntN(100) < percent }
 
-// ago is a time before the Snapshot was taken.
+// ago returns a time before the Snapshot was taken.
 func (w *World) ago(d time.Duration) metav1.Time { return metav1.NewTime(w.TakenAt.Add(-d)) }
 
-// newWorld returns the healthy world of a seed.
+// newWorld returns the healthy World of a seed.
 func newWorld(seed int64, all []*Breaker) *World {
 	w := &World{Rand: rand.New(rand.NewPCG(uint64(seed), 0x627265616b)), Snapshot: &snapshot.Snapshot{
 		TakenAt: dstest.Now, KubernetesVersion: dstest.Newest, VersionSource: snapshot.VersionServer,
@@ -165,7 +165,7 @@ func (w *World) limitTo(limit int) {
 	}
 }
 
-// tolerations that DaemonSets have
+// Common tolerations of DaemonSets.
 var (
 	toAll          = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	toControlPlane = []corev1.Toleration{
@@ -173,7 +173,7 @@ var (
 	}
 )
 
-// agent is the template before any of its variations.
+// agent is the template before variations.
 const agent = `
 metadata: {labels: {app: agent}}
 spec:
@@ -224,7 +224,7 @@ func (w *World) template() (t corev1.PodTemplateSpec) {
 	return t
 }
 
-// around adds what the DaemonSet looks up, and the pods of others.
+// around adds the objects that the DaemonSet refers to, and the pods of others.
 func (w *World) around() {
 	meta := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: "kube-system", Name: name, CreationTimestamp: w.ago(400 * 24 * time.Hour)}
@@ -292,7 +292,7 @@ func owner() []metav1.OwnerReference {
 	}
 }
 
-// pod returns a pod of the live template that is ready since it started.
+// pod returns a pod of the live template that has been ready since it started.
 func (w *World) pod(node string, revision int64, made metav1.Time) corev1.Pod {
 	t := w.DaemonSet.Spec.Template.DeepCopy()
 	hash := hashes[revision-1]
@@ -327,7 +327,7 @@ func (w *World) pod(node string, revision int64, made metav1.Time) corev1.Pod {
 	return p
 }
 
-// start makes a pod one that is ready since it started.
+// start makes a pod ready since it started.
 func (w *World) start(p *corev1.Pod) {
 	made := p.CreationTimestamp
 	started := metav1.NewTime(made.Add(time.Second))
@@ -352,13 +352,13 @@ func (w *World) start(p *corev1.Pod) {
 	}
 }
 
-// taken returns the Snapshot as a reader of the cluster keeps it. The status of the DaemonSet
-// has no numbers: they follow from the controller's rules, which this package does not know.
+// taken returns the Snapshot as a reader of the cluster would. The status of the DaemonSet has no
+// numbers, because they follow from the controller's rules, which this package does not know.
 func (w *World) taken() *snapshot.Snapshot {
 	s := w.Snapshot
 	s.DaemonSet.Status = appsv1.DaemonSetStatus{ObservedGeneration: s.DaemonSet.Generation}
 	s.Admission.ServiceAccounts = slices.DeleteFunc(s.Admission.ServiceAccounts, func(a corev1.ServiceAccount) bool {
-		return a.Name != s.DaemonSet.Spec.Template.Spec.ServiceAccountName // no other is read
+		return a.Name != s.DaemonSet.Spec.Template.Spec.ServiceAccountName // only this one is read
 	})
 	for i := range s.Nodes {
 		snapshot.StripNode(&s.Nodes[i])

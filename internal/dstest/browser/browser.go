@@ -1,5 +1,5 @@
-// Package browser reads the pages of tests as a browser does, and says what is wrong
-// with them.
+// Package browser parses HTML pages for tests. It takes the text of a page and returns its content,
+// or an error about anything that pages of this program must not contain.
 package browser
 
 import (
@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// tags are those of a page, with the attributes that each may have beside id and class.
+// tags lists the permitted elements, with their attributes besides id and class.
 var tags = map[string][]string{
 	"html": {"lang"}, "head": nil, "meta": {"charset", "http-equiv", "content", "name"}, "link": {"rel", "href"}, "title": nil, "style": nil, "script": nil, "body": nil,
 	"a": {"href"}, "header": nil, "nav": {"aria-label"}, "main": {"tabindex"}, "footer": nil, "article": {"aria-labelledby"}, "section": {"aria-labelledby"},
@@ -20,16 +20,14 @@ var tags = map[string][]string{
 	"figure": {"aria-labelledby"}, "figcaption": nil, "svg": {"viewBox", "role", "aria-labelledby", "aria-describedby"}, "text": {"x", "y", "text-anchor"}, "path": {"d"},
 }
 
-// Page is what was read of one.
+// Page is the content of a page.
 type Page struct {
-	Text  string         // that a reader sees, with blanks between its parts
-	Count map[string]int // elements by their name
+	Text  string         // visible text, with blanks between its parts
+	Count map[string]int // number of elements by name
 }
 
-// Read returns what a browser makes of a page, and an error for what no page may have: an
-// element or an attribute that is none of its own, an id that is there twice, or that
-// nothing has, another address than one on the page itself, a heading below one that is
-// missing, or a character that is not shown.
+// Read parses a page. It returns an error for an element or attribute that is not permitted, a
+// duplicate or missing id, an external address, a skipped heading level, or an invisible character.
 func Read(text string) (*Page, error) {
 	hidden := func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }
 	if i := strings.IndexFunc(text, hidden); i >= 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRead: what no page may have is found.
+// TestRead checks that Read rejects what pages must not contain.
 func TestRead(t *testing.T) {
 	page := func(body string) string {
 		return "<!doctype html><html lang=en><head><title>t</title><style>b{}</style></head><body><main><h1 id=a>A</h1>" + body + "</main><script>1</script></body></html>"

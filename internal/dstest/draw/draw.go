@@ -1,5 +1,5 @@
-// Package draw makes pod templates at random, of whatever the API's types have. It
-// knows no package of this project.
+// Package draw creates random pod templates that may use all fields of the API types. It takes a
+// random generator and imports no other package of this project.
 package draw
 
 import (
@@ -14,9 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// A Draw makes templates at random. Their fields are those of the API types, all
-// of them, and of few words, so that two drawn alone have much in common, and
-// lists have members that share a key.
+// Draw creates random templates. Values are drawn from few words, so that two templates have much
+// in common and lists have members with equal keys.
 type Draw struct{ *rand.Rand }
 
 // dataMaps are fields whose keys are data.
@@ -24,7 +23,7 @@ var dataMaps = []string{
 	"annotations", "labels", "limits", "matchLabels", "nodeSelector", "options", "overhead", "requests", "volumeAttributes",
 }
 
-// Names and Values are what a field of a name, and of any other text, is drawn from.
+// Names are the values of fields that hold a name. Values are those of other texts.
 var (
 	Names  = []string{"a", "b", "c", "d", "x.y", "A_B", "1", `a]b=c`, `"q"`, "<&>", "e\nf", "ü"}
 	paths  = []string{"/a", "/a]b=c", "/x.y/z", `/"`, "/[", "/ "}
@@ -32,13 +31,13 @@ var (
 	Values = []string{"v", "w", "", "x y", "<a&b>", "[1]", "null"}
 )
 
-// Pick returns one of some values.
+// Pick returns a random element of a list.
 func Pick[T any](d Draw, of []T) T { return of[d.IntN(len(of))] }
 
-// OneIn is true one time in n.
+// OneIn returns true with a probability of 1/n.
 func (d Draw) OneIn(n int) bool { return d.IntN(n) == 0 }
 
-// Template draws one whose containers have names of their own, mostly.
+// Template returns a random template. In most, the containers have distinct names.
 func (d Draw) Template() *corev1.PodTemplateSpec {
 	t := &corev1.PodTemplateSpec{}
 	d.Fill(reflect.ValueOf(t).Elem(), "", 2)
@@ -54,8 +53,8 @@ func (d Draw) Template() *corev1.PodTemplateSpec {
 	return t
 }
 
-// Fill draws a value of any type of the API: each field of a struct is set one
-// time in sparse, less the deeper it stands.
+// Fill sets a value of any API type at random. Each field of a struct is set with a probability of
+// 1/sparse, which decreases with depth.
 func (d Draw) Fill(v reflect.Value, field string, sparse int) {
 	switch v.Interface().(type) {
 	case metav1.Time, metav1.MicroTime, metav1.ManagedFieldsEntry:
@@ -74,13 +73,13 @@ func (d Draw) Fill(v reflect.Value, field string, sparse int) {
 				d.Fill(v.Field(i), v.Type().Field(i).Name, sparse+1)
 			}
 		}
-		for _, key := range []string{"Name", "MountPath", "ContainerPort", "TopologyKey", "DevicePath", "IP"} { // of most lists
+		for _, key := range []string{"Name", "MountPath", "ContainerPort", "TopologyKey", "DevicePath", "IP"} { // keys of most lists
 			if f := v.FieldByName(key); f.IsValid() && f.IsZero() && !d.OneIn(20) {
 				d.Fill(f, key, sparse+1)
 			}
 		}
 	case reflect.Pointer:
-		if v.Type() == reflect.TypeFor[*metav1.Time]() { // of which the zero is null, and no nil
+		if v.Type() == reflect.TypeFor[*metav1.Time]() { // its zero value is null, like nil
 			return
 		}
 		v.Set(reflect.New(v.Type().Elem()))
@@ -113,14 +112,13 @@ func (d Draw) Fill(v reflect.Value, field string, sparse int) {
 	}
 }
 
-// spot is a value of a template that can be changed.
+// spot is a value in a template that can be changed.
 type spot struct {
 	reflect.Value
 	field string
 }
 
-// spots returns those that are in a value, and in one that is set as deep as it
-// goes.
+// spots returns the values within a value that can be changed.
 func spots(v reflect.Value, field string) []spot {
 	found := []spot{{v, field}}
 	switch v.Kind() {
@@ -144,7 +142,7 @@ func spots(v reflect.Value, field string) []spot {
 	return found
 }
 
-// Edit makes one change to a template, mostly of what is there.
+// Edit makes one random change to a template, usually of something that is set.
 func (d Draw) Edit(t *corev1.PodTemplateSpec) {
 	all := spots(reflect.ValueOf(t).Elem(), "")[1:]
 	if !d.OneIn(4) {
@@ -170,8 +168,7 @@ func (d Draw) Edit(t *corev1.PodTemplateSpec) {
 	}
 }
 
-// editList puts a member into a list, takes one out, doubles one, or shuffles
-// all.
+// editList inserts, removes or duplicates a member of a list, or shuffles it.
 func (d Draw) editList(list spot) {
 	i := d.IntN(list.Len())
 	before, after := list.Slice3(0, i, i), list.Slice(i+1, list.Len())
@@ -189,8 +186,7 @@ func (d Draw) editList(list spot) {
 	}
 }
 
-// Strange puts into the objects of a content what a template as this program
-// writes it does not have.
+// Strange adds to the objects of a template what this program never writes.
 func (d Draw) Strange(v any) {
 	switch v := v.(type) {
 	case []any:

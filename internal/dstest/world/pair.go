@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// OfPair returns a Snapshot in which revision 7 and the DaemonSet have the first
-// template of a pair, and revision 8 has the second.
+// OfPair returns a Snapshot in which the DaemonSet and revision 7 have the old template of a Pair,
+// and revision 8 the new one.
 func OfPair(t testing.TB, p dstest.Pair) *snapshot.Snapshot {
 	t.Helper()
 	s := Parse(t, "nodes: {w-1: {}}\npods: {w-1 7: {}}")
@@ -22,7 +22,7 @@ func OfPair(t testing.TB, p dstest.Pair) *snapshot.Snapshot {
 			t.Fatal(err)
 		}
 		s.Revisions[i].Data.Raw = raw
-		if live := s.DaemonSet.DeepCopy(); i == 0 && json.Unmarshal(raw, live) == nil { // which fails for a template that no type reads
+		if live := s.DaemonSet.DeepCopy(); i == 0 && json.Unmarshal(raw, live) == nil { // fails for a template that does not fit the types
 			s.DaemonSet = live
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// Plan plans a Snapshot as it is, or after a change, which may be nil. Where the
-// method of the change is New, the DaemonSet is one that is not there yet.
+// Plan returns the plan of a Snapshot, with a change if c is not nil. If the method of the change
+// is New, the DaemonSet does not exist yet.
 func Plan(s *snapshot.Snapshot, c *whatif.Change, o plan.Options) (*plan.Plan, error) {
 	if c != nil && c.Method == "New" {
 		created, err := whatif.MakeNew(s, c)

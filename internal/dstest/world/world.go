@@ -1,5 +1,5 @@
-// Package world makes Snapshots for tests from text in which only what matters
-// is written down. It is the notation of the stories in internal/view/testdata.
+// Package world creates Snapshots for tests from short YAML texts. It takes a text in the notation
+// of the stories in internal/view/testdata, which README.md describes, and returns a Snapshot.
 package world
 
 import (
@@ -27,40 +27,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// world is the notation of the states in testdata. It holds the fields of the
-// API as they are, laid over an object with nothing special about it, and a
-// null takes a field away. "-3d" in place of a time is three days before now.
-//
-//	now:        the clock; default 2026-11-20T12:00:00Z
-//	version:    of Kubernetes; default v1.37.1
-//	daemonset:  a rolling update with maxUnavailable 1; its name is metadata.name
-//	revisions:  number: age; the last is the live template's; default 7: -300d, 8: -1h
-//	templates:  number: what that revision's template has in place of the live
-//	            one's; without it an older one has another image
-//	stored:     number: fields of the ControllerRevision, which has its number
-//	            since it was made
-//	otherForm:  numbers of revisions that a controller of before 1.34 stored,
-//	            or, for the rules of such a version, a newer one
-//	nodes:      NAME: a ready node of Linux
-//	uncut:      true: the live template has no revision yet
-//	pods:       NODE REVISION: a pod that is ready for ten days, or that is ready
-//	            since the revision was made where that is later. A third word
-//	            sets a second pod of that revision apart.
-//	events:     a list; pod names one, without it they are about the DaemonSet
-//	budgets:    PodDisruptionBudgets that select the pods, NAME: their spec
-//	gaps:       a list
-//	admission:  what decides whether a pod is created, as in a Snapshot; a
-//	            namespace and a ServiceAccount default are there without a word
-//	others:     pods of others, NODE: a list of rows as in a Snapshot
-//	references: as in a Snapshot
-//	dryRun:     what the API server answered in a dry run: answer, message
-//	volumes:    as in a Snapshot
-//	controller: what its Lease says, as in a Snapshot
-//	openShift:  what the namespace says of nodes, on OpenShift: annotation: its
-//	            node selector; with default as the annotation, the controller's
-//
-// A name in nodes and pods may hold a range: w-[1-3]. Numbers of the status
-// that are not given are those that the controller's rules give.
+// world is a text in the notation that README.md describes. Objects are merged into ordinary
+// objects of their kind, null removes a field, and "-3d" stands for a time three days before Now.
 type world struct {
 	Now       string                       `json:"now"`
 	Version   string                       `json:"version"`
@@ -97,7 +65,7 @@ type event struct {
 
 const defaultNow = "2026-11-20T12:00:00Z"
 
-// Parse returns the Snapshot that a text in the notation of world means.
+// Parse returns the Snapshot that a text describes.
 func Parse(t testing.TB, text string) *snapshot.Snapshot {
 	t.Helper()
 	w := world{Now: defaultNow, Version: "v1.37.1"}
@@ -198,18 +166,18 @@ func expand(name string) []string {
 	return out
 }
 
-// creator makes objects.
+// creator creates objects.
 type creator struct {
 	t     testing.TB
 	now   time.Time
 	rules daemonset.Profile
 }
 
-// bases are the objects that merge has read, by their text: YAML takes longer
-// than all the rest, and most worlds have the same nodes. mergePatch changes none.
+// bases caches the parsed base objects of merge by their text, because parsing YAML takes most of
+// the time. mergePatch does not modify them.
 var bases sync.Map
 
-// merge lays a patch over a YAML object and decodes it.
+// merge merges a patch into a YAML object and decodes the result.
 func (c *creator) merge(base string, patch any, into any) {
 	c.t.Helper()
 	o, known := bases.Load(base)
@@ -221,7 +189,7 @@ func (c *creator) merge(base string, patch any, into any) {
 	}
 	raw, err := json.Marshal(c.times(mergePatch(o, patch)))
 	check(c.t, err)
-	d := json.NewDecoder(bytes.NewReader(raw)) // a tenth of what YAML takes
+	d := json.NewDecoder(bytes.NewReader(raw)) // ten times as fast as YAML
 	d.DisallowUnknownFields()
 	check(c.t, d.Decode(into))
 }
@@ -251,7 +219,7 @@ func mergePatch(base, patch any) any {
 
 var agePattern = regexp.MustCompile(`^([-+]\d+)([smhd])$`)
 
-// times returns the value with every age made a time.
+// times returns the value with every age replaced by a time.
 func (c *creator) times(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -404,7 +372,7 @@ func (c *creator) event(s *snapshot.Snapshot, e event) corev1.Event {
 	return out
 }
 
-// reportComputed fills in the numbers of the status that are not given.
+// reportComputed sets the numbers of the status that are not given.
 func reportComputed(t testing.TB, s *snapshot.Snapshot, patch map[string]any) {
 	t.Helper()
 	rules, err := daemonset.ForVersion(s.KubernetesVersion)
@@ -425,7 +393,7 @@ func reportComputed(t testing.TB, s *snapshot.Snapshot, patch map[string]any) {
 	}
 }
 
-// admission is what decides whether a pod is created in a namespace.
+// admission returns what decides whether a pod is created in a namespace.
 func (c *creator) admission(namespace string, with map[string]any) *snapshot.Admission {
 	a := snapshot.Admission{
 		Namespace:       &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
