@@ -40,7 +40,7 @@ func RandomFor(seed int64, version string) *snapshot.Snapshot {
 		defaulted: !atLeast(version, 21),
 		lenient:   !atLeast(version, 20),
 	}
-	g.temper()
+	g.properties()
 	g.s = newSnapshot(newDaemonSet(), version)
 	if g.chance(10) {
 		g.s.TakenAt = g.s.TakenAt.Add(300 * time.Millisecond)
@@ -85,10 +85,10 @@ func parseVersion(version string) (minor, patch int) {
 }
 
 // role is the intended role of a node for the DaemonSet. Random placement may change it.
-type fate int
+type role int
 
 const (
-	eligible   fate = iota
+	eligible   role = iota
 	tainted         // should not run the pod, but may keep it
 	ineligible      // should not run the pod and may not keep it
 	vanished        // does not exist
@@ -114,9 +114,9 @@ type generator struct {
 	emptiness  int  // nodes without pods
 	strictness int  // tainted nodes
 	unplaced   int  // never bound, of the pods of vanished nodes
-	sunset     bool // old pods on nodes that should not run them, and some nodes that lack a ready pod
+	misplaced  bool // old pods on nodes that should not run them, and some nodes that lack a ready pod
 
-	fates     map[string]fate
+	roles     map[string]role
 	order     []string // keys of roles
 	hashes    []string // hashes of updated pods
 	oldHashes []string
@@ -129,8 +129,8 @@ func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
 func pick[T any](g *generator, of ...T) T { return of[g.IntN(len(of))] }
 
-// temper draws the properties of the whole state.
-func (g *generator) temper() {
+// properties draws the properties of the whole state.
+func (g *generator) properties() {
 	g.progress, g.health = pick(g, 0, 20, 50, 50, 80, 100), pick(g, 40, 80, 90, 100, 100)
 	g.strictness = 8
 	g.surge = g.chance(40) && g.surges
@@ -138,7 +138,7 @@ func (g *generator) temper() {
 	case g.chance(25):
 		g.disorder = pick(g, 20, 50, 100)
 	case g.surge && g.chance(25):
-		g.sunset, g.strictness, g.health, g.progress = true, 45, 100, pick(g, 0, 0, 30, 60)
+		g.misplaced, g.strictness, g.health, g.progress = true, 45, 100, pick(g, 0, 0, 30, 60)
 	}
 	if !g.chance(5) {
 		return
@@ -388,9 +388,9 @@ func (g *generator) nodes() {
 	if g.crowd {
 		count = 300 + g.IntN(100) + 2*g.disorder
 	}
-	g.fates = map[string]fate{}
-	add := func(name string, f fate) {
-		g.fates[name] = f
+	g.roles = map[string]role{}
+	add := func(name string, f role) {
+		g.roles[name] = f
 		g.order = append(g.order, name)
 	}
 	for i := range count {
@@ -429,7 +429,7 @@ func (g *generator) pods() {
 				g.anyPod(node)
 			}
 		default:
-			g.calmPods(node, g.fates[node])
+			g.calmPods(node, g.roles[node])
 		}
 		g.survey(g.s.Pods[first:])
 	}
@@ -457,7 +457,7 @@ func (g *generator) survey(pods []corev1.Pod) {
 }
 
 // calmPods adds pods to a node that the controller leaves as they are before the rolling update.
-func (g *generator) calmPods(node string, f fate) {
+func (g *generator) calmPods(node string, f role) {
 	if g.chance(4) { // ended, and held by a finalizer
 		p := g.pod(node)
 		p.Status.Phase = pick(g, corev1.PodFailed, corev1.PodSucceeded)
@@ -489,7 +489,7 @@ func (g *generator) calmPods(node string, f fate) {
 		return
 	}
 	p := g.pod(node)
-	if g.sunset && f == eligible && g.chance(35) {
+	if g.misplaced && f == eligible && g.chance(35) {
 		g.label(p, true)
 		g.ready(p, corev1.ConditionFalse)
 	}

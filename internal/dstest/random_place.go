@@ -163,7 +163,7 @@ func (g *generator) tolerations() []corev1.Toleration {
 }
 
 // place gives a node the labels and taints of its role, and some random ones.
-func (g *generator) place(n *corev1.Node, f fate) {
+func (g *generator) place(n *corev1.Node, f role) {
 	n.Labels[pool] = "a"
 	for range g.IntN(3) {
 		if key := pick(g, "disk", "size", "gpu", corev1.LabelTopologyZone); !g.chance(10) {

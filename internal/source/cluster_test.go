@@ -149,8 +149,8 @@ func TestManyStarts(t *testing.T) {
 		want   string // events
 		lists  int    // of them, with that of the DaemonSet
 	}{
-		{cluster.MostNormal - 1, "p w", 1 + 5},
-		{cluster.MostNormal + 2, "w", 1 + 5 + 1},
+		{cluster.MaxNormal - 1, "p w", 1 + 5},
+		{cluster.MaxNormal + 2, "w", 1 + 5 + 1},
 	} {
 		w := parseWorld(t, "ds agent\nnode n1\npod ill app=agent owner=agent\nevent p about=Pod/ill normal reason=Pulling\nevent w about=Pod/ill")
 		for i := range tt.normal {
@@ -406,7 +406,7 @@ func TestParted(t *testing.T) {
 			}
 			pods = append(pods, p)
 		}
-		of := cluster.Parted(pods, []object.Relation{set("a", "a"), set("b", "b"), set("c", "c")})
+		of := cluster.PartitionPods(pods, []object.Relation{set("a", "a"), set("b", "b"), set("c", "c")})
 		var got []string
 		for _, name := range []string{"a", "b", "c"} {
 			words := name + ":"

@@ -48,24 +48,24 @@ func (e *NotFoundError) Hint() string {
 		for i, namespace := range e.Elsewhere {
 			refs[i] = Ref{namespace, e.Name}
 		}
-		return "did you mean " + listed(refs) + "?"
+		return "did you mean " + joinRefs(refs) + "?"
 	case len(e.Near) > 0:
 		return "did you mean " + strings.Join(e.Near, ", ") + "?"
 	case len(e.Far) > 0:
-		return "did you mean " + listed(e.Far) + "?"
+		return "did you mean " + joinRefs(e.Far) + "?"
 	case len(e.Held) > 0:
 		const most = 5
 		if more := len(e.Held) - most; more > 0 {
-			return fmt.Sprintf("the input has %s +%d more", listed(e.Held[:most]), more)
+			return fmt.Sprintf("the input has %s +%d more", joinRefs(e.Held[:most]), more)
 		}
-		return "the input has " + listed(e.Held)
+		return "the input has " + joinRefs(e.Held)
 	case e.Partial != "":
 		return GetHint
 	}
 	return ""
 }
 
-func listed(refs []Ref) string {
+func joinRefs(refs []Ref) string {
 	names := make([]string, len(refs))
 	for i, r := range refs {
 		names[i] = r.String()
@@ -80,7 +80,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%d daemonsets are named %q: %s", len(e.Refs), e.Name, listed(e.Refs))
+	return fmt.Sprintf("%d daemonsets are named %q: %s", len(e.Refs), e.Name, joinRefs(e.Refs))
 }
 
 // Hint returns the flag that selects one of the DaemonSets.
@@ -196,7 +196,7 @@ var GetHint = DumpCommand() + " > dump.yaml"
 func DumpCommand(further ...snapshot.What) string {
 	kinds := []string{"ds", "nodes", "pods", "controllerrevisions", "events", "pdb"}
 	for _, what := range further {
-		for of := range strings.SplitSeq(dumpedFor[what], ",") {
+		for of := range strings.SplitSeq(kindsOfPart[what], ",") {
 			if of != "" && !slices.Contains(kinds, of) {
 				kinds = append(kinds, of)
 			}
@@ -205,10 +205,10 @@ func DumpCommand(further ...snapshot.What) string {
 	return "kubectl get " + strings.Join(kinds, ",") + " -A -o yaml"
 }
 
-// dumpedFor maps each optional part to kubectl's names of the kinds that hold it. Mutating policies
+// kindsOfPart maps each optional part to kubectl's names of the kinds that hold it. Mutating policies
 // are not included: servers before v1.36 do not have them, and kubectl rejects a command that names
 // an unknown kind.
-var dumpedFor = map[snapshot.What]string{
+var kindsOfPart = map[snapshot.What]string{
 	snapshot.Namespaces: "ns", snapshot.NamespaceNodeSelector: "ns", snapshot.ServiceAccounts: "sa",
 	snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
 	snapshot.LimitRanges: "limits", snapshot.ResourceQuotas: "quota",

@@ -73,7 +73,7 @@ metadata:
 )
 
 func readText(text string) (*dump.Dump, error) {
-	return dump.ReadFiles(background, []string{"-"}, strings.NewReader(text), func() time.Time { return noon }, dump.How{})
+	return dump.ReadFiles(background, []string{"-"}, strings.NewReader(text), func() time.Time { return noon }, dump.ReadOptions{})
 }
 
 // TestReadChangesNothing: a Snapshot that is read leaves the dump as it was, for the next question.
@@ -327,7 +327,7 @@ func TestFolders(t *testing.T) {
 			for name, text := range tt.files {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			d, err := dump.ReadFiles(background, strings.Fields(strings.ReplaceAll(tt.paths, "DIR", dir)), nil, func() time.Time { return noon }, dump.How{})
+			d, err := dump.ReadFiles(background, strings.Fields(strings.ReplaceAll(tt.paths, "DIR", dir)), nil, func() time.Time { return noon }, dump.ReadOptions{})
 			if tt.err != "" {
 				if err == nil || strings.ReplaceAll(err.Error(), dir, "DIR") != tt.err {
 					t.Fatalf("\n got %v\nwant %s", err, tt.err)
@@ -626,10 +626,10 @@ func TestReadingStopsWithTheContext(t *testing.T) {
 	never, writer := io.Pipe() // a terminal at which nobody types
 	defer writer.Close()
 	cancel()
-	if _, err := dump.ReadFiles(ctx, []string{"-"}, never, nil, dump.How{}); !errors.Is(err, context.Canceled) {
+	if _, err := dump.ReadFiles(ctx, []string{"-"}, never, nil, dump.ReadOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if _, err := dump.ReadFiles(ctx, []string{"-"}, strings.NewReader(dsJSON), nil, dump.How{}); !errors.Is(err, context.Canceled) {
+	if _, err := dump.ReadFiles(ctx, []string{"-"}, strings.NewReader(dsJSON), nil, dump.ReadOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -689,7 +689,7 @@ func FuzzReadFiles(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := dump.ReadFiles(background, []string{"-"}, bytes.NewReader(data), func() time.Time { return noon }, dump.How{})
+		d, err := dump.ReadFiles(background, []string{"-"}, bytes.NewReader(data), func() time.Time { return noon }, dump.ReadOptions{})
 		if err != nil {
 			if !errors.As(err, new(*source.InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
 				t.Errorf("%T %q", err, err)
@@ -726,7 +726,7 @@ func TestSnapshotOfSomebodyElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := dump.ReadFiles(background, []string{"-"}, bytes.NewReader(raw), func() time.Time { return noon }, dump.How{})
+	d, err := dump.ReadFiles(background, []string{"-"}, bytes.NewReader(raw), func() time.Time { return noon }, dump.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -757,7 +757,7 @@ func TestDuplicatesOfFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := dump.ReadFiles(background, []string{a, b}, nil, func() time.Time { return noon }, dump.How{})
+	d, err := dump.ReadFiles(background, []string{a, b}, nil, func() time.Time { return noon }, dump.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -902,7 +902,7 @@ func TestKindAfterManyItems(t *testing.T) {
 		fmt.Fprintf(&text, `{"metadata":{"name":"n%04d","labels":{"number":"%d"}},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, i, i)
 	}
 	text.WriteString(`],"kind":"NodeList"}` + "\n" + dsJSON)
-	d, err := dump.ReadFiles(background, []string{"-"}, strings.NewReader(text.String()), func() time.Time { return noon }, dump.How{})
+	d, err := dump.ReadFiles(background, []string{"-"}, strings.NewReader(text.String()), func() time.Time { return noon }, dump.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func FuzzDump(f *testing.F) {
 			write(t, path, data)
 		}
 		for _, keepGoing := range []bool{false, true} {
-			d, err := dump.ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, dump.How{KeepGoing: keepGoing, Most: 1 << 22})
+			d, err := dump.ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, dump.ReadOptions{KeepGoing: keepGoing, Most: 1 << 22})
 			checkRead(t, d, err, form%5 == 4)
 			if known := (*source.InputError)(nil); err != nil && keepGoing && form%5 != 4 && (!errors.As(err, &known) || !slices.ContainsFunc([]string{"two clusters", "readings of a cluster", "more than", "encrypted"}, func(words string) bool { return strings.Contains(err.Error(), words) })) {
 				t.Errorf("%q beside a file that is whole, with KeepGoing: %v", at, err)
@@ -73,7 +73,7 @@ func FuzzArchive(f *testing.F) {
 		path, temporary := filepath.Join(t.TempDir(), "x"), t.TempDir()
 		write(t, path, data)
 		t.Setenv("TMPDIR", temporary) // which no other process uses
-		d, err := dump.ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, dump.How{Most: 1 << 22})
+		d, err := dump.ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, dump.ReadOptions{Most: 1 << 22})
 		checkRead(t, d, err, true)
 		if left, _ := filepath.Glob(filepath.Join(temporary, "*")); len(left) > 0 {
 			t.Errorf("temporary files are left: %q", left)

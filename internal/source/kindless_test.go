@@ -70,7 +70,7 @@ func TestKindless(t *testing.T) {
 			for name, text := range map[string]string{"ds.yaml": dsYAML, "node.json": nodeJSON, tt.name: tt.text} {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{KeepGoing: tt.keepGoing})
+			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.ReadOptions{KeepGoing: tt.keepGoing})
 			if err != nil || tt.err != "" {
 				if err == nil || strings.ReplaceAll(err.Error(), dir, "DIR") != tt.err {
 					t.Fatalf("error %v, want %s", err, tt.err)

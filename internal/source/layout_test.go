@@ -85,7 +85,7 @@ func TestRealInput(t *testing.T) {
 			for name, text := range tt.files {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{})
+			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.ReadOptions{})
 			if tt.err != "" {
 				if err == nil || strings.ReplaceAll(err.Error(), dir, "DIR") != tt.err {
 					t.Fatalf("\n got %v\nwant %s", err, tt.err)
@@ -172,7 +172,7 @@ func TestNamedByItsPath(t *testing.T) {
 		for i := range paths {
 			paths[i] = filepath.Join(dir, paths[i])
 		}
-		d, err := dump.ReadFiles(background, paths, nil, func() time.Time { return noon }, dump.How{})
+		d, err := dump.ReadFiles(background, paths, nil, func() time.Time { return noon }, dump.ReadOptions{})
 		must(t, err)
 		s, err := d.Read(background, agent)
 		must(t, err)
@@ -248,10 +248,10 @@ func TestKeepGoing(t *testing.T) {
 			for name, text := range tt.files {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			if _, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{}); err == nil {
+			if _, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.ReadOptions{}); err == nil {
 				t.Error("no error without KeepGoing")
 			}
-			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{KeepGoing: true})
+			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.ReadOptions{KeepGoing: true})
 			must(t, err)
 			all, err := d.ReadAll(background, source.Filter{})
 			must(t, err)
@@ -305,7 +305,7 @@ func TestVersionOfADump(t *testing.T) {
 			for name, text := range tt.files {
 				write(t, filepath.Join(dir, name), []byte(text))
 			}
-			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{})
+			d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.ReadOptions{})
 			must(t, err)
 			s, err := d.Read(background, agent)
 			must(t, err)
@@ -361,7 +361,7 @@ func TestSeveralGathers(t *testing.T) {
 		write(t, filepath.Join(dir, name), []byte(text))
 	}
 	read := func(paths ...string) (*dump.Dump, error) {
-		return dump.ReadFiles(background, paths, nil, func() time.Time { return noon }, dump.How{})
+		return dump.ReadFiles(background, paths, nil, func() time.Time { return noon }, dump.ReadOptions{})
 	}
 	_, err := read(dir)
 	want := "DIR: holds 2 dumps, of which one can be read at a time: must-gather.local.1 (newest object: 2026-11-20T13:00:00Z), must-gather.local.2 (newest object: 2026-11-20T14:00:00Z)"
@@ -411,7 +411,7 @@ func TestLogOf(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "ds.yaml"), []byte(dsYAML))
 		write(t, filepath.Join(dir, tt.file), []byte("hello\n"))
-		d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.How{})
+		d, err := dump.ReadFiles(background, []string{dir}, nil, func() time.Time { return noon }, dump.ReadOptions{})
 		must(t, err)
 		namespace, name, _ := strings.Cut(pod, "/")
 		if got := strings.ReplaceAll(strings.Join(d.Log(namespace, name, "agent", true), " "), dir, "DIR"); got != tt.want {
@@ -420,14 +420,14 @@ func TestLogOf(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "dump.tar")
 	write(t, file, tarOf(t, entry{"d/ds.yaml", dsYAML, ""}, entry{"d/logs/kube-system/agent-x/agent.log", "hello\n", ""}))
-	d, err := dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.How{})
+	d, err := dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.ReadOptions{})
 	must(t, err)
 	if got, want := strings.Join(d.Log("kube-system", "agent-x", "agent", false), " "), "tar -xOf "+file+" d/logs/kube-system/agent-x/agent.log"; got != want {
 		t.Errorf("in an archive: %q, want %q", got, want)
 	}
 	file = filepath.Join(t.TempDir(), "dump.txt")
 	write(t, file, []byte(dsJSON+"\n==== START logs for container agent of pod kube-system/agent-x ====\nhello\n==== END logs for container agent of pod kube-system/agent-x ====\n"))
-	d, err = dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.How{})
+	d, err = dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.ReadOptions{})
 	must(t, err)
 	command := strings.Join(d.Log("kube-system", "agent-x", "agent", false), " ")
 	if out, err := exec.Command("sh", "-c", command).Output(); err != nil || !strings.Contains(string(out), "hello\n") || strings.Contains(string(out), "DaemonSet") {

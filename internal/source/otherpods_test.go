@@ -422,7 +422,7 @@ func recorded(t *testing.T, s *snapshot.Snapshot) *dump.Dump {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := dump.ReadFiles(background, []string{source.StandardInput}, bytes.NewReader(raw), func() time.Time { return noon }, dump.How{})
+	d, err := dump.ReadFiles(background, []string{source.StandardInput}, bytes.NewReader(raw), func() time.Time { return noon }, dump.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

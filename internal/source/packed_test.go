@@ -164,7 +164,7 @@ func TestArchives(t *testing.T) {
 				if path == dir && strings.Contains(tt.notes, "in archives, more") {
 					continue // the folder is no archive
 				}
-				d, err := dump.ReadFiles(background, []string{path}, bytes.NewReader(raw), func() time.Time { return noon }, dump.How{})
+				d, err := dump.ReadFiles(background, []string{path}, bytes.NewReader(raw), func() time.Time { return noon }, dump.ReadOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -221,7 +221,7 @@ func TestArchivesRefused(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			write(t, tt.file, tt.raw)
-			_, err := dump.ReadFiles(background, []string{tt.file}, nil, func() time.Time { return noon }, dump.How{Most: tt.most})
+			_, err := dump.ReadFiles(background, []string{tt.file}, nil, func() time.Time { return noon }, dump.ReadOptions{Most: tt.most})
 			e := (*source.InputError)(nil)
 			if !errors.As(err, &e) || e.Error() != tt.err || e.Hint() != tt.hint {
 				t.Errorf("\n got %v, hint %q\nwant %s, hint %q", err, hintOf(err), tt.err, tt.hint)
@@ -245,7 +245,7 @@ func TestNoise(t *testing.T) {
 		"blanks": endless(" "), "an array": io.MultiReader(strings.NewReader("["), endless("[")), "a text": io.MultiReader(strings.NewReader(`{"a":"`), endless("b")),
 		"UTF-16": io.MultiReader(strings.NewReader("\xff\xfe"), endless("a\x00")),
 	} {
-		d, err := dump.ReadFiles(background, []string{"-"}, in, func() time.Time { return noon }, dump.How{Most: 1 << 20})
+		d, err := dump.ReadFiles(background, []string{"-"}, in, func() time.Time { return noon }, dump.ReadOptions{Most: 1 << 20})
 		if err == nil {
 			t.Errorf("%s: no error, %d objects", why, d.Objects)
 		}
@@ -268,11 +268,11 @@ func (r *repeated) Read(p []byte) (int, error) {
 
 // TestTimesItsSize: a file that unpacks to very much more than its size is no dump.
 func TestTimesItsSize(t *testing.T) {
-	raw := gzipOf(t, bytes.Repeat([]byte("\n"), dump.FreeOfThat+1<<20))
+	raw := gzipOf(t, bytes.Repeat([]byte("\n"), dump.FreeUnpacked+1<<20))
 	dir := t.TempDir()
 	file := filepath.Join(dir, "d.yaml.gz")
 	write(t, file, raw)
-	_, err := dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.How{})
+	_, err := dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.ReadOptions{})
 	if want := file + ": it unpacks to more than 250 times its size"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -61,7 +61,7 @@ func TestPanics(t *testing.T) {
 			return d.Read(background)
 		}},
 		{"standard input", func(t *testing.T) error {
-			_, err := dump.ReadFiles(background, []string{"-"}, oddReader{}, time.Now, dump.How{})
+			_, err := dump.ReadFiles(background, []string{"-"}, oddReader{}, time.Now, dump.ReadOptions{})
 			return err
 		}},
 	} {

@@ -195,7 +195,7 @@ func TestStays(t *testing.T) {
 			must(t, os.WriteFile(path, []byte(tt.text), 0o600))
 		}
 		var got []int64
-		how := dump.How{KeepGoing: true, Stays: func(n int64) func() {
+		how := dump.ReadOptions{KeepGoing: true, Stays: func(n int64) func() {
 			got = append(got, n)
 			return func() { got = append(got, 0) }
 		}}

@@ -30,7 +30,7 @@ import (
 // readSkimmed reads a path as ReadFiles does; without skimming it converts everything, and each
 // text however often it stands there.
 func readSkimmed(t testing.TB, path string, skimming bool) (*dump.Dump, error) {
-	d := dump.New(dump.How{})
+	d := dump.New(dump.ReadOptions{})
 	if !skimming {
 		d.Sums = nil
 	}

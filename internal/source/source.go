@@ -47,9 +47,9 @@ func Collect(ctx context.Context, f Filter,
 	return all, nil
 }
 
-// Far returns those of the refs whose name is like this one, the most alike first, at most
+// SimilarRefs returns those of the refs whose name is like this one, the most alike first, at most
 // three.
-func Far(name string, refs []Ref) []Ref {
+func SimilarRefs(name string, refs []Ref) []Ref {
 	var names []string
 	for _, r := range refs {
 		names = append(names, r.Name)

@@ -27,7 +27,7 @@ func TestExpectPods(t *testing.T) {
 		containers := strings.Repeat(`,{"name":"agent","image":"registry.example.com/agent:v1"}`, images)
 		return strings.ReplaceAll(items("Pod", n, `,"namespace":"kube-system","labels":{"app":"agent"}},"spec":{"nodeName":"node-1","containers":[`+containers[1:]+`]}}`), "pod-", from)
 	}
-	const many = 3 * dump.InOnePiece
+	const many = 3 * dump.DirectItems
 	for _, tt := range []struct {
 		why  string
 		list []string
@@ -35,9 +35,9 @@ func TestExpectPods(t *testing.T) {
 	}{
 		{"pods come last", []string{dsJSON, items("Node", 500, "}}"), pods("pod-", many, 30)}, true},
 		{"nodes follow", []string{dsJSON, pods("pod-", many, 30), items("Node", 500, "}}")}, true},
-		{"very much follows", []string{dsJSON, pods("pod-", many, 30), items("Node", 5*dump.InOnePiece, "}}")}, true},
-		{"later ones are shorter", []string{dsJSON, pods("pod-", dump.InOnePiece, 100), pods("later-", many, 1)}, false},
-		{"they are few", []string{dsJSON, pods("pod-", dump.InOnePiece/2, 1)}, true},
+		{"very much follows", []string{dsJSON, pods("pod-", many, 30), items("Node", 5*dump.DirectItems, "}}")}, true},
+		{"later ones are shorter", []string{dsJSON, pods("pod-", dump.DirectItems, 100), pods("later-", many, 1)}, false},
+		{"they are few", []string{dsJSON, pods("pod-", dump.DirectItems/2, 1)}, true},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(tt.list, ",\n") + `]}`
@@ -45,7 +45,7 @@ func TestExpectPods(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			of, err := dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.How{})
+			of, err := dump.ReadFiles(background, []string{file}, nil, func() time.Time { return noon }, dump.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestExpectPods(t *testing.T) {
 				t.Error("other pods than of an input of unknown length")
 			}
 			n, room := len(of.Pods.Items), cap(of.Pods.Items)
-			if had := room > n; had != tt.room || room > dump.MostPods+2*dump.InOnePiece {
+			if had := room > n; had != tt.room || room > dump.MaxPods+2*dump.DirectItems {
 				t.Errorf("%d pods, room for %d: without a copy: %t, want %t", n, room, had, tt.room)
 			}
 		})

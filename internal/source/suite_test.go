@@ -164,7 +164,7 @@ func openText(t testing.TB, name string, data []byte) reader {
 
 func open(t testing.TB, paths ...string) *dump.Dump {
 	t.Helper()
-	d, err := dump.ReadFiles(background, paths, strings.NewReader(""), nil, dump.How{})
+	d, err := dump.ReadFiles(background, paths, strings.NewReader(""), nil, dump.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

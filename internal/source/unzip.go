@@ -7,11 +7,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Unzipping is a transport that requests and decompresses gzip, like Go's own transport. It uses a
+// GzipTransport is a transport that requests and decompresses gzip, like Go's own transport. It uses a
 // faster decompressor, because decompression takes a quarter of the time of a large list.
-type Unzipping struct{ http.RoundTripper }
+type GzipTransport struct{ http.RoundTripper }
 
-func (t Unzipping) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t GzipTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Header.Get("Accept-Encoding") != "" || req.Header.Get("Range") != "" {
 		return t.RoundTripper.RoundTrip(req)
 	}

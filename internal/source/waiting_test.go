@@ -19,7 +19,7 @@ import (
 // writes ends with the context, whether the pipe is being opened or read.
 func TestPipesAreWaitedForInVain(t *testing.T) {
 	input := func(ctx context.Context, pipe string) error {
-		_, err := dump.ReadFiles(ctx, []string{pipe}, nil, nil, dump.How{})
+		_, err := dump.ReadFiles(ctx, []string{pipe}, nil, nil, dump.ReadOptions{})
 		return err
 	}
 	given := func(ctx context.Context, pipe string) error {
@@ -79,7 +79,7 @@ func TestPipesAreRead(t *testing.T) {
 			w.Close()
 		}
 	}()
-	d, err := dump.ReadFiles(t.Context(), []string{pipe}, nil, func() time.Time { return noon }, dump.How{})
+	d, err := dump.ReadFiles(t.Context(), []string{pipe}, nil, func() time.Time { return noon }, dump.ReadOptions{})
 	if err == nil {
 		_, err = d.Read(background, agent)
 	}

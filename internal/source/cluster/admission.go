@@ -34,7 +34,7 @@ func (c *Cluster) AddAdmission(ctx context.Context, all ...part.Creation) ([]*sn
 		return nil, nil
 	}
 	r := admissionReader{c: c, all: all, in: map[string]*part.NamespaceParts{}}
-	if err := r.read(silent(ctx)); err != nil {
+	if err := r.read(withoutLogs(ctx)); err != nil {
 		return nil, err
 	}
 	out := make([]*snapshot.Snapshot, len(all))
@@ -108,7 +108,7 @@ func (r *admissionReader) read(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	left := part.MostRequests - 9
+	left := part.MaxRequests - 9
 	if len(runtimeClasses) > 0 {
 		left--
 	}

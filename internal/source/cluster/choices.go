@@ -18,7 +18,7 @@ import (
 // DaemonSets returns the DaemonSets of a namespace, or of all namespaces if it is empty, sorted by
 // namespace and name.
 func (c *Cluster) DaemonSets(ctx context.Context, namespace string) ([]appsv1.DaemonSet, error) {
-	return c.daemonSets(silent(ctx), source.Filter{Namespace: namespace})
+	return c.daemonSets(withoutLogs(ctx), source.Filter{Namespace: namespace})
 }
 
 // Nodes returns the names and labels of all nodes, sorted by name. It requests only their metadata.
@@ -40,7 +40,7 @@ func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 // Revisions returns the ControllerRevisions of a DaemonSet by descending number, and the time of
 // the response.
 func (c *Cluster) Revisions(ctx context.Context, ref source.Ref) ([]appsv1.ControllerRevision, time.Time, error) {
-	ctx = silent(ctx)
+	ctx = withoutLogs(ctx)
 	ds, at, err := c.daemonSet(ctx, ref)
 	if err != nil {
 		return nil, at, err
@@ -70,7 +70,7 @@ func (c *Cluster) labeled(ctx context.Context, resource string) ([]part.Labeled,
 		return readMetadata(ctx, c.Clients[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o,
 			api.APIParameters()), api.LabeledMask, each)
 	}
-	all, _, err := readPagesAs(silent(ctx), c.allowed, metav1.ListOptions{}, ask, made,
+	all, _, err := readPagesAs(withoutLogs(ctx), c.allowed, metav1.ListOptions{}, ask, made,
 		func(l *part.Labeled) string { return l.Name }, 0)
 	if err != nil {
 		return nil, c.Refused(ctx, resource, "kubectl auth can-i list "+resource, err)

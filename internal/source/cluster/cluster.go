@@ -35,26 +35,26 @@ import (
 type Cluster struct {
 	Clients api.Clients
 
-	Server string // for errors; without credentials
-	proxy  string
-	sends  api.Presented
-	help   string        // the kubeconfig's install hint for its credential plugin
-	limit  time.Duration // for a request including its retries; 0: no limit
-	clock  func() time.Time
-	heard  *api.ServerWarnings // the server's warnings
-	waits  *api.Once           // notices that the server asks to wait
+	Server         string // for errors; without credentials
+	proxy          string
+	sends          api.Presented
+	help           string        // the kubeconfig's install hint for its credential plugin
+	limit          time.Duration // for a request including its retries; 0: no limit
+	clock          func() time.Time
+	serverWarnings *api.ServerWarnings // the server's warnings
+	notices        *api.Once           // notices that the server asks to wait
 
 	allowed *api.Allowance // how much may be read in total
 
-	leftOut []snapshot.What // parts that are not requested; see Without
-	on      string          // the only node to read; empty: all nodes
-	tells   statusTells     // see PodMetadata; nil: pods are read in full
-	told    *api.Told       // see OnReading
+	leftOut        []snapshot.What // parts that are not requested; see Without
+	on             string          // the only node to read; empty: all nodes
+	statusSuffices statusCheck     // see PodMetadata; nil: pods are read in full
+	onReading      *api.Told       // see OnReading
 }
 
 // Notify sets the function that receives a line, each line once, when the server asks clients to
 // wait. Call it before the first request.
-func (c *Cluster) Notify(note func(string)) { c.waits.Tell = note }
+func (c *Cluster) Notify(note func(string)) { c.notices.Tell = note }
 
 // Without returns a Cluster that does not request some parts: nodes, events or
 // PodDisruptionBudgets. Its Snapshots have a Gap for each of them.
@@ -77,8 +77,8 @@ func (c *Cluster) On(node string) *Cluster {
 	return &out
 }
 
-// statusTells reports whether the status of a DaemonSet makes the status of its pods unnecessary.
-type statusTells func(*appsv1.DaemonSet) bool
+// statusCheck reports whether the status of a DaemonSet makes the status of its pods unnecessary.
+type statusCheck func(*appsv1.DaemonSet) bool
 
 // PodMetadata returns a Cluster that lists only the metadata of a DaemonSet's pods if enough
 // reports that the DaemonSet's status suffices. Its Snapshots have a Gap for the status of the
@@ -86,13 +86,13 @@ type statusTells func(*appsv1.DaemonSet) bool
 // about all these pods are read.
 func (c *Cluster) PodMetadata(enough func(*appsv1.DaemonSet) bool) *Cluster {
 	out := *c
-	out.tells = enough
+	out.statusSuffices = enough
 	return &out
 }
 
 const (
-	mostTries  = 3 // how often a DaemonSet is read if its generation changes during the read
-	concurrent = 4 // DaemonSets whose pods are read concurrently
+	maxTries      = 3 // how often a DaemonSet is read if its generation changes during the read
+	maxConcurrent = 4 // DaemonSets whose pods are read concurrently
 )
 
 // NewCluster returns a Cluster that sends requests to the server of config, with its credentials,
@@ -102,23 +102,23 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = strings.Join([]string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON}, ",")
-	heard := &api.ServerWarnings{}
-	config.WarningHandler, config.WarningHandlerWithContext = nil, heard
+	serverWarnings := &api.ServerWarnings{}
+	config.WarningHandler, config.WarningHandlerWithContext = nil, serverWarnings
 	if config.QPS == 0 && config.RateLimiter == nil {
 		// With client-go's 5 requests a second, 60 pages would take 12 seconds. API Priority and
 		// Fairness protects the server.
 		config.QPS, config.Burst = 50, 100
 	}
-	unzips := func(rt http.RoundTripper) http.RoundTripper { return source.Unzipping{RoundTripper: rt} }
+	unzips := func(rt http.RoundTripper) http.RoundTripper { return source.GzipTransport{RoundTripper: rt} }
 	if config.DisableCompression {
 		unzips = func(rt http.RoundTripper) http.RoundTripper { return rt }
 	}
 	config.DisableCompression = true // the transport above decompresses
-	waits, allowed := &api.Once{}, &api.Allowance{Most: source.DefaultMaxInput, Page: DefaultPage}
+	notices, allowed := &api.Once{}, &api.Allowance{Most: source.DefaultMaxInput, Page: DefaultPage}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 		bounded := api.BoundedTransport{RoundTripper: unzips(OnlyDry{rt}), Allowed: allowed}
 		patient := api.PatientTransport{RoundTripper: api.DatedTransport{RoundTripper: bounded}, Limit: config.Timeout,
-			Waits: waits}
+			Waits: notices}
 		return api.Paged{RoundTripper: api.NoPages{RoundTripper: patient}}
 	})
 	client, err := rest.HTTPClientFor(config)
@@ -136,7 +136,8 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		Clients: a,
 		Server:  api.ServerURL(config.Host), proxy: api.ProxyOf(config), sends: api.CredentialsOf(config),
-		clock: clock, heard: heard, waits: waits, limit: config.Timeout, allowed: allowed, told: &api.Told{},
+		clock: clock, limit: config.Timeout, allowed: allowed,
+		serverWarnings: serverWarnings, notices: notices, onReading: &api.Told{},
 	}
 	if config.ExecProvider != nil {
 		c.help = config.ExecProvider.InstallHint
@@ -156,7 +157,7 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 // them. ControllerRevisions and PodDisruptionBudgets are listed for the whole namespace and
 // filtered.
 func (c *Cluster) Read(ctx context.Context, ref source.Ref) (*snapshot.Snapshot, error) {
-	ctx = silent(ctx)
+	ctx = withoutLogs(ctx)
 	ds, _, err := c.daemonSet(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -195,7 +196,7 @@ func (c *Cluster) ReadAll(ctx context.Context, f source.Filter) ([]*snapshot.Sna
 // events, PodDisruptionBudgets, and in namespaces with several DaemonSets usually the pods.
 // DaemonSets that are deleted during the read are left out.
 func (c *Cluster) ReadEach(ctx context.Context, f source.Filter, each func([]*snapshot.Snapshot) error) error {
-	ctx = silent(ctx)
+	ctx = withoutLogs(ctx)
 	all, err := c.daemonSets(ctx, f)
 	if err != nil || len(all) == 0 {
 		return err
@@ -215,7 +216,7 @@ func (c *Cluster) ReadEach(ctx context.Context, f source.Filter, each func([]*sn
 	if err != nil {
 		return err
 	}
-	for some := range atATime(all) {
+	for some := range batches(all) {
 		taken, err := c.takeAll(ctx, some, common, version, selecting)
 		if err == nil && len(taken) > 0 {
 			err = each(taken)
@@ -227,13 +228,13 @@ func (c *Cluster) ReadEach(ctx context.Context, f source.Filter, each func([]*sn
 	return nil
 }
 
-// podsAtATime is the approximate number of pods in one batch of ReadEach, larger than most clusters
+// podsPerBatch is the approximate number of pods in one batch of ReadEach, larger than most clusters
 // have.
-const podsAtATime = 10_000
+const podsPerBatch = 10_000
 
-// atATime splits DaemonSets, in their order, into batches of whole namespaces with at most
-// podsAtATime expected pods. A namespace with more pods is a batch of its own.
-func atATime(all []appsv1.DaemonSet) iter.Seq[[]appsv1.DaemonSet] {
+// batches splits DaemonSets, in their order, into batches of whole namespaces with at most
+// podsPerBatch expected pods. A namespace with more pods is a batch of its own.
+func batches(all []appsv1.DaemonSet) iter.Seq[[]appsv1.DaemonSet] {
 	return func(yield func([]appsv1.DaemonSet) bool) {
 		begun, pods := 0, int64(0)
 		for end := 0; end < len(all); {
@@ -241,7 +242,7 @@ func atATime(all []appsv1.DaemonSet) iter.Seq[[]appsv1.DaemonSet] {
 			for ; next < len(all) && all[next].Namespace == all[end].Namespace; next++ {
 				of += expectedPods(&all[next])
 			}
-			if end > begun && pods+of > podsAtATime {
+			if end > begun && pods+of > podsPerBatch {
 				if !yield(all[begun:end]) {
 					return
 				}
@@ -269,7 +270,7 @@ func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, v
 	}
 	taken := make([]*snapshot.Snapshot, len(all))
 	g, gctx := source.NewGroup(ctx)
-	g.SetLimit(concurrent)
+	g.SetLimit(maxConcurrent)
 	for i := range all {
 		g.Go(func() error {
 			s, err := c.take(gctx, &all[i], version,
@@ -304,7 +305,7 @@ func (c *Cluster) takeAll(ctx context.Context, all []appsv1.DaemonSet, common, v
 // ReadFor returns the Snapshot of ds, a DaemonSet that does not exist in the cluster, with the
 // nodes and with the pods and revisions that its selector already matches.
 func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
-	ctx = silent(ctx)
+	ctx = withoutLogs(ctx)
 	r, err := object.Relate(ds)
 	if err != nil {
 		return nil, err
@@ -326,8 +327,8 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 	return c.assemble(ds, read, version, at.Time, nil)
 }
 
-// silent returns a context in which client-go logs nothing. Errors and Gaps report what went wrong.
-func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.Logger{}) }
+// withoutLogs returns a context in which client-go logs nothing. Errors and Gaps report what went wrong.
+func withoutLogs(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.Logger{}) }
 
 // take calls read between two reads of the DaemonSet, of which ds is the first, and repeats both
 // while the generation changes.
@@ -349,13 +350,13 @@ func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *snaps
 		switch status := apierrors.APIStatus(nil); {
 		case err == nil && again.UID == ds.UID && again.Generation == ds.Generation:
 			ds = again
-		case err == nil && try < mostTries:
+		case err == nil && try < maxTries:
 			ds = again
 			continue
 		case err == nil:
 			ds = again
 			gaps = Moved(fmt.Sprintf("the DaemonSet changed during each of %d reads, from generation %d to %d",
-				mostTries, first.Generation, ds.Generation))
+				maxTries, first.Generation, ds.Generation))
 		case errors.As(err, &status) && !apierrors.IsNotFound(err) && !apierrors.IsUnauthorized(err):
 			gaps = Moved("the daemonset could not be read again at the end: " + message(err))
 		default:
@@ -432,7 +433,7 @@ func (c *Cluster) notFound(ctx context.Context, ref source.Ref) error {
 	}
 	if len(e.Near)+len(e.Elsewhere) == 0 && ref.Namespace != "" {
 		if all, err := c.daemonSets(ctx, source.Filter{}); err == nil {
-			e.Far = source.Far(ref.Name, refsOf(all))
+			e.Far = source.SimilarRefs(ref.Name, refsOf(all))
 		}
 	}
 	return e
@@ -506,7 +507,7 @@ func (c *Cluster) Refused(ctx context.Context, what, hint string, err error) err
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case apierrors.IsUnauthorized(err):
-		return c.unknown(err)
+		return c.credentialsError(err)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot impersonate"):
 		request.HintText = "leave out --as, or ask for the right to impersonate"
 	case apierrors.IsForbidden(err):
@@ -534,17 +535,17 @@ func (c *Cluster) Refused(ctx context.Context, what, hint string, err error) err
 	case apierrors.IsNotFound(err):
 		request.Err = fmt.Errorf("the server at %s has no such API: %w", c.Server, err)
 		request.HintText = "kubectl cluster-info (is this an API server? its address may lack a path)"
-	case isServers(err) && strings.Contains(strings.ToLower(err.Error()), "<html"):
+	case isServerError(err) && strings.Contains(strings.ToLower(err.Error()), "<html"):
 		return &api.UnreachableError{Server: c.Server,
 			Err: &api.PageError{Status: fmt.Sprintf("%d %s", codeOf(err), http.StatusText(codeOf(err)))}}
-	case isServers(err):
+	case isServerError(err):
 		request.HintText = "kubectl get --raw '/readyz?verbose'"
 	}
 	return request
 }
 
-// unknown returns the error for credentials that the server rejects, or requires.
-func (c *Cluster) unknown(err error) error {
+// credentialsError returns the error for credentials that the server rejects, or requires.
+func (c *Cluster) credentialsError(err error) error {
 	what := "the cluster at " + c.Server + " requires credentials, and none were sent"
 	if c.sends.What != "" {
 		what = "the cluster at " + c.Server + " rejects your credentials, " + c.sends.What
@@ -564,8 +565,8 @@ func wantsTLS(err error) bool {
 			func(c metav1.StatusCause) bool { return strings.Contains(c.Message, "HTTP request to an HTTPS server") })
 }
 
-// isServers reports whether err is a response with a 5xx status.
-func isServers(err error) bool { return codeOf(err) >= http.StatusInternalServerError }
+// isServerError reports whether err is a response with a 5xx status.
+func isServerError(err error) bool { return codeOf(err) >= http.StatusInternalServerError }
 
 // codeOf returns the HTTP status of the response in err, or 0 if err is not a response.
 func codeOf(err error) int {

@@ -38,9 +38,9 @@ import (
 // error is a [*source.RequestError], for example because a mutating webhook does not support dry
 // runs, or an [*api.UnreachableError].
 func (c *Cluster) DryRun(ctx context.Context, m manifest.Manifest) (*manifest.Applied, error) {
-	ctx = silent(ctx)
+	ctx = withoutLogs(ctx)
 	what := fmt.Sprintf("server-side dry run of daemonset %s", m.Ref)
-	known, err := c.runsDry(ctx, what)
+	known, err := c.dryRunVersion(ctx, what)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (c *Cluster) DryRun(ctx context.Context, m manifest.Manifest) (*manifest.Ap
 	}
 	object.StripDaemonSet(ds)
 	if live != nil {
-		manifest.KeepBooks(live, ds)
+		manifest.KeepToolRecords(live, ds)
 	}
 	return &manifest.Applied{DaemonSet: ds, Method: method, Manager: p.Applier(), Warnings: *warnings}, nil
 }
@@ -94,29 +94,29 @@ func (c *Cluster) DryRun(ctx context.Context, m manifest.Manifest) (*manifest.Ap
 // Any response is a result. An error is a [*source.RequestError] for rejected credentials or a
 // server before v1.16, or an [*api.UnreachableError].
 func (c *Cluster) DryRunPod(ctx context.Context, pod *corev1.Pod) (*snapshot.PodDryRun, error) {
-	ctx = silent(ctx)
+	ctx = withoutLogs(ctx)
 	what := fmt.Sprintf("server-side dry run of a pod of namespace %s", pod.Namespace)
-	if _, err := c.runsDry(ctx, what); err != nil {
+	if _, err := c.dryRunVersion(ctx, what); err != nil {
 		return nil, err
 	}
 	made, err := c.dryCreatePod(ctx, pod)
 	if err == nil {
-		return &snapshot.PodDryRun{Answer: snapshot.DryRunCreated, Spec: ofScheduler(&made.Spec)}, nil
+		return &snapshot.PodDryRun{Answer: snapshot.DryRunCreated, Spec: schedulingSpec(&made.Spec)}, nil
 	}
 	var status apierrors.APIStatus
 	if ctx.Err() != nil || apierrors.IsUnauthorized(err) || !errors.As(err, &status) {
 		return nil, c.Refused(ctx, what, "", err)
 	}
 	answer := &snapshot.PodDryRun{Answer: snapshot.DryRunRejected, Message: message(err)}
-	if aboutUser(status.Status()) || unanswered(status.Status()) {
+	if isAboutUser(status.Status()) || unanswered(status.Status()) {
 		answer.Answer = snapshot.DryRunUnknown
 	}
 	return answer, nil
 }
 
-// runsDry returns the server's version. It returns an error for a server before v1.16, which may
+// dryRunVersion returns the server's version. It returns an error for a server before v1.16, which may
 // apply a dry run.
-func (c *Cluster) runsDry(ctx context.Context, what string) (string, error) {
+func (c *Cluster) dryRunVersion(ctx context.Context, what string) (string, error) {
 	v, err := c.version(ctx)
 	if err != nil {
 		return "", err
@@ -130,10 +130,10 @@ func (c *Cluster) runsDry(ctx context.Context, what string) (string, error) {
 	return v.KubernetesVersion, nil
 }
 
-// aboutUser reports whether the server forbids the request because of the user: who may not create
+// isAboutUser reports whether the server forbids the request because of the user: who may not create
 // pods, or may not set an owner that blocks its own deletion
 // (OwnerReferencesPermissionEnforcement). The authorizer names no pod; admission does.
-func aboutUser(s metav1.Status) bool {
+func isAboutUser(s metav1.Status) bool {
 	if s.Reason != metav1.StatusReasonForbidden {
 		return false
 	}
@@ -149,8 +149,8 @@ func unanswered(s metav1.Status) bool {
 		s.Code == http.StatusTooManyRequests || s.Code == http.StatusRequestTimeout
 }
 
-// ofScheduler returns s reduced to the fields that decide where the pod fits.
-func ofScheduler(s *corev1.PodSpec) *corev1.PodSpec {
+// schedulingSpec returns s reduced to the fields that decide where the pod fits.
+func schedulingSpec(s *corev1.PodSpec) *corev1.PodSpec {
 	parts := func(cs []corev1.Container) (out []corev1.Container) {
 		for _, c := range cs {
 			out = append(out, corev1.Container{Name: c.Name, Resources: c.Resources, Ports: c.Ports,

@@ -22,7 +22,7 @@ func (c *Cluster) AddController(ctx context.Context, all []*snapshot.Snapshot) (
 	if len(all) == 0 {
 		return nil, nil
 	}
-	lease, err := c.lease(silent(ctx))
+	lease, err := c.lease(withoutLogs(ctx))
 	var gaps []snapshot.Gap
 	if err != nil {
 		g, err := c.gap(ctx, snapshot.Leases, err)

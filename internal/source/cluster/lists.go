@@ -56,7 +56,7 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *object.Relati
 			return nil
 		}
 		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{},
-			api.Telling(c.told, snapshot.Nodes, 0, c.Clients.Nodes().Kept), nil)
+			api.Telling(c.onReading, snapshot.Nodes, 0, c.Clients.Nodes().Kept), nil)
 		object.SortByName(s.Nodes)
 		return err
 	})
@@ -149,7 +149,7 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 		expected[r.Ds.Namespace] += expectedPods(r.Ds)
 	}
 	g, ctx := source.NewGroup(ctx)
-	g.SetLimit(concurrent)
+	g.SetLimit(maxConcurrent)
 	var mu sync.Mutex
 	for namespace, sets := range of {
 		if len(sets) < 2 {
@@ -160,25 +160,25 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 				return slices.ContainsFunc(sets,
 					func(r object.Relation) bool { return r.Selector.Matches(labels.Set(p.GetLabels())) })
 			}
-			pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{},
-				unlessMany(api.Telling(c.told, snapshot.Pods, 0, c.Clients.Pods(namespace).Kept), expected[namespace]),
+			ask := api.Telling(c.onReading, snapshot.Pods, 0, c.Clients.Pods(namespace).Kept)
+			pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{}, unlessMany(ask, expected[namespace]),
 				stripped[corev1.Pod](kept), object.KeyOf[corev1.Pod], expected[namespace])
 			if errors.Is(err, errManyOthers) {
 				return nil
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			out.read[namespace] = podsOfNamespace{Parted(pods, sets), gaps}
+			out.read[namespace] = podsOfNamespace{PartitionPods(pods, sets), gaps}
 			return err
 		})
 	}
 	return out, g.Wait()
 }
 
-// Parted returns the pods that each DaemonSet selects, by its name. If no pod is selected by
+// PartitionPods returns the pods that each DaemonSet selects, by its name. If no pod is selected by
 // several DaemonSets, it reorders pods in place and returns slices of it. Otherwise it copies, and
 // such a pod is in several results.
-func Parted(pods []corev1.Pod, sets []object.Relation) map[string][]corev1.Pod {
+func PartitionPods(pods []corev1.Pod, sets []object.Relation) map[string][]corev1.Pod {
 	whose, size, out := make([]int, len(pods)), make([]int, len(sets)), map[string][]corev1.Pod{}
 	for i := range pods {
 		selected := 0
@@ -313,12 +313,12 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose object.
 	return object.NewestOfEach(read), gaps, err
 }
 
-// MostNormal is the maximum number of events of type Normal that are read before only warnings are
+// MaxNormal is the maximum number of events of type Normal that are read before only warnings are
 // listed.
-const MostNormal = 2000
+const MaxNormal = 2000
 
 // unlessManyNormal returns a Lister that fails with errManyOthers after a page if more than
-// MostNormal events are of type Normal.
+// MaxNormal events are of type Normal.
 func unlessManyNormal(ask api.Lister[corev1.Event]) api.Lister[corev1.Event] {
 	normal := 0
 	return func(ctx context.Context, o metav1.ListOptions, each func(*corev1.Event) error) (metav1.ListMeta, error) {
@@ -331,7 +331,7 @@ func unlessManyNormal(ask api.Lister[corev1.Event]) api.Lister[corev1.Event] {
 			}
 			return each(e)
 		})
-		if err == nil && normal > MostNormal {
+		if err == nil && normal > MaxNormal {
 			err = errManyOthers
 		}
 		return page, err
@@ -339,13 +339,13 @@ func unlessManyNormal(ask api.Lister[corev1.Event]) api.Lister[corev1.Event] {
 }
 
 func (c *Cluster) pods(ctx context.Context, r object.Relation) ([]corev1.Pod, []snapshot.Gap, error) {
-	if c.tells != nil && c.tells(r.Ds) {
+	if c.statusSuffices != nil && c.statusSuffices(r.Ds) {
 		if pods, gaps, err := c.podMetadata(ctx, r); !errors.Is(err, errNoMetadata) {
 			return pods, gaps, err
 		}
 	}
 	return listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.Selector.String()},
-		api.Telling(c.told, snapshot.Pods, int(expectedPods(r.Ds)), c.Clients.Pods(r.Ds.Namespace).Kept),
+		api.Telling(c.onReading, snapshot.Pods, int(expectedPods(r.Ds)), c.Clients.Pods(r.Ds.Namespace).Kept),
 		stripped[corev1.Pod](nil), object.KeyOf[corev1.Pod], expectedPods(r.Ds))
 }
 
@@ -370,7 +370,7 @@ func (c *Cluster) podMetadata(ctx context.Context, r object.Relation) ([]corev1.
 		return page, err
 	}
 	pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.Selector.String()},
-		api.Telling(c.told, snapshot.Pods, int(expectedPods(r.Ds)), ask), stripped[corev1.Pod](nil),
+		api.Telling(c.onReading, snapshot.Pods, int(expectedPods(r.Ds)), ask), stripped[corev1.Pod](nil),
 		object.KeyOf[corev1.Pod],
 		expectedPods(r.Ds))
 	if failed := slices.ContainsFunc(gaps, func(g snapshot.Gap) bool { return g.Why != snapshot.Moved }); !failed {
@@ -439,9 +439,9 @@ func stripped[T any](keep func(metav1.Object) bool) func(*T) (T, bool) {
 // enough for a page of pods to meet the API server's timeouts in a large cluster.
 const DefaultPage = 500
 
-// mostExpiries is the maximum number of expired pages of one list. It ends the read of a list whose
+// maxExpiries is the maximum number of expired pages of one list. It ends the read of a list whose
 // pages always expire.
-const mostExpiries = 5
+const maxExpiries = 5
 
 // ReadPages reads all pages of a list and returns the objects for which keep returns true,
 // stripped. A nil keep keeps all objects. Only kept objects are held in memory. moved says why the
@@ -463,7 +463,8 @@ func readPagesAs[T, R any](ctx context.Context, allowed *api.Allowance, opts met
 	made func(*T) (R, bool), keyOf func(*R) string, expected int64,
 ) (all []R, moved string, err error) {
 	opts.Limit = allowed.Page
-	most, expiries, pages, held, seen := api.MostOf[R](allowed), 0, progress{}, object.Chunks[R]{Expected: expected}, 0
+	most, pages, held := api.MostOf[R](allowed), pageTracker{}, object.Chunks[R]{Expected: expected}
+	expiries, seen := 0, 0
 	each := func(o *T) error {
 		seen++
 		one, kept := made(o)
@@ -480,17 +481,18 @@ func readPagesAs[T, R any](ctx context.Context, allowed *api.Allowance, opts met
 	for {
 		answer, err := read(ctx, opts, each)
 		if token, gone := api.Expired(err); gone && opts.Continue != "" {
-			if expiries++; expiries > mostExpiries {
+			if expiries++; expiries > maxExpiries {
 				return nil, "", fmt.Errorf("its pages expired %d times while they were read: %w", expiries, err)
 			}
 			page := pages.read + 1
 			pages.followed = nil
 			if token == "" || token == opts.Continue {
-				held, moved, pages, opts.Continue, seen = object.Chunks[R]{Expected: expected}, "", progress{}, "", 0
+				held, moved, pages, opts.Continue, seen = object.Chunks[R]{Expected: expected}, "", pageTracker{}, "", 0
 				continue
 			}
 			opts.Continue = token
-			moved = fmt.Sprintf("page %d was read later than the pages before it, because their token had expired", page)
+			moved = fmt.Sprintf("page %d was read later than the pages before it, because their token had expired",
+				page)
 			continue
 		}
 		if err != nil {
@@ -513,15 +515,15 @@ func readPagesAs[T, R any](ctx context.Context, allowed *api.Allowance, opts met
 	return once, moved, nil
 }
 
-// progress tracks the pages of one list.
-type progress struct {
+// pageTracker tracks the pages of one list.
+type pageTracker struct {
 	read     int
 	followed map[[sha256.Size]byte]bool // digests of tokens, which may have any length
 }
 
 // next returns the token of the page after the given one, or "" if it is the last. It returns an
 // error if the pages cannot end properly.
-func (p *progress) next(page metav1.ListMeta) (string, error) {
+func (p *pageTracker) next(page metav1.ListMeta) (string, error) {
 	p.read++
 	next, left := page.Continue, page.RemainingItemCount
 	if next == "" && left != nil && *left > 0 {

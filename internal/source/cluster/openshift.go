@@ -27,7 +27,7 @@ func (c *Cluster) openShift(ctx context.Context, nodes []corev1.Node, namespaces
 	slices.Sort(namespaces)
 	out, lock := part.OpenShift{}, sync.Mutex{}
 	g, gctx := source.NewGroup(ctx)
-	g.SetLimit(concurrent)
+	g.SetLimit(maxConcurrent)
 	for _, name := range slices.Compact(namespaces) {
 		g.Go(func() error {
 			o, gaps, err := c.namespace(gctx, name)

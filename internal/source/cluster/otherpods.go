@@ -29,7 +29,7 @@ import (
 // PodDisruptionBudgets cannot be read, there is a Gap BudgetsOfOthers, and no row names one.
 func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot,
 	nodes []string) ([]*snapshot.Snapshot, error) {
-	ctx = silent(ctx)
+	ctx = withoutLogs(ctx)
 	r, err := part.NewRowReader(all)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (c *Cluster) rows(ctx context.Context, r *part.RowReader, nodes []string) (
 		[]snapshot.Gap, error) {
 		o := metav1.ListOptions{FieldSelector: fields.AndSelectors(append(which, counted...)...).String()}
 		return listAs(ctx, c, snapshot.PodsOfOthers, o,
-			api.Telling(c.told, snapshot.PodsOfOthers, 0, c.Clients.Pods(metav1.NamespaceAll).Kept), r.Row,
+			api.Telling(c.onReading, snapshot.PodsOfOthers, 0, c.Clients.Pods(metav1.NamespaceAll).Kept), r.Row,
 			part.RowKey, 0)
 	}
 	if nodes == nil {
@@ -81,7 +81,7 @@ func (c *Cluster) rows(ctx context.Context, r *part.RowReader, nodes []string) (
 		} else {
 			which[0] = fields.OneTermEqualSelector("spec.nodeName", nodes[i-1])
 		}
-		own[i] = r.Again()
+		own[i] = r.Clone()
 		g.Go(func() (err error) {
 			lists[i], gaps[i], err = read(ctx, own[i], which...)
 			return err

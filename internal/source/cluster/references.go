@@ -23,14 +23,14 @@ import (
 // An object that cannot be read is a Gap of its kind and is not among the References.
 func (c *Cluster) AddReferences(ctx context.Context, s *snapshot.Snapshot,
 	wanted []snapshot.Wanted) (*snapshot.Snapshot, error) {
-	ctx = silent(ctx)
+	ctx = withoutLogs(ctx)
 	found, gaps := make([]*snapshot.Referred, len(wanted)), make([]snapshot.Gap, len(wanted))
 	g, ctx := source.NewGroup(ctx)
 	for i, w := range wanted {
-		if i >= part.MostReferred {
+		if i >= part.MaxReferred {
 			gaps[i] = snapshot.Gap{What: w.Kind.What(), Why: snapshot.NotGiven,
 				Message: fmt.Sprintf("the pods refer to %d objects, and at most %d are asked for", len(wanted),
-					part.MostReferred)}
+					part.MaxReferred)}
 			continue
 		}
 		g.Go(func() (err error) {
@@ -53,8 +53,9 @@ func (c *Cluster) referred(ctx context.Context, namespace string, w snapshot.Wan
 	switch {
 	case !w.Keys:
 		is := &metav1.PartialObjectMetadata{}
-		err = api.About(w.Name, is,
-			c.Clients[corev1.SchemeGroupVersion].Get().Namespace(namespace).Resource(string(w.Kind.What())).Name(w.Name).SetHeader("Accept", part.MetadataOnly).Do(ctx).Into(is))
+		err = c.Clients[corev1.SchemeGroupVersion].Get().Namespace(namespace).Resource(string(w.Kind.What())).
+			Name(w.Name).SetHeader("Accept", part.MetadataOnly).Do(ctx).Into(is)
+		err = api.About(w.Name, is, err)
 	case w.Kind == snapshot.ConfigMap:
 		is, failed := c.Clients.ConfigMaps(namespace).Get(ctx, w.Name, metav1.GetOptions{})
 		if err = api.About(w.Name, is, failed); err == nil {

@@ -27,7 +27,7 @@ import (
 // What cannot be read is a Gap for one of VolumeWhats.
 func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 	nodes []string) (*snapshot.Snapshot, error) {
-	ctx = silent(ctx)
+	ctx = withoutLogs(ctx)
 	r := part.VolumeReader{
 		Claim: func(ctx context.Context, name string) (*corev1.PersistentVolumeClaim, []snapshot.Gap, error) {
 			return one(ctx, c, snapshot.PersistentVolumes, name,
@@ -41,7 +41,7 @@ func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 		return nil, err
 	}
 	if r.Attaches() {
-		r.OfNodes(nodes)
+		r.SetNodes(nodes)
 		if err := c.drivers(ctx, &r); err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (c *Cluster) limited(ctx context.Context, r *part.VolumeReader) ([][]snapsh
 				return rows, len(rows) > 0
 			}, func(rows *[]snapshot.DriverRow) string { return (*rows)[0].Node }, 0)
 	}
-	return part.OfNodes(ctx, r.Nodes, func(ctx context.Context, name string) ([]snapshot.DriverRow, bool,
+	return part.ForNodes(ctx, r.Nodes, func(ctx context.Context, name string) ([]snapshot.DriverRow, bool,
 		[]snapshot.Gap, error) {
 		n, gaps, err := one(ctx, c, snapshot.CSINodes, name, csi.Get)
 		if n == nil {
@@ -118,7 +118,7 @@ func (c *Cluster) attached(ctx context.Context, r *part.VolumeReader,
 				return part.AttachedTo{Node: n.Name, Volumes: snapshot.AttachedOf(n)}, asked
 			}, func(n *part.AttachedTo) string { return n.Node }, 0)
 	} else {
-		out, gaps, err = part.OfNodes(ctx, names, func(ctx context.Context, name string) (part.AttachedTo, bool,
+		out, gaps, err = part.ForNodes(ctx, names, func(ctx context.Context, name string) (part.AttachedTo, bool,
 			[]snapshot.Gap, error) {
 			n, err := c.Clients.Nodes().Get(ctx, name, metav1.GetOptions{})
 			if err = api.About(name, n, err); err != nil {

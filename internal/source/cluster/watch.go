@@ -69,7 +69,7 @@ type Seen struct {
 //
 // The Snapshot has no PodDisruptionBudgets. What OpenShift's controller reads is read once.
 func (c *Cluster) Watch(ctx context.Context, ref source.Ref) (*Watching, error) {
-	ctx = silent(ctx)
+	ctx = withoutLogs(ctx)
 	ds, at, err := c.daemonSet(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -85,13 +85,13 @@ func (c *Cluster) Watch(ctx context.Context, ref source.Ref) (*Watching, error) 
 	}
 	at, gaps := c.now(at)
 	w.at, w.start.Gaps = at, append(w.start.Gaps, gaps...)
-	w.Feeds = w.kinds(r)
+	w.Feeds = w.newFeeds(r)
 
 	ctx, w.cancel = context.WithCancel(ctx)
 	for _, f := range w.Feeds {
 		w.run(func() { f.run(ctx) })
 	}
-	w.run(func() { w.hand(ctx) })
+	w.run(func() { w.deliver(ctx) })
 	select {
 	case <-w.ready:
 		o, err := c.openShift(ctx, w.start.Nodes, ref.Namespace)
@@ -155,9 +155,9 @@ func (w *Watching) fail(err error) {
 	w.cancel()
 }
 
-// tell appends a change to the queue, so that a slow reader does not block the watches. The caller
+// report appends a change to the queue, so that a slow reader does not block the watches. The caller
 // holds the lock.
-func (w *Watching) tell(s Seen) {
+func (w *Watching) report(s Seen) {
 	s.At = w.Now()
 	w.Queue = append(w.Queue, s)
 	select {
@@ -166,8 +166,8 @@ func (w *Watching) tell(s Seen) {
 	}
 }
 
-// hand sends the queued changes to the channel until ctx is done.
-func (w *Watching) hand(ctx context.Context) {
+// deliver sends the queued changes to the channel until ctx is done.
+func (w *Watching) deliver(ctx context.Context) {
 	defer close(w.changes)
 	for {
 		w.Mu.Lock()
@@ -189,8 +189,8 @@ func (w *Watching) hand(ctx context.Context) {
 	}
 }
 
-// begin completes start if all lists have been read. The caller holds the lock.
-func (w *Watching) begin() {
+// complete completes start if all lists have been read. The caller holds the lock.
+func (w *Watching) complete() {
 	s := w.start
 	if s.DaemonSet != nil || slices.ContainsFunc(w.Feeds, func(f *feed) bool { return !f.read }) {
 		return
@@ -217,12 +217,12 @@ func (w *Watching) begin() {
 	object.SortByName(s.Nodes)
 	close(w.ready)
 	if len(w.Feeds[0].known) == 0 {
-		w.tell(Seen{Object: w.ds, Gone: true})
+		w.report(Seen{Object: w.ds, Gone: true})
 	}
 }
 
-// kinds returns one feed for each resource, starting with the DaemonSet's.
-func (w *Watching) kinds(r object.Relation) []*feed {
+// newFeeds returns one feed for each resource, starting with the DaemonSet's.
+func (w *Watching) newFeeds(r object.Relation) []*feed {
 	c, ns := w.c, r.Ds.Namespace
 	named := fields.OneTermEqualSelector(metav1.ObjectNameField, r.Ds.Name).String()
 	warnings := fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String()
@@ -260,12 +260,12 @@ func newFeed[T any, P api.OneOf[T]](w *Watching, what snapshot.What, resource st
 	which metav1.ListOptions, keep func(metav1.Object) bool) *feed {
 	f := &feed{w: w, what: what, resource: resource, keep: keep, example: P(new(T)), known: map[string]metav1.Object{},
 		most: api.MostOf[T](w.c.allowed)}
-	held, pages := 0, progress{}
+	held, pages := 0, pageTracker{}
 	f.lister.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
 		o.ResourceVersion, o.ResourceVersionMatch = "", "" // not older than the requests before it
 		if o.Continue == "" {
-			held, pages = 0, progress{}
+			held, pages = 0, pageTracker{}
 		}
 		page, err := &metainternalversion.List{}, error(nil)
 		page.ListMeta, err = from.Kept(ctx, o, func(o *T) error {
@@ -283,13 +283,14 @@ func newFeed[T any, P api.OneOf[T]](w *Watching, what snapshot.What, resource st
 		if err == nil {
 			_, err = pages.next(page.ListMeta)
 		}
-		f.heard(ctx, "list", err)
+		f.noteResult(ctx, "list", err)
 		return page, err
 	}
 	f.lister.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
-		changes, err := w.c.begin(ctx, func(ctx context.Context) (watch.Interface, error) { return from.Watch(ctx, o) })
-		f.heard(ctx, "watch", err)
+		changes, err := w.c.startWatch(ctx,
+			func(ctx context.Context) (watch.Interface, error) { return from.Watch(ctx, o) })
+		f.noteResult(ctx, "watch", err)
 		if err != nil {
 			return nil, err
 		}
@@ -298,9 +299,9 @@ func newFeed[T any, P api.OneOf[T]](w *Watching, what snapshot.What, resource st
 	return f
 }
 
-// begin starts a watch within the request timeout. client-go retries up to ten times and applies
+// startWatch starts a watch within the request timeout. client-go retries up to ten times and applies
 // its timeout to each try.
-func (c *Cluster) begin(ctx context.Context,
+func (c *Cluster) startWatch(ctx context.Context,
 	ask func(context.Context) (watch.Interface, error)) (watch.Interface, error) {
 	if c.limit == 0 {
 		return ask(ctx)
@@ -328,7 +329,7 @@ func (f *feed) checked(ctx context.Context, e watch.Event) watch.Event {
 		return e
 	case e.Type == watch.Error:
 		err = apierrors.FromObject(e.Object)
-		f.heard(ctx, "watch", err)
+		f.noteResult(ctx, "watch", err)
 		return e
 	case reflect.TypeOf(e.Object) != reflect.TypeOf(f.example):
 		err = fmt.Errorf("unusable answer: a change of a %s", reflect.TypeOf(e.Object).Elem().Name())
@@ -340,7 +341,7 @@ func (f *feed) checked(ctx context.Context, e watch.Event) watch.Event {
 		}
 		err = api.Unusable(err)
 	}
-	f.heard(ctx, "watch", err)
+	f.noteResult(ctx, "watch", err)
 	return watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(err).ErrStatus}
 }
 
@@ -351,11 +352,11 @@ func (f *feed) full() bool {
 	return len(f.known) >= f.most
 }
 
-// lists makes a Reflector list and then watch. Servers that do not support streaming lists would
+// listThenWatch makes a Reflector list and then watch. Servers that do not support streaming lists would
 // not end the stream.
-type lists struct{ *cache.ListWatch }
+type listThenWatch struct{ *cache.ListWatch }
 
-func (lists) IsWatchListSemanticsUnSupported() bool { return true }
+func (listThenWatch) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f *feed) run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
@@ -363,18 +364,18 @@ func (f *feed) run(ctx context.Context) {
 	f.w.Mu.Lock()
 	f.stop = stop
 	f.w.Mu.Unlock()
-	r := cache.NewReflectorWithOptions(lists{&f.lister}, f.example, f,
+	r := cache.NewReflectorWithOptions(listThenWatch{&f.lister}, f.example, f,
 		cache.ReflectorOptions{Name: f.resource, Logger: &klog.Logger{}})
 	r.WatchListPageSize = f.w.c.allowed.Page // for lists only
 	r.RunWithContext(ctx)
 }
 
-// patience is the maximum number of failures of the first list, which take some seconds in total.
-const patience = 3
+// maxFirstFailures is the maximum number of failures of the first list, which take some seconds in total.
+const maxFirstFailures = 3
 
-// heard records whether a request succeeded. It stops the feed if the request is forbidden, or if
+// noteResult records whether a request succeeded. It stops the feed if the request is forbidden, or if
 // the first list fails because the resource does not exist or too often.
-func (f *feed) heard(ctx context.Context, verb string, err error) {
+func (f *feed) noteResult(ctx context.Context, verb string, err error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -383,12 +384,12 @@ func (f *feed) heard(ctx context.Context, verb string, err error) {
 	if err == nil {
 		if verb == "watch" && f.failed > 0 {
 			f.failed = 0
-			f.w.tell(Seen{Kind: f.resource})
+			f.w.report(Seen{Kind: f.resource})
 		}
 		return
 	}
 	f.failed++
-	final := apierrors.IsForbidden(err) || !f.read && (apierrors.IsNotFound(err) || f.failed >= patience)
+	final := apierrors.IsForbidden(err) || !f.read && (apierrors.IsNotFound(err) || f.failed >= maxFirstFailures)
 	switch needed := f.what == "" || f.what == snapshot.Pods; {
 	case apierrors.IsUnauthorized(err):
 		f.w.fail(f.w.c.Refused(ctx, "", "", err))
@@ -399,15 +400,16 @@ func (f *feed) heard(ctx context.Context, verb string, err error) {
 			source.Ref{Namespace: f.w.ds.Namespace, Name: f.w.ds.Name}),
 			fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, f.resource, f.w.ds.Namespace), err))
 	case final && f.read:
-		f.w.tell(Seen{Kind: f.resource, Lost: fmt.Sprintf("%s are no longer followed: %s", f.resource, message(err))})
+		f.w.report(Seen{Kind: f.resource, Lost: fmt.Sprintf("%s are no longer followed: %s", f.resource, message(err))})
 		f.stop()
 	case final:
 		g, _ := f.w.c.gap(ctx, f.what, err)
 		f.stop()
 		f.read, f.w.start.Gaps = true, append(f.w.start.Gaps, g)
-		f.w.begin()
+		f.w.complete()
 	case f.read && f.failed == 1:
-		f.w.tell(Seen{Kind: f.resource, Lost: fmt.Sprintf("changes of %s do not arrive: %s", f.resource, message(err))})
+		f.w.report(Seen{Kind: f.resource,
+			Lost: fmt.Sprintf("changes of %s do not arrive: %s", f.resource, message(err))})
 	}
 }
 
@@ -436,7 +438,7 @@ func (f *feed) Replace(all []any, _ string) error {
 	}
 	if !f.read {
 		f.read, f.failed = true, 0
-		f.w.begin()
+		f.w.complete()
 	}
 	return nil
 }
@@ -467,7 +469,7 @@ func (f *feed) Enqueue(o metav1.Object, gone bool) {
 		f.known[o.GetName()] = o
 	}
 	if f.w.start.DaemonSet != nil && (gone || old == nil || !same(old, o)) {
-		f.w.tell(Seen{Object: o, Gone: gone})
+		f.w.report(Seen{Object: o, Gone: gone})
 	}
 }
 

@@ -109,7 +109,7 @@ func (d *Dump) admissionOf(of part.Creation) *part.AdmissionParts {
 		{snapshot.Namespaces, object.OfNamespaces, p.Namespace == nil, true},
 		{snapshot.PriorityClasses, object.OfPriorityClasses, false, true},
 		{snapshot.RuntimeClasses, object.OfRuntimeClasses, false, of.RuntimeClass() != ""},
-		{snapshot.ServiceAccounts, object.OfAccounts, s.accounts.in[namespace] == 0, true},
+		{snapshot.ServiceAccounts, object.OfAccounts, s.accounts.perNamespace[namespace] == 0, true},
 		{snapshot.ResourceQuotas, object.OfQuotas, false, true},
 		{snapshot.LimitRanges, object.OfLimits, false, true},
 		{snapshot.Webhooks, object.OfValidatingWebhooks, false, true},

@@ -23,7 +23,7 @@ func (d *Dump) DaemonSets(_ context.Context, namespace string) ([]appsv1.DaemonS
 			all = append(all, *s.DaemonSet)
 			continue
 		}
-		all = append(all, d.daemonSets.Items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
+		all = append(all, d.daemonSets.Items[d.daemonSets.index[r.Namespace+"/"+r.Name]])
 	}
 	return all, nil
 }

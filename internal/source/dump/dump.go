@@ -31,7 +31,7 @@ type Dump struct {
 	events     store[corev1.Event]
 	Budgets    store[policyv1.PodDisruptionBudget]
 	stores     map[string]putter // the stores above, by kind
-	before     string            // the kind of the last object added
+	lastKind   string            // the kind of the last object added
 	Referable  part.Referable
 	snapshots  map[source.Ref]*snapshot.Snapshot
 	admission  admissionStores
@@ -39,61 +39,62 @@ type Dump struct {
 	manager    *object.Manager     // OpenShift's configuration of the controller; nil if there is none
 	leases     part.Leases
 
-	how           How
-	path          string // the given path that is being read
-	files         int    // files read so far
-	bytes         int64  // bytes of documents read so far
-	end           int64  // value of bytes after the current file; 0 if unknown
-	podsFrom      int64  // value of bytes at the first pod
-	harms         int    // damaged parts that were left out
-	unpackedBytes int64  // bytes unpacked so far, of all files
+	options         ReadOptions
+	path            string // the given path that is being read
+	files           int    // files read so far
+	bytes           int64  // bytes of documents read so far
+	expectedBytes   int64  // value of bytes after the current file; 0 if unknown
+	bytesBeforePods int64  // value of bytes at the first pod
+	damageCount     int    // damaged parts that were left out
+	unpackedBytes   int64  // bytes unpacked so far, of all files
 
-	Kinds   map[string]int  // number of objects by kind, including kinds that are not read
-	unsaid  map[string]int  // those of Kinds whose kind was inferred from their fields
-	strange map[string]bool // kinds that Kubernetes does not have
-	lists   map[string]bool // kinds of which there is a typed list: no object means none, not "not given"
-	pages   api.Readings
-	Objects int
-	Sums    *document.Sums
-	sharer  *object.Sharer // shares equal values among nodes and pods
+	Kinds         map[string]int  // number of objects by kind, including kinds that are not read
+	inferredKinds map[string]int  // those of Kinds whose kind was inferred from their fields
+	unknownKinds  map[string]bool // kinds that Kubernetes does not have
+	lists         map[string]bool // kinds of which there is a typed list: no object means none, not "not given"
+	pages         api.Readings
+	Objects       int
+	Sums          *document.Sums
+	sharer        *object.Sharer // shares equal values among nodes and pods
 
 	// not read
-	skipped  []string // files
-	leading  []string // paths that lead out of their archive
-	tooDeep  []string // archives
-	damaged  []string // errors about objects on which no answer depends
-	ragged   []string // files whose last line has no newline
-	cut      []string // notes on files that seem to be cut off
-	links    int      // links in archives
-	macOS    int      // files that macOS adds
-	logFiles int
-	gone     []*source.InputError       // DaemonSets of API versions removed in v1.16
-	Lost     map[snapshot.What][]string // errors about damaged objects that may matter, by part
+	skipped        []string // files
+	outside        []string // paths that lead out of their archive
+	tooDeep        []string // archives
+	damaged        []string // errors about objects on which no answer depends
+	noFinalNewline []string // files whose last line has no newline
+	cut            []string // notes on files that seem to be cut off
+	links          int      // links in archives
+	macOS          int      // files that macOS adds
+	logFiles       int
+	removedAPIs    []*source.InputError       // DaemonSets of API versions removed in v1.16
+	Lost           map[snapshot.What][]string // errors about damaged objects that may matter, by part
 
 	logs       map[document.LogOf][]logPlace
-	versions   []saidVersion
-	version    saidVersion // the version in use; its fields are empty if no file states one
-	kubelet    string      // the highest kubelet version, if no version is stated
-	clusters   []cluster   // objects that identify a cluster, one for each UID
+	versions   []statedVersion
+	version    statedVersion // the version in use; its fields are empty if no file states one
+	kubelet    string        // the highest kubelet version, if no version is stated
+	clusters   []cluster     // objects that identify a cluster, one for each UID
 	otherNodes []otherNode
 	Gathers    map[string]map[string]*Gathered // by given path and name of the gather
 	folders    map[string]bool                 // given paths that are folders
 
-	notes   []string
-	clashes []string // notes on objects with two different copies
-	twice   []string // notes on repeated keys
-	unknown []unknownField
+	notes        []string
+	clashes      []string // notes on objects with two different copies
+	repeatedKeys []string // notes on repeated keys
+	unknown      []unknownField
 
 	TakenAt time.Time
 	clock   snapshot.Gap
 }
 
-func New(how How) *Dump {
+func New(how ReadOptions) *Dump {
 	how.Most = cmp.Or(how.Most, source.DefaultMaxInput)
-	d := &Dump{how: how, Sums: document.NewSums(), sharer: object.NewSharer(), Lost: map[snapshot.What][]string{},
+	d := &Dump{options: how, Sums: document.NewSums(), sharer: object.NewSharer(), Lost: map[snapshot.What][]string{},
 		logs: map[document.LogOf][]logPlace{}, Gathers: map[string]map[string]*Gathered{}, folders: map[string]bool{},
 		Referable: part.Referable{}, snapshots: map[source.Ref]*snapshot.Snapshot{}, attached: map[string][]string{},
-		Kinds: map[string]int{}, unsaid: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{},
+		Kinds: map[string]int{}, inferredKinds: map[string]int{}, unknownKinds: map[string]bool{},
+		lists: map[string]bool{},
 		pages: api.Readings{}}
 	d.stores = map[string]putter{
 		"DaemonSet": &d.daemonSets, "ControllerRevision": &d.revisions, "Node": &d.HeldNodes, "Pod": &d.Pods,
@@ -109,12 +110,12 @@ func (d *Dump) add(p location, o object.Object) error {
 		return nil
 	}
 	file := p.name
-	d.sees(p, o)
+	d.recordGather(p, o)
 	if o.Note != "" {
 		d.notes = append(d.notes, fmt.Sprintf("%s: document %d: %s", file, o.Document, o.Note))
 	}
 	for _, r := range o.Repeats {
-		d.repeated(file, o.Document, r)
+		d.noteRepeatedKey(file, o.Document, r)
 	}
 	if o.List {
 		d.pages.Add(o.Kind, o.Page)
@@ -123,7 +124,7 @@ func (d *Dump) add(p location, o object.Object) error {
 		d.lists[object.KindName(kind)] = true
 		if object.Strange(kind) && d.Kinds[object.KindName(kind)] == 0 { // the items have no kind and were not read
 			d.Kinds[object.KindName(o.Kind)]++
-			d.strange[object.KindName(o.Kind)] = true
+			d.unknownKinds[object.KindName(o.Kind)] = true
 		}
 		return nil
 	}
@@ -132,17 +133,17 @@ func (d *Dump) add(p location, o object.Object) error {
 	}
 	d.Kinds[object.KindName(o.Kind)]++
 	if o.ByFields {
-		d.unsaid[object.KindName(o.Kind)]++
+		d.inferredKinds[object.KindName(o.Kind)]++
 	}
 	if object.Strange(o.Kind) {
-		d.strange[object.KindName(o.Kind)] = true
+		d.unknownKinds[object.KindName(o.Kind)] = true
 	}
 	if o.Newest.After(d.TakenAt) {
 		d.TakenAt = o.Newest
 	}
 	at := document.Position{File: file, Document: o.Document, Path: o.Path}
 	for _, field := range o.Unknown {
-		d.unread(o.Kind.Kind, field, at)
+		d.noteUnknownField(o.Kind.Kind, field, at)
 	}
 	if o.Manager != nil {
 		d.manager = o.Manager
@@ -162,11 +163,11 @@ func (d *Dump) add(p location, o object.Object) error {
 			d.attached[o.Is.GetName()] = o.Attached
 		}
 		d.sharer.Share(o.Is)
-		if o.Kind.Kind != d.before { // usually the first object of the next kind
+		if o.Kind.Kind != d.lastKind { // usually the first object of the next kind
 			for _, s := range d.stores {
-				s.settle(true)
+				s.compact(true)
 			}
-			d.before = o.Kind.Kind
+			d.lastKind = o.Kind.Kind
 		}
 		why, from := d.stores[o.Kind.Kind].put(o.Is, o.Bare, at)
 		d.expectPods()
@@ -180,7 +181,7 @@ func (d *Dump) add(p location, o object.Object) error {
 				source.Ref{Namespace: o.Is.GetNamespace(), Name: o.Is.GetName()}, from, why))
 		}
 	case o.Operator != nil:
-		d.operator(o.Operator, at)
+		d.noteOperatorVersion(o.Operator, at)
 	case o.Asked != nil:
 		d.admission.put(o, at)
 	case o.Snapshot != nil:
@@ -202,19 +203,19 @@ func (d *Dump) add(p location, o object.Object) error {
 func (d *Dump) expectPods() {
 	switch n := int64(len(d.Pods.Items)); {
 	case n == 1:
-		d.podsFrom = d.bytes
-	case n == InOnePiece && d.Pods.fresh.Size == 0 && d.bytes > d.podsFrom:
-		more := (d.end - d.bytes) * n / (d.bytes - d.podsFrom)
-		d.Pods.Items = slices.Grow(d.Pods.Items, int(min(max(0, more+more/20), MostPods)))
+		d.bytesBeforePods = d.bytes
+	case n == DirectItems && d.Pods.fresh.Size == 0 && d.bytes > d.bytesBeforePods:
+		more := (d.expectedBytes - d.bytes) * n / (d.bytes - d.bytesBeforePods)
+		d.Pods.Items = slices.Grow(d.Pods.Items, int(min(max(0, more+more/20), MaxPods)))
 	}
 }
 
-// MostPods is the maximum number of pods for which expectPods reserves memory. The rest of a file
+// MaxPods is the maximum number of pods for which expectPods reserves memory. The rest of a file
 // may hold other objects.
-const MostPods = 20_000
+const MaxPods = 20_000
 
-// sees records to which gather an object belongs.
-func (d *Dump) sees(p location, o object.Object) {
+// recordGather records to which gather an object belongs.
+func (d *Dump) recordGather(p location, o object.Object) {
 	if d.Gathers[d.path] == nil {
 		d.Gathers[d.path] = map[string]*Gathered{}
 	}
@@ -231,16 +232,16 @@ func (d *Dump) sees(p location, o object.Object) {
 	}
 }
 
-// repeated adds a note on a key that appears twice in an object.
-func (d *Dump) repeated(file string, doc int, r object.Repeat) {
+// noteRepeatedKey adds a note on a key that appears twice in an object.
+func (d *Dump) noteRepeatedKey(file string, doc int, r object.Repeat) {
 	key := "a key"
 	if r.Key != "" {
 		key = "the key " + r.Key
 	}
 	note := fmt.Sprintf("%s: document %d, line %d: %s appears twice in one object; the last value is used", file,
 		doc, r.Line, key)
-	if !slices.Contains(d.twice, note) { // the same line or text may hold several objects
-		d.twice = append(d.twice, note)
+	if !slices.Contains(d.repeatedKeys, note) { // the same line or text may hold several objects
+		d.repeatedKeys = append(d.repeatedKeys, note)
 	}
 }
 
@@ -251,21 +252,21 @@ type unknownField struct {
 	objects     int
 }
 
-// unread records a field that its kind does not have: it is misspelled or belongs to a newer
+// noteUnknownField records a field that its kind does not have: it is misspelled or belongs to a newer
 // version of Kubernetes.
-func (d *Dump) unread(kind, field string, at document.Position) {
+func (d *Dump) noteUnknownField(kind, field string, at document.Position) {
 	if i := slices.IndexFunc(d.unknown, func(u unknownField) bool {
 		return u.kind == kind &&
 			u.field == field
 	}); i >= 0 {
 		d.unknown[i].objects++
-	} else if len(d.unknown) < mostUnknown {
+	} else if len(d.unknown) < maxUnknown {
 		d.unknown = append(d.unknown, unknownField{kind, field, at, 1})
 	}
 }
 
-// mostUnknown is the maximum number of unknown fields that are recorded.
-const mostUnknown = 100
+// maxUnknown is the maximum number of unknown fields that are recorded.
+const maxUnknown = 100
 
 func (u unknownField) note() string {
 	s := fmt.Sprintf("%s: %s %s is ignored: this version of the plugin does not know the field", u.first,
@@ -283,8 +284,8 @@ func (u unknownField) note() string {
 	return s
 }
 
-// folded returns the first notes and, if there are more, a line with the number of the others.
-func folded(notes []string, what string) []string {
+// limited returns the first notes and, if there are more, a line with the number of the others.
+func limited(notes []string, what string) []string {
 	if n := len(notes) - document.Most; n > 0 {
 		return append(notes[:document.Most:document.Most], fmt.Sprintf("%d more %s", n, what))
 	}
@@ -294,15 +295,15 @@ func folded(notes []string, what string) []string {
 // Finish completes the Dump after all files have been read. It returns an error if the input holds
 // no DaemonSet, or objects of several clusters.
 func (d *Dump) Finish(paths []string, clock func() time.Time) error {
-	d.HeldNodes.at, d.Pods.at = nil, nil // large, and no longer needed
+	d.HeldNodes.index, d.Pods.index = nil, nil // large, and no longer needed
 	for _, s := range slices.Concat(slices.Collect(maps.Values(d.stores)),
 		slices.Collect(maps.Values(d.admission.stores()))) {
-		s.settle(false)
+		s.compact(false)
 	}
 	d.sharer = nil
 	d.noteUnread()
-	if len(d.gone) > 0 && len(d.daemonSets.Items) == 0 {
-		return d.gone[0]
+	if len(d.removedAPIs) > 0 && len(d.daemonSets.Items) == 0 {
+		return d.removedAPIs[0]
 	}
 	if len(d.daemonSets.Items) == 0 && len(d.snapshots) == 0 && !d.lists["DaemonSet"] &&
 		len(d.Lost[snapshot.DaemonSets]) == 0 {
@@ -319,20 +320,25 @@ func (d *Dump) Finish(paths []string, clock func() time.Time) error {
 		d.TakenAt = clock().UTC()
 		d.clock.Message = "the input holds no time at all: this machine's clock is used"
 	}
-	for _, kind := range slices.Sorted(maps.Keys(d.strange)) {
+	for _, kind := range slices.Sorted(maps.Keys(d.unknownKinds)) {
 		d.notes = append(d.notes, fmt.Sprintf("ignored: %d %s, a kind that Kubernetes does not have",
 			d.Kinds[kind], kind))
 	}
-	if len(d.unsaid) > 0 {
-		d.notes = append(d.notes,
-			"objects that do not say their kind are read by their fields: "+strings.Join(object.Each(d.unsaid), ", "))
+	if len(d.inferredKinds) > 0 {
+		d.notes = append(
+			d.notes,
+			"objects that do not say their kind are read by their fields: "+strings.Join(
+				object.Each(d.inferredKinds),
+				", ",
+			),
+		)
 	}
 	var unread []string
 	for _, u := range d.unknown {
 		unread = append(unread, u.note())
 	}
-	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects appear twice in the input, with different content"),
-		folded(d.twice, "keys appear twice in one object"), folded(unread, "fields are ignored"))
+	d.notes = slices.Concat(d.notes, limited(d.clashes, "objects appear twice in the input, with different content"),
+		limited(d.repeatedKeys, "keys appear twice in one object"), limited(unread, "fields are ignored"))
 	d.notePodless()
 	d.decideVersion()
 	return nil
@@ -405,7 +411,7 @@ func (d *Dump) Read(_ context.Context, ref source.Ref) (*snapshot.Snapshot, erro
 			Elsewhere: elsewhere,
 			Partial:   d.Partial("DaemonSet")}
 		if len(e.Near) == 0 && len(e.Elsewhere) == 0 {
-			if e.Far = source.Far(ref.Name, d.Refs()); len(e.Far) == 0 {
+			if e.Far = source.SimilarRefs(ref.Name, d.Refs()); len(e.Far) == 0 {
 				e.Held = d.Refs()
 			}
 		}
@@ -462,7 +468,7 @@ func (d *Dump) labels(r source.Ref) map[string]string {
 	if s := d.snapshots[r]; s != nil {
 		return s.DaemonSet.Labels
 	}
-	return d.daemonSets.Items[d.daemonSets.at[r.Namespace+"/"+r.Name]].Labels
+	return d.daemonSets.Items[d.daemonSets.index[r.Namespace+"/"+r.Name]].Labels
 }
 
 func (d *Dump) snapshot(r source.Ref) (*snapshot.Snapshot, error) {
@@ -471,7 +477,7 @@ func (d *Dump) snapshot(r source.Ref) (*snapshot.Snapshot, error) {
 		s = s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil)
 		return part.Selected(s, r.Namespace), nil
 	}
-	rel, err := object.Relate(&d.daemonSets.Items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
+	rel, err := object.Relate(&d.daemonSets.Items[d.daemonSets.index[r.Namespace+"/"+r.Name]])
 	if err != nil {
 		return nil, err
 	}
@@ -489,7 +495,8 @@ func (d *Dump) snapshot(r source.Ref) (*snapshot.Snapshot, error) {
 // pods, an event reports a rejected pod, and no event reports a created one.
 func (d *Dump) rejected(r object.Relation) bool {
 	status, fails := &r.Ds.Status, false
-	if d.daemonSets.bare[object.Key(&r.Ds.ObjectMeta)] || status.CurrentNumberScheduled+status.NumberMisscheduled > 0 {
+	if d.daemonSets.noStatus[object.Key(&r.Ds.ObjectMeta)] ||
+		status.CurrentNumberScheduled+status.NumberMisscheduled > 0 {
 		return false
 	}
 	for i := range d.events.Items {
@@ -590,7 +597,7 @@ func (d *Dump) gaps(r object.Relation) []snapshot.Gap {
 	add(snapshot.PodStatus, snapshot.NotGiven, d.Pods.without(r.Takes), "")
 	add(snapshot.PodDisruptionBudgets, snapshot.Partial, d.Partial("PodDisruptionBudget"), "")
 	status, of := &r.Ds.Status, "daemonset "+source.Ref{Namespace: r.Ds.Namespace, Name: r.Ds.Name}.String()
-	unknown := d.daemonSets.bare[object.Key(&r.Ds.ObjectMeta)] // what its controller has seen and done is unknown
+	unknown := d.daemonSets.noStatus[object.Key(&r.Ds.ObjectMeta)] // what its controller has seen and done is unknown
 	if unknown {
 		add(snapshot.DaemonSetStatus, snapshot.NotGiven, "the input holds no status of "+of, of)
 	}
@@ -603,7 +610,7 @@ func (d *Dump) gaps(r object.Relation) []snapshot.Gap {
 	}{
 		{snapshot.Nodes, "Node", false, ""},
 		{snapshot.Pods, "Pod", (unknown || status.CurrentNumberScheduled+status.NumberMisscheduled > 0) &&
-			d.Pods.in[r.Ds.Namespace] == 0, "namespace " + r.Ds.Namespace},
+			d.Pods.perNamespace[r.Ds.Namespace] == 0, "namespace " + r.Ds.Namespace},
 		{snapshot.Revisions, "ControllerRevision", (unknown || status.ObservedGeneration > 0) && !hasRevision, of},
 		{snapshot.Events, "Event", false, ""},
 	} {

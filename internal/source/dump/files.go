@@ -25,8 +25,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/prose"
 )
 
-// How configures ReadFiles.
-type How struct {
+// ReadOptions configures ReadFiles.
+type ReadOptions struct {
 	// KeepGoing leaves out damaged objects. What depends on them becomes a Gap.
 	KeepGoing bool
 	// Most is the maximum number of bytes of all documents, after unpacking; 0 stands for
@@ -38,6 +38,9 @@ type How struct {
 	// has been read.
 	Stays func(bytes int64) (read func())
 }
+
+// How is the name that internal/cli uses for ReadOptions.
+type How = ReadOptions
 
 // ReadFiles reads files, folders, archives and standard input ("-") as one Dump. It reads the
 // output of "kubectl get -o yaml" or "-o json", "kubectl cluster-info dump" and "kubectl ds
@@ -51,7 +54,13 @@ type How struct {
 //
 // clock is called only if no object contains a time. With an error, the Dump contains only the
 // Notes on what was not read.
-func ReadFiles(ctx context.Context, paths []string, stdin io.Reader, clock func() time.Time, how How) (*Dump, error) {
+func ReadFiles(
+	ctx context.Context,
+	paths []string,
+	stdin io.Reader,
+	clock func() time.Time,
+	how ReadOptions,
+) (*Dump, error) {
 	d := New(how)
 	for i, path := range paths {
 		if slices.Contains(paths[:i], path) {
@@ -74,7 +83,7 @@ type location struct {
 	// archive file
 	unpack string
 	raw    string // path as the archive spells it
-	deep   int    // depth of nested archives
+	depth  int    // depth of nested archives
 	layers int    // depth of nested archives and compressed files
 }
 
@@ -134,7 +143,7 @@ func (d *Dump) readStream(ctx context.Context, p location, in io.Reader) error {
 	if d.files++; d.files > document.MostFiles {
 		return &source.InputError{File: d.path, Err: fmt.Errorf("it holds more than %d files", document.MostFiles)}
 	}
-	if p.found() && ofMacOS(p.within) {
+	if p.found() && isMacOSFile(p.within) {
 		d.macOS++
 		return nil
 	}
@@ -149,11 +158,11 @@ func (d *Dump) readStream(ctx context.Context, p location, in io.Reader) error {
 		}
 		return document.FileError(p.name, err)
 	}
-	if form := formOf(begin, p.name); form != nil {
+	if form := packFormatOf(begin, p.name); form != nil {
 		return d.unpack(ctx, p, form, head, in)
 	}
 	if p.found() {
-		if d.observe(p, begin) {
+		if d.noteName(p, begin) {
 			return nil
 		}
 		if !document.DocumentName(p.within) && !documentHead(begin) {
@@ -226,34 +235,35 @@ func objectHead(head []byte) bool {
 
 // readFile reads the documents of one file. file is not nil if the file can be read again.
 func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.File) error {
-	if d.end = 0; p.layers == 0 && !p.found() {
+	if d.expectedBytes = 0; p.layers == 0 && !p.found() {
 		if info, err := os.Stat(d.path); err == nil && info.Mode().IsRegular() {
-			d.end = d.bytes + info.Size()
+			d.expectedBytes = d.bytes + info.Size()
 		}
 	}
-	before, harms := d.Objects, d.harms
+	before, damageCount := d.Objects, d.damageCount
 	var none []document.Damage // documents that are not objects
 	lost := false              // whether an object that may matter was lost
 	docs := &document.Documents{
-		Name: p.name, From: &documentBytes{d, in}, Decode: object.Decode, Most: d.how.Most / document.PartOfInput,
+		Name: p.name, From: &limitedReader{d, in}, Decode: object.Decode, Most: d.options.Most / document.PartOfInput,
 		Emit: func(o object.Object) error { return d.add(p, o) },
 		Tolerant: &document.DamagePolicy{
 			Arrays: listOf(p.name), Words: fromRancher(p.name), Sums: d.Sums,
 			Harm: func(x document.Damage) error {
-				if x.Words() || d.how.KeepGoing && (errors.Is(x, object.ErrNotKubernetes) || errors.Is(x, errEmpty)) {
+				if x.Words() ||
+					d.options.KeepGoing && (errors.Is(x, object.ErrNotKubernetes) || errors.Is(x, errEmpty)) {
 					none = append(none, x)
 					return nil
 				}
 				lost = lost || errors.Is(x, object.ErrNoKind) && x.Counts(p.found())
-				return d.harmed(p, x)
+				return d.reportDamage(p, x)
 			},
 			Log: func(of document.LogOf) { d.logs[of] = append(d.logs[of], logPlace{p, true}) },
 		},
 	}
 	if file != nil {
 		docs.Again, docs.Recording = file, func() func() {
-			stays := d.how.Stays
-			d.how.Stays = nil
+			stays := d.options.Stays
+			d.options.Stays = nil
 			if info, err := file.Stat(); err == nil && stays != nil {
 				return stays(info.Size())
 			}
@@ -262,13 +272,13 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 	}
 	err := docs.Read(ctx)
 	switch {
-	case err != nil || d.harms > harms:
+	case err != nil || d.damageCount > damageCount:
 	case d.Objects == before && len(none) > 0:
 		err = none[0].InputError
 	case d.Objects == before:
 		err = d.empty(p)
 	}
-	if d.Objects > before || d.harms > harms || err != nil {
+	if d.Objects > before || d.damageCount > damageCount || err != nil {
 		err = d.decideText(p, none, err)
 	}
 	d.noteCut(docs)
@@ -281,14 +291,14 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 		d.skipped = append(d.skipped, p.name)
 		return nil
 	}
-	return d.hinting(out)
+	return d.withHint(out)
 }
 
 // empty returns the error for a file without documents. If its name says that it contains a list,
 // even an empty list would have a document, so its objects are lost.
 func (d *Dump) empty(p location) error {
 	if kind := object.ItemKind(listOf(p.name)); p.found() && LostOf[kind.Kind] != "" {
-		return d.harmed(p, document.Damage{InputError: &source.InputError{File: p.name, Err: errHollow},
+		return d.reportDamage(p, document.Damage{InputError: &source.InputError{File: p.name, Err: errHollow},
 			Kinds: []metav1.TypeMeta{kind}})
 	}
 	return &source.InputError{File: p.name, Err: errEmpty}
@@ -301,7 +311,7 @@ func (d *Dump) decideText(p location, none []document.Damage, err error) error {
 	for _, x := range none {
 		other := (*source.InputError)(nil)
 		later := errors.As(err, &other) && other.Document < x.Document
-		switch refused := !d.how.KeepGoing && (!p.found() || x.Counts(true)); {
+		switch refused := !d.options.KeepGoing && (!p.found() || x.Counts(true)); {
 		case other == nil && err != nil, refused && later: // the file is not read at all
 		case refused:
 			err = x.InputError
@@ -312,41 +322,41 @@ func (d *Dump) decideText(p location, none []document.Damage, err error) error {
 	return err
 }
 
-// hinting returns e with a hint.
-func (d *Dump) hinting(e *source.InputError) error {
+// withHint returns e with a hint.
+func (d *Dump) withHint(e *source.InputError) error {
 	large := (*document.SizeError)(nil)
 	switch {
 	case e.HintText != "":
 	case errors.As(e, &large):
-		e.HintText = "--max-input " + source.SizeOf(2*max(large.Bound, d.how.Most))
+		e.HintText = "--max-input " + source.SizeOf(2*max(large.Bound, d.options.Most))
 	case errors.Is(e, source.ErrTemplate) && e.File == d.path:
 		e.HintText = source.GetHint
 	case e.Words() && d.Objects > 0:
 		e.HintText = "--keep-going (leaves out the text), or " + source.GetHint
 	case e.File != d.path && errors.Is(e, object.ErrNoKind):
-		e.HintText = keepGoing
+		e.HintText = keepGoingHint
 	case slices.ContainsFunc([]error{object.ErrNotKubernetes, object.ErrGone, object.ErrTable, object.ErrPartialObject,
 		source.ErrNotText, source.ErrCutOff,
 		source.ErrListEnd, errEmpty, source.ErrTooOld}, func(of error) bool { return errors.Is(e, of) }):
 		e.HintText = source.GetHint
 	default:
-		e.HintText = keepGoing
+		e.HintText = keepGoingHint
 	}
 	return e
 }
 
-const keepGoing = "--keep-going (leaves out what is damaged; what depends on it is then unknown)"
+const keepGoingHint = "--keep-going (leaves out what is damaged; what depends on it is then unknown)"
 
-// harmed handles damage: it returns it as an error, or leaves it out if KeepGoing is set or no
+// reportDamage handles damage: it returns it as an error, or leaves it out if KeepGoing is set or no
 // answer depends on it.
-func (d *Dump) harmed(p location, x document.Damage) error {
+func (d *Dump) reportDamage(p location, x document.Damage) error {
 	large := (*document.SizeError)(nil)
 	switch {
 	case p.found() && len(x.Kinds) > 0 && object.Gone(x.Kinds[0]):
-		d.gone = append(d.gone, x.InputError)
-		d.harms++
+		d.removedAPIs = append(d.removedAPIs, x.InputError)
+		d.damageCount++
 		return nil
-	case errors.Is(x, object.ErrNotKubernetes), errors.Is(x, errEmpty), !d.how.KeepGoing &&
+	case errors.Is(x, object.ErrNotKubernetes), errors.Is(x, errEmpty), !d.options.KeepGoing &&
 		(errors.As(x, &large) || x.Counts(p.found())):
 		return x.InputError
 	}
@@ -356,24 +366,24 @@ func (d *Dump) harmed(p location, x document.Damage) error {
 
 // leaveOut records damage that is left out.
 func (d *Dump) leaveOut(p location, x document.Damage) {
-	if d.harms++; x.Counts(p.found()) {
-		d.lose(x)
+	if d.damageCount++; x.Counts(p.found()) {
+		d.recordLoss(x)
 	} else {
 		d.damaged = append(d.damaged, x.Error())
 	}
 }
 
-// documentBytes limits the total number of bytes of documents.
-type documentBytes struct {
+// limitedReader limits the total number of bytes of documents.
+type limitedReader struct {
 	d  *Dump
 	in io.Reader
 }
 
-func (b *documentBytes) Read(p []byte) (int, error) {
+func (b *limitedReader) Read(p []byte) (int, error) {
 	n, err := b.in.Read(p)
-	if b.d.bytes += int64(n); b.d.bytes > b.d.how.Most {
-		return 0, &document.SizeError{Words: fmt.Sprintf("the input has more than %s", source.SizeOf(b.d.how.Most)),
-			Bound: b.d.how.Most}
+	if b.d.bytes += int64(n); b.d.bytes > b.d.options.Most {
+		return 0, &document.SizeError{Words: fmt.Sprintf("the input has more than %s", source.SizeOf(b.d.options.Most)),
+			Bound: b.d.options.Most}
 	}
 	return n, err
 }
@@ -384,7 +394,7 @@ func (d *Dump) noteCut(docs *document.Documents) {
 	if docs.Within != "" {
 		d.cut = append(d.cut, fmt.Sprintf("%s: it ends inside %s: the file may be cut off", docs.Name, docs.Within))
 	} else if docs.Ragged && docs.Counts {
-		d.ragged = append(d.ragged, docs.Name)
+		d.noFinalNewline = append(d.noFinalNewline, docs.Name)
 	}
 }
 

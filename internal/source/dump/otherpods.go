@@ -51,9 +51,9 @@ func (d *Dump) gapsOfOthers() (gaps []snapshot.Gap) {
 	}
 	if partial := d.Partial("Pod"); partial != "" {
 		add(snapshot.PodsOfOthers, snapshot.Partial, partial)
-	} else if len(d.Pods.in) < 2 {
+	} else if len(d.Pods.perNamespace) < 2 {
 		held := "no Pod"
-		for namespace := range d.Pods.in {
+		for namespace := range d.Pods.perNamespace {
 			held = "pods of namespace " + namespace + " only"
 		}
 		add(snapshot.PodsOfOthers, snapshot.NotGiven, "the input holds "+held)
@@ -73,7 +73,7 @@ func (d *Dump) recorded(s *snapshot.Snapshot) *snapshot.Snapshot {
 	if from := d.snapshots[ref]; from != nil {
 		return from
 	}
-	if _, plain := d.daemonSets.at[ref.Namespace+"/"+ref.Name]; plain || len(d.HeldNodes.Items) > 0 {
+	if _, plain := d.daemonSets.index[ref.Namespace+"/"+ref.Name]; plain || len(d.HeldNodes.Items) > 0 {
 		return nil
 	}
 	return d.last()

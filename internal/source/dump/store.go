@@ -15,12 +15,12 @@ import (
 
 // store holds the objects of one kind, without duplicates.
 type store[T any] struct {
-	Items []T                 // after settle
-	fresh object.Chunks[T]    // objects behind Items
-	from  []document.Position // position of each object
-	at    map[string]int      // index by namespace and name
-	in    map[string]int      // number of objects by namespace
-	bare  map[string]bool     // objects without a status, by namespace and name
+	Items        []T                 // after compact
+	fresh        object.Chunks[T]    // objects behind Items
+	positions    []document.Position // position of each object
+	index        map[string]int      // index by namespace and name
+	perNamespace map[string]int      // number of objects by namespace
+	noStatus     map[string]bool     // objects without a status, by namespace and name
 }
 
 // without returns how many of the objects for which keep returns true have no status, in words, or
@@ -29,7 +29,7 @@ func (s *store[T]) without(keep func(metav1.Object) bool) string {
 	n, all := 0, 0
 	for i := range s.Items {
 		if o := object.MetaOf(&s.Items[i]); keep(o) {
-			if all++; s.bare[object.Key(o)] {
+			if all++; s.noStatus[object.Key(o)] {
 				n++
 			}
 		}
@@ -40,11 +40,11 @@ func (s *store[T]) without(keep func(metav1.Object) bool) string {
 	return fmt.Sprintf("%d of %d have none", n, all)
 }
 
-// settle appends the buffered objects to Items. If between is true, more objects may follow, and it
+// compact appends the buffered objects to Items. If between is true, more objects may follow, and it
 // does so only if many objects are buffered. Otherwise it discards the positions.
-func (s *store[T]) settle(between bool) {
+func (s *store[T]) compact(between bool) {
 	if !between {
-		s.from = nil
+		s.positions = nil
 	}
 	if s.fresh.Size == 0 || between && s.fresh.Size < len(s.Items)/2 {
 		return
@@ -67,61 +67,61 @@ func (s *store[T]) object(i int) *T {
 	return s.fresh.At(i - len(s.Items))
 }
 
-// InOnePiece is the number of objects that a store appends to Items before it buffers them.
-const InOnePiece = 2048
+// DirectItems is the number of objects that a store appends to Items before it buffers them.
+const DirectItems = 2048
 
 // put adds an object. Of two objects with the same name, it keeps the one with a status, or else
 // the one with the higher resourceVersion. If neither decides, it keeps o and returns how the
 // copies clash and the position of the other one.
-func (s *store[T]) put(o metav1.Object, bare bool, at document.Position) (clash, document.Position) {
-	if s.at == nil {
-		s.at, s.in, s.bare = map[string]int{}, map[string]int{}, map[string]bool{}
+func (s *store[T]) put(o metav1.Object, noStatus bool, at document.Position) (clash, document.Position) {
+	if s.index == nil {
+		s.index, s.perNamespace, s.noStatus = map[string]int{}, map[string]int{}, map[string]bool{}
 	}
 	name, new := object.Key(o), any(o).(*T)
-	i, known := s.at[name]
+	i, known := s.index[name]
 	if !known {
-		s.at[name] = len(s.from)
-		s.in[o.GetNamespace()]++
-		s.setBare(name, bare)
-		if s.from = append(s.from, at); len(s.Items) < max(InOnePiece, cap(s.Items)) {
+		s.index[name] = len(s.positions)
+		s.perNamespace[o.GetNamespace()]++
+		s.setNoStatus(name, noStatus)
+		if s.positions = append(s.positions, at); len(s.Items) < max(DirectItems, cap(s.Items)) {
 			s.Items = append(s.Items, *new)
 		} else {
 			s.fresh.Add(*new)
 		}
 		return "", document.Position{}
 	}
-	held, from := s.object(i), s.from[i]
+	held, from := s.object(i), s.positions[i]
 	old := object.MetaOf(held)
 	a, aErr := strconv.ParseUint(old.GetResourceVersion(), 10, 64)
 	b, bErr := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	versions := aErr == nil && bErr == nil
 	why := clash("")
 	switch sameUID := old.GetUID() == o.GetUID(); {
-	case s.bare[name] != bare && (sameUID || old.GetUID() == "" || o.GetUID() == ""):
-		if bare {
+	case s.noStatus[name] != noStatus && (sameUID || old.GetUID() == "" || o.GetUID() == ""):
+		if noStatus {
 			return "", document.Position{}
 		}
 	case !sameUID:
 		why = otherUID
 	case versions && b < a:
 		return "", document.Position{}
-	case versions && b > a, sameObject(*held, *new):
-	case versions && ofEvents(*new): // the same event, read from two API groups
+	case versions && b > a, equalObjects(*held, *new):
+	case versions && isEvent(*new): // the same event, read from two API groups
 	case versions:
 		why = sameVersion
 	default:
 		why = noVersion
 	}
-	*held, s.from[i] = *new, at
-	s.setBare(name, bare)
+	*held, s.positions[i] = *new, at
+	s.setNoStatus(name, noStatus)
 	return why, from
 }
 
-func (s *store[T]) setBare(name string, bare bool) {
-	if bare {
-		s.bare[name] = true
+func (s *store[T]) setNoStatus(name string, noStatus bool) {
+	if noStatus {
+		s.noStatus[name] = true
 	} else {
-		delete(s.bare, name)
+		delete(s.noStatus, name)
 	}
 }
 
@@ -134,13 +134,13 @@ const (
 	noVersion   clash = "differs, and no resourceVersion says which is newer"
 )
 
-func ofEvents(o any) bool {
+func isEvent(o any) bool {
 	_, is := o.(corev1.Event)
 	return is
 }
 
-// sameObject reports whether two objects are equal except for managedFields, which kubectl omits.
-func sameObject[T any](a, b T) bool {
+// equalObjects reports whether two objects are equal except for managedFields, which kubectl omits.
+func equalObjects[T any](a, b T) bool {
 	object.MetaOf(&a).SetManagedFields(nil)
 	object.MetaOf(&b).SetManagedFields(nil)
 	return equality.Semantic.DeepEqual(a, b)
@@ -148,6 +148,6 @@ func sameObject[T any](a, b T) bool {
 
 // putter is a store of any type.
 type putter interface {
-	put(o metav1.Object, bare bool, at document.Position) (clash, document.Position)
-	settle(between bool)
+	put(o metav1.Object, noStatus bool, at document.Position) (clash, document.Position)
+	compact(between bool)
 }

@@ -21,17 +21,17 @@ func (d *Dump) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 	kept, namespace := &d.admission, s.DaemonSet.Namespace
 	r := part.VolumeReader{
 		Claim: func(_ context.Context, name string) (*corev1.PersistentVolumeClaim, []snapshot.Gap, error) {
-			return given(d, snapshot.PersistentVolumes, object.OfClaims, &kept.claims, namespace, name)
+			return lookUp(d, snapshot.PersistentVolumes, object.OfClaims, &kept.claims, namespace, name)
 		},
 		Volume: func(_ context.Context, name string) (*corev1.PersistentVolume, []snapshot.Gap, error) {
-			return given(d, snapshot.PersistentVolumes, object.OfVolumes, &kept.volumes, "", name)
+			return lookUp(d, snapshot.PersistentVolumes, object.OfVolumes, &kept.volumes, "", name)
 		},
 	}
 	if err := r.Read(ctx, part.Distinct(claims)); err != nil {
 		return nil, err
 	}
 	if r.Attaches() {
-		if r.OfNodes(nodes); d.lacking(snapshot.CSINodes, object.OfCSINodes) != nil {
+		if r.SetNodes(nodes); d.lacking(snapshot.CSINodes, object.OfCSINodes) != nil {
 			r.Gaps = append(r.Gaps, *d.lacking(snapshot.CSINodes, object.OfCSINodes))
 		}
 		for i := range kept.csiNodes.Items {
@@ -44,16 +44,16 @@ func (d *Dump) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 	return s.Reaching(&r.Volumes, object.Ordered(r.Gaps)), nil
 }
 
-// given returns an object of a dump: nil if it does not exist, and a Gap if that is unknown.
-func given[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T], namespace, name string) (*T,
+// lookUp returns an object of a dump: nil if it does not exist, and a Gap if that is unknown.
+func lookUp[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T], namespace, name string) (*T,
 	[]snapshot.Gap, error) {
-	if i, found := of.at[namespace+"/"+name]; found {
+	if i, found := of.index[namespace+"/"+name]; found {
 		return &of.Items[i], nil, nil
 	}
 	if g := d.lacking(what, kind); g != nil {
 		return nil, []snapshot.Gap{*g}, nil
 	}
-	if of.in[namespace] == 0 && len(of.Items) > 0 { // the input may be restricted to other namespaces
+	if of.perNamespace[namespace] == 0 && len(of.Items) > 0 { // the input may be restricted to other namespaces
 		return nil, []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "the input holds no " + kind.Kind +
 			" of namespace " + namespace, Of: "namespace " + namespace}}, nil
 	}

@@ -68,23 +68,23 @@ func (f *Flags) Config(master string) (*rest.Config, error) {
 		return nil, err
 	}
 	o := &f.overrides
-	return restConfig(loader, chosen{o.CurrentContext, o.Context.Cluster, o.Context.AuthInfo,
+	return restConfig(loader, selection{o.CurrentContext, o.Context.Cluster, o.Context.AuthInfo,
 		cmp.Or(o.ClusterInfo.Server, master)})
 }
 
 // Contexts returns the sorted names of the contexts in the kubeconfig, or none if it cannot be
 // read.
-func (f *Flags) Contexts() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().Contexts)) }
+func (f *Flags) Contexts() []string { return slices.Sorted(maps.Keys(f.rawConfig().Contexts)) }
 
 // Clusters returns the sorted names of the clusters in the kubeconfig, or none if it cannot be
 // read.
-func (f *Flags) Clusters() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().Clusters)) }
+func (f *Flags) Clusters() []string { return slices.Sorted(maps.Keys(f.rawConfig().Clusters)) }
 
 // Users returns the sorted names of the users in the kubeconfig, or none if it cannot be read.
-func (f *Flags) Users() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().AuthInfos)) }
+func (f *Flags) Users() []string { return slices.Sorted(maps.Keys(f.rawConfig().AuthInfos)) }
 
-// kubeconfigRead returns the content of the kubeconfig, which is empty if it cannot be read.
-func (f *Flags) kubeconfigRead() clientcmdapi.Config {
+// rawConfig returns the content of the kubeconfig, which is empty if it cannot be read.
+func (f *Flags) rawConfig() clientcmdapi.Config {
 	loader, err := f.loader()
 	if err != nil {
 		return clientcmdapi.Config{}

@@ -19,26 +19,26 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 )
 
-// chosen holds the names from the flags. Empty fields defer to the kubeconfig.
-type chosen struct{ context, cluster, user, address string }
+// selection holds the names from the flags. Empty fields defer to the kubeconfig.
+type selection struct{ context, cluster, user, address string }
 
 // restConfig returns the configuration that loader loads, or an error that says what is missing.
-func restConfig(loader clientcmd.ClientConfig, n chosen) (*rest.Config, error) {
+func restConfig(loader clientcmd.ClientConfig, n selection) (*rest.Config, error) {
 	raw, err := loader.RawConfig()
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, loadError(err)
 	}
-	if err := n.in(&raw); err != nil {
+	if err := n.check(&raw); err != nil {
 		return nil, err
 	}
 	config, err := loader.ClientConfig()
 	flag, plain := "", error(nil)
 	if err != nil {
-		flag, plain = plainly(err)
+		flag, plain = reword(err)
 	}
 	switch {
 	case err == nil && (config.Host != withoutServer || n.server(&raw) != ""):
-		return config, n.anonymous(&raw, config)
+		return config, n.checkUser(&raw, config)
 	case err != nil && !isEmpty(&raw):
 		return nil, &source.ConfigError{Err: fmt.Errorf("the kubeconfig is not valid: %w", plain),
 			HintText: "kubectl config view"}
@@ -62,11 +62,11 @@ func restConfig(loader clientcmd.ClientConfig, n chosen) (*rest.Config, error) {
 		HintText: "--kubeconfig FILE names one; --from FILE reads a file instead of a cluster"}
 }
 
-// unreadable returns an error about a kubeconfig that cannot be read, without the prefixes of
+// loadError returns an error about a kubeconfig that cannot be read, without the prefixes of
 // client-go.
-func unreadable(err error) error {
+func loadError(err error) error {
 	missing := (*fs.PathError)(nil)
-	found := ofLoading.FindStringSubmatch(err.Error())
+	found := loadingError.FindStringSubmatch(err.Error())
 	switch {
 	case errors.As(err, &missing):
 		err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
@@ -84,15 +84,15 @@ const otherConfig = "--kubeconfig FILE names another; --from FILE reads a file i
 // Errors of client-go about a damaged kubeconfig and about a missing file with a certificate or
 // key.
 var (
-	ofLoading = regexp.MustCompile(`^error loading config file "(.*?)": (.*)`)
-	ofFile    = regexp.MustCompile(`unable to read (certificate-authority|client-cert|client-key) .*? due to (?:open|read) ([^],]+)`)
+	loadingError = regexp.MustCompile(`^error loading config file "(.*?)": (.*)`)
+	fileError    = regexp.MustCompile(`unable to read (certificate-authority|client-cert|client-key) .*? due to (?:open|read) ([^],]+)`)
 )
 
-// plainly rewords an error of client-go about a configuration: without its prefix or, if a file
+// reword rewords an error of client-go about a configuration: without its prefix or, if a file
 // cannot be read, reduced to the first such file. flag is the name of the flag for that file, or
 // "".
-func plainly(err error) (flag string, plain error) {
-	if found := ofFile.FindStringSubmatch(err.Error()); found != nil {
+func reword(err error) (flag string, plain error) {
+	if found := fileError.FindStringSubmatch(err.Error()); found != nil {
 		flag = strings.Replace(found[1], "client-cert", "client-certificate", 1)
 		return flag, fmt.Errorf("%s %s", flag, found[2])
 	}
@@ -114,7 +114,7 @@ func isEmpty(c *clientcmdapi.Config) bool {
 const withoutServer = "http://localhost:8080"
 
 // server returns the address from the kubeconfig or the flags, or "".
-func (n chosen) server(raw *clientcmdapi.Config) string {
+func (n selection) server(raw *clientcmdapi.Config) string {
 	address := n.address
 	cluster := n.cluster
 	if _, context := n.used(raw); context != nil {
@@ -126,9 +126,9 @@ func (n chosen) server(raw *clientcmdapi.Config) string {
 	return address
 }
 
-// in returns an error if a flag or a context names a context, cluster or user that is not in the
+// check returns an error if a flag or a context names a context, cluster or user that is not in the
 // kubeconfig.
-func (n chosen) in(raw *clientcmdapi.Config) error {
+func (n selection) check(raw *clientcmdapi.Config) error {
 	if isEmpty(raw) {
 		return nil // a missing kubeconfig is reported by the caller
 	}
@@ -157,14 +157,14 @@ func (n chosen) in(raw *clientcmdapi.Config) error {
 }
 
 // used returns the selected context and its name. The context is nil if it does not exist.
-func (n chosen) used(raw *clientcmdapi.Config) (string, *clientcmdapi.Context) {
+func (n selection) used(raw *clientcmdapi.Config) (string, *clientcmdapi.Context) {
 	name := cmp.Or(n.context, raw.CurrentContext)
 	return name, raw.Contexts[name]
 }
 
-// anonymous returns an error if a context names a user that is not in the kubeconfig and there are
+// checkUser returns an error if a context names a user that is not in the kubeconfig and there are
 // no other credentials. In this case client-go would send requests without credentials.
-func (n chosen) anonymous(raw *clientcmdapi.Config, config *rest.Config) error {
+func (n selection) checkUser(raw *clientcmdapi.Config, config *rest.Config) error {
 	name, used := n.used(raw)
 	if used == nil || n.user != "" || used.AuthInfo == "" || raw.AuthInfos[used.AuthInfo] != nil ||
 		api.CredentialsOf(config).What != "" {

@@ -31,7 +31,7 @@ import (
 func (r *manifests) kustomization(ctx context.Context, folder string, remote bool) error {
 	files := &localFiles{FileSystem: filesys.MakeFsOnDisk(), folder: folder, remote: remote}
 	if isRemote(folder) && !remote {
-		return fetches("-k", "", folder)
+		return remoteError("-k", "", folder)
 	}
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy
@@ -94,9 +94,9 @@ func (f *localFiles) failed(ctx context.Context) error {
 	return e
 }
 
-// saw records the file that kustomize read last. A missing file does not count if it has one of the
+// recordRead records the file that kustomize read last. A missing file does not count if it has one of the
 // names of a kustomization, because kustomize tries all of them.
-func (f *localFiles) saw(path string, raw []byte, err error) {
+func (f *localFiles) recordRead(path string, raw []byte, err error) {
 	if !f.IsDir(path) && (err == nil || !slices.Contains(kustomizationNames, filepath.Base(path))) {
 		f.path, f.raw, f.err = path, raw, err
 	}
@@ -107,7 +107,7 @@ func (f *localFiles) saw(path string, raw []byte, err error) {
 func (f *localFiles) CleanedAbs(path string) (filesys.ConfirmedDir, string, error) {
 	dir, name, err := f.FileSystem.CleanedAbs(path)
 	if err != nil {
-		f.saw(path, nil, err)
+		f.recordRead(path, nil, err)
 	}
 	return dir, name, err
 }
@@ -117,12 +117,12 @@ func (f *localFiles) ReadFile(path string) ([]byte, error) {
 		return nil, f.refused
 	}
 	raw, err := f.FileSystem.ReadFile(path)
-	f.saw(path, raw, err)
+	f.recordRead(path, raw, err)
 	if err != nil || f.remote {
 		return raw, err
 	}
 	if field, address := addressIn(path, raw); address != "" {
-		f.refused = fetches(f.named(path), field, address)
+		f.refused = remoteError(f.named(path), field, address)
 		return nil, f.refused
 	}
 	return raw, nil
@@ -139,7 +139,7 @@ func (f *localFiles) named(path string) string {
 	return filepath.Join(f.folder, below)
 }
 
-func fetches(file, field, address string) error {
+func remoteError(file, field, address string) error {
 	address, _, _ = strings.Cut(address, "?")
 	address = credentials().ReplaceAllString(address, "//")
 	return &source.InputError{

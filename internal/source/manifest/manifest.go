@@ -105,16 +105,16 @@ const RemoteBases Allowed = "remote bases"
 
 // manifests collects what ReadManifests finds.
 type manifests struct {
-	found  []Manifest
-	kinds  map[string]int // number of objects by kind
-	ragged []string       // files whose last line has no newline
+	found          []Manifest
+	kinds          map[string]int // number of objects by kind
+	noFinalNewline []string       // files whose last line has no newline
 }
 
 func (r *manifests) notes() []string {
-	if len(r.ragged) == 0 {
+	if len(r.noFinalNewline) == 0 {
 		return nil
 	}
-	return []string{document.RaggedNote(r.ragged)}
+	return []string{document.RaggedNote(r.noFinalNewline)}
 }
 
 func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) error {
@@ -161,7 +161,7 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 		Emit: func(o object.Object) error { return r.add(name, o) }}
 	err := d.Read(ctx)
 	if err == nil && d.Ragged {
-		r.ragged = append(r.ragged, name)
+		r.noFinalNewline = append(r.noFinalNewline, name)
 	}
 	if e := (*source.InputError)(nil); errors.As(err, &e) {
 		ofKustomize := slices.Contains(kustomizationNames, filepath.Base(name))
@@ -216,8 +216,8 @@ func hintOfManifest(name string, e *source.InputError) string {
 
 var itemIndex = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^items\[\d+\]\.|\[[^\]]*\]`) })
 
-// ofKustomization reports whether an object is input for kustomize and not for an API server.
-func ofKustomization(k metav1.TypeMeta) bool {
+// isKustomization reports whether an object is input for kustomize and not for an API server.
+func isKustomization(k metav1.TypeMeta) bool {
 	group, _, _ := strings.Cut(k.APIVersion, "/")
 	return group == "kustomize.config.k8s.io"
 }
@@ -225,7 +225,7 @@ func ofKustomization(k metav1.TypeMeta) bool {
 var errKustomization = errors.New("no server has this kind: kustomize builds what is applied from it")
 
 func (r *manifests) add(file string, o object.Object) error {
-	if ofKustomization(o.Kind) {
+	if isKustomization(o.Kind) {
 		return &object.FieldError{Field: "kind", Err: errKustomization}
 	}
 	if o.Manifest == nil {
@@ -288,7 +288,7 @@ func decodeManifest(raw []byte, list metav1.TypeMeta) (object.Object, error) {
 	if err := required(ds); err != nil {
 		return o, err
 	}
-	o.Is, o.Manifest = ds, bare(raw, o.Kind)
+	o.Is, o.Manifest = ds, withoutLiveFields(raw, o.Kind)
 	return o, nil
 }
 
@@ -316,9 +316,9 @@ func lackingSelector(labels map[string]string) error {
 		object.Encoded(labels))
 }
 
-// bare returns a manifest without the fields of a live object, which it has if kubectl get wrote
+// withoutLiveFields returns a manifest without the fields of a live object, which it has if kubectl get wrote
 // it.
-func bare(raw []byte, kind metav1.TypeMeta) []byte {
+func withoutLiveFields(raw []byte, kind metav1.TypeMeta) []byte {
 	o := mapOf(raw)
 	o["apiVersion"], o["kind"] = kind.APIVersion, kind.Kind
 	delete(o, "status")
@@ -328,7 +328,7 @@ func bare(raw []byte, kind metav1.TypeMeta) []byte {
 		delete(meta, name)
 	}
 	if annotations, ok := meta["annotations"].(map[string]any); ok {
-		maps.DeleteFunc(annotations, func(k string, _ any) bool { return kept(k) })
+		maps.DeleteFunc(annotations, func(k string, _ any) bool { return isToolRecord(k) })
 		if len(annotations) == 0 {
 			delete(meta, "annotations")
 		}

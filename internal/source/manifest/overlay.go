@@ -82,7 +82,7 @@ func Overlay(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*App
 		return nil, m.Fail(err)
 	}
 	template.DefaultDaemonSet(merged, kubernetesVersion)
-	KeepBooks(live, merged)
+	KeepToolRecords(live, merged)
 
 	out := live.DeepCopy()
 	out.Labels, out.Annotations = merged.Labels, merged.Annotations
@@ -148,9 +148,9 @@ func AppliedServerSide(live *appsv1.DaemonSet, by int) bool {
 var errForceClientSide = errors.New("--force-conflicts is for server-side apply, and this daemonset was applied " +
 	"client-side")
 
-// kept reports whether an annotation is a record of a tool, which manifests neither set nor remove:
+// isToolRecord reports whether an annotation is a record of a tool, which manifests neither set nor remove:
 // of kubectl, the API server, or Helm, which adds annotations to the output of helm template.
-func kept(annotation string) bool {
+func isToolRecord(annotation string) bool {
 	return annotation == corev1.LastAppliedConfigAnnotation || annotation == appsv1.DeprecatedTemplateGeneration ||
 		strings.HasPrefix(annotation, "meta.helm.sh/")
 }
@@ -158,10 +158,10 @@ func kept(annotation string) bool {
 // helmLabel is the label that helm install sets to Helm even if the template does not.
 const helmLabel = "app.kubernetes.io/managed-by"
 
-// KeepBooks copies the records of tools from live to merged.
-func KeepBooks(live, merged *appsv1.DaemonSet) {
+// KeepToolRecords copies the records of tools from live to merged.
+func KeepToolRecords(live, merged *appsv1.DaemonSet) {
 	for k, v := range live.Annotations {
-		if kept(k) {
+		if isToolRecord(k) {
 			metav1.SetMetaDataAnnotation(&merged.ObjectMeta, k, v)
 		}
 	}
@@ -186,9 +186,9 @@ func decodeDaemonSet(raw []byte) (*appsv1.DaemonSet, error) {
 	return ds, new(object.Object).DecodeInto(raw, ds)
 }
 
-// kinded returns a copy of ds with apiVersion and kind, as in the API's JSON, and without
+// withKind returns a copy of ds with apiVersion and kind, as in the API's JSON, and without
 // managedFields.
-func kinded(ds *appsv1.DaemonSet) *appsv1.DaemonSet {
+func withKind(ds *appsv1.DaemonSet) *appsv1.DaemonSet {
 	ds = ds.DeepCopy()
 	ds.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}
 	ds.ManagedFields = nil

@@ -72,7 +72,7 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager stri
 		// remove all
 		metadata["annotations"] = map[string]any{}
 	}
-	body, raw, err := threeWay(last, object.Encoded(obj), object.Encoded(kinded(live)), schema)
+	body, raw, err := threeWay(last, object.Encoded(obj), object.Encoded(withKind(live)), schema)
 	if err != nil {
 		return nil, Patch{}, err
 	}
@@ -101,7 +101,7 @@ func threeWay(last, modified, current []byte, schema strategicpatch.LookupPatchM
 // ApplyAs applies the manifest with the API server's own code for server-side apply, as the named
 // field manager. Without managedFields there are no conflicts.
 func ApplyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet, Patch, error) {
-	current := kinded(live)
+	current := withKind(live)
 	for _, e := range live.ManagedFields {
 		if e.FieldsV1 != nil {
 			current.ManagedFields = append(current.ManagedFields, e)
@@ -253,7 +253,7 @@ var typeConverter = sync.OnceValue(func() managedfields.TypeConverter {
 // fields that defaulting would set again are assumed not to have been in the manifest.
 func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion string) ([]byte, error) {
 	owned, _ := ownedBy(live.ManagedFields[by]) // ApplierOf has read it without an error
-	before, err := typeConverter().ObjectToTyped(kinded(live), smd.AllowDuplicates)
+	before, err := typeConverter().ObjectToTyped(withKind(live), smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +277,7 @@ func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion st
 		return nil, err
 	}
 	raw := object.Encoded(last) // not decoded as a DaemonSet, which would add fields
-	return bare(raw, metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}), nil
+	return withoutLiveFields(raw, metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}), nil
 }
 
 // defaultedFields returns the fields that are owned but not asked for and that defaulting would set
@@ -296,7 +296,7 @@ func defaultedFields(live *smd.TypedValue, owned, asked *fieldpath.Set,
 	// The defaults of RollingUpdate remain when the strategy type changes.
 	rest.Spec.UpdateStrategy.Type = appsv1.RollingUpdateDaemonSetStrategyType
 	template.DefaultDaemonSet(rest, kubernetesVersion)
-	after, err := typeConverter().ObjectToTyped(kinded(rest), smd.AllowDuplicates)
+	after, err := typeConverter().ObjectToTyped(withKind(rest), smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@ func (c Creation) RuntimeClass() string {
 	return ""
 }
 
-// MostRequests is the maximum number of requests for the creations of one namespace.
-const MostRequests = 10
+// MaxRequests is the maximum number of requests for the creations of one namespace.
+const MaxRequests = 10
 
 // AdmissionParts holds the objects from which an Admission is built, and the Gaps for what could
 // not be read. The lists may hold more objects than a Creation needs.

@@ -33,7 +33,7 @@ func RecordedRows(s, from *snapshot.Snapshot, nodes []string) *snapshot.Snapshot
 		o = onNodes(o, nodes)
 	}
 	if o != nil && (from.DaemonSet.Name != s.DaemonSet.Name || from.DaemonSet.Namespace != s.DaemonSet.Namespace) {
-		o = with(o, from)
+		o = withPodsOf(o, from)
 	}
 	return s.Holding(o, gaps)
 }
@@ -60,9 +60,9 @@ func onNodes(o *snapshot.OtherPods, nodes []string) *snapshot.OtherPods {
 	return c
 }
 
-// with returns o with the rows of the pods of s added. These rows name no PodDisruptionBudgets,
+// withPodsOf returns o with the rows of the pods of s added. These rows name no PodDisruptionBudgets,
 // because a Snapshot does not hold the status of the PodDisruptionBudgets that select them.
-func with(o *snapshot.OtherPods, s *snapshot.Snapshot) *snapshot.OtherPods {
+func withPodsOf(o *snapshot.OtherPods, s *snapshot.Snapshot) *snapshot.OtherPods {
 	c := *o
 	c.Pods = slices.Clone(o.Pods)
 	for i := range s.Pods {
@@ -76,11 +76,11 @@ func with(o *snapshot.OtherPods, s *snapshot.Snapshot) *snapshot.OtherPods {
 
 // RowReader converts pods to rows, for one or several Snapshots.
 type RowReader struct {
-	Budgets  *snapshot.Budgets
-	of       []object.Relation
-	Released bool              // the Snapshots include pods that their DaemonSets own but do not select
-	own      []map[string]bool // for each Snapshot: keys of the rows that are its own pods
-	words    map[string]string // strings shared by many rows
+	Budgets   *snapshot.Budgets
+	relations []object.Relation
+	Released  bool              // the Snapshots include pods that their DaemonSets own but do not select
+	own       []map[string]bool // for each Snapshot: keys of the rows that are its own pods
+	words     map[string]string // strings shared by many rows
 }
 
 func NewRowReader(all []*snapshot.Snapshot) (*RowReader, error) {
@@ -90,13 +90,13 @@ func NewRowReader(all []*snapshot.Snapshot) (*RowReader, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.of, r.own = append(r.of, of), append(r.own, map[string]bool{})
+		r.relations, r.own = append(r.relations, of), append(r.own, map[string]bool{})
 	}
 	return r, nil
 }
 
-// Again returns a reader with the same configuration for another goroutine. Merge adds its results.
-func (r *RowReader) Again() *RowReader {
+// Clone returns a reader with the same configuration for another goroutine. Merge adds its results.
+func (r *RowReader) Clone() *RowReader {
 	c := *r
 	c.own, c.words = make([]map[string]bool, len(r.own)), map[string]string{}
 	for i := range c.own {
@@ -120,21 +120,21 @@ func (r *RowReader) Row(p *corev1.Pod) (snapshot.PodRow, bool) {
 		return row, false
 	}
 	owners := 0
-	for i, of := range r.of {
+	for i, of := range r.relations {
 		if p.Namespace == of.Ds.Namespace && of.Selector.Matches(labels.Set(p.Labels)) || r.Released && of.Takes(p) {
 			r.own[i][RowKey(&row)] = true
 			owners++
 		}
 	}
-	if owners == len(r.of) {
+	if owners == len(r.relations) {
 		return row, false
 	}
-	row.Namespace, row.Node = r.once(row.Namespace), r.once(row.Node)
+	row.Namespace, row.Node = r.intern(row.Namespace), r.intern(row.Node)
 	row.Budgets = r.Budgets.Of(row.Namespace, p.Labels)
 	return row, true
 }
 
-func (r *RowReader) once(word string) string {
+func (r *RowReader) intern(word string) string {
 	if known, ok := r.words[word]; ok {
 		return known
 	}

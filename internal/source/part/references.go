@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// MostReferred is the maximum number of objects that AddReferences requests.
-const MostReferred = 20
+// MaxReferred is the maximum number of objects that AddReferences requests.
+const MaxReferred = 20
 
 // Referring returns s with the found objects as its References, and with the gaps.
 func Referring(s *snapshot.Snapshot, found []*snapshot.Referred, gaps []snapshot.Gap) *snapshot.Snapshot {

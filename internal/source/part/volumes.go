@@ -20,12 +20,12 @@ type VolumeReader struct {
 }
 
 // Read reads the claims with these names and the volumes bound to them. It reads at most
-// MostReferred claims.
+// MaxReferred claims.
 func (r *VolumeReader) Read(ctx context.Context, names []string) error {
-	if len(names) > MostReferred {
+	if len(names) > MaxReferred {
 		r.Gaps = append(r.Gaps, snapshot.Gap{What: snapshot.PersistentVolumes, Why: snapshot.NotGiven,
-			Message: fmt.Sprintf("the pods have %d claims, and at most %d are asked for", len(names), MostReferred)})
-		names = names[:MostReferred]
+			Message: fmt.Sprintf("the pods have %d claims, and at most %d are asked for", len(names), MaxReferred)})
+		names = names[:MaxReferred]
 	}
 	rows, gaps := make([]*snapshot.ClaimRow, len(names)), make([][]snapshot.Gap, len(names))
 	g, ctx := source.NewGroup(ctx)
@@ -69,8 +69,8 @@ func (r *VolumeReader) Attaches() bool {
 	})
 }
 
-// OfNodes sets the nodes whose drivers are read.
-func (r *VolumeReader) OfNodes(names []string) {
+// SetNodes sets the nodes whose drivers are read.
+func (r *VolumeReader) SetNodes(names []string) {
 	r.Nodes = Few(names)
 	r.AllNodes = r.Nodes == nil
 }
@@ -89,8 +89,8 @@ type AttachedTo struct {
 	Volumes []string
 }
 
-// OfNodes calls ask concurrently for each name and returns the results for which ask returns true.
-func OfNodes[T any](ctx context.Context, names []string, ask func(context.Context, string) (T, bool, []snapshot.Gap,
+// ForNodes calls ask concurrently for each name and returns the results for which ask returns true.
+func ForNodes[T any](ctx context.Context, names []string, ask func(context.Context, string) (T, bool, []snapshot.Gap,
 	error)) (out []T, gaps []snapshot.Gap, err error) {
 	all, kept, unread := make([]T, len(names)), make([]bool, len(names)), make([][]snapshot.Gap, len(names))
 	g, ctx := source.NewGroup(ctx)

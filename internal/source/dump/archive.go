@@ -22,8 +22,8 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-// form is a format of archives or compressed files.
-type form struct {
+// packFormat is a format of archives or compressed files.
+type packFormat struct {
 	name   string
 	magic  string
 	at     int                                    // offset of magic
@@ -33,9 +33,9 @@ type form struct {
 	show string
 }
 
-// forms are the formats that are detected. For xz, github.com/ulikunitz/xz is better maintained
+// packFormats are the formats that are detected. For xz, github.com/ulikunitz/xz is better maintained
 // than the decoder used here, but takes five times as long.
-var forms = []form{
+var packFormats = []packFormat{
 	{name: "gzip", magic: "\x1f\x8b", unpack: func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
 	{name: "xz", magic: "\xfd7zXZ\x00", unpack: func(r io.Reader) (io.ReadCloser, error) {
 		x, err := xz.NewReader(r, 64<<20) // the window of xz -9
@@ -57,10 +57,10 @@ var forms = []form{
 	{name: "rar", magic: "Rar!\x1a\x07", other: "unrar x"},
 }
 
-// formOf returns the format of a file that begins with head, or nil if it is not packed.
-func formOf(head []byte, name string) *form {
-	for i := range forms {
-		f := &forms[i]
+// packFormatOf returns the format of a file that begins with head, or nil if it is not packed.
+func packFormatOf(head []byte, name string) *packFormat {
+	for i := range packFormats {
+		f := &packFormats[i]
 		if len(head) >= f.at && bytes.HasPrefix(head[f.at:], []byte(f.magic)) &&
 			(f.name != "bzip2" || len(head) > 3 && head[3] >= '1' && head[3] <= '9') {
 			return f
@@ -74,8 +74,8 @@ func formOf(head []byte, name string) *form {
 	return nil
 }
 
-// ofMacOS reports whether a file is one that macOS adds to folders and archives.
-func ofMacOS(within string) bool {
+// isMacOSFile reports whether a file is one that macOS adds to folders and archives.
+func isMacOSFile(within string) bool {
 	name := path.Base(within)
 	return strings.HasPrefix(name, "._") || name == ".DS_Store" || strings.HasPrefix(within, "__MACOSX/") ||
 		strings.Contains(within, "/__MACOSX/")
@@ -83,7 +83,7 @@ func ofMacOS(within string) bool {
 
 // unpack reads the content of a packed file. in reads it from the start; whole is the same file
 // before buffering, with random access if it is an *os.File.
-func (d *Dump) unpack(ctx context.Context, p location, f *form, in *bufio.Reader, whole io.Reader) error {
+func (d *Dump) unpack(ctx context.Context, p location, f *packFormat, in *bufio.Reader, whole io.Reader) error {
 	if f.other != "" {
 		if p.found() {
 			d.skipped = append(d.skipped, p.name)
@@ -93,13 +93,13 @@ func (d *Dump) unpack(ctx context.Context, p location, f *form, in *bufio.Reader
 			Err: fmt.Errorf("a %s archive is not read: unpack it, and give the directory",
 				f.name), HintText: f.other + " " + document.Word(p.name)}
 	}
-	if p.layers++; p.layers > document.MostLayers || f.show != "" && p.deep >= document.MostDeep {
+	if p.layers++; p.layers > document.MostLayers || f.show != "" && p.depth >= document.MostDeep {
 		d.tooDeep = append(d.tooDeep, p.name)
 		return nil
 	}
 	if f.show != "" {
-		p.deep++
-		if p.deep == 1 {
+		p.depth++
+		if p.depth == 1 {
 			p.gather = d.gatherOf(p.within)
 			if p.name != document.StdinName {
 				p.unpack = f.show + " " + document.Word(p.name)
@@ -130,7 +130,7 @@ func (d *Dump) cannotUnpack(p location, err error) error {
 }
 
 // damaged returns the error for a failure of the library that unpacks.
-func (f *form) damaged(err error) error {
+func (f *packFormat) damaged(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return &packedError{fmt.Errorf("the %s file is cut off", f.name)}
 	}
@@ -145,15 +145,15 @@ func (e *packedError) Unwrap() error { return e.error }
 // unpacked reads the content of a packed file within limits.
 type unpacked struct {
 	d      *Dump
-	form   *form
+	form   *packFormat
 	in     io.Reader
 	packed *source.Counting
 	n      int64
 }
 
 const (
-	mostRatio  = 250       // maximum ratio of unpacked to packed size; logs and YAML reach 60
-	FreeOfThat = 256 << 20 // bytes that may be unpacked at any ratio
+	maxRatio     = 250       // maximum ratio of unpacked to packed size; logs and YAML reach 60
+	FreeUnpacked = 256 << 20 // bytes that may be unpacked at any ratio
 )
 
 func (u *unpacked) Read(p []byte) (int, error) {
@@ -161,12 +161,12 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	u.n += int64(n)
 	u.d.unpackedBytes += int64(n)
 	switch {
-	case u.n > FreeOfThat && u.n > mostRatio*(u.packed.N+1):
-		return 0, &packedError{fmt.Errorf("it unpacks to more than %d times its size", mostRatio)}
-	case u.d.unpackedBytes > document.TimesTheInput*u.d.how.Most:
+	case u.n > FreeUnpacked && u.n > maxRatio*(u.packed.N+1):
+		return 0, &packedError{fmt.Errorf("it unpacks to more than %d times its size", maxRatio)}
+	case u.d.unpackedBytes > document.TimesTheInput*u.d.options.Most:
 		return 0, &document.SizeError{Words: fmt.Sprintf("the input unpacks to more than %s",
-			source.SizeOf(document.TimesTheInput*u.d.how.Most)),
-			Bound: u.d.how.Most}
+			source.SizeOf(document.TimesTheInput*u.d.options.Most)),
+			Bound: u.d.options.Most}
 	case err != nil && err != io.EOF:
 		err = u.form.damaged(err)
 	}
@@ -187,7 +187,7 @@ func (p location) inside(name string) (location, bool) {
 }
 
 func (d *Dump) readTar(ctx context.Context, p location, in *bufio.Reader) error {
-	end := &ending{in: in}
+	end := &zeroCounter{in: in}
 	for t := tar.NewReader(end); ; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -209,7 +209,7 @@ func (d *Dump) readTar(ctx context.Context, p location, in *bufio.Reader) error 
 		}
 		at, ok := p.inside(h.Name)
 		if !ok {
-			d.leading = append(d.leading, h.Name)
+			d.outside = append(d.outside, h.Name)
 			continue
 		}
 		if p.gather == "" {
@@ -225,12 +225,12 @@ func (d *Dump) readTar(ctx context.Context, p location, in *bufio.Reader) error 
 
 // endTar reads an archive to its end, because the checksum of a compressed file comes last. It adds
 // a note if there is data after the end mark.
-func (d *Dump) endTar(p location, end *ending) error {
+func (d *Dump) endTar(p location, end *zeroCounter) error {
 	if end.zeros < 512 {
 		d.notes = append(d.notes, p.name+": the archive has no end mark: it may be cut off")
 	}
 	end.zeros = 0
-	n, err := io.Copy(io.Discard, io.LimitReader(end, d.how.Most))
+	n, err := io.Copy(io.Discard, io.LimitReader(end, d.options.Most))
 	if err != nil {
 		return d.brokenArchive(p, "tar", err)
 	}
@@ -241,13 +241,13 @@ func (d *Dump) endTar(p location, end *ending) error {
 	return nil
 }
 
-// ending counts the zeros at the end of what was read.
-type ending struct {
+// zeroCounter counts the zeros at the end of what was read.
+type zeroCounter struct {
 	in    io.Reader
 	zeros int
 }
 
-func (e *ending) Read(p []byte) (int, error) {
+func (e *zeroCounter) Read(p []byte) (int, error) {
 	n, err := e.in.Read(p)
 	rest := len(bytes.TrimRight(p[:n], "\x00"))
 	if rest > 0 {
@@ -278,8 +278,8 @@ func (d *Dump) broken(p location, err error) error {
 	}
 	x := document.Damage{InputError: &source.InputError{File: p.name, Err: err}, Kinds: nil}
 	// as for a file given by name: whatever is lost may matter
-	if d.harmed(location{name: p.name}, x) != nil {
-		return d.hinting(x.InputError)
+	if d.reportDamage(location{name: p.name}, x) != nil {
+		return d.withHint(x.InputError)
 	}
 	return nil
 }
@@ -298,13 +298,14 @@ func (d *Dump) readZip(ctx context.Context, p location, in *bufio.Reader, whole 
 			_ = spool.Close()
 			_ = os.Remove(spool.Name())
 		}()
-		if size, err = io.Copy(spool, io.LimitReader(in, d.how.Most+1)); err != nil {
+		if size, err = io.Copy(spool, io.LimitReader(in, d.options.Most+1)); err != nil {
 			return d.brokenArchive(p, "zip", err)
 		}
-		if size > d.how.Most {
-			return d.hinting(&source.InputError{File: p.name,
-				Err: &document.SizeError{Words: fmt.Sprintf("the archive has more than %s", source.SizeOf(d.how.Most)),
-					Bound: d.how.Most}})
+		if size > d.options.Most {
+			return d.withHint(&source.InputError{File: p.name,
+				Err: &document.SizeError{
+					Words: fmt.Sprintf("the archive has more than %s", source.SizeOf(d.options.Most)), Bound: d.options.Most,
+				}})
 		}
 		file = spool
 	}
@@ -329,7 +330,7 @@ func (d *Dump) readZip(ctx context.Context, p location, in *bufio.Reader, whole 
 		}
 		at, ok := p.inside(f.Name)
 		if !ok {
-			d.leading = append(d.leading, f.Name)
+			d.outside = append(d.outside, f.Name)
 			continue
 		}
 		if p.gather == "" {
@@ -348,7 +349,7 @@ func (d *Dump) readZipped(ctx context.Context, at location, f *zip.File) error {
 		return d.brokenArchive(at, "zip", err)
 	}
 	defer in.Close()
-	zipped := &form{name: "zip"}
+	zipped := &packFormat{name: "zip"}
 	return d.readStream(ctx, at,
 		&unpacked{d: d, form: zipped, in: in, packed: &source.Counting{N: int64(min(f.CompressedSize64, 1<<40))}})
 }

@@ -34,7 +34,7 @@ var gatherName = sync.OnceValue(func() *regexp.Regexp {
 func (d *Dump) gatherOf(within string) string {
 	first, rest, inFolder := strings.Cut(within, "/")
 	if inFolder && rest != "" && gatherName().MatchString(strings.ToLower(first)) || !inFolder &&
-		formOf(nil, first) == nil && packedName(first) {
+		packFormatOf(nil, first) == nil && packedName(first) {
 		return first
 	}
 	return ""
@@ -105,11 +105,11 @@ var logNames = sync.OnceValue(func() []*regexp.Regexp {
 	}
 })
 
-// observe records what the name of a found file shows: that it is the log of a container, or the
+// noteName records what the name of a found file shows: that it is the log of a container, or the
 // version of the server. It reports whether the file contains nothing else to read.
-func (d *Dump) observe(p location, head []byte) bool {
+func (d *Dump) noteName(p location, head []byte) bool {
 	if document.DocumentName(p.within) {
-		return d.saysVersion(p, head)
+		return d.noteVersion(p, head)
 	}
 	for _, name := range logNames() {
 		m := name.FindStringSubmatch(p.within)
@@ -139,21 +139,21 @@ func (d *Dump) observe(p location, head []byte) bool {
 		d.logFiles++
 		return true
 	}
-	return d.saysVersion(p, head)
+	return d.noteVersion(p, head)
 }
 
-// saysVersion records the server version that a file states, if any, and reports whether it states
+// noteVersion records the server version that a file states, if any, and reports whether it states
 // one.
-func (d *Dump) saysVersion(p location, head []byte) bool {
+func (d *Dump) noteVersion(p location, head []byte) bool {
 	says := versionIn(path.Base(p.within), head)
 	if says != "" {
-		d.versions = append(d.versions, saidVersion{version: says, by: p.name})
+		d.versions = append(d.versions, statedVersion{version: says, by: p.name})
 	}
 	return says != ""
 }
 
-// saidVersion is a Kubernetes version stated in the input.
-type saidVersion struct {
+// statedVersion is a Kubernetes version stated in the input.
+type statedVersion struct {
 	version    string
 	by         string
 	controller bool // whether it is the version of kube-controller-manager
@@ -200,8 +200,8 @@ func versionIn(name string, head []byte) string {
 	return ""
 }
 
-// operator records the version reported by OpenShift's operator of kube-controller-manager.
-func (d *Dump) operator(raw []byte, at document.Position) {
+// noteOperatorVersion records the version reported by OpenShift's operator of kube-controller-manager.
+func (d *Dump) noteOperatorVersion(raw []byte, at document.Position) {
 	var o struct {
 		Metadata struct{ Name string } `json:"metadata"`
 		Status   struct {
@@ -214,7 +214,7 @@ func (d *Dump) operator(raw []byte, at document.Position) {
 	for _, v := range o.Status.Versions {
 		if says := "v" + strings.TrimPrefix(v.Version, "v"); v.Name == "kube-controller-manager" &&
 			plainVersion().MatchString(says) {
-			d.versions = append(d.versions, saidVersion{says, at.String(), true})
+			d.versions = append(d.versions, statedVersion{says, at.String(), true})
 		}
 	}
 }
@@ -229,7 +229,10 @@ func (d *Dump) decideVersion() {
 		}
 	}
 	if d.version.version != "" {
-		d.notes = append(d.notes, fmt.Sprintf("Kubernetes %s: %s says it", d.version.version, d.brief(d.version.by)))
+		d.notes = append(
+			d.notes,
+			fmt.Sprintf("Kubernetes %s: %s says it", d.version.version, d.shortName(d.version.by)),
+		)
 		for _, v := range d.versions {
 			if !v.controller && v.version != d.version.version && !d.version.controller {
 				d.notes = append(d.notes, fmt.Sprintf("%s says another version of Kubernetes: %s", v.by, v.version))
@@ -268,19 +271,19 @@ func (d *Dump) Log(namespace, pod, container string, previous bool) []string {
 // command returns the words of the command that shows the log, or nil if there is none.
 func (l logPlace) command(of document.LogOf) []string {
 	switch {
-	case l.part && l.deep == 0 && l.layers == 0 && l.name != document.StdinName:
+	case l.part && l.depth == 0 && l.layers == 0 && l.name != document.StdinName:
 		return []string{fmt.Sprintf("sed -n '/START logs for container %s of pod %s\\/%s /,/END logs for container/p'",
 			of.Container, of.Namespace, of.Pod), document.Word(l.name)}
-	case !l.part && l.deep == 0:
+	case !l.part && l.depth == 0:
 		return []string{"less", document.Word(l.name)}
-	case !l.part && l.deep == 1 && l.unpack != "":
+	case !l.part && l.depth == 1 && l.unpack != "":
 		return []string{l.unpack, document.Word(l.raw)}
 	}
 	return nil
 }
 
-// lose records damage that may matter.
-func (d *Dump) lose(x document.Damage) {
+// recordLoss records damage that may matter.
+func (d *Dump) recordLoss(x document.Damage) {
 	var whats []snapshot.What
 	all := len(x.Kinds) == 0
 	for _, k := range x.Kinds {
@@ -322,7 +325,7 @@ func (d *Dump) Partial(kind string) string {
 func (d *Dump) noteUnread() {
 	brief := func(names []string) (short []string) {
 		for _, name := range names {
-			short = append(short, d.brief(name))
+			short = append(short, d.shortName(name))
 		}
 		return short
 	}
@@ -343,30 +346,30 @@ func (d *Dump) noteUnread() {
 	if len(d.skipped) > 0 {
 		d.notes = append(d.notes, "ignored, because they are not Kubernetes objects in YAML or JSON: "+some(d.skipped))
 	}
-	if len(d.ragged) > 0 {
-		d.notes = append(d.notes, document.RaggedNote(brief(d.ragged)))
+	if len(d.noFinalNewline) > 0 {
+		d.notes = append(d.notes, document.RaggedNote(brief(d.noFinalNewline)))
 	}
-	d.notes = append(d.notes, folded(d.cut, "files may be cut off")...)
-	if len(d.leading) > 0 {
-		d.notes = append(d.notes, "ignored, because their paths lead out of the archive: "+some(d.leading))
+	d.notes = append(d.notes, limited(d.cut, "files may be cut off")...)
+	if len(d.outside) > 0 {
+		d.notes = append(d.notes, "ignored, because their paths lead out of the archive: "+some(d.outside))
 	}
 	if len(d.tooDeep) > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("ignored, because they are archives in archives, more than %d deep: %s",
 			document.MostDeep, some(d.tooDeep)))
 	}
-	if n := len(d.gone); n > 0 {
+	if n := len(d.removedAPIs); n > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("ignored: %s of versions that no server since v1.16 has: %s",
-			plural(n, "DaemonSet or list of them", "DaemonSets or lists of them"), d.gone[0].File))
+			plural(n, "DaemonSet or list of them", "DaemonSets or lists of them"), d.removedAPIs[0].File))
 	}
 	if len(d.damaged) > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("ignored, because it cannot be read and no answer depends on it: %s",
-			folds(d.damaged)))
+			firstOf(d.damaged)))
 	}
 }
 
-// brief returns the path of an input file. A long path in a folder or an archive is shortened to
+// shortName returns the path of an input file. A long path in a folder or an archive is shortened to
 // its end.
-func (d *Dump) brief(name string) string {
+func (d *Dump) shortName(name string) string {
 	const most = 60 // bytes
 	within, inside := strings.CutPrefix(filepath.ToSlash(name), filepath.ToSlash(d.path)+"/")
 	parts := strings.Split(within, "/")
@@ -376,8 +379,8 @@ func (d *Dump) brief(name string) string {
 	return name
 }
 
-// folds returns the first line and the number of the others.
-func folds(lines []string) string {
+// firstOf returns the first line and the number of the others.
+func firstOf(lines []string) string {
 	if more := len(lines) - 1; more > 0 {
 		return fmt.Sprintf("%s (and %d more)", lines[0], more)
 	}
@@ -436,20 +439,20 @@ func (d *Dump) severalClusters() error {
 		a, name := d.clusters[before], object.OneOfEach[b.kind]
 		return &source.InputError{File: d.path,
 			Err: fmt.Errorf("two clusters: the %s is in it twice, with different UIDs, "+
-				"in %s and in %s", name, a.at, b.at), HintText: eitherOf(a.at, b.at)}
+				"in %s and in %s", name, a.at, b.at), HintText: eitherFile(a.at, b.at)}
 	}
 	if n, all := len(d.otherNodes), len(d.HeldNodes.Items); 10*n >= all && (n > 1 || n == 1 && all == 1) {
 		first := d.otherNodes[0]
 		return &source.InputError{File: d.path,
 			Err: fmt.Errorf("two clusters: %d of %s in it twice, with different UIDs; "+
 				"the first is %s, in %s and in %s", n, plural(all, "node is", "nodes are"), first.name, first.from,
-				first.at), HintText: eitherOf(first.from, first.at)}
+				first.at), HintText: eitherFile(first.from, first.at)}
 	}
 	return nil
 }
 
-// eitherOf returns a hint that names the file of b, and that of a as the alternative.
-func eitherOf(a, b document.Position) string {
+// eitherFile returns a hint that names the file of b, and that of a as the alternative.
+func eitherFile(a, b document.Position) string {
 	if a.File == b.File {
 		return "--from a dump of one of them"
 	}

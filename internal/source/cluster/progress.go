@@ -7,4 +7,4 @@ import (
 // OnReading sets the function that is called when a list of nodes or pods begins, after each page,
 // and when the list ends. The function is called from any goroutine. Call OnReading before the
 // first request.
-func (c *Cluster) OnReading(tell func(api.Reading)) { c.told.Tell = tell }
+func (c *Cluster) OnReading(tell func(api.Reading)) { c.onReading.Tell = tell }
