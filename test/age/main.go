@@ -1,14 +1,11 @@
-// Command age gives the recorded examples the times of an incident. A recording
-// is made in seconds, so all that it shows began a moment ago; in a real cluster
-// the nodes are weeks old and the rollout hung before anybody looked.
+// Command age gives the recorded examples realistic times. A recording takes seconds; in a real
+// incident the nodes are weeks old and the rollout has been stuck for a while.
 //
 //	go run ./test/age examples
 //
-// What happened, and in which order, stays as it was recorded: the controller's
-// decisions are its own. Only times move, with two things that follow from them:
-// a container that crashes for longer has restarted more often, and events are
-// repeated, and gone after an hour. And kubectl has written the DaemonSet, not
-// the test that did. The same recording always gets the same times.
+// Only times change, and what follows from them: restart counts, repeated and expired events. The
+// DaemonSet's manager becomes kubectl. The order of events and the controller's decisions stay as
+// recorded. The result is deterministic.
 package main
 
 import (
@@ -29,17 +26,17 @@ import (
 
 const day = 24 * time.Hour
 
-// A story is how long ago what a recording shows happened.
+// story holds the ages of what a recording shows.
 type story struct {
-	nodes     time.Duration   // when the cluster got its nodes
-	revisions []time.Duration // when each revision was created; none: they and the pods keep their times
-	newPods   []time.Duration // when the pods of the last of several revisions were created, in the order recorded; one is of all
-	broken    time.Duration   // when nodes stopped being Ready
-	cordoned  time.Duration   // when somebody made nodes unschedulable
+	nodes     time.Duration   // when the nodes were created
+	revisions []time.Duration // when each revision was created; empty: revisions and pods keep their times
+	newPods   []time.Duration // when the pods of the last revision were created, in recorded order; a single value applies to all
+	broken    time.Duration   // when nodes became NotReady
+	cordoned  time.Duration   // when nodes were cordoned
 	status    time.Duration   // when the status was last written
-	restarts  int32           // of a container that crashes
-	crashed   time.Duration   // when it did last
-	repeats   int32           // of each warning, the last one just now
+	restarts  int32           // of a crashing container
+	crashed   time.Duration   // last crash
+	repeats   int32           // of each warning; the last one is recent
 }
 
 var stories = map[string]story{
@@ -109,8 +106,8 @@ func (st story) tell(s *snapshot.Snapshot) *snapshot.Snapshot {
 	return s
 }
 
-// ageNodes gives nodes an age each, conditions that are older than everything
-// but what is broken, and kubelets that report every five minutes.
+// ageNodes sets the ages of nodes, conditions older than anything except the failure, and
+// heartbeats at intervals of five minutes.
 func (st story) ageNodes(s *snapshot.Snapshot, ago func(time.Duration) metav1.Time) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -120,7 +117,7 @@ func (st story) ageNodes(s *snapshot.Snapshot, ago func(time.Duration) metav1.Ti
 			c := &n.Status.Conditions[j]
 			c.LastTransitionTime, c.LastHeartbeatTime = ago(age-40*time.Second), ago(5*time.Second+spread(n.Name, 290*time.Second))
 			switch {
-			case c.Status == corev1.ConditionUnknown: // the kubelet does not report any more
+			case c.Status == corev1.ConditionUnknown: // the kubelet no longer reports
 				c.LastTransitionTime, c.LastHeartbeatTime = ago(st.broken), ago(st.broken+50*time.Second)
 			case c.Type == corev1.NodeReady && c.Status == corev1.ConditionFalse:
 				c.LastTransitionTime = ago(st.broken)
@@ -140,8 +137,8 @@ func (st story) ageNodes(s *snapshot.Snapshot, ago func(time.Duration) metav1.Ti
 	}
 }
 
-// ageRevisions gives revisions and the DaemonSet their ages, and returns when
-// the pods of each hash are created, by name.
+// ageRevisions sets the ages of the revisions and the DaemonSet. It returns the creation times of
+// the pods of each hash, by name.
 func (st story) ageRevisions(s *snapshot.Snapshot, ago func(time.Duration) metav1.Time) map[string]map[string]metav1.Time {
 	for i := range s.DaemonSet.ManagedFields {
 		m := &s.DaemonSet.ManagedFields[i]
@@ -190,8 +187,8 @@ func (st story) ageRevisions(s *snapshot.Snapshot, ago func(time.Duration) metav
 	return out
 }
 
-// agePod gives a pod that was created at a time what follows from that: some
-// seconds until it is Ready, and a deletion with the rollout.
+// agePod sets the times of a pod that was created at a time: Ready some seconds later, and deleted
+// with the rollout.
 func (st story) agePod(p *corev1.Pod, at metav1.Time, down bool, ago func(time.Duration) metav1.Time) {
 	later := func(d time.Duration) metav1.Time { return metav1.NewTime(at.Add(d)) }
 	p.CreationTimestamp = at
@@ -229,8 +226,8 @@ func (st story) agePod(p *corev1.Pod, at metav1.Time, down bool, ago func(time.D
 	}
 }
 
-// events returns the events of the last hour, which is how long an API server
-// keeps them. One about a pod is as old as the pod, and warnings are repeated.
+// events returns the events of the last hour, which is how long an API server keeps them. Events
+// about pods follow the ages of the pods, and warnings are repeated.
 func (st story) events(s *snapshot.Snapshot, pods map[string]metav1.Time, ago func(time.Duration) metav1.Time) []corev1.Event {
 	var out []corev1.Event
 	for _, e := range s.Events {
@@ -275,7 +272,7 @@ func ready(n *corev1.Node) corev1.NodeCondition {
 	return corev1.NodeCondition{}
 }
 
-// spread returns a time below a limit, the same for the same name.
+// spread returns a duration below a limit that depends only on the name.
 func spread(name string, below time.Duration) time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(name))

@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestExamples: every example has the times of its story, and these could be
-// those of a cluster.
+// TestExamples checks that every example has the times of its story and that they are plausible.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.json")
 	if err != nil || len(files) != len(stories) {
@@ -73,7 +72,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// times calls a function with every time in a JSON document.
+// times calls a function for every time in a JSON document.
 func times(v any, path string, call func(string, time.Time)) {
 	switch v := v.(type) {
 	case map[string]any:

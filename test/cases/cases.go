@@ -1,4 +1,5 @@
-// Package cases says how many cases a law tries. It is for tests.
+// Package cases returns the number of cases that a randomized test tries. It takes the usual number
+// and applies -short and $LAW_CASES.
 package cases
 
 import (
@@ -9,9 +10,8 @@ import (
 	"testing"
 )
 
-// Of returns how many cases a law tries that usually tries n: n of them, a
-// tenth with go test -short, and $LAW_CASES times as many where that is set,
-// such as "20" or "0.5". It is one at least.
+// Of returns the number of cases for a test that usually tries n: n, n/10 with go test -short, or n
+// multiplied by $LAW_CASES if it is set, such as "20" or "0.5". It returns at least 1.
 func Of[N int | int64 | uint64](n N) N {
 	times := 1.0
 	if text := os.Getenv("LAW_CASES"); text != "" {
@@ -25,7 +25,7 @@ func Of[N int | int64 | uint64](n N) N {
 	return max(1, N(times*float64(n)))
 }
 
-// Some returns as many of a list as Of makes of n, from all parts of it.
+// Some returns Of(n) elements of a list, evenly distributed.
 func Some[E any](all []E, n int) []E {
 	n = min(Of(n), len(all))
 	some := make([]E, n)
@@ -35,9 +35,8 @@ func Some[E any](all []E, n int) []E {
 	return some
 }
 
-// Least returns how often at least something must come up in a law that usually
-// has it n times: n times, and with fewer cases than usual not at all, since what
-// is rare may not be among them.
+// Least returns the minimum number of occurrences of something that must occur n times in the usual
+// number of cases. With fewer cases it returns 0, because rare things may not occur.
 func Least(n int) int {
 	if Of(1000) < 1000 {
 		return 0
@@ -45,6 +44,6 @@ func Least(n int) int {
 	return n
 }
 
-// A law makes much that is soon of no use, and ends within seconds: to collect it
-// less often saves a fifth of the time.
+// These tests allocate much short-lived memory and end within seconds. Less frequent garbage
+// collection saves a fifth of the time.
 func init() { debug.SetGCPercent(400) }

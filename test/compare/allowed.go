@@ -1,8 +1,8 @@
 package compare
 
-// defaultBase is the newest commit that changed answers on purpose: whoever does so again
-// moves it.
+// defaultBase is the newest commit that changed answers intentionally. The next such commit must
+// update it.
 const defaultBase = "26157ec1"
 
-// allowed is what may differ from defaultBase.
+// allowed lists the permitted differences from defaultBase.
 var allowed = []difference{}

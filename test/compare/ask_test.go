@@ -22,7 +22,7 @@ import (
 // question is a command line about an input.
 type question struct {
 	about   string // the input: "examples/surge", "plan/lost-1", "seed-17", or a script of internal/cli
-	asked   string // the command line without what names the input and the form
+	asked   string // the command line without input and output format
 	columns string
 	args    []string
 }
@@ -31,21 +31,21 @@ func (q question) String() string {
 	return strings.TrimSpace("COLUMNS=" + q.columns + " kubectl-ds " + strings.Join(q.args, " "))
 }
 
-// input is a file, and the DaemonSet in it that is asked about.
+// input is a file with the DaemonSet that is asked about.
 type input struct {
 	about, file, namespace, name string
-	node                         string     // one of its nodes, or "" where there is none
-	changes                      [][]string // what a story asks, each a command line
+	node                         string     // one of its nodes, or ""
+	changes                      [][]string // command lines from the story
 }
 
-// forms are those of an answer, as columns and flags. The first is asked for always.
+// forms are the output formats, with columns and flags. The first one is always used.
 var forms = [][]string{
 	{"", "-o", "json"},
 	{"80"}, {"80", "--all"}, {"160"}, {"", "-o", "wide"}, {"80", "--color=always"}, {"", "-o", "yaml"}, {"50"}, {""}, {"", "-o", "markdown"},
 }
 
-// commands are asked of an input. The first three are in every form, of a random
-// state in two.
+// commands are the commands for an input. For every second random state, the first three are run in
+// all forms.
 var commands = []string{
 	"explain", "plan-rollout", "history",
 	"explain --node NODE", "explain --exit-code",
@@ -62,8 +62,8 @@ var commands = []string{
 	"plan-rollout --add-nodes 2 --like NODE", "plan-rollout --label NODE:pool=gpu", "plan-rollout --image *=example/agent:9 --max-unavailable 2 --node-down NODE",
 }
 
-// questions are those about the inputs: a story and an example get half of the commands
-// in two forms each, a random state a quarter of them.
+// questions returns the questions about the inputs: for a story or an example half of the commands
+// in two forms each, for a random state a quarter of them.
 func questions(inputs []input) []question {
 	var out []question
 	for i, in := range inputs {
@@ -94,8 +94,8 @@ func questions(inputs []input) []question {
 	return out
 }
 
-// listed are questions about several DaemonSets at once: those of the examples, and a
-// manifest beside one.
+// listed returns questions about several DaemonSets: those of the examples, and a manifest with an
+// example.
 func listed(t *testing.T) []question {
 	var out []question
 	files := glob(t, "examples/*.json")
@@ -122,8 +122,8 @@ func listed(t *testing.T) []question {
 	return out
 }
 
-// inputs writes what there is to ask about: the examples, the worlds of all stories,
-// and random states of several kinds and versions.
+// inputs writes the inputs: the examples, the worlds of all stories, and random states of several
+// kinds and versions.
 func inputs(t *testing.T, folder string, seed int64, states int) []input {
 	var out []input
 	add := func(about string, s *snapshot.Snapshot) {
@@ -184,7 +184,7 @@ func inputOf(about, file string, s *snapshot.Snapshot) input {
 	return in
 }
 
-// fieldFlags are the fields of a story's change and options that are a flag each.
+// fieldFlags maps fields of a story's change and options to flags.
 var fieldFlags = map[string]string{
 	"Restart": "--restart=%v", "ShowValues": "--show-values=%v", "ToRevision": "--to-revision=%v", "Strategy": "--strategy=%v",
 	"MaxUnavailable": "--max-unavailable=%v", "MaxSurge": "--max-surge=%v", "MinReadySeconds": "--min-ready-seconds=%v",
@@ -192,14 +192,14 @@ var fieldFlags = map[string]string{
 	"Images": "--image={Container}={Image}", "Tolerations": "--toleration={key}={value}:{effect}", "DropSelector": "--node-selector=%v-",
 }
 
-// kindFlags are those of its changes of nodes.
+// kindFlags maps changes of nodes to flags.
 var kindFlags = map[any]string{
 	"Taint": "--taint={Which}:{key}={value}:{effect}", "Untaint": "--taint={Which}:{key}-", "Label": "--label={Which}:{Key}={Value}",
 	"Cordon": "--cordon={Which}", "Uncordon": "--uncordon={Which}", "Down": "--node-down={Which}", "Remove": "--remove-nodes={Which}",
 	"Add": "--add-nodes={Count} --like={Which}",
 }
 
-// asks writes a change of a story, with its options, as a person asks for it.
+// asks returns the command line for a change of a story with its options.
 func (in *input) asks(t *testing.T, change map[string]any) []string {
 	out := []string{"plan-rollout"}
 	for _, field := range slices.Sorted(maps.Keys(change)) {
@@ -225,7 +225,7 @@ func (in *input) asks(t *testing.T, change map[string]any) []string {
 				out = append(out, "-f", in.manifest(t, m))
 			case "FieldManager":
 				out = append(out, "--server-side", "--force-conflicts", fmt.Sprintf("--field-manager=%s", value))
-			case "Method", "Warnings": // what an API server said
+			case "Method", "Warnings": // the answer of an API server
 			case "Images", "Tolerations":
 				out = append(out, strings.Replace(filled(fieldFlags[field], m), "==", "=", 1))
 			default:
@@ -241,7 +241,7 @@ func (in *input) asks(t *testing.T, change map[string]any) []string {
 
 var blank = regexp.MustCompile(`\{\w+\}`)
 
-// filled returns a text with the fields of m in its blanks.
+// filled returns a text with its blanks replaced by fields of m.
 func filled(text string, m map[string]any) string {
 	return blank.ReplaceAllStringFunc(text, func(b string) string {
 		if v := m[strings.Trim(b, "{}")]; v != nil {
@@ -251,7 +251,7 @@ func filled(text string, m map[string]any) string {
 	})
 }
 
-// manifest writes the DaemonSet of a change as the file of a person.
+// manifest writes the DaemonSet of a change as a manifest file.
 func (in *input) manifest(t *testing.T, daemonSet map[string]any) string {
 	meta, _ := daemonSet["metadata"].(map[string]any)
 	if meta == nil {
@@ -266,7 +266,7 @@ func (in *input) manifest(t *testing.T, daemonSet map[string]any) string {
 	return file
 }
 
-// glob returns files of the repository, and fails if there is none.
+// glob returns files of the repository. It fails the test if there are none.
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
 	top, err := filepath.Abs(root)

@@ -1,10 +1,10 @@
-// Package compare holds two builds of the plugin against each other, that of a commit
-// and that of the working tree: what they print on the same input, byte for byte.
+// Package compare compares the output of two builds of the plugin, byte for byte on the same
+// inputs: the build of a commit and that of the working tree.
 //
 //	go test ./test/compare -base REF [-seed 1] [-states 500] [-only PATTERN] [-keep FOLDER]
 //
-// What may differ is in allowed.go, each with its reason. One that a whole run does
-// not need is a fault, too.
+// allowed.go lists the permitted differences with their reasons. An entry that a whole run does not
+// need is an error.
 package compare
 
 import (
@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// answer is what a build printed.
+// answer is the output of a build.
 type answer struct {
 	Status   int
 	Out, Err string
@@ -26,17 +26,16 @@ func (a answer) String() string {
 	return fmt.Sprintf("exit status %d\n-- stdout --\n%s-- stderr --\n%s", a.Status, a.Out, a.Err)
 }
 
-// difference is something in which answers may differ: a field that JSON documents have
-// now, or words in the place of others.
+// difference is a permitted difference: a field added to JSON documents, or changed words.
 type difference struct {
-	asked   string // a regular expression for command lines
-	added   string // the place of the field, as "items[*].code"
-	was, is string // a regular expression for what an answer said, and what it says now, with $1 for a group
+	asked   string // regular expression for command lines
+	added   string // path of the added field, such as "items[*].code"
+	was, is string // regular expression for the old text, and the new text, with $1 for a group
 	why     string
 }
 
-// settle returns two answers to a command line without what may differ, and the reasons
-// that this needed.
+// settle returns the two answers without the permitted differences, and the reasons of those that
+// were found.
 func settle(asked string, old, new answer, allowed []difference) (answer, answer, []string) {
 	var needed []string
 	for _, d := range allowed {
@@ -59,9 +58,9 @@ func settle(asked string, old, new answer, allowed []difference) (answer, answer
 
 var step = regexp.MustCompile(`\[\*\]|[^.\[]+`)
 
-// without returns two documents with the fields at a place removed from the second one,
-// and both indented anew. If it has none, or one of them is no JSON object, they stay
-// as they are.
+// without returns two documents with the fields at a path removed from the second one, both
+// indented anew. If there is no such field or one of them is not a JSON object, it returns them
+// unchanged.
 func without(old, new, place string) (string, string) {
 	for _, document := range []string{old, new} {
 		if !strings.HasPrefix(document, "{") || !json.Valid([]byte(document)) {
@@ -81,7 +80,7 @@ func indented(valid []byte) string {
 	return b.String()
 }
 
-// cut returns a valid JSON value without the fields at a path, in the same order.
+// cut returns a JSON value without the fields at a path. The order of fields does not change.
 func cut(value json.RawMessage, path []string) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(value))
 	open, _ := d.Token()

@@ -34,13 +34,13 @@ var (
 
 const root = "../.."
 
-// TestMain lets a story of internal/cli call both builds by the plugin's names.
+// TestMain lets stories of internal/cli call both builds by the plugin's names.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"kubectl-ds": both, "kubectl_complete-ds": both})
 }
 
-// TestSame: the working tree answers as the commit of -base does, but for what is
-// allowed.
+// TestSame checks that the working tree and the commit of -base give the same answers, except for
+// the permitted differences.
 func TestSame(t *testing.T) {
 	if *base == "" {
 		t.Skip("compares with the binary of another commit: make compare")
@@ -85,12 +85,12 @@ func TestSame(t *testing.T) {
 	r.tell(t, *states >= 500 && *only == "")
 }
 
-// answerOf asks a build, with no environment but what it needs.
+// answerOf runs a build with a minimal environment.
 func answerOf(q question, build, home string) answer {
 	c := exec.Command(build, q.args...)
 	c.Args[0] = "kubectl-ds"
 	c.Env = []string{"HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "none"), "COLUMNS=" + q.columns, "PATH=" + os.Getenv("PATH")}
-	c.Env = append(c.Env, "GOGC=off", "GOMEMLIMIT=1GiB") // two thirds of the time
+	c.Env = append(c.Env, "GOGC=off", "GOMEMLIMIT=1GiB") // saves a third of the time
 	return run(c)
 }
 
@@ -104,13 +104,13 @@ func run(c *exec.Cmd) answer {
 	return answer{c.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// digest is of a literal value in a snapshot, with a key that is drawn for each.
+// digest matches digests of literal values in a snapshot. Each snapshot has its own random key.
 var digest = regexp.MustCompile(`digest:[0-9a-f]+`)
 
-// utc is a time in an answer.
+// utc matches a time in an answer.
 var utc = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// tells reports whether an answer contains a time since it was asked for.
+// tells reports whether an answer contains a time that is not before since.
 func tells(a answer, since time.Time) bool {
 	return slices.ContainsFunc(utc.FindAllString(a.Out+a.Err, -1), func(text string) bool {
 		at, err := time.Parse(time.RFC3339, text)
@@ -118,15 +118,15 @@ func tells(a answer, since time.Time) bool {
 	})
 }
 
-// undigested returns an answer without what differs with each key.
+// undigested returns an answer without what depends on the key.
 func undigested(a answer) answer {
 	a.Out = digest.ReplaceAllString(a.Out, "digest:")
 	return a
 }
 
-// stories runs those of internal/cli with both builds. It leaves out those with a
-// server that says nothing, which wait for one connection, and for a time, and those in which
-// a command writes a new file, which the second build would find.
+// stories runs the stories of internal/cli with both builds. It skips those with a silent server,
+// which accepts only one connection and waits, and those that create a file, which the second build
+// would find.
 func stories(t *testing.T, builds []string, pattern *regexp.Regexp, r *report) {
 	cluster, err := os.ReadFile(filepath.Join(root, "internal/cli/testdata/cluster.yaml"))
 	check(t, err)
@@ -169,7 +169,7 @@ func stories(t *testing.T, builds []string, pattern *regexp.Regexp, r *report) {
 	}
 }
 
-// quiet is a test in which a story says nothing unless it fails.
+// quiet is a test whose stories log only if they fail.
 type quiet struct{ *testing.T }
 
 func (quiet) Verbose() bool { return false }
@@ -182,22 +182,22 @@ func (q quiet) Run(name string, story func(testscript.T)) {
 	q.T.Run(name, func(t *testing.T) { story(quiet{t}) })
 }
 
-// hearing is what both builds answered in a story.
+// hearing holds the answers of both builds in a story.
 type hearing struct {
 	Story    string
 	Args     []string
 	Old, New answer
 }
 
-// both is the program that a story calls in place of the plugin: it asks both builds,
-// takes down what they answer, and answers as the new one does.
+// both is the program that stories call in place of the plugin. It runs both builds, records their
+// answers, and answers like the new one.
 func both() {
 	var in []byte
 	if f, err := os.Stdin.Stat(); err == nil && f.Mode()&os.ModeCharDevice == 0 {
 		in, _ = io.ReadAll(os.Stdin)
 	}
 	var answers []answer
-	for try, again := 1, true; again && try <= 20; try++ { // where an answer contains the time of asking, until both were asked in one second
+	for try, again := 1, true; again && try <= 20; try++ { // repeat until both ran in the same second, if the answer contains the current time
 		began := time.Now().Truncate(time.Second)
 		answers = nil
 		for _, build := range strings.Split(os.Getenv("BUILDS"), "\n") {
@@ -223,14 +223,14 @@ func both() {
 	os.Exit(h.New.Status)
 }
 
-// place is a command line to which answers differ, with how often and the first time.
+// place is a command line with different answers, with their number and the first one.
 type place struct {
 	count    int
 	first    question
 	old, new answer
 }
 
-// report is what a run found. It is safe for concurrent use.
+// report holds the results of a run. It is safe for concurrent use.
 type report struct {
 	sync.Mutex
 	questions, errors int
@@ -258,8 +258,8 @@ func (r *report) see(q question, old, new answer) {
 	r.places[q.asked].count++
 }
 
-// tell fails for each command line to which answers differ, and after a whole run for
-// each difference that is allowed and was not found.
+// tell fails the test for each command line with different answers and, after a whole run, for each
+// permitted difference that was not found.
 func (r *report) tell(t *testing.T, whole bool) {
 	for _, d := range allowed {
 		t.Logf("%6d times: %s", r.needed[d.why], d.why)
@@ -273,7 +273,7 @@ func (r *report) tell(t *testing.T, whole bool) {
 	}
 }
 
-// buildOf returns the plugin of a commit, which is kept where Go keeps what it builds.
+// buildOf returns the plugin built from a commit. It is stored in Go's build cache folder.
 func buildOf(t *testing.T, commit string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSettle: what may differ, and what is a difference all the same. An answer is its
-// exit status, standard output and standard error, with bars between them.
+// TestSettle checks permitted and other differences. An answer is written as exit status, standard
+// output and standard error, separated by bars.
 func TestSettle(t *testing.T) {
 	field := difference{asked: "^explain", added: "items[*].verdict", why: "field"}
 	top := difference{asked: "^explain", added: "suspect", why: "top"}

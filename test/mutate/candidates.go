@@ -14,32 +14,32 @@ import (
 	"strings"
 )
 
-// kind says what is changed.
+// kind is the kind of a change.
 type kind string
 
 const (
-	comparison kind = "comparison" // negated, or its boundary shifted
-	logic      kind = "logic"      // && for ||, or one side left out
+	comparison kind = "comparison" // negated, or with a shifted boundary
+	logic      kind = "logic"      // && replaced by ||, or one side removed
 	boolean    kind = "boolean"    // negated
-	sortKey    kind = "sort key"   // turned round, left out, or put after the next one
+	sortKey    kind = "sort key"   // reversed, removed, or moved behind the next one
 	rounding   kind = "rounding"   // up or down
 	arithmetic kind = "arithmetic" // another operator
-	number     kind = "number"     // one more, one less
-	limit      kind = "min, max"   // one for the other
-	branch     kind = "branch"     // a case, a continue or a return left out
-	ofProfile  kind = "profile"    // a use of a field negated, or the version that it came with moved
+	number     kind = "number"     // increased or decreased by one
+	limit      kind = "min, max"   // exchanged
+	branch     kind = "branch"     // a case, a continue or a return removed
+	ofProfile  kind = "profile"    // a use of a field negated, or its version changed
 )
 
-// mutant is one change of one place.
+// mutant is a change at one place.
 type mutant struct {
 	file     string
 	line     int
 	function string // or type, variable or constant; Type.Method
 	kind     kind
-	field    string // of Profile, where it is about one
+	field    string // field of Profile that it is about, if any
 	from, to string // the smallest expression or statement around the change, before and after
 	edit
-	decl ast.Node // the *ast.FuncDecl or *ast.ValueSpec that it is in
+	decl ast.Node // the *ast.FuncDecl or *ast.ValueSpec that contains it
 }
 
 func (m mutant) String() string {
@@ -48,7 +48,7 @@ func (m mutant) String() string {
 
 const most = 80 // characters of code on a line of the report
 
-// short returns code on one line, cut where it is long.
+// short returns code on one line, shortened if it is long.
 func short(code string) string {
 	words := []rune(strings.Join(strings.Fields(code), " "))
 	if len(words) > most {
@@ -57,18 +57,18 @@ func short(code string) string {
 	return string(words)
 }
 
-// source is the non-test files of one package.
+// source holds the non-test files of one package.
 type source struct {
 	fset    *token.FileSet
 	text    map[string][]byte
-	files   []*ast.File // in the order of their names
+	files   []*ast.File // sorted by name
 	info    *types.Info
-	fields  map[types.Object]string // of the struct Profile, and their names
-	profile []string                // the names, in its order
+	fields  map[types.Object]string // names of the fields of Profile
+	profile []string                // the names in the order of the struct
 }
 
-// parse reads the files of a package. Imports are not followed: the types of
-// the package's own things are known, those of others are not.
+// parse parses the files of a package. It does not follow imports, so types of other packages are
+// unknown.
 func parse(text map[string][]byte) (*source, error) {
 	s := &source{fset: token.NewFileSet(), text: text, fields: map[types.Object]string{}, info: &types.Info{
 		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
@@ -100,7 +100,7 @@ func (noImports) Import(string) (*types.Package, error) {
 	return nil, errors.New("imports are not followed")
 }
 
-// behaves reports whether a file has anything that could be changed.
+// behaves reports whether a file contains anything that can be changed.
 func behaves(f *ast.File) bool {
 	return slices.ContainsFunc(f.Decls, func(d ast.Decl) bool {
 		fn, ok := d.(*ast.FuncDecl)
@@ -108,11 +108,10 @@ func behaves(f *ast.File) bool {
 	})
 }
 
-// candidates returns every change that the program knows, file by file from
-// top to bottom. Some do not compile.
+// candidates returns all known changes, by file from top to bottom. Some do not compile.
 //
-// Text, the capacity of a make, the base and size of a conversion, and what a
-// shift shifts are left alone: they do not decide anything.
+// It does not change texts, capacities of make, bases and sizes of conversions, and operands of
+// shifts, which decide nothing.
 func (s *source) candidates() []mutant {
 	var all []mutant
 	for _, f := range s.files {
@@ -130,8 +129,8 @@ type finder struct {
 	*source
 	file     string
 	function string
-	inside   ast.Node   // the declaration that function names
-	above    []ast.Node // what the current node is inside of, outermost first
+	inside   ast.Node   // the declaration named by function
+	above    []ast.Node // ancestors of the current node, outermost first
 	found    []mutant
 }
 
@@ -202,7 +201,7 @@ func (f *finder) node(n ast.Node) {
 	}
 }
 
-// add notes the replacement of start to end, which is inside of n.
+// add adds the replacement of start to end, which is within n.
 func (f *finder) add(k kind, n ast.Node, start, end token.Pos, text string) {
 	first, last := f.offset(start), f.offset(end)
 	around := f.around(n)
@@ -222,8 +221,7 @@ func (f *finder) add(k kind, n ast.Node, start, end token.Pos, text string) {
 	f.found = append(f.found, m)
 }
 
-// around returns what a reader needs to see of a change: as much around a node
-// as fits on a line, up to its statement.
+// around returns the largest node around n that fits on a line, up to its statement.
 func (f *finder) around(n ast.Node) ast.Node {
 	for _, a := range slices.Backward(f.above) {
 		switch a.(type) {
@@ -254,8 +252,8 @@ func (f *finder) parent() ast.Node {
 	return f.above[len(f.above)-1]
 }
 
-// fieldOf returns the field of Profile that a node is about: the one that it
-// reads, or whose value or row in a table it is in.
+// fieldOf returns the field of Profile that a node is about: it reads the field, or is in its value
+// or table row.
 func (f *finder) fieldOf(n ast.Node) string {
 	if name := f.reads(n); name != "" {
 		return name
@@ -275,7 +273,7 @@ func (f *finder) fieldOf(n ast.Node) string {
 	return ""
 }
 
-// reads returns the field of Profile that an expression is, negated or not.
+// reads returns the field of Profile that an expression reads, possibly negated.
 func (f *finder) reads(n ast.Node) string {
 	if u, ok := n.(*ast.UnaryExpr); ok && u.Op == token.NOT {
 		n = u.X
@@ -286,8 +284,8 @@ func (f *finder) reads(n ast.Node) string {
 	return ""
 }
 
-// row returns the one field of Profile whose address an element of a literal
-// returns.
+// row returns the field of Profile whose address an element of a literal returns, if there is
+// exactly one.
 func (f *finder) row(lit *ast.CompositeLit) string {
 	names := map[string]bool{}
 	for _, e := range lit.Elts {
@@ -335,7 +333,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// sides leaves out each side of a && b && c.
+// sides removes each side of a && b && c.
 func (f *finder) sides(n *ast.BinaryExpr) {
 	var all []ast.Expr
 	var flatten func(ast.Expr)
@@ -354,7 +352,7 @@ func (f *finder) sides(n *ast.BinaryExpr) {
 	}
 }
 
-// hasText reports whether a sum is one of strings.
+// hasText reports whether a sum consists of strings.
 func hasText(n *ast.BinaryExpr) bool {
 	for _, e := range []ast.Expr{n.X, n.Y} {
 		if b, ok := e.(*ast.BinaryExpr); ok && hasText(b) {
@@ -376,7 +374,7 @@ func (f *finder) unary(n *ast.UnaryExpr) {
 	}
 }
 
-// literal moves a number by one.
+// literal changes a number by one.
 func (f *finder) literal(n *ast.BasicLit) {
 	if u, ok := f.parent().(*ast.UnaryExpr); ok && u.Op == token.SUB {
 		return
@@ -386,8 +384,8 @@ func (f *finder) literal(n *ast.BasicLit) {
 	}
 }
 
-// shift moves a number by one, but not below 0, or further below: a number
-// below 0 stands for none here. Of what orders two things, it turns the sign.
+// shift changes a number by one, but not to a negative one, because negative numbers mean none
+// here. In a comparison function it reverses the sign.
 func (f *finder) shift(n ast.Node, value string) {
 	for _, a := range f.above {
 		switch a := a.(type) {
@@ -415,7 +413,7 @@ func (f *finder) shift(n ast.Node, value string) {
 	}
 }
 
-// ordering reports whether a function that is given to a sort returns here.
+// ordering reports whether a comparison function of a sort returns here.
 func (f *finder) ordering() bool {
 	if _, ok := f.parent().(*ast.ReturnStmt); !ok {
 		return false
@@ -429,8 +427,8 @@ func (f *finder) ordering() bool {
 	return false
 }
 
-// atom negates a boolean that is no comparison and has no && or || in it, and
-// empties a text of the Profile.
+// atom negates a boolean that is not a comparison and contains no && or ||, or empties a text of
+// Profile.
 func (f *finder) atom(e ast.Expr) {
 	switch e.(type) {
 	case *ast.Ident, *ast.SelectorExpr, *ast.CallExpr, *ast.IndexExpr:
@@ -453,8 +451,7 @@ func (f *finder) atom(e ast.Expr) {
 	}
 }
 
-// isValue reports whether an expression's value is used where it stands, and not
-// already negated.
+// isValue reports whether the value of an expression is used at its place and not already negated.
 func (f *finder) isValue(e ast.Expr) bool {
 	switch p := f.parent().(type) {
 	case *ast.CallExpr:
@@ -480,7 +477,7 @@ func (f *finder) isType(e ast.Expr, is types.BasicInfo) bool {
 	return ok && b.Info()&is != 0
 }
 
-// isCondition reports whether an expression must be a boolean by its place.
+// isCondition reports whether an expression is at a place that requires a boolean.
 func (f *finder) isCondition(e ast.Expr) bool {
 	switch p := f.parent().(type) {
 	case *ast.IfStmt:
@@ -494,8 +491,8 @@ func (f *finder) isCondition(e ast.Expr) bool {
 	return false
 }
 
-// cases leaves out each case of a switch, and each of several expressions of
-// one. A case without a body that nothing could follow is no case.
+// cases removes each case of a switch, and each of several expressions of a case. An empty case
+// that nothing can follow is skipped.
 func (f *finder) cases(s *ast.SwitchStmt) {
 	otherwise := slices.ContainsFunc(s.Body.List, func(c ast.Stmt) bool { return c.(*ast.CaseClause).List == nil })
 	for i, stmt := range s.Body.List {
@@ -522,7 +519,7 @@ func (f *finder) join(es []ast.Expr, by string) string {
 	return strings.Join(parts, by)
 }
 
-// sorts reports whether a function of that name puts its argument in order.
+// sorts reports whether a function with this name sorts its argument.
 func sorts(name string) bool {
 	return strings.HasPrefix(name, "slices.Sort") || strings.HasPrefix(name, "sort")
 }
@@ -558,7 +555,7 @@ func (f *finder) call(n *ast.CallExpr) {
 	}
 }
 
-// keys leaves out each of several sort keys, and puts each after its next.
+// keys removes each of several sort keys and moves each behind the next.
 func (f *finder) keys(n *ast.CallExpr) {
 	first, last := n.Args[0].Pos(), n.Args[len(n.Args)-1].End()
 	for i := range n.Args {
@@ -571,8 +568,8 @@ func (f *finder) keys(n *ast.CallExpr) {
 	}
 }
 
-// compares returns what a function of the package orders, as in
-// slices.SortFunc: the type of its two arguments; "" for anything else.
+// compares returns the type of the arguments of a comparison function, as for slices.SortFunc, or
+// "".
 func (f *finder) compares(e ast.Expr) string {
 	id, ok := e.(*ast.Ident)
 	if !ok {
@@ -590,7 +587,7 @@ func (f *finder) compares(e ast.Expr) string {
 	return ""
 }
 
-// swapReceiver makes b.Before(a) of a.Before(b), and of a.Before(&b) as well.
+// swapReceiver replaces a.Before(b), or a.Before(&b), by b.Before(a).
 func (f *finder) swapReceiver(n *ast.CallExpr, s *ast.SelectorExpr) {
 	receiver, arg := f.code(s.X), f.code(n.Args[0])
 	if pointed, ok := strings.CutPrefix(arg, "&"); ok {

@@ -5,17 +5,15 @@ import (
 	"strings"
 )
 
-// equivalent is a change after which the package still says the same of every
-// Snapshot.
+// equivalent is a change that does not affect the results of the package for any Snapshot.
 type equivalent struct {
 	file, function string
 	from, to       string // as in mutant
-	why            string // one sentence that anybody can check against the code
+	why            string // one sentence that can be verified in the code
 }
 
-// equivalents are tried when they are drawn, do not count, and fail the run if
-// a test catches one: then the sentence is wrong. So does one that is the
-// change of no place, or of several, or does not compile.
+// equivalents are run if drawn but do not count. The run fails if a test catches one, because then
+// the reason is wrong, and if one matches no place or several, or does not compile.
 var equivalents = []equivalent{
 	{
 		"budget.go", "allowsSurge", `surge, err := scale(u.RollingUpdate.MaxSurge, 1)`, `surge, err := scale(u.RollingUpdate.MaxSurge, 2)`,
@@ -95,8 +93,7 @@ var admissionEquivalents = []equivalent{
 	},
 }
 
-// claims returns which candidates an equivalent of the list is about, by their
-// indices.
+// claims maps the indices of candidates to the equivalents in the list that describe them.
 func claims(all []mutant, list []equivalent) (map[int]equivalent, error) {
 	of := map[int]equivalent{}
 	var wrong []string

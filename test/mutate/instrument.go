@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// switchboard is one more file of the package. The file that it reads holds
-// the number of the mutant that is on: also in a program that a test starts,
-// which may not get the test's environment.
+// switchboard is an additional file of the package. It reads the number of the active mutant from a
+// file and not from the environment, because programs that a test starts may not inherit it.
 const switchboard = `package %s
 
 import (
@@ -24,13 +23,13 @@ var mutant__ = func() int {
 }()
 `
 
-// edit is a text for the bytes from start to end of a file.
+// edit replaces the bytes from start to end of a file.
 type edit struct {
 	start, end int
 	text       string
 }
 
-// applied returns what becomes of the bytes from start to end.
+// applied returns the bytes from start to end after the edits.
 func applied(src []byte, start, end int, edits ...edit) string {
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
 	var b strings.Builder
@@ -43,14 +42,12 @@ func applied(src []byte, start, end int, edits ...edit) string {
 	return b.String()
 }
 
-// instrument returns the files of the package with all these mutants in it,
-// and one more: the file number tells which of them is on, 0 is none. So
-// hundreds of mutants need one build.
+// instrument returns the files of the package with all mutants, and the switchboard. The file
+// number selects the active mutant; 0 selects none. So hundreds of mutants need one build.
 //
-// A function begins with a switch to its copies, each with one change. What is
-// a variable or a constant is set to the changed one before anything else runs.
-// Of a mutant that does not compile, the compiler speaks as of a file
-// "mutantN", where N is its number.
+// A function begins with a switch to its copies, each with one change. Variables and constants are
+// set before anything else runs. Compiler errors about a mutant name the file "mutantN", where N is
+// its number.
 func (s *source) instrument(mutants map[int]mutant, number string) map[string][]byte {
 	out := map[string][]byte{"mutants__.go": fmt.Appendf(nil, switchboard, s.files[0].Name.Name, number)}
 	for _, f := range s.files {
@@ -77,8 +74,7 @@ func (s *source) instrument(mutants map[int]mutant, number string) map[string][]
 	return out
 }
 
-// functions writes the copies of a function, and returns the cases that call
-// them.
+// functions writes the copies of a function and returns the cases that call them.
 func (s *source) functions(to *strings.Builder, d *ast.FuncDecl, mutants map[int]mutant) string {
 	cases := ""
 	for _, n := range sortedKeys(mutants) {
@@ -90,7 +86,7 @@ func (s *source) functions(to *strings.Builder, d *ast.FuncDecl, mutants map[int
 	return cases
 }
 
-// call returns the statement that hands a call on to a copy.
+// call returns the statement that calls a copy.
 func (s *source) call(d *ast.FuncDecl, n int) string {
 	call := copyName(d.Name, n)
 	if d.Recv != nil {
@@ -113,8 +109,7 @@ func (s *source) call(d *ast.FuncDecl, n int) string {
 	return "return " + call
 }
 
-// variables writes the copies of variables and constants, and reports whether
-// there are any.
+// variables writes the copies of variables and constants and reports whether there are any.
 func (s *source) variables(to *strings.Builder, d *ast.GenDecl, mutants map[int]mutant) bool {
 	any := false
 	for _, spec := range d.Specs {
@@ -135,7 +130,7 @@ func (s *source) variables(to *strings.Builder, d *ast.GenDecl, mutants map[int]
 
 func copyName(name *ast.Ident, n int) string { return fmt.Sprintf("%s__%d", name.Name, n) }
 
-// renamed returns a declaration with the change in it, under another name.
+// renamed returns a declaration with the change and another name.
 func (s *source) renamed(d ast.Node, name *ast.Ident, n int, m mutant) string {
 	return applied(s.text[m.file], s.offset(d.Pos()), s.offset(d.End()), edit{s.offset(name.Pos()), s.offset(name.End()), copyName(name, n)}, m.edit)
 }

@@ -14,29 +14,29 @@ import (
 	"time"
 )
 
-// judges are the tests and the oracle, built once with all mutants in them.
+// judges are the tests and the oracle, built once with all mutants.
 type judges struct {
 	target  target
 	root    string // of the main module
 	scratch string
-	timeout time.Duration // of one program; what takes longer is caught
-	own     bool          // no others are asked
-	number  string        // the file that says which mutant is on
-	overlay string        // for go's -overlay: what stands for which file
+	timeout time.Duration // for one program; a timeout counts as caught
+	own     bool          // only the tests of the package
+	number  string        // the file with the number of the active mutant
+	overlay string        // the file for go's -overlay
 	rules   program
-	others  []program // the tests of packages that stand on the rules
-	oracle  *program  // nil leaves it out
-	slow    string    // the tests of the rules that take long, as -test.run has it
+	others  []program // tests of packages that depend on the rules
+	oracle  *program  // nil: not run
+	slow    string    // pattern for -test.run of the slow tests of the rules
 }
 
-// program is the tests of one package.
+// program is the compiled tests of one package.
 type program struct {
 	name, dir, path string
 	env             []string
-	took            time.Duration // unchanged
+	took            time.Duration // without a mutant
 }
 
-// verdict is who caught a mutant, and with what.
+// verdict says who caught a mutant, and how.
 type verdict struct {
 	by   catcher
 	with string // the test that failed first
@@ -50,9 +50,8 @@ const (
 	byNobody catcher = "nobody"
 )
 
-// build puts the candidates that compile into the package, and builds all that
-// judges them. It returns the others, by their numbers: a candidate's is its
-// index and one.
+// build inserts the candidates that compile into the package and builds all judges. It returns the
+// numbers of the others; the number of a candidate is its index plus one.
 func (j *judges) build(ctx context.Context, s *source, all []mutant, oracle bool, env []string) (bad map[int]bool, err error) {
 	j.number, bad = filepath.Join(j.scratch, "number"), map[int]bool{}
 	mutants := map[int]mutant{}
@@ -100,8 +99,7 @@ func (j *judges) build(ctx context.Context, s *source, all []mutant, oracle bool
 
 var refused = regexp.MustCompile(`mutant(\d+):\d`)
 
-// write puts the changed files into the scratch folder, and what they stand
-// for into a file for go's -overlay.
+// write writes the changed files to the scratch folder, and the file for go's -overlay.
 func (j *judges) write(files map[string][]byte) error {
 	replace := map[string]string{}
 	for name, text := range files {
@@ -119,8 +117,8 @@ func (j *judges) write(files map[string][]byte) error {
 	return os.WriteFile(j.overlay, raw, 0o600)
 }
 
-// packages finds the tests of the main module that the rules are part of. The
-// others pass whatever the mutant.
+// packages finds the packages of the main module whose tests depend on the rules. Mutants do not
+// affect others.
 func (j *judges) packages(ctx context.Context) error {
 	out, err := j.run(ctx, j.root, nil, "go", "list", "-test", "-f", `{{.ImportPath}}|{{.Dir}}|{{join .Deps " "}}`, "./...")
 	if err != nil {
@@ -155,9 +153,8 @@ func (j *judges) compile(ctx context.Context, p program) error {
 	return nil
 }
 
-// try returns who catches a mutant. The tests of the rules are asked first, the
-// quick ones before the others, then all tests of the module, and then, if
-// wanted, the oracle. Number 0 is no mutant.
+// try returns who catches a mutant. It runs the quick tests of the rules, the slow ones, the other
+// tests of the module and, if oracle is set, the oracle. Number 0 stands for no mutant.
 func (j *judges) try(ctx context.Context, number int, oracle bool) (verdict, error) {
 	if err := os.WriteFile(j.number, []byte(strconv.Itoa(number)), 0o600); err != nil {
 		return verdict{}, err
@@ -180,9 +177,9 @@ func (j *judges) try(ctx context.Context, number int, oracle bool) (verdict, err
 		ask = append(ask, question{j.oracle, byOracle, nil})
 	}
 	for i, q := range ask {
-		timeout := max(j.timeout, 10*q.took) // a machine that is busy catches nothing
+		timeout := max(j.timeout, 10*q.took) // a busy machine must not count as a catch
 		if number == 0 {
-			timeout = time.Hour // the oracle builds its programs now
+			timeout = time.Hour // the oracle builds its programs first
 		}
 		began := time.Now()
 		limited, cancel := context.WithTimeout(ctx, timeout)
@@ -212,14 +209,14 @@ func (j *judges) try(ctx context.Context, number int, oracle bool) (verdict, err
 func (j *judges) run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	cmd.WaitDelay = 10 * time.Second // for what a killed program has started
+	cmd.WaitDelay = 10 * time.Second // for programs started by the killed one
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
 var passed = regexp.MustCompile(`(?m)^--- PASS: (\S+) \((\d+\.\d+)s\)`)
 
-// slow returns a pattern of the tests that took long.
+// slow returns a pattern that matches the slow tests.
 func slow(out string) string {
 	names := []string{"none"}
 	for _, m := range passed.FindAllStringSubmatch(out, -1) {
@@ -232,7 +229,7 @@ func slow(out string) string {
 
 var failed = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 
-// failure returns the innermost test that failed first in what tests wrote.
+// failure returns the innermost test that failed first in the output of tests.
 func failure(out string) string {
 	name := ""
 	for _, m := range failed.FindAllStringSubmatch(out, -1) {

@@ -1,32 +1,8 @@
-// Command mutate breaks pkg/daemonset, pkg/fit or pkg/admission on purpose, one place
-// at a time, and asks who notices: the tests, or only the oracle, which runs the real
-// controllers or schedulers. Nobody is a hole in both. What the real API server says
-// of pkg/admission is asked end to end only (make e2e ONLY=admission), and not
-// here.
+// Command mutate changes pkg/daemonset, pkg/fit or pkg/admission at one place and checks whether a
+// test or the oracle notices. The exit status is 1 if a mutant survives. README.md describes the
+// flags, the candidates and how it works.
 //
-//	go run ./test/mutate                        60 mutants, drawn by seed 1
-//	go run ./test/mutate -seed 7 -n 100         others, and more
-//	go run ./test/mutate -at place.go:178       all of one line, again
-//	go run ./test/mutate -all -oracle=false     every candidate, by the tests alone
-//	go run ./test/mutate -all -own              … by those of the package alone
-//	go run ./test/mutate -list                  what there is to draw from
-//	go run ./test/mutate -package pkg/fit       60 mutants of another package
-//
-// Candidates are comparisons, booleans, sort keys, roundings, sums, numbers,
-// min and max, cases, and the fields of Profile: their uses, and the versions
-// that they came with. A run has at least one of every file that has code, and
-// of every field of Profile. What does not compile is no mutant.
-//
-// All mutants are built into the package at once, and a file says which of them
-// is on (instrument.go): so there is one build of the tests and of the oracle,
-// and a mutant takes as long as the first test that fails. The tree is not
-// written to; go's -overlay puts the changed files in place. Go vet is not
-// asked.
-//
-// The exit status is 1 when a mutant survives, when a file or field has no
-// candidate, or when the list of equivalents (equivalent.go) is wrong. What the
-// environment says to the oracle holds here too, as ORACLE_VERSIONS=all or
-// SCHEDULER_VERSIONS=v1.37.1.
+//	go run ./test/mutate [-seed 1] [-n 60] [-package pkg/fit]
 package main
 
 import (
@@ -46,12 +22,12 @@ import (
 	"time"
 )
 
-// target is a package that can be broken.
+// target is a package that can be mutated.
 type target struct {
-	rules       string   // the package, from the top of the module
-	oracle      string   // the folder, under test, of the tests that run the real thing; empty for none
-	programs    string   // what they call the folder of its programs, in the environment
-	states      []string // … and how many random states they draw of the newest version
+	rules       string   // the package, relative to the root of the module
+	oracle      string   // folder below test of the oracle; empty: none
+	programs    string   // environment variable of the oracle for the folder of its programs
+	states      []string // environment variables for the number of random states of the newest version
 	equivalents []equivalent
 }
 
@@ -170,8 +146,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return d.report(out, time.Since(began))
 }
 
-// env has the oracle run for a short time, and keep the programs that it builds for
-// the next mutant. What the environment says already holds.
+// env returns the environment for a short run of the oracle that keeps its programs for the next
+// mutant. Existing variables take precedence.
 func (t target) env(scratch string, states int) []string {
 	values := map[string]string{}
 	if t.programs != "" {
@@ -210,25 +186,23 @@ func read(root, rules string) (*source, error) {
 	return parse(text)
 }
 
-// draw is which candidates a run tries, and what became of them, by their
-// indices.
+// draw holds the candidates that a run tries and their results, by index.
 type draw struct {
 	*source
 	all    []mutant
 	equal  map[int]equivalent
-	bad    map[int]bool // by number: they do not compile
+	bad    map[int]bool // numbers of those that do not compile
 	drawn  []int
 	result map[int]verdict
 }
 
-// need is a group of which a run tries at least one.
+// need is a group of candidates of which a run must try at least one.
 type need struct {
 	name string
 	has  func(mutant) bool
 }
 
-// needs returns what every run must have one of: files that have code, and
-// fields of Profile.
+// needs returns the groups of every run: the files that contain code, and the fields of Profile.
 func (s *source) needs() []need {
 	var needs []need
 	for _, f := range s.files {
@@ -242,9 +216,8 @@ func (s *source) needs() []need {
 	return needs
 }
 
-// choose draws the mutants: for each need the first in the order that the seed
-// gives, and then as many as are missing. Equivalents that come before the
-// last one are drawn as well, and do not count.
+// choose draws the mutants in the order given by the seed: the first one for each need, and then as
+// many as are missing. Equivalents that come before the last one are drawn in addition.
 func (d *draw) choose(o options) error {
 	var order []int
 	for i, m := range d.all {
@@ -299,7 +272,7 @@ func (d *draw) choose(o options) error {
 	return nil
 }
 
-// line prints what became of a mutant.
+// line prints the result of a mutant.
 func (d *draw) line(out io.Writer, i int) {
 	m, v := d.all[i], d.result[i]
 	by := string(v.by)
@@ -314,7 +287,7 @@ func (d *draw) line(out io.Writer, i int) {
 	fmt.Fprintf(out, "%-22s %-10s %-14s %s -> %s  %s\n", fmt.Sprintf("%s:%d", m.file, m.line), m.kind, by, short(m.from), short(m.to), v.with)
 }
 
-// report prints the sums, and returns an error where somebody has to act.
+// report prints the totals and returns an error if action is required.
 func (d *draw) report(out io.Writer, took time.Duration) error {
 	var wrong []string
 	count := 0
@@ -356,8 +329,7 @@ func (d *draw) report(out io.Writer, took time.Duration) error {
 	return nil
 }
 
-// sums prints a row of the mutants of a group that were tried, by who caught
-// them; none for a group of which none was.
+// sums prints a row with the results of the tried mutants of a group, if any.
 func (d *draw) sums(w io.Writer, name string, has func(mutant) bool) {
 	tried, by := 0, map[catcher]int{}
 	for _, i := range d.drawn {

@@ -21,8 +21,7 @@ func known() bool       { return T{}.OK }
 
 `
 
-// TestCandidates takes a line of code through the whole program, and compares
-// all that it would change.
+// TestCandidates passes a line of code through the whole program and compares all changes.
 func TestCandidates(t *testing.T) {
 	for _, tt := range []struct{ code, want, why string }{
 		{`var _ = a < b`, "comparison <=, comparison >=", "a boundary is shifted, and the whole negated"},
@@ -84,7 +83,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestInstrument compares a whole file with two mutants in it.
+// TestInstrument compares a whole file with two mutants.
 func TestInstrument(t *testing.T) {
 	const before = `package p
 
@@ -138,10 +137,10 @@ func g__5() { h(false) }
 	}
 }
 
-// TestTargets is about the packages themselves: nothing of them is out of reach,
-// and what is said to be equivalent is there.
+// TestTargets checks the packages themselves: everything in them can be mutated, and every
+// equivalent exists.
 func TestTargets(t *testing.T) {
-	least := map[string]int{"pkg/daemonset": 10, "pkg/fit": 3, "pkg/admission": 0} // fields of Profile, and further groups
+	least := map[string]int{"pkg/daemonset": 10, "pkg/fit": 3, "pkg/admission": 0} // number of fields of Profile and of other groups
 	for _, target := range targets {
 		s, err := read("../..", target.rules)
 		if err != nil {

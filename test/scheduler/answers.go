@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/scheduler/wire"
 )
 
-// Ask returns what a command prints about a Whole as JSON.
+// Ask decodes the JSON output of a command about a Whole into into.
 func (w *Whole) Ask(version string, into any, command ...string) error {
 	line := append(command[:1:1], "-n", namespace, dsName, "--from", "-", "--now", when.Format(time.RFC3339), "--kubernetes-version", version, "-o", "json")
 	var out, errs bytes.Buffer
@@ -26,21 +26,21 @@ func (w *Whole) Ask(version string, into any, command ...string) error {
 	return json.Unmarshal(out.Bytes(), into)
 }
 
-// said is what an answer says of the pod and the node.
+// said holds what an answer states about the pod and the node.
 type said struct {
 	code       cause.RoomCode
 	plugin     string
 	preemption string
-	victims    []string // that the scheduler removes, or may
-	others     []string // that it may remove in the place of some of them
+	victims    []string // pods that the scheduler removes or may remove
+	others     []string // pods that it may remove instead
 	certain    bool
 	violates   []string
 	budgets    []string
-	rejects    []string // every plugin
-	unmodelled bool     // it says that the anti-affinity of other pods was not looked at
+	rejects    []string // all rejecting plugins
+	unmodelled bool     // the answer states that the anti-affinity of other pods was not considered
 }
 
-// saidByPlan returns what a plan says of the next pod.
+// saidByPlan returns what a plan states about the next pod.
 func (w *Whole) saidByPlan(version string) (*said, *plan.Plan, error) {
 	var p plan.Plan
 	if err := w.Ask(version, &p, "plan-rollout", "--restart", "--fit"); err != nil {
@@ -59,7 +59,7 @@ func (w *Whole) saidByPlan(version string) (*said, *plan.Plan, error) {
 	return s, &p, nil
 }
 
-// saidOfNode returns what explain says of the node; nil where it says nothing of room.
+// saidOfNode returns what explain states about the node, or nil if it states nothing about room.
 func (w *Whole) saidOfNode(version string) (*said, *explain.Node, error) {
 	var e explain.Explanation
 	if err := w.Ask(version, &e, "explain", "--node", theNode); err != nil {
@@ -80,8 +80,7 @@ func (w *Whole) saidOfNode(version string) (*said, *explain.Node, error) {
 	return s, n, nil
 }
 
-// compare returns how an answer differs from what the real scheduler decided; empty if
-// it does not.
+// compare returns how an answer differs from the decision of the real scheduler, or "".
 func (s *said) compare(real *wire.Answer) string {
 	want := cause.RoomNot
 	switch {

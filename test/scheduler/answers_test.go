@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/scheduler/wire"
 )
 
-// TestAnswers holds plan-rollout --fit and explain --node, as a person gets them, to
-// what the real scheduler decides about the pod that the API server then has.
+// TestAnswers compares the output of plan-rollout --fit and explain --node with the decision of the
+// real scheduler about the pod as the API server admits it.
 func TestAnswers(t *testing.T) {
 	running := programs(t)
 	for _, version := range slices.SortedFunc(maps.Keys(running), compareVersions) {
@@ -58,7 +58,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// answersJudge asks one scheduler, and counts what the states put to the test.
+// answersJudge compares answers with one scheduler and counts the features of the states.
 type answersJudge struct {
 	judge
 	count map[string]int
@@ -72,8 +72,8 @@ func (j *answersJudge) has(feature string, is bool) {
 	}
 }
 
-// real returns what the scheduler decides, and whether that rests on the anti-affinity of
-// pods that are there; if it does, the answer is the one without.
+// real returns the decision of the scheduler, and whether it depends on the anti-affinity of
+// existing pods. If it does, the decision is the one without this anti-affinity.
 func (j *answersJudge) real(t *testing.T, s *State) (real *wire.Answer, unknown bool) {
 	t.Helper()
 	a, err := j.Ask(s, many/4, 1)
@@ -91,7 +91,7 @@ func (j *answersJudge) real(t *testing.T, s *State) (real *wire.Answer, unknown 
 	return &b, !sameAnswer(&a, &b)
 }
 
-// differences returns how the answers about a state differ from what the scheduler does.
+// differences returns how the answers about a state differ from the scheduler's decisions.
 func (j *answersJudge) differences(t *testing.T, w *Whole) (out []string) {
 	t.Helper()
 	real, unknown := j.real(t, w.next())
@@ -171,7 +171,7 @@ func (j *answersJudge) reached(answer string, s *said, real *wire.Answer, unknow
 	j.has(answer+": the scheduler decides otherwise by the anti-affinity of others, said not to be computed", unknown)
 }
 
-// drawn counts what a state has.
+// drawn counts the features of a state.
 func (j *answersJudge) drawn(w *Whole) {
 	class := w.Pod.Spec.PreemptionPolicy
 	j.has("drawn: preemptionPolicy Never of the class", class != nil && *class == corev1.PreemptNever)

@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/scheduler/wire"
 )
 
-// Compare returns how a verdict differs from what the real scheduler decided; empty
-// if it does not.
+// Compare returns how a verdict differs from the decision of the real scheduler, or "".
 func Compare(v *fit.Verdict, real *wire.Answer, minor int) string {
 	switch {
 	case len(v.Unreadable) > 0:
@@ -28,7 +27,7 @@ func Compare(v *fit.Verdict, real *wire.Answer, minor int) string {
 
 func compareVictims(p fit.Preemption, real *wire.Answer) string {
 	if p.Outcome == fit.VictimsNotCounted {
-		return "" // said to be unknown
+		return "" // declared unknown
 	}
 	possible := p.Outcome == fit.Possible
 	if possible != real.Nominated {
@@ -50,7 +49,7 @@ func compareVictims(p fit.Preemption, real *wire.Answer) string {
 	return ""
 }
 
-// varies reports whether the order mattered to the scheduler.
+// varies reports whether the result of the scheduler depends on the order.
 func varies(real *wire.Answer) bool {
 	return slices.ContainsFunc(real.Victims, func(o wire.Victims) bool {
 		return !slices.Equal(o.Pods, real.Victims[0].Pods) || o.Violations != real.Victims[0].Violations

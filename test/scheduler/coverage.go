@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/scheduler/wire"
 )
 
-// Coverage counts what the states of one version put to the test.
+// Coverage counts the features that the states of one version have.
 type Coverage struct {
 	states, tried int
 	count         map[string]int
 }
 
-// features are what states are to reach, in the order of the table.
+// features returns the features that states should have, in the order of the table.
 func features() (out []string) {
 	out = append(out, "fits")
 	for _, r := range fit.Reasons {
@@ -42,7 +42,7 @@ func features() (out []string) {
 	return out
 }
 
-// absent are features that no state of an older version can have.
+// absent reports whether states of an older version cannot have a feature.
 func absent(feature string, minor int) bool {
 	switch feature {
 	case "unresolvable by its request", "decisive: requests of the pod as a whole":
@@ -80,7 +80,7 @@ func (c *Coverage) add(s *State, v *fit.Verdict, real *wire.Answer, version stri
 	has("preemption: higher priority goes, lower is spared", passesOver(s, p))
 	has("preemption: uncertain", p.Outcome == fit.Possible && !p.Certain)
 	has("preemption: the order mattered", varies(real))
-	const most = 3000 // states for which every trap is taken away, one by one
+	const most = 3000 // states for which every trap is removed, one by one
 	if c.states > most {
 		return
 	}
@@ -115,8 +115,7 @@ func decision(v *fit.Verdict) string {
 	return fmt.Sprint(v.Fits, v.Reason, v.Resolvable, v.Preemption.Outcome, v.Preemption.Victims)
 }
 
-// traps are what a state can have that decides it: without it, the verdict is
-// another one.
+// traps are parts of a state that can decide the verdict: without one, the verdict may differ.
 var traps = []struct {
 	name    string
 	without func(*State)
@@ -232,7 +231,7 @@ func setPorts(p *corev1.Pod, change func(*corev1.ContainerPort)) {
 	}
 }
 
-// String is a table of what was reached, and how often.
+// String returns a table with the number of states that have each feature.
 func (c *Coverage) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d states; what was decisive, of the first %d\n", c.states, c.tried)
@@ -242,7 +241,7 @@ func (c *Coverage) String() string {
 	return b.String()
 }
 
-// Missing returns the features that no state reached.
+// Missing returns the features that no state has.
 func (c *Coverage) Missing(minor int) (out []string) {
 	for _, f := range features() {
 		if c.count[f] == 0 && !absent(f, minor) {

@@ -23,8 +23,8 @@ const (
 	driver  = "csi.example.com"
 )
 
-// Draw returns a random state that an API server of the minor can hold. Amounts are
-// few and small, so that they are often just enough, or just too much.
+// Draw returns a random state that an API server of the minor version accepts. Amounts are small,
+// so that they are often just sufficient or just too large.
 func Draw(seed int64, minor int) *State {
 	d := &drawing{Rand: rand.New(rand.NewPCG(uint64(seed), 0x9e3779b97f4a7c15)), minor: minor}
 	d.state = &State{}
@@ -57,7 +57,7 @@ func amount(name corev1.ResourceName, units int) resource.Quantity {
 	return *resource.NewQuantity(int64(units)<<20, resource.BinarySI)
 }
 
-// requests are a few units of some resources.
+// requests returns a few units of some resources.
 func (d *drawing) requests(most int) corev1.ResourceList {
 	l := corev1.ResourceList{}
 	for _, r := range []struct {
@@ -88,7 +88,7 @@ func (d *drawing) container(name string, most int) corev1.Container {
 	return corev1.Container{Name: name, Image: "example.com/image", Resources: corev1.ResourceRequirements{Requests: d.requests(most)}, Ports: d.ports()}
 }
 
-// spec are the containers and what else requests something.
+// spec returns containers and other fields that request resources.
 func (d *drawing) spec() corev1.PodSpec {
 	s := corev1.PodSpec{SchedulerName: corev1.DefaultSchedulerName, Containers: []corev1.Container{d.container("main", 3)}}
 	if d.chance(15) {
@@ -131,7 +131,7 @@ func (d *drawing) pod(name string) corev1.Pod {
 	return p
 }
 
-// wanted is a pod as the DaemonSet controller makes it, or nearly.
+// wanted draws a pod similar to those of the DaemonSet controller.
 func (d *drawing) wanted() {
 	p := d.pod("wanted")
 	s := &p.Spec
@@ -142,7 +142,7 @@ func (d *drawing) wanted() {
 	if d.chance(15) {
 		s.NodeSelector = map[string]string{"zone": pick(d, "a", "a", "a", "b")}
 	}
-	elsewhere := d.chance(3) // the scheduler nominates no node that it does not look at
+	elsewhere := d.chance(3) // the scheduler nominates no node that it does not consider
 	if elsewhere {
 		s.Affinity = bound("worker-2")
 	} else if d.chance(90) {
@@ -191,7 +191,7 @@ func mount(p *corev1.Pod, claim string) {
 	}})
 }
 
-// volumes are bound claims, in one state of five.
+// volumes adds bound claims in one of five states.
 func (d *drawing) volumes() {
 	if !d.chance(20) {
 		return
@@ -232,7 +232,7 @@ func (d *drawing) volumes() {
 
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// others are the pods on the node, and those that are nominated to it.
+// others draws the pods on the node and those nominated to it.
 func (d *drawing) others() {
 	for range d.IntN(8) {
 		p := d.pod("pod")
@@ -273,7 +273,7 @@ func (d *drawing) others() {
 	}
 }
 
-// terminate deletes a pod, sometimes because the scheduler preempted it.
+// terminate deletes a pod, sometimes as if the scheduler had preempted it.
 func (d *drawing) terminate(p *corev1.Pod) {
 	p.DeletionTimestamp = &metav1.Time{Time: began.Add(time.Hour)}
 	p.Finalizers = []string{"example.com/slow"}
@@ -285,8 +285,7 @@ func (d *drawing) terminate(p *corev1.Pod) {
 	}
 }
 
-// resize gives the containers amounts that are allocated and in effect, which differ
-// from those of the spec while a resize is under way.
+// resize sets allocated and actual resources that differ from the spec, as during a resize.
 func (d *drawing) resize(p *corev1.Pod) {
 	if d.chance(20) {
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
@@ -305,7 +304,8 @@ func (d *drawing) resize(p *corev1.Pod) {
 	}
 }
 
-// node can allocate about what its pods and the wanted one request.
+// node draws a node whose allocatable resources are close to the requests of its pods and the
+// wanted one.
 func (d *drawing) node() {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: theNode, Labels: map[string]string{"zone": "a"}}}
 	d.state.Node = n

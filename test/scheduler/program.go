@@ -17,8 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/scheduler/wire"
 )
 
-// Versions returns the Kubernetes versions whose scheduler can be built here, the
-// oldest first.
+// Versions returns the Kubernetes versions whose scheduler can be built, oldest first.
 func Versions() ([]string, error) {
 	files, err := filepath.Glob("program/versions/*.mod")
 	if err != nil {
@@ -35,7 +34,7 @@ func Versions() ([]string, error) {
 	return versions, nil
 }
 
-// compareVersions puts the older of two versions first.
+// compareVersions compares two versions; the older one is less.
 func compareVersions(a, b string) int {
 	return cmp.Or(slices.Compare(versionNumbers(a), versionNumbers(b)), strings.Compare(a, b))
 }
@@ -43,14 +42,13 @@ func compareVersions(a, b string) int {
 func versionNumbers(v string) []int {
 	var numbers []int
 	for part := range strings.SplitSeq(strings.TrimPrefix(v, "v"), ".") {
-		n, _ := strconv.Atoi(part) // what is no number is first
+		n, _ := strconv.Atoi(part) // what is not a number comes first
 		numbers = append(numbers, n)
 	}
 	return numbers
 }
 
-// Build compiles the program of a version, "v1.37.1", into dir and returns its
-// path.
+// Build compiles the program of a version, such as "v1.37.1", into dir and returns its path.
 func Build(version, dir string) (string, error) {
 	path := filepath.Join(dir, version)
 	if out, err := exec.Command("program/build.sh", version, path).CombinedOutput(); err != nil {
@@ -59,8 +57,8 @@ func Build(version, dir string) (string, error) {
 	return path, nil
 }
 
-// Program is a running scheduler of one version. It answers one question at
-// a time; several goroutines may ask.
+// Program is a running scheduler of one version. It answers one question at a time and is safe for
+// concurrent use.
 type Program struct {
 	lock     sync.Mutex
 	cmd      *exec.Cmd
@@ -70,7 +68,7 @@ type Program struct {
 	stderr   tail
 }
 
-// Start runs a program that Build made.
+// Start runs a program that Build compiled.
 func Start(path string) (*Program, error) {
 	p := &Program{cmd: exec.Command(path)}
 	p.cmd.Stderr = &p.stderr
@@ -89,7 +87,7 @@ func Start(path string) (*Program, error) {
 	return p, nil
 }
 
-// Ask returns what the real scheduler decides about a state.
+// Ask returns the decision of the real scheduler about a state.
 func (p *Program) Ask(s *State, orders int, seed int64) (wire.Answer, error) {
 	state, err := json.Marshal(s)
 	if err != nil {
@@ -123,8 +121,8 @@ func (p *Program) Stop() error {
 	return nil
 }
 
-// tail keeps the end of what is written to it: the scheduler logs a lot, and
-// only its last words matter.
+// tail keeps the end of what is written to it, because the scheduler logs much and only its last
+// lines matter.
 type tail struct {
 	lock sync.Mutex
 	buf  []byte

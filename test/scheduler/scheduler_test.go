@@ -28,7 +28,7 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// programs starts the program of each version that is to be tested.
+// programs starts the program of each version to be tested.
 func programs(t *testing.T) map[string]*Program {
 	t.Helper()
 	all, err := Versions()
@@ -65,8 +65,8 @@ func programs(t *testing.T) map[string]*Program {
 }
 
 const (
-	few  = 3  // orders in which pods and budgets are seen
-	many = 80 // … where the answer depends on it, and ours was not among the first
+	few  = 3  // orders of pods and budgets
+	many = 80 // orders if the result depends on them and ours was not among the first
 )
 
 func TestFit(t *testing.T) {
@@ -101,15 +101,15 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// judge asks one scheduler.
+// judge compares states with one scheduler.
 type judge struct {
 	*Program
 	version string
 	minor   int
 }
 
-// ask returns both answers, and how they differ. Where the order matters in which
-// the scheduler sees pods and budgets, it is asked again with more orders.
+// ask returns both answers and how they differ. If the result depends on the order of pods and
+// budgets, it asks again with more orders.
 func (j judge) ask(s *State) (*fit.Verdict, *wire.Answer, string, error) {
 	v := s.verdict(j.version)
 	real, err := j.Ask(s, few, 1)

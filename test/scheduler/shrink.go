@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// copied returns a state that shares nothing with this one.
+// copied returns a deep copy of the state.
 func (s *State) copied() *State {
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -24,8 +24,7 @@ func (s *State) copied() *State {
 	return &out
 }
 
-// Smallest returns a state that differs, and of which nothing can be left out such
-// that it still does.
+// Smallest returns a state for which differs returns true and from which nothing can be removed.
 func Smallest(s *State, differs func(*State) bool) *State {
 	for again := true; again; {
 		again = false
@@ -43,7 +42,7 @@ func Smallest(s *State, differs func(*State) bool) *State {
 	return s
 }
 
-// without leaves out the part of that number, and reports whether there is one.
+// without removes the part with the given number and reports whether it exists.
 func (s *State) without(number int) bool {
 	var parts []func()
 	for i := range s.Pods {
@@ -115,7 +114,7 @@ func partsOf(p *corev1.Pod) (parts []func()) {
 	return parts
 }
 
-// String describes a state such that a person can read it.
+// String returns a readable description of the state.
 func (s *State) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "node: %s, labels %v", amounts(s.Node.Status.Allocatable), s.Node.Labels)

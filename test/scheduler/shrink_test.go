@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/scheduler/wire"
 )
 
-// TestSmallest: what matters is left, and all else is gone.
+// TestSmallest checks that only the relevant parts remain.
 func TestSmallest(t *testing.T) {
 	for seed := range int64(50) {
 		s := Draw(seed, 37)
@@ -32,7 +32,7 @@ func TestSmallest(t *testing.T) {
 	}
 }
 
-// TestCompare: each way in which the two can differ is a difference.
+// TestCompare checks that each kind of difference is detected.
 func TestCompare(t *testing.T) {
 	lacks := fit.Verdict{
 		Reason: fit.NodeResourcesFit, Resolvable: true, Lacks: []fit.Lack{{Resource: corev1.ResourcePods}, {Resource: corev1.ResourceCPU}},
@@ -75,8 +75,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestDraw: a seed gives one state, and an API server of an old minor does not hold
-// what came later.
+// TestDraw checks that the state depends only on the seed, and that states of an old version have
+// no newer fields.
 func TestDraw(t *testing.T) {
 	for seed := range int64(200) {
 		s := Draw(seed, 30)

@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// State is one pod to be scheduled, and the cluster as far as it matters.
+// State is a pod to be scheduled, with the relevant part of its cluster.
 type State struct {
 	Pod                  *corev1.Pod                    `json:"pod"`
-	Node                 *corev1.Node                   `json:"node"` // the only one
+	Node                 *corev1.Node                   `json:"node"` // the only node
 	Pods                 []corev1.Pod                   `json:"pods"`
 	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"`
 	Volumes              []corev1.PersistentVolume      `json:"volumes"`
@@ -24,7 +24,7 @@ type State struct {
 	CSINodes             []storagev1.CSINode            `json:"csiNodes"`
 }
 
-// verdict is what pkg/fit says of the state.
+// verdict returns the verdict of pkg/fit on the state.
 func (s *State) verdict(version string) fit.Verdict {
 	w := fit.Of(s.Pod).WithVolumes(&s.Pod.Spec, s.volumesOf(s.Pod))
 	n := fit.Node{Node: s.Node, Drivers: s.drivers()}
@@ -62,7 +62,7 @@ func (s *State) volumesOf(p *corev1.Pod) (out []fit.Volume) {
 	return out
 }
 
-// drivers returns what the node's CSI drivers attach, and use.
+// drivers returns the limits and the attached volumes of the node's CSI drivers.
 func (s *State) drivers() map[string]fit.Driver {
 	out := map[string]fit.Driver{}
 	for _, n := range s.CSINodes {
@@ -85,8 +85,7 @@ func (s *State) drivers() map[string]fit.Driver {
 	return out
 }
 
-// words are what the scheduler of a minor says of a verdict, sorted. Some says which
-// taint it was.
+// words returns the sorted messages of the scheduler for a verdict. Some contain the taint.
 func words(v *fit.Verdict, minor int) (out []string) {
 	switch v.Reason {
 	case fit.NodeUnschedulable:

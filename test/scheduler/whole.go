@@ -20,14 +20,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/scheduler/wire"
 )
 
-// Whole is a cluster of one node, as a person has it: a DaemonSet, the classes that its
-// template names, and all pods.
+// Whole is a complete cluster with one node: a DaemonSet, the classes in its template, and all
+// pods.
 type Whole struct {
 	DaemonSet *appsv1.DaemonSet
-	Own       *corev1.Pod // its pod on the node; nil if there is none
+	Own       *corev1.Pod // the DaemonSet's pod on the node; nil if there is none
 	Classes   []schedulingv1.PriorityClass
 	Runtimes  []nodev1.RuntimeClass
-	State     // whose Pod is the one that the controller creates next, as the API server admits it
+	State     // its Pod is the next one that the controller creates, as the API server admits it
 }
 
 // when is the time of every Whole.
@@ -42,7 +42,7 @@ const (
 	namespace = "default"
 )
 
-// DrawWhole returns a random Whole that an API server of the minor can hold.
+// DrawWhole returns a random Whole that an API server of the minor version accepts.
 func DrawWhole(seed int64, minor int) *Whole {
 	d := &drawing{Rand: rand.New(rand.NewPCG(uint64(seed), 0x6a09e667f3bcc909)), minor: minor}
 	w := &Whole{}
@@ -54,20 +54,20 @@ func DrawWhole(seed int64, minor int) *Whole {
 	d.others()
 	for i := range w.Pods {
 		d.relate(&w.Pods[i])
-		if w.surges() { // on a node that runs, no two pods have the same port
+		if w.surges() { // on a running node, no two pods have the same port
 			setPorts(&w.Pods[i], func(c *corev1.ContainerPort) { c.HostPort = 0 })
 		}
 	}
 	d.node()
 	w.Node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady"}}
-	if d.chance(90) { // placement is not what most are about
+	if d.chance(90) { // most states are not about placement
 		w.Node.Spec = corev1.NodeSpec{}
 	}
 	d.budgets()
 	return w
 }
 
-// classes are those that a template may name, one of which may be the default.
+// classes draws the classes that a template may name, one of which may be the default.
 func (d *drawing) classes(w *Whole) {
 	for _, name := range []string{"low", "middle", "high"} {
 		c := schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: map[string]int32{"low": -10, "middle": 10, "high": 2000}[name]}
@@ -112,8 +112,8 @@ func (d *drawing) daemonSet(w *Whole) {
 	}
 }
 
-// makeValid makes the containers of a template such that the API server admits its pods: they
-// limit what cannot be given away twice, and no two ports are the same.
+// makeValid changes the containers of a template so that the API server admits its pods: resources
+// that cannot be overcommitted have limits, and no port is used twice.
 func makeValid(s *corev1.PodSpec) {
 	ports, sum := map[string]bool{}, resource.Quantity{}
 	for _, all := range [][]corev1.Container{s.InitContainers, s.Containers} {
@@ -128,7 +128,7 @@ func makeValid(s *corev1.PodSpec) {
 					c.Resources.Limits = corev1.ResourceList{}
 				}
 				c.Resources.Limits[name] = q
-				if _, has := c.Resources.Requests[corev1.ResourceCPU]; !has { // which huge pages need
+				if _, has := c.Resources.Requests[corev1.ResourceCPU]; !has { // required for huge pages
 					c.Resources.Requests[corev1.ResourceCPU] = amount(corev1.ResourceCPU, 1)
 				}
 			}
@@ -141,7 +141,7 @@ func makeValid(s *corev1.PodSpec) {
 			})
 		}
 	}
-	if s.Resources != nil { // of the pod as a whole, not less than of its containers
+	if s.Resources != nil { // for the whole pod, at least as much as for its containers
 		s.Resources.Requests[corev1.ResourceCPU] = sum
 	}
 }
@@ -152,8 +152,8 @@ func strategy(surge, unavailable int32) appsv1.DaemonSetUpdateStrategy {
 	}}
 }
 
-// admitted returns a pod as the controller creates it, with what the API server adds:
-// the priority and the policy of its class, and the overhead of its RuntimeClass.
+// admitted returns a pod as the controller creates it, with what the API server adds: the priority
+// and preemption policy of its class and the overhead of its RuntimeClass.
 func (w *Whole) admitted(name string) *corev1.Pod {
 	t := w.DaemonSet.Spec.Template.DeepCopy()
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name), Labels: t.Labels, CreationTimestamp: metav1.NewTime(when.Add(-10 * time.Second))}, Spec: t.Spec}
@@ -184,8 +184,8 @@ func (w *Whole) admitted(name string) *corev1.Pod {
 	return p
 }
 
-// own is a pod of the DaemonSet on the node, in two states of three: one that waits
-// for the scheduler, or one that runs.
+// own draws a pod of the DaemonSet on the node, in two of three states. It is running or waits for
+// the scheduler.
 func (d *drawing) own(w *Whole) {
 	switch d.IntN(3) {
 	case 0:
@@ -213,8 +213,8 @@ func (d *drawing) own(w *Whole) {
 	}
 }
 
-// relate makes of some pods such as the selector matches and another controller owns,
-// such as the DaemonSet owns and the selector does not match, and such as keep others away.
+// relate changes some pods: so that the selector matches them but another controller owns them, so
+// that the DaemonSet owns them but the selector does not match, or so that they repel others.
 func (d *drawing) relate(p *corev1.Pod) {
 	p.CreationTimestamp = metav1.NewTime(began)
 	if p.Status.Phase == "" {
@@ -240,7 +240,7 @@ func (d *drawing) relate(p *corev1.Pod) {
 	}
 }
 
-// surges reports whether a new pod runs beside the old one.
+// surges reports whether a new pod runs next to the old one.
 func (w *Whole) surges() bool {
 	return w.DaemonSet.Spec.UpdateStrategy.RollingUpdate.MaxSurge.IntVal > 0
 }
@@ -248,7 +248,7 @@ func (w *Whole) surges() bool {
 // pending reports whether the pod of the DaemonSet waits for the scheduler.
 func (w *Whole) pending() bool { return w.Own != nil && w.Own.Spec.NodeName == "" }
 
-// List returns the Whole as `kubectl get -o json` prints it.
+// List returns the Whole in the format of "kubectl get -o json".
 func (w *Whole) List() []byte {
 	var items []any
 	add := func(apiVersion, kind string, o any) {
@@ -280,7 +280,7 @@ func (w *Whole) List() []byte {
 	for i := range w.Pods {
 		add("v1", "Pod", &w.Pods[i])
 	}
-	for _, ns := range []string{"default", "other"} { // an input with pods of one namespace has no others
+	for _, ns := range []string{"default", "other"} { // with pods of only one namespace, pods of others would be unknown
 		add("v1", "Pod", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "ended", Namespace: ns}, Status: corev1.PodStatus{Phase: corev1.PodSucceeded}})
 	}
 	for i := range w.PodDisruptionBudgets {
@@ -296,8 +296,8 @@ func (w *Whole) List() []byte {
 	return out
 }
 
-// next returns the question about the pod that the controller creates next, and waiting
-// the one about the pod that waits.
+// next returns the question about the next pod that the controller creates, and waiting the
+// question about the pod that waits.
 func (w *Whole) next() *State {
 	s := w.State.copied()
 	if w.Own != nil && w.surges() && !w.pending() {
@@ -312,14 +312,14 @@ func (w *Whole) waiting() *State {
 	return s
 }
 
-// ended returns the same state once the terminating pods of the node have ended.
+// ended returns the state after the terminating pods of the node have ended.
 func (s *State) ended() *State {
 	s = s.copied()
 	s.Pods = slices.DeleteFunc(s.Pods, func(p corev1.Pod) bool { return !nominated(&p) && p.DeletionTimestamp != nil })
 	return s
 }
 
-// withoutAntiAffinity returns the same state without what pods have against others.
+// withoutAntiAffinity returns the state without the anti-affinity of pods.
 func (s *State) withoutAntiAffinity() *State {
 	s = s.copied()
 	for i := range s.Pods {

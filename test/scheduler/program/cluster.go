@@ -19,10 +19,10 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 )
 
-// state is one pod to be scheduled, and the cluster as far as it matters.
+// state is a pod to be scheduled, with the relevant part of its cluster.
 type state struct {
 	Pod                  *corev1.Pod                    `json:"pod"`
-	Node                 *corev1.Node                   `json:"node"` // the only one
+	Node                 *corev1.Node                   `json:"node"` // the only node
 	Pods                 []corev1.Pod                   `json:"pods"`
 	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"`
 	Volumes              []corev1.PersistentVolume      `json:"volumes"`
@@ -30,7 +30,7 @@ type state struct {
 	CSINodes             []storagev1.CSINode            `json:"csiNodes"`
 }
 
-// cluster is a scheduler that has heard of a state.
+// cluster is a scheduler that has received a state.
 type cluster struct {
 	*scheduler.Scheduler
 	framework.Framework
@@ -38,7 +38,7 @@ type cluster struct {
 	failed
 }
 
-// verdict is what the filters say of the node.
+// verdict is the result of the filters for the node.
 type verdict struct {
 	fits       bool
 	plugin     string
@@ -67,8 +67,8 @@ func newCluster(ctx context.Context, s *state) (*cluster, error) {
 	return &cluster{Scheduler: sched, Framework: f, cycle: framework.NewCycleState()}, nil
 }
 
-// tell hands over the objects, what others refer to first. Pods that have ended are
-// those that the scheduler's own pod informer does not ask for.
+// tell adds the objects to the informers, starting with those that others refer to. Pods that have
+// ended are left out, as in the scheduler's own pod informer.
 func (i informersOf) tell(s *state) error {
 	if err := addAll(i.csiNodes, s.CSINodes); err != nil {
 		return err
@@ -106,8 +106,8 @@ func addAll[T any, P interface {
 	return nil
 }
 
-// updateSnapshot takes the snapshot that a scheduling cycle begins with. Its type
-// cannot be named in every version.
+// updateSnapshot updates the snapshot with which a scheduling cycle begins. Its type cannot be
+// named in every version.
 func updateSnapshot(ctx context.Context, sched *scheduler.Scheduler, f framework.Framework) error {
 	out := reflect.ValueOf(sched.Cache).MethodByName("UpdateSnapshot").Call([]reflect.Value{reflect.ValueOf(klog.FromContext(ctx)), reflect.ValueOf(f.SnapshotSharedLister())})
 	if err, _ := out[0].Interface().(error); err != nil {

@@ -12,13 +12,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// informer is told by hand, through add, what an informer hears from a watch.
+// informer receives objects through add instead of a watch.
 type informer struct {
-	cache.SharedIndexInformer // for what nobody asks of one that does not run
+	cache.SharedIndexInformer // for methods that are not called on a stopped informer
 	handlers                  []cache.ResourceEventHandler
 }
 
-// add hands an object to the store and then to every handler.
+// add adds an object to the store and passes it to all handlers.
 func (i *informer) add(o runtime.Object) error {
 	if err := i.GetStore().Add(o); err != nil {
 		return err
@@ -29,8 +29,8 @@ func (i *informer) add(o runtime.Object) error {
 	return nil
 }
 
-// AddEventHandler, AddEventHandlerWithResyncPeriod and, where there is one, the
-// function with options keep the handler.
+// AddEventHandler, AddEventHandlerWithResyncPeriod and, in newer versions, the function with
+// options record the handler.
 func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	i.handlers = append(i.handlers, h)
 	return i.SharedIndexInformer.AddEventHandler(h)

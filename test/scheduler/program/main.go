@@ -1,11 +1,11 @@
-// Command program asks the scheduler of one Kubernetes version: its filters with
-// nominated pods, and its preemption, unmodified, with the default plugins. Which
-// version, the module file says that it is built with: there is one for each in
-// versions. go.mod is that of the newest, for editors and linters.
+// Command program runs the unmodified scheduler of one Kubernetes version, with the default
+// plugins: its filters, including nominated pods, and its preemption. The module file with which it
+// is built selects the version; versions has one for each. go.mod is that of the newest version,
+// for editors and linters.
 //
-// Nothing runs by itself: the informers are never started, every object is handed
-// to the scheduler's own event handlers, and one pod goes once through SchedulePod
-// and PostFilter, as in a scheduling cycle.
+// Nothing runs in the background. The informers are not started; objects are passed to the
+// scheduler's event handlers, and one pod goes through SchedulePod and PostFilter once, as in a
+// scheduling cycle.
 package main
 
 import (

@@ -25,12 +25,11 @@ import (
 type (
 	cycleState = fwk.CycleState
 
-	// failed is what SchedulePod says when no node fits.
+	// failed is the error of SchedulePod if no node fits.
 	failed struct{ nodes *framework.NodeToStatus }
 )
 
-// setGates turns off what only decides when victims are deleted: preemption that
-// deletes in the background.
+// setGates turns off asynchronous preemption, which affects only when victims are deleted.
 func setGates() error {
 	return utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{"SchedulerAsyncPreemption": false, "SchedulerAsyncAPICalls": false})
 }
@@ -51,7 +50,7 @@ func (c *cluster) filter(ctx context.Context, pod *corev1.Pod, node string) (ver
 	}
 	c.nodes = no.Diagnosis.NodeToStatus
 	status := c.nodes.Get(node)
-	if status.Plugin() == "" { // a PreFilter plugin left the node out
+	if status.Plugin() == "" { // a PreFilter plugin excluded the node
 		return verdict{plugin: strings.Join(sets.List(no.Diagnosis.UnschedulablePlugins), " ")}, nil
 	}
 	return verdict{plugin: status.Plugin(), reasons: status.Reasons(), resolvable: status.Code() == fwk.Unschedulable}, nil

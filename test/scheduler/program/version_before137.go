@@ -22,11 +22,11 @@ import (
 type (
 	cycleState = *framework.CycleState
 
-	// failed is what SchedulePod says when no node fits.
+	// failed is the error of SchedulePod if no node fits.
 	failed struct{ nodes framework.NodeToStatusMap }
 )
 
-// setGates: before 1.32 preemption deletes at once.
+// setGates does nothing: before v1.32 preemption is synchronous.
 func setGates() error { return nil }
 
 func (c *cluster) filter(ctx context.Context, pod *corev1.Pod, node string) (verdict, error) {
@@ -37,7 +37,7 @@ func (c *cluster) filter(ctx context.Context, pod *corev1.Pod, node string) (ver
 	}
 	c.nodes = no.Diagnosis.NodeToStatusMap
 	status, asked := c.nodes[node]
-	if !asked { // a PreFilter plugin left the node out; for these states only this one does
+	if !asked { // a PreFilter plugin excluded the node; in these states only this one does
 		return verdict{plugin: names.NodeAffinity}, nil
 	}
 	return verdict{plugin: status.Plugin(), reasons: status.Reasons(), resolvable: status.Code() == framework.Unschedulable}, nil
