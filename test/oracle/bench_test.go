@@ -15,15 +15,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// BenchmarkSync prints what a sync of the model takes, our State included, beside a sync of the newest real controller
-// on the same objects, as ratios: it is to be ten times faster, with a tenth of the allocations. The real one is its
-// syncHandler, with its informers' stores filled and its PodControl a stand-in. Where there are no pods yet that one has
-// least to do, and takes a tenth of its time; ours also lists all nodes of which it takes any 250.
+// BenchmarkSync prints the ratios of time and allocations between a sync of the newest real
+// controller and one of the model, including its State, on the same objects. The goal is ten times
+// less of both. The real sync is its syncHandler, with filled informer stores and without a real
+// PodControl. If there are no pods, it does least and takes a tenth of the time, while the model
+// lists all nodes of which it may take any 250.
 func BenchmarkSync(b *testing.B) {
 	for _, nodes := range []int{1000, 15_000} {
 		for _, is := range []struct {
 			name, nodes string
-			faster      int64 // at least so many times, of many nodes
+			faster      int64 // minimum ratio for many nodes
 		}{
 			{"nothing to do", fmt.Sprintf("N*%d", nodes), 10}, {"a rollout begins", fmt.Sprintf("O*%d", nodes), 10}, {"no pods yet", fmt.Sprintf("-*%d", nodes), 3},
 		} {

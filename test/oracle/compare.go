@@ -10,10 +10,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// Compare returns where the real controller did something else than the model
-// says, one line each, none when they agree. Every run must keep to what the
-// model calls certain, and take the rest from its choices with exactly their
-// counts.
+// Compare returns one line for each difference between the real controller and the model. Every run
+// must do what the model calls certain, and take the rest from the model's choices with exactly
+// their counts.
 func Compare(st *daemonset.State, a wire.Answer) []string {
 	d := &differences{seen: map[string]bool{}}
 	d.placement(st, a.Placement)
@@ -37,7 +36,7 @@ func (d *differences) add(format string, args ...any) {
 	}
 }
 
-// same compares two lists whose order does not matter.
+// same compares two lists regardless of order.
 func (d *differences) same(what string, model, real []string) {
 	model, real = slices.Sorted(slices.Values(model)), slices.Sorted(slices.Values(real))
 	if !slices.Equal(model, real) {
@@ -81,7 +80,7 @@ func (d *differences) run(st *daemonset.State, step daemonset.Step, r *wire.Run)
 	d.history(st, step, r)
 }
 
-// ignored reports whether the controller passes over the DaemonSet.
+// ignored reports whether the controller ignores the DaemonSet.
 func ignored(step daemonset.Step) bool {
 	return step.Reason == daemonset.StepBeingDeleted || step.Reason == daemonset.StepSelectsAll
 }
@@ -105,8 +104,8 @@ func (d *differences) status(st *daemonset.State, step daemonset.Step, real *wir
 	}
 }
 
-// batch checks one run's creates or deletes: all of the certain ones, and of
-// each choice as many as it says.
+// batch checks the creates or deletes of one run: all certain ones, and the right number from each
+// choice.
 func (d *differences) batch(what string, model daemonset.Batch, real []string, name func(daemonset.Item) string) {
 	left := map[string]int{}
 	for _, r := range real {
@@ -151,8 +150,8 @@ func (d *differences) batch(what string, model daemonset.Batch, real []string, n
 	}
 }
 
-// Deferred compares what a step leaves to later syncs with a run of a
-// controller that has no burst.
+// Deferred compares what a step leaves to later syncs with a run of a controller without a burst
+// limit.
 func Deferred(step daemonset.Step, unlimited *wire.Run) []string {
 	d := &differences{seen: map[string]bool{}}
 	check := func(what string, b daemonset.Batch, real int) {
@@ -165,7 +164,7 @@ func Deferred(step daemonset.Step, unlimited *wire.Run) []string {
 	return d.lines
 }
 
-// history compares what the sync does to the revisions.
+// history compares the changes of revisions.
 func (d *differences) history(st *daemonset.State, step daemonset.Step, r *wire.Run) {
 	h := st.History
 	if ignored(step) {
@@ -200,8 +199,7 @@ func (d *differences) history(st *daemonset.State, step daemonset.Step, r *wire.
 	d.removals(h, step, r)
 }
 
-// keeper returns the one of the model's current revisions that the real
-// controller kept.
+// keeper returns which of the model's current revisions the real controller kept.
 func (d *differences) keeper(h *daemonset.History, r *wire.Run) daemonset.Revision {
 	var kept []daemonset.Revision
 	for _, rev := range h.Revisions {
@@ -221,7 +219,7 @@ func (d *differences) keeper(h *daemonset.History, r *wire.Run) daemonset.Revisi
 
 func (d *differences) relabels(st *daemonset.State, hash string, r *wire.Run) {
 	want := st.History.Relabel
-	if st.History.Merged && hash != st.History.Hash { // equal numbers: another one was kept than the model shows
+	if st.History.Merged && hash != st.History.Hash { // equal numbers: it kept another one than the model shows
 		want = nil
 		for _, p := range claimed(st) {
 			if p.Hash != hash {
@@ -238,7 +236,7 @@ func (d *differences) relabels(st *daemonset.State, hash string, r *wire.Run) {
 		if to != hash {
 			d.add("pod %s: model relabelled to %q, real %q", pod, hash, to)
 		}
-		if to != had[pod] { // back and forth, in a sync that was repeated
+		if to != had[pod] { // back and forth, in a repeated sync
 			real = append(real, pod)
 		}
 	}
@@ -254,8 +252,8 @@ func claimed(st *daemonset.State) []daemonset.Pod {
 	return slices.DeleteFunc(pods, func(p daemonset.Pod) bool { return p.Claim == daemonset.Release })
 }
 
-// number compares the number that the current revision has afterwards, and
-// that no other revision's is changed.
+// number compares the resulting number of the current revision, and checks that no other number
+// changed.
 func (d *differences) number(h *daemonset.History, keeper daemonset.Revision, r *wire.Run) {
 	number := keeper.Number
 	for _, set := range r.SetRevisions {
@@ -277,8 +275,8 @@ func (d *differences) number(h *daemonset.History, keeper daemonset.Revision, r 
 	}
 }
 
-// removals compares duplicates and history clean-up. Among revisions of one
-// number, which the clean-up takes is not defined.
+// removals compares the removal of duplicates and old revisions. It is undefined which revisions of
+// equal number are removed.
 func (d *differences) removals(h *daemonset.History, step daemonset.Step, r *wire.Run) {
 	numbers := map[string]int64{}
 	matches := map[string]bool{}
@@ -322,18 +320,17 @@ func brief(list []string) string {
 	return strings.Join(list[:most], " ") + fmt.Sprintf(" … (%d)", len(list))
 }
 
-// smallest is the size up to which a choice is checked member by member.
+// smallest is the maximum size of a choice that is checked member by member.
 const smallest = 6
 
-// smallChoices reports whether Loose has anything to look at.
+// smallChoices reports whether Loose has anything to check.
 func smallChoices(step daemonset.Step) bool {
 	return slices.ContainsFunc(slices.Concat(step.Creates.Choices, step.Deletes.Choices), func(c daemonset.Choice) bool { return len(c.From) <= smallest }) ||
 		len(step.Revisions.Current) > 1
 }
 
-// Loose returns the members of small choices that every run took, or none
-// did: what the model calls random and is not. It takes at least 60 runs to
-// tell.
+// Loose returns the members of small choices that every run or no run took, although the model
+// calls the choice random. It needs at least 60 runs.
 func Loose(step daemonset.Step, runs []wire.Run) []string {
 	var out []string
 	look := func(what, name string, took func(*wire.Run) bool) {

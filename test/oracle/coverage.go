@@ -14,24 +14,22 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Coverage counts, version by version, what the states that were compared
-// with a real controller put to the test: the codes that decided something,
-// the shapes that an answer can have, and the fields of daemonset.Profile
-// whose side made a difference. Several goroutines may use it.
+// Coverage counts, by version, what the compared states exercised: reason codes that decided
+// something, shapes of answers, and fields of daemonset.Profile that made a difference. It is safe
+// for concurrent use.
 type Coverage struct {
 	lock sync.Mutex
 	of   map[string]*reach // by version
 }
 
-// reach is what the states of one version reached: in how many of them.
+// reach counts the states of one version for each feature.
 type reach struct {
 	profile daemonset.Profile
 	states  int
 	count   map[feature]int
 }
 
-// feature is something that states reach, with the group that it is reported
-// in.
+// feature is something that states exercise, with its group in the report.
 type feature struct{ group, name string }
 
 const (
@@ -40,7 +38,7 @@ const (
 	fields = "field"
 )
 
-// Add counts a state and the answer of the model that was compared.
+// Add counts a state and the compared answer of the model.
 func (c *Coverage) Add(s *snapshot.Snapshot, st *daemonset.State, step daemonset.Step) error {
 	reached := map[feature]bool{}
 	codesOf(reached, st, step)
@@ -65,7 +63,7 @@ func (c *Coverage) Add(s *snapshot.Snapshot, st *daemonset.State, step daemonset
 	return nil
 }
 
-// codesOf notes the codes of daemonset.Reasons that decided something.
+// codesOf records the reason codes that decided something.
 func codesOf(reached map[feature]bool, st *daemonset.State, step daemonset.Step) {
 	note := func(r daemonset.Reason) {
 		if r != "" {
@@ -106,7 +104,7 @@ func codesOf(reached map[feature]bool, st *daemonset.State, step daemonset.Step)
 	}
 }
 
-// shapesOf notes what no code says.
+// shapesOf records shapes that no code describes.
 func shapesOf(reached map[feature]bool, st *daemonset.State, step daemonset.Step) {
 	note := func(what string, holds bool) {
 		if holds {
@@ -150,8 +148,7 @@ func shapesOf(reached map[feature]bool, st *daemonset.State, step daemonset.Step
 	note("no status", !step.WritesStatus)
 }
 
-// sidesOf notes each field of the Profile without which the answer would have
-// been another one.
+// sidesOf records each field of the Profile that changes the answer if it is inverted.
 func sidesOf(reached map[feature]bool, s *snapshot.Snapshot, st *daemonset.State, step daemonset.Step) error {
 	real := visible(st, step)
 	for _, name := range profileFields() {
@@ -174,8 +171,8 @@ func sideOf(field string, side bool) feature {
 	return feature{fields, field + " " + strconv.FormatBool(side)}
 }
 
-// notRules are the fields of the Profile that are no rules of a controller of
-// Kubernetes, with the reason why.
+// notRules are the fields of the Profile that are not rules of Kubernetes controllers, with the
+// reason.
 var notRules = map[string]string{
 	"Beyond":             "it says which rules are used",
 	"NamespaceInStatus":  "a rule of OpenShift's controller, which none of those built here is",
@@ -193,8 +190,8 @@ func profileFields() []string {
 	return names
 }
 
-// answer is what a real controller would show of the model's answer: no
-// reason, no wait, and numbers only where they are written.
+// answer is the part of the model's answer that a real controller would show: no reasons, no
+// waiting, and numbers only if they are written.
 type answer struct {
 	creates, deletes daemonset.Batch
 	revisions        daemonset.StepRevisions
@@ -240,8 +237,8 @@ func withoutReasons(b daemonset.Batch) daemonset.Batch {
 	return out
 }
 
-// beyondReach are the codes that no comparison with a real controller can
-// reach, with the reason why.
+// beyondReach are the codes that no comparison with a real controller can exercise, with the
+// reason.
 var beyondReach = map[daemonset.Reason]string{
 	daemonset.NodesNotRead:          "a gap: the real controller always has the nodes",
 	daemonset.StepPodsNotRead:       "a gap: the real controller always has the pods",
@@ -249,8 +246,8 @@ var beyondReach = map[daemonset.Reason]string{
 	daemonset.NamespaceNodeSelector: "a rule of OpenShift's controller",
 }
 
-// expected are the features that the states of a version should reach. What
-// the version does not know it cannot decide by.
+// expected returns the features that the states of a version should exercise, without those unknown
+// to it.
 func expected(p daemonset.Profile) []feature {
 	var out []feature
 	for _, r := range daemonset.Reasons {
@@ -281,8 +278,7 @@ var allShapes = []string{
 	"budget Unavailable", "budget Surge", "budget None", "budget partly used", "budget fallback", "percentage", "no status",
 }
 
-// knows reports whether a version can decide by a code, take a shape, or show
-// that it has a field.
+// knows reports whether a version can show a feature.
 func knows(p daemonset.Profile, what string) bool {
 	switch what {
 	case string(daemonset.Surge), string(daemonset.Superseded), "create Forced", "create any Surge", "budget Surge", "SunsetInSurge":
@@ -296,18 +292,18 @@ func knows(p daemonset.Profile, what string) bool {
 	case "updated by " + string(daemonset.ByGeneration):
 		return p.TemplateGenerationCounts
 	case string(daemonset.StepWaiting), "budget fallback", "OldUnavailableInBudget",
-		"MaxSurge": // 1.21 has the field in its API, and a gate that is off; before, nobody can write one
+		"MaxSurge": // v1.21 has the field behind a gate that is off; before, it does not exist
 		return p.RollingUpdateV2
 	}
 	return true
 }
 
-// plenty is how many states of a version reach everything. It can be said of
-// fewer that they do together with those of other versions.
+// plenty is the number of states of a version that exercise everything. With fewer states, only all
+// versions together do.
 const plenty = 2000
 
-// Missing names what should have been reached, and was not: by the states of
-// all versions together, and by those of each version that has plenty.
+// Missing returns the features that should have been exercised: by all versions together, and by
+// each version with plenty of states.
 func (c *Coverage) Missing() []string {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -330,8 +326,8 @@ func (c *Coverage) Missing() []string {
 	return out
 }
 
-// Report returns a table in Markdown: how many states of each version reached
-// what. What a version cannot reach is a dash.
+// Report returns a Markdown table with the number of states of each version for each feature. A
+// dash stands for a feature that a version cannot show.
 func (c *Coverage) Report() string {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -369,13 +365,13 @@ func (c *Coverage) Report() string {
 	return b.String()
 }
 
-// compareFeatures puts fields before codes and these before shapes.
+// compareFeatures sorts fields first, then codes, then shapes.
 func compareFeatures(a, b feature) int {
 	order := []string{fields, codes, shapes}
 	return cmp.Or(slices.Index(order, a.group)-slices.Index(order, b.group), strings.Compare(a.name, b.name))
 }
 
-// versions are those of which there are states, oldest first.
+// versions returns the versions with states, oldest first.
 func (c *Coverage) versions() []string {
 	return slices.SortedFunc(maps.Keys(c.of), compareVersions)
 }

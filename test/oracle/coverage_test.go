@@ -15,8 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// TestSides has states in which a known field of the Profile decides, and no
-// other.
+// TestSides has states in which one known field of the Profile decides.
 func TestSides(t *testing.T) {
 	version, daemonSet := dstest.Version, dstest.DaemonSet
 	invalid := dstest.MaxUnavailable("some")
@@ -32,7 +31,7 @@ func TestSides(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		want    string // of the fields but TemplateWithoutNullTime, which decides wherever there is a revision of the live template
+		want    string // without TemplateWithoutNullTime, which decides whenever there is a revision of the live template
 		why     string
 	}{
 		{"N N", nil, "", "where all is well every version does the same"},
@@ -77,8 +76,8 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// TestMissing: what no state reached is named, and what a version cannot reach
-// is not asked of it.
+// TestMissing checks that features without a state are reported, except those that a version cannot
+// show.
 func TestMissing(t *testing.T) {
 	var c Coverage
 	add := func(grid string, options ...dstest.Option) {
@@ -117,8 +116,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestGeneratorReaches draws states without asking a real controller, of a
-// version of each set of rules, and expects that together they reach all.
+// TestGeneratorReaches draws states for one version of each set of rules, without a real
+// controller, and checks that they exercise everything together.
 func TestGeneratorReaches(t *testing.T) {
 	const states = 150
 	var c Coverage
@@ -150,8 +149,8 @@ func TestGeneratorReaches(t *testing.T) {
 	}
 }
 
-// TestEveryCodeIsExpectedOrExcused: a code that is added to the registry is
-// asked of the newest version, unless it stands among those beyond reach.
+// TestEveryCodeIsExpectedOrExcused checks that every registered code is expected of the newest
+// version or is in beyondReach.
 func TestEveryCodeIsExpectedOrExcused(t *testing.T) {
 	profile, err := daemonset.ForVersion(dstest.Newest)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// TestForecasts records ORACLE_FORECASTS rollouts, from seed ORACLE_SEED on, with the
-// newest controller, and asks at every snapshot for the plan: how long it says that the
-// rollout takes, and how it says that it ends, beside what came.
+// TestForecasts records ORACLE_FORECASTS rollouts of the newest controller, from seed ORACLE_SEED
+// on, and compares the plan for every snapshot with what happened: how long the rollout took, and
+// how it ended.
 func TestForecasts(t *testing.T) {
 	first, count := number(t, "ORACLE_SEED", 1), int(number(t, "ORACLE_FORECASTS", int64(len(sceneKinds))))
 	all := scores{}
@@ -48,11 +48,11 @@ func TestForecasts(t *testing.T) {
 	})
 	t.Logf("seeds %d to %d\n%s", first, first+int64(count)-1, all)
 	if count < len(sceneKinds) {
-		return // too few to tell
+		return // too few for a statement
 	}
 	for _, floor := range []struct {
 		group string
-		least int // of a hundred
+		least int // per hundred
 		of    func(*score) (n, of int)
 		what  string
 	}{
@@ -78,7 +78,7 @@ func (s *score) ranges() (n, of int)    { return s.within, s.dated }
 func (s *score) calm() (n, of int)      { return s.unaided - s.alarms, s.unaided }
 func (s *score) warned() (n, of int)    { return s.troubled - s.missed, s.troubled }
 
-// unlike says in what a recording is not what its scene is about, if it is not.
+// unlike says how a recording differs from the subject of its scene, or "".
 func (r *recording) unlike() string {
 	whole := r.left == 0 && len(r.lacks) == 0
 	switch s := r.scene; {
@@ -92,21 +92,21 @@ func (r *recording) unlike() string {
 	return ""
 }
 
-// score is how forecasts of a group of rollouts did.
+// score sums up the forecasts for a group of rollouts.
 type score struct {
 	rollouts, snapshots int
 
-	dated    int // snapshots between 25 and 90% of a rollout that came to its end
-	stood    int // rollouts in which the controller stood still: nobody can tell for how long
-	silent   int // … for which there was no time
-	close    int // expected within 20% or 3 s
-	knowable int // the same of somebody who knows how the times are drawn
-	within   int // the range holds the truth
+	dated    int // snapshots between 25% and 90% of a completed rollout
+	stood    int // rollouts in which the controller paused for an unpredictable time
+	silent   int // those without a time
+	close    int // expected time within 20% or 3 s
+	knowable int // the same for an ideal forecaster, who knows how the times are drawn
+	within   int // the range contains the truth
 	widths   []float64
-	alarms   int // snapshots of rollouts that completed, called Stalls
-	unaided  int // snapshots of rollouts that completed
-	troubled int // snapshots before a stall or a short end whose trouble lasts
-	missed   int // … and an unconditional Completes
+	alarms   int // snapshots of completed rollouts with the verdict Stalls
+	unaided  int // snapshots of completed rollouts
+	troubled int // snapshots before a stall or a short end with permanent trouble
+	missed   int // those with an unconditional Completes
 	errors   []float64
 
 	contradictions []string
@@ -152,7 +152,7 @@ func part(n, of int) string {
 	return fmt.Sprintf("%.0f%%", 100*float64(n)/float64(of))
 }
 
-// forecastsOf asks for the plan at every snapshot of a recording.
+// forecastsOf makes the plan for every snapshot of a recording.
 func forecastsOf(r *recording) (*score, []string) {
 	s := &score{rollouts: 1}
 	var lines []string
@@ -238,11 +238,11 @@ func forecastsOf(r *recording) (*score, []string) {
 	return s, lines
 }
 
-// near reports whether a time that is expected is close to the truth.
+// near reports whether an expected time is close to the truth.
 func near(expected, truth float64) bool { return math.Abs(expected-truth) <= max(3, 0.2*truth) }
 
-// known is what somebody could say to a plan who knows how the times of the scene are
-// drawn, and none of those that are still to come: nobody can do better for long.
+// known returns the forecast of someone who knows how the times of the scene are drawn, but not
+// those still to come. No forecast can be consistently better.
 func (s *scene) known() plan.Options {
 	const many = 200
 	var o plan.Options
@@ -262,7 +262,7 @@ func (s *scene) words() string {
 		s.group, s.trouble, 100*s.share, s.nodes, s.maxUnavailable.String(), s.maxSurge.String(), s.minReady, s.grace, s.ending, s.start, s.sigma, s.pull, s.period, s.blind)
 }
 
-// slowest is the slowest start that anybody could know of.
+// slowest returns the slowest start that anyone could expect.
 func slowest(st *daemonset.State) float64 {
 	known := cause.StartsOf(st).Seconds
 	if len(known) == 0 {

@@ -13,11 +13,11 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// What follows is what the scheduler, the kubelets, the node lifecycle controller and
-// the garbage collector do in a scene. They write what the real ones write, as far as
-// kubectl ds reads it: phase, conditions, the states of containers, warnings.
+// The following code does what the scheduler, the kubelets, the node lifecycle controller and the
+// garbage collector do in a scene. It writes what kubectl ds reads: phases, conditions, states of
+// containers and warnings.
 
-// pod returns that of a UID, or nil.
+// pod returns the pod with a UID, or nil.
 func (r *rolling) pod(uid types.UID) *corev1.Pod {
 	i := slices.IndexFunc(r.now.Pods, func(p corev1.Pod) bool { return p.UID == uid })
 	if i < 0 {
@@ -26,8 +26,8 @@ func (r *rolling) pod(uid types.UID) *corev1.Pod {
 	return &r.now.Pods[i]
 }
 
-// edit gives a pod another state. Those who have seen it keep what they saw. news is
-// whether the controller looks at what has changed.
+// edit changes a pod. Earlier snapshots keep its old state. news says whether the controller reacts
+// to the change.
 func (r *rolling) edit(uid types.UID, news bool, change func(p *corev1.Pod)) {
 	p := r.pod(uid)
 	after := p.DeepCopy()
@@ -38,8 +38,7 @@ func (r *rolling) edit(uid types.UID, news bool, change func(p *corev1.Pod)) {
 	}
 }
 
-// born is a pod that the controller created: the scheduler binds it, and the kubelet
-// starts it.
+// born handles a pod that the controller created: the scheduler binds it and the kubelet starts it.
 func (r *rolling) born(i int) {
 	p := &r.now.Pods[i]
 	p.CreationTimestamp = r.second()
@@ -72,8 +71,7 @@ func (r *rolling) unschedulable(uid types.UID, node string) {
 	r.in(300, uid, func() { r.unschedulable(uid, node) })
 }
 
-// kubelet lets the pod's kubelet do something, unless the node is dead or the pod is to
-// end by then.
+// kubelet lets the kubelet of a pod act, unless the node is dead or the pod is to end by then.
 func (r *rolling) kubelet(after float64, uid types.UID, do func()) *happening {
 	return r.in(after, uid, func() {
 		if p := r.pod(uid); !r.dead[p.Spec.NodeName] && p.DeletionTimestamp == nil {
@@ -82,7 +80,7 @@ func (r *rolling) kubelet(after float64, uid types.UID, do func()) *happening {
 	})
 }
 
-// receive is the kubelet's first look at a pod.
+// receive is the kubelet's first action for a pod.
 func (r *rolling) receive(uid types.UID, f lifetime, image string) {
 	r.edit(uid, false, func(p *corev1.Pod) {
 		at := r.second()
@@ -112,8 +110,7 @@ func (r *rolling) receive(uid types.UID, f lifetime, image string) {
 	}
 }
 
-// again is a warning that comes again and again, at intervals that grow to most, until
-// the trouble is over.
+// again repeats a warning at intervals that grow up to most, until the trouble is over.
 func (r *rolling) again(uid types.UID, reason, message string, f lifetime, after, times, most float64, image string) {
 	began := r.now.TakenAt
 	var try func(after float64)
@@ -124,7 +121,7 @@ func (r *rolling) again(uid types.UID, reason, message string, f lifetime, after
 		}
 		r.tell("kubelet", r.reference(uid), corev1.EventTypeWarning, reason, message)
 		next := after
-		if f.over > 0 { // it succeeds at its next try; not much later than it could
+		if f.over > 0 { // the next try succeeds, not much later than possible
 			next = min(next, max(0.1, f.over-r.now.TakenAt.Sub(began).Seconds()))
 		}
 		r.kubelet(next, uid, func() { try(min(after*times, most)) })
@@ -145,8 +142,7 @@ func (r *rolling) unpulled(uid types.UID, wait float64) {
 	})
 }
 
-// crash starts a container that ends soon, and starts it again after longer and longer
-// waits.
+// crash starts a container that soon ends, and restarts it with growing back-off.
 func (r *rolling) crash(uid types.UID, f lifetime, image string, wait float64) {
 	began := r.now.TakenAt
 	var start func(wait float64)
@@ -184,8 +180,8 @@ func (r *rolling) crash(uid types.UID, f lifetime, image string, wait float64) {
 	r.kubelet(max(0.5, f.runs), uid, func() { start(wait) })
 }
 
-// starts lets the containers run and become ready, as its lifetime says. A probe that is
-// asked before fails.
+// starts makes the containers run and become ready at the times of the lifetime. Earlier probes
+// fail.
 func (r *rolling) starts(uid types.UID, f lifetime, image string) {
 	run := max(0.3, f.runs)
 	r.kubelet(run, uid, func() {
@@ -231,18 +227,18 @@ func (r *rolling) ready(uid types.UID) {
 		p.Status.ContainerStatuses[0].Ready = true
 	})
 	if r.minReady > 0 {
-		r.lookAfter(float64(r.minReady) + 1) // the controller's handler asks for it
+		r.lookAfter(float64(r.minReady) + 1) // the controller's handler requests it
 	}
 }
 
-// waits has the container wait for a reason.
+// waits makes the container wait with a reason.
 func (r *rolling) waits(uid types.UID, reason, message string) {
 	r.edit(uid, false, func(p *corev1.Pod) {
 		p.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 	})
 }
 
-// condition sets a condition of a pod, and returns it.
+// condition sets a condition of a pod and returns it.
 func (r *rolling) condition(p *corev1.Pod, of corev1.PodConditionType, status corev1.ConditionStatus, reason string) *corev1.PodCondition {
 	i := slices.IndexFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == of })
 	if i < 0 {
@@ -257,7 +253,7 @@ func (r *rolling) condition(p *corev1.Pod, of corev1.PodConditionType, status co
 	return c
 }
 
-// ends is a pod that the controller deleted: its kubelet ends it.
+// ends handles a pod that the controller deleted: its kubelet ends it.
 func (r *rolling) ends(name string) {
 	i := r.indexOf(name)
 	if i < 0 || r.now.Pods[i].DeletionTimestamp != nil {
@@ -297,8 +293,8 @@ func (r *rolling) reference(uid types.UID) corev1.ObjectReference {
 	return corev1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: uid, FieldPath: "spec.containers{agent}"}
 }
 
-// tell writes an event as a component's recorder does: what is alike is counted, what
-// is similar put together, and what is too much dropped.
+// tell writes an event as an event recorder does: equal events are counted, similar ones are
+// aggregated, and too many are dropped.
 func (r *rolling) tell(component string, about corev1.ObjectReference, kind, reason, message string) {
 	from := corev1.EventSource{Component: component}
 	if component == "kubelet" {
@@ -333,7 +329,7 @@ type tellersClock struct{ r *rolling }
 func (c tellersClock) Now() time.Time                  { return c.r.now.TakenAt }
 func (c tellersClock) Since(t time.Time) time.Duration { return c.r.now.TakenAt.Sub(t) }
 
-// addNode adds one; one that is not ready yet has the taint of such nodes.
+// addNode adds a node. A node that is not ready yet has the taint of such nodes.
 func (r *rolling) addNode(name string, created time.Time, ready bool) {
 	cpu := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("16Gi"), corev1.ResourcePods: resource.MustParse("110")}
 	n := corev1.Node{
@@ -351,7 +347,7 @@ func (r *rolling) addNode(name string, created time.Time, ready bool) {
 	r.news = true
 }
 
-// editNode gives a node another state; those who have seen it keep what they saw.
+// editNode changes a node. Earlier snapshots keep its old state.
 func (r *rolling) editNode(name string, change func(*corev1.Node)) {
 	r.now.Nodes = slices.Clone(r.now.Nodes)
 	for i := range r.now.Nodes {
@@ -364,7 +360,7 @@ func (r *rolling) editNode(name string, change func(*corev1.Node)) {
 	r.news = true
 }
 
-// troubleNodes has nodes die, join, leave or be tainted in the course of the rollout.
+// troubleNodes makes nodes die, join, leave or be tainted during the rollout.
 func (r *rolling) troubleNodes() {
 	if r.group != nodesScene {
 		return
@@ -427,8 +423,7 @@ func (r *rolling) troubleNode(name string, i int) {
 	}
 }
 
-// die is what the node lifecycle controller writes when it has heard nothing of a node
-// for long.
+// die writes what the node lifecycle controller writes after a node has been silent for long.
 func (r *rolling) die(name string) {
 	r.editNode(name, func(n *corev1.Node) {
 		at := r.second()

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// TestNamed compares states that were chosen, not drawn: what a difference
-// once showed, and what is easily got wrong. Each is run in every version, and
-// often enough to see that what the model calls random is.
+// TestNamed compares chosen states: those that once showed a difference and those that are easily
+// wrong. Each runs in every version, and often enough to see that choices which the model calls
+// random are.
 func TestNamed(t *testing.T) {
 	type options = []dstest.Option
 	historyLimit := func(n int32) dstest.Option {
@@ -68,7 +68,7 @@ func TestNamed(t *testing.T) {
 		{"Nt nf", options{dstest.MaxSurge("1")}, "surge creates beside what is dying or Failed"},
 		{"O/N", options{dstest.MaxSurge("1"), revisionHash("agent-new", ""), dstest.Pod("p0b", func(p *corev1.Pod) { delete(p.Labels, "controller-revision-hash") })}, "with an empty current hash a pod without the label is new to manage only"},
 
-		// The burst and its order of classes.
+		// The burst limit and its order of classes.
 		{"-*300 #O*260", nil, "250 of each"},
 		{"o*200 O*100", options{dstest.MaxUnavailable("300")}, "forced before candidates"},
 		{"o*240 O*20", options{dstest.MaxSurge("30")}, "allowed nodes before candidates"},
@@ -91,9 +91,8 @@ func TestNamed(t *testing.T) {
 	})
 }
 
-// TestVolumeClaims: the metadata of a volume claim in a template has a
-// creationTimestamp, too, which was stored as null up to 1.33. Such volumes came
-// with 1.21, as maxSurge did; older controllers do not know them.
+// TestVolumeClaims checks volume claims in a template: the creationTimestamp in their metadata was
+// stored as null up to v1.33. Such volumes exist since v1.21, like maxSurge.
 func TestVolumeClaims(t *testing.T) {
 	eachVersion(t, func(t *testing.T, version string) {
 		profile, err := daemonset.ForVersion(version)
@@ -120,9 +119,8 @@ func named(t *testing.T, p *Program, grid string, options ...dstest.Option) {
 	}
 }
 
-// TestRefused: a sync whose creates or deletes the API server refuses fails,
-// replaces nothing, and writes the status only where the version does so after
-// an error.
+// TestRefused checks that a sync whose creates or deletes the API server rejects fails, replaces
+// nothing, and writes the status only if the version does so after an error.
 func TestRefused(t *testing.T) {
 	eachVersion(t, func(t *testing.T, version string) {
 		profile, err := daemonset.ForVersion(version)

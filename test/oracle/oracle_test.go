@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// number returns an environment variable's number, or another one.
+// number returns the number in an environment variable, or a default.
 func number(t *testing.T, name string, otherwise int64) int64 {
 	t.Helper()
 	v := os.Getenv(name)
@@ -30,8 +30,7 @@ func number(t *testing.T, name string, otherwise int64) int64 {
 	return n
 }
 
-// perVersion returns how much to draw for a version, of NAME and NAME_OTHERS:
-// the newest is given more than the others.
+// perVersion returns the number of cases for a version from the variables NAME and NAME_OTHERS.
 func perVersion(t *testing.T, version, name string, newest, others int64) int {
 	t.Helper()
 	if version == dstest.Newest {
@@ -40,8 +39,8 @@ func perVersion(t *testing.T, version, name string, newest, others int64) int {
 	return int(number(t, name+"_OTHERS", min(number(t, name, others), others)))
 }
 
-// usual are the versions that are run unless ORACLE_VERSIONS says otherwise:
-// of each kind of rolling update one, and the newest.
+// usual are the default of ORACLE_VERSIONS: one version for each kind of rolling update, and the
+// newest.
 const usual = "v1.17.4 v1.22.17 v1.30.14 " + dstest.Newest
 
 // versions returns those of ORACLE_VERSIONS: "all", or some, "v1.30.14", of which ORACLE_PROGRAMS may hold further ones.

@@ -18,11 +18,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// TestPlacement compares Placement with the real NodeShouldRunDaemonPod, on
-// random states of five nodes, ORACLE_PLACEMENTS of the newest version and a
-// tenth of each other, and for the newest on every node of every example.
-// Where it says no, the smallest change must make the real function say yes,
-// and must not do so with one of its parts left out.
+// TestPlacement compares Placement with the real NodeShouldRunDaemonPod on random states of five
+// nodes and, for the newest version, on every node of every example. If the result is no, the
+// smallest change must turn the real result to yes, and must not do so without one of its parts.
 func TestPlacement(t *testing.T) {
 	c := &placementCheck{}
 	first := number(t, "ORACLE_SEED", 1)
@@ -70,8 +68,8 @@ type namedSnapshot struct {
 	*snapshot.Snapshot
 }
 
-// examples returns the recorded Snapshots of a folder. There may be none, but
-// not a folder whose files are all something else.
+// examples returns the recorded Snapshots of a folder. A folder whose files are all something else
+// is an error; an empty one is not.
 func examples(t *testing.T, folder string) []namedSnapshot {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
@@ -128,7 +126,7 @@ func (c *placementCheck) snapshot(p *Program, s *snapshot.Snapshot) error {
 	return nil
 }
 
-// change applies the changes and asks the real function again.
+// change applies the changes and calls the real function again.
 func (c *placementCheck) change(p *Program, s *snapshot.Snapshot, n *corev1.Node, changes []daemonset.Remedy, shouldRun bool) error {
 	if shouldRun != (len(changes) == 0) {
 		return fmt.Errorf("should run: %t, yet the changes are %+v", shouldRun, changes)
@@ -140,7 +138,7 @@ func (c *placementCheck) change(p *Program, s *snapshot.Snapshot, n *corev1.Node
 	for _, ch := range changes {
 		c.changes.add(string(ch.Kind), 1)
 	}
-	if changes[0].Kind == daemonset.NoSensibleChange { // then nothing is named that would
+	if changes[0].Kind == daemonset.NoSensibleChange { // then no change is named
 		return nil
 	}
 	yes, err := c.runsAfter(p, s, n, changes)
@@ -168,7 +166,7 @@ func (c *placementCheck) runsAfter(p *Program, s *snapshot.Snapshot, n *corev1.N
 	return a.Placement[n.Name].ShouldRun, err
 }
 
-// apply makes a change as a user would, and refuses one that the API refuses.
+// apply makes a change as a user would. It rejects what the API rejects.
 func apply(c daemonset.Remedy, ds *appsv1.DaemonSet, n *corev1.Node) error {
 	spec := &ds.Spec.Template.Spec
 	switch c.Kind {

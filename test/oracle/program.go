@@ -18,8 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// Versions returns the Kubernetes versions that there are programs of, oldest
-// first.
+// Versions returns the Kubernetes versions that have a program, oldest first.
 func Versions() ([]string, error) {
 	files, err := filepath.Glob("program/versions/*.mod")
 	if err != nil {
@@ -36,7 +35,7 @@ func Versions() ([]string, error) {
 	return versions, nil
 }
 
-// compareVersions puts the older of two versions first.
+// compareVersions compares two versions; the older one is less.
 func compareVersions(a, b string) int {
 	return cmp.Or(slices.Compare(versionNumbers(a), versionNumbers(b)), strings.Compare(a, b))
 }
@@ -44,14 +43,13 @@ func compareVersions(a, b string) int {
 func versionNumbers(v string) []int {
 	var numbers []int
 	for part := range strings.SplitSeq(strings.TrimPrefix(v, "v"), ".") {
-		n, _ := strconv.Atoi(part) // what is no number is first
+		n, _ := strconv.Atoi(part) // what is not a number comes first
 		numbers = append(numbers, n)
 	}
 	return numbers
 }
 
-// Build compiles the program of a version, "v1.37.1", into dir and returns its
-// path.
+// Build compiles the program of a version, such as "v1.37.1", into dir and returns its path.
 func Build(version, dir string) (string, error) {
 	path := filepath.Join(dir, version)
 	if out, err := exec.Command("program/build.sh", version, path).CombinedOutput(); err != nil {
@@ -60,8 +58,8 @@ func Build(version, dir string) (string, error) {
 	return path, nil
 }
 
-// Program is a running controller of one version. It answers one question at
-// a time; several goroutines may ask.
+// Program is a running controller of one version. It answers one question at a time and is safe for
+// concurrent use.
 type Program struct {
 	lock     sync.Mutex
 	cmd      *exec.Cmd
@@ -71,8 +69,7 @@ type Program struct {
 	stderr   tail
 }
 
-// Start runs a program that Build made, with feature gates such as
-// "Name=true".
+// Start runs a program that Build compiled, with feature gates such as "Name=true".
 func Start(path string, gates ...string) (*Program, error) {
 	p := &Program{cmd: exec.Command(path, gates...)}
 	p.cmd.Stderr = &p.stderr
@@ -91,21 +88,21 @@ func Start(path string, gates ...string) (*Program, error) {
 	return p, nil
 }
 
-// Ask returns what the real controller does with a state, over several runs.
-// No runs asks for the placement only. A burst of 0 is the controller's own.
+// Ask returns what the real controller does with a state, in several runs. If runs is 0, it returns
+// only the placement. If burst is 0, the controller's own limit applies.
 func (p *Program) Ask(s *snapshot.Snapshot, runs int, seed int64, burst int) (wire.Answer, error) {
 	return p.exchange(s, wire.Request{Runs: runs, Seed: seed, Burst: burst})
 }
 
-// Measured returns what one sync of the real controller takes, run several times, with a stand-in for
-// what creates and deletes pods.
+// Measured returns the time and allocations of one sync of the real controller, run several times
+// without a real PodControl.
 func (p *Program) Measured(s *snapshot.Snapshot, runs int) ([]wire.Run, error) {
 	a, err := p.exchange(s, wire.Request{Runs: runs, NoPods: true})
 	return a.Runs, err
 }
 
-// Refused returns what the real controller does in one sync while the API
-// server refuses every create and delete of a pod.
+// Refused returns what the real controller does in one sync if the API server rejects every create
+// and delete of a pod.
 func (p *Program) Refused(s *snapshot.Snapshot) (wire.Run, error) {
 	a, err := p.exchange(s, wire.Request{Runs: 1, Refuse: true})
 	if err != nil {
@@ -157,8 +154,8 @@ func (p *Program) Stop() error {
 	return nil
 }
 
-// tail keeps the end of what is written to it: the controller logs a lot, and
-// only its last words matter.
+// tail keeps the end of what is written to it, because the controller logs much and only its last
+// lines matter.
 type tail struct {
 	lock sync.Mutex
 	buf  []byte

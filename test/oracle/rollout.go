@@ -20,28 +20,27 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// recording is a rollout of a real controller from its beginning to its end, as
-// somebody sees it who looks again and again.
+// recording is a rollout of a real controller from its beginning to its end, as repeated snapshots.
 type recording struct {
 	scene *scene
-	shots []*snapshot.Snapshot // from its beginning to its end, evenly
+	shots []*snapshot.Snapshot // at equal intervals
 	began time.Time
-	ended time.Time // when all pods were available and all old ones gone, or nothing happened any more
+	ended time.Time // when all pods were available and no old ones were left, or when nothing happened any more
 	left  int       // old pods at the end
 	lacks []string  // nodes that should run the pod and have no available one at the end
 
-	stood bool // the controller stood still until something else happened
+	stood bool // the controller paused until something else happened
 
-	// since when there has been a pod that never becomes available; zero without one
+	// since when there has been a pod that never becomes available, or zero
 	trouble time.Time
 }
 
-// stalls reports whether it ends before it is done.
+// stalls reports whether the rollout ends without completing.
 func (r *recording) stalls() bool { return r.left > 0 }
 
-// rolling is a recording that is made: a cluster in which time goes on, and the real
-// controller in it. What happens by itself stands in a list by time. The controller
-// syncs whenever that changed something that it looks at, and when it asked to.
+// rolling is a recording in progress: a simulated cluster with the real controller. Future events
+// are in a list sorted by time. The controller syncs when an event changed something that it
+// watches, and when it requested a sync.
 type rolling struct {
 	store
 	*scene
@@ -49,30 +48,30 @@ type rolling struct {
 	coming  []*happening
 	seq     int
 	first   bool      // the controller has not synced yet
-	look    time.Time // when the controller looks again by itself; zero: it does not
+	look    time.Time // next sync requested by the controller; zero: none
 	next    time.Time // when its client's bucket of requests would be full again
-	rolls   bool      // the rollout has begun that is recorded
+	rolls   bool      // the recorded rollout has begun
 
 	lifetimes map[string]lifetime
-	has       map[string]bool // node and image: it is there
-	dead      map[string]bool // nodes whose kubelet does not answer
-	running   map[string]bool // pods with a container that runs
+	has       map[string]bool // node and image: the image is present
+	dead      map[string]bool // nodes whose kubelet does not respond
+	running   map[string]bool // pods with a running container
 	tellers   map[string]*record.EventCorrelator
-	moved     time.Time // when a pod was last created, became ready, was deleted or was gone
-	news      bool      // something happened that the controller looks at
+	moved     time.Time // when a pod was last created, became ready, was deleted or disappeared
+	news      bool      // something happened that the controller watches
 
-	woken       bool // nothing but wake is news
-	failures    int  // syncs in a row that failed
-	nodesToCome int  // what is still to happen to nodes
+	woken       bool // wake is the only news
+	failures    int  // consecutive failed syncs
+	nodesToCome int  // remaining changes of nodes
 	took        recording
 }
 
-// happening is what is to happen at a time; with a pod, only if there is still one then.
+// happening is a future event. If it is about a pod, it is dropped if the pod no longer exists.
 type happening struct {
 	at    time.Time
 	seq   int
 	pod   types.UID
-	moves bool // the controller will look at it
+	moves bool // the controller watches it
 	do    func()
 }
 
@@ -145,7 +144,7 @@ func (r *rolling) strategy() appsv1.DaemonSetUpdateStrategy {
 	}
 }
 
-// change gives the template another image, as the API server does it.
+// change sets another image in the template, as the API server does it.
 func (r *rolling) change(image string) {
 	ds := r.now.DaemonSet.DeepCopy()
 	ds.Spec.Template.Spec.Containers[0].Image = image
@@ -154,8 +153,8 @@ func (r *rolling) change(image string) {
 	r.now.DaemonSet = ds
 }
 
-// hold lets about half of the rollout happen, holds it for hours with OnDelete, and
-// lets it go on: pods of both revisions, and no events of before.
+// hold pauses the rollout about halfway for some hours with OnDelete, and then resumes it. So there
+// are pods of both revisions and no old events.
 func (r *rolling) hold() error {
 	most := max(1, len(r.now.Pods)/2)
 	halfway := func() bool {
@@ -184,8 +183,8 @@ func (r *rolling) hold() error {
 	return nil
 }
 
-// until lets time go on, and the controller sync, until something holds after a sync,
-// or nothing has happened to a pod for so long that nothing will.
+// until advances time and lets the controller sync until holds is true after a sync, or until
+// nothing has happened to a pod for so long that nothing will.
 func (r *rolling) until(holds func() bool) error {
 	quiet := seconds(max(1800, 20*r.slow(), 3*float64(r.grace)) + 2*float64(r.minReady))
 	r.moved, r.news = r.now.TakenAt, true
@@ -223,8 +222,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// in adds what is to happen so many seconds from now; to a pod, if there is still one
-// then.
+// in schedules an event after some seconds. An event about a pod is dropped if the pod no longer
+// exists.
 func (r *rolling) in(after float64, pod types.UID, do func()) *happening {
 	r.seq++
 	h := &happening{at: r.now.TakenAt.Add(seconds(after)).Truncate(time.Millisecond), seq: r.seq, pod: pod, do: do}
@@ -254,7 +253,7 @@ func (r *rolling) settle() error {
 		if err := r.apply(run); err != nil {
 			return err
 		}
-		if run.Error != "" { // the queue lets it try again after longer and longer
+		if run.Error != "" { // the queue retries with growing back-off
 			r.failures++
 			r.lookAfter(min(1000, 0.005*math.Pow(2, float64(r.failures-1))))
 			return nil
@@ -274,18 +273,16 @@ func (r *rolling) settle() error {
 	return errors.New("the controller does not come to rest")
 }
 
-// lookAfter has the controller look again. Of two times its queue keeps the earlier
-// one.
+// lookAfter requests a sync of the controller. Of two times, its queue keeps the earlier one.
 func (r *rolling) lookAfter(after float64) {
 	if at := r.now.TakenAt.Add(seconds(after)); r.look.IsZero() || at.Before(r.look) {
 		r.look = at
 	}
 }
 
-// wake has the controller look when nothing has happened to a pod for a minute and
-// nothing is to, as if something else had happened in the cluster. Where nothing tells
-// it that a pod is available now, as can be with maxSurge and minReadySeconds, it would
-// stand still.
+// wake makes the controller sync if nothing has happened to a pod for a minute and nothing is
+// scheduled, like an unrelated change in the cluster would. Without it, the controller can pause
+// when nothing informs it that a pod has become available, as with maxSurge and minReadySeconds.
 func (r *rolling) wake() {
 	r.in(60, "", func() {
 		idle := r.look.IsZero() && r.now.TakenAt.Sub(r.moved) > time.Minute
@@ -296,8 +293,8 @@ func (r *rolling) wake() {
 	})
 }
 
-// apply does what the controller asked the API server for, as fast as its client lets
-// it: 30 requests at once, and 20 a second then.
+// apply performs the controller's requests as fast as its client allows: 30 at once, then 20 a
+// second.
 func (r *rolling) apply(run *wire.Run) error {
 	before := len(r.now.Pods)
 	if run.Status != nil {
@@ -320,7 +317,7 @@ func (r *rolling) apply(run *wire.Run) error {
 	return nil
 }
 
-// request sends one, and lets the time go by until it goes out.
+// request waits until the client may send a request.
 func (r *rolling) request() {
 	const interval, burst = 50 * time.Millisecond, 30
 	if r.next.Before(r.now.TakenAt) {
@@ -332,7 +329,7 @@ func (r *rolling) request() {
 	r.next = r.next.Add(interval)
 }
 
-// guess is about how long the rollout takes, from what the scene is.
+// guess returns the approximate duration of the rollout of a scene.
 func (r *rolling) guess() float64 {
 	st, err := newState(&r.now)
 	if err != nil || st.Limit() == 0 {
@@ -342,8 +339,7 @@ func (r *rolling) guess() float64 {
 	return waves * (r.start + r.pull + float64(r.minReady) + 2)
 }
 
-// shoot keeps what somebody sees now, and again after so many seconds. Of many it
-// keeps every second one.
+// shoot takes a snapshot now and again at intervals. If there are many, it drops every second one.
 func (r *rolling) shoot(every float64) {
 	const most = 160
 	if len(r.took.shots) == most {
@@ -357,7 +353,7 @@ func (r *rolling) shoot(every float64) {
 	r.in(every, "", func() { r.shoot(every) })
 }
 
-// seen is what kubectl ds reads.
+// seen returns what kubectl ds reads.
 func (r *rolling) seen() *snapshot.Snapshot {
 	s := r.now
 	s.DaemonSet = r.now.DaemonSet.DeepCopy()
@@ -382,13 +378,13 @@ func (r *rolling) seen() *snapshot.Snapshot {
 	return &s
 }
 
-// isNew reports whether a pod has the image that the template has now.
+// isNew reports whether a pod has the current image of the template.
 func (r *rolling) isNew(p *corev1.Pod) bool {
 	return p.Spec.Containers[0].Image == r.now.DaemonSet.Spec.Template.Spec.Containers[0].Image
 }
 
-// done reports whether every node that should run the pod has an available one of the
-// template that is now, and nothing else is left.
+// done reports whether every node that should run the pod has an available one of the current
+// template, and no other pods are left.
 func (r *rolling) done() bool {
 	st, err := newState(&r.now)
 	if err != nil {
@@ -399,8 +395,8 @@ func (r *rolling) done() bool {
 	return old == 0 && len(lacks) == 0 && !terminating
 }
 
-// rest returns how many old pods there are that the rollout deletes, and which nodes
-// should run the pod and have no updated one that is available.
+// rest returns the number of old pods that the rollout deletes, and the nodes that should run the
+// pod and have no updated and available one.
 func rest(st *daemonset.State) (old int, lacks []string) {
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
@@ -418,8 +414,8 @@ func rest(st *daemonset.State) (old int, lacks []string) {
 	return old, lacks
 }
 
-// end tells how the rollout ended: when the controller had counted every pod as
-// available, which is what the status says, or else when nothing happened any more.
+// end sets how the rollout ended: when the status counted every pod as available or, if it never
+// did, when nothing happened any more.
 func (r *rolling) end() {
 	st, err := newState(&r.now)
 	if err != nil {
@@ -427,7 +423,7 @@ func (r *rolling) end() {
 	}
 	r.took.left, r.took.lacks = rest(st)
 	r.took.ended = r.moved
-	if r.done() { // which was found after a sync
+	if r.done() { // detected after a sync
 		r.took.ended = r.now.TakenAt
 	} else {
 		r.standing(st)
@@ -437,7 +433,7 @@ func (r *rolling) end() {
 	})
 }
 
-// unreadySince is when a pod that is not ready last was, or when that was first said.
+// unreadySince returns when a pod that is not ready became so, or when this was first reported.
 func unreadySince(p *corev1.Pod) (at time.Time) {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue {
@@ -447,8 +443,8 @@ func unreadySince(p *corev1.Pod) (at time.Time) {
 	return at
 }
 
-// standing tells since when there has been a pod that does not become available, and
-// when the last of the others did.
+// standing returns since when there has been a pod that does not become available, and when the
+// last of the other pods became available.
 func (r *rolling) standing(st *daemonset.State) {
 	for i := range st.Nodes {
 		for _, p := range st.Nodes[i].Pods {

@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// scene is a cluster, a DaemonSet and a rollout in it, as a seed draws them: how long
-// things take there, and what goes wrong. Times are in seconds.
+// scene is a random cluster with a DaemonSet and a rollout: how long things take and what goes
+// wrong. Times are in seconds.
 type scene struct {
 	seed    int64
-	group   string // what the scene is about, by which results are counted
+	group   string // subject of the scene, by which results are grouped
 	trouble trouble
-	share   float64 // how many of the nodes or pods meet the trouble
+	share   float64 // share of the nodes or pods that have the trouble
 	nodes   int
 
 	maxUnavailable, maxSurge intstr.IntOrString // one of them is 0
@@ -24,12 +24,12 @@ type scene struct {
 	grace                    int64
 
 	ending  termination
-	endPart float64 // endsWithin: the median, as a part of the grace period
-	start   float64 // the median time until a pod is ready whose image is there
-	sigma   float64 // of its logarithm
-	pull    float64 // the median time for an image that the node does not have; 0: they are there before
-	runs    float64 // after which part of the start the containers run, and a probe is asked
-	period  float64 // of the probe; 0: there is none, and a container is ready when it runs
+	endPart float64 // median, as a share of the grace period; for endsWithin
+	start   float64 // median time until a pod with a present image is ready
+	sigma   float64 // standard deviation of its logarithm
+	pull    float64 // median time to pull an image; 0: images are present
+	runs    float64 // share of the start time after which containers run and are probed
+	period  float64 // period of the probe; 0: none, and a running container is ready
 	blind   bool    // events cannot be read
 }
 
@@ -61,7 +61,7 @@ const (
 	heldForHours trouble = "held for hours"
 )
 
-// The groups of scenes.
+// Groups of scenes.
 const (
 	plainScene   = "plain"
 	surgeScene   = "surge"
@@ -72,8 +72,8 @@ const (
 	resumedScene = "resumed"
 )
 
-// sceneKinds is what scenes are about: one after the other, so that as many seeds in a
-// row have each of them. A list of odd length, for what is drawn by halves.
+// sceneKinds are the subjects of scenes, used in turn. The length of the list is odd because some
+// things alternate.
 var sceneKinds = []struct {
 	group   string
 	trouble trouble
@@ -87,7 +87,7 @@ var sceneKinds = []struct {
 	{plainScene, noTrouble}, {surgeScene, noTrouble}, {brokenScene, failsSandbox}, {brokenScene, noRoom}, {plainScene, noTrouble},
 }
 
-// newScene draws the scene of a seed, from 1 on.
+// newScene returns the scene of a seed, which is at least 1.
 func newScene(seed int64) *scene {
 	r := rand.New(rand.NewPCG(uint64(seed), 0x7363656e65))
 	kind := sceneKinds[(seed-1)%int64(len(sceneKinds))]
@@ -122,7 +122,7 @@ func newScene(seed int64) *scene {
 	case nodesScene:
 		s.share = between(0.02, 0.25)
 	}
-	if s.group == resumedScene { // with a higher limit nothing would be left to go on with
+	if s.group == resumedScene { // with a higher limit nothing would be left to resume
 		s.maxUnavailable, s.maxSurge = limits[r.IntN(4)], intstr.FromInt32(0)
 	}
 	if s.trouble == failsProbe {
@@ -131,16 +131,15 @@ func newScene(seed int64) *scene {
 	return s
 }
 
-// slow is the start of a slow pod that nothing is wrong with: one of a hundred is
-// slower.
+// slow returns the start time of a slow but healthy pod: one in a hundred is slower.
 func (s *scene) slow() float64 {
 	return s.start*math.Exp(2.33*s.sigma) + s.pull*math.Exp(2.33*pullSigma)
 }
 
 const pullSigma = 0.4
 
-// drawn returns a source of what belongs to the words alone, so that no order of asking
-// changes it.
+// drawn returns a random source that depends only on the seed and the words, so that the order of
+// calls does not matter.
 func (s *scene) drawn(words ...any) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprint(h, append([]any{s.seed}, words...)...)
@@ -150,15 +149,15 @@ func (s *scene) drawn(words ...any) *rand.Rand {
 // hits reports whether the trouble is about a node.
 func (s *scene) hits(node string) bool { return s.drawn("hits", node).Float64() < s.share }
 
-// lifetime is what is to become of a pod, in seconds: after it was bound when its
-// containers run and when it is ready, and after it is to end when it is gone.
+// lifetime holds the times of a pod, in seconds: from its binding until its containers run and
+// until it is ready, and from its deletion until it is gone.
 type lifetime struct {
 	runs, ready, ends float64
 	trouble           trouble
-	over              float64 // after which the trouble is over; 0: never
+	over              float64 // when the trouble is over; 0: never
 }
 
-// lifetimeOf draws that of a pod. first has the node pull the image.
+// lifetimeOf draws the lifetime of a pod. If first is true, the node pulls the image.
 func (s *scene) lifetimeOf(pod, node string, first, troubled bool) lifetime {
 	r := s.drawn("pod", pod)
 	took := s.start * math.Exp(s.sigma*r.NormFloat64())
@@ -184,7 +183,7 @@ func (s *scene) lifetimeOf(pod, node string, first, troubled bool) lifetime {
 	case s.group == lateScene && late:
 		f.trouble = s.trouble
 		whole := times * s.slow()
-		f.over = whole - took // the pod starts as ever once it can
+		f.over = whole - took // the pod starts normally once it can
 		if s.trouble == slowPull || s.trouble == failsProbe {
 			f.over = whole
 		}
@@ -194,5 +193,5 @@ func (s *scene) lifetimeOf(pod, node string, first, troubled bool) lifetime {
 	return f
 }
 
-// seconds makes a duration of seconds.
+// seconds returns a duration of some seconds.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

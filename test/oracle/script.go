@@ -20,20 +20,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// tick is how far the clock of a trace goes at a time. It is shorter than most
-// minReadySeconds, so that pods are seen that are ready and not yet available.
+// tick is the step of a trace's clock. It is shorter than most minReadySeconds, so that there are
+// pods that are ready but not yet available.
 const tick = 5 * time.Second
 
-// script is what people do to a DaemonSet and its nodes during a trace. It
-// follows from the seed alone, and is the same for every version.
+// script is the changes that people make to a DaemonSet and its nodes during a trace. It depends
+// only on the seed.
 type script struct {
 	seed    int64
-	changes []change // in order
+	changes []change // sorted by time
 }
 
-// change is one thing that somebody does.
+// change is a change that somebody makes.
 type change struct {
-	after time.Duration // the start of the trace
+	after time.Duration // since the start of the trace
 	kind  changeKind
 	draw  int // which node or pod, or how much
 }
@@ -62,9 +62,8 @@ var changeKinds = []changeKind{
 	addedNode, removedNode, taintedNode, untaintedNode, relabelledNode, cordonedNode,
 }
 
-// newScript draws a script. Half of the traces get a new template on the way,
-// some of those a broken one, whose pods never get ready, which is rolled back
-// more often than not.
+// newScript draws a script. Half of the scripts change the template. Some of these templates are
+// broken, so that their pods never become ready, and most of those are rolled back.
 func newScript(seed int64) script {
 	r := rand.New(rand.NewPCG(uint64(seed), 0x7472616365))
 	s := script{seed: seed}
@@ -109,27 +108,25 @@ func newScript(seed int64) script {
 	return s
 }
 
-// brokenImage is that of pods that never get ready.
+// brokenImage is the image of pods that never become ready.
 const brokenImage = "example/agent:broken"
 
 func isBroken(s *corev1.PodSpec) bool { return s.Containers[0].Image == brokenImage }
 
-// cluster is the world of a trace at one moment. The scheduler, the kubelets,
-// the garbage collector and the people of the script act when the clock goes
-// on, the controller by what wrote says.
-//
-// It is a simple world: the scheduler binds a pod to the node that it is for if
-// only the node exists, kubelets never lose a pod, and nothing is refused.
+// cluster is the environment of a trace. The scheduler, the kubelets, the garbage collector and the
+// people of the script act when the clock advances, and the controller through wrote. It is
+// simplified: the scheduler binds every pod whose node exists, kubelets lose no pods, and no
+// request is rejected.
 type cluster struct {
 	store
 	start   time.Time
 	script  script
-	changes []change            // still to come
+	changes []change            // future changes
 	pods    map[string]upcoming // by pod
 	holds   map[string]time.Time
 }
 
-// upcoming is what happens to a pod next if nobody does anything to it before.
+// upcoming is the next event of a pod, unless something else happens to it before.
 type upcoming struct {
 	event event
 	at    time.Time
@@ -141,14 +138,14 @@ const (
 	nothing   event = ""
 	bound     event = "bound"     // by the scheduler
 	started   event = "started"   // running and ready
-	failed    event = "failed"    // evicted by the kubelet, say
+	failed    event = "failed"    // for example, evicted by the kubelet
 	finished  event = "finished"  // gone at the end of its termination
-	freed     event = "freed"     // gone, for its finalizers are
-	collected event = "collected" // deleted by the garbage collector or a person: its node is gone, or it has ended
+	freed     event = "freed"     // gone because its finalizers are
+	collected event = "collected" // deleted by the garbage collector or a person, because its node is gone or it has ended
 )
 
-// newCluster returns the world in which a trace begins: a copy of the state,
-// with what an API server sees to before a controller reads it.
+// newCluster returns the cluster at the beginning of a trace: a copy of the state with what an API
+// server adds.
 func newCluster(s *snapshot.Snapshot, sc script) *cluster {
 	c := &cluster{store: store{now: *copyOf(s)}, start: s.TakenAt.Truncate(time.Second), script: sc, changes: sc.changes, pods: map[string]upcoming{}, holds: map[string]time.Time{}}
 	c.now.TakenAt = c.start
@@ -161,8 +158,8 @@ func newCluster(s *snapshot.Snapshot, sc script) *cluster {
 	return c
 }
 
-// advance lets the clock go to a time, and all happen that is due by then. It
-// returns the changes that were made.
+// advance advances the clock to a time, performs all events that are due, and returns the changes
+// made.
 func (c *cluster) advance(to time.Time) []changeKind {
 	var made []changeKind
 	for {
@@ -192,7 +189,7 @@ func (c *cluster) advance(to time.Time) []changeKind {
 	return made
 }
 
-// next returns when next something happens by itself, if anything does.
+// next returns the time of the next event, if any.
 func (c *cluster) next() (at time.Time, ok bool) {
 	note := func(t time.Time) {
 		if !ok || t.Before(at) {
@@ -211,8 +208,7 @@ func (c *cluster) next() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// pending returns when next something happens by itself, or a pod becomes
-// available that is not yet.
+// pending returns the time of the next event, or when a pod next becomes available.
 func (c *cluster) pending() (at time.Time, ok bool) {
 	at, ok = c.next()
 	wait := time.Duration(c.now.DaemonSet.Spec.MinReadySeconds) * time.Second
@@ -234,8 +230,7 @@ func readySince(p *corev1.Pod) (since time.Time, ready bool) {
 	return time.Time{}, false
 }
 
-// plan says for every pod what happens to it next, and leaves alone what was
-// said before and still holds.
+// plan sets the next event of every pod. An event that is already set and still possible stays.
 func (c *cluster) plan() {
 	exists := map[string]bool{}
 	for i := range c.now.Nodes {
@@ -263,8 +258,7 @@ func (c *cluster) plan() {
 	}
 }
 
-// fate returns what happens to a pod next, and between how many ticks from
-// now.
+// fate returns the next event of a pod, and the minimum and maximum number of ticks until it.
 func (c *cluster) fate(p *corev1.Pod, exists map[string]bool) (e event, from, to int) {
 	since, ready := readySince(p)
 	node := p.Spec.NodeName
@@ -279,7 +273,7 @@ func (c *cluster) fate(p *corev1.Pod, exists map[string]bool) (e event, from, to
 	case p.Spec.NodeName != "" && !exists[node]:
 		return collected, 4, 8
 	case ended(p):
-		return collected, 300, 600 // the controller has time to delete it, even after a backoff
+		return collected, 300, 600 // the controller has time to delete it, even after a back-off
 	case p.Spec.NodeName == "" && exists[node]:
 		return bound, 1, 1
 	case p.Spec.NodeName == "", isBroken(&p.Spec):
@@ -291,11 +285,11 @@ func (c *cluster) fate(p *corev1.Pod, exists map[string]bool) (e event, from, to
 	case strings.HasPrefix(p.Name, dstest.Name+"-"):
 		return started, 1, 3
 	}
-	return started, 1, 8 // of the state that the trace began with
+	return started, 1, 8 // from the state at the beginning of the trace
 }
 
-// fails reports whether a kubelet gives a new pod up. On a few nodes that happens
-// again and again before one runs, so that the controller backs off.
+// fails reports whether the kubelet rejects a new pod. On a few nodes this happens repeatedly, so
+// that the controller backs off.
 func (c *cluster) fails(p *corev1.Pod) bool {
 	sick := c.draw(p.Spec.NodeName, "sick", 100) < 3
 	return sick && c.draw(p.Name, "fails", 100) < 85
@@ -305,7 +299,7 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-// affinityNode is the node that a pod was made for.
+// affinityNode returns the node that a pod was created for.
 func affinityNode(p *corev1.Pod) string {
 	a := p.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
@@ -321,15 +315,15 @@ func affinityNode(p *corev1.Pod) string {
 	return ""
 }
 
-// draw returns a number below n that depends on the seed and on the words
-// alone, so that no order of asking changes it.
+// draw returns a number below n that depends only on the seed and the words, so that the order of
+// calls does not matter.
 func (c *cluster) draw(name, what string, n int) int {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d/%s/%s", c.script.seed, name, what)
 	return int((h.Sum64() >> 16) % uint64(n))
 }
 
-// happen lets a pod's next thing happen.
+// happen performs the next event of a pod.
 func (c *cluster) happen(name string, e event) {
 	i := c.indexOf(name)
 	p := &c.now.Pods[i]
@@ -368,7 +362,7 @@ func (c *cluster) releaseRevisions(at time.Time) {
 	})
 }
 
-// make makes a change, and reports whether there was anything to change.
+// make makes a change and reports whether there was anything to change.
 func (c *cluster) make(ch change) bool {
 	ds := c.now.DaemonSet
 	switch ch.kind {
@@ -408,8 +402,8 @@ func withImage(t *corev1.PodTemplateSpec, image string) *corev1.PodTemplateSpec 
 	return t
 }
 
-// setTemplate changes the template as the API server does it: with the
-// generation goes the template's own, where the annotation holds a number.
+// setTemplate changes the template as the API server does it, which also changes the template
+// generation if the annotation contains a number.
 func (c *cluster) setTemplate(t *corev1.PodTemplateSpec) bool {
 	if t == nil {
 		return false
@@ -446,7 +440,7 @@ func (c *cluster) earlierTemplate(draw int) *corev1.PodTemplateSpec {
 	return found[draw%len(found)]
 }
 
-// setLimit changes the limit of the rolling update, whichever it is.
+// setLimit changes the limit of the rolling update in use.
 func (c *cluster) setLimit(draw int) bool {
 	ru := c.now.DaemonSet.Spec.UpdateStrategy.RollingUpdate
 	if ru == nil {
@@ -464,7 +458,7 @@ func (c *cluster) setLimit(draw int) bool {
 	return true
 }
 
-// changeNodes makes a change of the nodes.
+// changeNodes changes the nodes.
 func (c *cluster) changeNodes(ch change) bool {
 	if len(c.now.Nodes) == 0 {
 		return false

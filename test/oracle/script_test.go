@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 )
 
-// world returns a cluster of three nodes, each with a ready old pod, p0 to p2,
-// in which nobody plans anything.
+// world returns a cluster of three nodes, each with a ready old pod, p0 to p2, and without a
+// script.
 func world(edit func(*cluster)) *cluster {
 	c := newCluster(dstest.State("O O O"), script{seed: 1})
 	if edit != nil {
@@ -29,7 +29,7 @@ func TestClusterGoesOn(t *testing.T) {
 	const gone = "gone"
 	for _, tt := range []struct {
 		edit     func(c *cluster)
-		from, to int // the ticks in which it happens; 0 for never
+		from, to int // ticks at which it happens; 0: never
 		want     string
 		why      string
 	}{
@@ -67,7 +67,7 @@ func unplaced(p *corev1.Pod) {
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending}
 }
 
-// lookAt says in a few words how a pod is.
+// lookAt describes the state of a pod in a few words.
 func lookAt(c *cluster, name string) string {
 	i := c.indexOf(name)
 	if i < 0 {

@@ -8,19 +8,19 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Difference is a state in which the model and the real controller differ.
+// Difference is a state for which the model and the real controller differ.
 type Difference struct {
 	State *snapshot.Snapshot
-	Lines []string // as Compare returns them
-	Row   string   // of TestNamed, as Go source; its why is still to be told
+	Lines []string // from Compare
+	Row   string   // a row for TestNamed, as Go source without a reason
 }
 
-// Smallest returns the smallest state with a difference of the same kind as
-// one of the state's, or the state itself where that is not found within so
-// many calls of judge. A state that judge has an error for does not differ.
+// Smallest returns the smallest state with a difference of the same kind, or s itself if none is
+// found within the given number of calls of judge. A state for which judge returns an error does
+// not differ.
 //
-// The kind is the first word of a line, "creates" or "status": a smaller state
-// may show another difference of that kind.
+// The kind is the first word of a line, such as "creates" or "status". A smaller state may show
+// another difference of that kind.
 func Smallest(s *snapshot.Snapshot, judge func(*snapshot.Snapshot) ([]string, error), calls int) (Difference, error) {
 	lines, err := judge(s)
 	if err != nil || len(lines) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestSmallest asks judges that know no controller.
+// TestSmallest uses judges without a controller.
 func TestSmallest(t *testing.T) {
 	refused := errors.New("refused")
 	byPods := func(s *snapshot.Snapshot) ([]string, error) {

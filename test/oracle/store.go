@@ -17,14 +17,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// store is what the API server holds at one moment. It does what an API server
-// does with a request, and nothing by itself.
+// store holds the objects of the API server at one moment. It performs requests as an API server
+// does, and nothing by itself.
 type store struct {
 	now     snapshot.Snapshot
-	created int // pods, and what else needs a name
+	created int // number of pods and other named objects
 }
 
-// copyOf returns a deep copy of what changes in a trace.
+// copyOf returns a deep copy of what changes during a trace.
 func copyOf(s *snapshot.Snapshot) *snapshot.Snapshot {
 	c := *s
 	c.DaemonSet = s.DaemonSet.DeepCopy()
@@ -41,14 +41,13 @@ func copyOf(s *snapshot.Snapshot) *snapshot.Snapshot {
 	return &c
 }
 
-// snapshot returns the present state, which no later change touches.
+// snapshot returns the present state, which later changes do not affect.
 func (c *store) snapshot() *snapshot.Snapshot { return copyOf(&c.now) }
 
-// second is the clock as API objects hold it.
+// second returns the clock with the precision of API objects.
 func (c *store) second() metav1.Time { return metav1.NewTime(c.now.TakenAt.Truncate(time.Second)) }
 
-// wrote applies what the controller wrote in a sync, but for the pods that it
-// deleted.
+// wrote applies the writes of a sync, except for deleted pods.
 func (c *store) wrote(r *wire.Run) error {
 	if err := c.wrotePods(r.Written); err != nil {
 		return err
@@ -83,17 +82,17 @@ func (c *store) wrotePods(w *wire.Written) error {
 		if err := json.Unmarshal(raw, &p); err != nil {
 			return fmt.Errorf("a pod that the controller changed: %w", err)
 		}
-		if i := c.indexOf(p.Name); i >= 0 { // times may be by another clock
+		if i := c.indexOf(p.Name); i >= 0 { // times may be those of another clock
 			c.now.Pods[i].Labels, c.now.Pods[i].OwnerReferences = p.Labels, p.OwnerReferences
 		}
 	}
 	return nil
 }
 
-// suffix returns five letters, others for every number, in no order, as an API
-// server adds to the name of a pod.
+// suffix returns five letters that depend on the number, like an API server appends to the name of
+// a pod.
 func suffix(n int) string {
-	const letters = "bcdfghjklmnpqrstvwxz2456789" // 27
+	const letters = "bcdfghjklmnpqrstvwxz2456789" // 27 letters
 	all := 27 * 27 * 27 * 27 * 27
 	out := make([]byte, 5)
 	for i, left := 0, n*7654321%all; i < len(out); i++ {
@@ -138,9 +137,8 @@ func (c *store) indexOf(name string) int {
 	return slices.IndexFunc(c.now.Pods, func(p corev1.Pod) bool { return p.Name == name })
 }
 
-// delete does what the API server does when somebody deletes a pod: one that
-// no kubelet has, or that has ended, is gone at once unless a finalizer holds
-// it, any other is given its grace period. A second delete changes nothing.
+// delete deletes a pod as the API server does: immediately if it has no kubelet or has ended and no
+// finalizer holds it, otherwise after its grace period. A second call has no effect.
 func (c *store) delete(name string) {
 	i := c.indexOf(name)
 	if i < 0 || c.now.Pods[i].DeletionTimestamp != nil {
@@ -162,7 +160,7 @@ func (c *store) delete(name string) {
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, &grace
 }
 
-// newState returns the State of a Snapshot by the rules of its version.
+// newState returns the State of a Snapshot under the rules of its version.
 func newState(s *snapshot.Snapshot) (*daemonset.State, error) {
 	profile, err := daemonset.ForVersion(s.KubernetesVersion)
 	if err != nil {

@@ -10,10 +10,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestSync compares one sync of the real controllers with the model, on
-// random states from seed ORACLE_SEED on: ORACLE_STATES of the newest version,
-// ORACLE_STATES_OTHERS of each other one. A state that differs is printed with
-// the command that repeats it.
+// TestSync compares one sync of the real controllers with the model on random states from seed
+// ORACLE_SEED on: ORACLE_STATES of the newest version and ORACLE_STATES_OTHERS of each other. For a
+// state that differs, it prints the command that repeats it.
 func TestSync(t *testing.T) {
 	eachVersion(t, func(t *testing.T, version string) {
 		first, states := number(t, "ORACLE_SEED", 1), perVersion(t, version, "ORACLE_STATES", 2000, 500)
@@ -54,12 +53,12 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// again is the command that repeats one state.
+// again returns the command that repeats one state.
 func again(version string, seed int64) string {
 	return fmt.Sprintf("again: cd test/oracle && ORACLE_VERSIONS=%s ORACLE_SEED=%d ORACLE_STATES=1 ORACLE_STATES_OTHERS=1 go test -count=1 -run TestSync .", version, seed)
 }
 
-// TestExamples compares one sync of every example. All are of the newest version.
+// TestExamples compares one sync of every example. All are from the newest version.
 func TestExamples(t *testing.T) {
 	p := start(t, dstest.Newest, 1)[0]
 	for _, e := range examples(t, "../../examples") {
@@ -78,7 +77,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// judge compares one state, and counts it.
+// judge compares one state and counts it.
 func judge(p *Program, s *snapshot.Snapshot, seed int64) ([]string, error) {
 	st, err := newState(s)
 	if err != nil {
@@ -90,9 +89,8 @@ func judge(p *Program, s *snapshot.Snapshot, seed int64) ([]string, error) {
 	return compared(p, s, seed)
 }
 
-// compared compares one state over several syncs, each by a controller of its
-// own, and over many where the model says that the controller's choice among
-// a few is random.
+// compared compares one state over several syncs, each on a new controller, and over many if the
+// model says that the controller picks at random from a few.
 func compared(p *Program, s *snapshot.Snapshot, seed int64) ([]string, error) {
 	const few, many, most = 6, 60, 1200
 	st, err := newState(s)
@@ -112,7 +110,7 @@ func compared(p *Program, s *snapshot.Snapshot, seed int64) ([]string, error) {
 	}
 	results.add(s.KubernetesVersion, "syncs", len(a.Runs))
 	lines := Compare(st, a)
-	// Random is not uniform: one that 60 runs leave out may be taken by the next 600.
+	// Random is not uniform: what 60 runs do not take may be taken by the next 600.
 	for small && len(lines) == 0 && len(a.Runs) < most && len(Loose(step, a.Runs)) > 0 {
 		more, err := p.Ask(s, 5*many, seed+int64(len(a.Runs)), 0)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// tally counts, for several goroutines.
+// tally counts things. It is safe for concurrent use.
 type tally struct {
 	lock sync.Mutex
 	of   map[string]int

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	mostSyncs  = 2000             // of a trace: the longest take a few hundred
-	longSyncs  = 150              // of a trace that may have no end
-	quietSyncs = 5                // in which nothing may happen at the end of a trace
-	forgotten  = 16 * time.Minute // longer than any backoff of the controller
+	mostSyncs  = 2000             // of a trace; the longest take a few hundred
+	longSyncs  = 150              // of a trace that may not end
+	quietSyncs = 5                // without any change at the end of a trace
+	forgotten  = 16 * time.Minute // longer than any back-off of the controller
 )
 
 // ending is how a trace ends.
@@ -30,13 +30,12 @@ const (
 	endless     ending = "endless" // see nameless
 )
 
-// trace is one rollout: a cluster, and a real controller that lives through it.
-// The model is asked beside it, afresh at every sync.
+// trace is a rollout of a real controller that keeps running in a cluster. At every sync, the model
+// is asked afresh.
 //
-// What the controller remembers and the model does not is kept out of the
-// comparison in two ways. Where a backoff could still run, the clock goes on
-// until it cannot. And a controller that still expects creates or deletes must
-// change no pod; what else it does then is compared as ever.
+// What the controller remembers and the model does not is excluded from the comparison in two ways.
+// If a back-off may be running, the clock advances until it is over. A controller that still
+// expects creates or deletes must change no pods, and only the rest of its sync is compared.
 type trace struct {
 	program *Program
 	profile daemonset.Profile
@@ -45,13 +44,13 @@ type trace struct {
 
 	state    *snapshot.Snapshot // of the last sync
 	syncs    int
-	hash     string          // of the revision that was current in the last sync
-	story    []string        // what happened, a line for each sync and change
-	failedOn map[string]bool // nodes on which the controller has seen a Failed pod
+	hash     string          // of the current revision in the last sync
+	story    []string        // what happened, one line for each sync and change
+	failedOn map[string]bool // nodes on which the controller has seen a failed pod
 }
 
-// follow lets a rollout run to its end, and returns how it ended or in what
-// the real controller and the model differ.
+// follow runs a rollout to its end. It returns how it ended, or how the real controller and the
+// model differ.
 func (t *trace) follow() (ending, []string, error) {
 	quiet := 0
 	for t.syncs < mostSyncs && !t.nameless() {
@@ -87,17 +86,16 @@ func (t *trace) follow() (ending, []string, error) {
 	return "", []string{fmt.Sprintf("no end after %d syncs", t.syncs)}, nil
 }
 
-// nameless reports whether a rollout has gone on for long to a revision whose
-// hash label is there and empty. No pod is ever of that revision by its hash,
-// so the controller can replace pods without end.
+// nameless reports whether a long rollout is to a revision whose hash label is empty. No pod ever
+// has that hash, so the controller may replace pods endlessly.
 func (t *trace) nameless() bool { return t.syncs >= longSyncs && t.hash == "" }
 
-// again reports whether the next sync comes at once, as soon as the watch has
-// told the controller what it wrote.
+// again reports whether the next sync comes as soon as the watch has delivered the controller's
+// writes.
 func (t *trace) again() bool { return t.world.draw(fmt.Sprint(t.syncs), "again", 3) == 0 }
 
-// sync lets the controller sync once, compares it with the model, and applies
-// what it wrote. wrote reports whether that was anything.
+// sync runs one sync, compares it with the model, and applies its writes. wrote reports whether
+// there were any.
 func (t *trace) sync() (wrote bool, lines []string, err error) {
 	st, err := t.model()
 	if err != nil {
@@ -142,9 +140,8 @@ func (t *trace) sync() (wrote bool, lines []string, err error) {
 	return wrote, lines, err
 }
 
-// settle applies what the controller wrote, and lets the watch tell it at once,
-// before anything else can happen to the objects: what it changed first, then
-// what it deleted.
+// settle applies the writes of a sync and delivers them immediately, before anything else can
+// happen to the objects: first changes, then deletions.
 func (t *trace) settle(run *wire.Run) error {
 	if err := t.world.wrote(run); err != nil {
 		return err
@@ -160,8 +157,8 @@ func (t *trace) settle(run *wire.Run) error {
 	return err
 }
 
-// couldBackOff reports whether the controller has seen a Failed pod before on a
-// node where one waits now. It notes these nodes.
+// couldBackOff reports whether the controller has seen a failed pod before on a node that has one
+// now. It records these nodes.
 func (t *trace) couldBackOff(st *daemonset.State) bool {
 	could := false
 	for _, w := range st.Sync().Waits {
@@ -173,7 +170,7 @@ func (t *trace) couldBackOff(st *daemonset.State) bool {
 	return could
 }
 
-// model reads the present state.
+// model returns the State of the present cluster.
 func (t *trace) model() (*daemonset.State, error) {
 	t.state = t.world.snapshot()
 	return daemonset.New(t.state, t.profile)
@@ -222,8 +219,8 @@ func (t *trace) judge(st *daemonset.State, a wire.Answer) []string {
 	if run.Waiting {
 		return waiting(st, a)
 	}
-	// The controller writes no status that is as it was: the one that is there
-	// counts, if the controller came as far.
+	// The controller does not write an unchanged status: the existing one counts, if the sync came
+	// that far.
 	if run.Status == nil && (run.Error == "" || st.Profile.StatusAfterError) {
 		s := statusOf(st.DaemonSet)
 		run.Status = &s
@@ -239,9 +236,8 @@ func statusOf(ds *appsv1.DaemonSet) wire.Status {
 	}
 }
 
-// waiting compares a sync of a controller that waits for the watch: it changes
-// no pod and cleans up no history, but the status is kept up to date, without
-// the generation.
+// waiting compares a sync of a controller that waits for the watch: it changes no pods and removes
+// no revisions, but it updates the status except for the generation.
 func waiting(st *daemonset.State, a wire.Answer) []string {
 	d := &differences{seen: map[string]bool{}}
 	d.placement(st, a.Placement)
@@ -280,9 +276,8 @@ func createdOn(r *wire.Run) []string {
 	return nodes
 }
 
-// stale lets the controller sync before the watch has told it what it wrote.
-// It must not do anything a second time: all versions remember what they
-// expect, and those since 1.36 do not even begin.
+// stale lets the controller sync before the watch has delivered its writes. It must not do anything
+// a second time. All versions remember what they expect, and since v1.36 they do not even begin.
 func (t *trace) stale() ([]string, error) {
 	a, err := t.program.Follow(t.world.snapshot(), wire.TraceStale)
 	if err != nil {
@@ -297,9 +292,9 @@ func (t *trace) stale() ([]string, error) {
 	return lines, t.world.wrote(r)
 }
 
-// end says how a trace ended in which nothing goes on any more, and what is
-// wrong with that. A rollout may get stuck where the pods of its template never
-// get ready, and where a percentage of no desired node is no budget.
+// end returns how a trace ended in which nothing happens any more, and what is wrong with it. A
+// rollout may get stuck if the pods of its template never become ready, or if the limit is a
+// percentage of no nodes.
 func (t *trace) end() (ending, []string) {
 	st, err := t.model()
 	if err != nil {
@@ -318,9 +313,9 @@ func (t *trace) end() (ending, []string) {
 	}
 }
 
-// unfinished returns which nodes are not as the end of a rollout leaves them:
-// with one pod, updated and, unless its image is broken, available where the
-// pod should run, and with none where it may not stay.
+// unfinished returns the nodes that are not as a rollout leaves them: with one pod that is updated
+// and, unless its image is broken, available if the pod should run there, and with none if it may
+// not stay.
 func unfinished(st *daemonset.State, updated bool) []string {
 	var lines []string
 	for i := range st.Nodes {
@@ -340,9 +335,9 @@ func unfinished(st *daemonset.State, updated bool) []string {
 	return lines
 }
 
-// laws checks what a rolling update owes to the nodes: it makes no more of
-// them unavailable than its budget, and has no more of them surge than
-// maxSurge. before is what the sync saw; the cluster holds what it left.
+// laws checks that a rolling update makes no more nodes unavailable than its budget allows, and
+// lets no more nodes surge than maxSurge. before is what the sync saw; the cluster holds the
+// result.
 func (t *trace) laws(before *daemonset.State) ([]string, error) {
 	if before.Sync().Kind != daemonset.StepRollingUpdate {
 		return nil, nil
@@ -377,8 +372,8 @@ func oldUnavailable(st *daemonset.State) int {
 	return count
 }
 
-// unavailable counts the nodes that should run the pod and have no available
-// one that stays.
+// unavailable returns the number of nodes that should run the pod and have no available one that
+// stays.
 func unavailable(st *daemonset.State) int {
 	count := 0
 	for i := range st.Nodes {
@@ -390,8 +385,7 @@ func unavailable(st *daemonset.State) int {
 	return count
 }
 
-// surging counts the nodes where a pod that is not available stands beside an
-// available old one.
+// surging returns the number of nodes with an available old pod and a pod that is not available.
 func surging(st *daemonset.State) int {
 	count := 0
 	for i := range st.Nodes {
@@ -405,16 +399,15 @@ func surging(st *daemonset.State) int {
 	return count
 }
 
-// wrote applies what the controller wrote in a sync, but for the pods that it
-// deleted, and says what happens next.
+// wrote applies the writes of a sync, except for deleted pods, and sets the next events.
 func (c *cluster) wrote(r *wire.Run) error {
 	defer c.plan()
 	return c.store.wrote(r)
 }
 
-// begins reports whether a random state is one to begin a trace with: not being
-// deleted, with limits that an API server of the version lets pass, and no
-// crowd of hundreds of nodes, whose rollout takes minutes.
+// begins reports whether a trace can begin with a random state: not being deleted, with limits that
+// the API server of the version accepts, and without hundreds of nodes, whose rollout would take
+// minutes.
 func begins(s *snapshot.Snapshot, profile daemonset.Profile) bool {
 	ds := s.DaemonSet
 	if ds.DeletionTimestamp != nil || len(s.Nodes) >= 100 {

@@ -12,14 +12,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestTraces follows ORACLE_TRACES rollouts, from seed ORACLE_SEED on, from a
-// random state to their end, with a real controller that lives through each
-// of them, and compares every sync with the model. One of them again:
+// TestTraces follows ORACLE_TRACES rollouts with a real controller, from seed ORACLE_SEED on, from
+// a random state to their end, and compares every sync with the model. To repeat one:
 //
 //	ORACLE_VERSIONS=v1.30.14 ORACLE_SEED=17 ORACLE_TRACES=1 go test -run TestTraces -v .
 //
-// Which pods the controller picks is random, so it may take several times to
-// see a difference again.
+// The controller picks pods at random, so a difference may not appear in every run.
 func TestTraces(t *testing.T) {
 	first := number(t, "ORACLE_SEED", 1)
 	eachVersion(t, func(t *testing.T, version string) {
@@ -73,8 +71,7 @@ func traces(t *testing.T, version string, first int64, count int) {
 	}
 }
 
-// rollout follows one rollout, from its beginning again if the machine was too
-// busy for it.
+// rollout follows one rollout. It starts over if the machine was too busy.
 func rollout(p *Program, profile daemonset.Profile, s *snapshot.Snapshot, seed int64, counts *tally) (tr *trace, end ending, lines []string, err error) {
 	for range 5 {
 		tr = &trace{program: p, profile: profile, world: newCluster(s, newScript(seed)), counts: counts, failedOn: map[string]bool{}}
@@ -86,7 +83,7 @@ func rollout(p *Program, profile daemonset.Profile, s *snapshot.Snapshot, seed i
 	return tr, end, lines, err
 }
 
-// mustHappen is what a few hundred traces see.
+// mustHappen lists what a few hundred traces include.
 func mustHappen() []string {
 	what := []string{
 		"end: rolled out", "end: OnDelete", "end: stuck", "waits for a backoff", "syncs before the watch told",

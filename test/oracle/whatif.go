@@ -20,16 +20,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// whatIf is one change, told twice: as a plan is asked for it, and as somebody
-// makes it in a cluster. The two share what was drawn and no code.
+// whatIf is a change in two independent forms: as the input of a plan and as an action in a
+// cluster.
 type whatIf struct {
 	kind   string
 	change whatif.Change
 	make   func(*cluster) bool // reports whether it was possible
 }
 
-// whatIfs are the kinds of changes, each drawn for a state. One that cannot be
-// made of it is drawn all the same: then the plan must be refused as well.
+// whatIfs are the kinds of changes. Each can be drawn for any state; if the change is impossible,
+// the plan must reject it, too.
 var whatIfs = []func(*rand.Rand, *snapshot.Snapshot) whatIf{
 	imageWhatIf, everyImageWhatIf, restartWhatIf, rollbackWhatIf, previousWhatIf, manifestWhatIf, minReadyWhatIf, unavailableWhatIf, surgeWhatIf,
 	onDeleteWhatIf, rollingWhatIf, tolerationWhatIf, selectorWhatIf, noSelectorWhatIf,
@@ -38,8 +38,8 @@ var whatIfs = []func(*rand.Rand, *snapshot.Snapshot) whatIf{
 
 func oneOf[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-// writeSpec changes the spec as somebody who updates the object does, and then
-// what the API server does by itself. Templates are compared as text.
+// writeSpec changes the spec like an update of the object, including what the API server does.
+// Templates are compared as text.
 func (c *cluster) writeSpec(change func(*appsv1.DaemonSetSpec)) bool {
 	ds := c.now.DaemonSet
 	text := func(v any) string {
@@ -68,9 +68,8 @@ func (c *cluster) writeSpec(change func(*appsv1.DaemonSetSpec)) bool {
 	return true
 }
 
-// wellFormed reports whether the API server takes the strategy: of two numbers or
-// percentages up to 100% exactly one is above 0. The other states of dstest are
-// such as it never sees.
+// wellFormed reports whether the API server accepts the strategy: exactly one of two numbers or
+// percentages up to 100% is above 0. It never sees the other states of dstest.
 func wellFormed(spec *appsv1.DaemonSetSpec) bool {
 	u := spec.UpdateStrategy
 	if u.Type != appsv1.RollingUpdateDaemonSetStrategyType {
@@ -133,8 +132,7 @@ func restartWhatIf(_ *rand.Rand, s *snapshot.Snapshot) whatIf {
 	}}
 }
 
-// owned returns the revisions that kubectl rollout undo sees, as the API server
-// lists them.
+// owned returns the revisions that kubectl rollout undo uses, in the order of the API server.
 func (c *cluster) owned() []appsv1.ControllerRevision {
 	var owned []appsv1.ControllerRevision
 	for _, r := range c.now.Revisions {
@@ -154,7 +152,7 @@ func (l labelSet) Has(key string) bool              { _, ok := l[key]; return ok
 func (l labelSet) Get(key string) string            { return l[key] }
 func (l labelSet) Lookup(key string) (string, bool) { v, ok := l[key]; return v, ok }
 
-// goBack makes the template that of a revision.
+// goBack sets the template to that of a revision.
 func (c *cluster) goBack(to *appsv1.ControllerRevision) bool {
 	var data struct {
 		Spec struct {
@@ -183,7 +181,7 @@ func previousWhatIf(_ *rand.Rand, s *snapshot.Snapshot) whatIf {
 		if len(owned) < 2 {
 			return false
 		}
-		// Of revisions with one number kubectl takes any. The plan names the one that was made first.
+		// Of revisions with equal numbers kubectl takes any. The plan names the oldest.
 		slices.SortFunc(owned, func(a, b appsv1.ControllerRevision) int {
 			return cmp.Or(cmp.Compare(b.Revision, a.Revision), b.CreationTimestamp.Compare(a.CreationTimestamp.Time), strings.Compare(b.Name, a.Name))
 		})
@@ -191,8 +189,8 @@ func previousWhatIf(_ *rand.Rand, s *snapshot.Snapshot) whatIf {
 	}}
 }
 
-// manifestWhatIf is a manifest that was laid over the live object, with what
-// manifests and tools leave out or bring along.
+// manifestWhatIf is a manifest merged into the live object, with what manifests and tools omit or
+// add.
 func manifestWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	m := s.DaemonSet.DeepCopy()
 	m.Status, m.UID, m.Generation, m.Annotations = appsv1.DaemonSetStatus{}, "", 0, nil
@@ -241,7 +239,7 @@ func unavailableWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 	}}
 }
 
-// defaults are those of the API server, which keeps both limits or none.
+// defaults sets the API server's defaults, which set both limits or none.
 func (c *cluster) defaults(u *appsv1.DaemonSetUpdateStrategy) {
 	unavailable := limitOf("0")
 	if u.Type == appsv1.RollingUpdateDaemonSetStrategyType {
@@ -276,7 +274,7 @@ func onDeleteWhatIf(_ *rand.Rand, _ *snapshot.Snapshot) whatIf {
 	}}
 }
 
-// rollingWhatIf begins with a state that is OnDelete, which few are.
+// rollingWhatIf begins with an OnDelete state, of which there are few.
 func rollingWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	u := &s.DaemonSet.Spec.UpdateStrategy
 	if u.Type = appsv1.OnDeleteDaemonSetStrategyType; r.IntN(2) == 0 {
@@ -334,7 +332,7 @@ func noSelectorWhatIf(_ *rand.Rand, _ *snapshot.Snapshot) whatIf {
 	}}
 }
 
-// someNodes draws a way to name nodes, and those that it means.
+// someNodes draws a selection of nodes and returns the selected nodes.
 func someNodes(r *rand.Rand, s *snapshot.Snapshot) (which string, means func(*corev1.Node) bool) {
 	n := s.Nodes[r.IntN(len(s.Nodes))]
 	pool := n.Labels[poolLabel]
@@ -351,8 +349,7 @@ func someNodes(r *rand.Rand, s *snapshot.Snapshot) (which string, means func(*co
 	return n.Name, func(o *corev1.Node) bool { return o.Name == n.Name }
 }
 
-// eachNode calls do for the nodes that are meant, and reports whether it did
-// anything to one of them.
+// eachNode calls do for the selected nodes and reports whether it changed one of them.
 func (c *cluster) eachNode(means func(*corev1.Node) bool, do func(*corev1.Node) bool) (there, done bool) {
 	for i := range c.now.Nodes {
 		if n := &c.now.Nodes[i]; means(n) {
@@ -382,7 +379,7 @@ func taintWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	})
 }
 
-// without returns the taints that do not have a key and one of the effects.
+// without returns the taints except those with the key and one of the effects.
 func without(taints []corev1.Taint, key string, effects ...corev1.TaintEffect) []corev1.Taint {
 	var out []corev1.Taint
 	for _, t := range taints {
@@ -469,8 +466,7 @@ func uncordonWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	})
 }
 
-// downWhatIf is a node that is not heard from any more, after the node
-// controller has noticed.
+// downWhatIf is a node that no longer reports, after the node controller has noticed.
 func downWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	which, means := someNodes(r, s)
 	return nodeWhatIf("node down", whatif.NodeEdit{Kind: whatif.NodeDown, Which: which}, func(c *cluster) bool {
@@ -521,7 +517,8 @@ func removeWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	})
 }
 
-// ofOneMachine tells a taint that says how a node is, which a fresh one is not.
+// ofOneMachine reports whether a taint describes the condition of a node, which a new node does not
+// have.
 func ofOneMachine(t corev1.Taint) bool {
 	return slices.Contains([]string{
 		corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,
@@ -554,8 +551,8 @@ func addWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	})
 }
 
-// severalWhatIf is a change of the template, one of its limits and one of the
-// nodes at once. What the DaemonSet gets of it is one write.
+// severalWhatIf changes the template, a limit and the nodes at once. All changes of the DaemonSet
+// are one write.
 func severalWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	limit, image := limitOf(oneOf(r, "2", "30%")), fmt.Sprint("example/agent:", r.IntN(9))
 	node := oneOf(r, taintWhatIf, labelWhatIf, removeWhatIf, addWhatIf, downWhatIf)(r, s)

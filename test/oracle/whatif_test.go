@@ -16,10 +16,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// TestWhatIf: after a change that somebody made, the real controllers do what
-// the plan of that change said. The change is made twice, by whatif.Change of the
-// state and by hand, and must be refused twice or not at all. Of each kind
-// there are ORACLE_WHATIFS, of each other version ORACLE_WHATIFS_OTHERS.
+// TestWhatIf checks that the real controllers react to a change as the plan of the change says. The
+// change is made by whatif.Change and by hand, and must be rejected by both or neither. There are
+// ORACLE_WHATIFS changes of each kind, and ORACLE_WHATIFS_OTHERS for each other version.
 func TestWhatIf(t *testing.T) {
 	eachVersion(t, func(t *testing.T, version string) {
 		first, count := number(t, "ORACLE_SEED", 1), perVersion(t, version, "ORACLE_WHATIFS", 30, 6)
@@ -27,7 +26,7 @@ func TestWhatIf(t *testing.T) {
 		var lock sync.Mutex
 		differ := 0
 		each(start(t, version, 2), count*len(whatIfs), func(p *Program, i int) {
-			kind, tries := i%len(whatIfs), int64(200) // of a state of which the change cannot be made, the next seed is tried
+			kind, tries := i%len(whatIfs), int64(200) // if a state does not allow the change, the next seed is tried
 			if !kindPossible(version, kind) {
 				tries = 1
 			}
@@ -80,8 +79,8 @@ func TestWhatIf(t *testing.T) {
 	})
 }
 
-// unacceptable tells of what random templates hold and an API server refuses: a
-// required node affinity without terms.
+// unacceptable reports whether a random template contains what the API server rejects: a required
+// node affinity without terms.
 func unacceptable(spec *corev1.PodSpec) bool {
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
 		return false
@@ -90,12 +89,11 @@ func unacceptable(spec *corev1.PodSpec) bool {
 	return required != nil && len(required.NodeSelectorTerms) == 0
 }
 
-// tryWhatIf compares one change. It is not possible where it was refused, by
-// the plan and by hand.
+// tryWhatIf compares one change. It is not possible if both the plan and the cluster reject it.
 func tryWhatIf(p *Program, version string, seed int64, kind int) (name string, possible bool, lines []string, err error) {
 	s := newCluster(dstest.RandomFor(seed, version), script{seed: seed}).snapshot()
 	if unacceptable(&s.DaemonSet.Spec.Template.Spec) {
-		s.DaemonSet.Spec.Template.Spec.Affinity = nil // no API server has it
+		s.DaemonSet.Spec.Template.Spec.Affinity = nil // the API server rejects it
 	}
 	w := whatIfs[kind](rand.New(rand.NewPCG(uint64(seed), 0x776861746966)), s)
 
@@ -135,7 +133,7 @@ func generations(ds *appsv1.DaemonSet) string {
 	return fmt.Sprintf("%d and %q", ds.Generation, ds.Annotations[appsv1.DeprecatedTemplateGeneration])
 }
 
-// kindPossible reports whether a version's API can have the change at all.
+// kindPossible reports whether the API of a version allows the change.
 func kindPossible(version string, kind int) bool {
 	s := dstest.RandomFor(1, version)
 	return whatIfs[kind](rand.New(rand.NewPCG(1, 1)), s).kind != "maxSurge" || surges(version)

@@ -1,10 +1,8 @@
-// Package controller runs the DaemonSet controller of one Kubernetes version
-// on states that it reads, one sync at a time, and says what it wrote: a new
-// controller for each sync, or, in a trace, one that lives on.
+// Package controller runs the DaemonSet controller of one Kubernetes version on states and returns
+// what it wrote. Each sync runs on a new controller or, in a trace, on one that keeps running.
 //
-// It is shared by the programs of all versions, and so uses of client-go only
-// what all of them have. go.mod names the oldest; each program builds it with
-// the API types and the client of its own version.
+// The programs of all versions share it, so it uses only the part of client-go that all versions
+// have. go.mod names the oldest version; each program builds it with its own.
 package controller
 
 import (
@@ -23,29 +21,29 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// Adapter is what a version's program hands over. Functions whose parameters
-// change over the versions are called by reflection.
+// Adapter holds the functions of one version. Those whose parameters differ between versions are
+// called by reflection.
 type Adapter struct {
-	// New is the controller's own constructor.
+	// New is the constructor of the controller.
 	New any
 
-	// ShouldRun is its NodeShouldRunDaemonPod: a function, or a method with
-	// the controller as first parameter. The last two booleans count.
+	// ShouldRun is NodeShouldRunDaemonPod: a function, or a method with the controller as first
+	// parameter. The last two boolean results are used.
 	ShouldRun any
 
-	// NewClock makes a clock that stands still, for the constructor of a
-	// backoff. Its package moved in 1.23.
+	// NewClock returns a stopped clock for the constructor of a backoff. Its package changed in
+	// v1.23.
 	NewClock any
 
-	// NoPods makes what stands in for its PodControl, and does nothing; nil: nothing does.
+	// NoPods returns a PodControl that does nothing; nil if there is none.
 	NoPods func() any
 
-	// RealClock says that it reads the real clock in the rolling update and for
-	// the status, as up to 1.20.
+	// RealClock is set if the controller reads the real clock in the rolling update and for the
+	// status, as before v1.21.
 	RealClock bool
 }
 
-// state is a Snapshot, read with the API types of this version.
+// state is a Snapshot, decoded with the API types of this version.
 type state struct {
 	TakenAt   time.Time                   `json:"takenAt"`
 	DaemonSet appsv1.DaemonSet            `json:"daemonSet"`
@@ -54,7 +52,7 @@ type state struct {
 	Pods      []corev1.Pod                `json:"pods"`
 }
 
-// Main answers the requests on stdin until it ends.
+// Main answers requests on stdin until its end.
 func Main(a Adapter) {
 	if err := serve(a, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -112,7 +110,7 @@ func (a Adapter) answer(r wire.Request, living **trace) (wire.Answer, error) {
 	return answer, nil
 }
 
-// placement asks for every node.
+// placement returns the placement of every node.
 func (a Adapter) placement(s *state) (map[string]wire.Placement, error) {
 	i, err := a.newInstance(s)
 	if err != nil {
@@ -134,8 +132,7 @@ func (a Adapter) placementBy(i *instance, s *state) (map[string]wire.Placement, 
 	return answers, nil
 }
 
-// sync runs a new controller on the state for one sync, again where the clock
-// ran out on it.
+// sync runs one sync of a new controller on the state, and repeats it if the clock shift expired.
 func (a Adapter) sync(s *state, order *rand.Rand, r wire.Request) (wire.Run, error) {
 	const attempts = 100
 	for range attempts {

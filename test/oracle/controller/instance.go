@@ -21,24 +21,22 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// instance is one controller with what it sees. Its informers are not started,
-// so no watch event interferes, and their stores hold what fill puts into
-// them, and the controller's own patches and revisions, as a cache that is
-// caught up does. Pods that are created or deleted are only noted: the watch
-// has not told of them yet.
+// instance is a controller with its stores. Its informers are not started, so no watch event
+// interferes. The stores hold the objects from fill, and the controller's own patches and
+// revisions, as in a cache that is up to date. Creates and deletes of pods are only recorded, as if
+// the watch had not delivered them yet.
 type instance struct {
 	controller any
 	client     *fake.Clientset
 	factory    informers.SharedInformerFactory
 	backoff    *flowcontrol.Backoff
-	clock      settableClock // of the backoff; from 1.21 on of everything
+	clock      settableClock // of the backoff; since v1.21 for everything
 	world      *world
 }
 
 type settableClock interface{ SetTime(time.Time) }
 
-// newInstance makes a controller that was just started, at the time of the
-// state.
+// newInstance returns a controller that was just started, at the time of the state.
 func (a Adapter) newInstance(s *state) (*instance, error) {
 	client := fake.NewSimpleClientset()
 	i := &instance{client: client, factory: informers.NewSharedInformerFactory(client, 0)}
@@ -62,7 +60,7 @@ func (a Adapter) newInstance(s *state) (*instance, error) {
 	return i, nil
 }
 
-// arguments are those of the constructor, which takes a context since 1.27.
+// arguments returns the arguments of the constructor, which takes a context since v1.27.
 func (i *instance) arguments(client kubernetes.Interface, constructor reflect.Type) []reflect.Value {
 	apps, core := i.factory.Apps().V1(), i.factory.Core().V1()
 	args := []reflect.Value{
@@ -76,7 +74,7 @@ func (i *instance) arguments(client kubernetes.Interface, constructor reflect.Ty
 	return args
 }
 
-// newBackoff returns a backoff with a clock of its own.
+// newBackoff returns a backoff with its own clock.
 func (a Adapter) newBackoff(now time.Time) (*flowcontrol.Backoff, settableClock) {
 	clock := reflect.ValueOf(a.NewClock).Call([]reflect.Value{reflect.ValueOf(now)})[0]
 	arguments := []reflect.Value{reflect.ValueOf(time.Second), reflect.ValueOf(15 * time.Minute), clock}
@@ -84,8 +82,7 @@ func (a Adapter) newBackoff(now time.Time) (*flowcontrol.Backoff, settableClock)
 	return backoff.Interface().(*flowcontrol.Backoff), clock.Interface().(settableClock)
 }
 
-// silence ends the goroutines that write events, of which there is one more
-// with every controller up to 1.22.
+// silence ends the goroutines that write events. Up to v1.22, each controller starts one more.
 func (i *instance) silence() {
 	recorder := field(i.controller, "eventRecorder")
 	if r := reflect.ValueOf(recorder.Interface()); r.Kind() == reflect.Ptr {
@@ -121,19 +118,17 @@ func (i *instance) fill(s *state, shift clockShift, order *rand.Rand) {
 	}
 }
 
-// sync calls the controller's syncHandler, with a context where this version
-// has one.
+// sync calls the controller's syncHandler, with a context if this version takes one.
 //
-// A sync that adopts an object and updates it then is refused by the API
-// server, because it updates what it read before; the controller repeats such
-// a sync at once, and so does this.
+// The API server rejects a sync that adopts an object and then updates it, because it updates what
+// it read before. The controller repeats such a sync immediately, and so does this function.
 func (i *instance) sync() {
 	handler := field(i.controller, "syncHandler")
 	args := []reflect.Value{reflect.ValueOf(i.world.ds.Namespace + "/" + i.world.ds.Name)}
 	if handler.Type().NumIn() == 2 {
 		args = append([]reflect.Value{reflect.ValueOf(context.Background())}, args...)
 	}
-	const attempts = 3 // revisions and pods can each be adopted and refused
+	const attempts = 3 // revisions and pods can each be adopted and rejected
 	for range attempts {
 		i.world.run.Error = ""
 		if err, _ := handler.Call(args)[0].Interface().(error); err != nil {
@@ -145,7 +140,7 @@ func (i *instance) sync() {
 	}
 }
 
-// measured does what sync does, and notes what it takes.
+// measured does what sync does and records time and allocations.
 func (i *instance) measured() {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -156,8 +151,7 @@ func (i *instance) measured() {
 	i.world.run.Allocs = after.Mallocs - before.Mallocs
 }
 
-// shouldRun calls a version's NodeShouldRunDaemonPod, which has taken a logger,
-// and been a method.
+// shouldRun calls NodeShouldRunDaemonPod, which takes a logger or is a method in some versions.
 func (i *instance) shouldRun(function any, node *corev1.Node, ds *appsv1.DaemonSet) (wire.Placement, error) {
 	f := reflect.ValueOf(function)
 	args := []reflect.Value{reflect.ValueOf(node), reflect.ValueOf(ds)}
@@ -183,21 +177,20 @@ func (i *instance) setBurst(n int) {
 	*(*int)(field(i.controller, "burstReplicas").Addr().UnsafePointer()) = n
 }
 
-// run is what was written since the instance was made.
+// run returns what was written since the instance was created.
 func (i *instance) run() wire.Run {
 	i.world.lock.Lock()
 	defer i.world.lock.Unlock()
 	return i.world.run
 }
 
-// field returns an unexported field of the controller, as one that may be
-// read, set and called.
+// field returns an unexported field of the controller that can be read, set and called.
 func field(c any, name string) reflect.Value {
 	f := reflect.ValueOf(c).Elem().FieldByName(name)
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
-// stop ends the goroutines of the controller's queues and of its events.
+// stop ends the goroutines of the controller's queues and events.
 func (i *instance) stop() {
 	v := reflect.ValueOf(i.controller).Elem()
 	for n := range v.NumField() {

@@ -19,21 +19,19 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// trace is a controller that lives on from one sync to the next. It keeps its
-// memory: expectations, the backoff of Failed pods, and, from 1.36 on, which
-// of its own writes it has not seen yet. What happened between two syncs is
-// told to its own event handlers, one call each, before the next sync.
-//
-// Its queue is not read: the driver says when to sync.
+// trace is a controller that keeps running between syncs, with its memory: expectations, the
+// back-off of failed pods and, since v1.36, its own writes that it has not observed yet. Before
+// each sync, its event handlers are called for every change. Its queue is not read; the driver
+// decides when to sync.
 type trace struct {
 	*instance
-	informers []*watched // in the order in which they are told
+	informers []*watched // in the order in which their handlers are called
 
 	lock  sync.Mutex
 	wrote wire.Written
 }
 
-// watched is one of the controller's informers, and what it knows.
+// watched is one of the controller's informers with the objects it has delivered.
 type watched struct {
 	list     func(*state) []object
 	store    cache.Store
@@ -46,11 +44,11 @@ type object interface {
 	runtime.Object
 }
 
-// told is an object as the driver sent it, and as the store was given it: with
-// a resource version, and by the controller's clock.
+// told is an object as the driver sent it and as it is in the store, with a resource version and
+// times of the controller's clock.
 type told struct{ sent, stored object }
 
-// newTrace makes a controller that was just started, and knows of nothing yet.
+// newTrace returns a controller that was just started and has seen nothing yet.
 func (a Adapter) newTrace(s *state) (*trace, error) {
 	i, err := a.newInstance(s)
 	if err != nil {
@@ -86,17 +84,17 @@ func (a Adapter) newTrace(s *state) (*trace, error) {
 	return t, nil
 }
 
-// handlersOf returns the handlers of an informer that was not started. No
-// version has another way to them.
+// handlersOf returns the handlers of an informer that is not started. No version has another way to
+// get them.
 func handlersOf(informer cache.SharedIndexInformer) []cache.ResourceEventHandlerFuncs {
-	inner := reflect.ValueOf(informer).Elem().FieldByName("SharedIndexInformer") // since 1.37 there is a typed one around it
+	inner := reflect.ValueOf(informer).Elem().FieldByName("SharedIndexInformer") // since v1.37 wrapped by a typed informer
 	for ; inner.IsValid(); inner = inner.Elem().Elem().FieldByName("SharedIndexInformer") {
 		informer = inner.Interface().(cache.SharedIndexInformer)
 	}
 	listeners := field(field(informer, "processor").Interface(), "listeners")
 	var all []reflect.Value
 	switch listeners.Kind() {
-	case reflect.Map: // since 1.25
+	case reflect.Map: // since v1.25
 		all = listeners.MapKeys()
 	default:
 		for i := range listeners.Len() {
@@ -114,8 +112,7 @@ func handlersOf(informer cache.SharedIndexInformer) []cache.ResourceEventHandler
 	return handlers
 }
 
-// follow lets the living controller sync once, and makes it first where a trace
-// begins.
+// follow runs one sync of the trace. At the beginning of a trace it creates the controller.
 func (a Adapter) follow(living **trace, how wire.Trace, s *state) (wire.Answer, error) {
 	if how == wire.TraceFirst {
 		if *living != nil {
@@ -145,8 +142,8 @@ func (a Adapter) follow(living **trace, how wire.Trace, s *state) (wire.Answer, 
 	return wire.Answer{Placement: placement, Runs: []wire.Run{run}}, nil
 }
 
-// step tells the controller of the state, at whose time it is, and lets it
-// sync once. One that is stale is told of nothing but the time.
+// step delivers the state to the controller, sets its clock, and runs one sync. A stale step sets
+// only the clock.
 func (t *trace) step(a Adapter, s *state, stale bool) (wire.Run, error) {
 	t.clock.SetTime(s.TakenAt)
 	shift := a.shift(s.TakenAt, traceSlack)
@@ -164,11 +161,11 @@ func (t *trace) step(a Adapter, s *state, stale bool) (wire.Run, error) {
 	return run, nil
 }
 
-// traceSlack may be longer than slack: a trace has whole seconds only, and its
-// syncs cannot be run again.
+// traceSlack may be longer than slack, because a trace has only whole seconds. Its syncs cannot be
+// repeated.
 const traceSlack = 900 * time.Millisecond
 
-// begin forgets what the last sync wrote.
+// begin clears what the last sync wrote.
 func (t *trace) begin(s *state) {
 	t.world.lock.Lock()
 	defer t.world.lock.Unlock()
@@ -179,9 +176,8 @@ func (t *trace) begin(s *state) {
 	t.wrote = wire.Written{}
 }
 
-// tell brings the stores to the state, and calls the handlers for all that has
-// changed. The stores come first, as in an informer whose handlers lag a bit
-// behind.
+// tell updates the stores to the state and calls the handlers for all changes. The stores are
+// updated first, as in an informer whose handlers lag behind.
 func (t *trace) tell(s *state, shift clockShift) {
 	var calls []func()
 	for _, w := range t.informers {
@@ -196,11 +192,10 @@ func (t *trace) tell(s *state, shift clockShift) {
 	}
 }
 
-// event is what happened to one object; nil where there was or is none.
+// event is a change of one object. before or after is nil if the object was created or deleted.
 type event struct{ before, after object }
 
-// tell calls the function of a handler. Its methods have other parameters in
-// other versions.
+// tell calls the method of a handler that matches the event. Parameters differ between versions.
 func (e event) tell(h cache.ResourceEventHandlerFuncs) {
 	switch {
 	case e.before == nil && h.AddFunc != nil:
@@ -212,7 +207,7 @@ func (e event) tell(h cache.ResourceEventHandlerFuncs) {
 	}
 }
 
-// replace makes the store hold the objects, and returns what happened to them.
+// replace updates the store to the objects and returns the changes.
 func (t *trace) replace(w *watched, objects []object, shift clockShift) []event {
 	var events []event
 	known := make(map[string]told, len(objects))
@@ -247,7 +242,7 @@ func (t *trace) replace(w *watched, objects []object, shift clockShift) []event 
 	return events
 }
 
-// object returns a copy of an object, of which only pods hold times that count.
+// object returns a copy of an object, with shifted times if it is a pod.
 func (c clockShift) object(o object) object {
 	if p, ok := o.(*corev1.Pod); ok {
 		return c.pod(p)
@@ -255,7 +250,7 @@ func (c clockShift) object(o object) object {
 	return o.DeepCopyObject().(object)
 }
 
-// nextVersion is what the API server gives to something that others changed.
+// nextVersion returns the resource version for an object that others changed.
 func (t *trace) nextVersion() string {
 	t.world.lock.Lock()
 	defer t.world.lock.Unlock()
@@ -269,15 +264,15 @@ func (t *trace) newest() string {
 	return strconv.Itoa(t.world.writes)
 }
 
-// waiting reports whether the controller expects creates or deletes that it was
-// not told of yet. It would not change a pod then.
+// waiting reports whether the controller expects creates or deletes that it has not observed. It
+// then changes no pods.
 func (t *trace) waiting() bool {
 	key := t.world.ds.Namespace + "/" + t.world.ds.Name
 	results := field(t.controller, "expectations").MethodByName("GetExpectations").Call([]reflect.Value{reflect.ValueOf(key)})
 	return results[1].Bool() && !results[0].Interface().(interface{ Fulfilled() bool }).Fulfilled()
 }
 
-// react keeps what the controller writes for the driver.
+// react records what the controller writes.
 func (t *trace) react(action clienttesting.Action) (handled bool, result runtime.Object, err error) {
 	handled, result, err = t.world.react(action)
 	if err != nil || result == nil || reflect.ValueOf(result).IsNil() {

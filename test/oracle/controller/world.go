@@ -20,17 +20,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// world is the API server as one sync sees it. It notes every write.
+// world is the API server during one sync. It records every write.
 type world struct {
 	ds        *appsv1.DaemonSet
 	pods      cache.Store
 	revisions cache.Store
 
-	refuse   bool // pods that are created or deleted
+	refuse   bool // reject creates and deletes of pods
 	lock     sync.Mutex
 	run      wire.Run
-	writes   int  // the newest resource version
-	conflict bool // an update was refused, as of something older
+	writes   int  // the latest resource version
+	conflict bool // an update of an older version was rejected
 }
 
 func (w *world) react(action clienttesting.Action) (handled bool, result runtime.Object, err error) {
@@ -52,7 +52,7 @@ func (w *world) react(action clienttesting.Action) (handled bool, result runtime
 		result, err = w.createPod(action.(clienttesting.CreateAction).GetObject().(*corev1.Pod))
 	case "delete pods":
 		w.run.Deletes = append(w.run.Deletes, action.(clienttesting.DeleteAction).GetName())
-	case "update pods": // relabels, up to 1.22
+	case "update pods": // relabels, up to v1.22
 		result, err = w.updatePod(action.(clienttesting.UpdateAction).GetObject().(*corev1.Pod))
 	case "patch pods":
 		result, err = w.patchPod(action.(clienttesting.PatchAction))
@@ -98,7 +98,7 @@ func (w *world) createPod(p *corev1.Pod) (*corev1.Pod, error) {
 	return made, nil
 }
 
-// patchPod notes what a patch does to owner and hash.
+// patchPod records the changes of owner and hash in a patch.
 func (w *world) patchPod(a clienttesting.PatchAction) (*corev1.Pod, error) {
 	before, err := w.pod(a.GetName())
 	if err != nil {
@@ -123,8 +123,7 @@ func (w *world) updatePod(after *corev1.Pod) (*corev1.Pod, error) {
 	return w.writePod(before, after.DeepCopy())
 }
 
-// refuseOlder lets no update through that is not of the object's present
-// version, as the API server does.
+// refuseOlder rejects updates of an older version of the object, as the API server does.
 func (w *world) refuseOlder(resource schema.GroupResource, present, update metav1.Object) error {
 	if update.GetResourceVersion() == present.GetResourceVersion() {
 		return nil
@@ -133,13 +132,13 @@ func (w *world) refuseOlder(resource schema.GroupResource, present, update metav
 	return apierrors.NewConflict(resource, update.GetName(), errors.New("it was written since"))
 }
 
-// written gives an object the next version.
+// written gives an object the next resource version.
 func (w *world) written(o metav1.Object) {
 	w.writes++
 	o.SetResourceVersion(strconv.Itoa(w.writes))
 }
 
-// tookConflict reports whether an update was refused since it was last asked.
+// tookConflict reports whether an update was rejected since the last call.
 func (w *world) tookConflict() bool {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -259,8 +258,7 @@ func (w *world) owns(o metav1.Object) bool {
 	return ref != nil && ref.UID == w.ds.UID
 }
 
-// patch applies a strategic merge patch, or a merge patch of labels, which for
-// maps is the same.
+// patch applies a strategic merge patch, or a merge patch of labels, which is the same for maps.
 func patch(before, after any, change []byte, dataStruct any) error {
 	original, err := json.Marshal(before)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// TestIssue runs the script with a gh that writes down what it was asked, and answers with one line.
+// TestIssue runs the script with a gh that records its arguments and answers with one line.
 func TestIssue(t *testing.T) {
 	const title = "Kubernetes v1.38.0 differs from the model"
 	for _, tt := range []struct {
 		report, found string
-		want          string // the last command, up to the file
+		want          string // the last command, without the file
 		body, why     string
 	}{
 		{"# " + title + "\n\nText.\n", "", "issue create --title " + title + " --body-file", "\nText.\n", "there is none"},

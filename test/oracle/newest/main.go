@@ -1,15 +1,14 @@
-// Command newest looks for releases of Kubernetes that the oracle does not know, builds their DaemonSet controllers, runs
-// the oracle's tests with them, and writes a report in Markdown, which begins with a title.
+// Command newest finds Kubernetes releases that the oracle does not know, builds their DaemonSet
+// controllers, runs the oracle with them, and writes a report in Markdown that begins with a title.
 //
 //	newest [-known v1.36] [-minors 4] [-each 1] [-report FILE]
 //
-// The candidates are the releases of k8s.io/client-go, v0.X.Y for v1.X.Y: the module proxy lists those of
-// k8s.io/kubernetes late or never. Of each of the newest minors those are tried that are newer than the newest one in
-// program/versions, the newest first, until one can be built; up to three. It is run in test/oracle, and changes nothing
-// there.
-//
-// The exit status is 0 if nothing is new, or all that is new agrees with the model; 1 if nothing can be said; 2 if a
-// controller differs from the model; 3 if none does, but of a minor no new release could be built or run.
+// It lists releases of k8s.io/client-go, because the module proxy lists k8s.io/kubernetes late. For
+// each of the newest minor versions it tries up to three releases that are newer than those in
+// program/versions, newest first, until one can be built. It runs in test/oracle and changes
+// nothing there. The exit status is 0 if all new releases agree with the model, 1 if nothing can be
+// said, 2 if a controller differs, and 3 if none differs but a minor version could not be built or
+// run.
 package main
 
 import (
@@ -52,7 +51,7 @@ type options struct {
 	minors, each, states, traces int
 }
 
-// tries is how many releases of a minor are tried to be built.
+// tries is the maximum number of releases of a minor version to build.
 const tries = 3
 
 func run(ctx context.Context, o options) (int, error) {
@@ -126,7 +125,8 @@ func published(ctx context.Context) ([]release, error) {
 	return all, nil
 }
 
-// build builds the program of a release in dir, which holds copies of program and controller, as dir/RELEASE.
+// build builds the program of a release in dir, which contains copies of program and controller, as
+// dir/RELEASE.
 func build(ctx context.Context, dir string, r release) finding {
 	f := finding{release: r}
 	if why := fetch(ctx, r); why != "" {
@@ -151,7 +151,7 @@ func build(ctx context.Context, dir string, r release) finding {
 	return f
 }
 
-// fetch returns why the module of a release cannot be fetched.
+// fetch returns why the module of a release cannot be fetched, or "".
 func fetch(ctx context.Context, r release) string {
 	out, err := output(ctx, "", nil, "go", "mod", "download", "-json", "k8s.io/kubernetes@"+r.String())
 	if err == nil {
@@ -164,19 +164,19 @@ func fetch(ctx context.Context, r release) string {
 	return err.Error()
 }
 
-// compareWith runs the oracle's tests with the program of a release that is in dir.
+// compareWith runs the oracle with the program of a release in dir.
 func compareWith(ctx context.Context, dir string, r release, o options) compared {
 	states, traces := fmt.Sprint(o.states), fmt.Sprint(o.traces)
 	env := []string{
 		"ORACLE_PROGRAMS=" + dir, "ORACLE_VERSIONS=" + r.String(),
 		"ORACLE_STATES=" + states, "ORACLE_STATES_OTHERS=" + states, "ORACLE_TRACES=" + traces, "ORACLE_TRACES_OTHERS=" + traces,
-		"ORACLE_PLACEMENTS=999", // with more of them every reason must come up
+		"ORACLE_PLACEMENTS=999", // with more, every reason must occur
 	}
 	out, err := output(ctx, "", env, "go", "test", "-json", "-count=1", "-timeout", "3h", "-run", "^Test(Sync|Traces|Placement|Named|VolumeClaims|Refused|WhatIf)$", ".")
 	return judged(out, r, err == nil)
 }
 
-// output runs a command and returns what it printed; an error ends with what it printed on standard error.
+// output runs a command and returns its output. An error ends with its standard error.
 func output(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, args...)

@@ -14,7 +14,7 @@ type release struct{ minor, patch int }
 
 func (r release) String() string { return fmt.Sprintf("v1.%d.%d", r.minor, r.patch) }
 
-// libraries returns the version of the modules that Kubernetes is made of, and publishes with the release.
+// libraries returns the version of the modules that are published with the release.
 func (r release) libraries() string { return fmt.Sprintf("v0.%d.%d", r.minor, r.patch) }
 
 func compare(a, b release) int {
@@ -23,8 +23,8 @@ func compare(a, b release) int {
 
 var numbers = regexp.MustCompile(`^v[01]\.(\d+)\.(\d+)$`)
 
-// releases returns the releases that versions of a library, v0.37.1, or of Kubernetes, v1.37.1, stand for, oldest first.
-// What is no release, as v0.38.0-alpha.1, is left out.
+// releases returns the releases for versions of a library, such as v0.37.1, or of Kubernetes, such
+// as v1.37.1, oldest first. Pre-releases such as v0.38.0-alpha.1 are left out.
 func releases(versions []string) []release {
 	var all []release
 	for _, v := range versions {
@@ -42,8 +42,8 @@ func releases(versions []string) []release {
 	return slices.Compact(all)
 }
 
-// upTo returns those that are not newer than the newest known one: v1.36, of which every patch release is known, or
-// v1.36.4. Without one all are.
+// upTo returns the releases that are not newer than known: v1.36, which stands for all its patch
+// releases, or v1.36.4. If known is empty, it returns all.
 func upTo(known string, all []release) ([]release, error) {
 	if known == "" {
 		return all, nil
@@ -64,10 +64,10 @@ func upTo(known string, all []release) ([]release, error) {
 	}), nil
 }
 
-// unknown returns the releases of the newest minors that are newer than all known ones of their minor: a list for each
-// minor that has any, the newest minor first, and in it the newest release.
+// unknown returns the releases of the newest minor versions that are newer than all known ones of
+// their minor version: a list for each minor version, newest first.
 func unknown(published, known []release, minors int) [][]release {
-	last := map[int]int{} // the newest known patch of a minor
+	last := map[int]int{} // the latest known patch of a minor version
 	for _, r := range known {
 		last[r.minor] = max(r.patch, last[r.minor])
 	}
@@ -90,8 +90,8 @@ func unknown(published, known []release, minors int) [][]release {
 	return all
 }
 
-// neighbours returns the releases whose libraries a release can be built with: its own, and where these cannot be
-// fetched those of the release before and of the one after it. The list of what was published may lack them.
+// neighbours returns the releases whose libraries a release may be built with: its own, the
+// previous and the next. The published list may lack some.
 func neighbours(r release) []release {
 	all := []release{r}
 	if r.patch > 0 {

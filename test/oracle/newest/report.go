@@ -9,37 +9,38 @@ import (
 	"strings"
 )
 
-// finding is what came of one release.
+// finding is the result for one release.
 type finding struct {
 	release   release
-	libraries release  // that it was built with
-	failed    []string // why it could not be built, a text for each of the libraries that were tried; none: it was built
+	libraries release  // used for the build
+	failed    []string // why it could not be built, one text for each set of libraries; empty if it was built
 
-	compared // where it was built
+	compared // if it was built
 }
 
-// compared is what the oracle's tests said of a release.
+// compared is the result of the oracle for a release.
 type compared struct {
-	counts map[string]int // by the column of the oracle's table
+	counts map[string]int // by column of the oracle's table
 	differ []difference
-	broken string // the end of the output, where the tests did not come to their end
+	broken string // the end of the output, if the tests did not complete
 }
 
-// difference is a test that failed, with what it printed: the state, shrunk, and what model and controller make of it.
+// difference is a failed test with its output: the shrunk state, and what the model and the
+// controller do with it.
 type difference struct{ test, output string }
 
-// exit statuses
+// Exit statuses.
 const (
-	agrees   = 0 // nothing is new, or all that is new agrees
+	agrees   = 0 // nothing is new, or all agree
 	failed   = 1 // nothing can be said
-	differs  = 2 // the model and the controller of a release differ
-	notBuilt = 3 // none differs, but of some minor no new release could be built or run
+	differs  = 2 // a controller differs from the model
+	notBuilt = 3 // none differs, but a minor version could not be built or run
 )
 
-// status returns the exit status of findings.
+// status returns the exit status for findings.
 func status(all []finding) int {
 	worst := agrees
-	ran := map[int]bool{} // minors
+	ran := map[int]bool{} // minor versions
 	for _, f := range all {
 		if len(f.differ) > 0 {
 			return differs
@@ -54,10 +55,12 @@ func status(all []finding) int {
 	return worst
 }
 
-// mostOutput is how many bytes of the output of tests and builds a report quotes. An issue holds 65,536 characters.
+// mostOutput is the maximum number of bytes of output that a report quotes. An issue holds 65,536
+// characters.
 const mostOutput = 48000
 
-// report returns a page in Markdown. Its first line, without the "# ", is the title of an issue, and tells the releases.
+// report returns a report in Markdown. Its first line, without "# ", is the title of an issue and
+// names the releases.
 func report(all []finding, known release) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", title(all, known))
@@ -100,7 +103,7 @@ func report(all []finding, known release) string {
 	return b.String()
 }
 
-// what came of a release
+// Results for a release.
 const (
 	differing = "differs from the model"
 	stopping  = "stops the oracle"
@@ -108,12 +111,12 @@ const (
 	agreeing  = "agrees with the model"
 )
 
-// several says the same of several releases.
+// several joins releases with the same result.
 var several = map[string]string{
 	differing: "differ from the model", stopping: "stop the oracle", unbuilt: "do not build", agreeing: "agree with the model",
 }
 
-// title says which releases there are, and what came of them.
+// title returns the title: the releases and their results.
 func title(all []finding, known release) string {
 	var parts []string
 	for _, kind := range []string{differing, stopping, unbuilt, agreeing} {
@@ -169,7 +172,7 @@ func (f *finding) verdict() string {
 	return " " + strconv.Itoa(max(f.counts["differences"], len(f.differ)))
 }
 
-// quoted returns a text as a block of code, cut in the middle where it has more bytes than most.
+// quoted returns a text as a code block, with its middle cut out if it is longer than most.
 func quoted(text string, most int) string {
 	text = strings.TrimRight(text, "\n")
 	if more := len(text) - most; more > 0 {
@@ -182,15 +185,15 @@ func quoted(text string, most int) string {
 	return fence + "text\n" + text + "\n" + fence + "\n"
 }
 
-// event is a line of go test -json.
+// event is a line of the output of go test -json.
 type event struct{ Action, Test, Output string }
 
-// judged reads what go test -json printed of the oracle's tests of one release, and whether it ended well.
+// judged parses the output of go test -json for one release, given whether the tests ended well.
 func judged(output []byte, release release, ok bool) compared {
 	c := compared{counts: map[string]int{}}
 	printed := map[string]*strings.Builder{}
 	var fails []string
-	var rest strings.Builder // what is no test's, or no line of go test
+	var rest strings.Builder // lines outside of tests, and other output
 	for line := range bytes.Lines(output) {
 		var e event
 		if json.Unmarshal(line, &e) != nil {
@@ -224,7 +227,7 @@ func judged(output []byte, release release, ok bool) compared {
 	return c
 }
 
-// counted reads the row of a release in the table that the oracle's tests print at their end.
+// counted parses the row of a release in the table at the end of the oracle's output.
 func counted(text string, release release) map[string]int {
 	counts := map[string]int{}
 	var columns []string

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// tested is what go test -json prints: lines of "ACTION TEST OUTPUT", where - is no test.
+// tested returns the output of go test -json for lines "ACTION TEST OUTPUT", where - stands for no
+// test.
 func tested(lines ...string) []byte {
 	var b strings.Builder
 	for _, line := range lines {
@@ -98,7 +99,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// What a test printed may be long, and may hold anything: an issue holds 65,536 characters.
+// The output of a test may be long and contain anything; an issue holds 65,536 characters.
 func TestQuoted(t *testing.T) {
 	if got := quoted("a\n```\nb\n", 100); got != "````text\na\n```\nb\n````\n" {
 		t.Errorf("got %q", got)

@@ -1,9 +1,8 @@
-// Command program runs the DaemonSet controller of one Kubernetes version for
-// the oracle: see package controller. Which version, the module file says that
-// it is built with: there is one for each in versions. go.mod is that of the
-// newest, for editors and linters.
+// Command program runs the DaemonSet controller of one Kubernetes version for the oracle; see
+// package controller. The module file with which it is built selects the version; versions has one
+// for each. go.mod is that of the newest version, for editors and linters.
 //
-// Its argument, if there is one, are feature gates: Name=true,Other=false.
+// The optional argument contains feature gates: Name=true,Other=false.
 package main
 
 import (

@@ -10,7 +10,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/daemon"
 )
 
-// In 1.17 it has one answer more; the first two are always equal.
+// In v1.17 it has a third boolean result; the first two are always equal.
 //
 //go:linkname shouldRun k8s.io/kubernetes/pkg/controller/daemon.(*DaemonSetsController).nodeShouldRunDaemonPod
 func shouldRun(*daemon.DaemonSetsController, *corev1.Node, *appsv1.DaemonSet) (wantToRun, shouldRun, mayStay bool, err error)

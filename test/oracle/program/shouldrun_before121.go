@@ -10,7 +10,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/daemon"
 )
 
-// Before 1.21 it can fail as well.
+// Before v1.21 it also returns an error.
 //
 //go:linkname shouldRun k8s.io/kubernetes/pkg/controller/daemon.(*DaemonSetsController).nodeShouldRunDaemonPod
 func shouldRun(*daemon.DaemonSetsController, *corev1.Node, *appsv1.DaemonSet) (shouldRun, mayStay bool, err error)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/daemon"
 )
 
-// Before 1.24 it is a method, and not exported.
+// Before v1.24 it is an unexported method.
 //
 //go:linkname shouldRun k8s.io/kubernetes/pkg/controller/daemon.(*DaemonSetsController).nodeShouldRunDaemonPod
 func shouldRun(*daemon.DaemonSetsController, *corev1.Node, *appsv1.DaemonSet) (shouldRun, mayStay bool)

@@ -1,6 +1,6 @@
-// Package wire is what the oracle's driver and its programs say to each other,
-// as JSON lines: a Request on the program's stdin gets an Answer on its stdout.
-// It holds no Kubernetes types, so the two may be built with different ones.
+// Package wire defines the JSON lines between the oracle's driver and its programs: for a Request
+// on stdin, the program writes an Answer to stdout. It uses no Kubernetes types, so both sides can
+// be built with different versions of them.
 package wire
 
 import (
@@ -10,47 +10,47 @@ import (
 
 // Request asks what the real controller does with one state.
 type Request struct {
-	// State is a Snapshot as pkg/snapshot encodes it. The program reads it with
-	// the API types of its own version.
+	// State is a Snapshot in the encoding of pkg/snapshot. The program decodes it with the API
+	// types of its version.
 	State json.RawMessage `json:"state"`
 
-	// Runs is how often to sync the state, each time afresh: what the
-	// controller picks is random. None: only the placement is asked for.
+	// Runs is the number of syncs, each on a new controller, because the controller picks at
+	// random. 0 requests only the placement.
 	Runs int `json:"runs"`
 
-	// Seed decides the order in which the stores are filled.
+	// Seed determines the order in which the stores are filled.
 	Seed int64 `json:"seed"`
 
-	// Burst replaces the controller's 250 where it is not 0.
+	// Burst, if not 0, replaces the controller's burst limit of 250.
 	Burst int `json:"burst,omitempty"`
 
-	// Refuse lets the API server refuse every pod that is created or deleted.
+	// Refuse makes the API server reject every create and delete of a pod.
 	Refuse bool `json:"refuse,omitempty"`
 
-	// NoPods has pods created and deleted by a stand-in that does nothing: a benchmark is about the rest.
+	// NoPods replaces the PodControl by one that does nothing, for benchmarks.
 	NoPods bool `json:"noPods,omitempty"`
 
-	// Trace asks for one sync of a controller that lives on, instead of Runs.
+	// Trace, if not empty, requests one sync of a trace instead of Runs.
 	Trace Trace `json:"trace,omitempty"`
 }
 
-// Trace says how one sync of a trace follows the one before.
+// Trace says how a sync of a trace follows the previous one.
 type Trace string
 
 const (
-	TraceFirst Trace = "first" // a new controller, which replaces the one of an earlier trace
-	TraceNext  Trace = "next"  // it is told what has changed
-	TraceStale Trace = "stale" // it is told nothing: the watch lags behind
-	TraceTell  Trace = "tell"  // it is told what has changed, and does not sync: no runs
+	TraceFirst Trace = "first" // a new controller, which replaces that of an earlier trace
+	TraceNext  Trace = "next"  // changes are delivered before the sync
+	TraceStale Trace = "stale" // changes are not delivered: the watch lags behind
+	TraceTell  Trace = "tell"  // changes are delivered without a sync
 )
 
-// TooSlow is how a trace fails whose controller reads the real clock, on a
-// machine that is busy. It can be begun again.
+// TooSlow is the failure of a trace whose controller reads the real clock, on a busy machine. The
+// trace can be repeated.
 const TooSlow = "the sync took longer than the clock allows"
 
 // Answer is what the real controller did.
 type Answer struct {
-	Failed    string               `json:"failed,omitempty"` // the request could not be read, or the program is at fault
+	Failed    string               `json:"failed,omitempty"` // the request could not be read, or the program failed
 	Placement map[string]Placement `json:"placement"`        // by node
 	Runs      []Run                `json:"runs"`
 }
@@ -61,10 +61,10 @@ type Placement struct {
 	MayStay   bool `json:"mayStay"`
 }
 
-// Run is what one sync wrote. Lists are in no order.
+// Run is what one sync wrote. Lists are not ordered.
 type Run struct {
-	Error   string   `json:"error,omitempty"` // what the sync returned
-	Status  *Status  `json:"status"`          // nil where none was written
+	Error   string   `json:"error,omitempty"` // returned by the sync
+	Status  *Status  `json:"status"`          // nil if not written
 	Creates []Create `json:"creates"`
 	Deletes []string `json:"deletes"` // pods
 
@@ -72,31 +72,31 @@ type Run struct {
 	ReleasedPods []string          `json:"releasedPods"`
 	RelabelledTo map[string]string `json:"relabelledTo"` // pod: hash
 	NewRevisions []Revision        `json:"newRevisions"`
-	SetRevisions []Revision        `json:"setRevisions"` // updates, as they were written
+	SetRevisions []Revision        `json:"setRevisions"` // updates as they were written
 	Removed      []string          `json:"removed"`      // revisions
 	AdoptedRevs  []string          `json:"adoptedRevs"`
 	ReleasedRevs []string          `json:"releasedRevs"`
-	Unforeseen   []string          `json:"unforeseen"` // requests that the program does not know
+	Unforeseen   []string          `json:"unforeseen"` // requests unknown to the program
 
-	Took   time.Duration `json:"took"`   // by the sync
-	Allocs uint64        `json:"allocs"` // of the sync
+	Took   time.Duration `json:"took"`   // time of the sync
+	Allocs uint64        `json:"allocs"` // allocations of the sync
 
-	// In a trace only.
-	Waiting bool     `json:"waiting,omitempty"` // it still expected creates or deletes when the sync began
+	// The following fields are set only in a trace.
+	Waiting bool     `json:"waiting,omitempty"` // creates or deletes were expected when the sync began
 	Written *Written `json:"written,omitempty"`
 }
 
-// Written are the objects that a sync left behind, as the controller's own
-// version encodes them. Pods may hold times of another clock.
+// Written holds the objects that a sync wrote, encoded with the types of the controller's version.
+// Times of pods may be shifted.
 type Written struct {
 	NewPods     []json.RawMessage `json:"newPods"`
 	ChangedPods []json.RawMessage `json:"changedPods"` // adopted, released or relabeled
-	Revisions   []json.RawMessage `json:"revisions"`   // new or changed, in the order in which they were written
+	Revisions   []json.RawMessage `json:"revisions"`   // new or changed, in the order of writes
 }
 
 // Create is a pod that the controller created.
 type Create struct {
-	Node       string `json:"node"` // of its node affinity
+	Node       string `json:"node"` // from its node affinity
 	Hash       string `json:"hash"`
 	Generation string `json:"generation"`
 }
@@ -108,7 +108,7 @@ type Revision struct {
 	Number int64  `json:"number"`
 }
 
-// Status is the seven numbers, and the generation that was observed.
+// Status holds the seven numbers and the observed generation.
 type Status struct {
 	Desired            int   `json:"desired"`
 	Current            int   `json:"current"`
