@@ -43,7 +43,8 @@ func perVersion(t *testing.T, version, name string, newest, others int64) int {
 // newest.
 const usual = "v1.17.4 v1.22.17 v1.30.14 " + dstest.Newest
 
-// versions returns those of ORACLE_VERSIONS: "all", or some, "v1.30.14", of which ORACLE_PROGRAMS may hold further ones.
+// versions returns the versions of ORACLE_VERSIONS: "all", or a list, which may include programs of
+// ORACLE_PROGRAMS.
 func versions(t *testing.T) []string {
 	t.Helper()
 	known, err := Versions()
@@ -62,7 +63,7 @@ func versions(t *testing.T) []string {
 	return strings.Fields(asked)
 }
 
-// eachVersion runs a test for every version that was asked for.
+// eachVersion runs a test for every requested version.
 func eachVersion(t *testing.T, test func(t *testing.T, version string)) {
 	t.Helper()
 	for _, v := range versions(t) {
@@ -100,8 +101,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// program returns the path of a version's program, and builds it the first
-// time; ORACLE_PROGRAMS names a folder that may hold it already.
+// program returns the path of a version's program. It builds the program first, unless
+// ORACLE_PROGRAMS contains it.
 func program(t testing.TB, version string) string {
 	t.Helper()
 	built.lock.Lock()
@@ -119,8 +120,7 @@ func program(t testing.TB, version string) string {
 	return path
 }
 
-// start runs a version's controller so many times for one test, with the
-// feature gates on that its Profile takes to be on.
+// start starts count controllers of a version, with the feature gates that its Profile assumes.
 func start(t testing.TB, version string, count int) []*Program {
 	t.Helper()
 	path := program(t, version)
@@ -148,8 +148,7 @@ func start(t testing.TB, version string, count int) []*Program {
 	return programs
 }
 
-// each calls do for every number below n, on so many goroutines as there are
-// programs.
+// each calls do for every number below n, on one goroutine for each program.
 func each(programs []*Program, n int, do func(p *Program, i int)) {
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -167,10 +166,10 @@ func each(programs []*Program, n int, do func(p *Program, i int)) {
 	wg.Wait()
 }
 
-// coverage is what all compared states put to the test.
+// coverage is what all compared states exercised.
 var coverage Coverage
 
-// results is what the run prints at its end: per version what was compared.
+// results is printed at the end of the run: what was compared for each version.
 var results report
 
 type report struct {
@@ -178,7 +177,7 @@ type report struct {
 	of   map[string]map[string]int // by version and column
 }
 
-// columns of the report, in order.
+// columns are the columns of the report, in order.
 var columns = []string{"states", "syncs", "choices run 60 times", "rollouts", "their syncs", "what-ifs", "differences"}
 
 func (r *report) add(version, column string, n int) {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Dump writes to a file what "kubectl get ds,nodes,pods,controllerrevisions -o json" prints of a cluster with so many
-// nodes and the first DaemonSet. Who wrote which field is not in it.
+// Dump writes a file like the output of "kubectl get ds,nodes,pods,controllerrevisions -o json" for
+// a cluster with a number of nodes and the first DaemonSet, without managedFields.
 func Dump(path string, nodes int) (err error) {
 	file, err := os.Create(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func dump(w io.Writer, nodes int) error {
 	return err
 }
 
-// revisionOf returns a revision of a DaemonSet with the image of a tag, as the controller writes it.
+// revisionOf returns a revision of a DaemonSet with an image tag, as the controller writes it.
 func revisionOf(ds *appsv1.DaemonSet, number int64, hash, tag string) (*appsv1.ControllerRevision, error) {
 	of := ds.Spec.Template.DeepCopy()
 	of.Spec.Containers[0].Image = image(ds.Name, tag)

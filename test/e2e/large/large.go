@@ -1,5 +1,5 @@
-// Package large fills a stage with as many objects as large clusters have, through the API, as the controllers and the
-// kubelets of such a cluster write them. Nothing acts on them: the stage is a bare one (stage.Options).
+// Package large fills a stage with the objects of a large cluster, as its controllers and kubelets
+// would write them. It takes a Size and returns a running bare stage, on which nothing acts.
 package large
 
 import (
@@ -21,31 +21,32 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// Size is how much a stage has.
+// Size is the number of objects on a stage.
 type Size struct {
 	Name       string
 	Nodes      int
 	DaemonSets int // each has a pod on each node
-	Namespaces int // of the DaemonSets
+	Namespaces int // with DaemonSets
 	Inside     int // pods of others in these namespaces
-	Outside    int // pods of others in namespaces of their own
+	Outside    int // pods of others in other namespaces
 }
 
-// The sizes of docs/performance.md.
+// Sizes of docs/performance.md.
 var (
 	Nodes5000  = Size{"5000", 5000, 20, 5, 10_000, 20_000}
 	Nodes15000 = Size{"15000", 15_000, 2, 1, 5_000, 0}
 	Small      = Size{"small", 100, 4, 2, 200, 100} // to try the programs
 )
 
-// Sizes are all of them.
+// Sizes lists all sizes.
 var Sizes = []Size{Small, Nodes5000, Nodes15000}
 
 // Namespace returns the name of a namespace with DaemonSets.
 func (s Size) Namespace(i int) string { return fmt.Sprintf("agents-%d", i%s.Namespaces) }
 
-// DaemonSet returns the name of a DaemonSet, which is in Namespace(i). The first one is in a rollout: four fifths of its
-// pods are of the newest revision, and one pod in a hundred is not ready.
+// DaemonSet returns the name of a DaemonSet, which is in Namespace(i). The first one is in a
+// rollout: four fifths of its pods are of the newest revision, and one pod in a hundred is not
+// ready.
 func (s Size) DaemonSet(i int) string { return fmt.Sprintf("agent-%02d", i) }
 
 // Node returns the name of a node.
@@ -53,8 +54,8 @@ func (s Size) Node(i int) string {
 	return fmt.Sprintf("ip-10-%d-%d-%d.eu-west-1.compute.internal", i/65536, i/256%256, i%256)
 }
 
-// Start starts a stage of this size. The first time it is filled, which takes minutes, and then kept in the user's
-// cache, so that later ones have it at once. Flags are added to the API server's.
+// Start starts a stage of this size. The first call fills it, which takes minutes, and stores it in
+// the user's cache for later calls. flags are added to those of the API server.
 func (s Size) Start(ctx context.Context, say func(string, ...any), flags ...string) (*stage.Cluster, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -70,13 +71,13 @@ func (s Size) Start(ctx context.Context, say func(string, ...any), flags ...stri
 		if _, err := os.Stat(done(i)); err == nil {
 			continue
 		}
-		if i == 0 { // what an interrupted one left is of no use
+		if i == 0 { // the rest of an interrupted run is of no use
 			if err := os.RemoveAll(data); err != nil {
 				return nil, err
 			}
 		}
 		say("filling a stage of %d nodes with %s, once: it stays in %s", s.Nodes, steps[i].name, data)
-		// An API server that has written so much holds it several times: each step has one of its own.
+		// An API server that has written so much holds several copies, so each step has its own.
 		err := s.with(ctx, data, say, func(f *filler) error { return steps[i].fill(f, ctx) })
 		if err == nil {
 			err = os.WriteFile(done(i), nil, 0o600)
@@ -88,7 +89,7 @@ func (s Size) Start(ctx context.Context, say func(string, ...any), flags ...stri
 	return stage.Start(ctx, stage.Options{Bare: true, EtcdData: data, APIServerFlags: flags})
 }
 
-// with starts a stage for as long as do takes.
+// with starts a stage, calls do, and stops the stage.
 func (s Size) with(ctx context.Context, data string, say func(string, ...any), do func(*filler) error) (err error) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
@@ -116,7 +117,7 @@ type filler struct {
 	began  time.Time
 }
 
-// agents creates the nodes, and the DaemonSets with their pods.
+// agents creates the nodes and the DaemonSets with their pods.
 func (f *filler) agents(ctx context.Context) error {
 	sets, err := f.daemonSets(ctx)
 	if err != nil {
@@ -141,8 +142,8 @@ type owned struct {
 	hashes [2]string
 }
 
-// daemonSets creates the DaemonSets, before there is a node, while the real controller runs, which makes the revisions;
-// and a second revision of each.
+// daemonSets creates the DaemonSets before the nodes, while the real controller runs and creates
+// their revisions, and a second revision of each.
 func (f *filler) daemonSets(ctx context.Context) ([]owned, error) {
 	if err := f.stage.StartProgram(ctx, stage.ControllerManager); err != nil {
 		return nil, err
@@ -190,7 +191,7 @@ func (f *filler) daemonSets(ctx context.Context) ([]owned, error) {
 	return out, nil
 }
 
-// refersTo creates what the template of a DaemonSet names.
+// refersTo creates the objects that the template of a DaemonSet refers to.
 func (f *filler) refersTo(ctx context.Context, ds *appsv1.DaemonSet) error {
 	meta := metav1.ObjectMeta{Namespace: ds.Namespace, Name: ds.Name}
 	core := f.client.CoreV1()
@@ -218,10 +219,10 @@ func (f *filler) nodes(ctx context.Context) error {
 	})
 }
 
-// tags are those of the images of a DaemonSet's two revisions.
+// tags are the image tags of a DaemonSet's two revisions.
 var tags = [2]string{"v1.8.2", "v1.9.0"}
 
-// updated returns how many pods of a DaemonSet are of the newest revision: those on the first nodes.
+// updated returns the number of pods of the newest revision, which are on the first nodes.
 func (s Size) updated(index int) int {
 	if index == 0 {
 		return s.Nodes * 4 / 5
@@ -243,10 +244,10 @@ func (s Size) podOn(index int, of *owned, i int) *corev1.Pod {
 	return pod
 }
 
-// crashes reports whether the pod of a DaemonSet on the i-th node does.
+// crashes reports whether the pod of a DaemonSet on the i-th node crashes.
 func (s Size) crashes(index, i int) bool { return index == 0 && i%100 == 7 && i < s.updated(index) }
 
-// status returns that of a DaemonSet.
+// status returns the status of a DaemonSet.
 func (s Size) status(index int) appsv1.DaemonSetStatus {
 	notReady := 0
 	for i := range s.Nodes {
@@ -260,7 +261,7 @@ func (s Size) status(index int) appsv1.DaemonSetStatus {
 	}
 }
 
-// pods creates the pods of a DaemonSet, a pod on each node, then writes its status.
+// pods creates a pod of a DaemonSet on each node and then writes its status.
 func (f *filler) pods(ctx context.Context, index int, of *owned) error {
 	err := each(ctx, f.Nodes, func(ctx context.Context, i int) error { return f.pod(ctx, f.podOn(index, of, i)) })
 	if err != nil {
@@ -272,12 +273,12 @@ func (f *filler) pods(ctx context.Context, index int, of *owned) error {
 	return err
 }
 
-// pod creates a pod, and its status as its kubelet writes it.
+// pod creates a pod and its status as its kubelet writes it.
 func (f *filler) pod(ctx context.Context, pod *corev1.Pod) error {
 	status := pod.Status
 	pods := f.client.CoreV1().Pods(pod.Namespace)
 	created, err := pods.Create(ctx, pod, metav1.CreateOptions{FieldManager: "kube-controller-manager"})
-	if apierrors.IsAlreadyExists(err) { // the connection was lost before the answer came
+	if apierrors.IsAlreadyExists(err) { // the connection was lost before the response
 		created, err = pods.Get(ctx, pod.Name, metav1.GetOptions{})
 	}
 	if err != nil {
@@ -305,7 +306,7 @@ func (f *filler) others(ctx context.Context) error {
 	})
 }
 
-// each calls do with 0 to n-1, some at a time.
+// each calls do with 0 to n-1, some concurrently.
 func each(ctx context.Context, n int, do func(context.Context, int) error) error {
 	const atOnce = 12
 	ctx, cancel := context.WithCancelCause(ctx)

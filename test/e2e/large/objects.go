@@ -15,10 +15,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// began is when the kubelets and the pods began, before now as a cluster of this size is older than its benchmark.
+// began is when the kubelets and the pods started, in the past like in a cluster of this size.
 var began = time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
 
-// digest returns what stands for a digest of something.
+// digest returns a fake digest.
 func digest(of string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(of))) }
 
 func image(name, tag string) string { return "registry.example.com/platform/" + name + ":" + tag }
@@ -31,7 +31,7 @@ func quantities(pairs ...string) corev1.ResourceList {
 	return out
 }
 
-// node returns a node of 18 KB as its kubelet, the cloud and the plugins of CNI and CSI describe it.
+// node returns a node of 18 KB, as described by its kubelet, the cloud, and CNI and CSI plugins.
 func node(name string, i int) *corev1.Node {
 	zone := fmt.Sprintf("eu-west-1%c", 'a'+i%3)
 	instance := []string{"m6i.4xlarge", "m6i.8xlarge", "r6i.4xlarge", "g5.4xlarge"}[i%16/4]
@@ -97,7 +97,7 @@ func node(name string, i int) *corev1.Node {
 			LastHeartbeatTime: metav1.NewTime(began.Add(time.Duration(i%300) * time.Second)), LastTransitionTime: start,
 		})
 	}
-	// A node has the images that came to it, the largest first: nodes share most of them, in various orders.
+	// Nodes share most images, in different orders, the largest first.
 	for k := range 50 {
 		which := (i%7*13 + k) % 90
 		name := fmt.Sprintf("registry.example.com/team-%02d/service-%02d", which%20, which)
@@ -113,7 +113,8 @@ func address(first, i int) string {
 	return fmt.Sprintf("%d.%d.%d.%d", first, i/65536, i/256%256, i%256)
 }
 
-// daemonSet returns an agent as people deploy them: two containers and an init container, host paths, probes, env.
+// daemonSet returns a realistic agent: two containers and an init container, host paths, probes and
+// variables.
 func daemonSet(namespace, name, tag string) *appsv1.DaemonSet {
 	ds := stage.NewDaemonSet(namespace, name, image(name, tag))
 	ds.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{
@@ -162,8 +163,8 @@ func daemonSet(namespace, name, tag string) *appsv1.DaemonSet {
 	return ds
 }
 
-// podOf returns the pod of a DaemonSet on a node as its controller creates it, with the token that the API server adds,
-// and with the status that its kubelet writes.
+// podOf returns the pod of a DaemonSet on a node as its controller creates it, with the token that
+// the API server adds and the status that its kubelet writes.
 func podOf(ds *appsv1.DaemonSet, node, hash, tag string, i int) *corev1.Pod {
 	template := ds.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{
@@ -190,7 +191,7 @@ func podOf(ds *appsv1.DaemonSet, node, hash, tag string, i int) *corev1.Pod {
 	return pod
 }
 
-// suffix returns five characters, others for each number below 20 million.
+// suffix returns five characters that are unique for numbers below 20 million.
 func suffix(i int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	out := make([]byte, 5)
@@ -201,7 +202,7 @@ func suffix(i int) string {
 	return string(out)
 }
 
-// withToken adds the volume that the admission of ServiceAccounts adds.
+// withToken adds the volume that the admission plugin ServiceAccount adds.
 func withToken(pod *corev1.Pod, i int) {
 	volume := corev1.Volume{Name: "kube-api-access-" + suffix(i*31), VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
 		DefaultMode: new(int32(420)),
@@ -219,7 +220,7 @@ func withToken(pod *corev1.Pod, i int) {
 	}
 }
 
-// running returns the status of a pod that has been running since some time after it was created.
+// running returns the status of a pod that has been running since shortly after its creation.
 func running(pod *corev1.Pod, i int) corev1.PodStatus {
 	since := metav1.NewTime(began.Add(time.Duration(i%500_000) * time.Second))
 	s := corev1.PodStatus{
@@ -279,10 +280,10 @@ func workload(namespace, node string, i int) *corev1.Pod {
 	return pod
 }
 
-// network returns that of the pods of a node.
+// network returns the network of the pods of a node.
 func network(i int) string { return fmt.Sprintf("100.%d.%d.0/24", i/256, i%256) }
 
-// uid returns what stands for the UID of the i-th object of a kind.
+// uid returns a fake UID for the i-th object of a kind.
 func uid(kind string, i int) types.UID {
 	d := digest(fmt.Sprint(kind, i))
 	return types.UID(d[:8] + "-" + d[8:12] + "-4" + d[13:16] + "-8" + d[17:20] + "-" + d[20:32])

@@ -1,6 +1,5 @@
-// Package scene sets up the situations that people ask about, on a stage of their own, and leaves them holding still: a
-// scene returns when its state is reached and stays (but for MinReady, which says for how long). Each wants a fresh
-// stage without nodes.
+// Package scene creates typical situations on a stage. It takes a fresh stage without nodes and
+// returns when the state is reached. The state does not change afterwards, except for MinReady.
 package scene
 
 import (
@@ -18,15 +17,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// Scene names the DaemonSet that the scene is about.
+// Scene names the DaemonSet of the scene.
 type Scene struct {
 	Namespace, Name string
 }
 
-// Setting sets a scene on a fresh stage.
+// Setting creates a scene on a fresh stage.
 type Setting func(context.Context, *stage.Cluster) (Scene, error)
 
-// All are the settings by the names that the command uses, in the order of the documentation.
+// All maps names to settings, in the order of the documentation.
 var All = []struct {
 	Name string
 	Set  Setting
@@ -42,10 +41,10 @@ var All = []struct {
 	{"minready", MinReady},
 }
 
-// Settled is kube-system/node-agent at rest on a dozen nodes: control-1 with the control plane's taint, win-1 with
-// Windows, worker-04 cordoned, worker-09 not ready, and eight workers that are well. The selector asks for Linux, and
-// the pods tolerate nothing, so that the pod of worker-09 is misscheduled. Beside it kube-system/kube-proxy tolerates
-// everything.
+// Settled is kube-system/node-agent at rest on a dozen nodes: control-1 with the control plane's
+// taint, win-1 with Windows, worker-04 cordoned, worker-09 not ready, and eight healthy workers.
+// The selector requires Linux and the pods tolerate nothing, so the pod of worker-09 is
+// misscheduled. kube-system/kube-proxy tolerates everything.
 func Settled(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	control := stage.NewNode("control-1")
 	control.Labels["node-role.kubernetes.io/control-plane"] = ""
@@ -78,8 +77,8 @@ func Settled(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	if err := c.UnreadyNodes(ctx, "worker-09"); err != nil {
 		return Scene{}, err
 	}
-	// A taint that leaves a pod misscheduled is no reason for the controller to look again: it counts the pod when
-	// something else makes it look, here a note on the DaemonSet.
+	// The controller does not sync when a taint makes a pod misscheduled. A note on the DaemonSet
+	// makes it sync.
 	if err := c.Update(ctx, ds.Namespace, ds.Name, func(ds *appsv1.DaemonSet) {
 		metav1.SetMetaDataAnnotation(&ds.ObjectMeta, "owner", "platform-team")
 	}); err != nil {
@@ -90,14 +89,15 @@ func Settled(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	})
 }
 
-// StuckOnDeadNodes is kube-system/node-agent on the 24 nodes rack-14-01 to rack-14-24. Three died, then a rollout began:
-// its maxUnavailable of 10% is three, and the dead pods use it up. They are deleted and never end.
+// StuckOnDeadNodes is kube-system/node-agent on the 24 nodes rack-14-01 to rack-14-24. Three died
+// before a rollout began, and their pods use up its maxUnavailable of 10%. They are deleted and
+// never end.
 func StuckOnDeadNodes(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	if err := c.AddNodes(ctx, stage.Nodes(24, "rack-14-%02d")...); err != nil {
 		return Scene{}, err
 	}
 	ds := agent("kube-system", "node-agent", "acme/node-agent:1.8.3")
-	tolerateAll(ds) // without a toleration for it, a dead node would be out of the reckoning
+	tolerateAll(ds) // without a toleration for it, a dead node would not count
 	rolling(ds, "10%", "")
 	if err := create(ctx, c, ds); err != nil {
 		return Scene{}, err
@@ -123,27 +123,27 @@ func StuckOnDeadNodes(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	})
 }
 
-// CrashLoopBackOff is logging/fluent-bit on a dozen nodes. The new image's container exits with 1: the three pods that
-// maxUnavailable 25% allows crash again and again, and the rollout goes no further.
+// CrashLoopBackOff is logging/fluent-bit on a dozen nodes. The container of the new image exits
+// with 1: the three pods that maxUnavailable 25% allows crash repeatedly, and the rollout is stuck.
 func CrashLoopBackOff(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	const image = "fluent/fluent-bit:4.1.0"
 	return badRevision(ctx, c, "logging", "fluent-bit", "fluent/fluent-bit:4.0.8", image, stage.Crash, func(pod corev1.Pod) bool {
 		s := pod.Status.ContainerStatuses
-		return len(s) == 1 && s[0].RestartCount == 5 // then the kubelet waits for long
+		return len(s) == 1 && s[0].RestartCount == 5 // then the kubelet waits long
 	})
 }
 
-// ImagePullBackOff is monitoring/node-exporter on a dozen nodes. The new image does not exist: the three pods that
-// maxUnavailable 25% allows wait for it.
+// ImagePullBackOff is monitoring/node-exporter on a dozen nodes. The new image does not exist: the
+// three pods that maxUnavailable 25% allows wait for it.
 func ImagePullBackOff(ctx context.Context, c *stage.Cluster) (Scene, error) {
-	const image = "prom/node-exporter:v1.9.l" // an l for a 1
+	const image = "prom/node-exporter:v1.9.l" // an l in place of a 1
 	return badRevision(ctx, c, "monitoring", "node-exporter", "prom/node-exporter:v1.9.0", image, stage.ImagePullBackOff, func(pod corev1.Pod) bool {
 		s := pod.Status.ContainerStatuses
 		return len(s) == 1 && s[0].State.Waiting != nil && s[0].State.Waiting.Reason == "ImagePullBackOff"
 	})
 }
 
-// badRevision rolls a DaemonSet to an image that misbehaves, and waits until three pods are bad.
+// badRevision rolls out an image that misbehaves and waits until three pods are bad.
 func badRevision(ctx context.Context, c *stage.Cluster, namespace, name, good, bad string, behave stage.Behaviour,
 	isBad func(corev1.Pod) bool) (Scene, error) {
 	if err := c.AddNodes(ctx, workers(12)...); err != nil {
@@ -171,8 +171,8 @@ func badRevision(ctx context.Context, c *stage.Cluster, namespace, name, good, b
 	})
 }
 
-// Unschedulable is monitoring/node-exporter on a dozen nodes, where two pods stay pending: worker-05 has too little CPU
-// left, and on worker-08 another pod holds the host port.
+// Unschedulable is monitoring/node-exporter on a dozen nodes with two pending pods: worker-05 has
+// too little CPU left, and on worker-08 another pod uses the host port.
 func Unschedulable(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	nodes := workers(12)
 	nodes[4].Status.Capacity[corev1.ResourceCPU] = resource.MustParse("200m")
@@ -194,7 +194,7 @@ func Unschedulable(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	if _, err := c.Client.CoreV1().Pods("monitoring").Create(ctx, other, metav1.CreateOptions{}); err != nil {
 		return Scene{}, err
 	}
-	// Before the scheduler has seen it, it would put the DaemonSet's pod beside it.
+	// Before the scheduler has seen it, it would bind the DaemonSet's pod to the same node.
 	if err := c.WaitFor(ctx, "the old exporter to be ready", func(ctx context.Context) (bool, error) {
 		pod, err := c.Client.CoreV1().Pods("monitoring").Get(ctx, "old-exporter", metav1.GetOptions{})
 		return err == nil && stage.PodReady(pod), err
@@ -225,7 +225,8 @@ func Unschedulable(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	})
 }
 
-// Quota is tenant-a/cache-warmer on a dozen nodes, in a namespace whose quota allows five pods: seven are refused.
+// Quota is tenant-a/cache-warmer on a dozen nodes, in a namespace whose quota allows five pods:
+// seven are rejected.
 func Quota(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	if err := c.AddNodes(ctx, workers(12)...); err != nil {
 		return Scene{}, err
@@ -260,8 +261,8 @@ func Quota(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	})
 }
 
-// OnDelete is storage/csi-node on a dozen nodes with the strategy OnDelete: three pods were deleted after the change and
-// run the new template, nine run the old one.
+// OnDelete is storage/csi-node on a dozen nodes with the strategy OnDelete. After the change, three
+// pods were deleted and run the new template; nine run the old one.
 func OnDelete(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	if err := c.AddNodes(ctx, workers(12)...); err != nil {
 		return Scene{}, err
@@ -296,8 +297,8 @@ func OnDelete(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	})
 }
 
-// MaxSurge is logging/vector on a dozen nodes in the middle of a rollout with maxSurge 2: at least four nodes are done,
-// and on two others the new pod stands beside the old one and does not become ready.
+// MaxSurge is logging/vector on a dozen nodes during a rollout with maxSurge 2. At least four nodes
+// are done, and on two others the new pod runs next to the old one and does not become ready.
 func MaxSurge(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	if err := c.AddNodes(ctx, workers(12)...); err != nil {
 		return Scene{}, err
@@ -318,7 +319,7 @@ func MaxSurge(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	}); err != nil {
 		return Scene{}, err
 	}
-	// From here on no further new pod becomes ready.
+	// From here on no more new pods become ready.
 	pods, err := c.Pods(ctx, ds.Namespace, ds.Name)
 	if err != nil {
 		return Scene{}, err
@@ -349,7 +350,7 @@ func MaxSurge(ctx context.Context, c *stage.Cluster) (Scene, error) {
 		for _, pod := range pods {
 			switch {
 			case pod.DeletionTimestamp != nil:
-				return false, nil // an old pod that still makes way
+				return false, nil // an old pod that is being replaced
 			case !isNew(pod):
 				old++
 			case !stage.PodReady(&pod) && pod.Status.Phase == corev1.PodRunning:
@@ -366,9 +367,10 @@ func MaxSurge(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	})
 }
 
-// MinReady is network/node-dns on a dozen nodes with minReadySeconds 30 and maxUnavailable 2, in the middle of a rollout:
-// two new pods are ready and not yet available. It holds for half a minute. To set it takes as long at least: the
-// controller looks again after minReadySeconds, and once more after as long if a pod was ready a moment later.
+// MinReady is network/node-dns on a dozen nodes with minReadySeconds 30 and maxUnavailable 2 during
+// a rollout. Two new pods are ready and not yet available, for half a minute. Creating it takes at
+// least as long, because the controller syncs after minReadySeconds, and again after as long if a
+// pod became ready later.
 func MinReady(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
@@ -390,7 +392,7 @@ func MinReady(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	})
 }
 
-// workers are n healthy nodes, worker-01 and so on, in three zones.
+// workers returns n healthy nodes, worker-01 and so on, in three zones.
 func workers(n int) []*corev1.Node {
 	nodes := stage.Nodes(n, "worker-%02d")
 	for i, node := range nodes {
@@ -402,7 +404,7 @@ func workers(n int) []*corev1.Node {
 	return nodes
 }
 
-// agent is a DaemonSet like those that people run.
+// agent returns a realistic DaemonSet.
 func agent(namespace, name, image string) *appsv1.DaemonSet {
 	ds := stage.NewDaemonSet(namespace, name, image)
 	ds.Spec.Template.Spec.TerminationGracePeriodSeconds = new(int64(10))
@@ -428,7 +430,7 @@ func tolerateAll(ds *appsv1.DaemonSet) {
 	ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 }
 
-// rolling sets maxUnavailable and, unless it is "", maxSurge.
+// rolling sets maxUnavailable and, if surge is not empty, maxSurge.
 func rolling(ds *appsv1.DaemonSet, maxUnavailable, maxSurge string) {
 	update := &appsv1.RollingUpdateDaemonSet{MaxUnavailable: new(intstr.Parse(maxUnavailable))}
 	if maxSurge != "" {
@@ -445,13 +447,13 @@ func create(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet) error {
 	return c.WaitRollout(ctx, ds.Namespace, ds.Name)
 }
 
-// held waits for the status that the scene ends in.
+// held waits for the final status of the scene.
 func held(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, what string, cond func(appsv1.DaemonSetStatus) bool) (Scene, error) {
 	err := c.WaitDaemonSet(ctx, ds.Namespace, ds.Name, what, func(ds *appsv1.DaemonSet) bool { return cond(ds.Status) })
 	return Scene{ds.Namespace, ds.Name}, err
 }
 
-// waitPods waits until cond holds for n of the DaemonSet's pods or more.
+// waitPods waits until cond holds for at least n of the DaemonSet's pods.
 func waitPods(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, what string, n int, cond func(corev1.Pod) bool) error {
 	return c.WaitFor(ctx, what, func(ctx context.Context) (bool, error) {
 		pods, err := c.Pods(ctx, ds.Namespace, ds.Name)
@@ -468,7 +470,7 @@ func waitPods(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, what 
 	})
 }
 
-// waitEvents waits for n events or more in the namespace.
+// waitEvents waits for at least n events in the namespace.
 func waitEvents(ctx context.Context, c *stage.Cluster, namespace, reason string, n int) error {
 	return c.WaitFor(ctx, fmt.Sprintf("%d events %s", n, reason), func(ctx context.Context) (bool, error) {
 		events, err := c.Client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{

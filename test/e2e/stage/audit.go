@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// auditPolicy records who asked for what, without bodies. Node leases are left out: they are the kubelets' heartbeats,
-// several a second, and nobody asks about them. Only what is answered to the creation of a pod and to the write of a
-// status of a DaemonSet is kept: the name that the API server gave the one, and the version that it gave the other, stand
-// nowhere else.
+// auditPolicy records requests without bodies and without node leases, which kubelets renew several
+// times a second. It keeps the responses to creates of pods and to writes of a DaemonSet's status,
+// because the generated name and the resource version are found nowhere else.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -32,7 +31,7 @@ rules:
 - level: Metadata
 `
 
-// auditPolicyOf returns the policy of a stage; that of a bare one keeps no bodies.
+// auditPolicyOf returns the policy of a stage. That of a bare stage keeps no bodies.
 func auditPolicyOf(bare bool) string {
 	if bare {
 		return strings.ReplaceAll(auditPolicy, "level: RequestResponse", "level: Metadata")
@@ -40,28 +39,28 @@ func auditPolicyOf(bare bool) string {
 	return auditPolicy
 }
 
-// AuditEntry is one line of the API server's audit log: one request at one stage of its handling. A watch has two
-// lines, when it starts and when it ends; every other request has one.
+// AuditEntry is a line of the API server's audit log: a request at one stage of its handling. A
+// watch has two lines, at its start and at its end; every other request has one.
 type AuditEntry struct {
 	Stage           string
-	Received        time.Time // when the request came in
-	Time            time.Time // of the stage
+	Received        time.Time // when the request arrived
+	Time            time.Time // time of the stage
 	User            string
 	UserAgent       string
-	Verb            string // of the API: get, list, watch, create, …
-	Group, Resource string // "" for a request that is about no resource
+	Verb            string // verb of the API, such as get, list, watch or create
+	Group, Resource string // "" for a request that is not about a resource
 	Subresource     string
-	Namespace, Name string // of a created pod: the name that it got
+	Namespace, Name string // for a created pod, its generated name
 	URI             string
 	Code            int    // of the HTTP response
-	Version         string // of what the API server answered to a creation of a pod or a write of a DaemonSet's status
+	Version         string // returned for a create of a pod or a write of a DaemonSet's status
 }
 
-// AuditLog returns the entries of the API server's audit log so far, oldest first. Every request that was answered
-// before the call is in it.
+// AuditLog returns the entries of the API server's audit log, oldest first. It includes every
+// request that was answered before the call.
 func (c *Cluster) AuditLog(ctx context.Context) ([]AuditEntry, error) {
-	// The server answers a request before it writes the line. A request of our own, made last, is the sign that
-	// the lines of earlier ones are written.
+	// The server writes a line after it has answered. A last request of our own shows that the
+	// lines of earlier ones are written.
 	mark := fmt.Sprintf("audit-mark-%d", time.Now().UnixNano())
 	if err := c.Client.Discovery().RESTClient().Get().AbsPath("/version").Param("mark", mark).Do(ctx).Error(); err != nil {
 		return nil, err
@@ -79,13 +78,13 @@ func (c *Cluster) AuditLog(ctx context.Context) ([]AuditEntry, error) {
 	return entries, err
 }
 
-// parseAudit reads entries up to the one whose address holds mark, and says whether it was there.
+// parseAudit returns the entries up to the one whose URL contains mark, and whether there is one.
 func parseAudit(data []byte, mark string) (entries []AuditEntry, seen bool, err error) {
 	lines := bufio.NewReader(bytes.NewReader(data))
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return entries, false, nil // the last line may be half written
+			return entries, false, nil // the last line may be incomplete
 		}
 		var e struct {
 			Stage                    string

@@ -10,10 +10,11 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// nameLabel is the label by which NewDaemonSet's selector finds its pods.
+// nameLabel is the label in the selector of NewDaemonSet.
 const nameLabel = "app.kubernetes.io/name"
 
-// NewDaemonSet returns a DaemonSet with one container, named as the DaemonSet. Change it before giving it to Create.
+// NewDaemonSet returns a DaemonSet with one container of the same name. It can be changed before
+// Create.
 func NewDaemonSet(namespace, name, image string) *appsv1.DaemonSet {
 	labels := map[string]string{nameLabel: name}
 	return &appsv1.DaemonSet{
@@ -28,7 +29,7 @@ func NewDaemonSet(namespace, name, image string) *appsv1.DaemonSet {
 	}
 }
 
-// Create creates the DaemonSet, and its namespace when there is none.
+// Create creates the DaemonSet, and its namespace if it does not exist.
 func (c *Cluster) Create(ctx context.Context, ds *appsv1.DaemonSet) error {
 	if err := c.CreateNamespace(ctx, ds.Namespace); err != nil {
 		return err
@@ -37,7 +38,7 @@ func (c *Cluster) Create(ctx context.Context, ds *appsv1.DaemonSet) error {
 	return err
 }
 
-// CreateNamespace creates a namespace that may be there already.
+// CreateNamespace creates a namespace if it does not exist.
 func (c *Cluster) CreateNamespace(ctx context.Context, name string) error {
 	_, err := c.Client.CoreV1().Namespaces().Create(ctx,
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
@@ -47,7 +48,7 @@ func (c *Cluster) CreateNamespace(ctx context.Context, name string) error {
 	return err
 }
 
-// Update changes the DaemonSet. The change may be applied more than once, to newer reads, when others write too.
+// Update changes the DaemonSet. It repeats the change on a newer version after a conflict.
 func (c *Cluster) Update(ctx context.Context, namespace, name string, change func(*appsv1.DaemonSet)) error {
 	sets := c.Client.AppsV1().DaemonSets(namespace)
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
@@ -61,14 +62,14 @@ func (c *Cluster) Update(ctx context.Context, namespace, name string, change fun
 	})
 }
 
-// SetImage begins a rollout: it changes the image of the first container.
+// SetImage starts a rollout by changing the image of the first container.
 func (c *Cluster) SetImage(ctx context.Context, namespace, name, image string) error {
 	return c.Update(ctx, namespace, name, func(ds *appsv1.DaemonSet) {
 		ds.Spec.Template.Spec.Containers[0].Image = image
 	})
 }
 
-// Pods returns the pods that the DaemonSet owns, those that are being deleted included.
+// Pods returns the pods that the DaemonSet owns, including terminating ones.
 func (c *Cluster) Pods(ctx context.Context, namespace, name string) ([]corev1.Pod, error) {
 	list, err := c.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 
 const modulePath = "github.com/kubectl-ds/kubectl-ds"
 
-// Result is what a command printed, and how it ended.
+// Result is the output of a command and its exit code.
 type Result struct {
 	Stdout, Stderr string
 	Code           int
 }
 
-// Kubectl runs the real kubectl as Admin. With Cluster.PluginDir set, its plugin is found as users' plugins are: on the
-// PATH. A command that ends with another code than 0 is a Result, not an error.
+// Kubectl runs the real kubectl as Admin. If Cluster.PluginDir is set, kubectl finds the plugin on
+// the PATH. An exit code other than 0 is a Result and not an error.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) (Result, error) {
 	return c.KubectlAs(ctx, Admin, args...)
 }
 
-// KubectlAs is Kubectl with the kubeconfig of another user.
+// KubectlAs runs kubectl as another user.
 func (c *Cluster) KubectlAs(ctx context.Context, user string, args ...string) (Result, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := c.KubectlCommand(ctx, user, args...)
@@ -40,8 +40,8 @@ func (c *Cluster) KubectlAs(ctx context.Context, user string, args ...string) (R
 	return Result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, nil
 }
 
-// KubectlCommand prepares a run of kubectl for a test that wants its streams or signals to itself. Nothing of the
-// user's own kubectl reaches it: neither a kubeconfig nor a cache.
+// KubectlCommand returns a command that runs kubectl, for tests that need its streams or signals.
+// It does not use the kubeconfig or the cache of the person who runs the test.
 func (c *Cluster) KubectlCommand(ctx context.Context, user string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.BinDir, "kubectl"), args...)
 	path := c.BinDir + string(os.PathListSeparator) + os.Getenv("PATH")
@@ -52,8 +52,8 @@ func (c *Cluster) KubectlCommand(ctx context.Context, user string, args ...strin
 	return cmd
 }
 
-// BuildPlugin builds this tree's kubectl-ds and returns the folder that holds it, for Cluster.PluginDir. A process
-// builds it once.
+// BuildPlugin builds this tree's kubectl-ds, once per process, and returns its folder for
+// Cluster.PluginDir.
 func BuildPlugin(ctx context.Context) (string, error) {
 	plugin.once.Do(func() { plugin.dir, plugin.err = buildPlugin(ctx) })
 	return plugin.dir, plugin.err
@@ -74,8 +74,8 @@ func buildPlugin(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// One folder for each tree, written anew by each run: nothing piles up. The rename lets another process that
-	// tests the same tree go on running the file that it started.
+	// One folder for each tree, replaced by each run. With the rename, another process that tests
+	// the same tree can continue to run its file.
 	dir := filepath.Join(cache, "kubectl-ds", fmt.Sprintf("plugin-%x", sha256.Sum256([]byte(root)))[:len("plugin-")+16])
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -92,8 +92,9 @@ func buildPlugin(ctx context.Context) (string, error) {
 	return dir, os.Rename(fresh.Name(), filepath.Join(dir, "kubectl-ds"))
 }
 
-// Build builds a program of the module in a folder as .goreleaser.yaml builds what people install: with cgo, as a compiler
-// for C beside Go brings it about, it is another program, which takes 20 MB more.
+// Build builds a program of the module with the settings of .goreleaser.yaml. With cgo, which is
+// the default where a C compiler exists, it would differ from the released program and use 20 MB
+// more memory.
 func Build(ctx context.Context, into, folder, program string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", into, program)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), "CGO_ENABLED=0")
@@ -103,10 +104,12 @@ func Build(ctx context.Context, into, folder, program string) error {
 	return nil
 }
 
-// BuildControlPlane builds the programs of test/cluster, or finds them built, and returns their folder.
+// BuildControlPlane builds the programs of test/cluster unless they are built, and returns their
+// folder.
 func BuildControlPlane(ctx context.Context) (string, error) { return build(ctx, "build.sh") }
 
-// BuildPlane does so with the API server, the controllers and the scheduler of an older minor version, "v1.30".
+// BuildPlane does the same for the API server, controllers and scheduler of an older minor version,
+// such as "v1.30".
 func BuildPlane(ctx context.Context, version string) (string, error) {
 	return build(ctx, "old.sh", version)
 }
@@ -126,7 +129,7 @@ func build(ctx context.Context, script string, args ...string) (string, error) {
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// moduleRoot finds the main module above the working directory, which is a test's package folder.
+// moduleRoot returns the root of the main module above the working directory.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

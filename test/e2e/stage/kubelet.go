@@ -11,53 +11,55 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Behaviour is what the kubelet makes of a pod. A pod without one becomes ready within a second, and is gone within half
-// a second of its deletion.
+// Behaviour is how the kubelet handles a pod. By default, a pod becomes ready within a second and
+// is gone within half a second after its deletion.
 type Behaviour string
 
-// The behaviours. All but Ready and Undead leave the pod unready, with the status and the events of a real kubelet.
+// Behaviours. All except Ready and Undead leave the pod unready, with the status and events that a
+// real kubelet writes.
 const (
 	Ready            Behaviour = "ready"
-	Crash            Behaviour = "crash"        // the first container exits with 1, again and again; five restarts, then a long back-off
-	OOMKilled        Behaviour = "oom"          // the same with 137, OOMKilled
-	InitCrash        Behaviour = "init-crash"   // the first init container exits with 1, again and again
-	ImagePullBackOff Behaviour = "image-pull"   // the first container's image is not found
+	Crash            Behaviour = "crash"        // the first container exits with 1 repeatedly; after five restarts there is a long back-off
+	OOMKilled        Behaviour = "oom"          // the same with 137 and OOMKilled
+	InitCrash        Behaviour = "init-crash"   // the first init container exits with 1 repeatedly
+	ImagePullBackOff Behaviour = "image-pull"   // the image of the first container is not found
 	ProbeFails       Behaviour = "probe-fails"  // runs, but its readiness probe fails
-	ConfigError      Behaviour = "config-error" // a Secret that the first container's environment needs is missing
-	NoSandbox        Behaviour = "no-sandbox"   // the network plugin cannot set the pod up
-	NoVolume         Behaviour = "no-volume"    // a Secret that a volume needs is missing
-	Evicted          Behaviour = "evicted"      // the pod fails: evicted for memory
+	ConfigError      Behaviour = "config-error" // a Secret for the environment of the first container is missing
+	NoSandbox        Behaviour = "no-sandbox"   // the network plugin cannot set up the pod
+	NoVolume         Behaviour = "no-volume"    // a Secret for a volume is missing
+	Evicted          Behaviour = "evicted"      // the pod is evicted because of memory pressure
 	Undead           Behaviour = "undead"       // ready, but does not end when deleted
 )
 
-// BehaveLabel is the label of a pod or its template that chooses a behaviour. It goes before every Rule.
+// BehaveLabel is the label of a pod or its template that selects a behaviour. It takes precedence
+// over rules.
 const BehaveLabel = "stage.test/behave"
 
-// Annotations of a pod or its template that choose times and words. Times are durations as Go writes them.
+// Annotations of a pod or its template. Times are in the notation of time.Duration.
 const (
-	// ReadyAfter and ReadyBefore are the least and the most time from creation to readiness; the kubelet picks
-	// one between them at random. Without them it is 0.2 s to 0.6 s; with only ReadyAfter it is exactly that.
+	// ReadyAfter and ReadyBefore limit the time from creation to readiness, which is random. The
+	// default is 0.2 s to 0.6 s. With ReadyAfter alone, the time is exact.
 	ReadyAfter  = "stage.test/ready-after"
 	ReadyBefore = "stage.test/ready-before"
-	// StopAfter and StopBefore are the same for the time that a deleted pod takes to end. Without them it is
-	// 0.1 s to 0.3 s.
+	// StopAfter and StopBefore limit the time from deletion to the end in the same way. The default
+	// is 0.1 s to 0.3 s.
 	StopAfter  = "stage.test/stop-after"
 	StopBefore = "stage.test/stop-before"
-	// Message is the last message of a container that crashes, or the output of a probe.
+	// Message is the last message of a crashing container, or the output of a probe.
 	Message = "stage.test/message"
 )
 
-// Rule gives a behaviour to the pods that fit all its fields; empty fields fit every pod.
+// Rule assigns a behaviour to the pods that match all its fields. Empty fields match every pod.
 type Rule struct {
-	Node      string // the pod runs on this node
+	Node      string // the pod is on this node
 	Namespace string
-	DaemonSet string // the pod is this DaemonSet's
+	DaemonSet string // the DaemonSet owns the pod
 	Image     string // a container has this image
 	Behave    Behaviour
 }
 
-// SetRules replaces the rules by which the kubelets choose behaviours; the first that fits a pod decides. Pods that
-// run already change when their rule does. The kubelets are silent for a moment: they restart.
+// SetRules replaces the rules. The first matching rule applies, also to running pods. The kubelets
+// restart, so they are silent for a moment.
 func (c *Cluster) SetRules(ctx context.Context, rules ...Rule) error {
 	c.rules = rules
 	if err := c.writeStages(); err != nil {
@@ -72,7 +74,7 @@ func (c *Cluster) SetRules(ctx context.Context, rules ...Rule) error {
 	return c.waitForLeases(ctx)
 }
 
-// PodReady says whether the pod's Ready condition is true.
+// PodReady reports whether the pod's Ready condition is true.
 func PodReady(pod *corev1.Pod) bool {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodReady {
@@ -82,9 +84,9 @@ func PodReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// behaviourQuery is the jq expression that gives a pod's behaviour under the rules.
+// behaviourQuery returns the jq expression for a pod's behaviour under the rules.
 func behaviourQuery(rules []Rule) string {
-	quote := func(s string) string { // a string of jq is a string of JSON
+	quote := func(s string) string { // a jq string is a JSON string
 		data, _ := json.Marshal(s)
 		return string(data)
 	}
@@ -109,7 +111,7 @@ func behaviourQuery(rules []Rule) string {
 	return fmt.Sprintf(".metadata.labels[%q] // (%s)", BehaveLabel, chain)
 }
 
-// writeStages writes kwok's configuration: what kubelets do, as kwok Stages.
+// writeStages writes kwok's configuration: the behaviour of kubelets as kwok Stages.
 func (c *Cluster) writeStages() error {
 	var docs []string
 	for _, s := range stages(behaviourQuery(c.rules)) {
@@ -122,8 +124,8 @@ func (c *Cluster) writeStages() error {
 	return os.WriteFile(c.path("stages.yaml"), []byte(strings.Join(docs, "---\n")), 0o600)
 }
 
-// The part of kwok's Stage type (kwok.x-k8s.io/v1alpha1) that is used here: when an object is selected, then after the
-// delay the steps are taken.
+// The used part of kwok's Stage type (kwok.x-k8s.io/v1alpha1): when an object matches, the steps
+// are performed after the delay.
 type kwokStage struct {
 	APIVersion string       `json:"apiVersion"`
 	Kind       string       `json:"kind"`
@@ -140,9 +142,9 @@ type kwokSpec struct {
 	Selector    kwokSelector `json:"selector"`
 	Delay       *kwokDelay   `json:"delay,omitempty"`
 	Steps       []kwokStep   `json:"steps"`
-	// ImmediateNextStage looks at what a patch returned, and not only at what the watch brings. Without it kwok can
-	// forget a pod: when it takes a node over it lists the node's pods once more, and a list that is older than the
-	// watch takes the place of the step that was due.
+	// ImmediateNextStage uses the result of a patch and not only what the watch delivers. Without
+	// it kwok can skip a pod: when it takes over a node, it lists the node's pods again, and a list
+	// older than the watch replaces the step that was due.
 	ImmediateNextStage bool `json:"immediateNextStage"`
 }
 
@@ -228,13 +230,13 @@ func newStage(kind, name string, delay *kwokDelay, steps []kwokStep, when ...kwo
 	}
 }
 
-// status is a step that writes the object's status.
+// status returns a step that writes the object's status.
 func status(template string) kwokStep {
 	return kwokStep{Patch: &kwokPatch{Subresource: "status", Root: "status", Template: template}}
 }
 
-// event is a step that writes the kubelet's event about a pod, or counts it up. The message is a template; it may use
-// $pod, $image, $container and $node.
+// event returns a step that writes or counts up the kubelet's event about a pod. The message is a
+// template with the variables $pod, $image, $container and $node.
 func event(reason, message string, aboutContainer bool) kwokStep {
 	field := ""
 	if aboutContainer {
@@ -267,14 +269,14 @@ lastTimestamp: {{ Now | Quote }}
 `}}
 }
 
-// stages is what kubelets do, given the jq expression of a pod's behaviour.
+// stages returns the behaviour of kubelets, given the jq expression for a pod's behaviour.
 func stages(behaviour string) []kwokStage {
 	const (
 		nodeReady = `.status.conditions[]? | select(.type == "Ready") | .status`
 		podReady  = nodeReady
 		deleted   = ".metadata.deletionTimestamp"
 		phase     = ".status.phase"
-		begun     = ".status.containerStatuses[]?.name" // the kubelet has taken the pod up
+		begun     = ".status.containerStatuses[]?.name" // the kubelet has accepted the pod
 		restarts  = `([.status.containerStatuses[]?, .status.initContainerStatuses[]? | .restartCount] | max // 0)`
 	)
 	notReadyNode := fmt.Sprintf(".metadata.labels[%q]", NotReadyLabel)
@@ -282,12 +284,13 @@ func stages(behaviour string) []kwokStage {
 	alive := missing(deleted)
 	soon := &kwokDelay{DurationMilliseconds: 200, JitterDurationMilliseconds: 600}
 	annotation := func(name string) string { return fmt.Sprintf(".metadata.annotations[%q]", name) }
-	// Each restart waits longer, as with a real kubelet but faster; after the fifth the state is held.
+	// Each restart waits longer, as with a real kubelet but faster. After the fifth the state does
+	// not change.
 	backOff := &kwokDelay{
 		DurationMilliseconds: 300,
 		DurationFrom:         from(restarts + ` as $n | if $n < 5 then "\(($n + 1) * 300)ms" else "1h" end`),
 	}
-	// Once for each pod: it is enough for those behaviours that do not change.
+	// Once for each pod: sufficient for behaviours that do not change.
 	pod := func(name string, b Behaviour, delay *kwokDelay, steps []kwokStep, when ...kwokMatch) kwokStage {
 		return newStage("Pod", name, delay, steps, append([]kwokMatch{is(b), alive, exists(begun)}, when...)...)
 	}
@@ -295,8 +298,8 @@ func stages(behaviour string) []kwokStage {
 		return notIn(".status.containerStatuses[0].state.waiting.reason", reason)
 	}
 	events := func(b Behaviour, reason, message string) kwokStage {
-		// The status stays what it was when the pod was taken up: containers being created. kwok would not come
-		// back to a pod that does not change, so that the event is written once.
+		// The status remains that of an accepted pod with containers being created. kwok does not
+		// return to a pod that does not change, so the event is written once.
 		return pod("pod-"+string(b), b, soon, []kwokStep{event(reason, message, false)}, in(phase, "Pending"))
 	}
 
@@ -356,7 +359,7 @@ func stages(behaviour string) []kwokStage {
 
 const imageError = `rpc error: code = NotFound desc = failed to pull and unpack image \"%s\": failed to resolve reference \"%s\": not found`
 
-// names begins the templates about pods: what their sentences speak of.
+// names is the beginning of the templates about pods.
 const names = `
 {{- $root := . -}}
 {{- $now := Now -}}
@@ -372,7 +375,7 @@ const names = `
 {{- with .status.initContainerStatuses }}{{ $restarts = add $restarts ((index . 0).restartCount | toString | atoi) | int }}{{ end -}}
 `
 
-// unready are the conditions of a pod whose containers $unready are not.
+// unready are the conditions of a pod whose containers $unready are not ready.
 const unready = `
 - {type: Ready, status: "False", reason: ContainersNotReady, message: {{ printf "containers with unready status: [%s]" $unready | Quote }}, lastTransitionTime: {{ $now | Quote }}}
 - {type: ContainersReady, status: "False", reason: ContainersNotReady, message: {{ printf "containers with unready status: [%s]" $unready | Quote }}, lastTransitionTime: {{ $now | Quote }}}
@@ -385,7 +388,7 @@ const allUnready = `
 {{- $unready := join " " $list -}}
 `
 
-// initialized are the init containers of a pod that has run them all.
+// initialized are the statuses of completed init containers.
 const initialized = `
 {{ with .spec.initContainers }}
 initContainerStatuses:
@@ -407,7 +410,7 @@ initContainerStatuses:
 {{ end }}
 `
 
-// podAdmitted is the status of a pod that the kubelet has taken up.
+// podAdmitted is the status of a pod that the kubelet has accepted.
 const podAdmitted = names + allUnready + `
 phase: Pending
 startTime: {{ $now | Quote }}
@@ -433,7 +436,7 @@ containerStatuses:
 {{ end }}
 `
 
-// running begins the status of a pod that has a sandbox.
+// running is the beginning of the status of a pod with a sandbox.
 const running = `
 conditions:
 - {type: PodReadyToStartContainers, status: "True", lastTransitionTime: {{ $now | Quote }}}
@@ -445,7 +448,8 @@ podIP: {{ $ip | Quote }}
 podIPs: [{ip: {{ $ip | Quote }}}]
 `
 
-// container is what every container status has, for a container $c whose last status is $old.
+// container is the common part of container statuses, for a container $c with the previous status
+// $old.
 const container = `
 - name: {{ $c.name | Quote }}
   image: {{ $c.image | Quote }}
@@ -476,8 +480,8 @@ containerStatuses:
 {{ $old := index $root.status.containerStatuses $i }}
 ` + container
 
-// podRunning is the status of a pod whose containers all run; they are ready, or the one named by the template
-// expression unreadyName is not.
+// podRunning is the status of a pod whose containers all run. All are ready, except the one named
+// by the template expression unreadyName.
 func podRunning(ready, unreadyName string) string {
 	conditions := `
 - {type: Initialized, status: "True", lastTransitionTime: {{ $now | Quote }}}
@@ -494,8 +498,8 @@ func podRunning(ready, unreadyName string) string {
 	return names + "phase: Running\n" + running + conditions + initialized + address + eachContainer + body + "{{ end }}\n"
 }
 
-// podWaiting is the status of a pod whose first container waits, with a reason and the template of a message, while
-// the others run.
+// podWaiting is the status of a pod whose first container waits, with a reason and a message
+// template, while the others run.
 func podWaiting(reason, message string) string {
 	return names + `
 phase: Pending
@@ -515,8 +519,8 @@ phase: Pending
 `
 }
 
-// backOffState is the state of a container between two crashes; its template variables are $restarts (so far),
-// $failed (the container's name) and those of names.
+// backOffState is the state of a container between crashes. Its template variables are $restarts,
+// $failed (the name of the container) and those of names.
 const backOffState = `
   containerID: {{ printf "containerd://%s" (sha256sum (printf "%s/%s/%v" $root.metadata.uid $failed $restarts)) | Quote }}
   ready: false
@@ -540,7 +544,7 @@ func terminated(exitCode int, reason, message string) string {
 `, exitCode, reason, text)
 }
 
-// podCrashing is the status of a pod whose first container has crashed once more.
+// podCrashing is the status of a pod after another crash of its first container.
 func podCrashing(exitCode int, reason, message string) string {
 	return names + `
 {{ $failed := $container }}
@@ -557,7 +561,7 @@ phase: Running
 `
 }
 
-// podInitCrashing is the status of a pod whose first init container has crashed once more.
+// podInitCrashing is the status of a pod after another crash of its first init container.
 var podInitCrashing = names + allUnready + `
 {{ $failed := $initContainer }}
 phase: Pending
@@ -593,7 +597,7 @@ containerStatuses:
 {{ end }}
 `
 
-// nodeConditions is the status that a kubelet reports; the conditions beside Ready are well.
+// nodeConditions is the status that a kubelet reports. Only the Ready condition varies.
 func nodeConditions(ready, reason, message string) string {
 	condition := func(kind, status, reason, message string) string {
 		return fmt.Sprintf(`

@@ -14,17 +14,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Labels of nodes that the kubelets obey.
+// Labels of nodes that the kubelets react to.
 const (
-	// DeadLabel=true cuts the node's power: its kubelet is silent, so that the node-lifecycle controller finds it
+	// DeadLabel=true cuts the node's power: its kubelet is silent, the node lifecycle controller marks it as
 	// unknown, and its pods neither start nor end.
 	DeadLabel = "stage.test/dead"
-	// NotReadyLabel=true makes the kubelet report the node as not ready (no network plugin). It goes on serving pods.
+	// NotReadyLabel=true makes the kubelet report the node as not ready (no network plugin). It
+	// keeps running pods.
 	NotReadyLabel = "stage.test/not-ready"
 )
 
-// NewNode returns a healthy node as its kubelet would register it: linux, 4 CPUs, 16 GiB, 110 pods. Change it before
-// giving it to AddNodes.
+// NewNode returns a healthy Linux node as its kubelet would register it: 4 CPUs, 16 GiB, 110 pods.
+// It can be changed before AddNodes.
 func NewNode(name string) *corev1.Node {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse("4"),
@@ -52,7 +53,7 @@ func NewNode(name string) *corev1.Node {
 	}
 }
 
-// Nodes returns n healthy nodes; format makes their names from the numbers 1 to n.
+// Nodes returns n healthy nodes. format creates their names from the numbers 1 to n.
 func Nodes(n int, format string) []*corev1.Node {
 	var nodes []*corev1.Node
 	for i := range n {
@@ -61,8 +62,8 @@ func Nodes(n int, format string) []*corev1.Node {
 	return nodes
 }
 
-// AddNodes registers the nodes, gives them addresses, and waits until they are ready and the controllers have taken
-// their first taint away.
+// AddNodes registers the nodes, gives them addresses, and waits until they are ready and their
+// initial taint is removed.
 func (c *Cluster) AddNodes(ctx context.Context, nodes ...*corev1.Node) error {
 	var names []string
 	for _, node := range nodes {
@@ -90,7 +91,8 @@ func (c *Cluster) AddNodes(ctx context.Context, nodes ...*corev1.Node) error {
 // WaitNodes waits until cond holds for each of the named nodes.
 func (c *Cluster) WaitNodes(ctx context.Context, what string, names []string, cond func(*corev1.Node) bool) error {
 	return c.WaitFor(ctx, fmt.Sprintf("nodes %s: %s", strings.Join(names, " "), what), func(ctx context.Context) (bool, error) {
-		// From the API server's cache: hundreds of nodes are asked for many times a second.
+		// Served from the API server's cache, because hundreds of nodes are requested many times a
+		// second.
 		list, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 		if err != nil {
 			return false, err
@@ -105,8 +107,8 @@ func (c *Cluster) WaitNodes(ctx context.Context, what string, names []string, co
 	})
 }
 
-// KillNodes cuts the power of the nodes and waits for all that follows: the node-lifecycle controller finds them unknown
-// and taints them, and their pods are no longer ready. It takes the grace period.
+// KillNodes cuts the power of the nodes and waits for the consequences: the node lifecycle
+// controller taints them, and their pods are no longer ready. It takes the grace period.
 func (c *Cluster) KillNodes(ctx context.Context, names ...string) error {
 	if err := c.labelNodes(ctx, DeadLabel, `"true"`, names); err != nil {
 		return err
@@ -135,7 +137,7 @@ func (c *Cluster) KillNodes(ctx context.Context, names ...string) error {
 	})
 }
 
-// ReviveNodes ends KillNodes and waits until the nodes are ready and untainted.
+// ReviveNodes reverts KillNodes and waits until the nodes are ready and untainted.
 func (c *Cluster) ReviveNodes(ctx context.Context, names ...string) error {
 	if err := c.labelNodes(ctx, DeadLabel, "null", names); err != nil {
 		return err
@@ -150,7 +152,7 @@ func (c *Cluster) waitHealthy(ctx context.Context, names []string) error {
 	})
 }
 
-// UnreadyNodes makes the nodes' kubelets report them as not ready and waits for the taints.
+// UnreadyNodes makes the kubelets report the nodes as not ready and waits for the taints.
 func (c *Cluster) UnreadyNodes(ctx context.Context, names ...string) error {
 	if err := c.labelNodes(ctx, NotReadyLabel, `"true"`, names); err != nil {
 		return err
@@ -160,7 +162,7 @@ func (c *Cluster) UnreadyNodes(ctx context.Context, names ...string) error {
 	})
 }
 
-// ReadyNodes ends UnreadyNodes and waits until the nodes are ready and untainted.
+// ReadyNodes reverts UnreadyNodes and waits until the nodes are ready and untainted.
 func (c *Cluster) ReadyNodes(ctx context.Context, names ...string) error {
 	if err := c.labelNodes(ctx, NotReadyLabel, "null", names); err != nil {
 		return err
@@ -168,7 +170,7 @@ func (c *Cluster) ReadyNodes(ctx context.Context, names ...string) error {
 	return c.waitHealthy(ctx, names)
 }
 
-// Cordon marks the nodes unschedulable and waits for the taint.
+// Cordon marks the nodes as unschedulable and waits for the taint.
 func (c *Cluster) Cordon(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		patch := []byte(`{"spec":{"unschedulable":true}}`)
@@ -191,14 +193,14 @@ func (c *Cluster) labelNodes(ctx context.Context, label, value string, names []s
 	return nil
 }
 
-// releaseLeases lets a new kwok take the nodes over at once. Each kwok has a name of its own, and would wait for the
-// leases of the last one to run out.
+// releaseLeases lets a new kwok take over the nodes immediately. Each kwok has its own name and
+// would wait until the leases of the previous one expire.
 func (c *Cluster) releaseLeases(ctx context.Context) error {
 	leases := c.Client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
 	return leases.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 }
 
-// waitForLeases waits until the kubelet of every living node has spoken since the call.
+// waitForLeases waits until the kubelet of every living node has renewed its lease since the call.
 func (c *Cluster) waitForLeases(ctx context.Context) error {
 	began := time.Now()
 	return c.WaitFor(ctx, "the kubelets to renew their leases", func(ctx context.Context) (bool, error) {
@@ -232,12 +234,13 @@ func readyStatus(node *corev1.Node) corev1.ConditionStatus {
 	return ""
 }
 
-// untainted says whether the node lacks the taint with any effect.
+// untainted reports whether the node lacks the taint with any effect.
 func untainted(node *corev1.Node, key string) bool {
 	return !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
 }
 
-// tainted says whether the node has the taint with both effects: two loops of the controller add them.
+// tainted reports whether the node has the taint with both effects, which two loops of the
+// controller add.
 func tainted(node *corev1.Node, key string) bool {
 	var noSchedule, noExecute bool
 	for _, taint := range node.Spec.Taints {

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Program names one program of the control plane.
+// Program is the name of a program of the control plane.
 type Program string
 
-// The programs of a stage, in the order in which they start.
+// Programs of a stage, in the order in which they start.
 const (
 	Etcd              Program = "etcd"
 	APIServer         Program = "kube-apiserver"
@@ -25,20 +25,21 @@ const (
 	Kwok              Program = "kwok"
 )
 
-// process is one running program. It is the leader of its own process group.
+// process is a running program. It leads its own process group.
 type process struct {
 	name    Program
 	logPath string
 	cmd     *exec.Cmd
-	done    chan struct{} // closed when the process has been waited for
+	done    chan struct{} // closed when the process has ended
 
 	mu    sync.Mutex
-	asked bool  // its end was asked for, so it is no failure
-	err   error // how it ended, set before done is closed
+	asked bool  // the end was requested and is not a failure
+	err   error // how it ended; set before done is closed
 }
 
-// launcher runs functions on one thread that lives as long as this process. The kernel sends the parent-death signal
-// when the *thread* that started a child ends, so children must not be started from threads that the runtime may end.
+// launcher runs functions on a thread that lives as long as this process. The kernel sends the
+// parent-death signal when the thread that started a child ends, so children must not be started
+// from threads that the runtime may end.
 var launcher = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {
@@ -61,7 +62,7 @@ func startProcess(name Program, dir, path string, args []string) (*process, erro
 
 	cmd := exec.Command(path, args...)
 	cmd.Dir = dir
-	// A file, not a writer: no goroutine copies, and the log is whole even when this process dies.
+	// A file and not a writer: the log is complete even if this process dies.
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = childAttributes()
 	started := make(chan error)
@@ -80,7 +81,7 @@ func startProcess(name Program, dir, path string, args []string) (*process, erro
 	return p, nil
 }
 
-// failure is nil while the process runs and after an end that was asked for.
+// failure returns nil while the process runs and after a requested end.
 func (p *process) failure() error {
 	select {
 	case <-p.done:
@@ -95,7 +96,7 @@ func (p *process) failure() error {
 	return fmt.Errorf("%s ended by itself: %v\n%s", p.name, p.err, tail(p.logPath, 25))
 }
 
-// stop ends the process: politely first, and by force when it has not ended within patience.
+// stop ends the process, by force if it has not ended within patience.
 func (p *process) stop(patience time.Duration) error {
 	p.mu.Lock()
 	p.asked = true
@@ -117,11 +118,11 @@ func (p *process) stop(patience time.Duration) error {
 	}
 }
 
-// signal reaches the whole process group. A group that is gone already is what was wanted.
+// signal sends a signal to the process group. It is not an error if the group is gone.
 func (p *process) signal(s syscall.Signal) {
 	select {
 	case <-p.done:
-		return // its number may belong to somebody else by now
+		return // its number may have been reused
 	default:
 	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, s)

@@ -4,8 +4,8 @@ package stage
 
 import "syscall"
 
-// childAttributes gives a child its own process group, so that all of it can be signaled and a Ctrl-C at the terminal
-// does not reach it before us. Only Linux can also tie the child's life to ours.
+// childAttributes gives a child its own process group, so that a Ctrl-C at the terminal does not
+// reach it before this process. Only Linux can also kill the child when this process dies.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

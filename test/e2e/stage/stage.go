@@ -32,49 +32,54 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// Options of a stage. The zero value is a good stage.
+// Options configures a stage. The zero value is usable.
 type Options struct {
-	// BinDir holds the programs of test/cluster; "" builds them when need be.
+	// BinDir holds the programs of test/cluster. If it is empty, they are built if necessary.
 	BinDir string
-	// Version is the minor version, "v1.30", of the API server, the controllers and the scheduler, one of which
-	// test/cluster has a module; "" is $E2E_CLUSTER, or else that of the other programs, the newest.
+	// Version is the minor version of the API server, the controllers and the scheduler, such as
+	// "v1.30", for which test/cluster has a module. If it is empty, $E2E_CLUSTER applies, or else
+	// the newest version.
 	Version string
-	// PluginDir is put on the PATH of Kubectl.
+	// PluginDir is added to the PATH of Kubectl.
 	PluginDir string
-	// Controllers are the controllers that kube-controller-manager runs; nil is DefaultControllers.
+	// Controllers are the controllers that kube-controller-manager runs. The default is
+	// DefaultControllers.
 	Controllers []string
-	// ControllerQPS is the request rate of kube-controller-manager's clients, with a burst of half as much again; 0 is
-	// DefaultControllerQPS, so that tests do not wait for it. The program's own default is 20.
+	// ControllerQPS is the request rate of kube-controller-manager's clients, with a burst of 1.5
+	// times as many requests. The default is DefaultControllerQPS, so that tests do not wait for
+	// it. The program's own default is 20.
 	ControllerQPS int
-	// NodeMonitorGracePeriod is how long a node may be silent before the node-lifecycle controller calls it unknown;
-	// 0 is 20 s. Kubelets renew their leases four times in it, which a busy machine must not keep them from. A test
-	// that cuts the power of nodes waits for it.
+	// NodeMonitorGracePeriod is how long a node may be silent before the node lifecycle controller
+	// marks it as unknown. The default is 20 s. Kubelets renew their leases four times in this
+	// period, also on a busy machine. Tests that cut the power of nodes wait for it.
 	NodeMonitorGracePeriod time.Duration
 	// LogSyncs makes the DaemonSet controller log what Syncs reads.
 	LogSyncs bool
-	// ServiceAccounts enables the admission plugin ServiceAccount, as every real cluster does: pods need a ServiceAccount
-	// that exists, and get its token. Without it a pod can be created the moment that its namespace is there.
+	// ServiceAccounts enables the admission plugin ServiceAccount, as in every real cluster: pods
+	// need an existing ServiceAccount and get its token. Without it, pods can be created as soon as
+	// their namespace exists.
 	ServiceAccounts bool
-	// Bare starts etcd and the API server alone, with room for a gigabyte of objects, and audits no bodies: nothing
-	// happens by itself. StartProgram starts the others.
+	// Bare starts only etcd and the API server, with room for a gigabyte of objects, and audits no
+	// bodies. StartProgram starts the other programs.
 	Bare bool
-	// EtcdData is a folder of etcd's data that stays when the stage is closed; what an earlier stage left in it is there
-	// again. "" is one of the stage's own.
+	// EtcdData is a folder for etcd's data that is kept when the stage is closed and reused by
+	// later stages. If it is empty, the data belongs to the stage.
 	EtcdData string
-	// APIServerFlags are added to those of the API server.
+	// APIServerFlags are additional flags of the API server.
 	APIServerFlags []string
 
 	planeDir string // of Version
 }
 
-// DefaultControllers are those that a DaemonSet's life depends on.
+// DefaultControllers are the controllers that a DaemonSet's life depends on.
 var DefaultControllers = []string{
 	"daemonset-controller", "garbage-collector-controller", "namespace-controller", "serviceaccount-controller",
 	"resourcequota-controller", "taint-eviction-controller", "node-lifecycle-controller", "pod-garbage-collector-controller",
 }
 
-// controllersOf returns the names that kube-controller-manager of a minor version has for controllers: up to v1.27 without
-// "-controller", and the node-lifecycle controller deletes pods of tainted nodes itself up to v1.28.
+// controllersOf returns the names of controllers in kube-controller-manager of a minor version: up
+// to v1.27 without "-controller". Up to v1.28 the node lifecycle controller itself deletes pods of
+// tainted nodes.
 func controllersOf(version string, names []string) []string {
 	if version == "" || minorOf(version) >= 29 {
 		return names
@@ -98,17 +103,18 @@ func minorOf(version string) int {
 	return minor
 }
 
-// Cluster is a running control plane with kubelets played by kwok.
+// Cluster is a running control plane with kubelets simulated by kwok.
 type Cluster struct {
-	// Dir is the stage's own folder: logs, kubeconfigs, etcd's data.
+	// Dir is the folder of the stage: logs, kubeconfigs and etcd's data.
 	Dir string
-	// BinDir holds the control plane's programs, kubectl among them.
+	// BinDir holds the programs of the control plane, including kubectl.
 	BinDir string
-	// PluginDir, when set, is on the PATH of Kubectl.
+	// PluginDir, if set, is on the PATH of Kubectl.
 	PluginDir string
-	// PlaneDir holds the API server, the controllers and the scheduler, if they are of an older version.
+	// PlaneDir holds the API server, the controllers and the scheduler if they are of an older
+	// version.
 	PlaneDir string
-	// URL is the API server's address.
+	// URL is the address of the API server.
 	URL string
 	// Kubeconfig is the path of Admin's kubeconfig.
 	Kubeconfig string
@@ -128,8 +134,8 @@ type Cluster struct {
 	nodeCount int
 }
 
-// New starts a stage for a test and stops it when the test ends, however it ends. When the test fails, the ends of the
-// programs' logs are printed and the logs are kept.
+// New starts a stage for a test and stops it when the test ends. If the test fails, it prints the
+// ends of the programs' logs and keeps the logs.
 func New(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	if o.BinDir == "" {
@@ -156,11 +162,11 @@ func New(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// DefaultControllerQPS is the request rate of kube-controller-manager's clients where Options say nothing.
+// DefaultControllerQPS is the default of Options.ControllerQPS.
 const DefaultControllerQPS = 200
 
-// Start starts a stage. When it returns, the API server is ready, the controllers run, and there are no nodes. The
-// caller must Close it. The programs die with this process, however it ends (on Linux).
+// Start starts a stage. When it returns, the API server is ready, the controllers run, and there
+// are no nodes. The caller must call Close. On Linux, the programs die with this process.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if o.Controllers == nil {
 		o.Controllers = DefaultControllers
@@ -185,8 +191,8 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		}
 		o.planeDir = plane
 	}
-	// A port that was free a moment ago may be somebody else's by the time that a program listens on it. Nothing
-	// is lost then but the start: try again with others.
+	// A free port may be taken before a program listens on it. Only the start is lost then: try
+	// again with other ports.
 	for try := 1; ; try++ {
 		c, err := startOnce(ctx, o)
 		if err == nil {
@@ -200,7 +206,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	}
 }
 
-// startOnce returns a Cluster to close even when it returns an error.
+// startOnce returns a Cluster that must be closed even if it returns an error.
 func startOnce(ctx context.Context, o Options) (*Cluster, error) {
 	c := &Cluster{BinDir: o.BinDir, PluginDir: o.PluginDir, PlaneDir: o.planeDir, options: o}
 	var err error
@@ -244,14 +250,14 @@ func startOnce(ctx context.Context, o Options) (*Cluster, error) {
 	if err := c.isOf(o.Version); err != nil {
 		return c, err
 	}
-	// In data that stayed they have their rights already.
+	// In reused data the users already have their rights.
 	if err := c.setUpUsers(ctx); err != nil && (o.EtcdData == "" || !apierrors.IsAlreadyExists(err)) {
 		return c, err
 	}
 	if o.Bare || !slices.Contains(o.Controllers, "serviceaccount-controller") {
 		return c, nil
 	}
-	// The first thing that the controllers make is the sign that they run.
+	// The first object that the controllers create shows that they run.
 	return c, c.WaitFor(ctx, "the controllers to run", func(ctx context.Context) (bool, error) {
 		_, err := c.Client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
@@ -270,7 +276,8 @@ func (c *Cluster) isOf(version string) error {
 	return err
 }
 
-// prepare writes every file that the programs read, makes the clients, and settles the programs' arguments.
+// prepare writes the files that the programs read, creates the clients, and sets the programs'
+// arguments.
 func (c *Cluster) prepare(etcdPort, apiPort int) error {
 	c.URL = fmt.Sprintf("https://127.0.0.1:%d", apiPort)
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
@@ -304,7 +311,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 		BearerToken:     token(Admin),
 		TLSClientConfig: rest.TLSClientConfig{CAData: certificate},
 		UserAgent:       "stage",
-		WarningHandler:  rest.NoWarnings{}, // of the tests' own requests
+		WarningHandler:  rest.NoWarnings{}, // about the tests' own requests
 		QPS:             -1,
 	}
 	if c.Client, err = kubernetes.NewForConfig(c.Config); err != nil {
@@ -323,7 +330,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 		Etcd: {
 			"--data-dir=" + cmp.Or(c.options.EtcdData, c.path("etcd")),
 			"--unsafe-no-fsync",
-			"--quota-backend-bytes=8589934592", // what a bare stage may hold
+			"--quota-backend-bytes=8589934592", // for the objects of a bare stage
 			"--listen-client-urls=" + etcdURL,
 			"--advertise-client-urls=" + etcdURL,
 			"--listen-peer-urls=http://127.0.0.1:0", // it has no peers
@@ -333,7 +340,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 			"--secure-port=" + fmt.Sprint(apiPort),
 			"--bind-address=127.0.0.1",
 			"--advertise-address=127.0.0.1",
-			"--endpoint-reconciler-type=none", // the others refuse a loopback address
+			"--endpoint-reconciler-type=none", // the others reject a loopback address
 			"--tls-cert-file=" + c.path("apiserver.crt"),
 			"--tls-private-key-file=" + c.path("apiserver.key"),
 			"--cert-dir=" + c.path("certs"),
@@ -359,7 +366,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 			"--node-monitor-period=1s",
 			"--node-monitor-grace-period=" + grace.String(),
 			"--node-startup-grace-period=1m0s",
-			// By default one node in ten seconds gets its NoExecute taint, which protects real workloads.
+			// By default one node in ten seconds gets its NoExecute taint, to protect workloads.
 			"--node-eviction-rate=50",
 			"--secondary-node-eviction-rate=50",
 			"--large-cluster-size-threshold=1",
@@ -372,7 +379,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 		Kwok: {
 			"--kubeconfig=" + c.Kubeconfig,
 			"--config=" + c.path("stages.yaml"),
-			"--v=WARN", // or it tells of each lease
+			"--v=WARN", // otherwise it logs each lease
 			"--manage-all-nodes=false",
 			"--manage-nodes-with-label-selector=" + DeadLabel + "!=true",
 			fmt.Sprintf("--node-lease-duration-seconds=%d", max(1, int(grace.Seconds()))),
@@ -421,9 +428,9 @@ func (c *Cluster) StartProgram(ctx context.Context, name Program) error {
 	return nil
 }
 
-// StopProgram ends a program; StartProgram starts it again. Without kube-controller-manager nothing new is decided;
-// without kwok the kubelets are silent, and after the grace period the node-lifecycle controller, if it runs, finds
-// every node dead: to hold a state, use Freeze.
+// StopProgram ends a program. Without kube-controller-manager, nothing new is decided. Without
+// kwok, the kubelets are silent, and after the grace period the node lifecycle controller, if it
+// runs, marks every node as dead. To hold a state, use Freeze.
 func (c *Cluster) StopProgram(name Program) error {
 	p := c.find(name)
 	if p == nil {
@@ -438,9 +445,10 @@ func (c *Cluster) StopProgram(name Program) error {
 	return nil
 }
 
-// Freeze stops everything that acts by itself. The API server goes on answering, and nothing changes until Thaw.
+// Freeze stops everything that acts by itself. The API server keeps answering, and nothing changes
+// until Thaw.
 func (c *Cluster) Freeze() error {
-	// The controllers first, or they would see the kubelets fall silent.
+	// The controllers first, so that they do not see silent kubelets.
 	for _, name := range []Program{ControllerManager, Scheduler, Kwok} {
 		if err := c.StopProgram(name); err != nil {
 			return err
@@ -449,7 +457,7 @@ func (c *Cluster) Freeze() error {
 	return nil
 }
 
-// Thaw ends a Freeze. The kubelets are heard again before the controllers listen.
+// Thaw reverts Freeze. The kubelets report again before the controllers run.
 func (c *Cluster) Thaw(ctx context.Context) error {
 	if err := c.StartProgram(ctx, Kwok); err != nil {
 		return err
@@ -465,7 +473,7 @@ func (c *Cluster) Thaw(ctx context.Context) error {
 	return nil
 }
 
-// Close stops every program and removes the stage's folder. Calling it again does nothing.
+// Close stops all programs and removes the stage's folder. Further calls have no effect.
 func (c *Cluster) Close() error {
 	c.mu.Lock()
 	if c.closed {
@@ -477,7 +485,7 @@ func (c *Cluster) Close() error {
 	c.mu.Unlock()
 
 	var errs []error
-	// Last started, first stopped. Nothing that they hold outlives the stage, so nobody is waited for long; the API
+	// In reverse order of their start. The data need not survive, so it does not wait long; the API
 	// server would otherwise drain for up to a minute.
 	for _, p := range slices.Backward(processes) {
 		errs = append(errs, p.stop(time.Second))
@@ -486,7 +494,7 @@ func (c *Cluster) Close() error {
 	return errors.Join(errs...)
 }
 
-// kill ends every program at once, without a word.
+// kill ends every program immediately.
 func (c *Cluster) kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -509,7 +517,7 @@ func (c *Cluster) Logs(lines int) string {
 	return b.String()
 }
 
-// clean removes the stage's folder, or all of it but the logs.
+// clean removes the stage's folder, or everything in it except the logs.
 func (c *Cluster) clean() error {
 	if !c.keepLogs {
 		return os.RemoveAll(c.Dir)
@@ -540,7 +548,7 @@ func (c *Cluster) find(name Program) *process {
 	return nil
 }
 
-// Processes returns the process ids of the programs that run. Each leads a process group of its own.
+// Processes returns the process ids of the running programs. Each leads its own process group.
 func (c *Cluster) Processes() map[Program]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -551,7 +559,7 @@ func (c *Cluster) Processes() map[Program]int {
 	return ids
 }
 
-// failure says which program has ended without being asked to.
+// failure returns an error if a program has ended without being asked to.
 func (c *Cluster) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -578,7 +586,8 @@ func (c *Cluster) answersOK(ctx context.Context, url string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// freePorts finds ports that nobody listens on. All are held until the last is found, so that they differ.
+// freePorts returns ports that nobody listens on. It holds all of them until the last is found, so
+// that they differ.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range n {
@@ -592,7 +601,7 @@ func freePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// newKey makes a private key that the API server signs service account tokens with.
+// newKey returns a private key with which the API server signs service account tokens.
 func newKey() ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -611,7 +620,8 @@ var interrupted struct {
 	clusters []*Cluster
 }
 
-// stopOnInterrupt makes a Ctrl-C end the stage as well as the test: a test's cleanups do not run then.
+// stopOnInterrupt makes Ctrl-C end the stage as well as the test, because a test's cleanups do not
+// run then.
 func stopOnInterrupt(c *Cluster) {
 	interrupted.mu.Lock()
 	interrupted.clusters = append(interrupted.clusters, c)

@@ -10,31 +10,33 @@ import (
 	"time"
 )
 
-// Sync is one pass of the DaemonSet controller over a DaemonSet. Of one DaemonSet there is one at a time.
+// Sync is one sync of a DaemonSet by the DaemonSet controller. Syncs of one DaemonSet do not
+// overlap.
 type Sync struct {
-	// Start and End rest on the last line of the log about it, which may come late on a busy machine: it began no later
-	// than its first act.
+	// Start and End are from the last log line about the sync, which may be late on a busy machine.
+	// Start is not later than the first act.
 	Start, End time.Time
-	// Acts are what it decided: first the manage part's, then the rolling update's, which is left out while the
-	// controller waits to see what manage did. There are none when it waits to see what an earlier sync did.
+	// Acts are the decisions: that of manage, and then that of the rolling update, which is missing
+	// while the controller waits to observe what manage did. There are none if the sync waits to
+	// observe what an earlier one did.
 	Acts []Act
 }
 
-// Act is one list of pods to create and to delete, an empty one too. Its requests come after Time, and those of the
-// next act after they were answered.
+// Act is a list of pods to create and to delete, which may be empty. Its requests come after Time,
+// and those of the next act after they were answered.
 type Act struct {
 	Time             time.Time
-	Creates, Deletes int // how many the controller means to, before any of them can fail
+	Creates, Deletes int // intended numbers, before any request can fail
 }
 
-// The lines of the controller's log that tell it, of k8s.io/kubernetes/pkg/controller/daemon at v1.37 and v1.30.
+// Log lines of k8s.io/kubernetes/pkg/controller/daemon at v1.37 and v1.30.
 var (
 	logLine  = regexp.MustCompile(`^[IWE](\d{4} \d\d:\d\d:\d\d\.\d{6}) +\d+ daemon_controller\.go:\d+\] (.*)$`)
 	logWords = regexp.MustCompile(`^"([^"]*)"(.*)$`)
 	logField = regexp.MustCompile(` (\w+)=("[^"]*"|\d+)`)
 )
 
-// oldLines are the same lines at v1.24, with the words that they became. They name no namespace but in the last one.
+// oldLines maps the same lines at v1.24 to the newer words. Only the last one names a namespace.
 var oldLines = []struct {
 	words string
 	line  *regexp.Regexp
@@ -50,8 +52,9 @@ var oldLines = []struct {
 	{"Finished syncing daemon set", regexp.MustCompile(`^Finished syncing daemon set "(?P<daemonset>[^"]*)" \((?P<time>.*)\)$`)},
 }
 
-// Syncs returns the syncs of a DaemonSet that have ended, oldest first. The stage must have been made with LogSyncs, and
-// have no DaemonSet of the same name in another namespace: the log of v1.24 does not tell them apart.
+// Syncs returns the completed syncs of a DaemonSet, oldest first. The stage needs LogSyncs, and no
+// DaemonSet of the same name may exist in another namespace, because the log of v1.24 does not
+// distinguish them.
 func (c *Cluster) Syncs(namespace, name string) ([]Sync, error) {
 	data, err := os.ReadFile(c.path(string(ControllerManager) + ".log"))
 	if err != nil {
@@ -64,9 +67,9 @@ func (c *Cluster) Syncs(namespace, name string) ([]Sync, error) {
 	return syncs, nil
 }
 
-// Heard returns when the DaemonSet controller heard of each change of the DaemonSets and of their pods in a namespace,
-// by "daemonset/NAME" and "pod/NAME", the oldest first. It knew of a change no later than that. The stage must have been
-// made with LogSyncs.
+// Heard returns, by "daemonset/NAME" and "pod/NAME", the times at which the DaemonSet controller
+// was notified of each change in a namespace, at the latest, oldest first. The stage needs
+// LogSyncs.
 func (c *Cluster) Heard(namespace string) (map[string][]time.Time, error) {
 	data, err := os.ReadFile(c.path(string(ControllerManager) + ".log"))
 	if err != nil {
@@ -79,7 +82,7 @@ func (c *Cluster) Heard(namespace string) (map[string][]time.Time, error) {
 	return heard, nil
 }
 
-// parseHeard reads a log that was written in the year before now.
+// parseHeard parses a log written in the year before now.
 func parseHeard(log, namespace string, now time.Time) (map[string][]time.Time, error) {
 	heard := map[string][]time.Time{}
 	err := eachLine(log, now, func(at time.Time, message string, fields map[string]string) error {
@@ -95,7 +98,7 @@ func parseHeard(log, namespace string, now time.Time) (map[string][]time.Time, e
 	return heard, err
 }
 
-// eachLine calls see with each line that the DaemonSet controller wrote: its time, its message and its fields.
+// eachLine calls see with the time, message and fields of each line of the DaemonSet controller.
 func eachLine(log string, now time.Time, see func(at time.Time, message string, fields map[string]string) error) error {
 	for line := range strings.Lines(log) {
 		m := logLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
@@ -114,7 +117,7 @@ func eachLine(log string, now time.Time, see func(at time.Time, message string, 
 	return nil
 }
 
-// wordsOf returns the message of a line and its fields, "" for a line that tells nothing of what is asked for here.
+// wordsOf returns the message of a line and its fields, or "" for an irrelevant line.
 func wordsOf(line string) (message string, fields map[string]string) {
 	fields = map[string]string{}
 	if m := logWords.FindStringSubmatch(line); m != nil {
@@ -134,7 +137,7 @@ func wordsOf(line string) (message string, fields map[string]string) {
 	return "", fields
 }
 
-// cutName cuts NAMESPACE/NAME, or NAME where the log names no namespace.
+// cutName cuts NAMESPACE/NAME, or NAME if the log has no namespace.
 func cutName(text string) (namespace, name string) {
 	if namespace, name, ok := strings.Cut(text, "/"); ok {
 		return namespace, name
@@ -142,7 +145,7 @@ func cutName(text string) (namespace, name string) {
 	return "", text
 }
 
-// parseSyncs reads a log that was written in the year before now.
+// parseSyncs parses a log written in the year before now.
 func parseSyncs(log, daemonSet string, now time.Time) ([]Sync, error) {
 	var syncs []Sync
 	var next Sync
@@ -173,7 +176,7 @@ func parseSyncs(log, daemonSet string, now time.Time) ([]Sync, error) {
 				return err
 			}
 			next.Start, next.End = at.Add(-took), at
-			if len(next.Acts) > 0 && next.Acts[0].Time.Before(next.Start) { // the line came late
+			if len(next.Acts) > 0 && next.Acts[0].Time.Before(next.Start) { // the line was late
 				next.Start = next.Acts[0].Time
 			}
 			syncs, next = append(syncs, next), Sync{}
@@ -183,7 +186,7 @@ func parseSyncs(log, daemonSet string, now time.Time) ([]Sync, error) {
 	return syncs, err
 }
 
-// logTime reads a time as klog writes it: local, and without the year.
+// logTime parses a time as klog writes it: local, and without the year.
 func logTime(text string, now time.Time) (time.Time, error) {
 	at, err := time.ParseInLocation("2006 0102 15:04:05.000000", fmt.Sprint(now.Year(), " ", text), now.Location())
 	if err == nil && at.After(now) {

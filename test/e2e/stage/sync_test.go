@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// line is a line of kube-controller-manager's log.
+// line returns a line of kube-controller-manager's log.
 func line(at, source, message string) string {
 	return "I" + at + "   11905 " + source + "] " + message + "\n"
 }

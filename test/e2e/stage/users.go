@@ -14,29 +14,29 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The users of a stage. Each has a kubeconfig of its own, see Cluster.KubeconfigFor.
+// Users of a stage. Each has a kubeconfig; see Cluster.KubeconfigFor.
 const (
 	// Admin may do everything.
 	Admin = "admin"
-	// Reader may get, list and watch what an answer can be made of, in all namespaces, and nothing else.
+	// Reader may get, list and watch what answers need, in all namespaces, and nothing else.
 	Reader = "reader"
 	// NoNodes is a Reader who may not read nodes.
 	NoNodes = "no-nodes"
-	// OneNamespace may read daemonsets, controllerrevisions, pods, events and poddisruptionbudgets of the namespaces given
-	// to AllowNamespace.
+	// OneNamespace may read daemonsets, controllerrevisions, pods, events and poddisruptionbudgets
+	// of the namespaces given to AllowNamespace.
 	OneNamespace = "viewer-one-ns"
-	// Nobody is known and may do nothing.
+	// Nobody is authenticated but may do nothing.
 	Nobody = "nobody"
 )
 
 var users = []string{Admin, Reader, NoNodes, OneNamespace, Nobody}
 
-// token is all that a user needs to prove who he is. The API server listens on the loopback address and lives for
-// minutes: nothing is gained by a secret one.
+// token is the token of a user. It need not be secret: the API server listens on the loopback
+// address for minutes.
 func token(user string) string { return user + "-token" }
 
-// ReadRules gives get, list and watch on the resources of the core and apps groups (and their events), and on
-// PodDisruptionBudgets, as the built-in role view does.
+// ReadRules returns rules for get, list and watch on resources of the core and apps groups, their
+// events, and PodDisruptionBudgets, like the built-in role view.
 func ReadRules(core, apps []string) []rbacv1.PolicyRule {
 	read := []string{"get", "list", "watch"}
 	return []rbacv1.PolicyRule{
@@ -46,7 +46,8 @@ func ReadRules(core, apps []string) []rbacv1.PolicyRule {
 	}
 }
 
-// admissionRules gives get, list and watch on what decides in all namespaces whether a pod is admitted.
+// admissionRules returns rules for get, list and watch on what decides about admission of pods in
+// all namespaces.
 func admissionRules() []rbacv1.PolicyRule {
 	read := []string{"get", "list", "watch"}
 	return []rbacv1.PolicyRule{
@@ -56,7 +57,7 @@ func admissionRules() []rbacv1.PolicyRule {
 	}
 }
 
-// Allow gives the user the rules in every namespace and for cluster-wide resources.
+// Allow grants the user rules in every namespace and for cluster-wide resources.
 func (c *Cluster) Allow(ctx context.Context, user string, rules ...rbacv1.PolicyRule) error {
 	meta := metav1.ObjectMeta{Name: "stage:" + user}
 	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}
@@ -71,7 +72,7 @@ func (c *Cluster) Allow(ctx context.Context, user string, rules ...rbacv1.Policy
 	return err
 }
 
-// AllowIn gives the user the rules in one namespace.
+// AllowIn grants the user rules in one namespace.
 func (c *Cluster) AllowIn(ctx context.Context, namespace, user string, rules ...rbacv1.PolicyRule) error {
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: "stage:" + user}
 	role := &rbacv1.Role{ObjectMeta: meta, Rules: rules}
@@ -86,7 +87,7 @@ func (c *Cluster) AllowIn(ctx context.Context, namespace, user string, rules ...
 	return err
 }
 
-// AllowNamespace opens one namespace to the user OneNamespace.
+// AllowNamespace grants OneNamespace access to a namespace.
 func (c *Cluster) AllowNamespace(ctx context.Context, namespace string) error {
 	err := c.AllowIn(ctx, namespace, OneNamespace,
 		ReadRules([]string{"pods", "events"}, []string{"daemonsets", "controllerrevisions"})...)
@@ -96,7 +97,7 @@ func (c *Cluster) AllowNamespace(ctx context.Context, namespace string) error {
 	return err
 }
 
-// setUpUsers gives the fixed users their rights.
+// setUpUsers grants the predefined users their rights.
 func (c *Cluster) setUpUsers(ctx context.Context) error {
 	apps := []string{"daemonsets", "controllerrevisions"}
 	core := []string{"pods", "events", "nodes", "namespaces", "serviceaccounts", "resourcequotas", "limitranges", "configmaps", "persistentvolumeclaims"}
@@ -106,8 +107,8 @@ func (c *Cluster) setUpUsers(ctx context.Context) error {
 	return c.Allow(ctx, NoNodes, ReadRules([]string{"pods", "events"}, apps)...)
 }
 
-// KubeconfigFor returns the path of the user's kubeconfig. It panics for a user that no stage has: that is a mistake in
-// the test, not a state of the cluster.
+// KubeconfigFor returns the path of the user's kubeconfig. It panics for an unknown user, which is
+// an error in the test.
 func (c *Cluster) KubeconfigFor(user string) string {
 	for _, known := range users {
 		if user == known {

@@ -9,12 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// patience bounds every wait whose context has no deadline. It is there to end a test that can never pass, not to be
-// reached: a wait ends when its state is reached.
+// patience limits every wait whose context has no deadline. It only ends tests that can never pass.
 const patience = 2 * time.Minute
 
-// WaitFor asks cond again and again until it says true. It gives up when cond returns an error, when a program of the
-// stage dies, when ctx ends, and after two minutes when ctx has no deadline; the error names what was waited for.
+// WaitFor polls until cond returns true. It returns an error if cond does, if a program of the
+// stage dies, if ctx ends, or after two minutes if ctx has no deadline. The error contains what.
 func (c *Cluster) WaitFor(ctx context.Context, what string, cond func(context.Context) (bool, error)) error {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
@@ -43,7 +42,8 @@ func (c *Cluster) WaitFor(ctx context.Context, what string, cond func(context.Co
 	}
 }
 
-// WaitDaemonSet waits until cond holds for the DaemonSet and its status is that of its present generation.
+// WaitDaemonSet waits until cond holds for the DaemonSet and its status is of its current
+// generation.
 func (c *Cluster) WaitDaemonSet(ctx context.Context, namespace, name, what string, cond func(*appsv1.DaemonSet) bool) error {
 	var last appsv1.DaemonSetStatus
 	err := c.WaitFor(ctx, fmt.Sprintf("daemonset %s/%s: %s", namespace, name, what), func(ctx context.Context) (bool, error) {
@@ -60,7 +60,7 @@ func (c *Cluster) WaitDaemonSet(ctx context.Context, namespace, name, what strin
 	return nil
 }
 
-// WaitRollout waits until every desired pod runs the newest template and is available.
+// WaitRollout waits until all desired pods run the newest template and are available.
 func (c *Cluster) WaitRollout(ctx context.Context, namespace, name string) error {
 	return c.WaitDaemonSet(ctx, namespace, name, "rolled out", func(ds *appsv1.DaemonSet) bool {
 		s := ds.Status
