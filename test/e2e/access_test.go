@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestRightsAndRequests: what users with few rights get, what is asked of the API server, and that nothing is ever
-// written.
+// TestRightsAndRequests checks the answers for users with few rights and the requests to the API
+// server, and that nothing is written.
 func TestRightsAndRequests(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -106,7 +106,7 @@ func TestRightsAndRequests(t *testing.T) {
 	})
 }
 
-// TestLargeCluster: on 1,200 nodes only the further pages are asked for.
+// TestLargeCluster checks that 1,200 nodes only add pages.
 func TestLargeCluster(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -130,7 +130,7 @@ func TestLargeCluster(t *testing.T) {
 	}
 }
 
-// requests returns what kubectl-ds asked of the API server meanwhile.
+// requests returns the requests of kubectl-ds during a call.
 func requests(t *testing.T, c *stage.Cluster, during func()) []stage.AuditEntry {
 	t.Helper()
 	ours := func() []stage.AuditEntry {
@@ -151,7 +151,7 @@ func resources(asked []stage.AuditEntry) map[string]int {
 	return count
 }
 
-// noNodes: exit status 0, a note beside the answer, a gap in the JSON, no computed number.
+// noNodes checks for exit status 0, a note, a gap in the JSON, and no computed number.
 func noNodes(t *testing.T, c *stage.Cluster, user string, ds *appsv1.DaemonSet) {
 	t.Helper()
 	r, err := c.KubectlAs(t.Context(), user, "ds", "explain", "-n", ds.Namespace, ds.Name, "-o", "json")
@@ -177,8 +177,9 @@ func noNodes(t *testing.T, c *stage.Cluster, user string, ds *appsv1.DaemonSet) 
 	}
 }
 
-// inPod runs the plugin as a pod would: without a kubeconfig, with the files and variables of a ServiceAccount. They
-// must lie below /var/run, so it is given a /var/run of its own, which needs the right to mount.
+// inPod runs the plugin like a pod: without a kubeconfig, with the files and variables of a
+// ServiceAccount. The files must be below /var/run, so it mounts its own /var/run, which requires
+// the right to mount.
 func inPod(t *testing.T, c *stage.Cluster, plugin string, ds *appsv1.DaemonSet) {
 	t.Helper()
 	account := t.TempDir()

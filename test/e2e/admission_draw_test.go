@@ -15,16 +15,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// admissionCase is a namespace with what it has, and a template.
+// admissionCase is a namespace with its objects, and a template.
 type admissionCase struct {
 	name                 string // of the namespace
-	missing, terminating bool   // the namespace
+	missing, terminating bool   // of the namespace
 	namespace            *corev1.Namespace
 	accounts             []*corev1.ServiceAccount
 	quotas               []*corev1.ResourceQuota
 	ranges               []*corev1.LimitRange
 	template             corev1.PodTemplateSpec
-	twists               []string // what was drawn
+	twists               []string // the twists that were drawn
 
 	*rand.Rand
 }
@@ -49,8 +49,8 @@ func (k *admissionCase) daemonSet() *appsv1.DaemonSet {
 	}
 }
 
-// drawAdmission draws a case: something that is admitted everywhere, then twists, each of which may be why it is not.
-// A quarter has none, so that little is rejected; every reason comes up in turn.
+// drawAdmission draws a case: a template that is admitted everywhere, and twists that may cause its
+// rejection. A quarter has no twists. Every reason occurs in turn.
 func drawAdmission(r *rand.Rand, i int) *admissionCase {
 	name := fmt.Sprintf("case-%03d", i)
 	k := &admissionCase{Rand: r, name: name, namespace: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}}
@@ -74,7 +74,8 @@ func (k *admissionCase) chance(percent int) bool { return k.IntN(100) < percent 
 
 func oneOf[E any](k *admissionCase, all ...E) E { return all[k.IntN(len(all))] }
 
-// base is a template that even the level restricted admits, with or without requests, in a namespace without bounds.
+// base returns a template that even the level restricted admits, with or without requests, in an
+// unlimited namespace.
 func (k *admissionCase) base() {
 	no, yes := false, true
 	spec := &k.template.Spec
@@ -122,7 +123,7 @@ func (k *admissionCase) enforce(level string) {
 	}
 }
 
-// requirements draws requests and limits that are valid: requests are at most limits.
+// requirements draws valid requests and limits: requests do not exceed limits.
 func (k *admissionCase) requirements() corev1.ResourceRequirements {
 	r := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
 	sizes := map[corev1.ResourceName][]string{
@@ -171,7 +172,7 @@ func (k *admissionCase) container() *corev1.Container {
 	return c
 }
 
-// twists are what may be why a pod is rejected, or changed.
+// twists are possible reasons why a pod is rejected or changed.
 var twists = []struct {
 	name  string
 	apply func(*admissionCase)
@@ -253,7 +254,7 @@ var twists = []struct {
 		r := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
 		for _, c := range append(k.template.Spec.Containers, k.template.Spec.InitContainers...) {
 			if len(c.Resources.Limits)+len(c.Resources.Requests) > 0 && k.chance(70) {
-				return // what the containers have may be more than what the pod has: the template would be invalid
+				return // the containers may request more than the pod: the template would be invalid
 			}
 		}
 		for i := range k.template.Spec.Containers {
@@ -356,7 +357,7 @@ var twists = []struct {
 	}},
 }
 
-// gone is the name of a class that does not exist, until it is created for this case.
+// gone is the name of a class that does not exist until it is created for this case.
 func (k *admissionCase) gone() string { return "gone-" + k.name }
 
 func number32(n int32) *int32 { return &n }
@@ -384,7 +385,8 @@ func (k *admissionCase) runtimeClass(name string) {
 	}
 }
 
-// limitRange adds one, unless its defaults and those of another are about the same resource: which applies first is open.
+// limitRange adds a LimitRange, unless another one has defaults for the same resource, because
+// their order is undefined.
 func (k *admissionCase) limitRange(item corev1.LimitRangeItem) {
 	names := map[corev1.ResourceName]bool{}
 	note := func(i corev1.LimitRangeItem) (again bool) {
@@ -445,7 +447,7 @@ func (k *admissionCase) bounds(of corev1.LimitType) corev1.LimitRangeItem {
 	return item
 }
 
-// quota adds one; used stands for each resource.
+// quota adds a quota; used applies to each resource.
 func (k *admissionCase) quota(hard map[corev1.ResourceName]string, used string) *corev1.ResourceQuota {
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("quota-%d", len(k.quotas))}}
 	q.Spec.Hard, q.Status.Used = corev1.ResourceList{}, corev1.ResourceList{}
@@ -463,12 +465,12 @@ func (k *admissionCase) quota(hard map[corev1.ResourceName]string, used string) 
 	return q
 }
 
-// harm adds something that baseline or restricted forbid.
+// harm adds something that baseline or restricted forbids.
 func (k *admissionCase) harm() {
 	spec, c := &k.template.Spec, k.container()
 	no, yes, root := false, true, int64(0)
 	if spec.OS != nil {
-		return // of Windows most of it would be invalid
+		return // for Windows most of it would be invalid
 	}
 	switch k.IntN(16) {
 	case 0:
@@ -513,7 +515,7 @@ func (k *admissionCase) harm() {
 	}
 }
 
-// subtle adds something that not every version of a level forbids.
+// subtle adds something that only some versions of a level forbid.
 func (k *admissionCase) subtle() {
 	spec, c := &k.template.Spec, k.container()
 	if spec.OS != nil {
@@ -530,7 +532,7 @@ func (k *admissionCase) subtle() {
 		spec.SecurityContext.Sysctls = []corev1.Sysctl{{Name: "net.ipv4.ip_local_reserved_ports", Value: "1"}} // v1.27
 	case 4: // v1.34
 		spec.Containers[0].ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Host: "10.0.0.1", Port: intstr.FromInt32(80)}}}
-	case 5: // v1.25: what is about Linux does not count
+	case 5: // v1.25: Linux-only fields do not count for Windows
 		spec.OS = &corev1.PodOS{Name: corev1.Windows}
 		spec.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: spec.SecurityContext.RunAsNonRoot}
 		spec.HostPID, spec.HostIPC = false, false
@@ -543,7 +545,7 @@ func (k *admissionCase) subtle() {
 	}
 }
 
-// createClasses makes the classes that all cases share.
+// createClasses creates the classes that all cases share.
 func (j *admissionJudge) createClasses(ctx context.Context) error {
 	never := corev1.PreemptNever
 	for _, p := range []*schedulingv1.PriorityClass{
@@ -571,7 +573,7 @@ func (j *admissionJudge) createClasses(ctx context.Context) error {
 	return nil
 }
 
-// createDefaultClass gives pods without a PriorityClass one, and waits until the API server knows.
+// createDefaultClass creates a default PriorityClass and waits until the API server uses it.
 func (j *admissionJudge) createDefaultClass(ctx context.Context) error {
 	usual := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "usual"}, Value: 42, GlobalDefault: true}
 	if _, err := j.c.Client.SchedulingV1().PriorityClasses().Create(ctx, usual, metav1.CreateOptions{}); err != nil {

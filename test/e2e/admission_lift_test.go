@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 )
 
-// lift makes what a refusal says that lifts it: one of its remedies, or all where each is about another part of it. It
-// reports whether there was anything to make.
+// lift applies a remedy of a refusal, or all of them if each is about another part. It reports
+// whether there was anything to apply.
 func (j *admissionJudge) lift(ctx context.Context, k *admissionCase, r admission.Refusal) (bool, error) {
 	if len(r.Remedies) == 0 {
 		return false, nil
@@ -26,11 +26,11 @@ func (j *admissionJudge) lift(ctx context.Context, k *admissionCase, r admission
 	switch r.Reason {
 	case admission.LimitRangeViolated, admission.PodInvalid, admission.QuotaExceeded, admission.QuotaMustSpecify:
 		if r.Reason == admission.PodInvalid && slices.ContainsFunc(r.Invalid, func(v admission.Invalid) bool { return v.Why != r.Invalid[0].Why && k.template.Spec.Resources != nil }) {
-			return false, nil // what the pod and its containers have changes with either
+			return false, nil // depends on both the pod and its containers
 		}
 		for _, m := range r.Remedies {
 			if m.Container == "" && m.Field == "" && m.Name == "" && k.template.Spec.Resources == nil {
-				return false, nil // the sum of the containers: whose share it is, is not ours to say
+				return false, nil // the sum of the containers: the shares are not defined
 			}
 			if err := j.make(ctx, k, m); err != nil {
 				return false, fmt.Errorf("%+v: %w", m, err)
@@ -99,7 +99,7 @@ func (j *admissionJudge) make(ctx context.Context, k *admissionCase, m admission
 
 var listMember = regexp.MustCompile(`^(.*)\[(\d+)\](\..*)?$`)
 
-// remove takes a field out of a template, with the member of a list that it is about.
+// remove removes a field from a template, with the list member that it belongs to.
 func remove(spec *corev1.PodSpec, field string) error {
 	switch field {
 	case "priority":
@@ -165,7 +165,7 @@ func ofContainer(field string) (i int, list string, n int, ok bool) {
 	return i, m[2], n, true
 }
 
-// requirementsOf returns those of a container, or of the pod as a whole.
+// requirementsOf returns the requirements of a container or of the whole pod.
 func requirementsOf(spec *corev1.PodSpec, container string) *corev1.ResourceRequirements {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range list {
@@ -177,7 +177,7 @@ func requirementsOf(spec *corev1.PodSpec, container string) *corev1.ResourceRequ
 	return spec.Resources
 }
 
-// set sets a request or a limit. Where any amount will do, it is one that fits to the other.
+// set sets a request or a limit. If any amount is sufficient, it fits the other one.
 func set(r *corev1.ResourceRequirements, m admission.Remedy) {
 	if r.Requests == nil {
 		r.Requests = corev1.ResourceList{}

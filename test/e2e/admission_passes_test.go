@@ -17,12 +17,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// manyPods is how many pods are created where no quota limits them.
+// manyPods is the number of pods created if no quota limits them.
 const manyPods = 12
 
-// TestAdmissionPasses: as many pods can be created as pkg/admission says, with quotas that the real controller counts: by
-// requests one after another with the rights of the DaemonSet controller, and by the DaemonSet controller itself. A tenth
-// of ADMISSION_CASES, and at least 12.
+// TestAdmissionPasses checks how many pods can be created under quotas that the real controller
+// counts: by sequential requests with the rights of the DaemonSet controller, and by the controller
+// itself. It runs a tenth of ADMISSION_CASES, and at least 12.
 func TestAdmissionPasses(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -77,14 +77,14 @@ func drawQuotas(r *rand.Rand, i int) *admissionCase {
 			oneOf[corev1.ResourceName](k, "cpu", "requests.cpu"):            oneOf(k, "100m", "0.77", "2", "40"),
 			oneOf[corev1.ResourceName](k, "memory", "requests.memory"):      oneOf(k, "5Mi", "100M", "700Mi", "2Gi", "40Gi"),
 		}, "0")
-		q.Status = corev1.ResourceQuotaStatus{} // the controller's
+		q.Status = corev1.ResourceQuotaStatus{} // the controller sets it
 		if k.chance(30) {
 			q.Spec.Scopes = []corev1.ResourceQuotaScope{oneOf(k, corev1.ResourceQuotaScopeNotBestEffort, corev1.ResourceQuotaScopeNotTerminating, corev1.ResourceQuotaScopeTerminating)}
 		} else if k.chance(30) {
 			q.Spec.ScopeSelector = &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{{
 				ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: corev1.ScopeSelectorOpIn, Values: []string{"high"},
 			}}}
-			delete(q.Spec.Hard, "services") // these scopes are of pods only
+			delete(q.Spec.Hard, "services") // these scopes are only for pods
 		}
 		if len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
 			for _, name := range []corev1.ResourceName{"services", "count/pods"} {
@@ -95,7 +95,7 @@ func drawQuotas(r *rand.Rand, i int) *admissionCase {
 	return k
 }
 
-// verdict waits until every quota is counted, and asks pkg/admission.
+// verdict waits until every quota is counted and returns the verdict of pkg/admission.
 func (j *admissionJudge) verdict(ctx context.Context, k *admissionCase, pods int) (*admission.Verdict, *corev1.Pod, error) {
 	core := j.c.Client.CoreV1()
 	err := j.c.WaitFor(ctx, "the quotas of "+k.name+" to be counted", func(ctx context.Context) (bool, error) {
@@ -122,7 +122,7 @@ func (j *admissionJudge) verdict(ctx context.Context, k *admissionCase, pods int
 	}
 	ds.Namespace = k.name
 	pod := (&daemonset.State{DaemonSet: ds, History: &daemonset.History{}}).PodFor("node-01")
-	pod.OwnerReferences = nil // nobody owns it, and the garbage collector leaves it
+	pod.OwnerReferences = nil // nobody owns it, so the garbage collector ignores it
 	s, err := j.read(ctx, ds)
 	if err != nil {
 		return nil, nil, err
@@ -136,7 +136,7 @@ func (j *admissionJudge) verdict(ctx context.Context, k *admissionCase, pods int
 	return &verdict, pod, nil
 }
 
-// usedDiffers compares what pkg/admission says that a quota counts of pods with what the controller has counted of them.
+// usedDiffers compares what pkg/admission counts for a quota with what the controller has counted.
 func (j *admissionJudge) usedDiffers(q *corev1.ResourceQuota, pod *corev1.Pod, pods int) string {
 	want := corev1.ResourceList{}
 	for name, amount := range admission.Used(q, pod, "v1.37.1") {
@@ -176,7 +176,7 @@ func (j *admissionJudge) byRequests(ctx context.Context, k *admissionCase) (stri
 	if made != want {
 		return fmt.Sprintf("%d pods pass, and %d should\n%s", made, want, asYAML(verdict.Quotas)), nil
 	}
-	// What is left is what pkg/admission says of the quotas as they are now.
+	// What is left is the answer of pkg/admission for the current quotas.
 	after, _, err := j.verdict(ctx, k, int(made))
 	if err != nil {
 		return "", err

@@ -34,13 +34,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestAdmission: what pkg/admission says of a pod is what the API server answers to the DaemonSet controller, over random
-// namespaces and templates. ADMISSION_CASES says how many, ADMISSION_SEED which.
+// TestAdmission compares pkg/admission with the API server's answers to the DaemonSet controller
+// for random namespaces and templates. ADMISSION_CASES is their number and ADMISSION_SEED the first
+// seed.
 func TestAdmission(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	n, seed := number(t, "ADMISSION_CASES", 40), number(t, "ADMISSION_SEED", 1)
-	// Without a controller that counts, a quota is used as a case has it.
+	// Without a controller that counts, a quota keeps the numbers of the case.
 	c := stage.New(t, stage.Options{ServiceAccounts: true, Controllers: []string{"namespace-controller", "serviceaccount-controller"}})
 	j := &admissionJudge{c: c, controller: asController(t, c), reached: map[string]int{}}
 
@@ -48,7 +49,7 @@ func TestAdmission(t *testing.T) {
 	for i := range cases {
 		cases[i] = drawAdmission(rand.New(rand.NewPCG(uint64(seed), uint64(i))), i)
 	}
-	// The API server looks things up in caches that follow a moment later: all is there before the first case is asked.
+	// The API server uses caches that lag: create everything before the first case.
 	must(t, j.createClasses(ctx))
 	must(t, inParallel(cases, func(k *admissionCase) error { return j.create(ctx, k) }))
 	must(t, inParallel(cases, func(k *admissionCase) error { return j.settle(ctx, k) }))
@@ -77,7 +78,7 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// admissionReasons are those that a real API server can be brought to.
+// admissionReasons are the reasons that a real API server can produce.
 var admissionReasons = []admission.Reason{
 	admission.NamespaceNotFound, admission.NamespaceTerminating, admission.ServiceAccountNotFound, admission.SecretNotAllowed,
 	admission.PriorityClassNotFound, admission.PriorityDiffers, admission.PreemptionPolicyDiffers,
@@ -124,15 +125,15 @@ func inParallel[E any](all []E, f func(E) error) error {
 	return cmp.Or(errs...)
 }
 
-// admissionJudge asks the API server and pkg/admission.
+// admissionJudge compares the API server with pkg/admission.
 type admissionJudge struct {
 	c          *stage.Cluster
 	controller kubernetes.Interface
 	reached    map[string]int
-	invalid    []string // why templates cannot be those of a DaemonSet
+	invalid    []string // why templates are invalid for a DaemonSet
 }
 
-// create makes the namespace of a case, with all that is in it.
+// create creates the namespace of a case with everything in it.
 func (j *admissionJudge) create(ctx context.Context, k *admissionCase) error {
 	if k.missing {
 		return nil
@@ -157,7 +158,7 @@ func (j *admissionJudge) create(ctx context.Context, k *admissionCase) error {
 			return fmt.Errorf("%w\n%s", err, k)
 		}
 		if q.Status.Hard == nil {
-			continue // nobody has counted, or a controller does
+			continue // not counted, or counted by a controller
 		}
 		made.Status = q.Status
 		if _, err := core.ResourceQuotas(k.name).UpdateStatus(ctx, made, metav1.UpdateOptions{}); err != nil {
@@ -170,7 +171,8 @@ func (j *admissionJudge) create(ctx context.Context, k *admissionCase) error {
 	return nil
 }
 
-// settle waits for the ServiceAccount that every namespace gets, and for the contents of a terminating one to be gone.
+// settle waits for the ServiceAccount of every namespace, and until the contents of a terminating
+// one are gone.
 func (j *admissionJudge) settle(ctx context.Context, k *admissionCase) error {
 	if k.missing {
 		return nil
@@ -192,7 +194,7 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// read takes of the cluster what pkg/admission looks at, as the plugin reads it.
+// read reads what pkg/admission needs, like the plugin.
 func (j *admissionJudge) read(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
 	c, err := cluster.NewCluster(j.c.Config, time.Now)
 	if err != nil {
@@ -208,8 +210,9 @@ func (j *admissionJudge) read(ctx context.Context, ds *appsv1.DaemonSet) (*snaps
 	return all[0], nil
 }
 
-// judge asks both about a case. While something rejects the pod, it is lifted by what pkg/admission says that lifts it, and
-// both are asked again: so reasons are compared that others hide. It returns in what the two differ, or nothing.
+// judge compares both for a case. While the pod is rejected, it applies the remedies of
+// pkg/admission and compares again, so that hidden reasons are compared, too. It returns the
+// difference, or "".
 func (j *admissionJudge) judge(ctx context.Context, k *admissionCase) (string, error) {
 	var last *admission.Verdict
 	for try := 0; ; try++ {
@@ -218,7 +221,7 @@ func (j *admissionJudge) judge(ctx context.Context, k *admissionCase) (string, e
 		if try > 0 && len(j.invalid) > invalid {
 			return fmt.Sprintf("after the remedies of\n%sthe template is invalid: %s", asYAML(last.Refusals[0]), j.invalid[invalid]), nil
 		}
-		if try > 0 && err == nil && text != "" { // the API server looks things up in caches that follow a moment later
+		if try > 0 && err == nil && text != "" { // the API server uses caches that lag
 			soon, cancel := context.WithTimeout(ctx, 5*time.Second)
 			_ = j.c.WaitFor(soon, "the API server to know what was changed", func(ctx context.Context) (bool, error) {
 				_, text, err := j.ask(ctx, k)
@@ -250,10 +253,10 @@ func (j *admissionJudge) judge(ctx context.Context, k *admissionCase) (string, e
 	}
 }
 
-// ask asks both once. A case of which the template cannot be that of a DaemonSet is admitted by both.
+// ask compares both once. If the template is invalid for a DaemonSet, both must admit the pod.
 func (j *admissionJudge) ask(ctx context.Context, k *admissionCase) (*admission.Verdict, string, error) {
 	ds := k.daemonSet()
-	// As the API server has it: with defaults, and valid.
+	// As the API server stores it: defaulted and valid.
 	ds.Namespace = "default"
 	ds, err := j.c.Client.AppsV1().DaemonSets("default").Create(ctx, ds, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if apierrors.IsInvalid(err) {
@@ -290,8 +293,8 @@ func (j *admissionJudge) ask(ctx context.Context, k *admissionCase) (*admission.
 	return &verdict, "", nil
 }
 
-// refused compares the API server's error with the refusals that may be the first: those of the first rule, where several
-// objects reject the pod.
+// refused compares the API server's error with the refusals that may come first: those of the first
+// rule, if several objects reject the pod.
 func refused(k *admissionCase, v *admission.Verdict, err error) string {
 	text := err.Error()
 	if v.Admitted() {
@@ -311,7 +314,7 @@ func refused(k *admissionCase, v *admission.Verdict, err error) string {
 	return fmt.Sprintf("the API server says\n\t%s\nas\n\t%s\nand pkg/admission\n\t%s", text, normal(text), strings.Join(said, "\n\t"))
 }
 
-// withoutToken takes out the volume of the ServiceAccount's token, which has a random name.
+// withoutToken removes the volume of the ServiceAccount's token, which has a random name.
 func withoutToken(spec *corev1.PodSpec) {
 	isToken := func(name string) bool { return strings.HasPrefix(name, "kube-api-access-") }
 	spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v corev1.Volume) bool { return isToken(v.Name) })
@@ -322,16 +325,17 @@ func withoutToken(spec *corev1.PodSpec) {
 	}
 }
 
-// limitRangeList is the part of the API server's message about several bounds, whose order is random.
+// limitRangeList matches the part of the API server's message about several limits, whose order is
+// random.
 var limitRangeList = regexp.MustCompile(`\[(.*)\]$`)
 
-// normal returns the API server's message with what is random in one order.
+// normal returns the API server's message with random lists sorted.
 func normal(text string) string {
 	_, after, found := strings.Cut(text, " is forbidden: ")
 	if !found {
 		return text
 	}
-	after, _, _ = strings.Cut(after, ", resources: ") // of a quota whose status is unknown: all, not those that it lacks
+	after, _, _ = strings.Cut(after, ", resources: ") // for a quota with unknown status: all resources, not those that are exceeded
 	if m := limitRangeList.FindStringSubmatch(after); m != nil && strings.Contains(after, " per ") {
 		parts := strings.Split(m[1], ", ")
 		after = joinedSorted(regroup(parts))
@@ -339,7 +343,7 @@ func normal(text string) string {
 	return after
 }
 
-// regroup puts together what a comma within a sentence has cut.
+// regroup joins what a comma within a sentence has separated.
 func regroup(parts []string) []string {
 	var out []string
 	for _, p := range parts {
@@ -357,7 +361,7 @@ func joinedSorted(parts []string) string {
 	return strings.Join(slices.Compact(parts), "; ")
 }
 
-// causes returns the fields that the API server finds invalid.
+// causes returns the fields that the API server considers invalid.
 func causes(err error) []string {
 	status, ok := err.(apierrors.APIStatus)
 	if !ok || !apierrors.IsInvalid(err) || status.Status().Details == nil {
@@ -368,7 +372,7 @@ func causes(err error) []string {
 		all = append(all, c.Field)
 	}
 	slices.Sort(all)
-	return slices.Compact(all) // the API server says the same once
+	return slices.Compact(all) // the API server reports it once
 }
 
 func fieldsOf(r admission.Refusal) []string {
@@ -377,10 +381,10 @@ func fieldsOf(r admission.Refusal) []string {
 		all = append(all, v.Field)
 	}
 	slices.Sort(all)
-	return slices.Compact(all) // the API server says the same once
+	return slices.Compact(all) // the API server reports it once
 }
 
-// inServerWords writes a refusal as the API server does.
+// inServerWords returns a refusal in the words of the API server.
 func inServerWords(r admission.Refusal, k *admissionCase) string {
 	switch r.Reason {
 	case admission.NamespaceNotFound:
@@ -502,7 +506,7 @@ func boundInServerWords(b admission.Bound) string {
 	return string(b.Why)
 }
 
-// count notes what a verdict shows.
+// count records the features of a verdict.
 func (j *admissionJudge) count(v *admission.Verdict) {
 	switch len(v.Refusals) {
 	case 0:
@@ -535,7 +539,7 @@ func (j *admissionJudge) count(v *admission.Verdict) {
 	}
 }
 
-// table says how often what was reached.
+// table returns a table of the recorded features.
 func (j *admissionJudge) table() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(j.reached)) {

@@ -26,14 +26,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestAgreesWithTheController compares the computed with the reported numbers through whole rollouts of several
-// DaemonSets at once, whenever a status had settled: as kubectl ds reads and explains it, and as the record of every
-// change has it, which misses none.
+// TestAgreesWithTheController compares computed and reported numbers during rollouts of several
+// DaemonSets, whenever a status has settled: as kubectl ds reads it, and from the record of every
+// change.
 //
-// Settled is told by that record, by the controller's log and by the requests that the API server got: the snapshot holds
-// exactly what there was when the status was written, nothing was still expected (see moment), what happened next was not
-// a further write of the status, before it the controller had looked once more, knowing of all that came before, and no
-// pod became available by the clock alone since it was written. Each written status is compared once in each way.
+// A status has settled according to the record, the controller's log and the audit log: the
+// snapshot is of the moment when the status was written, nothing was expected (see moment), the
+// next event was not another write of the status, the controller had synced again after seeing
+// everything before, and no pod became available since by time alone. Each status is compared once
+// in each way.
 func TestAgreesWithTheController(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -62,7 +63,7 @@ func TestAgreesWithTheController(t *testing.T) {
 				must(t, c.CreateNamespace(ctx, ds.Namespace))
 				r := newRecord(t, c, ds.Namespace)
 				ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "500ms", stage.ReadyBefore: "900ms", stage.StopAfter: "500ms"}
-				ds.Spec.MinReadySeconds = rollouts[0].minReadySeconds // or it would make all pods unavailable later
+				ds.Spec.MinReadySeconds = rollouts[0].minReadySeconds // otherwise it would make all pods unavailable later
 				must(t, c.Create(ctx, ds))
 				must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
 				for i, ro := range rollouts {
@@ -102,15 +103,15 @@ func TestAgreesWithTheController(t *testing.T) {
 	}
 }
 
-// follow takes a snapshot through kubectl of each status that stands for a moment, until the rollout has ended, and one
-// more.
+// follow takes a snapshot through kubectl of each status that lasts for a moment, until the rollout
+// has ended, and one more.
 func follow(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) [][]byte {
 	t.Helper()
 	const moment = 50 * time.Millisecond
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { cancel(c.WaitRollout(t.Context(), ds.Namespace, ds.Name)) }()
 	var samples [][]byte
-	var before int64 // the version of the status that was read last
+	var before int64 // version of the last status that was read
 	for last := false; ; {
 		must(t, c.WaitFor(t.Context(), "another status", func(context.Context) (bool, error) {
 			e := r.last()
@@ -140,7 +141,7 @@ func follow(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) [][
 	return samples
 }
 
-// catchUp waits until the record holds all that happened before the call.
+// catchUp waits until the record contains everything that happened before the call.
 func catchUp(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) {
 	t.Helper()
 	ctx := t.Context()
@@ -167,14 +168,13 @@ func catchUp(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) {
 	}))
 }
 
-// left is a sync that looked at the pods, created and deleted none, and left the status as it was: it asked for no write
-// of it.
+// left is a sync that did nothing and did not write the status.
 type left struct {
 	stage.Sync
-	status int64 // the version of the DaemonSet that the last write of its status had left
+	status int64 // version of the DaemonSet after the last write of its status
 }
 
-// leftTheStatus returns those of a DaemonSet so far, oldest first.
+// leftTheStatus returns these syncs of a DaemonSet, oldest first.
 func leftTheStatus(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) []left {
 	t.Helper()
 	log, err := c.AuditLog(t.Context())
@@ -190,7 +190,8 @@ func leftTheStatus(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) []left 
 	return out
 }
 
-// leftOf returns those of the syncs, given all syncs of a DaemonSet and all writes of its status, each oldest first.
+// leftOf returns these of the syncs, given all syncs of a DaemonSet and all writes of its status,
+// oldest first.
 func leftOf(syncs []stage.Sync, writes []stage.AuditEntry) (out []left, err error) {
 	var status int64
 	for _, s := range syncs {
@@ -211,8 +212,8 @@ func leftOf(syncs []stage.Sync, writes []stage.AuditEntry) (out []left, err erro
 	return out, nil
 }
 
-// TestLeftOf: a sync left the status where it looked, did nothing and wrote nothing; of which write that status is, the
-// last answered one tells.
+// TestLeftOf checks that a sync left the status if it did nothing and wrote nothing. The status is
+// that of the last answered write.
 func TestLeftOf(t *testing.T) {
 	at := func(milliseconds int) time.Time { return time.UnixMilli(int64(milliseconds)) }
 	sync := func(start, end int, acts ...stage.Act) stage.Sync {
@@ -251,7 +252,7 @@ func TestLeftOf(t *testing.T) {
 	}
 }
 
-// tally counts what was compared.
+// tally counts comparisons.
 type tally struct {
 	read, moving, owed, repeated int
 	compared, inside, differ     int
@@ -277,7 +278,7 @@ func (a *tally) merge(b *tally) {
 	maps.Copy(a.distinct, b.distinct)
 }
 
-// add judges one snapshot, and compares if its status had settled.
+// add evaluates a snapshot and compares it if its status had settled.
 func (a *tally) add(t *testing.T, r *record, syncs []left, plugin, file string, raw []byte) {
 	t.Helper()
 	a.read++
@@ -317,7 +318,7 @@ func (a *tally) add(t *testing.T, r *record, syncs []left, plugin, file string, 
 	}
 }
 
-// addRecorded compares every status after a version that had settled, with what is computed from the record.
+// addRecorded compares every settled status after a version with what the record gives.
 func (a *tally) addRecorded(t *testing.T, r *record, syncs []left, from int64) {
 	t.Helper()
 	for _, e := range r.ordered() {
@@ -341,8 +342,8 @@ func (a *tally) addRecorded(t *testing.T, r *record, syncs []left, from int64) {
 	}
 }
 
-// matured reports whether a pod may have become available between the write of the status, as its manager's time says,
-// and the snapshot. Both are whole seconds.
+// matured reports whether a pod may have become available between the write of the status, by its
+// manager's time, and the snapshot. Both are whole seconds.
 func matured(ds *appsv1.DaemonSet, pods []corev1.Pod, taken time.Time) bool {
 	var written time.Time
 	for _, m := range ds.ManagedFields {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestKubectlApply: what kubectl apply says of a manifest, the plan says before.
+// TestKubectlApply checks that a plan predicts the result of kubectl apply.
 func TestKubectlApply(t *testing.T) {
 	t.Parallel()
 	c := newStage(t, stage.Options{})
@@ -25,8 +25,8 @@ func TestKubectlApply(t *testing.T) {
 	t.Run("a key twice", func(t *testing.T) { keyTwice(t, c) })
 }
 
-// conflicts: where kubectl apply --server-side is rejected since fields belong to other field managers, the plan is an
-// error with the same fields and managers; and where it is not, the plan is none.
+// conflicts checks that a plan fails with the same fields and managers if kubectl apply
+// --server-side is rejected because of conflicts, and succeeds otherwise.
 func conflicts(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	must(t, c.CreateNamespace(ctx, "apply"))
@@ -38,7 +38,7 @@ func conflicts(t *testing.T, c *stage.Cluster) {
 		why   string
 		set   []string // commands before; FIRST and SECOND are files
 		apply []string // flags of kubectl apply and of the plan
-		plan  []string // those of the plan, where what stands above does not need them
+		plan  []string // flags of the plan, if it does not need the commands above
 		want  []string // field and manager, without the time
 	}{
 		{
@@ -132,7 +132,8 @@ func conflicts(t *testing.T, c *stage.Cluster) {
 	}
 }
 
-// serverWarnings: the plan with --server-dry-run has the warnings of kubectl apply, also where the manifest is refused.
+// serverWarnings checks that a plan with --server-dry-run has the warnings of kubectl apply, also
+// for a rejected manifest.
 func serverWarnings(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	_, err := c.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -148,7 +149,7 @@ func serverWarnings(t *testing.T, c *stage.Cluster) {
 	for _, tt := range []struct {
 		why, from, to string
 		least, status int
-		known         string // what a rule of pkg/validate says without the API server; empty for none
+		known         string // what a rule of pkg/validate reports without the API server, or ""
 	}{
 		{"a new one", `"acme/agent:1"`, `"acme/agent:1"` + ports, 2, 0, ""},
 		{"a changed one", `"acme/agent:1"`, `"acme/agent:2"` + ports, 2, 0, ""},
@@ -203,7 +204,7 @@ func serverWarnings(t *testing.T, c *stage.Cluster) {
 	}
 }
 
-// elsewhere: a manifest without a namespace, of a DaemonSet that lives in another one.
+// elsewhere checks a manifest without a namespace for a DaemonSet in another namespace.
 func elsewhere(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	must(t, c.AddNodes(ctx, stage.Nodes(3, "node-%d")...))
@@ -222,7 +223,7 @@ func elsewhere(t *testing.T, c *stage.Cluster) {
 	}
 }
 
-// keyTwice: kubectl apply stores the later value of a key that stands twice, and so does the plan.
+// keyTwice checks that kubectl apply and the plan use the later value of a repeated key.
 func keyTwice(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	dir := t.TempDir()
@@ -261,8 +262,8 @@ var (
 	whenever = regexp.MustCompile(` at [0-9TZ:-]+$`)
 )
 
-// conflictsOf reads the conflicts of kubectl's words, or of ours: who, and then a line for each field, or the only one
-// in the same line.
+// conflictsOf parses the conflicts in the message of kubectl or of the plugin: a manager, followed
+// by a line for each field or by the only field on the same line.
 func conflictsOf(words string) []string {
 	var found []string
 	by := ""

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// BenchmarkStart reports the median time of "kubectl-ds version" beside that of "kubectl version --client" of the same
-// Kubernetes release, run in turns, and their ratio. Use -benchtime 20x or more.
+// BenchmarkStart reports the median times of "kubectl-ds version" and of "kubectl version --client"
+// of the same Kubernetes release, run alternately, and their ratio. Use -benchtime 20x or more.
 func BenchmarkStart(b *testing.B) {
 	plugin, err := stage.BuildPlugin(b.Context())
 	if err != nil {

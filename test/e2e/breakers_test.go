@@ -19,22 +19,22 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// breaks is one way to break a healthy DaemonSet, which the API server, the scheduler or the
-// controller decides.
+// breaks is a way to break a healthy DaemonSet that involves the API server, the scheduler or the
+// controller.
 type breaks struct {
 	name    string
-	change  func(*corev1.PodSpec)                           // of the template; nil for none
-	around  func(t *testing.T, c *stage.Cluster, ns string) // what else there is before the change; nil for nothing
-	broken  func(t *testing.T, c *stage.Cluster, ns string) // breaks it without a change of the template; nil for nothing
+	change  func(*corev1.PodSpec)                           // of the template; nil: none
+	around  func(t *testing.T, c *stage.Cluster, ns string) // setup before the change; nil: none
+	broken  func(t *testing.T, c *stage.Cluster, ns string) // breaks it without a change of the template; nil: not
 	code    string                                          // of the problem
 	subject cause.Subject                                   // without a namespace
-	who     cause.Who                                       // empty for nobody
+	who     cause.Who                                       // empty: nobody
 	verdict explain.VerdictCode                             // while it is broken
-	command string                                          // what the printed command begins with
+	command string                                          // beginning of the printed command
 }
 
-// TestBreakers breaks DaemonSets on a real control plane: the problem is found, and the first
-// command that explain prints, or else the plan that it prints a command of, repairs it.
+// TestBreakers breaks DaemonSets on a real control plane and checks that the problem is found, and
+// that the first command of explain, or else the plan that it proposes, repairs it.
 func TestBreakers(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -90,7 +90,7 @@ var allBreaks = []breaks{
 	},
 }
 
-// portHolder gives every node of a scene a pod of another DaemonSet that has host port 9100.
+// portHolder gives every node of a scene a pod of another DaemonSet that uses host port 9100.
 func portHolder(t *testing.T, c *stage.Cluster, ns string) {
 	ds := stage.NewDaemonSet(ns+"-other", "node-exporter", "acme/node-exporter:1")
 	ds.Spec.Template.Spec.NodeSelector = map[string]string{"scene": ns}
@@ -98,7 +98,7 @@ func portHolder(t *testing.T, c *stage.Cluster, ns string) {
 	createOf(t, c, ds)
 }
 
-// createOf creates a DaemonSet with its ServiceAccount, and waits until its pods are available.
+// createOf creates a DaemonSet with its ServiceAccount and waits until its pods are available.
 func createOf(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	t.Helper()
 	ctx := t.Context()
@@ -128,7 +128,8 @@ func smallQuota(t *testing.T, c *stage.Cluster, ns string) {
 	answer(t, c, stage.Admin, "rollout", "restart", "-n", ns, "daemonset/agent")
 }
 
-// taintNode taints a node with what the pods there do not tolerate: the next rollout deletes the pod for good.
+// taintNode adds a taint that the pods do not tolerate: the next rollout deletes the pod without
+// replacement.
 func taintNode(t *testing.T, c *stage.Cluster, ns string) {
 	answer(t, c, stage.Admin, "taint", "node", ns+"-01", "dedicated=batch:NoSchedule")
 }
@@ -149,7 +150,7 @@ func (b *breaks) test(t *testing.T, c *stage.Cluster) {
 	}
 	var e explain.Explanation
 	err := c.WaitFor(ctx, "the problem of "+ns, func(context.Context) (bool, error) {
-		time.Sleep(time.Second) // which leaves the processor to other tests
+		time.Sleep(time.Second) // leaves the processor to other tests
 		e = explain.Explanation{}
 		out := answer(t, c, stage.Admin, "ds", "explain", "-n", ns, ds.Name, "-o", "json")
 		return b.found(&e, out)
@@ -180,7 +181,7 @@ func (b *breaks) test(t *testing.T, c *stage.Cluster) {
 	}
 }
 
-// found reports whether an explanation has the problem, with its subject and its blame.
+// found reports whether an explanation has the problem with its subject and its blame.
 func (b *breaks) found(e *explain.Explanation, out string) (bool, error) {
 	if err := json.Unmarshal([]byte(out), e); err != nil {
 		return false, err
@@ -196,7 +197,7 @@ func (b *breaks) found(e *explain.Explanation, out string) (bool, error) {
 	return false, nil
 }
 
-// firstAct returns the first command that changes the cluster; empty if there is none.
+// firstAct returns the first command that changes the cluster, or "".
 func firstAct(text string) string {
 	_, now, _ := strings.Cut(text, "\nDo now ")
 	sentence, _, _ := strings.Cut(now, "kubectl ")
@@ -206,7 +207,7 @@ func firstAct(text string) string {
 	return cmp.Or(firstCommand(text, "Then "), firstCommand(text, "Or "))
 }
 
-// firstCommand returns the first command of the lines with a label; empty if there is none.
+// firstCommand returns the first command of the lines with a label, or "".
 func firstCommand(text, label string) string {
 	inside := false
 	for _, line := range strings.Split(text, "\n") {
@@ -221,7 +222,7 @@ func firstCommand(text, label string) string {
 	return ""
 }
 
-// paste runs a line in a shell, as a person does, and returns what it prints.
+// paste runs a line in a shell and returns its output.
 func paste(t *testing.T, c *stage.Cluster, line string) string {
 	t.Helper()
 	if strings.ContainsAny(line, "<>") {

@@ -26,13 +26,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// patience is after how long a completion hangs. The plugin itself gives up much earlier, which TestCompletionHangs of
-// internal/cli checks; how long kubectl and the plugin take to start depends on what else the machine does.
+// patience is the time after which a completion counts as hanging. The plugin itself gives up much
+// earlier (see TestCompletionHangs of internal/cli), but starting kubectl and the plugin may take
+// long on a busy machine.
 const patience = time.Minute
 
-// TestCompletion: kubectl's own completion asks the plugin, which offers what a cluster of 5,000 nodes has, and of nodes
-// and namespaces asks for the metadata alone. It does not wait for a server that is away, and writes nothing to standard
-// error.
+// TestCompletion checks that kubectl's completion calls the plugin, which offers the names of a
+// cluster with 5,000 nodes and requests only metadata of nodes and namespaces. It does not wait for
+// an unreachable server and writes nothing to standard error.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -48,7 +49,7 @@ func TestCompletion(t *testing.T) {
 	fill(t, c, 5000)
 
 	var mu sync.Mutex
-	var asked []string // resource, and the form in which it was asked for
+	var asked []string // resource, and the form in which it was requested
 	config := proxied(t, c, stage.Reader, func(_ http.ResponseWriter, r *http.Request) bool {
 		form := "whole"
 		if strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadataList") {
@@ -61,9 +62,9 @@ func TestCompletion(t *testing.T) {
 	})
 	const metadataOfNodes, daemonSets = "GET nodes metadata", "GET daemonsets whole"
 	for _, tt := range []struct {
-		line  string // the last word is begun; a line that ends in a blank begins one
-		asks  string // each once, sorted
-		count int    // how many words are offered
+		line  string // the last word is incomplete; a line that ends in a blank begins a new one
+		asks  string // sorted, without duplicates
+		count int    // number of offered words
 		first string // the first of them
 		why   string
 	}{
@@ -99,7 +100,7 @@ func TestCompletion(t *testing.T) {
 		})
 	}
 	t.Run("a server that is away", func(t *testing.T) {
-		silent, err := net.Listen("tcp", "127.0.0.1:0") // connections stand in its queue, and nobody says anything
+		silent, err := net.Listen("tcp", "127.0.0.1:0") // connections are queued and never answered
 		must(t, err)
 		defer silent.Close()
 		closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -124,9 +125,9 @@ func TestCompletion(t *testing.T) {
 	})
 }
 
-// offered returns the words with which kubectl completes the last word of a command line. It fails if the plugin hangs or
-// writes to standard error. On a busy machine the plugin may give up before the cluster has answered: one try of ten must
-// have what is wanted.
+// offered returns the words with which kubectl completes the last word of a command line. It fails
+// the test if the plugin hangs or writes to standard error. On a busy machine the plugin may give
+// up before the cluster has answered, so one of ten tries must return the expected words.
 func offered(t *testing.T, c *stage.Cluster, config, line string, wanted func([]string) bool) (words []string) {
 	t.Helper()
 	for try := 1; ; try++ {
@@ -134,7 +135,7 @@ func offered(t *testing.T, c *stage.Cluster, config, line string, wanted func([]
 		cmd := c.KubectlCommand(ctx, stage.Reader, append([]string{"__complete"}, strings.Split(line, " ")...)...)
 		cmd.Env = append(cmd.Env, "KUBECONFIG="+config)
 		var out, errs bytes.Buffer
-		cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &errs, patience // kubectl's child holds the streams
+		cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &errs, patience // kubectl's child keeps the streams open
 		began := time.Now()
 		err := cmd.Run()
 		late := ctx.Err() != nil
@@ -157,8 +158,8 @@ func offered(t *testing.T, c *stage.Cluster, config, line string, wanted func([]
 	}
 }
 
-// kubectlSays is what kubectl itself writes when it completes a command line, in this order. What the plugin writes comes
-// between the lines.
+// kubectlSays are the lines that kubectl itself writes during a completion, in order. Those of the
+// plugin come in between.
 var kubectlSays = regexp.MustCompile(`\A\[Debug\] Cleared global flags for plugin completion\n\[Debug\] About to look for: .*\n\[Debug\] About to call: .*\nCompletion ended with directive: .*\n\z`)
 
 // linked returns a directory with links of these names to the plugin.
@@ -171,7 +172,7 @@ func linked(t *testing.T, plugin string, names ...string) string {
 	return dir
 }
 
-// fill makes many nodes without a kubelet, each as large as a real one: with the images that it has.
+// fill creates many nodes without a kubelet, as large as real ones, including their images.
 func fill(t *testing.T, c *stage.Cluster, n int) {
 	t.Helper()
 	var images []corev1.ContainerImage

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestDumps: what kubectl's own collectors write of a cluster gives the answer that the cluster gives. So
-// does what those write whose programs TROUBLESHOOT and SONOBUOY name ("make e2e ONLY=collectors").
+// TestDumps checks that the output of kubectl's collectors gives the same answer as the cluster. It
+// also runs the programs that TROUBLESHOOT and SONOBUOY name ("make collectors").
 func TestDumps(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"settled", "crash", "quota"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// explanation is what these tests read of the JSON contract.
+// explanation is the part of the JSON contract that these tests use.
 type explanation struct {
 	Verdict struct{ Code string }
 	Status  struct {
@@ -56,9 +56,9 @@ func (e *explanation) problems() []string {
 	return codes
 }
 
-// TestExamples explains every scene as kubectl runs a plugin, by a user who may only read, and once more from a
-// snapshot. With RECORD_EXAMPLES=DIR the snapshots are kept there: they are the project's examples, to which test/age
-// gives the times of an incident.
+// TestExamples explains every scene as a kubectl plugin, as a user who may only read, and again
+// from a snapshot. With RECORD_EXAMPLES=DIR it keeps the snapshots there: they are the project's
+// examples, to which test/age gives realistic times.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	record := os.Getenv("RECORD_EXAMPLES")
@@ -68,7 +68,7 @@ func TestExamples(t *testing.T) {
 		problems       []string // codes, in order
 		says           []string // in the text
 		why            string
-		since          int // the minor version whose controller leaves it so; 0: every one
+		since          int // first minor version whose controller leaves this state; 0: all
 	}{
 		{"settled", "settled", "Healthy", []string{"Misscheduled"},
 			[]string{"WARNING  ", "DESIRED 9 = 12 nodes - 3 not eligible:", "node-role.kubernetes.io/control-plane:NoSchedule", "the pod needs the label kubernetes.io/os=linux, the node has windows", "node.kubernetes.io/not-ready:NoSchedule", "worker-09"},
@@ -100,7 +100,7 @@ func TestExamples(t *testing.T) {
 	} {
 		t.Run(tt.scene, func(t *testing.T) {
 			t.Parallel()
-			if before(tt.since) { // unavailable old pods hold budget since v1.28.15, and the status is written after a rejected creation since v1.27
+			if before(tt.since) { // unavailable old pods use up budget since v1.28.15, and the status is written after a rejected create since v1.27
 				t.Skipf("it is so since v1.%d", tt.since)
 			}
 			ctx := t.Context()
@@ -113,7 +113,7 @@ func TestExamples(t *testing.T) {
 			})
 			s, err := scene.All[i].Set(ctx, c)
 			must(t, err)
-			if tt.scene != "minready" { // which moves on by itself in half a minute
+			if tt.scene != "minready" { // it changes by itself within half a minute
 				must(t, c.Freeze())
 			}
 			file := filepath.Join(t.TempDir(), tt.example+".json")
@@ -150,7 +150,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// sameFromSnapshot compares the answers of a snapshot with those of the cluster at the same clock, byte by byte.
+// sameFromSnapshot compares the answers of a snapshot with those of the cluster at the same time,
+// byte by byte.
 func sameFromSnapshot(t *testing.T, c *stage.Cluster, s scene.Scene, file string) {
 	t.Helper()
 	var taken struct{ TakenAt string }
@@ -170,7 +171,8 @@ func sameFromSnapshot(t *testing.T, c *stage.Cluster, s scene.Scene, file string
 	}
 }
 
-// answer runs kubectl as a user and returns what it prints; it must succeed without a word beside.
+// answer runs kubectl as a user and returns its output. It must succeed with an empty standard
+// error.
 func answer(t *testing.T, c *stage.Cluster, user string, args ...string) string {
 	t.Helper()
 	r, err := c.KubectlAs(t.Context(), user, args...)

@@ -17,15 +17,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// servers are the ways in which an API server makes a list: from its cache, with what it remembers of each page; from
-// its cache, where each page after the first comes from etcd; and all from etcd.
+// servers are the ways in which an API server produces a list: from its cache with remembered
+// pages, from its cache with every page after the first from etcd, and entirely from etcd.
 var servers = [][]string{nil, {"--feature-gates=ListFromCacheSnapshot=false"}, {"--watch-cache=false"}}
 
-// inPages are the sizes of a page: those that kubectl asks for, odd ones, and all at once.
+// inPages are page sizes: kubectl's, odd ones, and everything at once.
 var inPages = []string{"500", "333", "0"}
 
-// agree asks the same of a stage through every one of servers and in pages of every size, and returns an error where
-// two answers differ.
+// agree sends the same commands to a stage through each of servers and with every page size. It
+// returns an error if two answers differ.
 func agree(ctx context.Context, size large.Size) error {
 	dir, err := stage.BuildPlugin(ctx)
 	if err != nil {
@@ -78,10 +78,10 @@ func questions(size large.Size) [][]string {
 	}
 }
 
-// takenAt is where an answer says when it was asked for.
+// takenAt matches the time of an answer.
 var takenAt = regexp.MustCompile(`"takenAt": "([^"]*)"`)
 
-// ask returns the answer of a command in JSON, but for the moment in which it was asked for.
+// ask returns the JSON answer of a command without its time.
 func ask(ctx context.Context, c *stage.Cluster, program string, args []string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, program, append(args, "-o", "json", "--request-timeout", "10m")...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.Dir + "/home", "KUBECONFIG=" + c.Kubeconfig}
@@ -92,7 +92,7 @@ func ask(ctx context.Context, c *stage.Cluster, program string, args []string) (
 		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, stderr.String())
 	}
 	for _, at := range takenAt.FindAllSubmatch(out, -1) {
-		out = bytes.ReplaceAll(out, at[1], []byte("now")) // a restart says it too
+		out = bytes.ReplaceAll(out, at[1], []byte("now")) // a restart contains it too
 	}
 	return append(out, stderr.Bytes()...), nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// all measures everything, one part after the other, each on a stage of its own where it needs one, and returns an error
-// that says what was missed in any of them.
+// all runs all measurements, each on its own stage if it needs one, and returns an error with
+// everything that missed its limit.
 func (o options) all(ctx context.Context) error {
 	on := func(size, only string, link bool) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -58,7 +58,7 @@ func (o options) all(ctx context.Context) error {
 	return errors.Join(missed...)
 }
 
-// besideController runs the model's sync beside the real controller's.
+// besideController compares the model's sync with that of the real controller.
 func besideController(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "Sync$", ".")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join("..", "oracle"), os.Stdout, os.Stderr
@@ -68,7 +68,7 @@ func besideController(ctx context.Context) error {
 	return nil
 }
 
-// before is the commit that history is compared with: of what it costs the server, half is asked.
+// before is the commit to compare history with. Half of its cost for the server is required.
 const before = "e3221af"
 
 // buildBefore builds the plugin of that commit into a folder.

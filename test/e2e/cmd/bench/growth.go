@@ -18,14 +18,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// grows is how many times more CPU a command may take for a snapshot of ten times as many nodes.
+// grows is the maximum ratio of CPU time for ten times as many nodes.
 const grows = 12
 
-// aTenth is a pattern for a tenth of the nodes of large.Dump, of any size.
+// aTenth is a pattern for a tenth of the nodes of large.Dump, at any size.
 const aTenth = "ip-10-*7.*"
 
-// growth measures what each command takes of recorded snapshots of growing clusters, and returns an error
-// where one takes more than twelve times as much for ten times as many nodes.
+// growth measures each command on recorded snapshots of growing clusters. It returns an error if
+// one uses more than grows times as much CPU for ten times as many nodes.
 func growth(ctx context.Context, sizes []int) (err error) {
 	plugin, err := stage.BuildPlugin(ctx)
 	if err != nil {
@@ -73,8 +73,8 @@ func growth(ctx context.Context, sizes []int) (err error) {
 	return nil
 }
 
-// pairs returns the median costs of a command for each of two files. It is run for one and the other in turn: what
-// else the machine does changes within minutes.
+// pairs returns the median costs of a command for two files. The runs alternate, because the load
+// of the machine changes within minutes.
 func pairs(ctx context.Context, program string, args, files []string, rounds int) ([2]cost, error) {
 	var runs [2][]cost
 	for range rounds {
@@ -89,8 +89,8 @@ func pairs(ctx context.Context, program string, args, files []string, rounds int
 	return [2]cost{median(runs[0]), median(runs[1])}, nil
 }
 
-// roundsOf is how often each command is run on so many nodes and on fewer: what takes a tenth of a second differs by
-// more from one run to the next.
+// roundsOf returns the number of runs for a number of nodes. Short runs vary more, so fewer nodes
+// need more runs.
 func roundsOf(nodes int) int {
 	const some, fewer = 7, 3
 	if nodes > 10_000 {
@@ -99,7 +99,7 @@ func roundsOf(nodes int) int {
 	return some
 }
 
-// recorded returns the file of a recorded snapshot of a cluster with so many nodes.
+// recorded returns the file of a recorded snapshot of a cluster with a number of nodes.
 func recorded(ctx context.Context, program, folder string, nodes int, of []string) (string, error) {
 	dump, file := filepath.Join(folder, "dump.json"), filepath.Join(folder, fmt.Sprintf("snapshot-%d.json", nodes))
 	if err := large.Dump(dump, nodes); err != nil {
@@ -114,7 +114,7 @@ func recorded(ctx context.Context, program, folder string, nodes int, of []strin
 	return file, errors.Join(err, os.Remove(dump))
 }
 
-// costOf returns the CPU and the most memory that a command took.
+// costOf returns the CPU time and the maximum memory of a command.
 func costOf(ctx context.Context, program string, args []string, out *os.File) (time.Duration, int64, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	var stderr strings.Builder

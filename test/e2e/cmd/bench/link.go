@@ -15,24 +15,25 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// link is a wire between a client and the API server of a stage that counts what passes, and can be long and thin.
+// link is a connection between clients and the API server of a stage that counts bytes and can be
+// slow.
 type link struct {
 	kubeconfig string
-	received   atomic.Int64 // bytes for the client
+	received   atomic.Int64 // bytes to the client
 	listener   net.Listener
 	server     string
-	trip       time.Duration // of a byte in one direction
-	rate       int64         // bytes a second in each direction; 0: no limit
+	trip       time.Duration // latency in one direction
+	rate       int64         // bytes per second in each direction; 0: unlimited
 	down, up   pace
 }
 
-// pace is when the next byte may leave.
+// pace tracks when the next byte may leave.
 type pace struct {
 	mu   sync.Mutex
 	next time.Time
 }
 
-// newLink returns a link with a kubeconfig of its own.
+// newLink returns a link with its own kubeconfig.
 func newLink(c *stage.Cluster, trip time.Duration, rate int64) (*link, error) {
 	u, err := url.Parse(c.URL)
 	if err != nil {
@@ -116,7 +117,7 @@ func (l *link) carry(to io.Writer, from io.Reader, p *pace, count *atomic.Int64)
 	}
 }
 
-// leave waits until so many bytes can leave, and returns when they have.
+// leave waits until a number of bytes can leave and returns the time when they have.
 func (p *pace) leave(n int, rate int64) time.Time {
 	now := time.Now()
 	if rate == 0 {

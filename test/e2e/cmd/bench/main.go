@@ -1,18 +1,15 @@
 //go:build linux
 
-// Command bench keeps a stage of thousands of nodes, and measures on it what kubectl ds costs, beside kubectl and beside
-// a program that only makes the same requests (cmd/floor):
+// Command bench starts a stage with thousands of nodes and compares the cost of kubectl ds with
+// that of kubectl and of a program that only sends the same requests (cmd/floor).
+// docs/performance.md explains the numbers. Run it in test/e2e:
 //
 //	go run ./cmd/bench all
 //	go run ./cmd/bench stage 5000
 //	go run ./cmd/bench dump FILE 15000
 //	go run ./cmd/bench measure -size 5000 -pairs 11 -only 'explain|history'
 //	go run ./cmd/bench growth 1000 10000 100000
-//	go run ./cmd/bench parse 15000
-//	go run ./cmd/bench agree 5000
-//	go run ./cmd/bench watch 5000
-//
-// It is run in the folder test/e2e. docs/performance.md has what it printed, and what each number means.
+//	go run ./cmd/bench parse|agree|watch 5000
 package main
 
 import (
@@ -109,7 +106,7 @@ func run(ctx context.Context, args []string) error {
 	return errors.New(usage)
 }
 
-// ofSize has a measurement run on a stage of a size.
+// ofSize runs a measurement on a stage of a size.
 func ofSize(run func(context.Context, large.Size) error, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		size, err := sizeOf(name)
@@ -129,7 +126,7 @@ func sizeOf(name string) (large.Size, error) {
 	return large.Size{}, fmt.Errorf("no size %q", name)
 }
 
-// keep starts a stage, says how to use it, and stops it when somebody interrupts.
+// keep starts a stage, prints how to use it, and stops it on an interrupt.
 func keep(ctx context.Context, name string, flags []string) (err error) {
 	size, err := sizeOf(name)
 	if err != nil {

@@ -33,7 +33,7 @@ type bench struct {
 	runner *runner
 	plugin string
 	floor  string
-	before string // the plugin of an earlier commit; empty where no row is compared with it
+	before string // the plugin of an earlier commit; empty if no row is compared with it
 	missed []string
 }
 
@@ -79,33 +79,33 @@ func (o options) run(ctx context.Context) (err error) {
 	return b.error()
 }
 
-// uncompared keeps the API server from comparing its cache with etcd, which it does every five to seven minutes from 1.34 on:
-// of 130,000 pods that takes 20 s of CPU, and falls on whichever command is measured then.
+// uncompared disables the comparison of the API server's cache with etcd, which runs every five to
+// seven minutes since v1.34. For 130,000 pods it takes 20 s of CPU during some measurement.
 const uncompared = "--feature-gates=DetectCacheInconsistency=false"
 
-// row is a command that is measured, with what is asked of it. A limit of 0 is none.
+// row is a measured command with its limits. A limit of 0 is none.
 type row struct {
 	name    string
 	args    []string // of kubectl ds
 	against []command
-	floor   []string // paths that the floor asks for; nil: those of the command
+	floor   []string // paths for the floor; nil: those that the command requests
 	pairs   int
 
-	cpu, bytes, server, etcd, worst float64 // times the floor's
-	allocated                       float64 // times what the API server allocates for the floor, whose garbage is collected between runs
+	cpu, bytes, server, etcd, worst float64 // multiples of the floor's
+	allocated                       float64 // multiple of what the API server allocates for the floor; its garbage is collected between runs
 	memory                          int64   // MB
 	requests                        int
 	kilobytes                       int64
 
-	beside         *command // runs in turns with the two
-	wall, ofBeside float64  // times its wall time; times its bytes and its server CPU
+	beside         *command // runs alternately with the two
+	wall, ofBeside float64  // multiple of its wall time, and of its bytes and server CPU
 }
 
 func (b *bench) rows(ctx context.Context) error {
 	namespace, name := b.size.Namespace(0), b.size.DaemonSet(0)
 	kubectl := func(args ...string) command { return command{filepath.Join(b.runner.stage.BinDir, "kubectl"), args} }
 	of := []string{"-n", namespace, name}
-	settled := []string{"-n", b.size.Namespace(1), b.size.DaemonSet(1)} // the first one is in a rollout
+	settled := []string{"-n", b.size.Namespace(1), b.size.DaemonSet(1)} // the first DaemonSet is in a rollout
 	before := func(of []string) *command {
 		if b.before == "" {
 			return nil
@@ -132,10 +132,10 @@ func (b *bench) rows(ctx context.Context) error {
 		},
 		{name: "plan-rollout --restart", args: append([]string{"plan-rollout", "--restart"}, of...), cpu: 0.75, bytes: 1.05, server: 1.05, memory: memory},
 		{name: "history", args: append([]string{"history"}, settled...), beside: before(settled), ofBeside: 0.5, against: []command{kubectl("rollout", "history", "daemonset", "-n", namespace, name)}},
-		{name: "history of a rollout", args: append([]string{"history"}, of...), beside: before(of)}, // whole pods: as much
+		{name: "history of a rollout", args: append([]string{"history"}, of...), beside: before(of)}, // whole pods: the same cost
 		{name: "explain --node", args: append([]string{"explain", "--node", b.size.Node(4)}, of...), beside: &kubectlNode, requests: 10, kilobytes: 300, wall: 1.5},
 	}
-	for i := range rows { // what does the same job, at least in part
+	for i := range rows { // does the same job at least in part
 		switch {
 		case b.peers == "":
 		case rows[i].name == "explain":
@@ -161,7 +161,7 @@ func (b *bench) rows(ctx context.Context) error {
 	return nil
 }
 
-// row measures a row, prints it, and notes what it misses.
+// row measures a row, prints it, and records missed limits.
 func (b *bench) row(ctx context.Context, r *row) error {
 	commands := []command{{b.plugin, r.args}, {b.floor, r.floor}}
 	if r.beside != nil && !b.link {
@@ -206,14 +206,14 @@ func (b *bench) row(ctx context.Context, r *row) error {
 	return nil
 }
 
-// named is how a command is called in a table.
+// named returns the name of a command in a table.
 func named(c command) string {
 	return filepath.Base(c.name) + " " + strings.Join(c.args[:min(3, len(c.args))], " ")
 }
 
-// inTurns runs each of the commands so many times, one after the other, in an order that changes. If alike, each run finds
-// an API server that has no garbage: with 14 GB a collection costs as much as a run, and falls on whichever is under way
-// when the heap has grown enough. What a run leaves to be collected is then counted as what the server allocated.
+// inTurns runs each command a number of times, alternating in changing order. If alike is true, the
+// garbage of the API server is collected before each run: with 14 GB a collection costs as much as
+// a run and would hit any of them. What a run allocates on the server is then counted instead.
 func (b *bench) inTurns(ctx context.Context, commands []command, times int, alike bool) ([][]cost, error) {
 	through := b.runner
 	if b.link {
@@ -254,7 +254,7 @@ func (b *bench) inTurns(ctx context.Context, commands []command, times int, alik
 	return costs, nil
 }
 
-// judge prints what is asked of a row, and notes what it misses.
+// judge prints the limits of a row and records those that are missed.
 func (b *bench) judge(r *row, costs [][]cost, counted []cost) {
 	a, f := median(costs[0]), median(costs[1])
 	b.check(r, "client CPU", ratio(a.cpu, f.cpu), r.cpu)
@@ -283,15 +283,15 @@ func (b *bench) judge(r *row, costs [][]cost, counted []cost) {
 	}
 }
 
-// A link that is long and thin: how long a byte takes in one direction, how many bytes a second there are, and how many
-// times as long as the floor a command may take through it.
+// A slow link: latency in one direction, bytes per second, and the maximum multiple of the floor's
+// time for a command.
 const (
 	longTrip = 40 * time.Millisecond
 	thin     = 20_000_000 / 8
 	overLink = 1.2
 )
 
-// check prints what came beside what is asked, where something is.
+// check prints a result with its limit, if there is one.
 func (b *bench) check(r *row, what string, is, most float64) {
 	if most == 0 {
 		return
@@ -308,7 +308,7 @@ func ratio(a, b time.Duration) float64 { return float64(a) / float64(max(b, time
 
 func mb(bytes int64) float64 { return float64(bytes) / 1e6 }
 
-// median returns the median of each part.
+// median returns the median of each field.
 func median(all []cost) cost {
 	of := func(part func(cost) int64) int64 {
 		var values []int64

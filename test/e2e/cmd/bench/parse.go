@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// What is asked of a dump in JSON: explain beside Python's json.load of the file, and plan-rollout beside explain.
+// Limits for a dump in JSON: explain relative to Python's json.load of the file, and plan-rollout
+// relative to explain.
 const (
 	mostOfLoad    = 1.5
 	mostOfExplain = 1.3
@@ -23,7 +24,7 @@ const (
 	parsed = 5 // runs of each
 )
 
-// parse measures what a dump of so many nodes costs, in turns.
+// parse measures the cost of a dump with a number of nodes. The runs alternate.
 func parse(ctx context.Context, nodes, rounds int) (err error) {
 	dir, err := stage.BuildPlugin(ctx)
 	if err != nil {
@@ -68,7 +69,7 @@ func parse(ctx context.Context, nodes, rounds int) (err error) {
 	return b.error()
 }
 
-// error is what was missed.
+// error returns what was missed.
 func (b *bench) error() error {
 	if len(b.missed) == 0 {
 		return nil

@@ -17,18 +17,18 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// cost is what one run of a command took.
+// cost is the cost of one run of a command.
 type cost struct {
 	wall       time.Duration
 	cpu        time.Duration // of the client
-	memory     int64         // bytes, the most that the client had
-	server     time.Duration // CPU of the API server meanwhile
-	etcd       time.Duration // CPU of etcd meanwhile
-	bytes      int64         // that came over the wire; only of a counted run
-	requests   int           // only of a counted run
-	paths      []string      // that were asked for, without those of further pages; only of a counted run
+	memory     int64         // maximum of the client, in bytes
+	server     time.Duration // CPU of the API server during the run
+	etcd       time.Duration // CPU of etcd during the run
+	bytes      int64         // received over the network; only for counted runs
+	requests   int           // only for counted runs
+	paths      []string      // requested paths without further pages; only for counted runs
 	serverPeak int64
-	allocated  int64 // bytes, by the API server; only where its garbage is collected between runs
+	allocated  int64 // bytes allocated by the API server, if its garbage is collected between runs
 }
 
 // command is a program with its arguments.
@@ -37,17 +37,17 @@ type command struct {
 	args []string
 }
 
-// runner runs commands against a stage.
+// runner runs commands on a stage.
 type runner struct {
 	stage *stage.Cluster
-	kube  string // the kubeconfig
+	kube  string // kubeconfig
 }
 
 // run runs a command once.
 func (r *runner) run(ctx context.Context, c command) (cost, error) {
 	cmd := exec.CommandContext(ctx, c.name, c.args...)
 	cmd.Env = []string{"PATH=" + r.stage.BinDir + ":" + os.Getenv("PATH"), "HOME=" + r.stage.Dir + "/home", "KUBECONFIG=" + r.kube}
-	// What it prints is not kept: a program begins with as much memory as the one that starts it.
+	// Its output is discarded: a program starts with as much memory as the one that starts it.
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	processes := r.stage.Processes()
@@ -67,7 +67,8 @@ func (r *runner) run(ctx context.Context, c command) (cost, error) {
 	return out, nil
 }
 
-// collect has the API server collect its garbage, and returns how many bytes it has allocated since it started.
+// collect makes the API server collect its garbage, and returns the number of bytes allocated since
+// it started.
 func (r *runner) collect(ctx context.Context) (int64, error) {
 	raw, err := r.stage.Client.Discovery().RESTClient().Get().AbsPath("/debug/pprof/heap").Param("gc", "1").Param("debug", "1").Do(ctx).Raw()
 	if err != nil {
@@ -81,7 +82,8 @@ func (r *runner) collect(ctx context.Context) (int64, error) {
 	return 0, errors.New("the API server's heap does not say what was allocated")
 }
 
-// counted runs a command once through a proxy that counts, and looks up its requests in the audit log.
+// counted runs a command once through a proxy that counts bytes, and finds its requests in the
+// audit log.
 func (r *runner) counted(ctx context.Context, c command) (cost, error) {
 	link, err := newLink(r.stage, 0, 0)
 	if err != nil {
@@ -114,10 +116,10 @@ func (r *runner) counted(ctx context.Context, c command) (cost, error) {
 	return out, nil
 }
 
-// ticks is how many of a process's ticks are a second: Linux has 100 on every machine.
+// ticks is the number of ticks of a process per second, which is 100 on every Linux machine.
 const ticks = 100
 
-// cpuOf returns the CPU time of a process so far.
+// cpuOf returns the CPU time of a process.
 func cpuOf(process int) time.Duration {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	if err != nil {
@@ -130,12 +132,12 @@ func cpuOf(process int) time.Duration {
 	return time.Duration(user+system) * time.Second / ticks
 }
 
-// resetPeak makes peakOf begin anew.
+// resetPeak resets the value of peakOf.
 func resetPeak(process int) {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", process), []byte("5"), 0)
 }
 
-// peakOf returns the most memory that a process had since resetPeak, in bytes.
+// peakOf returns the maximum memory of a process since resetPeak, in bytes.
 func peakOf(process int) int64 {
 	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", process))
 	for line := range strings.Lines(string(raw)) {

@@ -21,15 +21,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// What is asked of explain --watch while nothing moves, and once something does.
+// Limits for explain --watch: while nothing changes, and when something does.
 const (
 	heartbeat = 5 * time.Minute // how often a node writes its status
-	mostIdle  = 0.01            // of a core
+	mostIdle  = 0.01            // share of a CPU core
 	mostLate  = time.Second
 )
 
-// watch measures what explain --watch takes while each node says every five minutes that it is alive, and how soon a
-// change that counts is on the screen.
+// watch measures the cost of explain --watch while every node writes its heartbeat, and the time
+// until a relevant change is on the screen.
 func watch(ctx context.Context, size large.Size) (err error) {
 	dir, err := stage.BuildPlugin(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func watch(ctx context.Context, size large.Size) (err error) {
 	go beat(ctx, client, size)
 	for printed.Load() == 0 && sleep(ctx, 100*time.Millisecond) {
 	}
-	sleep(ctx, 20*time.Second) // what follows the first reading
+	sleep(ctx, 20*time.Second) // the work after the first read
 	for i := range 3 {
 		before, began := cpuOf(cmd.Process.Pid), time.Now()
 		if !sleep(ctx, time.Minute) {
@@ -96,7 +96,7 @@ func watch(ctx context.Context, size large.Size) (err error) {
 	return err
 }
 
-// sleep waits so long, and reports whether ctx has not ended before.
+// sleep waits and reports whether ctx is still active.
 func sleep(ctx context.Context, long time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -106,7 +106,7 @@ func sleep(ctx context.Context, long time.Duration) bool {
 	}
 }
 
-// setReady has a pod say whether it is Ready, since when it was before.
+// setReady sets the Ready condition of a pod, with an earlier transition time.
 func setReady(ctx context.Context, client kubernetes.Interface, pod corev1.Pod, ready corev1.ConditionStatus) error {
 	says := fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":%q}]}}`, corev1.PodReady, ready)
 	_, err := client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(says), metav1.PatchOptions{FieldManager: "kubelet"}, "status")
@@ -121,7 +121,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// beat writes for one node after the other that it is alive.
+// beat writes the heartbeat of one node after the other.
 func beat(ctx context.Context, client kubernetes.Interface, size large.Size) {
 	tick := time.NewTicker(heartbeat / time.Duration(size.Nodes))
 	defer tick.Stop()

@@ -1,9 +1,11 @@
-// Command floor does what an answer costs at least: it makes the requests that are given, as paths of an API server, with
-// client-go's clients, in protobuf and compressed, reads each list to its end, decodes every object, and drops it.
+// Command floor shows the minimum cost of an answer: it sends requests, given as paths of the API
+// server, with client-go's clients in protobuf and compressed, reads each list to its end, decodes
+// every object, and discards it.
 //
 //	floor '/api/v1/nodes?limit=500' '/apis/apps/v1/namespaces/agents-0/daemonsets/agent-00'
 //
-// The server is that of $KUBECONFIG. Paths are asked for side by side. It prints how many objects it decoded.
+// The server is that of $KUBECONFIG. The requests are concurrent. It prints the number of decoded
+// objects.
 package main
 
 import (
@@ -57,7 +59,7 @@ func run(ctx context.Context, paths []string) error {
 	return failed
 }
 
-// read reads what stands at a path, a list to its end, and returns how many objects there were.
+// read requests a path, all pages of a list, and returns the number of objects.
 func read(ctx context.Context, client *kubernetes.Clientset, path string) (n int, err error) {
 	for {
 		request := client.CoreV1().RESTClient().Get().RequestURI(path)
@@ -66,7 +68,7 @@ func read(ctx context.Context, client *kubernetes.Clientset, path string) (n int
 			return 1, err
 		}
 		o, err := request.Do(ctx).Get()
-		if apierrors.IsNotFound(err) { // that is an answer as well
+		if apierrors.IsNotFound(err) { // that is an answer, too
 			return n, nil
 		}
 		if err != nil {

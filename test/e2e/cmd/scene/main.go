@@ -1,12 +1,12 @@
-// Command scene sets a scene on a stage and then runs a command on it, or waits for Ctrl-C. It is how people look at a
-// situation with their own eyes, and how the recorded examples are made (make examples), of which test/age then makes
-// the times those of an incident:
+// Command scene creates a scene on a stage, and then runs a command on it or waits for Ctrl-C. It
+// shows situations to people and records the examples (make examples), to which test/age gives
+// realistic times. Run it in test/e2e:
 //
 //	go run ./cmd/scene
 //	go run ./cmd/scene stuck
 //	go run ./cmd/scene stuck kubectl ds explain -n kube-system node-agent
 //
-// It is run in the folder test/e2e. The command finds this tree's plugin and the stage's kubectl on its PATH.
+// The command finds this tree's plugin and the stage's kubectl on its PATH.
 package main
 
 import (
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 		return 0, nil
 	}
 	env := c.KubectlCommand(ctx, stage.Admin).Env
-	// The stage's PATH finds the command itself, too.
+	// The command itself is on the stage's PATH, too.
 	if args[1] == "kubectl" {
 		args[1] = filepath.Join(c.BinDir, "kubectl")
 	}
