@@ -28,20 +28,21 @@ import (
 // faultJudge knows the right answers.
 type faultJudge struct {
 	c      *stage.Cluster
-	now    string                        // the clock of every answer
-	right  map[string]answered           // by the command
-	whole  map[string]*snapshot.Snapshot // by namespace/name: all that there is to know
-	all    answered                      // the same, as it was printed
+	now    string                        // the time of every answer
+	right  map[string]answered           // by command
+	whole  map[string]*snapshot.Snapshot // by namespace/name: complete Snapshots
+	all    answered                      // the same as it was printed
 	folder string
 }
 
-// answered is an answer: its documents by namespace/name, and the list that they stand in.
+// answered is an answer: its documents by namespace/name, and the list that contains them.
 type answered struct {
 	documents map[string]map[string]any
 	list      any
 }
 
-// newFaultJudge asks everything without a fault: twice, and once more of what was recorded, which must give the same.
+// newFaultJudge asks everything without a fault: twice, and once more from a recorded snapshot,
+// which must give the same.
 func newFaultJudge(t *testing.T, c *stage.Cluster) *faultJudge {
 	t.Helper()
 	j := &faultJudge{c: c, now: time.Now().UTC().Format(time.RFC3339), right: map[string]answered{}, whole: map[string]*snapshot.Snapshot{}, folder: t.TempDir()}
@@ -87,9 +88,9 @@ func newFaultJudge(t *testing.T, c *stage.Cluster) *faultJudge {
 	return j
 }
 
-// run runs the program itself, with a clock that stands still.
+// run runs the program itself with a fixed clock.
 func (j *faultJudge) run(ctx context.Context, ask string, more ...string) faultyRun {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute) // to end a test that can never pass
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute) // only ends a test that can never pass
 	defer cancel()
 	args := append(strings.Fields(ask), "--now", j.now)
 	if !strings.HasPrefix(ask, "snapshot") {
@@ -113,7 +114,7 @@ func (j *faultJudge) run(ctx context.Context, ask string, more ...string) faulty
 	return r
 }
 
-// parseAnswer reads what a command printed.
+// parseAnswer parses the output of a command.
 func parseAnswer(raw string) (answered, error) {
 	a := answered{documents: map[string]map[string]any{}}
 	d := json.NewDecoder(strings.NewReader(raw))
@@ -155,14 +156,14 @@ func gapsIn(document map[string]any) (gaps []snapshot.Gap) {
 	return gaps
 }
 
-// What comes of a run.
+// Results of a run.
 const (
 	isRight   = "right"
 	hasGaps   = "right with a gap"
 	hasFailed = "one error"
 )
 
-// judge returns what came of a run, and what is wrong with it.
+// judge returns the result of a run and what is wrong with it.
 func (j *faultJudge) judge(ctx context.Context, ask string, run int, r faultyRun) (verdict string, wrong []string) {
 	if words := goWords.FindString(r.stderr); words != "" {
 		wrong = append(wrong, fmt.Sprintf("the words of Go: %q", words))
@@ -212,7 +213,7 @@ func (j *faultJudge) judge(ctx context.Context, ask string, run int, r faultyRun
 	return verdict, append(wrong, j.compare(ctx, ask, run, got, gaps)...)
 }
 
-// failedWell returns what is wrong with an error: it is one line, and a hint.
+// failedWell returns what is wrong with an error, which must be one line and a hint.
 func failedWell(r faultyRun) (wrong []string) {
 	errors, hints := 0, 0
 	for line := range strings.Lines(r.stderr) {
@@ -234,16 +235,17 @@ func failedWell(r faultyRun) (wrong []string) {
 	return wrong
 }
 
-// goWords are words that nobody understands who does not know Go, or the libraries that this program is made of.
+// goWords are words that only people understand who know Go or the libraries of this program.
 var goWords = regexp.MustCompile(`context deadline|context canceled|net/http|http2|stream error|stream ID|(read|write|dial) tcp|EOF|invalid character|json:|proto:|protobuf message|cannot unmarshal|` +
 	`Original error|previous attempt|(Get|Post|Patch) "|x509|gzip:|flate:|illegal|wireType|strconv|reflect|runtime error|goroutine|%!|<nil>|\*\w+\.\w+|0-length|registered|scheme|malformed|` +
 	`use of closed|broken pipe|GOAWAY|unsupported|timeout awaiting|Client\.Timeout`)
 
-// compare returns how an answer differs from what it should be. Where nothing is a gap, that is the right answer. With gaps it
-// is what the same command says of what was recorded, once the parts that the gaps name are taken out: so no number rests on
-// a part that could not be read, and nothing else is lost.
+// compare returns how an answer differs from the expected one. Without gaps, that is the right
+// answer. With gaps, it is the answer of the same command for the recorded snapshot without the
+// parts that the gaps name. So no number rests on a part that could not be read, and nothing else
+// is missing.
 func (j *faultJudge) compare(ctx context.Context, ask string, run int, got answered, gaps map[string][]snapshot.Gap) (wrong []string) {
-	left := map[string]string{} // how each differs from what comes nearest
+	left := map[string]string{} // differences from the closest expected answers
 	for name, document := range got.documents {
 		if diff := cmp.Diff(j.right[ask].documents[name], document); diff != "" {
 			left[name] = diff
@@ -281,8 +283,8 @@ func (j *faultJudge) compare(ctx context.Context, ask string, run int, got answe
 	return wrong
 }
 
-// alike returns a document without what a file and a cluster do not say alike: of a cluster, a history does not ask why a
-// rollout does not move.
+// alike returns a document without what differs between a file and a cluster: for a cluster, a
+// history does not examine why a rollout does not progress.
 func alike(document map[string]any) map[string]any {
 	rollout, ok := document["rollout"].(map[string]any)
 	if !ok || document["kind"] != "RevisionHistory" {
@@ -294,8 +296,8 @@ func alike(document map[string]any) map[string]any {
 	return c
 }
 
-// hidesNothing returns what an answer says that nobody can know without a part that could not be read, by what docs/output.md
-// says of each field. It knows nothing of how this program decides.
+// hidesNothing returns statements of an answer that require a part that could not be read,
+// according to docs/output.md. It does not know how this program decides.
 func hidesNothing(document map[string]any, gaps []snapshot.Gap) (wrong []string) {
 	lacks := func(what snapshot.What) bool {
 		return slices.ContainsFunc(gaps, func(g snapshot.Gap) bool { return g.What == what && g.Why != snapshot.Moved })
@@ -361,14 +363,14 @@ func at(value any, path ...string) []any {
 	return at(fields[path[0]], path[1:]...)
 }
 
-// missing says what is missing by a gap that several requests can leave, of which any may have failed.
+// missing says what a gap stands for that several requests can cause.
 type missing struct {
 	events  int // 0: all, 1: those of the DaemonSet, 2: those of the pods, 3: none
 	hooks   int // 0: all, 1: none
 	volumes int // 0: claims, 1: their volumes, 2: none
 }
 
-// variantsOf returns what may be missing by these gaps, all of it first.
+// variantsOf returns what may be missing for these gaps, everything first.
 func variantsOf(gaps map[string][]snapshot.Gap) (all []missing) {
 	ways := func(what snapshot.What, n int) int {
 		for _, of := range gaps {
@@ -388,7 +390,7 @@ func variantsOf(gaps map[string][]snapshot.Gap) (all []missing) {
 	return all
 }
 
-// record writes what there is to know to a file, without what the gaps name.
+// record writes a complete snapshot without what the gaps name to a file.
 func (j *faultJudge) record(run int, gaps map[string][]snapshot.Gap, variant missing) (string, error) {
 	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(j.whole)) {
@@ -433,7 +435,7 @@ func lacks(whole *snapshot.Snapshot, gaps []snapshot.Gap, variant missing) *snap
 			s.Nodes = nil
 		case snapshot.Pods:
 			s.Pods = nil
-			about("Pod") // which are asked for by the pods
+			about("Pod") // the pods determine which ones are requested
 		case snapshot.Revisions:
 			s.Revisions = nil
 		case snapshot.PodDisruptionBudgets:
@@ -495,8 +497,8 @@ func lacks(whole *snapshot.Snapshot, gaps []snapshot.Gap, variant missing) *snap
 	return &s
 }
 
-// partsOf are the parts of a Snapshot, with the gaps for which one may differ from the right one: it then has less, or more
-// was asked for.
+// partsOf are the parts of a Snapshot, with the gaps under which one may differ from the right one:
+// it then has less or, if more was requested, more.
 var partsOf = map[string][]snapshot.What{
 	"nodes": {snapshot.Nodes}, "pods": {snapshot.Pods}, "revisions": {snapshot.Revisions}, "events": {snapshot.Events, snapshot.Pods},
 	"podDisruptionBudgets": {snapshot.PodDisruptionBudgets}, "kubernetesVersion": {snapshot.Version}, "versionSource": {snapshot.Version},
@@ -506,13 +508,13 @@ var partsOf = map[string][]snapshot.What{
 	"gaps": snapshot.Whats,
 }
 
-// judgeSnapshots returns what is wrong with recorded Snapshots: each part is the right one, or a gap says that it is not, and
-// nothing is in it that there is not.
+// judgeSnapshots returns what is wrong with recorded Snapshots: each part must be right unless a
+// gap names it, and must contain nothing that does not exist.
 func (j *faultJudge) judgeSnapshots(right, got answered) (wrong []string) {
 	for name, should := range right.documents {
 		is := got.documents[name]
 		if is == nil {
-			continue // which was said
+			continue // a gap names it
 		}
 		gaps := gapsIn(is)
 		parts := slices.AppendSeq(slices.Collect(maps.Keys(should)), maps.Keys(is))
@@ -526,7 +528,7 @@ func (j *faultJudge) judgeSnapshots(right, got answered) (wrong []string) {
 				wrong = append(wrong, fmt.Sprintf("%s: %s, with gaps %v (-right +answer):\n%s", name, part, gaps, diff))
 			}
 			known := j.all.documents[name][part]
-			if fields, ok := known.(map[string]any); ok && fields["allNodes"] == true { // whichever they are
+			if fields, ok := known.(map[string]any); ok && fields["allNodes"] == true { // whichever nodes they are
 				fields = maps.Clone(fields)
 				fields["nodes"] = at(is[part], "nodes")[0]
 				known = fields
@@ -539,10 +541,10 @@ func (j *faultJudge) judgeSnapshots(right, got answered) (wrong []string) {
 	return wrong
 }
 
-// invents returns what a part has that the right one does not have.
+// invents returns what a part contains that the right one does not.
 func invents(right, is any) string {
 	switch is := is.(type) {
-	case nil, bool: // whether all was read
+	case nil, bool: // whether everything was read
 		return ""
 	case []any:
 		all, _ := right.([]any)

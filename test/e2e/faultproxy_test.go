@@ -28,13 +28,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// faultProxy stands before a real API server, and answers some of the requests in another way. What it does to a request
-// follows from the seed, the run and the request, and not from when that came: a run can be done again alone.
+// faultProxy is a proxy in front of a real API server that answers some requests wrongly. What it
+// does depends only on the seed, the run and the request, so that a run can be repeated alone.
 type faultProxy struct {
 	seed   uint64
-	often  float64 // the share of the requests that get a fault
+	often  float64 // share of the requests with a fault
 	server *httptest.Server
-	ca     string // the file of its certificate
+	ca     string // file of its certificate
 	target *url.URL
 	to     http.RoundTripper
 	plain  *httputil.ReverseProxy
@@ -47,11 +47,11 @@ type faultProxy struct {
 type attempt struct {
 	what       string // GET path?query
 	fault      string // "" for none
-	again      bool   // client-go sends the same request again
+	again      bool   // client-go retries the request
 	began, end time.Time
 }
 
-// newFaultProxy starts a proxy before the stage's API server that speaks HTTP/2, or HTTP/1.1 alone.
+// newFaultProxy starts a proxy for the stage's API server that supports HTTP/2, or only HTTP/1.1.
 func newFaultProxy(t *testing.T, c *stage.Cluster, seed uint64, often float64, http2 bool) *faultProxy {
 	t.Helper()
 	p := &faultProxy{seed: seed, often: often, runs: map[int][]*attempt{}}
@@ -63,7 +63,7 @@ func newFaultProxy(t *testing.T, c *stage.Cluster, seed uint64, often float64, h
 	p.plain = &httputil.ReverseProxy{Transport: p.to, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(p.target) }, ErrorLog: log.New(io.Discard, "", 0)}
 	p.server = httptest.NewUnstartedServer(p)
 	p.server.EnableHTTP2 = http2
-	p.server.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that hang up
+	p.server.Config.ErrorLog = log.New(io.Discard, "", 0) // about clients that disconnect
 	p.server.StartTLS()
 	t.Cleanup(func() {
 		p.server.CloseClientConnections()
@@ -74,10 +74,10 @@ func newFaultProxy(t *testing.T, c *stage.Cluster, seed uint64, often float64, h
 	return p
 }
 
-// address returns where a run asks.
+// address returns the address for a run.
 func (p *faultProxy) address(run int) string { return fmt.Sprintf("%s/run-%d", p.server.URL, run) }
 
-// attempts returns what was asked in a run, in the order in which it came.
+// attempts returns the requests of a run in the order of arrival.
 func (p *faultProxy) attempts(run int) []attempt {
 	for {
 		p.mu.Lock()
@@ -91,7 +91,7 @@ func (p *faultProxy) attempts(run int) []attempt {
 		if ended {
 			return all
 		}
-		time.Sleep(time.Millisecond) // the client is gone, and the proxy hears of it in a moment
+		time.Sleep(time.Millisecond) // the client is gone, and the proxy notices it in a moment
 	}
 }
 
@@ -132,7 +132,7 @@ func (p *faultProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	shortPages(r, run)
 	i := slices.IndexFunc(faults, func(f fault) bool { return f.name == last })
 	switch {
-	case i >= 0 && dice.IntN(4) > 0: // what is wrong stays so for a while
+	case i >= 0 && dice.IntN(4) > 0: // a fault usually lasts for a while
 	case dice.Float64() >= p.often:
 		p.plain.ServeHTTP(w, r)
 		return
@@ -146,8 +146,8 @@ func (p *faultProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.do(&faulty{p: p, w: w, r: r, dice: dice})
 }
 
-// shortPages makes the server send a list in pages of a few objects, as it does with larger ones. The first of four runs
-// gets what it asks for.
+// shortPages makes the server return lists in pages of a few objects, as it does with larger lists.
+// The first of four runs gets the requested page size.
 func shortPages(r *http.Request, run int) {
 	q := r.URL.Query()
 	if n := run % 4; q.Get("limit") != "" && n > 0 {
@@ -156,7 +156,7 @@ func shortPages(r *http.Request, run int) {
 	}
 }
 
-// faulty is a request that does not get what the API server answers.
+// faulty is a request with a wrong response.
 type faulty struct {
 	p    *faultProxy
 	w    http.ResponseWriter
@@ -164,7 +164,7 @@ type faulty struct {
 	dice *rand.Rand
 }
 
-// asks asks the API server for something else, and for the whole of it.
+// asks sends a modified request to the API server.
 func (f *faulty) asks(path string) {
 	f.r.URL.Path, f.r.URL.RawQuery = path, ""
 	if strings.Contains(f.r.Header.Get("Accept"), ";as=") {
@@ -172,7 +172,7 @@ func (f *faulty) asks(path string) {
 	}
 }
 
-// right is what the API server answers. Where it cannot be asked, it is a 503.
+// right returns the response of the API server, or a 503 if it cannot be reached.
 func (f *faulty) right() (http.Header, int, []byte) {
 	r := f.r.Clone(f.r.Context())
 	r.URL.Scheme, r.URL.Host, r.Host, r.RequestURI = f.p.target.Scheme, f.p.target.Host, f.p.target.Host, ""
@@ -186,25 +186,26 @@ func (f *faulty) right() (http.Header, int, []byte) {
 	return resp.Header, resp.StatusCode, body
 }
 
-// says answers with a text of its own.
+// says responds with a text.
 func (f *faulty) says(code int, form, body string) {
 	f.w.Header().Set("Content-Type", form)
 	f.w.WriteHeader(code)
 	_, _ = io.WriteString(f.w, body)
 }
 
-// status answers with a Status of the API.
+// status responds with a Status of the API.
 func (f *faulty) status(code int, reason, message string) {
 	f.says(code, "application/json", fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":%q,"reason":%q,"code":%d}`, message, reason, code))
 }
 
-// later asks to be asked again.
+// later asks the client to retry.
 func (f *faulty) later(seconds string) *faulty {
 	f.w.Header().Set("Retry-After", seconds)
 	return f
 }
 
-// begins sends the headers of the right answer, but for its length, and says which part of it comes next.
+// begins sends the headers of the right response except for its length, and returns the beginning
+// of its body.
 func (f *faulty) begins(length func(whole int) int) []byte {
 	header, code, body := f.right()
 	for name := range header {
@@ -227,10 +228,10 @@ func (f *faulty) send(body []byte) {
 	f.w.(http.Flusher).Flush()
 }
 
-// waits does nothing until the client has enough.
+// waits blocks until the client gives up.
 func (f *faulty) waits() { <-f.r.Context().Done() }
 
-// hangsUp ends the connection, or in HTTP/2 the stream, as it is.
+// hangsUp closes the connection, or the stream in HTTP/2.
 func (f *faulty) hangsUp(reset bool) {
 	if c, _, err := http.NewResponseController(f.w).Hijack(); err == nil {
 		if tls, ok := c.(interface{ NetConn() net.Conn }); ok && reset {
@@ -242,7 +243,7 @@ func (f *faulty) hangsUp(reset bool) {
 	panic(http.ErrAbortHandler)
 }
 
-// raw sends bytes in the place of an answer in HTTP/1.1, and hangs up.
+// raw sends bytes in place of an HTTP/1.1 response and disconnects.
 func (f *faulty) raw(text string) {
 	c, _, err := http.NewResponseController(f.w).Hijack()
 	if err != nil {
@@ -252,7 +253,7 @@ func (f *faulty) raw(text string) {
 	c.Close()
 }
 
-// zips sends a body that is said to be gzip.
+// zips sends a body with the encoding gzip.
 func (f *faulty) zips(body []byte) {
 	f.w.Header().Set("Content-Type", "application/json")
 	f.w.Header().Set("Content-Encoding", "gzip")
@@ -267,7 +268,7 @@ func zipped(body []byte) []byte {
 	return b.Bytes()
 }
 
-// bomb is gigabytes of JSON in megabytes of gzip: one megabyte again and again.
+// bomb is gigabytes of JSON in megabytes of gzip: the same megabyte repeatedly.
 var bomb = sync.OnceValue(func() []byte {
 	head, again := zipped([]byte(`{"kind":"`)), zipped(bytes.Repeat([]byte("x"), 1<<20))
 	return append(head, bytes.Repeat(again, 3<<10)...)
@@ -281,15 +282,15 @@ const (
 	loginPage = "/login"
 )
 
-// fault is something else than the right answer.
+// fault is a wrong response.
 type fault struct {
 	name  string
-	again bool // client-go asks again, until the time is over
+	again bool // client-go retries until the timeout
 	do    func(*faulty)
 }
 
-// faults are what a request may get in the place of its answer. No one of them says that something does not exist, or that
-// somebody may not read it: of a server that says so nobody can know better.
+// faults are the possible wrong responses. None says that something does not exist or is forbidden,
+// because a client cannot detect such a lie.
 var faults = []fault{
 	{"429", false, func(f *faulty) { f.status(429, "TooManyRequests", "too many requests, please try again later") }},
 	{"429 as text", false, func(f *faulty) { f.says(429, asText, "slow down\n") }},

@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// faultyAsks are the commands that are run through the fault proxy.
+// faultyAsks are the commands that run through the fault proxy.
 var faultyAsks = []string{
 	"explain -n agents settled", "explain -n agents stuck", "explain -n agents pending", "explain -n agents referring", "explain -n tenant refused", "explain -A", "explain -n agents",
 	"plan-rollout -n agents settled --image acme/settled:3", "plan-rollout -n agents stuck", "plan-rollout -n agents pending", "plan-rollout -n tenant refused",
@@ -33,18 +33,19 @@ var faultyAsks = []string{
 }
 
 const (
-	mostMemory = 512 // MB, of one command
+	mostMemory = 512 // MB, for one command
 	shortTime  = time.Second
 	longTime   = 5 * time.Second
-	slack      = 1500 * time.Millisecond // of a machine with more to do
+	slack      = 1500 * time.Millisecond // for a busy machine
 )
 
-// TestFaults runs commands against a real API server through a proxy that answers a tenth of the requests as servers, load
-// balancers and networks do that are not well. Each ends with the right answer, with the right answer but for what its gaps
-// name, or with one clear error; within its time, and its memory.
+// TestFaults runs commands against a real API server through a proxy that answers a tenth of the
+// requests like broken servers, load balancers and networks. Each run must end in time and within
+// its memory, with the right answer, with the right answer except for what its gaps name, or with
+// one clear error. It also checks that a silent server is not waited for longer than its requests
+// may take.
 //
-// FAULTS runs are tried, of FAULTS_SEED; FAULTS_RUN does a single one of them again. Beside them, a server that answers
-// nothing is waited for as long as its requests may take, and no longer.
+// FAULTS is the number of runs and FAULTS_SEED the seed. FAULTS_RUN repeats a single run.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	c := newStage(t, stage.Options{})
@@ -73,13 +74,13 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// waits counts how many requests that get no answer follow each other.
+// waits counts consecutive requests without a response.
 type waits struct {
 	sync.Mutex
-	over, most int // of those that have ended, and of all
+	over, most int // of those that have ended, and in total
 }
 
-// stall holds a request until whoever asks gives up.
+// stall holds a request until the client gives up.
 func (w *waits) stall(r *http.Request) {
 	w.Lock()
 	number := w.over + 1
@@ -91,8 +92,8 @@ func (w *waits) stall(r *http.Request) {
 	w.Unlock()
 }
 
-// stalled are commands whose requests get no answer, but for one path, and how many waits follow each other at most: what is
-// asked side by side is waited for together.
+// stalled are commands whose requests get no response except for one path, and the maximum number
+// of consecutive waits. Concurrent requests are waited for together.
 var stalled = []struct {
 	ask, answered string
 	waits, code   int
@@ -101,11 +102,11 @@ var stalled = []struct {
 	{"explain -A", "none", 1, 1},
 	{"explain -n agents settled", "/apis/apps/v1/namespaces/agents/daemonsets/settled", 2, 0}, // the version, and lists
 	{"history -n agents settled", "/apis/apps/v1/namespaces/agents/daemonsets/settled", 2, 0},
-	{"snapshot -n agents settled", "/apis/apps/v1/namespaces/agents/daemonsets/settled", 3, 0}, // and what the creation of pods needs
+	{"snapshot -n agents settled", "/apis/apps/v1/namespaces/agents/daemonsets/settled", 3, 0}, // and what creation of pods needs
 	{"plan-rollout -n agents settled --image acme/settled:3", "/apis/apps/v1/namespaces/agents/daemonsets/settled", 3, 0},
 }
 
-// someFaults runs commands through the proxy, and has each judged.
+// someFaults runs commands through the proxy and evaluates each.
 func someFaults(t *testing.T, j *faultJudge) {
 	ctx, c := t.Context(), j.c
 	runs, seed := number(t, "FAULTS", 100), uint64(number(t, "FAULTS_SEED", 1))
@@ -120,7 +121,7 @@ func someFaults(t *testing.T, j *faultJudge) {
 	began := time.Now()
 	todo := make(chan int)
 	var workers sync.WaitGroup
-	for range 6 { // they wait most of their time
+	for range 6 { // they mostly wait
 		workers.Go(func() {
 			for n := range todo {
 				dice := rand.New(rand.NewPCG(seed, uint64(n)))
@@ -157,7 +158,7 @@ func someFaults(t *testing.T, j *faultJudge) {
 	t.Logf("FAULTS_SEED=%d: %s in %s", seed, sum, time.Since(began).Round(time.Second))
 }
 
-// faultTally is what came of many runs.
+// faultTally holds the results of many runs.
 type faultTally struct {
 	runs, right, gaps, failed, wrong int
 	requests, faults, megabytes      int
@@ -203,10 +204,9 @@ func told(attempts []attempt) string {
 	return b.String()
 }
 
-// late returns which requests took longer than their timeout, with all their retries. What client-go sends again is one
-// request with what came before it.
+// late returns the requests that took longer than their timeout, including retries by client-go.
 func late(attempts []attempt, timeout time.Duration) (wrong []string) {
-	open := map[string]time.Time{} // when a request began that is not over
+	open := map[string]time.Time{} // start times of requests that have not ended
 	for _, a := range attempts {
 		began, again := open[a.what]
 		if !again {
@@ -223,15 +223,15 @@ func late(attempts []attempt, timeout time.Duration) (wrong []string) {
 	return wrong
 }
 
-// faultyRun is a command that ended.
+// faultyRun is a completed command.
 type faultyRun struct {
 	stdout, stderr string
 	code           int
 	took           time.Duration
-	megabytes      int // at most, with those of this process when it started the command
+	megabytes      int // maximum, including this process when it started the command
 }
 
-// setFaultyScene makes what the commands ask about, and holds it still.
+// setFaultyScene creates what the commands ask about and freezes it.
 func setFaultyScene(t *testing.T, c *stage.Cluster) {
 	t.Helper()
 	ctx := t.Context()

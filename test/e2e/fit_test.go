@@ -26,9 +26,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestFit: a plan says which nodes a new pod does not fit on, and which pods the scheduler
-// removes to make room; then the real scheduler does it. Scenes are drawn: FIT_SCENES of them,
-// from FIT_SEED on.
+// TestFit checks that plans predict on which nodes a new pod does not fit and which pods the
+// scheduler removes for it. FIT_SCENES is the number of random scenes, and FIT_SEED the first seed.
 func TestFit(t *testing.T) {
 	t.Parallel()
 	scenes, seed := fromEnv(t, "FIT_SCENES", 6), fromEnv(t, "FIT_SEED", 1)
@@ -54,7 +53,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// fitKinds are what 60 scenes are to reach: what is asked, and what then decides about nodes.
+// fitKinds are what 60 scenes must include: what is asked, and what decides about nodes.
 var fitKinds = []string{
 	"a new DaemonSet", "changed requests", "a surge",
 	"nodes: the pod does not fit, by cpu", "nodes: the pod does not fit, by memory", "nodes: the pod does not fit, by pods", "nodes: the pod does not fit, by a port",
@@ -62,7 +61,7 @@ var fitKinds = []string{
 	"pods of a lower priority that stay", "pods that are preempted", "pods that are preempted against a PodDisruptionBudget", "pods that a PodDisruptionBudget spares",
 }
 
-// kinds counts what a scene reached.
+// kinds counts what scenes include.
 func (s *fitScene) kinds(p *plan.Plan, reached map[string]int) {
 	switch {
 	case s.before == nil:
@@ -130,7 +129,7 @@ func fromEnv(t *testing.T, name string, otherwise int) int {
 
 var priorities = map[string]int32{"low": 100, "middle": 1000, "high": 10000}
 
-// fitScene is a few nodes, what runs there, and what a DaemonSet asks for.
+// fitScene is a few nodes with pods, and the requirements of a DaemonSet.
 type fitScene struct {
 	name    string
 	nodes   []*corev1.Node
@@ -171,7 +170,7 @@ func drawFit(seed uint64) *fitScene {
 				port(&p.Spec, int32(9400+r.IntN(2)), pick("", "", "127.0.0.1", "0.0.0.0"))
 			}
 			s.pods = append(s.pods, p)
-			if !protected && r.IntN(4) == 0 { // of two that select a pod the disruption controller looks after one
+			if !protected && r.IntN(4) == 0 { // if two select a pod, the disruption controller considers only one
 				protected = true
 				least := intstr.FromInt32(int32(r.IntN(3)))
 				s.budgets = append(s.budgets, &policyv1.PodDisruptionBudget{
@@ -193,7 +192,7 @@ func drawFit(seed uint64) *fitScene {
 	switch r.IntN(6) {
 	case 0, 1:
 		port(&s.after.Spec.Template.Spec, int32(9400+r.IntN(2)), pick("", "127.0.0.1"))
-	case 2: // that of the old pod; two pods that both have it the scheduler never made
+	case 2: // the old pod's port; two pods that both have it are never scheduled
 		port(spec, 9402, pick("", "127.0.0.1"))
 		s.after.Spec.Template.Spec.Containers[0].Ports = spec.Containers[0].DeepCopy().Ports
 	case 3:
@@ -210,9 +209,9 @@ func drawFit(seed uint64) *fitScene {
 	s.after.Spec.Template.Annotations = map[string]string{"drawn": "again"}
 	switch r.IntN(3) {
 	case 0: // a new DaemonSet
-	case 1: // the old pods go first
+	case 1: // the old pods are deleted first
 		s.before = ds
-	case 2: // both side by side
+	case 2: // both run concurrently
 		ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &none, MaxSurge: &all}
 		s.after.Spec.UpdateStrategy = *ds.Spec.UpdateStrategy.DeepCopy()
 		s.before = ds
@@ -220,12 +219,12 @@ func drawFit(seed uint64) *fitScene {
 	return s
 }
 
-// play plans the scene, has it happen, and compares.
+// play plans the scene, performs it, and compares.
 func (s *fitScene) play(t *testing.T, c *stage.Cluster, reached map[string]int) {
 	ctx := t.Context()
 	must(t, c.CreateNamespace(ctx, s.name))
 	must(t, c.AddNodes(ctx, s.nodes...))
-	// the DaemonSet comes first: its pods fit beside nothing, and what is bound by hand asks nobody
+	// the DaemonSet comes first: its pods must fit, while pods that are bound manually always do
 	if s.before != nil {
 		must(t, c.Create(ctx, s.before))
 		must(t, c.WaitRollout(ctx, s.name, "agent"))
@@ -264,7 +263,7 @@ func (s *fitScene) play(t *testing.T, c *stage.Cluster, reached map[string]int) 
 	for _, x := range p.Preempts {
 		ties[x.Node] = !x.Certain
 		for _, name := range x.Pods {
-			if !strings.HasPrefix(name, s.name+"/agent-") { // the old pod goes either way
+			if !strings.HasPrefix(name, s.name+"/agent-") { // the old pod is deleted either way
 				gone = append(gone, name)
 			}
 		}
@@ -295,8 +294,8 @@ func (s *fitScene) play(t *testing.T, c *stage.Cluster, reached map[string]int) 
 	must(t, c.Client.AppsV1().DaemonSets(s.name).Delete(ctx, "agent", metav1.DeleteOptions{}))
 }
 
-// tied returns the names of pods, sorted, with that of their node in its place where which
-// ones it is cannot be told.
+// tied returns the sorted names of pods, with the name of their node in place of their own if it is
+// undefined which of the node's pods are meant.
 func (s *fitScene) tied(pods []string, ties map[string]bool) []string {
 	out := []string{}
 	for _, name := range pods {
@@ -311,7 +310,7 @@ func (s *fitScene) tied(pods []string, ties map[string]bool) []string {
 	return out
 }
 
-// settled reports whether everything runs, and the PodDisruptionBudgets say so.
+// settled reports whether everything runs and the status of the PodDisruptionBudgets is up to date.
 func (s *fitScene) settled(ctx context.Context, c *stage.Cluster) (bool, error) {
 	pods, err := c.Client.CoreV1().Pods(s.name).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -336,16 +335,17 @@ func (s *fitScene) settled(ctx context.Context, c *stage.Cluster) (bool, error) 
 	return true, nil
 }
 
-// fitEnd is what a scene comes to.
+// fitEnd is the result of a scene.
 type fitEnd struct{ Pending, Gone []string }
 
 func (e fitEnd) String() string {
 	return strings.Join(e.Pending, ",") + " | " + strings.Join(e.Gone, ",")
 }
 
-// end returns which nodes have a new pod that does not run, and which pods of others are gone. It is quiet
-// when the controller and the scheduler have nothing left to do: every eligible node has a new pod, each of
-// these runs or was found unschedulable without a nominated node, and no pod is terminating.
+// end returns the nodes with a new pod that does not run, and the pods of others that are gone.
+// quiet reports whether the controller and the scheduler have nothing left to do: every eligible
+// node has a new pod that runs or is unschedulable without a nominated node, and no pod is
+// terminating.
 func (s *fitScene) end(ctx context.Context, c *stage.Cluster) (e fitEnd, quiet bool, err error) {
 	pods, err := c.Client.CoreV1().Pods(s.name).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -394,7 +394,7 @@ func (s *fitScene) end(ctx context.Context, c *stage.Cluster) (e fitEnd, quiet b
 	return e, quiet, nil
 }
 
-// describe is the scene, for a person who looks for what is wrong.
+// describe returns a description of the scene.
 func (s *fitScene) describe(p plan.Plan) string {
 	var b strings.Builder
 	spec := &s.after.Spec.Template.Spec

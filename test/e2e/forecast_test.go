@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestForecasts: what a plan says of the end of a rollout that does not go as the others
-// do, and that explain, plan-rollout and --watch do not contradict each other meanwhile.
+// TestForecasts checks what plans predict for unusual rollouts, and that explain, plan-rollout and
+// --watch do not contradict each other.
 func TestForecasts(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -31,10 +31,10 @@ func TestForecasts(t *testing.T) {
 	for i, tt := range []struct {
 		name               string
 		unavailable, surge int32
-		stop               string // how long a pod takes to end
+		stop               string // time that a pod takes to end
 		rules              []stage.Rule
 		dead               []string // nodes that die before
-		first              string   // the node whose pod is replaced before the others
+		first              string   // node whose pod is replaced first
 		during             func(t *testing.T, f *forecasts)
 	}{
 		{"two new pods fail their readiness probe and hold the surge", 0, 2, "300ms", []stage.Rule{
@@ -46,7 +46,7 @@ func TestForecasts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ds := stage.NewDaemonSet("kube-system", fmt.Sprintf("agent-%d", i), "acme/node-agent:1")
-			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} // a node that is down stays eligible
+			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} // a dead node stays eligible
 			ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "500ms", stage.ReadyBefore: "900ms", stage.StopAfter: tt.stop}
 			unavailable, surge := intstr.FromInt32(tt.unavailable), intstr.FromInt32(tt.surge)
 			ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &unavailable, MaxSurge: &surge}
@@ -70,14 +70,14 @@ func TestForecasts(t *testing.T) {
 	}
 }
 
-// forecasts are what is asked about a rollout while it goes on.
+// forecasts holds what is asked about a rollout in progress.
 type forecasts struct {
 	c  *stage.Cluster
 	ds *appsv1.DaemonSet
 }
 
-// ask returns the plan of the rollout under way, as it is after some time in which nothing
-// happened, and its first line. All that is said of that moment is held to each other.
+// ask returns the plan of the current rollout after some time without changes, and its first line.
+// All answers about that moment must agree.
 func (f *forecasts) ask(t *testing.T, later time.Duration) (*plan.Plan, string) {
 	t.Helper()
 	var s snapshot.Snapshot
@@ -97,7 +97,7 @@ func (f *forecasts) ask(t *testing.T, later time.Duration) (*plan.Plan, string) 
 	return plan.Make(st, plan.Options{}), first
 }
 
-// updated waits until so many pods of the new revision are available.
+// updated waits until n pods of the new revision are available.
 func (f *forecasts) updated(t *testing.T, least int32) {
 	t.Helper()
 	must(t, f.c.WaitDaemonSet(t.Context(), f.ds.Namespace, f.ds.Name, "partly rolled out", func(ds *appsv1.DaemonSet) bool {
@@ -105,8 +105,9 @@ func (f *forecasts) updated(t *testing.T, least int32) {
 	}))
 }
 
-// replaceFirst replaces the pod on the node by one of the new image. The controller chooses nodes in any order: where
-// the two that fail come first, the new revision works nowhere, which is another case.
+// replaceFirst replaces the pod on the node by one of the new image. The controller picks nodes at
+// random; if the two that fail came first, the new revision would work nowhere, which is another
+// case.
 func (f *forecasts) replaceFirst(t *testing.T, node string) {
 	ctx, strategy := t.Context(), f.ds.Spec.UpdateStrategy
 	must(t, f.c.Update(ctx, f.ds.Namespace, f.ds.Name, func(ds *appsv1.DaemonSet) {
@@ -127,7 +128,7 @@ func (f *forecasts) replaceFirst(t *testing.T, node string) {
 }
 
 func failingProbe(t *testing.T, f *forecasts) {
-	var created time.Time // of the first of them
+	var created time.Time // creation of the first of them
 	must(t, f.c.WaitFor(t.Context(), "both pods to fail", func(ctx context.Context) (bool, error) {
 		pods, err := f.c.Pods(ctx, f.ds.Namespace, f.ds.Name)
 		failing := 0
@@ -150,7 +151,7 @@ func failingProbe(t *testing.T, f *forecasts) {
 	if !strings.HasPrefix(first, "MAY COMPLETE ") || !strings.Contains(first, "node-03, node-07") {
 		t.Errorf("after 40 s: %s", first)
 	}
-	p, first = f.ask(t, time.Until(created.Add(131*time.Second))) // on a slow machine they are older by now: of some age all new pods count as failing
+	p, first = f.ask(t, time.Until(created.Add(131*time.Second))) // on a slow machine they are older by now, and from some age on all new pods count as failing
 	if a := p.Outcome.Alternatives; p.Outcome.Code != plan.Stalls || len(a) != 1 || a[0].Condition != plan.PodsBecomeReady || a[0].Code != plan.Completes || !slices.Equal(a[0].Nodes, both) {
 		t.Errorf("after 130 s: %s, %+v", p.Outcome.Code, a)
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestForeseen: plans say that no pod comes, or where none can run, and then the real control plane does it. Each of
+// TestForeseen checks plans which predict that no pod is created, or that none can run. Each of
 // these plans once said that the rollout completes.
 func TestForeseen(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,8 @@ func TestForeseen(t *testing.T) {
 	t.Run("stranded", func(t *testing.T) { strandedNode(t, c) })
 }
 
-// refuseImages has a policy reject pods of the namespaces with the label policy=images, and waits until it does.
+// refuseImages adds a policy that rejects pods of namespaces with the label policy=images, and
+// waits until it applies.
 func refuseImages(ctx context.Context, c *stage.Cluster) error {
 	if _, err := c.Client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(ctx, &admissionv1.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "images"},
@@ -82,7 +83,7 @@ func labeledNamespace(ctx context.Context, c *stage.Cluster, name string, labels
 	return err
 }
 
-// manifestOf writes a DaemonSet to a file, and returns its name.
+// manifestOf writes a DaemonSet to a file and returns its name.
 func manifestOf(t *testing.T, ds *appsv1.DaemonSet) string {
 	t.Helper()
 	ds = ds.DeepCopy()
@@ -94,7 +95,7 @@ func manifestOf(t *testing.T, ds *appsv1.DaemonSet) string {
 	return file
 }
 
-// asked returns the plan that a user gets, and the exit status.
+// asked returns the plan for a user and the exit status.
 func asked(t *testing.T, c *stage.Cluster, user string, args ...string) (*plan.Plan, int) {
 	t.Helper()
 	r, err := c.KubectlAs(t.Context(), user, append([]string{"ds", "plan-rollout", "-o", "json"}, args...)...)
@@ -113,7 +114,8 @@ func assumes(p *plan.Plan, code daemonset.AssumptionCode) *daemonset.Assumption 
 	return nil
 }
 
-// refusedPods: the API server refuses every pod, for what is computed and for what only a dry run shows.
+// refusedPods checks pods that the API server rejects, for computed reasons and for those that only
+// a dry run shows.
 func refusedPods(t *testing.T, c *stage.Cluster) {
 	for _, tt := range []struct {
 		name   string
@@ -169,7 +171,7 @@ func refusedPods(t *testing.T, c *stage.Cluster) {
 	}
 }
 
-// dryRunPods: what else --server-dry-run comes to.
+// dryRunPods checks other results of --server-dry-run.
 func dryRunPods(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	ds := stage.NewDaemonSet("policy", "web", "acme/web:1")
@@ -197,7 +199,8 @@ func dryRunPods(t *testing.T, c *stage.Cluster) {
 	}
 }
 
-// surgePort: the surge pods wait for the port that the old pods hold, also by a dump whose pods lack it.
+// surgePort checks surge pods that wait for the host port of the old pods, also from a dump without
+// that port.
 func surgePort(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	ds := stage.NewDaemonSet("surge", "agent", "acme/node-agent:1")
@@ -246,8 +249,8 @@ func surgePort(t *testing.T, c *stage.Cluster) {
 	}))
 }
 
-// missingReference: a ConfigMap that does not exist is named, before and after. Kubelets are played: the pods fail as
-// for a kubelet that does not find it.
+// missingReference checks that a missing ConfigMap is named before and after. The simulated pods
+// fail as under a kubelet that does not find it.
 func missingReference(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	must(t, c.CreateNamespace(ctx, "refers"))
@@ -277,7 +280,8 @@ func missingReference(t *testing.T, c *stage.Cluster) {
 	must(t, c.Client.AppsV1().DaemonSets("refers").Delete(ctx, "agent", metav1.DeleteOptions{}))
 }
 
-// strandedNode: a taint that came after the pod lets it stay until a rollout deletes it, and none follows.
+// strandedNode checks a taint that was added after the pod started: the pod stays until a rollout
+// deletes it, without replacement.
 func strandedNode(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	ds := stage.NewDaemonSet("stranded", "agent", "acme/node-agent:1")

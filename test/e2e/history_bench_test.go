@@ -17,12 +17,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// mostTimesKubectl is how many times as long as kubectl history may take.
+// mostTimesKubectl is the maximum ratio of the times of history and kubectl.
 const mostTimesKubectl = 2
 
-// BenchmarkHistory reports the median time of "kubectl-ds history NAME" of a DaemonSet with 100 revisions of 200 KB
-// beside that of "kubectl get controllerrevisions -o yaml" of the same ones, run in turns, and their ratio, which must
-// not be above 2. Use -benchtime 10x or more.
+// BenchmarkHistory reports the median times of "kubectl-ds history NAME" for a DaemonSet with 100
+// revisions of 200 KB and of "kubectl get controllerrevisions -o yaml" for the same revisions, run
+// alternately, and their ratio, which must not exceed 2. Use -benchtime 10x or more.
 func BenchmarkHistory(b *testing.B) {
 	const revisions, size = 100, 200_000
 	ctx := b.Context()
@@ -43,7 +43,8 @@ func BenchmarkHistory(b *testing.B) {
 	check(c.Create(ctx, ds))
 	check(c.WaitRollout(ctx, ds.Namespace, ds.Name))
 
-	// The controller has made the newest; the others differ from it in the image, a variable and an annotation.
+	// The controller has created the newest; the others differ from it in the image, a variable and
+	// an annotation.
 	check(c.StopProgram(stage.ControllerManager))
 	client := c.Client.AppsV1().ControllerRevisions(ds.Namespace)
 	list, err := client.List(ctx, metav1.ListOptions{})
@@ -95,7 +96,7 @@ func BenchmarkHistory(b *testing.B) {
 		b.Fatalf("kubectl printed %d bytes", len(out))
 	}
 
-	took := func(cmd *exec.Cmd) time.Duration { // what it prints goes nowhere
+	took := func(cmd *exec.Cmd) time.Duration { // its output is discarded
 		began := time.Now()
 		check(cmd.Run())
 		return time.Since(began)
@@ -118,7 +119,7 @@ func BenchmarkHistory(b *testing.B) {
 	}
 }
 
-// fatten makes the template as large as some really are: hundreds of variables, and scripts.
+// fatten makes the template as large as some real ones: hundreds of variables, and scripts.
 func fatten(ds *appsv1.DaemonSet, size int) {
 	t := &ds.Spec.Template
 	t.Annotations = map[string]string{"example.com/checksum": "1"}

@@ -22,8 +22,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestHistoryCounts counts nodes and pods of each revision with kubectl and labels, and compares. The pods move
-// meanwhile: two equal readings of kubectl's, one before the answer and one after it, show that they stood still.
+// TestHistoryCounts compares the numbers of nodes and pods of each revision with counts by kubectl
+// and labels. The pods change meanwhile: it compares if two counts, before and after the answer,
+// are equal.
 func TestHistoryCounts(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -44,7 +45,7 @@ func TestHistoryCounts(t *testing.T) {
 		}))
 	}
 
-	// Pods take several times as long as a comparison does, so that some of them stand still meanwhile.
+	// Pods take several times as long as a comparison, so that some comparisons see no change.
 	began := time.Now()
 	settled := compareCounts(t, c)
 	ready = max(ready, 3*time.Since(began).Round(time.Millisecond))
@@ -58,7 +59,8 @@ func TestHistoryCounts(t *testing.T) {
 		image++
 		return fmt.Sprintf("acme/node-agent:%d", image)
 	}
-	// A machine that has become busier since then needs slower pods: it rolls out again, until enough was compared.
+	// On a busier machine slower pods are needed: it rolls out again until there are enough
+	// comparisons.
 	roll := func(name string, strategy appsv1.DaemonSetUpdateStrategy, compared func(sums) int) {
 		for done := 0; ; ready *= 2 {
 			change(next(), strategy)
@@ -73,7 +75,7 @@ func TestHistoryCounts(t *testing.T) {
 	roll("rolling update", rolling(2, 0), func(s sums) int { return s.middle })
 	roll("surge", rolling(0, 3), func(s sums) int { return s.both })
 
-	// A surge that stands still: three nodes have two pods each, and count for the older one.
+	// A surge that is stuck: three nodes have two pods each and count for the older one.
 	change(missing, rolling(0, 3))
 	must(t, c.WaitFor(ctx, "three new pods that cannot start", func(ctx context.Context) (bool, error) {
 		pods, err := c.Pods(ctx, ds.Namespace, ds.Name)
@@ -97,7 +99,7 @@ func TestHistoryCounts(t *testing.T) {
 	onlyReads(t, c)
 }
 
-// withoutRevision deletes the revision that pods run, and relabels others.
+// withoutRevision deletes the revision of running pods and relabels others.
 func withoutRevision(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	ctx := t.Context()
 	old := newestRevision(t, c)
@@ -133,8 +135,8 @@ func withoutRevision(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	}
 }
 
-// tableAgrees compares the screen of a DaemonSet whose pods are all available, which is made from their metadata, with
-// that of a snapshot, which holds whole pods.
+// tableAgrees compares the screen of a DaemonSet whose pods are all available, which is made from
+// metadata, with that of a snapshot with whole pods.
 func tableAgrees(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	t.Helper()
 	of := []string{"-n", ds.Namespace, ds.Name}
@@ -157,8 +159,8 @@ func tableAgrees(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	}
 }
 
-// inferredCounts asks as a user who may not read revisions: the rows are the pods' hashes, and said to be inferred. The
-// pods must stand still.
+// inferredCounts checks the answer for a user who may not read revisions: the rows are the hashes
+// of pods and are marked as inferred. The pods must not change.
 func inferredCounts(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	t.Helper()
 	must(t, c.AllowIn(t.Context(), ds.Namespace, stage.Nobody, stage.ReadRules([]string{"pods"}, []string{"daemonsets"})...))
@@ -192,7 +194,7 @@ func inferredCounts(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	}
 }
 
-// waitRolledOut waits until the rollout is over and nothing of it is left: each of the 8 nodes has one pod.
+// waitRolledOut waits until the rollout is over and each of the 8 nodes has one pod.
 func waitRolledOut(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	t.Helper()
 	must(t, c.WaitRollout(t.Context(), ds.Namespace, ds.Name))
@@ -209,7 +211,7 @@ func rolling(unavailable, surge int32) appsv1.DaemonSetUpdateStrategy {
 	}
 }
 
-// historyOf asks for the history.
+// historyOf returns the answer of history.
 func historyOf(t *testing.T, c *stage.Cluster) *historyAnswer {
 	t.Helper()
 	a := &historyAnswer{}
@@ -225,12 +227,12 @@ func newestRevision(t *testing.T, c *stage.Cluster) string {
 	return name
 }
 
-// tallyOfNodes is what a count has found.
+// tallyOfNodes is the result of a count.
 type tallyOfNodes struct {
-	hashes      int      // that pods carry
+	hashes      int      // of pods
 	nodes, pods int      // nodes with a pod, and pods
 	twice       int      // nodes with pods of two hashes
-	without     []string // hashes that no revision has, sorted
+	without     []string // sorted hashes without a revision
 }
 
 // sums adds up comparisons.
@@ -240,7 +242,7 @@ type sums struct{ compared, moved, middle, both int }
 func compareCountsUntilTheEnd(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet, name string) (s sums) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	patient, stop := context.WithTimeout(t.Context(), 10*time.Minute) // comparisons that take long make pods slow
+	patient, stop := context.WithTimeout(t.Context(), 10*time.Minute) // slow comparisons make pods slow
 	defer stop()
 	go func() { cancel(c.WaitRollout(patient, ds.Namespace, ds.Name)) }()
 	for ctx.Err() == nil {
@@ -264,7 +266,7 @@ func compareCountsUntilTheEnd(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonS
 	return s
 }
 
-// compareCounts compares once, as soon as the pods stand still.
+// compareCounts compares once, as soon as the pods do not change.
 func compareCounts(t *testing.T, c *stage.Cluster) (n tallyOfNodes) {
 	t.Helper()
 	must(t, c.WaitFor(t.Context(), "the pods to stand still", func(context.Context) (ok bool, err error) {
@@ -274,14 +276,14 @@ func compareCounts(t *testing.T, c *stage.Cluster) (n tallyOfNodes) {
 	return n
 }
 
-// countedRow is what is counted of a hash.
+// countedRow is the count for a hash.
 type countedRow struct {
-	Revision               string // the name of the revision that has the hash; empty for none
+	Revision               string // name of the revision with the hash; empty: none
 	Nodes, Pods, Available int
 	OnNodes                string
 }
 
-// tryCounts compares unless the pods move.
+// tryCounts compares unless the pods change.
 func tryCounts(t *testing.T, c *stage.Cluster) (tallyOfNodes, bool) {
 	t.Helper()
 	before := podLines(t, c)
@@ -319,8 +321,8 @@ func rowsText(rows map[string]countedRow) (text string) {
 	return text
 }
 
-// podLines lists the pods by their label, one a line: name, node, the node that it is made for, time, hash, readiness
-// and version, separated by |.
+// podLines lists the pods by their label, one per line: name, node, target node, time, hash,
+// readiness and version, separated by |.
 func podLines(t *testing.T, c *stage.Cluster) string {
 	t.Helper()
 	const made = `.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchFields[0].values[0]`
@@ -328,7 +330,8 @@ func podLines(t *testing.T, c *stage.Cluster) string {
 		`}|{.metadata.creationTimestamp}|{.metadata.labels.controller-revision-hash}|{.status.conditions[?(@.type=="Ready")].status}|{.metadata.resourceVersion}{"\n"}{end}`)
 }
 
-// countPods counts by hash. A node counts for one of its pods: a bound one before others, then the oldest, then by name.
+// countPods counts by hash. A node counts for one of its pods: bound before unbound, then the
+// oldest, then by name.
 func countPods(t *testing.T, lines, revisions string) (map[string]countedRow, tallyOfNodes) {
 	t.Helper()
 	type pod struct{ name, bound, node, created, hash, ready string }
@@ -382,7 +385,7 @@ func countPods(t *testing.T, lines, revisions string) (map[string]countedRow, ta
 	return rows, n
 }
 
-// onlyReads sees that kubectl-ds asked for nothing but get, list and watch.
+// onlyReads checks that kubectl-ds sent only get, list and watch requests.
 func onlyReads(t *testing.T, c *stage.Cluster) {
 	t.Helper()
 	log, err := c.AuditLog(t.Context())

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// historyAnswer is what these tests read of the JSON contract of a RevisionHistory.
+// historyAnswer is the part of the JSON contract of a RevisionHistory that these tests use.
 type historyAnswer struct {
 	Kind                 string
 	Revisions            []historyRow
@@ -76,7 +76,7 @@ type historyNote struct {
 	Facts     map[string]any
 }
 
-// historyManifest is what a person applied first. Its variables and image may be replaced.
+// historyManifest is the first manifest. Its variables and image may be replaced.
 const historyManifest = `
 apiVersion: apps/v1
 kind: DaemonSet
@@ -111,21 +111,23 @@ spec:
       volumes: [{name: host, hostPath: {path: /, type: Directory}}]
 `
 
-// historyStep is one thing that a person does to the DaemonSet, and what must be known afterwards.
+// historyStep is a change of the DaemonSet by a person, with the expected answer.
 type historyStep struct {
 	name string
 	do   func(*historyTest)
 
-	// held is what is told before the controller has looked: it is stopped meanwhile. "" lets it run.
+	// held is the expected answer before the controller has synced, while it is stopped. If it is
+	// empty, it runs.
 	held string
 
-	numbers string // of the revisions that the API holds then, oldest first
-	newest  string // the newest row: see historyAnswer.newest
+	numbers string // of the revisions in the API, oldest first
+	newest  string // the newest row; see historyAnswer.newest
 	notes   string // see historyAnswer.notes
-	takenUp bool   // an old revision is taken up again
+	takenUp bool   // an old revision becomes current again
 }
 
-// marker is how the literal values of variables begin, which may be secret and are not to be shown.
+// marker is the beginning of literal values of variables, which may be secret and must not be
+// shown.
 const marker = "marker-"
 
 var historySteps = []historyStep{
@@ -218,7 +220,7 @@ var historySteps = []historyStep{
 			MissingNumbers numbers=[2] why=TakenUpAgain`,
 		do: func(h *historyTest) {
 			h.refused("unable to find specified revision 2 in history", "rollout", "undo", "ds/node-agent", "--to-revision=2")
-			if !before(34) { // what it stored then has a null that kubectl's own template has not: it sends what changes nothing
+			if !before(34) { // its stored form has a null that kubectl's template lacks: it sends a patch without effect
 				h.says(h.kubectl("", "rollout", "undo", "ds/node-agent", "--to-revision=7"), "skipped rollback (current template already matches revision 7)")
 			}
 		},
@@ -343,9 +345,10 @@ var historySteps = []historyStep{
 	},
 }
 
-// TestHistory does what people do to a DaemonSet, with the real kubectl. After each change the answer must hold exactly
-// the revisions that the API holds, the numbers must be those of kubectl rollout history, and the newest change and the
-// notes those that the table says. The template of every revision must be kubectl's, and one that can be applied.
+// TestHistory makes typical changes of a DaemonSet with the real kubectl. After each, the answer
+// must contain exactly the revisions in the API with the numbers of kubectl rollout history, and
+// the expected newest change and notes. The template of every revision must be that of kubectl and
+// must be applicable.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	if before(25) { // see TestTimesOfWrites
@@ -367,11 +370,11 @@ func TestHistory(t *testing.T) {
 	onlyReads(t, c)
 }
 
-// valuesStayHidden asks in every way for revisions of which two differ in the value of a variable.
+// valuesStayHidden asks in all ways for revisions that differ in the value of a variable.
 func (h *historyTest) valuesStayHidden(t *testing.T) {
 	for _, tt := range []struct {
 		args  string
-		shows bool // --show-values shows one
+		shows bool // --show-values shows a value
 	}{
 		{"", false},
 		{"-o wide", false},
@@ -403,32 +406,32 @@ func (h *historyTest) valuesStayHidden(t *testing.T) {
 	}
 }
 
-// historyRequests counts what one answer asks of the API server.
+// historyRequests counts the requests of one answer.
 func historyRequests(t *testing.T, c *stage.Cluster) {
 	asked := requests(t, c, func() {
 		answer(t, c, stage.Reader, "ds", "history", "-n", "kube-system", "node-agent")
 	})
-	// The DaemonSet is read twice; the version is no resource.
+	// The DaemonSet is read twice; the version is not a resource.
 	want := map[string]int{"daemonsets": 2, "pods": 1, "controllerrevisions": 1, "": 1}
 	if got := resources(asked); !reflect.DeepEqual(got, want) {
 		t.Errorf("%d requests: %v, want %v", len(asked), got, want)
 	}
 }
 
-// historyTest is TestHistory on its way.
+// historyTest is the state of TestHistory.
 type historyTest struct {
 	*testing.T
 	c                 *stage.Cluster
-	revisions         []appsv1.ControllerRevision // as they were after the last step, newest first
-	takenUp           map[string]span             // when the controller took a revision up again
-	pushedOut         []string                    // which revisions the next new one was said to push out
-	templates, fields int                         // compared
+	revisions         []appsv1.ControllerRevision // after the last step, newest first
+	takenUp           map[string]span             // when a revision became current again
+	pushedOut         []string                    // revisions that the next new one was predicted to remove
+	templates, fields int                         // number of comparisons
 }
 
-// span is when something happened: between two readings of the clock.
+// span is the time of an event: between two clock readings.
 type span struct{ from, to time.Time }
 
-// step does a step, waits for the controller, and compares.
+// step performs a step, waits for the controller, and compares.
 func (h *historyTest) step(s *historyStep) {
 	ctx := h.Context()
 	if s.held != "" {
@@ -471,8 +474,8 @@ func (h *historyTest) step(s *historyStep) {
 	h.revisions = revisions
 }
 
-// settled waits until the controller has looked, the rollout is over and the API holds the revisions of the step, and
-// returns them, newest first.
+// settled waits until the controller has synced, the rollout is over and the API has the expected
+// revisions, and returns them, newest first.
 func (h *historyTest) settled(s *historyStep, since time.Time) []appsv1.ControllerRevision {
 	h.Helper()
 	ctx := h.Context()
@@ -500,8 +503,8 @@ func (h *historyTest) settled(s *historyStep, since time.Time) []appsv1.Controll
 	return revisions
 }
 
-// nextSecond waits until the clock shows another second than when the last revision was written: times of the API are
-// whole seconds, and two revisions of one second cannot be told apart by them.
+// nextSecond waits until a second after the last revision was written. Times of the API are whole
+// seconds, so revisions of one second cannot be ordered by them.
 func (h *historyTest) nextSecond() {
 	h.Helper()
 	var last time.Time
@@ -530,7 +533,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// held returns the DaemonSet's revisions that the API holds, newest first.
+// held returns the DaemonSet's revisions in the API, newest first.
 func (h *historyTest) held() []appsv1.ControllerRevision {
 	h.Helper()
 	ds, err := h.c.Client.AppsV1().DaemonSets("kube-system").Get(h.Context(), "node-agent", metav1.GetOptions{})
@@ -545,7 +548,7 @@ func (h *historyTest) held() []appsv1.ControllerRevision {
 	return own
 }
 
-// answer asks for the history.
+// answer returns the answer of history.
 func (h *historyTest) answer() *historyAnswer {
 	h.Helper()
 	out := answer(h.T, h.c, stage.Reader, "ds", "history", "-n", "kube-system", "node-agent", "-o", "json")
@@ -560,7 +563,7 @@ func (h *historyTest) answer() *historyAnswer {
 	return a
 }
 
-// heldRow is what the API holds of a revision.
+// heldRow is a revision in the API.
 type heldRow struct {
 	Revision          int64
 	Name, Hash, Cause string
@@ -569,8 +572,8 @@ type heldRow struct {
 	Pods              int
 }
 
-// compare compares the answer's rows with the API's revisions, which are settled: the newest is current, and all pods
-// are of it.
+// compare compares the rows with the API's settled revisions: the newest is current, and all pods
+// run it.
 func (h *historyTest) compare(s *historyStep, a *historyAnswer, revisions []appsv1.ControllerRevision) {
 	h.Helper()
 	pods, err := h.c.Pods(h.Context(), "kube-system", "node-agent")
@@ -611,7 +614,7 @@ func (h *historyTest) compare(s *historyStep, a *historyAnswer, revisions []apps
 	h.compareManagers(s, a)
 }
 
-// compareManagers compares who wrote the DaemonSet, last first.
+// compareManagers compares who wrote the DaemonSet, latest first.
 func (h *historyTest) compareManagers(s *historyStep, a *historyAnswer) {
 	h.Helper()
 	ds, err := h.c.Client.AppsV1().DaemonSets("kube-system").Get(h.Context(), "node-agent", metav1.GetOptions{})
@@ -640,7 +643,8 @@ func (h *historyTest) compareManagers(s *historyStep, a *historyAnswer) {
 	}
 }
 
-// compareWithKubectl compares numbers and causes with kubectl rollout history, which lists the oldest first.
+// compareWithKubectl compares numbers and causes with kubectl rollout history, which lists the
+// oldest first.
 func (h *historyTest) compareWithKubectl(s *historyStep, a *historyAnswer) {
 	h.Helper()
 	out := h.kubectl("", "rollout", "history", "ds/node-agent")
@@ -662,8 +666,8 @@ func (h *historyTest) compareWithKubectl(s *historyStep, a *historyAnswer) {
 	}
 }
 
-// compareRemovals sees that just those revisions went away that were said to: by the answer while the controller was
-// stopped, or, where a new one came, by the answer before.
+// compareRemovals checks that exactly the predicted revisions were removed: predicted by the answer
+// while the controller was stopped or, if a new one was created, by the answer before.
 func (h *historyTest) compareRemovals(s *historyStep, was, now []appsv1.ControllerRevision, said []string) {
 	h.Helper()
 	var gone []string
@@ -682,15 +686,15 @@ func (h *historyTest) compareRemovals(s *historyStep, was, now []appsv1.Controll
 	}
 }
 
-// contains reports whether there is a revision of that name, and of that number if it is not 0.
+// contains reports whether there is a revision with that name and, if it is not 0, that number.
 func contains(revisions []appsv1.ControllerRevision, name string, number int64) bool {
 	return slices.ContainsFunc(revisions, func(r appsv1.ControllerRevision) bool {
 		return r.Name == name && (number == 0 || r.Revision == number)
 	})
 }
 
-// compareTemplate compares the whole template of a revision with kubectl's, field by field, and has the API server
-// judge what is printed to be applied.
+// compareTemplate compares the whole template of a revision with kubectl's, field by field, and
+// lets the API server validate the printed manifest.
 func (h *historyTest) compareTemplate(s *historyStep, number int64) {
 	h.Helper()
 	n := fmt.Sprint(number)
@@ -707,10 +711,10 @@ func (h *historyTest) compareTemplate(s *historyStep, number int64) {
 	h.templates++
 	h.fields += fields
 	h.kubectl(ours, "apply", "--dry-run=server", "-f", "-")
-	// An apply merges, a replacement does not: it shows that nothing is missing.
+	// An apply merges, a replace does not: it shows that nothing is missing.
 	replaced := templateOf(h.T, h.kubectl(ours, "replace", "--dry-run=server", "-o", "yaml", "-f", "-"))
 	if m, ok := replaced.(map[string]any)["metadata"].(map[string]any); ok && before(34) && m["creationTimestamp"] == nil {
-		delete(m, "creationTimestamp") // which it answers as null
+		delete(m, "creationTimestamp") // returned as null
 	}
 	for _, d := range fieldsThatDiffer("spec.template", replaced, theirs, &fields) {
 		h.Errorf("%s: --revision %d, as the API server takes it: %s", s.name, number, d)
@@ -730,7 +734,7 @@ func templateOf(t *testing.T, text string) any {
 	return ds.Spec.Template
 }
 
-// fieldsThatDiffer compares two values as JSON has them, and counts the fields that hold no others.
+// fieldsThatDiffer compares two JSON values and counts the leaf fields.
 func fieldsThatDiffer(path string, ours, theirs any, fields *int) (found []string) {
 	switch a := ours.(type) {
 	case map[string]any:
@@ -764,7 +768,7 @@ func fieldsThatDiffer(path string, ours, theirs any, fields *int) (found []strin
 	return found
 }
 
-// kubectl runs kubectl as a person would, with a manifest on standard input, and returns what it said.
+// kubectl runs kubectl with a manifest on standard input and returns its output.
 func (h *historyTest) kubectl(stdin string, args ...string) string {
 	h.Helper()
 	out, err := h.run(stdin, args...)
@@ -798,8 +802,9 @@ func (h *historyTest) says(out, what string) {
 	}
 }
 
-// foreignRevision puts a ControllerRevision of nobody's where the controller will want to put its own for a new image.
-// A twin of the DaemonSet in another namespace tells the name: the hash is of the template, and the namespace not in it.
+// foreignRevision creates an unowned ControllerRevision with the name that the controller will use
+// for a new image. A copy of the DaemonSet in another namespace shows the name, because the hash
+// depends only on the template.
 func (h *historyTest) foreignRevision(image string) {
 	h.Helper()
 	ctx := h.Context()
@@ -826,7 +831,8 @@ func (h *historyTest) foreignRevision(image string) {
 
 var anyTime = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// newest tells the newest row in words: its number, after which one, what kind of change, why, and each field.
+// newest returns the newest row in words: its number, the previous one, the kind of change, the
+// cause, and each field.
 func (a *historyAnswer) newest() string {
 	if len(a.Revisions) == 0 {
 		return "none"
@@ -857,10 +863,10 @@ func (a *historyAnswer) newest() string {
 	return text
 }
 
-// notes tells all notes, a line each: the code, the revisions' numbers and the facts.
+// notes returns all notes, one per line: the code, the numbers of revisions and the facts.
 func (a *historyAnswer) notes() string { return a.onlyNotes() }
 
-// onlyNotes tells the notes of those codes; of all without any.
+// onlyNotes returns the notes with these codes, or all.
 func (a *historyAnswer) onlyNotes(codes ...string) string {
 	var lines []string
 	for _, n := range a.Notes {
@@ -888,7 +894,7 @@ func (a *historyAnswer) number(name string) string {
 	return name
 }
 
-// named returns the revisions that the notes of a code are about.
+// named returns the revisions of the notes with a code.
 func (a *historyAnswer) named(code string) (names []string) {
 	for _, n := range a.Notes {
 		if n.Code == code {
@@ -898,7 +904,7 @@ func (a *historyAnswer) named(code string) (names []string) {
 	return names
 }
 
-// trimLines takes the indentation from the lines of a text in a table.
+// trimLines removes the indentation from the lines of a text in a table.
 func trimLines(text string) string {
 	var lines []string
 	for line := range strings.Lines(strings.TrimSpace(text)) {

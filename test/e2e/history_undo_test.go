@@ -22,23 +22,23 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// undoing is one situation in which somebody rolls back.
+// undoing is a situation in which somebody rolls back.
 type undoing struct {
 	name               string
-	unavailable, surge string // as the API writes them; "" is 0
+	unavailable, surge string // as in the API; "" is 0
 	onDelete           bool
-	back               int  // how many revisions; 1 without a number
-	undefaulted        bool // the revision to go back to lacks a default, as one from before an upgrade does
+	back               int  // number of revisions; 1 without a number
+	undefaulted        bool // the target revision lacks a default, like one from before an upgrade
 
-	// image is rolled out before, and the rollback comes when its pods are as given: available, or not yet. "" is for
-	// a rollout that is over.
+	// image is rolled out first, and the rollback comes when its pods are as given: available or
+	// not yet. If it is empty, the rollout is over.
 	image                string
 	available, unhealthy int
 }
 
-// Images of rollouts that are not over.
+// Images of unfinished rollouts.
 const (
-	slowly  = "acme/node-agent:slowly" // takes so long to become ready that pods stand still for some seconds
+	slowly  = "acme/node-agent:slowly" // becomes ready so slowly that pods do not change for some seconds
 	pullsNo = "acme/node-agent:missing"
 )
 
@@ -56,17 +56,18 @@ var undoings = []undoing{
 	{name: "OnDelete", onDelete: true, back: 1},
 }
 
-// undone is a rollback that has ended.
+// undone is a completed rollback.
 type undone struct {
 	*undoing
 	preview  *plan.Plan // of history --undo
 	without  *plan.Plan // what would come next without a rollback
-	seen     int64      // the version of the pods in the preview
-	from, to int64      // the versions between which the rollback is
+	seen     int64      // version of the pods in the preview
+	from, to int64      // versions before and after the rollback
 }
 
-// TestUndoPreview previews a rollback with history --undo, makes it with kubectl rollout undo, and compares: the first
-// batch of the controller, the revision's number, and how many pods are replaced and kept in the end.
+// TestUndoPreview previews a rollback with history --undo, performs it with kubectl rollout undo,
+// and compares the controller's first batch, the number of the revision, and how many pods are
+// replaced and kept.
 func TestUndoPreview(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -103,7 +104,7 @@ func TestUndoPreview(t *testing.T) {
 	onlyReads(t, c)
 }
 
-// undo brings a situation about, previews the rollback, makes it, and compares what there is in the end.
+// undo creates a situation, previews the rollback, performs it, and compares the result.
 func undo(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet, s *undoing, number int) *undone {
 	t.Helper()
 	ctx := t.Context()
@@ -115,7 +116,7 @@ func undo(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet, s *un
 		to = revisions[len(revisions)-1-s.back]
 	}
 	var command []string
-	// The pods stand still for seconds, not for ever: a preview of a moment that was over before it was read is made again.
+	// The pods do not change for seconds: if they changed during the preview, it is made again.
 	must(t, c.WaitFor(ctx, s.name+": a preview of pods that stand still", func(context.Context) (bool, error) {
 		before, _ := podsNow(t, c, ds)
 		u.preview = previewOf(t, c, ds, "history", "--undo", to)
@@ -145,7 +146,7 @@ func undo(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet, s *un
 	return u
 }
 
-// pastedCommand is the rollback that an answer offers, without the program's name.
+// pastedCommand returns the rollback command of an answer, without the program's name.
 func pastedCommand(t *testing.T, text string) []string {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -157,7 +158,8 @@ func pastedCommand(t *testing.T, text string) []string {
 	return nil
 }
 
-// prepareUndo rolls three images out to all nodes, sets the limits, and begins the rollout that is not to be over.
+// prepareUndo rolls out three images to all nodes, sets the limits, and starts the rollout that is
+// not to finish.
 func prepareUndo(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, s *undoing, number int) error {
 	all, none := intstr.FromString("100%"), intstr.FromInt32(0)
 	roll := func(image string, strategy appsv1.DaemonSetUpdateStrategy) error {
@@ -166,7 +168,8 @@ func prepareUndo(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, s 
 			ds.Spec.Template.Spec.Containers[0].Image = image
 			ds.Spec.Template.Annotations = nil
 			if image == slowly {
-				// Another template each time: a revision that is taken up again would be another situation.
+				// Another template each time: a revision that becomes current again would be
+				// another situation.
 				ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "4s", "test/number": strconv.Itoa(number)}
 			}
 		})
@@ -218,8 +221,8 @@ func prepareUndo(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, s 
 	})
 }
 
-// forgetDefault puts another in the place of a revision, so many before the newest: it lacks a default of the API server.
-// The controller must have made the newest.
+// forgetDefault replaces a revision, back before the newest, by one without a default of the API
+// server. The controller must have created the newest.
 func forgetDefault(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, back int) error {
 	if err := c.WaitDaemonSet(ctx, ds.Namespace, ds.Name, "looked at", func(*appsv1.DaemonSet) bool { return true }); err != nil {
 		return err
@@ -244,7 +247,7 @@ func forgetDefault(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, 
 	return err
 }
 
-// takenUp reports whether the kubelet has written all that it will for now.
+// takenUp reports whether the kubelet has written everything for now.
 func takenUp(p *corev1.Pod) bool { return len(p.Status.ContainerStatuses) > 0 }
 
 func waitsForImage(p *corev1.Pod) bool {
@@ -276,7 +279,7 @@ func previewOf(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet, args ...str
 	return p
 }
 
-// compareEnd compares the preview with what there is in the end: the revision, and the pods that stayed.
+// compareEnd compares the preview with the result: the revision, and the pods that stayed.
 func (u *undone) compareEnd(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet, before []corev1.Pod) {
 	t.Helper()
 	list, err := c.Client.AppsV1().ControllerRevisions(ds.Namespace).List(t.Context(), metav1.ListOptions{})
@@ -303,7 +306,7 @@ func (u *undone) compareEnd(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet
 	case u.onDelete:
 		code, left = plan.NotRolling, len(before) // a person may replace them
 	case u.image == pullsNo && u.back > 1:
-		code = plan.MayComplete // no pod shows that the revision before works
+		code = plan.MayComplete // no pod shows that the previous revision works
 	}
 	if o.Code != code || o.Replaced+o.Dropped != replaced || o.Left != left || u.preview.Replaces+u.preview.Drops != replaced {
 		t.Errorf("%s: %d of %d pods were replaced; the preview: %s, %d to replace and %d to delete", u.name, replaced, len(before), brief(u.preview), u.preview.Replaces, u.preview.Drops)
@@ -311,8 +314,8 @@ func (u *undone) compareEnd(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet
 	t.Logf("%s: %d of %d pods were replaced; %s", u.name, replaced, len(before), brief(u.preview))
 }
 
-// moved returns a change of a pod that came between the preview and the rollback, which is then another than the one
-// that was previewed; nil if there is none.
+// moved returns a change of a pod between the preview and the rollback, which makes the preview
+// invalid, or nil.
 func (u *undone) moved(r *record) *event {
 	for _, e := range r.until(u.from) {
 		if e.kind == "pod" && e.version > u.seen {

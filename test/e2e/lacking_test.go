@@ -32,9 +32,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestServerLacks: an API that a server does not have, since it is older than the API or does not offer it, is a gap
-// with a name where an answer would need it, and nothing where it would not. Only without DaemonSets there is no answer.
-// A proxy before a real API server makes it lack what it has.
+// TestServerLacks checks that an API which a server does not have is a named gap if an answer needs
+// it, and nothing otherwise. Only without DaemonSets there is no answer. A proxy in front of a real
+// API server hides APIs.
 func TestServerLacks(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -62,7 +62,7 @@ func TestServerLacks(t *testing.T) {
 	for _, tt := range []struct {
 		lacks string
 		ask   string
-		gaps  string // WHAT WHY CONSEQUENCE, of each
+		gaps  string // WHAT WHY CONSEQUENCE of each
 		why   string
 	}{
 		{"/apis/none", explain, "", "nothing is lacked"},
@@ -111,8 +111,8 @@ func TestServerLacks(t *testing.T) {
 	}
 }
 
-// TestServiceAccount: one that may read the workloads of its namespace gets every answer about them, and what it may not
-// read is named.
+// TestServiceAccount checks that a ServiceAccount which may read the workloads of its namespace
+// gets all answers about them, with the gaps named.
 func TestServiceAccount(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -166,15 +166,15 @@ func TestServiceAccount(t *testing.T) {
 		r := kubectlDS(t, c, config, "plan-rollout -n tenant agent --image acme/agent:3 -o json")
 		var p struct{ Outcome struct{ Code string } }
 		must(t, json.Unmarshal([]byte(r.Stdout), &p))
-		if p.Outcome.Code != "Stalls" { // its pods request no CPU, which the quota asks for
+		if p.Outcome.Code != "Stalls" { // its pods request no CPU, which the quota requires
 			t.Errorf("the outcome is %s\n%s", p.Outcome.Code, r.Stdout)
 		}
 	})
 }
 
-// TestTimesOfWrites: the managed fields of a server before v1.25 keep the time at which a field was added, so that nothing
-// is said by them of when a revision got its number, or of who wrote last. That of two revisions the older one has the
-// higher number is told by their order.
+// TestTimesOfWrites checks a server before v1.25, whose managed fields keep the time at which a
+// field was added. They cannot show when a revision got its number or who wrote last. The order of
+// two revisions shows that the older one has the higher number.
 func TestTimesOfWrites(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -220,7 +220,7 @@ func TestTimesOfWrites(t *testing.T) {
 	}
 }
 
-// revisions returns the ControllerRevisions, the newest number first.
+// revisions returns the ControllerRevisions by descending number.
 func revisions(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) []appsv1.ControllerRevision {
 	t.Helper()
 	list, err := c.Client.AppsV1().ControllerRevisions(ds.Namespace).List(t.Context(), metav1.ListOptions{})
@@ -229,7 +229,8 @@ func revisions(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) []appsv1.Co
 	return list.Items
 }
 
-// lacking asks as text and as JSON: there must be an answer, with these gaps, and notes of them; one may tell of several.
+// lacking asks for text and JSON. There must be an answer with these gaps and with notes on them,
+// possibly combined.
 func lacking(t *testing.T, c *stage.Cluster, config, ask, gaps string) {
 	t.Helper()
 	most := 0
@@ -250,7 +251,7 @@ func lacking(t *testing.T, c *stage.Cluster, config, ask, gaps string) {
 		Items    []document
 	}
 	var d document
-	must(t, json.NewDecoder(strings.NewReader(r.Stdout)).Decode(&d)) // of --watch the first
+	must(t, json.NewDecoder(strings.NewReader(r.Stdout)).Decode(&d)) // the first one of --watch
 	for _, item := range d.Items {
 		d.Snapshot.Gaps = append(d.Snapshot.Gaps, item.Snapshot.Gaps...)
 	}
@@ -272,8 +273,8 @@ func kubectlDS(t *testing.T, c *stage.Cluster, config, ask string) stage.Result 
 	return r
 }
 
-// without returns the kubeconfig of a user to whom a path of the API server, and all below it, is answered as a server
-// does that never had it.
+// without returns the kubeconfig of a user for whom a path of the API server, and everything below
+// it, does not exist.
 func without(t *testing.T, c *stage.Cluster, user, path string) string {
 	t.Helper()
 	return proxied(t, c, user, func(w http.ResponseWriter, r *http.Request) bool {
@@ -285,8 +286,8 @@ func without(t *testing.T, c *stage.Cluster, user, path string) string {
 	})
 }
 
-// proxied returns the kubeconfig of a user whose requests are seen before the API server answers them: one that was
-// answered there does not get to it.
+// proxied returns the kubeconfig of a user whose requests pass a function first. A request that the
+// function answers does not reach the API server.
 func proxied(t *testing.T, c *stage.Cluster, user string, answers func(http.ResponseWriter, *http.Request) bool) string {
 	t.Helper()
 	target, err := url.Parse(c.URL)
@@ -299,7 +300,7 @@ func proxied(t *testing.T, c *stage.Cluster, user string, answers func(http.Resp
 			proxy.ServeHTTP(w, r)
 		}
 	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that hang up
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // about clients that disconnect
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return changedConfig(t, c, user, func(config *clientcmd.Config) {
@@ -323,7 +324,8 @@ func changedConfig(t *testing.T, c *stage.Cluster, user string, change func(*cli
 	return path
 }
 
-// accountConfig makes a ServiceAccount that may read the workloads of its namespace, and returns its kubeconfig.
+// accountConfig creates a ServiceAccount that may read the workloads of its namespace and returns
+// its kubeconfig.
 func accountConfig(t *testing.T, c *stage.Cluster, namespace, name string) string {
 	t.Helper()
 	ctx := t.Context()
@@ -347,7 +349,7 @@ func accountConfig(t *testing.T, c *stage.Cluster, namespace, name string) strin
 	})
 }
 
-// boundClaim makes a PersistentVolumeClaim that is bound to a volume of a CSI driver.
+// boundClaim creates a PersistentVolumeClaim that is bound to a volume of a CSI driver.
 func boundClaim(t *testing.T, c *stage.Cluster, namespace, name string) {
 	t.Helper()
 	ctx := t.Context()
