@@ -32,14 +32,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// manifests is where the unit tests of the overlay have theirs.
+// manifests is the folder of the manifests of the overlay's unit tests.
 const manifests = "../../internal/source/testdata/manifests"
 
-// gone as a change's value removes the field.
+// gone, as the value of a change, removes the field.
 const gone = "(gone)"
 
-// change is one change of a DaemonSet's manifest. The path's words are fields; of a list a word is an item's name, or
-// its number, and + is one more.
+// change is a change of a manifest. The words of path are fields, names or numbers of list items,
+// or + for a new item.
 type change struct{ why, path, value string }
 
 // everywhere are changes that are made to each manifest.
@@ -72,7 +72,7 @@ var everywhere = []change{
 	{"revisionHistoryLimit", "spec revisionHistoryLimit", "2"},
 }
 
-// own are changes of one manifest each.
+// own are changes that are made to one manifest each.
 var own = map[string][]change{
 	"cni.yaml": {
 		{"an init container less", "spec template spec initContainers mount-bpffs", gone},
@@ -162,18 +162,18 @@ var own = map[string][]change{
 	},
 }
 
-// ambiguous are changes that nobody can foretell from managed fields. The API writes each name of the service account
-// under the other: which of the two stood in the manifest is not known. And a manifest that gives nothing but defaults for
-// the strategy looks like one that gives none: whether they stay under another strategy, where they say nothing, is not.
+// ambiguous are changes that managed fields cannot predict. The API copies each name of the service
+// account to the other, so it is unknown which one the manifest had. A manifest with only defaults
+// for the strategy looks like one without a strategy, so it is unknown whether they stay under
+// another strategy.
 var ambiguous = map[string]string{"overlay-net.json": "another service account", "cni.yaml": "another strategy", "kube-proxy.yaml": "another strategy"}
 
-// everything is done, which takes some minutes, if this is set.
+// everything, if set, runs all of it, which takes some minutes.
 var everything = os.Getenv("MANIFESTS") == "all"
 
-// TestManifests applies manifests in the manner of those that people run, changed in one thing after the other, and
-// compares what the API server then stores with what the overlay and the server-side dry run said before.
-//
-// There are no nodes: what is stored depends on none.
+// TestManifests applies typical manifests with one change after the other and compares what the API
+// server stores with the predictions of the overlay and the server-side dry run. There are no
+// nodes, because the result does not depend on them.
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -209,7 +209,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// tried counts what was compared.
+// tried counts comparisons.
 type tried struct{ same, changed, refused, trials, invalid int }
 
 var adding sync.Mutex
@@ -229,13 +229,13 @@ func (s *tried) String() string {
 		s.same, s.changed, s.refused, s.trials, s.invalid)
 }
 
-// applier applies a manifest in one of the ways in which people do.
+// applier applies a manifest in one of the usual ways.
 type applier struct {
 	name, namespace string
 	method          manifest.Method
-	// apply applies what stands in a file, of which ds is the DaemonSet.
+	// apply applies the manifest in a file, whose DaemonSet is ds.
 	apply func(ctx context.Context, file string, ds map[string]any) error
-	// send sends what apply sends, without its process.
+	// send sends the same requests without a process.
 	send func(ctx context.Context, ds map[string]any, o metav1.PatchOptions) (*appsv1.DaemonSet, error)
 }
 
@@ -289,7 +289,7 @@ func appliers(c *stage.Cluster) []*applier {
 	}
 }
 
-// threeWay patches as clients do that know what they applied last.
+// threeWay patches like clients that know what they applied last.
 func threeWay(ctx context.Context, c *stage.Cluster, live *appsv1.DaemonSet, last, raw []byte, o metav1.PatchOptions) (*appsv1.DaemonSet, error) {
 	live.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}
 	current, err := json.Marshal(live)
@@ -307,12 +307,12 @@ func threeWay(ctx context.Context, c *stage.Cluster, live *appsv1.DaemonSet, las
 	return c.Client.AppsV1().DaemonSets(live.Namespace).Patch(ctx, live.Name, types.StrategicMergePatchType, patch, o)
 }
 
-// helm applies as Helm 3 does: it keeps what it applied last to itself.
+// helm applies like Helm 3, which stores what it applied last.
 type helm struct {
 	c         *stage.Cluster
 	namespace string
 	mu        sync.Mutex
-	last      map[string][]byte // by the DaemonSet's name
+	last      map[string][]byte // by the name of the DaemonSet
 }
 
 func (h *helm) apply(ctx context.Context, _ string, ds map[string]any) error {
@@ -358,7 +358,7 @@ func (h *helm) keep(ds map[string]any, raw []byte) {
 	h.last[nameOf(ds)] = raw
 }
 
-// released returns the manifest with what Helm adds to what it templates.
+// released returns the manifest with what Helm adds to its templates.
 func (h *helm) released(ds map[string]any) ([]byte, error) {
 	ds = copyOf(ds)
 	edit(ds, change{path: "metadata namespace", value: h.namespace})
@@ -368,7 +368,7 @@ func (h *helm) released(ds map[string]any) ([]byte, error) {
 	return json.Marshal(ds)
 }
 
-// rehearsal compares, for one manifest and one applier, what was said with what came.
+// rehearsal compares predictions and results for one manifest and one applier.
 type rehearsal struct {
 	c       *stage.Cluster
 	cluster *cluster.Cluster
@@ -377,13 +377,13 @@ type rehearsal struct {
 	name    string
 	number  int // among the manifests
 	dir     string
-	last    *appsv1.DaemonSet // as it was read last
+	last    *appsv1.DaemonSet // as it was last read
 	tried
 
 	record recording
 }
 
-// recording is what the unit tests of the overlay have of a rehearsal.
+// recording is the part of a rehearsal that the unit tests of the overlay use.
 type recording struct {
 	Applier string            `json:"applier"`
 	File    string            `json:"file"`
@@ -405,7 +405,7 @@ func (r *rehearsal) run(t *testing.T, file string) {
 	text = namespaceLine.ReplaceAll(text, []byte("${1}"+r.by.namespace+"${2}"))
 	base := daemonSetIn(t, text)
 
-	// First there is none.
+	// At first there is none.
 	path := filepath.Join(r.dir, filepath.Base(file))
 	must(t, os.WriteFile(path, text, 0o600))
 	m := r.read(t, path)
@@ -431,7 +431,7 @@ func (r *rehearsal) run(t *testing.T, file string) {
 		if !edit(changed, ch) || r.by.name == "helm" && ambiguous[r.name] == ch.why {
 			continue
 		}
-		// A process takes long. Over all manifests each change that is made everywhere has one.
+		// A process is slow. Over all manifests each change in everywhere has one.
 		process := (i+r.number)%len(own) == 0 || everything
 		if r.rehearse(t, ch.why, toYAML(t, changed), changed, process) {
 			r.rehearse(t, ch.why+", and back", text, base, false)
@@ -440,8 +440,8 @@ func (r *rehearsal) run(t *testing.T, file string) {
 	r.write(t)
 }
 
-// rehearse says what the text will do, applies it, and compares. It returns whether the API server took it.
-// By a process of its own, if there is one, or with the requests that it would send.
+// rehearse predicts the result of a text, applies it, and compares. It uses a process, if there is
+// one, or the requests that it would send. It reports whether the API server accepted it.
 func (r *rehearsal) rehearse(t *testing.T, why string, text []byte, ds map[string]any, process bool) bool {
 	t.Helper()
 	ctx := t.Context()
@@ -502,7 +502,7 @@ func (r *rehearsal) rehearse(t *testing.T, why string, text []byte, ds map[strin
 	return true
 }
 
-// lessOfEverything leaves out each field and each item of the manifest in turn. Nothing is stored.
+// lessOfEverything removes each field and each item of the manifest in turn. Nothing is stored.
 func (r *rehearsal) lessOfEverything(t *testing.T, base map[string]any) {
 	ctx := t.Context()
 	var paths [][]string
@@ -531,7 +531,7 @@ func (r *rehearsal) lessOfEverything(t *testing.T, base map[string]any) {
 		edit(less, change{path: strings.Join(path, " "), value: gone})
 		found, err := manifest.ReadManifests(ctx, []string{"-"}, "", bytes.NewReader(toYAML(t, less)))
 		if err != nil {
-			continue // it lacks what every manifest must have
+			continue // it lacks a required field
 		}
 		m := found[0]
 		m.Namespace = r.by.namespace
@@ -549,7 +549,7 @@ func (r *rehearsal) lessOfEverything(t *testing.T, base map[string]any) {
 	}
 }
 
-// read reads the one DaemonSet of a file.
+// read returns the only DaemonSet of a file.
 func (r *rehearsal) read(t *testing.T, path string) manifest.Manifest {
 	t.Helper()
 	found, err := manifest.ReadManifests(t.Context(), []string{path}, "", nil)
@@ -563,7 +563,7 @@ func (r *rehearsal) read(t *testing.T, path string) manifest.Manifest {
 	return found[0]
 }
 
-// live reads the DaemonSet, as the plugin does or with one request.
+// live reads the DaemonSet, either like the plugin or with one request.
 func (r *rehearsal) live(t *testing.T, ref source.Ref, plugin bool) *appsv1.DaemonSet {
 	t.Helper()
 	if !plugin {
@@ -578,7 +578,7 @@ func (r *rehearsal) live(t *testing.T, ref source.Ref, plugin bool) *appsv1.Daem
 	return r.last
 }
 
-// equal compares all that an overlay promises.
+// equal compares everything that an overlay promises.
 func (r *rehearsal) equal(t *testing.T, why string, want, got *appsv1.DaemonSet) {
 	t.Helper()
 	if !equality.Semantic.DeepEqual(want.Spec, got.Spec) {
@@ -598,7 +598,7 @@ func (r *rehearsal) equal(t *testing.T, why string, want, got *appsv1.DaemonSet)
 	}
 }
 
-// recorded are the rehearsals that the unit tests have.
+// recorded lists the rehearsals that the unit tests use.
 var recorded = map[string]string{
 	"vector.yaml kubectl apply":                "vector-apply.json",
 	"ebpf.yaml kubectl apply --server-side":    "ebpf-server.json",
@@ -607,7 +607,7 @@ var recorded = map[string]string{
 	"log-bit.yaml kubectl apply --server-side": "log-bit-server.json",
 }
 
-// write writes the recording if it is one that the unit tests have, and if they are to be written.
+// write writes the recording if the unit tests use it and if recordings are to be written.
 func (r *rehearsal) write(t *testing.T) {
 	name := recorded[r.name+" "+r.by.name]
 	if os.Getenv("RECORD_OVERLAYS") == "" || name == "" {
@@ -640,7 +640,7 @@ func daemonSetIn(t *testing.T, text []byte) map[string]any {
 	}
 }
 
-// edit makes a change, and returns whether it was one.
+// edit makes a change and reports whether it changed anything.
 func edit(o map[string]any, ch change) bool {
 	var value any
 	if ch.value != gone {

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestOtherPods: the real API server selects pods as rows are asked for, and has what
-// admission looks at.
+// TestOtherPods checks that the real API server supports the selectors for rows and has the objects
+// that admission needs.
 func TestOtherPods(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -37,7 +37,7 @@ func TestOtherPods(t *testing.T) {
 	pods := c.Client.CoreV1().Pods("apps")
 	create := func(name, node string, phase corev1.PodPhase, nominated string) {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}}}
-		if p.Spec.NodeName = node; node == "" { // nobody schedules it
+		if p.Spec.NodeName = node; node == "" { // nothing schedules it
 			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "stage.test/waits"}}
 		}
 		p.Spec.Containers = []corev1.Container{{Name: "c", Image: "acme/web:1", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("100m")}}}}

@@ -14,10 +14,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// batch is what one act of a sync wrote: the pods that it created, and those that it deleted.
-//
-// A sync is one act, manage's or the rolling update's, but for a race: when the watch tells the controller of all that
-// manage wrote before manage has returned, the rolling update follows in the same sync, and has seen it.
+// batch is what one act of a sync wrote: the pods that it created and deleted. A sync is usually
+// one act, of manage or of the rolling update. If the watch delivers everything that manage wrote
+// before manage returns, the rolling update follows in the same sync.
 type batch struct {
 	kind             daemonset.StepKind
 	creates, deletes []daemonset.Item
@@ -28,11 +27,13 @@ type batch struct {
 	second           bool // manage wrote in the same sync
 }
 
-// batches returns what the controller wrote to the DaemonSet's pods, one batch an act, oldest first, and how many
-// syncs wrote nothing: idle ones that decided so, and those that waited to see what an earlier one did.
+// batches returns the controller's writes to the DaemonSet's pods, one batch for each act, oldest
+// first, and the number of syncs that wrote nothing because there was nothing to do or because they
+// waited to observe earlier writes.
 //
-// A request belongs to the last act of the sync that it came in: of one DaemonSet there is one sync at a time, and all
-// requests of an act are answered before anything else happens in it. The controller's own count of each act must be met.
+// A request belongs to the last act of its sync: syncs of one DaemonSet do not overlap, and all
+// requests of an act are answered before the sync continues. The number of requests must equal the
+// controller's own count.
 func batches(t *testing.T, r *record, log []stage.AuditEntry, syncs []stage.Sync) (found []batch, idle, waited int) {
 	t.Helper()
 	writes := slices.DeleteFunc(slices.Clone(log), func(e stage.AuditEntry) bool {
@@ -53,7 +54,7 @@ func batches(t *testing.T, r *record, log []stage.AuditEntry, syncs []stage.Sync
 				n++
 			}
 			b := batch{kind: daemonset.StepManage, began: s.Start, listed: s.Start, decided: act.Time}
-			if i > 0 { // the rolling update lists the pods anew
+			if i > 0 { // the rolling update lists the pods again
 				b.kind, b.second, b.listed = daemonset.StepRollingUpdate, wrote, s.Acts[i-1].Time
 			}
 			for _, w := range writes[:n] {
@@ -84,8 +85,8 @@ func batches(t *testing.T, r *record, log []stage.AuditEntry, syncs []stage.Sync
 	return found, idle, waited
 }
 
-// add adds one request. A pod that was being deleted or gone already when the controller deleted it stands for the
-// moment when that happened: the controller's cache was older.
+// add adds a request. If the pod was already terminating or gone, because the controller's cache
+// was older, the moment of that event applies.
 func (b *batch) add(t *testing.T, w stage.AuditEntry, marks map[string]mark) {
 	t.Helper()
 	m := marks[w.Name]
@@ -108,7 +109,7 @@ func (b *batch) add(t *testing.T, w stage.AuditEntry, marks map[string]mark) {
 	}
 }
 
-// mark is when a pod came, and when its deletion began.
+// mark holds when a pod was created and when its deletion began.
 type mark struct {
 	node             string
 	created, deleted int64
@@ -133,16 +134,16 @@ func firstMarks(r *record) map[string]mark {
 	return marks
 }
 
-// match says which state explains a batch: how many events it is older than the batch's first write, from 0 to
-// mostLag, or one of those below.
+// match says which state explains a batch: the number of events by which it is older than the
+// batch's first write, up to mostLag, or one of the following.
 type match int
 
 const mostLag = 5
 
 const (
 	older match = mostLag + 1 + iota
-	moved       // the rolling update's, in a sync whose manage part saw less
-	wrong       // no state
+	moved       // of the rolling update, in a sync whose manage part saw less
+	wrong       // no state explains it
 	matches
 )
 
@@ -150,10 +151,10 @@ func (m match) String() string {
 	return map[match]string{older: "older", moved: "with a cache that moved on within the sync", wrong: "wrong"}[m]
 }
 
-// rules make of a Snapshot what the controller sees.
+// rules turn a Snapshot into what the controller sees.
 type rules func(*testing.T, *snapshot.Snapshot) *daemonset.State
 
-// brokenRules are wrong in one thing each, which a comparison must notice.
+// brokenRules are wrong in one respect each, which a comparison must detect.
 var brokenRules = map[string]rules{
 	"the budget were one larger": func(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
 		st := predict(t, s)
@@ -188,12 +189,12 @@ func profileOf(t *testing.T, s *snapshot.Snapshot) daemonset.Profile {
 	return profile
 }
 
-// explain looks for the newest state in which the rules foretell the batch. The controller has a cache for each kind of
-// object, and each may lag for itself: an event may be missing in the state only if the controller had not heard of it
-// when it read that cache. Then it does not matter how busy the machine was.
+// explain finds the newest state for which the rules predict the batch. The controller has a cache
+// for each kind, each with its own lag: an event may be missing in the state only if the controller
+// had not received it when it read that cache. So the load of the machine does not matter.
 func (b *batch) explain(t *testing.T, r *record, rule rules) match {
 	t.Helper()
-	const most = 40 // events of a kind between the reading and the first write
+	const most = 40 // events of a kind between the read and the first write
 	events := asHeard(r.until(b.version))
 	look := func(explains func(events []event, s *snapshot.Snapshot) bool) (lag int, ok bool) {
 		for lag := range 2*most + 1 {
@@ -217,8 +218,8 @@ func (b *batch) explain(t *testing.T, r *record, rule rules) match {
 	if b.kind != daemonset.StepRollingUpdate {
 		return wrong
 	}
-	// The rolling update lists the pods anew: it may see something for manage to do that manage had not seen, if the
-	// controller heard of a pod in between.
+	// The rolling update lists the pods again. It may see work for manage that manage did not see,
+	// if the controller received an event in between.
 	if _, ok := look(func(kept []event, s *snapshot.Snapshot) bool {
 		return slices.ContainsFunc(kept, func(e event) bool { return e.kind == "pod" && !e.heard.Before(b.began) }) &&
 			b.foretold(rule(t, s).RollingUpdate())
@@ -228,9 +229,9 @@ func (b *batch) explain(t *testing.T, r *record, rule rules) match {
 	return wrong
 }
 
-// asHeard returns the events with those about pods in the order in which the controller heard of them. Before v1.33 an
-// informer hands on all that it holds of one object at once: it may know that one pod is gone before it knows what
-// happened earlier to another.
+// asHeard returns the events, with those about pods in the order in which the controller received
+// them. Before v1.33 an informer delivers all changes of one object at once, so it may know that
+// one pod is gone before it knows an earlier event of another.
 func asHeard(events []event) []event {
 	var at []int // of the events about pods
 	var pods []event
@@ -251,8 +252,8 @@ func (b *batch) foretold(step daemonset.Step) bool {
 	return step.Kind == b.kind && step.Creates.Admits(b.creates) && step.Deletes.Admits(b.deletes)
 }
 
-// mayLack reports whether the controller may not have known of these events. Of nodes and revisions its log does not say
-// when it heard of them, so a few that the record had heard of may be among them.
+// mayLack reports whether the controller may not have received these events. Its log does not
+// contain events of nodes and revisions, so a few that the record had received may be among them.
 func (b *batch) mayLack(events []event) bool {
 	others := 0
 	for _, e := range events {
@@ -274,7 +275,7 @@ func (b *batch) mayLack(events []event) bool {
 	return others <= mostLag
 }
 
-// lose takes the last events away: so many about pods, and so many about other objects.
+// lose removes the last events: pods about pods, and others about other objects.
 func lose(events []event, pods, others int) (kept, lost []event) {
 	n := len(events)
 	var tail []event // newest first
@@ -359,7 +360,7 @@ func TestAsHeard(t *testing.T) {
 // score counts the batches of a rollout.
 type score struct {
 	name    string
-	from    int64 // the version from which on batches are the rollout's
+	from    int64 // version from which on batches belong to the rollout
 	outcome string
 	none    bool // there may be no batch
 	steps   map[daemonset.StepKind]int
@@ -399,7 +400,7 @@ func (p *score) String() string {
 		p.by[older], older, p.by[moved], moved, p.by[wrong], wrong, p.outcome)
 }
 
-// enough fails the test unless the batches prove something.
+// enough fails the test if there are too few batches to prove anything.
 func (p *score) enough(t *testing.T) {
 	t.Helper()
 	if p.total() < 300 || p.steps[daemonset.StepRollingUpdate] < 100 {
@@ -407,7 +408,7 @@ func (p *score) enough(t *testing.T) {
 	}
 }
 
-// describe tells all about a batch.
+// describe returns a full description of a batch.
 func (b *batch) describe(t *testing.T, r *record) string {
 	t.Helper()
 	var w strings.Builder

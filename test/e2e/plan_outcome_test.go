@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// compareOutcomes compares how each rollout ended with what was planned when it began, and at every batch of it.
+// compareOutcomes compares the end of each rollout with the plan at its beginning and at every
+// batch.
 //
-// A rollout that comes to its end must never be planned to stall. One that stalls must be planned to from the first
-// state that shows why: from the start where nodes are dead, and else from when the first pods have failed. Then the
-// plan must say how many old pods are left, and who holds the budget.
-//
-// How long pods take to become ready and to end is what they took in the same rollout: a plan that knows it must know
-// when the rollout is over, on a machine that is busy as on one that is idle.
+// A rollout that completes must never be planned to stall. One that stalls must be planned to stall
+// from the first state that shows the cause: from the beginning with dead nodes, otherwise from the
+// first failed pods. The plan must then give the remaining old pods and the holders of the budget.
+// The plan is given the start and end times of pods in the same rollout, so its duration must be
+// right on any machine.
 func compareOutcomes(t *testing.T, r *record, runs []*run, batches []batch) {
 	t.Helper()
 	close, compared := 0, 0
@@ -46,7 +46,7 @@ func compareOutcomes(t *testing.T, r *record, runs []*run, batches []batch) {
 			if len(u.dead) > 0 && (p.Outcome.Code != plan.Stalls || !covers(p, last)) {
 				t.Errorf("%s: planned at its start as %s, it ended as %s", u.name, brief(p), brief(last))
 			}
-		case u.stalled: // every pod is replaced that can be: the nodes that stay behind are named
+		case u.stalled: // every pod that can be is replaced: the remaining nodes are named
 			if p.Outcome.Code != plan.Completes || !slices.Equal(nodesOf(p), nodesOf(last)) || len(nodesOf(p)) == 0 {
 				t.Errorf("%s: planned at its start as %s, it ended as %s", u.name, brief(p), brief(last))
 			}
@@ -75,7 +75,7 @@ func compareOutcomes(t *testing.T, r *record, runs []*run, batches []batch) {
 			if compared++; ratio > 0.8 && ratio < 1.2 {
 				close++
 			}
-			if ratio < 0.5 || ratio > 3 { // of how long a busy controller takes the plan knows nothing
+			if ratio < 0.5 || ratio > 3 { // the plan does not consider how long a busy controller takes
 				t.Errorf("%s: took %.1f s, %.1f s were expected", u.name, u.took().Seconds(), p.Outcome.Duration.Expected)
 			}
 		}
@@ -87,8 +87,8 @@ func compareOutcomes(t *testing.T, r *record, runs []*run, batches []batch) {
 	}
 }
 
-// learn takes from a rollout how long pods took to become ready and to end, as exactly as a watch can; where too few
-// did, from all rollouts that came to their end.
+// learn returns how long pods of a rollout took to become ready and to end, as precisely as a watch
+// allows. If there are too few, it uses all completed rollouts.
 func learn(t *testing.T, r *record, u *run, all []*run) plan.Options {
 	t.Helper()
 	starts, ends := lasted(r, u)
@@ -113,8 +113,8 @@ func learn(t *testing.T, r *record, u *run, all []*run) plan.Options {
 	return plan.Options{Starts: starts, Termination: &mean, RequestRate: stage.DefaultControllerQPS, RequestBurst: stage.DefaultControllerQPS * 3 / 2}
 }
 
-// lasted returns how long the pods that were created in a rollout took to become ready, and those that were deleted to
-// be gone.
+// lasted returns the times from creation to readiness, and from deletion to the end, of the pods of
+// a rollout.
 func lasted(r *record, u *run) (starts, ends []time.Duration) {
 	created, deleted := map[string]time.Time{}, map[string]time.Time{}
 	for _, e := range r.until(u.to) {
@@ -144,7 +144,7 @@ func planned(t *testing.T, s *snapshot.Snapshot, o plan.Options) *plan.Plan {
 	return p
 }
 
-// firstStall returns the first plan of a rollout that says that it stalls, nil if none does.
+// firstStall returns the first plan of a rollout that predicts a stall, or nil.
 func firstStall(t *testing.T, r *record, u *run, o plan.Options) *plan.Plan {
 	t.Helper()
 	for _, e := range r.until(u.to) {
@@ -158,8 +158,8 @@ func firstStall(t *testing.T, r *record, u *run, o plan.Options) *plan.Plan {
 	return nil
 }
 
-// covers reports whether a plan foretold an end: as many old pods left, as many nodes that stay as they are, and those
-// that it names are among them.
+// covers reports whether a plan predicted an end: as many remaining old pods and nodes, including
+// those it names.
 func covers(p, end *plan.Plan) bool {
 	if p.Outcome.Left != end.Outcome.Left || len(p.Outcome.Holders)+p.Outcome.FurtherHolders != len(end.Outcome.Holders)+end.Outcome.FurtherHolders {
 		return false
@@ -179,7 +179,7 @@ func nodesOf(p *plan.Plan) (names []string) {
 	return names
 }
 
-// old counts the old pods that are not on their way out.
+// old returns the number of old pods that are not terminating.
 func old(s *snapshot.Snapshot) (n int) {
 	current := ""
 	var newest int64

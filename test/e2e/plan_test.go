@@ -19,33 +19,32 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// rollout is one change of the DaemonSet's template, and what the cluster is like meanwhile.
+// rollout is a change of the DaemonSet's template and the state of the cluster.
 type rollout struct {
 	name               string
-	unavailable, surge string // as the API writes them; "" is 0
+	unavailable, surge string // as in the API; "" is 0
 	minReadySeconds    int32
 
-	dead     []string // nodes without power
+	dead     []string // dead nodes
 	notReady []string // nodes that report themselves as not ready
 	tolerate bool     // the pods tolerate every taint
-	pool     string   // the pods' node selector: one half of the nodes is pool-a, the other pool-b
+	pool     string   // node selector of the pods: half of the nodes are in pool-a, the others in pool-b
 
-	image   string // of the new template; "" is one that nobody had
-	halfway string // the image that it is changed to when half of the pods are updated
+	image   string // of the new template; "" is a new one
+	halfway string // the image that replaces it when half of the pods are updated
 
 	stalls  bool
-	unknown bool // pods fail when it begins, and nothing shows yet that those of its template work
+	unknown bool // pods fail at the beginning, and nothing shows yet that those of its template work
 }
 
-// Images that the kubelets know.
+// Images with a meaning for the kubelets.
 const (
 	broken   = "acme/node-agent:broken" // crashes on start
 	previous = "previous"               // what the pods ran before the rollout
-	another  = "another"                // one that nobody had
+	another  = "another"                // a new one
 )
 
-// sequences are the rollouts of TestPlanComesTrue. Each has a control plane of its own, on which one rollout follows the
-// other.
+// sequences are the rollouts of TestPlanComesTrue. Each sequence has its own control plane.
 var sequences = []struct {
 	name     string
 	rollouts []rollout
@@ -62,8 +61,9 @@ var sequences = []struct {
 		{name: "a second change half-way", unavailable: "10%", halfway: another},
 	}},
 	{"surging", []rollout{
-		// First: the controller remembers one time to look again. If minReadySeconds is raised together with the template,
-		// that can be too early for the new pods, and where the pods beside them are available it sets no other.
+		// First: the controller keeps one time of its next sync. If minReadySeconds is raised
+		// together with the template, it can be too early for the new pods, and if the other pods
+		// are available, it sets no other.
 		{name: "maxSurge 50%, minReadySeconds 2", surge: "50%", minReadySeconds: 2},
 		{name: "maxSurge 1", surge: "1"},
 		{name: "maxSurge 20%", surge: "20%"},
@@ -85,20 +85,20 @@ var sequences = []struct {
 	}},
 }
 
-// run is a rollout that ended.
+// run is a completed rollout.
 type run struct {
 	*rollout
-	from, to int64              // the versions between which all of it happened
-	changed  event              // the last change of the template: half-way, or at the start
-	start    *snapshot.Snapshot // what there was just after that change: what a plan is made of
-	ended    time.Time          // when the last pod became available, or when the last thing happened before it stood still
+	from, to int64              // versions between which it happened
+	changed  event              // last change of the template: halfway or at the beginning
+	start    *snapshot.Snapshot // state just after that change, from which the plan is made
+	ended    time.Time          // when the last pod became available, or the last event before it was stuck
 	stalled  bool
 }
 
-// took is how long the rollout took.
+// took returns the duration of the rollout.
 func (u *run) took() time.Duration { return u.ended.Sub(u.changed.seen) }
 
-// outcome is how the rollout ended, in words.
+// outcome returns how the rollout ended, in words.
 func (u *run) outcome() string {
 	word := "completed"
 	if u.stalled {
@@ -107,11 +107,11 @@ func (u *run) outcome() string {
 	return fmt.Sprintf("%s after %.1fs", word, u.took().Seconds())
 }
 
-// TestPlanComesTrue follows rollouts with a record of every change, and compares each batch of the controller, which
-// is what one sync of it wrote, with what is predicted for the state that it saw.
+// TestPlanComesTrue records rollouts and compares each batch of the controller, which is what one
+// sync wrote, with the prediction for the state that the controller saw.
 //
-// What the controller saw is told by its own log, and how long the pods took by the record of the same rollout, so
-// nothing here depends on how busy the machine is.
+// The controller's log shows what it saw, and the record shows how long the pods took, so the
+// result does not depend on the load of the machine.
 func TestPlanComesTrue(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -139,8 +139,8 @@ func TestPlanComesTrue(t *testing.T) {
 	}
 }
 
-// comeTrue makes the rollouts and compares them. It returns how many batches were compared, and which broken rules
-// would have been noticed.
+// comeTrue performs the rollouts and compares them. It returns the number of compared batches and
+// which broken rules would have been detected.
 func comeTrue(t *testing.T, rollouts []rollout) (*score, map[string]bool) {
 	t.Helper()
 	ctx := t.Context()
@@ -172,7 +172,7 @@ func comeTrue(t *testing.T, rollouts []rollout) (*score, map[string]bool) {
 	return all, noticed
 }
 
-// roll makes a rollout and waits for its end. The number tells its image from others.
+// roll performs a rollout and waits for its end. number makes its image unique.
 func roll(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet, ro *rollout, number int) *run {
 	t.Helper()
 	ctx := t.Context()
@@ -212,7 +212,7 @@ func roll(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet, ro *r
 	return u
 }
 
-// prepareNodes makes the nodes what the rollout says, and waits for what the return of some brings about.
+// prepareNodes changes the nodes for the rollout and waits for the consequences.
 func prepareNodes(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet, ro *rollout) {
 	t.Helper()
 	ctx := t.Context()
@@ -247,7 +247,8 @@ func prepareNodes(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet, ro *roll
 	}
 }
 
-// lastChange waits for the record to hear of the DaemonSet as it is, and returns the event that made its generation.
+// lastChange waits until the record contains the current DaemonSet and returns the event of its
+// generation.
 func lastChange(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) event {
 	t.Helper()
 	now, err := c.Client.AppsV1().DaemonSets(ds.Namespace).Get(t.Context(), ds.Name, metav1.GetOptions{})
@@ -260,17 +261,17 @@ func lastChange(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet)
 	return events[i]
 }
 
-// end waits until the rollout has ended: nothing old is left, all that there is is available and the status says so,
-// or nothing is predicted and nothing has happened for so long that nothing will.
+// end waits until the rollout has ended: all pods are updated and available and the status says so,
+// or nothing is predicted and nothing has happened for long.
 func end(t *testing.T, c *stage.Cluster, r *record) (at time.Time, stalled bool) {
 	t.Helper()
-	const quiet = 3 * time.Second // a pod that crashes is restarted five times, 1.5 s apart at most: see stage
+	const quiet = 3 * time.Second // a crashing pod restarts five times, at most 1.5 s apart: see stage
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	must(t, c.WaitFor(ctx, "the rollout to end", func(context.Context) (bool, error) {
 		events := r.ordered()
 		at = events[len(events)-1].seen
-		if time.Since(at) < 300*time.Millisecond { // it goes on: leave the machine to it
+		if time.Since(at) < 300*time.Millisecond { // in progress: leave the processor to it
 			return false, nil
 		}
 		s := r.replay(events, time.Now())
@@ -290,15 +291,15 @@ func end(t *testing.T, c *stage.Cluster, r *record) (at time.Time, stalled bool)
 	return at, stalled
 }
 
-// completed reports whether the rollout has come to its end, and the controller knows.
+// completed reports whether the rollout has completed and the controller knows it.
 func completed(st *daemonset.State, step daemonset.Step) bool {
 	counts, _ := st.Counts()
 	return step.Reason == daemonset.StepUpToDate && counts.Available == st.Desired && counts.Updated == st.Desired &&
 		counts == daemonset.Reported(st.DaemonSet) && st.DaemonSet.Status.ObservedGeneration == st.DaemonSet.Generation
 }
 
-// availableSince returns when the last pod became available: when the record heard of it, or when it was ready for long
-// enough, which the API gives in whole seconds.
+// availableSince returns when the last pod became available: when the record received the event, or
+// when it had been ready for minReadySeconds, in whole seconds.
 func availableSince(st *daemonset.State, events []event) time.Time {
 	var last time.Time
 	for _, e := range events {
@@ -319,8 +320,8 @@ func availableSince(st *daemonset.State, events []event) time.Time {
 	return last
 }
 
-// compareBatches compares every batch of the controller with the prediction, and returns them, with their score and
-// the broken rules that some batch contradicts.
+// compareBatches compares every batch with the prediction. It returns the batches, their score, and
+// the broken rules that a batch contradicts.
 func compareBatches(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet, runs []*run) (found []batch, all *score, noticed map[string]bool) {
 	t.Helper()
 	log, err := c.AuditLog(t.Context())

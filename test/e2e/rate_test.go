@@ -11,8 +11,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestRequestRate rolls out to all nodes at once with the request rate that kube-controller-manager has by itself: there
-// it sets the pace, and the plan must say so. Were it ten times as high, the rollout would be over several times sooner.
+// TestRequestRate rolls out to all nodes at once with kube-controller-manager's default request
+// rate, which then limits the rollout. The plan must predict this; with ten times the rate, it
+// would be over several times sooner.
 func TestRequestRate(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -42,8 +43,8 @@ func TestRequestRate(t *testing.T) {
 		}
 		return p.Outcome.Duration.Expected
 	}
-	// How long pods take is what they took in this rollout: scheduler and kubelet take their time too, more of it on a
-	// busy machine.
+	// The times of pods are those of this rollout, because the scheduler and the kubelets are
+	// slower on a busy machine.
 	seen := learn(t, r, &run{rollout: &rollout{name: "all at once"}, from: changed.version, to: r.newest() + 1}, nil)
 	begin, stop := 1200*time.Millisecond, 500*time.Millisecond
 	own := expected(plan.Options{Starts: seen.Starts, Termination: seen.Termination})

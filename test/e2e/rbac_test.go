@@ -22,13 +22,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestRBAC: with the roles of docs/rbac every command answers in full, or names what only a ClusterRole gives; and every
-// right in them is used.
+// TestRBAC checks that with the roles of docs/rbac every command answers completely or names what
+// only a ClusterRole grants, and that every permission in them is used.
 func TestRBAC(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	c := newStage(t, stage.Options{})
-	must(t, c.AddNodes(ctx, stage.Nodes(12, "node-%02d")...)) // more than are asked for one by one
+	must(t, c.AddNodes(ctx, stage.Nodes(12, "node-%02d")...)) // more than are requested one by one
 	referred(t, c)
 	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:1")
 	spec := &ds.Spec.Template.Spec
@@ -72,7 +72,7 @@ func TestRBAC(t *testing.T) {
 		} {
 			r, err := c.KubectlAs(ctx, user, slices.Concat([]string{"ds"}, command, name)...)
 			must(t, err)
-			if r.Code != 0 && command[len(command)-1] != "5s" { // which ends by its timeout
+			if r.Code != 0 && command[len(command)-1] != "5s" { // that one ends with its timeout
 				t.Errorf("%s: %v ended with %d: %s", user, command, r.Code, r.Stderr)
 			}
 		}
@@ -113,7 +113,7 @@ func TestRBAC(t *testing.T) {
 		rules := apply("clusterrole.yaml", "ClusterRole", "clusterrolebinding", "kubectl-ds", "--clusterrole=kubectl-ds", "--user="+stage.Nobody)
 		used := ask(stage.Nobody)
 		for _, command := range [][]string{{"explain"}, {"plan-rollout", "--restart", "--fit"}, {"history"}} {
-			if found := gaps(stage.Nobody, command...); len(found) > 0 && command[0] != "history" { // history does not ask for nodes
+			if found := gaps(stage.Nobody, command...); len(found) > 0 && command[0] != "history" { // history does not request nodes
 				t.Errorf("%v lacks %v", command, found)
 			}
 		}
@@ -130,7 +130,7 @@ func TestRBAC(t *testing.T) {
 	})
 }
 
-// compareRights: what was asked and granted is what the rules give, no more and no less.
+// compareRights checks that the granted requests are exactly those that the rules allow.
 func compareRights(t *testing.T, rules []rbacv1.PolicyRule, used map[string]bool) {
 	t.Helper()
 	given := map[string]bool{}
@@ -141,7 +141,7 @@ func compareRights(t *testing.T, rules []rbacv1.PolicyRule, used map[string]bool
 			}
 		}
 	}
-	const ofController = "get leases" // is asked only where the status is not what is computed, which it never stays here
+	const ofController = "get leases" // requested only if the status differs from the computed one, which does not last here
 	for _, right := range slices.Sorted(maps.Keys(given)) {
 		if !used[right] && right != ofController {
 			t.Errorf("nobody needs the right to %s", right)
@@ -154,7 +154,7 @@ func compareRights(t *testing.T, rules []rbacv1.PolicyRule, used map[string]bool
 	}
 }
 
-// referred creates what the DaemonSets refer to, and policies that hold for their pods.
+// referred creates the objects that the DaemonSets refer to, and policies that match their pods.
 func referred(t *testing.T, c *stage.Cluster) {
 	t.Helper()
 	ctx, core, meta := t.Context(), c.Client.CoreV1(), func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
@@ -178,7 +178,7 @@ func referred(t *testing.T, c *stage.Cluster) {
 		ClaimRef:               &corev1.ObjectReference{Namespace: "kube-system", Name: "data"},
 	}}, metav1.CreateOptions{})
 	must(t, err)
-	// Nothing here binds volumes: the claim is created as it is once it is bound.
+	// Nothing binds volumes here: the claim is created bound.
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: meta("data"), Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}, Resources: storage, StorageClassName: &class, VolumeName: "disk",
 	}}
@@ -190,7 +190,7 @@ func referred(t *testing.T, c *stage.Cluster) {
 	must(t, err)
 }
 
-// policies creates a policy of each kind that looks at pods and lets all through.
+// policies creates a policy of each kind that matches pods and admits all of them.
 func policies(ctx context.Context, client admissionclient.AdmissionregistrationV1Interface) error {
 	meta := metav1.ObjectMeta{Name: "nothing"}
 	ignore := admissionv1.Ignore
@@ -206,7 +206,7 @@ func policies(ctx context.Context, client admissionclient.AdmissionregistrationV
 	}
 	_, err = client.ValidatingAdmissionPolicyBindings().Create(ctx, &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
 		PolicyName: meta.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
-		// Of one DaemonSet alone: where policies of both kinds hold, only these are read.
+		// For one DaemonSet only: if policies of both kinds match, only these are read.
 		MatchResources: &admissionv1.MatchResources{ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "small"}}},
 	}}, metav1.CreateOptions{})
 	if err != nil {

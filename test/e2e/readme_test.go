@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestReadme: each command of README.md that asks a cluster, pasted into a shell, ends with exit status 0 and says
-// something. krew/upgrade.sh runs those that install the plugin.
+// TestReadme runs each command of README.md that reads a cluster in a shell and checks that it
+// succeeds and prints something. krew/upgrade.sh runs those that install the plugin.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -26,7 +26,7 @@ func TestReadme(t *testing.T) {
 	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/agent:1.0.1")
 	ds.Spec.Template.Spec.Containers[0].Name = "agent"
 	must(t, c.Create(ctx, ds))
-	for i := 2; i <= 8; i++ { // the commands name revision 7
+	for i := 2; i <= 8; i++ { // the commands use revision 7
 		must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
 		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, fmt.Sprintf("acme/agent:1.0.%d", i)))
 	}

@@ -28,15 +28,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestRealManifests upgrades DaemonSets that people run from one release to the next with the real kubectl, and compares
-// what comes of it with what plan-rollout said before. REAL_MANIFESTS is a folder with one folder for each of them:
+// TestRealManifests upgrades published DaemonSets from one release to the next with the real
+// kubectl and compares the result with the prediction of plan-rollout. REAL_MANIFESTS is a folder
+// with a folder for each, which are not part of this repository. Without it, the one in
+// testdata/upgrades is upgraded.
 //
-//	NAME/old.yaml    the DaemonSet of one release, and nothing else
+//	NAME/old.yaml    the DaemonSet of one release
 //	NAME/new.yaml    that of the next
-//	NAME/needs.yaml  what must be there before, such as a PriorityClass; may be missing
-//	NAME/SOURCE      where they are from, with a line "old: v1 …" and a line "new: v2 …"; may be missing
-//
-// They are other people's, and not in this repository. Without REAL_MANIFESTS it upgrades the one in testdata/upgrades.
+//	NAME/needs.yaml  required objects such as a PriorityClass; optional
+//	NAME/SOURCE      origin, with a line "old: v1 …" and a line "new: v2 …"; optional
 func TestRealManifests(t *testing.T) {
 	t.Parallel()
 	folder := cmp.Or(os.Getenv("REAL_MANIFESTS"), filepath.Join("testdata", "upgrades"))
@@ -72,7 +72,7 @@ const (
 	serverSide = "server-side"
 )
 
-// mixedNodes are nodes of the kinds that manifests tell apart.
+// mixedNodes are nodes of the kinds that manifests distinguish.
 func mixedNodes() []*corev1.Node {
 	nodes := stage.Nodes(9, "node-%02d")
 	taint := func(n *corev1.Node, key string) {
@@ -91,30 +91,30 @@ func mixedNodes() []*corev1.Node {
 	return nodes
 }
 
-// upgrade is one DaemonSet that goes from one release to the next, with one way to apply.
+// upgrade is a DaemonSet that is upgraded, with one way to apply.
 type upgrade struct {
 	c           *stage.Cluster
 	dir, method string
 	row         upgradeRow
 
 	namespace, name string
-	ofFlag          bool // the manifest names no namespace
+	ofFlag          bool // the manifest has no namespace
 	r               *record
 	began           time.Time
 	expected        []expectation
 }
 
-// expectation is the next batch as a plan said it would be after an apply.
+// expectation is the next batch as predicted by a plan after an apply.
 type expectation struct {
 	after    string
 	next     daemonset.Step
-	from, to int64 // the versions between which it comes
+	from, to int64 // versions between which it must come
 }
 
 func (u *upgrade) run(t *testing.T) {
 	u.prepare(t)
 	if !u.plan(t, "old.yaml").agrees(t, u, "the old release", u.apply(t, "old.yaml", "--dry-run=server")) {
-		return // neither takes it
+		return // neither accepts it
 	}
 	ds := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: u.name}}
 	t.Cleanup(func() { u.remove(t) })
@@ -134,8 +134,8 @@ func (u *upgrade) run(t *testing.T) {
 	u.compareBatches(t)
 }
 
-// prepare makes what the manifests need: their namespace, the labels that they ask of nodes, and what needs.yaml holds.
-// The namespace warns of whatever is not restricted.
+// prepare creates what the manifests need: their namespace, node labels, and the objects of
+// needs.yaml. The namespace warns about everything that is not restricted.
 func (u *upgrade) prepare(t *testing.T) {
 	ctx := t.Context()
 	var templates []corev1.PodSpec
@@ -159,7 +159,7 @@ func (u *upgrade) prepare(t *testing.T) {
 			t.Fatal(r.Stderr)
 		}
 	}
-	// Some nodes are what the old release asks for, most of them also what the new one does.
+	// Some nodes match the old release, and most of them also the new one.
 	for i, name := range []string{"node-02", "node-03", "node-05", "node-06", "node-08", "node-09"} {
 		labels := labelsFor(&templates[0])
 		if i%3 > 0 {
@@ -176,7 +176,8 @@ func (u *upgrade) prepare(t *testing.T) {
 	u.r, u.began = newRecord(t, u.c, u.namespace), time.Now()
 }
 
-// labelsFor are labels of a node that fits the selector and the first term of the affinity. What a node is stays as it is.
+// labelsFor returns labels of a node that matches the selector and the first affinity term. What
+// describes the node itself does not change.
 func labelsFor(pod *corev1.PodSpec) map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, pod.NodeSelector)
@@ -196,7 +197,7 @@ func labelsFor(pod *corev1.PodSpec) map[string]string {
 	return labels
 }
 
-// remove deletes the DaemonSet and waits until nothing of it is left.
+// remove deletes the DaemonSet and waits until nothing is left of it.
 func (u *upgrade) remove(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	err := u.c.Client.AppsV1().DaemonSets(u.namespace).Delete(ctx, u.name, metav1.DeleteOptions{})
@@ -227,7 +228,7 @@ func (u *upgrade) apply(t *testing.T, file string, flags ...string) stage.Result
 	return u.kubectl(t, stage.Admin, append([]string{"apply"}, u.applyFlags(file, flags)...)...)
 }
 
-// applyFlags are those of kubectl apply, which are also the plan's.
+// applyFlags are the flags of kubectl apply and of the plan.
 func (u *upgrade) applyFlags(file string, flags []string) []string {
 	flags = append([]string{"-f", filepath.Join(u.dir, file)}, flags...)
 	if u.method == serverSide {
@@ -236,18 +237,18 @@ func (u *upgrade) applyFlags(file string, flags []string) []string {
 	return flags
 }
 
-// forecast is what plan-rollout said.
+// forecast is the answer of plan-rollout.
 type forecast struct {
 	stage.Result
-	*plan.Plan // nil if it was refused
+	*plan.Plan // nil if it was rejected
 }
 
-// plan asks what a file would do.
+// plan returns the forecast for a file.
 func (u *upgrade) plan(t *testing.T, file string, flags ...string) forecast {
 	t.Helper()
 	user := stage.Reader
 	if slices.Contains(flags, "--server-dry-run") {
-		user = stage.Admin // who may patch
+		user = stage.Admin // may patch
 	}
 	r := u.kubectl(t, user, append([]string{"ds", "plan-rollout", "-o", "json", "--show-values"}, u.applyFlags(file, flags)...)...)
 	p := forecast{Result: r}
@@ -258,7 +259,7 @@ func (u *upgrade) plan(t *testing.T, file string, flags ...string) forecast {
 	return p
 }
 
-// agrees returns whether kubectl takes the manifest, and compares the refusals.
+// agrees reports whether kubectl accepts the manifest, and compares the rejections.
 func (p forecast) agrees(t *testing.T, u *upgrade, what string, by stage.Result) bool {
 	t.Helper()
 	said, is := refusal(p.Result), refusal(by)
@@ -276,7 +277,7 @@ var (
 	noSuchKind   = regexp.MustCompile(`(?i)no matches for kind|extensions/v1beta1|apps/v1beta`)
 )
 
-// refusal says in few words why a manifest is refused; empty if it is not.
+// refusal returns why a manifest is rejected, in few words, or "".
 func refusal(r stage.Result) string {
 	if r.Code == 0 {
 		return ""
@@ -295,8 +296,9 @@ func refusal(r stage.Result) string {
 	return strings.TrimSpace(r.Stderr)
 }
 
-// applied plans for a file, applies it, and compares: what plan-rollout says by itself, what it says after a dry run on
-// the server, and what came of it. Without ds there is no DaemonSet yet. It returns whether the file was taken.
+// applied plans and applies a file, and compares the prediction of plan-rollout, with and without a
+// dry run, with the result. If ds is nil, the DaemonSet does not exist yet. It reports whether the
+// file was accepted.
 func (u *upgrade) applied(t *testing.T, file string, ds *appsv1.DaemonSet, flags ...string) bool {
 	t.Helper()
 	by := u.apply(t, file, append(slices.Clone(flags), "--dry-run=server")...)
@@ -339,7 +341,7 @@ func (u *upgrade) applied(t *testing.T, file string, ds *appsv1.DaemonSet, flags
 	return true
 }
 
-// serverWarnings are those of the API server that a plan holds.
+// serverWarnings returns the API server's warnings in a plan.
 func (p forecast) serverWarnings() []string {
 	var said []string
 	for _, w := range p.Warnings {
@@ -351,7 +353,7 @@ func (p forecast) serverWarnings() []string {
 	return said
 }
 
-// warningsOf are those that kubectl printed.
+// warningsOf returns the warnings that kubectl printed.
 func warningsOf(stderr string) []string {
 	var all []string
 	for line := range strings.Lines(stderr) {
@@ -367,7 +369,7 @@ func sameStep(a, b daemonset.Step) bool {
 	return a.Kind == b.Kind && a.Exact == b.Exact && batchText(a.Creates) == batchText(b.Creates) && batchText(a.Deletes) == batchText(b.Deletes)
 }
 
-// fieldsBetween are the fields that were changed by people.
+// fieldsBetween returns the fields that people changed.
 func fieldsBetween(t *testing.T, before, after *appsv1.DaemonSet) []whatif.FieldDiff {
 	t.Helper()
 	parse := func(ds *appsv1.DaemonSet) map[string]any {
@@ -381,7 +383,7 @@ func fieldsBetween(t *testing.T, before, after *appsv1.DaemonSet) []whatif.Field
 	return template.Between[appsv1.DaemonSet](parse(before), parse(after))
 }
 
-// settle waits until the rollout is over, and the controller knows.
+// settle waits until the rollout is over and the controller knows it.
 func (u *upgrade) settle(t *testing.T, ds *appsv1.DaemonSet) {
 	t.Helper()
 	lastChange(t, u.c, u.r, ds)
@@ -389,7 +391,7 @@ func (u *upgrade) settle(t *testing.T, ds *appsv1.DaemonSet) {
 	must(t, u.c.WaitFor(t.Context(), "the rollout to end", func(context.Context) (bool, error) {
 		s := u.r.latest()
 		if slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil }) {
-			return false, nil // and until then as available as before
+			return false, nil // and until then available as before
 		}
 		st := predict(t, s)
 		counts, _ := st.Counts()
@@ -397,7 +399,7 @@ func (u *upgrade) settle(t *testing.T, ds *appsv1.DaemonSet) {
 	}))
 }
 
-// unchanged plans for what is live already.
+// unchanged plans what is already live.
 func (u *upgrade) unchanged(t *testing.T, file string) {
 	t.Helper()
 	for _, flags := range [][]string{nil, {"--server-dry-run"}} {
@@ -420,7 +422,7 @@ func (u *upgrade) undoneAndApplied(t *testing.T, ds *appsv1.DaemonSet) {
 	}
 	from := u.r.newest() + 1
 	undo := previewOf(t, u.c, ds, "plan-rollout", "--to-revision", "0")
-	r, err := u.c.Kubectl(t.Context(), "rollout", "undo", "-n", u.namespace, "ds/"+u.name) // which warns
+	r, err := u.c.Kubectl(t.Context(), "rollout", "undo", "-n", u.namespace, "ds/"+u.name) // prints a warning
 	must(t, err)
 	if r.Code != 0 {
 		t.Fatal(r.Stderr)
@@ -446,7 +448,7 @@ func (u *upgrade) undoneAndApplied(t *testing.T, ds *appsv1.DaemonSet) {
 	u.applied(t, "new.yaml", ds, "--force-conflicts")
 }
 
-// compareBatches compares the first batch after each apply with what was expected.
+// compareBatches compares the first batch after each apply with the expectation.
 func (u *upgrade) compareBatches(t *testing.T) {
 	t.Helper()
 	log, err := u.c.AuditLog(t.Context())
@@ -483,7 +485,7 @@ func exists(t *testing.T, path string) bool {
 	return err == nil
 }
 
-// releasesOf reads which releases the manifests of a folder are of.
+// releasesOf returns the releases of the manifests in a folder.
 func releasesOf(dir string) string {
 	text, _ := os.ReadFile(filepath.Join(dir, "SOURCE"))
 	of := map[string]string{}
@@ -495,7 +497,7 @@ func releasesOf(dir string) string {
 	return of["old:"] + " → " + of["new:"]
 }
 
-// upgradeTable is what came of all upgrades, as Markdown.
+// upgradeTable is a Markdown table of the results of all upgrades.
 type upgradeTable struct {
 	mu   sync.Mutex
 	rows []upgradeRow
@@ -527,10 +529,10 @@ func (u *upgradeTable) String() string {
 	return w.String()
 }
 
-// verdict counts comparisons of one sort.
+// verdict counts comparisons of one kind.
 type verdict struct {
 	equal, unequal int
-	what           []string // that was equal, in few words
+	what           []string // what was equal, in few words
 }
 
 func (v *verdict) no() { v.unequal++ }

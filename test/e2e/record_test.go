@@ -23,44 +23,44 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// record is everything that happened to the nodes and to the DaemonSets, ControllerRevisions and pods of a namespace
-// since it began, in the order in which etcd took it: all of them share one sequence of resource versions.
+// record is everything that happened to the nodes and to the DaemonSets, ControllerRevisions and
+// pods of a namespace, in the order of etcd: they share one sequence of resource versions.
 type record struct {
-	kubernetes string // the version of the API server
+	kubernetes string // version of the API server
 	mu         sync.Mutex
 	events     []event
-	daemonSet  *appsv1.DaemonSet // the last one, for who watches them
+	daemonSet  *appsv1.DaemonSet // the last one
 }
 
-// event is one change. status marks a write of a DaemonSet that changed its status alone.
+// event is a change. status is set for a write of only a DaemonSet's status.
 type event struct {
 	version int64
-	kind    string // daemonset, controllerrevision, node, pod
+	kind    string // daemonset, controllerrevision, node or pod
 	object  metav1.Object
 	name    string
-	node    string // of a pod: the one that it is for
+	node    string // for a pod: its target node
 	added   bool
 	deleted bool
 	status  bool
-	seen    time.Time // when the record heard of it
-	heard   time.Time // when the controller did, at the latest: see hear
+	seen    time.Time // when the record received it
+	heard   time.Time // when the controller had received it, at the latest; see hear
 }
 
-// moment is what there was when an event had just happened. expecting tells that, since the status write before the
-// last one, a pod was created that is alone on its node: the sync that created it may be the one that wrote the status,
-// and then it did not count the pod yet, which it waits to see. A pod beside an older one changes no number.
+// moment is the state just after an event. expecting is set if a pod that is alone on its node was
+// created since the last but one write of the status: the sync that created it may have written the
+// status without counting it. A pod next to an older one changes no number.
 type moment struct {
 	objects    state
 	last, next event
-	known      time.Time // when the controller had heard of all of it
-	later      time.Time // the earliest time at which it, by its log, or the record heard of anything that happened afterwards
+	known      time.Time // when the controller had received everything
+	later      time.Time // the earliest time at which the controller, by its log, or the record received anything later
 	expecting  bool
 }
 
-// state is which version of each object there is: "pod/x" to its resource version.
+// state maps each object, such as "pod/x", to its resource version.
 type state map[string]int64
 
-// newRecord records from now on, until the test ends. The namespace must have no DaemonSet and no pod yet.
+// newRecord records until the test ends. The namespace must not contain a DaemonSet or a pod yet.
 func newRecord(t *testing.T, c *stage.Cluster, namespace string) *record {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -87,8 +87,8 @@ func newRecord(t *testing.T, c *stage.Cluster, namespace string) *record {
 
 type watcher func(context.Context, metav1.ListOptions) (watch.Interface, error)
 
-// follow records what is watched from a version on. The API server ends the watch of a client that is too busy to read
-// it: then it is opened again where it ended.
+// follow records a watch from a version on. The API server ends the watch of a client that is too
+// slow; then it is resumed.
 func (r *record) follow(ctx context.Context, t *testing.T, kind, from string, open watcher) {
 	for ctx.Err() == nil {
 		w, err := open(ctx, metav1.ListOptions{ResourceVersion: from})
@@ -105,7 +105,7 @@ func (r *record) follow(ctx context.Context, t *testing.T, kind, from string, op
 	}
 }
 
-// read records the events of a watch until it ends, and returns the version of the last one.
+// read records the events of a watch until it ends and returns the version of the last one.
 func (r *record) read(ctx context.Context, t *testing.T, kind, from string, w watch.Interface) string {
 	for e := range w.ResultChan() {
 		if ctx.Err() != nil {
@@ -141,8 +141,8 @@ func (r *record) add(e event) {
 	r.events = append(r.events, e)
 }
 
-// hear notes when the controller heard of each change of a DaemonSet and of a pod, which it tells in its log. The record
-// must hold all that has happened.
+// hear sets when the controller received each change of a DaemonSet and a pod, according to its
+// log. The record must be complete.
 func (r *record) hear(t *testing.T, c *stage.Cluster, namespace string) {
 	t.Helper()
 	events := r.ordered()
@@ -179,14 +179,14 @@ func (r *record) hear(t *testing.T, c *stage.Cluster, namespace string) {
 	}
 }
 
-// seen reports whether the record has come to a version of a kind of object.
+// seen reports whether the record has reached a version of a kind.
 func (r *record) seen(kind string, version int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.events, func(e event) bool { return e.kind == kind && e.version >= version })
 }
 
-// ordered returns what was heard of so far, oldest first.
+// ordered returns the events received so far, oldest first.
 func (r *record) ordered() []event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,7 +194,7 @@ func (r *record) ordered() []event {
 	return slices.Clone(r.events)
 }
 
-// at returns the moment of the event of that version. The record must have come further than that.
+// at returns the moment of the event with that version. The record must be newer.
 func (r *record) at(version int64) moment {
 	m := moment{objects: state{}}
 	pods := map[string]string{} // to their nodes
@@ -204,7 +204,7 @@ func (r *record) at(version int64) moment {
 			if m.next.version == 0 {
 				m.next, m.later = e, e.seen
 			}
-			m.later = earlier(m.later, earlier(e.seen, e.known())) // each kind is watched by itself: a later one may be heard of first
+			m.later = earlier(m.later, earlier(e.seen, e.known())) // each kind has its own watch, so a later event may be received first
 			continue
 		}
 		m.last = e
@@ -229,26 +229,27 @@ func (r *record) at(version int64) moment {
 	return m
 }
 
-// last is the event that the record heard of last.
+// last returns the event that the record received last.
 func (r *record) last() event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.events[len(r.events)-1]
 }
 
-// newest is the version of the last event.
+// newest returns the version of the last event.
 func (r *record) newest() int64 {
 	events := r.ordered()
 	return events[len(events)-1].version
 }
 
-// until returns the events before that version, oldest first.
+// until returns the events before a version, oldest first.
 func (r *record) until(version int64) []event {
 	events := r.ordered()
 	return events[:sort.Search(len(events), func(i int) bool { return events[i].version >= version })]
 }
 
-// replay returns what there was after the events as a Snapshot taken at that time, or nil where there was no DaemonSet.
+// replay returns the state after the events as a Snapshot taken at a time, or nil if there was no
+// DaemonSet.
 func (r *record) replay(events []event, taken time.Time) *snapshot.Snapshot {
 	objects := map[string]metav1.Object{}
 	for _, e := range events {
@@ -276,18 +277,19 @@ func (r *record) replay(events []event, taken time.Time) *snapshot.Snapshot {
 	return s
 }
 
-// latest is what there is, as far as the record has heard.
+// latest returns the current state according to the record.
 func (r *record) latest() *snapshot.Snapshot { return r.replay(r.ordered(), time.Now()) }
 
-// settled reports whether nothing more is to come of a status that was written last: nothing is expected, and one of the
-// syncs that left it as it was knew of all that had happened, and ended before anything else was heard of.
+// settled reports whether the last written status is final: nothing is expected, and a sync that
+// left it unchanged knew everything that had happened and ended before anything else was received.
 func (m *moment) settled(syncs []left) bool {
 	return !m.next.status && !m.expecting && slices.ContainsFunc(syncs, func(s left) bool {
 		return s.status == m.last.version && s.Start.After(m.known) && s.End.Before(m.later)
 	})
 }
 
-// known is when the controller had heard of an event; of one about which its log says nothing, when the record had.
+// known returns when the controller had received an event or, if its log does not show it, when the
+// record had.
 func (e *event) known() time.Time {
 	if e.heard.IsZero() {
 		return e.seen
@@ -295,7 +297,7 @@ func (e *event) known() time.Time {
 	return e.heard
 }
 
-// alone reports whether no other pod is for the pod's node.
+// alone reports whether no other pod has the same target node.
 func alone(pods map[string]string, name string) bool {
 	for other, node := range pods {
 		if other != name && node == pods[name] {
@@ -305,7 +307,7 @@ func alone(pods map[string]string, name string) bool {
 	return true
 }
 
-// nodeOf is the node that the DaemonSet controller made the pod for.
+// nodeOf returns the node for which the DaemonSet controller created the pod.
 func nodeOf(pod *corev1.Pod) string {
 	return pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0]
 }
@@ -321,8 +323,8 @@ func versionOf(t *testing.T, o runtime.Object) int64 {
 	return n
 }
 
-// TestRecordGoesOn: where a watch ends, with an error of the connection or without, the record opens it again behind the
-// last event.
+// TestRecordGoesOn checks that the record resumes a watch after its last event, whether it ends
+// with an error or not.
 func TestRecordGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	pod := func(version string) *corev1.Pod {
@@ -366,8 +368,8 @@ func TestRecordGoesOn(t *testing.T) {
 	}
 }
 
-// TestSettled: a status has settled where a sync that left it knew of all that there was, and ended before anything else
-// was heard of.
+// TestSettled checks that a status has settled if a sync that left it unchanged knew everything and
+// ended before anything else was received.
 func TestSettled(t *testing.T) {
 	at := func(milliseconds int) time.Time { return time.UnixMilli(int64(milliseconds)) }
 	pod := func(version int64, name string, seen, heard int) event {

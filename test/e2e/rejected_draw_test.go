@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// piece is a part of a manifest that is valid: values by the words of their paths in the pod's spec, or in a container.
+// piece is a valid part of a manifest: values by path in the pod's spec or in a container.
 type piece map[string]string
 
-// podPieces are parts of a pod's spec that go with each other.
+// podPieces are compatible parts of a pod's spec.
 var podPieces = []piece{
 	{"serviceAccountName": "agent", "automountServiceAccountToken": "false"},
 	{"priorityClassName": "system-node-critical"},
@@ -45,7 +45,7 @@ var podPieces = []piece{
 	{"nodeName": "w-1"},
 }
 
-// hostPieces are parts of which a pod has one: they exclude each other.
+// hostPieces are mutually exclusive parts of a pod's spec.
 var hostPieces = []piece{
 	{},
 	{},
@@ -56,7 +56,7 @@ var hostPieces = []piece{
 	{"securityContext sysctls": `[{name: net.ipv4.ip_local_port_range, value: "1024 65535"}, {name: kernel/shm_rmid_forced, value: "0"}]`},
 }
 
-// volumes are the kinds of them.
+// volumes are the kinds of volumes.
 var volumes = []string{
 	"emptyDir: {}", "emptyDir: {medium: Memory, sizeLimit: 64Mi}", "hostPath: {path: /var/lib/a..b}", "hostPath: {path: /run/x.sock, type: Socket}", `hostPath: {path: relative, type: ""}`,
 	"configMap: {name: c, optional: true}", "configMap: {name: c, defaultMode: 0, items: [{key: a.b, path: x/..y, mode: 0777}]}", "secret: {secretName: s, items: [{key: a, path: a}, {key: b, path: a}]}",
@@ -101,13 +101,13 @@ var runningPieces = []piece{
 	{"lifecycle": "{preStop: {tcpSocket: {port: a}}}"},
 }
 
-// strategies are update strategies, and what else a DaemonSet has.
+// strategies are update strategies and other fields of a DaemonSet.
 var strategies = []string{
 	"{}", "{updateStrategy: {type: OnDelete}}", "{updateStrategy: {rollingUpdate: {maxUnavailable: 100%}}}", "{updateStrategy: {rollingUpdate: {maxUnavailable: 5000}}}", "{updateStrategy: {rollingUpdate: {maxUnavailable: 0, maxSurge: 33%}}}",
 	"{updateStrategy: {type: OnDelete, rollingUpdate: {maxUnavailable: 1, maxSurge: 1}}}", "{minReadySeconds: 600, revisionHistoryLimit: 0}", "{updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 007%}}}",
 }
 
-// drawManifest returns a manifest that is valid, by the reference of the API.
+// drawManifest returns a manifest that is valid according to the API reference.
 func drawManifest(r *rand.Rand) map[string]any {
 	o := map[string]any{"apiVersion": "apps/v1", "kind": "DaemonSet", "spec": read(pick(r, strategies))}
 	set := func(path, value string) { put(o, strings.Fields(path), read(value)) }
@@ -163,7 +163,7 @@ func hasAny(o map[string]any, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return o[name] != nil })
 }
 
-// breakManifest changes one thing of a manifest, and says what and where.
+// breakManifest makes one change to a manifest and says what and where.
 func breakManifest(r *rand.Rand, o map[string]any, ch change) string {
 	spec := o["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
 	kind, rest, _ := strings.Cut(ch.path, " ")
@@ -180,7 +180,7 @@ func breakManifest(r *rand.Rand, o map[string]any, ch change) string {
 	default:
 		path, rest = nil, ch.path
 	}
-	if strings.Contains(ch.path+ch.value, "volumeMounts") || strings.Contains(ch.value, "name: v0") { // which may have none
+	if strings.Contains(ch.path+ch.value, "volumeMounts") || strings.Contains(ch.value, "name: v0") { // the container may have none
 		put(o, strings.Fields("spec template spec volumes"), read("[{name: v0, emptyDir: {}}, {name: v1, emptyDir: {}}, {name: v2, emptyDir: {}}, {name: v3, emptyDir: {}}, {name: v4, emptyDir: {}}]"))
 		put(o, append(slices.Clone(path), "volumeMounts"), read("[{name: v0, mountPath: /v0}]"))
 	}
@@ -189,7 +189,7 @@ func breakManifest(r *rand.Rand, o map[string]any, ch change) string {
 	if ch.value != gone {
 		value = read(ch.value)
 	}
-	if members, ok := value.(map[string]any); ok && (rest == "" && kind != "V") { // of the spec, or of the container
+	if members, ok := value.(map[string]any); ok && (rest == "" && kind != "V") { // of the spec or the container
 		for name, v := range members {
 			put(o, append(slices.Clone(path), name), v)
 		}
@@ -208,7 +208,7 @@ func read(text string) (v any) {
 
 func pick[E any](r *rand.Rand, of []E) E { return of[r.IntN(len(of))] }
 
-// some returns up to so many of a list.
+// some returns up to most elements of a list.
 func some[E any](r *rand.Rand, of []E, most int) []E {
 	var out []E
 	for _, i := range r.Perm(len(of))[:r.IntN(most+1)] {
@@ -217,9 +217,9 @@ func some[E any](r *rand.Rand, of []E, most int) []E {
 	return out
 }
 
-// invalid are single changes after which a manifest should be invalid, by the reference of the API: field by field, with
-// what the reference says of each. S is the pod's spec, C one of its containers, R one that keeps running, and V one more
-// volume.
+// invalid are changes that should make a manifest invalid according to the API reference, by field.
+// In paths, S is the pod's spec, C one of its containers, R one that keeps running, and V an
+// additional volume.
 var invalid = []change{
 	// ObjectMeta, DaemonSetSpec
 	{"no DNS subdomain", "metadata name", "My_Agent"},
@@ -464,7 +464,7 @@ var invalid = []change{
 	{"a flex volume without a driver", "V", "{name: more, flexVolume: {driver: ''}}"},
 	{"a repository without an address", "V", "{name: more, gitRepo: {repository: ''}}"},
 
-	// what no type of the API has
+	// what no API type allows
 	{"a number in words", "spec minReadySeconds", "five"},
 	{"a list that is none", "S tolerations", "{operator: Exists}"},
 	{"a field that does not exist", "C livenessprobe", "{exec: {command: [a]}}"},
@@ -472,7 +472,7 @@ var invalid = []change{
 	{"a label that is a boolean", "spec template metadata labels", "{app: agent, enabled: true}"},
 }
 
-// beyond are the breaks that no rule is about, at least not for every field.
+// beyond lists the breaks without a rule, at least for some fields.
 var beyond = []string{
 	"a finalizer", "a bundle of nobody", "a flex volume without a driver", "Fibre Channel of both names", "an RBD without an image",
 	"a user's name of windows", "a repository without an address", "an iSCSI unit above all", "requests of the pod above its limits",

@@ -22,10 +22,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestRejected draws manifests, half of them broken in one field, and asks a real API server and pkg/validate which of them
-// it rejects, and for which fields. At least 90% of those that it rejects are rejected here for the same fields, and none
-// that it accepts is. Some breaks are beyond the rules on purpose: see beyond. REJECTED_CASES says how many are drawn,
-// REJECTED_SEED which.
+// TestRejected draws manifests, half of them broken in one field, and compares which of them a real
+// API server and pkg/validate reject, and for which fields. pkg/validate must reject at least 90%
+// of those that the server rejects for the same fields, and none that it accepts; see beyond for
+// exceptions. REJECTED_CASES is their number and REJECTED_SEED the first seed.
 func TestRejected(t *testing.T) {
 	if before(37) {
 		t.Skip("needs an API server of v1.37 or later, as make e2e starts it: older ones do not know all fields of the manifests")
@@ -80,10 +80,10 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// rejectedCase is a manifest with the fields for which it is rejected; nil where it is not.
+// rejectedCase is a manifest with the fields for which it is rejected, or nil.
 type rejectedCase struct {
 	why          string
-	beyond       bool // the rules
+	beyond       bool // beyond the rules
 	version      string
 	raw          []byte
 	theirs, ours []string
@@ -128,8 +128,8 @@ func (k *rejectedCase) ask(ctx context.Context, c *stage.Cluster, dir string) er
 	return nil
 }
 
-// compare returns a field of the API server's that is missing here, and one that is only here. What could not be decoded
-// has no field there.
+// compare returns a field that only the API server reports and one that only pkg/validate reports.
+// A manifest that cannot be decoded has no fields there.
 func (k *rejectedCase) compare() (missed, invented string) {
 	if k.ours == nil {
 		return strings.Join(k.theirs, ", "), ""

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestStage proves the stage itself: everything that other tests take from it for granted.
+// TestStage checks the stage itself, on which the other tests rely.
 func TestStage(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -37,8 +37,8 @@ func TestStage(t *testing.T) {
 	lap("12 nodes ready")
 
 	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:1.8.3")
-	// Without it a dead node is not to run the pod at all: the controller tolerates the NoExecute taint by itself, the
-	// NoSchedule taint beside it not.
+	// Without it, a dead node should not run the pod: the controller tolerates the NoExecute taint
+	// by default, but not the NoSchedule taint.
 	ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	one := intstr.FromInt32(1)
 	ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &one}
@@ -67,7 +67,7 @@ func TestStage(t *testing.T) {
 	}))
 	lap("a dead node")
 
-	// Deleted, its pod stays: nobody is there to end it.
+	// After its deletion the pod stays, because no kubelet ends it.
 	must(t, c.Client.CoreV1().Pods(ds.Namespace).Delete(ctx, pods["node-03"].Name, metav1.DeleteOptions{}))
 	must(t, c.Client.CoreV1().Pods(ds.Namespace).Delete(ctx, pods["node-04"].Name, metav1.DeleteOptions{}))
 	must(t, c.WaitFor(ctx, "the pod of node-04 to be replaced", func(context.Context) (bool, error) {
@@ -125,8 +125,8 @@ func TestStage(t *testing.T) {
 	lap("stop")
 }
 
-// misbehaviour puts one DaemonSet on the stage whose pods misbehave differently on each node, and sees that each looks
-// as a kubelet would have it.
+// misbehaviour creates a DaemonSet whose pods misbehave differently on each node and checks that
+// each has the status that a kubelet would write.
 func misbehaviour(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	ds := stage.NewDaemonSet("default", "victim", "acme/victim:2.0")
@@ -200,7 +200,7 @@ func misbehaviour(t *testing.T, c *stage.Cluster) {
 	must(t, c.WaitDaemonSet(ctx, ds.Namespace, ds.Name, "the well ones ready", func(d *appsv1.DaemonSet) bool {
 		return d.Status.NumberReady == 4 && d.Status.NumberUnavailable == 8
 	}))
-	// Without rules the pods recover, and a label of the pod does what a rule does.
+	// Without rules the pods recover, and a label of the pod has the effect of a rule.
 	must(t, c.SetRules(ctx))
 	must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
 	must(t, c.Update(ctx, ds.Namespace, ds.Name, func(ds *appsv1.DaemonSet) {
@@ -213,7 +213,7 @@ func misbehaviour(t *testing.T, c *stage.Cluster) {
 	must(t, c.Client.AppsV1().DaemonSets(ds.Namespace).Delete(ctx, ds.Name, metav1.DeleteOptions{}))
 }
 
-// rights sees that users have the rights that their names promise, and that the audit log tells who asked for what.
+// rights checks the permissions of the users and the entries of the audit log.
 func rights(t *testing.T, c *stage.Cluster) {
 	ctx := t.Context()
 	must(t, c.AllowNamespace(ctx, "default"))
@@ -253,7 +253,7 @@ func rights(t *testing.T, c *stage.Cluster) {
 	}
 }
 
-// podsOf returns the DaemonSet's pods by node, the newest where there are two.
+// podsOf returns the DaemonSet's pods by node, the newest if there are two.
 func podsOf(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) map[string]*corev1.Pod {
 	t.Helper()
 	pods, err := c.Pods(t.Context(), ds.Namespace, ds.Name)
@@ -275,7 +275,7 @@ func before(minor int) bool {
 	return older && err == nil && is < minor
 }
 
-// newStage starts a control plane with kubectl and the plugin for it.
+// newStage starts a control plane with kubectl and the plugin.
 func newStage(t *testing.T, o stage.Options) *stage.Cluster {
 	t.Helper()
 	c := stage.New(t, o)

@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// onTerminal runs a command on a terminal of 80 columns and 24 lines, and returns what it wrote. resize is shown all
-// that was written so far, and returns another number of lines and columns, or 0 for the same ones.
+// onTerminal runs a command on a terminal of 80 columns and 24 lines and returns its output. resize
+// receives the output so far and returns a new number of lines and columns, or 0 to keep them.
 func onTerminal(t *testing.T, cmd *exec.Cmd, resize func(written string) (lines, columns uint16)) string {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -38,7 +38,7 @@ func onTerminal(t *testing.T, cmd *exec.Cmd, resize func(written string) (lines,
 	var out strings.Builder
 	for chunk := make([]byte, 4096); ; {
 		n, err := control.Read(chunk)
-		if out.Write(chunk[:n]); err != nil { // when nobody holds the terminal any more
+		if out.Write(chunk[:n]); err != nil { // the terminal was closed
 			break
 		}
 		if lines, columns := resize(out.String()); lines > 0 {
@@ -46,13 +46,13 @@ func onTerminal(t *testing.T, cmd *exec.Cmd, resize func(written string) (lines,
 			ioctl(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 		}
 	}
-	_ = cmd.Wait() // its status tells
+	_ = cmd.Wait() // its status is in the output
 	return out.String()
 }
 
-// shown returns what a terminal shows of what was written to it: the lines that were not overwritten. It knows what
-// --watch uses: to the first line, clear to the end, and colors. The first line is the one in which a screen was put
-// first: what stood above it was scrolled away.
+// shown returns what a terminal shows for an output: the lines that were not overwritten. It
+// supports what --watch uses: moving to the first line, clearing to the end, and colors. The first
+// line is where the first screen begins, because everything above was scrolled away.
 func shown(t *testing.T, written string) (lines []string, redrawn int) {
 	t.Helper()
 	row, first := 0, true

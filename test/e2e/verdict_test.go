@@ -24,9 +24,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestVerdicts: what a change of a DaemonSet, or of a node, comes to, and why one is refused, is what the real API
-// server, kubectl and the node controller make of it, word for word. A DaemonSet is written by dry run, so each row
-// begins with the same one.
+// TestVerdicts compares the results of changes of a DaemonSet or a node, and the reasons for
+// rejections, word for word with the real API server, kubectl and the node controller. DaemonSets
+// are written by dry run, so each row starts with the same one.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -161,7 +161,7 @@ func verdicts(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 				real = err.Error()
 				refused++
 			}
-			if name == "no defaults" { // which the API server sets before it looks
+			if name == "no defaults" { // the API server sets them before it validates
 				changed.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &one, MaxSurge: &zero}
 			}
 			if errs := validate.DaemonSet(live, changed, ""); len(errs) > 0 {
@@ -177,8 +177,8 @@ func verdicts(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	}
 }
 
-// worded returns the words of a rejection. Those of an older API server write some of the values that they are about as
-// Go does, which are left out, and are in no order.
+// worded returns the messages of a rejection. Those of an older API server contain values in Go
+// syntax, which are left out, and are not ordered.
 func worded(text string) string {
 	head, causes, several := strings.Cut(text, " is invalid: [spec.")
 	if !before(37) {
@@ -201,7 +201,7 @@ func liveDaemonSet(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) *appsv1
 	return live
 }
 
-// world is the cluster at this moment.
+// world returns the current state of the cluster.
 func world(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) *snapshot.Snapshot {
 	t.Helper()
 	version, err := c.Client.Discovery().ServerVersion()
@@ -218,7 +218,7 @@ func world(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) *snapshot.Snaps
 	}
 }
 
-// writes compares what changes make of the DaemonSet with what the same patches make of it.
+// writes compares the effects of changes on the DaemonSet with those of the equivalent patches.
 func writes(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	s := world(t, c, ds)
 	st, err := daemonset.StateOf(s)
@@ -286,7 +286,7 @@ func text(t *testing.T, v any) string {
 	return string(raw)
 }
 
-// nodeWrites compares what changes make of a node and its pods with what comes of it.
+// nodeWrites compares the predicted effects of changes on a node and its pods with the real ones.
 func nodeWrites(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	const name = "node-01"
 	kubectl := func(args ...string) func(context.Context) error {
@@ -333,7 +333,7 @@ func nodeWrites(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	}
 }
 
-// onNode is what rules see of one node and its pods, as text.
+// onNode returns what rules see of one node and its pods, as text.
 func onNode(s *snapshot.Snapshot, name string) string {
 	out := ""
 	for i := range s.Nodes {
@@ -346,7 +346,7 @@ func onNode(s *snapshot.Snapshot, name string) string {
 			taints = append(taints, t.ToString())
 		}
 		slices.Sort(taints)
-		delete(n.Labels, stage.DeadLabel) // how the stage cuts the power
+		delete(n.Labels, stage.DeadLabel) // with which the stage cuts the power
 		out += fmt.Sprintf("labels %v, taints %v, unschedulable %t", n.Labels, taints, n.Spec.Unschedulable)
 		for _, c := range n.Status.Conditions {
 			out += fmt.Sprintf(", %s %s", c.Type, c.Status)

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestWatch follows rollouts as a user who may only read does, through a pipe, until they end by themselves.
+// TestWatch follows rollouts through a pipe, as a user who may only read, until they end.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -52,7 +52,7 @@ func TestWatch(t *testing.T) {
 		name               string
 		unavailable, surge int32
 		image              string
-		batches            int // at least
+		batches            int // minimum
 	}{
 		{"three nodes at a time", 3, 0, "acme/node-agent:2", 9},
 		{"two surging at a time", 0, 2, "acme/node-agent:3", 14},
@@ -109,14 +109,14 @@ func TestWatch(t *testing.T) {
 	t.Run("on a terminal that shrinks", func(t *testing.T) {
 		cmd := c.KubectlCommand(ctx, stage.Reader, "ds", "explain", "-n", ds.Namespace, ds.Name, "--watch")
 		cmd.Env = append(cmd.Env, "TERM=xterm-256color")
-		const top = "\x1b[H\x1b[J" // where each screen begins
+		const top = "\x1b[H\x1b[J" // beginning of each screen
 		shrunk, ended := 0, false
 		written := onTerminal(t, cmd, func(written string) (lines, columns uint16) {
 			switch {
 			case shrunk == 0 && strings.Contains(written, "(Ctrl-C quits)"):
 				shrunk = len(written)
 				return 12, 50
-			case !ended && shrunk > 0 && strings.Count(written[shrunk:], top) > 1: // the second of them is of the new size
+			case !ended && shrunk > 0 && strings.Count(written[shrunk:], top) > 1: // the second of them has the new size
 				ended = true
 				must(t, cmd.Process.Signal(os.Interrupt))
 			}
@@ -126,7 +126,7 @@ func TestWatch(t *testing.T) {
 		if strings.Count(strings.Join(lines, "\n"), "HEALTHY  ") != 1 || len(lines) > 12 {
 			t.Errorf("something was left of an earlier screen:\n%s", strings.Join(lines, "\n"))
 		}
-		for _, l := range lines[:len(lines)-2] { // the last one, how it ended, may be as long as it is
+		for _, l := range lines[:len(lines)-2] { // the last one, about the end, may be wider
 			if len(l) > 50 {
 				t.Errorf("%d columns: %s", len(l), l)
 			}
@@ -153,7 +153,7 @@ func TestWatch(t *testing.T) {
 				done++
 			}
 		}
-		if done > 2 { // the pod that came last may report once more
+		if done > 2 { // the last pod may report once more
 			t.Errorf("%d of %d lines have nothing to do", done, len(w.lines))
 		}
 	})
@@ -218,7 +218,7 @@ func TestWatch(t *testing.T) {
 	})
 	t.Run("until --timeout", func(t *testing.T) {
 		limit(1, 0)
-		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, "acme/node-agent:7")) // 14 nodes one at a time take longer, and none is stuck
+		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, "acme/node-agent:7")) // 14 nodes one by one take longer, and none is stuck
 		w := watched(t, c, ds, stage.Reader, "--timeout", "2s")
 		if w.Code != 2 || !strings.Contains(w.last(), " timeout after 2s with ") {
 			t.Errorf("ended with %d:\n%s", w.Code, w.Stdout)
@@ -263,10 +263,10 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// sameSize resizes no terminal.
+// sameSize does not resize the terminal.
 func sameSize(string) (lines, columns uint16) { return 0, 0 }
 
-// watching is what a watch printed.
+// watching is the output of a watch.
 type watching struct {
 	stage.Result
 	lines []string
@@ -279,7 +279,7 @@ func (w *watching) last() string {
 	return w.lines[len(w.lines)-1]
 }
 
-// batches reads the last line.
+// batches parses the last line.
 func (w *watching) batches(t *testing.T) (all, predicted int) {
 	t.Helper()
 	m := regexp.MustCompile(`; (\d+) batch(?:es)?, (?:(\d+) of them|all )?`).FindStringSubmatch(w.last())
@@ -295,13 +295,13 @@ func (w *watching) batches(t *testing.T) (all, predicted int) {
 	return all, predicted
 }
 
-// watched follows the DaemonSet's rollout until that ends.
+// watched follows the DaemonSet's rollout until it ends.
 func watched(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet, user string, flags ...string) watching {
 	t.Helper()
 	return watchedBy(t, c, ds, user, func(string) {}, flags...)
 }
 
-// watchedBy does it with somebody who sees each line when it comes.
+// watchedBy does the same and passes each line to a function as it arrives.
 func watchedBy(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet, user string, see func(string), flags ...string) watching {
 	t.Helper()
 	args := append([]string{"ds", "plan-rollout", "-n", ds.Namespace, ds.Name, "--watch", "--exit-code"}, flags...)
@@ -319,17 +319,17 @@ func watchedBy(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet, user string
 		w.lines = append(w.lines, lines.Text())
 		see(lines.Text())
 	}
-	_ = cmd.Wait() // its status tells
+	_ = cmd.Wait() // its status is in the output
 	w.Stdout, w.Stderr, w.Code = strings.Join(w.lines, "\n"), errs.String(), cmd.ProcessState.ExitCode()
 	return w
 }
 
-// onceEach sees that each kind was listed once and watched once, and little else was asked.
+// onceEach checks that each kind was listed once and watched once, with few other requests.
 func onceEach(t *testing.T, asked []stage.AuditEntry) {
 	t.Helper()
 	count := map[string]int{}
 	for _, e := range asked {
-		if e.Verb != "watch" || e.Stage == "ResponseStarted" { // the end of a watch is a line of its own
+		if e.Verb != "watch" || e.Stage == "ResponseStarted" { // the end of a watch is a separate line
 			count[e.Verb+" "+e.Resource]++
 		}
 	}
