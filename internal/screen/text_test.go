@@ -137,7 +137,8 @@ kubectl get pods
 	}
 }
 
-// TestFurther: without --all a last line counts what is left out and names it, once for the answer and its parts.
+// TestFurther checks that without --all a last line counts and names what is omitted, once for the
+// answer and its parts.
 func TestFurther(t *testing.T) {
 	s := &Screen{Headline: Headline{Text: "two things"}}
 	s.Part("1. First")
@@ -175,7 +176,7 @@ func text(t *testing.T, s *Screen, term Terminal) string {
 	return b.String()
 }
 
-// What a width, a pipe, color and --all do to a part of a Screen.
+// TestParts checks the effect of width, pipes, colors and --all on blocks.
 func TestParts(t *testing.T) {
 	nodes := func(n int) []string {
 		var names []string
@@ -317,8 +318,8 @@ Impact    on
 	}
 }
 
-// TestWords: parts that are not broken stand below the second part, unless one of
-// them has no room there.
+// TestWords checks that phrases are aligned with the second one unless one of them does not fit
+// there.
 func TestWords(t *testing.T) {
 	for _, tt := range []struct {
 		parts Words
@@ -340,7 +341,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestKeep: what is kept of an entry is its beginning, in parts too. Acts are kept whole.
+// TestKeep checks that the first blocks of an entry are kept, also in parts.
 func TestKeep(t *testing.T) {
 	s := &Screen{Headline: Headline{Verdict: "STUCK", Subject: "a/b", Text: "two things are wrong", Clock: "12:00:00"}, Dense: true, Corner: "(Ctrl-C ends)"}
 	for range 2 {
@@ -374,8 +375,8 @@ Then      kubectl x
 	}
 }
 
-// TestClock: the clock takes its columns from the first line of the headline alone, and
-// a narrow terminal has none.
+// TestClock checks that the clock takes columns only from the first line of the headline, and that
+// a narrow terminal shows none.
 func TestClock(t *testing.T) {
 	s := &Screen{Headline: Headline{Verdict: "STUCK", Subject: "a/b", Text: "6 of 12 pods updated; no progress for a long time", Clock: "12:00:00"}}
 	for width, want := range map[int]string{
@@ -389,7 +390,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestKeepParts: a part with an entry of the label is kept before one without.
+// TestKeepParts checks that parts with an entry of the label are kept first.
 func TestKeepParts(t *testing.T) {
 	for most, want := range map[int]string{0: "", 1: "2. b", 2: "1. a 2. b", 3: "1. a 2. b 3. c"} {
 		s := &Screen{}

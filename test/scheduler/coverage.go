@@ -93,8 +93,7 @@ func (c *Coverage) add(s *State, v *fit.Verdict, real *wire.Answer, version stri
 	}
 }
 
-// passesOver reports whether a pod stays that is less important than a victim by its
-// priority.
+// passesOver reports whether a pod stays that has a lower priority than a victim.
 func passesOver(s *State, p fit.Preemption) bool {
 	return slices.ContainsFunc(p.Victims, func(v fit.Victim) bool {
 		return slices.ContainsFunc(s.Pods, func(pod corev1.Pod) bool {
