@@ -47,8 +47,7 @@ func Collect(ctx context.Context, f Filter,
 	return all, nil
 }
 
-// SimilarRefs returns those of the refs whose name is like this one, the most alike first, at most
-// three.
+// SimilarRefs returns at most three refs whose names are similar to name, the most similar first.
 func SimilarRefs(name string, refs []Ref) []Ref {
 	var names []string
 	for _, r := range refs {

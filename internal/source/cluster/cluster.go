@@ -153,9 +153,9 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 // last response, so that nothing in the Snapshot is newer.
 //
 // The pods are those that match the DaemonSet's selector, whoever owns them. Pods that the
-// DaemonSet owns but no longer selects are not read: they do not count, and the next sync releases
-// them. ControllerRevisions and PodDisruptionBudgets are listed for the whole namespace and
-// filtered.
+// DaemonSet owns but no longer selects are not read, because the API has no selector for owners:
+// they do not count, and the next sync releases them. ControllerRevisions and PodDisruptionBudgets
+// are listed for the whole namespace and filtered.
 func (c *Cluster) Read(ctx context.Context, ref source.Ref) (*snapshot.Snapshot, error) {
 	ctx = withoutLogs(ctx)
 	ds, _, err := c.daemonSet(ctx, ref)

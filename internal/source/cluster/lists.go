@@ -220,8 +220,8 @@ func PartitionPods(pods []corev1.Pod, sets []object.Relation) map[string][]corev
 // errManyOthers reports that most objects of a list are not needed.
 var errManyOthers = errors.New("most objects are others")
 
-// unlessMany returns a Lister that fails with errManyOthers after the first page if the list has
-// more than two pages and more than twice the expected objects.
+// unlessMany returns a Lister that fails with errManyOthers after the first page if the list is
+// longer than twice the expected number of objects plus two pages.
 func unlessMany[T any](ask api.Lister[T], expected int64) api.Lister[T] {
 	const short = 2 * DefaultPage
 	return func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
