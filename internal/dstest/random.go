@@ -654,7 +654,8 @@ func (g *generator) disown(p *corev1.Pod, percent int) {
 	case 2:
 		p.OwnerReferences = []metav1.OwnerReference{ownerOf("ReplicaSet", "web", "another")}
 	case 3:
-		p.OwnerReferences = []metav1.OwnerReference{ownerOf("DaemonSet", Name, types.UID("before"))} // a DaemonSet of the same name that was deleted
+		// A DaemonSet of the same name that was deleted.
+		p.OwnerReferences = []metav1.OwnerReference{ownerOf("DaemonSet", Name, types.UID("before"))}
 	case 4:
 		p.Labels["app"] = "other"
 	}

@@ -197,7 +197,8 @@ func both() {
 		in, _ = io.ReadAll(os.Stdin)
 	}
 	var answers []answer
-	for try, again := 1, true; again && try <= 20; try++ { // repeat until both ran in the same second, if the answer contains the current time
+	// Repeat until both ran in the same second, if the answer contains the current time.
+	for try, again := 1, true; again && try <= 20; try++ {
 		began := time.Now().Truncate(time.Second)
 		answers = nil
 		for _, build := range strings.Split(os.Getenv("BUILDS"), "\n") {

@@ -335,7 +335,8 @@ func normal(text string) string {
 	if !found {
 		return text
 	}
-	after, _, _ = strings.Cut(after, ", resources: ") // for a quota with unknown status: all resources, not those that are exceeded
+	// For a quota with unknown status these are all resources, not those that are exceeded.
+	after, _, _ = strings.Cut(after, ", resources: ")
 	if m := limitRangeList.FindStringSubmatch(after); m != nil && strings.Contains(after, " per ") {
 		parts := strings.Split(m[1], ", ")
 		after = joinedSorted(regroup(parts))

@@ -63,7 +63,8 @@ func TestAgreesWithTheController(t *testing.T) {
 				must(t, c.CreateNamespace(ctx, ds.Namespace))
 				r := newRecord(t, c, ds.Namespace)
 				ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "500ms", stage.ReadyBefore: "900ms", stage.StopAfter: "500ms"}
-				ds.Spec.MinReadySeconds = rollouts[0].minReadySeconds // otherwise it would make all pods unavailable later
+				// Otherwise it would make all pods unavailable later.
+				ds.Spec.MinReadySeconds = rollouts[0].minReadySeconds
 				must(t, c.Create(ctx, ds))
 				must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
 				for i, ro := range rollouts {
@@ -92,7 +93,8 @@ func TestAgreesWithTheController(t *testing.T) {
 		}
 	})
 	t.Logf("all\nread      %s\nrecorded  %s", read, recorded)
-	if read.compared < 25 || read.inside < 15 || len(read.distinct) < 15 { // how many reads meet a settled status depends on the machine
+	// How many reads meet a settled status depends on the machine.
+	if read.compared < 25 || read.inside < 15 || len(read.distinct) < 15 {
 		t.Errorf("too few comparisons of what was read: at least 25, 15 of them in the middle of a rollout, of 15 distinct sets are needed")
 	}
 	if recorded.compared < 150 || recorded.inside < 100 || len(recorded.distinct) < 60 {

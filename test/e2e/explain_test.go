@@ -100,7 +100,9 @@ func TestExamples(t *testing.T) {
 	} {
 		t.Run(tt.scene, func(t *testing.T) {
 			t.Parallel()
-			if before(tt.since) { // unavailable old pods use up budget since v1.28.15, and the status is written after a rejected create since v1.27
+			// Unavailable old pods use up budget since v1.28.15, and the status is written after a
+			// rejected create since v1.27.
+			if before(tt.since) {
 				t.Skipf("it is so since v1.%d", tt.since)
 			}
 			ctx := t.Context()

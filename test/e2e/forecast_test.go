@@ -46,7 +46,8 @@ func TestForecasts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ds := stage.NewDaemonSet("kube-system", fmt.Sprintf("agent-%d", i), "acme/node-agent:1")
-			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} // a dead node stays eligible
+			// A dead node stays eligible.
+			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 			ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "500ms", stage.ReadyBefore: "900ms", stage.StopAfter: tt.stop}
 			unavailable, surge := intstr.FromInt32(tt.unavailable), intstr.FromInt32(tt.surge)
 			ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &unavailable, MaxSurge: &surge}
@@ -151,7 +152,8 @@ func failingProbe(t *testing.T, f *forecasts) {
 	if !strings.HasPrefix(first, "MAY COMPLETE ") || !strings.Contains(first, "node-03, node-07") {
 		t.Errorf("after 40 s: %s", first)
 	}
-	p, first = f.ask(t, time.Until(created.Add(131*time.Second))) // on a slow machine they are older by now, and from some age on all new pods count as failing
+	// On a slow machine they are older by now, and from some age on all new pods count as failing.
+	p, first = f.ask(t, time.Until(created.Add(131*time.Second)))
 	if a := p.Outcome.Alternatives; p.Outcome.Code != plan.Stalls || len(a) != 1 || a[0].Condition != plan.PodsBecomeReady || a[0].Code != plan.Completes || !slices.Equal(a[0].Nodes, both) {
 		t.Errorf("after 130 s: %s, %+v", p.Outcome.Code, a)
 	}

@@ -220,7 +220,9 @@ var historySteps = []historyStep{
 			MissingNumbers numbers=[2] why=TakenUpAgain`,
 		do: func(h *historyTest) {
 			h.refused("unable to find specified revision 2 in history", "rollout", "undo", "ds/node-agent", "--to-revision=2")
-			if !before(34) { // its stored form has a null that kubectl's template lacks: it sends a patch without effect
+			// Its stored form has a null that kubectl's template lacks: it sends a patch without
+			// effect.
+			if !before(34) {
 				h.says(h.kubectl("", "rollout", "undo", "ds/node-agent", "--to-revision=7"), "skipped rollback (current template already matches revision 7)")
 			}
 		},

@@ -113,7 +113,8 @@ func TestRBAC(t *testing.T) {
 		rules := apply("clusterrole.yaml", "ClusterRole", "clusterrolebinding", "kubectl-ds", "--clusterrole=kubectl-ds", "--user="+stage.Nobody)
 		used := ask(stage.Nobody)
 		for _, command := range [][]string{{"explain"}, {"plan-rollout", "--restart", "--fit"}, {"history"}} {
-			if found := gaps(stage.Nobody, command...); len(found) > 0 && command[0] != "history" { // history does not request nodes
+			// History does not request nodes.
+			if found := gaps(stage.Nobody, command...); len(found) > 0 && command[0] != "history" {
 				t.Errorf("%v lacks %v", command, found)
 			}
 		}
@@ -141,7 +142,8 @@ func compareRights(t *testing.T, rules []rbacv1.PolicyRule, used map[string]bool
 			}
 		}
 	}
-	const ofController = "get leases" // requested only if the status differs from the computed one, which does not last here
+	// Requested only if the status differs from the computed one, which does not last here.
+	const ofController = "get leases"
 	for _, right := range slices.Sorted(maps.Keys(given)) {
 		if !used[right] && right != ofController {
 			t.Errorf("nobody needs the right to %s", right)

@@ -204,7 +204,8 @@ func (r *record) at(version int64) moment {
 			if m.next.version == 0 {
 				m.next, m.later = e, e.seen
 			}
-			m.later = earlier(m.later, earlier(e.seen, e.known())) // each kind has its own watch, so a later event may be received first
+			// Each kind has its own watch, so a later event may be received first.
+			m.later = earlier(m.later, earlier(e.seen, e.known()))
 			continue
 		}
 		m.last = e

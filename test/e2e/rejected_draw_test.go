@@ -180,7 +180,8 @@ func breakManifest(r *rand.Rand, o map[string]any, ch change) string {
 	default:
 		path, rest = nil, ch.path
 	}
-	if strings.Contains(ch.path+ch.value, "volumeMounts") || strings.Contains(ch.value, "name: v0") { // the container may have none
+	// The container may have none.
+	if strings.Contains(ch.path+ch.value, "volumeMounts") || strings.Contains(ch.value, "name: v0") {
 		put(o, strings.Fields("spec template spec volumes"), read("[{name: v0, emptyDir: {}}, {name: v1, emptyDir: {}}, {name: v2, emptyDir: {}}, {name: v3, emptyDir: {}}, {name: v4, emptyDir: {}}]"))
 		put(o, append(slices.Clone(path), "volumeMounts"), read("[{name: v0, mountPath: /v0}]"))
 	}

@@ -201,7 +201,8 @@ func TestWatch(t *testing.T) {
 			if node == nil || victim != "" {
 				return
 			}
-			for name, pod := range podsOf(t, c, ds) { // the budget is used up for some seconds: the controller deletes none
+			// The budget is used up for some seconds: the controller deletes none.
+			for name, pod := range podsOf(t, c, ds) {
 				if name != node[1] && pod.DeletionTimestamp == nil {
 					victim = pod.Name + " on " + name
 					must(t, c.Client.CoreV1().Pods(ds.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{}))
@@ -218,7 +219,8 @@ func TestWatch(t *testing.T) {
 	})
 	t.Run("until --timeout", func(t *testing.T) {
 		limit(1, 0)
-		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, "acme/node-agent:7")) // 14 nodes one by one take longer, and none is stuck
+		// 14 nodes one by one take longer, and none is stuck.
+		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, "acme/node-agent:7"))
 		w := watched(t, c, ds, stage.Reader, "--timeout", "2s")
 		if w.Code != 2 || !strings.Contains(w.last(), " timeout after 2s with ") {
 			t.Errorf("ended with %d:\n%s", w.Code, w.Stdout)

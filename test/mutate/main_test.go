@@ -140,7 +140,8 @@ func g__5() { h(false) }
 // TestTargets checks the packages themselves: everything in them can be mutated, and every
 // equivalent exists.
 func TestTargets(t *testing.T) {
-	least := map[string]int{"pkg/daemonset": 10, "pkg/fit": 3, "pkg/admission": 0} // number of fields of Profile and of other groups
+	// Number of fields of Profile and of other groups.
+	least := map[string]int{"pkg/daemonset": 10, "pkg/fit": 3, "pkg/admission": 0}
 	for _, target := range targets {
 		s, err := read("../..", target.rules)
 		if err != nil {

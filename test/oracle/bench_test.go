@@ -30,7 +30,8 @@ func BenchmarkSync(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("nodes=%d/%s", nodes, is.name), func(b *testing.B) {
 				s := dstest.State(is.nodes, dstest.MaxUnavailable("10%"))
-				slices.SortFunc(s.Nodes, func(a, b corev1.Node) int { return strings.Compare(a.Name, b.Name) }) // as a server lists them
+				// As a server lists them.
+				slices.SortFunc(s.Nodes, func(a, b corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 				p := start(b, dstest.Newest, 1)[0]
 				const runs = 7
 				real, err := p.Measured(s, runs)

@@ -27,7 +27,8 @@ func TestSides(t *testing.T) {
 	}), dstest.Node("n0", func(n *corev1.Node) {
 		n.Spec.Taints = []corev1.Taint{{Key: "level", Value: "7", Effect: corev1.TaintEffectNoSchedule}}
 	})}
-	with := func(o ...dstest.Option) []dstest.Option { return append(o, dstest.OnDelete()) } // so that only manage and the status show anything
+	// So that only manage and the status show anything.
+	with := func(o ...dstest.Option) []dstest.Option { return append(o, dstest.OnDelete()) }
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option

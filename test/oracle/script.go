@@ -135,13 +135,14 @@ type upcoming struct {
 type event string
 
 const (
-	nothing   event = ""
-	bound     event = "bound"     // by the scheduler
-	started   event = "started"   // running and ready
-	failed    event = "failed"    // for example, evicted by the kubelet
-	finished  event = "finished"  // gone at the end of its termination
-	freed     event = "freed"     // gone because its finalizers are
-	collected event = "collected" // deleted by the garbage collector or a person, because its node is gone or it has ended
+	nothing  event = ""
+	bound    event = "bound"    // by the scheduler
+	started  event = "started"  // running and ready
+	failed   event = "failed"   // for example, evicted by the kubelet
+	finished event = "finished" // gone at the end of its termination
+	freed    event = "freed"    // gone because its finalizers are
+	// Deleted by the garbage collector or a person, because its node is gone or it has ended.
+	collected event = "collected"
 )
 
 // newCluster returns the cluster at the beginning of a trace: a copy of the state with what an API

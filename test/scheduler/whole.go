@@ -280,7 +280,8 @@ func (w *Whole) List() []byte {
 	for i := range w.Pods {
 		add("v1", "Pod", &w.Pods[i])
 	}
-	for _, ns := range []string{"default", "other"} { // with pods of only one namespace, pods of others would be unknown
+	// With pods of only one namespace, pods of others would be unknown.
+	for _, ns := range []string{"default", "other"} {
 		add("v1", "Pod", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "ended", Namespace: ns}, Status: corev1.PodStatus{Phase: corev1.PodSucceeded}})
 	}
 	for i := range w.PodDisruptionBudgets {

@@ -71,7 +71,8 @@ func Times(st *daemonset.State) error {
 	if o := e.Outlook; o != nil && o.Code == explain.Completes && !reflect.DeepEqual(o.Duration, p.Outcome.Duration) {
 		return fmt.Errorf("explain: %+v; plan-rollout: %+v", o.Duration, p.Outcome.Duration)
 	}
-	quiet := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled // a change may wake the controller
+	// An idle controller, which the change may wake.
+	quiet := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled
 	if err := limitTimes(st, p.Limits, whatif.Change{}); err != nil && !quiet {
 		return err
 	}

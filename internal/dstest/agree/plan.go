@@ -21,7 +21,8 @@ import (
 // other.
 func Plan(p *plan.Plan) error {
 	if f := p.IfTemplateChanged; f != nil {
-		present := slices.DeleteFunc(slices.Clone(p.Assumptions), func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRevisionFails }) // another revision
+		// The forecast is about another revision.
+		present := slices.DeleteFunc(slices.Clone(p.Assumptions), func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRevisionFails })
 		if err := forecast(f, present); err != nil {
 			return fmt.Errorf("if the template changed: %w", err)
 		}
@@ -42,7 +43,8 @@ func firstSync(p *plan.Plan) error {
 	n := &p.Next
 	creates, deletes := n.Creates.Len(), n.Deletes.Len()
 	refused := p.Outcome.Reason == cause.FailedCreate || slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRefused })
-	idle := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled && len(p.Waves) == 0 // nothing acts on the sync
+	// Nothing acts on the sync.
+	idle := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled && len(p.Waves) == 0
 	if refused || idle || n.Error != nil || p.Outcome.Code == plan.Unknown {
 		return nil
 	}

@@ -61,7 +61,8 @@ func broken(seed int64, all []*Breaker, ended int) Broken {
 	w := newWorld(seed, all)
 	out := Broken{Nodes: make([][]string, len(all))}
 	w.paired = len(all) > 1
-	for _, i := range map[bool][]int{false: {0}, true: {1, 0}}[w.paired] { // nodes first: the existing pods are of revision 1
+	// Nodes first: the existing pods are of revision 1.
+	for _, i := range map[bool][]int{false: {0}, true: {1, 0}}[w.paired] {
 		b, h := all[i], fnv.New64a()
 		h.Write([]byte(b.Name))
 		w.Rand = rand.New(rand.NewPCG(uint64(seed), h.Sum64()))

@@ -73,7 +73,8 @@ func (d Draw) Fill(v reflect.Value, field string, sparse int) {
 				d.Fill(v.Field(i), v.Type().Field(i).Name, sparse+1)
 			}
 		}
-		for _, key := range []string{"Name", "MountPath", "ContainerPort", "TopologyKey", "DevicePath", "IP"} { // keys of most lists
+		// The keys of most lists.
+		for _, key := range []string{"Name", "MountPath", "ContainerPort", "TopologyKey", "DevicePath", "IP"} {
 			if f := v.FieldByName(key); f.IsValid() && f.IsZero() && !d.OneIn(20) {
 				d.Fill(f, key, sparse+1)
 			}

@@ -22,7 +22,8 @@ func OfPair(t testing.TB, p dstest.Pair) *snapshot.Snapshot {
 			t.Fatal(err)
 		}
 		s.Revisions[i].Data.Raw = raw
-		if live := s.DaemonSet.DeepCopy(); i == 0 && json.Unmarshal(raw, live) == nil { // fails for a template that does not fit the types
+		// Fails for a template that does not fit the types.
+		if live := s.DaemonSet.DeepCopy(); i == 0 && json.Unmarshal(raw, live) == nil {
 			s.DaemonSet = live
 		}
 	}

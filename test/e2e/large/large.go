@@ -320,7 +320,8 @@ func each(ctx context.Context, n int, do func(context.Context, int) error) error
 					continue
 				}
 				err := do(ctx, i)
-				for try := 1; try < 5 && err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown; try++ { // a busy machine loses connections
+				// A busy machine loses connections.
+				for try := 1; try < 5 && err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown; try++ {
 					err = do(ctx, i)
 				}
 				if err != nil {

@@ -87,7 +87,8 @@ func (a Adapter) newTrace(s *state) (*trace, error) {
 // handlersOf returns the handlers of an informer that is not started. No version has another way to
 // get them.
 func handlersOf(informer cache.SharedIndexInformer) []cache.ResourceEventHandlerFuncs {
-	inner := reflect.ValueOf(informer).Elem().FieldByName("SharedIndexInformer") // since v1.37 wrapped by a typed informer
+	// Since v1.37 wrapped by a typed informer.
+	inner := reflect.ValueOf(informer).Elem().FieldByName("SharedIndexInformer")
 	for ; inner.IsValid(); inner = inner.Elem().Elem().FieldByName("SharedIndexInformer") {
 		informer = inner.Interface().(cache.SharedIndexInformer)
 	}
