@@ -14,7 +14,7 @@ import (
 )
 
 // TestDumps checks that the output of kubectl's collectors gives the same answer as the cluster. It
-// also runs the programs that TROUBLESHOOT and SONOBUOY name ("make collectors").
+// also runs the programs that TROUBLESHOOT and SONOBUOY name ("make e2e ONLY=collectors").
 func TestDumps(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"settled", "crash", "quota"} {

@@ -99,7 +99,7 @@ func report(all []finding, known release) string {
 	}
 	b.WriteString("\n## What to do\n\n")
 	b.WriteString("`make oracle ONLY=newest` repeats this. A release that was built is added by `test/oracle/program/add.sh RELEASE`; " +
-		"a state that differs is a row for `TestNamed` (test/oracle/named_test.go). docs/architecture.md, \"A new Kubernetes version\", says what else.\n")
+		"a state that differs is a row for `TestNamed` (test/oracle/named_test.go). docs/adding.md says what else a new version needs.\n")
 	return b.String()
 }
 
