@@ -13,29 +13,28 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 )
 
-// assumedNode is what is assumed of one node.
+// assumedNode is what a plan assumes about a node.
 type assumedNode struct {
-	never   *cause.Cause            // why no pod becomes available there; nil if one does
-	pods    map[string]*cause.Cause // pods that do not become available, though a further one may
-	hangs   bool                    // pods do not end there
-	hung    *cause.Cause            // why the pod that is to end does not; nil if it is for the node
-	off     bool                    // it is out of service: its terminating pods are collected
-	refused bool                    // the API server refuses pods
-	unknown *cause.Cause            // on what the next pod may or may not fail; nil if that is known
-	gone    bool                    // there is no such node: its pods are collected
+	never   *cause.Cause            // why no pod becomes available there; nil if pods do
+	pods    map[string]*cause.Cause // why existing pods do not become available, by pod; the next pod may
+	hangs   bool                    // deleted pods do not terminate there
+	hung    *cause.Cause            // why a deleted pod does not terminate; nil if that is because of the node
+	off     bool                    // it has the out-of-service taint: its terminating pods are garbage-collected
+	refused bool                    // the API server rejects its new pods
+	unknown *cause.Cause            // why the next pod may or may not fail; nil if that is known
+	gone    bool                    // the node does not exist: its pods are garbage-collected
 	down    bool                    // never is about the node itself
-	cured   bool                    // a pod that fails becomes ready at once
+	cured   bool                    // failing pods become ready immediately
 }
 
-// stays reports whether the node ends up without an available pod if its pod is
-// replaced.
+// stays reports whether the node ends up without an available pod if its pod is replaced.
 func (f *assumedNode) stays() bool { return f.never != nil || f.hangs }
 
-// next returns what happens to a pod of the Snapshot next, and when, in
-// seconds from it.
+// next returns the next event of an existing pod, and when it happens, in seconds from the Snapshot. ok is false if
+// nothing happens to it.
 func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at float64, kind eventKind, ok bool) {
 	since := func(then time.Time) float64 { return then.Sub(st.At).Seconds() }
-	const soon = 1 // what is overdue
+	const soon = 1 // for overdue events
 	switch {
 	case f.off && p.Terminating:
 		return cause.OutOfServiceSoon.Seconds() / 2, podGone, true
@@ -45,7 +44,7 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 		return 0, 0, false
 	case p.Terminating:
 		age, left := timing.DeletedFor(p, st.At), since(p.Object.DeletionTimestamp.Time)
-		if t.byGrace && left > 0 && !(t.early && age <= obeys*(age+left)) { // by its own grace period
+		if t.byGrace && left > 0 && !(t.early && age <= obeys*(age+left)) { // by the pod's own grace period
 			return max(soon, left), podGone, true
 		}
 		return max(soon, t.endOf(age)-age), podGone, true
@@ -53,7 +52,7 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 		return 0, 0, false
 	case p.Ready && p.AvailableAt != nil:
 		return max(soon, since(*p.AvailableAt)), podAvailable, true
-	case p.Ready || f.never != nil: // ready since it does not say when, or not to become so
+	case p.Ready || f.never != nil: // unknown since when it is ready, or it never becomes ready
 		return 0, 0, false
 	}
 	created := since(p.Object.CreationTimestamp.Time)
@@ -63,39 +62,39 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 	return max(soon, created+t.startOf(-created)), podReady, true
 }
 
-// obeys is the part of its grace period within which a pod that obeys SIGTERM is taken to end. Of those that have not,
-// most use all of it.
+// obeys is the part of its grace period within which a pod that handles SIGTERM is assumed to terminate. Most of the
+// other pods use all of it.
 const obeys = 0.25
 
-// assumed is what is assumed of all nodes.
+// assumed is what a plan assumes about a State.
 type assumed struct {
 	nodes    []assumedNode // as State.Nodes
-	stay     int           // nodes on which nothing becomes available
-	unfit    int           // nodes on which a new pod does not fit
+	stay     int           // nodes where no pod becomes available
+	unfit    int           // nodes where a new pod does not fit
 	fails    *cause.Tally
-	failing  *cause.Cause            // why, where the revision fails
-	confined *cause.Common           // what the nodes have on which alone the revision fails; nil where it is not so
+	failing  *cause.Cause            // why the revision fails; nil if it does not
+	confined *cause.Common           // what the nodes have on which alone it fails; nil if there is no such property
 	there    *cause.Cause            // why it fails there
-	image    string                  // that no kubelet takes, where that is why
-	unmet    *refer.Missing          // what the template refers to and does not exist, where that is why
-	broken   map[string]*cause.Cause // by node: why a pod of the current revision fails there
-	// nodes that are NotReady by the word of their kubelets, and are to become Ready again
+	image    string                  // the invalid image, if it is why the revision fails
+	unmet    *refer.Missing          // the missing object, if it is why the revision fails
+	broken   map[string]*cause.Cause // why a pod of the current revision fails, by node
+	// nodes whose kubelets report NotReady, and which are assumed to become Ready again
 	ready int
-	// pods of the current revision that are to become ready, and take longer than any other did
+	// pods of the current revision that take longer than any other pod, and are assumed to become ready
 	late     []Holder
-	refusal  *cause.Cause     // every new pod is refused
-	rejects  *cause.Cause     // the same, or only those for which quotas leave no room
-	room     *room            // that quotas leave for pods; nil where none limits them
-	silent   daemonset.Reason // why the controller does nothing; empty if it acts
-	gone     bool             // pods of vanished nodes are to be collected
-	evidence *cause.Evidence  // what the pods that fail say about the next ones
+	refusal  *cause.Cause     // why every new pod is rejected; nil if it is not
+	rejects  *cause.Cause     // as refusal, but also set if quotas reject only some pods
+	room     *room            // that quotas leave for pods; nil if no quota limits them
+	silent   daemonset.Reason // why the controller does not act; empty if it acts
+	gone     bool             // pods of deleted nodes are assumed to be collected
+	evidence *cause.Evidence  // what failing pods indicate about the next pods
 	causes   *cause.Causes
 	surges   bool
-	ports    bool // a surging pod waits for a port that the old one holds
+	ports    bool // a surging pod waits for a port that the old pod holds
 }
 
-// getsPod reports whether the controller will create a pod on a node: it has none, or
-// only old ones.
+// getsPod reports whether the controller will create a pod on a node: the node has no pod, or only old ones that a
+// rolling update replaces.
 func getsPod(n *daemonset.Node, st *daemonset.State) bool {
 	updated := slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && !p.Terminating })
 	return n.ShouldRun.OK && n.Object != nil && !updated && (len(n.Pods) == 0 || st.Budget.Kind != daemonset.BudgetNone)
@@ -105,17 +104,17 @@ func hasAvailable(n *daemonset.Node) bool {
 	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && p.Available.OK })
 }
 
-// assume tells for each node whether a pod can become available there. What
-// does not go away by itself stays: nodes that are down, pods that fail.
+// assume returns what a plan assumes about a State: for each node, whether a pod can become available there. Problems
+// that do not resolve by themselves stay: nodes that are down, pods that fail.
 //
-// Where pods of the current revision fail, none has become available, and at
-// least half of them fail, all of them are taken to.
+// If no pod of the current revision has become available, and at least half of them fail, all of them are assumed to
+// fail.
 func assume(st *daemonset.State) *assumed {
 	causes := cause.Find(st)
 	return assumeBy(st, causes, causes.Evidence())
 }
 
-// assumeBy is assume with what the pods that fail say about the next ones; nil if they say
+// assumeBy is like assume, but takes what failing pods indicate about the next pods. If evidence is nil, they indicate
 // nothing.
 func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidence) *assumed {
 	a := &assumed{
@@ -153,10 +152,10 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		down := cause.Down(n, st.At)
 		other := otherSystem(n, st)
 		f.off = causes.Collected(n)
-		// its kubelet starts no pod and ends none
+		// its kubelet neither starts nor terminates pods
 		f.hangs = down != nil && !f.off && down.Facts["status"] == string(corev1.ConditionUnknown)
 		next := causes.Next(n, a.evidence)
-		if a.confined != nil && next == a.evidence.All { // it fails there only
+		if a.confined != nil && next == a.evidence.All { // the revision fails only on some nodes
 			next = cause.Prospect{}
 		}
 		switch {
@@ -207,8 +206,8 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 	return a
 }
 
-// otherSystem returns that a kubelet rejects the pods of the template on a node that
-// should run one; nil if it does not.
+// otherSystem returns a cause if the kubelet of an eligible node rejects pods of the template because of its operating
+// system, else nil.
 func otherSystem(n *daemonset.Node, st *daemonset.State) *cause.Cause {
 	if !n.ShouldRun.OK || slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
 		return p.Updated &&
@@ -224,15 +223,14 @@ func (a *assumed) failsOn(n *daemonset.Node) bool {
 	return a.confined != nil && n.Object != nil && n.ShouldRun.OK && a.confined.Has(n.Object)
 }
 
-// told drops from the late pods those that are younger than the slowest start
-// that a person named, or that was seen since.
+// told removes the late pods that are younger than the slowest start that was given or measured.
 func (a *assumed) told(m *timing.Measured, at time.Time) {
 	a.late = slices.DeleteFunc(a.late, func(h Holder) bool {
 		return len(m.Starts) > 0 && h.Since != nil && at.Sub(*h.Since).Seconds() <= m.Starts[len(m.Starts)-1]
 	})
 }
 
-// alike reports whether the pod of that name runs what the live template says.
+// alike reports whether the pod with that name runs the same program as the live template.
 func (a *assumed) alike(n *daemonset.Node, pod string) bool {
 	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
 		return p.Name == pod && n.ShouldRun.OK &&
@@ -240,20 +238,19 @@ func (a *assumed) alike(n *daemonset.Node, pod string) bool {
 	})
 }
 
-// ofNode reports whether a cause is one of the node itself, which every pod there meets.
+// ofNode reports whether a cause belongs to the node itself and so affects every pod there.
 func ofNode(code daemonset.Reason) bool {
 	return cause.StageOf(code) == cause.StageNode && code != cause.PodOSNotSupported && code != cause.Terminating ||
 		code == cause.ExcludedButCounted
 }
 
-// ofNextPod reports whether a cause keeps the next pod of a node from starting, and not only
-// one that there is.
+// ofNextPod reports whether a cause also keeps the next pod of a node from starting.
 func ofNextPod(code daemonset.Reason) bool {
 	stage := cause.StageOf(code)
 	return stage == cause.StageScheduled || stage == cause.StageStays
 }
 
-// anyAvailable reports whether an available pod that stays is of these.
+// anyAvailable reports whether of returns true for an available pod that is not terminating.
 func anyAvailable(st *daemonset.State, of func(*daemonset.Pod) bool) bool {
 	return slices.ContainsFunc(st.Nodes, func(n daemonset.Node) bool {
 		return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
@@ -263,7 +260,7 @@ func anyAvailable(st *daemonset.State, of func(*daemonset.Pod) bool) bool {
 	})
 }
 
-// newFailure returns why the first of the failing new pods fails.
+// newFailure returns why the first failing new pod fails, or nil if none fails.
 func newFailure(st *daemonset.State, causes *cause.Causes) *cause.Cause {
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
@@ -277,8 +274,7 @@ func newFailure(st *daemonset.State, causes *cause.Causes) *cause.Cause {
 	return nil
 }
 
-// failed returns the pods of a node that do not become available by
-// themselves.
+// failed returns the pods of a node that do not become available by themselves, with the cause for each.
 func failed(n *daemonset.Node, causes *cause.Causes) map[string]*cause.Cause {
 	var out map[string]*cause.Cause
 	for j := range n.Pods {

@@ -16,12 +16,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// What a plan assumes. Durations are written as Go writes them.
+// The assumptions of a plan. Durations have the format of time.Duration.String.
 const (
-	// AssumeStart: the time from a pod's creation to Ready: the median
-	// Value: a duration as Go writes it
-	// Source: `UpdatedPods`: measured on pods of the current revision that never restarted, if there are three.
-	// `Pods`: on all of them. `Flag`: `--start`. The assumption is absent if no three pods tell
+	// AssumeStart: the median time from a pod's creation to Ready
+	// Value: a duration in Go's format
+	// Source: `UpdatedPods`: measured on pods of the current revision that never restarted, if there are three. `Pods`:
+	// measured on all pods. `Flag`: `--start`. The assumption is absent if fewer than three pods could be measured
 	AssumeStart daemonset.AssumptionCode = "Start"
 	// AssumeStartSlow: nine of ten pods are ready within this time
 	// Value: a duration
@@ -31,33 +31,33 @@ const (
 	// Value: a duration
 	// Source: as `Start`
 	AssumeStartFast daemonset.AssumptionCode = "StartFast"
-	// AssumeFuture: the starts of this many pods are left out, because they are Ready in the future: the clocks of
-	// their nodes are ahead
-	// Value: how many
+	// AssumeFuture: the starts of this many pods are ignored, because they are Ready in the future: the clocks of their
+	// nodes are ahead
+	// Value: a number of pods
 	// Source: `Pods`
 	AssumeFuture daemonset.AssumptionCode = "FutureStartsLeftOut"
 	// AssumePull: pulling this many images of the template, which no Ready pod runs, adds nothing to `Start`: the
-	// measured pods pulled their images too, or nodes have the new ones already. Neither is known
-	// Value: how many
+	// measured pods pulled their images too, or nodes have the new images already. Neither is known
+	// Value: a number of images
 	// Source: `Pods`
 	AssumePull daemonset.AssumptionCode = "PullAddsNothing"
-	// AssumeTermination: the time from a pod's deletion until it is gone, on average
+	// AssumeTermination: the average time from a pod's deletion until it is gone
 	// Value: a duration
-	// Source: `Rollout`: measured on the pace of the rollout under way: when its pods were created, and when there was
-	// room for each. `LastRollout`: the same of the one before. `Events`: measured between the controller's last
-	// deletes and creates. `GracePeriod`: an upper bound. `Flag`: `--termination`
+	// Source: `Rollout`: measured on the pace of the rollout in progress: when its pods were created, and when there
+	// was room for each. `LastRollout`: measured in the same way on the previous rollout. `Events`: measured between
+	// the controller's last deletes and creates. `GracePeriod`: an upper bound. `Flag`: `--termination`
 	AssumeTermination daemonset.AssumptionCode = "Termination"
-	// AssumeMinReadySeconds: a pod is available only after it was ready for this long
+	// AssumeMinReadySeconds: a pod is available only after it has been ready for this long
 	// Value: seconds
 	// Source: `Spec`
 	AssumeMinReadySeconds daemonset.AssumptionCode = "MinReadySeconds"
-	// AssumeCountedLate: the controller counts a pod as available up to so long after it is: without another event it
-	// looks only every minReadySeconds; absent where that is less than a tenth of minReadySeconds
+	// AssumeCountedLate: the controller counts a pod as available up to this long after it is: without another event it
+	// syncs only every minReadySeconds; absent if less than a tenth of minReadySeconds
 	// Value: a duration
 	// Source: `Controller`
 	AssumeCountedLate daemonset.AssumptionCode = "CountedLate"
-	// AssumeRequestRate: requests a second that the controller's client allows, for all DaemonSets of the cluster
-	// together; only this one is assumed to need any
+	// AssumeRequestRate: requests per second that the controller's client allows for all DaemonSets of the cluster
+	// together; the other DaemonSets are assumed to need none
 	// Value: a number
 	// Source: `Controller`: its default. `Flag`: `--request-rate`
 	AssumeRequestRate daemonset.AssumptionCode = "RequestRate"
@@ -65,100 +65,100 @@ const (
 	// Value: a number
 	// Source: as `RequestRate`
 	AssumeRequestBurst daemonset.AssumptionCode = "RequestBurst"
-	// AssumeSlowStart: this many pods are created at first, then twice as many, and so on
+	// AssumeSlowStart: this many pods are created first, then twice as many, and so on
 	// Value: a number
 	// Source: `Controller`
 	AssumeSlowStart daemonset.AssumptionCode = "SlowStart"
-	// AssumeStepBurst: the most creates, and the most deletes, of one sync
+	// AssumeStepBurst: the most creates and the most deletes of one sync
 	// Value: a number
 	// Source: `Controller`
 	AssumeStepBurst daemonset.AssumptionCode = "StepBurst"
-	// AssumeNewPods: new pods become available, except those that other assumptions name
+	// AssumeNewPods: new pods become available, except those covered by other assumptions
 	// Source: `State`
 	AssumeNewPods daemonset.AssumptionCode = "NewPodsBecomeAvailable"
 	// AssumeLatePods: this many pods that are not ready yet and [late](#how-is-the-verdict-decided) become available;
 	// it is unknown when
-	// Value: how many
+	// Value: a number of pods
 	// Source: `State`
 	AssumeLatePods daemonset.AssumptionCode = "LatePodsBecomeAvailable"
 	// AssumeNodesReady: this many nodes become Ready again, whose kubelets have reported for less than 5 minutes that
 	// they are not
-	// Value: how many
+	// Value: a number of nodes
 	// Source: `State`
 	AssumeNodesReady daemonset.AssumptionCode = "NodesBecomeReady"
-	// AssumeNodesStay: on this many nodes something is wrong that does not resolve by itself
-	// Value: how many
+	// AssumeNodesStay: this many nodes have a problem that does not resolve by itself
+	// Value: a number of nodes
 	// Source: `State`
 	AssumeNodesStay daemonset.AssumptionCode = "NodesStayAsTheyAre"
-	// AssumeRevisionFails: no pod of the current revision becomes available, because none has and most of its pods
-	// fail
-	// Value: how many fail
+	// AssumeRevisionFails: no pod of the current revision becomes available, because none has and most of its pods fail
+	// Value: the number of failing pods
 	// Source: `State`
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
-	// AssumeConfined: pods of the current revision fail on this many eligible nodes, those that have what the failing
-	// nodes [have in common](#kinds-of-properties), and work on others
-	// Value: how many
+	// AssumeConfined: pods of the current revision fail on these eligible nodes, which share the properties that the
+	// failing nodes [have in common](#kinds-of-properties), and work on the others
+	// Value: the number of these nodes
 	// Source: `State`
 	AssumeConfined daemonset.AssumptionCode = "FailureConfined"
 	// AssumeInvalidImage: no pod of the current revision becomes available, because no kubelet starts a container of
-	// this image; not where one of its pods is available
+	// this image; absent if one of its pods is available
 	// Value: the image
 	// Source: `Spec`
 	AssumeInvalidImage daemonset.AssumptionCode = "InvalidImageName"
-	// AssumeMissingReference: no new pod becomes available, because the template refers to what does not exist
+	// AssumeMissingReference: no new pod becomes available, because the template refers to an object or key that does
+	// not exist
 	// Value: the object and its key, such as `ConfigMap settings, key level`
 	// Source: `References`
 	AssumeMissingReference daemonset.AssumptionCode = "MissingReference"
-	// AssumeReadyPods: beside `RevisionFails`: this many pods are ready already, and become available after
+	// AssumeReadyPods: only with `RevisionFails`: this many pods are ready already, and become available after
 	// minReadySeconds
-	// Value: how many
+	// Value: a number of pods
 	// Source: `State`
 	AssumeReadyPods daemonset.AssumptionCode = "ReadyPodsBecomeAvailable"
-	// AssumeOtherPods: the pods of others stay on the nodes as they are; only where they were read
+	// AssumeOtherPods: the pods of other workloads stay on the nodes as they are; only if they were read
 	// Source: `State`
 	AssumeOtherPods daemonset.AssumptionCode = "OtherPodsStay"
-	// AssumeNotModelled: what the template asks of the scheduler by these rules, which are not computed, keeps no pod
-	// from its node
-	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), by commas; alone, the one that other pods ask
+	// AssumeNotModelled: scheduler rules that the template uses and that are not computed keep no pod from its node
+	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), separated by commas; the rule that other pods
+	// use comes alone
 	// Source: `Spec`, `State`
 	AssumeNotModelled daemonset.AssumptionCode = "SchedulingNotModelled"
-	// AssumeFits: new pods fit on this many nodes, of which the other pods, or the volumes of the new ones, were not
+	// AssumeFits: new pods fit on this many nodes, for which the other pods, or the volumes of the new pods, were not
 	// read
-	// Value: how many
-	// Source: `State`: the other pods could not be read. `Volumes`: something of the volumes could not. `NotAsked`:
-	// without `--fit` nobody asked for them
+	// Value: a number of nodes
+	// Source: `State`: the other pods could not be read. `Volumes`: some objects of the volumes could not be read.
+	// `NotAsked`: they are not read without `--fit`
 	AssumeFits daemonset.AssumptionCode = "NewPodsFit"
-	// AssumeHooks: these webhooks and admission policies, which are not run, admit the pods as they are
-	// Value: their names, by commas
+	// AssumeHooks: these webhooks and admission policies, which are not run, admit the pods unchanged
+	// Value: their names, separated by commas
 	// Source: `Admission`
 	AssumeHooks daemonset.AssumptionCode = "HooksAdmit"
-	// AssumeUnchecked: these rules of the API server, of which something could not be read, admit the pods
-	// Value: the [rules](#rules-of-admission), by commas; empty where nothing of the namespace could be read
+	// AssumeUnchecked: these admission rules, for which something could not be read, admit the pods
+	// Value: the [rules](#rules-of-admission), separated by commas; empty if nothing of the namespace could be read
 	// Source: `Admission`
 	AssumeUnchecked daemonset.AssumptionCode = "AdmissionNotChecked"
 	// AssumeAsUser: the API server admits the controller's pods as it admitted yours, which was created in a dry run;
-	// it may tell users apart
-	// Value: the [rules](#rules-of-admission) by which it would have been rejected, by commas; empty if by none
+	// it may treat users differently
+	// Value: the [rules](#rules-of-admission) that would have rejected the pod, separated by commas; empty if there are
+	// none
 	// Source: `DryRun`
 	AssumeAsUser daemonset.AssumptionCode = "AdmittedAsUser"
-	// AssumeNotTried: the API server admits the pods, although it did not answer in a dry run whether it does
-	// Value: its words
+	// AssumeNotTried: the API server admits the pods, although its answer to a dry run does not say so
+	// Value: the message of its answer
 	// Source: `DryRun`
 	AssumeNotTried daemonset.AssumptionCode = "DryRunUnanswered"
-	// AssumeHostPorts: a pod that surges is not scheduled, because the old pod on its node holds its host ports
+	// AssumeHostPorts: a surging pod is not scheduled, because the old pod on its node holds its host ports
 	// Source: `Spec`
 	AssumeHostPorts daemonset.AssumptionCode = "HostPortsHeld"
 	// AssumeRefused: the API server continues to reject pods
 	// Source: `State`
 	AssumeRefused daemonset.AssumptionCode = "CreatesRefused"
-	// AssumeCollected: pods of deleted nodes are gone within this time
+	// AssumeCollected: the pods of deleted nodes are gone within this time
 	// Value: a duration
 	// Source: `Controller`
 	AssumeCollected daemonset.AssumptionCode = "PodsCollected"
 )
 
-// Assumptions lists every AssumptionCode that this package adds to
-// daemonset.Assumptions.
+// Assumptions lists every AssumptionCode that this package adds to daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeFuture, AssumePull, AssumeTermination, AssumeMinReadySeconds,
 	AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
@@ -167,8 +167,8 @@ var Assumptions = []daemonset.AssumptionCode{
 	AssumeHooks, AssumeUnchecked, AssumeAsUser, AssumeNotTried, AssumeHostPorts, AssumeRefused, AssumeCollected,
 }
 
-// RestsOn reports whether one of the plan's assumptions is about something that
-// happens in it, or would with another template.
+// RestsOn reports whether an assumption of the plan is about something that happens in it, or would happen with another
+// template.
 func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 	stalls, inner := p.Outcome.Code == Stalls, p.IfTemplateChanged
 	// no pod is created
@@ -178,14 +178,14 @@ func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 	}
 	switch {
 	case !slices.Contains(Assumptions, code):
-		return true // of the manifest or of the state, not of a course
+		return true // an assumption about the manifest or the state
 	case len(p.Waves) == 0 && !stalls && (inner == nil || inner.Outcome.Code == NotRolling):
 		return false
 	case none && slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeFuture,
 		AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate, AssumeFits, AssumeNotModelled, AssumeOtherPods,
 		AssumeHooks, AssumeUnchecked}, code):
 		return false
-	case code == AssumePull: // where it does not come to an end, it does not matter how long that takes
+	case code == AssumePull: // if the rollout does not end, its duration does not matter
 		return !stalls && p.RestsOn(AssumeStart)
 	case code == AssumeTermination && p.Subject == SubjectNew && len(p.Lost) == 0:
 		return false
@@ -198,19 +198,19 @@ func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 	return true
 }
 
-// Sources of what an assumption takes to be so, besides the measured ones.
+// Sources of assumptions, besides those of measured times.
 const (
 	sourceSpec       = "Spec"
 	sourceController = "Controller" // the controller's own constants and defaults
 	sourceState      = "State"
-	sourceReferences = "References" // what was read of the objects
-	sourceAdmission  = "Admission"  // what was read of it
+	sourceReferences = "References" // the objects that were read
+	sourceAdmission  = "Admission"  // the admission rules that were read
 	sourceDryRun     = "DryRun"     // the API server, in a dry run
-	sourceNotAsked   = "NotAsked"   // nobody asked to read it
-	sourceVolumes    = "Volumes"    // what could be read of them
+	sourceNotAsked   = "NotAsked"   // reading it was not requested
+	sourceVolumes    = "Volumes"    // the volumes, as far as they could be read
 )
 
-// assumptions returns those of a forecast.
+// assumptions returns the assumptions of a forecast.
 func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	a, m := w.a, w.m
 	add := func(holds bool, code daemonset.AssumptionCode, value, source string) {
@@ -255,7 +255,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	var rules []string
 	others := false
 	for _, u := range a.causes.NotModelled() {
-		if u == fit.AntiAffinityOfOthers { // which the template does not ask
+		if u == fit.AntiAffinityOfOthers { // not a rule that the template uses
 			others = true
 			continue
 		}
@@ -277,7 +277,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	return out
 }
 
-// failsOn returns the nodes on which alone the revision fails.
+// failsOn returns the nodes to which the failure of the revision is confined.
 func (w *way) failsOn() (nodes []string) {
 	for i := range w.st.Nodes {
 		if n := &w.st.Nodes[i]; w.a.failsOn(n) {
@@ -287,8 +287,8 @@ func (w *way) failsOn() (nodes []string) {
 	return nodes
 }
 
-// unread counts the nodes on which a new pod is taken to fit: their other pods, or else
-// its volumes, were not read, and it would fit there alone. why is the source of that.
+// unread counts the nodes on which a new pod is assumed to fit because their other pods, or its volumes, were not read.
+// A node on which the pod would not fit alone does not count. why is the source of the assumption.
 func (w *way) unread(fit bool) (count int, why string) {
 	s, volumes := w.st.Snapshot, w.a.causes.VolumesUnread()
 	for _, node := range NeedsOf(w.st, fit || w.st.Budget.MaxSurge > 0).Nodes {
@@ -304,12 +304,11 @@ func (w *way) unread(fit bool) (count int, why string) {
 	return count, sourceNotAsked
 }
 
-// ofNamespace are rules of which nothing is checked where nothing of a namespace could be
-// read.
+// ofNamespace lists the rules that are all unchecked if nothing of a namespace could be read.
 var ofNamespace = []string{string(admission.PodSecurity), string(admission.LimitRanger),
 	string(admission.ResourceQuota)}
 
-// but returns names, by commas; "" if all of some are among them.
+// but joins names with commas. It returns "" if names contains all of all.
 func but(all, names []string) string {
 	if !slices.ContainsFunc(all, func(n string) bool { return !slices.Contains(names, n) }) {
 		return ""
@@ -317,8 +316,8 @@ func but(all, names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// notRun returns the names of the webhooks and policies that were not run, and the rules
-// of admission that could not be checked.
+// notRun returns the names of the webhooks and policies that were not run, and the admission rules that could not be
+// checked.
 func (a *assumed) notRun() (hooks, rules []string) {
 	v := a.causes.Admission()
 	if v == nil {
@@ -337,7 +336,7 @@ func (a *assumed) notRun() (hooks, rules []string) {
 	return hooks, rules
 }
 
-// tried returns what is assumed of a dry run of the next pod.
+// tried returns the assumptions about a dry run of the next pod.
 func (a *assumed) tried() (out []daemonset.Assumption) {
 	v := a.causes.Admission()
 	if v == nil {
@@ -358,8 +357,7 @@ func (a *assumed) tried() (out []daemonset.Assumption) {
 	return out
 }
 
-// readyPods counts the pods of the current revision that only wait for
-// minReadySeconds.
+// readyPods counts the pods of the current revision that only wait for minReadySeconds.
 func (w *way) readyPods() (count int) {
 	for i := range w.st.Nodes {
 		for j := range w.st.Nodes[i].Pods {

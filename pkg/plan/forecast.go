@@ -13,23 +13,22 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// projection is a Forecast with what was assumed for it, and what does not look
-// well.
+// projection is a Forecast with its assumptions, warnings and other results of the simulation.
 type projection struct {
 	Forecast
 	assumptions []daemonset.Assumption
 	warnings    []Warning
 	lost        []PlacementNode
 	stranded    []StrandedNode
-	nodes       []assumedNode // of the State's nodes; none where nothing is forecast
+	nodes       []assumedNode // as State.Nodes; nil if nothing is forecast
 	admission   *admission.Verdict
 	unfit       []Holder
 	preempts    []Preempt
 	line        []Moment
 }
 
-// forecastOf steps the rollout of a State to its end, with what is assumed of it. A change may have made it of another
-// one. What is under way is so by a controller that may do nothing.
+// forecastOf simulates the rollout of st to its end. was is the State before the change; it equals st without a change.
+// If underWay is true, the controller may be one that is not acting.
 func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 	newWay func(*daemonset.State, *timing.Measured) *way) projection {
 	f := projection{Forecast: Forecast{
@@ -58,7 +57,7 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 	f.lost = run.lost()
 	f.stranded = run.stranded(f.lost)
 	f.Waves = append(f.Waves, run.waves...)
-	if f.Outcome = w.outcome(run); f.Outcome.Code == Stalls { // what lets it go on rests on where it stands
+	if f.Outcome = w.outcome(run); f.Outcome.Code == Stalls { // remedies compare with the run, so it keeps its Tally
 		run.keep()
 	}
 	f.Replaces, f.Drops = f.Outcome.Replaced, f.Outcome.Dropped
@@ -78,7 +77,7 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 		return f
 	}
 	f.line = w.drawn(run)
-	if late := f.judge(w, run); w.m.MinReady > 0 && late >= w.m.MinReady/10 { // else it is not worth a word
+	if late := f.judge(w, run); w.m.MinReady > 0 && late >= w.m.MinReady/10 { // too short to mention
 		i := slices.IndexFunc(f.assumptions,
 			func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
 		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate,
@@ -87,9 +86,8 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 	return f
 }
 
-// judge adds to a Forecast how long it takes, what would let it complete, and
-// what other limits would mean. It returns how late the controller counts a pod in
-// that time, at most: 0 where the time is not known.
+// judge adds the duration, the remedies, the alternatives, the problems and other limits to a Forecast. It returns the
+// longest time by which the controller counts a pod late, in seconds; 0 if the duration is unknown.
 func (f *projection) judge(w *way, run *simulation) (late float64) {
 	runs := w.spread(&f.Outcome)
 	switch {
@@ -111,8 +109,8 @@ func (f *projection) judge(w *way, run *simulation) (late float64) {
 	return late
 }
 
-// judged returns what is wrong with the nodes of an Outcome, and whose fault it is. What nodes have
-// now is judged by all that have it, and beside what others have, so that explain says the same.
+// judged returns the problems of the nodes of an Outcome, with who is to blame. A problem that nodes have now is judged
+// together with all nodes that have it, so that explain comes to the same result.
 func (w *way) judged(o *Outcome) []*cause.Problem {
 	out := append([]*cause.Problem{}, ProblemsOf(slices.Concat(o.Holders, o.Late, o.Unknown))...)
 	now := cause.Problems(w.a.causes.Now(), nil)
@@ -132,9 +130,8 @@ func (w *way) judged(o *Outcome) []*cause.Problem {
 	return out
 }
 
-// date has each wave begin when as many pods have had their turn in the
-// expected course, in which one wave runs into the next. A wave of the present
-// begins now, whatever its pods are.
+// date sets when each wave begins: when as many pods have been replaced in the expected run, in which waves overlap. A
+// wave that begins now keeps its time.
 func (f *Forecast) date(waves *simulation, runs []*simulation) {
 	if len(runs) == 0 {
 		return
@@ -163,8 +160,8 @@ func (f *Forecast) date(waves *simulation, runs []*simulation) {
 	}
 }
 
-// oldPods counts the old pods that a simulation leaves: those that would be
-// replaced, and those that would only be deleted.
+// oldPods counts the old pods that a simulation leaves: those that would be replaced, and those that would only be
+// deleted.
 func (r *simulation) oldPods() (replaces, drops int) {
 	for i := range r.slots {
 		n := r.tally.Node(int32(i))
@@ -178,8 +175,7 @@ func (r *simulation) oldPods() (replaces, drops int) {
 	return replaces, drops
 }
 
-// oldPods counts the old pods on nodes that may keep them: those that a rollout
-// deletes, whether it replaces them or not.
+// oldPods counts the old pods that a rollout deletes, whether it replaces them or not.
 func oldPods(st *daemonset.State) int {
 	count := 0
 	for i := range st.Nodes {
@@ -191,11 +187,9 @@ func oldPods(st *daemonset.State) int {
 	return count
 }
 
-// lost returns the nodes that have a pod when a simulation begins, should not
-// run one, and have none when it ends, by name: those whose pod may not stay,
-// and those whose pod the rollout deletes and does not replace. Of a rollout
-// that stalls they include the nodes that it does not reach: which ones it
-// reaches is the controller's random choice.
+// lost returns the nodes that are not eligible, have a pod when the simulation begins and have none when it ends,
+// sorted by name: those whose pod may not stay, and those whose pod the rollout deletes without replacement. If the
+// rollout stalls, they include the nodes that it does not reach, because the controller picks nodes at random.
 func (r *simulation) lost() []PlacementNode {
 	out := []PlacementNode{}
 	for i := range r.slots {
@@ -212,8 +206,7 @@ func (r *simulation) lost() []PlacementNode {
 	return out
 }
 
-// stranded returns those of the nodes that are lost whose pod may stay until the
-// rollout deletes it.
+// stranded returns the lost nodes whose pod may stay until the rollout deletes it.
 func (r *simulation) stranded(lost []PlacementNode) (out []StrandedNode) {
 	for _, l := range lost {
 		if n := r.st.Node(l.Node); n.MayStay.OK && n.Object != nil {
@@ -223,8 +216,8 @@ func (r *simulation) stranded(lost []PlacementNode) (out []StrandedNode) {
 	return out
 }
 
-// loses returns the names of the nodes that are lost, without those whose kubelet
-// does not answer: nobody knows whether their pod still runs.
+// loses returns the names of the lost nodes, without those whose kubelet does not answer: it is unknown whether their
+// pod still runs.
 func (r *simulation) loses() []string {
 	out := append([]string{}, Nodes(r.lost())...)
 	return slices.DeleteFunc(out, func(name string) bool {
@@ -233,21 +226,20 @@ func (r *simulation) loses() []string {
 	})
 }
 
-// reaches reports whether the rollout deletes the pods of a node sooner or
-// later: all of them are old, and the limit lets one go.
+// reaches reports whether the rollout deletes the pods of a node sooner or later: all of them are old, and the limit
+// allows it.
 func (r *simulation) reaches(n *daemonset.Node) bool {
 	updated := slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && !p.Terminating })
 	return r.tally.Rolls() && r.st.Limit() > 0 && !updated
 }
 
-// ends reports whether every old pod is replaced, or gone, at a time that can be
-// told.
+// ends reports whether every old pod is replaced or deleted.
 func (o *Outcome) ends() bool { return o.ReachesEnd() || o.Code == RemovesAllPods }
 
 // ReachesEnd reports whether the rollout completes if new pods work.
 func (o *Outcome) ReachesEnd() bool { return o.Code == Completes || o.Code == MayComplete }
 
-// outcome tells how a simulation ended.
+// outcome returns the outcome of a simulation.
 func (w *way) outcome(r *simulation) Outcome {
 	o := Outcome{
 		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.tally.Old(),
@@ -300,7 +292,7 @@ func (r *simulation) unfit() bool {
 	return false
 }
 
-// onVirtual reports whether a virtual node without a pod of the DaemonSet gets one, which never runs.
+// onVirtual reports whether a virtual node that had no pod gets one, which never runs.
 func (r *simulation) onVirtual() bool {
 	for i := range r.slots {
 		never := r.nodes[i].never
@@ -311,23 +303,21 @@ func (r *simulation) onVirtual() bool {
 	return false
 }
 
-// removesAllPods reports whether no node is eligible after a change that takes
-// away nodes with their pods, and none is left that runs a pod.
+// removesAllPods reports whether a change removes all nodes that run the pod, and no node is eligible afterwards.
 func removesAllPods(before, after *daemonset.State) bool {
 	return after.NodesRead && after.PodsRead && after.Desired == 0 && !leftAlone(after.DaemonSet) &&
 		runsPod(before.Nodes) && !runsPod(after.Nodes)
 }
 
-// runsPod reports whether a node of the cluster has a pod that is not
-// terminating.
+// runsPod reports whether a node that exists has a pod that is not terminating.
 func runsPod(nodes []daemonset.Node) bool {
 	return slices.ContainsFunc(nodes, func(n daemonset.Node) bool { return n.Exists && running(&n) })
 }
 
-// startsNone reports whether no kubelet starts a new pod, whatever node it is on.
+// startsNone reports whether no kubelet starts a new pod on any node.
 func (a *assumed) startsNone() bool { return a.unmet != nil || a.image != "" }
 
-// creates reports whether a pod that a simulation creates is there at its end.
+// creates reports whether a pod that the simulation created is left at its end.
 func (r *simulation) creates() bool {
 	for i := range r.slots {
 		if slices.ContainsFunc(r.tally.Pods(int32(i)), func(p daemonset.Pod) bool {
@@ -340,10 +330,9 @@ func (r *simulation) creates() bool {
 	return false
 }
 
-// hangs reports whether a rollout does not come to its end although every pod
-// is deleted: no node runs the pod any more, and pods that the rollout deleted
-// do not end. Where a node runs the pod, one that does not end on another node
-// keeps no rollout from completing.
+// hangs reports whether a rollout does not finish although every pod is deleted: no node runs the pod any more, and the
+// deleted pods do not terminate. If another node runs the pod, a pod that does not terminate does not keep the rollout
+// from completing.
 func (r *simulation) hangs() bool {
 	if r.runsPod() {
 		return false
@@ -366,13 +355,13 @@ func (r *simulation) runsPod() bool {
 	return false
 }
 
-// Reasons of this package.
+// Reasons why a rollout does not complete.
 const (
-	Endless  daemonset.Reason = "Endless"  // Unknown: the controller creates and deletes without end
+	Endless  daemonset.Reason = "Endless"  // Unknown: the controller creates and deletes pods without end
 	Unfilled daemonset.Reason = "Unfilled" // Stalls: nodes stay without a pod
 )
 
-// OutcomeReasons lists why a rollout does not complete.
+// OutcomeReasons lists the reasons why a rollout does not complete.
 var OutcomeReasons = []daemonset.Reason{
 	// Stalls: nodes that do not recover by themselves use up the limit
 	daemonset.StepBudgetSpent,
@@ -382,11 +371,11 @@ var OutcomeReasons = []daemonset.Reason{
 	cause.FailedCreate,
 	// Stalls: new pods do not fit on their nodes
 	cause.DoesNotFit,
-	// Stalls: virtual nodes get a pod, and run none
+	// Stalls: virtual nodes get a pod but never run it
 	cause.VirtualNode,
 	// Stalls: maxUnavailable or maxSurge cannot be resolved
 	daemonset.InvalidBudget,
-	// Stalls: an old pod is alone on a deleted node
+	// Stalls: the only pod of a deleted node is old
 	daemonset.VanishedNodeInSurge,
 	// Stalls: old pods are left that cannot be replaced
 	daemonset.StepWaiting,
@@ -424,10 +413,9 @@ func (r *simulation) stallReason() daemonset.Reason {
 	return daemonset.StepWaiting
 }
 
-// holders returns the nodes that stay as they are: those that should have an
-// available pod and have none, and, where the budget matters, those that use it
-// up. Only those are named that are known to: of the others, which it is depends on
-// the controller's random choice.
+// holders returns the nodes that stay as they are: those that are eligible and have no available pod and, if budget is
+// true, those that use up the limit. It names only nodes that are known to stay; which others do depends on the
+// controller's random choice, so further counts them.
 func holders(r *simulation, a *assumed, budget bool) (named []Holder, further int) {
 	named = []Holder{}
 	for i := range r.slots {
@@ -451,8 +439,7 @@ func holders(r *simulation, a *assumed, budget bool) (named []Holder, further in
 	return named, further
 }
 
-// why is the cause for which a node stays as it is, nil if nothing is wrong
-// with it yet.
+// why returns the cause that keeps a node as it is, or nil if nothing is wrong with it yet.
 func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
 	f := &a.nodes[i]
 	if f.down {

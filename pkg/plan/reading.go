@@ -19,14 +19,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// This file holds what a reader of a Plan asks and the document leaves to be
-// found in several fields.
+// The methods in this file answer questions about a Plan that take several of its fields.
 
-// OfChange reports whether the plan is of what has not been done yet.
+// OfChange reports whether the plan is for a change that has not been made yet.
 func (p *Plan) OfChange() bool { return p.Subject == SubjectChange || p.Subject == SubjectNew }
 
-// SetsStrategy reports whether the change is also one of the update strategy, such as
-// its limit.
+// SetsStrategy reports whether the change sets a field of the update strategy, such as its limit.
 func (p *Plan) SetsStrategy() bool {
 	return p.Change != nil && slices.ContainsFunc(p.Change.Fields, func(f whatif.FieldDiff) bool {
 		_, below := f.Path.Below(template.Fields("spec", "updateStrategy"))
@@ -34,40 +32,40 @@ func (p *Plan) SetsStrategy() bool {
 	})
 }
 
-// ByHand reports whether the change writes the DaemonSet without a manifest, and more
-// than a restart, which nobody undoes.
+// ByHand reports whether the change edits the DaemonSet without a manifest and is more than a restart. A restart does
+// not count because no tool undoes it.
 func (p *Plan) ByHand() bool {
 	return p.Change != nil && p.Change.Method == "" &&
 		slices.ContainsFunc(p.Change.Fields,
 			func(f whatif.FieldDiff) bool { return !f.Path.Equal(template.RestartedAt) })
 }
 
-// Verdict says how a plan ends, and of what is under way also where it stands.
+// Verdict is how a plan ends and, for a rollout in progress, also where it stands.
 type Verdict string
 
 const (
 	VerdictNothing    Verdict = "Nothing"    // no pod is created, deleted or replaced
-	VerdictUncompared Verdict = "Uncompared" // the same, unless a value that could not be compared differs
-	// the same, for a rollback to the revision of all pods: it ends the rollout
+	VerdictUncompared Verdict = "Uncompared" // as Nothing, unless a value that could not be compared differs
+	// as Nothing, for a rollback to the revision of all pods, which ends the rollout
 	VerdictEnds Verdict = "Ends"
-	// the same, and nodes stay without an available pod: explain says Degraded
+	// as Nothing, but nodes stay without an available pod: explain reports Degraded
 	VerdictDegraded  Verdict = "Degraded"
-	VerdictCompletes Verdict = "Completes" // the outcome's code
+	VerdictCompletes Verdict = "Completes" // the rollout completes
 	// it completes if late pods become ready, or if pods work that may fail
 	VerdictLate          Verdict = "Late"
 	VerdictUndone        Verdict = "Undone"        // it completes, and then a tool undoes it
-	VerdictRemoves       Verdict = "Removes"       // all that happens is that nodes lose their pod
-	VerdictRemovesAll    Verdict = "RemovesAll"    // no node runs the pod in the end
-	VerdictStalls        Verdict = "Stalls"        // it goes on, and then stalls
-	VerdictStaysStuck    Verdict = "StaysStuck"    // what is under way stands still, and stays so
-	VerdictStaysDegraded Verdict = "StaysDegraded" // the same, and no pod is old
-	VerdictWaits         Verdict = "Waits"         // it waits for a person who deletes pods
+	VerdictRemoves       Verdict = "Removes"       // nodes lose their pod, and nothing else happens
+	VerdictRemovesAll    Verdict = "RemovesAll"    // no node runs the pod at the end
+	VerdictStalls        Verdict = "Stalls"        // it continues, and then stalls
+	VerdictStaysStuck    Verdict = "StaysStuck"    // the rollout in progress does not move, and stays that way
+	VerdictStaysDegraded Verdict = "StaysDegraded" // as StaysStuck, without old pods
+	VerdictWaits         Verdict = "Waits"         // it waits for a person to delete pods
 	VerdictBeingDeleted  Verdict = "BeingDeleted"  // the DaemonSet is being deleted
 	VerdictIgnored       Verdict = "Ignored"       // the controller ignores the DaemonSet
-	VerdictUnknown       Verdict = "Unknown"       // nobody knows
+	VerdictUnknown       Verdict = "Unknown"       // the end is unknown
 )
 
-// Verdict returns how it ends.
+// Verdict returns the verdict of the plan.
 func (p *Plan) Verdict() Verdict {
 	o := &p.Outcome
 	completes, stalls, stays := o.ReachesEnd(), o.Code == Stalls, o.Code == NotRolling
@@ -98,16 +96,16 @@ func (p *Plan) Verdict() Verdict {
 	return VerdictUnknown
 }
 
-// Quality says how good the end of a plan is.
+// Quality is how good the end of a plan is.
 type Quality int
 
 const (
 	EndsWell    Quality = iota // every eligible node has an available pod, and nothing is lost or left to do
-	EndsInDoubt                // it waits for somebody, is undone, is unknown, or leaves nodes without a pod
-	EndsBadly                  // it stalls, or nodes lose their pod at once
+	EndsInDoubt                // it waits for a person, is undone, is unknown, or leaves nodes without a pod
+	EndsBadly                  // it stalls, or nodes lose their pod immediately
 )
 
-// Quality returns how good its end is.
+// Quality returns how good the end of the plan is.
 func (p *Plan) Quality() Quality {
 	o := &p.Outcome
 	switch {
@@ -123,7 +121,7 @@ func (p *Plan) Quality() Quality {
 // Nowhere reports whether it is known that no node should run the pod.
 func (p *Plan) Nowhere() bool { return p.Desired.After == 0 && p.Next.Exact }
 
-// AtEnd returns the numbers of the status when it ends.
+// AtEnd returns the counts of the status at the end of the plan.
 func (p *Plan) AtEnd() daemonset.Counts {
 	if n := len(p.Waves); n > 0 {
 		return p.Waves[n-1].Counts
@@ -131,8 +129,8 @@ func (p *Plan) AtEnd() daemonset.Counts {
 	return p.Now
 }
 
-// Losses returns the nodes that lose their pod in a rollout that completes,
-// whether at once or in its course, where the verdict does not say it.
+// Losses returns the nodes that lose their pod, immediately or during the rollout. It returns nil if the rollout does
+// not complete, or if the verdict already says so.
 func (p *Plan) Losses() []PlacementNode {
 	if !p.Outcome.ReachesEnd() || p.Verdict() == VerdictRemoves {
 		return nil
@@ -140,22 +138,20 @@ func (p *Plan) Losses() []PlacementNode {
 	return p.Lost
 }
 
-// LostLater returns the nodes that lose their pod in the course of the rollout,
-// without those that do so at once for the change.
+// LostLater returns the nodes that lose their pod during the rollout, without those that lose it immediately.
 func (p *Plan) LostLater() []PlacementNode {
 	at := sets.New(Nodes(p.Placement.Lose)...)
 	return slices.DeleteFunc(slices.Clone(p.Lost), func(n PlacementNode) bool { return at.Has(n.Node) })
 }
 
-// LostOtherwise returns those of LostLater that are not stranded by a taint.
+// LostOtherwise returns the nodes of LostLater that are not stranded by a taint.
 func (p *Plan) LostOtherwise() []PlacementNode {
 	return slices.DeleteFunc(p.LostLater(), func(n PlacementNode) bool {
 		return slices.ContainsFunc(p.Stranded, func(s StrandedNode) bool { return s.Node == n.Node })
 	})
 }
 
-// StrandedGroups returns the nodes that are stranded, together with those of the same
-// taint, the largest group first.
+// StrandedGroups returns the stranded nodes, grouped by taint, the largest group first.
 func (p *Plan) StrandedGroups() []PlacementGroup {
 	var nodes []PlacementNode
 	for _, n := range p.Stranded {
@@ -164,9 +160,8 @@ func (p *Plan) StrandedGroups() []PlacementGroup {
 	return ByVerdict(nodes)
 }
 
-// KeptByTolerations returns the tolerations, no wider than they have to be, that keep
-// the pods on nodes that are stranded, and these nodes. It returns none where a node
-// has to be repaired, or goes away.
+// KeptByTolerations returns the stranded nodes on which tolerations keep the pods, and these tolerations, as narrow as
+// possible. It leaves out nodes that have to be repaired or that are shutting down.
 func (p *Plan) KeptByTolerations() (nodes []string, tolerations []corev1.Toleration) {
 	for _, n := range p.Stranded {
 		if len(n.Changes) == 0 ||
@@ -181,8 +176,8 @@ func (p *Plan) KeptByTolerations() (nodes []string, tolerations []corev1.Tolerat
 	return nodes, daemonset.Fewest(tolerations)
 }
 
-// KeptBeforeTaint returns the tolerations, no wider than they have to be, with which the pods stay on the nodes that
-// the change taints. It returns none where other rules exclude such a node, too.
+// KeptBeforeTaint returns the tolerations, as narrow as possible, that keep the pods on the nodes that the change
+// taints. It returns nil if other rules also exclude one of these nodes.
 func (p *Plan) KeptBeforeTaint() (tolerations []corev1.Toleration) {
 	taints := func(n whatif.NodeChange) bool { return n.Kind == whatif.NodeTaint }
 	if p.Change == nil || !slices.ContainsFunc(p.Change.Nodes, taints) {
@@ -202,9 +197,8 @@ func (p *Plan) KeptBeforeTaint() (tolerations []corev1.Toleration) {
 	return daemonset.Fewest(tolerations)
 }
 
-// KeptByRepair returns the nodes that lose their pod in the course of the rollout
-// only because they are not ready: those that are repaired before keep it. Nodes
-// that the plan was asked to take for down are not among them.
+// KeptByRepair returns the nodes that lose their pod during the rollout only because they are not ready. They keep the
+// pod if they are repaired first. Nodes that are down only by assumption (see Supposed) are not included.
 func (p *Plan) KeptByRepair() []string {
 	nodes := Nodes(slices.DeleteFunc(p.LostLater(), func(n PlacementNode) bool {
 		key := n.Verdict.Facts.Text("key")
@@ -214,16 +208,15 @@ func (p *Plan) KeptByRepair() []string {
 	return nodes
 }
 
-// Answering returns the nodes that lose their pod in the course of the rollout
-// although they are NotReady, and whose kubelet still answers, so that it ends the
-// pod.
+// Answering returns the nodes that lose their pod during the rollout because they are NotReady although their kubelet
+// still answers, so that it terminates the pod.
 func (p *Plan) Answering() []string {
 	return Nodes(slices.DeleteFunc(p.LostLater(),
 		func(n PlacementNode) bool { return n.Verdict.Facts["key"] != corev1.TaintNodeNotReady }))
 }
 
-// Supposed reports whether the plan was asked to take all of these nodes for
-// down; of no node, it was not.
+// Supposed reports whether the plan was asked to assume that all of these nodes are down. It returns false if no node
+// is given.
 func (p *Plan) Supposed(nodes ...string) bool {
 	if p.Change == nil || len(nodes) == 0 {
 		return false
@@ -237,8 +230,7 @@ func (p *Plan) Supposed(nodes ...string) bool {
 	return !slices.ContainsFunc(nodes, func(name string) bool { return !isDown(name) })
 }
 
-// SplitDown splits nodes that are down into those that are, and those that the plan was asked
-// to take for down.
+// SplitDown splits nodes into those that are really down and those that the plan was asked to assume are down.
 func (p *Plan) SplitDown(nodes []string) (real, supposed []string) {
 	for _, n := range nodes {
 		if p.Supposed(n) {
@@ -250,8 +242,8 @@ func (p *Plan) SplitDown(nodes []string) (real, supposed []string) {
 	return real, supposed
 }
 
-// Hypothetical returns the nodes that the plan was asked to take for down, where that is all that
-// was asked: nobody would make such a change.
+// Hypothetical returns the nodes that the plan was asked to assume are down, if nothing else was asked. Such a plan is
+// not for a change that anybody would make.
 func (p *Plan) Hypothetical() (nodes []string) {
 	if p.Change == nil || len(p.Change.Fields) > 0 {
 		return nil
@@ -265,8 +257,8 @@ func (p *Plan) Hypothetical() (nodes []string) {
 	return nodes
 }
 
-// SetAside returns the nodes with a pod that the plan was asked to take for down and
-// that are not eligible then: no number of the plan counts them.
+// SetAside returns the nodes with a pod that the plan was asked to assume are down and that are not eligible then. No
+// count of the plan includes them.
 func (p *Plan) SetAside() (nodes []string) {
 	for _, n := range p.Lost {
 		if p.Supposed(n.Node) {
@@ -276,8 +268,7 @@ func (p *Plan) SetAside() (nodes []string) {
 	return nodes
 }
 
-// Regardless reports whether the limit decides about no old pod: the next sync deletes
-// all of them, as none is available.
+// Regardless reports whether the next sync deletes all old pods regardless of the limit, because none is available.
 func (p *Plan) Regardless() bool {
 	forced := 0
 	for _, i := range p.Next.Deletes.Certain {
@@ -286,8 +277,8 @@ func (p *Plan) Regardless() bool {
 	return p.Old() > 0 && max(p.Outcome.AtOnce, forced) >= p.Old()
 }
 
-// KeepsNone reports whether nodes have available pods now, and at some time on the way none has. Of a single node
-// that is so with nearly every rollout.
+// KeepsNone reports whether there are available pods now, and at some time during the rollout there is none. It returns
+// false for a single node, where nearly every rollout does that.
 func (p *Plan) KeepsNone() bool {
 	o := &p.Outcome
 	return (o.ReachesEnd() || o.Code == Stalls) && p.Now.Available > 0 && p.Desired.After > 1 &&
@@ -295,14 +286,14 @@ func (p *Plan) KeepsNone() bool {
 		len(p.Lost) == 0 && p.Now.Misscheduled == 0
 }
 
-// OneOfManyOrders reports whether another choice of the controller would give another
-// course: some of the pods are replaced, others only deleted, and not all at once.
+// OneOfManyOrders reports whether the course depends on the order in which the controller picks nodes: some pods are
+// replaced, others only deleted, and not all at once.
 func (p *Plan) OneOfManyOrders() bool {
 	return p.Replaces > 0 && p.Drops > 0 && len(p.Waves) > 1 && p.Outcome.AtOnce < p.Old()
 }
 
-// Kept returns how many pods a rollback leaves as they are, since they are of the
-// revision that it goes back to; 0 for what is none.
+// Kept returns how many pods a rollback keeps because they are already of its target revision; 0 if the change is not
+// such a rollback.
 func (p *Plan) Kept() int {
 	if p.Change == nil || !p.Change.TemplateChanged || p.Change.Revision.Was == 0 ||
 		p.Replaces+p.Now.Updated != p.AtEnd().Desired {
@@ -311,8 +302,7 @@ func (p *Plan) Kept() int {
 	return p.Now.Updated
 }
 
-// WarningsBeside returns how many warnings of a change there are that its verdict
-// does not say itself.
+// WarningsBeside returns how many warnings of a change its verdict does not express itself.
 func (p *Plan) WarningsBeside() int {
 	if !p.OfChange() {
 		return 0
@@ -321,10 +311,9 @@ func (p *Plan) WarningsBeside() int {
 	return len(slices.DeleteFunc(slices.Clone(p.Warnings), said))
 }
 
-// HasToDo reports whether anything happens, nodes stay without an available pod, or
-// pods stay although no node is eligible, or whether anything happens rests on values
-// that could not be compared. A change that leaves no node eligible counts also where
-// there is no pod.
+// HasToDo reports whether something happens, nodes stay without an available pod, pods stay although no node is
+// eligible, or values that could not be compared decide whether anything happens. A change that leaves no node eligible
+// counts even if there is no pod.
 func (p *Plan) HasToDo() bool {
 	staying, none := p.NoneEligible()
 	moves := p.Next.Kind != daemonset.StepNone || len(p.Placement.Gain)+len(p.Placement.Lose) > 0
@@ -333,7 +322,7 @@ func (p *Plan) HasToDo() bool {
 		p.Subject != SubjectNothing && p.Outcome.Code != NothingToDo && p.Outcome.Code != NotRolling
 }
 
-// WorstFirst compares two Plans by how they end, then by namespace and name.
+// WorstFirst compares two Plans by outcome, worst first, then by namespace and name.
 func WorstFirst(a, b *Plan) int {
 	return cmp.Or(slices.Index(OutcomeCodes, a.Outcome.Code)-slices.Index(OutcomeCodes, b.Outcome.Code),
 		strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace),
@@ -348,8 +337,7 @@ func (l *List) EndBadly() (n int) {
 	return n
 }
 
-// UndoneBy returns the tool that undoes the change by itself, or nil if none is
-// known to.
+// UndoneBy returns the tool that undoes the change by itself, or nil if no such tool is known.
 func (p *Plan) UndoneBy() *managed.Manager {
 	for _, w := range p.Warnings {
 		m := managed.Manager{Tool: managed.Tool(w.Facts.Text("tool")), By: w.Facts.Text("by"),
@@ -361,8 +349,7 @@ func (p *Plan) UndoneBy() *managed.Manager {
 	return nil
 }
 
-// IfChanged returns what a change of the template would do as a plan of its own,
-// or nil if the plan does not tell.
+// IfChanged returns the forecast for a change of the template as a Plan, or nil if there is none.
 func (p *Plan) IfChanged() *Plan {
 	if p.IfTemplateChanged == nil {
 		return nil
@@ -371,9 +358,8 @@ func (p *Plan) IfChanged() *Plan {
 		Forecast: *p.IfTemplateChanged}
 }
 
-// MinReadySeconds returns minReadySeconds where it decides how long a step
-// takes: pods are created, and no pod takes as long to become ready. It returns 0
-// otherwise.
+// MinReadySeconds returns minReadySeconds if it decides how long a step takes: pods are created, and it is longer than
+// the slowest start. Otherwise it returns 0.
 func (p *Plan) MinReadySeconds() int {
 	wait, start := 0., 0.
 	for _, a := range p.Assumptions {
@@ -391,8 +377,7 @@ func (p *Plan) MinReadySeconds() int {
 	return int(wait)
 }
 
-// Old returns how many old pods a rollout has to deal with: it replaces them, or
-// only deletes them.
+// Old returns how many old pods a rollout replaces or only deletes.
 func (f *Forecast) Old() int { return f.Replaces + f.Drops }
 
 // Moved returns how many pods all waves create and delete.
@@ -403,8 +388,8 @@ func (f *Forecast) Moved() (creates, deletes int) {
 	return creates, deletes
 }
 
-// AtATime returns how many pods are replaced at a time, of nodes of which at most
-// so many wait for theirs; where none is left for a limit to decide about, all.
+// AtATime returns how many pods are replaced at a time if at most that many nodes may be without theirs. If the limit
+// decides about no pod, it returns the number of all old pods.
 func (f *Forecast) AtATime(nodes int) int {
 	if f.Outcome.AtOnce >= f.Old() {
 		return f.Old()
@@ -412,15 +397,14 @@ func (f *Forecast) AtATime(nodes int) int {
 	return min(nodes, f.Old()-f.Outcome.AtOnce)
 }
 
-// Stage is a row of the course: a Wave and which step its first is, or how many
-// waves are left out.
+// Stage is a row of the course: a Wave and the number of its first step, or the number of waves that are left out.
 type Stage struct {
 	Wave
 	First, LeftOut int
 }
 
-// Course returns the waves in their order; of many, unless all are asked for, the
-// first five and the last two.
+// Course returns the waves in order. If there are many, and all is false, it returns only the first five and the last
+// two.
 func (f *Forecast) Course(all bool) (out []Stage) {
 	const head, tail = 5, 2
 	first, left := 1, len(f.Waves)-head-tail
@@ -436,14 +420,14 @@ func (f *Forecast) Course(all bool) (out []Stage) {
 	return out
 }
 
-// OtherLimits returns the limits with which the rollout would complete in
-// another course than the planned one, of those with the same course the first;
-// the first two, unless all are asked for. It returns none where no limit decides.
+// OtherLimits returns the limits with which the rollout completes in another course than the planned one. Of the limits
+// with the same course it returns the first. Unless all is true, it returns at most two. It returns nil if no limit
+// decides.
 func (f *Forecast) OtherLimits(all bool) []Limit {
 	if f.Outcome.AtOnce >= f.Old() {
 		return nil
 	}
-	said := map[int]bool{} // by how many pods are replaced at a time
+	said := map[int]bool{} // by number of pods replaced at a time
 	for _, l := range f.Limits {
 		if l.Planned && l.Code != Stalls {
 			said[f.AtATime(l.AtATime)] = true
@@ -461,9 +445,8 @@ func (f *Forecast) OtherLimits(all bool) []Limit {
 	return out
 }
 
-// Slower returns the first two limits of which the higher takes a second longer
-// than the lower, as minReadySeconds may make it. It returns nil if none does, or
-// where minReadySeconds does not decide.
+// Slower returns the first two consecutive limits where the higher takes at least a second longer than the lower, which
+// minReadySeconds can cause. It returns nil if there are none, or if minReadySeconds does not decide.
 func (p *Plan) Slower() (lower, higher *Limit) {
 	for i := 1; i < len(p.Limits) && p.MinReadySeconds() > 0; i++ {
 		lower, higher = &p.Limits[i-1], &p.Limits[i]
@@ -474,8 +457,7 @@ func (p *Plan) Slower() (lower, higher *Limit) {
 	return nil, nil
 }
 
-// Unserved returns how many nodes stay without an available pod, or hold the
-// budget.
+// Unserved returns how many nodes stay without an available pod or use up the limit.
 func (o *Outcome) Unserved() int { return len(o.Holders) + o.FurtherHolders }
 
 // LimitHelps reports whether a higher limit helps.
@@ -486,16 +468,15 @@ func (o *Outcome) LimitHelps() bool {
 	})
 }
 
-// ofPlan are the remedies of which a plan is a plan, or that it can plan itself.
+// ofPlan lists the remedies that a plan can simulate.
 var ofPlan = []remedy.Code{
 	remedy.RollBack, remedy.ExcludeNodes, remedy.RepairNodes, remedy.NoSurge, remedy.RaiseMaxUnavailable,
 	remedy.RaiseMaxSurge, remedy.OutOfService, remedy.RemoveNode,
 }
 
-// Ways returns the ways out of a stall: the repair of nodes first, then the
-// others in their order; unless all are asked for, of nodes that may be deleted only the
-// first, and no higher limit where the pod can be kept off the nodes on which it fails.
-// Nodes that the plan was asked to take for down are neither repaired nor deleted.
+// Ways returns the ways out of a stall, the repair of nodes first. Unless all is true, it returns only the first remedy
+// of each code, and no higher limit that leaves nodes behind if the pod can be excluded from the nodes where it fails.
+// It leaves out remedies for nodes that are down only by assumption (see Supposed).
 func (p *Plan) Ways(all bool) (out []remedy.Remedy) {
 	if p.Outcome.Code != Stalls {
 		return nil
@@ -514,8 +495,8 @@ func (p *Plan) Ways(all bool) (out []remedy.Remedy) {
 	return out
 }
 
-// Raised returns the way out of a stall that is to raise maxUnavailable before the
-// change and lower it after, or nil where another one comes first, or the change sets the limit itself.
+// Raised returns the remedy that raises maxUnavailable before the change and lowers it afterwards. It returns nil if
+// another remedy comes first, or if the change sets the limit itself.
 func (p *Plan) Raised() *remedy.Remedy {
 	for _, u := range p.Ways(false) {
 		switch {
@@ -529,8 +510,7 @@ func (p *Plan) Raised() *remedy.Remedy {
 	return nil
 }
 
-// Price returns the nodes that lose their pod with the way out of Raised, or with the
-// only way out that there is.
+// Price returns the nodes that lose their pod with the remedy of Raised, or with the only way out.
 func (p *Plan) Price() []string {
 	u, ways := p.Raised(), p.Ways(false)
 	if u == nil && len(ways) == 1 {
@@ -542,13 +522,13 @@ func (p *Plan) Price() []string {
 	return p.LosesBy(u)
 }
 
-// LosesBy returns the nodes that lose their pod with a way out, without those that do
-// so at once for the change.
+// LosesBy returns the nodes that lose their pod with a remedy, without those that lose it immediately because of the
+// change.
 func (p *Plan) LosesBy(u *remedy.Remedy) []string {
 	return slices.DeleteFunc(slices.Clone(u.Effect.Loses), sets.New(Nodes(p.Placement.Lose)...).Has)
 }
 
-// Down returns the nodes whose kubelet does not answer, of some problems.
+// Down returns the nodes with a problem whose kubelet does not answer or reports NotReady.
 func Down(problems []*cause.Problem) (nodes []string) {
 	for _, p := range problems {
 		if p.Code == cause.TerminatingOnDeadNode || p.Code == cause.NodeNotReady {
@@ -558,7 +538,7 @@ func Down(problems []*cause.Problem) (nodes []string) {
 	return nodes
 }
 
-// Nodes returns the names of the nodes of Holders or PlacementNodes.
+// Nodes returns the node names of Holders or PlacementNodes.
 func Nodes[T interface{ name() string }](of []T) (names []string) {
 	for _, n := range of {
 		names = append(names, n.name())
@@ -569,17 +549,16 @@ func Nodes[T interface{ name() string }](of []T) (names []string) {
 func (h Holder) name() string        { return h.Node }
 func (n PlacementNode) name() string { return n.Node }
 
-// PlacementGroup is nodes that gain or lose a pod for one reason.
+// PlacementGroup is a group of nodes that gain or lose a pod for the same reason.
 type PlacementGroup struct {
 	daemonset.Verdict
 	Nodes []string
 }
 
-// ByVerdict puts nodes together for which the same rule fails, with the facts
-// that all of them share, the largest group first.
+// ByVerdict groups nodes for which the same rule fails, with the facts that all of them share, the largest group first.
 func ByVerdict(nodes []PlacementNode) []PlacementGroup {
 	var groups []PlacementGroup
-	place := map[string]int{} // of a group, by its key
+	place := map[string]int{} // index of a group, by its key
 	for _, n := range nodes {
 		key := cause.Key(n.Verdict.Reason, n.Verdict.Facts)
 		i, known := place[key]
@@ -595,12 +574,11 @@ func ByVerdict(nodes []PlacementNode) []PlacementGroup {
 	return groups
 }
 
-// TemplateKnown reports whether it is known which revision's template the pods get.
-// It is not where the API server may know fields of a revision that this program
-// does not (whatif.AssumeUnknownFields). Nor is it where literal values of a manifest could
-// not be compared (whatif.AssumeEnvValues) and it is otherwise a template that there is:
-// with another value it would be a new one, and every pod old. That an annotation's
-// copy of the values is all that could not be compared is not told from that.
+// TemplateKnown reports whether it is known which template the pods get. It is unknown if the API server may know
+// fields of a revision that this program does not (whatif.AssumeUnknownFields). It is also unknown if literal values of
+// a manifest could not be compared (whatif.AssumeEnvValues) and the template otherwise equals an existing one: with
+// another value it would be a new template, and every pod would be old. It is not distinguished whether only an
+// annotation's copy of the values could not be compared.
 func (p *Plan) TemplateKnown() bool {
 	if p.Change == nil || p.assumes(whatif.AssumeUnknownFields) {
 		return p.Change == nil

@@ -21,20 +21,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// weighing is what the remedies of a State are weighed against.
+// weighing compares remedies with the rollout as it is.
 type weighing struct {
 	*way
-	stalled  *simulation     // the rollout without any
-	ends     *Outcome        // how it ends then
-	served   map[string]bool // nodes that have an available pod, and a kubelet that answers for it
-	without  int             // eligible nodes without an available pod
+	stalled  *simulation     // the rollout without a remedy
+	ends     *Outcome        // its outcome
+	served   map[string]bool // nodes with an available pod whose kubelet answers
+	without  int             // number of eligible nodes without an available pod
 	problems []cause.Problem
 	out      []remedy.Remedy
 }
 
-// remedies returns what a person can do about the rollout, or about pods that fail without one,
-// the best first: each was simulated, except `Refresh`. A rollback and a higher
-// limit are among them also where they do not help. There are none where nothing is wrong.
+// remedies returns what a person can do about the rollout, or about failing pods if there is no rollout, the best
+// first. Each remedy was simulated, except remedy.Refresh. A rollback and a higher limit are included even if they do
+// not help. If nothing is wrong, it returns an empty slice.
 func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
 	g := &weighing{way: w, stalled: stalled, ends: o, served: w.served(), out: []remedy.Remedy{}}
 	g.without = w.unserved(g.served)
@@ -56,7 +56,7 @@ func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
 	slices.SortStableFunc(g.out, func(a, b remedy.Remedy) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(remedy.Worths, a.Worth), slices.Index(remedy.Worths, b.Worth)),
-			cmp.Compare(byMachine(a.Code), byMachine(b.Code)), // nobody knows whether the machine is gone
+			cmp.Compare(byMachine(a.Code), byMachine(b.Code)), // it is unknown whether the machine is gone
 			cmp.Compare(len(a.Effect.Left), len(b.Effect.Left)),
 			cmp.Compare(a.Effect.Available, b.Effect.Available),
 			cmp.Compare(slices.Index(remedy.Codes, a.Code), slices.Index(remedy.Codes, b.Code)))
@@ -64,8 +64,8 @@ func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
 	return g.out
 }
 
-// ofDeletion returns which pods hold up the deletion of a DaemonSet, and what ends them: those of nodes whose
-// kubelet does not answer are deleted with their Node. There is no rollout to simulate.
+// ofDeletion returns the pods that hold up the deletion of a DaemonSet, as problems, and the remedies for them: for a
+// node whose kubelet does not answer, deleting the Node. The remedies are not simulated, because there is no rollout.
 func ofDeletion(causes *cause.Causes, st *daemonset.State) (problems []*cause.Problem, remedies []remedy.Remedy) {
 	var found []cause.On
 	for i := range st.Nodes {
@@ -93,12 +93,12 @@ func ofDeletion(causes *cause.Causes, st *daemonset.State) (problems []*cause.Pr
 	return problems, remedies
 }
 
-// byMachine orders remedies that are only for a machine that is off, or gone, behind all others.
+// byMachine sorts remedies last that are only for a machine that is off or gone.
 func byMachine(c remedy.Code) int {
 	return b2i(c == remedy.OutOfService) + 2*b2i(c == remedy.RemoveNode)
 }
 
-// found returns what is wrong with pods and nodes, and does not pass by itself.
+// found returns the problems of pods and nodes that do not resolve by themselves.
 func (g *weighing) found() []cause.Problem {
 	var found []cause.On
 	for i := range g.st.Nodes {
@@ -121,14 +121,14 @@ func (g *weighing) found() []cause.Problem {
 	}
 	if c := g.a.failing; c != nil && g.ends.Code == Stalls &&
 		!slices.ContainsFunc(found, func(o cause.On) bool { return o.Code == c.Code }) {
-		found = append(found, cause.On{Cause: c}) // no pod meets it yet
+		found = append(found, cause.On{Cause: c}) // no existing pod has the problem yet
 	}
 	problems := cause.Problems(found, nil)
 	g.a.causes.Judge(problems)
 	return problems
 }
 
-// try adds a remedy whose change was simulated.
+// try simulates a change and adds the remedy with its effect. It adds nothing if the change cannot be made.
 func (g *weighing) try(r remedy.Remedy, c whatif.Change) {
 	made, err := whatif.Make(g.st, &c)
 	if err != nil {
@@ -137,8 +137,8 @@ func (g *weighing) try(r remedy.Remedy, c whatif.Change) {
 	g.weigh(r, g.after(made.State), true)
 }
 
-// weigh adds a remedy with what it does: it leads from the State to another way, which a
-// change makes at once or, of an act outside the program, nobody knows when.
+// weigh adds a remedy with its effect, which it takes from a simulation of then. timed sets the duration; for an act
+// outside the cluster it is false, because its time is unknown.
 func (g *weighing) weigh(r remedy.Remedy, then *way, timed bool) {
 	run := then.simulate()
 	o, counts, loses := then.outcome(run), run.tally.Counts(), run.loses()
@@ -170,18 +170,18 @@ func (g *weighing) weigh(r remedy.Remedy, then *way, timed bool) {
 	g.out = append(g.out, r)
 }
 
-// around are the codes of remedies that need not end a problem: they let a rollout go on beside it.
+// around lists the remedies that need not end a problem: with them the rollout continues despite it.
 var around = []remedy.Code{remedy.OutOfService, remedy.RaiseMaxUnavailable, remedy.RaiseMaxSurge, remedy.RemoveNode,
 	remedy.ExcludeNodes, remedy.NoSurge}
 
-// doingWithout are the codes of remedies that give no node a pod: they do without it.
+// doingWithout lists the remedies that give no node a pod.
 var doingWithout = []remedy.Code{remedy.RemoveNode, remedy.ExcludeNodes}
 
-// inVain are at fault where a rollback ends no problem: it only gives up the change.
+// inVain lists who may be to blame for a problem that a rollback never ends.
 var inVain = []cause.Who{cause.WhoNode, cause.WhoOtherWorkload, cause.WhoStrategy}
 
-// revertible are at fault where a rollback can end a problem of new pods beside old ones: it needs
-// no pod, so the simulation meets no problem that the next pod has.
+// revertible lists who may be to blame for a problem that a rollback can end while new pods surge beside old ones. Such
+// a rollback creates no pod, so the simulation cannot show whether the next pod has the problem.
 var revertible = []cause.Who{cause.WhoChange, cause.WhoTemplate, cause.WhoNodeProperty, cause.WhoUnknown}
 
 // reverted reports whether a rollback can end a problem with this Blame.
@@ -195,8 +195,8 @@ func (g *weighing) reverted(b *cause.Blame) bool {
 	return !slices.Contains(inVain, b.Who)
 }
 
-// helps reports whether it ends well, or at least better than now, and on the way there are never
-// more nodes without an available pod than now and the limit. It notes which problems end.
+// helps reports whether a remedy leads to a good end, or at least to a better one than now, without ever leaving more
+// nodes without an available pod than now plus the limit. It sets r.Problems and r.Ends to the problems that end.
 func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcome) bool {
 	left, there := sets.New(Nodes(o.Holders)...), false
 	r.Problems, r.Ends = []daemonset.Reason{}, []cause.Subject{}
@@ -220,7 +220,7 @@ func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcom
 			r.Ends = append(r.Ends, p.Subject)
 		}
 	}
-	if r.Code == remedy.RollBack && g.st.History.Cut && !there { // it would only not be made
+	if r.Code == remedy.RollBack && g.st.History.Cut && !there { // no pod of the revision exists yet
 		r.Problems, r.Ends = []daemonset.Reason{}, []cause.Subject{}
 	}
 	if eligible.None(g.st, nil) != nil && len(left)+o.FurtherHolders < run.st.Desired {
@@ -244,13 +244,13 @@ func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcom
 	}
 	completes := o.Code == Completes || o.Code == NothingToDo && (len(left) == 0 && run.st.Desired > 0)
 	ending := completes || len(left) < g.without && !slices.Contains(doingWithout, r.Code)
-	// or more nodes are eligible
+	// the remedy may make more nodes eligible
 	limit, without := max(g.st.Limit(), 1), max(g.without, (&way{st: run.st, a: g.a}).unserved(g.served))
 	return ending && o.FurtherHolders == 0 && (len(r.Problems) > 0 || slices.Contains(around, r.Code)) &&
 		run.end.worst <= without+limit
 }
 
-// meets reports whether the next pods fail on a problem of the DaemonSet as a whole.
+// meets reports whether new pods run into a problem of the DaemonSet as a whole.
 func (w *way) meets(p *cause.Problem) bool {
 	if p.Code == cause.FailedCreate {
 		return w.a.rejects != nil
@@ -268,7 +268,7 @@ func (w *way) unknown() (nodes []string) {
 	return nodes
 }
 
-// worst returns the same where every pod fails that may fail.
+// worst returns the scenario in which every pod fails that may fail.
 func (w *way) worst() *way {
 	a := *w.a
 	a.nodes = slices.Clone(a.nodes)
@@ -280,8 +280,8 @@ func (w *way) worst() *way {
 	return &way{st: w.st, a: &a, m: w.m, spare: w.spare}
 }
 
-// deletions are pods that a person has to delete: under OnDelete the old ones, those that fail
-// first; or one that is left over from a deleted node and fails every step.
+// deletions adds the pods that a person has to delete: under OnDelete the old pods, the failing ones first, or
+// otherwise a pod that is left over from a deleted node and fails every step.
 func (g *weighing) deletions() {
 	r := remedy.New(remedy.DeletePods, "")
 	r.Worth = remedy.Helps
@@ -320,8 +320,8 @@ func (g *weighing) deletions() {
 	}
 }
 
-// tolerate adds tolerations to the template, for nodes whose taint came after their pod, which a
-// rollout would delete for good; or where no node is eligible, for the nearest ones.
+// tolerate adds tolerations to the template for the nodes whose taint is newer than their pod, because a rollout would
+// delete that pod without replacement. If no node is eligible, it adds them for the nearest nodes instead.
 func (g *weighing) tolerate() {
 	nodes := g.stranded()
 	if eligible.None(g.st, nil) != nil {
@@ -349,7 +349,7 @@ func (g *weighing) tolerate() {
 	g.try(r, whatif.Change{Tolerations: r.Tolerations})
 }
 
-// stranded returns the nodes that are not eligible, and keep their pod until a rollout deletes it.
+// stranded returns the nodes that are not eligible and keep their pod until a rollout deletes it.
 func (g *weighing) stranded() (nodes []string) {
 	if g.st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
 		return nil
@@ -362,8 +362,8 @@ func (g *weighing) stranded() (nodes []string) {
 	return nodes
 }
 
-// refersTo reports whether pods of the live template need what a problem is about: some of them fail
-// on it, or the template refers to it. If only old pods need it, the controller creates no pod that does.
+// refersTo reports whether pods of the live template need the object of a problem: some of them fail because of it, or
+// the template refers to it. If only old pods need the object, creating it does not affect any new pod.
 func (g *weighing) refersTo(p *cause.Problem) bool {
 	kind, key := p.Facts.Text("kind"), p.Facts.Text("key")
 	isNew := func(pod daemonset.Pod) bool { return pod.Updated && slices.Contains(p.Pods, pod.Name) }
@@ -380,7 +380,7 @@ func noQuota(p *cause.Problem) bool {
 	return p.Subject.Kind == cause.SubjectQuota && p.Subject.Name == ""
 }
 
-// refresh makes a controller look again that runs and has not noticed something.
+// refresh adds a remedy that makes a running controller notice a change that it missed.
 func (g *weighing) refresh() {
 	f := g.a.causes.AddLease(daemonset.Facts{})
 	if f["lease"] != cause.LeaseAlive || !g.a.causes.AsksController() {
@@ -391,7 +391,8 @@ func (g *weighing) refresh() {
 	g.out = append(g.out, r)
 }
 
-// acts are what people do outside of the DaemonSet: then its pods no longer fail on it.
+// acts adds what people do outside of the DaemonSet to end a problem. The simulation assumes that its pods then no
+// longer fail because of it.
 func (g *weighing) acts() {
 	act := func(code remedy.Code, value string, needs int, is func(*cause.Problem) bool) {
 		var nodes []string
@@ -458,13 +459,13 @@ func (g *weighing) acts() {
 	}
 }
 
-// leavesSome reports whether other pods are known to leave a part of what the pod requests.
+// leavesSome reports whether other pods are known to leave part of the requested resource free.
 func leavesSome(p *cause.Problem) bool {
 	free, err := resource.ParseQuantity(p.Facts.Text("free"))
 	return err == nil && !free.IsZero()
 }
 
-// virtual keeps the pod off nodes that run no pods of DaemonSets.
+// virtual adds a remedy that excludes virtual nodes, which run no DaemonSet pods.
 func (g *weighing) virtual() {
 	var nodes, labels []string
 	t := g.st.DaemonSet.DeepCopy()
@@ -509,8 +510,8 @@ func (g *weighing) lacking() (count int) {
 	return count
 }
 
-// curing returns the same without some problems: what keeps pods from their nodes and, where it is
-// one of them, what the revision fails on everywhere and that pods are refused.
+// curing returns the scenario in which some problems have ended: pods no longer fail on the nodes of these problems. If
+// one of them is a failure of the revision or a rejection of pods, that ends too.
 func (w *way) curing(ended []*cause.Problem) *way {
 	a, nodes, all := *w.a, sets.New[string](), false
 	a.nodes, a.late = slices.Clone(a.nodes), nil
@@ -535,7 +536,7 @@ func (w *way) curing(ended []*cause.Problem) *way {
 	return &way{st: w.st, a: &a, m: w.m, spare: w.spare}
 }
 
-// back is the way back to the revision before.
+// back adds a rollback to the previous revision.
 func (g *weighing) back() {
 	to := g.backTo()
 	if none := eligible.None(g.st, nil); none != nil {
@@ -558,9 +559,9 @@ func (g *weighing) back() {
 	g.try(r, whatif.Change{ToRevision: &to})
 }
 
-// backTo returns the newest revision besides the current one that an available pod is of, or else
-// that most old pods are of, or else the one before, where no pod of the current one ever worked; 0 if
-// there is none.
+// backTo returns the number of the revision to roll back to: the newest other revision with an available pod, or else
+// the revision of most old pods, or else, if no pod of the current revision ever worked, the previous one. It returns 0
+// if there is none.
 func (g *weighing) backTo() int64 {
 	if to := before(g.st); to != 0 {
 		return to
@@ -586,13 +587,13 @@ func (g *weighing) backTo() int64 {
 	return number
 }
 
-// ofContainers reports whether containers fail, and not by the fault of somebody else.
+// ofContainers reports whether containers fail and nobody else is known to be at fault.
 func ofContainers(p cause.Problem) bool {
 	return cause.OfContainer(p.Code) && p.Severity == cause.SeverityError && p.Blame != nil &&
 		p.Blame.Who == cause.WhoUnknown
 }
 
-// exclude keeps the pod off the nodes on which alone it fails.
+// exclude adds remedies that keep the pod off the only nodes where it fails.
 func (g *weighing) exclude() {
 	with := func(key, value string, nodes []string) {
 		g.try(remedy.New(remedy.ExcludeNodes, key+"="+value, nodes...),
@@ -601,7 +602,7 @@ func (g *weighing) exclude() {
 	if want, on := g.otherSystem(); want != "" {
 		with(corev1.LabelOSStable, want, on)
 	}
-	// the template then says it, too
+	// the template then requires the namespace's label itself
 	if key, value, one := g.st.Placement.NamespaceLabel(); one && len(g.counted()) > 0 {
 		with(key, value, g.counted())
 	}
@@ -612,7 +613,7 @@ func (g *weighing) exclude() {
 	}
 }
 
-// strategy is another limit, or none of a surge, which lets a rollout go on that stalls.
+// strategy adds another limit, or a rollout without surge, with which a stalled rollout continues.
 func (g *weighing) strategy() {
 	if g.ends.Code != Stalls || g.roomless(g.stalled) || g.st.Desired == 0 {
 		return
@@ -621,7 +622,7 @@ func (g *weighing) strategy() {
 		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
 		g.try(remedy.New(remedy.NoSurge, one.String()), whatif.Change{MaxSurge: &zero, MaxUnavailable: &one})
 	}
-	// which leaves no node behind
+	// leaving nodes out is better than a higher limit
 	if r := remedy.Find(g.out, remedy.ExcludeNodes); g.raises() && (r == nil || r.Worth != remedy.Helps) {
 		g.raise()
 	}
@@ -630,8 +631,8 @@ func (g *weighing) strategy() {
 // ofStrategy reports whether the update strategy is at fault.
 func ofStrategy(p cause.Problem) bool { return p.Blame != nil && p.Blame.Who == cause.WhoStrategy }
 
-// raises reports whether a higher limit may be offered: the DaemonSet has one, and nodes or
-// other workloads alone are at fault. While the revision may be, more of its pods would fail.
+// raises reports whether a higher limit may be offered: only nodes or other workloads are at fault. If the revision may
+// be at fault, more of its pods would fail.
 func (g *weighing) raises() bool {
 	ru := g.st.DaemonSet.Spec.UpdateStrategy.RollingUpdate
 	if g.a.ports || g.st.Budget.MaxSurge == 0 && ru != nil && ru.MaxSurge != nil && validate.Amount(*ru.MaxSurge) != 0 {
@@ -644,9 +645,8 @@ func (g *weighing) raises() bool {
 	})
 }
 
-// raise adds a higher limit, of the kind that the DaemonSet has: room for what is used up for
-// good, and for as many pods at a time as now. It leaves at least one node with an
-// available pod.
+// raise adds a higher limit of the same kind. It leaves room for the nodes that use up the limit permanently and for as
+// many pods at a time as now, and keeps at least one node with an available pod.
 func (g *weighing) raise() {
 	smallest, left := 0, []string(nil)
 	for n, most := g.stalled.tally.Used()+1, len(g.st.Nodes)+1; n <= most; {
@@ -667,7 +667,7 @@ func (g *weighing) raise() {
 		return
 	}
 	number := max(smallest, g.stalled.tally.Used()+g.st.Limit())
-	for g.st.Budget.MaxSurge == 0 && number > smallest && number-len(left) >= len(g.served) { // one pod stays
+	for g.st.Budget.MaxSurge == 0 && number > smallest && number-len(left) >= len(g.served) { // keep one pod
 		number--
 	}
 	limit := intstr.FromInt(number)
@@ -680,7 +680,7 @@ func (g *weighing) raise() {
 	g.try(r, change)
 }
 
-// nodes are what helps where nodes are down.
+// nodes adds remedies for nodes that are down: repair them, taint them as out of service, or delete them.
 func (g *weighing) nodes() {
 	down := g.downNodes()
 	for _, n := range g.problemNodes() {
@@ -705,7 +705,7 @@ func (g *weighing) nodes() {
 		n := g.st.Node(name)
 		return n == nil || n.Membership().Misscheduled && !g.st.Holds(n)
 	})
-	// one node less leaves no room, and an old pod
+	// if more than the limit is used up, deleting one node does not let another old pod go
 	if g.ends.Code != Stalls || g.roomless(g.stalled) || g.stalled.tally.Used() > g.st.Limit() &&
 		g.stalled.tally.Old() > 1 {
 		return
@@ -728,8 +728,9 @@ func (g *weighing) onPurpose() sets.Set[string] {
 	return nodes
 }
 
-// off declares nodes out of service on which pods stay Terminating, so that these are force-deleted:
-// for machines that are off. A kubelet that reports NotReady runs.
+// off adds the out-of-service taint for nodes with pods that stay Terminating, so that the pod garbage collector
+// force-deletes these pods. This is only for machines that are off; a kubelet that reports NotReady itself is still
+// running.
 func (g *weighing) off() {
 	if !cause.CollectsOutOfService(g.st.Profile.Version) {
 		return
@@ -757,7 +758,7 @@ func (g *weighing) waitsForPod(name string) bool {
 	return c != nil && c.Facts.Yes("nodeWaits")
 }
 
-// problemNodes returns the nodes that are down and have a problem for it.
+// problemNodes returns the nodes that are down and have a problem because of that.
 func (g *weighing) problemNodes() (nodes []string) {
 	for i := range g.problems {
 		if p := &g.problems[i]; p.Code == cause.NodeNotReady || p.Code == cause.TerminatingOnDeadNode {
@@ -779,8 +780,7 @@ func downFor(f daemonset.Facts) bool {
 	return f["key"] == corev1.TaintNodeNotReady || f["key"] == corev1.TaintNodeUnreachable
 }
 
-// served are the nodes that have an available pod, and a kubelet that answers
-// for it.
+// served returns the nodes that have an available pod and whose kubelet answers.
 func (w *way) served() map[string]bool {
 	out := map[string]bool{}
 	for i := range w.st.Nodes {
@@ -791,7 +791,7 @@ func (w *way) served() map[string]bool {
 	return out
 }
 
-// unserved counts the eligible nodes that are not among those served.
+// unserved counts the eligible nodes that are not in served.
 func (w *way) unserved(served map[string]bool) (count int) {
 	for i := range w.st.Nodes {
 		count += b2i(w.st.Nodes[i].ShouldRun.OK && !served[w.st.Nodes[i].Name])
@@ -799,8 +799,8 @@ func (w *way) unserved(served map[string]bool) (count int) {
 	return count
 }
 
-// otherSystem returns the nodes whose kubelet rejects the pods of the template, and for
-// which operating system that is; none where it is not so.
+// otherSystem returns the nodes whose kubelet rejects the pods of the template because of its operating system, and the
+// operating system that the template requires. Both are empty if there are no such nodes.
 func (w *way) otherSystem() (want string, nodes []string) {
 	for i := range w.st.Nodes {
 		if c := w.a.nodes[i].never; c != nil && c.Code == cause.PodOSNotSupported {
@@ -810,8 +810,7 @@ func (w *way) otherSystem() (want string, nodes []string) {
 	return want, nodes
 }
 
-// counted returns the nodes that only their namespace excludes and that the rolling update
-// counts all the same.
+// counted returns the nodes that only their namespace excludes, but which the rolling update still counts.
 func (w *way) counted() (nodes []string) {
 	for i := range w.st.Nodes {
 		if n := &w.st.Nodes[i]; n.StillRolled {
@@ -821,14 +820,14 @@ func (w *way) counted() (nodes []string) {
 	return nodes
 }
 
-// roomless reports whether other than a limit is wrong where a rollout stalls.
+// roomless reports whether a stalled rollout has another problem than its limit.
 func (w *way) roomless(stalled *simulation) bool {
 	return w.a.fails != nil || w.a.image != "" || w.a.unmet != nil || w.a.silent != "" || w.a.rejects != nil ||
 		stalled.refused || stalled.end.failed != nil || w.st.Budget.Kind == daemonset.BudgetNone ||
 		w.st.Budget.Invalid != ""
 }
 
-// downNodes returns the nodes that are down, and should run the pod or have one.
+// downNodes returns the nodes that are down, and that should run the pod or have one.
 func (w *way) downNodes() (names []string) {
 	for i := range w.st.Nodes {
 		if n := &w.st.Nodes[i]; w.a.nodes[i].stays() && cause.Down(n, w.st.At) != nil &&
@@ -839,8 +838,8 @@ func (w *way) downNodes() (names []string) {
 	return names
 }
 
-// before returns the number of the newest revision besides the current one
-// that an available pod is of; 0 if there is none.
+// before returns the number of the newest revision, other than the current one, that has an available pod; 0 if there
+// is none.
 func before(st *daemonset.State) int64 {
 	number := map[string]int64{}
 	for _, r := range st.History.Revisions {

@@ -11,27 +11,26 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 )
 
-// mostEvents bounds how many events the controller records of one DaemonSet
-// in a short time: each is a request too.
+// mostEvents is the number of events that the controller can record for one DaemonSet in a short time. Each event is a
+// request too.
 const mostEvents = 25
 
-// reaction is how long a request takes until the controller hears of its
-// effect, in seconds.
+// reaction is the time from a request until the controller observes its effect, in seconds.
 const reaction = 0.02
 
-// mostSyncs bounds a simulation, per node: beyond it the rollout has no end.
+// mostSyncs limits the syncs of a simulation, per node. A rollout that needs more is considered endless.
 const mostSyncs = 20
 
-// simulation is a rollout that is stepped from sync to sync.
+// simulation steps a rollout from sync to sync.
 type simulation struct {
 	st    *daemonset.State
 	tally *daemonset.Tally
 	times *pace
 	nodes []assumedNode
 
-	room    *room               // that quotas leave; nil where none limits pods
-	refused bool                // the last sync had a create that the quotas refuse
-	updated daemonset.UpdatedBy // what makes a pod of the future so
+	room    *room               // that quotas leave; nil if no quota limits pods
+	refused bool                // quotas rejected a create of the last sync
+	updated daemonset.UpdatedBy // why future pods count as updated
 	slots   []slot
 	spare   *spare
 
@@ -39,61 +38,61 @@ type simulation struct {
 
 	now      float64
 	timers   timers
-	maturing timers  // pods that become available: nothing tells the controller
-	look     float64 // when it looks anyway; infinite for never
+	maturing timers  // pods that become available; the controller is not notified of it
+	look     float64 // when the controller syncs anyway; infinite for never
 	requests requests
 	events   int // recorded so far
 	written  daemonset.Counts
 
-	line       []Moment       // the course, where it is drawn
+	line       []Moment       // the course; only if it is drawn
 	last       *daemonset.Act // of the last sync
 	waves      []Wave
-	before     []int     // for each wave, how many pods had had their turn when it began
-	folded     []int     // the same, for the last of the waves that are folded into it
-	replacedAt []float64 // when each of them had
-	open       bool      // the last wave still collects
+	before     []int     // for each wave, len(replacedAt) when it began
+	folded     []int     // the same for the last wave folded into it
+	replacedAt []float64 // when the rolling update began to replace each pod
+	open       bool      // the last wave is not complete
 	openAt     float64   // when it began
-	begun      bool      // the first sync is over
-	whole      bool      // every node that should run the pod had an available new one, and nothing else, to begin with
+	begun      bool      // the first sync is done
+	whole      bool      // at the start, every eligible node has an available new pod, and there is no old pod
 	end        end
 }
 
-// end sums up a simulation.
+// end is the result of a simulation.
 type end struct {
 	at       float64
 	steps    int
-	replaced int  // old pods that were deleted for a new one
-	dropped  int  // old pods that were deleted without replacement, on nodes that could keep them
-	working  bool // some of these were available
-	chosen   bool // of which nodes it took the worst: the controller picks at random
+	replaced int  // old pods deleted for a new one
+	dropped  int  // old pods deleted without replacement on nodes where they could stay
+	working  bool // some of these pods were available
+	chosen   bool // the worst nodes were chosen; the controller picks at random
 	largest  int
-	atATime  int // the same without the nodes whose pod is forced
-	atOnce   int // those
+	atATime  int // as largest, without the nodes whose pod is forced
+	atOnce   int // the forced ones
 	worst    int
-	late     float64 // seconds until the controller counted a pod that was available, at most
+	late     float64 // the longest time from when a pod was available until the controller counted it, in seconds
 	endless  bool
 	failed   *daemonset.StepError
 }
 
-// slot is what a simulation knows of a node.
+// slot is the state of a node in a simulation.
 type slot struct {
-	made      int  // pods that were created here
+	made      int  // pods created on the node
 	owned     bool // the pods are a copy
-	down      bool // it should have an available pod, and has none
+	down      bool // the node is eligible and has no available pod
 	replacing bool // the rolling update has begun to replace its pod
-	forced    bool // it had no available pod then: the limit does not decide
+	forced    bool // it had no available pod when the replacement began, so the limit does not apply
 }
 
-// spare is the memory of a simulation, which a later one uses again.
+// spare is the memory of a simulation, for reuse by the next one.
 type spare struct {
-	last             *simulation // that has it; nil for none
+	last             *simulation // the simulation that uses the memory; nil if none does
 	tally            *daemonset.Tally
 	slots            []slot
-	pods             []daemonset.Pod // the last of the parts in which pods are made; of the next, it is the first
+	pods             []daemonset.Pod // the current block of pods; a bigger one replaces it when it is full
 	timers, maturing timers
 }
 
-// copied returns a copy of pods with room for one.
+// copied returns a copy of pods with room for at least one pod.
 func (s *spare) copied(pods []daemonset.Pod) []daemonset.Pod {
 	n := max(1, len(pods))
 	if cap(s.pods)-len(s.pods) < n {
@@ -104,18 +103,18 @@ func (s *spare) copied(pods []daemonset.Pod) []daemonset.Pod {
 	return s.pods[from : from+len(pods) : from+n]
 }
 
-// beginning is what every simulation of a State begins with, whatever its times, and whatever the number of the limit.
+// beginning is the initial state of all simulations of a State. It does not depend on times or on the limit.
 type beginning struct {
 	nodes []assumedNode
 	tally daemonset.Tally
 	slots []slot
-	down  int // nodes that should have an available pod, and have none
+	down  int // eligible nodes without an available pod
 }
 
-// newBeginning returns that of a State of which this is assumed. The API server may refuse every new pod.
+// newBeginning returns the beginning for a State. If refused is true, the API server rejects every new pod.
 func newBeginning(st *daemonset.State, nodes []assumedNode, refused bool) *beginning {
 	b := &beginning{nodes: nodes, slots: make([]slot, len(st.Nodes))}
-	// which go is random: at worst those
+	// the controller picks at random; take the worst nodes first
 	b.tally.Reset(st, daemonset.Course{First: func(i int32) bool { return nodes[i].stays() }, Refused: refused})
 	for i := range b.slots {
 		b.slots[i].down, _ = downAndOld(&st.Nodes[i], b.tally.Pods(int32(i)))
@@ -124,8 +123,8 @@ func newBeginning(st *daemonset.State, nodes []assumedNode, refused bool) *begin
 	return b
 }
 
-// simulate steps a rollout to where nothing happens any more, in the memory of the one before, which then has no Tally
-// any more unless it keeps it. The State is not changed.
+// simulate steps a rollout until nothing more happens. It does not change st. It reuses the memory of the previous
+// simulation, whose Tally is then gone unless that simulation called keep.
 func simulate(s *spare, b *beginning, st *daemonset.State, p *pace) *simulation {
 	r := newSimulation(s, b, st, p)
 	for left := mostSyncs * (len(st.Nodes) + 50); ; left-- {
@@ -172,11 +171,11 @@ func newSimulation(s *spare, b *beginning, st *daemonset.State, p *pace) *simula
 	return r
 }
 
-// keep has the simulation keep its memory, for whoever looks at the Tally after another one.
+// keep gives the simulation its memory for good, so that its Tally remains valid after the next simulation.
 func (r *simulation) keep() { *r.spare = spare{} }
 
-// due lets all happen that is due, or so soon after that it belongs to the same
-// wave. The first sync is that of the present, which nothing precedes.
+// due processes all events that are due, or that follow so soon that they belong to the same wave. Before the first
+// sync, only events that are due now are processed.
 func (r *simulation) due() {
 	until := r.now
 	if r.begun {
@@ -195,15 +194,14 @@ func (r *simulation) due() {
 	}
 }
 
-// wait lets time go to when the controller looks next, and reports whether it
-// does.
+// wait advances the time to the controller's next sync. It returns false if there is none.
 func (r *simulation) wait() bool {
 	next := r.look
 	if len(r.timers) > 0 {
 		next = min(next, r.timers[0].at)
 	}
 	if math.IsInf(next, 1) && len(r.maturing) > 0 {
-		next = r.maturing[0].at // something else makes it look: a cluster is never as still as that
+		next = r.maturing[0].at // in a real cluster, something else triggers a sync
 	}
 	if math.IsInf(next, 1) {
 		return false
@@ -212,7 +210,7 @@ func (r *simulation) wait() bool {
 	return true
 }
 
-// begin sets the timers of the pods that there are.
+// begin sets the timers of the existing pods of a node.
 func (r *simulation) begin(i int32) {
 	f := &r.nodes[i]
 	for j := range r.st.Nodes[i].Pods {
@@ -228,7 +226,7 @@ func (r *simulation) begin(i int32) {
 	}
 }
 
-// settle gives a node other pods and brings the sums up to date.
+// settle sets the pods of a node and updates the sums.
 func (r *simulation) settle(i int32, pods []daemonset.Pod) {
 	s := &r.slots[i]
 	r.down, r.replacing, r.forced = r.down-b2i(s.down), r.replacing-b2i(s.replacing),
@@ -251,8 +249,8 @@ func (r *simulation) count(i int32) {
 	r.end.worst = max(r.end.worst, r.down)
 }
 
-// downAndOld reports whether a node should have an available pod and has none, and whether it has an old pod that
-// stays.
+// downAndOld reports whether a node is eligible and has no available pod, and whether it has an old pod that is not
+// terminating.
 func downAndOld(n *daemonset.Node, pods []daemonset.Pod) (down, old bool) {
 	down = n.ShouldRun.OK
 	for j := range pods {
@@ -270,7 +268,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// sync does what the controller's next sync does, and reports whether it acted.
+// sync performs the controller's next sync and reports whether the controller acted.
 func (r *simulation) sync() bool {
 	r.begun = true
 	act := r.tally.Act()
@@ -285,7 +283,7 @@ func (r *simulation) sync() bool {
 		r.end.failed = act.Error
 	case act.Kind == daemonset.StepRollingUpdate:
 		r.end.chosen = r.end.chosen || act.Picked
-		if !r.fresh(act) { // it deletes again what is on its way out, up to 1.20, and waits until that is gone
+		if !r.fresh(act) { // up to 1.20 the controller deletes terminating pods again, and waits until they are gone
 			r.write(&daemonset.Act{})
 			return false
 		}
@@ -300,8 +298,7 @@ func (r *simulation) sync() bool {
 	return acted
 }
 
-// fresh reports whether a sync creates a pod, or deletes one that is not on its
-// way out.
+// fresh reports whether a sync creates a pod or deletes one that is not yet terminating.
 func (r *simulation) fresh(a *daemonset.Act) bool {
 	for _, d := range a.Deletes {
 		for j, pods := 0, r.tally.Pods(d.Node); j < len(pods); j++ {
@@ -334,8 +331,7 @@ func (r *simulation) markReplacing(a *daemonset.Act) {
 		max(e.atOnce, r.forced)
 }
 
-// wave adds a step to the waves: a rolling-update step begins one, a manage
-// step belongs to the one before.
+// wave adds a step to the waves. A rolling-update step begins a wave; a manage step belongs to the current one.
 func (r *simulation) wave(begins bool, a *daemonset.Act) {
 	if begins {
 		r.end.steps++
@@ -350,8 +346,8 @@ func (r *simulation) wave(begins bool, a *daemonset.Act) {
 	last.Deletes += len(a.Deletes)
 }
 
-// close ends the last wave, and folds it into the one before if that created
-// and deleted the same.
+// close completes the last wave, and folds it into the previous one if that created and deleted the same numbers of
+// pods.
 func (r *simulation) close() {
 	if !r.open {
 		return
@@ -372,9 +368,8 @@ func (r *simulation) close() {
 	last.At, last.Last = &at[0], &at[1]
 }
 
-// write sends the requests of a sync: creates in a slow start, all deletes,
-// the events of both as far as they are recorded, and the status if it moved.
-// The next sync begins when the controller has heard of them all.
+// write sends the requests of a sync: creates in a slow start, all deletes, events as far as they are recorded, and the
+// status if it changed. The next sync begins when the controller has observed their effects.
 func (r *simulation) write(a *daemonset.Act) {
 	done, seen := r.now, r.tally.Counts()
 	send := func(at float64) float64 {
@@ -395,21 +390,22 @@ func (r *simulation) write(a *daemonset.Act) {
 	}
 	for range min(len(a.Creates)+len(a.Deletes), mostEvents-r.events) {
 		r.events++
-		r.requests.send(r.now) // nothing waits for it
+		r.requests.send(r.now) // the controller does not wait for events
 	}
 	if r.written != seen {
 		r.written = seen
 		send(done)
 	}
 	if wait := r.times.minReady; wait > 0 && seen.Ready != seen.Available && len(r.maturing) > 0 {
-		// Each status that is not whole yet brings it back; of those times, the first that shows anything new.
+		// The controller requeues after minReadySeconds for each incomplete status. Look at the first of those times at
+		// which a pod is available.
 		times := max(1, math.Ceil((r.maturing[0].at-r.now)/wait))
 		r.look = min(r.look, r.now+times*wait)
 	}
 	r.now = done
 }
 
-// simulated is what every pod of the future looks like to the rules.
+// simulated is the object of every pod that a simulation creates.
 var simulated = &corev1.Pod{Spec: corev1.PodSpec{NodeName: "bound"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 
 func (r *simulation) create(i int32, at float64) {
@@ -441,7 +437,7 @@ func (r *simulation) delete(d daemonset.Doomed, at float64) {
 			r.end.working = r.end.working || p.Available.OK
 		}
 		if p.Object.Spec.NodeName == "" || timing.IsTerminal(p.Object) {
-			return false // no kubelet has to end it
+			return false // no kubelet is involved
 		}
 		p.Terminating = true
 		if !r.nodes[d.Node].hangs {
@@ -451,8 +447,7 @@ func (r *simulation) delete(d daemonset.Doomed, at float64) {
 	})
 }
 
-// follows reports whether a new pod follows an old one on its node, or stands
-// there already.
+// follows reports whether a new pod follows an old one on its node, or is already there.
 func follows(n *daemonset.Node) bool {
 	return n.ShouldRun.OK || slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
 		return p.Updated &&
@@ -460,7 +455,7 @@ func follows(n *daemonset.Node) bool {
 	})
 }
 
-// happen does what a timer says, if the pod is still there.
+// happen applies an event, if its pod still exists.
 func (r *simulation) happen(e event) {
 	r.change(e.node, e.pod, func(p *daemonset.Pod) (stays bool) {
 		switch e.kind {
@@ -470,9 +465,9 @@ func (r *simulation) happen(e event) {
 			p.Ready = true
 			if wait := r.times.minReady; wait > 0 {
 				p.Available = daemonset.Verdict{Reason: daemonset.NotYetAvailable}
-				// the API cuts the second off
+				// the API truncates to seconds
 				r.maturing.add(event{math.Floor(e.at) + wait, e.node, podAvailable, e.pod})
-				// told of readiness, the controller comes back a second later than it must
+				// after a pod becomes ready, the controller syncs one second later than necessary
 				r.look = min(r.look, e.at+wait+1)
 				return true
 			}
@@ -487,7 +482,7 @@ func (r *simulation) happen(e event) {
 	})
 }
 
-// change edits one pod of a node, or drops it.
+// change edits a pod of a node, or removes it if edit returns false.
 func (r *simulation) change(i int32, name string, edit func(*daemonset.Pod) (stays bool)) {
 	pods := r.pods(i)
 	for j := range pods {
@@ -505,7 +500,7 @@ func (r *simulation) change(i int32, name string, edit func(*daemonset.Pod) (sta
 	}
 }
 
-// pods returns the pods of a node, which are the simulation's own to edit.
+// pods returns the pods of a node. The simulation may edit them.
 func (r *simulation) pods(i int32) []daemonset.Pod {
 	pods := r.tally.Pods(i)
 	if s := &r.slots[i]; !s.owned {
@@ -518,7 +513,7 @@ func (r *simulation) pods(i int32) []daemonset.Pod {
 // newNames are the names of the first pods that a simulation creates on a node.
 var newNames = [...]string{"(new 1)", "(new 2)", "(new 3)"}
 
-// newName names the pod that is the n-th to be created on its node.
+// newName returns the name of the n-th pod created on a node.
 func newName(n int) string {
 	if n <= len(newNames) {
 		return newNames[n-1]

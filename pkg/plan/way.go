@@ -10,22 +10,21 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 )
 
-// way is a State from which a rollout goes on, what is assumed of it, and how long
-// things take.
+// way is a scenario: a State in which a rollout continues, what is assumed about it, and measured times.
 type way struct {
 	st *daemonset.State
 	a  *assumed
 	m  *timing.Measured
 
-	begins *beginning // of its simulations; nil until the first
-	spare  *spare     // of its simulations, and of those of ways that are made of it
+	begins *beginning // of its simulations; nil before the first one
+	spare  *spare     // shared with the ways derived from this one
 }
 
-// newWay returns that of a State.
+// newWay returns the way for a State.
 func newWay(st *daemonset.State, m *timing.Measured) *way { return wayOf(st, m, assume(st)) }
 
-// newWayOfAny returns that of a State whose template stands for any other one: what pods fail
-// on that the template decides says nothing about it.
+// newWayOfAny returns the way for a State whose template stands for any other template. Failures that depend on the
+// template are then no evidence for the next pods.
 func newWayOfAny(st *daemonset.State, m *timing.Measured) *way {
 	causes := cause.Find(st)
 	return wayOf(st, m, assumeBy(st, causes, nil))
@@ -36,8 +35,8 @@ func wayOf(st *daemonset.State, m *timing.Measured, a *assumed) *way {
 	return &way{st: st, a: a, m: m, spare: &spare{}}
 }
 
-// quiet has the controller do nothing where it does nothing now, or where a node has been
-// without a pod for so long that none comes by itself, whoever keeps it from that.
+// quiet makes the controller do nothing if it does nothing now, or if a node has been without a pod for so long that
+// none appears by itself.
 func (w *way) quiet(next *daemonset.Step) {
 	unfilled := slices.ContainsFunc(w.st.Nodes, func(n daemonset.Node) bool {
 		c := w.a.causes.Of(n.Name)
@@ -51,8 +50,8 @@ func (w *way) quiet(next *daemonset.Step) {
 	}
 }
 
-// underWay counts the nodes that use up the limit now, and on which nothing is wrong, or
-// what may resolve by itself.
+// underWay counts the nodes that use up the limit now, although nothing is wrong with them, or only something that may
+// resolve by itself.
 func (w *way) underWay() (count int) {
 	for i := range w.st.Nodes {
 		n := &w.st.Nodes[i]
@@ -62,7 +61,7 @@ func (w *way) underWay() (count int) {
 	return count
 }
 
-// withLimit returns the same with another limit, of the kind that the budget has.
+// withLimit returns the way with another limit of the same kind.
 func (w *way) withLimit(n int) *way {
 	st := *w.st
 	st.Budget.Fallback = false
@@ -74,8 +73,7 @@ func (w *way) withLimit(n int) *way {
 	return &way{&st, w.a, w.m, w.beginning(), w.spare}
 }
 
-// after returns that of a State which a further change makes of this one: what a plan of that
-// change has.
+// after returns the way for a State to which another change leads, as a plan of that change has it.
 func (w *way) after(then *daemonset.State) *way {
 	if then.DaemonSet.Generation != w.st.DaemonSet.Generation {
 		if namesOthers(&w.st.DaemonSet.Spec.Template.Spec, &then.DaemonSet.Spec.Template.Spec) {
@@ -87,8 +85,8 @@ func (w *way) after(then *daemonset.State) *way {
 	return &way{st: then, a: assume(then), m: m, spare: w.spare}
 }
 
-// namesOthers reports whether two templates name different objects that the API server looks
-// at when a pod is created: those of the other one may not have been read.
+// namesOthers reports whether two templates name different objects that the API server checks when a pod is created.
+// The objects of the second template may not have been read.
 func namesOthers(a, b *corev1.PodSpec) bool {
 	runtime := func(s *corev1.PodSpec) string {
 		if s.RuntimeClassName == nil {
@@ -100,10 +98,10 @@ func namesOthers(a, b *corev1.PodSpec) bool {
 		runtime(a) != runtime(b)
 }
 
-// simulate steps the rollout to its end, in steady waves.
+// simulate simulates the rollout to its end, in steady waves.
 func (w *way) simulate() *simulation { return w.simulateAt(w.typical()) }
 
-// simulateAt does it at another pace.
+// simulateAt simulates the rollout to its end, at the given pace.
 func (w *way) simulateAt(p *pace) *simulation { return simulate(w.spare, w.beginning(), w.st, p) }
 
 func (w *way) beginning() *beginning {
@@ -113,13 +111,12 @@ func (w *way) beginning() *beginning {
 	return w.begins
 }
 
-// dated reports whether it can be told how long things take: pods tell how long
-// one needs to become ready.
+// dated reports whether durations can be predicted, because pods show how long one takes to become ready.
 func (w *way) dated() bool { return len(w.m.Starts) > 0 }
 
-// spread runs the rollout at its best, as expected and at its worst, and returns the
-// runs in this order, without their Tallies; none if it cannot be told how long they take. It has the
-// Outcome hold the worst of all of them, and how long it takes until the end.
+// spread simulates the optimistic, the expected and the pessimistic rollout, and returns the runs in this order,
+// without their Tallies. It returns nil if durations cannot be predicted, or if a run has no end. It raises the maxima
+// of o to those of all runs, and sets its Duration.
 func (w *way) spread(o *Outcome) (runs []*simulation) {
 	if !w.dated() {
 		return nil
