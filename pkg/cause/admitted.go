@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Admission returns what the API server would answer to the next pod that the
-// controller creates; nil if the Snapshot does not hold what decides that.
+// Admission returns the API server's answer for the next pod that the controller creates; nil if the Snapshot lacks the
+// objects that decide it.
 func (cs *Causes) Admission() *admission.Verdict { return cs.admission }
 
-// admissionOf returns the Verdict about a pod of the current template.
+// admissionOf returns the Verdict for a pod of the current template.
 func admissionOf(st *daemonset.State) *admission.Verdict {
 	s := st.Snapshot
 	if s.Admission == nil {
@@ -35,8 +35,7 @@ func admissionOf(st *daemonset.State) *admission.Verdict {
 	return &v
 }
 
-// classPriority returns the priority that pods with a PriorityClass have; empty where there is
-// none.
+// classPriority returns the priority of pods with a PriorityClass; empty if there is no such pod.
 func classPriority(pods []corev1.Pod, class string) string {
 	i := slices.IndexFunc(pods, func(p corev1.Pod) bool {
 		return p.Spec.PriorityClassName == class &&
@@ -48,9 +47,8 @@ func classPriority(pods []corev1.Pod, class string) string {
 	return strconv.Itoa(int(*pods[i].Spec.Priority))
 }
 
-// rejected adds to the refusal that the events tell of, if there is one, which rule
-// refuses the pod. Without such an event it returns that the API server will refuse
-// the next pod; nil where it admits it, or that is not known.
+// rejected adds the rule that rejects the pod to told, the rejection that events report. If told is nil, it returns the
+// predicted rejection of the next pod, or nil if the API server admits it or that is unknown.
 func (cs *Causes) rejected(told *Cause) *Cause {
 	if cs.admission == nil || cs.admission.Admitted() {
 		return told
@@ -73,8 +71,8 @@ func (cs *Causes) rejected(told *Cause) *Cause {
 	return told
 }
 
-// RejectedBy returns what refuses a pod and its name, by the facts of FailedCreate: the
-// rule if it is known, else the message of the API server.
+// RejectedBy returns what rejects a pod and its name, according to the facts of FailedCreate: the rule if it is known,
+// otherwise the message of the API server.
 func RejectedBy(f daemonset.Facts) (by SubjectKind, name string) {
 	rule := admission.Rule(f.Text("rule"))
 	if rule == "" || f.Text("message") != "" {
@@ -86,7 +84,8 @@ func RejectedBy(f daemonset.Facts) (by SubjectKind, name string) {
 	return SubjectAPIServer, f.Text("name")
 }
 
-// refusals returns why the API server refuses pods, and which refusal no longer holds; nil for none.
+// refusals returns why the API server rejects pods, and a rejection that no longer holds. Either is nil if there is
+// none.
 func (cs *Causes) refusals() (refusal, lifted *Cause) {
 	told := cs.refused()
 	refusal = cs.quotable(cs.rejected(told))
@@ -96,14 +95,14 @@ func (cs *Causes) refusals() (refusal, lifted *Cause) {
 	return cs.quotable(cs.rejected(nil)), cs.quotable(told)
 }
 
-// Lifted returns the refusal that events report and that no longer holds: what was refused, or who
-// refused it, has changed since. It is nil if there is none, if the rule that refused is not
-// computed, as that of a webhook, and if what it looks at could not be read.
+// Lifted returns a rejection that events report but that no longer holds, because its cause has changed since. It
+// returns nil if there is none, if the rule is not computed, such as that of a webhook, and if something that the rule
+// reads could not be read.
 func (cs *Causes) Lifted() *Cause { return cs.lifted }
 
-// admits reports whether the API server would admit now what it refused with a message. A message that
-// names another object than the template is about an earlier template, if there was one: else something
-// else, as a webhook, names that object.
+// admits reports whether the API server would now admit what it rejected with a message. A message that names another
+// object than the template is about an earlier template, if there was one; otherwise something else, such as a webhook,
+// sets that object.
 func (cs *Causes) admits(message string) bool {
 	spec := &cs.st.DaemonSet.Spec.Template.Spec
 	if classes := scopeClasses(message); len(classes) > 0 {
@@ -139,8 +138,8 @@ func deref(s *string) string {
 	return *s
 }
 
-// Narrowest returns the quota that lets the fewest new pods pass, with the resource that
-// limits them; nil if none limits them.
+// Narrowest returns the quota that admits the fewest new pods, with the resource that limits them; nil if no quota
+// limits them.
 func Narrowest(v *admission.Verdict) (*admission.Quota, *admission.Amount) {
 	for i := range v.Quotas {
 		q := &v.Quotas[i]
@@ -156,8 +155,7 @@ func Narrowest(v *admission.Verdict) (*admission.Quota, *admission.Amount) {
 	return nil, nil
 }
 
-// NeededFor returns how much a quota must allow of a resource so that it has room for
-// so many pods.
+// NeededFor returns how much of a resource a quota must allow to have room for the given number of pods.
 func NeededFor(a *admission.Amount, pods int) resource.Quantity {
 	sum := a.Used.DeepCopy()
 	for range pods {

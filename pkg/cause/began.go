@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// RolloutBegan is when the current revision was made; nil if that is not when its rollout
-// began: an older revision was made later, so this one was taken up again.
+// RolloutBegan returns when the current revision was created. It returns nil if its rollout began later, because an
+// older revision was created later and the current one was restored by a rollback.
 func (cs *Causes) RolloutBegan() *time.Time {
-	var current *daemonset.Revision // of several, the one with the lowest number
+	var current *daemonset.Revision // if there are several, the one with the lowest number
 	for i := range cs.st.History.Revisions {
 		if r := &cs.st.History.Revisions[i]; slices.Contains(cs.st.History.Current, r.Name) {
 			current = r
@@ -26,9 +26,9 @@ func (cs *Causes) RolloutBegan() *time.Time {
 	return timeOf(current.Created)
 }
 
-// Untried returns the number of the revision before the current one, where no pod of the current one
-// ever worked and no other is left. It is 0 where one is Ready, may have been, or is older than the
-// current revision, and where that is not known.
+// Untried returns the number of the previous revision if no pod of the current revision has ever worked and no other
+// pod is left. It returns 0 if a pod is Ready, may have been Ready, or is older than the current revision, and if that
+// is unknown.
 func (cs *Causes) Untried() (number int64) {
 	began := cs.RolloutBegan()
 	if began == nil || cs.hasOld() {
@@ -52,8 +52,8 @@ func (cs *Causes) Untried() (number int64) {
 	return number
 }
 
-// Date adds to a Blame what the times of its problem say: whether it was there before the rollout
-// under way, and whether that had done anything on nodes that are down.
+// Date sets what the times of a problem show about its Blame: whether the problem existed before the rollout in
+// progress, and whether the rollout had done anything on nodes that are down.
 func (cs *Causes) Date(p *Problem, b *Blame) {
 	b.BeforeRollout = cs.beforeRollout(p)
 	if b.Who == WhoNode && (StageOf(p.Code) == StageNode || p.Code == Misscheduled) && p.Code != daemonset.NodeGone {
@@ -64,25 +64,25 @@ func (cs *Causes) Date(p *Problem, b *Blame) {
 	}
 }
 
-// noticed is how far apart two times have to be to tell which was first. The node
-// lifecycle controller notices 40s, since v1.32 50s, and up to 5s more after a kubelet has
-// fallen silent, and what a kubelet reports itself is by the clock of its node.
+// noticed is how far apart two times must be to show which was first. The node lifecycle controller notices a silent
+// kubelet after 40s, since v1.32 after 50s, and up to 5s more. Times that a kubelet reports itself depend on the clock
+// of its node.
 const noticed = time.Minute
 
-// rolling reports whether it is known when a rollout under way and a problem began.
+// rolling reports whether the start times of both a rollout in progress and a problem are known.
 func (cs *Causes) rolling(p *Problem) bool {
 	return cs.RolloutBegan() != nil && p.Since != nil && p.Latest != nil && cs.hasOld()
 }
 
-// hasOld reports whether a node has an old pod that is not on its way out.
+// hasOld reports whether a node has an old pod that is not terminating.
 func (cs *Causes) hasOld() bool {
 	return slices.ContainsFunc(cs.st.Nodes, func(n daemonset.Node) bool {
 		return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Updated && !p.Terminating })
 	})
 }
 
-// beforeRollout reports whether a problem was there before the rollout under way
-// began; nil where that is not certain, and where some of it was, and some was not.
+// beforeRollout reports whether a problem existed before the rollout in progress began. It returns nil if that is
+// uncertain, or true for only a part of the problem.
 func (cs *Causes) beforeRollout(p *Problem) *bool {
 	if !cs.rolling(p) {
 		return nil
@@ -95,9 +95,9 @@ func (cs *Causes) beforeRollout(p *Problem) *bool {
 	return &before
 }
 
-// untouched reports whether the rollout under way had done nothing on nodes when they
-// became NotReady: they still have the pods from before it, and none of these was deleted
-// earlier. Where pods surge, a new one may have been there and gone.
+// untouched reports whether the rollout in progress had done nothing on nodes when they became NotReady: they still
+// have the pods from before, and none of these was deleted earlier. With maxSurge it returns false, because a new pod
+// may have been there.
 func (cs *Causes) untouched(nodes []string) bool {
 	began := cs.RolloutBegan()
 	if began == nil || !cs.hasOld() || cs.st.Budget.MaxSurge > 0 || len(nodes) == 0 {
@@ -115,8 +115,8 @@ func (cs *Causes) untouched(nodes []string) bool {
 	})
 }
 
-// deletedBefore reports whether a pod's deletion may have been asked for before its node
-// became NotReady. A kubelet that is silent was so before that was noticed.
+// deletedBefore reports whether the deletion of a pod may have been requested before its node became NotReady. An
+// Unknown status is noticed only some time after the kubelet stopped.
 func deletedBefore(o *corev1.Pod, down *Cause) bool {
 	asked, since := DeletionAsked(o), *down.Since
 	if down.Facts.Text("status") != string(corev1.ConditionUnknown) {

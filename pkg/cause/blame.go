@@ -6,72 +6,71 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Blame is whose fault a problem is, as far as the input shows.
+// Blame is who is to blame for a problem, as far as the input shows.
 type Blame struct {
-	Who       Who       `json:"who"`       // whose fault it is
+	Who       Who       `json:"who"`       // who is to blame
 	Certainty Certainty `json:"certainty"` // how certain that is
-	// the revision at fault, for `ThisChange`, and for `Template` where a later one works; otherwise 0
+	// the revision to blame, for `ThisChange`, and for `Template` if a later revision works; otherwise 0
 	Revision int64 `json:"revision"`
 
-	// the fields that the revision of the failing pods changed, of those that the failing step reads: what is not among
-	// them cannot be the cause. Empty where nothing of them changed, and where no other revision runs
+	// the fields that the revision of the failing pods changed and that the failing step reads: no other field can be
+	// the cause. Empty if none of these fields changed, or if no other revision runs
 	Touched []template.Path `json:"touched"`
 
-	// the revision of the failing pods changed nothing that the failing step reads, so it is not the cause
+	// whether the revision of the failing pods changed nothing that the failing step reads, so that it is not the cause
 	NotChange bool `json:"notChange"`
 
-	// other pods whose template equals that of the failing ones in all that the step reads
+	// other pods whose template equals that of the failing pods in all fields that the step reads
 	Same  Controls `json:"same"`
-	Other Controls `json:"other"` // other pods whose template differs in it
+	Other Controls `json:"other"` // other pods whose template differs in these fields
 
-	// all of it was there before the rollout in progress began; nil if there is none, where either time is unknown, and
-	// where the two are less than a minute apart, which is no evidence
+	// whether the whole problem existed before the rollout in progress began; nil if there is no rollout, if either
+	// time is unknown, or if the two are less than a minute apart, which is no evidence
 	BeforeRollout *bool `json:"beforeRollout"`
 
-	// for `Node`: the rollout in progress had done nothing on these nodes when they became NotReady. No pod of the
-	// current revision is or was there, and no pod of another one was deleted before; false also where this is unknown
+	// for `Node`: whether the rollout in progress had done nothing on these nodes when they became NotReady. No pod of
+	// the current revision is or was there, and no pod of another revision was deleted before. False if this is unknown
 	Untouched bool `json:"untouched"`
 }
 
-// Controls are the pods to compare failing ones with.
+// Controls are the pods that the failing pods are compared with.
 type Controls struct {
-	Before int `json:"before"` // pods that passed the step before the failure began: they say nothing about it
-	Since  int `json:"since"`  // pods that passed the step after the failure had begun, or are passing it now
-	Fails  int `json:"fails"`  // pods that fail on the same
+	Before int `json:"before"` // pods that passed the step before the failure began: they prove nothing
+	Since  int `json:"since"`  // pods that passed the step after the failure began, or are passing it now
+	Fails  int `json:"fails"`  // pods that fail for the same reason
 }
 
-// Who is who may be at fault.
+// Who is who may be to blame.
 type Who string
 
 const (
-	WhoChange   Who = "ThisChange" // the rollout's revision: it changed what the failing step reads
-	WhoTemplate Who = "Template"   // the template, whatever the revision
+	WhoChange   Who = "ThisChange" // the revision of the rollout: it changed what the failing step reads
+	WhoTemplate Who = "Template"   // the template, in any revision
 	WhoNode     Who = "Node"       // the nodes
-	// something that the failing nodes have in common, and healthy ones do not: see `common`
+	// something that the failing nodes have in common and healthy nodes do not have: see `common`
 	WhoNodeProperty  Who = "NodeProperty"
 	WhoOtherWorkload Who = "OtherWorkload" // other pods on the node
 	WhoMissingObject Who = "MissingObject" // an object that does not exist
-	WhoRegistry      Who = "Registry"      // the registry of an image, or the way to it
-	WhoPolicy        Who = "Policy"        // a quota, a policy or a webhook, or else the API server: see `subject`
-	// whoever added to the pod what the template does not have: a container, or a nodeSelector
+	WhoRegistry      Who = "Registry"      // the registry of an image, or the network path to it
+	WhoPolicy        Who = "Policy"        // a quota, a policy or a webhook, or otherwise the API server: see `subject`
+	// whoever added something to the pod that the template does not have: a container, or a nodeSelector
 	WhoInjection  Who = "Injection"
 	WhoController Who = "Controller" // kube-controller-manager
 	WhoStrategy   Who = "Strategy"   // `spec.updateStrategy`
 	WhoPlatform   Who = "Platform"   // the network, the storage or the machines of the cluster
-	WhoUnknown    Who = "Unknown"    // the input does not show it
+	WhoUnknown    Who = "Unknown"    // the input does not show who
 )
 
-// Certainty is how sure a Blame is.
+// Certainty is how certain a Blame is.
 type Certainty string
 
 const (
 	Certain Certainty = "Certain" // the input says so
-	Likely  Certainty = "Likely"  // the numbers or a message suggest it
+	Likely  Certainty = "Likely"  // the counts or a message suggest it
 	Unsure  Certainty = "Unknown" // the input does not show it
 )
 
-// revisionOf returns the revision of a pod; empty for the live template's. known is false
-// where its template cannot be read.
+// revisionOf returns the revision of a pod; empty for the live template. known is false if its template cannot be read.
 func (cs *Causes) revisionOf(updated bool, revision string) (name string, known bool) {
 	if updated {
 		return "", true
@@ -79,9 +78,8 @@ func (cs *Causes) revisionOf(updated bool, revision string) (name string, known 
 	return revision, revision != ""
 }
 
-// touched returns the fields in which two revisions differ, of those that the step reads that
-// a cause is about; empty names are the live template. known is false where a template
-// cannot be read.
+// touched returns the fields in which two revisions differ and that the failing step of a cause reads. An empty name is
+// the live template. known is false if a template cannot be read.
 func (cs *Causes) touched(c *Cause, from, to string) (paths []template.Path, known bool) {
 	if from == to {
 		return nil, true
@@ -95,7 +93,7 @@ func (cs *Causes) touched(c *Cause, from, to string) (paths []template.Path, kno
 	return paths, known
 }
 
-// differences returns the paths in which two revisions differ.
+// differences returns the paths of the fields in which two revisions differ.
 func (cs *Causes) differences(from, to string) ([]template.Path, bool) {
 	key := [2]string{from, to}
 	if d, ok := cs.differ[key]; ok {
@@ -112,7 +110,7 @@ func (cs *Causes) differences(from, to string) ([]template.Path, bool) {
 	return d.paths, d.known
 }
 
-// difference is how two revisions differ.
+// difference is the difference between two revisions.
 type difference struct {
 	paths []template.Path
 	known bool
@@ -130,7 +128,7 @@ func (cs *Causes) contents(from, to string) (a, b template.Content, known bool) 
 	return a, b, errA == nil && errB == nil
 }
 
-// before returns the revision that most old pods run; empty where there is none.
+// before returns the revision that most old pods run; empty if there are none.
 func (cs *Causes) before() string {
 	pods := map[string]int{}
 	for i := range cs.st.Nodes {

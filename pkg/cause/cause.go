@@ -1,6 +1,5 @@
-// Package cause says what keeps a node from having an available pod: the
-// node, the pod, its containers, or an API server that refuses it. It holds no
-// prose.
+// Package cause finds what keeps a node from having an available pod: the node, the pod, its containers, or an API
+// server that rejects it. It also finds who is to blame. The package produces codes and facts, not prose.
 package cause
 
 import (
@@ -20,15 +19,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Cause is what is wrong on one node, or with the DaemonSet as a whole.
+// Cause is a problem on one node, or of the DaemonSet as a whole.
 type Cause struct {
 	// what is wrong
 	// Codes: Problems
 	Code     daemonset.Reason `json:"code"`
 	Severity Severity         `json:"severity"` // how bad it is
-	Pod      string           `json:"pod"`      // the pod concerned; empty if it is about none
+	Pod      string           `json:"pod"`      // the pod concerned; empty if there is none
 	Since    *time.Time       `json:"since"`    // when it began; nil if unknown
-	Facts    daemonset.Facts  `json:"facts"`    // what the answer rests on
+	Facts    daemonset.Facts  `json:"facts"`    // the evidence for the cause
 }
 
 // Severity ranks causes.
@@ -46,34 +45,33 @@ func (s Severity) Compare(other Severity) int {
 	return cmp.Compare(slices.Index(worst, s), slices.Index(worst, other))
 }
 
-// Patience is how long a pod may take to start, or a terminating one beyond
-// its grace period to go, before that is no longer taken for the normal
-// course of things.
+// Patience is how long a pod may take to start. It is also how long a terminating pod may exceed its grace period.
+// After that time, a delay is no longer considered normal.
 const Patience = 5 * time.Minute
 
-// Causes are those of one DaemonSet at one time.
+// Causes are the causes of one DaemonSet at one time.
 type Causes struct {
 	s         *snapshot.Snapshot
 	st        *daemonset.State
 	at        time.Time
 	podEvent  map[types.UID]map[string]*corev1.Event // newest by reason
 	dsEvent   map[string]*corev1.Event               // newest by reason, about the DaemonSet
-	failures  map[string]*failures                   // by node: failed pods that the controller found, by its events
-	refusal   *Cause                                 // nil if the API server refuses nothing
-	lifted    *Cause                                 // a refusal that no longer holds; nil if there is none
-	admission *admission.Verdict                     // about the next pod; nil if it is not known
+	failures  map[string]*failures                   // failed pods that the controller's events report, by node
+	refusal   *Cause                                 // nil if the API server rejects nothing
+	lifted    *Cause                                 // a rejection that no longer holds; nil if there is none
+	admission *admission.Verdict                     // for the next pod; nil if it is unknown
 	fitting   *fitting                               // see fits
 	ports     map[string][]snapshot.HostPort         // by revision: see portsOfRevision
-	differ    map[[2]string]difference               // of two revisions: see differences
-	changed   func() time.Time                       // see Changed; computed where it is asked for
-	unmet     func() []refer.Missing                 // what the template refers to and does not exist; likewise
-	starts    func() Starts                          // likewise; where a pod is not Ready
-	nodes     map[string]*Cause                      // by name; none where nothing is wrong
-	hide      func(message string) string            // takes literal values out; nil until there is a message
+	differ    map[[2]string]difference               // see differences
+	changed   func() time.Time                       // see Changed; computed on demand
+	unmet     func() []refer.Missing                 // objects that the template refers to and that do not exist; computed on demand
+	starts    func() Starts                          // computed on demand, for pods that are not Ready
+	nodes     map[string]*Cause                      // by name; absent if nothing is wrong
+	hide      func(message string) string            // removes literal values; nil until it is needed
 }
 
-// Find returns the causes that a State and the events of its Snapshot show.
-// Where the pods could not be read, no node has one.
+// Find returns the causes that a State and the events of its Snapshot show. If the pods could not be read, no node has
+// a cause.
 func Find(st *daemonset.State) *Causes {
 	s := st.Snapshot
 	cs := &Causes{
@@ -104,14 +102,14 @@ func Find(st *daemonset.State) *Causes {
 	return cs
 }
 
-// Of returns what keeps a node from having an available pod; nil if nothing does. It
-// is about one pod: a new one if there is one, else one that is not terminating. That
-// the node is gone or down stands for what is wrong with the pod, unless an image
-// cannot be pulled or a container fails, which the kubelet has told. A node that
-// should not run the pod has a cause only for a pod that it still holds.
+// Of returns what keeps a node from having an available pod, or nil if nothing does.
+//
+// The cause is about one pod: the new pod if there is one, otherwise a pod that is not terminating. If the node is down
+// or deleted, that is the cause, unless the kubelet has reported that an image cannot be pulled or that a container
+// fails. A node that is not eligible has a cause only for a pod that it still has.
 func (cs *Causes) Of(node string) *Cause { return cs.nodes[node] }
 
-// Now returns what is wrong on the nodes that should run the pod or use up the limit.
+// Now returns the causes on the nodes that are eligible or use up the limit, and the cause of RefusesSurge.
 func (cs *Causes) Now() (found []On) {
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
@@ -129,8 +127,8 @@ func (cs *Causes) Now() (found []On) {
 	return found
 }
 
-// RefusesSurge returns why the API server refuses the pods that a rollout with maxSurge creates beside
-// the old ones; nil if it refuses none, or if a node lacks a pod, whose cause it then is.
+// RefusesSurge returns why the API server rejects the pods that a rollout with maxSurge creates beside the old ones. It
+// returns nil if no pod is rejected, or if a node lacks a pod and therefore has this cause itself.
 func (cs *Causes) RefusesSurge() *Cause {
 	if cs.refusal == nil || cs.st.Budget.MaxSurge == 0 || !cs.st.PodsRead {
 		return nil
@@ -146,21 +144,21 @@ func (cs *Causes) RefusesSurge() *Cause {
 	return cs.refusal
 }
 
-// HoldsDeletion reports whether the DaemonSet cannot be deleted before a pod on this node has ended, which
-// it does not by itself: in a foreground deletion, the garbage collector waits for the pods.
+// HoldsDeletion reports whether a pod on this node holds up the deletion of the DaemonSet and does not terminate by
+// itself. In a foreground deletion, the garbage collector waits for the pods.
 func (cs *Causes) HoldsDeletion(n *daemonset.Node) bool {
 	c := cs.nodes[n.Name]
 	return c != nil && c.Severity == SeverityError && (c.Code == Terminating || c.Code == TerminatingOnDeadNode) &&
 		InForeground(cs.st.DaemonSet)
 }
 
-// InForeground reports whether a DaemonSet is being deleted after its pods.
+// InForeground reports whether a DaemonSet is being deleted in the foreground, after its pods.
 func InForeground(ds *appsv1.DaemonSet) bool {
 	return ds.DeletionTimestamp != nil && slices.Contains(ds.Finalizers, metav1.FinalizerDeleteDependents)
 }
 
-// OfPod returns why a pod is not available, by what it and its containers say;
-// nil if it is. That its node is down or gone it does not say: see Of.
+// OfPod returns why a pod is not available according to the pod and its containers, or nil if it is available. It does
+// not consider whether the node is down or deleted; see Of.
 func (cs *Causes) OfPod(p *daemonset.Pod) *Cause {
 	c := cs.quotable(cs.named(p, cs.podCause(p)))
 	if c != nil {
@@ -170,8 +168,8 @@ func (cs *Causes) OfPod(p *daemonset.Pod) *Cause {
 	return c
 }
 
-// quotable returns a cause whose message, somebody else's words, holds no literal
-// value of an environment variable.
+// quotable removes literal values of environment variables from the message of a cause, which comes from another
+// component.
 func (cs *Causes) quotable(c *Cause) *Cause {
 	if c == nil {
 		return nil
@@ -185,7 +183,6 @@ func (cs *Causes) quotable(c *Cause) *Cause {
 	return c
 }
 
-// Refusal returns that the API server refuses pods: since the last one that was
-// created, with the words of the newest FailedCreate event, or from the next one on,
-// as its rules say. It is nil if the API server does not, or if neither tells.
+// Refusal returns the cause if the API server rejects pods, or nil if it does not. Either an event reports that a pod
+// was rejected after the last one was created, or the admission rules predict that the next one will be.
 func (cs *Causes) Refusal() *Cause { return cs.refusal }

@@ -11,45 +11,44 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/split"
 )
 
-// Common is what failing nodes have in common, and healthy ones do not.
+// Common is what failing nodes have in common and healthy nodes do not have.
 type Common struct {
 	split.Split `json:",inline"`
-	Compared    Compared `json:"compared"` // which pods the healthy nodes run
+	Compared    Compared `json:"compared"` // which pods run on the healthy nodes
 
-	// the kubelet says that the image is not built for the architecture or the operating system that the nodes have
+	// whether the kubelet says that the image is not built for the architecture or operating system that the nodes have
 	// in common; then fewer than four nodes are enough
 	Told bool `json:"told"`
 }
 
-// Compared says which pods healthy nodes run.
+// Compared is which pods run on the healthy nodes.
 type Compared string
 
 const (
 	// ComparedNew: pods of the current revision, which works there
 	ComparedNew Compared = "NewPods"
-	// ComparedOld: pods of other revisions, as none of the current one is available: it may be at fault as well
+	// ComparedOld: pods of other revisions, because no pod of the current one is available; the revision may be to
+	// blame as well
 	ComparedOld Compared = "OldPods"
 )
 
-// Confined reports whether the current revision is taken to fail on these nodes only.
+// Confined reports whether the current revision is assumed to fail only on these nodes.
 func (c *Common) Confined() bool { return c.Told || c.Compared == ComparedNew || c.OfPlatform() }
 
-// OfPlatform reports whether it is the architecture or the operating system.
+// OfPlatform reports whether the nodes share only their architecture or operating system.
 func (c *Common) OfPlatform() bool {
 	return len(c.Properties) == 1 && slices.Contains(platform, c.Properties[0].Kind)
 }
 
 var platform = []split.Kind{split.Architecture, split.OperatingSystem}
 
-// Common returns what these nodes, on which pods fail, have in common, and healthy
-// nodes do not: eligible nodes with an available pod of the current revision, or where
-// there is none, with any available pod. It is nil where there is nothing that can be
-// believed: see split.Find. messages are the words of those who report the failures.
+// Common returns what the given nodes, on which pods fail, have in common and healthy nodes do not have. Healthy nodes
+// are the eligible nodes with an available pod of the current revision or, if there are none, with any available pod.
+// messages are the messages of the failures. Common returns nil if nothing is significant; see split.Find.
 //
-// A revision that fails everywhere fails first where its pods are created first.
-// So where no new pod is available, that nodes are younger than the revision says
-// nothing, nor what else they have in common then, or where a person deletes the old
-// pods; but for the architecture and the operating system.
+// A revision that fails everywhere fails first where its pods are created first. If no new pod is available, a property
+// other than the architecture or operating system is therefore ignored if nodes are newer than the revision, or if a
+// person deletes the old pods.
 func (cs *Causes) Common(nodes []string, messages ...string) *Common {
 	fails := make(map[string]bool, len(nodes))
 	for _, n := range nodes {
@@ -79,8 +78,8 @@ func (cs *Causes) Common(nodes []string, messages ...string) *Common {
 	return c
 }
 
-// Confined returns what the nodes have in common on which containers of the current
-// revision fail for good, where it is taken to fail on these only; otherwise nil.
+// Confined returns what the nodes have in common on which containers of the current revision fail permanently. It
+// returns nil unless the revision is assumed to fail only on such nodes.
 func (cs *Causes) Confined() *Common {
 	var nodes, messages []string
 	for i := range cs.st.Nodes {
@@ -96,7 +95,7 @@ func (cs *Causes) Confined() *Common {
 	return nil
 }
 
-// healthy returns the eligible nodes other than these with an available pod.
+// healthy returns the eligible nodes with an available pod, without those in failing.
 func (cs *Causes) healthy(failing map[string]bool) ([]*corev1.Node, Compared) {
 	of := map[bool][]*corev1.Node{}
 	for i := range cs.st.Nodes {
@@ -117,8 +116,7 @@ func (cs *Causes) healthy(failing map[string]bool) ([]*corev1.Node, Compared) {
 	return of[false], ComparedOld
 }
 
-// chosen reports whether the failing nodes may have what they have in common because
-// their pods were the first to be replaced.
+// chosen reports whether the failing nodes may share a property only because their pods were replaced first.
 func (cs *Causes) chosen(c *Common, failing []*corev1.Node) bool {
 	if cs.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType ||
 		slices.ContainsFunc(c.Properties, func(p split.Property) bool { return p.Kind == split.Created }) {
@@ -130,8 +128,8 @@ func (cs *Causes) chosen(c *Common, failing []*corev1.Node) bool {
 	})
 }
 
-// samePlatform returns the architecture or the operating system that all failing nodes
-// have and no healthy one; nil if there is none.
+// samePlatform returns the architecture or operating system that all failing nodes have and no healthy node has, or nil
+// if there is none.
 func samePlatform(failing, healthy []*corev1.Node) *split.Split {
 	if len(failing) == 0 || len(healthy) == 0 {
 		return nil
@@ -149,8 +147,8 @@ func samePlatform(failing, healthy []*corev1.Node) *split.Split {
 	return nil
 }
 
-// otherPlatforms are words of kernels, container runtimes and Windows hosts for an image that
-// is not built for the node.
+// otherPlatforms are phrases in messages of kernels, container runtimes and Windows hosts about an image that is not
+// built for the node.
 var otherPlatforms = []string{
 	"exec format error", "no matching manifest for ", "no supported platform found in manifest list",
 	"no match for platform in manifest", "no image found in manifest list for architecture",
@@ -158,18 +156,18 @@ var otherPlatforms = []string{
 	"cannot be used on this platform", "container operating system does not match the host operating system",
 }
 
-// OtherPlatforms returns words, in lower case, for an image that is not built for the node.
+// OtherPlatforms returns phrases, in lower case, in messages about an image that is not built for the node.
 func OtherPlatforms() []string { return slices.Clone(otherPlatforms) }
 
-// OtherPlatform reports whether a message says that an image is not built for the
-// architecture or the operating system of the node.
+// OtherPlatform reports whether a message says that an image is not built for the architecture or operating system of
+// the node.
 func OtherPlatform(message string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc(otherPlatforms, func(words string) bool { return strings.Contains(message, words) })
 }
 
-// Platform returns the platform of nodes as images name it, such as linux/arm64;
-// empty if they do not have the same one.
+// Platform returns the platform of nodes in the form that images use, such as linux/arm64; empty if the nodes have
+// several.
 func (cs *Causes) Platform(nodes []string) (name string) {
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
@@ -186,15 +184,14 @@ func (cs *Causes) Platform(nodes []string) (name string) {
 	return name
 }
 
-// Label is one of a node.
+// Label is a label of a node.
 type Label struct {
 	Key   string `json:"key"`   // its key
 	Value string `json:"value"` // its value
 }
 
-// Elsewhere returns the label that all eligible nodes without what is in common have,
-// and no other: a nodeSelector with it keeps the pod off the nodes that fail. It is nil
-// where there is none, or nodes that have it in common run an available pod.
+// Elsewhere returns the label that all eligible nodes outside c have with the same value, so that a nodeSelector with
+// it excludes the failing nodes. It returns nil if there is none, or if a node in c has an available pod.
 func (cs *Causes) Elsewhere(c *Common) (label *Label) {
 	if p := c.Properties[0]; !c.Confined() || len(c.Properties) > 1 || p.Operator != split.Is ||
 		!slices.Contains(selectable, p.Kind) {
@@ -221,5 +218,5 @@ func (cs *Causes) Elsewhere(c *Common) (label *Label) {
 	return label
 }
 
-// selectable are the kinds by which people choose the nodes of a DaemonSet.
+// selectable are the kinds of properties that people use to select the nodes of a DaemonSet.
 var selectable = []split.Kind{split.Architecture, split.OperatingSystem, split.NodePool, split.Label}

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// worstContainer returns the first of the most severe causes among the pod's
-// containers, init containers first, then those of the earliest stage: one that is still
-// starting, or not Ready, does not hide one that crashes.
+// worstContainer returns the most severe cause among the pod's containers. Of equally severe causes, those of init
+// containers come first, then those of the earliest stage, so that a container that is still starting does not hide one
+// that crashes.
 func (cs *Causes) worstContainer(o *corev1.Pod) *Cause {
 	var worst *Cause
 	worse := func(c *Cause, init bool) bool {
@@ -36,8 +36,8 @@ func (cs *Causes) worstContainer(o *corev1.Pod) *Cause {
 	return worst
 }
 
-// containerCause returns what is wrong with one container, nil if nothing is
-// or if it only waits for others.
+// containerCause returns what is wrong with a container, or nil if nothing is wrong or it only waits for other
+// containers.
 func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init bool) *Cause {
 	f := daemonset.Facts{"container": s.Name, "init": init}
 	c := &Cause{Severity: SeverityError, Facts: f, Since: readySince(o)}
@@ -49,7 +49,7 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 		last = t
 	}
 	if r := s.State.Running; r != nil && !r.StartedAt.IsZero() && cs.at.Sub(r.StartedAt.Time) > 2*Patience {
-		last = nil // it outlived the kubelet's longest wait, so it is no crash loop any more
+		last = nil // it has run longer than the kubelet's longest back-off, so it is not in a crash loop
 	}
 	switch w := s.State.Waiting; {
 	case w != nil && slices.Contains(imagePulls, w.Reason):
@@ -81,17 +81,17 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 	return nil
 }
 
-// neverStarted are the reasons of a container that its runtime could not start: of containerd, and of Docker.
+// neverStarted are the reasons that containerd and Docker set for a container that they could not start.
 var neverStarted = []string{"StartError", "ContainerCannotRun"}
 
-// imagePulls are the kubelet's reasons of a container whose image it does not get.
+// imagePulls are the reasons that the kubelet sets for a container whose image it cannot get.
 var imagePulls = []string{
 	"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError",
 	"RegistryUnavailable", "SignatureValidationFailed",
 }
 
-// pullFails returns why an image cannot be pulled: what the kubelet says beside its back-off, or
-// else what the newest event of the pod says about this image.
+// pullFails returns why an image cannot be pulled: the message of the container status if it says more than that the
+// kubelet backs off, otherwise the newest event of the pod about this image.
 func (cs *Causes) pullFails(o *corev1.Pod, s *corev1.ContainerStatus, message string) string {
 	e := cs.event(o, failedToPull)
 	if !strings.HasPrefix(message, "Back-off pulling image") || strings.Contains(message, `": `) || e == nil ||
@@ -101,8 +101,7 @@ func (cs *Causes) pullFails(o *corev1.Pod, s *corev1.ContainerStatus, message st
 	return messageOf(e)
 }
 
-// crash is the cause of a container that ended; last is nil if it is not
-// known how.
+// crash turns c into the cause of a terminated container. last is nil if its termination is unknown.
 func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated) *Cause {
 	c.Code, c.Facts["restarts"] = CrashLoopBackOff, int(s.RestartCount)
 	if last == nil {
@@ -116,8 +115,9 @@ func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTermi
 	return c
 }
 
-// killed turns a crash into a failing probe if the newest event about an end of the container says that
-// the kubelet ended it for that probe: the exit code then says nothing. It reports whether that is so.
+// killed turns a crash into a failing probe if the newest event about a termination of the container says that the
+// kubelet killed it because of that probe. The exit code is then meaningless. killed reports whether it changed the
+// cause.
 func (cs *Causes) killed(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated,
 	c *Cause) bool {
 	e := cs.event(o, "Killing")
@@ -137,10 +137,10 @@ func (cs *Causes) killed(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.
 	return false
 }
 
-// killingProbes are those for which a kubelet ends a container.
+// killingProbes are the probes for which the kubelet kills a container.
 var killingProbes = []string{"Startup", "Liveness"}
 
-// containerWaits is the cause of a container that was never started.
+// containerWaits returns the cause of a container that has never started.
 func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *corev1.ContainerStateWaiting,
 	c *Cause) *Cause {
 	if w.Reason == "PodInitializing" && waitsForOthers(o, s.Name) {
@@ -157,7 +157,7 @@ func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *co
 			cs.withoutNetwork(o.Spec.NodeName, c)
 		}
 		if !cs.stays(o, o.CreationTimestamp.Time, true) {
-			c.Severity = SeverityInfo // often only that something else is not there yet; see late
+			c.Severity = SeverityInfo // often only because another object does not exist yet; see late
 		}
 		setMessage(c.Facts, messageOf(ev))
 		return c
@@ -174,8 +174,8 @@ func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *co
 	return c
 }
 
-// waitsForOthers reports whether a container waits for an init container. The first one waits for none: until
-// the pod has a sandbox and its volumes, the kubelet calls that PodInitializing too.
+// waitsForOthers reports whether a container waits for an init container. The first init container does not: until the
+// pod has a sandbox and its volumes, the kubelet reports PodInitializing for it too.
 func waitsForOthers(o *corev1.Pod, container string) bool {
 	if len(o.Status.InitContainerStatuses) == 0 || initialized(o) {
 		return false
@@ -188,8 +188,8 @@ func waitsForOthers(o *corev1.Pod, container string) bool {
 	return i < 0 || o.Status.InitContainerStatuses[i].Name != container
 }
 
-// withoutNetwork adds to the facts of a pod without a network whether that of its node is not set up,
-// by the condition NetworkUnavailable.
+// withoutNetwork adds a fact if the pod has no network because the network of its node is not set up, according to the
+// condition NetworkUnavailable.
 func (cs *Causes) withoutNetwork(node string, c *Cause) {
 	n := cs.st.Node(node)
 	if n == nil || n.Object == nil {
@@ -205,7 +205,8 @@ func (cs *Causes) withoutNetwork(node string, c *Cause) {
 	}
 }
 
-// pulling returns since when a kubelet pulls an image of a pod, by its events; nil if it does not.
+// pulling returns since when the kubelet has been pulling an image of a pod, according to its events, or nil if it is
+// not pulling.
 func (cs *Causes) pulling(o *corev1.Pod) *time.Time {
 	pulling := cs.event(o, "Pulling")
 	if last := cs.newestEvent(o, "Pulling", "Pulled", "Failed", "BackOff", "Killing"); pulling == nil ||
@@ -215,13 +216,13 @@ func (cs *Causes) pulling(o *corev1.Pod) *time.Time {
 	return timeOf(eventTime(pulling))
 }
 
-// kubeletEvents say why a pod's containers are not created.
+// kubeletEvents are the reasons of events that explain why the containers of a pod are not created.
 var kubeletEvents = map[string]daemonset.Reason{
 	"FailedCreatePodSandBox": FailedCreatePodSandBox, "NetworkNotReady": FailedCreatePodSandBox,
 	"FailedMount": FailedMount, "FailedAttachVolume": FailedMount,
 }
 
-// initRuns is the cause of a pod whose init container has not ended.
+// initRuns returns the cause of a pod whose init container has not finished.
 func (cs *Causes) initRuns(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *Cause {
 	started := s.State.Running.StartedAt.Time
 	if isSidecar(o, s.Name) {
@@ -240,8 +241,8 @@ func initialized(o *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// runsUnready is the cause of a container that runs and is not ready: a probe
-// that fails, if an event says so or it had the time to start.
+// runsUnready returns the cause of a container that runs but is not ready: a failing probe if an event reports one or
+// the container has had enough time to start.
 func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *Cause {
 	if started := s.State.Running.StartedAt.Time; !started.IsZero() {
 		c.Facts["startedAt"] = timeFact(started)
@@ -268,22 +269,21 @@ func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause
 	return c
 }
 
-// isSidecar reports whether an init container of a pod keeps running beside the others.
+// isSidecar reports whether an init container of a pod is a sidecar, which keeps running beside the other containers.
 func isSidecar(o *corev1.Pod, name string) bool {
 	return slices.ContainsFunc(o.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 	})
 }
 
-// A pod that is available keeps failing if a container of it restarted as often as this, the last
-// time as lately as this.
+// An available pod keeps failing if a container has restarted at least this often, the last time at most this long ago.
 const (
 	fewestRestarts = 3
 	latelyRestart  = 30 * time.Minute
 )
 
-// restarting returns that a pod which is available at the moment keeps failing: a container of it
-// has restarted several times, and lately. Nil if none has.
+// restarting returns the cause of an available pod that keeps failing, because one of its containers has restarted
+// several times, the last time recently. It returns nil if there is none.
 func (cs *Causes) restarting(o *corev1.Pod) *Cause {
 	var worst *Cause
 	for _, statuses := range [][]corev1.ContainerStatus{o.Status.InitContainerStatuses, o.Status.ContainerStatuses} {
@@ -306,7 +306,7 @@ func (cs *Causes) restarting(o *corev1.Pod) *Cause {
 	return worst
 }
 
-// memory adds to a cause whether the container that ran out of memory has a limit.
+// memory adds the memory limit of a container that ran out of memory, or that it has none.
 func (cs *Causes) memory(o *corev1.Pod, c *Cause) {
 	if c.Code != OOMKilled {
 		return
@@ -333,7 +333,7 @@ func (cs *Causes) memory(o *corev1.Pod, c *Cause) {
 	}
 }
 
-// limitRanged reports whether a container has its memory limit from a LimitRange. The annotation reads
+// limitRanged reports whether a container has its memory limit from a LimitRange. The annotation has the form
 // "LimitRanger plugin set: cpu, memory request for container a; memory limit for container a".
 func limitRanged(o *corev1.Pod, container string) bool {
 	_, all, _ := strings.Cut(o.Annotations[snapshot.LimitRanged], "set: ")
@@ -344,8 +344,8 @@ func limitRanged(o *corev1.Pod, container string) bool {
 	})
 }
 
-// changedMemory reports whether a pod requests other memory for a container than its template: then a
-// LimitRange, or something else at its admission, may have set a limit too.
+// changedMemory reports whether the memory request of a container in a pod differs from its template. Then a
+// LimitRange, or another admission plugin, may have set a limit too.
 func changedMemory(o *corev1.Pod, of *corev1.Container) bool {
 	for _, list := range [][]corev1.Container{o.Spec.InitContainers, o.Spec.Containers} {
 		if i := slices.IndexFunc(list, func(c corev1.Container) bool { return c.Name == of.Name }); i >= 0 {
@@ -356,7 +356,7 @@ func changedMemory(o *corev1.Pod, of *corev1.Container) bool {
 	return false
 }
 
-// templateOf returns the template that a pod was created from; nil if it is not known.
+// templateOf returns the template that a pod was created from; nil if it is unknown.
 func (cs *Causes) templateOf(o *corev1.Pod) *corev1.PodTemplateSpec {
 	hash := o.Labels["controller-revision-hash"]
 	for _, r := range cs.st.History.Revisions {
@@ -367,7 +367,8 @@ func (cs *Causes) templateOf(o *corev1.Pod) *corev1.PodTemplateSpec {
 	return nil
 }
 
-// madeFrom returns the template that a pod was created from: that of the DaemonSet for one of the current revision.
+// madeFrom returns the template that a pod was created from. For a pod of the current revision, that is the template of
+// the DaemonSet.
 func (cs *Causes) madeFrom(p *daemonset.Pod) *corev1.PodTemplateSpec {
 	if p.Updated {
 		return &cs.st.DaemonSet.Spec.Template

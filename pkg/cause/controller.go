@@ -11,15 +11,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Changed returns the newest time in what the status is computed from: nothing
-// later has happened that the controller could still have to act on.
+// Changed returns the time of the last change that affects the status. The controller has nothing newer to act on.
 func (cs *Causes) Changed() time.Time { return cs.changed() }
 
-// Settled reports whether nothing changed for longer than the controller takes
-// to act on it.
+// Settled reports whether the last change was longer ago than the controller needs to act on it.
 func (cs *Causes) Settled() bool { return cs.at.Sub(cs.changed()) > Patience }
 
-// lastChange is the newest time in what the status is computed from.
+// lastChange returns the newest time among the objects that the status is computed from.
 func (cs *Causes) lastChange() time.Time {
 	var last time.Time
 	see := func(t time.Time) {
@@ -61,9 +59,9 @@ func (cs *Causes) lastChange() time.Time {
 	return last
 }
 
-// Written returns when a subresource of the DaemonSet was last written, by the
-// object's managed fields; the empty one is the object without its status. Nil
-// where they do not tell, as those of an API server before v1.25.
+// Written returns when a subresource of the DaemonSet was last written, according to its managed fields. The empty
+// subresource is the object without its status. It returns nil if the managed fields do not show it, as with API
+// servers before v1.25.
 func Written(st *daemonset.State, subresource string) *time.Time {
 	if !st.Snapshot.TellsWrites() {
 		return nil
@@ -71,8 +69,7 @@ func Written(st *daemonset.State, subresource string) *time.Time {
 	return lastEntry(st.DaemonSet, subresource)
 }
 
-// lastEntry returns the newest time in the managed fields of a subresource: something
-// was written then, and perhaps later, too.
+// lastEntry returns the newest time in the managed fields of a subresource. Later writes are possible.
 func lastEntry(ds *appsv1.DaemonSet, subresource string) *time.Time {
 	var last *time.Time
 	for _, m := range ds.ManagedFields {
@@ -83,14 +80,14 @@ func lastEntry(ds *appsv1.DaemonSet, subresource string) *time.Time {
 	return last
 }
 
-// Values of the fact "lease": what the Lease of kube-controller-manager says.
+// Values of the fact "lease", which is about the Lease of kube-controller-manager.
 const (
-	LeaseAlive   = "Alive"   // its holder renewed it in time: the controller runs
-	LeaseExpired = "Expired" // its holder did not: the controller is down, or cannot reach the API server
+	LeaseAlive   = "Alive"   // the holder renewed it in time: the controller runs
+	LeaseExpired = "Expired" // the holder did not renew it: the controller is down, or cannot reach the API server
 )
 
-// AddLease adds to the facts of a problem with the controller what its Lease says: nothing where
-// it was not read, or there is none.
+// AddLease adds the state of the controller's Lease to the facts of a problem and returns them. It adds nothing if the
+// Lease was not read or does not exist.
 func (cs *Causes) AddLease(f daemonset.Facts) daemonset.Facts {
 	l := cs.s.Controller
 	switch {
@@ -105,16 +102,16 @@ func (cs *Causes) AddLease(f daemonset.Facts) daemonset.Facts {
 	return f
 }
 
-// MissedWakeUp reports whether the controller of this version may not notice that a taint came or
-// went while the pod stays, so that the status is stale until something else changes: 1.33.0 to
-// 1.33.5 and 1.34.0 (kubernetes#132459, repaired by #132477).
+// MissedWakeUp reports whether this version of the controller may not notice that a taint was added or removed while
+// the pod stays, so that the status is stale until something else changes. This affects 1.33.0 to 1.33.5 and 1.34.0
+// (kubernetes#132459, fixed by #132477).
 func (cs *Causes) MissedWakeUp() bool {
 	v, err := version.ParseGeneric(cs.s.KubernetesVersion)
 	return err == nil && (v.Minor() == 33 && v.Patch() <= 5 || v.Minor() == 34 && v.Patch() == 0)
 }
 
-// AsksController reports whether the Lease of the controller would say why a DaemonSet is as
-// it is: its status is not what is computed, or there is work that nobody does.
+// AsksController reports whether the Lease of the controller could explain the state of a DaemonSet: its status differs
+// from the computed one, or there is pending work that nobody does.
 func (cs *Causes) AsksController() bool {
 	if !cs.Settled() || !cs.st.PodsRead || !cs.st.NodesRead || cs.refusal != nil || cs.retries() {
 		return false
@@ -133,14 +130,13 @@ func (cs *Causes) AsksController() bool {
 	return cs.Silent(&next) && Owes(&next)
 }
 
-// Misses reports whether a stale status is one that a missed wake-up explains: its number of
-// misscheduled nodes differs.
+// Misses reports whether a missed wake-up can explain a stale status with these differing fields: the number of
+// misscheduled nodes is one of them.
 func Misses(fields []string) bool { return slices.Contains(fields, "numberMisscheduled") }
 
-// HoldsUp returns why the controller writes no status while things are as they are: it
-// passes the DaemonSet over, or it is of a version that ends a sync that failed without
-// one. Of the calls that can fail only refused creates are seen. It is empty where a
-// status is written.
+// HoldsUp returns why the controller writes no status in the current state: it ignores the DaemonSet, or its version
+// writes no status after a failed sync. Of the requests that can fail, only rejected creates are known. HoldsUp returns
+// "" if a status is written.
 func (cs *Causes) HoldsUp(next *daemonset.Step) daemonset.Reason {
 	switch {
 	case !next.WritesStatus && next.Error != nil:
@@ -153,17 +149,16 @@ func (cs *Causes) HoldsUp(next *daemonset.Step) daemonset.Reason {
 	return ""
 }
 
-// Silent reports whether the controller had the time to act and did nothing: it last
-// wrote the status longer ago than expectations or a start can explain, and nothing holds
-// up the status alone. Without events that cannot be told from creations that are refused.
-// Whether it had something to do is Owes.
+// Silent reports whether the controller had time to act and did nothing. It last wrote the status longer ago than
+// expectations or a restart explain, and nothing prevents only the status. Without events, it returns false, because
+// rejected creates would look the same. See Owes for whether there is work to do.
 func (cs *Causes) Silent(next *daemonset.Step) bool {
 	written := Written(cs.st, "status")
 	return written != nil && cs.at.Sub(*written) > Patience && cs.Settled() && cs.refusal == nil && !cs.retries() &&
 		cs.HoldsUp(next) == "" && !cs.s.Lacks(snapshot.Events)
 }
 
-// Owes reports whether the controller has something to do that no backoff can hold up.
+// Owes reports whether the controller has pending work that no back-off can delay.
 func Owes(next *daemonset.Step) bool {
 	failed := 0
 	for _, i := range next.Deletes.Certain {

@@ -15,14 +15,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// BlameOf returns whose fault it is that the pods of a problem fail; nil for a problem
-// that is not about a step of a pod.
+// BlameOf returns who is to blame for a problem, or nil if the problem is not about a step in the life of a pod.
 //
-// ThisChange needs a field that the current revision changed and that the failing step
-// reads, and no pod whose template has the same there and that passes the step.
+// WhoChange requires that the current revision changed a field that the failing step reads, and that no pod with an
+// equal template in these fields passes the step.
 func (cs *Causes) BlameOf(p *Problem) *Blame {
 	stage := StageOf(p.Code)
-	if stage == StageNone || p.Code == PullingImage { // which is no failure
+	if stage == StageNone || p.Code == PullingImage { // it is not a failure
 		return nil
 	}
 	j := cs.newJudgement(p)
@@ -38,18 +37,18 @@ func (cs *Causes) BlameOf(p *Problem) *Blame {
 	return b
 }
 
-// judgement is what a Blame is decided on.
+// judgement is the evidence for a Blame.
 type judgement struct {
 	cs          *Causes
 	p           *Problem
 	c           *Cause
-	began       time.Time       // when the first of the failing pods was created, or the failure began
-	old         string          // the revision of the failing pods, where it is not the current one
-	rolling     bool            // pods of an older revision run, and the failing ones are of the current one
+	began       time.Time       // when the first failing pod was created, or the failure began
+	old         string          // the revision of the failing pods; empty if it is the current one
+	rolling     bool            // pods of an older revision run, and the failing pods are of the current one
 	fresh       bool            // the failing pods are of the current revision
-	known       bool            // how the two differ
+	known       bool            // the difference between the two revisions is known
 	before      string          // the revision of most old pods
-	touched     []template.Path // what the change touched of what the step reads
+	touched     []template.Path // the fields that the change touched and the step reads
 	same, other Controls
 }
 
@@ -68,7 +67,7 @@ func (cs *Causes) newJudgement(p *Problem) *judgement {
 		if made := pod.Object.CreationTimestamp.Time; j.began.IsZero() || made.Before(j.began) {
 			j.began = made
 		}
-		if !pod.Updated && p.Code != DoesNotFit && p.Code != FailedCreate { // which are about the next pod
+		if !pod.Updated && p.Code != DoesNotFit && p.Code != FailedCreate { // these are about the next pod
 			revision, updated = pod.Revision, false
 		}
 	}
@@ -83,20 +82,20 @@ func (cs *Causes) newJudgement(p *Problem) *judgement {
 	return j
 }
 
-// acquitted reports whether the change touched nothing that the step reads.
+// acquitted reports whether the change touched no field that the step reads.
 func (j *judgement) acquitted() bool { return j.rolling && j.known && len(j.touched) == 0 }
 
-// suspect reports whether the change touched something that the step reads, or may have, and
-// no pod that is alike there passes the step.
+// suspect reports whether the change touched, or may have touched, a field that the step reads, and no pod that is
+// equal in these fields passes the step.
 func (j *judgement) suspect() bool {
 	return j.rolling && (!j.known || len(j.touched) > 0) && j.same.Since == 0
 }
 
-// adds reports whether the change touched a field that names what the pods fail on.
+// adds reports whether the change touched a field that the step reads.
 func (j *judgement) adds() bool { return j.rolling && j.known && len(j.touched) > 0 }
 
-// controls returns the pods that are alike in what a step reads, and those that are not, without
-// those on some nodes. revision is that of the failing pods.
+// controls counts the pods that equal the failing ones in the fields that the step reads, and those that differ. It
+// skips pods on the given nodes. revision is the revision of the failing pods.
 func (cs *Causes) controls(c *Cause, revision string, began time.Time, nodes []string) (same, other Controls) {
 	lasts, on := StageOf(c.Code).lasts(), map[string]bool{}
 	for _, n := range nodes {
@@ -134,7 +133,7 @@ func (cs *Causes) controls(c *Cause, revision string, began time.Time, nodes []s
 	return same, other
 }
 
-// number returns the number of a revision; 0 if it is not known.
+// number returns the number of a revision; 0 if it is unknown.
 func (cs *Causes) number(name string) int64 {
 	for _, r := range cs.st.History.Revisions {
 		if r.Name == name {
@@ -144,7 +143,7 @@ func (cs *Causes) number(name string) int64 {
 	return 0
 }
 
-// current returns the number of the current revision; 0 if it is not known.
+// current returns the number of the current revision; 0 if it is unknown.
 func (cs *Causes) current() (number int64) {
 	for _, r := range cs.st.History.Revisions {
 		if slices.Contains(cs.st.History.Current, r.Name) {
@@ -154,13 +153,13 @@ func (cs *Causes) current() (number int64) {
 	return number
 }
 
-// verdict says who, and how certain that is.
+// verdict returns who is to blame, and how certain that is.
 func (j *judgement) verdict(stage Stage) *Blame {
 	is := func(w Who, c Certainty) *Blame { return &Blame{Who: w, Certainty: c} }
 	switch s := &j.p.Subject; {
 	case j.p.Code == Terminating && j.p.Facts["finalizers"] != nil:
 		return is(WhoUnknown, Unsure)
-	case j.p.Code == Terminating && j.p.Facts["message"] != nil: // its kubelet says that it cannot
+	case j.p.Code == Terminating && j.p.Facts["message"] != nil: // the kubelet reports that it cannot terminate the pod
 		return is(WhoNode, Certain)
 	case j.p.Code == Terminating:
 		return is(WhoNode, Likely)
@@ -212,7 +211,7 @@ func (j *judgement) verdict(stage Stage) *Blame {
 	if b := j.byCounting(); b.Who != WhoUnknown || j.p.Code != OOMKilled || j.p.Facts["limited"] != false {
 		return b
 	}
-	// nothing else sets a limit
+	// nothing else limits the memory
 	return is(WhoNode, map[bool]Certainty{true: Certain,
 		false: Likely}[j.cs.hasCondition(j.p.Nodes, string(corev1.NodeMemoryPressure))])
 }
@@ -227,8 +226,8 @@ func certainty(c *Common) Certainty {
 	return Unsure
 }
 
-// byCounting blames the change where it is a suspect and pods that differ from the failing
-// ones in what it touched pass the step.
+// byCounting blames the change if it is a suspect, and pods that differ from the failing ones in the touched fields
+// pass the step.
 func (j *judgement) byCounting() *Blame {
 	switch {
 	case j.suspect() && j.other.Since > 0 && j.other.Fails == 0:
@@ -240,8 +239,8 @@ func (j *judgement) byCounting() *Blame {
 	return &Blame{Who: WhoUnknown, Certainty: Unsure}
 }
 
-// ofReference blames the change only if it added the reference: an object to which both
-// revisions refer was there before.
+// ofReference blames the change only if it added the reference. If both revisions refer to the object, the object
+// existed before.
 func (j *judgement) ofReference() *Blame {
 	refers := func(t *corev1.PodTemplateSpec) bool {
 		return slices.ContainsFunc(refer.Of(&t.Spec), func(r refer.Reference) bool {
@@ -261,7 +260,7 @@ func (j *judgement) ofReference() *Blame {
 	return &Blame{Who: WhoMissingObject, Certainty: Certain}
 }
 
-// ofAdmission blames the change if the API server would admit a pod of the revision before.
+// ofAdmission blames the change if the API server would admit a pod of the previous revision.
 func (j *judgement) ofAdmission() *Blame {
 	who := WhoPolicy
 	if rejects := admission.Reason(j.p.Facts.Text("rejects")); slices.Contains([]admission.Reason{
@@ -271,7 +270,7 @@ func (j *judgement) ofAdmission() *Blame {
 		func(words string) bool { return strings.Contains(j.p.Facts.Text("message"), words) }) {
 		who = WhoMissingObject
 	}
-	if j.p.Facts.Yes("uncalled") { // who does not answer rejects nothing
+	if j.p.Facts.Yes("uncalled") { // a webhook that does not answer rejects nothing
 		return &Blame{Who: WhoPlatform, Certainty: Certain}
 	}
 	if v := j.cs.admissionOfRevision(j.before); j.adds() && v != nil && v.Admitted() && j.p.Facts["rejects"] != nil {
@@ -283,12 +282,11 @@ func (j *judgement) ofAdmission() *Blame {
 	return &Blame{Who: who, Certainty: Certain}
 }
 
-// notFound are words of the API server for an object that a pod names and that does not exist.
+// notFound are phrases in messages of the API server about an object that a pod names and that does not exist.
 var notFound = []string{"error looking up service account", "no PriorityClass with name",
 	`runtimeclasses.node.k8s.io "`, "RuntimeClass not found"}
 
-// admissionOfRevision returns what the API server would answer to a pod of a revision; nil if
-// that is not known.
+// admissionOfRevision returns what the API server would answer for a pod of a revision; nil if that is unknown.
 func (cs *Causes) admissionOfRevision(name string) *admission.Verdict {
 	t := cs.st.TemplateOf(name)
 	if t == nil || cs.s.Admission == nil {
@@ -298,16 +296,15 @@ func (cs *Causes) admissionOfRevision(name string) *admission.Verdict {
 	return &v
 }
 
-// podOf returns the pod that the controller would create of a template.
+// podOf returns the pod that the controller would create from a template.
 func (cs *Causes) podOf(t *corev1.PodTemplateSpec) *corev1.Pod {
 	st, ds := *cs.st, cs.st.DaemonSet.DeepCopy()
 	ds.Spec.Template, st.DaemonSet = *t, ds
 	return st.PodFor("")
 }
 
-// ofScheduling blames the change if a pod of the revision before fits, the template if the
-// pod is larger than its node, the strategy if it is the old pod that takes the room of the
-// new one, and else other pods.
+// ofScheduling blames the change if a pod of the previous revision fits, the template if the pod is larger than its
+// node, the strategy if the old pod takes the room of the new one, and otherwise other pods.
 func (j *judgement) ofScheduling() *Blame {
 	fits, known := j.fitsBefore()
 	j.onlyRequests()
@@ -325,13 +322,13 @@ func (j *judgement) ofScheduling() *Blame {
 		return &Blame{Who: WhoChange, Certainty: Likely}
 	case j.p.Code == PendingUnschedulable:
 		return &Blame{Who: WhoUnknown, Certainty: Unsure}
-	case j.fresh && !j.known && j.cs.hasOld(): // the change may have added what the pod takes
+	case j.fresh && !j.known && j.cs.hasOld(): // the change may have increased what the pod requests
 		return &Blame{Who: WhoOtherWorkload, Certainty: Likely}
 	}
 	return &Blame{Who: WhoOtherWorkload, Certainty: Certain}
 }
 
-// fitsBefore reports whether a pod of the revision before would fit on all the nodes.
+// fitsBefore reports whether a pod of the previous revision would fit on all nodes of the problem.
 func (j *judgement) fitsBefore() (fits, known bool) {
 	t := j.cs.st.TemplateOf(j.before)
 	if t == nil {
@@ -355,8 +352,8 @@ func (j *judgement) fitsBefore() (fits, known bool) {
 	return true, len(j.p.Nodes) > 0
 }
 
-// ownPodHolds reports whether each of the nodes has an old pod of the DaemonSet beside the new
-// one, without which the new one would fit.
+// ownPodHolds reports whether each node of the problem has an old pod of the DaemonSet without which the new pod would
+// fit.
 func (j *judgement) ownPodHolds() bool {
 	if j.cs.st.Budget.MaxSurge == 0 || len(j.p.Nodes) == 0 {
 		return false
@@ -376,7 +373,7 @@ func (j *judgement) ownPodHolds() bool {
 	})
 }
 
-// ofEviction blames the node for what it lacks, and else what the pod uses.
+// ofEviction blames the node for a node condition, and otherwise whoever decides how much the pod uses.
 func (j *judgement) ofEviction() *Blame {
 	switch s := &j.p.Subject; {
 	case s.Kind == SubjectNodeCondition:
@@ -395,7 +392,8 @@ func (j *judgement) ofEviction() *Blame {
 	return j.byCounting()
 }
 
-// onlyRequests leaves of the touched fields the requests, if there are any: they decide about room.
+// onlyRequests reduces the touched fields to the resource requests, if there are any, because requests decide whether
+// there is room.
 func (j *judgement) onlyRequests() {
 	of := slices.DeleteFunc(slices.Clone(j.touched), func(p template.Path) bool {
 		return !slices.ContainsFunc(p, func(s template.Step) bool { return s.Name == "requests" })
@@ -405,7 +403,7 @@ func (j *judgement) onlyRequests() {
 	}
 }
 
-// only leaves of the touched fields those of one member of a list, if there are any.
+// only reduces the touched fields to those of one member of a list, if there are any.
 func (j *judgement) only(top, member string) {
 	of := slices.DeleteFunc(slices.Clone(j.touched), func(p template.Path) bool {
 		rest, in := p.Below(template.At)
@@ -416,7 +414,7 @@ func (j *judgement) only(top, member string) {
 	}
 }
 
-// hasCondition reports whether all these nodes have a condition now.
+// hasCondition reports whether all these nodes have the condition now.
 func (cs *Causes) hasCondition(nodes []string, name string) bool {
 	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(node string) bool {
 		n := cs.st.Node(node)
@@ -459,8 +457,8 @@ func (j *judgement) ofVolumes() *Blame {
 	return &Blame{Who: WhoUnknown, Certainty: Unsure}
 }
 
-// suspicion blames the change by its pods alone, where the revisions cannot be compared: all
-// of its pods fail, and none of the others.
+// suspicion blames the change because of its pods alone, if the revisions cannot be compared: all of its pods fail, and
+// no other pod fails.
 func (j *judgement) suspicion() *Blame {
 	if t := j.cs.RevisionFails(); t.NewFailing > 0 && t.NewFailing == t.NewPods && t.OldPods > 0 && t.OldFailing == 0 {
 		return &Blame{Who: WhoChange, Certainty: Likely}
@@ -468,13 +466,13 @@ func (j *judgement) suspicion() *Blame {
 	return &Blame{Who: WhoUnknown, Certainty: Unsure}
 }
 
-// ofImage asks the message first: an image that does not exist is the fault of who named
-// it, and a registry that does not answer is not.
+// ofImage considers the message first: if the image does not exist, whoever named it is to blame; if a registry does
+// not answer, the registry is to blame.
 func (j *judgement) ofImage() *Blame {
 	switch {
 	case registryIsDown(j.c):
 		return &Blame{Who: WhoRegistry, Certainty: Likely}
-	case j.same.Since+j.same.Before > 0, j.acquitted(): // what runs elsewhere was there to be pulled
+	case j.same.Since+j.same.Before > 0, j.acquitted(): // if pods elsewhere run it, the registry had it
 		return &Blame{Who: WhoRegistry, Certainty: Likely}
 	case j.adds():
 		return &Blame{Who: WhoChange, Certainty: Likely}
@@ -486,8 +484,8 @@ func (j *judgement) ofImage() *Blame {
 	return &Blame{Who: WhoUnknown, Certainty: Unsure}
 }
 
-// noSuchImage reports whether a registry says that it does not have an image, by the message. That access is denied
-// says nothing: registries say it of an image that does not exist, too.
+// noSuchImage reports whether a message says that the registry does not have the image. "Access denied" proves nothing,
+// because registries also send it for images that do not exist.
 func noSuchImage(message string) bool {
 	words := strings.ToLower(message)
 	missing := func(w string) bool { return strings.Contains(words, w) }
@@ -495,8 +493,9 @@ func noSuchImage(message string) bool {
 		strings.Contains(words, "not found") && !missing("denied") && !missing("unauthorized")
 }
 
-// ofPlatform blames who named an image that is not built for the nodes, by the message. A file that
-// is no program of any architecture, such as a script without #!, has an "exec format error", too.
+// ofPlatform blames whoever named an image that is not built for the nodes. The message is conclusive only if the pull
+// failed: a file that is not a program on any architecture, such as a script without #!, also causes an "exec format
+// error".
 func (j *judgement) ofPlatform() *Blame {
 	c := Certain
 	if j.p.Code != ImagePullBackOff {
@@ -511,18 +510,18 @@ func (j *judgement) ofPlatform() *Blame {
 	return &Blame{Who: WhoTemplate, Certainty: c}
 }
 
-// registryIsDown reports whether an image cannot be pulled for a reason that concerns every image
-// of its registry, by the message.
+// registryIsDown reports whether the message says that an image cannot be pulled for a reason that affects every image
+// of the registry.
 func registryIsDown(c *Cause) bool {
 	message := strings.ToLower(c.Facts.Text("message"))
 	return slices.ContainsFunc(registryFails, func(w string) bool { return strings.Contains(message, w) })
 }
 
-// RegistryFailures returns words, in lower case, for a registry that gives no answer.
+// RegistryFailures returns phrases, in lower case, in messages about a registry that does not answer.
 func RegistryFailures() []string { return slices.Clone(registryFails) }
 
-// registryFails are words, in lower case, for a registry that gives no answer or none at this
-// time, whatever the image.
+// registryFails are phrases, in lower case, in messages about a registry that does not serve any image, or not at the
+// moment.
 var registryFails = []string{
 	"i/o timeout", "too many requests", "toomanyrequests", "no such host", "connection refused", "connection reset",
 	"tls handshake timeout", "deadline exceeded", "500 internal server error",

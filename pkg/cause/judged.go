@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/split"
 )
 
-// Judge adds to problems what their nodes have in common, what their pods fail on, and
-// whose fault that is; not to those that are about no step of a pod.
+// Judge sets Common, Subject and Blame of the problems. Problems that are not about a step of a pod get no Blame.
 func (cs *Causes) Judge(problems []Problem) {
 	cs.common(problems)
 	for i := range problems {
@@ -29,14 +28,14 @@ func (cs *Causes) Judge(problems []Problem) {
 	}
 }
 
-// notBuilt reports whether a message says that the image is not built for the nodes.
+// notBuilt reports whether a message says that the image is not built for the platform of the nodes.
 func notBuilt(p *Problem) bool {
 	return slices.Contains([]daemonset.Reason{ImagePullBackOff, CrashLoopBackOff, ContainerConfig}, p.Code) &&
 		OtherPlatform(p.Facts.Text("message"))
 }
 
-// addPlatform adds to a problem of containers the platform of its nodes: where a message says that
-// the image is not built for it, and where the current revision works on nodes of others only.
+// addPlatform adds the platform of the nodes to a problem of containers if a message says that the image is not built
+// for it, or if the current revision works only on nodes of other platforms.
 func (cs *Causes) addPlatform(p *Problem) {
 	if !OfContainer(p.Code) || p.Common != nil || p.Severity != SeverityError {
 		return
@@ -59,7 +58,7 @@ func (cs *Causes) addPlatform(p *Problem) {
 				return o.Updated &&
 					slices.Contains(p.Pods, o.Name)
 			}) {
-			return // its pod is of another revision
+			return // the pod is of another revision
 		}
 		failing, fails[name] = append(failing, n.Object), true
 	}
@@ -80,8 +79,9 @@ func (cs *Causes) addPlatform(p *Problem) {
 	}
 }
 
-// addReport adds to a problem of containers the condition that all of its nodes report, and no node where the pod
-// works does: those of node-problem-detector, and of agents of clouds. Kubernetes' own have causes of their own.
+// addReport adds a node condition to a problem of containers if all of its nodes have the condition with the same
+// status and no node where the pod works has it. Such conditions come from node-problem-detector and cloud agents. The
+// conditions of Kubernetes itself have causes of their own.
 func (cs *Causes) addReport(p *Problem) {
 	if !OfContainer(p.Code) || p.Common != nil || p.Severity != SeverityError || len(p.Nodes) == 0 {
 		return
@@ -114,7 +114,7 @@ func (cs *Causes) addReport(p *Problem) {
 	}
 }
 
-// addJoined adds to a problem of containers when the first of its nodes joined, where they are younger than the current
+// addJoined adds when the first node of a problem of containers joined, if these nodes are newer than the current
 // revision and than every node where it works, and their pods have never been Ready.
 func (cs *Causes) addJoined(p *Problem) {
 	began := cs.RolloutBegan()
@@ -139,15 +139,15 @@ func (cs *Causes) addJoined(p *Problem) {
 	}
 }
 
-// worked reports whether a pod is Ready, or was for longer than Patience after it was created.
+// worked reports whether a pod is Ready, or was Ready for longer than Patience after its creation.
 func worked(p daemonset.Pod) bool {
 	since := readySince(p.Object)
 	return p.Ready || since != nil && since.Sub(p.Object.CreationTimestamp.Time) > Patience
 }
 
-// addStopped adds to a problem of containers when its pods stopped being Ready, where these are at least three, all of
-// them had worked, and they stopped within a minute. A pod that has been Ready between two crashes since shows only
-// when it crashed last.
+// addStopped adds when the pods of a problem of containers stopped being Ready, if there are at least three, all of
+// them had worked, and they stopped within a minute. A pod that has been Ready between two crashes is ignored, because
+// its condition shows only the last crash.
 func (cs *Causes) addStopped(p *Problem) {
 	const several = 3
 	if StageOf(p.Code) < StageRan || !OfContainer(p.Code) || p.Severity != SeverityError || len(p.Nodes) < several {
@@ -173,8 +173,9 @@ func (cs *Causes) addStopped(p *Problem) {
 	}
 }
 
-// readyBetween reports whether a pod may have been Ready between two crashes, so that it stopped being Ready at the
-// last one, and failed before: the last run of a container ended it, and was short.
+// readyBetween reports whether a pod may have been Ready between two crashes, so that the time when it stopped being
+// Ready is not when it began to fail. That is so if it stopped at the end of the last container run, and that run was
+// short.
 func readyBetween(o *corev1.Pod) bool {
 	since := *readySince(o)
 	return slices.ContainsFunc(o.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
@@ -191,7 +192,7 @@ func reports(n *corev1.Node, of corev1.NodeConditionType) bool {
 	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == of })
 }
 
-// ofKubernetes are the conditions that the kubelet and the cloud's route controller set.
+// ofKubernetes are the conditions that the kubelet and the route controller of the cloud provider set.
 var ofKubernetes = []corev1.NodeConditionType{
 	corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure,
 	corev1.NodeNetworkUnavailable,
@@ -204,8 +205,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// common adds to problems that do not go away by themselves what their nodes have in
-// common: to those of containers, and to nodes that are down.
+// common sets Common of the problems that do not resolve by themselves: those of containers, and those of nodes that
+// are down.
 func (cs *Causes) common(problems []Problem) {
 	for _, is := range []func(daemonset.Reason) bool{
 		OfContainer,
@@ -228,8 +229,8 @@ func (cs *Causes) common(problems []Problem) {
 	}
 }
 
-// inCommon adds what the nodes of problems have in common to those of which most
-// nodes have it, and reports whether there is anything.
+// inCommon finds what the nodes of all given problems have in common, and sets Common of each problem if most of its
+// nodes share it. It returns false if the nodes have nothing in common.
 func (cs *Causes) inCommon(problems ...*Problem) bool {
 	var nodes, messages []string
 	for _, p := range problems {

@@ -8,11 +8,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Stage is a step in the life of a pod. A pod that fails at one has passed those before.
+// Stage is a step in the life of a pod. A pod that fails at a stage has passed all previous stages.
 type Stage int
 
 const (
-	StageNone      Stage = iota // no step of a pod: it is about the DaemonSet, or passes by itself
+	StageNone      Stage = iota // not a step of a pod: a problem of the DaemonSet, or one that resolves by itself
 	StageNode                   // its node works
 	StageAdmitted               // the API server creates it
 	StageScheduled              // the scheduler binds it to its node
@@ -25,27 +25,28 @@ const (
 	StageStays                  // it is not evicted
 )
 
-// kind is what there is to know of a code. It is the one list: whoever adds a code adds a row.
+// kind describes a code. New codes need a row in kinds.
 type kind struct {
 	code  daemonset.Reason
 	stage Stage
 
-	// the fields of the template that the step reads, of all causes of the code or of one; nil: none
+	// the fields of the template that the step reads, for a given cause; nil if it reads none
 	reads func(*Cause) field
 
-	subject SubjectKind // what pods fail on, where the facts of a cause say nothing else
-	look    Look        // what shows more
+	subject SubjectKind // what pods fail on, unless the facts of a cause are more specific
+	look    Look        // what shows details
 }
 
-// field reports whether a field of the template is among some. It is told where the field is: top is the field of
-// the pod's spec, or "labels" or "annotations" with the key as name; container is the name of a container, and name the
-// field in it, empty for the whole container.
+// field reports whether a step reads a field of the template. top is the field of the pod spec, or "labels" or
+// "annotations" with the key as name. container is the name of a container, and name is the field in it, or empty for
+// the whole container.
 type field func(top, container, name string) bool
 
-// always makes every cause of a code read the same.
+// always returns a function that returns f for every cause.
 func always(f field) func(*Cause) field { return func(*Cause) field { return f } }
 
-// kinds has a row for each code of this package, and for those of daemonset that say more than a code.
+// kinds has a row for each code of this package, and for codes of package daemonset that are about a pod or the
+// strategy.
 var kinds = []kind{
 	{NodeNotReady, StageNode, nil, SubjectNodeCondition, LookNode},
 	{TerminatingOnDeadNode, StageNode, nil, SubjectNodeCondition, LookNode},
@@ -84,7 +85,7 @@ var kinds = []kind{
 	{daemonset.VanishedNodeInSurge, StageNone, nil, SubjectStrategy, LookPod},
 }
 
-// kindOf returns the row of a code; one that says nothing if it has none.
+// kindOf returns the row of a code, or an unspecific row if it has none.
 func kindOf(code daemonset.Reason) kind {
 	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.code == code }); i >= 0 {
 		return kinds[i]
@@ -92,31 +93,29 @@ func kindOf(code daemonset.Reason) kind {
 	return kind{code: code, subject: SubjectUnspecified, look: LookPod}
 }
 
-// StageOf returns the step at which pods with a code fail.
+// StageOf returns the stage at which pods with a code fail.
 func StageOf(code daemonset.Reason) Stage { return kindOf(code).stage }
 
-// LookOf returns what shows more of a problem with a code.
+// LookOf returns what shows details of a problem with a code.
 func LookOf(code daemonset.Reason) Look { return kindOf(code).look }
 
-// OfContainer reports whether a cause is one that containers give: a bad revision
-// gives it to all of its pods.
+// OfContainer reports whether a cause comes from containers. A bad revision causes it on all of its pods.
 func OfContainer(code daemonset.Reason) bool {
 	s := StageOf(code)
 	return s >= StageNetwork && s <= StageReady && code != daemonset.NotReady && code != daemonset.SucceededPod
 }
 
-// lasts reports whether a pod that passed a step may still fail at it later, so that one that is
-// ready is passing it now.
+// lasts reports whether a pod that passed a stage may fail at it later, so that every ready pod is still passing it.
 func (s Stage) lasts() bool { return s >= StageRan }
 
-// reads reports whether the step that a cause is about reads a field of the DaemonSet's template.
+// reads reports whether the failing step of a cause reads a field of the template.
 func reads(c *Cause, p template.Path) bool {
 	k := kindOf(c.Code)
 	rest, inside := p.Below(template.At)
 	if k.reads == nil || !inside || p.Last().Kind == template.Order || p.Equal(template.RestartedAt) {
 		return false
 	}
-	if len(rest) < 2 { // all of the template, or of its spec
+	if len(rest) < 2 { // all of the template or of its spec
 		return true
 	}
 	top, container, name := rest[1].Name, "", ""
@@ -134,18 +133,18 @@ func reads(c *Cause, p template.Path) bool {
 
 func ofContainers(top string) bool { return top == "containers" || top == "initContainers" }
 
-// ofPlacement are the fields that decide where and when a pod runs, and not what it runs.
+// ofPlacement are the fields that affect where and when a pod runs, but not what it runs.
 var ofPlacement = []string{
 	"tolerations", "nodeSelector", "affinity", "topologySpreadConstraints", "schedulerName", "schedulingGates",
 	"priorityClassName", "priority", "preemptionPolicy",
 	"readinessGates", "terminationGracePeriodSeconds", "imagePullSecrets",
 }
 
-// ofImages are the fields of a container that decide how its image is pulled, and how its end is reported.
+// ofImages are the fields of a container that affect how its image is pulled and how its termination is reported.
 var ofImages = []string{"imagePullPolicy", "terminationMessagePath", "terminationMessagePolicy"}
 
-// readsProgram is everything but what a program cannot notice: a field that is forgotten in
-// these lists makes a change suspect, and one too many would acquit it.
+// readsProgram returns true for all fields except those that a program cannot notice. A field missing from the lists of
+// exceptions makes a change suspect; an extra field would wrongly acquit it.
 func readsProgram(top, _, name string) bool {
 	return !slices.Contains(ofPlacement, top) && !(ofContainers(top) && slices.Contains(ofImages, name))
 }
@@ -171,7 +170,7 @@ func readsScheduling(top, container, name string) bool {
 			"schedulerName", "schedulingGates", "resourceClaims"}, top)
 }
 
-// readsFit reads what the plugin does that rejects the pod.
+// readsFit returns the fields that the rejecting plugin reads.
 func readsFit(c *Cause) field {
 	switch c.Facts.Text("plugin") {
 	case "NodeResourcesFit":
@@ -188,7 +187,7 @@ func readsNetwork(top, _, name string) bool {
 			"runtimeClassName", "annotations", "securityContext"}, top)
 }
 
-// readsVolumes reads one volume, where it is known which.
+// readsVolumes returns the fields of one volume, if it is known which one.
 func readsVolumes(c *Cause) field {
 	volume := c.Facts.Text("volume")
 	if _, rest, ok := strings.Cut(c.Facts.Text("message"), `for volume "`); ok && volume == "" {
@@ -200,7 +199,7 @@ func readsVolumes(c *Cause) field {
 	}
 }
 
-// readsImage reads the image of the container that cannot be pulled.
+// readsImage returns the image fields of the container whose image cannot be pulled.
 func readsImage(c *Cause) field {
 	failing := c.Facts.Text("container")
 	return func(top, container, name string) bool {
@@ -209,7 +208,7 @@ func readsImage(c *Cause) field {
 	}
 }
 
-// readsGates reads the readiness gates, where one is closed.
+// readsGates returns the readiness gates if one is not met.
 func readsGates(c *Cause) field {
 	if c.Facts["conditions"] != nil {
 		return func(top, _, _ string) bool { return top == "readinessGates" }
@@ -217,7 +216,7 @@ func readsGates(c *Cause) field {
 	return readsProgram
 }
 
-// readsEviction reads what decides how much a pod uses, unless the node rejects every pod.
+// readsEviction returns the fields that affect how much a pod uses. If the node rejects every pod, it returns none.
 func readsEviction(c *Cause) field {
 	kind, volume := evictedFor(c.Facts.Text("message"))
 	switch kind {
@@ -231,7 +230,7 @@ func readsEviction(c *Cause) field {
 	return readsProgram
 }
 
-// readsAdmission reads what the rule does that rejects the pod.
+// readsAdmission returns the fields that the rejecting rule reads.
 func readsAdmission(c *Cause) field {
 	kind, _ := RejectedBy(c.Facts)
 	only := func(tops ...string) field {
@@ -255,21 +254,21 @@ func readsAdmission(c *Cause) field {
 	return func(top, _, _ string) bool { return true }
 }
 
-// Look names what shows more of a problem.
+// Look is what shows details of a problem.
 type Look string
 
 const (
-	LookNode       Look = "Node"       // the first of its nodes
-	LookNodePorts  Look = "NodePorts"  // the host ports of all pods on it
-	LookPod        Look = "Pod"        // the first of its pods
-	LookMemory     Look = "Memory"     // how much memory the containers of its pod use
-	LookLogs       Look = "Logs"       // the logs of the container that runs in it
-	LookLastLogs   Look = "LastLogs"   // those of the container before that
-	LookController Look = "Controller" // whether a kube-controller-manager leads
+	LookNode       Look = "Node"       // the first node of the problem
+	LookNodePorts  Look = "NodePorts"  // the host ports of all pods on that node
+	LookPod        Look = "Pod"        // the first pod of the problem
+	LookMemory     Look = "Memory"     // the memory usage of the containers of that pod
+	LookLogs       Look = "Logs"       // the logs of the running container of that pod
+	LookLastLogs   Look = "LastLogs"   // the logs of its previous container
+	LookController Look = "Controller" // which kube-controller-manager is the leader
 	LookQuota      Look = "Quota"      // the ResourceQuota
 	LookQuotas     Look = "Quotas"     // all ResourceQuotas of the namespace
-	LookNamespace  Look = "Namespace"  // the namespace, whose labels set what Pod Security allows
-	LookSelector   Look = "Selector"   // the namespace, where an annotation selects nodes
+	LookNamespace  Look = "Namespace"  // the namespace, whose labels set the Pod Security level
+	LookSelector   Look = "Selector"   // the namespace, whose annotation selects nodes
 	LookService    Look = "Service"    // the endpoints of the Service of a webhook
-	LookEvents     Look = "Events"     // the DaemonSet's events
+	LookEvents     Look = "Events"     // the events of the DaemonSet
 )

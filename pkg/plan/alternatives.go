@@ -10,40 +10,40 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Alternative is another end than the expected one, and what it hangs on.
+// Alternative is an outcome other than the expected one, and the condition for it.
 type Alternative struct {
-	// what happens in it, and not in the expected course
+	// what happens then and not in the expected course
 	// Codes: Conditions of other ends
 	Condition Condition   `json:"condition"`
-	Nodes     []string    `json:"nodes"`    // to the pods of which nodes, sorted by name
-	Code      OutcomeCode `json:"code"`     // how it ends then
+	Nodes     []string    `json:"nodes"`    // the nodes whose pods the condition is about, sorted by name
+	Code      OutcomeCode `json:"code"`     // how the rollout ends then
 	Replaced  int         `json:"replaced"` // as in `outcome`
 	Updated   int         `json:"updated"`  // nodes whose pod is updated at the end
 	Unserved  int         `json:"unserved"` // nodes that stay without an available pod, or use up the limit
 
-	// how long it takes to complete: for `PodsBecomeReady` from the moment on at which they do; nil where that is not
-	// known, and where there is no end
+	// how long it takes to complete; with `PodsBecomeReady` from the moment when the pods become ready; nil if that is
+	// unknown, or if the rollout does not end
 	Duration *Duration `json:"duration"`
 }
 
-// Condition is what another end than the expected one hangs on.
+// Condition is what must happen for an Alternative.
 type Condition string
 
 const (
-	// PodsStayUnready: the pods of `outcome.late`, which are expected to become ready, do not
+	// PodsStayUnready: the pods of `outcome.late`, which are expected to become ready, do not become ready
 	PodsStayUnready Condition = "PodsStayUnready"
-	// PodsBecomeReady: pods that fail, and are expected to go on failing, become ready
+	// PodsBecomeReady: pods that fail, and are expected to continue to fail, become ready
 	PodsBecomeReady Condition = "PodsBecomeReady"
-	// NextPodsFail: the next pods on the nodes of `outcome.unknown` fail on what those there fail on
+	// NextPodsFail: the next pods on the nodes of `outcome.unknown` fail for the same reason as the current ones
 	NextPodsFail Condition = "NextPodsFail"
 )
 
 // Conditions lists every Condition.
 var Conditions = []Condition{NextPodsFail, PodsStayUnready, PodsBecomeReady}
 
-// alternatives returns the ends that come if pods which are not ready do otherwise than
-// expected, or if the next pods fail that may fail, where the rollout then ends otherwise. An
-// Outcome that completes only if these work becomes MayComplete.
+// alternatives returns the outcomes that differ from o: if late pods do not become ready, if the next pods fail that
+// may fail, or if failing pods become ready. If o completes only because pods work that may fail, its code becomes
+// MayComplete.
 func (w *way) alternatives(o *Outcome) []Alternative {
 	out := []Alternative{}
 	if unknown := w.unknown(); len(unknown) > 0 && o.ends() {
@@ -83,7 +83,7 @@ func (w *way) doubted() []Holder {
 	return out
 }
 
-// alternative simulates this.
+// alternative simulates the way and returns its outcome as an Alternative.
 func (w *way) alternative(on Condition, nodes []string) (Alternative, *Outcome) {
 	run := w.simulate()
 	o, counts := w.outcome(run), run.tally.Counts()
@@ -94,7 +94,7 @@ func (w *way) alternative(on Condition, nodes []string) (Alternative, *Outcome) 
 	return Alternative{on, nodes, o.Code, o.Replaced, counts.Updated, o.Unserved(), o.Duration}, &o
 }
 
-// assuming returns the same with something else assumed of some nodes.
+// assuming returns the way after edit has changed the assumptions about some nodes.
 func (w *way) assuming(nodes []string, edit func(*assumedNode, *daemonset.Node, *cause.Cause)) *way {
 	a := *w.a
 	a.nodes, a.late = slices.Clone(a.nodes), nil
@@ -108,7 +108,7 @@ func (w *way) assuming(nodes []string, edit func(*assumedNode, *daemonset.Node, 
 	return &way{st: w.st, a: &a, m: w.m, spare: w.spare}
 }
 
-// fail has the pods of the current revision not become ready.
+// fail assumes that the pod of the current revision does not become ready.
 func (f *assumedNode) fail(n *daemonset.Node, c *cause.Cause) {
 	if c == nil {
 		c = &cause.Cause{Code: daemonset.NotReady, Severity: cause.SeverityError, Facts: daemonset.Facts{}}
@@ -122,14 +122,14 @@ func (f *assumedNode) fail(n *daemonset.Node, c *cause.Cause) {
 			return
 		}
 	}
-	f.never = c // what is late is of another revision, with the same containers
+	f.never = c // the late pod has another revision with the same containers
 }
 
-// recover has the pods that fail become ready at once.
+// recover assumes that failing pods become ready immediately.
 func (f *assumedNode) recover() { f.cured, f.pods = true, nil }
 
-// curable returns the nodes on which a pod of the current revision fails, and nothing but
-// what its containers do. There are none where the revision itself fails.
+// curable returns the nodes on which a pod of the current revision fails only because of its containers. It returns nil
+// if the revision itself fails.
 func (w *way) curable() (nodes []string) {
 	if w.a.fails != nil || w.a.failing != nil {
 		return nil

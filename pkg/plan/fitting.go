@@ -8,21 +8,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 )
 
-// Preempt is a node on which the scheduler removes pods of others to make room for the
-// new one.
+// Preempt is a node on which the scheduler preempts pods to make room for the new pod.
 type Preempt struct {
 	Node          string   `json:"node"` // its name
-	Pods          []string `json:"pods"` // the pods that go, as `namespace/name`, the most important first
+	Pods          []string `json:"pods"` // the preempted pods, as `namespace/name`, the most important first
 	cause.Victims `json:",inline"`
 }
 
-// tooSmall reports whether a new pod does not fit on a node.
+// tooSmall reports whether a new pod does not fit on the node.
 func (f *assumedNode) tooSmall() bool {
 	return f.never != nil && f.never.Code == cause.DoesNotFit
 }
 
-// fitting returns the nodes on which the next pod does not fit, and those on which others
-// make room for it; by name.
+// fitting returns the nodes on which the next pod does not fit, and those on which preemption makes room for it, sorted
+// by name.
 func (a *assumed) fitting(st *daemonset.State) (unfit []Holder, preempts []Preempt) {
 	unfit, preempts = []Holder{}, []Preempt{}
 	for i := range st.Nodes {
@@ -45,13 +44,13 @@ func (a *assumed) fitting(st *daemonset.State) (unfit []Holder, preempts []Preem
 	return unfit, preempts
 }
 
-// Unfits returns what is wrong with the nodes on which a new pod does not fit, by what
-// they have in common, the most frequent first.
+// Unfits returns the problems of the nodes on which a new pod does not fit, grouped by what they have in common, the
+// most frequent first.
 func (p *Plan) Unfits() []*cause.Problem {
 	return ProblemsOf(p.Unfit)
 }
 
-// Preempted returns how many pods of others make room for new ones.
+// Preempted returns how many pods are preempted for new ones, and on which nodes.
 func (p *Plan) Preempted() (pods int, nodes []string) {
 	for _, x := range p.Preempts {
 		pods += len(x.Pods)
@@ -60,8 +59,7 @@ func (p *Plan) Preempted() (pods int, nodes []string) {
 	return pods, slices.Clip(nodes)
 }
 
-// BudgetsViolated returns the PodDisruptionBudgets that protect some of these pods in vain, as
-// `namespace/name`, sorted.
+// BudgetsViolated returns the PodDisruptionBudgets that the preemptions violate, as `namespace/name`, sorted.
 func (p *Plan) BudgetsViolated() (names []string) {
 	for _, x := range p.Preempts {
 		names = append(names, x.Budgets...)

@@ -77,7 +77,7 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 		return f
 	}
 	f.line = w.drawn(run)
-	if late := f.judge(w, run); w.m.MinReady > 0 && late >= w.m.MinReady/10 { // too short to mention
+	if late := f.judge(w, run); w.m.MinReady > 0 && late >= w.m.MinReady/10 { // shorter delays are not worth mentioning
 		i := slices.IndexFunc(f.assumptions,
 			func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
 		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate,

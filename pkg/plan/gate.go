@@ -7,35 +7,35 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Gate is a condition under which a check refuses a Plan: how it ends, or that more
-// than so many nodes or pods are affected.
+// Gate is a condition under which a check rejects a Plan: a certain outcome, or more nodes or pods affected than
+// allowed.
 type Gate struct {
 	On   GateOn
-	Most int // how many are allowed; 0 for how it ends
+	Most int // the highest number allowed; 0 if On does not count
 }
 
-// GateOn is what a Gate looks at.
+// GateOn is what a Gate checks.
 type GateOn string
 
 const (
 	GateStalls         GateOn = "stalls"         // the rollout does not complete by itself
-	GateRemovesAllPods GateOn = "removesAllPods" // no node is eligible, and none keeps its pod
-	GateLostNodes      GateOn = "lostNodes"      // nodes that lose their pod, at once or in the rollout
-	// of these, those whose pod may stay until the rollout deletes it, for a taint
+	GateRemovesAllPods GateOn = "removesAllPods" // no node is eligible, and no node keeps its pod
+	GateLostNodes      GateOn = "lostNodes"      // nodes that lose their pod, immediately or during the rollout
+	// those of the lost nodes whose pod may stay until the rollout deletes it, because of a taint
 	GateStrands          GateOn = "strands"
 	GateUnfit            GateOn = "unfit"            // nodes on which a new pod does not fit
 	GateReplaces         GateOn = "replaces"         // pods that the controller replaces
-	GateImmediateDeletes GateOn = "immediateDeletes" // pods that are deleted at once
+	GateImmediateDeletes GateOn = "immediateDeletes" // pods that are deleted immediately
 )
 
 // GatesOn lists every GateOn.
 var GatesOn = []GateOn{GateStalls, GateRemovesAllPods, GateLostNodes, GateStrands, GateUnfit, GateReplaces,
 	GateImmediateDeletes}
 
-// Counts reports whether the gate is about a number, and not about how a Plan ends.
+// Counts reports whether the gate compares a number; otherwise it checks the outcome.
 func (on GateOn) Counts() bool { return on != GateStalls && on != GateRemovesAllPods }
 
-// String is the condition as a person writes it: "stalls", "lostNodes>0".
+// String returns the condition as the user writes it, such as "stalls" or "lostNodes>0".
 func (g Gate) String() string {
 	if !g.On.Counts() {
 		return string(g.On)
@@ -43,14 +43,14 @@ func (g Gate) String() string {
 	return fmt.Sprintf("%s>%d", g.On, g.Most)
 }
 
-// Finding is what a Gate finds in a Plan.
+// Finding is the result of a Gate for a Plan.
 type Finding struct {
-	Number int  // of what is counted; of how it ends, the old pods that are left
-	Holds  bool // the condition holds, so the Plan is refused
-	Known  bool // it is known whether it holds: no gap leaves it open
+	Number int  // the number compared or, for an outcome, the number of old pods left
+	Holds  bool // the condition holds, so the check rejects the Plan
+	Known  bool // it is known whether the condition holds
 }
 
-// Of returns what the Gate finds in a Plan.
+// Of returns the result of the Gate for a Plan.
 func (g Gate) Of(p *Plan) Finding {
 	f := Finding{Number: p.Outcome.Left, Known: p.Next.Exact && p.TemplateKnown()}
 	switch g.On {
@@ -59,7 +59,7 @@ func (g Gate) Of(p *Plan) Finding {
 	case GateRemovesAllPods:
 		f.Holds = p.LeavesNoPod()
 	case GateLostNodes:
-		f.Number = len(p.Lost) // also of a rollout that a value which was not compared may start
+		f.Number = len(p.Lost) // includes a rollout that happens only if a value differs that was not compared
 	case GateStrands:
 		f.Number = len(p.Stranded)
 	case GateUnfit:
@@ -79,9 +79,8 @@ func (g Gate) Of(p *Plan) Finding {
 	return f
 }
 
-// immediateDeletes counts the pods that go at once: those that the next step
-// deletes, with what it leaves to further syncs for the limit of 250, and those
-// of nodes that lose theirs and are not among them.
+// immediateDeletes counts the pods that are deleted immediately: those that the next step deletes, including those that
+// the burst limit of 250 defers, and those of other nodes that lose their pod.
 func (p *Plan) immediateDeletes() int {
 	there := map[string]bool{}
 	for _, c := range slices.Concat(p.Next.Deletes.Choices, []daemonset.Choice{{From: p.Next.Deletes.Certain}}) {

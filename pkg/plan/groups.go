@@ -8,14 +8,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// groups says what one step of a rollout can do at worst to the nodes that
-// share the value of a label: which of the candidates go is random, so it may
-// be all of one group. Groups that lose most come first.
+// groups returns the worst that one step of a rollout can do to the nodes that share a value of a label. The controller
+// picks nodes at random, so all of them may be in one group. The hardest hit groups come first.
 //
-// A node without an available pod holds some of the budget, so that at worst as
-// many nodes of a group are down as the budget allows, or as are down already. One
-// of another group may get its pod before that step, unless it is taken to stay
-// down. Only nodes with an old pod can go, and with maxSurge none does.
+// A node without an available pod uses up part of the limit. At worst, therefore, as many nodes of a group are down as
+// the limit allows, or as are down already. A node of another group may get its pod before that step, unless it is
+// assumed to stay down. The step takes down only nodes with an old available pod, and none with maxSurge.
 func groups(st *daemonset.State, label string, nodes []assumedNode) []Group {
 	out := []Group{}
 	if label == "" || !st.NodesRead {

@@ -6,11 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// usual are the limits that people choose.
+// usual lists limits that people commonly choose.
 var usual = []string{"1", "5%", "10%", "25%", "33%"}
 
-// limits says what the usual limits and that of the DaemonSet itself would mean, the lowest first. With its own it ends
-// as now says.
+// limits returns the course of the rollout with the usual limits and with its own, the lowest first. now is the outcome
+// with its own limit.
 func (w *way) limits(now *Outcome) []Limit {
 	out := []Limit{}
 	texts := usual
@@ -28,7 +28,7 @@ func (w *way) limits(now *Outcome) []Limit {
 			with := w.withLimit(n)
 			other := with.outcome(with.simulate())
 			with.spread(&other)
-			if len(with.unknown()) > 0 && other.ends() { // it may only complete
+			if len(with.unknown()) > 0 && other.ends() { // it may turn out to be MayComplete
 				with.alternatives(&other)
 			}
 			o = &other
@@ -40,8 +40,8 @@ func (w *way) limits(now *Outcome) []Limit {
 	return out
 }
 
-// alsoCalled adds another name of a limit that comes to so many nodes, and
-// reports whether there is one.
+// alsoCalled adds text as another name of the limit that comes to that many nodes. It returns false if there is no such
+// limit.
 func alsoCalled(limits *[]Limit, nodes int, text string) bool {
 	i := slices.IndexFunc(*limits, func(l Limit) bool { return l.Nodes == nodes })
 	if i < 0 {

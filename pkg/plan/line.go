@@ -10,23 +10,21 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// Moment is how far a rollout is at a time, and until the next Moment.
+// Moment is the state of a rollout from one time until the next Moment.
 type Moment struct {
 	At      float64 // seconds from now
 	Updated int     // nodes whose pod counts as updated
 	Used    int     // nodes that use up the limit
 }
 
-// MakeLine returns what Make does, and the expected course of the rollout moment by
-// moment, the present first: none where nothing happens, and where the start-up time of
-// a pod is unknown.
+// MakeLine is like Make, and also returns the expected course of the rollout moment by moment, the present first. The
+// course is nil if nothing happens, or if the start time of a pod is unknown.
 func MakeLine(st *daemonset.State, o Options) (*Plan, []Moment) { return makePlan(st, o) }
 
-// MakeChangedLine is MakeLine for what MakeChanged does.
+// MakeChangedLine is like MakeChanged, and also returns the course as MakeLine does.
 func MakeChangedLine(r *whatif.Result, o Options) (*Plan, []Moment) { return makeChanged(r, o) }
 
-// drawn returns the moments that a simulation has kept, if it is known how long things
-// take, and anything happens.
+// drawn returns the moments that a simulation recorded, or nil if durations cannot be predicted or nothing happens.
 func (w *way) drawn(r *simulation) []Moment {
 	if !w.dated() || len(r.waves) == 0 {
 		return nil
@@ -34,7 +32,7 @@ func (w *way) drawn(r *simulation) []Moment {
 	return r.line
 }
 
-// draw keeps how far the rollout is now. Of what happens at one time the last counts.
+// draw records the current moment. It replaces an earlier record of the same time.
 func (r *simulation) draw() {
 	m := Moment{r.now, r.tally.Counts().Updated, r.tally.Used()}
 	n := len(r.line)
@@ -48,10 +46,9 @@ func (r *simulation) draw() {
 	r.line = append(r.line[:n], m)
 }
 
-// PastLine returns the course of a rollout under way from a time on, as the pods and nodes
-// that are there tell: when each pod that is updated was created, and since when a node
-// uses up the limit that still does. What has passed since is not among it. It returns
-// none where that time is not before the State's.
+// PastLine reconstructs the course of a rollout in progress since it began, from existing pods and nodes: when each
+// updated pod was created, and since when each node uses up the limit. It does not show what is over. It returns nil if
+// began is not before the time of the State.
 func PastLine(st *daemonset.State, began time.Time) []Moment {
 	from := began.Sub(st.At).Seconds()
 	if from >= 0 || !st.PodsRead {
@@ -94,8 +91,8 @@ func PastLine(st *daemonset.State, began time.Time) []Moment {
 	return line
 }
 
-// Fewer returns a line with at most so many moments, at even times: each has the most
-// nodes that use up the limit until the next.
+// Fewer reduces a line to the given number of moments, evenly spaced. Each has the highest number of nodes that use up
+// the limit until the next one.
 func Fewer(line []Moment, most int) []Moment {
 	if len(line) <= most || most < 2 {
 		return line

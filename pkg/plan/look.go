@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// Look returns what becomes of the rollout under way, or else of the next one: a
-// part of what Make says without a Change, for less.
+// Look returns the outlook of the rollout in progress or, if there is none, of the next one. This is a part of what
+// Make computes, at a lower cost.
 func Look(st *daemonset.State) remedy.Outlook {
 	if st.PodsRead && st.DaemonSet.DeletionTimestamp != nil {
 		_, remedies := ofDeletion(cause.Find(st), st)
@@ -28,12 +28,12 @@ func Look(st *daemonset.State) remedy.Outlook {
 	return w.look(r, &o, &step)
 }
 
-// look returns what Look does, of a simulation and how it ended. It adds to the
-// Outcome the other ends, and of one that ends how long that takes.
+// look returns the outlook for a simulation r with outcome o. It sets o.Alternatives and, if the rollout ends,
+// o.Duration.
 func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) remedy.Outlook {
 	out, end := remedy.Outlook{Lost: Nodes(r.lost())}, r.tally.Counts()
 	if o.Code == Stalls {
-		r.keep() // for the remedies
+		r.keep() // the remedies compare with it
 	}
 	w.m.Wait(next)
 	if o.ends() {
@@ -53,7 +53,7 @@ func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) remedy.Outlo
 	return out
 }
 
-// otherwise returns the first of the other ends; nil where there is none.
+// otherwise returns the first alternative, or nil if there is none.
 func (o *Outcome) otherwise() *remedy.Otherwise {
 	for _, a := range o.Alternatives {
 		return &remedy.Otherwise{Nodes: a.Nodes, Ready: a.Condition == PodsBecomeReady, Stalls: a.Code == Stalls,
@@ -62,8 +62,8 @@ func (o *Outcome) otherwise() *remedy.Otherwise {
 	return nil
 }
 
-// nextBatch returns what the controller does once pods that are Ready count as
-// available; nil where it acts before that, or waits for anything else too.
+// nextBatch returns what the controller does when pods that are Ready become available. It returns nil if the
+// controller acts before that, or if it also waits for something else.
 func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *remedy.Batch {
 	if next.Kind != daemonset.StepNone || len(r.waves) == 0 {
 		return nil
@@ -81,16 +81,14 @@ func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *remedy
 	return &remedy.Batch{At: st.At.Add(in).UTC(), Deletes: w.Deletes, Creates: w.Creates}
 }
 
-// safe reports whether nothing is in the way of a next rollout, which spares the
-// work of simulating it.
+// safe reports whether nothing stands in the way of a next rollout, so that it need not be simulated.
 func (w *way) safe() bool {
 	return w.a.stay+w.a.unfit+len(w.counted()) == 0 && w.a.rejects == nil && w.a.room == nil &&
 		w.st.Budget.Invalid == "" &&
 		(w.st.Budget.MaxSurge == 0 || len(cause.HostPorts(&w.st.DaemonSet.Spec.Template.Spec)) == 0)
 }
 
-// nextStall returns how a rollout of another template would stall; nil if it
-// would not.
+// nextStall returns how a rollout of another template would stall, or nil if it would not.
 func nextStall(st *daemonset.State) *remedy.Stall {
 	restarted, err := whatif.Make(st, &whatif.Change{Restart: true})
 	if err != nil {
@@ -109,15 +107,15 @@ func nextStall(st *daemonset.State) *remedy.Stall {
 	}
 }
 
-// Rest is how the rollout of a State goes on.
+// Rest is the rest of a rollout.
 type Rest struct {
 	Outcome Outcome
 	Outlook remedy.Outlook
 	Causes  *cause.Causes
-	Still   bool // nothing is under way
+	Still   bool // nothing is in progress
 }
 
-// RestOf simulates the rest of a rollout whose next step is next, with pods that take as long as measured.
+// RestOf simulates the rest of a rollout whose next step is next, with measured times m.
 func RestOf(st *daemonset.State, next *daemonset.Step, m *timing.Measured) Rest {
 	w, step := newWay(st, m), *next
 	w.quiet(&step)

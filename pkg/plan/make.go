@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// Make returns the Plan of a DaemonSet as it is: of what is under way, or else of
-// what a change of the template would do.
+// Make returns the Plan of a DaemonSet without a change: of the rollout in progress or, if there is none, of what a
+// change of the template would do.
 func Make(st *daemonset.State, o Options) *Plan {
 	p, _ := makePlan(st, o)
 	return p
@@ -33,8 +33,8 @@ func makePlan(st *daemonset.State, o Options) (*Plan, []Moment) {
 	return p, nil
 }
 
-// ifTemplateChanged returns what a change of the template would do to a State, and to its groups; nil where it cannot
-// be changed.
+// ifTemplateChanged returns what a change of the template would do to a State, and to its groups. It returns nil if the
+// template cannot be changed.
 func ifTemplateChanged(st *daemonset.State, o Options) (*Forecast, []Group) {
 	restarted, err := whatif.Make(st, &whatif.Change{Restart: true})
 	if err != nil {
@@ -44,8 +44,7 @@ func ifTemplateChanged(st *daemonset.State, o Options) (*Forecast, []Group) {
 	return &f.Forecast, groups(restarted.State, o.GroupBy, f.nodes)
 }
 
-// MakeChanged returns the Plan of a DaemonSet as it would be after a change, or of
-// one that is new. Its assumptions begin with those of the forecast and end with
+// MakeChanged returns the Plan of a changed or new DaemonSet. Its assumptions are those of the forecast, followed by
 // those of the Result.
 func MakeChanged(r *whatif.Result, o Options) *Plan {
 	p, _ := makeChanged(r, o)
@@ -67,7 +66,7 @@ func makeChanged(r *whatif.Result, o Options) (*Plan, []Moment) {
 	}
 	if before != nil && removesAllPods(before, after) {
 		p.Outcome.Code = RemovesAllPods
-		for i := range p.Limits { // whatever the limit
+		for i := range p.Limits { // regardless of the limit
 			p.Limits[i].Code = RemovesAllPods
 		}
 	}
@@ -84,10 +83,9 @@ func makeChanged(r *whatif.Result, o Options) (*Plan, []Moment) {
 	return p, line
 }
 
-// unaffected returns the Plan of what is under way, where a change leaves it as it is: no
-// field differs, and of no node what decides whether it runs the pod. It returns nil for other
-// changes, where that rests on values that could not be compared, and where nothing is
-// under way.
+// unaffected returns the Plan of the rollout in progress if a change does not affect it: the change sets no field, and
+// does not change which nodes run the pod. It returns nil for other changes, if values that could not be compared
+// decide that, and if nothing is in progress.
 func unaffected(r *whatif.Result, o Options) (*Plan, []Moment) {
 	if len(r.Summary.Fields) > 0 || !sameNodes(r) {
 		return nil, nil
@@ -101,9 +99,8 @@ func unaffected(r *whatif.Result, o Options) (*Plan, []Moment) {
 	return p, line
 }
 
-// sameNodes reports whether a change leaves the nodes as they are to the DaemonSet: none
-// comes, goes or falls silent, and the same rules decide whether each runs and keeps the
-// pod.
+// sameNodes reports whether a change makes no difference to the nodes that run the pod: no node is added, removed or
+// down, and the same rules decide whether each node runs and keeps the pod.
 func sameNodes(r *whatif.Result) bool {
 	for _, c := range r.Summary.Nodes {
 		if slices.Contains([]whatif.NodeChangeKind{whatif.NodeAdd, whatif.NodeRemove, whatif.NodeDown}, c.Kind) &&
@@ -117,7 +114,7 @@ func sameNodes(r *whatif.Result) bool {
 	})
 }
 
-// changed adds what a change is and rests on.
+// changed adds the change and its assumptions.
 func (p *Plan) changed(r *whatif.Result, o Options) {
 	sum := *r.Summary
 	if !o.ShowValues {
@@ -126,8 +123,8 @@ func (p *Plan) changed(r *whatif.Result, o Options) {
 	p.Change, p.Assumptions = &sum, append(p.Assumptions, r.Assumptions...)
 }
 
-// Creates reports whether a plan of a State creates pods: nodes lack theirs, or a rollout
-// replaces old ones. It is then worth to look whether these pods can start.
+// Creates reports whether a plan of the State creates pods, because nodes lack theirs or a rollout replaces old ones.
+// It is then worth checking whether these pods can start.
 func Creates(st *daemonset.State) bool {
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
 		return false
@@ -139,8 +136,7 @@ func Creates(st *daemonset.State) bool {
 	})
 }
 
-// markNow marks among the limits of a plan the one that holds now, where a change
-// asks for another, and adds its name.
+// markNow marks the limit that applies before the change, if the change sets another one, and adds its name.
 func markNow(limits []Limit, before, after *daemonset.State) []Limit {
 	if before.Budget.Kind == after.Budget.Kind && before.Budget.Spec == after.Budget.Spec {
 		return limits
@@ -148,7 +144,7 @@ func markNow(limits []Limit, before, after *daemonset.State) []Limit {
 	same, now := before.Budget.Kind == after.Budget.Kind, before.Limit()
 	spec := intstr.Parse(before.Budget.Spec)
 	if n, err := intstr.GetScaledValueFromIntOrPercent(&spec, after.Budget.Of, true); err == nil && n > 0 {
-		now = n // of the nodes that there are then
+		now = n // a percentage is of the nodes after the change
 	}
 	for i := range limits {
 		limits[i].Current = same && limits[i].Nodes == now
@@ -161,7 +157,7 @@ func markNow(limits []Limit, before, after *daemonset.State) []Limit {
 	return limits
 }
 
-// idle reports whether nothing is under way that ends by itself, or stalls.
+// idle reports whether nothing is in progress that ends by itself or stalls.
 func idle(p *Plan) bool {
 	return p.Outcome.Code == NothingToDo || p.Outcome.Code == NotRolling && p.Next.Reason == daemonset.StepOnDelete
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// What a Map shows of nodes beside what Motion returns.
+// States of nodes on a Map, in addition to those that Motion returns.
 const (
-	NodeStays        NodeState = "Stays"        // of a plan: it has no available pod at the end, or uses up the limit
-	NodeUnfit        NodeState = "Unfit"        // of a plan: the new pod does not fit
-	NodeLoses        NodeState = "Loses"        // of a plan: it loses its pod immediately
-	NodeLosesLater   NodeState = "LosesLater"   // of a plan: the rollout deletes its pod without replacement
-	NodeGains        NodeState = "Gains"        // of a plan: it gets a pod immediately
+	NodeStays        NodeState = "Stays"        // in a plan: it has no available pod at the end, or uses up the limit
+	NodeUnfit        NodeState = "Unfit"        // in a plan: the new pod does not fit
+	NodeLoses        NodeState = "Loses"        // in a plan: it loses its pod immediately
+	NodeLosesLater   NodeState = "LosesLater"   // in a plan: the rollout deletes its pod without replacement
+	NodeGains        NodeState = "Gains"        // in a plan: it gets a pod immediately
 	NodeGone         NodeState = "Gone"         // it was deleted, and pods are still assigned to it
 	NodeMisscheduled NodeState = "Misscheduled" // it is not eligible, and has a pod
 	NodeExcluded     NodeState = "Excluded"     // it is not eligible, and has no pod
@@ -28,28 +28,27 @@ var MapStates = slices.Concat(NodeStates[:3], []NodeState{NodeStays, NodeUnfit, 
 
 // Map is the nodes of a DaemonSet, grouped by the value of a label.
 type Map struct {
-	Label string // empty where they are not grouped
+	Label string // empty if the nodes are not grouped
 	Nodes []OnMap
 }
 
 // OnMap is a node on a Map.
 type OnMap struct {
 	OnNode
-	Group   string           // the label's value; empty without one
-	Problem daemonset.Reason // what is wrong there; empty for nothing
-	Pods    []MapPod         // those that count, then the others
+	Group   string           // value of the label; empty without the label
+	Problem daemonset.Reason // code of the problem on the node; empty if there is none
+	Pods    []MapPod         // pods that count first
 }
 
 // MapPod is a pod on a Map.
 type MapPod struct {
 	Name     string
-	Revision int64  // its number; 0 without a ControllerRevision
-	Hash     string // of its label
+	Revision int64  // revision number; 0 without a ControllerRevision
+	Hash     string // value of its revision hash label
 }
 
-// MapOf returns the nodes of a State as they are, by name; without their pods and states
-// where these could not be read. Without a label they are grouped by their zone, if they
-// have one.
+// MapOf returns the nodes of a State, sorted by name. If the pods could not be read, the nodes have no pods and no
+// states. If label is empty, the nodes are grouped by zone, if they have one.
 func MapOf(st *daemonset.State, label string) *Map {
 	m := &Map{Label: groupedBy(st, label)}
 	causes, moving := cause.Find(st), map[string]OnNode{}
@@ -94,7 +93,7 @@ func mapPods(st *daemonset.State, n *daemonset.Node) (out []MapPod) {
 	return out
 }
 
-// Map returns the nodes of the State that is planned, with what the plan does to them.
+// Map returns the nodes of the planned State, with what the plan does to them.
 func (p *Plan) Map(st *daemonset.State, label string) *Map {
 	m, does := MapOf(st, label), map[string]NodeState{}
 	for _, of := range []struct {
@@ -110,7 +109,7 @@ func (p *Plan) Map(st *daemonset.State, label string) *Map {
 	}
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
-		// which says more of it
+		// these states are more specific
 		if state, known := does[n.Node]; known &&
 			!(p.Subject == SubjectRollout && (n.State == NodeFails || n.State == NodeUnavailable)) {
 			n.State = state
@@ -119,8 +118,7 @@ func (p *Plan) Map(st *daemonset.State, label string) *Map {
 	return m
 }
 
-// groupedBy returns the label by which nodes are grouped: without one that of zones, or
-// none if no node has that.
+// groupedBy returns the label that groups nodes: the given one, or else the zone label, or "" if no node has a zone.
 func groupedBy(st *daemonset.State, label string) string {
 	if label != "" || !zoned(st.Snapshot) {
 		return label

@@ -5,36 +5,34 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 )
 
-// collected is at most how long after its node a pod is garbage-collected, in seconds: 40,
-// and up to 20 more until the collector looks. Nothing tells since when a node is gone.
+// collected is the longest time from the deletion of a node until its pods are garbage-collected, in seconds: 40 until
+// they are due, and up to 20 until the collector runs. The API does not expose when a node was deleted.
 const collected = 60
 
-// nominal stands for a start that is not known, so that the steps can be
-// counted.
+// nominal replaces an unknown start time, so that the steps can be counted.
 const nominal = 30
 
-// pace is the course of time in one simulation, in seconds.
+// pace sets how long things take in one simulation, in seconds.
 type pace struct {
-	starts   timing.InTurn // how long pods take to become ready
-	ends     timing.InTurn // how long they take to be gone
-	byGrace  bool          // only the grace period bounds that
-	early    bool          // where it does, pods that obey SIGTERM end at once
+	starts   timing.InTurn // from creation to Ready
+	ends     timing.InTurn // from deletion until a pod is gone
+	byGrace  bool          // ends are known only from the grace period
+	early    bool          // if byGrace, pods that handle SIGTERM end immediately
 	minReady float64
 	rate     float64
 	burst    int
-	refused  bool  // every new pod is, by the API server
-	room     *room // that quotas leave to begin with; nil where none limits pods
+	refused  bool  // the API server rejects every new pod
+	room     *room // that quotas leave at the start; nil if no quota limits pods
 	silent   daemonset.Reason
-	collects float64 // when the pods of a node that is gone are collected
-	window   float64 // what happens within so much is taken to happen at once
-	drawn    bool    // the simulation keeps its line
+	collects float64 // when the pods of deleted nodes are collected
+	window   float64 // events within this time are treated as simultaneous
+	drawn    bool    // the simulation records its line
 }
 
-// startOf returns how long a pod takes in all that is so many seconds old and not
-// ready.
+// startOf returns how long a pod takes to become ready in total, if it is not ready at that age, in seconds.
 func (p *pace) startOf(age float64) float64 { return p.starts.Beyond(age) }
 
-// endOf returns how long a pod takes to be gone that was deleted so many seconds ago.
+// endOf returns how long a pod takes to be gone in total, if it was deleted that many seconds ago.
 func (p *pace) endOf(age float64) float64 { return p.ends.Beyond(age) }
 
 func (w *way) pace(starts, ends timing.Times) *pace {
@@ -45,8 +43,8 @@ func (w *way) pace(starts, ends timing.Times) *pace {
 		silent: w.a.silent, collects: collected / 2}
 }
 
-// typical has every pod take the median time, and what then happens at about
-// the same time happen at once: steady waves come of it.
+// typical returns the pace at which every pod takes the median time and nearly simultaneous events are treated as
+// simultaneous, which makes steady waves.
 func (w *way) typical() *pace {
 	start := float64(nominal)
 	if len(w.m.Starts) > 0 {
@@ -57,17 +55,17 @@ func (w *way) typical() *pace {
 	return p
 }
 
-// expected has pods take the times that are expected, one after the other.
+// expected returns the pace at which pods take times drawn from the expected distributions.
 func (w *way) expected() *pace { return w.pace(w.m.Start, w.m.End) }
 
-// likely is how many standard deviations the shortest and the longest course are from
-// the expected one: nine of ten are between.
+// likely is how many standard errors the optimistic and the pessimistic course are from the expected one, so that nine
+// of ten rollouts are between them.
 const likely = 1.7
 
-// unlucky is the same for what is late, as a part of all that can be.
+// unlucky is the Luck of late pods in the pessimistic course; the optimistic course has its negative.
 const unlucky = 0.45
 
-// optimistic has every pod start and end as fast as is likely.
+// optimistic returns the pace at which every pod starts and ends as fast as is likely.
 func (w *way) optimistic(row int) *pace {
 	ends := w.m.End.Longer(-likely, row)
 	if w.m.EndSource == timing.SourceGracePeriod {
@@ -79,8 +77,8 @@ func (w *way) optimistic(row int) *pace {
 	return p
 }
 
-// pessimistic has every pod start and end as slowly as is likely, and use its grace
-// period where only few have ended.
+// pessimistic returns the pace at which every pod starts and ends as slowly as is likely. If only few ends were
+// measured, pods use their grace period.
 func (w *way) pessimistic(row int) *pace {
 	ends := w.m.End.Longer(likely, row)
 	if w.m.EndSource != timing.SourceGracePeriod && w.m.EndSource != timing.SourceFlag &&

@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// NodeState is how far a rollout is on one node.
+// NodeState is the progress of a rollout on one node.
 type NodeState string
 
 const (
@@ -14,27 +14,27 @@ const (
 	NodeEmpty       NodeState = "Empty"       // it has no pod
 	NodeDeleting    NodeState = "Deleting"    // its old pod is terminating
 	NodeStarting    NodeState = "Starting"    // its new pod is not Ready yet
-	NodeReady       NodeState = "Ready"       // its new pod is Ready, and not available yet
-	NodeOld         NodeState = "Old"         // its old pod is available, and no other pod is there
-	NodeUpdated     NodeState = "Updated"     // its new pod is available, and no old one is there
+	NodeReady       NodeState = "Ready"       // its new pod is Ready but not available yet
+	NodeOld         NodeState = "Old"         // its old pod is available, and there is no other pod
+	NodeUpdated     NodeState = "Updated"     // its new pod is available, and there is no old pod
 )
 
 // NodeStates lists every NodeState, the worst first.
 var NodeStates = []NodeState{NodeFails, NodeUnavailable, NodeEmpty, NodeDeleting, NodeStarting, NodeReady, NodeOld,
 	NodeUpdated}
 
-// Moves reports whether something is under way on a node, or ought to be.
+// Moves reports whether something happens on the node, or should happen.
 func (s NodeState) Moves() bool { return s != NodeOld && s != NodeUpdated }
 
-// OnNode is how far a rollout is on one node.
+// OnNode is the progress of a rollout on one node.
 type OnNode struct {
 	Node   string
 	State  NodeState
-	Served bool // an available pod stays there, whatever moves beside it
+	Served bool // it has an available pod that is not terminating
 }
 
-// Motion returns how far the rollout is on each eligible node, by name; on each node
-// with a pod where the nodes could not be read, and on none where the pods could not.
+// Motion returns the progress of the rollout on each eligible node, sorted by name. If the nodes could not be read, it
+// returns each node with a pod. If the pods could not be read, it returns nil.
 func Motion(st *daemonset.State, causes *cause.Causes) []OnNode {
 	if !st.PodsRead {
 		return nil
@@ -49,8 +49,7 @@ func Motion(st *daemonset.State, causes *cause.Causes) []OnNode {
 	return out
 }
 
-// nodeState sums up the pods of a node. The cause is what keeps it from having an
-// available pod; nil if nothing does.
+// nodeState returns the state of a node. c is what keeps it from having an available pod; nil if nothing does.
 func nodeState(n *daemonset.Node, c *cause.Cause) NodeState {
 	var fresh, old, ending *daemonset.Pod
 	for i := range n.Pods {

@@ -13,11 +13,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// NeedsOf returns what the plan of a State looks at besides what its Snapshot holds
-// anyway: what admits pods where it creates some, and the other pods of the nodes
-// that get a pod, if that was asked (fit) or they can have too little room for it:
-// nodes without a pod, and those whose pod takes less, or something else, than the
-// new one. With these nodes it looks at the volumes of the claims that the template names.
+// NeedsOf returns what a plan reads in addition to the objects that every Snapshot has: the admission objects if it
+// creates pods, and the other pods of the nodes that get a pod, if fit is true or the new pod may not fit there. It may
+// not fit on a node without a pod, or if the old pod requests less or something else. For these nodes it also reads the
+// volumes of the claims in the template.
 func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
 	n := cause.NeedsOf(st)
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
@@ -29,7 +28,7 @@ func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
 		d := &st.Nodes[i]
 		old := slices.IndexFunc(d.Pods, func(p daemonset.Pod) bool { return !p.Updated })
 		switch {
-		case !st.NodesRead: // which pods are replaced is still known
+		case !st.NodesRead: // it is still known which pods are replaced
 			n.Admission = n.Admission || old >= 0 && rolls
 			continue
 		case !d.ShouldRun.OK || d.Object == nil:
@@ -49,9 +48,9 @@ func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
 	return cause.Needs{}.And(n)
 }
 
-// NextPod returns the pod that the controller creates for the first node, by name, that
-// gets one, as it can be sent to an API server: for the hash of a revision that is yet to
-// be created stands another. It is nil where the controller creates none.
+// NextPod returns the pod that the controller creates on the first node that gets one, by name, in a form that can be
+// sent to an API server: a placeholder replaces the hash of a revision that does not exist yet. It returns nil if the
+// controller creates no pod.
 func NextPod(st *daemonset.State) *corev1.Pod {
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
 		return nil
@@ -70,8 +69,8 @@ func NextPod(st *daemonset.State) *corev1.Pod {
 	return nil
 }
 
-// takes is what the current template takes of a node, and whether others take the
-// same, by the name of the revision.
+// takes compares what the current template requires of a node with what other revisions require, by name of the
+// revision.
 type takes struct {
 	st   *daemonset.State
 	same map[string]bool
@@ -79,8 +78,8 @@ type takes struct {
 
 func takesOf(st *daemonset.State) *takes { return &takes{st, map[string]bool{}} }
 
-// sameAs reports whether the current template takes what the revision of an old pod
-// takes. Of a revision that is not known it says no.
+// sameAs reports whether the current template requires the same of a node as the revision of an old pod. It returns
+// false if that revision is unknown.
 func (t *takes) sameAs(p *daemonset.Pod) bool {
 	same, known := t.same[p.Revision]
 	if !known {
@@ -92,13 +91,12 @@ func (t *takes) sameAs(p *daemonset.Pod) bool {
 	return same
 }
 
-// takesSame reports whether two templates take the same of a node: amounts, ports,
-// volumes, and the place that their priority gives them.
+// takesSame reports whether two templates require the same of a node: resources, ports, volumes and priority.
 func takesSame(a, b *corev1.PodSpec) bool {
 	return equality.Semantic.DeepEqual(demand(a), demand(b))
 }
 
-// demand returns what of a template decides whether its pod fits on a node.
+// demand returns the fields of a template that decide whether its pod fits on a node.
 func demand(s *corev1.PodSpec) corev1.PodSpec {
 	parts := func(cs []corev1.Container) (out []corev1.Container) {
 		for _, c := range cs {

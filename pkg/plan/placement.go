@@ -10,14 +10,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// placementChange returns which nodes lose or gain a pod because a change
-// moved eligibility.
+// placementChange returns the nodes that lose, gain or keep a pod because a change makes them eligible or not eligible.
 //
-// A node loses one that has run, and that the next sync deletes because it may
-// not stay there any more, and gains one that the next sync creates because it should run one
-// now. It keeps one that stays until a rollout deletes it. Where before is nil there was nothing, so every node that
-// should run a pod gains one. Nodes that only one of the States has are in neither, and nobody gains or loses where the
-// controller leaves the DaemonSet alone, or nodes or pods could not be read.
+// A node loses a pod that has run and that the next sync deletes because it may not stay any more. A node gains a pod
+// that the next sync creates because the node is now eligible. A node keeps a pod that stays until a rollout deletes
+// it. If before is nil, the DaemonSet is new and every eligible node gains a pod. Nodes that are in only one of the
+// States are not listed. All lists are empty if the controller ignores the DaemonSet, or if nodes or pods could not be
+// read.
 func placementChange(before, after *daemonset.State) Placement {
 	p := Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}, Keep: []PlacementNode{}}
 	if !after.PodsRead || leftAlone(after.DaemonSet) {
@@ -26,7 +25,7 @@ func placementChange(before, after *daemonset.State) Placement {
 	with := labelCount{}
 	for i := range after.Nodes {
 		n := &after.Nodes[i]
-		should, may := false, true // where there was nothing
+		should, may := false, true // for a new DaemonSet
 		if before != nil {
 			old := before.Node(n.Name)
 			if old == nil {
@@ -47,10 +46,10 @@ func placementChange(before, after *daemonset.State) Placement {
 	return p
 }
 
-// labelCount is how many nodes have a label, by its key and value.
+// labelCount is the number of nodes with a label, by its key and value.
 type labelCount map[[2]string]int
 
-// add adds to the verdict that a node lacks a label how many nodes have it.
+// add adds the number of nodes with the label to a verdict that a node lacks it.
 func (l labelCount) add(v daemonset.Verdict, nodes []daemonset.Node) daemonset.Verdict {
 	if v.Reason != daemonset.NodeSelector {
 		return v
@@ -68,10 +67,9 @@ func (l labelCount) add(v daemonset.Verdict, nodes []daemonset.Node) daemonset.V
 	return v
 }
 
-// LeavesNoPod reports whether no node runs the pod in the end, as no node is
-// eligible, though one does now, would without the change, or should of a
-// DaemonSet that is new. Where pods stay on nodes that should not run them, it
-// does not.
+// LeavesNoPod reports whether no node runs the pod at the end because no node is eligible, although a node runs it now,
+// would run it without the change or, for a new DaemonSet, should run it. It returns false if pods stay on nodes that
+// are not eligible.
 func (p *Plan) LeavesNoPod() bool {
 	if p.Outcome.Code == RemovesAllPods {
 		return true
@@ -80,8 +78,7 @@ func (p *Plan) LeavesNoPod() bool {
 	return none && staying == 0 && (p.Subject == SubjectNew || p.Desired.Before > 0)
 }
 
-// NoneEligible reports whether a warning says that no node is eligible, and on
-// how many nodes a pod stays nonetheless.
+// NoneEligible reports whether no node is eligible, and on how many nodes a pod stays nonetheless.
 func (p *Plan) NoneEligible() (staying int, none bool) {
 	for _, w := range p.Warnings {
 		if w.Code == NoEligibleNode {
@@ -92,13 +89,12 @@ func (p *Plan) NoneEligible() (staying int, none bool) {
 	return 0, false
 }
 
-// leftAlone reports whether the controller passes over a DaemonSet: one that is
-// being deleted, or that selects everything.
+// leftAlone reports whether the controller ignores a DaemonSet, because it is being deleted or selects all pods.
 func leftAlone(ds *appsv1.DaemonSet) bool {
 	return ds.DeletionTimestamp != nil || daemonset.SelectsAll(ds)
 }
 
-// running reports whether a node has a pod that is not on its way out.
+// running reports whether a node has a pod that is not terminating.
 func running(n *daemonset.Node) bool {
 	for i := range n.Pods {
 		if !n.Pods[i].Terminating {
@@ -108,13 +104,12 @@ func running(n *daemonset.Node) bool {
 	return false
 }
 
-// served reports whether a node has a pod that is not on its way out and has run: what never ran is
-// nothing to lose.
+// served reports whether a node has a pod that is not terminating and has run. A pod that has never run is no loss.
 func served(n *daemonset.Node) bool {
 	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && !neverRan(&p) })
 }
 
-// neverRan reports whether no container of a pod was ever started, its init containers aside.
+// neverRan reports whether no container of a pod has ever started, apart from init containers.
 func neverRan(p *daemonset.Pod) bool {
 	o := p.Object
 	if o == nil || p.Ready || o.Status.Phase != corev1.PodPending {

@@ -10,15 +10,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/split"
 )
 
-// otherPlatforms returns the warnings about eligible nodes whose operating system or
-// architecture may not be the one that the images are built for.
+// otherPlatforms returns warnings about eligible nodes whose operating system or architecture may differ from what the
+// images are built for.
 //
-// Where pods are available, their nodes show what the images are built for; a node of
-// another operating system or architecture that has a pod of the template is left to
-// what that pod shows. Where none is, several operating systems are too many. Images
-// for several architectures are common, those for several operating systems are not: of
-// a template that names operating systems nothing is said, as its author knows. What
-// a kubelet rejects is no warning.
+// Nodes with an available pod show what the images are built for. A node of another platform that has a pod of the
+// template is not reported, because that pod shows whether it works. If no pod is available, nodes of several operating
+// systems are reported. Images for several architectures are common, so several architectures are not. A template that
+// names operating systems gets no warning about them. Nodes whose kubelet rejects the pod get none either.
 func otherPlatforms(after *daemonset.State) (out []Warning) {
 	if !after.NodesRead || !after.PodsRead || leftAlone(after.DaemonSet) {
 		return nil
@@ -50,7 +48,7 @@ func otherPlatforms(after *daemonset.State) (out []Warning) {
 	return out
 }
 
-// rarest returns the platform that the fewest nodes have.
+// rarest returns the platform with the fewest nodes.
 func rarest(nodes map[string][]string) (platform string) {
 	for _, p := range slices.Sorted(maps.Keys(nodes)) {
 		if platform == "" || len(nodes[p]) < len(nodes[platform]) {
@@ -60,8 +58,8 @@ func rarest(nodes map[string][]string) (platform string) {
 	return platform
 }
 
-// platforms returns the names of the eligible nodes by their platform: those with an
-// available pod, and those without a pod of the template.
+// platforms returns the eligible nodes by platform: those with an available pod, and those without a pod of the
+// template.
 func platforms(st *daemonset.State, k split.Kind) (works, without map[string][]string) {
 	works, without = map[string][]string{}, map[string][]string{}
 	for i := range st.Nodes {
@@ -84,7 +82,7 @@ func platforms(st *daemonset.State, k split.Kind) (works, without map[string][]s
 	return works, without
 }
 
-// namesSystem reports whether a template says for which operating systems it is.
+// namesSystem reports whether a template specifies operating systems.
 func namesSystem(spec *corev1.PodSpec) bool {
 	if spec.OS != nil || spec.NodeSelector[corev1.LabelOSStable] != "" {
 		return true

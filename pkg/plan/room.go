@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// room is what the ResourceQuotas of the namespace leave for pods: of each limited
-// resource how much is free, and how much a new pod and each pod of now take.
+// room is what the ResourceQuotas of the namespace leave for pods: for each limited resource the free amount, and the
+// amounts of a new pod and of each existing pod.
 type room struct {
 	free []int64
-	cost []int64            // of a new pod
-	held map[string][]int64 // of pods of the Snapshot, by name; a quota counts a pod until it is gone
+	cost []int64            // amounts of a new pod
+	held map[string][]int64 // amounts of existing pods, by name; a quota counts a pod until it is gone
 }
 
-// roomOf returns what the quotas of a Verdict about the current template leave; nil if
-// none counts its pods, or one cannot count them at all.
+// roomOf returns what the quotas leave according to a Verdict about the current template. It returns nil if no quota
+// counts its pods, or if they are rejected for another reason than an exceeded quota.
 func roomOf(st *daemonset.State, v *admission.Verdict) *room {
 	if v == nil || len(v.Refusals) > 0 && v.Refusals[0].Reason != admission.QuotaExceeded {
 		return nil
@@ -46,7 +46,7 @@ func roomOf(st *daemonset.State, v *admission.Verdict) *room {
 	return r
 }
 
-// quotaLimit is one resource that a quota counts, in thousandths.
+// quotaLimit is a resource that a quota counts. Amounts are in thousandths.
 type quotaLimit struct {
 	quota           string
 	resource        corev1.ResourceName
@@ -63,15 +63,15 @@ func limitsOf(v *admission.Verdict) (out []quotaLimit) {
 	return out
 }
 
-// heldBy returns what a pod of now takes of each limit: what the template of its
-// revision does, or the current one where that is not known.
+// heldBy returns the amounts that an existing pod takes of each limit, according to the template of its revision, or
+// the current template if that is unknown.
 func heldBy(st *daemonset.State, p *daemonset.Pod, of []quotaLimit) []int64 {
 	pod := st.PodFor("")
 	if old := st.TemplateOf(p.Revision); old != nil && !p.Updated {
 		pod.Spec = old.Spec
 	}
 	in := *st.Snapshot.Admission
-	in.DryRun = nil // which is of the new pod
+	in.DryRun = nil // it is for the new pod
 	v := admission.Check(&in, pod, st.Snapshot.KubernetesVersion, st.Snapshot.Lacks)
 	out := make([]int64, len(of))
 	for _, l := range limitsOf(&v) {
@@ -95,10 +95,10 @@ func (r *room) passes() int {
 	return most
 }
 
-// take counts a new pod.
+// take subtracts a new pod.
 func (r *room) take() { r.add(r.cost, -1) }
 
-// give counts a pod that is gone.
+// give adds a pod that is gone.
 func (r *room) give(p *daemonset.Pod) {
 	if p.Object == simulated {
 		r.add(r.cost, 1)
@@ -113,8 +113,7 @@ func (r *room) add(what []int64, by int64) {
 	}
 }
 
-// copied returns the same room, for one simulation to use up; nil where no quota
-// limits pods.
+// copied returns a copy for one simulation to use up, or nil if no quota limits pods.
 func (r *room) copied() *room {
 	if r == nil {
 		return nil
@@ -124,8 +123,8 @@ func (r *room) copied() *room {
 	return &c
 }
 
-// admit leaves of the creates of a sync those that the quotas admit, and notes
-// whether others are refused. The controller tries again when a pod is gone.
+// admit limits the creates of a sync to those that the quotas admit, and sets r.refused if there are more. The
+// controller retries when a pod is gone.
 func (r *simulation) admit(a *daemonset.Act) {
 	r.refused = false
 	if r.room == nil {

@@ -1,6 +1,6 @@
 package plan
 
-// event is what happens to a pod by itself.
+// event is a change of a pod that the controller does not cause.
 type event struct {
 	at   float64 // seconds from the Snapshot
 	node int32
@@ -16,8 +16,7 @@ const (
 	podAvailable
 )
 
-// timers are events as a binary heap, the earliest first; of one time that of
-// the first node.
+// timers is a binary heap of events, ordered by time and then by node.
 type timers []event
 
 func (t timers) before(i, j int) bool {
@@ -53,18 +52,18 @@ func (t *timers) pop() event {
 	return first
 }
 
-// requests are what the controller's client lets through: a rate with a burst.
+// requests models the rate limit of the controller's client, with its burst.
 type requests struct {
-	interval float64 // seconds a request
-	slack    float64 // seconds that the burst is ahead
-	next     float64 // when the bucket would be full again, as a time
+	interval float64 // seconds per request
+	slack    float64 // seconds that a burst can be ahead of the rate
+	next     float64 // time when the bucket is full again
 }
 
 func newRequests(rate float64, burst int) requests {
 	return requests{interval: 1 / rate, slack: float64(burst-1) / rate}
 }
 
-// send returns when a request asked for at a time goes out.
+// send returns when a request that is made at a time is sent.
 func (r *requests) send(at float64) float64 {
 	r.next = max(r.next, at)
 	out := max(at, r.next-r.slack)

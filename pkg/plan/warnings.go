@@ -13,40 +13,40 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// What the API server accepts and that will not go well.
+// Codes of warnings: what the API server accepts, but may not do what you want.
 const (
-	// NoEligibleNode: no node is eligible, but pods stay (where they are removed, the outcome is `RemovesAllPods`)
+	// NoEligibleNode: no node is eligible, but pods stay (if they are removed, the outcome is `RemovesAllPods`)
 	// Facts: nodes, losing, staying
 	NoEligibleNode = cause.NoEligibleNode
-	// SurgeHostPort: the template has maxSurge and a host port, which the old pod on the node holds: the new pod is
+	// SurgeHostPort: the DaemonSet has maxSurge and a host port that the old pod on the node holds: the new pod is
 	// never scheduled
 	// Facts: ports
 	SurgeHostPort daemonset.Reason = "SurgeHostPort"
-	// StartsRollout: the strategy becomes RollingUpdate while there are old pods, which starts a rollout; not where the
-	// template changes too, which starts one anyway
+	// StartsRollout: the strategy becomes RollingUpdate while there are old pods, which starts a rollout; absent if the
+	// template changes too, which starts a rollout anyway
 	// Facts: pods
 	StartsRollout daemonset.Reason = "StartsRollout"
 	// OutsideBudget: the next step deletes more pods than the limit allows because they are not available, for example
 	// after minReadySeconds was raised
 	// Facts: count, limit
 	OutsideBudget daemonset.Reason = "OutsideBudget"
-	// EvictsOldPods: a taint of the change evicts the pods that run now, regardless of the limit: only the new template
-	// tolerates it. `count` is how many pods
+	// EvictsOldPods: a taint of the change evicts the running pods regardless of the limit, because only the new
+	// template tolerates it. `count` is the number of pods
 	// Facts: taint, count
 	EvictsOldPods daemonset.Reason = "EvictsOldPods"
-	// NewPodsFailing: some pods of the current revision fail and others run: the plan assumes that further ones run
+	// NewPodsFailing: some pods of the current revision fail and others run: the plan assumes that the next ones run
 	// Facts: newPods, newFailing
 	NewPodsFailing daemonset.Reason = "NewPodsFailing"
 	// KeepsRestarting: `count` pods are available at the moment, but have restarted at least three times, the last time
-	// less than 30 minutes ago. They run what the template says, so new pods are likely to do the same
+	// less than 30 minutes ago. They run the containers of the template, so new pods are likely to restart as well
 	// Facts: count
 	KeepsRestarting daemonset.Reason = "KeepsRestarting"
 	// NeverUpdated: the current revision has an empty hash, and nothing else identifies its pods: the controller
 	// treats its own new pods as outdated and loops forever
 	// Facts: revision
 	NeverUpdated daemonset.Reason = "NeverUpdated"
-	// ManagedByTool: a change by flags writes the spec, and another writer of the spec will undo it; one for each of
-	// the [tools](#tools), in the order of that table. Not for a restart alone
+	// ManagedByTool: a change by flags writes the spec, and a tool that manages the spec will undo it; one warning for
+	// each of the [tools](#tools), in the order of that table. Absent for a restart alone
 	// Facts: tool, by, evidence
 	ManagedByTool daemonset.Reason = "ManagedByTool"
 	// ServerWarning: the API server accepts the manifest with this warning, as kubectl apply prints it; only with
@@ -54,30 +54,31 @@ const (
 	// Facts: message
 	ServerWarning daemonset.Reason = "APIServerWarning"
 	// InvalidImageName: no kubelet starts the container, because the name of its image is not a valid reference; the
-	// API server accepts nearly any text. One for each such container
+	// API server accepts nearly any text. One warning for each container
 	// Facts: container, image, fault
 	InvalidImageName daemonset.Reason = "InvalidImageName"
-	// LostRepository: the image of a container has lost the repository of the image before, or a part of it: a
-	// tag alone, or the last part of the name alone. `imageMeant` is what may be meant. One for each such container
+	// LostRepository: the new image of a container lacks the repository of the previous image, or a part of it: it is
+	// only a tag, or only the last part of the name. `imageMeant` is the image that may be meant. One warning for each
+	// container
 	// Facts: container, image, imageBefore, imageMeant
 	LostRepository daemonset.Reason = "LostRepository"
 	// MixedOperatingSystems: no pod is available, the template names no operating system, and the eligible nodes have
-	// several: its images have to be built for all of them. `onNodes` are those of the one that the fewest have
+	// several: its images have to be built for all of them. `onNodes` are the nodes of the rarest one
 	// Facts: platforms, onNodes
 	MixedOperatingSystems daemonset.Reason = "MixedOperatingSystems"
-	// OtherOperatingSystem: the template names no operating system, and nodes get a pod whose operating system no node
-	// has on which a pod is available now
+	// OtherOperatingSystem: the template names no operating system, and nodes get a pod whose operating system differs
+	// from that of all nodes with an available pod
 	// Facts: platform, platforms, onNodes
 	OtherOperatingSystem daemonset.Reason = "OtherOperatingSystem"
-	// OtherArchitecture: nodes get a pod whose architecture no node has on which a pod is available now
+	// OtherArchitecture: nodes get a pod whose architecture differs from that of all nodes with an available pod
 	// Facts: platform, platforms, onNodes
 	OtherArchitecture daemonset.Reason = "OtherArchitecture"
-	// MissingReference: the template refers to an object, or to a key of it, that does not exist, so no new pod starts.
-	// One for each object or key
+	// MissingReference: the template refers to an object, or to a key of an object, that does not exist, so no new pod
+	// starts. One warning for each object or key
 	// Facts: kind, name, key, field, container, init, variable, volume
 	MissingReference daemonset.Reason = "MissingReference"
-	// MissingPullSecret: an imagePullSecret of the template does not exist: the kubelet goes on without it, and may not
-	// be allowed to pull the image. One for each
+	// MissingPullSecret: an imagePullSecret of the template does not exist: the kubelet continues without it, and may
+	// not be allowed to pull the image. One warning for each secret
 	// Facts: kind, name, field
 	MissingPullSecret daemonset.Reason = "MissingPullSecret"
 	// DuplicateKey: an object of the manifest has the same key twice; the later value counts, as for kubectl apply
@@ -90,7 +91,7 @@ var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollo
 	NewPodsFailing, KeepsRestarting, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName,
 	LostRepository, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture, MissingReference, MissingPullSecret}
 
-// warn adds what the API server accepts and that will not go well.
+// warn adds the warnings about the State after a change.
 func (p *Plan) warn(before, after *daemonset.State) {
 	if none := eligible.None(after, Nodes(p.Lost)); none != nil && p.Outcome.Code != RemovesAllPods {
 		p.Warnings = append(p.Warnings, Warning{none.Code, none.Facts})
@@ -102,8 +103,8 @@ func (p *Plan) warn(before, after *daemonset.State) {
 	p.Warnings = append(p.Warnings, more...)
 }
 
-// evictions returns how many pods each taint evicts that the new template tolerates, and the one before does
-// not: pods keep the tolerations that they were created with.
+// evictions returns a warning for each taint that the new template tolerates and the old one does not, with the number
+// of pods that it evicts. Pods keep the tolerations that they were created with.
 func evictions(before, after *daemonset.State) (out []Warning) {
 	if before == nil {
 		return nil
@@ -132,9 +133,7 @@ func evictions(before, after *daemonset.State) (out []Warning) {
 	return out
 }
 
-// warnings returns what the API server accepts and that will not go well, of a
-// DaemonSet as it is after a change. Before it there may be nothing, and then
-// nothing was changed.
+// warnings returns the warnings about a DaemonSet as it is after a change. before is nil if there is no change.
 func warnings(before, after *daemonset.State) []Warning {
 	var out []Warning
 	ds := after.DaemonSet
@@ -164,8 +163,8 @@ func warnings(before, after *daemonset.State) []Warning {
 	return out
 }
 
-// invalidImages returns the containers of the template that no kubelet starts. It
-// leaves out those that an available pod runs: a dump may hide the names of images.
+// invalidImages returns the containers of the template that no kubelet starts. It leaves out images that an available
+// pod runs, because a dump may hide the names of images.
 func invalidImages(st *daemonset.State) []corev1.Container {
 	spec := &st.DaemonSet.Spec.Template.Spec
 	return slices.DeleteFunc(slices.Concat(spec.InitContainers, spec.Containers), func(c corev1.Container) bool {
@@ -174,7 +173,7 @@ func invalidImages(st *daemonset.State) []corev1.Container {
 	})
 }
 
-// lostRepositories finds images of a change that have lost their repository.
+// lostRepositories returns a warning for each image of a change that has lost its repository.
 func lostRepositories(before, after *daemonset.State) (out []Warning) {
 	if before == nil {
 		return nil
@@ -198,8 +197,7 @@ func runs(p *corev1.Pod, image string) bool {
 	return slices.ContainsFunc(p.Spec.InitContainers, is) || slices.ContainsFunc(p.Spec.Containers, is)
 }
 
-// stepWarnings returns what the next step does that the budget does not tell,
-// and what does not look well of the revision that it rolls out.
+// stepWarnings returns the warnings about the next step and about the revision that it rolls out.
 func stepWarnings(step *daemonset.Step, st *daemonset.State, a *assumed) []Warning {
 	var out []Warning
 	if n := step.Deletes.Len() + step.Deletes.Deferred; step.Kind == daemonset.StepRollingUpdate &&
@@ -222,7 +220,7 @@ func stepWarnings(step *daemonset.Step, st *daemonset.State, a *assumed) []Warni
 	return out
 }
 
-// keepRestarting counts the available pods that keep restarting, and whose program a change leaves as it is.
+// keepRestarting counts the available pods that keep restarting and run the same program as the template.
 func keepRestarting(st *daemonset.State, causes *cause.Causes) (count int) {
 	for i := range st.Nodes {
 		n := &st.Nodes[i]

@@ -1,5 +1,5 @@
-// Package follow compares what the controller does with what pkg/plan predicted. It takes the changes of objects one by
-// one and returns each batch with whether it was predicted, and how the rest of the rollout goes.
+// Package follow compares what the controller does with what pkg/plan predicts. It takes changes of objects one by one,
+// and returns for each batch whether it was predicted, and how the rollout continues.
 package follow
 
 import (
@@ -16,92 +16,84 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Follower follows a rollout change by change, and compares what the
-// controller does with what it was predicted to do.
+// Follower follows a rollout change by change, and compares what the controller does with the prediction. It is not
+// safe for concurrent use.
 //
-// What the controller does comes in batches: the pods that one sync creates
-// and deletes. A batch is as predicted when the step of the State before its
-// first act admits it. The controller reads four caches, each of which may be
-// some changes behind what the Follower saw, or ahead of it for another kind
-// than pods: such a state counts too, back to the batch before, whose own acts
-// the controller has seen.
+// A batch is the pods that one sync creates and deletes. It is as predicted if it fits the step of a State that the
+// controller may have seen. The controller reads four caches, each of which may lag behind the Follower or, for kinds
+// other than pods, be ahead of it. States back to the previous batch count, because the controller has seen its own
+// acts.
 //
-// Nothing tells who deleted a pod. A deletion that no state explains may be a
-// person's; one that says that it is an eviction is no batch.
-//
-// Where the nodes cannot be read, a node without a pod is not seen: creates are
-// told of and not judged, and of the deletes some may not come, for what is not
-// seen uses up the budget too.
-//
-// It is not safe for concurrent use.
+// The API does not record who deleted a pod, so a deletion that no state explains may be a person's. An eviction is not
+// part of a batch. If the nodes cannot be read, nodes without a pod are unknown: creates are reported without a
+// judgment, and predicted deletes need not happen.
 type Follower struct {
 	o       plan.Options
 	objects objects
 	at      time.Time
-	gone    bool // the DaemonSet
+	gone    bool // the DaemonSet is deleted
 
-	log  []change // what changed since the last act of the batch before
+	log  []change // changes since the last act of the previous batch
 	open *pending
 
-	moved                time.Time // when something changed last that decides about a sync
-	vanished             time.Time // when a pod went last
+	moved                time.Time // when a change last affected a sync
+	vanished             time.Time // when a pod was last gone
 	batches, asPredicted int
 	learnt               timing.Learnt
 	still                still
 	due                  due
 }
 
-// How long things may take.
+// Time limits.
 const (
-	quiet = 5 * time.Second // between two acts of one batch: the controller's requests are spread by its rate
-	// that a rollout must stand still to count as stuck: a pod that crashes is started anew meanwhile
+	quiet = 5 * time.Second // between two acts of one batch: the controller's client limits the rate of its requests
+	// without movement until a rollout counts as stuck: crashing pods restart meanwhile
 	calm    = 30 * time.Second
-	overdue = 30 * time.Second // that something predicted must not come to be told
-	mostLag = 10               // changes that the controller may be behind
+	overdue = 30 * time.Second // until a missing predicted act is reported
+	mostLag = 10               // number of changes that the controller may lag behind
 )
 
-// Happening is one thing that happened.
+// Happening is an event of a rollout.
 type Happening struct {
 	At   time.Time
 	Kind HappeningKind
 
 	Creates []daemonset.Item // of a batch: the nodes
-	Deletes []daemonset.Item // of a batch, or the one pod that was evicted
+	Deletes []daemonset.Item // of a batch, or the evicted pod
 
-	// Expected is how many creates and deletes were predicted when a batch came, and
-	// from how many pods or nodes the controller could choose those.
+	// Expected is the number of predicted creates and deletes when a batch began, and the number of nodes and pods that
+	// the controller could choose from.
 	Expected struct{ Creates, Deletes, CreatesOf, DeletesOf int }
 
 	Generation int64  // of Changed
-	By         string // of Evicted: who, as the pod's DisruptionTarget condition has it
+	By         string // of Evicted: the reason in the pod's DisruptionTarget condition
 }
 
-// HappeningKind says what happened.
+// HappeningKind is the kind of a Happening.
 type HappeningKind string
 
 const (
 	AsPredicted HappeningKind = "AsPredicted" // a batch
-	Otherwise   HappeningKind = "Otherwise"   // a batch that no state explains, or somebody else's deletion
-	Evicted     HappeningKind = "Evicted"     // a pod that another controller took away
-	Unjudged    HappeningKind = "Unjudged"    // a creation that could not be predicted without nodes
+	Otherwise   HappeningKind = "Otherwise"   // a batch that no state explains, or a deletion by somebody else
+	Evicted     HappeningKind = "Evicted"     // a pod that another controller evicted
+	Unjudged    HappeningKind = "Unjudged"    // a creation that cannot be predicted because nodes could not be read
 	Changed     HappeningKind = "Changed"     // the DaemonSet has a new generation
 )
 
-// NewFollower returns a Follower that begins at a State.
+// NewFollower returns a Follower that starts from a State.
 func NewFollower(st *daemonset.State, o plan.Options) *Follower {
 	return &Follower{o: o, objects: newObjects(st), at: st.At, moved: st.At, learnt: timing.NewLearnt()}
 }
 
-// Know takes what was read of a Snapshot besides the objects that are followed: what
-// admits pods, the other pods on nodes, volumes, and the Lease of the controller, with their gaps. What was known of
-// these before goes.
+// Know takes from a Snapshot the objects that are not followed, with their gaps: admission, the other pods on nodes,
+// volumes, and the controller's Lease. They replace the previous ones.
 func (f *Follower) Know(s *snapshot.Snapshot) {
 	f.objects.base = f.objects.base.Admitting(s.Admission, s.Gaps).Holding(s.OtherPods, s.Gaps).Reaching(s.Volumes,
 		s.Gaps).ControlledBy(s.Controller, s.Gaps)
 }
 
-// See takes one change: a DaemonSet, Node, Pod, ControllerRevision or Event as
-// it is now, or as it was when it went. Times must not run backwards.
+// See processes one change: a DaemonSet, Node, Pod, ControllerRevision or Event as it is now or, if gone is true, as it
+// was when it was deleted. at must not decrease.
 func (f *Follower) See(at time.Time, object any, gone bool) []Happening {
 	f.at = at
 	if ds, ok := object.(*appsv1.DaemonSet); ok && (gone || ds.UID != f.objects.ds.UID) {
@@ -126,7 +118,7 @@ func (f *Follower) See(at time.Time, object any, gone bool) []Happening {
 		return nil
 	}
 	f.log, f.moved = append(f.log, change{old, object}), at
-	if n := len(f.log); f.open == nil && n > 10*mostLag { // nobody is so far behind
+	if n := len(f.log); f.open == nil && n > 10*mostLag { // the controller does not lag that far behind
 		f.log = slices.Clone(f.log[n-mostLag-1:])
 	}
 	switch ds, ok := object.(*appsv1.DaemonSet); {
@@ -145,8 +137,8 @@ func (f *Follower) See(at time.Time, object any, gone bool) []Happening {
 	return f.reconsider()
 }
 
-// Settle ends a batch of which nothing was seen for so long that nothing more
-// will be. With last, nothing more is to come.
+// Settle closes the current batch if it has been quiet for so long that it is complete. If last is true, there are no
+// more changes, and Settle closes the batch immediately.
 func (f *Follower) Settle(at time.Time, last bool) []Happening {
 	f.at = at
 	if f.open == nil || !last && at.Sub(f.open.last) < quiet {
@@ -155,15 +147,15 @@ func (f *Follower) Settle(at time.Time, last bool) []Happening {
 	return f.close(f.explains(f.open.acts, true))
 }
 
-// act is the creation or the deletion of one pod.
+// act is the creation or deletion of one pod.
 type act struct {
 	at   time.Time
-	item daemonset.Item // of a create, the node alone
-	by   string         // who, if it says that it was not the controller
+	item daemonset.Item // of a create, only the node
+	by   string         // who evicted the pod; empty if the controller may have acted
 }
 
-// actOf returns what a change of a pod tells that somebody did: created it, or
-// deleted it, which shows by its deletionTimestamp, or by its end without one.
+// actOf returns the act behind a change of a pod. A pod was deleted if it has a deletionTimestamp, or if it is gone
+// without one.
 func (f *Follower) actOf(old, object any, gone bool) (act, bool) {
 	p, ok := object.(*corev1.Pod)
 	if !ok || !f.owns(p) {
@@ -184,8 +176,8 @@ func (f *Follower) owns(p *corev1.Pod) bool {
 	return owner != nil && owner.UID == f.objects.ds.UID
 }
 
-// disruptedBy returns who took a pod away, as it says itself. One that the
-// kubelet evicted fails, and is then the controller's to delete.
+// disruptedBy returns the reason of the pod's DisruptionTarget condition; empty if there is none. An eviction by the
+// kubelet does not count: the pod fails, and the controller deletes it.
 func disruptedBy(p *corev1.Pod) string {
 	for i := range p.Status.Conditions {
 		c := &p.Status.Conditions[i]
@@ -197,33 +189,32 @@ func disruptedBy(p *corev1.Pod) string {
 	return ""
 }
 
-// nodeOf returns the node that a pod is for, empty if none can be told.
+// nodeOf returns the target node of a pod; empty if it has none.
 func nodeOf(p *corev1.Pod) string {
 	name, _ := daemonset.TargetNode(p)
 	return name
 }
 
-// pending is a batch that is under way.
+// pending is a batch that is not complete.
 type pending struct {
 	acts  []act
 	last  time.Time
-	first int             // of the log: the first act's change
-	end   int             // the last act's
-	step  *daemonset.Step // predicted for the state before
-	left  *expectation    // what of it is still to come; nil if something else came
+	first int             // index in the log of the first act's change
+	end   int             // index of the last act's change
+	step  *daemonset.Step // predicted for the state before the batch
+	left  *expectation    // the rest of step; nil if something else happened
 	older []*daemonset.Step
 }
 
 func (p *pending) add(a act, at int) { p.acts, p.last, p.end = append(p.acts, a), a.at, at }
 
-// continues reports whether an act belongs to the batch under way.
+// continues reports whether an act belongs to the current batch.
 func (f *Follower) continues(a act) bool {
 	return f.open != nil && f.open.left != nil && f.open.left.fits(a)
 }
 
-// judge adds an act, whose change is the log's last, to the batch under way, or
-// begins one. before is the step of the state before it, where the act is not
-// one more of the batch under way.
+// judge adds an act, whose change is the last one in the log, to the current batch, or begins a batch. before is the
+// step of the state before the act; nil if the act continues the current batch.
 func (f *Follower) judge(a act, before *daemonset.Step) []Happening {
 	var out []Happening
 	at := len(f.log) - 1
@@ -246,7 +237,7 @@ func (f *Follower) judge(a act, before *daemonset.Step) []Happening {
 			return nil
 		case expect(before).fits(a) || a.at.Sub(p.last) >= quiet:
 			out = f.close(false)
-		default: // of one batch, perhaps: what explains it may be still to come
+		default: // maybe part of the same batch, if a later change explains both
 			p.left = nil
 			p.add(a, at)
 			return nil
@@ -269,8 +260,7 @@ func (f *Follower) judge(a act, before *daemonset.Step) []Happening {
 	return out
 }
 
-// reconsider looks whether a change of another kind explains a batch that
-// nothing explained.
+// reconsider closes an unexplained batch if a change of another kind now explains it.
 func (f *Follower) reconsider() []Happening {
 	if f.open != nil && f.open.left == nil && f.explains(f.open.acts, true) {
 		return f.close(true)
@@ -278,7 +268,7 @@ func (f *Follower) reconsider() []Happening {
 	return nil
 }
 
-// close ends the batch under way.
+// close ends the current batch.
 func (f *Follower) close(asPredicted bool) []Happening {
 	p := f.open
 	f.open, f.log = nil, slices.Clone(f.log[p.end+1:])
@@ -300,9 +290,8 @@ func (f *Follower) close(asPredicted bool) []Happening {
 	return []Happening{h}
 }
 
-// explains reports whether there is a state for which the acts were predicted:
-// as a whole batch, or as a part of one. What is predicted from a part of the
-// input is not more than a part.
+// explains reports whether the acts were predicted for some state: as a whole batch or, if whole is false or the
+// prediction is not exact, as part of one.
 func (f *Follower) explains(acts []act, whole bool) bool {
 	whole = whole && f.open.step.Exact
 	explained := func(s *daemonset.Step) bool {
@@ -325,15 +314,14 @@ func (f *Follower) explains(acts []act, whole bool) bool {
 	return slices.ContainsFunc(p.older, explained) || explained(f.ahead(p))
 }
 
-// older returns what is predicted for states that the controller may have
-// decided on: some changes behind that before the batch, and a second before or
-// after, where the clock decides.
+// older returns the steps for states that the controller may have acted on: up to mostLag changes before the batch and,
+// if minReadySeconds is set, with the clock one second earlier or later.
 func (f *Follower) older(p *pending) []*daemonset.Step {
 	var out []*daemonset.Step
 	began := p.acts[0].at
 	clocks := []time.Time{began}
 	if f.objects.ds.Spec.MinReadySeconds > 0 {
-		// the server's clock is known to the second
+		// timestamps have a precision of one second
 		clocks = append(clocks, began.Add(time.Second), began.Add(-time.Second))
 	}
 	for lag := range min(mostLag, p.first) + 1 {
@@ -345,8 +333,8 @@ func (f *Follower) older(p *pending) []*daemonset.Step {
 	return out
 }
 
-// ahead returns what is predicted for the state before the batch, had the
-// controller seen all that has come since besides changes of pods.
+// ahead returns the step for the state before the batch, as if the controller had seen all later changes of objects
+// other than pods.
 func (f *Follower) ahead(p *pending) *daemonset.Step {
 	var ofPods []change
 	for _, c := range f.log[p.first:] {
@@ -357,17 +345,17 @@ func (f *Follower) ahead(p *pending) *daemonset.Step {
 	return f.objects.before(ofPods).step(p.acts[0].at)
 }
 
-// expectation is what of a step is still to come.
+// expectation is the rest of a predicted step.
 type expectation struct {
-	of     map[string]int // the group of each target
+	of     map[string]int // index of the group, by target
 	groups []group
 	left   int
 }
 
-// group is a choice of which so many are still to come.
+// group is a set of targets, some of which are still to come.
 type group struct {
 	left, perNode int
-	taken         map[string]int // by node, where perNode limits it
+	taken         map[string]int // by node; used if perNode limits it
 }
 
 func expect(s *daemonset.Step) *expectation {
@@ -405,7 +393,7 @@ func (e *expectation) fits(a act) bool {
 	return g.left > 0 && (g.perNode == 0 || g.taken[a.item.Node] < g.perNode)
 }
 
-// take takes what fits.
+// take removes an act that fits.
 func (e *expectation) take(a act) {
 	g := &e.groups[e.of[target(a.item)]]
 	g.left--

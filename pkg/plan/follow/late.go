@@ -9,20 +9,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 )
 
-// LatePod is a pod that takes longer than any other of the DaemonSet did.
+// LatePod is a pod that takes longer than any other pod of the DaemonSet did.
 type LatePod struct {
 	Node, Pod string
-	Deleting  bool          // it does not end; else it does not become Ready
-	For       time.Duration // since its deletion was asked for, or it was created
+	Deleting  bool          // it does not terminate; otherwise it does not become Ready
+	For       time.Duration // time since its deletion or, if it is not deleted, its creation
 }
 
-// Usual is how long pods of the DaemonSet take, in seconds; empty where nothing tells.
+// Usual is how long pods of the DaemonSet take, in seconds. Empty fields are unknown.
 type Usual struct {
-	Starts, Ends []float64 // from creation to Ready, and from deletion until it is gone: the shortest first
-	Assumed      bool      // Starts is what the person who asks said
+	Starts, Ends []float64 // from creation to Ready, and from deletion until the pod is gone, shortest first
+	Assumed      bool      // Starts was given by the user
 }
 
-// usualOf returns how long pods take, as far as it was measured.
+// usualOf returns the measured times.
 func usualOf(m *timing.Measured) Usual {
 	u := Usual{Starts: m.Starts, Assumed: m.StartSource == timing.SourceFlag}
 	if m.EndSource != timing.SourceGracePeriod {
@@ -31,8 +31,8 @@ func usualOf(m *timing.Measured) Usual {
 	return u
 }
 
-// late returns the pods of eligible nodes that take longer than any other did, by
-// node. Times are known to the second.
+// late returns the pods of eligible nodes that take longer than any other pod did, by node. It allows for the precision
+// of timestamps, one second each.
 func late(m *timing.Measured, st *daemonset.State) []LatePod {
 	const slack = 2
 	slowest := func(of []float64) float64 { return of[len(of)-1] + slack }
@@ -60,9 +60,8 @@ func late(m *timing.Measured, st *daemonset.State) []LatePod {
 	return out
 }
 
-// idle returns for how long no pod has moved where pods are to blame for it: those that
-// are late, or fail. It is 0 where the rollout goes on beside them, while the next sync is
-// due, and where nothing is left to do.
+// idle returns how long no pod has moved because pods are late or fail. It returns 0 if the rollout continues despite
+// them, if the next sync acts, or if nothing is left to do.
 func (p *Progress) idle(vanished time.Time) time.Duration {
 	fails := func(n plan.OnNode) bool { return n.State == plan.NodeFails }
 	blamed := len(p.Outcome.Late) > 0 || slices.ContainsFunc(p.Nodes, fails)
@@ -79,10 +78,9 @@ func (p *Progress) idle(vanished time.Time) time.Duration {
 	return 0
 }
 
-// lastMove returns when a pod came last, became Ready or was deleted, or a revision
-// was created, as what there is says; zero where nothing does, and no later than now,
-// whatever the clock of a node says. That a pod which restarted is Ready once more is no
-// move, nor what an old pod does.
+// lastMove returns when a pod was last created, became Ready or was deleted, or a revision was created. It ignores
+// times after st.At, which come from node clocks that are ahead. It also ignores restarted pods that become Ready
+// again, and old pods. It returns the zero time if there is none.
 func lastMove(st *daemonset.State) (last time.Time) {
 	var times []time.Time
 	for i := range st.History.Revisions {

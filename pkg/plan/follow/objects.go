@@ -17,14 +17,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// objects are those of a Snapshot by kind and name, so that a change costs what it
-// changes. The objects themselves are never edited.
+// objects holds the objects of a Snapshot by kind and name, so that applying a change is cheap. The objects themselves
+// are never modified.
 type objects struct {
 	profile daemonset.Profile
 	base    *snapshot.Snapshot // gaps and version
 	ds      *appsv1.DaemonSet
 	around  map[id]metav1.Object // nodes, pods, revisions and events
-	made    *snapshot.Snapshot   // of these; nil after a change
+	made    *snapshot.Snapshot   // made from around; nil after a change
 }
 
 type id struct {
@@ -50,7 +50,7 @@ func putAll[T any](o *objects, all []T) {
 	}
 }
 
-// get returns what there is of the same kind and name, or nil.
+// get returns the existing object of the same kind and name, or nil.
 func (o *objects) get(object any) any {
 	if _, ok := object.(*appsv1.DaemonSet); ok {
 		return o.ds
@@ -61,8 +61,7 @@ func (o *objects) get(object any) any {
 	return nil
 }
 
-// put adds an object, or takes away the one of that name. With a pod, what was
-// said of it goes.
+// put adds or replaces an object or, if gone is true, removes it. Removing a pod removes its events.
 func (o *objects) put(object any, gone bool) {
 	o.made = nil
 	ds, isDaemonSet := object.(*appsv1.DaemonSet)
@@ -82,11 +81,10 @@ func (o *objects) put(object any, gone bool) {
 	}
 }
 
-// change is what was and what came, of one name; old is nil if there was
-// nothing.
+// change is a change of an object. old is nil if the object did not exist.
 type change struct{ old, new any }
 
-// before returns the objects as they were before the changes, oldest first.
+// before returns the objects as they were before changes, which are sorted oldest first.
 func (o *objects) before(changes []change) *objects {
 	c := *o
 	c.around = maps.Clone(o.around)
@@ -100,7 +98,7 @@ func (o *objects) before(changes []change) *objects {
 	return &c
 }
 
-// snapshot returns the objects as a Snapshot of a time.
+// snapshot returns the objects as a Snapshot taken at the given time.
 func (o *objects) snapshot(at time.Time) *snapshot.Snapshot {
 	if o.made == nil {
 		o.made = o.make()
@@ -111,7 +109,7 @@ func (o *objects) snapshot(at time.Time) *snapshot.Snapshot {
 	return &s
 }
 
-// make returns a Snapshot of the objects, and of nothing else.
+// make returns a Snapshot of only the objects.
 func (o *objects) make() *snapshot.Snapshot {
 	var s snapshot.Snapshot
 	nodes, pods := 0, 0
@@ -137,18 +135,18 @@ func (o *objects) make() *snapshot.Snapshot {
 			s.Events = append(s.Events, *x)
 		}
 	}
-	s.Nodes, s.Pods = slices.Clip(s.Nodes), slices.Clip(s.Pods) // several Snapshots have them
+	s.Nodes, s.Pods = slices.Clip(s.Nodes), slices.Clip(s.Pods) // several Snapshots share them
 	s.Revisions, s.Events = slices.Clip(s.Revisions), slices.Clip(s.Events)
 	return &s
 }
 
-// state returns what a sync at a time sees.
+// state returns the State that a sync sees at the given time.
 func (o *objects) state(at time.Time) (*daemonset.State, error) {
 	return daemonset.New(o.snapshot(at), o.profile)
 }
 
-// step returns what a sync at a time does. That the rules cannot be applied
-// any more does not happen: they could be at the start.
+// step returns what a sync does at the given time. It returns an empty step if the State is invalid, which cannot
+// happen because the initial State was valid.
 func (o *objects) step(at time.Time) *daemonset.Step {
 	st, err := o.state(at)
 	if err != nil {
@@ -158,8 +156,7 @@ func (o *objects) step(at time.Time) *daemonset.Step {
 	return &step
 }
 
-// matters reports whether a sync may do another thing after a change. What else
-// pods report, and what is said of them in events, only explains.
+// matters reports whether a change can affect a sync. Events and other fields of pods only serve as explanations.
 func matters(old, object any, gone bool) bool {
 	if gone || old == nil {
 		_, event := object.(*corev1.Event)
@@ -172,7 +169,7 @@ func matters(old, object any, gone bool) bool {
 		was := old.(*appsv1.DaemonSet)
 		return was.Generation != x.Generation || !equality.Semantic.DeepEqual(was.Annotations, x.Annotations) ||
 			(was.DeletionTimestamp == nil) != (x.DeletionTimestamp == nil) ||
-			// counts where the nodes cannot be read
+			// used if the nodes cannot be read
 			was.Status.DesiredNumberScheduled != x.Status.DesiredNumberScheduled
 	case *corev1.Pod:
 		was := old.(*corev1.Pod)

@@ -10,67 +10,63 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// Progress is how a rollout stands at one time.
+// Progress is the state of a rollout at one time.
 type Progress struct {
 	Header  daemonset.Header
 	State   *daemonset.State // of this time
 	Counts  daemonset.Counts
-	Next    daemonset.Step // what the next sync does
-	Outcome plan.Outcome   // of what is left, without Unblock
-	Outlook remedy.Outlook // what Look returns of the State, from what was seen while it was followed
+	Next    daemonset.Step // the next sync
+	Outcome plan.Outcome   // of the rest of the rollout
+	Outlook remedy.Outlook // as plan.Look returns it, with the times measured while following
 
-	Nodes []plan.OnNode // how far it is on each eligible node, by name
+	Nodes []plan.OnNode // the progress on each eligible node, by name
 	Late  []LatePod     // by node
 	Usual Usual
 
-	// Idle is for how long no pod has come, become Ready, been deleted or gone, where
-	// pods that are late or fail are to blame; else 0.
+	// Idle is how long no pod has been created, deleted or gone, or become Ready, if late or failing pods are to blame;
+	// otherwise 0.
 	Idle time.Duration
 
-	// Owed is for how long the next sync has been predicted to do something, and
-	// nothing has come.
+	// Owed is how long the next sync has been predicted to act without acting.
 	Owed time.Duration
 
-	// Due is when the clock alone changes the next of this: a pod becomes available, a batch is
-	// over, or an end or what is owed has stood for long enough. It is zero where nothing of that
-	// is to come. What is late, and for how long nothing has moved, changes with any second.
+	// Due is when another field changes only because time passes: a pod becomes available, a batch is complete, an End
+	// is reached or the controller is overdue. It is zero if there is no such time. It does not account for Late and
+	// Idle, which can change every second.
 	Due time.Time
 
-	Batches     int // that the controller did
-	AsPredicted int // of them
+	Batches     int // number of batches by the controller
+	AsPredicted int // number of those that were as predicted
 	End         End
 }
 
-// Overdue reports whether what is predicted has not come for so long that it is
-// told.
+// Overdue reports whether a predicted act has been missing for so long that it is reported.
 func (p *Progress) Overdue() bool { return p.Owed >= overdue }
 
-// End says how a rollout that is followed ends; empty while it goes on.
+// End is how a followed rollout ends; empty while it continues.
 type End string
 
 const (
-	EndDone       End = "Done"       // nothing is left to do, and the controller has said so
+	EndDone       End = "Done"       // nothing is left to do, and the status is up to date
 	EndDegraded   End = "Degraded"   // nothing is left to replace, but nodes stay without an available pod
-	EndStuck      End = "Stuck"      // it does not go on by itself
-	EndNotRolling End = "NotRolling" // nothing is replaced by itself
+	EndStuck      End = "Stuck"      // it does not continue by itself
+	EndNotRolling End = "NotRolling" // nothing is replaced automatically
 	EndGone       End = "Gone"       // the DaemonSet was deleted
 )
 
 // Ends lists every End.
 var Ends = []End{EndDone, EndDegraded, EndStuck, EndNotRolling, EndGone}
 
-// still is an end that has begun to show, and since when nothing spoke
-// against it.
+// still is a possible End, and since when it has held without interruption.
 type still struct {
 	end   End
 	since time.Time
 }
 
-// Progress tells how the rollout stands. It costs as much as a few plans.
+// Progress returns the state of the rollout at the given time. It costs as much as a few plans.
 //
-// Whether it is stuck is told by the plan of the present: it stalls with no
-// step left and nothing under way. That, and that nodes stay without a pod, must
-// hold for half a minute, as pods that fail are started anew.
+// The rollout is stuck if its plan stalls without another step and nothing is in progress. EndStuck and EndDegraded
+// must hold for half a minute, because failing pods are restarted.
 func (f *Follower) Progress(at time.Time) (*Progress, error) {
 	f.at = at
 	st, err := f.objects.state(at)
@@ -120,15 +116,14 @@ func (f *Follower) dueAt(st *daemonset.State) (next time.Time) {
 	return next
 }
 
-// due is what the next sync has been predicted to do after so many batches, and since
-// when.
+// due is the predicted next sync after a number of batches, and since when it has been predicted.
 type due struct {
 	creates, deletes, batches int
 	since                     time.Time
 }
 
-// owed returns for how long the next sync has been predicted to do the same, and nothing
-// has come. What changes beside it, as on another node, is no excuse.
+// owed returns how long the same sync has been predicted without happening. Unrelated changes, such as on another node,
+// do not reset that time.
 func (f *Follower) owed(next *daemonset.Step) time.Duration {
 	if next.Kind == daemonset.StepNone || f.open != nil {
 		f.due = due{}
@@ -142,14 +137,13 @@ func (f *Follower) owed(next *daemonset.Step) time.Duration {
 	return f.at.Sub(f.due.since)
 }
 
-// Resume says that changes arrive again which did not arrive until now. From here on
-// Idle, Owed and End are measured anew: what nobody could see may have happened.
+// Resume starts to measure Idle, Owed and End anew, after an interruption in which changes may have been missed.
 func (f *Follower) Resume(at time.Time) {
 	f.moved, f.vanished, f.still, f.due = at, at, still{}, due{}
 }
 
-// present adds what becomes of a rollout by what was learned, and what moves now. It
-// reports whether nothing is under way.
+// present sets the outcome of the rest of the rollout and the progress on each node. It reports whether nothing is in
+// progress.
 func (f *Follower) present(p *Progress) (idle bool) {
 	o := plan.Outcome{Code: plan.NotRolling, Reason: p.Next.Reason, Holders: []plan.Holder{}, Late: []plan.Holder{},
 		Unknown:  []plan.Holder{},
@@ -170,7 +164,7 @@ func (f *Follower) present(p *Progress) (idle bool) {
 	return rest.Still
 }
 
-// ended reports whether that is the end.
+// ended returns the End of the rollout, or "" if it continues.
 func (f *Follower) ended(p *Progress, idle bool) End {
 	end := End("")
 	switch {
@@ -194,7 +188,7 @@ func (f *Follower) ended(p *Progress, idle bool) End {
 	return ""
 }
 
-// observed reports whether the status says what is computed.
+// observed reports whether the status agrees with the computed counts.
 func (f *Follower) observed(p *Progress) bool {
 	said := daemonset.Reported(f.objects.ds)
 	return f.objects.ds.Status.ObservedGeneration >= f.objects.ds.Generation &&
