@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// failures are the failed pods of one node.
+// failures are the failed pods of one node, as counted by events.
 type failures struct {
 	count       int
 	first, last time.Time
@@ -48,22 +48,22 @@ func (cs *Causes) note(e *corev1.Event) {
 	}
 }
 
-// unhealthy is the reason of the kubelet's event about a probe that fails, whichever it is.
+// unhealthy is the reason of the kubelet's event about a failing probe of any kind.
 const unhealthy = "Unhealthy"
 
-// failedToPull begins the kubelet's event that says why it cannot pull an image. Others with the reason
+// failedToPull is the prefix of the kubelet's event that says why it cannot pull an image. Other events with the reason
 // Failed only say that it cannot.
 const failedToPull = "Failed to pull image"
 
-// compareEvents orders events by time, and those of one second by their names, which end
-// with the time of the first one, so that the order in which they were read does not matter.
+// compareEvents orders events by time. Events of the same second are ordered by name, which ends with the time of the
+// first occurrence, so that the result does not depend on the order in which they were read.
 func compareEvents(a, b *corev1.Event) int {
 	return cmp.Or(eventTime(a).Compare(eventTime(b)), strings.Compare(a.Name, b.Name),
 		strings.Compare(a.Message, b.Message), cmp.Compare(eventCount(a), eventCount(b)))
 }
 
-// noteFailure counts one failed pod. The node stands in the message only:
-// "Found failed daemon pod NAMESPACE/NAME on node NODE, will try to kill it".
+// noteFailure counts a failed pod. The node appears only in the message: "Found failed daemon pod NAMESPACE/NAME on
+// node NODE, will try to kill it".
 func (cs *Causes) noteFailure(e *corev1.Event) {
 	_, rest, found := strings.Cut(e.Message, " on node ")
 	node, _, ended := strings.Cut(rest, ",")
@@ -89,7 +89,7 @@ func (cs *Causes) event(o *corev1.Pod, reason string) *corev1.Event {
 	return cs.podEvent[o.UID][reason]
 }
 
-// newestEvent returns the newest event about the pod with one of the reasons.
+// newestEvent returns the newest event about the pod with one of the reasons, or nil.
 func (cs *Causes) newestEvent(o *corev1.Pod, reasons ...string) *corev1.Event {
 	var newest *corev1.Event
 	for _, r := range reasons {
@@ -100,8 +100,8 @@ func (cs *Causes) newestEvent(o *corev1.Pod, reasons ...string) *corev1.Event {
 	return newest
 }
 
-// messageOf returns what an event says, without the words that an event recorder
-// puts before it when it combines events of one reason: they are its newest one's.
+// messageOf returns the message of an event without the prefix that an event recorder adds when it combines similar
+// events. The rest is the message of the newest of them.
 func messageOf(e *corev1.Event) string {
 	return strings.TrimPrefix(e.Message, "(combined from similar events): ")
 }
@@ -114,7 +114,7 @@ func eventTime(e *corev1.Event) time.Time {
 	return cmp.Or(t, e.EventTime.Time, e.CreationTimestamp.Time)
 }
 
-// eventBegan is when an event happened for the first time.
+// eventBegan returns when an event first happened.
 func eventBegan(e *corev1.Event) time.Time {
 	return cmp.Or(e.FirstTimestamp.Time, e.EventTime.Time, eventTime(e))
 }
@@ -126,7 +126,7 @@ func eventCount(e *corev1.Event) int32 {
 	return max(e.Count, 1)
 }
 
-// noNetwork reports whether nodes are NotReady because no network plugin works there.
+// noNetwork reports whether a node is NotReady because no network plugin works there.
 func (cs *Causes) noNetwork() bool {
 	return slices.ContainsFunc(cs.st.Nodes, func(n daemonset.Node) bool {
 		down := Down(&n, cs.at)
@@ -134,12 +134,12 @@ func (cs *Causes) noNetwork() bool {
 	})
 }
 
-// serviceHost is the host at which the API server calls a webhook of a Service.
+// serviceHost matches the host name at which the API server calls a webhook of a Service.
 var serviceHost = regexp.MustCompile(`\b([a-z0-9][a-z0-9-]*)\.([a-z0-9][a-z0-9-]*)\.svc\b`)
 
-// refused returns the API server's refusal of pods since the last one that
-// was created, with the words of the newest FailedCreate event; nil if there
-// is none. A refusal by name is an event of its own for each pod.
+// refused returns the API server's rejection of pods since the last pod was created, with the message of the newest
+// FailedCreate event, or nil if there is none. It counts all events since then, because each pod has its own event if
+// the message contains its name.
 func (cs *Causes) refused() *Cause {
 	newest := cs.dsEvent["FailedCreate"]
 	if newest == nil {

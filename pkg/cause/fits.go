@@ -15,18 +15,18 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// fitting is what decides whether pods fit on nodes.
+// fitting holds what decides whether pods fit on nodes.
 type fitting struct {
 	profile fit.Profile
-	rows    map[string][]snapshot.PodRow // of others, by node
-	budgets []snapshot.DisruptionBudget  // of others
-	own     *snapshot.Budgets            // those that select pods of the DaemonSet; their status is not read
-	guarded map[string]bool              // pods that some of these select, by name: what they allow is not known
+	rows    map[string][]snapshot.PodRow // pods of other workloads, by node
+	budgets []snapshot.DisruptionBudget  // of other workloads
+	own     *snapshot.Budgets            // that select pods of the DaemonSet; their status was not read
+	guarded map[string]bool              // pods that own selects, by name; how many disruptions it allows is unknown
 	wanted  fit.Wanted                   // the next pod
 	ranked  bool                         // its priority is known
 }
 
-// fits returns what decides whether pods fit, which is made once.
+// fits returns what decides whether pods fit. It is computed once.
 func (cs *Causes) fits() *fitting {
 	if cs.fitting != nil {
 		return cs.fitting
@@ -51,15 +51,15 @@ func (cs *Causes) fits() *fitting {
 	return f
 }
 
-// countOthers fills the rows of others: their pods, and those among the DaemonSet's that another
-// controller owns, or that it releases.
+// countOthers fills f.rows with the pods of other workloads, including pods in the DaemonSet's list that another
+// controller owns or that the DaemonSet releases.
 func (f *fitting) countOthers(st *daemonset.State) {
 	o := st.Snapshot.OtherPods
 	if o == nil {
 		return
 	}
 	f.budgets = o.Budgets
-	known := map[string]bool{} // by name, of the DaemonSet's namespace
+	known := map[string]bool{} // by name, in the namespace of the DaemonSet
 	for _, row := range o.Pods {
 		f.rows[row.Node] = append(f.rows[row.Node], row)
 		known[row.Name] = known[row.Name] || row.Namespace == st.DaemonSet.Namespace
@@ -77,7 +77,8 @@ func (f *fitting) countOthers(st *daemonset.State) {
 	}
 }
 
-// rowOf returns a pod that the Snapshot has among the DaemonSet's as the scheduler counts it.
+// rowOf returns a pod from the DaemonSet's list in the form in which the scheduler counts it. It returns false if the
+// scheduler does not count it.
 func (f *fitting) rowOf(p *corev1.Pod) (snapshot.PodRow, bool) {
 	row, ok := snapshot.RowOf(p)
 	if !ok {
@@ -94,12 +95,11 @@ func (f *fitting) rowOf(p *corev1.Pod) (snapshot.PodRow, bool) {
 	return row, true
 }
 
-// nodeCritical is the priority of system-node-critical, the highest there is.
+// nodeCritical is the priority of system-node-critical, the highest possible one.
 const nodeCritical = 2_000_001_000
 
-// priorityOf returns the priority of a pod: its own, that of a class that every cluster
-// has, or that of a pod of the DaemonSet, which has it by the class or by the cluster's
-// default. ranked is false for one of a class of which nothing tells the value.
+// priorityOf returns the priority of a pod: its own, that of a built-in PriorityClass, or that of a pod of the
+// DaemonSet with the same class. ranked is false if the value of its class is unknown.
 func priorityOf(pod *corev1.Pod, own []corev1.Pod) (priority int32, ranked bool) {
 	class := pod.Spec.PriorityClassName
 	switch {
@@ -119,11 +119,10 @@ func priorityOf(pod *corev1.Pod, own []corev1.Pod) (priority int32, ranked bool)
 	return 0, class == ""
 }
 
-// on returns what the scheduler decides about a pod on a node beside these pods of the
-// DaemonSet. known is false where the other pods of the node were not read, unless the
-// node, by what it says of itself, has too little for these alone, or a volume cannot be
-// reached from it; and where its volumes could not be read, unless something else keeps
-// it away.
+// on returns the scheduler's decision about a pod on a node that also has the given pods of the DaemonSet.
+//
+// known is false if the other pods of the node were not read, unless the node is too small even without them, or cannot
+// reach a volume. It is also false if volumes could not be read, unless something else excludes the node.
 func (cs *Causes) on(w *fit.Wanted, n *daemonset.Node, beside []snapshot.PodRow) (v fit.Verdict, known bool) {
 	f, read := cs.fits(), cs.s.OtherPods.Of(n.Name)
 	node := cs.nodeOf(n, beside)
@@ -136,8 +135,8 @@ func (cs *Causes) on(w *fit.Wanted, n *daemonset.Node, beside []snapshot.PodRow)
 		v.Reason == fit.VolumeZone)
 }
 
-// doubt says that any pod of lower priority may go where a PodDisruptionBudget selects one of them, and
-// how many disruptions it allows is not known.
+// doubt makes a preemption uncertain if a PodDisruptionBudget with an unknown number of allowed disruptions selects a
+// pod of lower priority. Any pod of lower priority may then be a victim.
 func (f *fitting) doubt(p *fit.Preemption, w *fit.Wanted, node *fit.Node) {
 	var lower []snapshot.PodRow
 	unknown := false
@@ -162,14 +161,14 @@ func (f *fitting) doubt(p *fit.Preemption, w *fit.Wanted, node *fit.Node) {
 	slices.SortStableFunc(p.Others, func(a, b fit.Victim) int { return cmp.Compare(b.Priority, a.Priority) })
 }
 
-// nodeOf returns a node with the pods of others and these.
+// nodeOf returns a node with the pods of other workloads and the given ones.
 func (cs *Causes) nodeOf(n *daemonset.Node, beside []snapshot.PodRow) *fit.Node {
 	f := cs.fits()
 	return &fit.Node{Node: n.Object, Pods: slices.Concat(f.rows[n.Name], beside), Budgets: f.budgets,
 		Drivers: cs.drivers(n.Name)}
 }
 
-// besideOf returns the other pods of the DaemonSet on the node of one.
+// besideOf returns the pods of the DaemonSet on a node, without the named one.
 func (cs *Causes) besideOf(n *daemonset.Node, name string) (beside []snapshot.PodRow) {
 	for i := range n.Pods {
 		if other := &n.Pods[i]; other.Name != name {
@@ -181,8 +180,8 @@ func (cs *Causes) besideOf(n *daemonset.Node, name string) (beside []snapshot.Po
 	return beside
 }
 
-// waiting returns that a pod waits for others of its node to end, without which it fits, as after a
-// preemption; nil if it does not, or if one of them should have ended.
+// waiting returns the cause if a pod fits once terminating pods of its node are gone, as after a preemption. It returns
+// nil if that is not so, or if one of them is overdue.
 func (cs *Causes) waiting(o *corev1.Pod) *Cause {
 	name, _ := daemonset.TargetNode(o)
 	n := cs.st.Node(name)
@@ -222,25 +221,24 @@ func (cs *Causes) waiting(o *corev1.Pod) *Cause {
 	return c
 }
 
-// tooSmall reports whether a node says of each resource that does not suffice how much it
-// has.
+// tooSmall reports whether the node states its capacity for each resource that is insufficient.
 func tooSmall(n *corev1.Node, v *fit.Verdict) bool {
 	silent := func(l fit.Lack) bool { _, says := n.Status.Allocatable[l.Resource]; return !says }
 	return len(v.Lacks) > 0 && !slices.ContainsFunc(v.Lacks, silent)
 }
 
-// NewPod returns what the scheduler decides about the next pod on a node: beside the old
-// pod, if that stays until the new one is available (maxSurge), else in its place. known
-// is false where that cannot be told: the other pods of the node were not read, the
-// priority of the pod is not known and decides, or a pod that goes first may give up a
-// volume.
+// NewPod returns the scheduler's decision about the next pod on a node. With maxSurge, the old pod stays until the new
+// one is available; otherwise the new pod replaces it.
+//
+// known is false if the decision is unknown: the other pods of the node were not read, the priority of the pod matters
+// and is unknown, or a pod that is deleted first may free a volume.
 func (cs *Causes) NewPod(n *daemonset.Node) (v fit.Verdict, known bool) {
 	if n.Object == nil {
 		return v, false
 	}
 	w := cs.fits().wanted
 	v, known = cs.on(&w, n, cs.besideNew(n))
-	// by a pod that goes first
+	// by a pod that is deleted first
 	freed := v.Reason == fit.NodeVolumeLimits && cs.st.Budget.MaxSurge == 0 && len(n.Pods) > 0
 	return v, known && !freed && (v.Fits || !v.Resolvable || cs.fits().ranked)
 }
@@ -260,11 +258,11 @@ func (cs *Causes) besideNew(n *daemonset.Node) (beside []snapshot.PodRow) {
 	return beside
 }
 
-// NotModelled names what decides whether the next pod fits and is not looked at: what the
-// template asks of the scheduler and, where other pods count, their anti-affinity.
+// NotModelled returns the rules that affect whether the next pod fits but are not computed: those that the template
+// uses and, if other pods count, their anti-affinity.
 func (cs *Causes) NotModelled() []fit.Unmodelled { return cs.notModelled(nil) }
 
-// notModelled adds what a pod that there is asks.
+// notModelled is like NotModelled, and adds the rules that an existing pod uses.
 func (cs *Causes) notModelled(asked []fit.Unmodelled) (out []fit.Unmodelled) {
 	for _, u := range fit.UnmodelledCodes {
 		if slices.Contains(cs.fits().wanted.Unmodelled, u) || slices.Contains(asked, u) ||
@@ -275,8 +273,8 @@ func (cs *Causes) notModelled(asked []fit.Unmodelled) (out []fit.Unmodelled) {
 	return out
 }
 
-// Unfit returns that the next pod does not fit on a node, and that preemption does not
-// make room; nil if it fits, can make room, or that is not known.
+// Unfit returns the cause if the next pod does not fit on a node and preemption makes no room. It returns nil if the
+// pod fits, if preemption can make room, or if that is unknown.
 func (cs *Causes) Unfit(n *daemonset.Node) *Cause {
 	v, known := cs.NewPod(n)
 	if !known || v.Fits || v.Preemption.Outcome == fit.Possible || v.Preemption.Outcome == fit.VictimsNotCounted {
@@ -285,9 +283,8 @@ func (cs *Causes) Unfit(n *daemonset.Node) *Cause {
 	return &Cause{Code: DoesNotFit, Severity: SeverityError, Facts: cs.fitFacts(&v, n)}
 }
 
-// fitFacts returns what a Verdict about a node that says no rests on, of the first
-// resource, port or volume that keeps the pod away, with how many pods of others are on
-// the node, or nominated to it.
+// fitFacts returns the facts of a Verdict that rejects a node, for the first resource, port or volume that is missing.
+// They include the number of pods of other workloads on the node or nominated to it.
 func (cs *Causes) fitFacts(v *fit.Verdict, n *daemonset.Node) daemonset.Facts {
 	rows := cs.fits().rows[n.Name]
 	f := daemonset.Facts{"plugin": string(v.Reason), "preemption": string(v.Preemption.Outcome), "others": len(rows)}
@@ -325,8 +322,8 @@ func (cs *Causes) fitFacts(v *fit.Verdict, n *daemonset.Node) daemonset.Facts {
 	return f
 }
 
-// withoutSuffix returns the name of a pod without the random part that a controller put behind
-// it: the pods of one DaemonSet are one holder.
+// withoutSuffix returns the name of a pod without the random suffix that its controller added. The pods of a DaemonSet
+// then count as one holder.
 func withoutSuffix(pod string) string {
 	if m := generated.FindStringSubmatch(pod); m != nil {
 		return m[1]
@@ -334,7 +331,7 @@ func withoutSuffix(pod string) string {
 	return pod
 }
 
-// generated is a name that the API server made: five letters and digits of a fixed set behind a dash.
+// generated matches a name that the API server generated: it ends with a dash and five characters of a fixed set.
 var generated = regexp.MustCompile(`^(.+)-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
 func portString(p snapshot.HostPort) string {
@@ -345,8 +342,7 @@ func portString(p snapshot.HostPort) string {
 	return strconv.Itoa(int(p.Port)) + "/" + string(protocol)
 }
 
-// amounts returns three amounts of a resource in one unit: all CPU in thousandths if one is
-// no whole number.
+// amounts returns three amounts of a resource in the same unit: CPU in thousandths if one of them is not an integer.
 func amounts(name corev1.ResourceName, a, b, c int64) (string, string, string) {
 	if name == corev1.ResourceCPU && (a%1000 != 0 || b%1000 != 0 || c%1000 != 0) {
 		milli := func(n int64) string { return strconv.FormatInt(n, 10) + "m" }
@@ -355,8 +351,7 @@ func amounts(name corev1.ResourceName, a, b, c int64) (string, string, string) {
 	return AmountIn(name, a), AmountIn(name, b), AmountIn(name, c)
 }
 
-// AmountIn returns an amount of a resource in the scheduler's units as people write it:
-// "250m", "16Gi".
+// AmountIn formats an amount of a resource, in the scheduler's units, as a quantity such as "250m" or "16Gi".
 func AmountIn(name corev1.ResourceName, n int64) string {
 	switch name {
 	case corev1.ResourceCPU:

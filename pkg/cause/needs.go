@@ -7,22 +7,22 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Needs is what an answer looks at besides what a Snapshot holds anyway. Whoever
-// reads the input adds it to the Snapshot, and makes the State again.
+// Needs are the objects that an answer reads in addition to those that every Snapshot has. The caller adds them to the
+// Snapshot and computes the State again.
 type Needs struct {
-	Admission bool     // what the API server looks at when it is asked to create a pod
-	Nodes     []string // whose other pods decide whether a pod fits there, sorted
-	Claims    []string // whose volumes decide whether it fits on these nodes, or starts where it is, sorted
+	Admission bool     // what the API server reads when a pod is created
+	Nodes     []string // nodes whose other pods decide whether a pod fits there, sorted
+	Claims    []string // claims whose volumes decide whether the pod fits on these nodes, or starts where it is, sorted
 
-	Controller bool // who runs the DaemonSet controller
+	Controller bool // the Lease of the DaemonSet controller
 }
 
-// mostPending is of how many nodes the other pods are needed that have a pod which is not
-// scheduled: an answer names few.
+// mostPending limits the number of nodes with an unscheduled pod whose other pods are read, because an answer names
+// only a few.
 const mostPending = 10
 
-// Few leaves of the needs of several answers the other pods of ten nodes in all, of the
-// first that need some. So a list costs no more than one answer does.
+// Few limits the needs of several answers to the other pods of ten nodes in total, so that a list costs no more than
+// one answer. The first answers have priority.
 func Few(all []Needs) []Needs {
 	out, nodes := slices.Clone(all), []string(nil)
 	for i := range out {
@@ -41,9 +41,8 @@ func Few(all []Needs) []Needs {
 	return out
 }
 
-// Watched returns what says why pods are refused now, and why the scheduler says that it
-// cannot place others. Of what was read before, it looks at nothing: that may no longer
-// hold.
+// Watched returns the needs for why pods are rejected now, and why the scheduler reports that it cannot place others.
+// It ignores what was read before, because that may be outdated.
 func Watched(st *daemonset.State) (n Needs) {
 	cs := Find(st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil)))
 	n.Admission = cs.asksAdmission()
@@ -65,8 +64,8 @@ func Watched(st *daemonset.State) (n Needs) {
 	return Needs{}.And(n)
 }
 
-// NeedsOf returns what says why pods are refused, why others are not scheduled, why the
-// volumes of others cannot be attached or mounted, and whether a controller runs that does nothing.
+// NeedsOf returns the needs for why pods are rejected, why pods are not scheduled, why volumes cannot be attached or
+// mounted, and whether an inactive controller is running.
 func NeedsOf(st *daemonset.State) Needs {
 	cs := Find(st)
 	n, unmounted := Needs{Admission: cs.asksAdmission(), Controller: cs.AsksController()}, 0
@@ -74,7 +73,7 @@ func NeedsOf(st *daemonset.State) Needs {
 		for j := range st.Nodes[i].Pods {
 			if p := &st.Nodes[i].Pods[j]; unmounted < mostPending && cs.unmounted(p) {
 				unmounted++
-				// a bound pod's own volumes are not kept
+				// the Snapshot does not keep the volumes of a bound pod
 				n.Claims = append(n.Claims, snapshot.ClaimsOf(p.Name, &st.DaemonSet.Spec.Template.Spec)...)
 			}
 		}
@@ -90,8 +89,8 @@ func NeedsOf(st *daemonset.State) Needs {
 	return Needs{}.And(n)
 }
 
-// asksAdmission reports whether the API server rejects pods, or rejected some before, or a node has had no pod for
-// longer than Patience and nothing says why.
+// asksAdmission reports whether the API server rejects or has rejected pods, or a node has had no pod for longer than
+// Patience for no known reason.
 func (cs *Causes) asksAdmission() bool {
 	if cs.Refusal() != nil || cs.Lifted() != nil {
 		return true
@@ -102,8 +101,8 @@ func (cs *Causes) asksAdmission() bool {
 	})
 }
 
-// NeedsOn returns what says whether the next pod would fit on those of the nodes that
-// should have a pod and have none, or one that waits; on ten of them at most.
+// NeedsOn returns the needs for whether the next pod would fit on those of the given nodes that are eligible and have
+// no pod, or one that waits for the scheduler. It covers at most ten nodes.
 func NeedsOn(st *daemonset.State, nodes []string) (n Needs) {
 	for i := range st.Nodes {
 		if d := &st.Nodes[i]; len(n.Nodes) < mostPending && slices.Contains(nodes, d.Name) && wants(d) {
@@ -117,18 +116,18 @@ func NeedsOn(st *daemonset.State, nodes []string) (n Needs) {
 	return Needs{}.And(n)
 }
 
-// unscheduled reports whether the scheduler has not found room for a pod.
+// unscheduled reports whether the scheduler has not bound a pod to a node.
 func unscheduled(p daemonset.Pod) bool {
 	return !p.Terminating && p.Object.Spec.NodeName == ""
 }
 
-// unmounted reports whether a volume of a pod could not be attached or mounted, as an event says.
+// unmounted reports whether an event says that a volume of a pod could not be attached or mounted.
 func (cs *Causes) unmounted(p *daemonset.Pod) bool {
 	return !p.Terminating && !p.Ready && p.Object.Spec.NodeName != "" &&
 		cs.newestEvent(p.Object, "FailedAttachVolume", "FailedMount") != nil
 }
 
-// And returns both.
+// And returns the union of both needs.
 func (n Needs) And(m Needs) Needs {
 	return Needs{
 		Admission: n.Admission || m.Admission, Controller: n.Controller || m.Controller,

@@ -11,17 +11,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 )
 
-// Prospect is what becomes of the next pod of the live template on a node, by the pods that
-// there are. Without either cause nothing speaks against it.
+// Prospect is what existing pods indicate about the next pod of the live template on a node. If both causes are nil,
+// nothing indicates that it fails.
 type Prospect struct {
 	Fails   *Cause // why it fails
-	Unknown *Cause // what it may or may not fail on: the template differs there, and no pod shows what that does
+	Unknown *Cause // why it may or may not fail: the template differs there, and no pod shows the effect
 }
 
-// Evidence is what the pods that fail say about the next pods of the live template.
+// Evidence is what failing pods indicate about the next pods of the live template.
 type Evidence struct {
-	All    Prospect // of the next pod on every node where nothing says otherwise
-	Tally  Tally    // the pods that fail, if all are taken to
+	All    Prospect // for every node without a prospect of its own
+	Tally  Tally    // the failing pods, if all pods are assumed to fail
 	byNode map[string]Prospect
 }
 
@@ -33,25 +33,24 @@ func (e *Evidence) On(node string) Prospect {
 	return e.All
 }
 
-// Own returns why the next pod fails on a node, by the pod that fails there; nil if none does.
+// Own returns why the next pod fails on a node because the current pod fails there; nil if it does not.
 func (e *Evidence) Own(node string) *Cause { return e.byNode[node].Fails }
 
-// failure is a group of pods that fail on the same, with one template.
+// failure is a group of pods with the same template that fail for the same reason.
 type failure struct {
 	c        *Cause
 	revision string // see revisionOf
 	nodes    []string
 
-	alike   bool // the live template equals theirs in all that the step reads
-	gone    bool // the live template does not have what they fail on
-	passing int  // pods that pass the step and whose template equals the live one there
-	pods    int  // all pods of which that is so, these included
+	alike   bool // the live template equals theirs in all fields that the step reads
+	gone    bool // the live template no longer has what they fail on
+	passing int  // pods that pass the step and whose template equals the live one in the fields that it reads
+	pods    int  // all pods whose template equals the live one in these fields
 }
 
-// Evidence returns what the pods that fail say about the next pods of the live template:
-// those that equal it in all that the failing step reads fail again, and where it differs
-// from them, pods that equal it show whether it works. Failures of nodes that are down
-// say nothing.
+// Evidence returns what failing pods indicate about the next pods of the live template. If the templates are equal in
+// all fields that the failing step reads, the next pods fail again. If they differ, pods that are equal to the live
+// template show whether it works. Failures on nodes that are down indicate nothing.
 func (cs *Causes) Evidence() *Evidence {
 	e := &Evidence{byNode: map[string]Prospect{}}
 	for _, f := range cs.failing() {
@@ -86,14 +85,13 @@ func (cs *Causes) Evidence() *Evidence {
 	return e
 }
 
-// wide reports whether a failure says something about other nodes too.
+// wide reports whether a failure indicates something about other nodes too.
 func wide(c *Cause) bool {
 	kind, _ := evictedFor(c.Facts.Text("message"))
 	return StageOf(c.Code) >= StageNetwork && kind != SubjectNodeCondition
 }
 
-// allFail reports whether at least half of the pods of the failing ones' revision fail, and
-// none of them is available.
+// allFail reports whether at least half of the pods of that revision fail and none of them is available.
 func (cs *Causes) allFail(f *failure) bool {
 	pods := 0
 	for i := range cs.st.Nodes {
@@ -111,8 +109,8 @@ func (cs *Causes) allFail(f *failure) bool {
 	return 2*len(f.nodes) >= pods
 }
 
-// failing returns the pods that fail for good and that their node lets start, in groups, the largest
-// first. The cause of a group is that of its first failure, whatever the nodes are called.
+// failing returns the pods that fail permanently for reasons other than the node and scheduling, in groups, the largest
+// first. The cause of a group is that of its earliest failure.
 func (cs *Causes) failing() (out []*failure) {
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
@@ -145,23 +143,23 @@ func (cs *Causes) failing() (out []*failure) {
 	return out
 }
 
-// alike reports whether two causes are about the same container, or about the same eviction.
+// alike reports whether two causes are about the same container, or about the same kind of eviction.
 func alike(a, b *Cause) bool {
 	kindA, ofA := evictedFor(a.Facts.Text("message"))
 	kindB, ofB := evictedFor(b.Facts.Text("message"))
 	return a.Code == b.Code && a.Facts.Text("container") == b.Facts.Text("container") && kindA == kindB && ofA == ofB
 }
 
-// compare adds to a failure how its pods compare with the live template, and which pods
-// are like that template.
+// compare sets how the pods of a failure compare with the live template, and counts the pods that are equal to that
+// template.
 func (cs *Causes) compare(f *failure) {
 	paths, known := cs.touched(f.c, f.revision, "")
 	f.alike = known && len(paths) == 0
 	if container := f.c.Facts.Text("container"); container != "" && !cs.inTemplate(container) {
-		f.alike = true // whoever added it adds it again
+		f.alike = true // whoever added the container adds it again
 	}
 	f.gone = !f.alike && cs.gone(f.c)
-	// what runs was there to be pulled
+	// an image that runs could be pulled
 	lasts := StageOf(f.c.Code).lasts() || f.c.Code == ImagePullBackOff && !registryIsDown(f.c)
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
@@ -185,7 +183,7 @@ func (cs *Causes) compare(f *failure) {
 	}
 }
 
-// gone reports whether the live template does not have what pods of another one fail on.
+// gone reports whether the live template no longer has what the pods of another template fail on.
 func (cs *Causes) gone(c *Cause) bool {
 	spec, f := &cs.st.DaemonSet.Spec.Template.Spec, c.Facts
 	kind, volume := evictedFor(f.Text("message"))
@@ -215,8 +213,7 @@ func (cs *Causes) gone(c *Cause) bool {
 	return false
 }
 
-// SameProgram reports whether a pod runs what the live template says, but for fields that a
-// program cannot notice.
+// SameProgram reports whether a pod equals the live template except in fields that a program cannot notice.
 func (cs *Causes) SameProgram(p *daemonset.Pod) bool {
 	revision, known := cs.revisionOf(p.Updated, p.Revision)
 	if !known {
@@ -226,14 +223,14 @@ func (cs *Causes) SameProgram(p *daemonset.Pod) bool {
 	return known && len(paths) == 0
 }
 
-// nextFits returns what becomes of the next pod on a node on which a pod is not scheduled.
+// nextFits returns the prospect of the next pod on a node with an unscheduled pod.
 func (cs *Causes) nextFits(n *daemonset.Node, c *Cause) Prospect {
 	p := concern(n)
 	if c.Facts["added"] != nil && c.Facts["again"] == nil { // whoever added it adds it again
 		return Prospect{Fails: c}
 	}
 	v, known := cs.NewPod(n)
-	// the next one comes when that is gone
+	// without maxSurge, the next pod is created after the old one is gone
 	if besideOld := p.Updated && cs.st.Budget.MaxSurge == 0 && len(staying(n)) > 0; known && v.Fits ||
 		!known && besideOld {
 		return Prospect{}
@@ -254,8 +251,8 @@ func (cs *Causes) nextFits(n *daemonset.Node, c *Cause) Prospect {
 	return Prospect{Unknown: c}
 }
 
-// Next returns what becomes of the next pod of the live template on a node, beside what is
-// wrong with the node itself.
+// Next returns the prospect of the next pod of the live template on a node. It does not consider whether the node is
+// down.
 func (cs *Causes) Next(n *daemonset.Node, e *Evidence) Prospect {
 	c := cs.nodes[n.Name]
 	if c != nil && c.Severity == SeverityError && StageOf(c.Code) == StageScheduled {
@@ -267,19 +264,17 @@ func (cs *Causes) Next(n *daemonset.Node, e *Evidence) Prospect {
 	return e.On(n.Name)
 }
 
-// Tally counts the new and the old pods, and those of either that fail: that
-// tells a bad revision from a bad node. Pods that are terminating do not
-// count, nor does a failure that no container gives.
+// Tally counts the new and old pods, and the failing ones of each, which distinguishes a bad revision from a bad node.
+// Terminating pods do not count, and only failures of containers count as failing.
 type Tally struct{ NewPods, NewFailing, OldPods, OldFailing int }
 
-// Facts returns a Tally as facts.
+// Facts returns the Tally as facts.
 func (t Tally) Facts() daemonset.Facts {
 	return daemonset.Facts{"newPods": t.NewPods, "newFailing": t.NewFailing, "oldPods": t.OldPods,
 		"oldFailing": t.OldFailing}
 }
 
-// RevisionFails counts failures that do not go away by themselves. Pods on
-// nodes that are down count neither as failing nor at all.
+// RevisionFails counts failures that do not resolve by themselves. Pods on nodes that are down are not counted at all.
 func (cs *Causes) RevisionFails() Tally {
 	var t Tally
 	for i := range cs.st.Nodes {
@@ -295,8 +290,8 @@ func (cs *Causes) RevisionFails() Tally {
 	return t
 }
 
-// RevisionFailsBy counts failures of every severity and on every node, apart
-// by a key of the cause. Each Tally has all pods, whatever they fail of.
+// RevisionFailsBy counts failures of every severity on all nodes, grouped by a key of the cause. NewPods and OldPods of
+// each Tally are the numbers of all pods.
 func (cs *Causes) RevisionFailsBy(key func(*Cause) string) map[string]Tally {
 	var all Tally
 	by := map[string]Tally{}

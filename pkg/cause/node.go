@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// nodeCause returns what is wrong on a node that should run the pod or holds
-// one; nil if nothing is. The node's own state comes before that of its pods.
+// nodeCause returns what is wrong on a node that is eligible or has a pod, or nil if nothing is. Problems of the node
+// itself take precedence over those of its pods.
 func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	p := concern(n)
 	if c := cs.virtual(n); c != nil {
@@ -74,16 +74,16 @@ func lacksNetwork(down *Cause) bool {
 		strings.Contains(message, "networkpluginnotready")
 }
 
-// providesNetwork reports whether the pods of the template install a network plugin (CNI) on their nodes: they mount
-// the directory of its configuration.
+// providesNetwork reports whether the pods of the template install a network plugin (CNI) on their nodes, that is,
+// mount the directory of its configuration.
 func (cs *Causes) providesNetwork() bool {
 	return slices.ContainsFunc(cs.st.DaemonSet.Spec.Template.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.HostPath != nil && strings.Contains(v.HostPath.Path+"/", "/cni/net.d/")
 	})
 }
 
-// concern returns the pod of a node that matters most for its health: a new
-// one if there is one, else any that is not terminating, else the first.
+// concern returns the most relevant pod of a node: the new pod, otherwise a pod that is not terminating, otherwise the
+// first; nil if the node has no pod.
 func concern(n *daemonset.Node) *daemonset.Pod {
 	var living *daemonset.Pod
 	for i := range n.Pods {
@@ -102,7 +102,7 @@ func concern(n *daemonset.Node) *daemonset.Pod {
 	return living
 }
 
-// Down returns the cause that a node which is not ready is, else nil.
+// Down returns why the node is not ready, or nil if it is ready.
 func Down(n *daemonset.Node, at time.Time) *Cause {
 	if n.Object == nil {
 		return nil
@@ -117,11 +117,11 @@ func Down(n *daemonset.Node, at time.Time) *Cause {
 			f["lastHeartbeat"] = timeFact(c.LastHeartbeatTime.Time)
 		}
 		down := &Cause{Code: NodeNotReady, Severity: SeverityError, Since: timeOf(c.LastTransitionTime.Time), Facts: f}
-		if c.Status == corev1.ConditionFalse { // else the words are the node controller's: the kubelet has stopped
+		if c.Status == corev1.ConditionFalse { // otherwise the message is the node controller's
 			setMessage(f, c.Message)
 		}
 		if c.Status == corev1.ConditionFalse && at.Sub(c.LastTransitionTime.Time) < Patience {
-			down.Severity = SeverityWarning // its kubelet is there, and may only have restarted
+			down.Severity = SeverityWarning // the kubelet is running, and may only have restarted
 		}
 		purposely(n.Object, down)
 		return down
@@ -132,16 +132,17 @@ func Down(n *daemonset.Node, at time.Time) *Cause {
 	return nil
 }
 
-// joining reports whether a node that is NotReady joined the cluster less than Patience ago and was never Ready: its
-// kubelet runs, and something is still missing, such as the network. Its pods are late by the same rule as others.
+// joining reports whether a NotReady node joined the cluster less than Patience ago and has never been Ready. Its
+// kubelet is running, and something else is still missing, such as the network. Its pods are late by the same rule as
+// others.
 func (cs *Causes) joining(n *daemonset.Node, down *Cause) bool {
 	joined := n.Object.CreationTimestamp.Time
 	return n.ShouldRun.OK && down.Severity == SeverityWarning && cs.at.Sub(joined) < Patience &&
 		down.Since != nil && down.Since.Sub(joined) < soonestLate
 }
 
-// taintedDown returns the cause that a node without conditions is not ready, by
-// the taint that mirrors the condition; nil if it has none.
+// taintedDown returns why a node without conditions is not ready, according to the taints that mirror the Ready
+// condition, or nil if it has none.
 func taintedDown(n *corev1.Node) *Cause {
 	var down *Cause
 	for _, t := range n.Spec.Taints {
@@ -159,18 +160,17 @@ func taintedDown(n *corev1.Node) *Cause {
 	return down
 }
 
-// SeenByKubelet reports whether a cause was seen by a kubelet and does not
-// come from the node going down.
+// SeenByKubelet reports whether a kubelet observed the cause, so that the node's failure did not cause it.
 func SeenByKubelet(code daemonset.Reason) bool {
 	return code == ImagePullBackOff || code == CrashLoopBackOff || code == OOMKilled
 }
 
-// longestBackoff is how long the controller waits at most before it tries again what failed: the
-// rate limiter of its work queue doubles the wait up to 1,000 seconds.
+// longestBackoff is the longest time that the controller waits before a retry. The rate limiter of its work queue
+// doubles the wait up to 1,000 seconds.
 const longestBackoff = 1000 * time.Second
 
-// retries reports whether the controller still waits to try again after a refusal that no longer
-// holds. That its event is written can take Patience longer: events are limited to one in five minutes.
+// retries reports whether the controller may still be waiting to retry after a rejection that no longer holds. Its
+// event can be up to Patience older than the last attempt, because such events are limited to one in five minutes.
 func (cs *Causes) retries() bool {
 	if cs.lifted == nil {
 		return false
@@ -179,9 +179,8 @@ func (cs *Causes) retries() bool {
 	return err == nil && cs.at.Sub(last) <= longestBackoff+Patience
 }
 
-// noPod is the cause of a node that should run the pod and has none. A create
-// that is owed for longer than Patience does not come by itself, unless the controller waits to try
-// again.
+// noPod returns the cause of an eligible node without a pod. A create that has been pending for longer than Patience
+// does not happen by itself, unless the controller waits to retry.
 func (cs *Causes) noPod(n *daemonset.Node) *Cause {
 	if cs.refusal != nil {
 		return cs.refusal
@@ -191,7 +190,7 @@ func (cs *Causes) noPod(n *daemonset.Node) *Cause {
 	switch {
 	case cs.retries():
 		c.Facts["lifted"], c.Facts["last"], c.Since = true, cs.lifted.Facts["last"], cs.lifted.Since
-	case n.Object != nil && cs.at.Sub(n.Object.CreationTimestamp.Time) < soonestFirst: // it has joined
+	case n.Object != nil && cs.at.Sub(n.Object.CreationTimestamp.Time) < soonestFirst: // the node has just joined
 		c.Severity = SeverityInfo
 	case cs.Settled():
 		c.Severity, c.Since = SeverityError, timeOf(cs.changed())
@@ -199,14 +198,14 @@ func (cs *Causes) noPod(n *daemonset.Node) *Cause {
 	return c
 }
 
-// excluded returns that the rolling update counts a node without a pod that only its
-// namespace excludes; nil if it does not, as outside of OpenShift.
+// excluded returns the cause if the rolling update counts a node without a pod that only its namespace excludes, which
+// happens only on OpenShift. Otherwise it returns nil.
 func (cs *Causes) excluded(n *daemonset.Node) *Cause {
 	if !n.StillRolled || !cs.st.Holds(n) {
 		return nil
 	}
 	c := &Cause{Code: ExcludedButCounted, Severity: SeverityInfo, Facts: maps.Clone(n.ShouldRun.Facts)}
-	delete(c.Facts, "valid") // or it would exclude nothing
+	delete(c.Facts, "valid") // an invalid selector excludes nothing
 	if key, value, one := cs.st.Placement.NamespaceLabel(); one {
 		c.Facts["key"], c.Facts["want"] = key, value
 	}
@@ -219,24 +218,24 @@ func (cs *Causes) excluded(n *daemonset.Node) *Cause {
 	return c
 }
 
-// OutOfServiceSoon is within how long the pod garbage collector force-deletes what is terminating on a
-// node that is out of service: it looks every 20 seconds.
+// OutOfServiceSoon is how long it takes at most until the pod garbage collector force-deletes terminating pods on an
+// out-of-service node: it runs every 20 seconds.
 const OutOfServiceSoon = 20 * time.Second
 
-// OutOfService is the taint by which a person says that the machine of a node is off.
+// OutOfService is the taint that marks a node whose machine is off.
 var OutOfService = corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown",
 	Effect: corev1.TaintEffectNoExecute}
 
-// CollectsOutOfService reports whether the pod garbage collector of a Kubernetes version force-deletes the
-// terminating pods of nodes that are NotReady and out of service: from 1.26 on, where the feature
-// NodeOutOfServiceVolumeDetach is on by default.
+// CollectsOutOfService reports whether the pod garbage collector of a Kubernetes version force-deletes terminating pods
+// on NotReady nodes with the out-of-service taint: from 1.26 on, where the feature gate NodeOutOfServiceVolumeDetach is
+// on by default.
 func CollectsOutOfService(kubernetesVersion string) bool {
 	v, err := version.ParseGeneric(kubernetesVersion)
 	return err == nil && (v.Major() > 1 || v.Minor() >= 26)
 }
 
-// Collected reports whether the terminating pods of a node are force-deleted: it is NotReady and out
-// of service, for less than the time that this takes at most.
+// Collected reports whether the terminating pods of a node are about to be force-deleted: the node is NotReady and has
+// had the out-of-service taint for less than Patience.
 func (cs *Causes) Collected(n *daemonset.Node) bool {
 	if n.Object == nil || Down(n, cs.at) == nil || !CollectsOutOfService(cs.st.Profile.Version) {
 		return false
@@ -246,9 +245,8 @@ func (cs *Causes) Collected(n *daemonset.Node) bool {
 	})
 }
 
-// purposely adds to the facts of a node that is down what says that this is on purpose: a condition
-// of KEP-5683, with its reason and who set it, and that the node is cordoned. What came more than
-// Patience after the fault is no sign.
+// purposely adds facts that show that a node is down on purpose: a condition of KEP-5683, with its reason and who set
+// it, or that the node is cordoned. Anything set more than Patience after the node went down is ignored.
 func purposely(n *corev1.Node, down *Cause) {
 	sign := func(at time.Time) bool { return down.Since == nil || !at.After(down.Since.Add(Patience)) }
 	for _, condition := range snapshot.Purposes {
@@ -281,7 +279,7 @@ func purposely(n *corev1.Node, down *Cause) {
 	}
 }
 
-// setBy returns the field manager that set a condition of a node; empty if that is not known.
+// setBy returns the field manager that set a condition of a node; empty if it is unknown.
 func setBy(n *corev1.Node, condition corev1.NodeConditionType) (by string) {
 	var last time.Time
 	for _, m := range n.ManagedFields {
@@ -299,16 +297,15 @@ func setBy(n *corev1.Node, condition corev1.NodeConditionType) (by string) {
 	return by
 }
 
-// OnPurpose reports whether a problem is that nodes are down on purpose, by a condition of theirs:
-// nobody has to repair or to delete them.
+// OnPurpose reports whether the nodes of the problem are down on purpose, according to a condition, so that nobody has
+// to repair or delete them.
 func (p *Problem) OnPurpose() bool { return p.Facts["purpose"] != nil }
 
-// OtherSystem returns that the kubelet of a node rejects every pod of a template, since
-// the template is for another operating system: spec.os.name is not the one that the
-// node runs, or its label kubernetes.io/os, which a kubelet compares too (from 1.24 on;
-// before, the API server drops spec.os). Such a pod fails, the controller deletes it and
-// creates the next one. It returns nil if the kubelet does not, and where the node does
-// not say what it runs. A nodeSelector is none of its business: see Placement.
+// OtherSystem returns the cause if the kubelet of a node rejects every pod of a template because of the operating
+// system. The kubelet compares the node's system with spec.os.name and with the label kubernetes.io/os (from 1.24 on;
+// before, the API server drops spec.os). Such a pod fails, and the controller deletes and recreates it. OtherSystem
+// returns nil if the kubelet accepts the pod, or if the node does not report its system. It ignores nodeSelectors; see
+// daemonset.Placement.
 func OtherSystem(n *daemonset.Node, t *corev1.PodTemplateSpec) *Cause {
 	if n.Object == nil {
 		return nil
@@ -325,11 +322,11 @@ func OtherSystem(n *daemonset.Node, t *corev1.PodTemplateSpec) *Cause {
 		Facts: daemonset.Facts{"want": want, "platform": runs}}
 }
 
-// virtualLabels are the labels of nodes behind which no machine with a kubelet is: AWS Fargate, and
-// nodes of Virtual Kubelet. They run single pods for which they were made, and none of DaemonSets.
+// virtualLabels are the labels of nodes without a machine and kubelet: AWS Fargate and Virtual Kubelet. Such nodes run
+// only pods that they were created for, and no DaemonSet pods.
 var virtualLabels = map[string]string{"eks.amazonaws.com/compute-type": "fargate", "type": "virtual-kubelet"}
 
-// VirtualLabel returns the label that says that a node is virtual; empty for others.
+// VirtualLabel returns the label that marks a node as virtual; empty for other nodes.
 func VirtualLabel(n *corev1.Node) (key, value string) {
 	for key, value := range virtualLabels {
 		if n != nil && n.Labels[key] == value {
@@ -339,8 +336,8 @@ func VirtualLabel(n *corev1.Node) (key, value string) {
 	return "", ""
 }
 
-// virtual returns that a node is virtual and should run the pod all the same, which it
-// never will; nil for others, and where a pod is available there.
+// virtual returns the cause if a node is virtual but eligible, so that its pod never runs. It returns nil for other
+// nodes, and if a pod is available there.
 func (cs *Causes) virtual(n *daemonset.Node) *Cause {
 	key, value := VirtualLabel(n.Object)
 	if key == "" || !n.ShouldRun.OK || n.Membership().Available {

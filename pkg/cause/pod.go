@@ -51,7 +51,7 @@ func (cs *Causes) terminating(o *corev1.Pod) *Cause {
 	return c
 }
 
-// DeletionAsked returns when the deletion of a pod was asked for; nil if it was not.
+// DeletionAsked returns when the deletion of a pod was requested; nil if it was not.
 func DeletionAsked(o *corev1.Pod) *time.Time {
 	if o.DeletionTimestamp == nil {
 		return nil
@@ -60,8 +60,7 @@ func DeletionAsked(o *corev1.Pod) *time.Time {
 	return &at
 }
 
-// grace is how long before its deletionTimestamp the pod's deletion was asked
-// for.
+// grace returns the time between the request to delete a pod and its deletionTimestamp.
 func grace(o *corev1.Pod) time.Duration {
 	if o.DeletionGracePeriodSeconds != nil {
 		return time.Duration(*o.DeletionGracePeriodSeconds) * time.Second
@@ -79,10 +78,10 @@ func (cs *Causes) failed(o *corev1.Pod) *Cause {
 	return c
 }
 
-// evictLoop is the cause of a node on which the controller found failed pods
-// several times, and lately; nil if it did not.
+// evictLoop returns the cause if the controller has found failed pods on the node several times, and recently.
+// Otherwise it returns nil.
 func (cs *Causes) evictLoop(o *corev1.Pod) *Cause {
-	const several, lately = 3, 20 * time.Minute // the controller waits up to 15 minutes between two
+	const several, lately = 3, 20 * time.Minute // the controller waits up to 15 minutes between two deletions
 	f := cs.failures[o.Spec.NodeName]
 	if f == nil || f.count < several || cs.at.Sub(f.last) > lately {
 		return nil
@@ -105,11 +104,10 @@ func (cs *Causes) notYetAvailable(p *daemonset.Pod) *Cause {
 	return c
 }
 
-// clockJitter is by how much a node's clock may be ahead without a word: times
-// in the API are whole seconds.
+// clockJitter is how far ahead a node's clock may be without being reported. Times in the API are whole seconds.
 const clockJitter = 2 * time.Second
 
-// pending is the cause of a pod that no node has taken yet.
+// pending returns the cause of a pod that is not bound to a node.
 func (cs *Causes) pending(o *corev1.Pod) *Cause {
 	if c := cs.waiting(o); c != nil {
 		return c
@@ -128,7 +126,7 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 		if !cs.stays(o, o.CreationTimestamp.Time, false) {
 			return cs.starting(o, o.CreationTimestamp.Time)
 		}
-		return c // no scheduler feels responsible, or none runs
+		return c // no scheduler handles the pod, or none is running
 	}
 	c.Facts["reason"] = reason
 	here := schedulerWords(message)
@@ -159,8 +157,9 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 	return c
 }
 
-// arithmetic adds to what the scheduler says of a pod how much the node has, which pod uses the port, or which volume
-// cannot be attached, where what was read says the same. That the whole node is too small needs no other pods.
+// arithmetic adds details to the scheduler's message about a pod, if the computed decision agrees with it: how much the
+// node has, which pod uses the port, or which volume cannot be attached. If the node is too small even without other
+// pods, these need not have been read.
 func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 	if n.Object == nil || p.Object.Spec.NodeName != "" {
 		return
@@ -188,8 +187,8 @@ func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 	}
 }
 
-// added adds to a pod that is not scheduled which labels its nodeSelector asks for that neither its
-// template nor its node has: they were added when it was admitted.
+// added adds the labels in the nodeSelector of an unscheduled pod that neither its template nor its node has. They were
+// added at admission.
 func (cs *Causes) added(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 	t := cs.madeFrom(p)
 	if c.Code != PendingUnschedulable || t == nil || n.Object == nil {
@@ -214,13 +213,13 @@ func (cs *Causes) added(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 		c.Facts["annotation"], c.Facts["selector"] = annotation, text
 	case annotation != "":
 		c.Facts["annotation"], c.Facts["again"] = annotation, false
-	case cs.s.OpenShift != nil && cs.s.OpenShift.Namespace != nil: // an annotation takes the place of the default
+	case cs.s.OpenShift != nil && cs.s.OpenShift.Namespace != nil: // an annotation overrides the cluster's default
 		c.Facts["annotation"] = snapshot.ProjectNodeSelectorAnnotation
 	}
 }
 
-// namespaceSelector returns what selects nodes for the pods of the namespace, and the annotation that
-// says it; both are empty where none does, or the namespace could not be read.
+// namespaceSelector returns the node selector of the namespace and the annotation that sets it. Both are empty if there
+// is none, or if the namespace could not be read.
 func (cs *Causes) namespaceSelector() (annotation, selector string) {
 	o := cs.s.OpenShift
 	if a := cs.s.Admission; o == nil && a != nil {
@@ -229,22 +228,21 @@ func (cs *Causes) namespaceSelector() (annotation, selector string) {
 	return o.NodeSelector()
 }
 
-// selectsAll reports whether a selector asks for all of these labels.
+// selectsAll reports whether a selector requires all of these labels.
 func selectsAll(selector string, labels []string) bool {
 	asked := strings.FieldsFunc(selector, func(r rune) bool { return r == ',' || r == ' ' })
 	return !slices.ContainsFunc(labels, func(l string) bool { return !slices.Contains(asked, l) })
 }
 
-// ofVolumes reports whether the scheduler says that volumes keep a pod from its node.
+// ofVolumes reports whether the scheduler says that volumes exclude the node of a pod.
 func ofVolumes(c *Cause) bool {
 	message := c.Facts.Text("message")
 	return c.Code == PendingUnschedulable &&
 		(strings.Contains(message, "olume ") || strings.Contains(message, "PersistentVolume"))
 }
 
-// schedulerWords returns what the scheduler says of the one node that a pod
-// of a DaemonSet is for: its count per reason, without the nodes that the
-// pod's affinity excludes anyway, and without the preemption summary.
+// schedulerWords returns the scheduler's reasons for the one node that a DaemonSet pod is for, without the reasons for
+// nodes that the pod's affinity excludes and without the preemption summary.
 func schedulerWords(message string) []string {
 	_, list, found := strings.Cut(message, "nodes are available: ")
 	switch {
@@ -253,7 +251,7 @@ func schedulerWords(message string) []string {
 	case !found:
 		return []string{message}
 	}
-	list, _, _ = strings.Cut(list, ". ") // what follows is of preemption
+	list, _, _ = strings.Cut(list, ". ") // a summary of preemption follows
 	list = strings.TrimRight(list, ". ,")
 	var out []string
 	for _, part := range strings.Split(list, ", ") {
@@ -268,13 +266,12 @@ func schedulerWords(message string) []string {
 	return out
 }
 
-// otherNodes is what schedulers of all versions say of the nodes that the
-// pod's affinity excludes.
+// otherNodes are phrases of schedulers of all versions about nodes that the pod's affinity excludes.
 var otherNodes = []string{"[NodeAffinity]", "didn't match Pod's node affinity", "didn't match node selector",
 	"didn't match node affinity"}
 
-// notReady is the cause of a pod whose containers say nothing: no kubelet has
-// seen it yet, or a readiness gate is closed.
+// notReady returns the cause of a pod whose containers show no problem: no kubelet has seen it yet, or a readiness gate
+// is not met.
 func (cs *Causes) notReady(o *corev1.Pod) *Cause {
 	if !cs.stays(o, o.CreationTimestamp.Time, false) {
 		return cs.starting(o, o.CreationTimestamp.Time)
@@ -298,8 +295,7 @@ func (cs *Causes) notReady(o *corev1.Pod) *Cause {
 	return c
 }
 
-// gatesOf returns the readiness gates of a pod: its own, or else those of the template that it
-// was created from.
+// gatesOf returns the readiness gates of a pod or, if it has none, those of the template that it was created from.
 func (cs *Causes) gatesOf(o *corev1.Pod) []corev1.PodReadinessGate {
 	if len(o.Spec.ReadinessGates) > 0 {
 		return o.Spec.ReadinessGates
@@ -310,8 +306,8 @@ func (cs *Causes) gatesOf(o *corev1.Pod) []corev1.PodReadinessGate {
 	return cs.st.DaemonSet.Spec.Template.Spec.ReadinessGates
 }
 
-// starting is a pod that takes its time within Patience, and says nothing of
-// a failure. It, or the container that it waits for, began at the time given.
+// starting returns the cause of a pod that is starting without a sign of failure. began is when the pod, or the
+// container that it waits for, began to start.
 func (cs *Causes) starting(o *corev1.Pod, began time.Time) *Cause {
 	if c := cs.evictLoop(o); c != nil {
 		return c
@@ -319,8 +315,8 @@ func (cs *Causes) starting(o *corev1.Pod, began time.Time) *Cause {
 	return &Cause{Code: Starting, Severity: SeverityInfo, Since: timeOf(began), Facts: daemonset.Facts{}}
 }
 
-// readySince is when the pod's Ready condition last changed, else when the
-// pod was created.
+// readySince returns when the pod's Ready condition last changed, or when the pod was created if it has no such
+// condition.
 func readySince(o *corev1.Pod) *time.Time {
 	if c := condition(o, corev1.PodReady); c != nil && !c.LastTransitionTime.IsZero() {
 		return timeOf(c.LastTransitionTime.Time)

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// HostPorts returns the ports of the node that a pod takes: with two pods on
-// one node the second can never be scheduled.
+// HostPorts returns the host ports that a pod uses. A second pod with the same ports on the node can never be
+// scheduled.
 func HostPorts(spec *corev1.PodSpec) []string {
 	var ports []string
 	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
@@ -30,9 +30,8 @@ func HostPorts(spec *corev1.PodSpec) []string {
 	return ports
 }
 
-// PortsHeld reports whether an old pod, which stays until a new one is available
-// (maxSurge), holds a port of the node that the new one needs, and has no lower
-// priority, so that the scheduler does not preempt it.
+// PortsHeld reports whether an old pod that stays until the new one is available (maxSurge) holds a host port that the
+// new pod needs, and has no lower priority, so that the scheduler does not preempt it.
 func (cs *Causes) PortsHeld(n *daemonset.Node) bool {
 	f := cs.fits()
 	return slices.ContainsFunc(staying(n), func(p *daemonset.Pod) bool {
@@ -42,8 +41,7 @@ func (cs *Causes) PortsHeld(n *daemonset.Node) bool {
 	})
 }
 
-// staying returns the old pods of a node that a surge leaves there until a new one is
-// available.
+// staying returns the old pods of a node that stay during a surge until a new pod is available.
 func staying(n *daemonset.Node) (out []*daemonset.Pod) {
 	for i := range n.Pods {
 		if p := &n.Pods[i]; !p.Updated && !p.Terminating && p.Ready {
@@ -53,9 +51,8 @@ func staying(n *daemonset.Node) (out []*daemonset.Pod) {
 	return out
 }
 
-// portsOf returns the ports of the node that a pod of the DaemonSet holds: its own, and
-// those of the template of its revision, which a dump may have left out of the pod.
-// Nobody can take ports from a pod that there is.
+// portsOf returns the host ports that a pod of the DaemonSet holds: its own, and those of the template of its revision,
+// because a dump may not have the ports of the pod. A pod always keeps the ports of its template.
 func (cs *Causes) portsOf(p *daemonset.Pod) []snapshot.HostPort {
 	own := snapshot.HostPortsOf(&p.Object.Spec)
 	for _, h := range cs.portsOfRevision(p.Revision) {
@@ -66,8 +63,7 @@ func (cs *Causes) portsOf(p *daemonset.Pod) []snapshot.HostPort {
 	return own
 }
 
-// portsOfRevision returns the ports of the node that the template of a revision asks for;
-// none where it is not known.
+// portsOfRevision returns the host ports in the template of a revision; none if it is unknown.
 func (cs *Causes) portsOfRevision(name string) []snapshot.HostPort {
 	if ports, known := cs.ports[name]; known {
 		return ports

@@ -14,49 +14,47 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Problem is something that keeps pods from being as they should, on the
-// nodes named; one that concerns the DaemonSet as a whole names none.
+// Problem is a problem of pods on some nodes, or of the DaemonSet as a whole, in which case it names no nodes.
 type Problem struct {
 	// what is wrong
 	// Codes: Problems
 	Code     daemonset.Reason `json:"code"`
 	Severity Severity         `json:"severity"` // how bad it is; one code with two severities makes two problems
-	Count    int              `json:"count"`    // how many nodes; 0 for a problem of the DaemonSet as a whole
+	Count    int              `json:"count"`    // number of nodes; 0 for a problem of the DaemonSet as a whole
 	Nodes    []string         `json:"nodes"`    // the nodes concerned
 	Pods     []string         `json:"pods"`     // the pods concerned; a node can have none or several of them
-	Since    *time.Time       `json:"since"`    // when the first of them began; nil if unknown
-	Latest   *time.Time       `json:"latest"`   // when the last of them began; nil if unknown
+	Since    *time.Time       `json:"since"`    // when it began on the first of them; nil if unknown
+	Latest   *time.Time       `json:"latest"`   // when it began on the last of them; nil if unknown
 
 	Subject Subject `json:"subject"` // what the pods fail on
 
-	// whose fault it is; nil if the problem resolves by itself, or where its code says so
+	// who is to blame; nil if the problem resolves by itself, or if its code says so
 	Blame *Blame `json:"blame"`
 
-	// what separates the nodes of the failing pods, also those of other problems of the same kind, from healthy
-	// nodes; nil if nothing is known
+	// what the nodes of the failing pods, including those of other problems of the same kind, have in common and
+	// healthy nodes do not have; nil if nothing is known
 	Common *Common `json:"common"`
-	// what all of them have in common; `message` is that of the first, `availableAt` and `lastHeartbeat` are those of
-	// the last
+	// the facts that all of them share; `message` is that of the first, `availableAt` and `lastHeartbeat` are the
+	// latest
 	Facts daemonset.Facts `json:"facts"`
 }
 
-// Late reports whether the pods take longer to become ready than the others did.
+// Late reports whether the pods take longer to become ready than the other pods did.
 func (p *Problem) Late() bool { return p.Facts.Yes("late") }
 
-// NotBuilt reports whether a message says that the image is not built for the platform of the nodes,
-// which all of them have.
+// NotBuilt reports whether a message says that the image is not built for the platform of the nodes, and all nodes have
+// the same platform.
 func (p *Problem) NotBuilt() bool {
 	return p.Facts["platform"] != nil && p.Facts["platforms"] == nil && OfContainer(p.Code)
 }
 
-// Urgent reports whether there is reason to look now: the problem does not pass
-// by itself, or the pods are late.
+// Urgent reports whether the problem needs attention now: it does not resolve by itself, or the pods are late.
 func (p *Problem) Urgent() bool { return p.Severity == SeverityError || p.Late() }
 
-// Posted returns when the kubelets of nodes of which the status is Unknown last posted it,
-// of several the last; nil if that is unknown. The node lifecycle controller notices after
-// its grace period (40s, since v1.32 50s), which is when the problem began; it keeps the
-// time of the last heartbeat, which of a kubelet that never posted is the node's creation.
+// Posted returns when the kubelet of a node whose status is Unknown last posted its status; for several nodes, the
+// latest time. It returns nil if that is unknown. The problem began later, when the node lifecycle controller noticed
+// after its grace period (40s, since v1.32 50s). For a kubelet that has never posted, the controller stores the
+// creation time of the node as the last heartbeat, so Posted returns nil.
 func (p *Problem) Posted() *time.Time {
 	at, err := time.Parse(time.RFC3339, p.Facts.Text("lastHeartbeat"))
 	if err != nil || p.Facts.Text("status") != string(corev1.ConditionUnknown) ||
@@ -66,19 +64,17 @@ func (p *Problem) Posted() *time.Time {
 	return &at
 }
 
-// neverPosted is the reason of the node lifecycle controller for a node of which no kubelet
-// ever posted the status.
+// neverPosted is the node lifecycle controller's reason for a node whose kubelet has never posted a status.
 const neverPosted = "NodeStatusNeverUpdated"
 
-// On is a cause on a node, or one of the DaemonSet as a whole where none is named.
+// On is a cause on a node, or of the DaemonSet as a whole if Node is empty.
 type On struct {
 	Node string
 	*Cause
 }
 
-// Problems groups causes by what they have in common: see KeyOf. They stand in an
-// order of their codes, and within one code the more severe and the larger ones
-// first.
+// Problems groups causes with equal keys; see KeyOf. They are sorted by their codes in the given order; problems with
+// the same code are sorted by severity and then by size, largest first.
 func Problems(found []On, order []daemonset.Reason) []Problem {
 	byKey := map[string]*Problem{}
 	for _, on := range found {
@@ -125,8 +121,8 @@ func Problems(found []On, order []daemonset.Reason) []Problem {
 	return out
 }
 
-// quote adds the message of a further node to the facts of a problem, if it says something else than those that are
-// there: two of these at most.
+// quote adds the message of another node to the facts of a problem, if its words differ from all messages there. It
+// adds at most two messages.
 func (p *Problem) quote(on *On) {
 	const further = 2
 	message := on.Facts.Text("message")
@@ -140,7 +136,7 @@ func (p *Problem) quote(on *On) {
 	}
 }
 
-// wordsOf returns the words of a message that name nothing of one pod, node or moment: those of letters only.
+// wordsOf returns the words of a message that consist only of letters, and so do not name a pod, a node or a time.
 func wordsOf(message string) string {
 	var words []string
 	for _, w := range strings.Fields(message) {
@@ -152,21 +148,21 @@ func wordsOf(message string) string {
 	return strings.Join(words, " ")
 }
 
-// KeyOf tells one Problem from the next: its Key, and how bad it is.
+// KeyOf returns the key that distinguishes Problems: Key and the severity.
 func KeyOf(c *Cause) string { return string(c.Severity) + Key(c.Code, c.Facts) }
 
-// Is reports whether two Problems are the same, of whichever nodes.
+// Is reports whether two Problems are the same, possibly on different nodes.
 func (p *Problem) Is(other *Problem) bool {
 	return p.Severity == other.Severity && Key(p.Code, p.Facts) == Key(other.Code, other.Facts)
 }
 
-// keys are the facts that make a group of their own.
+// keys are the facts that distinguish groups.
 var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values",
 	"container", "init", "exitCode", "image", "revision", "resources", "holder", "claim", "reachable", "driver", "name",
 	"added", "purpose", "noRoutes"}
 
-// Key is what nodes have in common that are in one group: a reason, those of its facts that
-// tell one group from the next, and what their kubelets evicted the pods for.
+// Key returns the key that all members of a group share: the reason, the facts that distinguish groups, and what their
+// kubelets evicted the pods for.
 func Key(reason daemonset.Reason, facts daemonset.Facts) string {
 	var k strings.Builder
 	k.WriteString(string(reason))
@@ -182,10 +178,8 @@ func Key(reason daemonset.Reason, facts daemonset.Facts) string {
 	return k.String()
 }
 
-// Share drops from a group's facts those that a further member does not have
-// in common, but for the message, of which the first stands for all, and the times
-// from which a pod counts as available and when a kubelet was last heard from, of which
-// the last does.
+// Share removes from the facts of a group those that another member does not share. The message of the first member
+// stays. The times when a pod becomes available and when a kubelet last reported become the latest ones.
 func Share(common, facts daemonset.Facts) {
 	for k, v := range common {
 		if k == "message" || k == "furtherMessages" {

@@ -13,9 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// OfReference returns why no pod of a template starts that refers to what does not exist: a
-// container cannot be created, a volume cannot be mounted or, without its claim, the pod is
-// not scheduled.
+// OfReference returns why no pod of a template starts that refers to a missing object: a container cannot be created, a
+// volume cannot be mounted or, if a claim is missing, the pod is not scheduled.
 func OfReference(m *refer.Missing) *Cause {
 	return &Cause{Code: codeOf(m), Severity: SeverityError, Facts: FactsOf(m)}
 }
@@ -30,7 +29,7 @@ func codeOf(m *refer.Missing) daemonset.Reason {
 	return ContainerConfig
 }
 
-// FactsOf returns what does not exist, and what refers to it.
+// FactsOf returns the missing object and what refers to it.
 func FactsOf(m *refer.Missing) daemonset.Facts {
 	f := daemonset.Facts{"kind": string(m.Kind), "name": m.Name, "field": m.Field}
 	for key, value := range map[string]string{"container": m.Container, "variable": m.Variable, "volume": m.Volume} {
@@ -47,8 +46,8 @@ func FactsOf(m *refer.Missing) daemonset.Facts {
 	return f
 }
 
-// told adds to a cause what does not exist, by the words of the kubelet. If that was read and exists by
-// now, it returns what it is, such as "Secret agent-tls".
+// told adds the missing object to a cause, according to the message of the kubelet. If the object was read and exists
+// by now, told returns its kind and name instead, such as "Secret agent-tls".
 func (cs *Causes) told(c *Cause) (found string) {
 	if c.Code != ContainerConfig && c.Code != FailedMount || c.Facts["kind"] != nil {
 		return ""
@@ -75,14 +74,13 @@ func (cs *Causes) told(c *Cause) (found string) {
 	return ""
 }
 
-// absent reports whether an object was looked for and does not exist, or lacks a key.
+// absent reports whether an object was looked for and does not exist, or lacks the key.
 func (cs *Causes) absent(kind snapshot.ReferredKind, name, key string) bool {
 	o := cs.s.References.Find(kind, name)
 	return o != nil && (!o.Exists || key != "" && !slices.Contains(o.Keys, key))
 }
 
-// attached adds to a volume that cannot be attached which claim it is of, and that this can be used
-// on one node at a time.
+// attached adds the claim of a volume that cannot be attached, and whether it can be used on only one node at a time.
 func (cs *Causes) attached(c *Cause) {
 	m := forVolume.FindStringSubmatch(c.Facts.Text("message"))
 	if c.Code != FailedMount || m == nil || cs.s.Volumes == nil {
@@ -103,8 +101,7 @@ func (cs *Causes) attached(c *Cause) {
 
 var forVolume = regexp.MustCompile(`for volume "([^"]+)"`)
 
-// absences are words of kubelets for an object, or a key of one, that a pod refers to and that
-// does not exist.
+// absences are phrases of kubelets about a missing object, or a missing key, that a pod refers to.
 var absences = []struct {
 	kind  snapshot.ReferredKind
 	words *regexp.Regexp
@@ -116,9 +113,9 @@ var absences = []struct {
 	{snapshot.Claim, regexp.MustCompile(`persistentvolumeclaim "(?P<name>[^"]+)" not found`)},
 }
 
-// named adds to a cause of a pod of the current revision what the template refers to and
-// does not exist, where that is why. A volume that cannot be mounted is told also before an
-// event says so.
+// named adds to the cause of a pod the objects and settings that explain it. If the pod is of the current revision,
+// these include the missing object that the template refers to. A volume with a missing object is a cause even before
+// an event reports it.
 func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 	if c == nil {
 		return nil
@@ -151,8 +148,8 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 	return c
 }
 
-// mounted adds to the facts of a volume that cannot be mounted which path of the node it is, where the node does not
-// have it as the template says, and the system of the node.
+// mounted adds to a volume that cannot be mounted the host path that the node lacks, or has with another type, and the
+// operating system of the node.
 func (cs *Causes) mounted(p *daemonset.Pod, c *Cause) {
 	message := c.Facts.Text("message")
 	checked := c.Code == FailedMount && strings.Contains(message, "hostPath type check failed")
@@ -189,7 +186,7 @@ func (cs *Causes) mounted(p *daemonset.Pod, c *Cause) {
 	}
 }
 
-// cannotMake reports whether a container runtime says that it cannot make or mount a path.
+// cannotMake reports whether a container runtime says that it cannot create or mount a path.
 func cannotMake(message, path string) bool {
 	i := strings.Index(message, path)
 	if i < 0 || path == "/" || !strings.Contains(message, "mkdir ") && !strings.Contains(message, "mount") {
@@ -199,8 +196,8 @@ func cannotMake(message, path string) bool {
 	return after == "" || strings.ContainsAny(after[:1], `:'" ,`)
 }
 
-// unauthorized adds to the facts of an image that cannot be pulled which Secret the kubelet could not
-// read for it, where nothing else says why.
+// unauthorized adds the Secret that the kubelet could not read to an image that cannot be pulled, if nothing else
+// explains it.
 func (cs *Causes) unauthorized(o *corev1.Pod, c *Cause) {
 	if c.Code != ImagePullBackOff || o == nil {
 		return
@@ -216,8 +213,8 @@ func (cs *Causes) unauthorized(o *corev1.Pod, c *Cause) {
 	}
 }
 
-// needsSecret reports whether an image cannot be pulled for want of credentials, by the message; also
-// where it says nothing but that the kubelet waits.
+// needsSecret reports whether a message says that an image cannot be pulled because credentials are missing. It also
+// returns true if the message says only that the kubelet backs off.
 func needsSecret(message string) bool {
 	words := strings.ToLower(message)
 	return strings.HasPrefix(words, "back-off pulling image") && !strings.Contains(words, `": `) ||
@@ -225,8 +222,8 @@ func needsSecret(message string) bool {
 			"forbidden"}, func(w string) bool { return strings.Contains(words, w) })
 }
 
-// rewritten adds to the facts of an image that cannot be pulled which one the template names, where the pod has
-// another: a webhook, such as that of a cache for images, put it in the pod.
+// rewritten adds the image that the template names to an image that cannot be pulled, if the pod has another image: a
+// webhook, such as that of an image cache, changed it.
 func (cs *Causes) rewritten(o *corev1.Pod, c *Cause) {
 	if o == nil || c.Code != ImagePullBackOff {
 		return
@@ -252,8 +249,8 @@ func (cs *Causes) rewritten(o *corev1.Pod, c *Cause) {
 	}
 }
 
-// addedLabel returns the first label of a pod that names a domain and that its template does not have: whoever changed
-// the pod at admission may have set it. It is empty if there is none.
+// addedLabel returns the first label of a pod with a domain prefix that its template does not have; empty if there is
+// none. Whoever changed the pod at admission may have set it.
 func addedLabel(o *corev1.Pod, t *corev1.PodTemplateSpec) string {
 	for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
 		if _, of := t.Labels[key]; !of && strings.Contains(key, "/") {
@@ -263,14 +260,14 @@ func addedLabel(o *corev1.Pod, t *corev1.PodTemplateSpec) string {
 	return ""
 }
 
-// injected are the annotations of pods that say who added a container.
+// injected are the annotations that show who added a container to a pod.
 var injected = []string{
 	"sidecar.istio.io/status", "linkerd.io/proxy-version", "vault.hashicorp.com/agent-inject-status",
 	"consul.hashicorp.com/connect-inject-status", "dapr.io/enabled",
 }
 
-// meshed adds to the facts of a container that ends and that the template does not have which annotation says who
-// added it, where there is one.
+// meshed adds the annotation that shows who added a failing container which the template does not have, if there is
+// exactly one.
 func (cs *Causes) meshed(o *corev1.Pod, c *Cause) {
 	if o == nil || c.Code != CrashLoopBackOff && c.Code != OOMKilled || cs.inTemplate(c.Facts.Text("container")) {
 		return

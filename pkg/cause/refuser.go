@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// RefusedBy returns what refused a pod, by the message of the API server, and
-// its name: the quota's, the level and version of Pod Security, the webhook's.
+// RefusedBy returns what rejected a pod, according to the message of the API server, and its name: that of the quota or
+// webhook, or the level and version of Pod Security.
 func RefusedBy(message string) (by SubjectKind, name string) {
 	if _, rest, ok := strings.Cut(message, "exceeded quota: "); ok {
 		name, _, _ = strings.Cut(rest, ",")
@@ -37,8 +37,8 @@ func RefusedBy(message string) (by SubjectKind, name string) {
 	return SubjectAPIServer, ""
 }
 
-// NamedObject returns the object that a pod names, and that the API server says does not exist: a
-// ServiceAccount, a PriorityClass or a RuntimeClass; empty where it says nothing of that.
+// NamedObject returns the kind and name of an object that a pod names and that does not exist according to the API
+// server: a ServiceAccount, a PriorityClass or a RuntimeClass. Both are empty if the message is about something else.
 func NamedObject(f daemonset.Facts) (kind, name string) {
 	for _, of := range named {
 		if m := of.words.FindStringSubmatch(f.Text("message")); m != nil {
@@ -48,7 +48,7 @@ func NamedObject(f daemonset.Facts) (kind, name string) {
 	return "", ""
 }
 
-// serviceAccount is the one kind of them that is in a namespace.
+// serviceAccount is the only one of these kinds that is namespaced.
 const serviceAccount = "ServiceAccount"
 
 var named = []struct {
@@ -60,11 +60,11 @@ var named = []struct {
 	{"RuntimeClass", regexp.MustCompile(`RuntimeClass "([^"]+)" not found`)},
 }
 
-// noneOfSCC are words of OpenShift's admission for a pod that none of the
-// SecurityContextConstraints allows which its ServiceAccount may use.
+// noneOfSCC is the message of OpenShift's admission about a pod that no SecurityContextConstraints available to its
+// ServiceAccount allow.
 const noneOfSCC = "unable to validate against any security context constraint"
 
-// SCCWords returns words of OpenShift's admission from which a rejection is read.
+// SCCWords returns the phrases of OpenShift's admission that indicate a rejection.
 func SCCWords() (words []string) {
 	for _, v := range violations {
 		words = append(words, v.words)
@@ -72,8 +72,8 @@ func SCCWords() (words []string) {
 	return append(words, noneOfSCC)
 }
 
-// violations are words of OpenShift's admission for what a pod asks for and
-// SecurityContextConstraints do not allow, with the field of theirs that would.
+// violations are phrases of OpenShift's admission about what a pod requests and SecurityContextConstraints do not
+// allow, with the field that would allow it.
 var violations = []struct{ words, field string }{
 	{"Host network is not allowed to be used", "allowHostNetwork"},
 	{"Host PID is not allowed to be used", "allowHostPID"},
@@ -84,8 +84,8 @@ var violations = []struct{ words, field string }{
 	{"capability may not be added", "allowedCapabilities"},
 }
 
-// needsOfSCC returns the fields of SecurityContextConstraints that would allow a pod, by the message
-// that names what it violates.
+// needsOfSCC returns the fields of SecurityContextConstraints that would allow a pod, according to a message about its
+// violations.
 func needsOfSCC(message string) (fields []string) {
 	for _, v := range violations {
 		if strings.Contains(message, v.words) {
@@ -95,11 +95,11 @@ func needsOfSCC(message string) (fields []string) {
 	return fields
 }
 
-// scopesUnmatched are words of the API server for a pod that needs a quota of its scope, such as
-// its PriorityClass, where there is none.
+// scopesUnmatched is the message of the API server about a pod that needs a quota for its scope, such as its
+// PriorityClass, if there is no such quota.
 const scopesUnmatched = "insufficient quota to match these scopes"
 
-// scopeClasses returns the PriorityClasses whose pods need a quota, by a message about scopes.
+// scopeClasses returns the PriorityClasses whose pods need a quota, according to a message about scopes.
 func scopeClasses(message string) []string {
 	_, rest, ok := strings.Cut(message, "{PriorityClass In [")
 	if !ok {
@@ -109,8 +109,8 @@ func scopeClasses(message string) []string {
 	return strings.Fields(list)
 }
 
-// QuotaNeeds returns how many pods a quota has to allow so that some more are
-// created; 0 if its message is not of a number of pods.
+// QuotaNeeds returns how many pods a quota must allow so that the given number of additional pods can be created. It
+// returns 0 if the message is not about a number of pods.
 func QuotaNeeds(message string, further int) int {
 	_, rest, ok := strings.Cut(message, "used: pods=")
 	if !ok || further == 0 {

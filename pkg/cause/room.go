@@ -8,82 +8,79 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Room is whether a pod of the current template would fit on a node that has none, or whether
-// the one fits that waits there for the scheduler.
+// Room is whether a pod of the current template would fit on a node that has none or, if a pod waits there for the
+// scheduler, whether that pod fits.
 type Room struct {
 	Code RoomCode `json:"code"` // whether it would fit now
 
-	// what the pod requests, in the order cpu, memory, ephemeral storage and others by name; then the number of pods.
-	// Empty where an amount cannot be counted, and for `Unknown`
+	// what the pod requests, in the order cpu, memory, ephemeral storage, others by name, number of pods. Empty if the
+	// amounts are unknown, and for `Unknown`
 	Amounts []RoomAmount `json:"amounts"`
 
-	// for `Preempts`, the pods that go, as `namespace/name`, the most important first; otherwise empty
+	// for `Preempts`, the pods that are preempted, as `namespace/name`, the most important first; otherwise empty
 	Preempts []string `json:"preempts"`
 	Victims  `json:",inline"`
 
-	// every plugin of the scheduler that rejects the node, in its order; it reports the first only
+	// all scheduler plugins that reject the node, in order; the scheduler itself reports only the first
 	Rejections []Rejection `json:"rejections"`
 
-	// for `DoesNotFit` and `Waits`, those of the [problem](#problems); otherwise empty
+	// for `DoesNotFit` and `Waits`, the facts of the [problem](#problems); otherwise empty
 	Facts daemonset.Facts `json:"facts"`
 
-	// what the template asks of the scheduler and is not computed:
+	// scheduler rules that the template uses and that are not computed:
 	// [rules](#rules-of-the-scheduler-that-are-not-computed)
 	NotModelled []fit.Unmodelled `json:"notModelled"`
 }
 
-// Victims says of the pods that the scheduler removes to make room whether they are certain.
+// Victims is how certain the pods are that the scheduler preempts.
 type Victims struct {
-	// the scheduler picks exactly these; otherwise it has no order for pods that are equally important, and may pick
-	// others of them, or what a PodDisruptionBudget allows is not known: it may protect one of these
+	// whether the scheduler preempts exactly these pods. Otherwise it may pick others of the same importance, or the
+	// disruptions that a PodDisruptionBudget allows are unknown, so that it may protect one of these pods
 	Certain bool `json:"certain"`
 
-	// pods of lower priority that may go in the place of some of these, as `namespace/name`, the most important first;
-	// empty where `certain`
+	// pods of lower priority that may be preempted instead of some of these, as `namespace/name`, the most important
+	// first; empty if `certain`
 	Others []string `json:"others"`
-	Fewest int      `json:"fewest"` // how many pods go at least
-	Most   int      `json:"most"`   // how many pods go at most
+	Fewest int      `json:"fewest"` // the fewest pods that are preempted
+	Most   int      `json:"most"`   // the most pods that are preempted
 
-	// the pods among these that a PodDisruptionBudget protects, as it allows no more disruptions; the scheduler removes
-	// them nevertheless
+	// those of these pods that a PodDisruptionBudget protects because it allows no more disruptions; the scheduler
+	// preempts them nevertheless
 	Violates []string `json:"violates"`
 	Budgets  []string `json:"budgets"` // these PodDisruptionBudgets, as `namespace/name`, sorted
 }
 
-// Rejection is a plugin of the scheduler that rejects a node, and one thing that it rejects it for.
+// Rejection is a scheduler plugin that rejects a node, and one reason why.
 type Rejection struct {
 	Plugin string          `json:"plugin"` // its name
-	Facts  daemonset.Facts `json:"facts"`  // as those of a [problem](#problems) with the code `DoesNotFit`
+	Facts  daemonset.Facts `json:"facts"`  // as the facts of a [problem](#problems) with the code `DoesNotFit`
 }
 
-// RoomCode says whether a pod would fit on a node.
+// RoomCode is whether a pod would fit on a node.
 type RoomCode string
 
 const (
-	RoomFits     RoomCode = "Fits"       // it would
-	RoomPreempts RoomCode = "Preempts"   // it would once the scheduler has removed pods of lower priority
-	RoomWaits    RoomCode = "Waits"      // the pod that waits fits once other pods of the node have ended
-	RoomNot      RoomCode = "DoesNotFit" // it would not, and preemption makes no room
+	RoomFits     RoomCode = "Fits"       // it would fit
+	RoomPreempts RoomCode = "Preempts"   // it would fit once the scheduler has preempted pods of lower priority
+	RoomWaits    RoomCode = "Waits"      // the waiting pod fits once other pods of the node are gone
+	RoomNot      RoomCode = "DoesNotFit" // it would not fit, and preemption makes no room
 	RoomUnknown  RoomCode = "Unknown"    // something that decides it could not be read
 )
 
-// RoomAmount is what a pod requests of a resource, and what a node has of it, as people
-// write it.
+// RoomAmount is what a pod requests of a resource and what a node has, as quantities.
 type RoomAmount struct {
 	Resource    string `json:"resource"`    // `cpu`, `memory`; `pods` for the number of pods
 	Requested   string `json:"requested"`   // by the pod, such as `250m`
 	Free        string `json:"free"`        // what the other pods leave
-	Allocatable string `json:"allocatable"` // what the node has in all
+	Allocatable string `json:"allocatable"` // the total of the node
 }
 
-// wants reports whether a node should have a pod and has none that is on it: none at all, or
-// one that waits for the scheduler.
+// wants reports whether an eligible node has no pod, or only one that waits for the scheduler.
 func wants(n *daemonset.Node) bool {
 	return n.Object != nil && n.ShouldRun.OK && (len(n.Pods) == 0 || waiter(n) != nil)
 }
 
-// waiter returns the pod of a node that waits for the scheduler, a new one if there is one; nil
-// if there is none.
+// waiter returns the pod of a node that waits for the scheduler, or nil if there is none.
 func waiter(n *daemonset.Node) *daemonset.Pod {
 	if p := concern(n); p != nil && unscheduled(*p) {
 		return p
@@ -91,9 +88,9 @@ func waiter(n *daemonset.Node) *daemonset.Pod {
 	return nil
 }
 
-// Room returns whether the next pod would fit on a node, or the one that waits there for the
-// scheduler; nil for a node that should have none, for one that has a pod, and where nobody
-// asked for the other pods there and these may decide.
+// Room returns whether the next pod would fit on a node, or whether the pod fits that waits there for the scheduler. It
+// returns nil if the node is not eligible or has a pod, and if the other pods of the node may decide but reading them
+// was not requested.
 func (cs *Causes) Room(n *daemonset.Node) *Room {
 	if !wants(n) {
 		return nil
@@ -131,8 +128,8 @@ func (cs *Causes) Room(n *daemonset.Node) *Room {
 	return r
 }
 
-// rejections returns each thing for which a plugin rejects a node: the first of its ports or
-// volumes, and each of its resources.
+// rejections returns each reason for which a plugin rejects a node: each missing resource, and otherwise the first port
+// or volume.
 func (cs *Causes) rejections(w *fit.Wanted, node *fit.Node, n *daemonset.Node, first *fit.Verdict) (out []Rejection) {
 	for _, v := range cs.fits().profile.Rejections(w, node) {
 		v.Preemption = first.Preemption
@@ -152,7 +149,7 @@ func (cs *Causes) rejections(w *fit.Wanted, node *fit.Node, n *daemonset.Node, f
 	return out
 }
 
-// VictimsOf returns the pods that preemption removes, as `namespace/name`; none without one.
+// VictimsOf returns the pods that a preemption deletes, as `namespace/name`; none if p is nil.
 func VictimsOf(p *fit.Preemption) (pods []string, v Victims) {
 	pods, v = []string{}, Victims{Others: []string{}, Violates: []string{}, Budgets: []string{}}
 	if p == nil {

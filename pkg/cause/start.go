@@ -11,25 +11,23 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Starts are the seconds that pods of a DaemonSet took from their creation to
-// Ready, shortest first.
+// Starts are the start times of pods of a DaemonSet, from creation to Ready, in seconds, shortest first.
 type Starts struct {
 	Seconds []float64
-	Updated bool // all of them are of the current revision
+	Updated bool // all of them are for pods of the current revision
 
-	Fresh, Old []float64 // those of the current revision, and of others, however many there are
-	Future     int       // pods that are left out: Ready after the time of the Snapshot
+	Fresh, Old []float64 // start times for the current revision and for other revisions, regardless of their number
+	Future     int       // pods that were ignored because they are Ready after the time of the Snapshot
 }
 
-// fewestStarts is how many pods it takes to tell how long one needs to start.
+// fewestStarts is the number of pods that are necessary to measure start times.
 const fewestStarts = 3
 
-// StartsOf returns how long pods took to start: those of the current revision
-// where there are three of them, else those of any, and none where there are
-// fewer than three.
+// StartsOf returns the start times of pods of the current revision if there are three of them, otherwise those of all
+// pods, or none if there are fewer than three.
 //
-// A pod counts that never restarted and is ready. One that is Ready in the future was
-// not measured: the clock of its node is ahead, by an unknown time.
+// Only ready pods that have never restarted count. A pod that becomes Ready in the future is ignored, because the clock
+// of its node is ahead by an unknown time.
 func StartsOf(st *daemonset.State) Starts {
 	var s Starts
 	for i := range st.Nodes {
@@ -74,15 +72,14 @@ func startTime(p *daemonset.Pod) (took time.Duration, ok bool) {
 	return took, took >= 0
 }
 
-// Quantile returns the shortest of the starts that at least this part of them
-// keeps to. There must be one.
+// Quantile returns the shortest start time that is not exceeded by at least this fraction of the starts. There must be
+// at least one.
 func (s Starts) Quantile(part float64) float64 {
 	return s.Seconds[max(0, int(math.Ceil(part*float64(len(s.Seconds))))-1)]
 }
 
-// slowest is the longest start. One of more than Patience counts only if every
-// tenth pod took as long: a pod that lost readiness for a while looks as if it
-// had needed days.
+// slowest returns the longest start time. Times of more than Patience count only if every tenth pod took that long,
+// because a pod that was briefly unready looks as if it had taken days to start.
 func (s Starts) slowest() time.Duration {
 	longest := s.Quantile(0.9)
 	if n := s.within(Patience); n > 0 {
@@ -91,13 +88,13 @@ func (s Starts) slowest() time.Duration {
 	return time.Duration(longest * float64(time.Second))
 }
 
-// within returns how many of the starts took no longer.
+// within returns how many starts took at most that long.
 func (s Starts) within(most time.Duration) int {
 	return sort.Search(len(s.Seconds), func(i int) bool { return s.Seconds[i] > most.Seconds() })
 }
 
-// compare adds to the facts of a pod that is not ready what other pods took: the
-// slowest of them, and how many were ready by then.
+// compare adds to the facts of a pod that is not ready the slowest start of other pods, and how many were ready by
+// then.
 func (s Starts) compare(f daemonset.Facts) {
 	if len(s.Seconds) == 0 {
 		return
@@ -106,33 +103,28 @@ func (s Starts) compare(f daemonset.Facts) {
 	f["slowestStart"], f["starts"] = int(slowest.Round(time.Second).Seconds()), s.within(slowest)
 }
 
-// A pod is late when it takes longer than any other did, and also twice as long or longer
-// than pods usually take. Below the first of these times none is late, beyond the second
-// it need not be twice. Where it shows no failure and only pods of other revisions can be
-// compared, whose image may have been there already, these are longer; where none can be
-// compared, it is late only with the kubelet's word that something fails.
+// A pod is late if it takes longer than any other pod did, and also at least twice as long as pods usually take. No pod
+// is late before the first of these times, and after the second one the factor of two is not required. The longer times
+// apply if the pod shows no failure and can be compared only with pods of other revisions, whose image may have been
+// present already. If there is nothing to compare with, a pod is late only if the kubelet reports a failure.
 const (
 	soonestLate, usualStart  = 10 * time.Second, 30 * time.Second
 	soonestFirst, usualFirst = 30 * time.Second, 2 * time.Minute
 	lateByEvent              = time.Minute
 )
 
-// A pod that is not ready is expected to stay so when it takes five times as long as the
-// slowest of the others, and at least so long. Of 2,000 moments of rollouts in which late
-// pods became ready after up to five times as long as nearly all others, all that are
-// called Stalls but those of crashes are beyond that (test/oracle, TestForecasts); and
-// where others take seconds, something may come in between that they did not need, as the
-// first pull of an image.
+// A pod that is not ready is expected to stay that way if it takes five times as long as the slowest of the others, and
+// at least the following times. TestForecasts in test/oracle checks these limits. The minimum matters if other pods
+// start in seconds: a pod may need something that they did not need, such as the first pull of an image.
 const (
 	stayFactor  = 5
-	stayByEvent = time.Minute     // with the kubelet's word that something fails
-	stayByAge   = 2 * time.Minute // without it
+	stayByEvent = time.Minute     // if the kubelet reports a failure
+	stayByAge   = 2 * time.Minute // otherwise
 )
 
-// patience returns how long a pod may take until it is expected to stay as it is, and
-// which part of it a container that began later has by itself. Where too few pods of the
-// current revision tell how long one takes, the latter is twice as long; where none of any
-// tells, both are Patience.
+// patience returns how long a pod may take until it is expected to stay as it is, and the part of that time that a
+// container which started later may take. If there are too few pods of the current revision to measure start times, the
+// latter is doubled. If start times are unknown, both are Patience.
 func (cs *Causes) patience(fails bool) (whole, own time.Duration) {
 	if len(cs.starts().Seconds) == 0 {
 		return Patience, Patience
@@ -147,16 +139,14 @@ func (cs *Causes) patience(fails bool) (whole, own time.Duration) {
 	return max(own, stayFactor*cs.starts().slowest()), own
 }
 
-// stays reports whether a pod whose containers began at a time is expected to stay as it
-// is.
+// stays reports whether a pod is expected to stay as it is. began is when its containers began to start.
 func (cs *Causes) stays(o *corev1.Pod, began time.Time, fails bool) bool {
 	whole, own := cs.patience(fails)
 	return cs.at.Sub(o.CreationTimestamp.Time) >= whole && cs.at.Sub(began) >= own
 }
 
-// late marks the cause of a pod that is not ready yet and takes longer than any
-// other pod of the DaemonSet did. It may still become ready, but there is reason
-// to look.
+// late marks the cause of a pod that is not ready and takes longer than any other pod of the DaemonSet did. It may
+// still become ready, but needs attention.
 func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
 	if c.Facts["found"] != nil || c.Code == WaitingForRoom || p.Ready || p.Terminating ||
 		p.Object.Status.Phase == corev1.PodFailed || p.Object.Status.Phase == corev1.PodSucceeded {

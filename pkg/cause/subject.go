@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Subject is what pods fail on. Pods with equal Subjects have one problem.
+// Subject is what pods fail on. Pods with equal Subjects have the same problem.
 type Subject struct {
 	Kind      SubjectKind `json:"kind"`      // what it is
-	Node      string      `json:"node"`      // the node that has it; empty if it is on several nodes, or on none
+	Node      string      `json:"node"`      // the node that has it; empty if it is on several nodes or on none
 	Namespace string      `json:"namespace"` // of an object; otherwise empty
-	// such as the object, the container, the resource, the port or the condition
+	// the name of the object, the container, the resource, the port or the condition
 	Name string `json:"name"`
 	Key  string `json:"key"` // the key of an object that lacks it; otherwise empty
-	// who has it, such as the pod that uses the port, as `namespace/name`; empty if unknown
+	// what uses it, such as the pod that uses the port, as `namespace/name`; empty if unknown
 	Holder string `json:"holder"`
 }
 
@@ -66,11 +66,11 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 	switch {
 	case container != "" && StageOf(p.Code) >= StageImage && !cs.inTemplate(container):
 		return Subject{Kind: SubjectInjected, Node: s.Node, Name: container}
-	case f["kind"] != nil: // what does not exist
+	case f["kind"] != nil: // a missing object
 		return Subject{Kind: SubjectReference, Namespace: namespace, Name: f.Text("name"), Key: f.Text("key")}
 	case p.Code == FailedCreate && object != "":
 		s = Subject{Kind: SubjectReference, Name: object}
-		if of == serviceAccount { // the others have no namespace
+		if of == serviceAccount { // the other kinds are not namespaced
 			s.Namespace = namespace
 		}
 		return s
@@ -114,8 +114,8 @@ func first(list any) string {
 	return ""
 }
 
-// inTemplate reports whether the live template, or that of a revision that is kept, has a
-// container of that name.
+// inTemplate reports whether the live template, or the template of an existing revision, has a container with that
+// name.
 func (cs *Causes) inTemplate(container string) bool {
 	has := func(t *corev1.PodTemplateSpec) bool {
 		is := func(c corev1.Container) bool { return c.Name == container }
@@ -130,7 +130,7 @@ func (cs *Causes) inTemplate(container string) bool {
 	})
 }
 
-// evictedFor returns what a kubelet evicted or rejected a pod for, by its message.
+// evictedFor returns why a kubelet evicted or rejected a pod, according to its message.
 func evictedFor(message string) (kind SubjectKind, name string) {
 	if _, rest, ok := strings.Cut(message, "The node had condition: ["); ok {
 		name, _, _ = strings.Cut(rest, "]")
@@ -150,12 +150,12 @@ func evictedFor(message string) (kind SubjectKind, name string) {
 	return SubjectUnspecified, ""
 }
 
-// pressures are the conditions that a kubelet sets when a resource of its node is low.
+// pressures are the conditions that a kubelet sets if a resource of its node is low.
 var pressures = map[string]string{
 	"memory": "MemoryPressure", "ephemeral-storage": "DiskPressure", "inodes": "DiskPressure", "nodefs": "DiskPressure",
 	"imagefs": "DiskPressure", "pids": "PIDPressure",
 }
 
-// ruleSubjects are the Subjects of rules of admission.
+// ruleSubjects are the Subjects of admission rules.
 var ruleSubjects = map[admission.Rule]SubjectKind{admission.ResourceQuota: SubjectQuota,
 	admission.PodSecurity: SubjectPolicy}

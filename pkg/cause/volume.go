@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// withVolumes returns a pod with what was read of its volumes.
+// withVolumes returns w with the volumes of the pod, as far as they were read.
 func (cs *Causes) withVolumes(w fit.Wanted, spec *corev1.PodSpec) fit.Wanted {
 	var volumes []fit.Volume
 	for _, name := range snapshot.ClaimsOf(w.Name, spec) {
@@ -25,7 +25,7 @@ func (cs *Causes) withVolumes(w fit.Wanted, spec *corev1.PodSpec) fit.Wanted {
 	return w.WithVolumes(spec, volumes)
 }
 
-// drivers returns the CSI drivers of a node that limit how many volumes they attach.
+// drivers returns the CSI drivers of a node that limit the number of attached volumes.
 func (cs *Causes) drivers(node string) map[string]fit.Driver {
 	if cs.s.Volumes == nil {
 		return nil
@@ -39,8 +39,7 @@ func (cs *Causes) drivers(node string) map[string]fit.Driver {
 	return out
 }
 
-// VolumesUnread reports whether something could not be read of the volumes of the next
-// pod that may keep it from a node.
+// VolumesUnread reports whether the volumes of the next pod could not be read completely, and may exclude a node.
 func (cs *Causes) VolumesUnread() bool { return cs.volumesUnread(&cs.fits().wanted) }
 
 func (cs *Causes) volumesUnread(w *fit.Wanted) bool {
@@ -51,8 +50,8 @@ func (cs *Causes) volumesUnread(w *fit.Wanted) bool {
 	return attaches && cs.s.Lacks(snapshot.CSINodes)
 }
 
-// addVolume adds to the facts which volume keeps a pod from a node, and which nodes it
-// can be reached from, or how many volumes its driver attaches.
+// addVolume adds the volume that excludes a node, and the nodes from which it can be reached or the limit of its
+// driver.
 func (cs *Causes) addVolume(f daemonset.Facts, v *fit.Verdict, n *daemonset.Node) {
 	f["claim"], f["persistentVolume"] = v.Volume.Claim, v.Volume.Name
 	switch v.Reason {
@@ -66,7 +65,7 @@ func (cs *Causes) addVolume(f daemonset.Facts, v *fit.Verdict, n *daemonset.Node
 	}
 }
 
-// affinityString is what a PersistentVolume asks of nodes, as selectors are written:
+// affinityString returns the node affinity of a PersistentVolume in the format of selectors, such as
 // "topology.kubernetes.io/zone=a", with "or" between terms.
 func affinityString(s *corev1.NodeSelector) string {
 	var terms []string
@@ -99,7 +98,7 @@ func requirementString(r corev1.NodeSelectorRequirement) string {
 		corev1.NodeSelectorOpLt: "<"}[r.Operator] + strings.Join(r.Values, ",")
 }
 
-// zonesString is what the labels of a PersistentVolume ask of nodes.
+// zonesString returns the zone labels of a PersistentVolume in the format of selectors.
 func zonesString(zones map[string]string) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(zones)) {

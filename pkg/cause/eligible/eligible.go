@@ -1,5 +1,5 @@
-// Package eligible says why no node is eligible for a DaemonSet: which nodes are nearest, what excludes them, and since
-// when. It takes a State and returns causes and facts.
+// Package eligible finds why no node is eligible for a DaemonSet: which nodes come nearest, what excludes them, and
+// since when. It takes a State and returns causes and facts.
 package eligible
 
 import (
@@ -20,8 +20,8 @@ import (
 
 // Values of the fact "changed" of NoEligibleNode.
 const (
-	ChangedTemplate = "Template" // a change of the template, between two revisions that are kept
-	// a node was eligible with no template that is kept: nodes have changed, or it never was otherwise
+	ChangedTemplate = "Template" // a change of the template, between two existing revisions
+	// no existing template makes a node eligible: nodes have changed, or no node was ever eligible
 	ChangedOther   = "NotTemplate"
 	ChangedUnknown = "Unknown" // the revisions could not be read
 )
@@ -29,21 +29,19 @@ const (
 // Values of the fact "excludedBy" of NoEligibleNode, which is about the nodes in "nearest".
 const (
 	ExcludedByNodeName  = "NodeName"       // the template names another node
-	ExcludedByLabels    = "NodeSelector"   // they lack a label of the template's nodeSelector
+	ExcludedByLabels    = "NodeSelector"   // they lack a label in the template's nodeSelector
 	ExcludedByAffinity  = "NodeAffinity"   // they do not meet the template's node affinity
 	ExcludedByNamespace = "Namespace"      // the node selector of the namespace, on OpenShift
 	ExcludedByTaint     = "Taint"          // they have a taint that the template does not tolerate
-	ExcludedByCondition = "NodeCondition"  // they have such a taint only for as long as something is wrong with them
-	ExcludedForGood     = "NodeUnsuitable" // their taint says that they are being removed, or run no DaemonSet
+	ExcludedByCondition = "NodeCondition"  // they have such a taint only while they have a problem
+	ExcludedForGood     = "NodeUnsuitable" // their taint says that they are being removed, or run no DaemonSet pods
 )
 
-// None returns that no node of the cluster should run the pod; nil
-// where one should, where there is no node, where they could not be read, and
-// where the controller leaves the DaemonSet alone.
+// None returns the cause if no node of the cluster is eligible. It returns nil if a node is eligible, if there are no
+// nodes, if they could not be read, and if the controller ignores the DaemonSet.
 //
-// Facts: how many nodes there are, on how many of them what is under way deletes
-// the pod, which lost names, and on how many a pod stays until the next rollout
-// deletes it.
+// The facts are the number of nodes, on how many of them the pod is being deleted (lost is their names), and on how
+// many a pod stays until the next rollout deletes it.
 func None(st *daemonset.State, lost []string) *cause.Cause {
 	if !st.NodesRead || st.Desired > 0 || st.DaemonSet.DeletionTimestamp != nil || daemonset.SelectsAll(st.DaemonSet) {
 		return nil
@@ -67,10 +65,9 @@ func None(st *daemonset.State, lost []string) *cause.Cause {
 		Facts: daemonset.Facts{"nodes": nodes, "losing": len(lost), "staying": staying}}
 }
 
-// NearestFacts returns what excludes the nodes that are nearest to being eligible, as facts
-// beside those of None, where that returns a Cause. The nearest nodes fail the fewest
-// rules by which the template selects nodes, and then have the fewest taints. Of nodes that
-// fail different rules, the largest group counts.
+// NearestFacts returns what excludes the nodes that come nearest to being eligible, as additional facts for the cause
+// of None. The nearest nodes fail the fewest rules by which the template selects nodes, and then have the fewest
+// taints. If they fail different rules, the largest group counts.
 func NearestFacts(st *daemonset.State) daemonset.Facts {
 	near, all := nearest(st)
 	if near == nil {
@@ -101,14 +98,14 @@ func NearestFacts(st *daemonset.State) daemonset.Facts {
 	return f
 }
 
-// excluded are nodes that fail the same rules of placement.
+// excluded is a group of nodes that fail the same placement rules.
 type excluded struct {
 	nodes  []string          // sorted by name
-	checks []daemonset.Check // that they fail; those of an affinity may differ in their facts
-	labels int               // how many of these are no taints
+	checks []daemonset.Check // the checks that they fail; the facts of affinity checks may differ
+	labels int               // the number of these checks that are not for taints
 }
 
-// nearest returns the nodes that are nearest to being eligible, and all nodes; nil if there is none.
+// nearest returns the nodes that come nearest to being eligible, or nil if there are no nodes, and all nodes.
 func nearest(st *daemonset.State) (near *excluded, all []*corev1.Node) {
 	groups := map[string]*excluded{}
 	for i := range st.Nodes {
@@ -143,14 +140,14 @@ func nearest(st *daemonset.State) (near *excluded, all []*corev1.Node) {
 	return near, all
 }
 
-// compare orders nodes by how near they are to being eligible.
+// compare orders groups by how near they are to being eligible.
 func (g *excluded) compare(o *excluded) int {
 	return cmp.Or(
 		cmp.Compare(g.labels, o.labels), cmp.Compare(len(g.checks), len(o.checks)),
 		cmp.Compare(len(o.nodes), len(g.nodes)), slices.Compare(g.nodes, o.nodes))
 }
 
-// excludedBy returns which rule excludes a node, by those that it fails.
+// excludedBy returns the rule that excludes a node, given the checks that it fails.
 func excludedBy(st *daemonset.State, node string, failing []daemonset.Check) string {
 	if by, known := excluding[failing[0].Rule]; known {
 		return by
@@ -172,7 +169,7 @@ var excluding = map[daemonset.Rule]string{
 	daemonset.RuleNodeAffinity: ExcludedByAffinity, daemonset.RuleNamespaceSelector: ExcludedByNamespace,
 }
 
-// textsOf returns facts of some checks, those of one check with = between them.
+// textsOf returns the given facts of some checks. Several facts of one check are joined with =.
 func textsOf(checks []daemonset.Check, is func(daemonset.Check) bool, keys ...string) (texts []string) {
 	for _, c := range checks {
 		var all []string
@@ -186,7 +183,7 @@ func textsOf(checks []daemonset.Check, is func(daemonset.Check) bool, keys ...st
 	return texts
 }
 
-// LabelKeys returns the keys of the fact "labels" of NoEligibleNode.
+// LabelKeys returns the keys in the fact "labels" of NoEligibleNode.
 func LabelKeys(f daemonset.Facts) (keys []string) {
 	labels, _ := f["labels"].([]string)
 	for _, l := range labels {
@@ -197,7 +194,7 @@ func LabelKeys(f daemonset.Facts) (keys []string) {
 	return keys
 }
 
-// labelTexts returns requirements as kubectl takes them for a label selector.
+// labelTexts returns requirements in the format of kubectl's label selectors.
 func labelTexts(all []corev1.NodeSelectorRequirement) (texts []string) {
 	for _, r := range all {
 		text := r.Key
@@ -218,10 +215,9 @@ func labelTexts(all []corev1.NodeSelectorRequirement) (texts []string) {
 	return texts
 }
 
-// NoneSince returns which change of the template made it so that no node is
-// eligible, as facts beside those of None, and when: it has the newest
-// revision with whose template a node of today would be eligible, and the one after
-// it. The time is nil if it is unknown.
+// NoneSince returns the change of the template since which no node is eligible, as additional facts for the cause of
+// None, and its time. The change is between the newest revision whose template would make an existing node eligible,
+// and the next revision. The time is nil if it is unknown.
 func NoneSince(st *daemonset.State) (daemonset.Facts, *time.Time) {
 	unknown := daemonset.Facts{"changed": ChangedUnknown}
 	if st.Snapshot.Lacks(snapshot.Revisions) || !st.History.CurrentKnown() && !st.History.Cut {
@@ -239,7 +235,7 @@ func NoneSince(st *daemonset.State) (daemonset.Facts, *time.Time) {
 		}
 		if eligible := before.eligible(st); eligible > 0 {
 			var since *time.Time
-			if after.Created.After(r.Created) { // else it was made earlier, and a rollback made it current again
+			if after.Created.After(r.Created) { // otherwise a rollback restored it
 				at := after.Created.UTC()
 				since = &at
 			}
@@ -253,13 +249,13 @@ func NoneSince(st *daemonset.State) (daemonset.Facts, *time.Time) {
 	return daemonset.Facts{"changed": ChangedOther}, nil
 }
 
-// step is one template in the course of revisions.
+// step is one template in the sequence of revisions.
 type step struct {
 	spec *corev1.PodSpec
 	daemonset.Revision
 }
 
-// eligible counts the nodes that should run a pod of the template.
+// eligible counts the nodes that are eligible for the template.
 func (t *step) eligible(st *daemonset.State) int {
 	ds := &appsv1.DaemonSet{}
 	ds.Spec.Template.Spec = *t.spec
@@ -274,8 +270,7 @@ func (t *step) eligible(st *daemonset.State) int {
 	return count
 }
 
-// templateOf returns the pod's spec that a revision holds, nil if it cannot
-// be read.
+// templateOf returns the pod spec in a revision; nil if it cannot be read.
 func templateOf(s *snapshot.Snapshot, revision string) *corev1.PodSpec {
 	for i := range s.Revisions {
 		if s.Revisions[i].Name != revision {
@@ -294,8 +289,7 @@ func templateOf(s *snapshot.Snapshot, revision string) *corev1.PodSpec {
 	return nil
 }
 
-// placementFields names the fields of a pod's spec that decide on placement and
-// differ.
+// placementFields returns the names of the fields that decide placement and differ between two pod specs.
 func placementFields(a, b *corev1.PodSpec) []string {
 	required := func(s *corev1.PodSpec) *corev1.NodeSelector {
 		if s.Affinity == nil || s.Affinity.NodeAffinity == nil {
