@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Who refuses pods, by what the events tell and by the rules; and whether the rules would
-// admit now what was refused.
+// TestRejected checks what rejects pods, according to events and to the rules, and whether the rules would now admit
+// what was rejected.
 func TestRejected(t *testing.T) {
 	const byQuota, byLevel, byHook = `pods "agent-" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=9, limited: pods=9`,
 		`pods "agent-" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`, `admission webhook "w" denied the request`
@@ -27,14 +27,14 @@ func TestRejected(t *testing.T) {
 	}
 	type world struct {
 		level, event string
-		quota        string // how many pods it still lets pass; empty for none
+		quota        string // how many pods it still admits; empty for no quota
 		lacks        snapshot.What
-		first        bool // the template never changed
-		nothing      bool // what decides was not read
+		first        bool // the template has never changed
+		nothing      bool // the objects that decide were not read
 	}
 	for _, tt := range []struct {
 		world
-		want   daemonset.Facts // without times and numbers; nil: nothing is refused
+		want   daemonset.Facts // without times and counts; nil: nothing is rejected
 		lifted bool
 		why    string
 	}{
@@ -111,7 +111,7 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// The quota that limits, and how much it needs for so many pods.
+// TestNarrowest checks which quota limits, and how much it needs for a number of pods.
 func TestNarrowest(t *testing.T) {
 	amount := func(requested, used, hard string) admission.Amount {
 		return admission.Amount{Resource: "requests.cpu", Requested: resource.MustParse(requested), Used: resource.MustParse(used), Hard: resource.MustParse(hard)}
@@ -133,8 +133,7 @@ func TestNarrowest(t *testing.T) {
 	}
 }
 
-// TestSCC: what OpenShift's admission says of a pod that no SecurityContextConstraints allow, in the
-// words of 4.6 and of 4.11.
+// TestSCC checks the messages of OpenShift 4.6 and 4.11 about a pod that no SecurityContextConstraints allow.
 func TestSCC(t *testing.T) {
 	const no = `pods "agent-" is forbidden: unable to validate against any security context constraint: `
 	for _, tt := range []struct {

@@ -17,14 +17,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// at is a time before dstest.Now, or after it.
+// at returns dstest.Now minus ago.
 func at(ago time.Duration) time.Time { return dstest.Now.Add(-ago) }
 
 func since(ago time.Duration) *time.Time { t := at(ago); return &t }
 
-// status replaces the status of pod p0, which was created an hour ago, or 20
-// seconds ago if it is young. Ready, Initialized and PodScheduled are what the
-// YAML says.
+// status replaces the status of pod p0, which was created an hour ago, or 20 seconds ago if young is true. Ready,
+// Initialized and PodScheduled are as the YAML says.
 func status(t *testing.T, text string, young bool) dstest.Option {
 	t.Helper()
 	text = strings.NewReplacer("1h", at(time.Hour).Format(time.RFC3339), "1m", at(time.Minute).Format(time.RFC3339), "10s", at(10*time.Second).Format(time.RFC3339)).Replace(text)
@@ -514,7 +513,7 @@ func TestImagePullReasons(t *testing.T) {
 	}
 }
 
-// TestSchedulerWords has the forms of the schedulers of several versions.
+// TestSchedulerWords checks the formats of several versions of the scheduler.
 func TestSchedulerWords(t *testing.T) {
 	for _, tt := range []struct {
 		message string

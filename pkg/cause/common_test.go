@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// saying returns the fields of a pod whose container says these words when it ends.
+// saying returns the fields of a pod whose container terminates with this message.
 func saying(words string) string {
 	return fmt.Sprintf(`{status: {conditions: [{type: Ready, status: "False", lastTransitionTime: -1h}], containerStatuses: [{name: agent, image: x, imageID: "", ready: false, restartCount: 9, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 1, reason: Error, message: %q}}}]}}`, words)
 }
@@ -41,10 +41,10 @@ func TestCommon(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		failing, healthy string // the nodes on which pods fail, and all others
-		pods             string // of the others
-		words            string // of the containers that fail
-		more             string // of the world
+		failing, healthy string // nodes on which pods fail, and all other nodes
+		pods             string // on the healthy nodes
+		words            string // message of the failing containers
+		more             string // changes of the State
 		want             *cause.Common
 		why              string
 	}{
@@ -112,9 +112,8 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestCommonRates: of a DaemonSet whose pods fail on any nodes, something is named in
-// at most one of a hundred states; where the zone or the pool makes them fail, it is in
-// at least 95.
+// TestCommonRates checks that a property is named in at most one of a hundred states if pods fail on arbitrary nodes,
+// and in at least 95 if the zone or the pool makes them fail.
 func TestCommonRates(t *testing.T) {
 	for _, tt := range []struct {
 		causal      bool
@@ -160,8 +159,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// TestNotBuilt: who is to blame for an image that is not built for the nodes, and which platform a
-// problem names. The world has two nodes of each architecture.
+// TestNotBuilt checks who is to blame for an image that is not built for the nodes, and which platform a problem names.
+// There are two nodes of each architecture.
 func TestNotBuilt(t *testing.T) {
 	const nodes = `"arm-[1-2]": {metadata: {labels: {kubernetes.io/arch: arm64, kubernetes.io/os: linux}}}, "amd-[1-2]": {metadata: {labels: {kubernetes.io/arch: amd64, kubernetes.io/os: linux}}}`
 	const noBuild = "no supported platform found in manifest list"

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestDownMessage: what the kubelet reports about its own node is a fact; that it has
-// stopped reporting are the words of another controller, and said by the status.
+// TestDownMessage checks that the message that a kubelet reports about its own node is a fact. If the kubelet has
+// stopped, the message is from another controller and repeats the status.
 func TestDownMessage(t *testing.T) {
 	for status, want := range map[corev1.ConditionStatus]any{corev1.ConditionFalse: "cni plugin not initialized", corev1.ConditionUnknown: nil} {
 		n := daemonset.Node{Object: &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status, Message: " cni plugin not initialized\n"}}}}}
@@ -24,8 +24,7 @@ func TestDownMessage(t *testing.T) {
 	}
 }
 
-// TestDownWithoutConditions: of a node whose status was stripped, the taint that
-// mirrors its Ready condition is what is left.
+// TestDownWithoutConditions checks that the taint which mirrors the Ready condition counts if a node has no status.
 func TestDownWithoutConditions(t *testing.T) {
 	ready := []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	for _, tt := range []struct {
@@ -55,13 +54,13 @@ func TestDownWithoutConditions(t *testing.T) {
 	}
 }
 
-// TestUntried: the revision before is named where no pod of the current one ever worked, and no other
+// TestUntried checks that the previous revision is named if no pod of the current one has ever worked and no other pod
 // is left.
 func TestUntried(t *testing.T) {
 	for _, tt := range []struct {
 		grid string
-		made time.Duration // of the pods, after the current revision
-		lost time.Duration // when they became unready, after they were made
+		made time.Duration // when the pods were created, after the current revision
+		lost time.Duration // when they became unready, after their creation
 		want int64
 		why  string
 	}{
@@ -97,8 +96,8 @@ func TestUntried(t *testing.T) {
 	}
 }
 
-// TestKilled: a container that the kubelet ended for its liveness probe fails that probe, and the words of
-// another probe are not taken for those of this one.
+// TestKilled checks that a container that the kubelet killed because of its liveness probe fails that probe, and that
+// the message of another probe is not used for it.
 func TestKilled(t *testing.T) {
 	const killing, liveness = "Container agent failed liveness probe, will be restarted", "Liveness probe failed: status 503"
 	for _, tt := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// What keeps a node from having an available pod.
+// ExampleFind prints what keeps a node from having an available pod.
 func ExampleFind() {
 	raw, err := os.ReadFile("../testdata/cluster.json") // kubectl get daemonsets,nodes,pods,controllerrevisions -A -o json
 	if err != nil {

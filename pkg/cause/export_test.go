@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// For tests of this package, which see it from outside.
+// SchedulerWords exports schedulerWords to the tests of this package.
 var SchedulerWords = schedulerWords
 
 // HasRow reports whether kinds has a row for a code.

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// waiting gives a pod a container that waits.
+// waiting gives a pod a waiting container.
 func waiting(pod, reason string) dstest.Option {
 	return dstest.Pod(pod, func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: 1, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
@@ -24,7 +24,7 @@ func waiting(pod, reason string) dstest.Option {
 
 func crashing(pod string) dstest.Option { return waiting(pod, "CrashLoopBackOff") }
 
-// mounting makes p0 one that was created a moment ago and waits for a volume.
+// mounting makes p0 a pod that was created a moment ago and waits for a volume.
 func mounting() []dstest.Option {
 	return []dstest.Option{
 		waiting("p0", "ContainerCreating"), podEvent("FailedMount", "not yet", time.Second),
@@ -96,8 +96,8 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestOfPod: each pod has its own, be it the one that concerns its node or not,
-// and be the node down or not.
+// TestOfPod checks that each pod has its own cause, whether or not it is the pod that Of is about, and whether or not
+// the node is down.
 func TestOfPod(t *testing.T) {
 	st, found := find(t, dstest.State("o/N n", dstest.MaxSurge("1"), crashing("p0"), waiting("p1", "ContainerCreating"), notReady("n1")))
 	got := map[string]daemonset.Reason{}
@@ -163,7 +163,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestPodsNotRead: nobody is said to lack a pod that could not be seen.
+// TestPodsNotRead checks that no node is reported to lack a pod if the pods could not be read.
 func TestPodsNotRead(t *testing.T) {
 	st, found := find(t, dstest.State("- n", dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.NotGiven}}
@@ -175,8 +175,8 @@ func TestPodsNotRead(t *testing.T) {
 	}
 }
 
-// TestMessagesHideValues: what the API server, the kubelet and a program say holds
-// no literal value of today's template or of a revision, and keeps its words.
+// TestMessagesHideValues checks that messages of the API server, the kubelet and programs contain no literal value of
+// the live template or of a revision, and are otherwise unchanged.
 func TestMessagesHideValues(t *testing.T) {
 	env := dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "TOKEN", Value: "s3cret-now"}, {Name: "DISTRO", Value: "longhorn"}}

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Nodes have 4 CPUs and 10 places for pods. The new pod requests 1 CPU; an old one the same.
+// fitState returns a State whose nodes have 4 CPUs and room for 10 pods. New and old pods request 1 CPU.
 func fitState(t *testing.T, grid string, options ...dstest.Option) *daemonset.State {
 	t.Helper()
 	one := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
@@ -41,7 +41,7 @@ func fitState(t *testing.T, grid string, options ...dstest.Option) *daemonset.St
 	return st
 }
 
-// others puts a pod of somebody else with so many CPUs on n0, of which all pods were read.
+// others puts a pod of another workload with that request on n0. All pods of n0 were read.
 func others(milliCPU int64, priority int32, ports ...int32) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		row := snapshot.PodRow{Namespace: "other", Name: "pod", Node: "n0", Priority: priority, Requests: snapshot.Resources{MilliCPU: milliCPU}}
@@ -56,9 +56,8 @@ func template(change func(*corev1.PodSpec)) dstest.Option {
 	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) { change(&ds.Spec.Template.Spec) })
 }
 
-// volumes gives the template a claim whose volume can be reached from a zone by its node
-// affinity and from others by its label, and has n0, which is in zone b, attach so many
-// volumes of its driver at most.
+// volumes gives the template a claim whose volume can be reached from one zone by its node affinity, and from others by
+// its label. n0, which is in zone b, attaches at most limit volumes of its driver.
 func volumes(zone, label string, limit, attached int, handles ...string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
@@ -79,7 +78,7 @@ func volumes(zone, label string, limit, attached int, handles ...string) dstest.
 	})
 }
 
-// TestVolumesUnread: what could not be read of volumes is not taken for one that fits.
+// TestVolumesUnread checks that unread volumes are not assumed to fit.
 func TestVolumesUnread(t *testing.T) {
 	gap := func(what snapshot.What) dstest.Option {
 		return dstest.Edit(func(s *snapshot.Snapshot) { s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: snapshot.Forbidden}) })
@@ -116,7 +115,7 @@ func TestVolumesUnread(t *testing.T) {
 func TestUnfit(t *testing.T) {
 	lacks := func(requested, free, preemption string, others int, beyond bool) daemonset.Facts {
 		all := "4"
-		if strings.HasSuffix(requested, "m") { // one unit for all three
+		if strings.HasSuffix(requested, "m") { // the same unit for all three
 			all = "4000m"
 		}
 		return daemonset.Facts{
@@ -201,8 +200,8 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// A pod that the scheduler could not place gets the arithmetic where the other pods were
-// read, and say the same.
+// TestArithmetic checks that the cause of an unscheduled pod has amounts if the other pods were read and agree with the
+// scheduler.
 func TestArithmetic(t *testing.T) {
 	pending := func(message string) dstest.Option {
 		return dstest.Pod("p0", func(p *corev1.Pod) {
@@ -259,7 +258,7 @@ func TestArithmetic(t *testing.T) {
 	}
 }
 
-// TestAdded: what is known of a nodeSelector that was added to a pod, and of the next pod.
+// TestAdded checks what is known about a nodeSelector that was added to a pod, and about the next pod.
 func TestAdded(t *testing.T) {
 	const message = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."
 	pod := func(selector map[string]string) dstest.Option {
@@ -275,8 +274,8 @@ func TestAdded(t *testing.T) {
 	for _, tt := range []struct {
 		options []dstest.Option
 		added   string
-		names   string // the annotation and the selector of the namespace
-		fails   bool   // the next pod gets it again
+		names   string // annotation and selector of the namespace
+		fails   bool   // the next pod gets it too
 		why     string
 	}{
 		{[]dstest.Option{pod(infra)}, "pool=infra", "", true, "nobody knows who added it"},

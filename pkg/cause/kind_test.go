@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 )
 
-// TestEveryCodeHasARow names a code that was added without a row of kinds. TestEveryProblemHasWords of
-// internal/view and TestEveryCodeHasAPlace of pkg/explain name the other rows.
+// TestEveryCodeHasARow fails for a code without a row in kinds. TestEveryProblemHasWords of internal/view and
+// TestEveryCodeHasAPlace of pkg/explain check the other tables.
 func TestEveryCodeHasARow(t *testing.T) {
 	for _, code := range cause.Reasons {
 		if !cause.HasRow(code) {

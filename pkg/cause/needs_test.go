@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// needsOf is Needs in words.
+// needsOf formats Needs.
 func needsOf(n cause.Needs) string {
 	var out []string
 	if n.Admission {
@@ -30,7 +30,7 @@ func needsOf(n cause.Needs) string {
 	return strings.Join(out, " ")
 }
 
-// TestAnd: both.
+// TestAnd checks that And returns the union.
 func TestAnd(t *testing.T) {
 	a, b := cause.Needs{Controller: true, Nodes: []string{"b"}, Claims: []string{"c"}}, cause.Needs{Admission: true, Nodes: []string{"a", "b"}, Claims: []string{"d"}}
 	for _, got := range []cause.Needs{a.And(b), b.And(a)} {
@@ -40,7 +40,7 @@ func TestAnd(t *testing.T) {
 	}
 }
 
-// TestFew: of several answers ten nodes in all are looked at.
+// TestFew checks that several answers look at ten nodes in total.
 func TestFew(t *testing.T) {
 	nodes := func(from, to int) (names []string) {
 		for i := from; i < to; i++ {
@@ -71,7 +71,7 @@ func TestFew(t *testing.T) {
 	}
 }
 
-// TestNeedsOfVolumes: of pods whose volumes cannot be attached or mounted the claims are looked at.
+// TestNeedsOfVolumes checks that the claims of pods whose volumes cannot be attached or mounted are needed.
 func TestNeedsOfVolumes(t *testing.T) {
 	claims := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 		ds.Spec.Template.Spec.Volumes = []corev1.Volume{
@@ -109,7 +109,7 @@ func TestNeedsOfVolumes(t *testing.T) {
 	}
 }
 
-// told is a warning about a pod.
+// told adds a warning event about a pod.
 func told(pod, reason string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		for i := range s.Pods {
@@ -122,8 +122,8 @@ func told(pod, reason string) dstest.Option {
 	})
 }
 
-// TestWatched: what is read while somebody looks on is what the controller and the
-// scheduler say is wrong, not what was read before.
+// TestWatched checks that a watch reads what explains current messages of the controller and the scheduler, regardless
+// of what was read before.
 func TestWatched(t *testing.T) {
 	refused := dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Events = append(s.Events, corev1.Event{
@@ -140,7 +140,7 @@ func TestWatched(t *testing.T) {
 	}
 	fresh := dstest.Pod("p1", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })
 	stale := dstest.Edit(func(s *snapshot.Snapshot) {
-		s.Admission = &snapshot.Admission{} // no namespace, no ServiceAccount: it rejects every pod
+		s.Admission = &snapshot.Admission{} // without a namespace and a ServiceAccount, it rejects every pod
 	})
 	for _, tt := range []struct {
 		grid    string

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// removals are what a new template does not contain any more: an edit, how pods failed on what was
-// there before, and what they then say.
+// removals are what a new template no longer contains: an edit, how the pods failed on what was removed, and the
+// message of the failing pods.
 var removals = []struct{ edit, way, message string }{
 	{"reference", "config", `configmap "settings" not found`},
 	{"volume", "secret", `MountVolume.SetUp failed for volume "token" : secret "token" not found`},
@@ -23,7 +23,7 @@ var removals = []struct{ edit, way, message string }{
 	{"image", "image", ""},
 }
 
-// allOld has the pods that fail be of the old revision, with these words.
+// allOld makes the failing pods pods of the old revision, with this message.
 func allOld(s *snapshot.Snapshot, message string) *snapshot.Snapshot {
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -54,14 +54,14 @@ func gated(r *appsv1.ControllerRevision) {
 	r.Data.Raw = bytes.Replace(r.Data.Raw, []byte(before), []byte(gates+before), 1)
 }
 
-// TestRemovedSubject is a law: a pod of a template that does not contain what old pods fail on, or
-// has something else in its place, is not said to fail on it.
+// TestRemovedSubject is a law: a pod of a template that no longer contains what old pods fail on, or contains something
+// else instead, is not predicted to fail on it.
 func TestRemovedSubject(t *testing.T) {
 	met := map[string]int{}
 	for seed := range cases.Of(int64(200)) {
 		for _, r := range removals {
 			s := allOld(dstest.Broken(seed, []string{r.edit}, []string{r.way}), r.message)
-			if s.References = nil; r.way == "closed" { // what exists says more
+			if s.References = nil; r.way == "closed" { // existing objects would be more specific
 				gated(&s.Revisions[0])
 			}
 			st, found := find(t, s)
@@ -86,8 +86,8 @@ func TestRemovedSubject(t *testing.T) {
 	}
 }
 
-// TestSameReadsFail is a law: a pod of a template that equals that of a pod which fails in all that
-// the step reads fails, too, on its node.
+// TestSameReadsFail is a law: if a template equals that of a failing pod in all fields that the step reads, its pod
+// fails on the same node, too.
 func TestSameReadsFail(t *testing.T) {
 	met := 0
 	for seed := range cases.Of(int64(200)) {

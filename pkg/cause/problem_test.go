@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// TestShare: what a group says of all its members.
+// TestShare checks which facts of a group hold for all its members.
 func TestShare(t *testing.T) {
 	type facts = daemonset.Facts
 	for _, tt := range []struct {
@@ -32,7 +32,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestPosted: the last heartbeat of a node that a kubelet is silent about says since when.
+// TestPosted checks since when a kubelet has been silent, according to the last heartbeat of its node.
 func TestPosted(t *testing.T) {
 	at := func(ago time.Duration) *time.Time { t := dstest.Now.Add(-ago).UTC(); return &t }
 	stamp := func(ago time.Duration) string { return at(ago).Format(time.RFC3339) }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestNamed: to which causes of which pods is added what does not exist.
+// TestNamed checks to which causes of which pods a missing object is added.
 func TestNamed(t *testing.T) {
 	s := dstest.State("n o")
 	s.DaemonSet.Spec.Template.Spec = corev1.PodSpec{
@@ -34,7 +34,7 @@ func TestNamed(t *testing.T) {
 		old       bool
 		code      daemonset.Reason
 		container string
-		want      facts // what is added; nil: nothing
+		want      facts // the added facts; nil: nothing
 		as        daemonset.Reason
 		why       string
 	}{

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// roomOf is a Room in words.
+// roomOf formats a Room.
 func roomOf(r *cause.Room) string {
 	if r == nil {
 		return "-"
@@ -42,7 +42,7 @@ func roomOf(r *cause.Room) string {
 	return strings.Join(out, "; ")
 }
 
-// TestRoom: whether the next pod would fit on n0, on which it requests 1 of 4 CPUs.
+// TestRoom checks whether the next pod would fit on n0, where it requests 1 of 4 CPUs.
 func TestRoom(t *testing.T) {
 	unread := dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Gaps = append(s.Gaps, snapshot.Gap{What: snapshot.PersistentVolumes, Why: snapshot.Forbidden})
@@ -80,8 +80,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestRoomAgrees: the amounts of a pod that fits suffice, and those of one that lacks
-// resources do not.
+// TestRoomAgrees checks that the amounts of a pod that fits are sufficient, and those of a pod that lacks resources are
+// not.
 func TestRoomAgrees(t *testing.T) {
 	codes := map[cause.RoomCode]int{}
 	for milliCPU := int64(0); milliCPU <= 5000; milliCPU += 250 {
@@ -100,7 +100,8 @@ func TestRoomAgrees(t *testing.T) {
 	}
 }
 
-// TestAntiAffinityOfOthersIsSaid: where other pods count, nobody reads their anti-affinity.
+// TestAntiAffinityOfOthersIsSaid checks that the anti-affinity of other pods is listed as not modelled if other pods
+// count.
 func TestAntiAffinityOfOthersIsSaid(t *testing.T) {
 	for _, tt := range []struct {
 		options []dstest.Option
@@ -132,8 +133,8 @@ func TestNeedsOn(t *testing.T) {
 	}
 }
 
-// TestWaitingForRoom: a pod that is not scheduled waits for a pod that is terminating on its node, if it
-// fits without that one; not for one that should have ended long ago.
+// TestWaitingForRoom checks that an unscheduled pod waits for a terminating pod on its node if it fits without that
+// pod, unless that pod is overdue.
 func TestWaitingForRoom(t *testing.T) {
 	pending := dstest.Pod("p0", func(p *corev1.Pod) {
 		p.Status.NominatedNodeName = "n0"
@@ -170,7 +171,7 @@ func TestWaitingForRoom(t *testing.T) {
 	}
 }
 
-// TestPodsOfAnotherController: a pod that the selector matches and another controller owns takes room.
+// TestPodsOfAnotherController checks that a pod takes room if the selector matches it and another controller owns it.
 func TestPodsOfAnotherController(t *testing.T) {
 	foreign := dstest.Edit(func(s *snapshot.Snapshot) {
 		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: s.DaemonSet.Namespace, Labels: s.DaemonSet.Spec.Selector.MatchLabels}}
@@ -185,7 +186,7 @@ func TestPodsOfAnotherController(t *testing.T) {
 	}
 }
 
-// TestRejections: every plugin that rejects a node is named, and every resource.
+// TestRejections checks that every plugin that rejects a node and every missing resource is named.
 func TestRejections(t *testing.T) {
 	port := template(func(s *corev1.PodSpec) {
 		s.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80, ContainerPort: 80}}

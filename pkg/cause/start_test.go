@@ -13,8 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 )
 
-// took has pods of a grid, p1 and so on, be ready so long after they were
-// created two days ago.
+// took makes the pods of a grid, from p1 on, ready that long after their creation two days ago.
 func took(starts string) []dstest.Option {
 	var out []dstest.Option
 	for i, text := range strings.Fields(starts) {
@@ -30,17 +29,16 @@ func took(starts string) []dstest.Option {
 	return out
 }
 
-// TestLate: a pod p0 that runs and is not ready, so old, beside pods that took
-// so long to start. What is said of it is its severity, an Error where it is expected to
-// stay so, and how many of the others were ready within the slowest start where it is late
-// or fails its probe.
+// TestLate checks a pod p0 that is running but not ready, at an age and beside pods with given start times. The result
+// is its severity, which is Error if it is expected to stay that way, and, if the pod is late or fails its probe, how
+// many of the others were ready within the slowest start.
 func TestLate(t *testing.T) {
 	const minutes = 4 * time.Minute
 	for _, tt := range []struct {
 		age    time.Duration
 		grid   string
 		starts string
-		probe  bool // the kubelet tells of a readiness probe that fails
+		probe  bool // the kubelet reports a failing readiness probe
 		want   string
 		why    string
 	}{
@@ -104,7 +102,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestLateAfterRestart: a container that was started anew has as long again.
+// TestLateAfterRestart checks that a restarted container has as much time again.
 func TestLateAfterRestart(t *testing.T) {
 	for _, restarts := range []int32{0, 1} {
 		_, found := find(t, dstest.State("n N N N", append(took("1s 1s 1s"), dstest.Pod("p0", func(p *corev1.Pod) {

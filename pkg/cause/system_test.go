@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// TestOtherSystem has what kubelets do: a pod is rejected for spec.os.name, and for its
-// own label kubernetes.io/os, by the system that the kubelet was built for.
+// TestOtherSystem checks the behavior of kubelets: they reject a pod whose spec.os.name, or whose own label
+// kubernetes.io/os, differs from the system that the kubelet was built for.
 func TestOtherSystem(t *testing.T) {
 	for _, tt := range []struct {
 		os, podLabel    string // of the template
 		runs, nodeLabel string // of the node
-		want            string // what the template is for, where the node is another one
+		want            string // the system that the template requires, if the node has another one
 		why             string
 	}{
 		{"linux", "", "windows", "", "linux", "spec.os.name is not what the kubelet runs on"},

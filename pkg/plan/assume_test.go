@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// TestRestsOn: an assumption about what does not happen does not matter.
+// TestRestsOn checks that an assumption about something that does not happen does not matter.
 func TestRestsOn(t *testing.T) {
 	created, deleted, both := []Wave{{Creates: 2}}, []Wave{{Deletes: 1}}, []Wave{{Deletes: 1}, {Creates: 1}}
 	would := func(code OutcomeCode) *Forecast { return &Forecast{Outcome: Outcome{Code: code}} }
@@ -15,7 +15,7 @@ func TestRestsOn(t *testing.T) {
 		waves []Wave
 		code  OutcomeCode
 		inner *Forecast
-		want  string // s: how long a start takes, t: an end, n: nodes that stay, m: the manifest, v: the controller's version
+		want  string // s: start times, t: termination, n: nodes that stay, m: the manifest, v: the controller's version
 		why   string
 	}{
 		{nil, NothingToDo, nil, "mv", "nothing moves"},

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// From a List of objects to how the rollout under way goes on.
+// ExampleMake reads a List of objects and prints how the rollout in progress continues.
 func ExampleMake() {
 	raw, err := os.ReadFile("../testdata/cluster.json") // kubectl get daemonsets,nodes,pods,controllerrevisions -A -o json
 	if err != nil {
@@ -40,7 +40,7 @@ func ExampleMake() {
 	// Helps RollBack 1
 }
 
-// From a List of objects to the plan of a changed image, if pods become ready in 20
+// ExampleMakeChanged reads a List of objects and prints the plan of a changed image, if pods become ready in 20
 // seconds.
 func ExampleMakeChanged() {
 	raw, err := os.ReadFile("../testdata/cluster.json") // kubectl get daemonsets,nodes,pods,controllerrevisions -A -o json

@@ -20,8 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// short writes an Outcome in a line: code (reason), steps, replaced, left,
-// worst, then holders and what unblocks.
+// short formats an Outcome as one line: code (reason), steps, replaced, left, worst, then holders and remedies.
 func short(o *Outcome) string {
 	var b strings.Builder
 	b.WriteString(string(o.Code))
@@ -49,28 +48,28 @@ func short(o *Outcome) string {
 	return b.String()
 }
 
-// forecast is that of a State which no change has made.
+// forecast returns the projection of a State without a change.
 func forecast(st *daemonset.State, o Options, underWay bool) projection {
 	return forecastOf(st, st, o, underWay, newWay)
 }
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(dstest.Now.Add(-d)) }
 
-// down is a node whose kubelet is silent.
+// down makes the kubelet of a node silent.
 func down(name string) dstest.Option {
 	return dstest.Node(name, func(n *corev1.Node) {
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: ago(time.Hour)}}
 	})
 }
 
-// notReady is a node whose kubelet says that it is not ready.
+// notReady makes the kubelet of a node report that it is not ready.
 func notReady(name string) dstest.Option {
 	return dstest.Node(name, func(n *corev1.Node) {
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: ago(time.Hour)}}
 	})
 }
 
-// crash is a pod that crashes again and again.
+// crash puts a pod in a crash loop.
 func crash(name string) dstest.Option {
 	return dstest.Pod(name, func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
@@ -79,10 +78,10 @@ func crash(name string) dstest.Option {
 	})
 }
 
-// hostPort has the template and every pod take a port of the node.
+// hostPort gives the template and every pod a host port.
 func hostPort() dstest.Option { return hostPorts(80, 80) }
 
-// hostPorts are those of the template and of the pods that there are.
+// hostPorts gives the template and the existing pods these host ports.
 func hostPorts(template, pods int32) dstest.Option {
 	port := func(n int32) []corev1.ContainerPort {
 		if n == 0 {
@@ -95,7 +94,7 @@ func hostPorts(template, pods int32) dstest.Option {
 		for i := range s.Pods {
 			s.Pods[i].Spec.Containers = []corev1.Container{{Ports: port(pods)}}
 		}
-		for i := range s.Revisions { // the template is the newest revision's
+		for i := range s.Revisions { // the template is that of the newest revision
 			if r := &s.Revisions[i]; r.Name == "agent-new" && template != 0 {
 				r.Data.Raw = []byte(strings.Replace(string(r.Data.Raw), `"name":"agent"`, fmt.Sprintf(`"name":"agent","ports":[{"containerPort":80,"hostPort":%d}]`, template), 1))
 			}
@@ -103,8 +102,8 @@ func hostPorts(template, pods int32) dstest.Option {
 	})
 }
 
-// oldPorts has the template of the old revision take ports of the node, which its recorded
-// pods do not have. On the host's network the port of the container is one of the node.
+// oldPorts gives the template of the old revision a port that its recorded pods do not have. With host networking, a
+// container port is a host port.
 func oldPorts(port string, hostNetwork bool) dstest.Option {
 	return dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) {
 		pod := fmt.Sprintf(`"spec":{"hostNetwork":%t,"containers":[`, hostNetwork)
@@ -113,8 +112,7 @@ func oldPorts(port string, hostNetwork bool) dstest.Option {
 	})
 }
 
-// importance sets the PriorityClass of the template, and a priority and a class of the
-// pods.
+// importance sets the PriorityClass of the template, and the priority and class of the pods.
 func importance(class string, pods int32) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.Spec.Template.Spec.PriorityClassName = class
@@ -129,7 +127,7 @@ func importance(class string, pods int32) dstest.Option {
 	})
 }
 
-// readyIn is a pod that became ready in the future.
+// readyIn makes a pod Ready in the future.
 func readyIn(name string, d time.Duration) dstest.Option {
 	return dstest.Pod(name, func(p *corev1.Pod) {
 		for i := range p.Status.Conditions {
@@ -138,17 +136,17 @@ func readyIn(name string, d time.Duration) dstest.Option {
 	})
 }
 
-// endless is a pod that should have ended an hour ago.
+// endless makes a pod one that should have terminated an hour ago.
 func endless(name string) dstest.Option {
 	return dstest.Pod(name, func(p *corev1.Pod) { at := ago(time.Hour); p.DeletionTimestamp = &at })
 }
 
-// young is a pod that was created a moment ago.
+// young makes a pod one that was created a moment ago.
 func young(name string) dstest.Option {
 	return dstest.Pod(name, func(p *corev1.Pod) { p.CreationTimestamp = ago(5 * time.Second) })
 }
 
-// refused are creates that the API server refuses.
+// refused makes the API server reject creates.
 func refused() dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Events = append(s.Events, corev1.Event{
@@ -213,7 +211,7 @@ func TestOutcome(t *testing.T) {
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 80), importance("system-node-critical", 5)}, "Completes: 2 steps, 2 replaced, 0 left, 0 worst", "the scheduler removes an old pod of lower priority, which holds the port"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 80), importance("", 5)}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 2 left, 0 worst; any 1; NoSurge=1", "but none of higher priority"},
 
-		// What was found by review.
+		// Found by review.
 		{"n W O O", []dstest.Option{dstest.MinReadySeconds(60), crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 2 worst; n0 CrashLoopBackOff; RollBack=1", "a pod that is ready becomes available, whatever the others do"},
 		{"V O", []dstest.Option{dstest.MinReadySeconds(60), down("n0")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 1 left, 1 worst; n0 NodeNotReady; RepairNodes=1; RemoveNode=n0", "a pod on a silent node does not"},
 		{"N O", []dstest.Option{dstest.MinReadySeconds(1), readyIn("p0", 30*time.Minute)}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst", "a clock that is ahead is waited for"},
@@ -242,7 +240,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// took is a pod that became ready so long after its creation.
+// took makes a pod Ready that long after its creation.
 func took(name string, start time.Duration) dstest.Option {
 	return dstest.Pod(name, func(p *corev1.Pod) {
 		p.CreationTimestamp = ago(time.Hour)
@@ -293,14 +291,14 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// How long a rollout takes, by hand: starts of 10 s, an end of 5 s.
+// TestDuration checks how long a rollout takes, computed by hand: pods start in 10 s and terminate in 5 s.
 func TestDuration(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	ask := Options{Starts: []time.Duration{ten}, Termination: &five}
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		want    float64 // give or take a second, and more where the rate of requests counts
+		want    float64 // within a second, or more if the rate of requests matters
 		give    float64
 		why     string
 	}{
@@ -363,8 +361,8 @@ func TestWaves(t *testing.T) {
 	}
 }
 
-// TestAtATime: how many pods a limit lets go at a time, beside those of nodes
-// that are unavailable and stay so.
+// TestAtATime checks how many pods a limit allows at a time, apart from those on nodes that are unavailable and stay
+// so.
 func TestAtATime(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
@@ -394,8 +392,7 @@ func TestAtATime(t *testing.T) {
 	}
 }
 
-// TestLimitsOfAChange: among the limits of a plan one is what holds now, and one
-// what the change asks for.
+// TestLimitsOfAChange checks that one of the limits of a plan is the current limit, and one is the limit of the change.
 func TestLimitsOfAChange(t *testing.T) {
 	for _, tt := range []struct {
 		options []dstest.Option
@@ -444,7 +441,7 @@ func groupsOf(t *testing.T, s *snapshot.Snapshot) []Group {
 	return p.Groups
 }
 
-// removed takes away the first nodes of dstest.State.
+// removed returns the removal of the first nodes of dstest.State.
 func removed(count int) []whatif.NodeEdit {
 	var out []whatif.NodeEdit
 	for i := range count {
@@ -461,7 +458,7 @@ func TestGroups(t *testing.T) {
 	want := []Group{
 		{Key: "zone", Value: "b", Nodes: 2, Down: 1, Step: 1, AtWorst: 2},
 		{Key: "zone", Value: "a", Nodes: 3, Down: 0, Step: 2, AtWorst: 2},
-		{Key: "zone", Value: "c", Nodes: 1}, // nothing old is left there
+		{Key: "zone", Value: "c", Nodes: 1}, // no old pod is left there
 	}
 	if diff := cmp.Diff(want, groupsOf(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -469,15 +466,15 @@ func TestGroups(t *testing.T) {
 	lost := dstest.State("O O O Ot Ot", dstest.MaxUnavailable("4"), zone("n0", "a"), zone("n1", "a"), zone("n2", "a"), zone("n3", "b"), zone("n4", "b"), down("n3"), down("n4"))
 	want = []Group{
 		{Key: "zone", Value: "b", Nodes: 2, Down: 2, AtWorst: 2},
-		{Key: "zone", Value: "a", Nodes: 3, Step: 2, AtWorst: 2}, // the other 2 of the limit are used up for good
+		{Key: "zone", Value: "a", Nodes: 3, Step: 2, AtWorst: 2}, // the other 2 of the limit are used up permanently
 	}
 	if diff := cmp.Diff(want, groupsOf(t, lost)); diff != "" {
 		t.Errorf("nodes that are lost (-want +got):\n%s", diff)
 	}
 }
 
-// Whatever the state: pods add up, waves add up, and the order of what was
-// read does not matter.
+// TestForecastLaws checks for random states that the numbers of pods and waves add up, and that the order in which
+// objects were read does not matter.
 func TestForecastLaws(t *testing.T) {
 	ten := 10 * time.Second
 	for seed := range cases.Of(int64(100)) {
@@ -509,7 +506,7 @@ func TestForecastLaws(t *testing.T) {
 				t.Fatalf("seed %d: waves %+v", seed, f.Waves)
 			}
 		}
-		if steps < o.Steps || steps > o.Steps+1 { // one before the first step, of placement alone
+		if steps < o.Steps || steps > o.Steps+1 { // there may be a wave for placement before the first step
 			t.Fatalf("seed %d: %d waves, %d steps", seed, steps, o.Steps)
 		}
 		for i, j := 0, len(s.Pods)-1; i < j; i, j = i+1, j-1 {
@@ -525,8 +522,7 @@ func TestForecastLaws(t *testing.T) {
 	}
 }
 
-// TestUnderWay: how many nodes of a rollout that stalls use up the limit now, and may stop
-// doing so by themselves.
+// TestUnderWay checks how many nodes of a stalled rollout use up the limit now, and may stop doing so by themselves.
 func TestUnderWay(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string

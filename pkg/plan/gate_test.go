@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// TestGate: what a gate finds in a plan, and whether it is known.
+// TestGate checks what a gate finds in a plan, and whether it is known.
 func TestGate(t *testing.T) {
 	lost := func(names ...string) (nodes []PlacementNode) {
 		for _, n := range names {

@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// TestLatePods: what a forecast says of pods that take longer than any other
-// did.
+// TestLatePods checks the forecast for pods that take longer than any other pod did.
 func TestLatePods(t *testing.T) {
 	const seconds = 90 * time.Second
 	minutes, one := 2*time.Minute, time.Second
@@ -79,9 +78,9 @@ func TestLatePods(t *testing.T) {
 	}
 }
 
-// TestCountedLate: where the controller, which looks for itself only every
-// minReadySeconds, counts a pod late, a plan says by how much. A pod starts in 4s and
-// ends in 10s; minReadySeconds is 900. The old pod o is deleted at once.
+// TestCountedLate checks that a plan has the delay with which the controller counts a pod, if the controller syncs by
+// itself only every minReadySeconds. A pod starts in 4s and terminates in 10s; minReadySeconds is 900. The old pod o is
+// deleted immediately.
 func TestCountedLate(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// told writes an Outlook in a line.
+// toldOf formats an Outlook as one line.
 func toldOf(o remedy.Outlook) string {
 	var parts []string
 	for _, r := range o.Remedies {
@@ -79,7 +79,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestOfDeletion: what ends pods that hold up the deletion of a DaemonSet.
+// TestOfDeletion checks the remedies for pods that hold up the deletion of a DaemonSet.
 func TestOfDeletion(t *testing.T) {
 	deleted := func(finalizers ...string) dstest.Option {
 		return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
@@ -91,7 +91,7 @@ func TestOfDeletion(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		want    string // RemoveNode of these nodes
+		want    string // the nodes of RemoveNode
 		why     string
 	}{
 		{"Ot N", []dstest.Option{down("n0"), deleted(foreground)}, "n0", "the kubelet is silent, and the garbage collector waits for its pod"},
@@ -116,15 +116,15 @@ func TestOfDeletion(t *testing.T) {
 	}
 }
 
-// readyFor has a pod be Ready for so long.
+// readyFor makes a pod Ready since that long ago.
 func readyFor(pod string, since time.Duration) dstest.Option {
 	return dstest.Pod(pod, func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(dstest.Now.Add(-since))}}
 	})
 }
 
-// TestNextBatch: what the controller does at a time that is known. New pods are
-// Ready since so many seconds, of 30.
+// TestNextBatch checks what the controller does at a known time. New pods have been Ready for some of the required 30
+// seconds.
 func TestNextBatch(t *testing.T) {
 	max := dstest.MaxUnavailable
 	for _, tt := range []struct {
@@ -153,8 +153,7 @@ func TestNextBatch(t *testing.T) {
 	}
 }
 
-// TestLookIsAPartOfMake: what Look says, Make says, and what it leaves out Make
-// does not have.
+// TestLookIsAPartOfMake checks that Look agrees with Make, and omits only what Make does not have either.
 func TestLookIsAPartOfMake(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range cases.Of(int64(750)) {
@@ -187,14 +186,14 @@ func TestLookIsAPartOfMake(t *testing.T) {
 				}
 				o.Course.Next = nil
 			}
-			if end, last := &want.Course.End, o.Course; last != nil && last.End.Available >= end.Available { // what becomes available after the last step
+			if end, last := &want.Course.End, o.Course; last != nil && last.End.Available >= end.Available { // pods may become available after the last step
 				end.Misscheduled, end.Ready, end.Available, end.Unavailable = last.End.Misscheduled, last.End.Ready, last.End.Available, last.End.Unavailable
 			}
 		}
 		if f := p.IfTemplateChanged; f != nil && p.Outcome.Code == NothingToDo && f.Outcome.Code == Stalls {
 			want.Stall = &remedy.Stall{Reason: f.Outcome.Reason, Replaced: f.Outcome.Replaced + f.Outcome.Dropped, Of: f.Replaces + f.Drops, AtWorst: f.Outcome.AtWorst, Nodes: []string{}, Further: f.Outcome.FurtherHolders}
 			if o.Stall != nil {
-				want.Stall.Working = o.Stall.Working // which Make does not say
+				want.Stall.Working = o.Stall.Working // Make does not have it
 			}
 			for _, h := range f.Outcome.Holders {
 				want.Stall.Nodes = append(want.Stall.Nodes, h.Node)
@@ -212,7 +211,7 @@ func TestLookIsAPartOfMake(t *testing.T) {
 	}
 }
 
-// end is what the numbers are when it ends.
+// end returns the counts at the end of a plan.
 func (p *Plan) end() daemonset.Counts {
 	if n := len(p.Waves); n > 0 {
 		return p.Waves[n-1].Counts
@@ -220,10 +219,10 @@ func (p *Plan) end() daemonset.Counts {
 	return p.Now
 }
 
-// TestHelps is a law: each remedy that helps, planned as a change of its own, completes, or ends
-// with fewer nodes without an available pod, takes no pod from a node that has one, and on the way
-// never leaves more nodes without one than now and the limit, or than are eligible then and have
-// none now. The smallest limit is the smallest.
+// TestHelps is a law about each remedy that helps: planned as a change of its own, it completes, or ends with fewer
+// nodes without an available pod. It takes no pod from a node that has one. On the way, it never leaves more nodes
+// without an available pod than now plus the limit, or than are eligible then and have none now. The smallest limit is
+// the smallest one that helps.
 func TestHelps(t *testing.T) {
 	offered, lost := map[remedy.Code]int{}, 0
 	ten := []time.Duration{10 * time.Second}
@@ -270,7 +269,7 @@ func TestHelps(t *testing.T) {
 				t.Errorf("seed %d, %v: %s\n%s", seed, r, short(&after.Outcome), dstest.Describe(s))
 			}
 			eligible := without
-			if made, err := whatif.Make(st, change); r.Code == remedy.Tolerate && err == nil { // more nodes are
+			if made, err := whatif.Make(st, change); r.Code == remedy.Tolerate && err == nil { // more nodes are eligible
 				eligible = max(without, (&way{st: made.State, a: now.a}).unserved(served))
 			}
 			if most := eligible + max(1, st.Limit()); after.Outcome.Worst > most {
@@ -317,7 +316,7 @@ func numberIn(text string) (n int) {
 	return n
 }
 
-// changeFor returns the change that a remedy is; nil for one that is no change of a plan.
+// changeFor returns the change of a remedy; nil if the remedy is not a change that can be planned.
 func changeFor(t *testing.T, r *remedy.Remedy) *whatif.Change {
 	t.Helper()
 	n := intstr.Parse(r.Value)
@@ -337,13 +336,12 @@ func changeFor(t *testing.T, r *remedy.Remedy) *whatif.Change {
 	case remedy.Tolerate:
 		return &whatif.Change{Tolerations: r.Tolerations}
 	case remedy.RepairNodes:
-		return &whatif.Change{} // of the nodes as they are then
+		return &whatif.Change{} // the nodes have changed already
 	}
 	return nil
 }
 
-// TestProblems: what holds a rollout stands together by what it has in common,
-// with the facts that all of them share.
+// TestProblems checks that holders are grouped by what they have in common, with the facts that all of them share.
 func TestProblems(t *testing.T) {
 	early, late := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC)
 	crash := func(restarts int, message string, since time.Time) *cause.Cause {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// sum writes what a Plan is about and comes to, in a line.
+// sum formats the subject and outcome of a Plan as one line.
 func sum(p *Plan) string {
 	s := fmt.Sprintf("%s: next %s %d creates %d deletes; lose %d gain %d; replaces %d; %s",
 		p.Subject, p.Next.Kind, p.Next.Creates.Len(), p.Next.Deletes.Len(), len(p.Placement.Lose), len(p.Placement.Gain), p.Replaces, p.Outcome.Code)
@@ -76,8 +76,8 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// What fails in the current revision fails in a change that leaves its
-// containers as they are.
+// TestMakeInheritsFailures checks that failures of the current revision also occur after a change that leaves its
+// containers unchanged.
 func TestMakeInheritsFailures(t *testing.T) {
 	restart, image := &whatif.Change{Restart: true}, &whatif.Change{Images: []whatif.Image{{Image: "example/agent:3"}}}
 	for _, tt := range []struct {
@@ -159,7 +159,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Of a Snapshot without nodes or pods, a Plan says what it does not know.
+// TestMakeWithGaps checks that a Plan from a Snapshot without nodes or pods says what is unknown.
 func TestMakeWithGaps(t *testing.T) {
 	lacking := func(what ...snapshot.What) dstest.Option {
 		return dstest.Edit(func(s *snapshot.Snapshot) {
@@ -202,8 +202,8 @@ func TestMakeWithGaps(t *testing.T) {
 	}
 }
 
-// Without revisions a change of the template replaces every pod, though the
-// status still says that all of them are updated.
+// TestMakeWithoutRevisions checks that, without revisions, a change of the template replaces every pod, even if the
+// status still says that all pods are updated.
 func TestMakeWithoutRevisions(t *testing.T) {
 	s := dstest.State("N N N", dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Revisions, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.NotGiven}}
@@ -219,7 +219,7 @@ func TestMakeWithoutRevisions(t *testing.T) {
 	}
 }
 
-// A pod that never counts as updated is replaced without end.
+// TestEndless checks that a pod that never counts as updated is replaced endlessly.
 func TestEndless(t *testing.T) {
 	one := int64(1)
 	s := dstest.State("N N", dstest.Version("v1.22.17"), dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) { r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = "" }))
@@ -232,7 +232,8 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// A change never makes the plan of the present another one: nothing is edited.
+// TestMakeLeavesTheSnapshot checks that planning a change does not modify the Snapshot, and so does not affect the plan
+// without a change.
 func TestMakeLeavesTheSnapshot(t *testing.T) {
 	s := dstest.State("O O o N -", dstest.MaxUnavailable("2"))
 	ten := 10 * time.Second
@@ -252,8 +253,8 @@ func TestMakeLeavesTheSnapshot(t *testing.T) {
 	}
 }
 
-// TestUnaffected: a change that leaves what is under way as it is has its plan, but for the change
-// itself and what is assumed of it.
+// TestUnaffected checks that a change which does not affect the rollout in progress has the same plan, apart from the
+// change itself and its assumptions.
 func TestUnaffected(t *testing.T) {
 	alike := 0
 	for seed := range cases.Of(int64(120)) {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// TestMakeWarnsOfTools: of which changes somebody else's next write is the end.
+// TestMakeWarnsOfTools checks which changes another writer of the spec undoes.
 func TestMakeWarnsOfTools(t *testing.T) {
 	s := dstest.State("N N", dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Labels = map[string]string{"argocd.argoproj.io/instance": "a"} }))
 	manifest := s.DaemonSet.DeepCopy()

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestMapOf: what a map shows beside Motion.
+// TestMapOf checks the states of a map beyond those of Motion.
 func TestMapOf(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
@@ -41,7 +41,7 @@ func TestMapOf(t *testing.T) {
 	}
 }
 
-// TestGroupedBy: nodes are grouped by what was asked for, else by their zones, else not.
+// TestGroupedBy checks that nodes are grouped by the given label, otherwise by zone, otherwise not at all.
 func TestGroupedBy(t *testing.T) {
 	s := dstest.State("O O")
 	label := func(label string) string {
@@ -61,8 +61,8 @@ func TestGroupedBy(t *testing.T) {
 	}
 }
 
-// TestEveryMap: each node is on it once, with a state that there is, and a plan's map shows
-// what the plan says of nodes.
+// TestEveryMap checks that each node is on the map once, with a known state, and that the map of a plan agrees with the
+// plan.
 func TestEveryMap(t *testing.T) {
 	does := 0
 	for seed := range cases.Of(int64(60)) {
@@ -92,8 +92,8 @@ func TestEveryMap(t *testing.T) {
 	}
 }
 
-// TestLine: the course of a rollout begins now, ends as the plan does, and uses up no more
-// than the limit but for what is used up already.
+// TestLine checks that the course of a rollout begins now, ends like the plan, and never uses up more than the limit,
+// apart from what is already used up.
 func TestLine(t *testing.T) {
 	drawn := 0
 	for seed := range cases.Of(int64(80)) {
@@ -140,7 +140,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestPastLine: what has passed is told by the pods and nodes that are there.
+// TestPastLine checks that the past course is reconstructed from existing pods and nodes.
 func TestPastLine(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return dstest.Now.Add(-d) }
 	created := func(name string, d time.Duration) dstest.Option {
@@ -164,8 +164,8 @@ func TestPastLine(t *testing.T) {
 	}
 }
 
-// TestFewer: of several moments in one part of the time, how far it is in the end counts, and
-// the most that use up the limit.
+// TestFewer checks that moments in the same part of the time are merged: the last number of updated nodes counts, and
+// the highest number of nodes that use up the limit.
 func TestFewer(t *testing.T) {
 	line := []Moment{{0, 0, 1}, {1, 1, 5}, {2, 2, 3}, {10, 3, 4}, {19, 4, 9}, {20, 5, 2}}
 	for most, want := range map[int][]Moment{

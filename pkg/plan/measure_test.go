@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// TestPullAddsNothing: how many images of the template nothing tells the pull of; 0 where
-// that is not assumed.
+// TestPullAddsNothing checks for how many images of the template the pull was not measured; 0 if the assumption is
+// absent.
 func TestPullAddsNothing(t *testing.T) {
 	const (
 		now    = "spec: {containers: [{name: agent, image: a:2}]}"
@@ -20,7 +20,7 @@ func TestPullAddsNothing(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		why         string
-		now, before string // the template, and that of revision 7
+		now, before string // the template, and the template of revision 7
 		pods        string
 		o           plan.Options
 		want        string

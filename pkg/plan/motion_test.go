@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestMotion: what moves on a node. A node with * has an available pod.
+// TestMotion checks the state of a node. A node with * has an available pod.
 func TestMotion(t *testing.T) {
 	unread := dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Nodes, s.Gaps = nil, append(s.Gaps, snapshot.Gap{What: snapshot.Nodes, Why: snapshot.Forbidden})
@@ -58,9 +58,8 @@ func TestMotion(t *testing.T) {
 	}
 }
 
-// TestMotionCountsEachNodeOnce: every eligible node is somewhere, those that are
-// updated or on their way there are as many as the status counts, and the order in
-// which nodes and pods were read changes nothing.
+// TestMotionCountsEachNodeOnce checks that every eligible node has a state, that the updated nodes and those being
+// updated are as many as the status counts, and that the order in which nodes and pods were read does not matter.
 func TestMotionCountsEachNodeOnce(t *testing.T) {
 	moving := 0
 	for seed := range cases.Of(int64(300)) {

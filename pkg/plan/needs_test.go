@@ -92,7 +92,7 @@ func TestNeedsOf(t *testing.T) {
 	}
 }
 
-// TestNextPod: for which node the next pod is, and the hash that it has.
+// TestNextPod checks the node and the hash of the next pod.
 func TestNextPod(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string

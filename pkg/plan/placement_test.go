@@ -91,7 +91,7 @@ func TestPlacementChange(t *testing.T) {
 	}
 }
 
-// TestPlacementOfNew: of a DaemonSet that there was not.
+// TestPlacementOfNew checks the placement of a new DaemonSet.
 func TestPlacementOfNew(t *testing.T) {
 	got := placementChange(nil, stateOf(t, dstest.State("- !- - Na #Na")))
 	if diff := cmp.Diff([][]string{{"n0", "n2"}, {"n4"}}, [][]string{named(got.Gain), named(got.Lose)}); diff != "" {
@@ -103,8 +103,8 @@ func TestPlacementOfNew(t *testing.T) {
 	}
 }
 
-// TestLost: which nodes have a pod now and none at the end, and which of them only for a
-// taint that came after the pod.
+// TestLost checks which nodes have a pod now and none at the end, and which of them only because of a taint that is
+// newer than the pod.
 func TestLost(t *testing.T) {
 	surge := []dstest.Option{dstest.MaxSurge("1"), dstest.MaxUnavailable("0")}
 	percent := dstest.MaxUnavailable("10%")
@@ -112,7 +112,7 @@ func TestLost(t *testing.T) {
 		grid    string
 		options []dstest.Option
 		change  *whatif.Change
-		want    string // those that are stranded in brackets
+		want    string // stranded nodes are in brackets
 		why     string
 	}{
 		{"O !O N", nil, nil, "[n1]", "the rollout deletes an old pod where none should run"},
@@ -149,8 +149,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestStaysTerminating: a rollout whose deletions do not end stalls; pods that a
-// change takes away at once are removed, whether they end or not.
+// TestStaysTerminating checks that a rollout stalls if its deletions never finish, and that pods which a change removes
+// immediately count as removed in any case.
 func TestStaysTerminating(t *testing.T) {
 	all := []dstest.Option{down("n0"), down("n1")}
 	selector := &whatif.Change{NodeSelector: map[string]string{"pool": "gpus"}}
@@ -180,9 +180,8 @@ func TestStaysTerminating(t *testing.T) {
 	}
 }
 
-// TestLawPlacement: where the next sync manages, and its burst is enough, it
-// deletes from every node that is said to lose and creates on every node that
-// is said to gain; and it does not roll before.
+// TestLawPlacement checks that, if the next sync manages within its burst limit, it deletes a pod from every node in
+// Lose, creates one on every node in Gain, and does not roll before.
 func TestLawPlacement(t *testing.T) {
 	lost, gained := 0, 0
 	law := func(s *snapshot.Snapshot, c whatif.Change) {
@@ -235,8 +234,8 @@ func TestLawPlacement(t *testing.T) {
 	}
 }
 
-// TestLawKeptByTolerations: with the tolerations that are said to keep pods, no such node is
-// stranded; with one of several fewer, one is.
+// TestLawKeptByTolerations checks that no node is stranded with the tolerations that keep the pods, and that one is
+// with one toleration fewer.
 func TestLawKeptByTolerations(t *testing.T) {
 	kept := 0
 	for seed := range cases.Of(int64(120)) {
@@ -267,8 +266,8 @@ func TestLawKeptByTolerations(t *testing.T) {
 	}
 }
 
-// TestLawKeptBeforeTaint: with the tolerations that are said to keep the pods on nodes that get a taint, no node loses
-// its pod by the change; with one of several fewer, one does.
+// TestLawKeptBeforeTaint checks that no node loses its pod with the tolerations that keep the pods on tainted nodes,
+// and that one does with one toleration fewer.
 func TestLawKeptBeforeTaint(t *testing.T) {
 	kept := 0
 	for seed := range cases.Of(int64(120)) {
@@ -285,7 +284,7 @@ func TestLawKeptBeforeTaint(t *testing.T) {
 		for fewer := range min(2, len(tolerations)+1) {
 			change.Tolerations = tolerations[fewer:]
 			after, err := planOf(s, &change, Options{})
-			if err != nil { // a DaemonSet that the API server would not take
+			if err != nil { // the API server would reject this DaemonSet
 				break
 			}
 			loses := len(after.Placement.Lose) > 0

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// planOf plans a Snapshot as it is, or after a change, which may be nil.
+// planOf plans a Snapshot, after the change c if it is not nil.
 func planOf(s *snapshot.Snapshot, c *whatif.Change, o Options) (*Plan, error) {
 	st, err := daemonset.StateOf(s)
 	if err != nil {
@@ -22,7 +22,7 @@ func planOf(s *snapshot.Snapshot, c *whatif.Change, o Options) (*Plan, error) {
 	return MakeChanged(changed, o), nil
 }
 
-// newPlan plans a DaemonSet that is not there yet.
+// newPlan plans a DaemonSet that does not exist yet.
 func newPlan(s *snapshot.Snapshot, c *whatif.Change, o Options) (*Plan, error) {
 	created, err := whatif.MakeNew(s, c)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestOtherPlatforms(t *testing.T) {
-	// a node is a cell of the grid and what it is: linux (-l), windows (-w), amd64 (-a), arm64 (-r)
+	// a node is a cell of the grid and its platform: linux (-l), windows (-w), amd64 (-a), arm64 (-r)
 	labels := map[rune][2]string{'l': {corev1.LabelOSStable, "linux"}, 'w': {corev1.LabelOSStable, "windows"}, 'a': {corev1.LabelArchStable, "amd64"}, 'r': {corev1.LabelArchStable, "arm64"}}
 	other := func(code daemonset.Reason, platform string, known []string, on ...string) []Warning {
 		return []Warning{{code, daemonset.Facts{"platform": platform, "platforms": known, "onNodes": on}}}

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// placed are nodes, each with what is not tolerated there behind a colon.
+// placed parses nodes, each with the untolerated taint after a colon.
 func placed(nodes string) []PlacementNode {
 	var out []PlacementNode
 	for _, n := range strings.Fields(nodes) {
@@ -33,7 +33,7 @@ func writtenBy(tool managed.Tool) []Warning {
 	return []Warning{{ManagedByTool, daemonset.Facts{"tool": string(tool), "by": "x", "evidence": "y"}}}
 }
 
-// TestVerdict: what the first word of a plan says, and how good the end is.
+// TestVerdict checks the verdict of a plan and the quality of its end.
 func TestVerdict(t *testing.T) {
 	makes := func(o Outcome, change func(p *Plan)) Plan {
 		p := Plan{Subject: SubjectChange, Desired: Desired{3, 3}, Forecast: Forecast{Outcome: o}}
@@ -89,8 +89,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestLosses: which nodes lose their pod, when, and which of them keep it if they
-// are repaired.
+// TestLosses checks which nodes lose their pod, when, and which of them keep it if they are repaired.
 func TestLosses(t *testing.T) {
 	const notReady, unreachable = corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable
 	down := func(nodes ...string) *whatif.Summary {
@@ -122,7 +121,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// TestSetAside: whom the plan does not count because it was asked to take them for down.
+// TestSetAside checks which nodes the plan does not count because it was asked to assume that they are down.
 func TestSetAside(t *testing.T) {
 	for _, tt := range []struct{ lost, down, want, why string }{
 		{"a:x b:x", "a", "a", "the other one was not asked for"},
@@ -137,7 +136,7 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// TestSetsStrategy: a plan that raises the limit itself needs no other act for it.
+// TestSetsStrategy checks that a plan that raises the limit itself requires no other action for it.
 func TestSetsStrategy(t *testing.T) {
 	for _, tt := range []struct {
 		change *whatif.Summary
@@ -155,7 +154,7 @@ func TestSetsStrategy(t *testing.T) {
 	}
 }
 
-// TestLosesBy: whom a way out costs its pod, which the change alone does not.
+// TestLosesBy checks which nodes lose their pod because of a remedy and not because of the change alone.
 func TestLosesBy(t *testing.T) {
 	p := &Plan{Placement: Placement{Lose: placed("a:x c:x")}}
 	if diff := cmp.Diff([]string{"b"}, p.LosesBy(&remedy.Remedy{Effect: remedy.Effect{Loses: []string{"a", "b", "c"}}})); diff != "" {
@@ -163,7 +162,7 @@ func TestLosesBy(t *testing.T) {
 	}
 }
 
-// TestRegardless: when no limit decides about any pod.
+// TestRegardless checks when no limit decides about any pod.
 func TestRegardless(t *testing.T) {
 	forced := func(reasons ...daemonset.Reason) (b daemonset.Batch) {
 		for _, r := range reasons {
@@ -190,7 +189,7 @@ func TestRegardless(t *testing.T) {
 	}
 }
 
-// TestOneOfManyOrders: when the course is but an example of what the controller may choose.
+// TestOneOfManyOrders checks when the course is only one example of what the controller may choose.
 func TestOneOfManyOrders(t *testing.T) {
 	two := []Wave{{Count: 2, Creates: 1, Deletes: 1}, {Count: 1, Deletes: 1}}
 	for _, tt := range []struct {
@@ -212,7 +211,7 @@ func TestOneOfManyOrders(t *testing.T) {
 	}
 }
 
-// TestKept: which pods a rollback leaves as they are.
+// TestKept checks how many pods a rollback keeps.
 func TestKept(t *testing.T) {
 	back := &whatif.Summary{TemplateChanged: true, Revision: whatif.RevisionNote{Was: 7, Number: 9}}
 	for _, tt := range []struct {
@@ -235,7 +234,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestUndoneBy: only a tool that acts by itself undoes a change.
+// TestUndoneBy checks that only a tool that acts by itself undoes a change.
 func TestUndoneBy(t *testing.T) {
 	for _, tool := range []managed.Tool{managed.Operator, managed.ArgoCD, managed.AddonManager, managed.HelmRelease, managed.KubectlApply} {
 		p := &Plan{Warnings: append([]Warning{{Code: ServerWarning}}, writtenBy(tool)...)}
@@ -249,7 +248,7 @@ func TestUndoneBy(t *testing.T) {
 	}
 }
 
-// TestMinReadySeconds: it decides about a step where no start takes as long.
+// TestMinReadySeconds checks that minReadySeconds decides the duration of a step if no start takes as long.
 func TestMinReadySeconds(t *testing.T) {
 	creates := []Wave{{Count: 2, Creates: 1, Deletes: 1}}
 	for _, tt := range []struct {
@@ -276,8 +275,8 @@ func TestMinReadySeconds(t *testing.T) {
 	}
 }
 
-// TestOtherLimits: of the limits with the same course the first is worth naming,
-// and none with the course of the plan; TestSlower is about their times.
+// TestOtherLimits checks that, of the limits with the same course, only the first is returned, and none with the course
+// of the plan. TestSlower checks their durations.
 func TestOtherLimits(t *testing.T) {
 	limit := func(name string, atATime int) Limit { return Limit{Limit: name, AtATime: atATime, Code: Completes} }
 	planned, stalls := limit("1", 1), limit("1", 1)
@@ -312,8 +311,8 @@ func TestOtherLimits(t *testing.T) {
 	}
 }
 
-// TestCourse: a row is the first step of a wave with how many follow, or "+" and how
-// many waves are left out.
+// TestCourse checks the rows of a course. A row is the first step of a wave and its count, or "+" and the number of
+// waves that are left out.
 func TestCourse(t *testing.T) {
 	for _, tt := range []struct {
 		counts         []int // of each wave
@@ -348,8 +347,8 @@ func TestCourse(t *testing.T) {
 	}
 }
 
-// TestWarningsBeside: "undone" says what a tool does; each other warning counts, of a
-// change.
+// TestWarningsBeside checks that every warning of a change counts, except one that the verdict "undone" already
+// expresses.
 func TestWarningsBeside(t *testing.T) {
 	undone := writtenBy(managed.ArgoCD)
 	image := []Warning{{Code: InvalidImageName}}
@@ -410,8 +409,8 @@ func TestSlower(t *testing.T) {
 	}
 }
 
-// TestWays: the repair comes first, one deletion stands for all, and what was
-// supposed is not repaired.
+// TestWays checks that the repair comes first, that one deletion stands for all, and that nodes which are only assumed
+// to be down are not repaired.
 func TestWays(t *testing.T) {
 	all := []remedy.Remedy{
 		{Code: remedy.RollBack, Worth: remedy.Useless, Value: "1"}, {Code: remedy.RaiseMaxUnavailable, Value: "3", Smallest: "2"},
@@ -447,8 +446,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestByVerdict: nodes that fail the same rule are one group, with what is true of
-// all of them.
+// TestByVerdict checks that nodes that fail the same rule form a group, with the facts that all of them share.
 func TestByVerdict(t *testing.T) {
 	lacks := func(node string, f daemonset.Facts) PlacementNode {
 		f["key"], f["want"] = "pool", "gpu"
@@ -464,7 +462,7 @@ func TestByVerdict(t *testing.T) {
 	}
 }
 
-// TestDown: a node is down whatever became of its pod.
+// TestDown checks that a node is down regardless of the state of its pod.
 func TestDown(t *testing.T) {
 	got := Down([]*cause.Problem{
 		{Code: cause.NodeNotReady, Nodes: []string{"a"}}, {Code: cause.CrashLoopBackOff, Nodes: []string{"b"}}, {Code: cause.TerminatingOnDeadNode, Nodes: []string{"c"}},
@@ -474,7 +472,7 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// TestNodesWith: how many nodes have the label that those that lose their pod lack.
+// TestNodesWith checks the number of nodes that have the label which the nodes that lose their pod lack.
 func TestNodesWith(t *testing.T) {
 	labels := func(name, pool string) dstest.Option {
 		return dstest.Node(name, func(n *corev1.Node) { n.Labels = map[string]string{"pool": pool} })
@@ -499,7 +497,7 @@ func TestNodesWith(t *testing.T) {
 	}
 }
 
-// TestByHand: what a person changes without a manifest, and a tool may revert.
+// TestByHand checks which changes a person makes without a manifest, so that a tool may revert them.
 func TestByHand(t *testing.T) {
 	image, restart := whatif.FieldDiff{Path: template.Fields("spec", "template", "spec", "nodeName")}, whatif.FieldDiff{Path: template.RestartedAt}
 	for _, tt := range []struct {
@@ -520,8 +518,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// TestRaised: which way out a person is told to take by hand, and whom that costs its
-// pod. A way out is CODE or CODE:NODE of whom it costs its pod.
+// TestRaised checks which remedy a person applies by hand, and which nodes lose their pod because of it. A remedy is
+// written as CODE, or as CODE:NODE with the node that loses its pod.
 func TestRaised(t *testing.T) {
 	const raise, remove, repair = string(remedy.RaiseMaxUnavailable), string(remedy.RemoveNode), string(remedy.RepairNodes)
 	limit := &whatif.Summary{Fields: []whatif.FieldDiff{{Path: template.Fields("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")}}}
@@ -552,8 +550,8 @@ func TestRaised(t *testing.T) {
 	}
 }
 
-// TestWorstFirst: a list begins with what a check refuses, and no outcome is without a
-// place; of one outcome the names decide.
+// TestWorstFirst checks that a list begins with the plans that a check rejects, that every outcome has a place, and
+// that plans with the same outcome are sorted by name.
 func TestWorstFirst(t *testing.T) {
 	of := func(code OutcomeCode, namespace, name string) *Plan {
 		p := &Plan{Forecast: Forecast{Outcome: Outcome{Code: code}}}
@@ -578,7 +576,7 @@ func TestWorstFirst(t *testing.T) {
 	}
 }
 
-// TestHasToDo: which plans a list of all DaemonSets has.
+// TestHasToDo checks which plans are in a list of all DaemonSets.
 func TestHasToDo(t *testing.T) {
 	nowhere := func(staying int) []Warning {
 		return []Warning{{NoEligibleNode, daemonset.Facts{"staying": staying}}}

@@ -13,21 +13,21 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// refersTo has the template refer to a Secret in envFrom.
+// refersTo makes the template refer to a Secret in envFrom.
 func refersTo(name string) func(*appsv1.DaemonSet) {
 	return func(ds *appsv1.DaemonSet) {
 		ds.Spec.Template.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}}
 	}
 }
 
-// without has References in which a Secret does not exist.
+// without adds References in which a Secret does not exist.
 func without(name string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.References = &snapshot.References{Objects: []snapshot.Referred{{Kind: snapshot.Secret, Name: name}}}
 	})
 }
 
-// TestMissingReference: how a rollout ends whose pods refer to what does not exist.
+// TestMissingReference checks how a rollout ends if its pods refer to a missing object.
 func TestMissingReference(t *testing.T) {
 	restart := &whatif.Change{Restart: true}
 	for _, tt := range []struct {
@@ -58,7 +58,7 @@ func TestMissingReference(t *testing.T) {
 	}
 }
 
-// TestCreates: where it is worth to look whether new pods can start.
+// TestCreates checks when it is worth checking whether new pods can start.
 func TestCreates(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
@@ -83,8 +83,8 @@ func TestCreates(t *testing.T) {
 	}
 }
 
-// TestLawMissingReference: with what the template refers to unknown, or there, or with nobody
-// asked, a plan is the same; with it missing no new pod becomes available.
+// TestLawMissingReference checks that a plan is the same whether the objects that the template refers to exist, are
+// unknown or were not requested. If one is missing, no new pod becomes available.
 func TestLawMissingReference(t *testing.T) {
 	stalls := 0
 	for seed := range cases.Of(int64(60)) {

@@ -16,8 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// brokenState returns a state of a rollout that something breaks, or one of those in which more is
-// wrong at the same time.
+// brokenState returns a random state in which something breaks a rollout, or several things do at the same time.
 func brokenState(seed int64) *snapshot.Snapshot {
 	if seed%4 == 3 {
 		return dstest.RandomBlame(seed)
@@ -25,8 +24,7 @@ func brokenState(seed int64) *snapshot.Snapshot {
 	return dstest.RandomBroken(seed)
 }
 
-// TestEffectIsThatOfItsPlan is a law: the Effect of a remedy that is a change is what the plan of
-// that change says.
+// TestEffectIsThatOfItsPlan is a law: the Effect of a remedy that is a change agrees with the plan of that change.
 func TestEffectIsThatOfItsPlan(t *testing.T) {
 	compared, timed := map[remedy.Code]int{}, 0
 	for seed := range cases.Of(int64(1500)) {
@@ -59,7 +57,7 @@ func TestEffectIsThatOfItsPlan(t *testing.T) {
 	}
 }
 
-// effectOf is what a plan says of what a remedy's Effect says.
+// effectOf returns the Effect that a plan implies.
 func effectOf(p *Plan) remedy.Effect {
 	left, end := append([]string{}, Nodes(p.Outcome.Holders)...), p.end()
 	return remedy.Effect{
@@ -67,7 +65,7 @@ func effectOf(p *Plan) remedy.Effect {
 	}
 }
 
-// lesser are the ways to know less.
+// lesser are ways to remove input.
 var lesser = map[string]func(*snapshot.Snapshot) (any, *snapshot.Snapshot){
 	"otherPods": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.OtherPods, s.Holding(nil, nil) },
 	"admission": func(s *snapshot.Snapshot) (any, *snapshot.Snapshot) { return s.Admission, s.Admitting(nil, nil) },
@@ -83,9 +81,9 @@ var lesser = map[string]func(*snapshot.Snapshot) (any, *snapshot.Snapshot){
 	},
 }
 
-// TestMoreInputHarmsNobody is a law: no remedy helps by what is known, and harms once more is. The
-// exceptions are events of pods that are rejected or evicted, and rules of the API server that reject
-// pods: the pods that a remedy lets come are rejected or evicted as well.
+// TestMoreInputHarmsNobody is a law: no remedy helps with the available input and harms with more input. The exceptions
+// are events of rejected or evicted pods, and rules of the API server that reject pods, because the pods that a remedy
+// makes possible are then rejected or evicted as well.
 func TestMoreInputHarmsNobody(t *testing.T) {
 	compared, exceptions := map[string]int{}, 0
 	for seed := range cases.Of(int64(1500)) {
@@ -128,7 +126,7 @@ func rejects(t *testing.T, s *snapshot.Snapshot) bool {
 	return cause.Find(stateOf(t, s)).Refusal() != nil
 }
 
-// tellsOfRefusal reports whether events tell of pods that are refused or evicted.
+// tellsOfRefusal reports whether there are events about rejected or evicted pods.
 func tellsOfRefusal(s *snapshot.Snapshot) bool {
 	return slices.ContainsFunc(s.Events, func(e corev1.Event) bool {
 		return e.Reason == "FailedCreate" || e.Reason == "FailedDaemonPod"

@@ -14,9 +14,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestRemovesAllPods: after which changes no node runs the pod, though one does
-// today. The warning says on how many pods the change would have an effect
-// later.
+// TestRemovesAllPods checks after which changes no node runs the pod, although one does now. The warning has the number
+// of pods that the change affects only later.
 func TestRemovesAllPods(t *testing.T) {
 	selector := &whatif.Change{NodeSelector: map[string]string{"pool": "gpus"}}
 	nodes := func(edits ...whatif.NodeEdit) *whatif.Change { return &whatif.Change{Nodes: edits} }
@@ -68,8 +67,7 @@ func TestRemovesAllPods(t *testing.T) {
 	}
 }
 
-// ending writes what a Plan comes to, and whether it warns that no node is
-// eligible.
+// ending formats the outcome of a Plan, and whether it warns that no node is eligible.
 func ending(p *Plan) string {
 	s := fmt.Sprintf("%s DESIRED %d -> %d: %s", p.Subject, p.Desired.Before, p.Desired.After, p.Outcome.Code)
 	for _, w := range p.Warnings {
@@ -83,7 +81,7 @@ func ending(p *Plan) string {
 	return s
 }
 
-// A new DaemonSet that no node is eligible for removes nothing, and gets no pod.
+// TestNewWithoutEligibleNode checks that a new DaemonSet without an eligible node removes nothing and gets no pod.
 func TestNewWithoutEligibleNode(t *testing.T) {
 	s := dstest.State("!- !-")
 	s.Revisions, s.DaemonSet.UID = nil, ""
@@ -96,7 +94,7 @@ func TestNewWithoutEligibleNode(t *testing.T) {
 	}
 }
 
-// Where nodes could not be read, nobody knows that no node is eligible.
+// TestNoEligibleNodeUnknown checks that there is no such warning if the nodes could not be read.
 func TestNoEligibleNodeUnknown(t *testing.T) {
 	s := dstest.State("N N")
 	s.Nodes, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
@@ -111,8 +109,8 @@ func TestNoEligibleNodeUnknown(t *testing.T) {
 	}
 }
 
-// TestRemovesAllPodsLaw: whatever the state and the change, all pods are removed
-// if nodes run one before and none is left at the end, and nobody is owed one.
+// TestRemovesAllPodsLaw checks for random states and changes that all pods are removed if nodes run one before, none is
+// left at the end, and no node is to get one.
 func TestRemovesAllPodsLaw(t *testing.T) {
 	found := 0
 	for seed := range cases.Of(int64(80)) {
@@ -131,7 +129,7 @@ func TestRemovesAllPodsLaw(t *testing.T) {
 				changed = r.State.Snapshot
 			}
 			st := stateOf(t, changed)
-			lastOne := false // some pod stays to the end
+			lastOne := false // a pod stays to the end
 			for i := range st.Nodes {
 				n := &st.Nodes[i]
 				for j := range n.Pods {
@@ -153,7 +151,7 @@ func TestRemovesAllPodsLaw(t *testing.T) {
 	}
 }
 
-// staysOld reports whether an old pod stays: nothing is rolled.
+// staysOld reports whether an old pod stays because nothing is rolled.
 func staysOld(st *daemonset.State) bool {
 	return st.Budget.Kind == daemonset.BudgetNone && runsWhereItMayStay(st)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 )
 
-// How a rollout goes on where quotas leave room for so many new pods. Old pods
-// are gone in 4 s, new ones ready in 3 s.
+// TestRoom checks how a rollout continues if quotas leave room for a number of new pods. Old pods are gone in 4 s, and
+// new pods are ready in 3 s.
 func TestRoom(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		free    int64 // of what a pod counts for
-		cost    int64 // of a new pod
-		old     int64 // of an old one
+		free    int64 // amount that is free
+		cost    int64 // amount of a new pod
+		old     int64 // amount of an old pod
 		want    string
 		why     string
 	}{

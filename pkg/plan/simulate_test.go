@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// state of the moment, as daemonset.New would have made it.
+// state returns the current State of the simulation, as daemonset.New would.
 func (r *simulation) state() *daemonset.State {
 	st := *r.st
 	st.Nodes = make([]daemonset.Node, len(r.slots))
@@ -81,8 +81,8 @@ func fits(b daemonset.Batch, taken []string, name func(daemonset.Item) string) e
 	return nil
 }
 
-// Every sync of a simulation does what the model says of the state of that
-// moment, over random states of every set of rules, to the end.
+// TestSimulationIsTheModel checks for random states and all sets of rules that every sync of a simulation, to its end,
+// does what the model does in the same state.
 func TestSimulationIsTheModel(t *testing.T) {
 	const states = 90
 	ended := map[string]int{}
@@ -105,7 +105,7 @@ func TestSimulationIsTheModel(t *testing.T) {
 				step := now.Sync()
 				acted := r.sync()
 				if a.refusal != nil {
-					break // the model does not know that creates are refused
+					break // the model does not know that creates are rejected
 				}
 				if err := admits(now, step, r.last); err != nil {
 					t.Fatalf("version %s, seed %d, sync %d, a %s step: %v", version, seed, syncs, step.Kind, err)
@@ -162,8 +162,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// BenchmarkRollout prints what a whole rollout costs, and the ratio of each
-// size to the one before: 5,000 to 15,000 nodes is to be no more than 3.6.
+// BenchmarkRollout prints the cost of a whole rollout, and its ratio to the cost of the previous size. From 5,000 to
+// 15,000 nodes it should be at most 3.6.
 func BenchmarkRollout(b *testing.B) {
 	for _, limit := range []string{"1", "10%"} {
 		var before float64

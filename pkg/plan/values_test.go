@@ -39,8 +39,7 @@ func redacted(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	return out
 }
 
-// TestValuesHidden: no field of a change shows a literal value, unless it is
-// asked for.
+// TestValuesHidden checks that no field of a change contains a literal value, unless ShowValues is set.
 func TestValuesHidden(t *testing.T) {
 	const path = "spec.template.spec.containers[name=agent]"
 	ref := corev1.EnvVar{Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}
@@ -111,8 +110,7 @@ func TestValuesHidden(t *testing.T) {
 	}
 }
 
-// TestDigestsAreNotCompared: what a manifest does to a Snapshot that holds
-// digests.
+// TestDigestsAreNotCompared checks what a manifest does to a Snapshot with digests.
 func TestDigestsAreNotCompared(t *testing.T) {
 	const path = "spec.template.spec.containers[name=agent]"
 	digest := func(s *snapshot.Snapshot, i int) string {
@@ -227,8 +225,8 @@ func assumedValues(p *Plan) string {
 	return p.Assumptions[i].Value
 }
 
-// TestUnknownFields: a rollback leaves out fields that the API types do not list, and
-// says so where they differ from what is live.
+// TestUnknownFields checks that a rollback leaves out fields that the API types do not list, and reports them if they
+// differ from the live template.
 func TestUnknownFields(t *testing.T) {
 	with := func(name, fields string) dstest.Option {
 		return dstest.Edit(func(s *snapshot.Snapshot) {
@@ -268,9 +266,8 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// TestLawRedacted: of random states, a Snapshot with digests answers as the one
-// with values does: the revisions, the next step, the numbers, and what any
-// change does, each field of it included, but for the values.
+// TestLawRedacted checks for random states that a Snapshot with digests gives the same answers as one with values: the
+// revisions, the next step, the counts and the effect of any change, including each of its fields, except the values.
 func TestLawRedacted(t *testing.T) {
 	plans, rollbacks := 0, 0
 	for seed := range cases.Of(int64(20)) {
@@ -322,8 +319,8 @@ func document(t *testing.T, p *Plan) string {
 	return string(raw)
 }
 
-// giveValues gives the templates of a state values that depend on their image,
-// so that what was equal is, and the DaemonSet copies of them.
+// giveValues gives the templates of a state values that depend on their image, so that equal templates stay equal, and
+// gives the DaemonSet copies of them.
 func giveValues(t *testing.T, s *snapshot.Snapshot) {
 	t.Helper()
 	value := func(image any) string { return fmt.Sprint("s3cret of ", image) }

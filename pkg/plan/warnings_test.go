@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// TestEvictions: taints that evict the pods that run now, though the new template tolerates them.
+// TestEvictions checks for which taints running pods are evicted although the new template tolerates them.
 func TestEvictions(t *testing.T) {
 	taint := func(effect corev1.TaintEffect) *corev1.Taint {
 		return &corev1.Taint{Key: "maint", Value: "true", Effect: effect}

@@ -19,9 +19,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestNoneEligible: when no node should run the pod, and which change of the
-// template made it so. A revision is written as its number and what its template
-// selects; the last is the live one.
+// TestNoneEligible checks when no node is eligible, and which change of the template caused it. A revision is written
+// as its number and what its template selects; the last one is the live template.
 func TestNoneEligible(t *testing.T) {
 	for _, tt := range []struct {
 		nodes     string // a dstest grid
@@ -93,8 +92,7 @@ func eligibility(t *testing.T, s *snapshot.Snapshot) string {
 	return words
 }
 
-// setRevisions gives a DaemonSet other revisions, a minute apart, and the template
-// of the last one.
+// setRevisions gives a DaemonSet other revisions, a minute apart, and the template of the last one.
 func setRevisions(t *testing.T, s *snapshot.Snapshot, all []string) {
 	t.Helper()
 	like := s.Revisions[1]
@@ -125,8 +123,8 @@ func setRevisions(t *testing.T, s *snapshot.Snapshot, all []string) {
 	}
 }
 
-// TestNoneEligibleFor: which nodes are nearest to being eligible, and what excludes them. A node is
-// written as its labels, and its taints behind a bar.
+// TestNoneEligibleFor checks which nodes come nearest to being eligible, and what excludes them. A node is written as
+// its labels, followed by a bar and its taints.
 func TestNoneEligibleFor(t *testing.T) {
 	selects := func(pairs ...string) func(*corev1.PodSpec) {
 		return func(s *corev1.PodSpec) { s.NodeSelector = labelsOf(t, strings.Join(pairs, " ")) }
@@ -198,7 +196,7 @@ func TestNoneEligibleFor(t *testing.T) {
 	}
 }
 
-// labelsOf reads labels that are written as key=value.
+// labelsOf parses labels that are written as key=value.
 func labelsOf(t *testing.T, text string) map[string]string {
 	t.Helper()
 	labels := map[string]string{}

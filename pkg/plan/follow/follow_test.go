@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// followed is a Follower with the time, and all that it said.
+// followed is a Follower with the time and all its output.
 type followed struct {
 	*Follower
 	t    testing.TB
@@ -36,24 +36,23 @@ func follow(t testing.TB, grid string, options ...dstest.Option) *followed {
 	return &followed{Follower: f, t: t, at: s.TakenAt}
 }
 
-// run takes a script, whose steps are separated by semicolons, a tenth of a
-// second apart:
+// run executes a script. Its steps are separated by semicolons and happen a tenth of a second apart:
 //
-//	delete p0     the pod is marked as being deleted
-//	gone p0       the pod is gone, marked or not
-//	create n0 q0  a pod q0 of the current revision comes, for node n0
-//	ready q0      it is bound to its node and ready
-//	crash q0      it fails again and again
-//	evict p0      it is marked by the API's eviction, and deleted
-//	fail p0       the kubelet evicts it
-//	cordon n0     the node changes, in a way that no DaemonSet minds
-//	taint n0      it gets a taint that no pod of the DaemonSet may stay with
-//	add n9        a node comes
-//	change        the DaemonSet gets another template, its revision not made yet
-//	limit 2       it gets another maxUnavailable
-//	status        the controller writes the numbers as they are
+//	delete p0     the pod gets a deletionTimestamp
+//	gone p0       the pod is gone, with or without a deletionTimestamp
+//	create n0 q0  a pod q0 of the current revision is created for node n0
+//	ready q0      the pod is bound to its node and ready
+//	crash q0      the pod is in a crash loop
+//	evict p0      the pod is evicted through the API, and deleted
+//	fail p0       the kubelet evicts the pod
+//	cordon n0     the node changes without an effect on DaemonSets
+//	taint n0      the node gets a taint that evicts the pods of the DaemonSet
+//	add n9        a node is added
+//	change        the DaemonSet gets another template whose revision does not exist yet
+//	limit 2       the DaemonSet gets another maxUnavailable
+//	status        the controller writes the current numbers to the status
 //	drop          the DaemonSet is deleted
-//	wait 5s       time goes by, and whoever follows looks at the clock
+//	wait 5s       time passes, and the follower checks the clock
 func (f *followed) run(script string) {
 	f.t.Helper()
 	for step := range strings.SplitSeq(script, ";") {
@@ -150,7 +149,7 @@ func (f *followed) daemonSet(words []string) *appsv1.DaemonSet {
 	return ds
 }
 
-// say notes happenings, each as "predicted +n0 -p0": creates, then deletes.
+// say records happenings, each as "predicted +n0 -p0": creates, then deletes.
 func (f *followed) say(all []Happening) {
 	for _, h := range all {
 		text := map[HappeningKind]string{AsPredicted: "predicted", Otherwise: "otherwise", Evicted: "evicted", Unjudged: "unjudged", Changed: "changed"}[h.Kind]
@@ -237,7 +236,7 @@ func TestFollowerEnds(t *testing.T) {
 		grid    string
 		options []dstest.Option
 		script  string
-		want    string // the end, then Batches and AsPredicted
+		want    string // the End, then Batches and AsPredicted
 		why     string
 	}{
 		{"N N", nil, "status", "Done 0/0", "nothing is rolling"},
@@ -288,15 +287,14 @@ func TestFollowerEnds(t *testing.T) {
 	}
 }
 
-// The time that is left is told by the pods that were followed, three of them
-// or more.
+// TestFollowerLearns checks that the remaining time is computed from the followed pods, if there are at least three.
 func TestFollowerLearns(t *testing.T) {
 	f := follow(t, "O*20", dstest.MaxUnavailable("4"))
 	before, err := f.Progress(f.at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 4 { // 2 s to end, 5 s to start
+	for i := range 4 { // 2 s to terminate, 5 s to start
 		f.run(fmt.Sprintf("delete p%d", i))
 	}
 	f.at = f.at.Add(1500 * time.Millisecond)
@@ -326,7 +324,7 @@ func TestFollowerLearns(t *testing.T) {
 	near("after", after.Outcome.Duration.Expected, 4*7)
 }
 
-// nodesUnread takes the nodes away, which this user may not read.
+// nodesUnread removes the nodes, as for a user who may not read them.
 func nodesUnread() dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Nodes, s.Gaps = nil, append(s.Gaps, snapshot.Gap{What: snapshot.Nodes, Why: snapshot.Forbidden})
@@ -334,7 +332,7 @@ func nodesUnread() dstest.Option {
 	})
 }
 
-// What nobody looks at any more is not kept.
+// TestFollowerForgets checks that changes are discarded when they are no longer needed.
 func TestFollowerForgets(t *testing.T) {
 	f := follow(t, "O N")
 	f.run(strings.Repeat("cordon n0;", 1000))
@@ -347,8 +345,7 @@ func TestFollowerForgets(t *testing.T) {
 	}
 }
 
-// A controller that does not do what is predicted is told of by the time that it
-// owes it.
+// TestFollowerOwed checks how long a controller that does not do what is predicted has owed it.
 func TestFollowerOwed(t *testing.T) {
 	f := follow(t, "O O")
 	owed := func(script, want string) {
@@ -368,9 +365,9 @@ func TestFollowerOwed(t *testing.T) {
 		}
 	}
 	owed("wait 20s", "20s")
-	owed("cordon n0; wait 10s", "30s") // which is no excuse: it is to do the same
+	owed("cordon n0; wait 10s", "30s") // the same sync is still predicted
 	owed("delete p0; wait 1m", "0s")
-	owed("limit 2; wait 10s", "10s") // now it is to do more
+	owed("limit 2; wait 10s", "10s") // now more is predicted
 }
 
 func TestLearnt(t *testing.T) {
@@ -411,8 +408,8 @@ func TestLearnt(t *testing.T) {
 	}
 }
 
-// What is expected of a step is what its batches admit: whatever is taken from
-// them or not.
+// TestExpectationIsWhatABatchAdmits checks that an expectation fits the same acts as the batches of its step, in any
+// order.
 func TestExpectationIsWhatABatchAdmits(t *testing.T) {
 	item := func(text string) daemonset.Item {
 		node, pod, _ := strings.Cut(text, "/")
@@ -457,8 +454,8 @@ func TestExpectationIsWhatABatchAdmits(t *testing.T) {
 	}
 }
 
-// What the model says of a random state comes as predicted, whichever of its
-// choices is taken.
+// TestFollowerAgreesWithTheModel checks that the predicted step of a random state counts as predicted, regardless of
+// which of its choices is taken.
 func TestFollowerAgreesWithTheModel(t *testing.T) {
 	batches := 0
 	for seed := range cases.Of(int64(42)) {
@@ -482,7 +479,7 @@ func TestFollowerAgreesWithTheModel(t *testing.T) {
 		for _, i := range drawn(step.Deletes) {
 			p := f.objects.get(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: i.Pod}}).(*corev1.Pod).DeepCopy()
 			if !f.owns(p) {
-				continue // an orphan, which the same sync adopts first: not the Follower's to tell
+				continue // the same sync first adopts an orphan, which the Follower does not report
 			}
 			now := metav1.NewTime(at)
 			p.DeletionTimestamp = &now
@@ -526,7 +523,7 @@ func newState(t testing.TB, s *snapshot.Snapshot) *daemonset.State {
 
 func past(d time.Duration) metav1.Time { return metav1.NewTime(dstest.Now.Add(-d)) }
 
-// unreachableNode is a node whose kubelet has stopped to report.
+// unreachableNode makes the kubelet of a node silent.
 func unreachableNode(name string) dstest.Option {
 	return dstest.Node(name, func(n *corev1.Node) {
 		n.Status.Conditions = []corev1.NodeCondition{
@@ -548,7 +545,7 @@ func youngPod(name string) dstest.Option {
 	return dstest.Pod(name, func(p *corev1.Pod) { p.CreationTimestamp = past(5 * time.Second) })
 }
 
-// refusedCreates are pods that the API server refuses to create.
+// refusedCreates makes the API server reject new pods.
 func refusedCreates() dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.Events = append(s.Events, corev1.Event{

@@ -13,8 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestLate: pods that take longer than any other did. The others took 20s to become
-// Ready.
+// TestLate checks which pods take longer than any other pod did. The others took 20s to become Ready.
 func TestLate(t *testing.T) {
 	slow := func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now.Add(-time.Hour)) }
 	readyIn20 := func(pods ...string) (out []dstest.Option) {
@@ -61,8 +60,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestIdle: from when on a rollout does not progress, and since when. The old pods took
-// 20s to become Ready.
+// TestIdle checks from when on a rollout makes no progress, and since when. The old pods took 20s to become Ready.
 func TestIdle(t *testing.T) {
 	took := func(names ...string) []dstest.Option { return dstest.StartedIn(20*time.Second, names...) }
 	for _, tt := range []struct {
@@ -71,7 +69,7 @@ func TestIdle(t *testing.T) {
 		script  string
 		o       plan.Options
 		after   time.Duration // from when on, after the script; 0 for never
-		since   time.Duration // and for how long then
+		since   time.Duration // and how long it has been idle then
 		why     string
 	}{
 		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0", plan.Options{}, 41 * time.Second, 41 * time.Second, "a new pod takes twice as long as the slowest of the old revision: nothing says that it fails, and its image may be pulled first"},
@@ -102,15 +100,15 @@ func TestIdle(t *testing.T) {
 					t.Fatalf("progress after %s, none after %s", second, from)
 				}
 			}
-			if off := (from - tt.after).Abs(); off > 2*time.Second || (since-tt.since).Abs() > 2*time.Second { // times of objects are cut to seconds
+			if off := (from - tt.after).Abs(); off > 2*time.Second || (since-tt.since).Abs() > 2*time.Second { // times of objects are truncated to seconds
 				t.Errorf("after %s no progress for %s, want after %s for %s", from, since, tt.after, tt.since)
 			}
 		})
 	}
 }
 
-// TestLastMove: what counts as a move. The pods were created a day ago and Ready 10s
-// later, the revisions are older.
+// TestLastMove checks what counts as a move. The pods were created a day ago and became Ready 10s later; the revisions
+// are older.
 func TestLastMove(t *testing.T) {
 	at := func(ago time.Duration) metav1.Time { return metav1.NewTime(dstest.Now.Add(-ago)) }
 	ready := func(created, since time.Duration, restarts int32) dstest.Option {
@@ -128,7 +126,7 @@ func TestLastMove(t *testing.T) {
 	})
 	for _, tt := range []struct {
 		pod, then dstest.Option
-		want      time.Duration // ago
+		want      time.Duration // before now
 		why       string
 	}{
 		{ready(day, day-10*time.Second, 0), old, day - 10*time.Second, "a pod became Ready"},
@@ -149,7 +147,7 @@ func TestLastMove(t *testing.T) {
 	}
 }
 
-// TestExpectedOf: a batch says from how many the controller could choose.
+// TestExpectedOf checks that a batch has the number of candidates that the controller could choose from.
 func TestExpectedOf(t *testing.T) {
 	f := follow(t, "O O O")
 	object, gone := f.object([]string{"delete", "p0"})
@@ -159,8 +157,8 @@ func TestExpectedOf(t *testing.T) {
 	}
 }
 
-// TestTimeLeftDoesNotStandStill: while nothing happens the time that is said to
-// be left is never the same for three seconds.
+// TestTimeLeftDoesNotStandStill checks that, while nothing happens, the reported remaining time never stays the same
+// for three seconds.
 func TestTimeLeftDoesNotStandStill(t *testing.T) {
 	fast := append(dstest.StartedIn(time.Second, "p1", "p2", "p3"), dstest.MaxUnavailable("1"))
 	slow := append(dstest.StartedIn(20*time.Second, "p1", "p2", "p3"), dstest.MaxUnavailable("1"))
@@ -171,7 +169,7 @@ func TestTimeLeftDoesNotStandStill(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		late    int // seconds after which it hangs on the pod; 0 for never
+		late    int // seconds after which only the pod delays the rollout; 0 for never
 		why     string
 	}{
 		{"n N N N O O", append(fast, dstest.NotReadyFor("p0", 0)), 11, "a new pod that does not become ready"},

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 )
 
-// TestResume: what could not be seen was not owed, and an end that showed meanwhile must
-// show again for as long.
+// TestResume checks that nothing counts as owed while changes were missed, and that an End which appeared meanwhile
+// must hold anew for the full time.
 func TestResume(t *testing.T) {
 	for _, tt := range []struct{ grid, why string }{{"N O O O", "the next step is due"}, {"N n O O", "a pod does not become Ready"}} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -29,13 +29,13 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestDue: when the clock alone changes what is told.
+// TestDue checks when time alone changes the Progress.
 func TestDue(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
 		script  string
-		want    time.Duration // from the beginning; 0: nothing is due
+		want    time.Duration // since the start; 0: nothing is due
 		why     string
 	}{
 		{"N N N", nil, "", calm, "that all is done has to hold for half a minute"},
