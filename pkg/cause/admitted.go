@@ -88,11 +88,11 @@ func RejectedBy(f daemonset.Facts) (by SubjectKind, name string) {
 // none.
 func (cs *Causes) refusals() (refusal, lifted *Cause) {
 	told := cs.refused()
-	refusal = cs.quotable(cs.rejected(told))
+	refusal = cs.hideValues(cs.rejected(told))
 	if told == nil || !cs.admits(told.Facts.Text("message")) {
 		return refusal, nil
 	}
-	return cs.quotable(cs.rejected(nil)), cs.quotable(told)
+	return cs.hideValues(cs.rejected(nil)), cs.hideValues(told)
 }
 
 // Lifted returns a rejection that events report but that no longer holds, because its cause has changed since. It

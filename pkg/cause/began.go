@@ -64,10 +64,10 @@ func (cs *Causes) Date(p *Problem, b *Blame) {
 	}
 }
 
-// noticed is how far apart two times must be to show which was first. The node lifecycle controller notices a silent
-// kubelet after 40s, since v1.32 after 50s, and up to 5s more. Times that a kubelet reports itself depend on the clock
-// of its node.
-const noticed = time.Minute
+// noticeDelay is how far apart two times must be to show which was first. The node lifecycle controller notices a
+// silent kubelet after 40s, since v1.32 after 50s, and up to 5s more. Times that a kubelet reports itself depend on the
+// clock of its node.
+const noticeDelay = time.Minute
 
 // rolling reports whether the start times of both a rollout in progress and a problem are known.
 func (cs *Causes) rolling(p *Problem) bool {
@@ -88,7 +88,7 @@ func (cs *Causes) beforeRollout(p *Problem) *bool {
 		return nil
 	}
 	began := *cs.RolloutBegan()
-	before, after := !p.Latest.After(began.Add(-noticed)), !p.Since.Before(began.Add(noticed))
+	before, after := !p.Latest.After(began.Add(-noticeDelay)), !p.Since.Before(began.Add(noticeDelay))
 	if before == after {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (cs *Causes) untouched(nodes []string) bool {
 func deletedBefore(o *corev1.Pod, down *Cause) bool {
 	asked, since := DeletionAsked(o), *down.Since
 	if down.Facts.Text("status") != string(corev1.ConditionUnknown) {
-		since = since.Add(noticed)
+		since = since.Add(noticeDelay)
 	}
 	return asked != nil && asked.Before(since)
 }

@@ -81,7 +81,7 @@ func Find(st *daemonset.State) *Causes {
 		nodes: map[string]*Cause{},
 	}
 	for i := range s.Events {
-		cs.note(&s.Events[i])
+		cs.indexEvent(&s.Events[i])
 	}
 	cs.admission = admissionOf(st)
 	cs.refusal, cs.lifted = cs.refusals()
@@ -95,7 +95,7 @@ func Find(st *daemonset.State) *Causes {
 		return cs
 	}
 	for i := range st.Nodes {
-		if c := cs.quotable(cs.nodeCause(&st.Nodes[i])); c != nil {
+		if c := cs.hideValues(cs.nodeCause(&st.Nodes[i])); c != nil {
 			cs.nodes[st.Nodes[i].Name] = c
 		}
 	}
@@ -160,17 +160,17 @@ func InForeground(ds *appsv1.DaemonSet) bool {
 // OfPod returns why a pod is not available according to the pod and its containers, or nil if it is available. It does
 // not consider whether the node is down or deleted; see Of.
 func (cs *Causes) OfPod(p *daemonset.Pod) *Cause {
-	c := cs.quotable(cs.named(p, cs.podCause(p)))
+	c := cs.hideValues(cs.explain(p, cs.podCause(p)))
 	if c != nil {
 		c.Pod = p.Name
-		cs.late(p, c)
+		cs.markLate(p, c)
 	}
 	return c
 }
 
-// quotable removes literal values of environment variables from the message of a cause, which comes from another
+// hideValues removes literal values of environment variables from the message of a cause, which comes from another
 // component.
-func (cs *Causes) quotable(c *Cause) *Cause {
+func (cs *Causes) hideValues(c *Cause) *Cause {
 	if c == nil {
 		return nil
 	}

@@ -37,10 +37,10 @@ func (c *Common) Confined() bool { return c.Told || c.Compared == ComparedNew ||
 
 // OfPlatform reports whether the nodes share only their architecture or operating system.
 func (c *Common) OfPlatform() bool {
-	return len(c.Properties) == 1 && slices.Contains(platform, c.Properties[0].Kind)
+	return len(c.Properties) == 1 && slices.Contains(platformKinds, c.Properties[0].Kind)
 }
 
-var platform = []split.Kind{split.Architecture, split.OperatingSystem}
+var platformKinds = []split.Kind{split.Architecture, split.OperatingSystem}
 
 // Common returns what the given nodes, on which pods fail, have in common and healthy nodes do not have. Healthy nodes
 // are the eligible nodes with an available pod of the current revision or, if there are none, with any available pod.
@@ -85,7 +85,7 @@ func (cs *Causes) Confined() *Common {
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
 		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && OfContainer(c.Code) &&
-			c.Facts["templateImage"] == nil && cs.SameProgram(concern(n)) {
+			c.Facts["templateImage"] == nil && cs.SameProgram(relevantPod(n)) {
 			nodes, messages = append(nodes, n.Name), append(messages, c.Facts.Text("message"))
 		}
 	}
@@ -134,7 +134,7 @@ func samePlatform(failing, healthy []*corev1.Node) *split.Split {
 	if len(failing) == 0 || len(healthy) == 0 {
 		return nil
 	}
-	for _, k := range platform {
+	for _, k := range platformKinds {
 		p := split.PropertyOf(failing[0], k)
 		if p == nil || slices.ContainsFunc(failing, func(n *corev1.Node) bool { return !p.Has(n) }) ||
 			slices.ContainsFunc(healthy, p.Has) {

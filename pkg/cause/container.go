@@ -70,8 +70,8 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 	case w != nil && w.Reason == "CrashLoopBackOff", last != nil && !s.Ready &&
 		(last.ExitCode != 0 || s.State.Terminated != nil):
 		c = crash(c, s, last)
-		cs.memory(o, c)
-		cs.killed(o, s, last, c)
+		cs.addMemoryLimit(o, c)
+		cs.blameProbe(o, s, last, c)
 		return c
 	case s.State.Running != nil && !s.Ready && !init:
 		return cs.runsUnready(o, s, c)
@@ -115,10 +115,10 @@ func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTermi
 	return c
 }
 
-// killed turns a crash into a failing probe if the newest event about a termination of the container says that the
-// kubelet killed it because of that probe. The exit code is then meaningless. killed reports whether it changed the
+// blameProbe turns a crash into a failing probe if the newest event about a termination of the container says that the
+// kubelet killed it because of that probe. The exit code is then meaningless. It reports whether it changed the
 // cause.
-func (cs *Causes) killed(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated,
+func (cs *Causes) blameProbe(o *corev1.Pod, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated,
 	c *Cause) bool {
 	e := cs.event(o, "Killing")
 	if c.Code == OOMKilled || e == nil || last != nil && eventTime(e).Before(last.StartedAt.Time) {
@@ -154,7 +154,7 @@ func (cs *Causes) containerWaits(o *corev1.Pod, s *corev1.ContainerStatus, w *co
 	}
 	if ev := cs.newestEvent(o, slices.Sorted(maps.Keys(kubeletEvents))...); ev != nil {
 		if c.Code = kubeletEvents[ev.Reason]; c.Code == FailedCreatePodSandBox {
-			cs.withoutNetwork(o.Spec.NodeName, c)
+			cs.addNetworkReason(o.Spec.NodeName, c)
 		}
 		if !cs.stays(o, o.CreationTimestamp.Time, true) {
 			c.Severity = SeverityInfo // often only because another object does not exist yet; see late
@@ -188,9 +188,9 @@ func waitsForOthers(o *corev1.Pod, container string) bool {
 	return i < 0 || o.Status.InitContainerStatuses[i].Name != container
 }
 
-// withoutNetwork adds a fact if the pod has no network because the network of its node is not set up, according to the
-// condition NetworkUnavailable.
-func (cs *Causes) withoutNetwork(node string, c *Cause) {
+// addNetworkReason adds a fact if the pod has no network because the network of its node is not set up, according to
+// the condition NetworkUnavailable.
+func (cs *Causes) addNetworkReason(node string, c *Cause) {
 	n := cs.st.Node(node)
 	if n == nil || n.Object == nil {
 		return
@@ -251,7 +251,7 @@ func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause
 		}
 	}
 	c.Code, c.Facts["restarts"] = ProbeFailing, int(s.RestartCount)
-	if last := s.LastTerminationState.Terminated; last != nil && cs.killed(o, s, last, c) {
+	if last := s.LastTerminationState.Terminated; last != nil && cs.blameProbe(o, s, last, c) {
 		delete(c.Facts, "startedAt")
 		return c
 	}
@@ -296,7 +296,7 @@ func (cs *Causes) restarting(o *corev1.Pod) *Cause {
 			}
 			f := daemonset.Facts{"container": s.Name, "init": false, "ready": true}
 			c := crash(&Cause{Facts: f}, s, last)
-			cs.memory(o, c)
+			cs.addMemoryLimit(o, c)
 			c.Severity, c.Since = SeverityWarning, timeOf(o.CreationTimestamp.Time)
 			if worst == nil {
 				worst = c
@@ -306,8 +306,8 @@ func (cs *Causes) restarting(o *corev1.Pod) *Cause {
 	return worst
 }
 
-// memory adds the memory limit of a container that ran out of memory, or that it has none.
-func (cs *Causes) memory(o *corev1.Pod, c *Cause) {
+// addMemoryLimit adds the memory limit of a container that ran out of memory, or that it has none.
+func (cs *Causes) addMemoryLimit(o *corev1.Pod, c *Cause) {
 	if c.Code != OOMKilled {
 		return
 	}

@@ -19,7 +19,7 @@ type failures struct {
 	first, last time.Time
 }
 
-func (cs *Causes) note(e *corev1.Event) {
+func (cs *Causes) indexEvent(e *corev1.Event) {
 	events := cs.dsEvent
 	switch {
 	case e.InvolvedObject.Kind == "Pod":

@@ -119,15 +119,15 @@ func priorityOf(pod *corev1.Pod, own []corev1.Pod) (priority int32, ranked bool)
 	return 0, class == ""
 }
 
-// on returns the scheduler's decision about a pod on a node that also has the given pods of the DaemonSet.
+// decide returns the scheduler's decision about a pod on a node that also has the given pods of the DaemonSet.
 //
 // known is false if the other pods of the node were not read, unless the node is too small even without them, or cannot
 // reach a volume. It is also false if volumes could not be read, unless something else excludes the node.
-func (cs *Causes) on(w *fit.Wanted, n *daemonset.Node, beside []snapshot.PodRow) (v fit.Verdict, known bool) {
+func (cs *Causes) decide(w *fit.Wanted, n *daemonset.Node, beside []snapshot.PodRow) (v fit.Verdict, known bool) {
 	f, read := cs.fits(), cs.s.OtherPods.Of(n.Name)
 	node := cs.nodeOf(n, beside)
 	v = f.profile.On(w, node)
-	f.doubt(&v.Preemption, w, node)
+	f.markUncertain(&v.Preemption, w, node)
 	if (v.Fits || v.Preemption.Outcome == fit.Possible) && cs.volumesUnread(w) {
 		return v, false
 	}
@@ -135,9 +135,9 @@ func (cs *Causes) on(w *fit.Wanted, n *daemonset.Node, beside []snapshot.PodRow)
 		v.Reason == fit.VolumeZone)
 }
 
-// doubt makes a preemption uncertain if a PodDisruptionBudget with an unknown number of allowed disruptions selects a
-// pod of lower priority. Any pod of lower priority may then be a victim.
-func (f *fitting) doubt(p *fit.Preemption, w *fit.Wanted, node *fit.Node) {
+// markUncertain makes a preemption uncertain if a PodDisruptionBudget with an unknown number of allowed disruptions
+// selects a pod of lower priority. Any pod of lower priority may then be a victim.
+func (f *fitting) markUncertain(p *fit.Preemption, w *fit.Wanted, node *fit.Node) {
 	var lower []snapshot.PodRow
 	unknown := false
 	for _, row := range node.Pods {
@@ -237,7 +237,7 @@ func (cs *Causes) NewPod(n *daemonset.Node) (v fit.Verdict, known bool) {
 		return v, false
 	}
 	w := cs.fits().wanted
-	v, known = cs.on(&w, n, cs.besideNew(n))
+	v, known = cs.decide(&w, n, cs.besideNew(n))
 	// by a pod that is deleted first
 	freed := v.Reason == fit.NodeVolumeLimits && cs.st.Budget.MaxSurge == 0 && len(n.Pods) > 0
 	return v, known && !freed && (v.Fits || !v.Resolvable || cs.fits().ranked)
@@ -246,7 +246,7 @@ func (cs *Causes) NewPod(n *daemonset.Node) (v fit.Verdict, known bool) {
 // besideNew returns the pods of the DaemonSet that run beside the next one on a node.
 func (cs *Causes) besideNew(n *daemonset.Node) (beside []snapshot.PodRow) {
 	if cs.st.Budget.MaxSurge > 0 {
-		for _, p := range staying(n) {
+		for _, p := range stayingPods(n) {
 			if row, ok := cs.fits().rowOf(p.Object); ok {
 				if len(cs.fits().wanted.HostPorts) > 0 {
 					row.HostPorts = cs.portsOf(p)

@@ -60,7 +60,7 @@ func (cs *Causes) newJudgement(p *Problem) *judgement {
 		if node == nil {
 			continue
 		}
-		pod := concern(node)
+		pod := relevantPod(node)
 		if pod == nil {
 			continue
 		}
@@ -344,7 +344,7 @@ func (j *judgement) fitsBefore() (fits, known bool) {
 		if n == nil || n.Object == nil {
 			return false, false
 		}
-		v, known := j.cs.on(&w, n, nil)
+		v, known := j.cs.decide(&w, n, nil)
 		if !known || !v.Fits {
 			return false, known
 		}
@@ -360,11 +360,11 @@ func (j *judgement) ownPodHolds() bool {
 	}
 	return !slices.ContainsFunc(j.p.Nodes, func(name string) bool {
 		n := j.cs.st.Node(name)
-		if n == nil || n.Object == nil || len(staying(n)) == 0 {
+		if n == nil || n.Object == nil || len(stayingPods(n)) == 0 {
 			return true
 		}
 		w := j.cs.fits().wanted
-		alone, _ := j.cs.on(&w, n, nil)
+		alone, _ := j.cs.decide(&w, n, nil)
 		if !alone.Fits {
 			return true
 		}

@@ -14,7 +14,7 @@ import (
 
 // Judge sets Common, Subject and Blame of the problems. Problems that are not about a step of a pod get no Blame.
 func (cs *Causes) Judge(problems []Problem) {
-	cs.common(problems)
+	cs.addCommon(problems)
 	for i := range problems {
 		p := &problems[i]
 		p.Subject = cs.SubjectOf(p)
@@ -156,7 +156,7 @@ func (cs *Causes) addStopped(p *Problem) {
 	var first, last time.Time
 	for _, name := range p.Nodes {
 		n := cs.st.Node(name)
-		pod := concern(n)
+		pod := relevantPod(n)
 		if pod == nil || pod.Ready || !worked(*pod) || readyBetween(pod.Object) {
 			return
 		}
@@ -205,9 +205,9 @@ func b2i(b bool) int {
 	return 0
 }
 
-// common sets Common of the problems that do not resolve by themselves: those of containers, and those of nodes that
+// addCommon sets Common of the problems that do not resolve by themselves: those of containers, and those of nodes that
 // are down.
-func (cs *Causes) common(problems []Problem) {
+func (cs *Causes) addCommon(problems []Problem) {
 	for _, is := range []func(daemonset.Reason) bool{
 		OfContainer,
 		func(code daemonset.Reason) bool {
@@ -220,18 +220,18 @@ func (cs *Causes) common(problems []Problem) {
 				alike = append(alike, p)
 			}
 		}
-		if cs.inCommon(alike...) || len(alike) < 2 {
+		if cs.addCommonTo(alike...) || len(alike) < 2 {
 			continue
 		}
 		for _, p := range alike {
-			cs.inCommon(p)
+			cs.addCommonTo(p)
 		}
 	}
 }
 
-// inCommon finds what the nodes of all given problems have in common, and sets Common of each problem if most of its
+// addCommonTo finds what the nodes of all given problems have in common, and sets Common of each problem if most of its
 // nodes share it. It returns false if the nodes have nothing in common.
-func (cs *Causes) inCommon(problems ...*Problem) bool {
+func (cs *Causes) addCommonTo(problems ...*Problem) bool {
 	var nodes, messages []string
 	for _, p := range problems {
 		nodes, messages = append(nodes, p.Nodes...), append(messages, p.Facts.Text("message"))

@@ -133,20 +133,20 @@ func reads(c *Cause, p template.Path) bool {
 
 func ofContainers(top string) bool { return top == "containers" || top == "initContainers" }
 
-// ofPlacement are the fields that affect where and when a pod runs, but not what it runs.
-var ofPlacement = []string{
+// placementFields are the fields that affect where and when a pod runs, but not what it runs.
+var placementFields = []string{
 	"tolerations", "nodeSelector", "affinity", "topologySpreadConstraints", "schedulerName", "schedulingGates",
 	"priorityClassName", "priority", "preemptionPolicy",
 	"readinessGates", "terminationGracePeriodSeconds", "imagePullSecrets",
 }
 
-// ofImages are the fields of a container that affect how its image is pulled and how its termination is reported.
-var ofImages = []string{"imagePullPolicy", "terminationMessagePath", "terminationMessagePolicy"}
+// imageFields are the fields of a container that affect how its image is pulled and how its termination is reported.
+var imageFields = []string{"imagePullPolicy", "terminationMessagePath", "terminationMessagePolicy"}
 
 // readsProgram returns true for all fields except those that a program cannot notice. A field missing from the lists of
 // exceptions makes a change suspect; an extra field would wrongly acquit it.
 func readsProgram(top, _, name string) bool {
-	return !slices.Contains(ofPlacement, top) && !(ofContainers(top) && slices.Contains(ofImages, name))
+	return !slices.Contains(placementFields, top) && !(ofContainers(top) && slices.Contains(imageFields, name))
 }
 
 func readsOS(top, _, name string) bool {

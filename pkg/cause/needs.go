@@ -105,9 +105,9 @@ func (cs *Causes) asksAdmission() bool {
 // no pod, or one that waits for the scheduler. It covers at most ten nodes.
 func NeedsOn(st *daemonset.State, nodes []string) (n Needs) {
 	for i := range st.Nodes {
-		if d := &st.Nodes[i]; len(n.Nodes) < mostPending && slices.Contains(nodes, d.Name) && wants(d) {
+		if d := &st.Nodes[i]; len(n.Nodes) < mostPending && slices.Contains(nodes, d.Name) && wantsPod(d) {
 			n.Nodes = append(n.Nodes, d.Name)
-			n.Admission = n.Admission || waiter(d) == nil
+			n.Admission = n.Admission || waitingPod(d) == nil
 		}
 	}
 	if len(n.Nodes) > 0 {

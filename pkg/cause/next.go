@@ -118,7 +118,7 @@ func (cs *Causes) failing() (out []*failure) {
 		if c == nil || c.Severity != SeverityError || StageOf(c.Code) < StageNetwork || Down(n, cs.at) != nil {
 			continue
 		}
-		p := concern(n)
+		p := relevantPod(n)
 		revision, known := cs.revisionOf(p.Updated, p.Revision)
 		if !known {
 			revision = "?" + p.Hash
@@ -225,13 +225,13 @@ func (cs *Causes) SameProgram(p *daemonset.Pod) bool {
 
 // nextFits returns the prospect of the next pod on a node with an unscheduled pod.
 func (cs *Causes) nextFits(n *daemonset.Node, c *Cause) Prospect {
-	p := concern(n)
+	p := relevantPod(n)
 	if c.Facts["added"] != nil && c.Facts["again"] == nil { // whoever added it adds it again
 		return Prospect{Fails: c}
 	}
 	v, known := cs.NewPod(n)
 	// without maxSurge, the next pod is created after the old one is gone
-	if besideOld := p.Updated && cs.st.Budget.MaxSurge == 0 && len(staying(n)) > 0; known && v.Fits ||
+	if besideOld := p.Updated && cs.st.Budget.MaxSurge == 0 && len(stayingPods(n)) > 0; known && v.Fits ||
 		!known && besideOld {
 		return Prospect{}
 	}
@@ -327,7 +327,7 @@ func (t *Tally) pods(n *daemonset.Node) {
 
 // fails adds the failure of a node's pod.
 func (t *Tally) fails(n *daemonset.Node) {
-	if concern(n).Updated {
+	if relevantPod(n).Updated {
 		t.NewFailing++
 	} else {
 		t.OldFailing++

@@ -18,7 +18,7 @@ import (
 // nodeCause returns what is wrong on a node that is eligible or has a pod, or nil if nothing is. Problems of the node
 // itself take precedence over those of its pods.
 func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
-	p := concern(n)
+	p := relevantPod(n)
 	if c := cs.virtual(n); c != nil {
 		if p != nil {
 			c.Pod, c.Since = p.Name, timeOf(p.Object.CreationTimestamp.Time)
@@ -35,8 +35,8 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	if wrong == nil {
 		return nil
 	}
-	cs.arithmetic(n, p, wrong)
-	cs.added(n, p, wrong)
+	cs.addAmounts(n, p, wrong)
+	cs.addSelectorLabels(n, p, wrong)
 	if !n.Exists {
 		return &Cause{Code: daemonset.NodeGone, Severity: SeverityWarning, Pod: p.Name, Since: wrong.Since,
 			Facts: daemonset.Facts{}}
@@ -82,9 +82,9 @@ func (cs *Causes) providesNetwork() bool {
 	})
 }
 
-// concern returns the most relevant pod of a node: the new pod, otherwise a pod that is not terminating, otherwise the
-// first; nil if the node has no pod.
-func concern(n *daemonset.Node) *daemonset.Pod {
+// relevantPod returns the most relevant pod of a node: the new pod, otherwise a pod that is not terminating, otherwise
+// the first; nil if the node has no pod.
+func relevantPod(n *daemonset.Node) *daemonset.Pod {
 	var living *daemonset.Pod
 	for i := range n.Pods {
 		p := &n.Pods[i]
@@ -123,7 +123,7 @@ func Down(n *daemonset.Node, at time.Time) *Cause {
 		if c.Status == corev1.ConditionFalse && at.Sub(c.LastTransitionTime.Time) < Patience {
 			down.Severity = SeverityWarning // the kubelet is running, and may only have restarted
 		}
-		purposely(n.Object, down)
+		addPurpose(n.Object, down)
 		return down
 	}
 	if len(n.Object.Status.Conditions) == 0 {
@@ -245,9 +245,9 @@ func (cs *Causes) Collected(n *daemonset.Node) bool {
 	})
 }
 
-// purposely adds facts that show that a node is down on purpose: a condition of KEP-5683, with its reason and who set
+// addPurpose adds facts that show that a node is down on purpose: a condition of KEP-5683, with its reason and who set
 // it, or that the node is cordoned. Anything set more than Patience after the node went down is ignored.
-func purposely(n *corev1.Node, down *Cause) {
+func addPurpose(n *corev1.Node, down *Cause) {
 	sign := func(at time.Time) bool { return down.Since == nil || !at.After(down.Since.Add(Patience)) }
 	for _, condition := range snapshot.Purposes {
 		i := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == condition })

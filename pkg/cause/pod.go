@@ -157,15 +157,15 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 	return c
 }
 
-// arithmetic adds details to the scheduler's message about a pod, if the computed decision agrees with it: how much the
+// addAmounts adds details to the scheduler's message about a pod, if the computed decision agrees with it: how much the
 // node has, which pod uses the port, or which volume cannot be attached. If the node is too small even without other
 // pods, these need not have been read.
-func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
+func (cs *Causes) addAmounts(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 	if n.Object == nil || p.Object.Spec.NodeName != "" {
 		return
 	}
 	w := cs.withVolumes(fit.Of(p.Object), &p.Object.Spec)
-	v, known := cs.on(&w, n, cs.besideOf(n, p.Name))
+	v, known := cs.decide(&w, n, cs.besideOf(n, p.Name))
 	same := map[fit.Reason]bool{
 		fit.NodeResourcesFit: c.Code == InsufficientResources, fit.NodePorts: c.Code == HostPortConflict,
 		fit.NodeVolumeLimits: ofVolumes(c), fit.VolumeBinding: ofVolumes(c), fit.VolumeZone: ofVolumes(c),
@@ -180,16 +180,16 @@ func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 		return
 	}
 	w.Priority = nodeCritical
-	if above, known := cs.on(&w, n, cs.besideOf(n, p.Name)); known && above.Preemption.Outcome == fit.Possible {
+	if above, known := cs.decide(&w, n, cs.besideOf(n, p.Name)); known && above.Preemption.Outcome == fit.Possible {
 		if pods, victims := VictimsOf(&above.Preemption); victims.Certain {
 			c.Facts["evicts"] = pods
 		}
 	}
 }
 
-// added adds the labels in the nodeSelector of an unscheduled pod that neither its template nor its node has. They were
-// added at admission.
-func (cs *Causes) added(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
+// addSelectorLabels adds to the facts the labels in the nodeSelector of an unscheduled pod that neither its template
+// nor its node has. They were added at admission.
+func (cs *Causes) addSelectorLabels(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 	t := cs.madeFrom(p)
 	if c.Code != PendingUnschedulable || t == nil || n.Object == nil {
 		return

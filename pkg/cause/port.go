@@ -34,15 +34,15 @@ func HostPorts(spec *corev1.PodSpec) []string {
 // new pod needs, and has no lower priority, so that the scheduler does not preempt it.
 func (cs *Causes) PortsHeld(n *daemonset.Node) bool {
 	f := cs.fits()
-	return slices.ContainsFunc(staying(n), func(p *daemonset.Pod) bool {
+	return slices.ContainsFunc(stayingPods(n), func(p *daemonset.Pod) bool {
 		preempts := !f.wanted.NeverPreempts && p.Object.Spec.Priority != nil &&
 			*p.Object.Spec.Priority < f.wanted.Priority
 		return !preempts && f.profile.Collide(f.wanted.HostPorts, cs.portsOf(p))
 	})
 }
 
-// staying returns the old pods of a node that stay during a surge until a new pod is available.
-func staying(n *daemonset.Node) (out []*daemonset.Pod) {
+// stayingPods returns the old pods of a node that stay during a surge until a new pod is available.
+func stayingPods(n *daemonset.Node) (out []*daemonset.Pod) {
 	for i := range n.Pods {
 		if p := &n.Pods[i]; !p.Updated && !p.Terminating && p.Ready {
 			out = append(out, p)

@@ -81,7 +81,7 @@ func Problems(found []On, order []daemonset.Reason) []Problem {
 		key := KeyOf(on.Cause)
 		p := byKey[key]
 		if p != nil {
-			p.quote(&on)
+			p.addMessage(&on)
 		}
 		if p == nil {
 			p = &Problem{Code: on.Code, Severity: on.Severity, Nodes: []string{}, Pods: []string{},
@@ -121,9 +121,9 @@ func Problems(found []On, order []daemonset.Reason) []Problem {
 	return out
 }
 
-// quote adds the message of another node to the facts of a problem, if its words differ from all messages there. It
-// adds at most two messages.
-func (p *Problem) quote(on *On) {
+// addMessage adds the message of another node to the facts of a problem, if its words differ from all messages there.
+// It adds at most two messages.
+func (p *Problem) addMessage(on *On) {
 	const further = 2
 	message := on.Facts.Text("message")
 	quoted, _ := p.Facts["furtherMessages"].([]string)
@@ -156,8 +156,8 @@ func (p *Problem) Is(other *Problem) bool {
 	return p.Severity == other.Severity && Key(p.Code, p.Facts) == Key(other.Code, other.Facts)
 }
 
-// keys are the facts that distinguish groups.
-var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values",
+// groupKeys are the facts that distinguish groups.
+var groupKeys = []string{"because", "stays", "terminating", "strandedBy", "taint", "key", "want", "operator", "values",
 	"container", "init", "exitCode", "image", "revision", "resources", "holder", "claim", "reachable", "driver", "name",
 	"added", "purpose", "noRoutes"}
 
@@ -166,7 +166,7 @@ var keys = []string{"because", "stays", "terminating", "strandedBy", "taint", "k
 func Key(reason daemonset.Reason, facts daemonset.Facts) string {
 	var k strings.Builder
 	k.WriteString(string(reason))
-	for _, name := range keys {
+	for _, name := range groupKeys {
 		if v, ok := facts[name]; ok {
 			fmt.Fprintf(&k, "\x00%s=%v", name, v)
 		}

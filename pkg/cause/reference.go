@@ -46,14 +46,14 @@ func FactsOf(m *refer.Missing) daemonset.Facts {
 	return f
 }
 
-// told adds the missing object to a cause, according to the message of the kubelet. If the object was read and exists
-// by now, told returns its kind and name instead, such as "Secret agent-tls".
-func (cs *Causes) told(c *Cause) (found string) {
+// addMissingObject adds the missing object to a cause, according to the message of the kubelet. If the object was read
+// and exists by now, it returns its kind and name instead, such as "Secret agent-tls".
+func (cs *Causes) addMissingObject(c *Cause) (found string) {
 	if c.Code != ContainerConfig && c.Code != FailedMount || c.Facts["kind"] != nil {
 		return ""
 	}
 	message := c.Facts.Text("message")
-	for _, s := range absences {
+	for _, s := range absentPhrases {
 		m := s.words.FindStringSubmatch(message)
 		if m == nil {
 			continue
@@ -80,8 +80,8 @@ func (cs *Causes) absent(kind snapshot.ReferredKind, name, key string) bool {
 	return o != nil && (!o.Exists || key != "" && !slices.Contains(o.Keys, key))
 }
 
-// attached adds the claim of a volume that cannot be attached, and whether it can be used on only one node at a time.
-func (cs *Causes) attached(c *Cause) {
+// addClaim adds the claim of a volume that cannot be attached, and whether it can be used on only one node at a time.
+func (cs *Causes) addClaim(c *Cause) {
 	m := forVolume.FindStringSubmatch(c.Facts.Text("message"))
 	if c.Code != FailedMount || m == nil || cs.s.Volumes == nil {
 		return
@@ -101,8 +101,8 @@ func (cs *Causes) attached(c *Cause) {
 
 var forVolume = regexp.MustCompile(`for volume "([^"]+)"`)
 
-// absences are phrases of kubelets about a missing object, or a missing key, that a pod refers to.
-var absences = []struct {
+// absentPhrases are phrases of kubelets about a missing object, or a missing key, that a pod refers to.
+var absentPhrases = []struct {
 	kind  snapshot.ReferredKind
 	words *regexp.Regexp
 }{
@@ -113,21 +113,21 @@ var absences = []struct {
 	{snapshot.Claim, regexp.MustCompile(`persistentvolumeclaim "(?P<name>[^"]+)" not found`)},
 }
 
-// named adds to the cause of a pod the objects and settings that explain it. If the pod is of the current revision,
+// explain adds to the cause of a pod the objects and settings that explain it. If the pod is of the current revision,
 // these include the missing object that the template refers to. A volume with a missing object is a cause even before
 // an event reports it.
-func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
+func (cs *Causes) explain(p *daemonset.Pod, c *Cause) *Cause {
 	if c == nil {
 		return nil
 	}
-	if found := cs.told(c); found != "" {
+	if found := cs.addMissingObject(c); found != "" {
 		return &Cause{Code: Starting, Severity: SeverityInfo, Since: c.Since, Facts: daemonset.Facts{"found": found}}
 	}
-	cs.attached(c)
-	cs.unauthorized(p.Object, c)
-	cs.meshed(p.Object, c)
-	cs.rewritten(p.Object, c)
-	cs.mounted(p, c)
+	cs.addClaim(c)
+	cs.addPullSecret(p.Object, c)
+	cs.addInjector(p.Object, c)
+	cs.addTemplateImage(p.Object, c)
+	cs.addHostPath(p, c)
 	if !p.Updated {
 		return c
 	}
@@ -148,9 +148,9 @@ func (cs *Causes) named(p *daemonset.Pod, c *Cause) *Cause {
 	return c
 }
 
-// mounted adds to a volume that cannot be mounted the host path that the node lacks, or has with another type, and the
-// operating system of the node.
-func (cs *Causes) mounted(p *daemonset.Pod, c *Cause) {
+// addHostPath adds to a volume that cannot be mounted the host path that the node lacks, or has with another type, and
+// the operating system of the node.
+func (cs *Causes) addHostPath(p *daemonset.Pod, c *Cause) {
 	message := c.Facts.Text("message")
 	checked := c.Code == FailedMount && strings.Contains(message, "hostPath type check failed")
 	if checked {
@@ -196,9 +196,9 @@ func cannotMake(message, path string) bool {
 	return after == "" || strings.ContainsAny(after[:1], `:'" ,`)
 }
 
-// unauthorized adds the Secret that the kubelet could not read to an image that cannot be pulled, if nothing else
+// addPullSecret adds the Secret that the kubelet could not read to an image that cannot be pulled, if nothing else
 // explains it.
-func (cs *Causes) unauthorized(o *corev1.Pod, c *Cause) {
+func (cs *Causes) addPullSecret(o *corev1.Pod, c *Cause) {
 	if c.Code != ImagePullBackOff || o == nil {
 		return
 	}
@@ -222,9 +222,9 @@ func needsSecret(message string) bool {
 			"forbidden"}, func(w string) bool { return strings.Contains(words, w) })
 }
 
-// rewritten adds the image that the template names to an image that cannot be pulled, if the pod has another image: a
-// webhook, such as that of an image cache, changed it.
-func (cs *Causes) rewritten(o *corev1.Pod, c *Cause) {
+// addTemplateImage adds the image that the template names to an image that cannot be pulled, if the pod has another
+// image: a webhook, such as that of an image cache, changed it.
+func (cs *Causes) addTemplateImage(o *corev1.Pod, c *Cause) {
 	if o == nil || c.Code != ImagePullBackOff {
 		return
 	}
@@ -260,19 +260,19 @@ func addedLabel(o *corev1.Pod, t *corev1.PodTemplateSpec) string {
 	return ""
 }
 
-// injected are the annotations that show who added a container to a pod.
-var injected = []string{
+// injectorAnnotations are the annotations that show who added a container to a pod.
+var injectorAnnotations = []string{
 	"sidecar.istio.io/status", "linkerd.io/proxy-version", "vault.hashicorp.com/agent-inject-status",
 	"consul.hashicorp.com/connect-inject-status", "dapr.io/enabled",
 }
 
-// meshed adds the annotation that shows who added a failing container which the template does not have, if there is
-// exactly one.
-func (cs *Causes) meshed(o *corev1.Pod, c *Cause) {
+// addInjector adds the annotation that shows who added a failing container which the template does not have, if there
+// is exactly one.
+func (cs *Causes) addInjector(o *corev1.Pod, c *Cause) {
 	if o == nil || c.Code != CrashLoopBackOff && c.Code != OOMKilled || cs.inTemplate(c.Facts.Text("container")) {
 		return
 	}
-	has := slices.DeleteFunc(slices.Clone(injected),
+	has := slices.DeleteFunc(slices.Clone(injectorAnnotations),
 		func(key string) bool { _, has := o.Annotations[key]; return !has })
 	if len(has) == 1 {
 		c.Facts["addedBy"] = has[0]

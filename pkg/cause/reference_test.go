@@ -57,7 +57,7 @@ func TestNamed(t *testing.T) {
 					want[k] = v
 				}
 			}
-			got := Find(st).named(&daemonset.Pod{Updated: !tt.old}, &Cause{Code: tt.code, Facts: given})
+			got := Find(st).explain(&daemonset.Pod{Updated: !tt.old}, &Cause{Code: tt.code, Facts: given})
 			if diff := cmp.Diff(&Cause{Code: tt.as, Facts: want}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

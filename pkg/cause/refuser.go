@@ -40,7 +40,7 @@ func RefusedBy(message string) (by SubjectKind, name string) {
 // NamedObject returns the kind and name of an object that a pod names and that does not exist according to the API
 // server: a ServiceAccount, a PriorityClass or a RuntimeClass. Both are empty if the message is about something else.
 func NamedObject(f daemonset.Facts) (kind, name string) {
-	for _, of := range named {
+	for _, of := range namedObjects {
 		if m := of.words.FindStringSubmatch(f.Text("message")); m != nil {
 			return of.kind, m[1]
 		}
@@ -51,7 +51,7 @@ func NamedObject(f daemonset.Facts) (kind, name string) {
 // serviceAccount is the only one of these kinds that is namespaced.
 const serviceAccount = "ServiceAccount"
 
-var named = []struct {
+var namedObjects = []struct {
 	kind  string
 	words *regexp.Regexp
 }{
@@ -66,15 +66,15 @@ const noneOfSCC = "unable to validate against any security context constraint"
 
 // SCCWords returns the phrases of OpenShift's admission that indicate a rejection.
 func SCCWords() (words []string) {
-	for _, v := range violations {
+	for _, v := range sccViolations {
 		words = append(words, v.words)
 	}
 	return append(words, noneOfSCC)
 }
 
-// violations are phrases of OpenShift's admission about what a pod requests and SecurityContextConstraints do not
+// sccViolations are phrases of OpenShift's admission about what a pod requests and SecurityContextConstraints do not
 // allow, with the field that would allow it.
-var violations = []struct{ words, field string }{
+var sccViolations = []struct{ words, field string }{
 	{"Host network is not allowed to be used", "allowHostNetwork"},
 	{"Host PID is not allowed to be used", "allowHostPID"},
 	{"Host IPC is not allowed to be used", "allowHostIPC"},
@@ -87,7 +87,7 @@ var violations = []struct{ words, field string }{
 // needsOfSCC returns the fields of SecurityContextConstraints that would allow a pod, according to a message about its
 // violations.
 func needsOfSCC(message string) (fields []string) {
-	for _, v := range violations {
+	for _, v := range sccViolations {
 		if strings.Contains(message, v.words) {
 			fields = append(fields, v.field)
 		}

@@ -75,14 +75,14 @@ type RoomAmount struct {
 	Allocatable string `json:"allocatable"` // the total of the node
 }
 
-// wants reports whether an eligible node has no pod, or only one that waits for the scheduler.
-func wants(n *daemonset.Node) bool {
-	return n.Object != nil && n.ShouldRun.OK && (len(n.Pods) == 0 || waiter(n) != nil)
+// wantsPod reports whether an eligible node has no pod, or only one that waits for the scheduler.
+func wantsPod(n *daemonset.Node) bool {
+	return n.Object != nil && n.ShouldRun.OK && (len(n.Pods) == 0 || waitingPod(n) != nil)
 }
 
-// waiter returns the pod of a node that waits for the scheduler, or nil if there is none.
-func waiter(n *daemonset.Node) *daemonset.Pod {
-	if p := concern(n); p != nil && unscheduled(*p) {
+// waitingPod returns the pod of a node that waits for the scheduler, or nil if there is none.
+func waitingPod(n *daemonset.Node) *daemonset.Pod {
+	if p := relevantPod(n); p != nil && unscheduled(*p) {
 		return p
 	}
 	return nil
@@ -92,14 +92,14 @@ func waiter(n *daemonset.Node) *daemonset.Pod {
 // returns nil if the node is not eligible or has a pod, and if the other pods of the node may decide but reading them
 // was not requested.
 func (cs *Causes) Room(n *daemonset.Node) *Room {
-	if !wants(n) {
+	if !wantsPod(n) {
 		return nil
 	}
 	w, beside := cs.fits().wanted, []snapshot.PodRow(nil)
 	v, known := cs.NewPod(n)
-	if p := waiter(n); p != nil {
+	if p := waitingPod(n); p != nil {
 		w, beside = cs.withVolumes(fit.Of(p.Object), &p.Object.Spec), cs.besideOf(n, p.Name)
-		v, known = cs.on(&w, n, beside)
+		v, known = cs.decide(&w, n, beside)
 	}
 	r := &Room{Code: RoomUnknown, Amounts: []RoomAmount{}, Rejections: []Rejection{}, Facts: daemonset.Facts{},
 		NotModelled: append([]fit.Unmodelled{}, cs.notModelled(w.Unmodelled)...)}

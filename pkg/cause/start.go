@@ -145,9 +145,9 @@ func (cs *Causes) stays(o *corev1.Pod, began time.Time, fails bool) bool {
 	return cs.at.Sub(o.CreationTimestamp.Time) >= whole && cs.at.Sub(began) >= own
 }
 
-// late marks the cause of a pod that is not ready and takes longer than any other pod of the DaemonSet did. It may
+// markLate marks the cause of a pod that is not ready and takes longer than any other pod of the DaemonSet did. It may
 // still become ready, but needs attention.
-func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
+func (cs *Causes) markLate(p *daemonset.Pod, c *Cause) {
 	if c.Facts["found"] != nil || c.Code == WaitingForRoom || p.Ready || p.Terminating ||
 		p.Object.Status.Phase == corev1.PodFailed || p.Object.Status.Phase == corev1.PodSucceeded {
 		return

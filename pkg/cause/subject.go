@@ -94,20 +94,20 @@ func (cs *Causes) SubjectOf(p *Problem) Subject {
 		s.Kind, s.Name = evictedFor(f.Text("message"))
 	case f.Text("plugin") == "NodePorts" || p.Code == HostPortConflict:
 		s.Kind, s.Holder = SubjectHostPort, f.Text("holder")
-		s.Name = first(f["ports"])
+		s.Name = firstOf(f["ports"])
 	case f["added"] != nil:
-		s.Kind, s.Name = SubjectPlacement, first(f["added"])
+		s.Kind, s.Name = SubjectPlacement, firstOf(f["added"])
 	case f["resources"] != nil:
-		s.Kind, s.Name = SubjectNodeResource, first(f["resources"])
+		s.Kind, s.Name = SubjectNodeResource, firstOf(f["resources"])
 	case f["claim"] != nil:
 		s.Kind, s.Name = SubjectVolume, f.Text("claim")
 	case f["conditions"] != nil:
-		s.Kind, s.Name = SubjectGate, first(f["conditions"])
+		s.Kind, s.Name = SubjectGate, firstOf(f["conditions"])
 	}
 	return s
 }
 
-func first(list any) string {
+func firstOf(list any) string {
 	if all, ok := list.([]string); ok && len(all) > 0 {
 		return all[0]
 	}

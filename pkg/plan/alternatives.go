@@ -44,26 +44,26 @@ var Conditions = []Condition{NextPodsFail, PodsStayUnready, PodsBecomeReady}
 // alternatives returns the outcomes that differ from o: if late pods do not become ready, if the next pods fail that
 // may fail, or if failing pods become ready. If o completes only because pods work that may fail, its code becomes
 // MayComplete.
-func (w *way) alternatives(o *Outcome) []Alternative {
+func (sc *scenario) alternatives(o *Outcome) []Alternative {
 	out := []Alternative{}
-	if unknown := w.unknown(); len(unknown) > 0 && o.ends() {
-		if alt, end := w.worst().alternative(NextPodsFail, unknown); alt.Code != o.Code ||
+	if unknown := sc.unknown(); len(unknown) > 0 && o.ends() {
+		if alt, end := sc.worst().alternative(NextPodsFail, unknown); alt.Code != o.Code ||
 			end.Unserved() > o.Unserved() {
-			out, o.Unknown = append(out, alt), w.doubted()
+			out, o.Unknown = append(out, alt), sc.unknownHolders()
 			if alt.Code == Stalls && o.Code == Completes {
 				o.Code = MayComplete
 			}
 		}
 	}
-	if len(w.a.late) > 0 && o.ends() {
-		nodes := Nodes(w.a.late)
-		other := w.assuming(nodes, func(f *assumedNode, n *daemonset.Node, c *cause.Cause) { f.fail(n, c) })
+	if len(sc.a.late) > 0 && o.ends() {
+		nodes := Nodes(sc.a.late)
+		other := sc.assuming(nodes, func(f *assumedNode, n *daemonset.Node, c *cause.Cause) { f.fail(n, c) })
 		if alt, end := other.alternative(PodsStayUnready, nodes); alt.Code != o.Code || end.Unserved() > o.Unserved() {
 			out = append(out, alt)
 		}
 	}
-	if nodes := w.curable(); len(nodes) > 0 && (o.Code == Stalls || o.Unserved() > 0) {
-		other := w.assuming(nodes, func(f *assumedNode, _ *daemonset.Node, _ *cause.Cause) { f.recover() })
+	if nodes := sc.curable(); len(nodes) > 0 && (o.Code == Stalls || o.Unserved() > 0) {
+		other := sc.assuming(nodes, func(f *assumedNode, _ *daemonset.Node, _ *cause.Cause) { f.recover() })
 		if alt, end := other.alternative(PodsBecomeReady, nodes); alt.Code == Completes &&
 			(o.Code == Stalls || end.Unserved() < o.Unserved()) {
 			out = append(out, alt)
@@ -72,40 +72,40 @@ func (w *way) alternatives(o *Outcome) []Alternative {
 	return out
 }
 
-// doubted returns the nodes whose next pod may or may not fail.
-func (w *way) doubted() []Holder {
+// unknownHolders returns the nodes whose next pod may or may not fail.
+func (sc *scenario) unknownHolders() []Holder {
 	out := []Holder{}
-	for i := range w.st.Nodes {
-		if c := w.a.nodes[i].unknown; c != nil {
-			out = append(out, Holder{Node: w.st.Nodes[i].Name, Cause: c})
+	for i := range sc.st.Nodes {
+		if c := sc.a.nodes[i].unknown; c != nil {
+			out = append(out, Holder{Node: sc.st.Nodes[i].Name, Cause: c})
 		}
 	}
 	return out
 }
 
-// alternative simulates the way and returns its outcome as an Alternative.
-func (w *way) alternative(on Condition, nodes []string) (Alternative, *Outcome) {
-	run := w.simulate()
-	o, counts := w.outcome(run), run.tally.Counts()
+// alternative simulates the scenario and returns its outcome as an Alternative.
+func (sc *scenario) alternative(on Condition, nodes []string) (Alternative, *Outcome) {
+	run := sc.simulate()
+	o, counts := sc.outcome(run), run.tally.Counts()
 	if o.ends() {
-		w.spread(&o)
+		sc.spread(&o)
 	}
 	slices.Sort(nodes)
 	return Alternative{on, nodes, o.Code, o.Replaced, counts.Updated, o.Unserved(), o.Duration}, &o
 }
 
-// assuming returns the way after edit has changed the assumptions about some nodes.
-func (w *way) assuming(nodes []string, edit func(*assumedNode, *daemonset.Node, *cause.Cause)) *way {
-	a := *w.a
+// assuming returns the scenario after edit has changed the assumptions about some nodes.
+func (sc *scenario) assuming(nodes []string, edit func(*assumedNode, *daemonset.Node, *cause.Cause)) *scenario {
+	a := *sc.a
 	a.nodes, a.late = slices.Clone(a.nodes), nil
 	on := sets.New(nodes...)
-	for i := range w.st.Nodes {
-		if n := &w.st.Nodes[i]; on.Has(n.Name) {
+	for i := range sc.st.Nodes {
+		if n := &sc.st.Nodes[i]; on.Has(n.Name) {
 			a.nodes[i].pods = maps.Clone(a.nodes[i].pods)
-			edit(&a.nodes[i], n, w.a.causes.Of(n.Name))
+			edit(&a.nodes[i], n, sc.a.causes.Of(n.Name))
 		}
 	}
-	return &way{st: w.st, a: &a, m: w.m, spare: w.spare}
+	return &scenario{st: sc.st, a: &a, m: sc.m, buffers: sc.buffers}
 }
 
 // fail assumes that the pod of the current revision does not become ready.
@@ -130,12 +130,12 @@ func (f *assumedNode) recover() { f.cured, f.pods = true, nil }
 
 // curable returns the nodes on which a pod of the current revision fails only because of its containers. It returns nil
 // if the revision itself fails.
-func (w *way) curable() (nodes []string) {
-	if w.a.fails != nil || w.a.failing != nil {
+func (sc *scenario) curable() (nodes []string) {
+	if sc.a.fails != nil || sc.a.failing != nil {
 		return nil
 	}
-	for i := range w.st.Nodes {
-		n, f := &w.st.Nodes[i], &w.a.nodes[i]
+	for i := range sc.st.Nodes {
+		n, f := &sc.st.Nodes[i], &sc.a.nodes[i]
 		for j := range n.Pods {
 			p := &n.Pods[j]
 			if c := f.pods[p.Name]; c != nil && p.Updated && !f.stays() &&

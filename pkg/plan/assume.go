@@ -15,16 +15,16 @@ import (
 
 // assumedNode is what a plan assumes about a node.
 type assumedNode struct {
-	never   *cause.Cause            // why no pod becomes available there; nil if pods do
-	pods    map[string]*cause.Cause // why existing pods do not become available, by pod; the next pod may
-	hangs   bool                    // deleted pods do not terminate there
-	hung    *cause.Cause            // why a deleted pod does not terminate; nil if that is because of the node
-	off     bool                    // it has the out-of-service taint: its terminating pods are garbage-collected
-	refused bool                    // the API server rejects its new pods
-	unknown *cause.Cause            // why the next pod may or may not fail; nil if that is known
-	gone    bool                    // the node does not exist: its pods are garbage-collected
-	down    bool                    // never is about the node itself
-	cured   bool                    // failing pods become ready immediately
+	never        *cause.Cause            // why no pod becomes available there; nil if pods do
+	pods         map[string]*cause.Cause // why existing pods do not become available, by pod; the next pod may
+	hangs        bool                    // deleted pods do not terminate there
+	hangCause    *cause.Cause            // why a deleted pod does not terminate; nil if that is because of the node
+	outOfService bool                    // it has the out-of-service taint: its terminating pods are garbage-collected
+	refused      bool                    // the API server rejects its new pods
+	unknown      *cause.Cause            // why the next pod may or may not fail; nil if that is known
+	gone         bool                    // the node does not exist: its pods are garbage-collected
+	down         bool                    // never is about the node itself
+	cured        bool                    // failing pods become ready immediately
 }
 
 // stays reports whether the node ends up without an available pod if its pod is replaced.
@@ -36,7 +36,7 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 	since := func(then time.Time) float64 { return then.Sub(st.At).Seconds() }
 	const soon = 1 // for overdue events
 	switch {
-	case f.off && p.Terminating:
+	case f.outOfService && p.Terminating:
 		return cause.OutOfServiceSoon.Seconds() / 2, podGone, true
 	case f.gone && p.Object.Spec.NodeName != "":
 		return t.collects, podGone, true
@@ -44,7 +44,7 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 		return 0, 0, false
 	case p.Terminating:
 		age, left := timing.DeletedFor(p, st.At), since(p.Object.DeletionTimestamp.Time)
-		if t.byGrace && left > 0 && !(t.early && age <= obeys*(age+left)) { // by the pod's own grace period
+		if t.byGrace && left > 0 && !(t.early && age <= obeysWithin*(age+left)) { // by the pod's own grace period
 			return max(soon, left), podGone, true
 		}
 		return max(soon, t.endOf(age)-age), podGone, true
@@ -62,22 +62,22 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 	return max(soon, created+t.startOf(-created)), podReady, true
 }
 
-// obeys is the part of its grace period within which a pod that handles SIGTERM is assumed to terminate. Most of the
-// other pods use all of it.
-const obeys = 0.25
+// obeysWithin is the part of its grace period within which a pod that handles SIGTERM is assumed to terminate. Most of
+// the other pods use all of it.
+const obeysWithin = 0.25
 
 // assumed is what a plan assumes about a State.
 type assumed struct {
-	nodes    []assumedNode // as State.Nodes
-	stay     int           // nodes where no pod becomes available
-	unfit    int           // nodes where a new pod does not fit
-	fails    *cause.Tally
-	failing  *cause.Cause            // why the revision fails; nil if it does not
-	confined *cause.Common           // what the nodes have on which alone it fails; nil if there is no such property
-	there    *cause.Cause            // why it fails there
-	image    string                  // the invalid image, if it is why the revision fails
-	unmet    *refer.Missing          // the missing object, if it is why the revision fails
-	broken   map[string]*cause.Cause // why a pod of the current revision fails, by node
+	nodes         []assumedNode // as State.Nodes
+	stay          int           // nodes where no pod becomes available
+	unfit         int           // nodes where a new pod does not fit
+	fails         *cause.Tally
+	failing       *cause.Cause            // why the revision fails; nil if it does not
+	confined      *cause.Common           // what the nodes have on which alone it fails; nil if there is no such property
+	confinedCause *cause.Cause            // why it fails there
+	image         string                  // the invalid image, if it is why the revision fails
+	unmet         *refer.Missing          // the missing object, if it is why the revision fails
+	broken        map[string]*cause.Cause // why a pod of the current revision fails, by node
 	// nodes whose kubelets report NotReady, and which are assumed to become Ready again
 	ready int
 	// pods of the current revision that take longer than any other pod, and are assumed to become ready
@@ -128,7 +128,7 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 	if a.evidence = evidence; evidence == nil {
 		a.evidence = &cause.Evidence{}
 	} else if a.confined = causes.Confined(); a.confined != nil {
-		a.there = newFailure(st, causes)
+		a.confinedCause = newFailure(st, causes)
 	}
 	revisionFails := a.evidence.All.Fails != nil && a.confined == nil
 	if revisionFails {
@@ -151,9 +151,9 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		a.gone = a.gone || f.gone && len(n.Pods) > 0
 		down := cause.Down(n, st.At)
 		other := otherSystem(n, st)
-		f.off = causes.Collected(n)
+		f.outOfService = causes.Collected(n)
 		// its kubelet neither starts nor terminates pods
-		f.hangs = down != nil && !f.off && down.Facts["status"] == string(corev1.ConditionUnknown)
+		f.hangs = down != nil && !f.outOfService && down.Facts["status"] == string(corev1.ConditionUnknown)
 		next := causes.Next(n, a.evidence)
 		if a.confined != nil && next == a.evidence.All { // the revision fails only on some nodes
 			next = cause.Prospect{}
@@ -161,7 +161,7 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		switch {
 		case c != nil && c.Severity == cause.SeverityError && ofNode(c.Code):
 			f.never, f.down = c, true
-		case f.hangs || f.off || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) &&
+		case f.hangs || f.outOfService || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) &&
 			!(c != nil && (cause.SeenByKubelet(c.Code) || c.Facts.Yes("nodeWaits"))):
 			f.never, f.down = down, true
 		case other != nil:
@@ -173,7 +173,7 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		case a.failing != nil:
 			f.never = a.failing
 		case a.failsOn(n):
-			f.never = a.there
+			f.never = a.confinedCause
 		case next.Fails != nil && getsPod(n, st):
 			f.never = next.Fails
 		case a.surges && causes.PortsHeld(n):
@@ -186,8 +186,8 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		f.pods = failed(n, causes)
 		for j := range n.Pods {
 			if p := &n.Pods[j]; p.Terminating {
-				if of := causes.OfPod(p); of != nil && of.Severity == cause.SeverityError && !f.off {
-					f.hangs, f.hung = true, of
+				if of := causes.OfPod(p); of != nil && of.Severity == cause.SeverityError && !f.outOfService {
+					f.hangs, f.hangCause = true, of
 				}
 			}
 		}
@@ -199,7 +199,7 @@ func assumeBy(st *daemonset.State, causes *cause.Causes, evidence *cause.Evidenc
 		matters := n.ShouldRun.OK || len(n.Pods) > 0
 		a.stay += b2i(matters && (f.down && !f.tooSmall() && !n.StillRolled || f.hangs || a.broken[n.Name] != nil))
 		a.ready += b2i(c != nil && c.Code == cause.NodeNotReady && !f.stays())
-		if c != nil && c.Facts.Yes("late") && !f.stays() && a.alike(n, c.Pod) {
+		if c != nil && c.Facts.Yes("late") && !f.stays() && a.sameProgram(n, c.Pod) {
 			a.late = append(a.late, Holder{Node: n.Name, Pod: c.Pod, Cause: c})
 		}
 	}
@@ -223,15 +223,15 @@ func (a *assumed) failsOn(n *daemonset.Node) bool {
 	return a.confined != nil && n.Object != nil && n.ShouldRun.OK && a.confined.Has(n.Object)
 }
 
-// told removes the late pods that are younger than the slowest start that was given or measured.
-func (a *assumed) told(m *timing.Measured, at time.Time) {
+// dropExpected removes the late pods that are younger than the slowest start that was given or measured.
+func (a *assumed) dropExpected(m *timing.Measured, at time.Time) {
 	a.late = slices.DeleteFunc(a.late, func(h Holder) bool {
 		return len(m.Starts) > 0 && h.Since != nil && at.Sub(*h.Since).Seconds() <= m.Starts[len(m.Starts)-1]
 	})
 }
 
-// alike reports whether the pod with that name runs the same program as the live template.
-func (a *assumed) alike(n *daemonset.Node, pod string) bool {
+// sameProgram reports whether the pod with that name runs the same program as the live template.
+func (a *assumed) sameProgram(n *daemonset.Node, pod string) bool {
 	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
 		return p.Name == pod && n.ShouldRun.OK &&
 			a.causes.SameProgram(&p)

@@ -211,8 +211,8 @@ const (
 )
 
 // assumptions returns the assumptions of a forecast.
-func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
-	a, m := w.a, w.m
+func (sc *scenario) assumptions(o Options) (out []daemonset.Assumption) {
+	a, m := sc.a, sc.m
 	add := func(holds bool, code daemonset.AssumptionCode, value, source string) {
 		if holds {
 			out = append(out, daemonset.Assumption{Code: code, Value: value, Source: source})
@@ -238,11 +238,11 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	add(a.ready > 0, AssumeNodesReady, strconv.Itoa(a.ready), sourceState)
 	add(a.stay > 0, AssumeNodesStay, strconv.Itoa(a.stay), sourceState)
 	if a.fails != nil {
-		ready := w.readyPods()
+		ready := sc.readyPods()
 		add(true, AssumeRevisionFails, strconv.Itoa(a.fails.NewFailing), sourceState)
 		add(ready > 0, AssumeReadyPods, strconv.Itoa(ready), sourceState)
 	}
-	add(a.confined != nil && len(w.failsOn()) > 0, AssumeConfined, strconv.Itoa(len(w.failsOn())), sourceState)
+	add(a.confined != nil && len(sc.failsOn()) > 0, AssumeConfined, strconv.Itoa(len(sc.failsOn())), sourceState)
 	add(a.image != "", AssumeInvalidImage, a.image, sourceSpec)
 	if m := a.unmet; m != nil {
 		what := string(m.Kind) + " " + m.Name
@@ -251,7 +251,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 		}
 		add(true, AssumeMissingReference, what, sourceReferences)
 	}
-	add(w.st.Snapshot.OtherPods != nil, AssumeOtherPods, "", sourceState)
+	add(sc.st.Snapshot.OtherPods != nil, AssumeOtherPods, "", sourceState)
 	var rules []string
 	others := false
 	for _, u := range a.causes.NotModelled() {
@@ -263,24 +263,24 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	}
 	add(len(rules) > 0, AssumeNotModelled, strings.Join(rules, ", "), sourceSpec)
 	add(others, AssumeNotModelled, string(fit.AntiAffinityOfOthers), sourceState)
-	unread, why := w.unread(o.Fit)
+	unread, why := sc.unread(o.Fit)
 	add(unread > 0, AssumeFits, strconv.Itoa(unread), why)
 	hooks, unchecked := a.notRun()
 	add(len(hooks) > 0, AssumeHooks, strings.Join(hooks, ", "), sourceAdmission)
-	add(len(unchecked) > 0, AssumeUnchecked, but(ofNamespace, unchecked), sourceAdmission)
+	add(len(unchecked) > 0, AssumeUnchecked, joinUnlessAll(ofNamespace, unchecked), sourceAdmission)
 	for _, x := range a.tried() {
 		add(true, x.Code, x.Value, sourceDryRun)
 	}
 	add(a.ports, AssumeHostPorts, "", sourceSpec)
 	add(a.refusal != nil && !predicted, AssumeRefused, "", sourceState)
-	add(a.gone, AssumeCollected, seconds(collected), sourceController)
+	add(a.gone, AssumeCollected, seconds(collectedWithin), sourceController)
 	return out
 }
 
 // failsOn returns the nodes to which the failure of the revision is confined.
-func (w *way) failsOn() (nodes []string) {
-	for i := range w.st.Nodes {
-		if n := &w.st.Nodes[i]; w.a.failsOn(n) {
+func (sc *scenario) failsOn() (nodes []string) {
+	for i := range sc.st.Nodes {
+		if n := &sc.st.Nodes[i]; sc.a.failsOn(n) {
 			nodes = append(nodes, n.Name)
 		}
 	}
@@ -289,11 +289,11 @@ func (w *way) failsOn() (nodes []string) {
 
 // unread counts the nodes on which a new pod is assumed to fit because their other pods, or its volumes, were not read.
 // A node on which the pod would not fit alone does not count. why is the source of the assumption.
-func (w *way) unread(fit bool) (count int, why string) {
-	s, volumes := w.st.Snapshot, w.a.causes.VolumesUnread()
-	for _, node := range NeedsOf(w.st, fit || w.st.Budget.MaxSurge > 0).Nodes {
-		i := slices.IndexFunc(w.st.Nodes, func(n daemonset.Node) bool { return n.Name == node })
-		count += b2i((volumes || !s.OtherPods.Of(node)) && w.a.nodes[i].never == nil)
+func (sc *scenario) unread(fit bool) (count int, why string) {
+	s, volumes := sc.st.Snapshot, sc.a.causes.VolumesUnread()
+	for _, node := range NeedsOf(sc.st, fit || sc.st.Budget.MaxSurge > 0).Nodes {
+		i := slices.IndexFunc(sc.st.Nodes, func(n daemonset.Node) bool { return n.Name == node })
+		count += b2i((volumes || !s.OtherPods.Of(node)) && sc.a.nodes[i].never == nil)
 	}
 	switch {
 	case s.Lacks(snapshot.PodsOfOthers):
@@ -308,8 +308,8 @@ func (w *way) unread(fit bool) (count int, why string) {
 var ofNamespace = []string{string(admission.PodSecurity), string(admission.LimitRanger),
 	string(admission.ResourceQuota)}
 
-// but joins names with commas. It returns "" if names contains all of all.
-func but(all, names []string) string {
+// joinUnlessAll joins names with commas. It returns "" if names contains all of all.
+func joinUnlessAll(all, names []string) string {
 	if !slices.ContainsFunc(all, func(n string) bool { return !slices.Contains(names, n) }) {
 		return ""
 	}
@@ -358,12 +358,12 @@ func (a *assumed) tried() (out []daemonset.Assumption) {
 }
 
 // readyPods counts the pods of the current revision that only wait for minReadySeconds.
-func (w *way) readyPods() (count int) {
-	for i := range w.st.Nodes {
-		for j := range w.st.Nodes[i].Pods {
-			p := &w.st.Nodes[i].Pods[j]
-			_, kind, moves := w.a.nodes[i].next(p, w.st,
-				w.pace(timing.Exact([]float64{nominal}), timing.Exact([]float64{nominal})))
+func (sc *scenario) readyPods() (count int) {
+	for i := range sc.st.Nodes {
+		for j := range sc.st.Nodes[i].Pods {
+			p := &sc.st.Nodes[i].Pods[j]
+			_, kind, moves := sc.a.nodes[i].next(p, sc.st,
+				sc.pace(timing.Exact([]float64{nominalStart}), timing.Exact([]float64{nominalStart})))
 			count += b2i(moves && kind == podAvailable && p.Updated)
 		}
 	}

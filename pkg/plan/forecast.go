@@ -30,7 +30,7 @@ type projection struct {
 // forecastOf simulates the rollout of st to its end. was is the State before the change; it equals st without a change.
 // If underWay is true, the controller may be one that is not acting.
 func forecastOf(was, st *daemonset.State, o Options, underWay bool,
-	newWay func(*daemonset.State, *timing.Measured) *way) projection {
+	newWay func(*daemonset.State, *timing.Measured) *scenario) projection {
 	f := projection{Forecast: Forecast{
 		Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Limits: []Limit{},
 		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Unknown: []Holder{},
@@ -46,18 +46,18 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 		f.Outcome.Problems, f.Outcome.Remedies = ofDeletion(cause.Find(st), st)
 		return f
 	}
-	w := newWay(st, timing.MeasureAfter(was, st, o.Given()))
-	w.m.Wait(&step)
+	sc := newWay(st, timing.MeasureAfter(was, st, o.Given()))
+	sc.m.Wait(&step)
 	if underWay {
-		w.quiet(&step)
+		sc.markInactive(&step)
 	}
-	steady := w.typical()
+	steady := sc.typical()
 	steady.drawn = true
-	run := w.simulateAt(steady)
+	run := sc.simulateAt(steady)
 	f.lost = run.lost()
 	f.stranded = run.stranded(f.lost)
 	f.Waves = append(f.Waves, run.waves...)
-	if f.Outcome = w.outcome(run); f.Outcome.Code == Stalls { // remedies compare with the run, so it keeps its Tally
+	if f.Outcome = sc.outcome(run); f.Outcome.Code == Stalls { // remedies compare with the run, so it keeps its Tally
 		run.keep()
 	}
 	f.Replaces, f.Drops = f.Outcome.Replaced, f.Outcome.Dropped
@@ -65,19 +65,19 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 		replaces, drops := run.oldPods()
 		f.Replaces, f.Drops = f.Replaces+replaces, f.Drops+drops
 	}
-	if !w.dated() {
+	if !sc.dated() {
 		for i := range f.Waves {
 			f.Waves[i].At, f.Waves[i].Last = nil, nil
 		}
 	}
-	f.nodes, f.admission = w.a.nodes, w.a.causes.Admission()
-	f.unfit, f.preempts = w.a.fitting(st)
-	f.assumptions, f.warnings = w.assumptions(o), stepWarnings(&step, st, w.a)
+	f.nodes, f.admission = sc.a.nodes, sc.a.causes.Admission()
+	f.unfit, f.preempts = sc.a.fitting(st)
+	f.assumptions, f.warnings = sc.assumptions(o), stepWarnings(&step, st, sc.a)
 	if run.end.endless {
 		return f
 	}
-	f.line = w.drawn(run)
-	if late := f.judge(w, run); w.m.MinReady > 0 && late >= w.m.MinReady/10 { // shorter delays are not worth mentioning
+	f.line = sc.drawn(run)
+	if late := f.judge(sc, run); sc.m.MinReady > 0 && late >= sc.m.MinReady/10 { // shorter delays are not worth mentioning
 		i := slices.IndexFunc(f.assumptions,
 			func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
 		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate,
@@ -88,33 +88,33 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 
 // judge adds the duration, the remedies, the alternatives, the problems and other limits to a Forecast. It returns the
 // longest time by which the controller counts a pod late, in seconds; 0 if the duration is unknown.
-func (f *projection) judge(w *way, run *simulation) (late float64) {
-	runs := w.spread(&f.Outcome)
+func (f *projection) judge(sc *scenario, run *simulation) (late float64) {
+	runs := sc.spread(&f.Outcome)
 	switch {
 	case f.Outcome.ends():
 		if len(runs) > 0 {
-			f.line = w.drawn(runs[1])
+			f.line = sc.drawn(runs[1])
 		}
 		f.date(run, runs)
 		for _, r := range runs {
 			late = max(late, r.end.late)
 		}
 	}
-	f.Outcome.Remedies = w.remedies(run, &f.Outcome)
-	f.Outcome.Alternatives = w.alternatives(&f.Outcome)
-	f.Outcome.Problems = w.judged(&f.Outcome)
-	if b := w.st.Budget; f.Replaces+f.Drops > 0 && b.Kind != daemonset.BudgetNone && b.Invalid == "" {
-		f.Limits = w.limits(&f.Outcome)
+	f.Outcome.Remedies = sc.remedies(run, &f.Outcome)
+	f.Outcome.Alternatives = sc.alternatives(&f.Outcome)
+	f.Outcome.Problems = sc.judged(&f.Outcome)
+	if b := sc.st.Budget; f.Replaces+f.Drops > 0 && b.Kind != daemonset.BudgetNone && b.Invalid == "" {
+		f.Limits = sc.limits(&f.Outcome)
 	}
 	return late
 }
 
 // judged returns the problems of the nodes of an Outcome, with who is to blame. A problem that nodes have now is judged
 // together with all nodes that have it, so that explain comes to the same result.
-func (w *way) judged(o *Outcome) []*cause.Problem {
+func (sc *scenario) judged(o *Outcome) []*cause.Problem {
 	out := append([]*cause.Problem{}, ProblemsOf(slices.Concat(o.Holders, o.Late, o.Unknown))...)
-	now := cause.Problems(w.a.causes.Now(), nil)
-	w.a.causes.Judge(now)
+	now := cause.Problems(sc.a.causes.Now(), nil)
+	sc.a.causes.Judge(now)
 	for _, p := range out {
 		i := slices.IndexFunc(now, func(x cause.Problem) bool {
 			return x.Is(p) && slices.ContainsFunc(p.Nodes, func(n string) bool { return slices.Contains(x.Nodes, n) })
@@ -124,7 +124,7 @@ func (w *way) judged(o *Outcome) []*cause.Problem {
 			continue
 		}
 		alone := []cause.Problem{*p}
-		w.a.causes.Judge(alone)
+		sc.a.causes.Judge(alone)
 		*p = alone[0]
 	}
 	return out
@@ -240,11 +240,11 @@ func (o *Outcome) ends() bool { return o.ReachesEnd() || o.Code == RemovesAllPod
 func (o *Outcome) ReachesEnd() bool { return o.Code == Completes || o.Code == MayComplete }
 
 // outcome returns the outcome of a simulation.
-func (w *way) outcome(r *simulation) Outcome {
+func (sc *scenario) outcome(r *simulation) Outcome {
 	o := Outcome{
 		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.tally.Old(),
 		Largest: r.end.largest, AtATime: r.end.atATime, AtOnce: r.end.atOnce, Worst: r.end.worst,
-		Late: append([]Holder{}, w.a.late...), Unknown: []Holder{}, Problems: []*cause.Problem{},
+		Late: append([]Holder{}, sc.a.late...), Unknown: []Holder{}, Problems: []*cause.Problem{},
 		Alternatives: []Alternative{}, Remedies: []remedy.Remedy{},
 	}
 	for i := range r.slots {
@@ -258,26 +258,26 @@ func (w *way) outcome(r *simulation) Outcome {
 	switch {
 	case r.end.endless:
 		o.Code, o.Reason = Unknown, Endless
-	case old > 0 && w.st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
+	case old > 0 && sc.st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
 		o.Code, o.Reason = NotRolling, daemonset.StepOnDelete
-	case old > 0 || lacking > 0 || r.hangs() || w.a.startsNone() && r.creates():
+	case old > 0 || lacking > 0 || r.hangs() || sc.a.startsNone() && r.creates():
 		o.Code, o.Reason, o.AtWorst = Stalls, r.stallReason(), r.end.chosen && old > 0
 	case r.unfit():
 		o.Code, o.Reason = Stalls, cause.DoesNotFit
 	case r.onVirtual():
 		o.Code, o.Reason = Stalls, cause.VirtualNode
-	case counts.Desired == 0 && runsPod(w.st.Nodes) && !r.runsPod():
+	case counts.Desired == 0 && runsPod(sc.st.Nodes) && !r.runsPod():
 		o.Code = RemovesAllPods
-	case len(r.waves) == 0 && (r.end.at == 0 || r.whole):
+	case len(r.waves) == 0 && (r.end.at == 0 || r.upToDate):
 		o.Code = NothingToDo
 	default:
 		o.Code = Completes
 	}
 	if o.Code == Stalls {
-		o.UnderWay = w.underWay()
+		o.UnderWay = sc.underWay()
 	}
 	if o.Holders = []Holder{}; o.Code != Unknown {
-		o.Holders, o.FurtherHolders = holders(r, w.a, o.Code == Stalls)
+		o.Holders, o.FurtherHolders = holders(r, sc.a, o.Code == Stalls)
 	}
 	return o
 }
@@ -305,7 +305,7 @@ func (r *simulation) onVirtual() bool {
 
 // removesAllPods reports whether a change removes all nodes that run the pod, and no node is eligible afterwards.
 func removesAllPods(before, after *daemonset.State) bool {
-	return after.NodesRead && after.PodsRead && after.Desired == 0 && !leftAlone(after.DaemonSet) &&
+	return after.NodesRead && after.PodsRead && after.Desired == 0 && !ignored(after.DaemonSet) &&
 		runsPod(before.Nodes) && !runsPod(after.Nodes)
 }
 
@@ -459,5 +459,5 @@ func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
 	case a.silent != "":
 		return a.causes.Of(n.Name)
 	}
-	return f.hung
+	return f.hangCause
 }

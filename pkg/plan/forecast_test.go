@@ -50,7 +50,7 @@ func short(o *Outcome) string {
 
 // forecast returns the projection of a State without a change.
 func forecast(st *daemonset.State, o Options, underWay bool) projection {
-	return forecastOf(st, st, o, underWay, newWay)
+	return forecastOf(st, st, o, underWay, newScenario)
 }
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(dstest.Now.Add(-d)) }

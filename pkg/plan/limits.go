@@ -6,26 +6,26 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// usual lists limits that people commonly choose.
-var usual = []string{"1", "5%", "10%", "25%", "33%"}
+// usualLimits lists limits that people commonly choose.
+var usualLimits = []string{"1", "5%", "10%", "25%", "33%"}
 
 // limits returns the course of the rollout with the usual limits and with its own, the lowest first. now is the outcome
 // with its own limit.
-func (w *way) limits(now *Outcome) []Limit {
+func (sc *scenario) limits(now *Outcome) []Limit {
 	out := []Limit{}
-	texts := usual
-	if own := w.st.Budget.Spec; !slices.Contains(usual, own) {
-		texts = append(slices.Clip(usual), own)
+	texts := usualLimits
+	if own := sc.st.Budget.Spec; !slices.Contains(usualLimits, own) {
+		texts = append(slices.Clip(usualLimits), own)
 	}
 	for _, text := range texts {
 		v := intstr.Parse(text)
-		n, err := intstr.GetScaledValueFromIntOrPercent(&v, w.st.Budget.Of, true)
+		n, err := intstr.GetScaledValueFromIntOrPercent(&v, sc.st.Budget.Of, true)
 		if err != nil || n == 0 || alsoCalled(&out, n, text) {
 			continue
 		}
-		o, own := now, n == w.st.Limit()
+		o, own := now, n == sc.st.Limit()
 		if !own {
-			with := w.withLimit(n)
+			with := sc.withLimit(n)
 			other := with.outcome(with.simulate())
 			with.spread(&other)
 			if len(with.unknown()) > 0 && other.ends() { // it may turn out to be MayComplete

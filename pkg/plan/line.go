@@ -25,8 +25,8 @@ func MakeLine(st *daemonset.State, o Options) (*Plan, []Moment) { return makePla
 func MakeChangedLine(r *whatif.Result, o Options) (*Plan, []Moment) { return makeChanged(r, o) }
 
 // drawn returns the moments that a simulation recorded, or nil if durations cannot be predicted or nothing happens.
-func (w *way) drawn(r *simulation) []Moment {
-	if !w.dated() || len(r.waves) == 0 {
+func (sc *scenario) drawn(r *simulation) []Moment {
+	if !sc.dated() || len(r.waves) == 0 {
 		return nil
 	}
 	return r.line

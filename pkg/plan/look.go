@@ -18,38 +18,38 @@ func Look(st *daemonset.State) remedy.Outlook {
 		_, remedies := ofDeletion(cause.Find(st), st)
 		return remedy.Outlook{Remedies: remedies}
 	}
-	if !st.PodsRead || leftAlone(st.DaemonSet) {
+	if !st.PodsRead || ignored(st.DaemonSet) {
 		return remedy.Outlook{Remedies: []remedy.Remedy{}}
 	}
-	w, step := newWay(st, timing.Measure(st, timing.Given{})), st.Sync()
-	w.quiet(&step)
-	r := w.simulate()
-	o := w.outcome(r)
-	return w.look(r, &o, &step)
+	sc, step := newScenario(st, timing.Measure(st, timing.Given{})), st.Sync()
+	sc.markInactive(&step)
+	r := sc.simulate()
+	o := sc.outcome(r)
+	return sc.look(r, &o, &step)
 }
 
 // look returns the outlook for a simulation r with outcome o. It sets o.Alternatives and, if the rollout ends,
 // o.Duration.
-func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) remedy.Outlook {
+func (sc *scenario) look(r *simulation, o *Outcome, next *daemonset.Step) remedy.Outlook {
 	out, end := remedy.Outlook{Lost: Nodes(r.lost())}, r.tally.Counts()
 	if o.Code == Stalls {
 		r.keep() // the remedies compare with it
 	}
-	w.m.Wait(next)
+	sc.m.Wait(next)
 	if o.ends() {
-		w.spread(o)
+		sc.spread(o)
 	}
-	o.Alternatives = w.alternatives(o)
+	o.Alternatives = sc.alternatives(o)
 	switch {
 	case o.Code == Stalls:
 		out.Course = &remedy.Course{Stalls: true, End: end, Otherwise: o.otherwise()}
 	case o.ReachesEnd():
-		out.Course = &remedy.Course{End: end, Next: nextBatch(w.st, next, r), Duration: o.Duration,
+		out.Course = &remedy.Course{End: end, Next: nextBatch(sc.st, next, r), Duration: o.Duration,
 			Otherwise: o.otherwise()}
-	case o.Code == NothingToDo && !w.safe():
-		out.Stall = nextStall(w.st)
+	case o.Code == NothingToDo && !sc.nextRolloutSafe():
+		out.Stall = nextStall(sc.st)
 	}
-	out.Remedies = w.remedies(r, o)
+	out.Remedies = sc.remedies(r, o)
 	return out
 }
 
@@ -81,11 +81,11 @@ func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *remedy
 	return &remedy.Batch{At: st.At.Add(in).UTC(), Deletes: w.Deletes, Creates: w.Creates}
 }
 
-// safe reports whether nothing stands in the way of a next rollout, so that it need not be simulated.
-func (w *way) safe() bool {
-	return w.a.stay+w.a.unfit+len(w.counted()) == 0 && w.a.rejects == nil && w.a.room == nil &&
-		w.st.Budget.Invalid == "" &&
-		(w.st.Budget.MaxSurge == 0 || len(cause.HostPorts(&w.st.DaemonSet.Spec.Template.Spec)) == 0)
+// nextRolloutSafe reports whether nothing stands in the way of a next rollout, so that it need not be simulated.
+func (sc *scenario) nextRolloutSafe() bool {
+	return sc.a.stay+sc.a.unfit+len(sc.excludedButCounted()) == 0 && sc.a.rejects == nil && sc.a.room == nil &&
+		sc.st.Budget.Invalid == "" &&
+		(sc.st.Budget.MaxSurge == 0 || len(cause.HostPorts(&sc.st.DaemonSet.Spec.Template.Spec)) == 0)
 }
 
 // nextStall returns how a rollout of another template would stall, or nil if it would not.
@@ -95,9 +95,9 @@ func nextStall(st *daemonset.State) *remedy.Stall {
 		return nil // a template that cannot be changed has no rollout
 	}
 	st = restarted.State
-	w := newWayOfAny(st, timing.Measure(st, timing.Given{}))
-	r := w.simulate()
-	o := w.outcome(r)
+	sc := newScenarioOfAny(st, timing.Measure(st, timing.Given{}))
+	r := sc.simulate()
+	o := sc.outcome(r)
 	if o.Code != Stalls {
 		return nil
 	}
@@ -117,10 +117,10 @@ type Rest struct {
 
 // RestOf simulates the rest of a rollout whose next step is next, with measured times m.
 func RestOf(st *daemonset.State, next *daemonset.Step, m *timing.Measured) Rest {
-	w, step := newWay(st, m), *next
-	w.quiet(&step)
-	run := w.simulate()
-	r := Rest{Outcome: w.outcome(run), Causes: w.a.causes, Still: run.end.at == 0}
-	r.Outlook = w.look(run, &r.Outcome, &step)
+	sc, step := newScenario(st, m), *next
+	sc.markInactive(&step)
+	run := sc.simulate()
+	r := Rest{Outcome: sc.outcome(run), Causes: sc.a.causes, Still: run.end.at == 0}
+	r.Outlook = sc.look(run, &r.Outcome, &step)
 	return r
 }

@@ -232,7 +232,7 @@ func TestHelps(t *testing.T) {
 		if len(st.Nodes) > 40 {
 			continue
 		}
-		now := &way{st: st, a: assume(st), spare: &spare{}}
+		now := &scenario{st: st, a: assume(st), buffers: &buffers{}}
 		served := now.served()
 		without := now.unserved(served)
 		p, err := planOf(s, nil, Options{Starts: ten})
@@ -270,7 +270,7 @@ func TestHelps(t *testing.T) {
 			}
 			eligible := without
 			if made, err := whatif.Make(st, change); r.Code == remedy.Tolerate && err == nil { // more nodes are eligible
-				eligible = max(without, (&way{st: made.State, a: now.a}).unserved(served))
+				eligible = max(without, (&scenario{st: made.State, a: now.a}).unserved(served))
 			}
 			if most := eligible + max(1, st.Limit()); after.Outcome.Worst > most {
 				t.Errorf("seed %d, %v: %d nodes without an available pod, more than %d", seed, r, after.Outcome.Worst, most)

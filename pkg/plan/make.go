@@ -40,7 +40,7 @@ func ifTemplateChanged(st *daemonset.State, o Options) (*Forecast, []Group) {
 	if err != nil {
 		return nil, nil
 	}
-	f := forecastOf(st, restarted.State, o, false, newWayOfAny)
+	f := forecastOf(st, restarted.State, o, false, newScenarioOfAny)
 	return &f.Forecast, groups(restarted.State, o.GroupBy, f.nodes)
 }
 
@@ -126,7 +126,7 @@ func (p *Plan) changed(r *whatif.Result, o Options) {
 // Creates reports whether a plan of the State creates pods, because nodes lack theirs or a rollout replaces old ones.
 // It is then worth checking whether these pods can start.
 func Creates(st *daemonset.State) bool {
-	if !st.PodsRead || leftAlone(st.DaemonSet) {
+	if !st.PodsRead || ignored(st.DaemonSet) {
 		return false
 	}
 	old := func(p daemonset.Pod) bool { return !p.Updated && !p.Terminating }
@@ -170,7 +170,7 @@ func begin(subject Subject, was, st *daemonset.State, o Options) (*Plan, []Momen
 		Next:      st.Sync(),
 	}
 	p.Now, _ = st.Counts()
-	f := forecastOf(was, st, o, subject == SubjectRollout, newWay)
+	f := forecastOf(was, st, o, subject == SubjectRollout, newScenario)
 	p.Lost, p.Stranded = append([]PlacementNode{}, f.lost...), append([]StrandedNode{}, f.stranded...)
 	p.Groups = groups(st, o.GroupBy, f.nodes)
 	p.Admission, p.Unfit, p.Preempts = f.admission, append([]Holder{}, f.unfit...), append([]Preempt{}, f.preempts...)

@@ -5,12 +5,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan/timing"
 )
 
-// collected is the longest time from the deletion of a node until its pods are garbage-collected, in seconds: 40 until
-// they are due, and up to 20 until the collector runs. The API does not expose when a node was deleted.
-const collected = 60
+// collectedWithin is the longest time from the deletion of a node until its pods are garbage-collected, in seconds: 40
+// until they are due, and up to 20 until the collector runs. The API does not expose when a node was deleted.
+const collectedWithin = 60
 
-// nominal replaces an unknown start time, so that the steps can be counted.
-const nominal = 30
+// nominalStart replaces an unknown start time, so that the steps can be counted.
+const nominalStart = 30
 
 // pace sets how long things take in one simulation, in seconds.
 type pace struct {
@@ -35,28 +35,28 @@ func (p *pace) startOf(age float64) float64 { return p.starts.Beyond(age) }
 // endOf returns how long a pod takes to be gone in total, if it was deleted that many seconds ago.
 func (p *pace) endOf(age float64) float64 { return p.ends.Beyond(age) }
 
-func (w *way) pace(starts, ends timing.Times) *pace {
-	m := w.m
+func (sc *scenario) pace(starts, ends timing.Times) *pace {
+	m := sc.m
 	return &pace{starts: timing.InTurn{Times: starts}, ends: timing.InTurn{Times: ends},
 		byGrace:  m.EndSource == timing.SourceGracePeriod,
-		minReady: m.MinReady, rate: m.Rate, burst: m.Burst, refused: w.a.refusal != nil, room: w.a.room,
-		silent: w.a.silent, collects: collected / 2}
+		minReady: m.MinReady, rate: m.Rate, burst: m.Burst, refused: sc.a.refusal != nil, room: sc.a.room,
+		silent: sc.a.silent, collects: collectedWithin / 2}
 }
 
 // typical returns the pace at which every pod takes the median time and nearly simultaneous events are treated as
 // simultaneous, which makes steady waves.
-func (w *way) typical() *pace {
-	start := float64(nominal)
-	if len(w.m.Starts) > 0 {
-		start = w.m.Quantile(0.5)
+func (sc *scenario) typical() *pace {
+	start := float64(nominalStart)
+	if len(sc.m.Starts) > 0 {
+		start = sc.m.Quantile(0.5)
 	}
-	p := w.pace(timing.Exact([]float64{start}), timing.Exact([]float64{timing.Mean(w.m.Ends)}))
+	p := sc.pace(timing.Exact([]float64{start}), timing.Exact([]float64{timing.Mean(sc.m.Ends)}))
 	p.window = max(1, start/2)
 	return p
 }
 
 // expected returns the pace at which pods take times drawn from the expected distributions.
-func (w *way) expected() *pace { return w.pace(w.m.Start, w.m.End) }
+func (sc *scenario) expected() *pace { return sc.pace(sc.m.Start, sc.m.End) }
 
 // likely is how many standard errors the optimistic and the pessimistic course are from the expected one, so that nine
 // of ten rollouts are between them.
@@ -66,12 +66,12 @@ const likely = 1.7
 const unlucky = 0.45
 
 // optimistic returns the pace at which every pod starts and ends as fast as is likely.
-func (w *way) optimistic(row int) *pace {
-	ends := w.m.End.Longer(-likely, row)
-	if w.m.EndSource == timing.SourceGracePeriod {
+func (sc *scenario) optimistic(row int) *pace {
+	ends := sc.m.End.Longer(-likely, row)
+	if sc.m.EndSource == timing.SourceGracePeriod {
 		ends = timing.Exact([]float64{0})
 	}
-	p := w.pace(w.m.Start.Longer(-likely, row), ends)
+	p := sc.pace(sc.m.Start.Longer(-likely, row), ends)
 	p.early = true
 	p.starts.Luck, p.collects = -unlucky, 1
 	return p
@@ -79,13 +79,13 @@ func (w *way) optimistic(row int) *pace {
 
 // pessimistic returns the pace at which every pod starts and ends as slowly as is likely. If only few ends were
 // measured, pods use their grace period.
-func (w *way) pessimistic(row int) *pace {
-	ends := w.m.End.Longer(likely, row)
-	if w.m.EndSource != timing.SourceGracePeriod && w.m.EndSource != timing.SourceFlag &&
-		len(w.m.Ends) < timing.Fewest {
-		ends = timing.Exact([]float64{max(ends.Seconds[len(ends.Seconds)-1], timing.GracePeriod(w.st))})
+func (sc *scenario) pessimistic(row int) *pace {
+	ends := sc.m.End.Longer(likely, row)
+	if sc.m.EndSource != timing.SourceGracePeriod && sc.m.EndSource != timing.SourceFlag &&
+		len(sc.m.Ends) < timing.Fewest {
+		ends = timing.Exact([]float64{max(ends.Seconds[len(ends.Seconds)-1], timing.GracePeriod(sc.st))})
 	}
-	p := w.pace(w.m.Start.Longer(likely, row), ends)
-	p.starts.Luck, p.collects = unlucky, collected
+	p := sc.pace(sc.m.Start.Longer(likely, row), ends)
+	p.starts.Luck, p.collects = unlucky, collectedWithin
 	return p
 }

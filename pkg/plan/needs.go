@@ -19,11 +19,11 @@ import (
 // volumes of the claims in the template.
 func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
 	n := cause.NeedsOf(st)
-	if !st.PodsRead || leftAlone(st.DaemonSet) {
+	if !st.PodsRead || ignored(st.DaemonSet) {
 		return n
 	}
 	gets := false
-	rolls, takes := st.Budget.Kind != daemonset.BudgetNone, takesOf(st)
+	rolls, takes := st.Budget.Kind != daemonset.BudgetNone, newDemandCache(st)
 	for i := range st.Nodes {
 		d := &st.Nodes[i]
 		old := slices.IndexFunc(d.Pods, func(p daemonset.Pod) bool { return !p.Updated })
@@ -52,7 +52,7 @@ func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
 // sent to an API server: a placeholder replaces the hash of a revision that does not exist yet. It returns nil if the
 // controller creates no pod.
 func NextPod(st *daemonset.State) *corev1.Pod {
-	if !st.PodsRead || leftAlone(st.DaemonSet) {
+	if !st.PodsRead || ignored(st.DaemonSet) {
 		return nil
 	}
 	for i := range st.Nodes {
@@ -69,30 +69,30 @@ func NextPod(st *daemonset.State) *corev1.Pod {
 	return nil
 }
 
-// takes compares what the current template requires of a node with what other revisions require, by name of the
+// demandCache compares what the current template requires of a node with what other revisions require, by name of the
 // revision.
-type takes struct {
+type demandCache struct {
 	st   *daemonset.State
 	same map[string]bool
 }
 
-func takesOf(st *daemonset.State) *takes { return &takes{st, map[string]bool{}} }
+func newDemandCache(st *daemonset.State) *demandCache { return &demandCache{st, map[string]bool{}} }
 
 // sameAs reports whether the current template requires the same of a node as the revision of an old pod. It returns
 // false if that revision is unknown.
-func (t *takes) sameAs(p *daemonset.Pod) bool {
+func (t *demandCache) sameAs(p *daemonset.Pod) bool {
 	same, known := t.same[p.Revision]
 	if !known {
 		if old := t.st.TemplateOf(p.Revision); old != nil {
-			same = takesSame(&old.Spec, &t.st.DaemonSet.Spec.Template.Spec)
+			same = sameDemand(&old.Spec, &t.st.DaemonSet.Spec.Template.Spec)
 		}
 		t.same[p.Revision] = same
 	}
 	return same
 }
 
-// takesSame reports whether two templates require the same of a node: resources, ports, volumes and priority.
-func takesSame(a, b *corev1.PodSpec) bool {
+// sameDemand reports whether two templates require the same of a node: resources, ports, volumes and priority.
+func sameDemand(a, b *corev1.PodSpec) bool {
 	return equality.Semantic.DeepEqual(demand(a), demand(b))
 }
 

@@ -19,7 +19,7 @@ import (
 // read.
 func placementChange(before, after *daemonset.State) Placement {
 	p := Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}, Keep: []PlacementNode{}}
-	if !after.PodsRead || leftAlone(after.DaemonSet) {
+	if !after.PodsRead || ignored(after.DaemonSet) {
 		return p
 	}
 	with := labelCount{}
@@ -89,8 +89,8 @@ func (p *Plan) NoneEligible() (staying int, none bool) {
 	return 0, false
 }
 
-// leftAlone reports whether the controller ignores a DaemonSet, because it is being deleted or selects all pods.
-func leftAlone(ds *appsv1.DaemonSet) bool {
+// ignored reports whether the controller ignores a DaemonSet, because it is being deleted or selects all pods.
+func ignored(ds *appsv1.DaemonSet) bool {
 	return ds.DeletionTimestamp != nil || daemonset.SelectsAll(ds)
 }
 

@@ -18,7 +18,7 @@ import (
 // systems are reported. Images for several architectures are common, so several architectures are not. A template that
 // names operating systems gets no warning about them. Nodes whose kubelet rejects the pod get none either.
 func otherPlatforms(after *daemonset.State) (out []Warning) {
-	if !after.NodesRead || !after.PodsRead || leftAlone(after.DaemonSet) {
+	if !after.NodesRead || !after.PodsRead || ignored(after.DaemonSet) {
 		return nil
 	}
 	spec := &after.DaemonSet.Spec.Template.Spec

@@ -23,7 +23,7 @@ import (
 
 // weighing compares remedies with the rollout as it is.
 type weighing struct {
-	*way
+	*scenario
 	stalled  *simulation     // the rollout without a remedy
 	ends     *Outcome        // its outcome
 	served   map[string]bool // nodes with an available pod whose kubelet answers
@@ -35,23 +35,23 @@ type weighing struct {
 // remedies returns what a person can do about the rollout, or about failing pods if there is no rollout, the best
 // first. Each remedy was simulated, except remedy.Refresh. A rollback and a higher limit are included even if they do
 // not help. If nothing is wrong, it returns an empty slice.
-func (w *way) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
-	g := &weighing{way: w, stalled: stalled, ends: o, served: w.served(), out: []remedy.Remedy{}}
-	g.without = w.unserved(g.served)
+func (sc *scenario) remedies(stalled *simulation, o *Outcome) []remedy.Remedy {
+	g := &weighing{scenario: sc, stalled: stalled, ends: o, served: sc.served(), out: []remedy.Remedy{}}
+	g.without = sc.unserved(g.served)
 	g.problems = g.found()
-	if w.st.DaemonSet.DeletionTimestamp != nil || o.Code == Unknown {
+	if sc.st.DaemonSet.DeletionTimestamp != nil || o.Code == Unknown {
 		return g.out
 	}
-	g.deletions()
+	g.deletePods()
 	g.tolerate()
 	g.refresh()
-	if nowhere := eligible.None(w.st, nil) != nil; len(g.problems)+len(g.problemNodes()) > 0 ||
+	if nowhere := eligible.None(sc.st, nil) != nil; len(g.problems)+len(g.problemNodes()) > 0 ||
 		o.Code == Stalls || nowhere {
 		g.acts()
-		g.back()
-		g.exclude()
-		g.strategy()
-		g.nodes()
+		g.rollBack()
+		g.excludeFailing()
+		g.changeStrategy()
+		g.fixNodes()
 	}
 	slices.SortStableFunc(g.out, func(a, b remedy.Remedy) int {
 		return cmp.Or(
@@ -139,7 +139,7 @@ func (g *weighing) try(r remedy.Remedy, c whatif.Change) {
 
 // weigh adds a remedy with its effect, which it takes from a simulation of then. timed sets the duration; for an act
 // outside the cluster it is false, because its time is unknown.
-func (g *weighing) weigh(r remedy.Remedy, then *way, timed bool) {
+func (g *weighing) weigh(r remedy.Remedy, then *scenario, timed bool) {
 	run := then.simulate()
 	o, counts, loses := then.outcome(run), run.tally.Counts(), run.loses()
 	helps := g.helps(&r, then, run, &o)
@@ -177,8 +177,8 @@ var around = []remedy.Code{remedy.OutOfService, remedy.RaiseMaxUnavailable, reme
 // doingWithout lists the remedies that give no node a pod.
 var doingWithout = []remedy.Code{remedy.RemoveNode, remedy.ExcludeNodes}
 
-// inVain lists who may be to blame for a problem that a rollback never ends.
-var inVain = []cause.Who{cause.WhoNode, cause.WhoOtherWorkload, cause.WhoStrategy}
+// notRevertible lists who may be to blame for a problem that a rollback never ends.
+var notRevertible = []cause.Who{cause.WhoNode, cause.WhoOtherWorkload, cause.WhoStrategy}
 
 // revertible lists who may be to blame for a problem that a rollback can end while new pods surge beside old ones. Such
 // a rollback creates no pod, so the simulation cannot show whether the next pod has the problem.
@@ -192,12 +192,12 @@ func (g *weighing) reverted(b *cause.Blame) bool {
 	case g.st.Budget.MaxSurge > 0:
 		return slices.Contains(revertible, b.Who) && !b.NotChange
 	}
-	return !slices.Contains(inVain, b.Who)
+	return !slices.Contains(notRevertible, b.Who)
 }
 
 // helps reports whether a remedy leads to a good end, or at least to a better one than now, without ever leaving more
 // nodes without an available pod than now plus the limit. It sets r.Problems and r.Ends to the problems that end.
-func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcome) bool {
+func (g *weighing) helps(r *remedy.Remedy, then *scenario, run *simulation, o *Outcome) bool {
 	left, there := sets.New(Nodes(o.Holders)...), false
 	r.Problems, r.Ends = []daemonset.Reason{}, []cause.Subject{}
 	for i := range g.problems {
@@ -245,44 +245,44 @@ func (g *weighing) helps(r *remedy.Remedy, then *way, run *simulation, o *Outcom
 	completes := o.Code == Completes || o.Code == NothingToDo && (len(left) == 0 && run.st.Desired > 0)
 	ending := completes || len(left) < g.without && !slices.Contains(doingWithout, r.Code)
 	// the remedy may make more nodes eligible
-	limit, without := max(g.st.Limit(), 1), max(g.without, (&way{st: run.st, a: g.a}).unserved(g.served))
+	limit, without := max(g.st.Limit(), 1), max(g.without, (&scenario{st: run.st, a: g.a}).unserved(g.served))
 	return ending && o.FurtherHolders == 0 && (len(r.Problems) > 0 || slices.Contains(around, r.Code)) &&
 		run.end.worst <= without+limit
 }
 
 // meets reports whether new pods run into a problem of the DaemonSet as a whole.
-func (w *way) meets(p *cause.Problem) bool {
+func (sc *scenario) meets(p *cause.Problem) bool {
 	if p.Code == cause.FailedCreate {
-		return w.a.rejects != nil
+		return sc.a.rejects != nil
 	}
-	return w.a.failing != nil
+	return sc.a.failing != nil
 }
 
 // unknown returns the nodes whose next pod may or may not fail.
-func (w *way) unknown() (nodes []string) {
-	for i := range w.st.Nodes {
-		if w.a.nodes[i].unknown != nil {
-			nodes = append(nodes, w.st.Nodes[i].Name)
+func (sc *scenario) unknown() (nodes []string) {
+	for i := range sc.st.Nodes {
+		if sc.a.nodes[i].unknown != nil {
+			nodes = append(nodes, sc.st.Nodes[i].Name)
 		}
 	}
 	return nodes
 }
 
 // worst returns the scenario in which every pod fails that may fail.
-func (w *way) worst() *way {
-	a := *w.a
+func (sc *scenario) worst() *scenario {
+	a := *sc.a
 	a.nodes = slices.Clone(a.nodes)
 	for i := range a.nodes {
 		if f := &a.nodes[i]; f.unknown != nil && f.never == nil {
 			f.never, f.down = f.unknown, true
 		}
 	}
-	return &way{st: w.st, a: &a, m: w.m, spare: w.spare}
+	return &scenario{st: sc.st, a: &a, m: sc.m, buffers: sc.buffers}
 }
 
-// deletions adds the pods that a person has to delete: under OnDelete the old pods, the failing ones first, or
+// deletePods adds the pods that a person has to delete: under OnDelete the old pods, the failing ones first, or
 // otherwise a pod that is left over from a deleted node and fails every step.
-func (g *weighing) deletions() {
+func (g *weighing) deletePods() {
 	r := remedy.New(remedy.DeletePods, "")
 	r.Worth = remedy.Helps
 	if err := g.st.Sync().Error; err != nil && err.Pod != "" {
@@ -407,7 +407,7 @@ func (g *weighing) acts() {
 		}
 		r := remedy.New(code, value, nodes...)
 		r.Needs = needs
-		g.weigh(r, g.curing(ended), false)
+		g.weigh(r, g.withoutProblems(ended), false)
 	}
 	who := func(w cause.Who) func(*cause.Problem) bool {
 		return func(p *cause.Problem) bool { return p.Blame != nil && p.Blame.Who == w }
@@ -445,7 +445,7 @@ func (g *weighing) acts() {
 		return who(cause.WhoTemplate)(p) && p.Blame.Revision == 0 || noQuota(p) || who(cause.WhoChange)(p) &&
 			p.Blame.Certainty == cause.Certain
 	})
-	g.virtual()
+	g.excludeVirtual()
 	for i := range g.problems {
 		p := &g.problems[i]
 		if p.Code == cause.FailedCreate && p.Subject.Kind == cause.SubjectQuota && !noQuota(p) {
@@ -465,8 +465,8 @@ func leavesSome(p *cause.Problem) bool {
 	return err == nil && !free.IsZero()
 }
 
-// virtual adds a remedy that excludes virtual nodes, which run no DaemonSet pods.
-func (g *weighing) virtual() {
+// excludeVirtual adds a remedy that excludes virtual nodes, which run no DaemonSet pods.
+func (g *weighing) excludeVirtual() {
 	var nodes, labels []string
 	t := g.st.DaemonSet.DeepCopy()
 	for i := range g.problems {
@@ -510,10 +510,10 @@ func (g *weighing) lacking() (count int) {
 	return count
 }
 
-// curing returns the scenario in which some problems have ended: pods no longer fail on the nodes of these problems. If
-// one of them is a failure of the revision or a rejection of pods, that ends too.
-func (w *way) curing(ended []*cause.Problem) *way {
-	a, nodes, all := *w.a, sets.New[string](), false
+// withoutProblems returns the scenario in which some problems have ended: pods no longer fail on the nodes of these
+// problems. If one of them is a failure of the revision or a rejection of pods, that ends too.
+func (sc *scenario) withoutProblems(ended []*cause.Problem) *scenario {
+	a, nodes, all := *sc.a, sets.New[string](), false
 	a.nodes, a.late = slices.Clone(a.nodes), nil
 	for _, p := range ended {
 		nodes.Insert(p.Nodes...)
@@ -527,18 +527,18 @@ func (w *way) curing(ended []*cause.Problem) *way {
 	}
 	for i := range a.nodes {
 		f := &a.nodes[i]
-		if nodes.Has(w.st.Nodes[i].Name) || all && !f.down {
+		if nodes.Has(sc.st.Nodes[i].Name) || all && !f.down {
 			f.recover()
 			f.never, f.down, f.unknown = nil, false, nil
 		}
 		f.refused = f.refused && a.refusal != nil
 	}
-	return &way{st: w.st, a: &a, m: w.m, spare: w.spare}
+	return &scenario{st: sc.st, a: &a, m: sc.m, buffers: sc.buffers}
 }
 
-// back adds a rollback to the previous revision.
-func (g *weighing) back() {
-	to := g.backTo()
+// rollBack adds a rollback to the previous revision.
+func (g *weighing) rollBack() {
+	to := g.rollBackTo()
 	if none := eligible.None(g.st, nil); none != nil {
 		if f, _ := eligible.NoneSince(g.st); f["changed"] == eligible.ChangedTemplate {
 			to = int64(f.Int("before"))
@@ -559,10 +559,10 @@ func (g *weighing) back() {
 	g.try(r, whatif.Change{ToRevision: &to})
 }
 
-// backTo returns the number of the revision to roll back to: the newest other revision with an available pod, or else
-// the revision of most old pods, or else, if no pod of the current revision ever worked, the previous one. It returns 0
-// if there is none.
-func (g *weighing) backTo() int64 {
+// rollBackTo returns the number of the revision to roll back to: the newest other revision with an available pod, or
+// else the revision of most old pods, or else, if no pod of the current revision ever worked, the previous one. It
+// returns 0 if there is none.
+func (g *weighing) rollBackTo() int64 {
 	if to := before(g.st); to != 0 {
 		return to
 	}
@@ -593,8 +593,8 @@ func ofContainers(p cause.Problem) bool {
 		p.Blame.Who == cause.WhoUnknown
 }
 
-// exclude adds remedies that keep the pod off the only nodes where it fails.
-func (g *weighing) exclude() {
+// excludeFailing adds remedies that keep the pod off the only nodes where it fails.
+func (g *weighing) excludeFailing() {
 	with := func(key, value string, nodes []string) {
 		g.try(remedy.New(remedy.ExcludeNodes, key+"="+value, nodes...),
 			whatif.Change{NodeSelector: map[string]string{key: value}})
@@ -603,8 +603,8 @@ func (g *weighing) exclude() {
 		with(corev1.LabelOSStable, want, on)
 	}
 	// the template then requires the namespace's label itself
-	if key, value, one := g.st.Placement.NamespaceLabel(); one && len(g.counted()) > 0 {
-		with(key, value, g.counted())
+	if key, value, one := g.st.Placement.NamespaceLabel(); one && len(g.excludedButCounted()) > 0 {
+		with(key, value, g.excludedButCounted())
 	}
 	if g.a.confined != nil {
 		if label := g.a.causes.Elsewhere(g.a.confined); label != nil {
@@ -613,9 +613,9 @@ func (g *weighing) exclude() {
 	}
 }
 
-// strategy adds another limit, or a rollout without surge, with which a stalled rollout continues.
-func (g *weighing) strategy() {
-	if g.ends.Code != Stalls || g.roomless(g.stalled) || g.st.Desired == 0 {
+// changeStrategy adds another limit, or a rollout without surge, with which a stalled rollout continues.
+func (g *weighing) changeStrategy() {
+	if g.ends.Code != Stalls || g.hasOtherProblem(g.stalled) || g.st.Desired == 0 {
 		return
 	}
 	if g.st.Budget.MaxSurge > 0 && (g.a.ports || slices.ContainsFunc(g.problems, ofStrategy)) {
@@ -623,17 +623,17 @@ func (g *weighing) strategy() {
 		g.try(remedy.New(remedy.NoSurge, one.String()), whatif.Change{MaxSurge: &zero, MaxUnavailable: &one})
 	}
 	// leaving nodes out is better than a higher limit
-	if r := remedy.Find(g.out, remedy.ExcludeNodes); g.raises() && (r == nil || r.Worth != remedy.Helps) {
-		g.raise()
+	if r := remedy.Find(g.out, remedy.ExcludeNodes); g.mayRaiseLimit() && (r == nil || r.Worth != remedy.Helps) {
+		g.raiseLimit()
 	}
 }
 
 // ofStrategy reports whether the update strategy is at fault.
 func ofStrategy(p cause.Problem) bool { return p.Blame != nil && p.Blame.Who == cause.WhoStrategy }
 
-// raises reports whether a higher limit may be offered: only nodes or other workloads are at fault. If the revision may
-// be at fault, more of its pods would fail.
-func (g *weighing) raises() bool {
+// mayRaiseLimit reports whether a higher limit may be offered: only nodes or other workloads are at fault. If the
+// revision may be at fault, more of its pods would fail.
+func (g *weighing) mayRaiseLimit() bool {
 	ru := g.st.DaemonSet.Spec.UpdateStrategy.RollingUpdate
 	if g.a.ports || g.st.Budget.MaxSurge == 0 && ru != nil && ru.MaxSurge != nil && validate.Amount(*ru.MaxSurge) != 0 {
 		return false
@@ -645,9 +645,9 @@ func (g *weighing) raises() bool {
 	})
 }
 
-// raise adds a higher limit of the same kind. It leaves room for the nodes that use up the limit permanently and for as
-// many pods at a time as now, and keeps at least one node with an available pod.
-func (g *weighing) raise() {
+// raiseLimit adds a higher limit of the same kind. It leaves room for the nodes that use up the limit permanently and
+// for as many pods at a time as now, and keeps at least one node with an available pod.
+func (g *weighing) raiseLimit() {
 	smallest, left := 0, []string(nil)
 	for n, most := g.stalled.tally.Used()+1, len(g.st.Nodes)+1; n <= most; {
 		then := g.withLimit(n)
@@ -680,8 +680,8 @@ func (g *weighing) raise() {
 	g.try(r, change)
 }
 
-// nodes adds remedies for nodes that are down: repair them, taint them as out of service, or delete them.
-func (g *weighing) nodes() {
+// fixNodes adds remedies for nodes that are down: repair them, taint them as out of service, or delete them.
+func (g *weighing) fixNodes() {
 	down := g.downNodes()
 	for _, n := range g.problemNodes() {
 		if !slices.Contains(down, n) {
@@ -700,13 +700,13 @@ func (g *weighing) nodes() {
 	if then, err := whatif.Repaired(g.st, down); err == nil {
 		g.weigh(remedy.New(remedy.RepairNodes, strconv.Itoa(len(down)), down...), g.after(then), false)
 	}
-	g.off()
+	g.declareOutOfService()
 	down = slices.DeleteFunc(down, func(name string) bool {
 		n := g.st.Node(name)
 		return n == nil || n.Membership().Misscheduled && !g.st.Holds(n)
 	})
 	// if more than the limit is used up, deleting one node does not let another old pod go
-	if g.ends.Code != Stalls || g.roomless(g.stalled) || g.stalled.tally.Used() > g.st.Limit() &&
+	if g.ends.Code != Stalls || g.hasOtherProblem(g.stalled) || g.stalled.tally.Used() > g.st.Limit() &&
 		g.stalled.tally.Old() > 1 {
 		return
 	}
@@ -728,10 +728,10 @@ func (g *weighing) onPurpose() sets.Set[string] {
 	return nodes
 }
 
-// off adds the out-of-service taint for nodes with pods that stay Terminating, so that the pod garbage collector
-// force-deletes these pods. This is only for machines that are off; a kubelet that reports NotReady itself is still
-// running.
-func (g *weighing) off() {
+// declareOutOfService adds the out-of-service taint for nodes with pods that stay Terminating, so that the pod garbage
+// collector force-deletes these pods. This is only for machines that are off; a kubelet that reports NotReady itself is
+// still running.
+func (g *weighing) declareOutOfService() {
 	if !cause.CollectsOutOfService(g.st.Profile.Version) {
 		return
 	}
@@ -781,10 +781,10 @@ func downFor(f daemonset.Facts) bool {
 }
 
 // served returns the nodes that have an available pod and whose kubelet answers.
-func (w *way) served() map[string]bool {
+func (sc *scenario) served() map[string]bool {
 	out := map[string]bool{}
-	for i := range w.st.Nodes {
-		if n := &w.st.Nodes[i]; hasAvailable(n) && !w.a.nodes[i].hangs {
+	for i := range sc.st.Nodes {
+		if n := &sc.st.Nodes[i]; hasAvailable(n) && !sc.a.nodes[i].hangs {
 			out[n.Name] = true
 		}
 	}
@@ -792,45 +792,45 @@ func (w *way) served() map[string]bool {
 }
 
 // unserved counts the eligible nodes that are not in served.
-func (w *way) unserved(served map[string]bool) (count int) {
-	for i := range w.st.Nodes {
-		count += b2i(w.st.Nodes[i].ShouldRun.OK && !served[w.st.Nodes[i].Name])
+func (sc *scenario) unserved(served map[string]bool) (count int) {
+	for i := range sc.st.Nodes {
+		count += b2i(sc.st.Nodes[i].ShouldRun.OK && !served[sc.st.Nodes[i].Name])
 	}
 	return count
 }
 
 // otherSystem returns the nodes whose kubelet rejects the pods of the template because of its operating system, and the
 // operating system that the template requires. Both are empty if there are no such nodes.
-func (w *way) otherSystem() (want string, nodes []string) {
-	for i := range w.st.Nodes {
-		if c := w.a.nodes[i].never; c != nil && c.Code == cause.PodOSNotSupported {
-			want, nodes = c.Facts.Text("want"), append(nodes, w.st.Nodes[i].Name)
+func (sc *scenario) otherSystem() (want string, nodes []string) {
+	for i := range sc.st.Nodes {
+		if c := sc.a.nodes[i].never; c != nil && c.Code == cause.PodOSNotSupported {
+			want, nodes = c.Facts.Text("want"), append(nodes, sc.st.Nodes[i].Name)
 		}
 	}
 	return want, nodes
 }
 
-// counted returns the nodes that only their namespace excludes, but which the rolling update still counts.
-func (w *way) counted() (nodes []string) {
-	for i := range w.st.Nodes {
-		if n := &w.st.Nodes[i]; n.StillRolled {
+// excludedButCounted returns the nodes that only their namespace excludes, but which the rolling update still counts.
+func (sc *scenario) excludedButCounted() (nodes []string) {
+	for i := range sc.st.Nodes {
+		if n := &sc.st.Nodes[i]; n.StillRolled {
 			nodes = append(nodes, n.Name)
 		}
 	}
 	return nodes
 }
 
-// roomless reports whether a stalled rollout has another problem than its limit.
-func (w *way) roomless(stalled *simulation) bool {
-	return w.a.fails != nil || w.a.image != "" || w.a.unmet != nil || w.a.silent != "" || w.a.rejects != nil ||
-		stalled.refused || stalled.end.failed != nil || w.st.Budget.Kind == daemonset.BudgetNone ||
-		w.st.Budget.Invalid != ""
+// hasOtherProblem reports whether a stalled rollout has another problem than its limit.
+func (sc *scenario) hasOtherProblem(stalled *simulation) bool {
+	return sc.a.fails != nil || sc.a.image != "" || sc.a.unmet != nil || sc.a.silent != "" || sc.a.rejects != nil ||
+		stalled.refused || stalled.end.failed != nil || sc.st.Budget.Kind == daemonset.BudgetNone ||
+		sc.st.Budget.Invalid != ""
 }
 
 // downNodes returns the nodes that are down, and that should run the pod or have one.
-func (w *way) downNodes() (names []string) {
-	for i := range w.st.Nodes {
-		if n := &w.st.Nodes[i]; w.a.nodes[i].stays() && cause.Down(n, w.st.At) != nil &&
+func (sc *scenario) downNodes() (names []string) {
+	for i := range sc.st.Nodes {
+		if n := &sc.st.Nodes[i]; sc.a.nodes[i].stays() && cause.Down(n, sc.st.At) != nil &&
 			(n.ShouldRun.OK || len(n.Pods) > 0) {
 			names = append(names, n.Name)
 		}

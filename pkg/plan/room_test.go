@@ -38,9 +38,9 @@ func TestRoom(t *testing.T) {
 			for _, p := range st.Snapshot.Pods {
 				r.held[p.Name] = []int64{tt.old}
 			}
-			w := &way{st: st, a: a, m: timing.Measure(st, timing.Given{}), spare: &spare{}}
-			s := simulate(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: timing.InTurn{Times: timing.Exact([]float64{3})}, ends: timing.InTurn{Times: timing.Exact([]float64{4})}, rate: 20, burst: 30, room: r})
-			o := w.outcome(s)
+			sc := &scenario{st: st, a: a, m: timing.Measure(st, timing.Given{}), buffers: &buffers{}}
+			s := simulate(&buffers{}, newInitialState(st, a.nodes, false), st, &pace{starts: timing.InTurn{Times: timing.Exact([]float64{3})}, ends: timing.InTurn{Times: timing.Exact([]float64{4})}, rate: 20, burst: 30, room: r})
+			o := sc.outcome(s)
 			counts := s.tally.Counts()
 			got := fmt.Sprintf("%d of %d available", counts.Available, counts.Desired)
 			if o.Code == Stalls {

@@ -32,14 +32,14 @@ type simulation struct {
 	refused bool                // quotas rejected a create of the last sync
 	updated daemonset.UpdatedBy // why future pods count as updated
 	slots   []slot
-	spare   *spare
+	buffers *buffers
 
 	down, replacing, forced int
 
 	now      float64
 	timers   timers
 	maturing timers  // pods that become available; the controller is not notified of it
-	look     float64 // when the controller syncs anyway; infinite for never
+	nextSync float64 // when the controller syncs anyway; infinite for never
 	requests requests
 	events   int // recorded so far
 	written  daemonset.Counts
@@ -50,10 +50,10 @@ type simulation struct {
 	before     []int     // for each wave, len(replacedAt) when it began
 	folded     []int     // the same for the last wave folded into it
 	replacedAt []float64 // when the rolling update began to replace each pod
-	open       bool      // the last wave is not complete
-	openAt     float64   // when it began
-	begun      bool      // the first sync is done
-	whole      bool      // at the start, every eligible node has an available new pod, and there is no old pod
+	waveOpen   bool      // the last wave is not complete
+	waveBegan  float64   // when it began
+	synced     bool      // the first sync is done
+	upToDate   bool      // at the start, every eligible node has an available new pod, and there is no old pod
 	end        end
 }
 
@@ -83,8 +83,8 @@ type slot struct {
 	forced    bool // it had no available pod when the replacement began, so the limit does not apply
 }
 
-// spare is the memory of a simulation, for reuse by the next one.
-type spare struct {
+// buffers is the memory of a simulation, for reuse by the next one.
+type buffers struct {
 	last             *simulation // the simulation that uses the memory; nil if none does
 	tally            *daemonset.Tally
 	slots            []slot
@@ -93,7 +93,7 @@ type spare struct {
 }
 
 // copied returns a copy of pods with room for at least one pod.
-func (s *spare) copied(pods []daemonset.Pod) []daemonset.Pod {
+func (s *buffers) copied(pods []daemonset.Pod) []daemonset.Pod {
 	n := max(1, len(pods))
 	if cap(s.pods)-len(s.pods) < n {
 		s.pods = make([]daemonset.Pod, 0, max(n, 2*cap(s.pods), 64))
@@ -103,17 +103,17 @@ func (s *spare) copied(pods []daemonset.Pod) []daemonset.Pod {
 	return s.pods[from : from+len(pods) : from+n]
 }
 
-// beginning is the initial state of all simulations of a State. It does not depend on times or on the limit.
-type beginning struct {
+// initialState is the initial state of all simulations of a State. It does not depend on times or on the limit.
+type initialState struct {
 	nodes []assumedNode
 	tally daemonset.Tally
 	slots []slot
 	down  int // eligible nodes without an available pod
 }
 
-// newBeginning returns the beginning for a State. If refused is true, the API server rejects every new pod.
-func newBeginning(st *daemonset.State, nodes []assumedNode, refused bool) *beginning {
-	b := &beginning{nodes: nodes, slots: make([]slot, len(st.Nodes))}
+// newInitialState returns the initial state for st. If refused is true, the API server rejects every new pod.
+func newInitialState(st *daemonset.State, nodes []assumedNode, refused bool) *initialState {
+	b := &initialState{nodes: nodes, slots: make([]slot, len(st.Nodes))}
 	// the controller picks at random; take the worst nodes first
 	b.tally.Reset(st, daemonset.Course{First: func(i int32) bool { return nodes[i].stays() }, Refused: refused})
 	for i := range b.slots {
@@ -125,7 +125,7 @@ func newBeginning(st *daemonset.State, nodes []assumedNode, refused bool) *begin
 
 // simulate steps a rollout until nothing more happens. It does not change st. It reuses the memory of the previous
 // simulation, whose Tally is then gone unless that simulation called keep.
-func simulate(s *spare, b *beginning, st *daemonset.State, p *pace) *simulation {
+func simulate(s *buffers, b *initialState, st *daemonset.State, p *pace) *simulation {
 	r := newSimulation(s, b, st, p)
 	for left := mostSyncs * (len(st.Nodes) + 50); ; left-- {
 		if left == 0 {
@@ -143,7 +143,7 @@ func simulate(s *spare, b *beginning, st *daemonset.State, p *pace) *simulation 
 	return r
 }
 
-func newSimulation(s *spare, b *beginning, st *daemonset.State, p *pace) *simulation {
+func newSimulation(s *buffers, b *initialState, st *daemonset.State, p *pace) *simulation {
 	if s.last != nil {
 		s.last.tally = nil
 	}
@@ -155,15 +155,15 @@ func newSimulation(s *spare, b *beginning, st *daemonset.State, p *pace) *simula
 	s.pods = s.pods[:0]
 	r := &simulation{
 		st: st, times: p, nodes: b.nodes, down: b.down, room: p.room.copied(), updated: st.NewPod(),
-		requests: newRequests(p.rate, p.burst), look: math.Inf(1),
-		tally: s.tally, slots: s.slots, timers: s.timers[:0], maturing: s.maturing[:0], spare: s,
+		requests: newRequests(p.rate, p.burst), nextSync: math.Inf(1),
+		tally: s.tally, slots: s.slots, timers: s.timers[:0], maturing: s.maturing[:0], buffers: s,
 	}
 	for i := range r.slots {
-		r.begin(int32(i))
+		r.startTimers(int32(i))
 	}
 	s.last = r
 	r.written = r.tally.Counts()
-	r.whole = r.written.Updated == r.written.Desired && r.written.Available == r.written.Desired && r.tally.Old() == 0
+	r.upToDate = r.written.Updated == r.written.Desired && r.written.Available == r.written.Desired && r.tally.Old() == 0
 	r.end.worst = r.down
 	if r.times.drawn {
 		r.draw()
@@ -172,31 +172,31 @@ func newSimulation(s *spare, b *beginning, st *daemonset.State, p *pace) *simula
 }
 
 // keep gives the simulation its memory for good, so that its Tally remains valid after the next simulation.
-func (r *simulation) keep() { *r.spare = spare{} }
+func (r *simulation) keep() { *r.buffers = buffers{} }
 
 // due processes all events that are due, or that follow so soon that they belong to the same wave. Before the first
 // sync, only events that are due now are processed.
 func (r *simulation) due() {
 	until := r.now
-	if r.begun {
+	if r.synced {
 		until += r.times.window
 	}
 	for len(r.timers) > 0 && r.timers[0].at <= until {
 		e := r.timers.pop()
 		r.now = max(r.now, e.at)
-		r.happen(e)
+		r.apply(e)
 	}
 	for len(r.maturing) > 0 && r.maturing[0].at <= r.now {
-		r.happen(r.maturing.pop())
+		r.apply(r.maturing.pop())
 	}
-	if r.look <= r.now {
-		r.look = math.Inf(1)
+	if r.nextSync <= r.now {
+		r.nextSync = math.Inf(1)
 	}
 }
 
 // wait advances the time to the controller's next sync. It returns false if there is none.
 func (r *simulation) wait() bool {
-	next := r.look
+	next := r.nextSync
 	if len(r.timers) > 0 {
 		next = min(next, r.timers[0].at)
 	}
@@ -210,15 +210,15 @@ func (r *simulation) wait() bool {
 	return true
 }
 
-// begin sets the timers of the existing pods of a node.
-func (r *simulation) begin(i int32) {
+// startTimers sets the timers of the existing pods of a node.
+func (r *simulation) startTimers(i int32) {
 	f := &r.nodes[i]
 	for j := range r.st.Nodes[i].Pods {
 		p := &r.st.Nodes[i].Pods[j]
 		if at, kind, ok := f.next(p, r.st, r.times); ok {
 			if kind == podAvailable {
 				r.maturing.add(event{at, i, kind, p.Name})
-				r.look = min(r.look, at)
+				r.nextSync = min(r.nextSync, at)
 				continue
 			}
 			r.timers.add(event{at, i, kind, p.Name})
@@ -226,8 +226,8 @@ func (r *simulation) begin(i int32) {
 	}
 }
 
-// settle sets the pods of a node and updates the sums.
-func (r *simulation) settle(i int32, pods []daemonset.Pod) {
+// setPods sets the pods of a node and updates the sums.
+func (r *simulation) setPods(i int32, pods []daemonset.Pod) {
 	s := &r.slots[i]
 	r.down, r.replacing, r.forced = r.down-b2i(s.down), r.replacing-b2i(s.replacing),
 		r.forced-b2i(s.replacing && s.forced)
@@ -270,7 +270,7 @@ func b2i(b bool) int {
 
 // sync performs the controller's next sync and reports whether the controller acted.
 func (r *simulation) sync() bool {
-	r.begun = true
+	r.synced = true
 	act := r.tally.Act()
 	r.admit(act)
 	switch r.last = act; {
@@ -283,7 +283,7 @@ func (r *simulation) sync() bool {
 		r.end.failed = act.Error
 	case act.Kind == daemonset.StepRollingUpdate:
 		r.end.chosen = r.end.chosen || act.Picked
-		if !r.fresh(act) { // up to 1.20 the controller deletes terminating pods again, and waits until they are gone
+		if !r.progresses(act) { // up to 1.20 the controller deletes terminating pods again, and waits until they are gone
 			r.write(&daemonset.Act{})
 			return false
 		}
@@ -298,8 +298,8 @@ func (r *simulation) sync() bool {
 	return acted
 }
 
-// fresh reports whether a sync creates a pod or deletes one that is not yet terminating.
-func (r *simulation) fresh(a *daemonset.Act) bool {
+// progresses reports whether a sync creates a pod or deletes one that is not yet terminating.
+func (r *simulation) progresses(a *daemonset.Act) bool {
 	for _, d := range a.Deletes {
 		for j, pods := 0, r.tally.Pods(d.Node); j < len(pods); j++ {
 			if pods[j].Name == d.Pod && !pods[j].Terminating {
@@ -336,9 +336,9 @@ func (r *simulation) wave(begins bool, a *daemonset.Act) {
 	if begins {
 		r.end.steps++
 	}
-	if begins || !r.open {
+	if begins || !r.waveOpen {
 		r.close()
-		r.waves, r.open, r.openAt = append(r.waves, Wave{Count: 1}), true, r.now
+		r.waves, r.waveOpen, r.waveBegan = append(r.waves, Wave{Count: 1}), true, r.now
 		r.before, r.folded = append(r.before, len(r.replacedAt)), append(r.folded, len(r.replacedAt))
 	}
 	last := &r.waves[len(r.waves)-1]
@@ -349,22 +349,22 @@ func (r *simulation) wave(begins bool, a *daemonset.Act) {
 // close completes the last wave, and folds it into the previous one if that created and deleted the same numbers of
 // pods.
 func (r *simulation) close() {
-	if !r.open {
+	if !r.waveOpen {
 		return
 	}
-	r.open = false
+	r.waveOpen = false
 	last := &r.waves[len(r.waves)-1]
 	last.Counts = r.tally.Counts()
 	if n := len(r.waves) - 1; n > 0 {
 		if before := &r.waves[n-1]; before.Creates == last.Creates && before.Deletes == last.Deletes {
 			before.Count++
-			before.Counts, *before.Last = last.Counts, r.openAt
+			before.Counts, *before.Last = last.Counts, r.waveBegan
 			r.folded[n-1] = r.before[n]
 			r.waves, r.before, r.folded = r.waves[:n], r.before[:n], r.folded[:n]
 			return
 		}
 	}
-	at := [2]float64{r.openAt, r.openAt}
+	at := [2]float64{r.waveBegan, r.waveBegan}
 	last.At, last.Last = &at[0], &at[1]
 }
 
@@ -400,7 +400,7 @@ func (r *simulation) write(a *daemonset.Act) {
 		// The controller requeues after minReadySeconds for each incomplete status. Look at the first of those times at
 		// which a pod is available.
 		times := max(1, math.Ceil((r.maturing[0].at-r.now)/wait))
-		r.look = min(r.look, r.now+times*wait)
+		r.nextSync = min(r.nextSync, r.now+times*wait)
 	}
 	r.now = done
 }
@@ -419,7 +419,7 @@ func (r *simulation) create(i int32, at float64) {
 		Hash: r.st.History.Hash, UpdatedBy: r.updated, Updated: r.updated != daemonset.NotUpdated,
 		Available: daemonset.Verdict{Reason: daemonset.NotReady},
 	}
-	r.settle(i, append(r.pods(i), p))
+	r.setPods(i, append(r.pods(i), p))
 	if r.nodes[i].never == nil {
 		r.timers.add(event{at + r.times.starts.Next(), i, podReady, p.Name})
 	}
@@ -455,8 +455,8 @@ func follows(n *daemonset.Node) bool {
 	})
 }
 
-// happen applies an event, if its pod still exists.
-func (r *simulation) happen(e event) {
+// apply applies an event, if its pod still exists.
+func (r *simulation) apply(e event) {
 	r.change(e.node, e.pod, func(p *daemonset.Pod) (stays bool) {
 		switch e.kind {
 		case podGone:
@@ -468,7 +468,7 @@ func (r *simulation) happen(e event) {
 				// the API truncates to seconds
 				r.maturing.add(event{math.Floor(e.at) + wait, e.node, podAvailable, e.pod})
 				// after a pod becomes ready, the controller syncs one second later than necessary
-				r.look = min(r.look, e.at+wait+1)
+				r.nextSync = min(r.nextSync, e.at+wait+1)
 				return true
 			}
 			fallthrough
@@ -495,7 +495,7 @@ func (r *simulation) change(i int32, name string, edit func(*daemonset.Pod) (sta
 			}
 			pods = slices.Delete(pods, j, j+1)
 		}
-		r.settle(i, pods)
+		r.setPods(i, pods)
 		return
 	}
 }
@@ -505,7 +505,7 @@ func (r *simulation) pods(i int32) []daemonset.Pod {
 	pods := r.tally.Pods(i)
 	if s := &r.slots[i]; !s.owned {
 		s.owned = true
-		pods = r.spare.copied(pods)
+		pods = r.buffers.copied(pods)
 	}
 	return pods
 }

@@ -97,7 +97,7 @@ func TestSimulationIsTheModel(t *testing.T) {
 				continue
 			}
 			a := assume(st)
-			r := newSimulation(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: timing.InTurn{Times: timing.Exact([]float64{2, 3, 5})}, ends: timing.InTurn{Times: timing.Exact([]float64{4})}, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
+			r := newSimulation(&buffers{}, newInitialState(st, a.nodes, false), st, &pace{starts: timing.InTurn{Times: timing.Exact([]float64{2, 3, 5})}, ends: timing.InTurn{Times: timing.Exact([]float64{4})}, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
 			syncs := 0
 			for ; syncs < 2000; syncs++ {
 				r.due()
@@ -175,7 +175,7 @@ func BenchmarkRollout(b *testing.B) {
 			b.Run(fmt.Sprintf("maxUnavailable=%s/nodes=%d", limit, nodes), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					r := simulate(&spare{}, newBeginning(st, a.nodes, false), st, &pace{starts: timing.InTurn{Times: timing.Exact([]float64{10, 11, 12, 15})}, ends: timing.InTurn{Times: timing.Exact([]float64{5})}, rate: 20, burst: 30})
+					r := simulate(&buffers{}, newInitialState(st, a.nodes, false), st, &pace{starts: timing.InTurn{Times: timing.Exact([]float64{10, 11, 12, 15})}, ends: timing.InTurn{Times: timing.Exact([]float64{5})}, rate: 20, burst: 30})
 					if r.tally.Old() != 0 || r.tally.Counts().Available != nodes {
 						b.Fatalf("ended with %+v", r.tally.Counts())
 					}

@@ -40,17 +40,17 @@ type Follower struct {
 	vanished             time.Time // when a pod was last gone
 	batches, asPredicted int
 	learnt               timing.Learnt
-	still                still
+	pendingEnd           pendingEnd
 	due                  due
 }
 
 // Time limits.
 const (
-	quiet = 5 * time.Second // between two acts of one batch: the controller's client limits the rate of its requests
+	batchGap = 5 * time.Second // between two acts of one batch: the controller's client limits the rate of its requests
 	// without movement until a rollout counts as stuck: crashing pods restart meanwhile
-	calm    = 30 * time.Second
-	overdue = 30 * time.Second // until a missing predicted act is reported
-	mostLag = 10               // number of changes that the controller may lag behind
+	stuckAfter   = 30 * time.Second
+	overdueAfter = 30 * time.Second // until a missing predicted act is reported
+	mostLag      = 10               // number of changes that the controller may lag behind
 )
 
 // Happening is an event of a rollout.
@@ -141,7 +141,7 @@ func (f *Follower) See(at time.Time, object any, gone bool) []Happening {
 // more changes, and Settle closes the batch immediately.
 func (f *Follower) Settle(at time.Time, last bool) []Happening {
 	f.at = at
-	if f.open == nil || !last && at.Sub(f.open.last) < quiet {
+	if f.open == nil || !last && at.Sub(f.open.last) < batchGap {
 		return nil
 	}
 	return f.close(f.explains(f.open.acts, true))
@@ -222,7 +222,7 @@ func (f *Follower) judge(a act, before *daemonset.Step) []Happening {
 		switch with := append(slices.Clone(p.acts), a); {
 		case before == nil:
 			p.add(a, at)
-			if p.left.take(a); p.left.none() {
+			if p.left.take(a); p.left.done() {
 				return f.close(true)
 			}
 			return nil
@@ -235,7 +235,7 @@ func (f *Follower) judge(a act, before *daemonset.Step) []Happening {
 				return f.close(true)
 			}
 			return nil
-		case expect(before).fits(a) || a.at.Sub(p.last) >= quiet:
+		case expect(before).fits(a) || a.at.Sub(p.last) >= batchGap:
 			out = f.close(false)
 		default: // maybe part of the same batch, if a later change explains both
 			p.left = nil
@@ -254,7 +254,7 @@ func (f *Follower) judge(a act, before *daemonset.Step) []Happening {
 		}
 		return out
 	}
-	if p.left.take(a); p.left.none() {
+	if p.left.take(a); p.left.done() {
 		return append(out, f.close(true)...)
 	}
 	return out
@@ -302,7 +302,7 @@ func (f *Follower) explains(acts []act, whole bool) bool {
 			}
 			e.take(a)
 		}
-		return !whole || e.none()
+		return !whole || e.done()
 	}
 	p := f.open
 	if explained(p.step) {
@@ -347,9 +347,9 @@ func (f *Follower) ahead(p *pending) *daemonset.Step {
 
 // expectation is the rest of a predicted step.
 type expectation struct {
-	of     map[string]int // index of the group, by target
-	groups []group
-	left   int
+	groupOf map[string]int // index of the group, by target
+	groups  []group
+	left    int
 }
 
 // group is a set of targets, some of which are still to come.
@@ -359,7 +359,7 @@ type group struct {
 }
 
 func expect(s *daemonset.Step) *expectation {
-	e := &expectation{of: map[string]int{}}
+	e := &expectation{groupOf: map[string]int{}}
 	for _, b := range []daemonset.Batch{s.Creates, s.Deletes} {
 		e.add(b.Certain, len(b.Certain), 0)
 		for _, c := range b.Choices {
@@ -371,7 +371,7 @@ func expect(s *daemonset.Step) *expectation {
 
 func (e *expectation) add(from []daemonset.Item, count, perNode int) {
 	for _, i := range from {
-		e.of[target(i)] = len(e.groups)
+		e.groupOf[target(i)] = len(e.groups)
 	}
 	e.groups = append(e.groups, group{left: count, perNode: perNode, taken: map[string]int{}})
 	e.left += count
@@ -385,7 +385,7 @@ func target(i daemonset.Item) string {
 }
 
 func (e *expectation) fits(a act) bool {
-	n, ok := e.of[target(a.item)]
+	n, ok := e.groupOf[target(a.item)]
 	if !ok {
 		return false
 	}
@@ -395,11 +395,11 @@ func (e *expectation) fits(a act) bool {
 
 // take removes an act that fits.
 func (e *expectation) take(a act) {
-	g := &e.groups[e.of[target(a.item)]]
+	g := &e.groups[e.groupOf[target(a.item)]]
 	g.left--
 	g.taken[a.item.Node]++
 	e.left--
-	delete(e.of, target(a.item))
+	delete(e.groupOf, target(a.item))
 }
 
-func (e *expectation) none() bool { return e.left == 0 }
+func (e *expectation) done() bool { return e.left == 0 }

@@ -359,7 +359,7 @@ func TestFollowerOwed(t *testing.T) {
 			t.Errorf("%s: %s, want %s", script, got, want)
 		}
 	}
-	for at, want := range map[time.Duration]bool{0: false, overdue - time.Second: false, overdue: true} {
+	for at, want := range map[time.Duration]bool{0: false, overdueAfter - time.Second: false, overdueAfter: true} {
 		if got := (&Progress{Owed: at}).Overdue(); got != want {
 			t.Errorf("owed for %s, it is told: %t", at, got)
 		}
@@ -443,7 +443,7 @@ func TestExpectationIsWhatABatchAdmits(t *testing.T) {
 				fits = false
 			}
 		}
-		if got, want := fits && e.none(), b.Admits(taken); got != want {
+		if got, want := fits && e.done(), b.Admits(taken); got != want {
 			t.Errorf("%v: %t, want %t", taken, got, want)
 		} else if want {
 			admitted++

@@ -72,7 +72,7 @@ func (p *Progress) idle(vanished time.Time) time.Duration {
 	if vanished.After(last) {
 		last = vanished
 	}
-	if still := p.State.At.Sub(last); !last.IsZero() && still >= calm {
+	if still := p.State.At.Sub(last); !last.IsZero() && still >= stuckAfter {
 		return still
 	}
 	return 0

@@ -23,8 +23,8 @@ type objects struct {
 	profile daemonset.Profile
 	base    *snapshot.Snapshot // gaps and version
 	ds      *appsv1.DaemonSet
-	around  map[id]metav1.Object // nodes, pods, revisions and events
-	made    *snapshot.Snapshot   // made from around; nil after a change
+	byID    map[id]metav1.Object // nodes, pods, revisions and events
+	cached  *snapshot.Snapshot   // made from around; nil after a change
 }
 
 type id struct {
@@ -36,7 +36,7 @@ func idOf(object any) id { return id{reflect.TypeOf(object), object.(metav1.Obje
 
 func newObjects(st *daemonset.State) objects {
 	s := st.Snapshot
-	o := objects{profile: st.Profile, base: s, ds: s.DaemonSet, around: map[id]metav1.Object{}}
+	o := objects{profile: st.Profile, base: s, ds: s.DaemonSet, byID: map[id]metav1.Object{}}
 	putAll(&o, s.Nodes)
 	putAll(&o, s.Pods)
 	putAll(&o, s.Revisions)
@@ -55,7 +55,7 @@ func (o *objects) get(object any) any {
 	if _, ok := object.(*appsv1.DaemonSet); ok {
 		return o.ds
 	}
-	if had, ok := o.around[idOf(object)]; ok {
+	if had, ok := o.byID[idOf(object)]; ok {
 		return had
 	}
 	return nil
@@ -63,17 +63,17 @@ func (o *objects) get(object any) any {
 
 // put adds or replaces an object or, if gone is true, removes it. Removing a pod removes its events.
 func (o *objects) put(object any, gone bool) {
-	o.made = nil
+	o.cached = nil
 	ds, isDaemonSet := object.(*appsv1.DaemonSet)
 	switch {
 	case isDaemonSet:
 		o.ds = ds
 	case !gone:
-		o.around[idOf(object)] = object.(metav1.Object)
+		o.byID[idOf(object)] = object.(metav1.Object)
 	default:
-		delete(o.around, idOf(object))
+		delete(o.byID, idOf(object))
 		if p, ok := object.(*corev1.Pod); ok {
-			maps.DeleteFunc(o.around, func(_ id, other metav1.Object) bool {
+			maps.DeleteFunc(o.byID, func(_ id, other metav1.Object) bool {
 				e, ok := other.(*corev1.Event)
 				return ok && e.InvolvedObject.UID == p.UID
 			})
@@ -87,7 +87,7 @@ type change struct{ old, new any }
 // before returns the objects as they were before changes, which are sorted oldest first.
 func (o *objects) before(changes []change) *objects {
 	c := *o
-	c.around = maps.Clone(o.around)
+	c.byID = maps.Clone(o.byID)
 	for _, ch := range slices.Backward(changes) {
 		if ch.old == nil {
 			c.put(ch.new, true)
@@ -100,12 +100,12 @@ func (o *objects) before(changes []change) *objects {
 
 // snapshot returns the objects as a Snapshot taken at the given time.
 func (o *objects) snapshot(at time.Time) *snapshot.Snapshot {
-	if o.made == nil {
-		o.made = o.make()
+	if o.cached == nil {
+		o.cached = o.make()
 	}
 	s := *o.base
 	s.DaemonSet, s.TakenAt = o.ds, at
-	s.Nodes, s.Pods, s.Revisions, s.Events = o.made.Nodes, o.made.Pods, o.made.Revisions, o.made.Events
+	s.Nodes, s.Pods, s.Revisions, s.Events = o.cached.Nodes, o.cached.Pods, o.cached.Revisions, o.cached.Events
 	return &s
 }
 
@@ -113,7 +113,7 @@ func (o *objects) snapshot(at time.Time) *snapshot.Snapshot {
 func (o *objects) make() *snapshot.Snapshot {
 	var s snapshot.Snapshot
 	nodes, pods := 0, 0
-	for of := range o.around {
+	for of := range o.byID {
 		switch of.kind {
 		case reflect.TypeFor[*corev1.Node]():
 			nodes++
@@ -123,7 +123,7 @@ func (o *objects) make() *snapshot.Snapshot {
 	}
 	s.Nodes, s.Pods = slices.Grow(s.Nodes, nodes), slices.Grow(s.Pods, pods)
 	byName := func(a, b metav1.Object) int { return strings.Compare(a.GetName(), b.GetName()) }
-	for _, object := range slices.SortedFunc(maps.Values(o.around), byName) {
+	for _, object := range slices.SortedFunc(maps.Values(o.byID), byName) {
 		switch x := object.(type) {
 		case *corev1.Node:
 			s.Nodes = append(s.Nodes, *x)

@@ -41,7 +41,7 @@ type Progress struct {
 }
 
 // Overdue reports whether a predicted act has been missing for so long that it is reported.
-func (p *Progress) Overdue() bool { return p.Owed >= overdue }
+func (p *Progress) Overdue() bool { return p.Owed >= overdueAfter }
 
 // End is how a followed rollout ends; empty while it continues.
 type End string
@@ -57,8 +57,8 @@ const (
 // Ends lists every End.
 var Ends = []End{EndDone, EndDegraded, EndStuck, EndNotRolling, EndGone}
 
-// still is a possible End, and since when it has held without interruption.
-type still struct {
+// pendingEnd is a possible End, and since when it has held without interruption.
+type pendingEnd struct {
 	end   End
 	since time.Time
 }
@@ -105,13 +105,13 @@ func (f *Follower) dueAt(st *daemonset.State) (next time.Time) {
 		}
 	}
 	if f.open != nil {
-		add(f.open.last.Add(quiet))
+		add(f.open.last.Add(batchGap))
 	}
-	if f.still.end != "" {
-		add(f.still.since.Add(calm))
+	if f.pendingEnd.end != "" {
+		add(f.pendingEnd.since.Add(stuckAfter))
 	}
 	if !f.due.since.IsZero() {
-		add(f.due.since.Add(overdue))
+		add(f.due.since.Add(overdueAfter))
 	}
 	return next
 }
@@ -139,7 +139,7 @@ func (f *Follower) owed(next *daemonset.Step) time.Duration {
 
 // Resume starts to measure Idle, Owed and End anew, after an interruption in which changes may have been missed.
 func (f *Follower) Resume(at time.Time) {
-	f.moved, f.vanished, f.still, f.due = at, at, still{}, due{}
+	f.moved, f.vanished, f.pendingEnd, f.due = at, at, pendingEnd{}, due{}
 }
 
 // present sets the outcome of the rest of the rollout and the progress on each node. It reports whether nothing is in
@@ -179,10 +179,10 @@ func (f *Follower) ended(p *Progress, idle bool) End {
 	case p.Outcome.Code == plan.Stalls && idle:
 		end = EndStuck
 	}
-	if end != f.still.end {
-		f.still = still{end, f.at}
+	if end != f.pendingEnd.end {
+		f.pendingEnd = pendingEnd{end, f.at}
 	}
-	if end != "" && f.at.Sub(f.still.since) >= calm {
+	if end != "" && f.at.Sub(f.pendingEnd.since) >= stuckAfter {
 		return end
 	}
 	return ""

@@ -38,11 +38,11 @@ func TestDue(t *testing.T) {
 		want    time.Duration // since the start; 0: nothing is due
 		why     string
 	}{
-		{"N N N", nil, "", calm, "that all is done has to hold for half a minute"},
+		{"N N N", nil, "", stuckAfter, "that all is done has to hold for half a minute"},
 		{"N W N O", []dstest.Option{dstest.MinReadySeconds(20)}, "", 19 * time.Second, "a new pod that is Ready becomes available"},
 		{"N V O O", []dstest.Option{dstest.MinReadySeconds(20)}, "", 19 * time.Second, "an old one as well"},
-		{"N O O O", nil, "", overdue, "the next deletion is owed"},
-		{"O O O O", []dstest.Option{dstest.MaxUnavailable("2")}, "delete p0", quiet, "one of two deletions has come, and the other may"},
+		{"N O O O", nil, "", overdueAfter, "the next deletion is owed"},
+		{"O O O O", []dstest.Option{dstest.MaxUnavailable("2")}, "delete p0", batchGap, "one of two deletions has come, and the other may"},
 	} {
 		f := follow(t, tt.grid, tt.options...)
 		f.run(tt.script)
