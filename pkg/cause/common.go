@@ -46,9 +46,9 @@ var platformKinds = []split.Kind{split.Architecture, split.OperatingSystem}
 // are the eligible nodes with an available pod of the current revision or, if there are none, with any available pod.
 // messages are the messages of the failures. Common returns nil if nothing is significant; see split.Find.
 //
-// A revision that fails everywhere fails first where its pods are created first. If no new pod is available, a property
-// other than the architecture or operating system is therefore ignored if nodes are newer than the revision, or if a
-// person deletes the old pods.
+// A revision that fails everywhere fails first where its pods are created first. If no new pod is available, Common
+// therefore considers only the architecture and the operating system if a failing node is newer than the revision, if
+// age is what the nodes have in common, or if a person deletes the old pods.
 func (cs *Causes) Common(nodes []string, messages ...string) *Common {
 	fails := make(map[string]bool, len(nodes))
 	for _, n := range nodes {
@@ -78,8 +78,8 @@ func (cs *Causes) Common(nodes []string, messages ...string) *Common {
 	return c
 }
 
-// Confined returns what the nodes have in common on which containers of the current revision fail permanently. It
-// returns nil unless the revision is assumed to fail only on such nodes.
+// Confined returns what the failing nodes have in common, if containers of the current revision fail permanently and
+// are assumed to fail only on such nodes. Otherwise it returns nil.
 func (cs *Causes) Confined() *Common {
 	var nodes, messages []string
 	for i := range cs.st.Nodes {

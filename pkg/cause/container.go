@@ -306,7 +306,7 @@ func (cs *Causes) restarting(o *corev1.Pod) *Cause {
 	return worst
 }
 
-// addMemoryLimit adds the memory limit of a container that ran out of memory, or that it has none.
+// addMemoryLimit adds to a cause whether the container that ran out of memory has a memory limit, and the limit.
 func (cs *Causes) addMemoryLimit(o *corev1.Pod, c *Cause) {
 	if c.Code != OOMKilled {
 		return

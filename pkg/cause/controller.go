@@ -149,9 +149,9 @@ func (cs *Causes) HoldsUp(next *daemonset.Step) daemonset.Reason {
 	return ""
 }
 
-// Silent reports whether the controller had time to act and did nothing. It last wrote the status longer ago than
-// expectations or a restart explain, and nothing prevents only the status. Without events, it returns false, because
-// rejected creates would look the same. See Owes for whether there is work to do.
+// Silent reports whether the controller had time to act and did nothing: its last status write is older than
+// expectations or a restart explain, and nothing else prevents a status write. Without events it returns false, because
+// rejected creates would look the same. Owes reports whether there is work to do.
 func (cs *Causes) Silent(next *daemonset.Step) bool {
 	written := Written(cs.st, "status")
 	return written != nil && cs.at.Sub(*written) > Patience && cs.Settled() && cs.refusal == nil && !cs.retries() &&

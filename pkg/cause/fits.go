@@ -221,7 +221,7 @@ func (cs *Causes) waiting(o *corev1.Pod) *Cause {
 	return c
 }
 
-// tooSmall reports whether the node states its capacity for each resource that is insufficient.
+// tooSmall reports whether the Node lists its capacity for every resource that is insufficient.
 func tooSmall(n *corev1.Node, v *fit.Verdict) bool {
 	silent := func(l fit.Lack) bool { _, says := n.Status.Allocatable[l.Resource]; return !says }
 	return len(v.Lacks) > 0 && !slices.ContainsFunc(v.Lacks, silent)

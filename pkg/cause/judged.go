@@ -114,8 +114,8 @@ func (cs *Causes) addReport(p *Problem) {
 	}
 }
 
-// addJoined adds when the first node of a problem of containers joined, if these nodes are newer than the current
-// revision and than every node where it works, and their pods have never been Ready.
+// addJoined adds to a problem of containers the time when the first of its nodes joined, if these nodes are newer than
+// the current revision and than every node where it works, and their pods have never been Ready.
 func (cs *Causes) addJoined(p *Problem) {
 	began := cs.RolloutBegan()
 	if !OfContainer(p.Code) || p.Common != nil || p.Severity != SeverityError || began == nil || len(p.Nodes) == 0 {
@@ -145,9 +145,9 @@ func worked(p daemonset.Pod) bool {
 	return p.Ready || since != nil && since.Sub(p.Object.CreationTimestamp.Time) > Patience
 }
 
-// addStopped adds when the pods of a problem of containers stopped being Ready, if there are at least three, all of
-// them had worked, and they stopped within a minute. A pod that has been Ready between two crashes is ignored, because
-// its condition shows only the last crash.
+// addStopped adds to a problem of containers the time when its pods stopped being Ready, if there are at least three,
+// all of them had worked, and they stopped within a minute. A pod that has been Ready between two crashes is ignored,
+// because its condition shows only the last crash.
 func (cs *Causes) addStopped(p *Problem) {
 	const several = 3
 	if StageOf(p.Code) < StageRan || !OfContainer(p.Code) || p.Severity != SeverityError || len(p.Nodes) < several {

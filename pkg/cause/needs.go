@@ -41,8 +41,8 @@ func Few(all []Needs) []Needs {
 	return out
 }
 
-// Watched returns the needs for why pods are rejected now, and why the scheduler reports that it cannot place others.
-// It ignores what was read before, because that may be outdated.
+// Watched returns what is needed to explain why pods are rejected now, and why the scheduler reports that it cannot
+// place others. It ignores what was read before, because that may be outdated.
 func Watched(st *daemonset.State) (n Needs) {
 	cs := Find(st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil)))
 	n.Admission = cs.asksAdmission()
@@ -64,8 +64,8 @@ func Watched(st *daemonset.State) (n Needs) {
 	return Needs{}.And(n)
 }
 
-// NeedsOf returns the needs for why pods are rejected, why pods are not scheduled, why volumes cannot be attached or
-// mounted, and whether an inactive controller is running.
+// NeedsOf returns what is needed to explain why pods are rejected, why pods are not scheduled, and why volumes cannot
+// be attached or mounted, and to find out whether an inactive controller is running.
 func NeedsOf(st *daemonset.State) Needs {
 	cs := Find(st)
 	n, unmounted := Needs{Admission: cs.asksAdmission(), Controller: cs.AsksController()}, 0
@@ -101,8 +101,8 @@ func (cs *Causes) asksAdmission() bool {
 	})
 }
 
-// NeedsOn returns the needs for whether the next pod would fit on those of the given nodes that are eligible and have
-// no pod, or one that waits for the scheduler. It covers at most ten nodes.
+// NeedsOn returns what is needed to decide whether the next pod would fit on the given nodes. It considers only
+// eligible nodes without a pod, or with one that waits for the scheduler, and at most ten of them.
 func NeedsOn(st *daemonset.State, nodes []string) (n Needs) {
 	for i := range st.Nodes {
 		if d := &st.Nodes[i]; len(n.Nodes) < mostPending && slices.Contains(nodes, d.Name) && wantsPod(d) {

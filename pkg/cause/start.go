@@ -122,9 +122,9 @@ const (
 	stayByAge   = 2 * time.Minute // otherwise
 )
 
-// patience returns how long a pod may take until it is expected to stay as it is, and the part of that time that a
-// container which started later may take. If there are too few pods of the current revision to measure start times, the
-// latter is doubled. If start times are unknown, both are Patience.
+// patience returns after which time a pod is expected to stay as it is. whole is measured from the creation of the pod,
+// own from the start of its containers. If there are too few pods of the current revision to measure start times, own
+// is doubled. If start times are unknown, both are Patience.
 func (cs *Causes) patience(fails bool) (whole, own time.Duration) {
 	if len(cs.starts().Seconds) == 0 {
 		return Patience, Patience

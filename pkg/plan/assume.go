@@ -73,7 +73,7 @@ type assumed struct {
 	unfit         int           // nodes where a new pod does not fit
 	fails         *cause.Tally
 	failing       *cause.Cause            // why the revision fails; nil if it does not
-	confined      *cause.Common           // what the nodes have on which alone it fails; nil if there is no such property
+	confined      *cause.Common           // property of the only nodes where it fails; nil if not confined
 	confinedCause *cause.Cause            // why it fails there
 	image         string                  // the invalid image, if it is why the revision fails
 	unmet         *refer.Missing          // the missing object, if it is why the revision fails

@@ -81,7 +81,7 @@ const (
 	// Value: a number of pods
 	// Source: `State`
 	AssumeLatePods daemonset.AssumptionCode = "LatePodsBecomeAvailable"
-	// AssumeNodesReady: this many nodes become Ready again, whose kubelets have reported for less than 5 minutes that
+	// AssumeNodesReady: this many nodes become Ready again: their kubelets have reported for less than 5 minutes that
 	// they are not
 	// Value: a number of nodes
 	// Source: `State`
@@ -142,7 +142,7 @@ const (
 	// none
 	// Source: `DryRun`
 	AssumeAsUser daemonset.AssumptionCode = "AdmittedAsUser"
-	// AssumeNotTried: the API server admits the pods, although its answer to a dry run does not say so
+	// AssumeNotTried: the API server admits the pods, although a dry run did not show whether it does
 	// Value: the message of its answer
 	// Source: `DryRun`
 	AssumeNotTried daemonset.AssumptionCode = "DryRunUnanswered"

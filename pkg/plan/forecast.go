@@ -77,7 +77,8 @@ func forecastOf(was, st *daemonset.State, o Options, underWay bool,
 		return f
 	}
 	f.line = sc.drawn(run)
-	if late := f.judge(sc, run); sc.m.MinReady > 0 && late >= sc.m.MinReady/10 { // shorter delays are not worth mentioning
+	// shorter delays are not worth mentioning
+	if late := f.judge(sc, run); sc.m.MinReady > 0 && late >= sc.m.MinReady/10 {
 		i := slices.IndexFunc(f.assumptions,
 			func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
 		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate,

@@ -163,7 +163,8 @@ func newSimulation(s *buffers, b *initialState, st *daemonset.State, p *pace) *s
 	}
 	s.last = r
 	r.written = r.tally.Counts()
-	r.upToDate = r.written.Updated == r.written.Desired && r.written.Available == r.written.Desired && r.tally.Old() == 0
+	r.upToDate = r.written.Updated == r.written.Desired && r.written.Available == r.written.Desired &&
+		r.tally.Old() == 0
 	r.end.worst = r.down
 	if r.times.drawn {
 		r.draw()
@@ -171,7 +172,8 @@ func newSimulation(s *buffers, b *initialState, st *daemonset.State, p *pace) *s
 	return r
 }
 
-// keep gives the simulation its memory for good, so that its Tally remains valid after the next simulation.
+// keep detaches the memory of the simulation from the buffers, so that its Tally remains valid after the next
+// simulation.
 func (r *simulation) keep() { *r.buffers = buffers{} }
 
 // due processes all events that are due, or that follow so soon that they belong to the same wave. Before the first
@@ -283,7 +285,7 @@ func (r *simulation) sync() bool {
 		r.end.failed = act.Error
 	case act.Kind == daemonset.StepRollingUpdate:
 		r.end.chosen = r.end.chosen || act.Picked
-		if !r.progresses(act) { // up to 1.20 the controller deletes terminating pods again, and waits until they are gone
+		if !r.progresses(act) { // up to 1.20, the controller deletes terminating pods again, and waits for them
 			r.write(&daemonset.Act{})
 			return false
 		}

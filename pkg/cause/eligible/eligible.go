@@ -215,9 +215,9 @@ func labelTexts(all []corev1.NodeSelectorRequirement) (texts []string) {
 	return texts
 }
 
-// NoneSince returns the change of the template since which no node is eligible, as additional facts for the cause of
-// None, and its time. The change is between the newest revision whose template would make an existing node eligible,
-// and the next revision. The time is nil if it is unknown.
+// NoneSince returns which change of the template left no node eligible, as additional facts for the cause of None, and
+// when. The change is from the newest revision whose template would make an existing node eligible to the next
+// revision. The time is nil if it is unknown.
 func NoneSince(st *daemonset.State) (daemonset.Facts, *time.Time) {
 	unknown := daemonset.Facts{"changed": ChangedUnknown}
 	if st.Snapshot.Lacks(snapshot.Revisions) || !st.History.CurrentKnown() && !st.History.Cut {
