@@ -17,8 +17,8 @@ type Needs struct {
 	Controller bool // the Lease of the DaemonSet controller
 }
 
-// mostPending limits the number of nodes with an unscheduled pod whose other pods are read, because an answer names
-// only a few.
+// mostPending is the number of nodes with an unscheduled pod for which the other pods are read. More are not necessary,
+// because an answer names only a few.
 const mostPending = 10
 
 // Few limits the needs of several answers to the other pods of ten nodes in total, so that a list costs no more than

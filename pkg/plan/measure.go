@@ -29,10 +29,10 @@ type pace struct {
 	drawn    bool    // the simulation records its line
 }
 
-// startOf returns how long a pod takes to become ready in total, if it is not ready at that age, in seconds.
+// startOf returns how long a pod that is not ready at an age takes in total to become ready, in seconds.
 func (p *pace) startOf(age float64) float64 { return p.starts.Beyond(age) }
 
-// endOf returns how long a pod takes to be gone in total, if it was deleted that many seconds ago.
+// endOf returns how long a pod that was deleted age seconds ago takes in total to be gone, in seconds.
 func (p *pace) endOf(age float64) float64 { return p.ends.Beyond(age) }
 
 func (sc *scenario) pace(starts, ends timing.Times) *pace {

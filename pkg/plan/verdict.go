@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// The methods in this file answer questions about a Plan that take several of its fields.
+// The methods in this file answer questions about a Plan whose answers depend on several of its fields.
 
 // OfChange reports whether the plan is for a change that has not been made yet.
 func (p *Plan) OfChange() bool { return p.Subject == SubjectChange || p.Subject == SubjectNew }
@@ -577,7 +577,7 @@ func ByVerdict(nodes []PlacementNode) []PlacementGroup {
 // TemplateKnown reports whether it is known which template the pods get. It is unknown if the API server may know
 // fields of a revision that this program does not (whatif.AssumeUnknownFields). It is also unknown if literal values of
 // a manifest could not be compared (whatif.AssumeEnvValues) and the template otherwise equals an existing one: with
-// another value it would be a new template, and every pod would be old. It is not distinguished whether only an
+// another value it would be a new template, and every pod would be old. That also holds if only an
 // annotation's copy of the values could not be compared.
 func (p *Plan) TemplateKnown() bool {
 	if p.Change == nil || p.assumes(whatif.AssumeUnknownFields) {
