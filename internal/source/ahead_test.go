@@ -4,15 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 )
 
 // TestReadAhead: the next page is asked for while a page is read, its objects come after those of the page, and what was
@@ -120,5 +126,37 @@ func TestReadAheadInVain(t *testing.T) {
 	stop()
 	if got != 500 {
 		t.Errorf("%d nodes, want those of the first page", got)
+	}
+}
+
+// TestReadAheadOnASlowLink: each page takes less than --request-timeout to come, so a list of several pages can be read,
+// though they come through one link.
+func TestReadAheadOnASlowLink(t *testing.T) {
+	const limit, ofPage = 2 * time.Second, 1200 * time.Millisecond
+	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 1200\npod p app=agent"))
+	var link sync.Mutex
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		s.Config.Handler.ServeHTTP(answer, r)
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		link.Lock()
+		defer link.Unlock()
+		body := answer.Body.Bytes()
+		if head := 1000; len(body) > 10*head { // a page
+			_, _ = w.Write(body[:head])
+			w.(http.Flusher).Flush()
+			time.Sleep(ofPage)
+			body = body[head:]
+		}
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(slow.Close)
+	c, err := cluster.NewCluster(&rest.Config{Host: slow.URL, QPS: -1, Timeout: limit}, func() time.Time { return noon })
+	must(t, err)
+	got, err := c.Read(background, agent)
+	must(t, err)
+	if len(got.Nodes) != 1200 || len(got.Gaps) > 0 {
+		t.Errorf("%d nodes, gaps %v", len(got.Nodes), got.Gaps)
 	}
 }

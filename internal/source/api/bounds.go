@@ -97,7 +97,11 @@ var errTooLarge = fmt.Errorf("larger than %s, which no API server stores", sourc
 type Allowance struct {
 	Most int64
 	Page int64 // how many objects of a list a request asks for; 0: for all of them
-	read atomic.Int64
+
+	// Limited says that a request has a time limit, --request-timeout. Then no page is requested while the one before
+	// is read: on a slow link the time of both would count.
+	Limited bool
+	read    atomic.Int64
 }
 
 func (a *Allowance) take(n int) error {

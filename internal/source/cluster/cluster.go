@@ -114,7 +114,8 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 		unzips = func(rt http.RoundTripper) http.RoundTripper { return rt }
 	}
 	config.DisableCompression = true // the transport above decompresses
-	notices, allowed := &api.Once{}, &api.Allowance{Most: source.DefaultMaxInput, Page: DefaultPage}
+	notices, allowed := &api.Once{}, &api.Allowance{Most: source.DefaultMaxInput, Page: DefaultPage,
+		Limited: config.Timeout > 0}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 		bounded := api.BoundedTransport{RoundTripper: unzips(OnlyDry{rt}), Allowed: allowed}
 		patient := api.PatientTransport{RoundTripper: api.DatedTransport{RoundTripper: bounded}, Limit: config.Timeout,

@@ -476,8 +476,12 @@ func readPagesAs[T, R any](ctx context.Context, allowed *api.Allowance, opts met
 		}
 		return nil
 	}
-	read, stop := api.ReadAhead(ask)
-	defer stop()
+	read := ask
+	if !allowed.Limited {
+		ahead, stop := api.ReadAhead(ask)
+		defer stop()
+		read = ahead
+	}
 	for {
 		answer, err := read(ctx, opts, each)
 		if token, gone := api.Expired(err); gone && opts.Continue != "" {
