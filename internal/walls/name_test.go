@@ -15,7 +15,7 @@ import (
 // spelledName lists the functions that contain the name of the program in a text, with the reason.
 // Elsewhere it must be a parameter, because the program may be called by another name.
 var spelledName = map[string]string{
-	"sheet/sheet.go Own":                     "the name of who passes none",
+	"sheet/sheet.go Own":                    "the name of who passes none",
 	"cli/root.go newRoot":                   "examples, in which the name is replaced",
 	"cli/explain.go newExplain":             "examples, in which the name is replaced",
 	"cli/plan.go newPlan":                   "examples, in which the name is replaced",

@@ -23,7 +23,7 @@ var larger = map[string]struct {
 	lines, files int
 	why          string
 }{
-	"internal/cli":  {8000, 75, "to be divided: completion, help, watch"},
+	"internal/cli": {8000, 75, "to be divided: completion, help, watch"},
 }
 
 // TestSizes checks the sizes of packages. Tests, generated files and packages for tests are not

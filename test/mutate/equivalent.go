@@ -28,7 +28,7 @@ var equivalents = []equivalent{
 		"the first version of a rule is a .0, which no patch release is before",
 	},
 	{
-		"revision.go", "liveForm", `err != nil || s.VersionSource != snapshot.VersionDefault && s.VersionSource != snapshot.VersionKubelet`, `s.VersionSource != snapshot.VersionDefault && s.VersionSource != snapshot.VersionKubelet`,
+		"revision.go", "storedLiveTemplate", `err != nil || s.VersionSource != snapshot.VersionDefault && s.VersionSource != snapshot.VersionKubelet`, `s.VersionSource != snapshot.VersionDefault && s.VersionSource != snapshot.VersionKubelet`,
 		"a template that has no one form has no other, and that error is returned then",
 	},
 	{
@@ -48,19 +48,19 @@ var fitEquivalents = []equivalent{
 		"two pods that are equally important are so whichever comes first",
 	},
 	{
-		"wanted.go", "declared", `version.MajorMinor(1, 37)`, `version.MajorMinor(2, 37)`,
+		"wanted.go", "needsDeclaredFeature", `version.MajorMinor(1, 37)`, `version.MajorMinor(2, 37)`,
 		"the version leaves out features that have ended, and none of the library has",
 	},
 	{
-		"wanted.go", "declared", `version.MajorMinor(1, 37)`, `version.MajorMinor(0, 37)`,
+		"wanted.go", "needsDeclaredFeature", `version.MajorMinor(1, 37)`, `version.MajorMinor(0, 37)`,
 		"the version leaves out features that have ended, and none of the library has",
 	},
 	{
-		"wanted.go", "declared", `version.MajorMinor(1, 37)`, `version.MajorMinor(1, 38)`,
+		"wanted.go", "needsDeclaredFeature", `version.MajorMinor(1, 37)`, `version.MajorMinor(1, 38)`,
 		"the version leaves out features that have ended, and none of the library has",
 	},
 	{
-		"wanted.go", "declared", `version.MajorMinor(1, 37)`, `version.MajorMinor(1, 36)`,
+		"wanted.go", "needsDeclaredFeature", `version.MajorMinor(1, 37)`, `version.MajorMinor(1, 36)`,
 		"the version leaves out features that have ended, and none of the library has",
 	},
 }
