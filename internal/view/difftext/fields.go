@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// fieldStyle is how fields that differ are told.
+// Style is how fields that differ are told.
 type Style struct {
 	All   bool // whole values
 	Brief bool // in few words: what is in a list comes, goes or has changed, and only short values are shown

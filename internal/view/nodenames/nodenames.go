@@ -37,7 +37,7 @@ var Marks = []struct {
 	{plan.NodeOld, mark{".", "on", "", screen.Plain}},
 }
 
-// nodeMap is the nodes of a rollout as a map of one mark for each.
+// Map is the nodes of a rollout as a map of one mark for each.
 type Map struct {
 	nodes []plan.OnNode // node-9 before node-10
 	old   string        // the revision of the nodes that are Old
