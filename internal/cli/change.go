@@ -62,8 +62,8 @@ func imageHint(container, image string) string {
 var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule,
 	corev1.TaintEffectNoExecute}
 
-// parseToleration reads KEY[=VALUE][:EFFECT] as a toleration of the taints
-// that are written so: without a value, whatever the value is. * is every key.
+// parseToleration parses KEY[=VALUE][:EFFECT]. Without =VALUE the toleration
+// matches every value, and the key * matches every key.
 func parseToleration(text string) (corev1.Toleration, error) {
 	bad := func(why string) (corev1.Toleration, error) {
 		return corev1.Toleration{}, hinted{fmt.Errorf("--toleration %q: %s", text, why),

@@ -163,7 +163,7 @@ func nameChoices(ctx context.Context, t *typing) (choices, error) {
 			add(before+ds.Name, wording.DaemonSetChoice(&ds.Status))
 			continue
 		}
-		add(before+ds.Name, wording.NamespacesChoice(of[ds.Name])) // files, of which none was named
+		add(before+ds.Name, wording.NamespacesChoice(of[ds.Name])) // no namespace was given
 		if before == "" {
 			add(ds.Namespace+"/"+ds.Name, wording.DaemonSetChoice(&ds.Status))
 		}

@@ -224,8 +224,8 @@ func (x *explaining) explain(at int, st *daemonset.State) {
 	}
 }
 
-// finish makes the Explanations that need something more, of which what they share is read
-// once.
+// finish completes the Explanations that need more input. It reads the input that several of them
+// need once.
 func (x *explaining) finish(ctx context.Context) error {
 	read, err := x.in.knowingAll(ctx, x.states, explainNeeds(x.states, x.nodes))
 	if err != nil {

@@ -36,7 +36,7 @@ type input struct {
 	flagSet
 	command string // that asks, as "explain"
 	from    []string
-	how     dump.How // files are read
+	how     dump.ReadOptions // of files
 	now     string
 	version string
 	size    string // of all that is read

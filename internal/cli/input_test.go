@@ -43,7 +43,7 @@ func TestReadNames(t *testing.T) {
 	if err := os.WriteFile(path, []byte(input.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := dump.ReadFiles(t.Context(), []string{path}, nil, func() time.Time { return time.Unix(1_800_000_000, 0) }, dump.How{})
+	d, err := dump.ReadFiles(t.Context(), []string{path}, nil, func() time.Time { return time.Unix(1_800_000_000, 0) }, dump.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

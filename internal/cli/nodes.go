@@ -117,8 +117,7 @@ func (n nodeFlag) what(text string, into *whatif.NodeEdit) error {
 	return firstFault(validation.IsValidLabelValue(value))
 }
 
-// nodesOf returns the nodes that a NODES means by itself: several names with commas
-// between them are as many.
+// nodesOf splits a NODES argument at its commas, unless it is a label selector.
 func nodesOf(text string) []string {
 	parts := strings.Split(text, ",")
 	if strings.ContainsAny(text, "=()") ||

@@ -86,15 +86,14 @@ func (s flagSet) givenAgain(names ...string) (flags []sheet.Flag, pastable bool)
 	return flags, pastable
 }
 
-// withUser matches an address with a user, and so perhaps a password, as that of a proxy
-// may have.
+// withUser matches a URL with a user and perhaps a password, such as the URL of a proxy.
 var withUser = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@`)
 
-// reaching returns a hint that begins with a command of kubectl with the flags that reach
-// the same cluster, behind that command's last word: what follows it stands behind a comma,
-// a semicolon, a bracket or a >. "kubectl config" reads the kubeconfig and nothing else, of
-// which "view" shows the part that was chosen. Where files were read in place of a cluster,
-// the nodes are theirs. Any other hint is returned as it is.
+// reaching adds the flags for the same cluster to a hint that begins with a kubectl command, at the
+// end of that command: before a comma, a semicolon, a bracket or a >. "kubectl config" gets only
+// --kubeconfig; "kubectl config view" also gets the context, the cluster and the user. If the input
+// is files, "kubectl get nodes" becomes an explain command with those files. Other hints are
+// returned unchanged.
 func (p program) reaching(hint string, flags, files []sheet.Flag) string {
 	words := strings.Fields(hint)
 	if len(words) < 3 && hint != "kubectl cluster-info" || words[0] != "kubectl" || words[1] == "kustomize" ||

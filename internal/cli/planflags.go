@@ -119,7 +119,7 @@ var ofNodes = []string{"taint", "label", "cordon", "uncordon", "node-down", "rem
 // manifests reports whether the DaemonSets come from files.
 func (c *changeFlags) manifests() bool { return len(c.files) > 0 || c.kustomize != "" }
 
-// mostNodes is how many nodes a plan was tried with.
+// mostNodes is the largest number of nodes with which plans were tested.
 const mostNodes = 100_000
 
 // contradictions returns an error for flags that contradict each other.
@@ -225,7 +225,7 @@ func (c *changeFlags) limit(flag, text string) (*intstr.IntOrString, error) {
 
 var numberOrPercent = regexp.MustCompile(`^\d+%?$`)
 
-// options returns what the person who asks knows better.
+// options returns the plan options that the flags set, such as --start.
 func (c *changeFlags) options() (plan.Options, error) {
 	o := plan.Options{RequestRate: c.requestRate, RequestBurst: c.requestBurst, GroupBy: c.groupBy,
 		ShowValues: c.showValues}

@@ -78,8 +78,8 @@ func (s *stream) put(text []byte) error {
 // pass until allowColor.
 func newStream(w io.Writer) *stream { return &stream{under: w} }
 
-// under returns what a stream writes to, and any other writer as it is: a
-// terminal, perhaps.
+// under returns the writer below a stream. It returns any other writer, which
+// may be a terminal, unchanged.
 func under(w io.Writer) io.Writer {
 	if s, ok := w.(*stream); ok {
 		return s.under

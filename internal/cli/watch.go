@@ -79,7 +79,7 @@ type following struct {
 	cost  time.Duration        // of looking and showing
 	news  bool                 // something was seen since then
 
-	needed *follow.Progress // of which needs and asks are
+	needed *follow.Progress // the Progress that needs and asks belong to
 	needs  cause.Needs
 	asks   string     // what needs asks for
 	known  string     // what was asked besides the objects that are followed, or is being asked
@@ -248,7 +248,7 @@ func (f *following) ask(ctx context.Context) {
 	bare := st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil))
 	go func(answer chan<- known) {
 		k := known{bare.Snapshot, nil}
-		k.err = source.Contained(func() error {
+		k.err = source.Contain(func() error {
 			read, err := f.knowing(ctx, bare, needs)
 			k.read = read.Snapshot
 			return err

@@ -123,8 +123,8 @@ func (f *following) writeLines(told []follow.Happening) error {
 	return nil
 }
 
-// waitsLonger reports whether the rollout waits longer than usual for something that no
-// line has named since anything happened, or since more pods are available.
+// waitsLonger reports whether to print that the rollout waits longer than usual. It returns true
+// once for each cause, until something happens or more pods become available.
 func (f *following) waitsLonger(happened bool) bool {
 	what := strings.Join(plan.Nodes(f.now.Outcome.Late), ", ")
 	if f.now.Idle > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// RandomCommon returns a random state with dozens of nodes, on some of which the pods crash. These
+// RandomCommon returns a random state with dozens of nodes. On some of them the pods crash. These
 // nodes share a label, such as their architecture or operating system, or are arbitrary. On other
 // nodes pods of the current or the previous revision work. The template may require Linux, so that
 // kubelets of other nodes reject the pod. Messages of kubelets may give the reason.

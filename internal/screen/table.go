@@ -32,7 +32,7 @@ type Row struct {
 	Detail []Block
 }
 
-// Cell holds lines, or names of which a narrow column shows only some.
+// Cell holds lines, or names. A narrow column shows only some of the names.
 type Cell struct {
 	Lines []string
 	Names []string

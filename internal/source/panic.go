@@ -17,11 +17,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return "a panic" } // the value may quote what was read
 
-// Contained returns a function that calls f and returns a panic as a PanicError. Use it for a
-// goroutine whose result another goroutine waits for.
-func Contained(f func() error) func() error { return Contain(f) }
-
-// Contain returns a function that calls f and returns a panic as a PanicError.
+// Contain returns a function that calls f and returns a panic as a PanicError. Use it for a goroutine whose result
+// another goroutine waits for.
 func Contain(f func() error) func() error {
 	return func() (err error) {
 		defer func() {

@@ -92,7 +92,8 @@ func ExplanationPage(w io.Writer, all []sheet.Explained, listed bool, asked shee
 	return sheet.WritePage(w, screens, style.Page)
 }
 
-// PlanPage writes a page of plans below each other, after a row for each where nobody named them.
+// PlanPage writes a page with one plan below the other. If the user named no DaemonSet, a table with a row for each
+// plan comes first.
 func PlanPage(w io.Writer, all []sheet.Planned, listed bool, asked sheet.Asked, style wording.Style) error {
 	var screens []*screen.Screen
 	var maps []*plan.Map

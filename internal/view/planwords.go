@@ -155,8 +155,8 @@ func Gate(g plan.Gate, p *plan.Plan) string {
 	return ""
 }
 
-// assumed is what the plan rests on, what decides it first; with -o wide each
-// assumption by itself, with its code and source.
+// assumed adds the assumptions of the plan, the decisive ones first. With -o wide
+// it adds a row for each of them, with its code and source.
 func (s *planned) assumed() {
 	if s.Style.Wide {
 		t := &screen.Table{Columns: sheet.Columns("ASSUMPTION", "VALUE", "SOURCE")}

@@ -149,7 +149,7 @@ var containerRules = table[*corev1.Container]{
 				seen[m.MountPath] = true
 			}
 		}},
-	{"volumeMounts[].subPath", "a relative path without .., and not beside subPathExpr, which is such a path, too", 0,
+	{"volumeMounts[].subPath", "a relative path without ..; not together with subPathExpr, which needs such a path", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for i, m := range v.VolumeMounts {
 				at := at.Child("volumeMounts") // the API server omits the index of the mount
@@ -243,7 +243,7 @@ var containerRules = table[*corev1.Container]{
 // initRules are the rules of an init container that ends before the others
 // start.
 var initRules = table[*corev1.Container]{
-	{"livenessProbe", "absent of an init container without restartPolicy Always; the other probes and lifecycle as well", 0,
+	{"livenessProbe", "not set in an init container without restartPolicy Always; nor other probes and lifecycle", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for _, f := range []struct {
 				set  bool

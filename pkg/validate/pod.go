@@ -205,7 +205,7 @@ var podRules = table[*corev1.PodSpec]{
 			}
 		}},
 	{"securityContext.sysctls[].name",
-		"none of the network where hostNetwork is true, none of IPC where hostIPC is", 30,
+		"no network sysctl if hostNetwork is true, no IPC sysctl if hostIPC is true", 30,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, s := range sysctls(v) {
 				at, name := at.Child("securityContext", "sysctls").Index(i).Child("name"),

@@ -42,7 +42,7 @@ var resourceRules = table[*corev1.ResourceRequirements]{
 				}
 			}
 		}},
-	{"requests", "at most the limit; the limit, of extended resources and hugepages", 0,
+	{"requests", "at most the limit; equal to it for extended resources and hugepages", 0,
 		func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
 			for _, name := range slices.Sorted(maps.Keys(v.Requests)) {
 				request := v.Requests[name]

@@ -41,8 +41,7 @@ var volumeRules = table[*corev1.Volume]{
 				corev1.HostPathSocket)
 		}
 	}},
-	{"secret.secretName", "given, as is the name of a configMap, of a claim, of a CSI driver and of what else a " +
-		"volume is of", 0,
+	{"secret.secretName", "required; also the names of ConfigMaps, claims, CSI drivers and other volume sources", 0,
 		func(c *check, v *corev1.Volume, at *field.Path) {
 			if v.Secret != nil {
 				c.needs(at.Child("secret", "secretName"), v.Secret.SecretName, nil)

@@ -9,8 +9,7 @@ import (
 // Assumptions about a change that could not be checked.
 const (
 	// AssumeTemplateNotChecked: the API server accepts the pod template of the
-	// manifest, only a part of which was checked; `--server-dry-run` checks all
-	// of it
+	// manifest; only a part of it was checked, and `--server-dry-run` checks all of it
 	// Source: `Manifest`
 	AssumeTemplateNotChecked daemonset.AssumptionCode = "TemplateNotChecked"
 	// AssumeNoServerWarnings: the API server has no warnings about the manifest; `--server-dry-run` asks for them

@@ -51,8 +51,8 @@ func (b *Breaker) Break(seed int64) Broken { return broken(seed, []*Breaker{b}, 
 // have reacted: after a rollback, if that is the remedy, or with the cause removed.
 func (b *Breaker) End(seed int64) Broken { return broken(seed, []*Breaker{b}, 0) }
 
-// Two returns a state broken by two breakers, the second of which breaks a node. ended is the index
-// of the one that has ended, or -1.
+// Two returns a state broken by two breakers. The second one breaks a node. ended is the index of
+// the one that has ended, or -1.
 func Two(seed int64, a, ofNode *Breaker, ended int) Broken {
 	return broken(seed, []*Breaker{a, ofNode}, ended)
 }

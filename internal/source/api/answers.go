@@ -36,9 +36,9 @@ func (a answers) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVersioner) 
 	return answer{a.NegotiatedSerializer.DecoderToVersion(d, gv)}
 }
 
-// answer decodes one object that a server answers, and rejects what is not what was asked
-// for, or is damaged. client-go's own decoder takes an object without a kind for any kind.
-// A server is held to what a file is held to. A list is a listPage.
+// answer decodes one object in a response. It rejects damaged objects and objects of another kind
+// than the requested one. client-go's own decoder accepts an object without a kind as any kind.
+// Paged decodes lists.
 type answer struct{ runtime.Decoder }
 
 func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object,
@@ -131,8 +131,8 @@ type KindError struct{ words string }
 
 func (e *KindError) Error() string { return e.words }
 
-// otherKind returns what is wrong with an answer that is not what was asked for, which is a
-// kindError; nil if it is.
+// otherKind returns a KindError if the response does not have the requested kind and version,
+// otherwise nil.
 func otherKind(is metav1.TypeMeta, asked schema.GroupVersionKind) error {
 	switch want := asked.GroupVersion().String(); {
 	case is.Kind == "":
@@ -164,8 +164,8 @@ var (
 	errDamaged     = errors.New("its protobuf is damaged")
 )
 
-// Described returns what an answer says that it is, and the object: in protobuf without
-// what is around it.
+// Described returns the kind that a response declares, and its object. It removes the envelope of
+// protobuf.
 func Described(raw []byte) (kind metav1.TypeMeta, protobuf bool, obj []byte, err error) {
 	if len(raw) == 0 {
 		return kind, false, nil, errEmptyAnswer

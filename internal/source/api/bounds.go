@@ -19,27 +19,25 @@ import (
 )
 
 const (
-	// maxObject is the size of the largest object that is read. An API server takes no
-	// request of more than 3 MiB, and what it stores takes more room in JSON than in
-	// protobuf.
+	// MaxObject is the size in bytes of the largest object that is read. An API server rejects
+	// requests of more than 3 MiB, and an object takes more space in JSON than in protobuf.
 	MaxObject = 8 << 20
 
-	// maxParts is how many fields and members of lists an object may have: an empty container
-	// is 2 bytes in protobuf, and 400 in memory. Objects of less than fewParts bytes are not
-	// looked at.
+	// maxParts limits the fields and list members of an object: an empty container takes 2 bytes
+	// in protobuf and 400 in memory. Objects of less than fewParts bytes are not checked.
 	maxParts = 250_000
 	fewParts = 1 << 18
 
-	// maxRefusal is how much is read of an answer that is an error.
+	// maxRefusal limits the bytes that are read of an error response.
 	maxRefusal = 1 << 20
 
-	// maxPages is of how many pages a list is read: of 500 objects each, and no cluster
-	// has five million of one kind.
+	// MaxPages limits the pages of a list. A page has at most 500 objects and no limit in bytes of
+	// its own: each object and all responses together have one.
 	MaxPages = 10_000
 
-	// objectsShare is the part of --max-input that the objects of one list may take in
-	// memory, not counting what they point to, and at least leastObject each: of pods, these
-	// are 100,000.
+	// objectsShare is the part of --max-input that the objects of one list may take in memory,
+	// without the values that they point to, and at least leastObject each. That allows 100,000
+	// pods.
 	objectsShare = 16
 	leastObject  = 256
 )

@@ -250,9 +250,9 @@ func (p *PageError) which() string {
 	return s
 }
 
-// NoPages is a transport that makes an error of a web page, which no API server answers
-// with. What a transport around it handles goes by: redirects, 401, and that the server asks
-// to be waited for.
+// NoPages is a transport that returns an error for a web page, because no API server sends one. It
+// passes on the responses that an outer transport handles: redirects, status 401 and responses
+// with Retry-After.
 type NoPages struct{ http.RoundTripper }
 
 func (t NoPages) RoundTrip(req *http.Request) (*http.Response, error) {

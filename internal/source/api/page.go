@@ -100,8 +100,8 @@ func gvkOf(o runtime.Object) (schema.GroupVersionKind, error) {
 	return all[0], nil
 }
 
-// Paged is a transport that gives the objects of a page to the listPage of the request's
-// context, and leaves an empty body.
+// Paged is a transport that decodes a page of a list, passes its objects to the page in the
+// context of the request, and returns an empty body.
 type Paged struct{ http.RoundTripper }
 
 func (t Paged) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -168,8 +168,8 @@ func opened(in, tag []byte) []byte {
 	return append(append(in, tag...), make([]byte, mostOfLength)...)
 }
 
-// closed ends a message that begins at a place, with its tag; one without any content is left
-// out, if it may be.
+// closed completes the message that begins at offset at by inserting its length after the tag. If
+// the message is empty and mayLack is true, closed removes it.
 func closed(in []byte, at, tag int, mayLack bool) []byte {
 	inner := in[at+tag+mostOfLength:]
 	if len(inner) == 0 && mayLack {

@@ -331,8 +331,8 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 // withoutLogs returns a context in which client-go logs nothing. Errors and Gaps report what went wrong.
 func withoutLogs(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.Logger{}) }
 
-// take calls read between two reads of the DaemonSet, of which ds is the first, and repeats both
-// while the generation changes.
+// take calls read, and then reads the DaemonSet again. ds is the DaemonSet as read before. If its
+// generation has changed, take repeats both.
 func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *snapshot.Snapshot,
 	read func(context.Context, object.Relation, int) (*snapshot.Snapshot, error),
 ) (*snapshot.Snapshot, error) {

@@ -379,7 +379,7 @@ func (c *Cluster) podMetadata(ctx context.Context, r object.Relation) ([]corev1.
 	return pods, gaps, err
 }
 
-// readMetadata reads one page of a list of metadata, of which it decodes the fields in kept.
+// readMetadata reads one page of a list of metadata, and decodes only the fields in kept.
 func readMetadata(ctx context.Context, r *rest.Request, kept func() *api.ProtoMask,
 	each func(*metav1.PartialObjectMetadata) error) (metav1.ListMeta, error) {
 	const metadata = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"

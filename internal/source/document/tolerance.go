@@ -189,8 +189,8 @@ var mentionedKind = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\bkind["']?\s*:\s*(?:[|>][-+0-9]*\s+)?["']?([A-Za-z]+)\b(["']?\s*,?\s*["']?name["']?\s*:)?`)
 })
 
-// kindsIn returns the kind of the object that a text is, or of its items, as far as that can be
-// told from where it is whole; none if it cannot.
+// kindsIn returns the kind of the object in a damaged text, or the kinds of its items, from the
+// part that is not damaged. It returns none if that part does not show a kind.
 func kindsIn(it Item, list metav1.TypeMeta) []metav1.TypeMeta {
 	var k metav1.TypeMeta
 	if it.Yaml {
@@ -224,8 +224,8 @@ var ofChart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:name|version|appVersion|entries|dependencies|generated):`)
 })
 
-// itemKinds returns the kind of the items of a list; and, where that is nearly one that counts, that
-// it may be one.
+// itemKinds returns the kind of the items of a list. If the kind of the list looks misspelled, the
+// result also includes anything.
 func itemKinds(list metav1.TypeMeta) []metav1.TypeMeta {
 	kinds := []metav1.TypeMeta{object.ItemKind(list)}
 	if object.Mistaken(list) != nil {

@@ -258,8 +258,8 @@ var repeatedInYAML = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`line (\d+): key (".*"|\S+) already set in map`)
 })
 
-// repeatsInYAML returns the keys of which a strict reader of YAML says that they
-// stand twice in a piece of YAML before which line lines stand.
+// repeatsInYAML returns the duplicate keys that a strict YAML parser reports in err. line is the
+// number of lines before the parsed text.
 func repeatsInYAML(err error, line int) []object.Repeat {
 	var found []object.Repeat
 	for _, m := range repeatedInYAML().FindAllStringSubmatch(err.Error(), -1) {

@@ -51,7 +51,7 @@ type Dump struct {
 	Kinds         map[string]int  // number of objects by kind, including kinds that are not read
 	inferredKinds map[string]int  // those of Kinds whose kind was inferred from their fields
 	unknownKinds  map[string]bool // kinds that Kubernetes does not have
-	lists         map[string]bool // kinds of which there is a typed list: no object means none, not "not given"
+	lists         map[string]bool // kinds with a typed list: if it has no object, there is none
 	pages         api.Readings
 	Objects       int
 	Sums          *document.Sums

@@ -33,14 +33,11 @@ type ReadOptions struct {
 	// DefaultMaxInput. The limit for one object is a sixteenth of it, and for everything that
 	// archives unpack to, sixteen times.
 	Most int64
-	// Stays, if not nil, is called before the first recorded Snapshot is read, with the size of its
-	// file, most of which stays in memory. The function it returns is called after that Snapshot
+	// Stays, if not nil, is called with the size of the file before the first recorded Snapshot is
+	// read. Most of that file stays in memory. The function it returns is called after that Snapshot
 	// has been read.
 	Stays func(bytes int64) (read func())
 }
-
-// How is the name that internal/cli uses for ReadOptions.
-type How = ReadOptions
 
 // ReadFiles reads files, folders, archives and standard input ("-") as one Dump. It reads the
 // output of "kubectl get -o yaml" or "-o json", "kubectl cluster-info dump" and "kubectl ds

@@ -254,8 +254,8 @@ func passedOver(raw []byte, kind metav1.TypeMeta) string {
 	return fmt.Sprintf("a %s contains %s: objects inside another object are not read", kind.Kind, said)
 }
 
-// inside counts, by kind, the objects that count and that stand inside an
-// object of another kind, where nothing reads them.
+// inside counts, by kind, the decisive objects that are nested in an object of
+// another kind. They are not read.
 func inside(raw []byte) map[string]int {
 	if bytes.Count(raw, []byte(`"kind"`)) < 2 {
 		return nil

@@ -325,8 +325,8 @@ func (o *Object) saw(v reflect.Value) {
 	}
 }
 
-// ItemKind returns what the items of a typed list are: Node of a NodeList. A
-// plain List does not tell.
+// ItemKind returns the kind of the items of a typed list, such as Node for a
+// NodeList. It returns an empty TypeMeta for a plain List.
 func ItemKind(list metav1.TypeMeta) metav1.TypeMeta {
 	kind, ok := strings.CutSuffix(list.Kind, "List")
 	if !ok || kind == "" {

@@ -156,8 +156,8 @@ func Order(s *snapshot.Snapshot) {
 	SortByName(s.PodDisruptionBudgets)
 }
 
-// Ordered returns the gaps in the order of snapshot.Whats, and of two gaps of
-// one part for one reason the first.
+// Ordered returns the gaps in the order of snapshot.Whats. If several gaps have
+// the same part and reason, it returns only the first.
 func Ordered(gaps []snapshot.Gap) []snapshot.Gap {
 	var out []snapshot.Gap
 	for _, what := range snapshot.Whats {

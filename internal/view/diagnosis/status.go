@@ -46,7 +46,7 @@ func (a *Answer) status() {
 	a.sums()
 }
 
-// reportedNumbers says which numbers the controller has reported otherwise than they are computed, and why.
+// reportedNumbers says which reported numbers differ from the computed ones, and why.
 func (a *Answer) reportedNumbers() {
 	status := &a.E.Status
 	switch {

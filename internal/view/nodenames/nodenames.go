@@ -307,9 +307,8 @@ func lastPart(name string) (prefix, tail string) {
 	return name[:at], name[at:]
 }
 
-// named draws a pair of lines for each prefix of names, with the numbers behind it in
-// the first and the marks in the second. It is nil where names do not have such
-// numbers, or the columns hold too few of them.
+// named draws two lines for each prefix of names: the numbers that follow it, and the marks. It
+// returns nil if the names do not end in numbers, or if too few of them fit into the columns.
 func (m *Map) named(columns int) (rows screen.Rows) {
 	const fewest = 5
 	if len(m.nodes) == 0 || len(m.nodes) > 1000 {

@@ -100,7 +100,8 @@ func Columns(heads ...string) []screen.Column {
 	return out
 }
 
-// AtMost is a table with so many rows, and how many more there are; without --all.
+// AtMost shortens a table to n rows and adds a row with the number of the omitted ones. With --all it returns the
+// whole table.
 func (a *Sheet) AtMost(n int, t *screen.Table, noun string) *screen.Table {
 	if more := len(t.Rows) - n; more > 1 && !a.Style.All {
 		t.Rows = t.Rows[:n]

@@ -211,8 +211,8 @@ type Used struct {
 	Rules daemonset.Controller
 }
 
-// Gap says what could not be read and what the answer lacks for it. also are further
-// parts that could not be read for the same reason, and whose lack costs the same.
+// Gap says what could not be read, and what the answer lacks as a result. also lists more parts with
+// the same reason and the same consequence.
 func Gap(g daemonset.Gap, used Used, also ...snapshot.What) string {
 	part := PartWords(g.What)
 	for _, what := range also {
