@@ -44,6 +44,15 @@ func Least(n int) int {
 	return n
 }
 
+// Rare returns the minimum number of occurrences of something too rare for the usual number of cases:
+// n if the law tries ten times as many, as make check LAW_CASES=10 does, and otherwise 0.
+func Rare(n int) int {
+	if Of(1000) < 10_000 {
+		return 0
+	}
+	return n
+}
+
 // These tests allocate much short-lived memory and end within seconds. Less frequent garbage
 // collection saves a fifth of the time.
 func init() { debug.SetGCPercent(400) }

@@ -10,16 +10,22 @@ func TestOf(t *testing.T) {
 		env     string
 		n, want int
 		least   int // of 5
+		rare    int // of 5
 		why     string
 	}{
-		{"1", 250, 250, 5, "as usual"},
-		{"20", 250, 5000, 5, "more"},
-		{"0.5", 250, 125, 0, "fewer"},
-		{"0.001", 250, 1, 0, "one at least"},
+		{"1", 250, 250, 5, 0, "as usual"},
+		{"20", 250, 5000, 5, 5, "more"},
+		{"10", 250, 2500, 5, 5, "as make laws tries"},
+		{"9.9", 250, 2475, 5, 0, "not as many as that"},
+		{"0.5", 250, 125, 0, 0, "fewer"},
+		{"0.001", 250, 1, 0, 0, "one at least"},
 	} {
 		t.Setenv("LAW_CASES", tt.env)
 		if got, least := Of(tt.n), Least(5); got != tt.want || least != tt.least {
 			t.Errorf("%s: LAW_CASES=%s makes %d of %d, want %d, and %d of them at least, want %d", tt.why, tt.env, got, tt.n, tt.want, least, tt.least)
+		}
+		if rare := Rare(5); rare != tt.rare {
+			t.Errorf("%s: LAW_CASES=%s: what is rare must come up %d times, want %d", tt.why, tt.env, rare, tt.rare)
 		}
 	}
 	t.Setenv("LAW_CASES", "")
