@@ -382,8 +382,22 @@ func (h *History) hashOf(p *Pod) string {
 
 // TemplateOf returns the pod template that a ControllerRevision of the Snapshot
 // holds, or nil if there is no such revision or its data cannot be decoded.
+// This State and those that Changed returns share the template, which callers
+// must not modify.
 func (st *State) TemplateOf(revision string) *corev1.PodTemplateSpec {
-	stored, err := template.Stored(st.Snapshot.RevisionData(revision))
+	if t, known := st.typed.Load(revision); known {
+		return t.(*corev1.PodTemplateSpec)
+	}
+	t := typedTemplate(st.Snapshot.RevisionData(revision))
+	if t != nil {
+		st.typed.Store(revision, t)
+	}
+	return t
+}
+
+// typedTemplate decodes the data of a ControllerRevision. It returns nil if that is not a template.
+func typedTemplate(data []byte) *corev1.PodTemplateSpec {
+	stored, err := template.Stored(data)
 	if err != nil {
 		return nil
 	}

@@ -372,6 +372,13 @@ func TestTemplateOf(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
+			changed, err := st.Changed(st.Snapshot)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st.TemplateOf(tt.name) != changed.TemplateOf(tt.name) {
+				t.Error("it is decoded again for the State after a change")
+			}
 		})
 	}
 }

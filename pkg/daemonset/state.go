@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -43,6 +44,7 @@ type State struct {
 	surge   bool // manage keeps an old and a new pod on one node
 	deleted bool
 	stored  []template.Content // of Snapshot.Revisions; nil if one is not a template, or has another owner
+	typed   *sync.Map          // the results of TemplateOf, by the name of the revision
 }
 
 // Node is one slot of the DaemonSet.
@@ -104,7 +106,9 @@ var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnav
 // If a Gap says that nodes or pods are missing, the ones that were read are
 // ignored too. If the nodes could not be read, the target nodes of the pods
 // replace them, with verdicts of NodesNotRead that let every pod stay.
-func New(s *snapshot.Snapshot, profile Profile) (*State, error) { return newState(s, profile, nil) }
+func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
+	return newState(s, profile, nil, new(sync.Map))
+}
 
 // StateOf returns the State of a Snapshot under the rules of its own version,
 // or of Newest if it has none. It returns an error as New does, and if the
@@ -124,17 +128,17 @@ func StateOf(s *snapshot.Snapshot) (*State, error) {
 // must have the same ControllerRevisions as st; Changed does not parse them
 // again.
 func (st *State) Changed(s *snapshot.Snapshot) (*State, error) {
-	return newState(s, st.Profile, st.stored)
+	return newState(s, st.Profile, st.stored, st.typed)
 }
 
-func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content) (*State, error) {
+func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content, typed *sync.Map) (*State, error) {
 	ds := s.DaemonSet
 	selector, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
 	if err != nil {
 		return nil, fmt.Errorf("daemonset %s/%s: spec.selector: %w", ds.Namespace, ds.Name, err)
 	}
 	st := &State{
-		Snapshot: s, stored: stored, At: s.TakenAt, Profile: profile, DaemonSet: ds,
+		Snapshot: s, stored: stored, typed: typed, At: s.TakenAt, Profile: profile, DaemonSet: ds,
 		Placement: NewPlacement(ds, profile).In(s.OpenShift),
 		NodesRead: !s.Lacks(snapshot.Nodes), PodsListed: !s.Lacks(snapshot.Pods),
 		StatusRead: !s.Lacks(snapshot.DaemonSetStatus),

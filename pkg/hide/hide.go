@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -173,14 +174,35 @@ func fieldsOf(t reflect.Type) func(key string) reflect.Type {
 	return nil
 }
 
+// fields caches the results of fieldOf, because parsing the tags of a struct takes longer than hiding a
+// value. It has only keys of API types, so that its size is bounded.
+var fields sync.Map
+
+type fieldKey struct {
+	of  reflect.Type
+	key string
+}
+
 // fieldOf returns the type of a field of a struct, or nil if there is none.
 func fieldOf(t reflect.Type, key string) reflect.Type {
+	at := fieldKey{t, key}
+	if found, known := fields.Load(at); known {
+		return found.(reflect.Type)
+	}
+	found := findField(t, key)
+	if found != nil {
+		fields.Store(at, found)
+	}
+	return found
+}
+
+func findField(t reflect.Type, key string) reflect.Type {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":
-			if found := fieldOf(plainType(f.Type), key); found != nil {
+			if found := findField(plainType(f.Type), key); found != nil {
 				return found
 			}
 		case name == "" || name == "-" || !strings.EqualFold(name, key):
