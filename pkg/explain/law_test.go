@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-const seeds = 300
+const seeds = 100
 
 // TestNothingFollowsFromAMissingStatus checks that a DaemonSet without its
 // status is explained as if the status were up to date, and that pods without
@@ -155,11 +156,30 @@ func busy(s *snapshot.Snapshot) {
 	}
 }
 
-// randomAnswers explains every random state.
+// rareSeeds are those of RandomTrouble with what few states have: a toleration that helps, a
+// lack of memory and an image that is being pulled, a vanished node in a surge, labels to compare.
+var rareSeeds = []int64{109, 168, 177, 221}
+
+var (
+	allAnswers     []answer
+	explainAnswers sync.Once
+)
+
+// randomAnswers explains every random state, once for all laws.
 func randomAnswers(t *testing.T) []answer {
 	t.Helper()
+	explainAnswers.Do(func() { allAnswers = explainedRandom(t) })
+	return allAnswers
+}
+
+func explainedRandom(t *testing.T) []answer {
+	t.Helper()
 	var out []answer
+	all := slices.Clone(rareSeeds)
 	for seed := range cases.Of(int64(seeds)) {
+		all = append(all, seed)
+	}
+	for _, seed := range all {
 		s := dstest.RandomTrouble(seed)
 		if seed%3 == 0 {
 			busy(s)
