@@ -62,7 +62,7 @@ func TestMotion(t *testing.T) {
 // updated are as many as the status counts, and that the order in which nodes and pods were read does not matter.
 func TestMotionCountsEachNodeOnce(t *testing.T) {
 	moving := 0
-	for seed := range cases.Of(int64(300)) {
+	for seed := range cases.Of(int64(100)) {
 		s := dstest.RandomTrouble(seed)
 		st := stateOf(t, s)
 		nodes := Motion(st, cause.Find(st))

@@ -213,7 +213,7 @@ func TestLawPlacement(t *testing.T) {
 			t.Error("not by name")
 		}
 	}
-	for seed := range cases.Of(int64(120)) {
+	for seed := range cases.Of(int64(100)) {
 		s := dstest.Anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		pool := []string{"a", "b"}[seed%2]
 		for i, c := range []whatif.Change{
@@ -238,7 +238,7 @@ func TestLawPlacement(t *testing.T) {
 // with one toleration fewer.
 func TestLawKeptByTolerations(t *testing.T) {
 	kept := 0
-	for seed := range cases.Of(int64(120)) {
+	for seed := range cases.Of(int64(100)) {
 		s := dstest.Anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		change := whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{
 			{Kind: whatif.NodeTaint, Which: "n[13579]", Taint: dstest.Taint("trouble:NoSchedule")},
@@ -270,7 +270,7 @@ func TestLawKeptByTolerations(t *testing.T) {
 // and that one does with one toleration fewer.
 func TestLawKeptBeforeTaint(t *testing.T) {
 	kept := 0
-	for seed := range cases.Of(int64(120)) {
+	for seed := range cases.Of(int64(100)) {
 		s := dstest.Anywhere(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		change := whatif.Change{Nodes: []whatif.NodeEdit{
 			{Kind: whatif.NodeTaint, Which: "n[13579]", Taint: dstest.Taint("example.com/reserved:NoExecute")},

@@ -27,7 +27,7 @@ func brokenState(seed int64) *snapshot.Snapshot {
 // TestEffectIsThatOfItsPlan is a law: the Effect of a remedy that is a change agrees with the plan of that change.
 func TestEffectIsThatOfItsPlan(t *testing.T) {
 	compared, timed := map[remedy.Code]int{}, 0
-	for seed := range cases.Of(int64(1500)) {
+	for seed := range cases.Of(int64(100)) {
 		s := brokenState(seed)
 		st := stateOf(t, s)
 		if len(st.Nodes) > 40 {
@@ -51,8 +51,8 @@ func TestEffectIsThatOfItsPlan(t *testing.T) {
 			}
 		}
 	}
-	few := compared[remedy.RollBack] < cases.Least(800) || compared[remedy.RaiseMaxUnavailable] < cases.Least(50)
-	if few || compared[remedy.RemoveNode] < cases.Least(40) || timed < cases.Least(300) {
+	few := compared[remedy.RollBack] < cases.Least(50) || compared[remedy.RaiseMaxUnavailable] < cases.Least(3)
+	if few || compared[remedy.RemoveNode] < cases.Least(2) || timed < cases.Least(20) {
 		t.Errorf("only %v compared, %d of them with a time", compared, timed)
 	}
 }
@@ -86,7 +86,7 @@ var lesser = map[string]func(*snapshot.Snapshot) (any, *snapshot.Snapshot){
 // makes possible are then rejected or evicted as well.
 func TestMoreInputHarmsNobody(t *testing.T) {
 	compared, exceptions := map[string]int{}, 0
-	for seed := range cases.Of(int64(1500)) {
+	for seed := range cases.Of(int64(100)) {
 		s := brokenState(seed)
 		if len(s.Nodes) > 40 {
 			continue
@@ -112,11 +112,11 @@ func TestMoreInputHarmsNobody(t *testing.T) {
 		}
 	}
 	for name := range lesser {
-		if compared[name] < cases.Least(400) {
+		if compared[name] < cases.Least(25) {
 			t.Errorf("only %d remedies without the %s", compared[name], name)
 		}
 	}
-	if exceptions < cases.Least(1) {
+	if exceptions < cases.Rare(1) {
 		t.Error("there is no exception any more")
 	}
 }

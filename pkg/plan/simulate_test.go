@@ -84,7 +84,7 @@ func fits(b daemonset.Batch, taken []string, name func(daemonset.Item) string) e
 // TestSimulationIsTheModel checks for random states and all sets of rules that every sync of a simulation, to its end,
 // does what the model does in the same state.
 func TestSimulationIsTheModel(t *testing.T) {
-	const states = 90
+	const states = 20
 	ended := map[string]int{}
 	for _, version := range []string{"v1.37.1", "v1.30.5", "v1.28.2", "v1.22.17", "v1.19.16"} {
 		for seed := range cases.Of(int64(states)) {
