@@ -42,7 +42,7 @@ func TestBreakers(t *testing.T) {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			failed := map[string]error{}
-			for seed := range cases.Of(int64(200)) {
+			for seed := range cases.Of(int64(24)) {
 				a := answered(t, taken(seed, b.Break(seed)))
 				for name, check := range checks {
 					if failed[name] != nil || seed%8 > 1 && slices.Contains(rare, name) {
@@ -267,7 +267,7 @@ func removed(t *testing.T, b *breakers.Breaker, seed int64, _ answer) error {
 
 // TestHealthy checks that no problem is found in a healthy state.
 func TestHealthy(t *testing.T) {
-	for seed := range cases.Of(int64(200)) {
+	for seed := range cases.Of(int64(100)) {
 		s := breakers.Healthy(seed)
 		if err := snapshot.Validate(s); err != nil {
 			t.Fatal(err)
@@ -318,7 +318,7 @@ func TestPairs(t *testing.T) {
 			}
 		}
 	}
-	for seed := range cases.Of(int64(400)) {
+	for seed := range cases.Of(int64(100)) {
 		pair := pairs[rand.New(rand.NewPCG(uint64(seed), 0x70616972)).IntN(len(pairs))]
 		for ended := -1; ended < 2; ended++ {
 			a := answered(t, breakers.Two(seed, pair[0], pair[1], ended))
