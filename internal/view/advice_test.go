@@ -34,7 +34,7 @@ func TestAdvisedFirst(t *testing.T) {
 // states.
 func TestReadOnly(t *testing.T) {
 	looks := 0
-	for _, w := range everyWorld(t, 500) {
+	for _, w := range everyWorld(t, 100) {
 		e := under(t, w.s)
 		if len(e.Advice) == 0 || len(e.Advice) > diagnosis.MostParts {
 			continue

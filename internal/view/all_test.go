@@ -18,7 +18,7 @@ import (
 // and messages that the short answer cuts are whole, and a problem that has only a line there has a part.
 func TestAllAddsBelow(t *testing.T) {
 	answers, longer := 0, 0
-	for _, w := range everyWorld(t, 300) {
+	for _, w := range everyWorld(t, 50) {
 		e := under(t, w.s)
 		if len(e.Advice) > diagnosis.MostParts {
 			continue

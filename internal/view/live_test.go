@@ -104,14 +104,17 @@ func liveOf(t *testing.T, s *snapshot.Snapshot) *Live {
 	return &Live{Progress: p, Now: explain.Explain(p.State, explain.Options{Outlook: p.Outlook})}
 }
 
-// liveWorlds are the worlds of the live stories.
-func liveWorlds(t *testing.T) (out []told) {
-	for _, name := range []string{"stuck", "healthy", "surge", "thousand"} {
-		a := storyOf(t, name)
-		out = append(out, told{name: name, s: a.s})
+// liveWorlds are the worlds of the live stories, read once.
+func liveWorlds(t *testing.T) []told {
+	if liveTold == nil {
+		for _, name := range []string{"stuck", "healthy", "surge", "thousand"} {
+			liveTold = append(liveTold, told{name: name, s: storyOf(t, name).s})
+		}
 	}
-	return out
+	return liveTold
 }
+
+var liveTold []told
 
 func verdictOf(text string) string {
 	verdict, _, _ := strings.Cut(text, "  ")

@@ -50,15 +50,16 @@ type liveScreen struct {
 
 var drawn []liveScreen // once: it takes seconds
 
-// liveScreens calls a function with the live screen of every world of a story at every
-// size.
+// liveScreens calls a function with the live screen of every world of a story at three
+// sizes in turn, at all of them with four times the cases.
 func liveScreens(t *testing.T, law func(name string, l *Live, size [2]int, text string)) {
 	t.Helper()
 	if drawn == nil {
-		for _, w := range slices.Concat(everyWorld(t, 5), liveWorlds(t), cloudWorlds(t)) {
+		for i, w := range slices.Concat(everyWorld(t, 5), liveWorlds(t), cloudWorlds(t)) {
 			l := liveOf(t, w.s)
 			l.Last = []Event{{Words: strings.Repeat("a long sentence about what is not heard of, ", 5)}}
-			for _, size := range liveSizes {
+			for j := range min(cases.Of(3), len(liveSizes)) {
+				size := liveSizes[(3*i+j)%len(liveSizes)]
 				var b bytes.Buffer
 				check(t, LiveScreen(&b, l, askable, wording.Style{Width: size[0], Color: true}, size[1]-1))
 				drawn = append(drawn, liveScreen{w.name, l, size, uncolored(b.String())})

@@ -25,7 +25,7 @@ var repeats = map[string]*regexp.Regexp{
 // names up to two nodes besides, and the labels that say what to do name the nodes to do it on.
 func TestNoFactTwice(t *testing.T) {
 	answers, found := 0, sets.New[string]()
-	for _, w := range everyWorld(t, 500) {
+	for _, w := range everyWorld(t, 100) {
 		e := under(t, w.s)
 		if listed, _ := e.Listed(); len(listed) != 1 || e.Verdict.Code == explain.BeingDeleted { // which names nodes without a pod
 			continue
