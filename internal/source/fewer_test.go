@@ -29,7 +29,7 @@ func TestFewer(t *testing.T) {
 func testFewer[T any, P api.OneOf[T]](t *testing.T, kind string) {
 	of := metav1.TypeMeta{APIVersion: "v1", Kind: kind}
 	size, left := 0, 0
-	for i := range cases.Of(300) {
+	for i := range cases.Of(100) {
 		o := P(new(T))
 		filler(int64(i)).Fill(o)
 		mark(i, o)

@@ -69,14 +69,14 @@ func recordings(t *testing.T) (texts []string) {
 			add(s)
 		}
 	}
-	for seed := range cases.Of(int64(10)) {
+	for seed := range cases.Of(int64(4)) {
 		add(dstest.RandomTrouble(seed))
 		add(dstest.RandomCommon(seed))
 	}
 	many := dstest.State("N*600")
 	for i := range many.Pods {
 		p := &many.Pods[i]
-		if i < 100 {
+		if i < 30 {
 			filler(int64(i)).Fill(&p.Spec)
 			filler(int64(i)).Fill(&p.Status)
 		}

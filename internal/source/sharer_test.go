@@ -19,7 +19,7 @@ import (
 func TestSharer(t *testing.T) {
 	h := object.NewSharer()
 	var alone, shared []any
-	for i := range cases.Of(200) {
+	for i := range cases.Of(100) {
 		n, p := &corev1.Node{}, &corev1.Pod{}
 		fill := filler(int64(i / 2)) // each comes twice
 		fill.Fill(n)

@@ -97,7 +97,7 @@ func TestWireMarks(t *testing.T) {
 func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 	kept := api.KeptWire[T]()
 	reader := api.NewWireReader[T, P](kept)
-	for i := range cases.Of(300) {
+	for i := range cases.Of(100) {
 		o := P(new(T))
 		filler(int64(i)).Fill(o)
 		if set != nil {
@@ -141,7 +141,7 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 // TestChanged: what a watch tells of a node or a pod is the same where only what is kept of it is decoded, and anything
 // else is left to client-go.
 func TestChanged(t *testing.T) {
-	for i := range cases.Of(200) {
+	for i := range cases.Of(100) {
 		testChanged(t, i, &corev1.Node{}, &corev1.Node{}, "Node")
 		testChanged(t, i, &corev1.Pod{}, &corev1.Pod{}, "Pod")
 	}
