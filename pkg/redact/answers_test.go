@@ -23,10 +23,10 @@ import (
 )
 
 // TestAnswers checks that the documents of explain, plan and history are those
-// of the original with the names replaced, except for messages. LAW_CASES=100
+// of the original with the names replaced, except for messages. LAW_CASES=250
 // tries 5,000 states.
 func TestAnswers(t *testing.T) {
-	for i := range cases.Of(50) {
+	for i := range cases.Of(20) {
 		s, err := snapshot.Redact(hardState(int64(i)), []byte("of this test"))
 		if err != nil {
 			t.Fatal(err)

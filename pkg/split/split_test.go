@@ -261,7 +261,7 @@ func holds(n *corev1.Node, p split.Property) bool {
 // TestChance checks that if nodes fail at random, a property is named in at
 // most 1% of the clusters.
 func TestChance(t *testing.T) {
-	named, states := 0, cases.Of(1000)
+	named, states := 0, cases.Of(200)
 	for seed := range states {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
 		all := cluster(r)
@@ -292,7 +292,7 @@ func TestCause(t *testing.T) {
 		{drawRange, false, "a version or an age"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			named, states := 0, cases.Of(250)
+			named, states := 0, cases.Of(100)
 			for seed := range states {
 				r := rand.New(rand.NewPCG(uint64(seed), uint64(10+i)))
 				all, failing, healthy, cause := caused(r, tt.draw, tt.exceptions)
@@ -401,7 +401,7 @@ func drawRange(r *rand.Rand, all []*corev1.Node) []split.Property {
 // TestLaws checks what is true of every Split, with random clusters.
 func TestLaws(t *testing.T) {
 	given := 0
-	for seed := range cases.Of(300) {
+	for seed := range cases.Of(100) {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		all, failing, healthy, _ := caused(r, []func(*rand.Rand, []*corev1.Node) []split.Property{drawOne, drawTwo, drawRange}[seed%3], seed%2 == 1)
 		s := split.Find(failing, healthy)
@@ -444,7 +444,7 @@ func TestLaws(t *testing.T) {
 			t.Fatalf("seed %d: that does not separate: %+v", seed, s)
 		}
 	}
-	if given < cases.Least(250) {
+	if given < cases.Least(80) {
 		t.Errorf("only %d clusters have a split", given)
 	}
 }
@@ -473,7 +473,7 @@ func TestPropertyOf(t *testing.T) {
 
 // TestHopeless checks that the sample does not change the result.
 func TestHopeless(t *testing.T) {
-	named, states := 0, cases.Of(400)
+	named, states := 0, cases.Of(100)
 	for seed := range states {
 		r := rand.New(rand.NewPCG(uint64(seed), 77))
 		var all, failing, healthy []*corev1.Node
