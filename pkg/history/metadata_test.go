@@ -85,7 +85,7 @@ func TestLawFromMetadata(t *testing.T) {
 		}
 	}
 	t.Log(codes, "and", others, "of which the metadata do not tell, though all pods that there should be are available")
-	if others > codes[Settled] {
+	if others > codes[Settled] && cases.Least(1) > 0 {
 		t.Error("these are too many")
 	}
 	for _, code := range []RolloutCode{Settled, AwaitingDelete, UnderWay} {
