@@ -181,6 +181,7 @@ func TestUnusableChanges(t *testing.T) {
 		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2","namespace":"kube-system","annotations":{"a":"` + strings.Repeat("x", 2*api.MaxObject) + `"}}}}`, "a large object", "larger than 8Mi, which no API server stores"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
+			t.Parallel()
 			s := newWatchServer(t, parseWorld(t, followed))
 			w, err := watchOf(t, s)
 			if err != nil {

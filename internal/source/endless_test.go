@@ -15,12 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
-	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 )
 
 // mostMemory is what a process may take in MB, whatever a server answers.
@@ -158,6 +159,8 @@ func delimit(number protowire.Number, inner string) string {
 // and the memory that it took at most. It reads little, or as much as it does unless told.
 func readEndless(t *testing.T, address string, little bool) (said string, megabytes int) {
 	t.Helper()
+	endless <- struct{}{}
+	defer func() { <-endless }()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), "ENDLESS_CLUSTER="+address, fmt.Sprintf("ENDLESS_LITTLE=%t", little))
 	out, err := cmd.CombinedOutput()
@@ -170,6 +173,9 @@ func readEndless(t *testing.T, address string, little bool) (said string, megaby
 	}
 	return string(out), megabytes
 }
+
+// endless limits how many of these processes run at once, because each may take 512 MB.
+var endless = make(chan struct{}, 2)
 
 // sayEndless is that other process.
 func sayEndless(address string) {

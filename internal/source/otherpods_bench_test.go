@@ -3,6 +3,7 @@ package source_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -126,6 +127,10 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv("LARGE_COMMAND") != "" {
 		os.Exit(runLarge(os.Args[1:]))
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "16"); err != nil { // parallel tests of this package wait for timeouts
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
