@@ -182,9 +182,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 
 func (in *input) newReader(ctx context.Context) (reader, string, error) {
 	if len(in.from) > 0 {
-		how := in.how
-		how.Stays = waitForRecorded
-		d, err := dump.ReadFiles(ctx, in.from, in.In, time.Now, how)
+		d, err := dump.ReadFiles(ctx, in.from, in.In, time.Now, in.how)
 		for _, n := range d.Notes() {
 			in.note("%s", n)
 		}

@@ -117,7 +117,6 @@ func (f *following) follow(ctx context.Context, timeout time.Duration) error {
 		return err
 	}
 	defer f.w.Close()
-	rest()
 	if f.format == inText {
 		f.terminal = terminalOf(f.Out)
 	}

@@ -2,7 +2,6 @@ package source_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -11,11 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -23,7 +20,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/document"
-	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
@@ -164,45 +160,6 @@ func TestRecordedOdd(t *testing.T) {
 			if fmt.Sprint(err) != fmt.Sprint(want) || (err == nil) != (most > int64(len(text))) {
 				t.Errorf("at most %d of %d bytes, %s: %v, want %v", most, len(text), way, err, want)
 			}
-		}
-	}
-}
-
-// TestStays: how much a recorded Snapshot is is told of a file, and of nothing else, before the first one is read, and
-// when that is over.
-func TestStays(t *testing.T) {
-	text := recordings(t)[0]
-	changed := func(old, new string) string { return strings.Replace(text, old, new, 1) }
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	_, err := z.Write([]byte(text))
-	must(t, err)
-	must(t, z.Close())
-	for _, tt := range []struct {
-		why, name, text string
-		want            []int64 // 0: it is read
-	}{
-		{"a recorded Snapshot", "a.json", text, []int64{int64(len(text)), 0}},
-		{"several, of which not all stays", "a.json", text + text, []int64{int64(2 * len(text)), 0}},
-		{"one that cannot be read object by object", "a.json", changed(`"gaps":[`, `"more":1,"gaps":[`), []int64{int64(len(text) + 9), 0}},
-		{"through a pipe: nobody knows how much comes", source.StandardInput, text, nil},
-		{"packed: it is not known before it is read", "a.json.gz", packed.String(), nil},
-		{"objects, of which not all stays", "a.json", dsJSON, nil},
-	} {
-		path := tt.name
-		if path != source.StandardInput {
-			path = filepath.Join(t.TempDir(), tt.name)
-			must(t, os.WriteFile(path, []byte(tt.text), 0o600))
-		}
-		var got []int64
-		how := dump.ReadOptions{KeepGoing: true, Stays: func(n int64) func() {
-			got = append(got, n)
-			return func() { got = append(got, 0) }
-		}}
-		_, err := dump.ReadFiles(t.Context(), []string{path}, strings.NewReader(tt.text), time.Now, how)
-		must(t, err)
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
 		}
 	}
 }

@@ -43,10 +43,6 @@ type Documents struct {
 	Most     int64         // bytes of one document that is read as a whole, and of one item of a list
 	Tolerant *DamagePolicy // nil: of a manifest, in which nothing is passed over
 
-	// recording is called before a recorded Snapshot is read object by object, and what it returns
-	// when that is done. It may be nil.
-	Recording func() (read func())
-
 	taken  *source.Counting // bytes of from
 	in     *bufio.Reader    // of taken
 	Line   int              // lines read before in, from 0

@@ -185,9 +185,6 @@ func (d *Documents) recorded() (bool, error) {
 	if d.Again == nil {
 		j.kept = &pieces{}
 	}
-	if d.Recording != nil {
-		defer d.Recording()()
-	}
 	j.Decoder = jsontext.NewDecoder(j)
 	s, err := snapshot.DecodeFrom(j.Decoder)
 	if err != nil {

@@ -33,10 +33,6 @@ type ReadOptions struct {
 	// DefaultMaxInput. The limit for one object is a sixteenth of it, and for everything that
 	// archives unpack to, sixteen times.
 	Most int64
-	// Stays, if not nil, is called with the size of the file before the first recorded Snapshot is
-	// read. Most of that file stays in memory. The function it returns is called after that Snapshot
-	// has been read.
-	Stays func(bytes int64) (read func())
 }
 
 // ReadFiles reads files, folders, archives and standard input ("-") as one Dump. It reads the
@@ -258,14 +254,7 @@ func (d *Dump) readFile(ctx context.Context, p location, in io.Reader, file *os.
 		},
 	}
 	if file != nil {
-		docs.Again, docs.Recording = file, func() func() {
-			stays := d.options.Stays
-			d.options.Stays = nil
-			if info, err := file.Stat(); err == nil && stays != nil {
-				return stays(info.Size())
-			}
-			return func() {}
-		}
+		docs.Again = file
 	}
 	err := docs.Read(ctx)
 	switch {
