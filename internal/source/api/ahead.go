@@ -7,14 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TellsNext is called with what a page of a list says of it, before the objects of the page are read.
+// TellsNext is a callback that receives the metadata of a page of a list before the objects of the page are read.
 type TellsNext func(metav1.ListMeta)
 
-// Turn is closed when the answer of a request may be read: the page before it was.
+// Turn is closed when the page before has been read, so that the response of a request may be read.
 type Turn chan struct{}
 
-// Wait waits for its turn, and returns an error where ctx ends first. Without a turn there is nothing to
-// wait for.
+// Wait blocks until t is closed. It returns an error if ctx ends first. It returns immediately if t is nil.
 func (t Turn) Wait(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -27,20 +26,20 @@ func (t Turn) Wait(ctx context.Context) error {
 	}
 }
 
-// pageAhead is a page that was asked for while the one before was read.
+// pageAhead is a page that was requested while the page before it was being read.
 type pageAhead struct {
 	token  string
 	turn   Turn
 	done   chan struct{}
 	cancel context.CancelFunc
-	answer metav1.ListMeta // these once it is done
+	answer metav1.ListMeta // answer and err are valid once done is closed
 	err    error
 }
 
-// ReadAhead returns a lister that does what ask does for the pages of one list, one after the other,
-// and asks for the page that follows as soon as a page tells its token: the server makes it while
-// this one is read. What it answers waits until the page before it has been read; at most one page
-// is ahead. stop ends a request that nobody has asked for.
+// ReadAhead returns a lister that calls ask for the pages of one list, in order. As soon as a page reports its
+// continue token, the lister requests the next page, so that the server prepares it while this page is read. The
+// response of that request waits until this page has been read. At most one page is requested ahead. stop cancels a
+// request for a page that the caller did not ask for.
 func ReadAhead[T any](ask Lister[T]) (read Lister[T], stop func()) {
 	var next *pageAhead
 	stop = func() {
@@ -50,9 +49,9 @@ func ReadAhead[T any](ask Lister[T]) (read Lister[T], stop func()) {
 			<-a.done
 		}
 	}
-	// nextOf asks for the page behind one of a list, which is read with ctx.
-	var nextOf func(ctx context.Context, o metav1.ListOptions, each func(*T) error) TellsNext
-	nextOf = func(ctx context.Context, o metav1.ListOptions, each func(*T) error) TellsNext {
+	// requestNext returns a callback that requests the page after the current one, with ctx.
+	var requestNext func(ctx context.Context, o metav1.ListOptions, each func(*T) error) TellsNext
+	requestNext = func(ctx context.Context, o metav1.ListOptions, each func(*T) error) TellsNext {
 		return func(m metav1.ListMeta) {
 			if m.Continue == "" || next != nil {
 				return
@@ -62,7 +61,7 @@ func ReadAhead[T any](ask Lister[T]) (read Lister[T], stop func()) {
 			a := &pageAhead{token: m.Continue, turn: make(Turn), done: make(chan struct{})}
 			next = a
 			own, cancel := context.WithCancel(context.WithValue(context.WithValue(ctx, ContextKey[Turn]{}, a.turn),
-				ContextKey[TellsNext]{}, nextOf(ctx, o, each)))
+				ContextKey[TellsNext]{}, requestNext(ctx, o, each)))
 			a.cancel = cancel
 			go func() {
 				defer close(a.done)
@@ -84,7 +83,7 @@ func ReadAhead[T any](ask Lister[T]) (read Lister[T], stop func()) {
 			answer, err = a.answer, a.err
 		} else {
 			stop()
-			answer, err = ask(context.WithValue(ctx, ContextKey[TellsNext]{}, nextOf(ctx, o, each)), o, each)
+			answer, err = ask(context.WithValue(ctx, ContextKey[TellsNext]{}, requestNext(ctx, o, each)), o, each)
 		}
 		if err != nil {
 			stop()

@@ -18,8 +18,7 @@ import (
 	sjson "sigs.k8s.io/json"
 )
 
-// RestClient returns a client for one group that takes no answer for what it is
-// not: see answer.
+// RestClient returns a client for one API group that checks each response; see answer.
 func RestClient(config *rest.Config, client *http.Client, gv schema.GroupVersion) (*rest.RESTClient, error) {
 	c := rest.CopyConfig(config)
 	c.APIPath, c.GroupVersion = "/apis", &gv
@@ -36,14 +35,13 @@ func (a answers) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVersioner) 
 	return answer{a.NegotiatedSerializer.DecoderToVersion(d, gv)}
 }
 
-// answer decodes one object in a response. It rejects damaged objects and objects of another kind
-// than the requested one. client-go's own decoder accepts an object without a kind as any kind.
-// Paged decodes lists.
+// answer decodes one object in a response. It rejects damaged objects and objects of another kind than the requested
+// one. client-go's own decoder accepts an object without a kind as any kind. Paged decodes lists.
 type answer struct{ runtime.Decoder }
 
 func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object,
 	*schema.GroupVersionKind, error) {
-	if into == nil { // nobody said what is to come: a change of a watch, or an error
+	if into == nil { // the caller expects no type: this is a change from a watch, or an error
 		if o, kind := Changed(raw); o != nil {
 			return o, kind, nil
 		}
@@ -56,19 +54,19 @@ func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runti
 	if kind == statusKind {
 		status := &metav1.Status{}
 		if err := Unpack(raw, status, protobuf); err == nil && status.Status == metav1.StatusFailure {
-			return status, nil, nil // client-go makes an error of it
+			return status, nil, nil // client-go turns it into an error
 		}
 	}
-	if err := fits(raw, kind, protobuf, into); err != nil {
+	if err := decodeRequested(raw, kind, protobuf, into); err != nil {
 		return nil, nil, Unusable(err)
 	}
 	into.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as client-go does
 	return into, nil, nil
 }
 
-// Changed returns a node or a pod that came in protobuf, made of what is kept of it: of a large cluster
-// 17 nodes a second say that they are alive, each with all of its images. It returns nil for anything
-// else, and for what is damaged.
+// Changed decodes a node or a pod in protobuf, and only its kept fields: in a large cluster 17 nodes per second
+// update their status, and each update has all of the node's images. Changed returns nil for other kinds and for
+// damaged objects.
 func Changed(raw []byte) (runtime.Object, *schema.GroupVersionKind) {
 	if !bytes.HasPrefix(raw, protobufPrefix) {
 		return nil, nil
@@ -89,7 +87,7 @@ func Changed(raw []byte) (runtime.Object, *schema.GroupVersionKind) {
 	return nil, nil
 }
 
-// What reads one change after the other: what objects have in common is decoded once.
+// These readers decode the changes from watches. Each reader decodes the fields that many objects share only once.
 var (
 	nodeReader = make(chan *wireReader[corev1.Node, *corev1.Node], 1)
 	podReader  = make(chan *wireReader[corev1.Pod, *corev1.Pod], 1)
@@ -110,9 +108,9 @@ func readChanged[T any, P OneOf[T]](last chan *wireReader[T, P], raw []byte, o P
 	return ok
 }
 
-// fits makes an object of an answer, and returns an error unless that is what was asked
-// for, and whole.
-func fits(raw []byte, kind metav1.TypeMeta, protobuf bool, into runtime.Object) error {
+// decodeRequested decodes a response into into. It returns an error if the response is not a complete object of the
+// requested kind.
+func decodeRequested(raw []byte, kind metav1.TypeMeta, protobuf bool, into runtime.Object) error {
 	asked, err := gvkOf(into)
 	if err != nil {
 		return err
@@ -126,13 +124,12 @@ func fits(raw []byte, kind metav1.TypeMeta, protobuf bool, into runtime.Object) 
 	return object.Validate(into.(metav1.Object))
 }
 
-// KindError says that an answer is of another kind than was asked for.
+// KindError says that a response has another kind than the requested one.
 type KindError struct{ words string }
 
 func (e *KindError) Error() string { return e.words }
 
-// otherKind returns a KindError if the response does not have the requested kind and version,
-// otherwise nil.
+// otherKind returns a KindError if the response does not have the requested kind and version, otherwise nil.
 func otherKind(is metav1.TypeMeta, asked schema.GroupVersionKind) error {
 	switch want := asked.GroupVersion().String(); {
 	case is.Kind == "":
@@ -146,8 +143,8 @@ func otherKind(is metav1.TypeMeta, asked schema.GroupVersionKind) error {
 	return nil
 }
 
-// About returns an error unless an answer is about the object that was asked for. One that
-// the request already has is kept.
+// About returns an error if the response is about another object than the requested one. If err is not nil, About
+// returns it unchanged.
 func About(name string, is metav1.Object, err error) error {
 	if err == nil && is.GetName() != name {
 		return Unusable(fmt.Errorf("it is about %q", object.OneLine(is.GetName())))
@@ -156,7 +153,7 @@ func About(name string, is metav1.Object, err error) error {
 }
 
 var (
-	statusKind     = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"} // what a server says in the place of an answer
+	statusKind     = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"} // a server sends it instead of the object
 	protobufPrefix = []byte("k8s\x00")
 
 	errEmptyAnswer = errors.New("it is empty")
@@ -164,8 +161,7 @@ var (
 	errDamaged     = errors.New("its protobuf is damaged")
 )
 
-// Described returns the kind that a response declares, and its object. It removes the envelope of
-// protobuf.
+// Described returns the kind that a response declares, and its object. It removes the envelope of protobuf.
 func Described(raw []byte) (kind metav1.TypeMeta, protobuf bool, obj []byte, err error) {
 	if len(raw) == 0 {
 		return kind, false, nil, errEmptyAnswer
@@ -176,13 +172,14 @@ func Described(raw []byte) (kind metav1.TypeMeta, protobuf bool, obj []byte, err
 		return metav1.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}, true, obj, err
 	}
 	err = json.Unmarshal(raw, &kind)
-	if misfit := (*json.UnmarshalTypeError)(nil); errors.As(err, &misfit) { // it is no object, and has no kind
+	// the response is not an object, so it has no kind
+	if misfit := (*json.UnmarshalTypeError)(nil); errors.As(err, &misfit) {
 		err = nil
 	}
 	return kind, false, raw, NotJSON(err)
 }
 
-// unwrapped reads what is around an object in protobuf, and returns the object: that part of the text, not a copy.
+// unwrapped decodes the envelope of an object in protobuf into around. It returns the object as a subslice of body.
 func unwrapped(body []byte, around *runtime.Unknown) (obj []byte, err error) {
 	const raw = 2 // the number of the field
 	var rest []byte
@@ -205,8 +202,7 @@ func unwrapped(body []byte, around *runtime.Unknown) (obj []byte, err error) {
 	return obj, nil
 }
 
-// Unpack decodes an object. Unknown fields are passed over: the server may be of a newer
-// version.
+// Unpack decodes an object. It ignores unknown fields, because the server may have a newer version.
 func Unpack(raw []byte, into any, protobuf bool) error {
 	if len(raw) > fewParts && partsOf(raw, protobuf) > maxParts {
 		return errTooManyParts
@@ -220,10 +216,10 @@ func Unpack(raw []byte, into any, protobuf bool) error {
 	return nil
 }
 
-// NotJSON returns in plain words why an answer is no JSON.
+// NotJSON returns an error that says why a response is not valid JSON. It returns nil if err is nil.
 func NotJSON(err error) error {
 	switch {
-	case err == nil, ofReading(err):
+	case err == nil, isReadError(err):
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), err.Error() == "unexpected end of JSON input":
 		return errCutAnswer
@@ -231,10 +227,10 @@ func NotJSON(err error) error {
 	return errors.New("it is not JSON")
 }
 
-// notProtobuf returns in plain words why an answer is no protobuf.
+// notProtobuf returns an error that says why a response is not valid protobuf.
 func notProtobuf(err error) error {
 	switch {
-	case ofReading(err), errors.Is(err, errTooLarge):
+	case isReadError(err), errors.Is(err, errTooLarge):
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errCutAnswer

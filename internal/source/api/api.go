@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Known are the API groups that this program asks for. client-go's own clients and
-// its scheme know 57, and whoever imports one of them links the types of all.
+// Known lists the API groups that this program uses. client-go's clients and its scheme know 57 groups, and a program
+// that imports one of them links the types of all groups.
 var Known = []struct {
 	schema.GroupVersion
 	add func(*runtime.Scheme) error
@@ -31,9 +31,8 @@ var Known = []struct {
 	{storagev1.SchemeGroupVersion, storagev1.AddToScheme}, {admissionv1.SchemeGroupVersion, admissionv1.AddToScheme},
 }
 
-// apiScheme has the types of the known groups; apiCodecs decode them, apiParameters
-// writes the options of a request. All are made when they are needed: who asks for help
-// asks no server.
+// APIScheme has the types of the Known groups. apiCodecs decode these types, and APIParameters encodes the options of
+// requests. The program builds each on first use, because commands such as help send no request.
 var (
 	APIScheme     = sync.OnceValue(newScheme)
 	apiCodecs     = sync.OnceValue(func() serializer.CodecFactory { return serializer.NewCodecFactory(APIScheme()) })
@@ -46,13 +45,13 @@ func newScheme() *runtime.Scheme {
 	s.AddKnownTypes(metav1.SchemeGroupVersion, &metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadataList{})
 	for _, g := range Known {
 		if err := g.add(s); err != nil {
-			panic(err) // two types of one name
+			panic(err) // two types have the same name
 		}
 	}
 	return s
 }
 
-// Clients makes requests, by group.
+// Clients holds one client for each API group.
 type Clients map[schema.GroupVersion]*rest.RESTClient
 
 type OneOf[T any] interface {
@@ -61,28 +60,28 @@ type OneOf[T any] interface {
 	metav1.Object
 }
 
-// Client asks for the objects of one kind.
+// Client sends requests for objects of one kind.
 type Client[T any, P OneOf[T]] struct {
 	*gentype.Client[P]
 	name string
 }
 
-// of returns what asks for the objects of a resource, in a namespace, or in all if
-// that is empty.
-func of[T any, P OneOf[T]](a Clients, g schema.GroupVersion, name, namespace string) Client[T, P] {
+// newClient returns a Client for a resource in a namespace, or in all namespaces if namespace is empty.
+func newClient[T any, P OneOf[T]](a Clients, g schema.GroupVersion, name, namespace string) Client[T, P] {
 	return Client[T, P]{gentype.NewClient(name, rest.Interface(a[g]), APIParameters(), namespace,
 		func() P { return new(T) }, gentype.PrefersProtobuf[P]()), name}
 }
 
-// Lister asks for a page of a list: see readList.
+// Lister requests one page of a list and calls each with its objects; see ReadList.
 type Lister[T any] func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error)
 
-// List is a lister of objects as the server has them.
+// List requests a page of the list, and decodes all fields of its objects.
 func (c Client[T, P]) List(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
 	return ReadList[T, P](ctx, c.Listing(o), nil, each)
 }
 
-// Kept lists objects without the fields that strip drops. It sends the same request as List, and decodes less.
+// Kept requests a page of the list. It sends the same request as List, and decodes only the fields that KeptWire
+// selects.
 func (c Client[T, P]) Kept(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
 	return ReadList[T, P](ctx, c.Listing(o), KeptWire[T](), each)
 }
@@ -93,106 +92,107 @@ func (c Client[T, P]) Listing(o metav1.ListOptions) *rest.Request {
 }
 
 func (a Clients) Pods(namespace string) Client[corev1.Pod, *corev1.Pod] {
-	return of[corev1.Pod](a, corev1.SchemeGroupVersion, "pods", namespace)
+	return newClient[corev1.Pod](a, corev1.SchemeGroupVersion, "pods", namespace)
 }
 
 func (a Clients) Nodes() Client[corev1.Node, *corev1.Node] {
-	return of[corev1.Node](a, corev1.SchemeGroupVersion, "nodes", "")
+	return newClient[corev1.Node](a, corev1.SchemeGroupVersion, "nodes", "")
 }
 
 func (a Clients) Events(namespace string) Client[corev1.Event, *corev1.Event] {
-	return of[corev1.Event](a, corev1.SchemeGroupVersion, "events", namespace)
+	return newClient[corev1.Event](a, corev1.SchemeGroupVersion, "events", namespace)
 }
 
 func (a Clients) Namespaces() Client[corev1.Namespace, *corev1.Namespace] {
-	return of[corev1.Namespace](a, corev1.SchemeGroupVersion, "namespaces", "")
+	return newClient[corev1.Namespace](a, corev1.SchemeGroupVersion, "namespaces", "")
 }
 
 func (a Clients) ServiceAccounts(namespace string) Client[corev1.ServiceAccount, *corev1.ServiceAccount] {
-	return of[corev1.ServiceAccount](a, corev1.SchemeGroupVersion, "serviceaccounts", namespace)
+	return newClient[corev1.ServiceAccount](a, corev1.SchemeGroupVersion, "serviceaccounts", namespace)
 }
 
 func (a Clients) LimitRanges(namespace string) Client[corev1.LimitRange, *corev1.LimitRange] {
-	return of[corev1.LimitRange](a, corev1.SchemeGroupVersion, "limitranges", namespace)
+	return newClient[corev1.LimitRange](a, corev1.SchemeGroupVersion, "limitranges", namespace)
 }
 
 func (a Clients) ResourceQuotas(namespace string) Client[corev1.ResourceQuota, *corev1.ResourceQuota] {
-	return of[corev1.ResourceQuota](a, corev1.SchemeGroupVersion, "resourcequotas", namespace)
+	return newClient[corev1.ResourceQuota](a, corev1.SchemeGroupVersion, "resourcequotas", namespace)
 }
 
 func (a Clients) ConfigMaps(namespace string) Client[corev1.ConfigMap, *corev1.ConfigMap] {
-	return of[corev1.ConfigMap](a, corev1.SchemeGroupVersion, "configmaps", namespace)
+	return newClient[corev1.ConfigMap](a, corev1.SchemeGroupVersion, "configmaps", namespace)
 }
 
 func (a Clients) Secrets(namespace string) Client[corev1.Secret, *corev1.Secret] {
-	return of[corev1.Secret](a, corev1.SchemeGroupVersion, "secrets", namespace)
+	return newClient[corev1.Secret](a, corev1.SchemeGroupVersion, "secrets", namespace)
 }
 
 func (a Clients) PersistentVolumeClaims(namespace string) Client[corev1.PersistentVolumeClaim,
 	*corev1.PersistentVolumeClaim] {
-	return of[corev1.PersistentVolumeClaim](a, corev1.SchemeGroupVersion, "persistentvolumeclaims", namespace)
+	return newClient[corev1.PersistentVolumeClaim](a, corev1.SchemeGroupVersion, "persistentvolumeclaims", namespace)
 }
 
 func (a Clients) PersistentVolumes() Client[corev1.PersistentVolume, *corev1.PersistentVolume] {
-	return of[corev1.PersistentVolume](a, corev1.SchemeGroupVersion, "persistentvolumes", "")
+	return newClient[corev1.PersistentVolume](a, corev1.SchemeGroupVersion, "persistentvolumes", "")
 }
 
 func (a Clients) DaemonSets(namespace string) Client[appsv1.DaemonSet, *appsv1.DaemonSet] {
-	return of[appsv1.DaemonSet](a, appsv1.SchemeGroupVersion, "daemonsets", namespace)
+	return newClient[appsv1.DaemonSet](a, appsv1.SchemeGroupVersion, "daemonsets", namespace)
 }
 
 func (a Clients) ControllerRevisions(namespace string) Client[appsv1.ControllerRevision, *appsv1.ControllerRevision] {
-	return of[appsv1.ControllerRevision](a, appsv1.SchemeGroupVersion, "controllerrevisions", namespace)
+	return newClient[appsv1.ControllerRevision](a, appsv1.SchemeGroupVersion, "controllerrevisions", namespace)
 }
 
 func (a Clients) PodDisruptionBudgets(namespace string) Client[policyv1.PodDisruptionBudget,
 	*policyv1.PodDisruptionBudget] {
-	return of[policyv1.PodDisruptionBudget](a, policyv1.SchemeGroupVersion, "poddisruptionbudgets", namespace)
+	return newClient[policyv1.PodDisruptionBudget](a, policyv1.SchemeGroupVersion, "poddisruptionbudgets", namespace)
 }
 
 func (a Clients) PriorityClasses() Client[schedulingv1.PriorityClass, *schedulingv1.PriorityClass] {
-	return of[schedulingv1.PriorityClass](a, schedulingv1.SchemeGroupVersion, "priorityclasses", "")
+	return newClient[schedulingv1.PriorityClass](a, schedulingv1.SchemeGroupVersion, "priorityclasses", "")
 }
 
 func (a Clients) RuntimeClasses() Client[nodev1.RuntimeClass, *nodev1.RuntimeClass] {
-	return of[nodev1.RuntimeClass](a, nodev1.SchemeGroupVersion, "runtimeclasses", "")
+	return newClient[nodev1.RuntimeClass](a, nodev1.SchemeGroupVersion, "runtimeclasses", "")
 }
 
 func (a Clients) CSINodes() Client[storagev1.CSINode, *storagev1.CSINode] {
-	return of[storagev1.CSINode](a, storagev1.SchemeGroupVersion, "csinodes", "")
+	return newClient[storagev1.CSINode](a, storagev1.SchemeGroupVersion, "csinodes", "")
 }
 
 func (a Clients) ValidatingWebhookConfigurations() Client[admissionv1.ValidatingWebhookConfiguration,
 	*admissionv1.ValidatingWebhookConfiguration] {
-	return of[admissionv1.ValidatingWebhookConfiguration](a, admissionv1.SchemeGroupVersion,
+	return newClient[admissionv1.ValidatingWebhookConfiguration](a, admissionv1.SchemeGroupVersion,
 		"validatingwebhookconfigurations", "")
 }
 
 func (a Clients) MutatingWebhookConfigurations() Client[admissionv1.MutatingWebhookConfiguration,
 	*admissionv1.MutatingWebhookConfiguration] {
-	return of[admissionv1.MutatingWebhookConfiguration](a, admissionv1.SchemeGroupVersion,
+	return newClient[admissionv1.MutatingWebhookConfiguration](a, admissionv1.SchemeGroupVersion,
 		"mutatingwebhookconfigurations", "")
 }
 
 func (a Clients) ValidatingAdmissionPolicies() Client[admissionv1.ValidatingAdmissionPolicy,
 	*admissionv1.ValidatingAdmissionPolicy] {
-	return of[admissionv1.ValidatingAdmissionPolicy](a, admissionv1.SchemeGroupVersion,
+	return newClient[admissionv1.ValidatingAdmissionPolicy](a, admissionv1.SchemeGroupVersion,
 		"validatingadmissionpolicies", "")
 }
 
 func (a Clients) MutatingAdmissionPolicies() Client[admissionv1.MutatingAdmissionPolicy,
 	*admissionv1.MutatingAdmissionPolicy] {
-	return of[admissionv1.MutatingAdmissionPolicy](a, admissionv1.SchemeGroupVersion, "mutatingadmissionpolicies", "")
+	return newClient[admissionv1.MutatingAdmissionPolicy](a, admissionv1.SchemeGroupVersion,
+		"mutatingadmissionpolicies", "")
 }
 
 func (a Clients) ValidatingAdmissionPolicyBindings() Client[admissionv1.ValidatingAdmissionPolicyBinding,
 	*admissionv1.ValidatingAdmissionPolicyBinding] {
-	return of[admissionv1.ValidatingAdmissionPolicyBinding](a, admissionv1.SchemeGroupVersion,
+	return newClient[admissionv1.ValidatingAdmissionPolicyBinding](a, admissionv1.SchemeGroupVersion,
 		"validatingadmissionpolicybindings", "")
 }
 
 func (a Clients) MutatingAdmissionPolicyBindings() Client[admissionv1.MutatingAdmissionPolicyBinding,
 	*admissionv1.MutatingAdmissionPolicyBinding] {
-	return of[admissionv1.MutatingAdmissionPolicyBinding](a, admissionv1.SchemeGroupVersion,
+	return newClient[admissionv1.MutatingAdmissionPolicyBinding](a, admissionv1.SchemeGroupVersion,
 		"mutatingadmissionpolicybindings", "")
 }

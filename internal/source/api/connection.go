@@ -22,30 +22,29 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// UnreachableError says that the API server gave no answer: no connection, no trust, no
-// credentials to present, a web page in its place, or too late.
+// UnreachableError says that the API server sent no usable response: there was no connection, no trust or no
+// credentials, a web page came instead, or the time was over.
 type UnreachableError struct {
-	Server string // its address, without credentials
-	Proxy  string // through which it is asked, without credentials; empty for none
+	Server string // address of the server, without credentials
+	Proxy  string // address of the proxy, without credentials; empty if there is none
 	Err    error
 
-	InstallHint string // of the kubeconfig, for its credential plugin
+	InstallHint string // from the kubeconfig, for its credential plugin
 	Limited     bool   // --request-timeout was given
 }
 
 func (e *UnreachableError) Error() string {
-	words, _ := e.told()
+	words, _ := e.describe()
 	return words
 }
 
-// Hint returns a command that says more, or the flag that is missing.
+// Hint returns a command that shows more, or the flag that is missing.
 func (e *UnreachableError) Hint() string {
-	_, hint := e.told()
+	_, hint := e.describe()
 	return hint
 }
 
-// Details returns what the kubeconfig says about installing a credential plugin that is
-// missing.
+// Details returns the lines of the kubeconfig's installHint if its credential plugin is missing, otherwise nil.
 func (e *UnreachableError) Details() []string {
 	if _, missing := e.plugin(); !missing || e.InstallHint == "" {
 		return nil
@@ -55,11 +54,11 @@ func (e *UnreachableError) Details() []string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// ShownConfig is the hint that leads to what the kubeconfig says of one cluster and user.
+// ShownConfig is a hint: the command that shows the cluster and the user of the kubeconfig.
 const ShownConfig = "kubectl config view --minify"
 
-// told returns what went wrong, and a hint.
-func (e *UnreachableError) told() (words, hint string) {
+// describe returns the error message and a hint.
+func (e *UnreachableError) describe() (words, hint string) {
 	var (
 		trust  *tls.CertificateVerificationError
 		page   *PageError
@@ -102,14 +101,13 @@ func (e *UnreachableError) told() (words, hint string) {
 	if e.Proxy != "" {
 		through = " through the proxy " + e.Proxy
 	}
-	return fmt.Sprintf("no answer from the cluster at %s%s: %s", e.Server, through, e.why()), e.next()
+	return fmt.Sprintf("no answer from the cluster at %s%s: %s", e.Server, through, e.why()), e.noAnswerHint()
 }
 
-// why returns the cause without the words of the layers that it came through.
+// why returns the cause without the messages of the layers between.
 func (e *UnreachableError) why() string { return WhyOf(e.Err) }
 
-// WhyOf returns why a request failed, without the words of the layers that the error came
-// through.
+// WhyOf returns why a request failed, without the messages of the layers that wrapped the error.
 func WhyOf(err error) string {
 	var (
 		answer *AnswerError
@@ -141,8 +139,8 @@ func WhyOf(err error) string {
 
 func (e *UnreachableError) late() bool { return IsLate(e.Err) }
 
-// next returns the hint where nobody answered.
-func (e *UnreachableError) next() string {
+// noAnswerHint returns the hint for a server that sent no response.
+func (e *UnreachableError) noAnswerHint() string {
 	name := (*net.DNSError)(nil)
 	switch {
 	case e.Proxy != "":
@@ -155,8 +153,8 @@ func (e *UnreachableError) next() string {
 	return "kubectl cluster-info"
 }
 
-// plugin returns what is wrong with the kubeconfig's credential plugin, and reports whether
-// it is missing; empty where nothing is.
+// plugin returns what is wrong with the kubeconfig's credential plugin, or "" if nothing is wrong. It also reports
+// whether the plugin is missing.
 func (e *UnreachableError) plugin() (words string, missing bool) {
 	_, said, found := strings.Cut(e.Err.Error(), "getting credentials: ")
 	if !found {
@@ -177,8 +175,8 @@ func (e *UnreachableError) plugin() (words string, missing bool) {
 	return "the kubeconfig's credential plugin fails: " + object.OneLine(said), false
 }
 
-// untrusted returns why the server's certificate is not trusted, and what to do. That no
-// certificate is checked is never offered: whoever is between would get the credentials.
+// untrusted returns why the server's certificate is not trusted, and a hint. The hint never disables the check of
+// certificates, because an attacker on the connection would get the credentials.
 func (e *UnreachableError) untrusted(trust *tls.CertificateVerificationError) (words, hint string) {
 	var (
 		unknown x509.UnknownAuthorityError
@@ -210,7 +208,7 @@ func (e *UnreachableError) untrusted(trust *tls.CertificateVerificationError) (w
 	return fmt.Sprintf("%s is not trusted: %s", of, source.InWords(trust.Err)), ShownConfig
 }
 
-// misnamed returns that a certificate is for other names than the server's.
+// misnamed returns the message for a certificate that is valid for other names than the server's, and a hint.
 func (e *UnreachableError) misnamed(of string, other x509.HostnameError) (words, hint string) {
 	hint = ShownConfig + " (is the address right?)"
 	names := other.Certificate.DNSNames
@@ -231,10 +229,10 @@ func (e *UnreachableError) misnamed(of string, other x509.HostnameError) (words,
 	return fmt.Sprintf("%s is for %s, not for %s", of, list, object.OneLine(other.Host)), hint
 }
 
-// PageError says that a web page was the answer.
+// PageError says that the server sent a web page.
 type PageError struct {
 	title, Status string
-	from          string // its address, where the server redirected to it
+	from          string // address of the page, if the server redirected to it
 }
 
 func (p *PageError) Error() string { return "the answer is a web page: " + p.which() }
@@ -250,9 +248,8 @@ func (p *PageError) which() string {
 	return s
 }
 
-// NoPages is a transport that returns an error for a web page, because no API server sends one. It
-// passes on the responses that an outer transport handles: redirects, status 401 and responses
-// with Retry-After.
+// NoPages is a transport that returns an error for a web page, because no API server sends one. It passes on the
+// responses that an outer transport handles: redirects, status 401 and responses with Retry-After.
 type NoPages struct{ http.RoundTripper }
 
 func (t NoPages) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -274,7 +271,7 @@ func (t NoPages) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, page
 }
 
-// titleOf returns the title of a web page; empty where it has none.
+// titleOf returns the title of a web page, or "" if it has none.
 func titleOf(page []byte) string {
 	lower := bytes.ToLower(page)
 	from, to := bytes.Index(lower, []byte("<title>")), bytes.Index(lower, []byte("</title>"))
@@ -286,8 +283,8 @@ func titleOf(page []byte) string {
 	return strings.ToValidUTF8(title[:min(most, len(title))], "")
 }
 
-// ProxyOf returns the address of the proxy through which a server is asked, without
-// credentials; empty where there is none.
+// ProxyOf returns the address of the proxy for the server of config, without credentials. It returns "" if there is
+// no proxy.
 func ProxyOf(config *rest.Config) string {
 	host := config.Host
 	if !strings.Contains(host, "://") {
@@ -308,13 +305,13 @@ func ProxyOf(config *rest.Config) string {
 	return ServerURL(proxy.String())
 }
 
-// Presented is what a Cluster presents, in words that hold nothing secret.
+// Presented describes the credentials that a Cluster sends. It has no secrets.
 type Presented struct {
-	What  string    // empty: nothing
-	Until time.Time // when it expires; zero where that is not known
+	What  string    // empty if there are no credentials
+	Until time.Time // when they expire; zero if that is unknown
 }
 
-// Hint returns what to do where they are rejected.
+// Hint returns what to do if the server rejects the credentials.
 func (p Presented) Hint() string {
 	if p.What == "" {
 		return "kubectl config get-users, then --user USER or --token TOKEN"
@@ -322,7 +319,7 @@ func (p Presented) Hint() string {
 	return ShownConfig + " (shows the user whose credentials were sent), then log in again"
 }
 
-// CredentialsOf returns what config presents.
+// CredentialsOf describes the credentials in config.
 func CredentialsOf(config *rest.Config) Presented {
 	switch {
 	case config.BearerToken != "":
@@ -345,7 +342,7 @@ func CredentialsOf(config *rest.Config) Presented {
 	return Presented{}
 }
 
-// tokenUntil returns when a token says that it expires; zero where it does not say.
+// tokenUntil returns the time at which a JWT expires, or zero if the token does not have it.
 func tokenUntil(token string) time.Time {
 	parts := strings.Split(token, ".")
 	const ofJWT = 3
@@ -362,7 +359,7 @@ func tokenUntil(token string) time.Time {
 	return time.Unix(claims.Until, 0)
 }
 
-// certificateUntil returns when the first certificate expires; zero where there is none.
+// certificateUntil returns the time at which the first certificate in data expires, or zero if there is none.
 func certificateUntil(data []byte) time.Time {
 	block, _ := pem.Decode(data)
 	if block == nil {

@@ -1,3 +1,3 @@
-// Package api sends one bounded request to an API server and reads its answer. It has the transports, the pages of
-// lists, the mask of the fields that are decoded from protobuf, and the errors that say why there is no answer.
+// Package api sends requests to an API server and reads the responses within limits. It has the transports, the pages
+// of lists, the masks for fields in protobuf, and the errors for missing responses.
 package api

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// ContextKey is the key of a context value: where a transport puts something about the answers to its requests.
+// ContextKey is the key of a context value of type T. A transport stores facts about a response in such a value.
 type ContextKey[T any] struct{}
 
 func WithSlot[T any](ctx context.Context) (context.Context, *T) {
@@ -21,10 +21,10 @@ func WithSlot[T any](ctx context.Context) (context.Context, *T) {
 	return context.WithValue(ctx, ContextKey[T]{}, into), into
 }
 
-// Date is when an answer was given, by the server's clock: zero while there is none.
+// Date is the time of a response by the server's clock. It is zero before the response.
 type Date struct{ time.Time }
 
-// DatedTransport notes the server's clock for requests whose context asks for it.
+// DatedTransport stores the server's time in the Date of a request's context, if there is one.
 type DatedTransport struct{ http.RoundTripper }
 
 func (t DatedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -37,7 +37,7 @@ func (t DatedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Once tells whoever listens a line, each once, and never two at a time.
+// Once calls Tell with each line, but only once per line and never concurrently.
 type Once struct {
 	mu   sync.Mutex
 	Tell func(string)
@@ -53,16 +53,16 @@ func (o *Once) say(line string) {
 	}
 }
 
-// ServerWarnings passes on the warnings that the API server sends with its answers, as they came:
-// those to a request whose context collects them go there, any other to whoever listens.
+// ServerWarnings handles the warnings in the responses of the API server. If the context of a request has a Warned,
+// the warnings go there, otherwise to Tell.
 type ServerWarnings struct{ Once }
 
-// Warned are the warnings to the requests of one context.
+// Warned holds the warnings for the requests of one context.
 type Warned []string
 
 // HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
 func (h *ServerWarnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
-	const miscellaneous = 299 // the one that the API server sends
+	const miscellaneous = 299 // the only code that the API server sends
 	if code != miscellaneous || text == "" {
 		return
 	}
@@ -78,19 +78,19 @@ func (h *ServerWarnings) HandleWarningHeaderWithContext(ctx context.Context, cod
 	}
 }
 
-// LaterError says that the server asks for more time than a request may take.
+// LaterError says that the server asks the client to wait longer than a request may take.
 type LaterError struct{ error }
 
-// PatientTransport reports that the server asks the client to wait (Retry-After): client-go waits in silence. It waits
-// no longer than the timeout of the request allows.
+// PatientTransport reports that the server asks the client to wait (Retry-After), because client-go waits silently.
+// It returns a LaterError if the wait would exceed the time limit of the request.
 type PatientTransport struct {
 	http.RoundTripper
-	Limit time.Duration // 0: there is none
+	Limit time.Duration // 0 if there is no limit
 	Waits *Once
 }
 
-// overIn reports whether the time of a request will be over after a while. Contexts know
-// when: nothing here reads a clock.
+// overIn reports whether the deadline of ctx is less than after from now. It compares contexts, because this package
+// does not read the clock.
 func overIn(ctx context.Context, after time.Duration) bool {
 	until, limited := ctx.Deadline()
 	waits, cancel := context.WithTimeout(ctx, after)
@@ -99,7 +99,7 @@ func overIn(ctx context.Context, after time.Duration) bool {
 	return limited && first.Equal(until)
 }
 
-// silentWait is for how long one waits without a word.
+// silentWait is the longest wait that is not reported.
 const silentWait = 3 * time.Second
 
 func (t PatientTransport) RoundTrip(req *http.Request) (*http.Response, error) {

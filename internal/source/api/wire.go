@@ -16,21 +16,21 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// ProtoMask selects the fields of a protobuf message that are decoded. It drops the others from the bytes first: most
-// of a node is the list of its images.
+// ProtoMask selects the fields of a protobuf message to decode. It removes the other fields from the bytes before
+// they are decoded: most of a node is the list of its images.
 type ProtoMask struct {
-	fields []*ProtoMask // by number; nil: it is dropped
-	whole  bool         // all of it is kept
-	common bool         // many objects have the same
-	texts  bool         // a map of texts; many objects have the same ones
-	marks  bool         // a map of texts; only snapshot.PodAnnotations are kept
-	list   sized        // that is counted
-	aside  bool         // it is put aside; it is kept as well where keeps
+	fields []*ProtoMask // by field number; a nil field is dropped
+	whole  bool         // all of the field is kept
+	common bool         // many objects have the same value
+	texts  bool         // a map of strings with values that many objects share
+	marks  bool         // a map of strings; only snapshot.PodAnnotations are kept
+	list   sized        // the list to count, if any
+	aside  bool         // the field is put aside; if keeps is true, it is also kept
 	keeps  bool
-	full   *ProtoMask // of an object: what is kept where what is aside counts
+	full   *ProtoMask // of an object: the mask to use if the fields put aside matter
 }
 
-// sized is a list of which it is known how long it is before an object is made.
+// sized identifies a list whose members are counted before the object is decoded.
 type sized int
 
 const (
@@ -42,7 +42,7 @@ const (
 
 var sizedNames = map[string]sized{"conditions": conditions, "containerStatuses": statuses}
 
-// The messages of which an answer may have thousands.
+// Masks for the messages that one response may contain thousands of times.
 var (
 	nodeWire  = wireOf[corev1.Node](object.OfNode)
 	boundWire = wireOf[corev1.Pod](object.OfPodMeta+`spec{`+object.OfPodSpec+`} `+object.OfFewStatus,
@@ -53,7 +53,8 @@ var (
 	PodMetaMask = wireOf[metav1.PartialObjectMetadata](object.OfPodMeta)
 )
 
-// KeptWire returns what is kept of objects of a type, for each object; nil for all of it.
+// KeptWire returns a function that selects the ProtoMask for an object of type T. It returns nil if all fields are
+// kept.
 func KeptWire[T any]() func(raw []byte) *ProtoMask {
 	switch any(new(T)).(type) {
 	case *corev1.Node:
@@ -70,7 +71,7 @@ func KeptWire[T any]() func(raw []byte) *ProtoMask {
 	return nil
 }
 
-// valueAt returns the value of a field, the last one where there are several; nil without one.
+// valueAt returns the last value of a field, or nil if the message does not have it.
 func valueAt(message []byte, field protowire.Number) (value []byte) {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
@@ -89,22 +90,21 @@ func valueAt(message []byte, field protowire.Number) (value []byte) {
 	return value
 }
 
-// Parts are what is kept of a message. Own and common are messages; an object is made of both
-// together, and of the texts.
+// Parts holds the kept fields of a message. Own and Common are messages: an object is decoded from both, and from
+// Texts.
 type Parts struct {
-	Own    []byte        // what is this object's
-	Common []byte        // what others have as well
-	Texts  []byte        // the entries of the map of texts, as the fields that they were
-	Aside  []byte        // what is put aside
-	sizes  [allSized]int // of its lists
+	Own    []byte        // fields that belong to this object only
+	Common []byte        // fields that other objects share
+	Texts  []byte        // encoded entries of the map of strings
+	Aside  []byte        // fields that are put aside
+	sizes  [allSized]int // lengths of the lists
 }
 
 func (p *Parts) reset() {
 	*p = Parts{Own: p.Own[:0], Common: p.Common[:0], Texts: p.Texts[:0], Aside: p.Aside[:0]}
 }
 
-// Split appends to the parts what is kept of a message. It returns false where it is given
-// none.
+// Split appends the kept fields of message to into. It returns false if message is not valid protobuf.
 func (w *ProtoMask) Split(into *Parts, message []byte) bool {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
@@ -136,7 +136,7 @@ func (w *ProtoMask) Split(into *Parts, message []byte) bool {
 			if !part.Split(into, inner) {
 				return false
 			}
-			if part.common { // all of it
+			if part.common { // the whole field is common
 				into.Own, into.Common = into.Own[:begun], append(into.Common, into.Own[begun:]...)
 			}
 			into.Own, into.Common = closed(into.Own, ofOwn, n, part.common),
@@ -161,30 +161,30 @@ func (w *ProtoMask) Split(into *Parts, message []byte) bool {
 	return true
 }
 
-const mostOfLength = 5 // bytes that a length takes
+const lengthBytes = 5 // bytes reserved for the length of a message
 
-// opened begins a message in another one.
+// opened begins a nested message: it appends tag and room for the length.
 func opened(in, tag []byte) []byte {
-	return append(append(in, tag...), make([]byte, mostOfLength)...)
+	return append(append(in, tag...), make([]byte, lengthBytes)...)
 }
 
-// closed completes the message that begins at offset at by inserting its length after the tag. If
-// the message is empty and mayLack is true, closed removes it.
+// closed completes the message that begins at offset at by inserting its length after the tag. If the message is
+// empty and mayLack is true, closed removes it.
 func closed(in []byte, at, tag int, mayLack bool) []byte {
-	inner := in[at+tag+mostOfLength:]
+	inner := in[at+tag+lengthBytes:]
 	if len(inner) == 0 && mayLack {
 		return in[:at]
 	}
 	return append(protowire.AppendVarint(in[:at+tag], uint64(len(inner))), inner...)
 }
 
-// wireReader makes objects of their messages, of what is kept of them.
+// wireReader decodes the kept fields of objects.
 type wireReader[T any, P OneOf[T]] struct {
 	kept    func(raw []byte) *ProtoMask
 	Parts   Parts
-	Known   map[string]P    // what is common
-	Repeats map[string]bool // what is aside, behind what is common with it, and does not count
-	key     []byte          // of repeats
+	Known   map[string]P    // objects decoded from Common, by its bytes
+	Repeats map[string]bool // keys of Common and Aside for which Aside adds nothing to Common
+	key     []byte          // buffer for a key of Repeats
 	words   object.Words
 }
 
@@ -192,22 +192,22 @@ func NewWireReader[T any, P OneOf[T]](kept func(raw []byte) *ProtoMask) *wireRea
 	return &wireReader[T, P]{kept: kept, Known: map[string]P{}, Repeats: map[string]bool{}, words: object.Words{}}
 }
 
-// mostCommon is of how many kinds the objects of one list are in what they have in common:
-// pods of as many revisions, and nodes of as many forms. Of further ones each has its own.
-// Nor is what takes much room remembered: its object may not be one that is held.
+// mostCommon limits the values of Common that a reader remembers for one list: one for each revision of the pods, and
+// one for each shape of the nodes. An object with another value does not share it. The reader does not remember a
+// value of more than longestCommon bytes either, because the caller may not keep the object.
 const (
 	mostCommon    = 1000
 	longestCommon = 32 << 10 // bytes
 )
 
-// Read makes an object, in the place of the one before, of what is kept of a message. What it has
-// in common with others it shares with them: nobody may change that.
+// Read decodes the kept fields of raw into o, and overwrites the object that o had before. o shares memory with other
+// objects: do not modify it.
 func (r *wireReader[T, P]) Read(raw []byte, o P) error {
 	w := r.kept(raw)
 	if r.Parts.reset(); !w.Split(&r.Parts, raw) {
 		return errDamaged
 	}
-	if len(r.Parts.Aside) == 0 || r.repeating() {
+	if len(r.Parts.Aside) == 0 || r.addsNothing() {
 		return r.make(o)
 	}
 	if r.Parts.reset(); !w.full.Split(&r.Parts, raw) {
@@ -220,16 +220,15 @@ func (r *wireReader[T, P]) Read(raw []byte, o P) error {
 	return err
 }
 
-// repeating reports whether what is aside is known to say no more than what is common: what containers
-// request, of which the status of a pod repeats what its spec says. While a pod is being resized it says
-// more.
-func (r *wireReader[T, P]) repeating() bool {
+// addsNothing reports whether the fields put aside are known to add nothing to the common fields. They are the
+// requests of containers, which the status of a pod repeats from its spec. While a pod is being resized, its status
+// differs.
+func (r *wireReader[T, P]) addsNothing() bool {
 	r.key = append(append(append(r.key[:0], r.Parts.Common...), 0), r.Parts.Aside...)
 	return r.Repeats[string(r.key)] && !bytes.Contains(r.Parts.Own, []byte(corev1.PodResizePending))
 }
 
-// repeatsSpec reports whether strip left nothing of what the status of a pod says of requests, and not
-// because its resize is pending.
+// repeatsSpec reports whether Strip removed all requests from the status of a pod, and no resize is pending.
 func repeatsSpec(o any) bool {
 	p, is := o.(*corev1.Pod)
 	return is && !slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses),
@@ -239,7 +238,7 @@ func repeatsSpec(o any) bool {
 		func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending })
 }
 
-// make makes an object of the parts.
+// make decodes the parts into o.
 func (r *wireReader[T, P]) make(o P) error {
 	*o = *new(T)
 	if with := r.Known[string(r.Parts.Common)]; with != nil {
@@ -255,7 +254,7 @@ func (r *wireReader[T, P]) make(o P) error {
 			r.Known[string(r.Parts.Common)] = with
 		}
 	}
-	room(o, &r.Parts.sizes)
+	reserve(o, &r.Parts.sizes)
 	if err := Unpack(r.Parts.Own, o, true); err != nil {
 		return err
 	}
@@ -266,9 +265,8 @@ func (r *wireReader[T, P]) make(o P) error {
 	return nil
 }
 
-// room makes room for the lists of an object: else they take a fourth more when they have grown to
-// where they are.
-func room(o any, sizes *[allSized]int) {
+// reserve allocates the lists of an object with their final capacity. Lists that grow take a quarter more memory.
+func reserve(o any, sizes *[allSized]int) {
 	switch o := o.(type) {
 	case *corev1.Node:
 		o.Status.Conditions = roomFor[corev1.NodeCondition](sizes[conditions])
@@ -285,7 +283,7 @@ func roomFor[T any](n int) []T {
 	return make([]T, 0, n)
 }
 
-// label gives an object the labels that are among the texts. It returns false where these are none.
+// label sets the labels of o from the entries in Texts. It returns false if an entry is damaged.
 func (r *wireReader[T, P]) label(o P) bool {
 	if len(r.Parts.Texts) == 0 {
 		return true
@@ -305,7 +303,7 @@ func (r *wireReader[T, P]) label(o P) bool {
 	return true
 }
 
-// entryOf returns what an entry of a map of texts is.
+// entryOf decodes an entry of a map of strings.
 func entryOf(message []byte) (key, value []byte, ok bool) {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
@@ -329,7 +327,7 @@ func entryOf(message []byte) (key, value []byte, ok bool) {
 	return key, value, true
 }
 
-// appendEntry appends an entry of a map of texts.
+// appendEntry appends an encoded entry of a map of strings to in.
 func appendEntry(in, key, value []byte) []byte {
 	const ofKey, ofValue = 1, 2
 	size := protowire.SizeTag(ofKey) + protowire.SizeBytes(len(key))
@@ -339,8 +337,8 @@ func appendEntry(in, key, value []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(in, ofValue, protowire.BytesType), value)
 }
 
-// wireOf returns what makes the wire of a type, once, from the names of the fields that are kept, and
-// where some are put aside from those that are kept otherwise.
+// wireOf returns a function that builds the ProtoMask of T on its first call. kept lists the names of the kept
+// fields. full, if given, lists the fields to keep if the fields put aside matter.
 func wireOf[T any](kept string, full ...string) func() *ProtoMask {
 	return sync.OnceValue(func() *ProtoMask {
 		w := wireIn(reflect.TypeFor[T](), &kept)
@@ -351,7 +349,8 @@ func wireOf[T any](kept string, full ...string) func() *ProtoMask {
 	})
 }
 
-// wireIn reads names up to a closing brace. It panics where a type has no such field.
+// wireIn parses field names from kept up to a closing brace. A name may have prefixes: = sets common, # texts, @
+// marks, ~ aside, and & both aside and keeps. wireIn panics if t has no field with that name.
 func wireIn(t reflect.Type, kept *string) *ProtoMask {
 	w := &ProtoMask{}
 	for {
@@ -382,7 +381,7 @@ func wireIn(t reflect.Type, kept *string) *ProtoMask {
 	}
 }
 
-// numberOf returns the number in protobuf of a field that has a name, and its type.
+// numberOf returns the number and the type of the protobuf field with a name.
 func numberOf(t reflect.Type, name string) (number int, of reflect.Type) {
 	for f := range t.Fields() {
 		tag := f.Tag.Get("protobuf")

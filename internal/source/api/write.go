@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// WriteNew writes a file that only its owner may read. It fails where there is a file of
-// that name.
+// WriteNew creates a file that only its owner can read. It returns an error if the file already exists.
 func WriteNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {

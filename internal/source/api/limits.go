@@ -44,7 +44,7 @@ const (
 
 var errTooManyParts = fmt.Errorf("more than %d fields and members of lists", maxParts)
 
-// partsOf returns at most how many fields and members of lists an object has.
+// partsOf returns an upper bound for the number of fields and list members in an object.
 func partsOf(raw []byte, protobuf bool) (n int) {
 	if protobuf {
 		n, _ = partsOfProtobuf(raw, deepest)
@@ -65,11 +65,11 @@ func partsOf(raw []byte, protobuf bool) (n int) {
 	return n
 }
 
-// deepest is how deep messages are nested in each other in the API, and more.
+// deepest exceeds the nesting depth of messages in the API.
 const deepest = 20
 
-// partsOfProtobuf does the same of a message, and reports whether it is one: a text has the
-// same form as a message in another.
+// partsOfProtobuf returns the number of fields and list members in a protobuf message, and reports whether raw is
+// one. A string has the same form as a nested message.
 func partsOfProtobuf(raw []byte, depth int) (n int, ok bool) {
 	for len(raw) > 0 {
 		_, kind, size := protowire.ConsumeField(raw)
@@ -90,14 +90,13 @@ func partsOfProtobuf(raw []byte, depth int) (n int, ok bool) {
 
 var errTooLarge = fmt.Errorf("larger than %s, which no API server stores", source.SizeOf(MaxObject))
 
-// Allowance is how many bytes may be read of all answers of a server together, once they
-// are decompressed.
+// Allowance limits the bytes to read from all responses of a server together, after decompression.
 type Allowance struct {
 	Most int64
-	Page int64 // how many objects of a list a request asks for; 0: for all of them
+	Page int64 // objects of a list per request; 0 requests the whole list
 
-	// Limited says that a request has a time limit, --request-timeout. Then no page is requested while the one before
-	// is read: on a slow link the time of both would count.
+	// Limited is true if --request-timeout limits a request. Then no page is requested while the page before is read:
+	// on a slow link the time limit would include the time of both pages.
 	Limited bool
 	read    atomic.Int64
 }
@@ -109,12 +108,12 @@ func (a *Allowance) take(n int) error {
 	return nil
 }
 
-// MostOf returns how many objects of a type are held of one list.
+// MostOf returns the maximum number of objects of type T to keep from one list.
 func MostOf[T any](a *Allowance) int {
 	return int(a.Most / objectsShare / int64(unsafe.Sizeof(*new(T))))
 }
 
-// TooMuchError says that the answers of a server are more than --max-input allows.
+// TooMuchError says that the responses of a server exceed --max-input.
 type TooMuchError struct{ most int64 }
 
 func (e *TooMuchError) Error() string {
@@ -122,10 +121,10 @@ func (e *TooMuchError) Error() string {
 		source.SizeOf(e.most))
 }
 
-// Hint returns the flag that allows twice as much.
+// Hint returns the flag that doubles the limit.
 func (e *TooMuchError) Hint() string { return "--max-input " + source.SizeOf(2*e.most) }
 
-// TooManyError says that a list has more objects than are held.
+// TooManyError says that a list has more objects than the program keeps.
 type TooManyError struct {
 	Objects int
 	Most    int64 // --max-input
@@ -135,11 +134,11 @@ func (e *TooManyError) Error() string {
 	return fmt.Sprintf("more than %d objects, and no more are held: %s holds twice as many", e.Objects, e.Hint())
 }
 
-// Hint returns the flag that allows twice as many.
+// Hint returns the flag that doubles the limit.
 func (e *TooManyError) Hint() string { return "--max-input " + source.SizeOf(2*e.Most) }
 
-// BoundedTransport limits the size of each object in an answer, and of all answers together. An answer that is too
-// large ends with an answerError.
+// BoundedTransport limits the size of each object in a response, and of all responses together. Reading a response
+// that is too large returns an AnswerError or a TooMuchError.
 type BoundedTransport struct {
 	http.RoundTripper
 	Allowed *Allowance
@@ -161,18 +160,18 @@ func (t BoundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// AnswerBody is the body of an answer.
+// AnswerBody is the body of a response, with limits.
 type AnswerBody struct {
 	io.ReadCloser
 	Ctx     context.Context // of the request
-	Allowed *Allowance      // nil: whatever it has
-	Left    int64           // how much may come
-	Empty   bool            // nothing came yet, and something must
-	ends    bool            // where more would come, it ends
-	lines   bool            // left is of each line
+	Allowed *Allowance      // nil if there is no limit
+	Left    int64           // bytes that may still be read
+	Empty   bool            // no byte has been read yet, and an empty body is an error
+	ends    bool            // the body ends at the limit, without an error
+	lines   bool            // Left applies to each line
 }
 
-// next allows for another object.
+// next resets the limit for the next object.
 func (b *AnswerBody) next() { b.Left = MaxObject }
 
 func (b *AnswerBody) Read(p []byte) (int, error) {
@@ -198,20 +197,20 @@ func (b *AnswerBody) Read(p []byte) (int, error) {
 	if b.Left < 0 {
 		return 0, Unusable(errTooLarge)
 	}
-	if b.lines { // client-go begins a watch again that ends, by its error
+	if b.lines { // client-go needs this error to restart a watch
 		return n, err
 	}
 	return n, b.cutOff(err)
 }
 
-// cutOff returns in plain words why the body cannot be read to its end. That the time is
-// over, or that nobody waits any more, stays as it is.
+// cutOff returns an error that says why the rest of the body cannot be read. It returns the errors of a deadline and
+// of a canceled context without new words.
 func (b *AnswerBody) cutOff(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case err == nil, err == io.EOF:
 		return err
-	case IsLate(err), overIn(b.Ctx, 0): // whatever a connection looks like that is closed for it
+	case IsLate(err), overIn(b.Ctx, 0): // the connection may be closed for this reason with any error
 		return context.DeadlineExceeded
 	case b.Ctx.Err() != nil:
 		return b.Ctx.Err()
@@ -223,45 +222,44 @@ func (b *AnswerBody) cutOff(err error) error {
 	return &AnswerError{errors.New("the connection was closed before the end of the answer")}
 }
 
-// AnswerError says why an answer cannot be used that did come, or began to.
+// AnswerError says why the program cannot use a response that the server sent completely or in part.
 type AnswerError struct{ error }
 
 func (e *AnswerError) Unwrap() error { return e.error }
 
-// Unusable returns the error of an answer that is not what was asked for. That it could
-// not be read to its end stays what it is.
+// Unusable returns an AnswerError for a response with the wrong content. It returns err unchanged if the response
+// could not be read to its end.
 func Unusable(err error) error {
-	if ofReading(err) {
+	if isReadError(err) {
 		return err
 	}
 	return &AnswerError{fmt.Errorf("unusable answer: %w", err)}
 }
 
-// ofReading reports whether an error is about the reading of an answer, not about what
-// stands in it.
-func ofReading(err error) bool {
+// isReadError reports whether err comes from reading a response, not from its content.
+func isReadError(err error) bool {
 	return errors.As(err, new(*AnswerError)) || errors.As(err, new(*TooMuchError)) ||
 		errors.As(err, new(*TooManyError)) || errors.Is(err, context.Canceled) || IsLate(err)
 }
 
-// IsLate reports whether an error says that the time of a request is over.
+// IsLate reports whether err says that the time of a request is over.
 func IsLate(err error) bool {
 	var late interface{ Timeout() bool }
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) && late.Timeout() ||
-		// of client-go's rate limiter, before a retry
+		// from client-go's rate limiter, before a retry
 		err != nil && strings.Contains(err.Error(), "would exceed context deadline")
 }
 
 var errNotHTTP = errors.New("it is not valid HTTP")
 
-// notHTTP reports whether an error is that of an answer that breaks the rules of HTTP.
+// notHTTP reports whether err comes from a response that is not valid HTTP.
 func notHTTP(err error) bool {
 	words := err.Error()
 	return strings.Contains(words, "malformed") || strings.Contains(words, "chunk") ||
 		strings.Contains(words, "transport connection broken")
 }
 
-// lostConnection reports whether an error is that of a connection that ended.
+// lostConnection reports whether err says that the connection was closed.
 func lostConnection(err error) bool {
 	var stream http2.StreamError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &stream) ||

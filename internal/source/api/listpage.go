@@ -24,29 +24,27 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// ListPage is a page of a list that is read object by object: one is held at a time,
-// however many there are. So neither a server that heeds no limit takes much memory, nor
-// 500 revisions of 1 MB each.
+// ListPage is a page of a list that is read object by object. It holds one object at a time. Thus a server that
+// ignores the limit of a request does not use much memory, and neither do 500 revisions of 1 MB each.
 type ListPage struct {
-	Of   schema.GroupVersionKind // what was asked for, as v1 PodList
+	Of   schema.GroupVersionKind // the requested kind, such as v1 PodList
 	Each func(raw []byte, protobuf bool) error
 
-	follows TellsNext // called once the page has said which one follows it; may be nil
-	turn    Turn      // of the page to be read
+	follows TellsNext // receives the metadata of the page, before its objects; may be nil
+	turn    Turn      // of this page
 	ctx     context.Context
 
 	begun bool
-	err   error // why it cannot be read
+	err   error // why the page cannot be read
 	kind  metav1.TypeMeta
-	items int // that were read
+	items int // objects read so far
 	meta  metav1.ListMeta
 }
 
-// ReadList sends a request for a page of objects of a kind, calls each with one after the
-// other, and returns what the server says of the list. The object is only each's until it
-// returns. An error of each ends the page, and is returned.
+// ReadList requests a page of objects, calls each with them one after another, and returns the metadata of the list.
+// each must not keep the object after it returns. If each returns an error, ReadList stops and returns that error.
 //
-// Of what comes in protobuf only what kept names is looked at; all, where kept is nil.
+// If kept is not nil, ReadList decodes only the fields that its mask selects from objects in protobuf.
 func ReadList[T any, P OneOf[T]](ctx context.Context, r *rest.Request, kept func(raw []byte) *ProtoMask,
 	each func(*T) error) (metav1.ListMeta, error) {
 	of, err := gvkOf(P(new(T)))
@@ -65,7 +63,8 @@ func ReadList[T any, P OneOf[T]](ctx context.Context, r *rest.Request, kept func
 		if err != nil {
 			return err
 		}
-		if is := o.GetObjectKind().GroupVersionKind(); is.Kind != "" && is != of { // most say nothing
+		// most objects of a list have no kind
+		if is := o.GetObjectKind().GroupVersionKind(); is.Kind != "" && is != of {
 			return otherKind(metav1.TypeMeta{APIVersion: is.GroupVersion().String(), Kind: is.Kind}, of)
 		}
 		if err := object.Validate(o); err != nil {
@@ -78,11 +77,11 @@ func ReadList[T any, P OneOf[T]](ctx context.Context, r *rest.Request, kept func
 	p.follows, _ = ctx.Value(ContextKey[TellsNext]{}).(TellsNext)
 	p.turn, _ = ctx.Value(ContextKey[Turn]{}).(Turn)
 	err = r.Do(context.WithValue(ctx, ContextKey[ListPage]{}, p)).Error()
-	if late := p.turn.Wait(ctx); late != nil { // whoever reads the list looks at an error in its turn, too
+	if late := p.turn.Wait(ctx); late != nil { // an error is also returned only in its turn
 		return metav1.ListMeta{}, late
 	}
 	switch {
-	case p.err != nil: // without client-go's words for it
+	case p.err != nil: // without the words that client-go adds
 		return metav1.ListMeta{}, p.err
 	case err == nil && !p.begun:
 		return metav1.ListMeta{}, Unusable(errEmptyAnswer)
@@ -91,7 +90,7 @@ func ReadList[T any, P OneOf[T]](ctx context.Context, r *rest.Request, kept func
 	}
 }
 
-// gvkOf returns what a kind is called by the API.
+// gvkOf returns the group, version and kind of o in the API.
 func gvkOf(o runtime.Object) (schema.GroupVersionKind, error) {
 	all, _, err := APIScheme().ObjectKinds(o)
 	if err != nil {
@@ -100,8 +99,8 @@ func gvkOf(o runtime.Object) (schema.GroupVersionKind, error) {
 	return all[0], nil
 }
 
-// Paged is a transport that decodes a page of a list, passes its objects to the page in the
-// context of the request, and returns an empty body.
+// Paged is a transport that decodes a page of a list, passes its objects to the page in the context of the request,
+// and returns an empty body.
 type Paged struct{ http.RoundTripper }
 
 func (t Paged) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -113,7 +112,7 @@ func (t Paged) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// pageBody is what is left of a page whose objects were given away.
+// pageBody is an empty body. Its first Read reads the page.
 type pageBody struct {
 	*AnswerBody
 	page *ListPage
@@ -145,7 +144,7 @@ func (p *ListPage) From(body *AnswerBody) error {
 	return Unusable(err)
 }
 
-// item hands on an object.
+// item passes an object to Each.
 func (p *ListPage) item(raw []byte, protobuf bool) error {
 	if err := p.Each(raw, protobuf); err != nil {
 		return p.at(err)
@@ -154,17 +153,17 @@ func (p *ListPage) item(raw []byte, protobuf bool) error {
 	return nil
 }
 
-// at returns an error with the place of the object that is read, if it is about that.
+// at adds the position of the current object to err, if err is about that object.
 func (p *ListPage) at(err error) error {
 	if errors.Is(err, errTooLarge) {
 		err = errTooLarge
-	} else if ofReading(err) {
+	} else if isReadError(err) {
 		return err
 	}
 	return document.Within(fmt.Sprintf("items[%d]", p.items), err)
 }
 
-// json reads a page that is written in JSON, whatever the order of its fields.
+// json reads a page in JSON. The fields may have any order.
 func (p *ListPage) json(d *json.Decoder, body *AnswerBody) error {
 	first, err := d.Token()
 	if err == nil && first != json.Delim('{') {
@@ -202,7 +201,7 @@ func (p *ListPage) json(d *json.Decoder, body *AnswerBody) error {
 	switch _, err := d.Token(); {
 	case err == nil:
 		return errors.New("something follows its end")
-	case err != io.EOF: // as the checksum of a gzip
+	case err != io.EOF: // such as a wrong checksum of gzip
 		return NotJSON(err)
 	}
 	if p.kind == statusKind {
@@ -252,7 +251,7 @@ func (p *ListPage) jsonItems(d *json.Decoder, body *AnswerBody) error {
 	return NotJSON(err)
 }
 
-// kindOfToken says what a value is that begins with a token.
+// kindOfToken returns the JSON type of the value that begins with a token.
 func kindOfToken(t json.Token) string {
 	raw, err := json.Marshal(t)
 	if d, is := t.(json.Delim); is || err != nil {
@@ -261,7 +260,7 @@ func kindOfToken(t json.Token) string {
 	return object.KindOfJSON(object.FirstByte(raw))
 }
 
-// status returns the error that a Status in the place of a list is.
+// status returns the error for a Status that the server sent instead of a list.
 func (p *ListPage) status(raw []byte, protobuf bool) error {
 	s := &metav1.Status{}
 	if err := Unpack(raw, s, protobuf); err == nil && s.Status == metav1.StatusFailure {
@@ -270,7 +269,7 @@ func (p *ListPage) status(raw []byte, protobuf bool) error {
 	return otherKind(statusKind, p.Of)
 }
 
-// protobuf reads a page that is written in protobuf: the kind, then the list.
+// protobuf reads a page in protobuf: first the kind, then the list.
 func (p *ListPage) protobuf(r *bufio.Reader, body *AnswerBody) error {
 	_, _ = r.Discard(len(protobufPrefix))
 	const kind, list = 1, 2 // the fields of a runtime.Unknown
@@ -359,13 +358,13 @@ func (p *ListPage) protobufList(m *protoMessage, body *AnswerBody) error {
 	}
 }
 
-// protoMessage is a message in protobuf whose fields are read one after the other. The value of
-// each is read, or skipped, before the next.
+// protoMessage reads the fields of a protobuf message one after another. The caller reads or skips each value before
+// it reads the next field.
 type protoMessage struct {
 	r    *bufio.Reader
-	left int64 // how much of it is to come
-	open bool  // it ends where the answer ends
-	kind int   // of the value that comes next
+	left int64 // bytes of the message that are not read yet
+	open bool  // the message ends with the response
+	kind int   // wire type of the next value
 	held []byte
 }
 
@@ -387,14 +386,14 @@ func (m *protoMessage) ReadByte() (byte, error) {
 	return b, err
 }
 
-// field returns the number of the next field; io.EOF at the end.
+// field returns the number of the next field, or io.EOF at the end of the message.
 func (m *protoMessage) field() (int, error) {
 	key, err := binary.ReadUvarint(m)
 	m.kind = int(key & (1<<bitsOfKind - 1))
 	return int(key >> bitsOfKind), err
 }
 
-// length returns that of the value of a field that has one.
+// length returns the length of a value that has one.
 func (m *protoMessage) length() (int64, error) {
 	if m.kind != delimited {
 		return 0, errDamaged
@@ -406,7 +405,7 @@ func (m *protoMessage) length() (int64, error) {
 	return int64(n), err
 }
 
-// bytes returns the value of a field, which is good until the next call.
+// bytes returns the value of a field. The slice is valid until the next call.
 func (m *protoMessage) bytes() ([]byte, error) {
 	n, err := m.length()
 	if err == nil && n > MaxObject {
@@ -421,7 +420,7 @@ func (m *protoMessage) bytes() ([]byte, error) {
 	return m.held, err
 }
 
-// message returns the message that is the value of a field.
+// message returns the nested message in the value of a field.
 func (m *protoMessage) message() (*protoMessage, error) {
 	n, err := m.length()
 	m.left -= n
@@ -449,8 +448,8 @@ func (m *protoMessage) skip() error {
 	return err
 }
 
-// Expired reports whether err says that a continue token is too old, and which
-// token the server offers instead.
+// Expired reports whether err says that a continue token has expired. It also returns the token that the server
+// offers instead, or "".
 func Expired(err error) (token string, gone bool) {
 	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
 		return "", false

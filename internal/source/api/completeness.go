@@ -10,15 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// reading is one reading of the objects of one kind. Its pages may stand in
-// several documents and files.
+// reading identifies the pages of one list: they have the same kind and resourceVersion. The pages may be in several
+// documents and files.
 type reading struct {
 	list    metav1.TypeMeta
 	version string
 }
 
-// Readings are the pages of all Lists of an input: each once, by the token of
-// the page that follows it.
+// Readings holds the pages of all Lists of an input, by the continue token in its metadata.
 type Readings map[reading]map[string]object.Page
 
 func (r Readings) Add(list metav1.TypeMeta, p object.Page) {
@@ -26,15 +25,15 @@ func (r Readings) Add(list metav1.TypeMeta, p object.Page) {
 	if r[of] == nil {
 		r[of] = map[string]object.Page{}
 	}
-	if old, known := r[of][p.Next]; p.Next == "" && known { // two Lists of a few objects, of one moment
+	if old, known := r[of][p.Next]; p.Next == "" && known { // two complete short Lists can have the same version
 		p.Items += old.Items
 		p.Remaining = max(p.Remaining, old.Remaining)
 	}
 	r[of][p.Next] = p
 }
 
-// Partial returns what is missing of the objects of a kind, or "" where every
-// List that could hold one is whole. A List of anything could hold each kind.
+// Partial returns a message if a List that may contain objects of kind is incomplete, otherwise "". A List of kind
+// "List" may contain objects of any kind.
 func (r Readings) Partial(kind string) string {
 	order := func(a, b reading) int {
 		return cmp.Or(cmp.Compare(a.list.Kind, b.list.Kind), cmp.Compare(a.version, b.version))
@@ -50,8 +49,8 @@ func (r Readings) Partial(kind string) string {
 	return ""
 }
 
-// missingPages returns which part of a List of this kind its pages are, or "" where
-// they are the whole of it.
+// missingPages returns a message if the pages of a List are not exactly its objects, otherwise "". kind is the kind
+// of the List.
 func missingPages(pages map[string]object.Page, kind string) string {
 	held, total, last := 0, 0, false
 	for _, p := range pages {

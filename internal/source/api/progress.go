@@ -8,30 +8,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Reading is how far a list of nodes or pods was read.
+// Reading is the progress of reading one list of nodes or pods.
 type Reading struct {
-	List int64 // tells the lists of a Cluster apart
+	List int64 // the number of the list within its Cluster
 	What snapshot.What
-	Read int  // objects that came
-	Of   int  // how many there are, as far as it is known; 0 where it is not
-	Done bool // it was read to its end, or cannot be read
+	Read int  // objects read so far
+	Of   int  // objects of the whole list; 0 if that is unknown
+	Done bool // the list was read completely, or cannot be read
 }
 
-// Told reports how far lists have been read.
+// Told reports the progress of lists to Tell.
 type Told struct {
 	Tell  func(Reading)
 	lists atomic.Int64
 }
 
-// Telling returns a lister that calls ask and reports its progress. expected is the number of objects if the server
-// does not send one, as for a list with a selector.
+// Telling returns a lister that calls ask and reports its progress to l. expected is the number of objects in the
+// list if the server sends no count, as for a list with a selector.
 func Telling[T any](l *Told, what snapshot.What, expected int, ask Lister[T]) Lister[T] {
 	if l.Tell == nil {
 		return ask
 	}
 	r := Reading{List: l.lists.Add(1), What: what}
 	return func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
-		if o.Continue == "" { // else the page before may be being read still
+		if o.Continue == "" { // otherwise the page before may still be being read
 			r.Read, r.Of = 0, expected
 			l.Tell(r)
 		}
