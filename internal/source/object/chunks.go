@@ -4,23 +4,23 @@ import (
 	"slices"
 )
 
-// Chunks is a slice that grows without being copied. The length of a list is not known before its end, and its objects
-// take a kilobyte each.
+// Chunks is a list that grows without copying its elements. The length of a list is unknown until its end, and each
+// object takes about a kilobyte.
 type Chunks[T any] struct {
 	Parts    [][]T
 	Size     int
-	Expected int64 // how many more are to come; 0 where that is not known
+	Expected int64 // number of objects to come; 0 if unknown
 }
 
-// mostExpected is for how many objects there is room before they have come, whatever a server says.
+// mostExpected limits the memory that Add reserves for objects that a server announces.
 const mostExpected = 50_000
 
 func (p *Chunks[T]) Add(o T) {
-	const least, most = 8, 512 // of a part
+	const least, most = 8, 512 // capacity of a part
 	last := len(p.Parts) - 1
 	if last < 0 || len(p.Parts[last]) == cap(p.Parts[last]) {
 		room := min(max(least, p.Size), most)
-		// all in one part, and nothing to copy at the end
+		// keep all objects in one part, so that All copies nothing
 		if more := int(min(p.Expected, mostExpected)); more > room && p.Size <= most {
 			p.Parts = [][]T{append(make([]T, 0, p.Size+more), p.All()...)}
 		} else {
@@ -32,7 +32,7 @@ func (p *Chunks[T]) Add(o T) {
 	p.Size++
 }
 
-// At returns one of those that were added.
+// At returns the object at index i.
 func (p *Chunks[T]) At(i int) *T {
 	part := 0
 	for ; i >= len(p.Parts[part]); part++ {

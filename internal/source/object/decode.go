@@ -33,47 +33,47 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Object is one decoded object, stripped.
+// Object is one decoded object without the fields that Strip drops, or the end of a list.
 type Object struct {
 	Kind     metav1.TypeMeta
-	Is       metav1.Object // of a kind of which a Snapshot holds objects
+	Is       metav1.Object // the object, if a Snapshot holds its kind
 	Snapshot *snapshot.Snapshot
 	Newest   time.Time         // the newest time in the object
-	Bare     bool              // it lacks its status, which every live object has
-	Again    bool              // it is the same, word for word, as one that was read before
-	Asked    metav1.Object     // of a kind of admissionTypes
-	Cluster  string            // the UID of one that tellsCluster
-	Operator []byte            // of a ClusterOperator, all of it
-	Damage   error             // why such an object cannot be read
-	Failed   error             // why it cannot be read at all, in a list that was read as a whole
-	Kinds    []metav1.TypeMeta // what it may be, then
-	Note     string            // what a person should know of it, said of "it"
+	Bare     bool              // the object lacks its status, which every live object has
+	Again    bool              // the object is byte for byte equal to one that was read before
+	Asked    metav1.Object     // the object, if its kind is in AdmissionTypes
+	Cluster  string            // UID of the object, if it identifies the cluster
+	Operator []byte            // the whole JSON of a ClusterOperator
+	Damage   error             // why Asked cannot be decoded
+	Failed   error             // why the object cannot be read, in a list that was read as a whole
+	Kinds    []metav1.TypeMeta // the kinds that the object may have, if Failed is set
+	Note     string            // a note for the user, whose subject is "it"
 
-	Referred *InNamespace // what is kept of a kind that pods refer to
-	Manager  *Manager     // of an object of ofManagers
-	Lease    *LeaseRead   // of a Lease in the namespace of kube-controller-manager
-	Attached []string     // of a node: its CSI volumes
+	Referred *InNamespace // for a kind that pods refer to
+	Manager  *Manager     // for an object of kind OfManagers
+	Lease    *LeaseRead   // for a Lease in the namespace of kube-controller-manager
+	Attached []string     // CSI volumes of a node
 
-	List     bool   // the end of a list of this kind, and no object
+	List     bool   // this is the end of a list of this kind, not an object
 	Page     Page   // of a list
-	Manifest []byte // of a DaemonSet that decodeManifest read
-	Document int    // where it stands in its file, counted from 1
-	Path     string // items[3] in a list
+	Manifest []byte // the manifest of a DaemonSet, if a manifest was read
+	Document int    // position of the document in its file, from 1
+	Path     string // path in a list, such as items[3]
 	Repeats  []Repeat
-	ByFields bool     // it says no kind: its fields show it
-	Twice    bool     // a key may stand twice in it: whether and where, repeats says later
+	ByFields bool     // the object has no kind, and its fields show it
+	Twice    bool     // a key may appear twice; Repeats has the keys and lines, and is set later
 	Unknown  []string // fields that the kind does not have, as far as this program knows it
 }
 
 var (
 	ErrNotKubernetes = errors.New("not a Kubernetes object")
-	// errNoKind says that neither an object nor its list has a kind.
+	// ErrNoKind says that neither an object nor its list has a kind.
 	ErrNoKind = fmt.Errorf("%w: no kind", ErrNotKubernetes)
 )
 
 // FieldError says which field of an object is wrong.
 type FieldError struct {
-	Field string // as spec.taints[0].key
+	Field string // such as spec.taints[0].key
 	Err   error
 }
 
@@ -81,19 +81,18 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// Decode reads an object from JSON. list is the kind of the list that it
-// stands in: it decides when the object itself has none. Unknown fields are
-// named and passed over: the object may be of a newer version.
+// Decode decodes an object from JSON. list is the kind of the list around it, and is used if the object has no kind.
+// Decode ignores unknown fields, because the object may have a newer version, and lists their names in Unknown.
 func Decode(raw []byte, list metav1.TypeMeta) (Object, error) {
 	begun := LeadingKind(raw)
-	o := Object{Kind: begun, Is: fewerRead(raw, begun)}
+	o := Object{Kind: begun, Is: decodeMasked(raw, begun)}
 	if o.Is == nil {
 		var err error
 		if o, err = KindOf(raw, list); err != nil {
 			return o, err
 		}
 		if o.Kind != begun {
-			o.Is = fewerRead(raw, o.Kind)
+			o.Is = decodeMasked(raw, o.Kind)
 		}
 	}
 	t := HeldTypes[o.Kind]
@@ -123,7 +122,7 @@ func Decode(raw []byte, list metav1.TypeMeta) (Object, error) {
 	case *policyv1.PodDisruptionBudget:
 		if s := is.Spec.Selector; o.Kind.APIVersion == "policy/v1beta1" && s != nil &&
 			s.Size() == new(metav1.LabelSelector).Size() {
-			is.Spec.Selector = nil // an empty one selected nothing
+			is.Spec.Selector = nil // in v1beta1, an empty selector selects no pods
 		}
 	}
 	if err := Validate(o.Is); err != nil {
@@ -143,7 +142,7 @@ func Decode(raw []byte, list metav1.TypeMeta) (Object, error) {
 	return o, nil
 }
 
-// HeldTypes are those of the objects that a Snapshot holds.
+// HeldTypes maps the kinds that a Snapshot holds to their Go types.
 var HeldTypes = map[metav1.TypeMeta]reflect.Type{
 	{APIVersion: "apps/v1", Kind: "DaemonSet"}:                  reflect.TypeFor[appsv1.DaemonSet](),
 	{APIVersion: "apps/v1", Kind: "ControllerRevision"}:         reflect.TypeFor[appsv1.ControllerRevision](),
@@ -156,9 +155,8 @@ var HeldTypes = map[metav1.TypeMeta]reflect.Type{
 	{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}: reflect.TypeFor[policyv1.PodDisruptionBudget](),
 }
 
-// AdmissionTypes are those of the objects that a question about admission, or about
-// volumes, needs. One
-// that cannot be read is no damage to any other answer.
+// AdmissionTypes maps the kinds that the program needs for admission and for volumes to their Go types. If such an
+// object cannot be read, all other answers remain valid.
 var AdmissionTypes = map[metav1.TypeMeta]reflect.Type{
 	OfNamespaces:         reflect.TypeFor[corev1.Namespace](),
 	OfAccounts:           reflect.TypeFor[corev1.ServiceAccount](),
@@ -202,11 +200,11 @@ var (
 	OfCSINodes = metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}
 )
 
-// other reads a recorded Snapshot. Of any other kind it keeps what a person should
-// know, and its times: a Lease, for one, is renewed by a kubelet every 10 seconds.
+// other decodes a recorded Snapshot. For other kinds it keeps the newest time, the note for the user and the parts
+// that the program uses. For example, a kubelet renews its Lease every 10 seconds.
 func other(raw []byte, o Object) (Object, error) {
 	if group, _, _ := strings.Cut(o.Kind.APIVersion, "/"); o.Kind.Kind == snapshot.Kind && group == snapshotGroup {
-		o.Twice = !jsontext.Value(raw).IsValid() // perhaps
+		o.Twice = !jsontext.Value(raw).IsValid() // Repeats decides later
 		var err error
 		if o.Snapshot, err = snapshot.Decode(raw); err == nil {
 			StripRecorded(o.Snapshot)
@@ -224,7 +222,7 @@ func other(raw []byte, o Object) (Object, error) {
 			RenewTime metav1.MicroTime `json:"renewTime"`
 		} `json:"spec"`
 	}
-	if json.Unmarshal(raw, &timed) == nil { // one that cannot be read has none
+	if json.Unmarshal(raw, &timed) == nil { // an object that cannot be decoded has no times
 		if o.Kind != OfLeases {
 			timed.Spec.RenewTime = metav1.MicroTime{}
 		}
@@ -244,7 +242,7 @@ func other(raw []byte, o Object) (Object, error) {
 	return o, nil
 }
 
-// KindOf reads what an object is. What only looks like one that counts is an error.
+// KindOf returns an Object with only its kind. It returns an error if the kind only looks like a decisive kind.
 func KindOf(raw []byte, list metav1.TypeMeta) (Object, error) {
 	var o Object
 	if first := FirstByte(raw); first != '{' {
@@ -273,8 +271,7 @@ var (
 	snapshotGroup, _, _ = strings.Cut(snapshot.APIVersion, "/")
 )
 
-// compact returns JSON as the API server sends it: without a file's
-// indentation.
+// compact removes the whitespace from JSON, so that it is as the API server sends it.
 func compact(raw []byte) []byte {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -283,9 +280,9 @@ func compact(raw []byte) []byte {
 	return b.Bytes()
 }
 
-// saw notes the newest time in v: of an object, when it was made, written, asked
-// to go and seen in a state. Its deletionTimestamp lies later than that by the
-// grace period.
+// saw sets Newest to the newest time in v, if that is newer: the times of creation, of writes, of the deletion
+// request and of states. The deletionTimestamp is later than the deletion request by the grace period, so saw
+// subtracts that.
 func (o *Object) saw(v reflect.Value) {
 	note := func(t time.Time) {
 		if t.After(o.Newest) {
@@ -325,8 +322,8 @@ func (o *Object) saw(v reflect.Value) {
 	}
 }
 
-// ItemKind returns the kind of the items of a typed list, such as Node for a
-// NodeList. It returns an empty TypeMeta for a plain List.
+// ItemKind returns the kind of the items of a typed list, such as Node for a NodeList. It returns an empty TypeMeta
+// for a plain List.
 func ItemKind(list metav1.TypeMeta) metav1.TypeMeta {
 	kind, ok := strings.CutSuffix(list.Kind, "List")
 	if !ok || kind == "" {
@@ -335,8 +332,8 @@ func ItemKind(list metav1.TypeMeta) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: list.APIVersion, Kind: kind}
 }
 
-// DecodeInto reads raw as a type of the API, and notes the fields that it does not have,
-// and whether one may stand there twice.
+// DecodeInto decodes raw into into. It adds the fields that the type does not have to Unknown, and sets Twice if a
+// key may appear twice.
 func (o *Object) DecodeInto(raw []byte, into any) error {
 	odd, err := sjson.UnmarshalStrict(raw, into)
 	if err != nil || len(odd) == 0 {
@@ -361,8 +358,8 @@ var inAnyItem = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\[\d+\]`)
 })
 
-// Explain finds the field that cannot be decoded, for the JSON decoder names
-// it only sometimes, and never the place in a list. No error stays none.
+// Explain replaces err by a FieldError that names the field that cannot be decoded. The JSON decoder names the field
+// only sometimes, and never its position in a list. Explain returns nil if err is nil.
 func Explain(raw []byte, into any, err error) error {
 	if err == nil {
 		return nil
@@ -374,8 +371,8 @@ func Explain(raw []byte, into any, err error) error {
 	return &FieldError{field, found}
 }
 
-// locate returns the deepest field of raw that does not fit type t, and why
-// it does not; no error when everything fits.
+// locate returns the path of the deepest field of raw that does not fit type t, and why. It returns no error if raw
+// fits.
 func locate(raw []byte, t reflect.Type) (string, error) {
 	err := kjson.Unmarshal(raw, reflect.New(t).Interface())
 	if err == nil {
@@ -409,15 +406,15 @@ func locate(raw []byte, t reflect.Type) (string, error) {
 	return "", fmt.Errorf("must be %s, not %s", template.Wanted(t), KindOfJSON(FirstByte(raw)))
 }
 
-// member is a field, or an item of a list, of JSON that a type of the API reads.
+// member is a field or a list item in JSON, with its Go type.
 type member struct {
-	Name string // or [0], or [key] of a map
+	Name string // field name, [0] for an item, or [key] for a map
 	Raw  json.RawMessage
-	T    reflect.Type // nil: the type has no such field
-	Key  string       // of a list: the field by which the API tells its items apart
+	T    reflect.Type // nil if the type has no such field
+	Key  string       // for a list: the field that identifies its items
 }
 
-// Members returns what is in raw, in order, as far as type t reads it.
+// Members returns the fields or items of raw in order. t is the Go type of raw.
 func Members(raw []byte, t reflect.Type) []member {
 	var all []member
 	if t.Kind() == reflect.Slice && FirstByte(raw) == '[' {
@@ -459,7 +456,7 @@ func FieldTypes(t reflect.Type) map[string]reflect.StructField {
 	return types
 }
 
-// Join returns the path of a field or an item in what stands at another path.
+// Join joins the path of an outer field and the path of a field or an item within it.
 func Join(outer, inner string) string {
 	if outer == "" || inner == "" || inner[0] == '[' {
 		return outer + inner
@@ -474,7 +471,7 @@ func FirstByte(raw []byte) byte {
 	return 0
 }
 
-// KindOfJSON says what a value is that begins so.
+// KindOfJSON returns the JSON type of the value that starts with this byte, in words.
 func KindOfJSON(first byte) string {
 	if first >= '0' && first <= '9' {
 		first = '-'
@@ -495,25 +492,24 @@ func Encoded(o any) []byte {
 	return raw
 }
 
-// Warns reports whether the event is a warning about the DaemonSet, or about a
-// pod that has its name from it.
+// Warns reports whether the event is a warning about the DaemonSet, or about a pod with a name that starts with the
+// DaemonSet's.
 func (r Relation) Warns(o metav1.Object) bool {
 	e := o.(*corev1.Event)
-	const longest = 63 - 5 // of what a generated name begins with
+	const longest = 63 - 5 // length of the prefix of a generated name
 	name := r.Ds.Name + "-"
 	return e.Type == corev1.EventTypeWarning &&
 		(r.Concerns(e) || e.InvolvedObject.Kind == "Pod" &&
 			strings.HasPrefix(e.InvolvedObject.Name, name[:min(len(name), longest)]))
 }
 
-// Repeat is a key that appears twice in an object of a file, where only its later
-// value counts.
+// Repeat is a key that appears twice in an object of a file. The later value is used.
 type Repeat struct {
-	Line int    // of the later one in the file, from 1
-	Key  string // empty where it is no plain word
+	Line int    // of the later key, in the file, from 1
+	Key  string // empty if the key is not a plain word
 }
 
-// Whole keeps a PodDisruptionBudget with its status.
+// Whole strips a PodDisruptionBudget, but keeps the parts of its status that Strip drops.
 func Whole(b *policyv1.PodDisruptionBudget) (policyv1.PodDisruptionBudget, bool) {
 	status := b.Status
 	Strip(b)

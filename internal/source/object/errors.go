@@ -12,7 +12,7 @@ import (
 
 var ErrMissing = errors.New("missing")
 
-// NearName returns the name of a field that is nearly this one, or "".
+// NearName returns the name in types that is most similar to name, or "".
 func NearName(name string, types map[string]reflect.StructField) string {
 	for known := range types {
 		if strings.EqualFold(known, name) {
@@ -25,10 +25,10 @@ func NearName(name string, types map[string]reflect.StructField) string {
 	return ""
 }
 
-// OneLine makes words of a server or a library fit into a line. It escapes
-// nothing: that is for whoever prints.
+// OneLine joins the lines of a message from a server or a library, and shortens it. The caller must escape the result
+// for printing.
 func OneLine(s string) string {
-	const most = 500 // bytes; a proxy may answer with a whole page
+	const most = 500 // bytes; a proxy may return a whole page
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"

@@ -11,8 +11,7 @@ var (
 	OfStatus    = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 )
 
-// KindName returns a kind as a person knows it: with its group and version
-// when a Snapshot has no objects of these.
+// KindName returns the kind for a message. It adds the apiVersion if a Snapshot holds no kinds with that apiVersion.
 func KindName(k metav1.TypeMeta) string {
 	if HeldTypes[k] != nil {
 		return k.Kind
@@ -39,12 +38,12 @@ var Resources = map[string]metav1.TypeMeta{
 	"persistentvolumeclaims": OfClaims, "pvcs": OfClaims, "csinodes": OfCSINodes, "leases": OfLeases,
 }
 
-// OneOfEach are these objects, as people know them. Namespaces come with few dumps, Services with
-// that of "kubectl cluster-info dump".
+// OneOfEach names the object of each kind that identifies a cluster. Few dumps contain namespaces; "kubectl
+// cluster-info dump" contains Services.
 var OneOfEach = map[metav1.TypeMeta]string{OfNamespaces: "namespace kube-system",
 	OfServices: "service default/kubernetes"}
 
-// tellsCluster reports whether the UID of an object differs from cluster to cluster.
+// tellsCluster reports whether the UID of the object identifies its cluster.
 func tellsCluster(kind metav1.TypeMeta, namespace, name string) bool {
 	switch kind {
 	case OfNamespaces:

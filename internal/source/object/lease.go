@@ -14,7 +14,7 @@ const (
 	leaseName = "kube-controller-manager"
 )
 
-// LeaseObject is what is read of a Lease.
+// LeaseObject has the fields of a Lease that the program reads.
 type LeaseObject struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
@@ -25,7 +25,7 @@ type LeaseObject struct {
 	} `json:"spec"`
 }
 
-// Controllers reports whether it is that of kube-controller-manager.
+// Controllers reports whether o is the Lease of kube-controller-manager.
 func (o *LeaseObject) Controllers() bool {
 	return o.Metadata.Namespace == metav1.NamespaceSystem && o.Metadata.Name == leaseName
 }
@@ -37,14 +37,14 @@ func (o *LeaseObject) Lease() *snapshot.ControllerLease {
 	}
 }
 
-// LeaseRead is what is kept of a Lease of a dump.
+// LeaseRead is a Lease from a dump.
 type LeaseRead struct {
-	Is     *snapshot.ControllerLease // if it is that of kube-controller-manager
-	Damage error                     // why it cannot be read
+	Is     *snapshot.ControllerLease // nil unless it is the Lease of kube-controller-manager
+	Damage error                     // why that Lease cannot be read
 }
 
-// leaseOf returns what is kept of a Lease in the namespace of kube-controller-manager; nil for any other
-// object. Nearly all Leases are those of nodes.
+// leaseOf returns a LeaseRead for a Lease in the namespace of kube-controller-manager. It returns nil for other
+// objects: nearly all Leases are those of nodes.
 func leaseOf(kind metav1.TypeMeta, raw []byte) *LeaseRead {
 	if kind != OfLeases || !bytes.Contains(raw, []byte(metav1.NamespaceSystem)) {
 		return nil

@@ -23,10 +23,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// MetaOf returns what the API's objects have in common, of a pointer to one.
+// MetaOf returns the metadata of an API object.
 func MetaOf[T any](o *T) metav1.Object { return any(o).(metav1.Object) }
 
-// Strip drops of an object what no rule and no screen reads.
+// Strip removes from o the fields that no rule and no screen reads.
 func Strip(o any) {
 	o.(runtime.Object).GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	switch o := o.(type) {
@@ -63,10 +63,9 @@ func Strip(o any) {
 	}
 }
 
-// StripDaemonSet drops of a DaemonSet only which fields of its status were
-// written by whom: who wrote when is a few bytes, and tells who changed it. What
-// is owned outside the status stays, and the annotations too: Overlay needs
-// them, and the controller reads one.
+// StripDaemonSet clears the field sets of the managedFields entries for subresources such as status. It keeps the
+// managers and their times, because they are small and show who changed the DaemonSet. It keeps the other field sets
+// and the annotations: manifest.Overlay needs them, and the controller reads one annotation.
 func StripDaemonSet(ds *appsv1.DaemonSet) {
 	for i := range ds.ManagedFields {
 		if m := &ds.ManagedFields[i]; m.Subresource != "" {
@@ -75,8 +74,8 @@ func StripDaemonSet(ds *appsv1.DaemonSet) {
 	}
 }
 
-// StripRecorded drops of a recorded Snapshot what this program would not have recorded:
-// somebody else may have written it.
+// StripRecorded removes from a recorded Snapshot the fields that this program does not record. Another program may
+// have written the Snapshot.
 func StripRecorded(s *snapshot.Snapshot) {
 	for i := range s.Pods {
 		snapshot.StripPod(&s.Pods[i])
@@ -105,9 +104,9 @@ func stripAll[T any](all []T) {
 	}
 }
 
-// Filter returns copies of what keep lets through.
+// Filter returns copies of the objects that keep accepts.
 func Filter[T any](all []T, keep func(metav1.Object) bool) []T {
-	var kept []int // an object takes a kilobyte: each is copied once
+	var kept []int // each object takes about a kilobyte, so it is copied only once
 	for i := range all {
 		if keep(MetaOf(&all[i])) {
 			kept = append(kept, i)
@@ -123,7 +122,8 @@ func Filter[T any](all []T, keep func(metav1.Object) bool) []T {
 	return out
 }
 
-// Those returns what keep lets through, and no copies where that is all: it is not to be changed.
+// Those returns the objects that keep accepts. If it accepts all, the result shares memory with all; do not modify
+// it.
 func Those[T any](all []T, keep func(metav1.Object) bool) []T {
 	for i := range all {
 		if !keep(MetaOf(&all[i])) {
@@ -135,10 +135,10 @@ func Those[T any](all []T, keep func(metav1.Object) bool) []T {
 
 func Key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
-// KeyOf returns the key of a pointer to an object.
+// KeyOf returns the Key of an object.
 func KeyOf[T any](o *T) string { return Key(MetaOf(o)) }
 
-// SortByName orders objects by namespace and name, and copies none to compare it.
+// SortByName sorts objects by namespace and name. It copies no object to compare it.
 func SortByName[T any](all []T) {
 	sort.Slice(all, func(i, j int) bool {
 		a, b := MetaOf(&all[i]), MetaOf(&all[j])
@@ -147,8 +147,7 @@ func SortByName[T any](all []T) {
 	})
 }
 
-// Order sorts the lists of a Snapshot by name, but the nodes, which Snapshots
-// share and which are in order already.
+// Order sorts the lists of a Snapshot by name. It skips the nodes, because Snapshots share them and they are sorted.
 func Order(s *snapshot.Snapshot) {
 	SortByName(s.Revisions)
 	SortByName(s.Pods)
@@ -156,8 +155,8 @@ func Order(s *snapshot.Snapshot) {
 	SortByName(s.PodDisruptionBudgets)
 }
 
-// Ordered returns the gaps in the order of snapshot.Whats. If several gaps have
-// the same part and reason, it returns only the first.
+// Ordered returns the gaps in the order of snapshot.Whats. If several gaps have the same part and reason, it returns
+// only the first.
 func Ordered(gaps []snapshot.Gap) []snapshot.Gap {
 	var out []snapshot.Gap
 	for _, what := range snapshot.Whats {
@@ -172,9 +171,8 @@ func Ordered(gaps []snapshot.Gap) []snapshot.Gap {
 	return out
 }
 
-// Relation selects the objects of a namespace that go into the Snapshot of a
-// DaemonSet: all that its controller could claim, own or speak of. Which of
-// them it does claim is for pkg/daemonset to say.
+// Relation selects the objects for the Snapshot of a DaemonSet: all that its controller could claim or own, and the
+// events about them. pkg/daemonset decides which objects the controller claims.
 type Relation struct {
 	Ds       *appsv1.DaemonSet
 	Selector labels.Selector
@@ -188,18 +186,15 @@ func Relate(ds *appsv1.DaemonSet) (Relation, error) {
 	return Relation{ds, selector}, nil
 }
 
-// Takes reports whether an object of this metadata is the DaemonSet's by its
-// controller reference, or could become it, or only looks like it, by its
-// labels.
+// Takes reports whether the DaemonSet controls the object, or its selector matches the object's labels.
 func (r Relation) Takes(o metav1.Object) bool {
 	owner := metav1.GetControllerOfNoCopy(o)
 	return o.GetNamespace() == r.Ds.Namespace &&
 		(owner != nil && owner.UID == r.Ds.UID && r.Ds.UID != "" || r.Selector.Matches(labels.Set(o.GetLabels())))
 }
 
-// Owns reports whether an object that it takes is the DaemonSet's, or nobody's,
-// so that the controller would adopt it. Of a DaemonSet without a UID, as in a
-// dump that was tidied up, the controller reference names it.
+// Owns reports whether Takes accepts the object and either the DaemonSet controls it or nobody does, so that the
+// controller would adopt it. If the DaemonSet has no UID, as in an edited dump, Owns compares the names.
 func (r Relation) Owns(o metav1.Object) bool {
 	owner := metav1.GetControllerOfNoCopy(o)
 	switch {
@@ -213,27 +208,25 @@ func (r Relation) Owns(o metav1.Object) bool {
 	return owner.UID == r.Ds.UID
 }
 
-// SelectedBy reports whether a PodDisruptionBudget is one for the pods of the
-// live template. One whose selector cannot be parsed is for none.
+// SelectedBy reports whether a PodDisruptionBudget selects the pods of the live template. A budget with an invalid
+// selector selects none.
 func (r Relation) SelectedBy(o metav1.Object) bool {
 	b := o.(*policyv1.PodDisruptionBudget)
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	return err == nil && b.Namespace == r.Ds.Namespace && selector.Matches(labels.Set(r.Ds.Spec.Template.Labels))
 }
 
-// Concerns reports whether an event is about the DaemonSet itself. One of an
-// earlier DaemonSet of the same name is not.
+// Concerns reports whether an event is about this DaemonSet, and not an earlier one with the same name.
 func (r Relation) Concerns(event metav1.Object) bool {
 	o := &event.(*corev1.Event).InvolvedObject
 	return o.Kind == "DaemonSet" && o.Namespace == r.Ds.Namespace && o.Name == r.Ds.Name &&
 		(o.UID == r.Ds.UID || o.UID == "" || r.Ds.UID == "")
 }
 
-// Troubled are the pods whose events are wanted.
+// Troubled is the set of pods whose events the program keeps.
 type Troubled map[types.UID]bool
 
-// TroubledOf returns the pods that are not ready, and those on their way out: what
-// keeps a pod from ending is told by events too.
+// TroubledOf returns the pods that are not ready or terminating. Events also show what keeps a pod from terminating.
 func TroubledOf(pods []corev1.Pod) Troubled {
 	t := Troubled{}
 	for i := range pods {
@@ -244,19 +237,19 @@ func TroubledOf(pods []corev1.Pod) Troubled {
 	return t
 }
 
-// Concerned reports whether an event is about one of the pods, and wanted: a warning, or what the
-// kubelet says of images and of containers that it ends.
+// Concerned reports whether the program keeps an event: it is about one of the pods, and it is a warning or has one
+// of NormalReasons.
 func (t Troubled) Concerned(o metav1.Object) bool {
 	e := o.(*corev1.Event)
 	return e.InvolvedObject.Kind == "Pod" && t[e.InvolvedObject.UID] &&
 		(e.Type == corev1.EventTypeWarning || slices.Contains(NormalReasons, e.Reason))
 }
 
-// NormalReasons are the reasons of events about pods that are wanted though they are no warnings.
+// NormalReasons has the reasons of normal events about pods that the program keeps.
 var NormalReasons = []string{"Pulling", "Pulled", "Killing"}
 
-// NewestOfEach drops of the events about pods that are no warnings all but the newest of a pod, a reason
-// and a container. Where the event does not name the container, its message tells it from others.
+// NewestOfEach drops normal events about pods unless they are the newest for their pod, reason and container. If an
+// event does not name the container, NewestOfEach compares the message instead.
 func NewestOfEach(all []corev1.Event) []corev1.Event {
 	type subject struct {
 		pod            types.UID
@@ -280,12 +273,12 @@ func NewestOfEach(all []corev1.Event) []corev1.Event {
 	})
 }
 
-// isNormal reports whether an event is about a pod, and no warning.
+// isNormal reports whether an event is about a pod and is not a warning.
 func isNormal(e *corev1.Event) bool {
 	return e.InvolvedObject.Kind == "Pod" && e.Type != corev1.EventTypeWarning
 }
 
-// lastSeen is when an event happened last.
+// lastSeen returns the time at which an event happened last.
 func lastSeen(e *corev1.Event) time.Time {
 	if e.Series != nil && e.Series.LastObservedTime.After(e.LastTimestamp.Time) {
 		return e.Series.LastObservedTime.Time

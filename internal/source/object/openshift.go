@@ -8,8 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// managerPath is the object from whose configurations OpenShift's operator makes that of
-// kube-controller-manager.
+// ManagerPath is the object from which OpenShift's operator builds the configuration of kube-controller-manager.
 const (
 	ManagerPath = "/apis/operator.openshift.io/v1/kubecontrollermanagers/" + ManagerName
 	ManagerName = "cluster"
@@ -18,10 +17,10 @@ const (
 // OfManagers is the kind of that object.
 var OfManagers = metav1.TypeMeta{APIVersion: "operator.openshift.io/v1", Kind: "KubeControllerManager"}
 
-// DefaultNodeSelector returns the name of such an object, and the default node selector that
-// the operator writes from it into the configuration of kube-controller-manager: what a
-// person overrides, else what the operator observed. No operator up to 4.23 observes any;
-// the Scheduler's spec.defaultNodeSelector goes to the API server alone.
+// DefaultNodeSelector returns the name of a KubeControllerManager, and the default node selector that the operator
+// writes from it into the configuration of kube-controller-manager. A user's override takes precedence over the value
+// that the operator observed. No operator up to 4.23 observes a value: the Scheduler's spec.defaultNodeSelector goes
+// to the API server alone.
 func DefaultNodeSelector(raw []byte) (name, selector string, err error) {
 	type config struct {
 		ProjectConfig struct {
@@ -43,13 +42,13 @@ func DefaultNodeSelector(raw []byte) (name, selector string, err error) {
 		manager.Spec.Observed.ProjectConfig.DefaultNodeSelector, &none), nil
 }
 
-// Manager is what a dump has of that object.
+// Manager has the default node selector of a KubeControllerManager in a dump.
 type Manager struct {
 	Selector string
 	Damage   error
 }
 
-// managerOf returns what an object of a dump is of it; nil for any other.
+// managerOf returns the Manager of a KubeControllerManager, or nil for other objects.
 func managerOf(kind metav1.TypeMeta, raw []byte) *Manager {
 	if kind != OfManagers {
 		return nil

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// referredOf returns what is kept of an object that a pod can refer to; nil for any
-// other, and for one that cannot be read.
+// referredOf returns the parts of a ConfigMap, Secret or claim that matter to the pods that refer to it. It returns
+// nil for other objects, and for an object that cannot be decoded.
 func referredOf(kind metav1.TypeMeta, raw []byte) *InNamespace {
 	of := snapshot.ReferredKind(kind.Kind)
 	if kind.APIVersion != "v1" || !slices.Contains(snapshot.ReferredKinds, of) {
@@ -20,7 +20,7 @@ func referredOf(kind metav1.TypeMeta, raw []byte) *InNamespace {
 		Metadata   struct{ Namespace, Name string } `json:"metadata"`
 		Data       map[string]any                   `json:"data"`
 		BinaryData map[string]any                   `json:"binaryData"`
-		// of a manifest; the API server puts it into data
+		// only in manifests; the API server moves it into data
 		StringData map[string]any `json:"stringData"`
 	}
 	if json.Unmarshal(raw, &is) != nil || is.Metadata.Name == "" {
@@ -32,17 +32,17 @@ func referredOf(kind metav1.TypeMeta, raw []byte) *InNamespace {
 		slices.Sorted(maps.Keys(is.BinaryData)))
 }
 
-// ReferredAs returns an object that a pod can refer to, with its keys, sorted.
+// ReferredAs returns an object that pods can refer to. keys and binary must be sorted.
 func ReferredAs(of snapshot.ReferredKind, namespace, name string, keys, binary []string) *InNamespace {
 	o := &InNamespace{namespace, snapshot.Referred{Kind: of, Name: name, Exists: true}}
 	if of != snapshot.Claim {
 		o.Keys, o.BinaryKeys = keys, binary
-		o.KeysRead = len(keys)+len(binary) > 0 // a dump may leave out what is secret
+		o.KeysRead = len(keys)+len(binary) > 0 // a dump may omit secret values
 	}
 	return o
 }
 
-// InNamespace is an object that a pod of its namespace can refer to.
+// InNamespace is an object that the pods of its namespace can refer to.
 type InNamespace struct {
 	Namespace string
 	snapshot.Referred

@@ -8,17 +8,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Words are texts that many objects have, each held once.
+// Words holds strings that many objects have, so that each string is stored once.
 type Words map[string]string
 
-// A list has more words than these where each of its objects has some of its own; those that many
-// have come early.
+// The limits of Words. A list exceeds them only if each object has its own strings, and by then Words holds the
+// common ones.
 const (
 	mostWords   = 10_000
 	longestWord = 256 // bytes
 )
 
-// Of returns the text that some bytes are.
+// Of returns raw as a string, and shares equal strings.
 func (w Words) Of(raw []byte) string {
 	known, is := w[string(raw)]
 	if !is {
@@ -34,7 +34,7 @@ func (w Words) keep(text string) {
 	}
 }
 
-// replace puts the text that is held in the place of the same one.
+// replace replaces a string by the equal string in w, if there is one.
 func replace[S ~string](w Words, text *S) {
 	if known, is := w[string(*text)]; is {
 		*text = S(known)
@@ -43,7 +43,7 @@ func replace[S ~string](w Words, text *S) {
 	}
 }
 
-// Share has an object hold the words that others have as well only once.
+// Share replaces the strings in o that other objects also have by the strings in w.
 func (w Words) Share(o any) {
 	switch o := o.(type) {
 	case *corev1.Node:
@@ -69,8 +69,8 @@ func (w Words) Share(o any) {
 	}
 }
 
-// Sharer holds what nodes of one form and pods of one revision have in common once, as a wireReader
-// does of what comes in protobuf. It is not for concurrent use.
+// Sharer stores values that nodes or pods have in common once. It does this for decoded objects, as
+// api.NewWireReader's reader does for protobuf. It is not safe for concurrent use.
 type Sharer struct {
 	words       Words
 	taints      recent[[]corev1.Taint]
@@ -85,14 +85,14 @@ type Sharer struct {
 
 func NewSharer() *Sharer { return &Sharer{words: Words{}} }
 
-// Share has an object share with those before it what they have in common: nobody may change that.
+// Share replaces values in o by equal values of earlier objects. Do not modify o afterwards.
 func (h *Sharer) Share(o any) {
 	switch o := o.(type) {
 	case *corev1.Node:
 		o.Labels = h.worded(o.Labels)
 		o.Spec.Taints = h.taints.of(o.Spec.Taints)
 		o.Status.Allocatable = h.allocatable.of(o.Status.Allocatable)
-		o.Status.Conditions = slices.Clone(o.Status.Conditions) // without room for more
+		o.Status.Conditions = slices.Clone(o.Status.Conditions) // drops spare capacity
 		for _, text := range []*string{
 			&o.Status.NodeInfo.KubeletVersion, &o.Status.NodeInfo.KernelVersion,
 			&o.Status.NodeInfo.ContainerRuntimeVersion,
@@ -114,7 +114,7 @@ func (h *Sharer) Share(o any) {
 	h.words.Share(o)
 }
 
-// worded returns a map with words that are held once.
+// worded returns a copy of a map with shared strings.
 func (h *Sharer) worded(all map[string]string) map[string]string {
 	if all == nil {
 		return nil
@@ -128,12 +128,12 @@ func (h *Sharer) worded(all map[string]string) map[string]string {
 	return out
 }
 
-// recent are the last few different values of something.
+// recent holds the last few different values.
 type recent[T any] []T
 
 const MostRecent = 16
 
-// of returns the value that is the same as this one, if there is one.
+// of returns the equal value in r. If there is none, it adds v and returns it.
 func (r *recent[T]) of(v T) T {
 	at := slices.IndexFunc(*r, func(known T) bool { return reflect.DeepEqual(known, v) })
 	if at < 0 {

@@ -1,5 +1,5 @@
-// Package prose recognizes text that is no Kubernetes object: what a terminal showed, words
-// between objects, and templates that were not rendered.
+// Package prose recognizes text that is not a Kubernetes object: terminal output, text between objects, and templates
+// that were not rendered.
 package prose
 
 import (
@@ -10,12 +10,12 @@ import (
 
 var (
 	yamlLine = pattern(`^\x{FEFF}?(?:"?[A-Za-z0-9_./-]+"?\s*:(?:\s|$)|-(?:\s|$)|#|---|\.\.\.|%|====)`)
-	// A terminal, and a collector, write such a line beside objects. No object has such a key.
+	// Terminals and collectors write such lines between objects. No object has such a key.
 	message   = pattern(`(?i)^(?:warning|error|fatal|info|debug|note|hint)\b`)
-	nothing   = pattern(`^(?:null|~|['&?!].*)\s*$`) // of YAML; or quoted, tagged or complex
+	nothing   = pattern(`^(?:null|~|['&?!].*)\s*$`) // null in YAML, or a quoted, tagged or complex value
 	firstLine = pattern(`^\x{FEFF}?(?:["']?(?:apiVersion|kind|items)["']?\s*:(?:\s|$)|\{\s*(?:["}]|$)|\[\s*(?:[\[{\]]|$))`)
 	field     = pattern(`(?m)(?:^|[\s{,"'-])(?:apiVersion|kind|metadata|items|spec|status)["']?\s*:(?:\s|$|["'{\[])`)
-	// also a text of JSON, in the place of an object
+	// also a JSON string instead of an object
 	structure = pattern(`(?m)[{}\x00-\x08\x0e-\x1f\x7f]|^\s*\],?\s*$|^\s*".*"\s*,?\s*$`)
 	complaint = pattern(`(?i)\b(?:errors?|unable|refused|time(?:d )?out|timeout|forbidden|denied|unauthorized|failed|not found|cut|lost|truncated)\b`)
 	action    = pattern(`(?m)^(?:[^"'#\n]*[\s:-])?\{\{`)
@@ -25,8 +25,8 @@ func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// MayBegin reports whether a document in YAML or JSON may begin with this line. It is the first
-// that is neither blank nor indented.
+// MayBegin reports whether a YAML or JSON document may begin with this line. line must be the first line that is
+// neither blank nor indented.
 func MayBegin(line []byte) bool {
 	switch {
 	case len(line) == 0:
@@ -41,7 +41,7 @@ func MayBegin(line []byte) bool {
 	return yamlLine().Match(line) || nothing().Match(line)
 }
 
-// startsArray reports whether JSON may go on so behind its first bracket.
+// startsArray reports whether rest can follow the opening bracket of a JSON array.
 func startsArray(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	if len(rest) == 0 || bytes.IndexByte([]byte(`[{]"-0123456789`), rest[0]) >= 0 {
@@ -55,18 +55,17 @@ func startsArray(rest []byte) bool {
 	return false
 }
 
-// InDocument reports whether a line at the left edge may be one of a document in YAML.
+// InDocument reports whether an unindented line may belong to a YAML document.
 func InDocument(line []byte) bool { return yamlLine().Match(line) }
 
-// Begins reports whether an object, or a list of them, seems to begin with this line.
+// Begins reports whether an object, or a list of objects, seems to begin with this line.
 func Begins(line []byte) bool { return firstLine().Match(line) }
 
-// HasField reports whether a text has a field that every object has: it may be an object, or a
-// part of one.
+// HasField reports whether text has a field that every object has, so that it may be an object or a part of one.
 func HasField(text []byte) bool { return field().Match(text) }
 
-// IsWords reports whether a text that is no YAML is words and no damaged object: it has nothing of
-// one, and a line at the left edge that no YAML has, as what "kubectl describe" writes.
+// IsWords reports whether text that is not valid YAML is prose and not a damaged object. Prose has no field of an
+// object, and has an unindented line that is impossible in YAML, such as the output of "kubectl describe".
 func IsWords(text []byte) bool {
 	if HasField(text) {
 		return false
@@ -80,12 +79,12 @@ func IsWords(text []byte) bool {
 	return false
 }
 
-// Passes reports whether a text can be left out without losing anything: it has nothing of an
-// object, and it does not say that something failed.
+// Passes reports whether the program can ignore text: it has no field of an object, and does not say that something
+// failed.
 func Passes(text []byte) bool {
 	return !HasField(text) && !structure().Match(text) && !complaint().Match(text)
 }
 
-// IsTemplate reports whether a text has actions of a template, as in a chart of Helm, where YAML
-// has a value or a key. In quotes they may be meant for somebody else.
+// IsTemplate reports whether text has template actions, as in a Helm chart, in place of a YAML value or key. Actions
+// in quotes do not count, because another program may render them.
 func IsTemplate(text []byte) bool { return action().Match(text) }

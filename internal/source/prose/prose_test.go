@@ -2,7 +2,7 @@ package prose
 
 import "testing"
 
-// TestMayBegin has first lines of documents, and of what people paste beside them.
+// TestMayBegin checks first lines of documents, and lines that people paste with them.
 func TestMayBegin(t *testing.T) {
 	for _, line := range []string{
 		"apiVersion: v1", `"kind": "List"`, "'kind': List", "kind:", "- apiVersion: v1", "-", "# a comment", "---", "%YAML 1.2", "{", `{"kind":"List"}`, "{}",
@@ -22,7 +22,7 @@ func TestMayBegin(t *testing.T) {
 	}
 }
 
-// TestBegins has lines after words with which an object begins, and others.
+// TestBegins checks lines after other text: some begin an object, others do not.
 func TestBegins(t *testing.T) {
 	for _, line := range []string{"apiVersion: v1", "kind: DaemonSet", "{", `{"apiVersion": "v1"`, "[", "[{", `"kind": "List",`} {
 		if !Begins([]byte(line)) {
@@ -36,7 +36,7 @@ func TestBegins(t *testing.T) {
 	}
 }
 
-// TestIsWords: words have a line that no YAML has, and damaged YAML has not.
+// TestIsWords checks that prose has a line that is impossible in YAML, and damaged YAML does not.
 func TestIsWords(t *testing.T) {
 	for _, text := range []string{"Name:     agent\nDesired Number of Nodes Scheduled: 0\n", "Name: web\nStart Time:  Mon, 01 Jan 2026\n", "NAME  READY\nagent: 1: 2\n"} {
 		if !IsWords([]byte(text)) {
@@ -50,7 +50,7 @@ func TestIsWords(t *testing.T) {
 	}
 }
 
-// TestPasses: words without an object in them can be left out; nothing else can.
+// TestPasses checks that only text without parts of objects can be ignored.
 func TestPasses(t *testing.T) {
 	for _, text := range []string{", //changed\n", "$ kubectl get ds -o json\n", "Warning: v1 ComponentStatus is deprecated in v1.19+\n", "I0101 12:00:00.000000       1 main.go:70] starting\n"} {
 		if !Passes([]byte(text)) {
@@ -66,7 +66,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestIsTemplate has what stands in charts, and what objects quote of other templates.
+// TestIsTemplate checks lines of charts, and objects that quote other templates.
 func TestIsTemplate(t *testing.T) {
 	for _, text := range []string{"{{- if .Values.a }}\n", "a: 1\nname: {{ .Name }}\n", "labels:\n    {{- include \"x\" . | nindent 4 }}\n", "- {{ . }}\n", "a: b-{{ .X }}\n"} {
 		if !IsTemplate([]byte(text)) {

@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestHeadOf: what is read without a parser is what the parser reads; what only it can tell is left to it.
-func TestHeadOf(t *testing.T) {
+// TestPeekKind checks that PeekKind returns the same kind as the parser, and leaves doubtful cases to the parser.
+func TestPeekKind(t *testing.T) {
 	for _, tt := range []struct {
-		text, want string // the kind and its apiVersion; "?" for the parser
+		text, want string // the kind and its apiVersion; "?" if only the parser can tell
 		why        string
 	}{
 		{`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`, "Pod v1", "an object"},
@@ -67,7 +67,7 @@ func TestHeadOf(t *testing.T) {
 		b.WriteString(`}`)
 		text := []byte(b.String())
 		if !json.Valid(text) {
-			_, _ = PeekKind(text) // it must not fail, whatever it says
+			_, _ = PeekKind(text) // any result is fine, but it must not panic
 			continue
 		}
 		valid++

@@ -25,9 +25,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Counted are the kinds that decide about an answer, and the version of each
-// that is read. What only looks like one of them is refused: numbers would be
-// wrong without it.
+// Counted lists the decisive kinds, without which an answer may be wrong. It maps each kind to the apiVersion that
+// the program reads. An object that only looks like a decisive kind is an error, because numbers would be wrong
+// without it.
 var Counted = map[string]string{
 	"DaemonSet": "apps/v1", "ControllerRevision": "apps/v1", "Node": "v1", "Pod": "v1", "Event": "v1",
 	"PodDisruptionBudget": "policy/v1",
@@ -36,8 +36,7 @@ var Counted = map[string]string{
 
 func IsCounted(kind, apiVersion string) bool { return apiVersion != "" && Counted[kind] == apiVersion }
 
-// NearField returns the field of a kind that counts that is written nearly as the
-// last one of a path, or "".
+// NearField returns the field of a decisive kind whose name is similar to the last name of path, or "".
 func NearField(kind, path string) string {
 	t := HeldTypes[metav1.TypeMeta{APIVersion: Counted[kind], Kind: kind}]
 	names := strings.Split(path, ".")
@@ -56,9 +55,8 @@ func NearField(kind, path string) string {
 	return ""
 }
 
-// Mistaken returns what is wrong with a kind that looks like one that counts,
-// or like a list of one, and is not. It returns nil for all others, among them
-// a kind of somebody's own group, which may be called Node.
+// Mistaken returns an error if k looks like a decisive kind, or like a list of one, but is not. It returns nil for
+// all other kinds. A kind of a custom API group may be called Node.
 func Mistaken(k metav1.TypeMeta) error {
 	group, _, _ := strings.Cut(k.APIVersion, "/")
 	if Foreign(k) || HeldTypes[k] != nil || HeldTypes[ItemKind(k)] != nil {
@@ -86,13 +84,13 @@ func Mistaken(k metav1.TypeMeta) error {
 	return &FieldError{"apiVersion", fmt.Errorf("there is no %s of %s: use %s", k.Kind, k.APIVersion, want)}
 }
 
-// What a server writes in the place of objects when it is asked to.
+// Errors for the formats that a server returns instead of objects on request.
 var (
 	ErrTable         = errors.New("a Table has columns of objects, not the objects")
 	ErrPartialObject = errors.New("has only the metadata of objects")
 )
 
-// OfAnyGroup reports whether Kubernetes has a kind of that name in some group.
+// OfAnyGroup reports whether any API group of Kubernetes has a kind of that name.
 func OfAnyGroup(kind string) bool {
 	for _, kinds := range kindsByVersion() {
 		if slices.Contains(kinds, kind) {
@@ -102,31 +100,30 @@ func OfAnyGroup(kind string) bool {
 	return false
 }
 
-// Gone reports whether a kind is a DaemonSet, or a list of them, as servers before v1.16 had it.
+// Gone reports whether k is a DaemonSet, or a list of them, in an apiVersion that v1.16 removed.
 func Gone(k metav1.TypeMeta) bool {
 	group, version, _ := strings.Cut(k.APIVersion, "/")
 	return strings.TrimSuffix(k.Kind, "List") == "DaemonSet" &&
 		(group == "extensions" || group == "apps" && strings.HasPrefix(version, "v1beta"))
 }
 
-// ErrGone says that an object is of a version that servers had before v1.16.
+// ErrGone says that an object has an apiVersion that v1.16 removed.
 var ErrGone = errors.New("no server since v1.16 has")
 
-// Foreign reports whether a kind is of a group in which its name means something else.
+// Foreign reports whether k belongs to an API group in which the names of kinds have another meaning.
 func Foreign(k metav1.TypeMeta) bool {
 	group, _, _ := strings.Cut(k.APIVersion, "/")
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") || group == "audit.k8s.io"
 }
 
-// Misspelled returns an error for an unknown kind whose name is nearly one that
-// counts.
+// Misspelled returns an error if kind is unknown and similar to the name of a decisive kind, otherwise nil.
 func Misspelled(kind string) error {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
 			return r
 		}
 		return -1
-	}, kind) // without what nobody sees
+	}, kind) // drop invisible characters
 	for _, right := range append(slices.Sorted(maps.Keys(Counted)), "") {
 		for _, right := range []string{right, right + "List"} {
 			near := max(1, len(right)/4)
@@ -138,14 +135,14 @@ func Misspelled(kind string) error {
 	return nil
 }
 
-// Strange reports whether Kubernetes, as far as this program knows it, has no
-// such kind though the apiVersion is one of its own, or missing.
+// Strange reports whether Kubernetes, as far as this program knows it, has no such kind. It returns false if the
+// apiVersion is set and not one of Kubernetes' own.
 func Strange(k metav1.TypeMeta) bool {
 	_, own := kindsByVersion()[k.APIVersion]
 	return (k.APIVersion == "" || own) && !slices.Contains(kindsByVersion()[k.APIVersion], k.Kind)
 }
 
-// allKinds are the kinds of Kubernetes' own API groups, a line for each apiVersion.
+// allKinds lists the kinds of Kubernetes' own API groups, one line per apiVersion.
 //
 //go:embed kinds.txt
 var allKinds string
@@ -160,18 +157,17 @@ var kindsByVersion = sync.OnceValue(func() map[string][]string {
 	return of
 })
 
-// Validate returns what is wrong with an object that a Snapshot would hold. Files
-// and servers are held to the same.
+// Validate returns an error if a Snapshot cannot hold o. It applies to objects from files and from servers.
 func Validate(o metav1.Object) error {
-	_, bare := o.(*metav1.PartialObjectMetadata) // of a kind that it does not say
+	_, bare := o.(*metav1.PartialObjectMetadata) // its metadata does not have the kind of the object
 	switch {
 	case o.GetName() == "":
 		return &FieldError{"metadata.name", ErrMissing}
 	case bare:
 		return nil
-	case ofCluster(o) && o.GetNamespace() != "":
+	case isClusterScoped(o) && o.GetNamespace() != "":
 		return &FieldError{"metadata.namespace", fmt.Errorf("a %s has no namespace", reflect.TypeOf(o).Elem().Name())}
-	case !ofCluster(o) && o.GetNamespace() == "":
+	case !isClusterScoped(o) && o.GetNamespace() == "":
 		return &FieldError{"metadata.namespace", ErrMissing}
 	}
 	if ds, ok := o.(*appsv1.DaemonSet); ok {
@@ -185,8 +181,8 @@ func Validate(o metav1.Object) error {
 	return nil
 }
 
-// ofCluster reports whether an object is of a kind that has no namespace.
-func ofCluster(o metav1.Object) bool {
+// isClusterScoped reports whether o is of a kind that has no namespace.
+func isClusterScoped(o metav1.Object) bool {
 	switch o.(type) {
 	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.CSINode, *schedulingv1.PriorityClass,
 		*nodev1.RuntimeClass,
@@ -198,9 +194,8 @@ func ofCluster(o metav1.Object) bool {
 	return false
 }
 
-// noStatus reports whether a DaemonSet lacks its status, or a part of it that
-// every one has: the API server writes these numbers even where they are 0, and
-// the controller no number without the generation that it is of.
+// noStatus reports whether a DaemonSet lacks its status or a part that every status has. The API server writes these
+// numbers even if they are 0, and the controller writes numbers only together with observedGeneration.
 func noStatus(raw []byte) bool {
 	var o struct {
 		Status struct {
@@ -219,7 +214,7 @@ func noStatus(raw []byte) bool {
 		*s.Desired > 0
 }
 
-// coreEvent returns an Event of events.k8s.io as a server has it in v1.
+// coreEvent converts an Event of events.k8s.io to v1.
 func coreEvent(e *eventsv1.Event) *corev1.Event {
 	out := &corev1.Event{
 		ObjectMeta: e.ObjectMeta, InvolvedObject: e.Regarding, Related: e.Related, Type: e.Type, Reason: e.Reason,
@@ -234,8 +229,7 @@ func coreEvent(e *eventsv1.Event) *corev1.Event {
 	return out
 }
 
-// passedOver returns what a person should know of an object that counts for
-// nothing, or "".
+// passedOver returns a note for the user about an object that the program ignores, or "" if there is nothing to say.
 func passedOver(raw []byte, kind metav1.TypeMeta) string {
 	if kind == (metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}) {
 		var s metav1.Status
@@ -254,8 +248,7 @@ func passedOver(raw []byte, kind metav1.TypeMeta) string {
 	return fmt.Sprintf("a %s contains %s: objects inside another object are not read", kind.Kind, said)
 }
 
-// inside counts, by kind, the decisive objects that are nested in an object of
-// another kind. They are not read.
+// inside counts, by kind, the decisive objects that are nested in an object of another kind. They are not read.
 func inside(raw []byte) map[string]int {
 	if bytes.Count(raw, []byte(`"kind"`)) < 2 {
 		return nil
@@ -278,7 +271,7 @@ func countInside(value any, found map[string]int) {
 	case map[string]any:
 		kind, _ := v["kind"].(string)
 		apiVersion, _ := v["apiVersion"].(string)
-		_, whole := v["metadata"].(map[string]any) // else it is a reference
+		_, whole := v["metadata"].(map[string]any) // without metadata, it is a reference
 		items, _ := v["items"].([]any)
 		switch one, isList := strings.CutSuffix(kind, "List"); {
 		case whole && IsCounted(kind, apiVersion):
@@ -293,7 +286,7 @@ func countInside(value any, found map[string]int) {
 	}
 }
 
-// Each returns how many there are of each kind: "1 Node", "2 Pod".
+// Each formats the count of each kind, such as "1 Node" and "2 Pod".
 func Each(found map[string]int) []string {
 	var all []string
 	for _, kind := range slices.Sorted(maps.Keys(found)) {

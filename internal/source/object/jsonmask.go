@@ -15,29 +15,29 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// JSONMask selects the fields of an object in JSON that are decoded. Beside those of api.ProtoMask it keeps every time,
-// and which volumes a node has.
+// JSONMask selects the fields of a JSON object to decode. Unlike api.ProtoMask, it also keeps all times and the
+// volumes of a node.
 type JSONMask struct {
-	fields map[string]*fewerField // all that the type has
-	list   bool                   // it stands in a list of its kind
+	fields map[string]*maskField // all fields of the type
+	list   bool                  // the object is an item of a list field
 }
 
-type fewerField struct {
+type maskField struct {
 	number int
-	begins string // the first byte of a value that fits; empty: any
+	begins string // bytes that a valid value can start with; empty if any byte is valid
 	kept   bool
-	loose  bool      // only where there is no nodeName
-	marks  bool      // of it snapshot.PodAnnotations are kept
-	inner  *JSONMask // what is kept of it; nil: all
+	loose  bool      // keep the field only if the pod has no nodeName
+	marks  bool      // keep only snapshot.PodAnnotations
+	inner  *JSONMask // mask for the value; nil keeps all of it
 }
 
-// fewerMember is a field of an object, and its value.
-type fewerMember struct {
-	*fewerField
+// maskMember is a field of an object, with its key and value.
+type maskMember struct {
+	*maskField
 	key, value []byte
 }
 
-// What decode keeps of the kinds of which a dump has thousands, in the notation of wire.
+// The fields that Decode keeps for the kinds with thousands of objects in a dump, in the notation of OfNode.
 const (
 	ofDumpMeta    = `kind apiVersion metadata{` + ofDumpNames + `} `
 	ofDumpPodMeta = `kind apiVersion metadata{` + ofDumpNames + ` @annotations} `
@@ -47,29 +47,29 @@ const (
 		`managedFields} spec{taints unschedulable} status{conditions allocatable volumesAttached nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`
 	ofDumpPod = ofDumpPodMeta + `spec{` + OfPodSpec + ofDumpUnbound + `} ` + OfPodStatus
 
-	// With a question mark: where the pod is on no node.
+	// A question mark keeps a field only if the pod has no node.
 	ofDumpUnbound = ` ?tolerations volumes{name persistentVolumeClaim{claimName} ephemeral{volumeClaimTemplate{metadata{` + ofTimes + `}}}} ?affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution}}`
 	ofTimes       = `creationTimestamp deletionTimestamp deletionGracePeriodSeconds managedFields{time}`
 )
 
-// JSONMasks are the masks of the kinds that are not read whole.
+// JSONMasks has the masks for the kinds that are not decoded completely.
 var JSONMasks = map[metav1.TypeMeta]func() *JSONMask{
-	{APIVersion: "v1", Kind: "Node"}: sync.OnceValue(func() *JSONMask { return fewerIn[corev1.Node](ofDumpNode) }),
+	{APIVersion: "v1", Kind: "Node"}: sync.OnceValue(func() *JSONMask { return maskFrom[corev1.Node](ofDumpNode) }),
 	{APIVersion: "v1", Kind: "Pod"}: sync.OnceValue(func() *JSONMask {
-		return fewerIn[corev1.Pod](strings.Replace(ofDumpPod, "status{",
+		return maskFrom[corev1.Pod](strings.Replace(ofDumpPod, "status{",
 			"status{ephemeralContainerStatuses{state lastState} volumeHealth{lastTransitionTime} ", 1))
 	}),
 }
 
-func fewerIn[T any](kept string) *JSONMask {
-	return fewerFields(reflect.TypeFor[T](), &kept)
+func maskFrom[T any](kept string) *JSONMask {
+	return parseMask(reflect.TypeFor[T](), &kept)
 }
 
-// fewerFields reads names up to a closing brace. It panics where a type has no such field.
-func fewerFields(t reflect.Type, kept *string) *JSONMask {
-	f := &JSONMask{fields: map[string]*fewerField{}}
+// parseMask parses field names from kept up to a closing brace. It panics if t has no field with that name.
+func parseMask(t reflect.Type, kept *string) *JSONMask {
+	f := &JSONMask{fields: map[string]*maskField{}}
 	for name, field := range FieldTypes(t) {
-		f.fields[name] = &fewerField{number: len(f.fields), begins: beginsWith(field.Type)}
+		f.fields[name] = &maskField{number: len(f.fields), begins: firstBytes(field.Type)}
 	}
 	for {
 		*kept = strings.TrimLeft(*kept, " ")
@@ -79,7 +79,7 @@ func fewerFields(t reflect.Type, kept *string) *JSONMask {
 		}
 		end := strings.IndexAny(*kept+" ", " {}")
 		marked := (*kept)[:end]
-		name := strings.TrimLeft(marked, "=#?@") // what many have in common is found later
+		name := strings.TrimLeft(marked, "=#?@") // Sharer finds the values that many objects share
 		*kept = (*kept)[end:]
 		is := f.fields[name]
 		if is == nil {
@@ -93,15 +93,14 @@ func fewerFields(t reflect.Type, kept *string) *JSONMask {
 				list = list || of.Kind() == reflect.Slice
 				of = of.Elem()
 			}
-			is.inner = fewerFields(of, kept)
+			is.inner = parseMask(of, kept)
 			is.inner.list = list
 		}
 	}
 }
 
-// beginsWith returns the bytes that JSON of a type may begin with; empty where that is up to
-// the type.
-func beginsWith(t reflect.Type) string {
+// firstBytes returns the bytes that JSON of type t can start with. It returns "" if the type has its own decoder.
+func firstBytes(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -120,21 +119,22 @@ func beginsWith(t reflect.Type) string {
 	return ""
 }
 
-// fewerRead returns an object of a type of which not all is read; nil where all of it has to be.
-func fewerRead(raw []byte, kind metav1.TypeMeta) metav1.Object {
+// decodeMasked decodes the fields of an object that its mask selects. It returns nil if all fields have to be
+// decoded.
+func decodeMasked(raw []byte, kind metav1.TypeMeta) metav1.Object {
 	of := JSONMasks[kind]
 	if of == nil {
 		return nil
 	}
 	var held []byte
 	select {
-	case held = <-fewerTexts:
+	case held = <-maskBuffers:
 	default:
 	}
 	text, ok := of().Of(held[:0], raw)
 	defer func() {
 		select {
-		case fewerTexts <- text:
+		case maskBuffers <- text:
 		default:
 		}
 	}()
@@ -148,16 +148,15 @@ func fewerRead(raw []byte, kind metav1.TypeMeta) metav1.Object {
 	return into.(metav1.Object)
 }
 
-// sharing has encoding/json/v2 read what the decoder of the API reads, and nothing else: what it
-// refuses, that one is asked about. Objects share what many of them have.
+// sharing returns options of encoding/json/v2 that accept only JSON that the API's decoder accepts. If they reject an
+// object, the program asks the API's decoder. Decoded objects share equal values.
 var sharing = sync.OnceValue(snapshot.Sharing)
 
-var fewerTexts = make(chan []byte, 8) // are used again: Unmarshal copies what it keeps of them
+var maskBuffers = make(chan []byte, 8) // reused buffers, because Unmarshal copies what it keeps
 
-// Of appends to a text what is read of an object. ok is false where all of it has to be read, as
-// something is odd about it: a field that the type does not have, one that stands there twice, a
-// value of another kind. What is inside a field that is not read is not checked. The object is JSON
-// that was parsed before.
+// Of appends obj to into with only the fields that the mask selects. It returns false if obj must be decoded
+// completely: the type does not have one of the fields, a field appears twice, or a value has the wrong JSON type. Of
+// does not check the values of fields that the mask drops. obj must be valid JSON.
 func (f *JSONMask) Of(into, obj []byte) (text []byte, ok bool) {
 	rest := bytes.TrimLeft(obj, Space)
 	if len(rest) == 0 || rest[0] != '{' {
@@ -166,7 +165,7 @@ func (f *JSONMask) Of(into, obj []byte) (text []byte, ok bool) {
 	into = append(into, '{')
 	begun := len(into)
 	var seen [2]uint64
-	var loose []fewerMember
+	var loose []maskMember
 	bound := false
 	for rest = rest[1:]; ; {
 		rest = bytes.TrimLeft(rest, Space+",")
@@ -188,7 +187,7 @@ func (f *JSONMask) Of(into, obj []byte) (text []byte, ok bool) {
 		}
 		size := sizeOfValue(value)
 		value, rest = value[:size], value[size:]
-		is := fewerMember{field, key, value}
+		is := maskMember{field, key, value}
 		switch {
 		case field.loose:
 			loose = append(loose, is)
@@ -210,15 +209,15 @@ func (f *JSONMask) Of(into, obj []byte) (text []byte, ok bool) {
 	return append(into, '}'), true
 }
 
-// append appends a member to an object that begins at an offset.
-func (m *fewerMember) append(into []byte, begun int) (text []byte, ok bool) {
+// append appends the member to the object that starts at offset begun in into.
+func (m *maskMember) append(into []byte, begun int) (text []byte, ok bool) {
 	if len(into) > begun {
 		into = append(into, ',')
 	}
 	into = append(append(append(into, '"'), m.key...), '"', ':')
 	switch {
 	case m.marks && m.value[0] != 'n':
-		return marksOf(into, m.value)
+		return appendPodAnnotations(into, m.value)
 	case m.inner == nil || m.value[0] == 'n':
 		return append(into, m.value...), true
 	case m.inner.list:
@@ -227,7 +226,7 @@ func (m *fewerMember) append(into []byte, begun int) (text []byte, ok bool) {
 	return m.inner.Of(into, m.value)
 }
 
-// ofEach does what of does for each object of a list.
+// ofEach calls Of for each object of a list.
 func (f *JSONMask) ofEach(into, list []byte) (text []byte, ok bool) {
 	into = append(into, '[')
 	for rest := list[1:]; ; {
@@ -249,9 +248,9 @@ func (f *JSONMask) ofEach(into, list []byte) (text []byte, ok bool) {
 	}
 }
 
-// marksOf appends to a text what of an object with annotations snapshot.PodAnnotations are. What is
-// inside the others is not checked.
-func marksOf(into, obj []byte) (text []byte, ok bool) {
+// appendPodAnnotations appends obj, which holds annotations, with only snapshot.PodAnnotations. It does not check the
+// other values.
+func appendPodAnnotations(into, obj []byte) (text []byte, ok bool) {
 	into = append(into, '{')
 	begun := len(into)
 	for rest := obj[1:]; ; {
@@ -283,11 +282,10 @@ func marksOf(into, obj []byte) (text []byte, ok bool) {
 	}
 }
 
-// What the Strip functions of pkg/snapshot keep, in the names of the API. A field without
-// braces is kept whole. What begins with "=" is the same in many objects, as the containers
-// of all pods of a revision; of what begins with "#" the keys are, and some values. Of what begins
-// with "@" only snapshot.PodAnnotations are kept. What begins with "~" is put aside, and what begins
-// with "&" kept and put aside.
+// The fields that the Strip functions of pkg/snapshot keep, with the names of the API. A field without braces is kept
+// completely. The prefix "=" marks values that many objects share, such as the containers of all pods of a revision.
+// The prefix "#" marks a map in which many objects share the keys and some values. The prefix "@" keeps only
+// snapshot.PodAnnotations. The prefix "~" puts a field aside, and "&" puts it aside and keeps it.
 const (
 	ofMeta      = `metadata{name =namespace uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds finalizers selfLink `
 	OfNode      = ofMeta + `#labels managedFields} spec{=taints =unschedulable} status{conditions =allocatable =nodeInfo{kubeletVersion kernelVersion containerRuntimeVersion osImage operatingSystem architecture}}`

@@ -7,9 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PeekKind returns the apiVersion and the kind of an object without decoding the rest. The text is JSON that was parsed
-// before. plain is false where only a parser can decide: a key appears twice or has an escape, or the kind is not plain
-// text.
+// PeekKind returns the apiVersion and the kind of an object without decoding the rest. raw must be valid JSON. plain
+// is false if only a parser can tell: a key appears twice or has an escape, or the kind is not a plain string.
 func PeekKind(raw []byte) (kind metav1.TypeMeta, plain bool) {
 	var seen [][]byte
 	rest := bytes.TrimLeft(raw, Space)
@@ -76,7 +75,7 @@ func LeadingKind(raw []byte) (kind metav1.TypeMeta) {
 
 const Space = " \t\r\n"
 
-// plainText returns a text without escapes that JSON begins with, and what follows it.
+// plainText returns the string at the start of raw, if it has no escapes, and the rest of raw.
 func plainText(raw []byte) (text, rest []byte, ok bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return nil, nil, false
@@ -88,7 +87,7 @@ func plainText(raw []byte) (text, rest []byte, ok bool) {
 	return raw[1 : 1+end], raw[end+2:], true
 }
 
-// sizeOfText returns how long the text is that JSON begins with, in its quotes.
+// sizeOfText returns the length of the string at the start of raw, with its quotes.
 func sizeOfText(raw []byte) int {
 	for at := 1; ; {
 		end := bytes.IndexByte(raw[min(at, len(raw)):], '"')
@@ -106,7 +105,7 @@ func sizeOfText(raw []byte) int {
 	}
 }
 
-// sizeOfValue returns how long the value is that JSON begins with.
+// sizeOfValue returns the length of the value at the start of raw.
 func sizeOfValue(raw []byte) int {
 	depth := 0
 	for at := 0; at < len(raw); at++ {
@@ -117,7 +116,7 @@ func sizeOfValue(raw []byte) int {
 			depth++
 			continue
 		case '}', ']':
-			if depth--; depth < 0 { // of what it stands in
+			if depth--; depth < 0 { // the end of the object or array around the value
 				return at
 			}
 		case ',':
