@@ -1,3 +1,3 @@
-// Package document takes a file apart into the texts of objects, in JSON or YAML, one at a time. It takes a reader and
-// calls back with each object, its line and what is wrong with it.
+// Package document splits a file in JSON or YAML into the texts of its objects, one at a time. It reads from an
+// io.Reader, and calls back with each object, its position and its damage.
 package document

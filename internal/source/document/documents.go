@@ -27,55 +27,52 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/prose"
 )
 
-// Documents reads one file: JSON documents one after another, or a YAML
-// stream, or a mixture of them. Documents are counted from 1, and empty ones
-// are not counted. encoding/json and sigs.k8s.io/yaml read what is in them.
+// Documents reads one file: JSON documents one after another, a YAML stream, or a mixture. It counts documents from
+// 1, and does not count empty ones. The parsers are encoding/json, jsontext and sigs.k8s.io/yaml.
 //
-// A list that is laid out as kubectl does it is read item by item, and only a
-// batch of items is held as text, so that a list of any length takes the memory
-// of what is kept of it. Any other document is read as a whole.
+// A list in the layout of kubectl is read item by item. Only a batch of its items is held as text, so that a list of
+// any length takes only the memory of its kept fields. Every other document is read as a whole.
 type Documents struct {
-	Name     string // that people know the file by
+	Name     string // name of the file in messages
 	From     io.Reader
-	Again    io.ReaderAt // what from reads, from its beginning; nil where it is read once
+	Again    io.ReaderAt // reads the file of From again from its start; nil if that is not possible
 	Decode   decoder
 	Emit     func(object.Object) error
-	Most     int64         // bytes of one document that is read as a whole, and of one item of a list
-	Tolerant *DamagePolicy // nil: of a manifest, in which nothing is passed over
+	Most     int64         // maximum bytes of one document that is read as a whole, and of one item of a list
+	Tolerant *DamagePolicy // nil for a manifest, in which all damage is an error
 
-	taken  *source.Counting // bytes of from
-	in     *bufio.Reader    // of taken
+	taken  *source.Counting // counts the bytes of From
+	in     *bufio.Reader    // reads from taken
 	Line   int              // lines read before in, from 0
 	indent []byte           // blanks read before in, on the same line
 	doc    int
-	list   ListMeta // of the list being read, as far as it is known
-	items  int      // of that list, so far
+	list   ListMeta // fields of the current list that are known so far
+	items  int      // items of that list, so far
 	batch  []Item
 	size   int                      // bytes in batch
-	texts  []byte                   // of items in JSON: the next batch takes the room of the one before
-	later  []Item                   // items that have no kind, of a list whose kind has not come yet
+	texts  []byte                   // buffer for items in JSON; the next batch reuses it
+	later  []Item                   // items without a kind, while the kind of the list is unknown
 	kinds  map[metav1.TypeMeta]bool // of the objects of this document, so far
-	before map[metav1.TypeMeta]bool // and of the documents before it
+	before map[metav1.TypeMeta]bool // of the documents before it
 
-	Ragged bool   // the last line has no newline, and nothing else shows that it is whole
-	Within string // what the file ends in the middle of, if it does
-	Counts bool   // an object of it may count
+	Ragged bool   // the last line has no newline, and nothing else shows that it is complete
+	Within string // what the file is cut off in, if it is
+	Counts bool   // the file has an object that an answer may need
 }
 
-// ListMeta is what a list says of itself.
+// ListMeta has the fields of a list.
 type ListMeta struct {
 	metav1.TypeMeta
-	Metadata json.RawMessage `json:"metadata"` // of an object that is no list it may be anything
+	Metadata json.RawMessage `json:"metadata"` // may have any type if the object is not a list
 	Items    json.RawMessage `json:"items"`
 }
 
-// itemsAre returns the kind of the items that do not say it themselves, and
-// whether the list has said it yet.
+// itemsAre returns the kind of the list, and reports whether it determines the kind of items that have none.
 func (l ListMeta) itemsAre() (metav1.TypeMeta, bool) {
 	return l.TypeMeta, object.ItemKind(l.TypeMeta).Kind != "" && l.APIVersion != ""
 }
 
-// end is what is emitted after the items of a list, of which there are so many.
+// end returns the Object for the end of the list. items is the number of its items.
 func (l ListMeta) end(doc, items int) object.Object {
 	var m metav1.ListMeta
 	_ = json.Unmarshal(l.Metadata, &m)
@@ -87,17 +84,16 @@ func (l ListMeta) end(doc, items int) object.Object {
 		Page: object.Page{Version: m.ResourceVersion, Next: m.Continue, Items: items, Remaining: left}}
 }
 
-// decoder makes an object of its JSON. list is the kind of the list that the
-// object stands in.
+// decoder decodes an object from JSON. list is the kind of the list around it.
 type decoder func(raw []byte, list metav1.TypeMeta) (object.Object, error)
 
-// Item is the text of one object, or of a document.
+// Item is the text of an object or of a document.
 type Item struct {
 	Text   []byte
 	Yaml   bool
-	line   int    // of its first line, from 0
-	Path   string // of an item of a list, which in YAML has its dash
-	before []byte // items before it that may have the anchors of its aliases
+	line   int    // first line, from 0
+	Path   string // path of an item of a list; in YAML, the text of an item includes its dash
+	before []byte // earlier items that may have the anchors for its aliases
 }
 
 const (
@@ -105,22 +101,21 @@ const (
 	batchBytes = 2 << 20
 )
 
-// Read hands every object of the file to emit, in the order in which they
-// stand there, but that items without a kind come after those with one. An
-// error is an *InputError, or what emit or ctx returned.
+// Read calls Emit with each object of the file, in their order. Items without a kind come after those with one. It
+// returns an *InputError, or the error from Emit or ctx.
 func (d *Documents) Read(ctx context.Context) error {
 	d.taken = &source.Counting{Reader: d.From}
 	d.in = bufio.NewReaderSize(d.taken, 1<<16)
 	d.Most = cmp.Or(d.Most, source.DefaultMaxInput/PartOfInput)
 	switch head, err := d.in.Peek(512); {
 	case err != nil && err != io.EOF:
-		return d.brokenOff(ctx, nil, err)
+		return d.reportBroken(ctx, nil, err)
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
 		// PowerShell writes UTF-16
 		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
 		d.Again, d.in = nil, bufio.NewReaderSize(transform.NewReader(&pairs{in: d.in}, utf16), 1<<16)
 	case bytes.IndexByte(head, 0) >= 0:
-		return d.brokenOff(ctx, nil, source.ErrNotText)
+		return d.reportBroken(ctx, nil, source.ErrNotText)
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -131,7 +126,7 @@ func (d *Documents) Read(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return d.brokenOff(ctx, nil, &source.InputError{File: d.Name, Err: err})
+			return d.reportBroken(ctx, nil, &source.InputError{File: d.Name, Err: err})
 		}
 		d.doc++
 		if d.before == nil {
@@ -140,23 +135,23 @@ func (d *Documents) Read(ctx context.Context) error {
 		maps.Copy(d.before, d.kinds)
 		d.list, d.items, d.kinds = ListMeta{}, 0, map[metav1.TypeMeta]bool{}
 		if line, _ := d.in.Peek(lineBytes); !d.mayBegin(line) {
-			err = d.words()
+			err = d.skipText()
 		} else if first == '{' || first == '[' {
 			err = d.jsonDocument(ctx)
 		} else {
 			err = d.yamlDocument(ctx)
 		}
 		if err != nil {
-			return d.brokenOff(ctx, nil, err)
+			return d.reportBroken(ctx, nil, err)
 		}
 	}
 }
 
-// lineBytes are enough of a line to tell what it is.
+// lineBytes is the part of a line that is enough to recognize it.
 const lineBytes = 256
 
-// mayBegin reports whether a document may begin with a line. In a manifest, text is no separate document: the YAML
-// reader says what is wrong with it.
+// mayBegin reports whether a document may begin with line. In a manifest, text is not skipped: the YAML parser
+// reports the error.
 func (d *Documents) mayBegin(line []byte) bool {
 	if d.Tolerant == nil {
 		return !bytes.HasPrefix(line, []byte("{{"))
@@ -164,7 +159,7 @@ func (d *Documents) mayBegin(line []byte) bool {
 	return prose.MayBegin(firstLineOf(line))
 }
 
-// firstLineOf returns a text up to the end of its first line.
+// firstLineOf returns text up to the end of its first line.
 func firstLineOf(text []byte) []byte {
 	if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
 		return text[:end]
@@ -172,15 +167,15 @@ func firstLineOf(text []byte) []byte {
 	return text
 }
 
-// words reads text that is no document, up to where one seems to begin.
-func (d *Documents) words() error {
+// skipText reads text that is not a document, until a document seems to begin.
+func (d *Documents) skipText() error {
 	if d.Tolerant == nil {
 		return source.ErrTemplate
 	}
 	passes, why := true, source.ErrWords
 	var kinds []metav1.TypeMeta
 	for n := 0; ; n++ {
-		if head, _ := d.in.Peek(lineBytes); n > 0 && (separator(head[:min(4, len(head))]) || aside(d.in) ||
+		if head, _ := d.in.Peek(lineBytes); n > 0 && (separator(head[:min(4, len(head))]) || isAside(d.in) ||
 			prose.Begins(firstLineOf(head))) {
 			break
 		}
@@ -206,10 +201,10 @@ func (d *Documents) words() error {
 	if passes && why == source.ErrWords {
 		why = source.ErrBeside
 	}
-	return d.harmed("", why, kinds)
+	return d.reportDamage("", why, kinds)
 }
 
-// at returns the error with its place, unless it has one.
+// at adds the position to err, unless err already has one.
 func (d *Documents) at(field string, err error) error {
 	if e := (*source.InputError)(nil); errors.As(err, &e) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded) {
@@ -219,9 +214,8 @@ func (d *Documents) at(field string, err error) error {
 	return &source.InputError{File: d.Name, Document: d.doc, Field: e.Field, Err: e.Err}
 }
 
-// start skips what may stand between documents (blanks, comments, --- and ...,
-// byte order marks), and returns the first byte of the next one without reading
-// it.
+// start skips blanks, comments, separators (--- and ...) and byte order marks between documents. It returns the first
+// byte of the next document without reading it.
 func (d *Documents) start() (byte, error) {
 	d.indent = nil
 	for {
@@ -245,8 +239,8 @@ func (d *Documents) start() (byte, error) {
 			d.indent = nil
 		case first && separator(head):
 			d.skip(3)
-		case first && d.Tolerant != nil && aside(d.in):
-			if err := d.passAside(); err != nil {
+		case first && d.Tolerant != nil && isAside(d.in):
+			if err := d.skipAside(); err != nil {
 				return 0, err
 			}
 		default:
@@ -255,7 +249,7 @@ func (d *Documents) start() (byte, error) {
 	}
 }
 
-// pairs reads what is written in units of two bytes.
+// pairs reads UTF-16, and returns an error if the number of bytes is odd.
 type pairs struct {
 	in  io.Reader
 	odd bool
@@ -278,8 +272,7 @@ func separator(head []byte) bool {
 
 func (d *Documents) skip(n int) { _, _ = d.in.Discard(n) }
 
-// readLine returns the next line with its end, and io.EOF only when there is
-// none.
+// readLine returns the next line with its newline. It returns io.EOF only if there is no line.
 func (d *Documents) readLine() ([]byte, error) {
 	var text []byte
 	for {
@@ -299,7 +292,7 @@ func (d *Documents) readLine() ([]byte, error) {
 	}
 }
 
-// describe keeps what a list says about itself.
+// describe stores the fields of a list.
 func (d *Documents) describe(about any) error {
 	raw, err := json.Marshal(about)
 	if err != nil {
@@ -323,10 +316,10 @@ func (d *Documents) add(ctx context.Context, it Item) error {
 	return nil
 }
 
-// itemsLine matches a line that begins the items of a list, wherever it is indented.
+// itemsLine matches a line that begins the items of a list, with any indentation.
 var itemsLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *items:[ \t]*\r?$`) })
 
-// document reads a document as a whole.
+// document decodes a document that was read as a whole.
 func (d *Documents) document(it Item) error {
 	objects, err := d.Objects(it, metav1.TypeMeta{})
 	if err == object.ErrNoKind {
@@ -342,13 +335,13 @@ func (d *Documents) document(it Item) error {
 	}
 	if err != nil {
 		kinds := kindsIn(it, metav1.TypeMeta{})
-		// Who knows what it is part of: the kind that stands in it may be that of one of several objects.
+		// The text may hold several objects, and the kind may belong to only one of them.
 		if it.Yaml && (errors.Is(err, errDedent) || itemsLine().Match(it.Text) ||
 			slices.ContainsFunc(kinds, func(k metav1.TypeMeta) bool { return object.Counted[k.Kind] != "" })) {
 			mentioned, _ := Mentions(bytes.NewReader(it.Text))
 			kinds = append(kinds, mentioned...)
 		}
-		return d.harmed("", err, kinds)
+		return d.reportDamage("", err, kinds)
 	}
 	if len(objects) == 0 {
 		d.doc--
@@ -360,7 +353,7 @@ func (d *Documents) emitAll(objects []object.Object, path string) error {
 	for _, o := range objects {
 		o.Document, o.Path = d.doc, object.Join(path, o.Path)
 		if o.Failed != nil {
-			if err := d.harmed(o.Path, o.Failed, o.Kinds); err != nil {
+			if err := d.reportDamage(o.Path, o.Failed, o.Kinds); err != nil {
 				return err
 			}
 			continue
@@ -368,7 +361,7 @@ func (d *Documents) emitAll(objects []object.Object, path string) error {
 		if !o.List {
 			d.kinds[o.Kind] = true
 		}
-		d.Counts = d.Counts || read(o.Kind) || read(object.ItemKind(o.Kind))
+		d.Counts = d.Counts || isNeeded(o.Kind) || isNeeded(object.ItemKind(o.Kind))
 		if err := d.Emit(o); err != nil {
 			return d.at(o.Path, err)
 		}
@@ -376,10 +369,10 @@ func (d *Documents) emitAll(objects []object.Object, path string) error {
 	return nil
 }
 
-// IsList reports whether a kind is that of a list, so that it has items.
+// IsList reports whether k is the kind of a list.
 func IsList(k metav1.TypeMeta) bool { return k.Kind == "List" || object.ItemKind(k).Kind != "" }
 
-// itemPath names an item of a list, or of an array.
+// itemPath returns the path of item i in a list or an array.
 func itemPath(list []byte, i int) string {
 	if object.FirstByte(list) == '[' {
 		return fmt.Sprintf("[%d]", i)
@@ -387,16 +380,15 @@ func itemPath(list []byte, i int) string {
 	return fmt.Sprintf("items[%d]", i)
 }
 
-// endList reads what is left of a list, now that all that it says of itself
-// is known. A bare array says nothing. Any other list that does not say what
-// it is lacks its end, for kubectl writes the kind after the items.
+// endList decodes the remaining items after the end of a list, when all fields of the list are known. A bare array
+// has no fields. Any other list without a kind is cut off, because kubectl writes the kind after the items.
 func (d *Documents) endList(ctx context.Context, bare bool, repeats []object.Repeat) error {
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
 	if err := object.Mistaken(d.list.TypeMeta); err != nil && !bare {
 		d.later = nil
-		return d.harmed("", err, itemKinds(d.list.TypeMeta))
+		return d.reportDamage("", err, itemKinds(d.list.TypeMeta))
 	}
 	d.batch, d.later = d.later, nil
 	if d.Tolerant != nil && d.list.TypeMeta == (metav1.TypeMeta{}) && (bare || len(d.batch) > 0) {
@@ -407,12 +399,12 @@ func (d *Documents) endList(ctx context.Context, bare bool, repeats []object.Rep
 		without := d.batch
 		d.batch = nil
 		if !bare && d.list.Kind != "List" && d.list.TypeMeta != (metav1.TypeMeta{}) {
-			without = nil // no list, but an object that has items
+			without = nil // not a list, but an object with a field items
 		}
 		for _, it := range without {
 			objects, err := d.kindless(it)
 			if err != nil {
-				err = d.harmed(it.Path, err, kindsIn(it, metav1.TypeMeta{}))
+				err = d.reportDamage(it.Path, err, kindsIn(it, metav1.TypeMeta{}))
 			} else {
 				err = d.emitAll(objects, it.Path)
 			}
@@ -432,8 +424,8 @@ func (d *Documents) endList(ctx context.Context, bare bool, repeats []object.Rep
 	return d.Emit(end)
 }
 
-// Objects returns the object of a text, or all that are in it, with the keys that
-// stand in it twice: the later value of such a key counts, as for kubectl.
+// Objects decodes the object in a text, or all objects in it, and finds the keys that appear twice. The later value
+// of such a key is used, as in kubectl.
 func (d *Documents) Objects(it Item, list metav1.TypeMeta) ([]object.Object, error) {
 	if d.Tolerant != nil && d.Tolerant.Sums != nil && it.Yaml {
 		if s, ok := ScanYAML(it.Text); ok {
@@ -443,7 +435,7 @@ func (d *Documents) Objects(it Item, list metav1.TypeMeta) ([]object.Object, err
 			if o, ok := s.OfObject(); ok {
 				return []object.Object{o}, nil
 			}
-			if d.Tolerant.Sums.again(&s) {
+			if d.Tolerant.Sums.seenBefore(&s) {
 				return []object.Object{{Kind: s.Kind, Again: true}}, nil
 			}
 		}
@@ -455,7 +447,7 @@ func (d *Documents) Objects(it Item, list metav1.TypeMeta) ([]object.Object, err
 	if d.Tolerant != nil && d.Tolerant.Words {
 		raw = WithoutNulls(raw)
 	}
-	if it.Yaml && it.Path == "" && string(raw) == "null" { // nothing but comments
+	if it.Yaml && it.Path == "" && string(raw) == "null" { // only comments
 		return nil, nil
 	}
 	all, err := d.unfold(raw, list)
@@ -473,8 +465,8 @@ func (d *Documents) Objects(it Item, list metav1.TypeMeta) ([]object.Object, err
 	return all, err
 }
 
-// unfold returns the object of raw, and where raw is a list or an array, which
-// may stand in another one, all that is in it. in is what raw stands in.
+// unfold decodes raw. If raw is a list or an array, unfold returns all objects in it and in nested lists. in is the
+// kind of the list around raw.
 func (d *Documents) unfold(raw []byte, in metav1.TypeMeta) ([]object.Object, error) {
 	o, list := object.Object{}, ListMeta{Items: raw}
 	if object.FirstByte(raw) != '[' {
@@ -518,7 +510,7 @@ func (d *Documents) unfold(raw []byte, in metav1.TypeMeta) ([]object.Object, err
 	return append(all, end), nil
 }
 
-// Within returns the error with the item that it is in.
+// Within adds the path of an item to err.
 func Within(path string, err error) *object.FieldError {
 	if e := (*object.FieldError)(nil); errors.As(err, &e) {
 		return &object.FieldError{Field: object.Join(path, e.Field), Err: e.Err}
@@ -526,7 +518,7 @@ func Within(path string, err error) *object.FieldError {
 	return &object.FieldError{Field: path, Err: err}
 }
 
-// flush decodes the batch, on all processors, and emits it in order.
+// flush decodes the batch on all processors, and emits the objects in order.
 func (d *Documents) flush(ctx context.Context) error {
 	batch := d.batch
 	d.batch, d.size = nil, 0
@@ -535,7 +527,7 @@ func (d *Documents) flush(ctx context.Context) error {
 	}
 	list, known := d.list.itemsAre()
 	if err := object.Mistaken(list); err != nil && known {
-		return d.harmed("", err, append([]metav1.TypeMeta{list}, anything...))
+		return d.reportDamage("", err, append([]metav1.TypeMeta{list}, anything...))
 	}
 	if !known {
 		list = metav1.TypeMeta{}
@@ -559,10 +551,10 @@ func (d *Documents) flush(ctx context.Context) error {
 		switch {
 		case errs[i] != nil && !known && (errs[i] == object.ErrNoKind || d.Tolerant != nil &&
 			!errors.Is(errs[i], object.ErrNotKubernetes) && len(kindsIn(batch[i], list)) == 0):
-			d.later = append(d.later, batch[i]) // the list's own kind says what it is
+			d.later = append(d.later, batch[i]) // the kind of the list decides later
 			continue
 		case errs[i] != nil:
-			if err := d.harmed(batch[i].Path, errs[i], kindsIn(batch[i], list)); err != nil {
+			if err := d.reportDamage(batch[i].Path, errs[i], kindsIn(batch[i], list)); err != nil {
 				return err
 			}
 			continue
@@ -571,14 +563,13 @@ func (d *Documents) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(d.later) == 0 { // no object holds a part of its text
+	if len(d.later) == 0 { // the decoded objects do not refer to the texts
 		d.texts = d.texts[:0]
 	}
 	return nil
 }
 
-// PlainKey is a key that may be shown: the name of a field, a label or an
-// annotation.
+// PlainKey matches keys that may be shown: names of fields, labels and annotations.
 var PlainKey = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
 
 func repeat(line int, key string) object.Repeat {

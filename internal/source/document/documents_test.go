@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestYAMLErrors: an error says where and of what kind it is, and quotes
-// nothing of the file.
+// TestYAMLErrors checks that an error states the line and the problem, and quotes nothing from the file.
 func TestYAMLErrors(t *testing.T) {
 	for _, tt := range []struct{ text, want, why string }{
 		{"a: *s3cret", "line 11: an alias without an anchor before it in the same document", "an alias of nothing"},

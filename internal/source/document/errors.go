@@ -9,13 +9,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 )
 
-// NoDaemonSet returns the error that names the kinds that the input has instead.
+// NoDaemonSet returns an error that lists the kinds of the objects in the input.
 func NoDaemonSet(kinds map[string]int) error {
 	if len(kinds) == 0 {
 		return errors.New("no DaemonSet and no other object")
 	}
 	found := object.Each(kinds)
-	isOne := func(words string) bool { return strings.Contains(words, " DaemonSet") } // of another version
+	// a DaemonSet of another apiVersion
+	isOne := func(words string) bool { return strings.Contains(words, " DaemonSet") }
 	found = slices.Concat(slices.DeleteFunc(slices.Clone(found), func(w string) bool { return !isOne(w) }),
 		slices.DeleteFunc(found, isOne))
 	if len(found) > 6 {

@@ -16,18 +16,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 )
 
-const StdinName = "standard input" // as people know it
+const StdinName = "standard input" // in messages
 
 const (
-	PartOfInput   = 16      // How.Most is so many times what one object may have
-	TimesTheInput = 16      // an archive may unpack to so many times How.Most
-	MostFiles     = 1 << 20 // of one input
+	PartOfInput   = 16      // one object may have this part of ReadOptions.Most
+	TimesTheInput = 16      // an archive may unpack to this multiple of ReadOptions.Most
+	MostFiles     = 1 << 20 // in one input
 	MostDeep      = 2       // archives within archives
-	MostLayers    = 4       // of them and of packed files
+	MostLayers    = 4       // archives and packed files within each other
 )
 
-// ReadFrom hands read the file, or standard input, with the name that people know
-// it by.
+// ReadFrom calls read with the file, or with standard input, and its name for messages.
 func ReadFrom(ctx context.Context, path string, stdin io.Reader, read func(name string, in io.Reader) error) error {
 	if path == source.StandardInput {
 		return read(StdinName, waiting{ctx, stdin})
@@ -40,8 +39,8 @@ func ReadFrom(ctx context.Context, path string, stdin io.Reader, read func(name 
 	return read(path, f)
 }
 
-// openFile opens a file to be read. A named pipe, and what a shell makes of
-// <(command), are waited for until the context ends.
+// openFile opens a file for reading. If the file is a named pipe or a shell's <(command), reads wait until data
+// arrives or ctx ends.
 func openFile(ctx context.Context, path string) (io.ReadCloser, error) {
 	f, err := Await(ctx, func() (*os.File, error) { return os.Open(path) })
 	switch {
@@ -59,7 +58,7 @@ func openFile(ctx context.Context, path string) (io.ReadCloser, error) {
 	}{waiting{ctx, f}, f}, nil
 }
 
-// DocumentName reports whether a file's name says that it holds documents.
+// DocumentName reports whether the name of a file has the extension of a JSON or YAML file.
 func DocumentName(path string) bool {
 	switch strings.ToLower(filepath.Ext(UnpackedName(path))) {
 	case ".json", ".yaml", ".yml":
@@ -68,13 +67,13 @@ func DocumentName(path string) bool {
 	return false
 }
 
-// RaggedNote names files whose last line has no newline.
+// RaggedNote returns a note about files whose last line has no newline.
 func RaggedNote(files []string) string {
 	return SomeOf(files) + ": the last line has no newline: the " +
 		map[bool]string{true: "file", false: "files"}[len(files) == 1] + " may be cut off"
 }
 
-// SomeOf names the first of some files, and says how many more there are.
+// SomeOf lists the first files, and gives the number of the others.
 func SomeOf(files []string) string {
 	text := strings.Join(files[:min(Most, len(files))], ", ")
 	if more := len(files) - Most; more > 0 {
@@ -85,7 +84,7 @@ func SomeOf(files []string) string {
 
 func FileError(path string, err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		err = e.Err // the message names the path already
+		err = e.Err // the message already has the path
 	}
 	out := &source.InputError{File: path, Err: err}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,8 +93,7 @@ func FileError(path string, err error) error {
 	return out
 }
 
-// nearFile returns the hint with the files beside one that is not there whose name is like
-// it; empty where there is none.
+// nearFile returns a hint with files whose name is similar to the name of a missing file, or "".
 func nearFile(path string) string {
 	dir, name := filepath.Split(path)
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
@@ -109,7 +107,7 @@ func nearFile(path string) string {
 	return source.Meant(dir, name, names, "")
 }
 
-// Word returns a file's name as a shell reads it.
+// Word quotes the name of a file for a shell, if necessary.
 func Word(name string) string {
 	if plainName.MatchString(name) {
 		return name
@@ -119,21 +117,20 @@ func Word(name string) string {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9._:/=@,%+-]+$`)
 
-// waiting is a reader, of a terminal perhaps, that stops waiting when the
-// context ends.
+// waiting is a reader that stops waiting for input, for example from a terminal, when ctx ends.
 type waiting struct {
 	ctx context.Context
 	in  io.Reader
 }
 
 func (w waiting) Read(p []byte) (int, error) {
-	own := make([]byte, len(p)) // p is the caller's again when the context ends
+	own := make([]byte, len(p)) // the caller reuses p when ctx ends
 	n, err := Await(w.ctx, func() (int, error) { return w.in.Read(own) })
 	return copy(p, own[:n]), err
 }
 
-// Await returns what work does, or the context's error if that ends before. The
-// work then goes on, and nobody waits for it.
+// Await returns the result of work, or the error of ctx if ctx ends first. In that case, work continues in the
+// background.
 func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -157,10 +154,10 @@ func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	}
 }
 
-// Most is how many notes of one kind there are.
+// Most limits the notes of one kind, and the files that one note lists.
 const Most = 3
 
-// UnpackedName returns a file's name without what says that it is packed.
+// UnpackedName returns the name of a file without the extension of a compression format.
 func UnpackedName(name string) string {
 	switch ext := path.Ext(name); strings.ToLower(ext) {
 	case ".gz", ".xz", ".zst", ".bz2":

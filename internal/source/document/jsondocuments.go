@@ -21,21 +21,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// jsonReader reads JSON and counts the lines. What the decoder has read ahead
-// stays in its input. The decoder is that of encoding/json/v2, which takes a fifth
-// of the time; what is wrong is said in the words of encoding/json.
+// jsonReader reads JSON and counts lines. It leaves the bytes that the decoder reads ahead in its input. It uses the
+// decoder of encoding/json/v2, which takes a fifth of the time. Its errors have the words of encoding/json.
 type jsonReader struct {
 	*jsontext.Decoder
 	in   *bufio.Reader
 	held int     // bytes of in that the decoder has
-	line int     // lines that end before the last offset asked for
-	read int64   // bytes
-	most int64   // of them in one value, or in all
-	all  bool    // most is of all of them
-	ends []int64 // where the lines after that end
-	kept *pieces // what was read so far; nil: that is not kept
+	line int     // lines that end before the last offset passed to lineAt
+	read int64   // bytes read
+	most int64   // maximum bytes of one value, or of all if all is true
+	all  bool    // most applies to all values together
+	ends []int64 // offsets of the newlines after line
+	kept *pieces // the text read so far; nil if it is not kept
 
-	failed error // of reading
+	failed error // error from in
 }
 
 func (j *jsonReader) Read(p []byte) (int, error) {
@@ -59,14 +58,14 @@ func (j *jsonReader) Read(p []byte) (int, error) {
 	return j.held, nil
 }
 
-// pieces are a text that came in pieces. A nil one keeps nothing.
+// pieces holds a text in several parts. A nil *pieces keeps nothing.
 type pieces struct {
 	all   [][]byte
 	bytes int
 }
 
 func (p *pieces) add(text []byte) {
-	const least, most = 1 << 14, 1 << 20 // bytes of one
+	const least, most = 1 << 14, 1 << 20 // bytes of one part
 	for p != nil && len(text) > 0 {
 		last := len(p.all) - 1
 		if last < 0 || len(p.all[last]) == cap(p.all[last]) {
@@ -77,7 +76,7 @@ func (p *pieces) add(text []byte) {
 	}
 }
 
-// reader returns what reads the pieces.
+// reader returns a reader of the whole text.
 func (p *pieces) reader() io.Reader {
 	var readers []io.Reader
 	for _, text := range p.all {
@@ -86,14 +85,13 @@ func (p *pieces) reader() io.Reader {
 	return io.MultiReader(readers...)
 }
 
-// done leaves in the input what the decoder has not made use of, and returns
-// how many lines were read.
+// done leaves the unused bytes in the input, and returns the number of lines that were read.
 func (j *jsonReader) done() int {
 	_, _ = j.in.Discard(j.held - int(j.read-j.InputOffset()))
 	return j.lineAt(j.InputOffset())
 }
 
-// lineAt returns how many lines end before an offset, which must not go back.
+// lineAt returns the number of lines that end before offset. Offsets must not decrease between calls.
 func (j *jsonReader) lineAt(offset int64) int {
 	for len(j.ends) > 0 && j.ends[0] < offset {
 		j.ends = j.ends[1:]
@@ -102,7 +100,7 @@ func (j *jsonReader) lineAt(offset int64) int {
 	return j.line
 }
 
-// value returns the next value, until the one after it is read, and the line that it begins in.
+// value returns the next value and its first line. The value is valid until the next one is read.
 func (j *jsonReader) value() (raw []byte, line int, err error) {
 	raw, err = j.ReadValue()
 	return raw, j.lineAt(j.InputOffset() - int64(len(raw))), j.fail(err)
@@ -113,18 +111,17 @@ func (j *jsonReader) token() (jsontext.Token, error) {
 	return t, j.fail(err)
 }
 
-// more reports whether something else than its end comes next of a list or an object; false
-// where the input ends there.
+// more reports whether the current list or object has another element. It returns false at the end of the input.
 func (j *jsonReader) more() bool {
 	next := j.PeekKind()
 	return next != ']' && next != '}' && (next != 0 || len(bytes.TrimSpace(j.UnreadBuffer())) > 0)
 }
 
-// rest is what the decoder has read ahead, but for what stands between two values.
+// rest returns the bytes that the decoder has read ahead, without the separators before the next value.
 func (j *jsonReader) rest() []byte { return bytes.TrimLeft(j.UnreadBuffer(), object.Space+",:") }
 
-// fail says of an error of the decoder in which line it is. A text, or a word,
-// that does not end before the last line does is one that was cut off.
+// fail adds the line to an error of the decoder. It returns ErrCutOff if a string or a word is incomplete at the end of
+// the input.
 func (j *jsonReader) fail(err error) error {
 	syntax := (*jsontext.SyntacticError)(nil)
 	switch {
@@ -138,10 +135,10 @@ func (j *jsonReader) fail(err error) error {
 		return err
 	}
 	at, said := syntax.ByteOffset, syntax.Err
-	before, rest := j.before(), j.UnreadBuffer()
+	before, rest := j.prefix(), j.UnreadBuffer()
 	if e := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(slices.Concat(before, rest, []byte(" ")),
 		new(any)), &e) {
-		// else encoding/json sees nothing wrong so far
+		// otherwise encoding/json finds no error in this text
 		if wrong := int(e.Offset) - len(before) - 1; wrong >= 0 && wrong < len(rest) {
 			at, said = j.InputOffset()+int64(wrong), e
 			if _, end := j.in.Peek(j.held + 1); end == io.EOF && len(bytes.TrimSpace(rest[wrong:])) == 0 {
@@ -152,8 +149,8 @@ func (j *jsonReader) fail(err error) error {
 	return fmt.Errorf("line %d: %w: %w", j.lineAt(at)+1, source.ErrNotJSON, said)
 }
 
-// before returns JSON after which encoding/json expects what the decoder expects now.
-func (j *jsonReader) before() []byte {
+// prefix returns JSON after which encoding/json expects the same as the decoder expects now.
+func (j *jsonReader) prefix() []byte {
 	in, values := j.StackIndex(j.StackDepth())
 	switch {
 	case in == '[' && values > 0:
@@ -170,16 +167,16 @@ func (j *jsonReader) before() []byte {
 	return nil
 }
 
-// jsonInItems is how a list begins that is read item by item: an array, or what
-// kubectl and API servers write.
+// jsonInItems matches the start of a list that is read item by item: an array, or a list in the format of kubectl and
+// API servers.
 var jsonInItems = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\[|\{\s*(?:"\w+"\s*:\s*(?:"[^"\\]*"|\{[^{}]*\})\s*,\s*)*"items"\s*:\s*\[)`)
 })
 
-// recorded reads a recorded Snapshot object by object, so that its text is not held in one piece, and
-// not at all where it can be read again. It reports false where that cannot be done, as something is
-// odd about it: then the document is still to be read.
-func (d *Documents) recorded() (bool, error) {
+// readRecorded reads a recorded Snapshot object by object. It does not hold the text in one part, and does not keep
+// it if the file can be read again. It returns false if the Snapshot cannot be decoded this way; then the caller must
+// read the document.
+func (d *Documents) readRecorded() (bool, error) {
 	j := &jsonReader{in: d.in, line: d.Line, most: d.Most, all: true}
 	begin := d.taken.N - int64(d.in.Buffered())
 	if d.Again == nil {
@@ -191,7 +188,7 @@ func (d *Documents) recorded() (bool, error) {
 		_, _ = d.in.Discard(j.held)
 		var text io.Reader
 		if d.Again != nil {
-			text = &entire{io.NewSectionReader(d.Again, begin, j.read), j.read}
+			text = &exactReader{io.NewSectionReader(d.Again, begin, j.read), j.read}
 		} else {
 			text = j.kept.reader()
 		}
@@ -203,13 +200,13 @@ func (d *Documents) recorded() (bool, error) {
 	return true, d.emitAll([]object.Object{{Kind: object.OfSnapshot, Snapshot: s}}, "")
 }
 
-// entire reads so many bytes, and fails where there are fewer.
-type entire struct {
+// exactReader returns an error if the input ends before left bytes.
+type exactReader struct {
 	io.Reader
 	left int64
 }
 
-func (e *entire) Read(p []byte) (int, error) {
+func (e *exactReader) Read(p []byte) (int, error) {
 	n, err := e.Reader.Read(p)
 	if e.left -= int64(n); err == io.EOF && e.left > 0 {
 		err = source.ErrChanged
@@ -217,12 +214,12 @@ func (e *entire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// jsonDocument reads an object, or a list, or an array of objects.
+// jsonDocument reads an object, a list, or an array of objects.
 func (d *Documents) jsonDocument(ctx context.Context) error {
-	head, _ := d.in.Peek(4 << 10) // good until more is read
+	head, _ := d.in.Peek(4 << 10) // valid until the next read
 	inItems := jsonInItems().Match(head)
 	if object.LeadingKind(head) == object.OfSnapshot && d.Tolerant != nil && !d.Tolerant.Words {
-		if read, err := d.recorded(); read || err != nil {
+		if read, err := d.readRecorded(); read || err != nil {
 			return err
 		}
 	}
@@ -230,14 +227,14 @@ func (d *Documents) jsonDocument(ctx context.Context) error {
 	j.Decoder = jsontext.NewDecoder(j, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if inItems {
 		if err := d.jsonList(ctx, j); err != nil {
-			return d.brokenOff(ctx, j, err)
+			return d.reportBroken(ctx, j, err)
 		}
 	} else {
 		raw, line, err := j.value()
 		if err != nil {
-			return d.brokenOff(ctx, j, err)
+			return d.reportBroken(ctx, j, err)
 		}
-		if err := d.document(Item{Text: raw, line: line}); err != nil { // which keeps nothing of the text
+		if err := d.document(Item{Text: raw, line: line}); err != nil { // it keeps no part of the text
 			return err
 		}
 	}
@@ -316,7 +313,7 @@ func (d *Documents) jsonItems(ctx context.Context, j *jsonReader, path string) e
 	return err
 }
 
-// laterValues returns JSON with no key twice.
+// laterValues returns JSON in which each key appears once, with its later value.
 func laterValues(raw []byte) ([]byte, error) {
 	var v any
 	if err := kjson.Unmarshal(raw, &v); err != nil {
@@ -325,11 +322,11 @@ func laterValues(raw []byte) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// repeatsInJSON returns the keys that stand twice, up to where the JSON breaks off.
+// repeatsInJSON returns the keys that appear twice, up to the first syntax error.
 func repeatsInJSON(raw []byte, line int) []object.Repeat {
 	type level struct {
-		keys map[string]bool // of an object; nil for a list
-		key  bool            // a key is next
+		keys map[string]bool // keys of an object; nil for a list
+		key  bool            // the next token is a key
 	}
 	var found []object.Repeat
 	at := []level{{}}

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// KindByFields returns the kind of an object that a server has made and that does not say what it is: a program in Go
-// that writes what its typed client has read leaves kind and apiVersion out. Each kind is known by a field that the
-// API server always writes. It returns nothing where no kind fits, or where another one is stated.
+// KindByFields returns the kind of an object from a server that does not state it. A Go program that writes the
+// objects of its typed client omits kind and apiVersion. KindByFields recognizes each kind by a field that the API
+// server always writes. It returns an empty TypeMeta if no kind matches, or if the object states another apiVersion.
 func KindByFields(raw []byte) metav1.TypeMeta {
 	var o struct {
 		APIVersion string `json:"apiVersion"`
@@ -25,7 +25,7 @@ func KindByFields(raw []byte) metav1.TypeMeta {
 		Status struct {
 			NodeInfo      json.RawMessage `json:"nodeInfo"`
 			Desired       json.RawMessage `json:"desiredNumberScheduled"`
-			DaemonSetHash json.RawMessage `json:"daemonSetHash"` // of OpenKruise's own DaemonSet
+			DaemonSetHash json.RawMessage `json:"daemonSetHash"` // only OpenKruise's DaemonSet has this field
 		} `json:"status"`
 		Revision json.RawMessage `json:"revision"`
 		Data     json.RawMessage `json:"data"`
@@ -58,7 +58,7 @@ func KindByFields(raw []byte) metav1.TypeMeta {
 	return kind
 }
 
-// kindless returns the object of a text that does not say its kind, and errNoKind where its fields do not show it.
+// kindless decodes an object without a kind. It returns ErrNoKind if the fields do not show the kind.
 func (d *Documents) kindless(it Item) ([]object.Object, error) {
 	raw, _, err := it.JSON()
 	if err != nil || d.Tolerant == nil {

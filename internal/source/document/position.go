@@ -4,11 +4,11 @@ import (
 	"fmt"
 )
 
-// Position is where an object stands in the input.
+// Position is the place of an object in the input.
 type Position struct {
 	File     string
 	Document int
-	Path     string // items[3] in a list
+	Path     string // path in a list, such as items[3]
 }
 
 func (p Position) String() string {

@@ -20,17 +20,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// yamlDocument reads up to the next separator. The items of a list that is
-// laid out as kubectl and everybody else lays it out, a key "items:" in the
-// first column and each item on lines of its own, are read one by one.
+// yamlDocument reads up to the next separator. It reads the items of a list one by one if the list has the usual
+// layout: the key "items:" in the first column, and each item on its own lines.
 func (d *Documents) yamlDocument(ctx context.Context) error {
 	var (
-		it       Item
-		whole    = Item{Yaml: true, line: d.Line, Text: d.indent} // but the items, which leave empty lines
-		anchors  []byte                                           // the items that may have one
-		maybe    bool                                             // "items:" was read: a dash makes a list of it
+		it      Item
+		whole   = Item{Yaml: true, line: d.Line, Text: d.indent} // the document, with empty lines instead of the items
+		anchors []byte                                           // items that may contain an anchor
+		// "items:" was read, and the next line may be the first item
+		maybe    bool
 		isList   bool
-		column   = -1 // of the items' dashes; -1: not among the items
+		column   = -1 // column of the items' dashes; -1 outside of the items
 		count    int
 		endOfOne = func() error {
 			if it.Text == nil {
@@ -45,7 +45,7 @@ func (d *Documents) yamlDocument(ctx context.Context) error {
 		}
 	)
 	for n := 0; ; n++ {
-		if head, _ := d.in.Peek(4); n > 0 && (separator(head) || d.Tolerant != nil && aside(d.in)) {
+		if head, _ := d.in.Peek(4); n > 0 && (separator(head) || d.Tolerant != nil && isAside(d.in)) {
 			break
 		}
 		line := d.Line
@@ -59,14 +59,14 @@ func (d *Documents) yamlDocument(ctx context.Context) error {
 		d.Ragged = !bytes.ContainsAny(text[len(text)-1:], "\n\r}]")
 		content := bytes.TrimLeft(text, " \r")
 		lead := text[:len(text)-len(content)]
-		at := len(lead) - 1 - bytes.LastIndexByte(lead, '\r') // a carriage return alone ends a line, too
+		at := len(lead) - 1 - bytes.LastIndexByte(lead, '\r') // a single carriage return also ends a line
 		blank := len(bytes.TrimSpace(content)) == 0 || content[0] == '#'
 		dash := !blank && content[0] == '-' && bytes.ContainsAny(content[1:min(2, len(content))], " \r\n") ||
 			string(content) == "-"
 		if maybe && !blank {
 			maybe = false
 			if dash && isList {
-				return d.brokenOff(ctx, nil, source.ErrTwoLists)
+				return d.reportBroken(ctx, nil, source.ErrTwoLists)
 			}
 			if dash && !hasAnchor(whole.Text) {
 				isList, column = true, at
@@ -96,7 +96,7 @@ func (d *Documents) yamlDocument(ctx context.Context) error {
 		if int64(len(whole.Text)) > d.Most {
 			return tooLong(d.Most)
 		}
-		if d.Tolerant != nil && !utf8.Valid(text) { // which the parser would say after all of it
+		if d.Tolerant != nil && !utf8.Valid(text) { // the parser would report this only after the whole document
 			return source.ErrNotText
 		}
 	}
@@ -111,7 +111,7 @@ func (d *Documents) yamlDocument(ctx context.Context) error {
 	if err == nil {
 		err = d.describe(json.RawMessage(raw))
 	}
-	// after what looked like the end of the items
+	// items after the apparent end of the list
 	if c := object.FirstByte(d.list.Items); err == nil && c != 0 && c != 'n' {
 		err = source.ErrTwoLists
 	}
@@ -119,11 +119,11 @@ func (d *Documents) yamlDocument(ctx context.Context) error {
 		err = d.endList(ctx, false, repeats)
 	}
 	if err != nil {
-		kinds, before := d.whole(ctx)
+		kinds, before := d.flushBroken(ctx)
 		if before != nil {
 			return before
 		}
-		return d.harmed("", err, kinds)
+		return d.reportDamage("", err, kinds)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ var itemsKey = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^items:[ \t]*(#.*)?\r?\n?$`)
 })
 
-// hasAnchor reports whether a text has what may be an anchor of YAML. kubectl writes none.
+// hasAnchor reports whether text may contain a YAML anchor. kubectl writes none.
 func hasAnchor(text []byte) bool {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(text[at:], '&')
@@ -152,7 +152,7 @@ var yamlAlias = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
 })
 
-// JSON returns the text as JSON, and of YAML the keys that stand in it twice.
+// JSON returns the text as JSON. For YAML, it also returns the keys that appear twice.
 func (it *Item) JSON() ([]byte, []object.Repeat, error) {
 	if !it.Yaml {
 		return it.Text, nil, nil
@@ -193,9 +193,8 @@ var (
 	errNoAnchor = errors.New("an alias without an anchor before it in the same document")
 )
 
-// yamlToJSON converts a piece of a YAML file, of which line lines stand
-// before it. It returns the keys that stand in it twice, too. An error says nothing
-// that the parser quotes of the file, which may be a secret.
+// yamlToJSON converts a part of a YAML file to JSON. line is the number of lines before that part. It also returns
+// the keys that appear twice. Errors do not quote the file, because it may contain secrets.
 func yamlToJSON(text []byte, line int) ([]byte, []object.Repeat, error) {
 	if n := unread(text); n > 0 {
 		return nil, nil, fmt.Errorf("line %d: %w", line+n, errDedent)
@@ -226,9 +225,8 @@ func yamlToJSON(text []byte, line int) ([]byte, []object.Repeat, error) {
 	return nil, nil, errors.New(yamlQuote().ReplaceAllString(s, "$1"))
 }
 
-// unread returns the line, counted from 1, from which on the YAML parser would
-// read nothing: it takes indentation that falls below that of the first line for
-// the end, and says nothing of what follows. 0: it reads all.
+// unread returns the first line, counted from 1, that the YAML parser would ignore, or 0 if there is none. The parser
+// stops without an error at a line that is indented less than the first line.
 func unread(text []byte) int {
 	first, n := -1, 0
 	for line := range bytes.Lines(text) {
@@ -240,14 +238,14 @@ func unread(text []byte) int {
 		switch at := len(line) - len(content); {
 		case first < 0:
 			first = at
-		case at < first && several(text): // else it is within a text in quotes
+		case at < first && several(text): // otherwise the line is within a quoted string
 			return n
 		}
 	}
 	return 0
 }
 
-// several reports whether the parser sees more than one document.
+// several reports whether the parser finds more than one document.
 func several(text []byte) bool {
 	var first, second any
 	d := goyaml.NewDecoder(bytes.NewReader(text))
@@ -258,8 +256,8 @@ var repeatedInYAML = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`line (\d+): key (".*"|\S+) already set in map`)
 })
 
-// repeatsInYAML returns the duplicate keys that a strict YAML parser reports in err. line is the
-// number of lines before the parsed text.
+// repeatsInYAML returns the duplicate keys that a strict YAML parser reports in err. line is the number of lines
+// before the parsed text.
 func repeatsInYAML(err error, line int) []object.Repeat {
 	var found []object.Repeat
 	for _, m := range repeatedInYAML().FindAllStringSubmatch(err.Error(), -1) {

@@ -21,21 +21,21 @@ import (
 
 // DamagePolicy decides what happens to text that is not an object, and to damaged objects.
 type DamagePolicy struct {
-	Arrays metav1.TypeMeta       // the List that an array without a kind is, as its file's name says
-	Words  bool                  // the text "null" stands for nothing
-	Sums   *Sums                 // of what was read before; nil: everything is converted
-	Harm   func(Damage) error    // nil: what was damaged is passed over
-	Log    func(container LogOf) // a log begins
+	Arrays metav1.TypeMeta       // the kind of the list in a bare array, from the name of the file
+	Words  bool                  // the string "null" means null
+	Sums   *Sums                 // objects that were read before; if nil, every object is converted
+	Harm   func(Damage) error    // handles damage; the damage is ignored if Harm returns nil
+	Log    func(container LogOf) // called when a log begins
 }
 
-// Damage is what could not be read.
+// Damage is a part of the input that cannot be read.
 type Damage struct {
 	*source.InputError
-	Kinds []metav1.TypeMeta // what it is or holds, as far as can be told; none: it may be anything
+	Kinds []metav1.TypeMeta // possible kinds of the part or of objects in it; empty if any kind is possible
 }
 
-// Counts reports whether an answer may be another one without what was damaged: it is of a kind
-// that counts. Of a file that nobody named, what nothing says to be of such a kind is not.
+// Counts reports whether the damage may change an answer, because the damaged object may have a decisive kind. found
+// is true for a file that the user did not name. In such a file, damage without a kind does not count.
 func (d Damage) Counts(found bool) bool {
 	if errors.Is(d.InputError, source.ErrBeside) {
 		return false
@@ -47,7 +47,9 @@ func (d Damage) Counts(found bool) bool {
 	if errors.Is(d.InputError, object.ErrTable) || errors.Is(d.InputError, object.ErrPartialObject) ||
 		lacks("namespace") ||
 		lacks("name") && slices.ContainsFunc(d.Kinds, isEvent) {
-		return !found // no server has an object without a namespace, it is a manifest; and extracts are made of events
+		// no server has an object without a namespace, so this is a manifest; events without a name come from
+		// extracts
+		return !found
 	}
 	if len(d.Kinds) == 0 {
 		return !found
@@ -58,16 +60,15 @@ func (d Damage) Counts(found bool) bool {
 	})
 }
 
-// harmed returns the error of a part of the input that cannot be read, or nil where it is passed
-// over.
-func (d *Documents) harmed(field string, err error, kinds []metav1.TypeMeta) error {
+// reportDamage returns the error for a part of the input that cannot be read, or nil if the policy ignores it.
+func (d *Documents) reportDamage(field string, err error, kinds []metav1.TypeMeta) error {
 	if len(kinds) == 0 && d.Tolerant != nil && d.Tolerant.Arrays.Kind != "" {
 		kinds = []metav1.TypeMeta{object.ItemKind(d.Tolerant.Arrays)}
 	}
 	if e := (*object.FieldError)(nil); errors.As(err, &e) &&
 		(e.Field == "kind" && object.ItemKind(d.list.TypeMeta).Kind == "" ||
 			e.Field == "apiVersion" && len(kinds) == 0) {
-		kinds = anything // it is an object, and what it is cannot be read: not by the kinds of what it refers to either
+		kinds = anything // the object states a kind that cannot be read; the kinds that it refers to are not its own
 	}
 	err = d.at(field, err)
 	in := (*source.InputError)(nil)
@@ -79,9 +80,9 @@ func (d *Documents) harmed(field string, err error, kinds []metav1.TypeMeta) err
 	return err
 }
 
-// brokenOff returns the error of a document after which nothing more of its file can be read, or
-// nil where that is passed over. j is what reads it; nil in YAML.
-func (d *Documents) brokenOff(ctx context.Context, j *jsonReader, err error) error {
+// reportBroken handles a document after which the rest of the file cannot be read. It returns nil if the policy
+// ignores the damage. j is the reader of a JSON document, and nil for YAML.
+func (d *Documents) reportBroken(ctx context.Context, j *jsonReader, err error) error {
 	in := (*source.InputError)(nil)
 	if d.Tolerant == nil || errors.As(err, &in) && in.Settled || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded) {
@@ -90,9 +91,9 @@ func (d *Documents) brokenOff(ctx context.Context, j *jsonReader, err error) err
 	if large := (*SizeError)(nil); errors.As(err, &large) {
 		d.batch, d.later = nil, nil
 		d.in = bufio.NewReader(strings.NewReader(""))
-		return d.harmed("", err, nil)
+		return d.reportDamage("", err, nil)
 	}
-	kinds, before := d.whole(ctx)
+	kinds, before := d.flushBroken(ctx)
 	if before != nil {
 		return before
 	}
@@ -102,7 +103,7 @@ func (d *Documents) brokenOff(ctx context.Context, j *jsonReader, err error) err
 		held := bytes.Clone(j.rest())
 		_, _ = d.in.Discard(j.held)
 		j.held = 0
-		const enough = 64 << 10 // to tell what is broken
+		const enough = 64 << 10 // bytes that are enough to recognize the damaged object
 		ahead, _ := d.in.Peek(enough)
 		head = slices.Concat(held, ahead)
 		head = head[:min(len(head), enough)]
@@ -121,13 +122,13 @@ func (d *Documents) brokenOff(ctx context.Context, j *jsonReader, err error) err
 	if errors.Is(err, source.ErrCutOff) && len(kinds) == 0 && beginsAsObject(head) {
 		kinds = anything
 	}
-	if errors.Is(err, source.ErrCutOff) { // and who knows what came behind it, most likely more of what came before
+	if errors.Is(err, source.ErrCutOff) { // the lost rest of the file may hold more objects of the kinds before
 		kinds = slices.AppendSeq(kinds, maps.Keys(d.before))
 	}
-	return d.harmed("", err, kinds)
+	return d.reportDamage("", err, kinds)
 }
 
-// beginsAsObject reports whether JSON that is cut off within its first key may be an object of Kubernetes.
+// beginsAsObject reports whether JSON that is cut off within its first key may be a Kubernetes object.
 func beginsAsObject(head []byte) bool {
 	m := firstKey().FindSubmatch(head)
 	return m != nil && slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "items"}, func(key string) bool {
@@ -137,9 +138,9 @@ func beginsAsObject(head []byte) bool {
 
 var firstKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\{\s*(?:"([A-Za-z]*)"?\s*)?$`) })
 
-// whole emits the items of a broken list that were read, and returns the kinds of them and of those
-// that only the list itself could tell.
-func (d *Documents) whole(ctx context.Context) ([]metav1.TypeMeta, error) {
+// flushBroken emits the items of a broken list that were read. It returns their kinds, and the possible kinds of the
+// items for which only the list knows the kind.
+func (d *Documents) flushBroken(ctx context.Context) ([]metav1.TypeMeta, error) {
 	err := d.flush(ctx)
 	kinds := slices.Collect(maps.Keys(d.kinds))
 	for _, it := range d.later {
@@ -149,11 +150,11 @@ func (d *Documents) whole(ctx context.Context) ([]metav1.TypeMeta, error) {
 	return kinds, err
 }
 
-// anything is the kind of what may be, or hold, objects of every kind.
+// anything is the kind of a part that may hold objects of every kind.
 var anything = []metav1.TypeMeta{{Kind: "List"}}
 
-// Mentions reads to the end, and returns the kinds that count, or are written nearly as one that
-// does, of which an object seems to stand there. referred says whether such an object is referred to, as by its pods.
+// Mentions reads in to its end. It returns the decisive kinds, and kinds with a similar name, for which the text
+// seems to contain an object. referred reports whether the text refers to an object of such a kind, as pods do.
 func Mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 	const overlap = 100
 	buffer := make([]byte, 0, 64<<10)
@@ -161,7 +162,8 @@ func Mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 		n, err := io.ReadFull(in, buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]
 		for _, m := range mentionedKind().FindAllSubmatchIndex(buffer, -1) {
-			if err == nil && m[0] >= len(buffer)-overlap { // it may go on: it is looked at again with what follows
+			// the match may continue, so it is repeated with the text that follows
+			if err == nil && m[0] >= len(buffer)-overlap {
 				continue
 			}
 			kind := strings.TrimSuffix(string(buffer[m[2]:m[3]]), "List")
@@ -185,12 +187,12 @@ func Mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 }
 
 var mentionedKind = sync.OnceValue(func() *regexp.Regexp {
-	// a reference has the name beside the kind
+	// a reference has the name next to the kind
 	return regexp.MustCompile(`\bkind["']?\s*:\s*(?:[|>][-+0-9]*\s+)?["']?([A-Za-z]+)\b(["']?\s*,?\s*["']?name["']?\s*:)?`)
 })
 
-// kindsIn returns the kind of the object in a damaged text, or the kinds of its items, from the
-// part that is not damaged. It returns none if that part does not show a kind.
+// kindsIn returns the kind of the object in a damaged text, or the kinds of its items, from the part that is not
+// damaged. It returns none if that part does not show a kind.
 func kindsIn(it Item, list metav1.TypeMeta) []metav1.TypeMeta {
 	var k metav1.TypeMeta
 	if it.Yaml {
@@ -199,7 +201,7 @@ func kindsIn(it Item, list metav1.TypeMeta) []metav1.TypeMeta {
 	} else {
 		k = kindInJSON(it.Text)
 	}
-	if k.Kind == "null" { // as Rancher's collector writes nothing
+	if k.Kind == "null" { // Rancher's collector writes this for an empty kind
 		k.Kind = ""
 	}
 	versioned := k.APIVersion != "" && !(it.Yaml && ofChart().Match(it.Text))
@@ -213,19 +215,19 @@ func kindsIn(it Item, list metav1.TypeMeta) []metav1.TypeMeta {
 		return []metav1.TypeMeta{k}
 	}
 	found, referred := Mentions(bytes.NewReader(it.Text))
-	if len(found) == 0 && (referred || versioned) { // an object of which nobody can say what it is
+	if len(found) == 0 && (referred || versioned) { // an object of unknown kind
 		return anything
 	}
 	return found
 }
 
-// ofChart matches a line of Chart.yaml or index.yaml, with which Helm describes charts: they have an apiVersion, too.
+// ofChart matches a line of Helm's Chart.yaml or index.yaml. These files also have an apiVersion.
 var ofChart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:name|version|appVersion|entries|dependencies|generated):`)
 })
 
-// itemKinds returns the kind of the items of a list. If the kind of the list looks misspelled, the
-// result also includes anything.
+// itemKinds returns the kind of the items of a list. If the kind of the list looks misspelled, the result also
+// includes anything.
 func itemKinds(list metav1.TypeMeta) []metav1.TypeMeta {
 	kinds := []metav1.TypeMeta{object.ItemKind(list)}
 	if object.Mistaken(list) != nil {
@@ -234,7 +236,7 @@ func itemKinds(list metav1.TypeMeta) []metav1.TypeMeta {
 	return kinds
 }
 
-// kindInJSON returns the kind that stands in an object before it breaks off.
+// kindInJSON returns the kind of an object that is cut off, if it comes before the end.
 func kindInJSON(text []byte) (k metav1.TypeMeta) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	depth, key := 0, ""
@@ -269,8 +271,8 @@ func kindInJSON(text []byte) (k metav1.TypeMeta) {
 	}
 }
 
-// tooOld reports whether an object without a kind is a list as kubectl wrote it before v1.9:
-// in the form in which the server's own code has it.
+// tooOld reports whether an object without a kind is a list that kubectl wrote before v1.9. Such a list has the names
+// of the Go fields.
 func tooOld(raw []byte) bool {
 	if !bytes.Contains(raw, []byte(`"Items"`)) {
 		return false
@@ -279,9 +281,9 @@ func tooOld(raw []byte) bool {
 	return json.Unmarshal(raw, &old) == nil && object.FirstByte(old["Items"]) == '['
 }
 
-// WithoutNulls returns JSON in which the text "null" is nothing: one collector writes it in the
-// place of every empty text and of null. In the template of a revision, which is compared as it
-// stands there, what is nothing is left out, as it is of the DaemonSet's own.
+// WithoutNulls replaces the string "null" by null. One collector writes that string for each empty string and for
+// null. In the template of a revision, WithoutNulls removes fields that are null, because they are also missing in
+// the DaemonSet's template.
 func WithoutNulls(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`"null"`)) {
 		return raw
@@ -308,8 +310,8 @@ func WithoutNulls(raw []byte) []byte {
 
 var nullText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[:\[,]\s*"null"`) })
 
-// pruneRevisions leaves out what is null in the templates of revisions, and reports whether there
-// is one. A creationTimestamp stays, which the controller did write as null.
+// pruneRevisions removes null fields from the templates of revisions, and reports whether it found one. It keeps
+// creationTimestamp, because the controller writes it as null.
 func pruneRevisions(v any) bool {
 	o, _ := v.(map[string]any)
 	items, isArray := v.([]any)
@@ -345,23 +347,23 @@ func pruneNulls(v any) any {
 	return v
 }
 
-// tooLong is the error of a document or an item of more than so many bytes.
+// tooLong returns the error for a document or an item of more than most bytes.
 func tooLong(most int64) error {
 	return &SizeError{fmt.Sprintf("one object has more than %s", source.SizeOf(most)), most * PartOfInput}
 }
 
-// SizeError is the error that a bound of the input was reached.
+// SizeError says that the input exceeds a limit.
 type SizeError struct {
 	Words string
-	Bound int64 // of the whole input, with which it was
+	Bound int64 // the limit of the whole input from which this limit follows
 }
 
 func (e *SizeError) Error() string { return e.Words }
 
-// LogOf is whose log it is.
+// LogOf identifies the log of a container.
 type LogOf struct {
 	Namespace, Pod string
-	Container      string // empty: of all
+	Container      string // empty for all containers
 	Previous       bool
 }
 
@@ -369,13 +371,13 @@ var (
 	logBegins = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^==== START logs for container (\S+) of pod ([^/\s]+)/(\S+) ====\s*$`)
 	})
-	// What stands aside begins with one of these: a log, the last line, a fence of Markdown.
+	// Text between documents begins with one of these: a log, the last line of a dump, or a fence of Markdown.
 	asides = [][]byte{[]byte("==== START logs for container "), []byte("Cluster info dumped to "), []byte("```")}
 )
 
-// aside reports whether what follows is no document of a dump but what "kubectl cluster-info
-// dump" writes between and after them, or the fence around one that was pasted.
-func aside(in *bufio.Reader) bool {
+// isAside reports whether in continues with text between documents: what "kubectl cluster-info dump" writes between
+// and after them, or a fence of Markdown around a document.
+func isAside(in *bufio.Reader) bool {
 	for _, begins := range asides {
 		if head, _ := in.Peek(len(begins)); bytes.Equal(head, begins) {
 			return true
@@ -384,8 +386,8 @@ func aside(in *bufio.Reader) bool {
 	return false
 }
 
-// passAside reads the log of a container, or a line of words.
-func (d *Documents) passAside() error {
+// skipAside skips the log of a container, or one line of text.
+func (d *Documents) skipAside() error {
 	line, err := d.readLine()
 	if err != nil {
 		return err
@@ -399,7 +401,7 @@ func (d *Documents) passAside() error {
 	}
 	end := bytes.Replace(bytes.TrimSpace(line), []byte("START"), []byte("END"), 1)
 	for {
-		line, err := d.in.ReadSlice('\n') // a line of a log may be of any length: it is not kept
+		line, err := d.in.ReadSlice('\n') // lines of a log may have any length, so they are not kept
 		if err == nil {
 			d.Line++
 		}

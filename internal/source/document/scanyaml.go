@@ -16,19 +16,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// skimmed is what the lines of an object in YAML say before anything is converted. To
-// convert YAML takes nearly all of the time that a dump takes, and of most dumps more than
-// half is of kinds that no answer looks at.
-type skimmed struct {
+// scannedObject holds the keys of an object in YAML, found without converting it. Converting YAML takes nearly all of
+// the time to read a dump, and more than half of most dumps has kinds that no answer needs.
+type scannedObject struct {
 	text   []byte
-	indent int // of the object's own keys
+	indent int // indentation of the object's own keys
 	Kind   metav1.TypeMeta
-	at     map[string][2]int // where the lines below a key of the object begin and end
-	inline map[string]string // what stands beside the key
+	at     map[string][2]int // start and end of the lines below each key of the object
+	inline map[string]string // value on the same line as the key
 }
 
-// blockKey returns the key of a line, and what stands beside it, where no parser is needed to
-// tell them apart.
+// blockKey returns the key and the value on a line. It returns false if only a parser can separate them.
 func blockKey(line []byte) (key string, value []byte, ok bool) {
 	i := 0
 	for i < len(line) && (line[i] >= 'a' && line[i] <= 'z' || line[i] >= 'A' && line[i] <= 'Z' || line[i] >= '0' &&
@@ -46,10 +44,10 @@ func blockKey(line []byte) (key string, value []byte, ok bool) {
 	return string(line[:i]), line[i+2:], true
 }
 
-// ScanYAML returns the keys of an object in YAML that has the layout of kubectl: one key on a line. ok is false for any
+// ScanYAML returns the keys of an object in YAML in the layout of kubectl: one key per line. It returns false for
 // other text, which must be converted.
-func ScanYAML(text []byte) (s skimmed, ok bool) {
-	s = skimmed{text: text, indent: -1, at: map[string][2]int{}, inline: map[string]string{}}
+func ScanYAML(text []byte) (s scannedObject, ok bool) {
+	s = scannedObject{text: text, indent: -1, at: map[string][2]int{}, inline: map[string]string{}}
 	open := ""
 	end := func(at int) {
 		if open != "" {
@@ -118,7 +116,7 @@ func ScanYAML(text []byte) (s skimmed, ok bool) {
 	return s, s.indent >= 0 && open != ""
 }
 
-// plainScalar returns the value of a line, if it is one word, in quotes or not.
+// plainScalar returns the value on a line if it is one word, with or without quotes.
 func plainScalar(raw []byte) (string, bool) {
 	m := plainWord().FindSubmatch(raw)
 	if m == nil || OtherThanText[string(bytes.ToLower(m[1]))] {
@@ -127,7 +125,7 @@ func plainScalar(raw []byte) (string, bool) {
 	return string(slices.Concat(m[1], m[2], m[3])), true
 }
 
-// OtherThanText are words that YAML reads as something else.
+// OtherThanText has the words that are not strings in YAML.
 var OtherThanText = map[string]bool{"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true,
 	"off": true, "y": true, "n": true}
 
@@ -136,7 +134,7 @@ var plainWord = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // below returns the lines below a key.
-func (s *skimmed) below(key string) []byte {
+func (s *scannedObject) below(key string) []byte {
 	at, ok := s.at[key]
 	if !ok {
 		return nil
@@ -144,9 +142,9 @@ func (s *skimmed) below(key string) []byte {
 	return s.text[at[0]:at[1]]
 }
 
-// keys returns the keys of the object below a key, and their values as they stand there,
-// if each is on a line of its own. ok is false where that cannot be told.
-func (s *skimmed) keys(key string) (found map[string]string, ok bool) {
+// keys returns the keys and the raw values of the object below a key, if each key is on its own line. It returns
+// false if only a parser can tell.
+func (s *scannedObject) keys(key string) (found map[string]string, ok bool) {
 	found = map[string]string{}
 	switch _, there := s.at[key]; {
 	case !there, s.inline[key] == "{}", s.inline[key] == "null":
@@ -177,9 +175,9 @@ func (s *skimmed) keys(key string) (found map[string]string, ok bool) {
 	return found, indent >= 0
 }
 
-// newest returns the newest time in the object's metadata, when it was made, written and asked to
-// go, and of an event when it was seen. ok is false where that cannot be told.
-func (s *skimmed) newest() (newest time.Time, ok bool) {
+// newest returns the newest time in the object's metadata: of its creation, its writes and its deletion request. For
+// an event it includes the times at which the event was seen. It returns false if only a parser can tell.
+func (s *scannedObject) newest() (newest time.Time, ok bool) {
 	ok = true
 	later := func(value string, since time.Duration) {
 		if value == "" || value == "null" {
@@ -217,9 +215,9 @@ func (s *skimmed) newest() (newest time.Time, ok bool) {
 	return newest, ok && read && (written == "" || written == "[]" || written == "null")
 }
 
-// times returns when the object was written, by its metadata.managedFields.
-func (s *skimmed) times() (times []string) {
-	column, item, within := -1, -1, false // of the keys of metadata, and of those of an item
+// times returns the times in metadata.managedFields.
+func (s *scannedObject) times() (times []string) {
+	column, item, within := -1, -1, false // columns of the keys of metadata and of the keys of an item
 	for line := range bytes.Lines(s.below("metadata")) {
 		content := bytes.TrimLeft(line, " ")
 		lead := len(line) - len(content)
@@ -249,19 +247,19 @@ func (s *skimmed) times() (times []string) {
 	return times
 }
 
-// OfObject returns what is kept of an object without converting it, if that can be told
-// from its lines.
-func (s *skimmed) OfObject() (object.Object, bool) {
+// OfObject returns the Object without converting the YAML. It returns false if the lines do not show all that is
+// kept.
+func (s *scannedObject) OfObject() (object.Object, bool) {
 	o := object.Object{Kind: s.Kind}
 	told := false
 	if o.Newest, told = s.newest(); !told {
 		return o, false
 	}
-	if s.ofNobody() {
+	if s.isUnneededEvent() {
 		return o, true
 	}
-	if o.Kind.Kind == "" || o.Kind.APIVersion == "" || IsList(o.Kind) || s.at["items"] != [2]int{} || read(o.Kind) ||
-		object.Mistaken(o.Kind) != nil || s.holdsOthers() {
+	if o.Kind.Kind == "" || o.Kind.APIVersion == "" || IsList(o.Kind) || s.at["items"] != [2]int{} ||
+		isNeeded(o.Kind) || object.Mistaken(o.Kind) != nil || s.holdsOthers() {
 		return o, false
 	}
 	if meta, _ := s.keys("metadata"); o.Kind == object.OfServices && meta["name"] == "kubernetes" {
@@ -285,9 +283,9 @@ func (s *skimmed) OfObject() (object.Object, bool) {
 	return o, true
 }
 
-// ofNobody reports whether this is an event that no answer reads: of the events about pods only
-// warnings and those of normalReasons are read, and of all others those about DaemonSets.
-func (s *skimmed) ofNobody() bool {
+// isUnneededEvent reports whether this is an event that no answer reads. Answers read warnings about pods, events
+// about pods with one of NormalReasons, and events about DaemonSets.
+func (s *scannedObject) isUnneededEvent() bool {
 	if s.Kind.Kind != "Event" || object.HeldTypes[s.Kind] == nil {
 		return false
 	}
@@ -307,7 +305,7 @@ func (s *skimmed) ofNobody() bool {
 	return kind != "DaemonSet" && (kind != "Pod" || unwanted)
 }
 
-// sortedKeys returns the keys of the maps, each once.
+// sortedKeys returns the keys of the maps, sorted and without duplicates.
 func sortedKeys(all ...map[string]string) []string {
 	var keys []string
 	for _, m := range all {
@@ -319,9 +317,8 @@ func sortedKeys(all ...map[string]string) []string {
 	return slices.Compact(keys)
 }
 
-// read reports whether an answer, or a note, needs more of an object of this kind than
-// that there is one.
-func read(k metav1.TypeMeta) bool {
+// isNeeded reports whether an answer or a note needs more from an object of this kind than its existence.
+func isNeeded(k metav1.TypeMeta) bool {
 	switch {
 	case object.HeldTypes[k] != nil, object.AdmissionTypes[k] != nil, k == object.OfOperators, k == object.OfManagers,
 		k == object.OfLeases, k == object.OfStatus,
@@ -331,9 +328,9 @@ func read(k metav1.TypeMeta) bool {
 	return false
 }
 
-// holdsOthers reports whether objects that count may stand inside this one: several metadata,
-// and the kind of one.
-func (s *skimmed) holdsOthers() bool {
+// holdsOthers reports whether the object may contain objects of decisive kinds: it has more than one metadata and the
+// name of such a kind.
+func (s *scannedObject) holdsOthers() bool {
 	if bytes.Count(s.text, []byte("metadata:")) < 2 {
 		return false
 	}
@@ -351,7 +348,7 @@ func (s *skimmed) holdsOthers() bool {
 	}
 }
 
-// Sums tells texts that were read before. It is safe for concurrent use.
+// Sums recognizes texts that were read before. It is safe for concurrent use.
 type Sums struct {
 	sync.Mutex
 	seed maphash.Seed
@@ -360,9 +357,9 @@ type Sums struct {
 
 func NewSums() *Sums { return &Sums{seed: maphash.MakeSeed(), seen: map[uint64]bool{}} }
 
-// again reports whether an object of the same lines was read before, wherever it stood:
-// the collectors of dumps write each pod twice, in a list and in a file of its own.
-func (all *Sums) again(s *skimmed) bool {
+// seenBefore reports whether an object with the same lines was read before, at any position. Collectors of dumps
+// write each pod twice: in a list and in its own file.
+func (all *Sums) seenBefore(s *scannedObject) bool {
 	from, ok := s.at["metadata"]
 	if !ok || object.HeldTypes[s.Kind] == nil {
 		return false
