@@ -25,7 +25,7 @@ const rulesMarker = "<!-- rules -->"
 func withRules(page string) string {
 	head, _, _ := strings.Cut(page, rulesMarker)
 	_, foot, _ := strings.Cut(page, end)
-	rows := []string{"| Field | What it must be |", "| --- | --- |"}
+	rows := []string{"| Field | Requirement |", "| --- | --- |"}
 	for _, r := range validate.Rules() {
 		rows = append(rows, "| `"+r.Field+"` | "+r.Must+" |")
 	}

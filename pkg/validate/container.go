@@ -13,22 +13,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// dnsSubdomain validates the form that most names of objects have.
+// dnsSubdomain returns the errors of a name that must be a DNS subdomain, as most names of objects must be.
 func dnsSubdomain(name string) []string { return apivalidation.NameIsDNSSubdomain(name, false) }
 
 var containerRules = table[*corev1.Container]{
-	{"name", "given, and a DNS label", 0, func(c *check, v *corev1.Container, at *field.Path) {
+	{"name", "is required, and must be a DNS label", 0, func(c *check, v *corev1.Container, at *field.Path) {
 		c.needs(at.Child("name"), v.Name, validation.IsDNS1123Label)
 	}},
-	{"image", "given", 0, func(c *check, v *corev1.Container, at *field.Path) {
+	{"image", "is required", 0, func(c *check, v *corev1.Container, at *field.Path) {
 		c.needs(at.Child("image"), v.Image, nil)
 	}},
-	{"terminationMessagePolicy", "File or FallbackToLogsOnError", 0,
+	{"terminationMessagePolicy", "must be File or FallbackToLogsOnError", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			orDefault(c, at.Child("terminationMessagePolicy"), v.TerminationMessagePolicy,
 				corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)
 		}},
-	{"ports[].name", "the name of a port, and of one port of the container only", 0,
+	{"ports[].name", "must be a valid port name, and unique in the container", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			seen := map[string]bool{}
 			for i, p := range v.Ports {
@@ -38,7 +38,7 @@ var containerRules = table[*corev1.Container]{
 				}
 			}
 		}},
-	{"ports[].containerPort", "a port from 1 to 65535", 0, func(c *check, v *corev1.Container, at *field.Path) {
+	{"ports[].containerPort", "must be from 1 to 65535", 0, func(c *check, v *corev1.Container, at *field.Path) {
 		for i, p := range v.Ports {
 			if at := at.Child("ports").Index(i).Child("containerPort"); p.ContainerPort == 0 {
 				c.required(at, "")
@@ -47,40 +47,43 @@ var containerRules = table[*corev1.Container]{
 			}
 		}
 	}},
-	{"ports[].hostPort", "absent, or a port from 1 to 65535", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		for i, p := range v.Ports {
-			if p.HostPort != 0 {
-				c.invalid(at.Child("ports").Index(i).Child("hostPort"), p.HostPort,
-					validation.IsValidPortNum(int(p.HostPort))...)
+	{"ports[].hostPort", "must be from 1 to 65535 if it is set", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			for i, p := range v.Ports {
+				if p.HostPort != 0 {
+					c.invalid(at.Child("ports").Index(i).Child("hostPort"), p.HostPort,
+						validation.IsValidPortNum(int(p.HostPort))...)
+				}
 			}
-		}
-	}},
-	{"ports[].protocol", "TCP, UDP or SCTP", 0, func(c *check, v *corev1.Container, at *field.Path) {
+		}},
+	{"ports[].protocol", "must be TCP, UDP or SCTP", 0, func(c *check, v *corev1.Container, at *field.Path) {
 		for i, p := range v.Ports {
 			orDefault(c, at.Child("ports").Index(i).Child("protocol"), p.Protocol, corev1.ProtocolSCTP,
 				corev1.ProtocolTCP, corev1.ProtocolUDP)
 		}
 	}},
-	{"env[].name", "given, printable ASCII without =", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		for i := range v.Env {
-			c.needs(at.Child("env").Index(i).Child("name"), v.Env[i].Name, validation.IsRelaxedEnvVarName)
-		}
-	}},
-	{"env[].valueFrom", "one source, and then no value", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		for i := range v.Env {
-			e, at := &v.Env[i], at.Child("env").Index(i).Child("valueFrom")
-			switch sources := members(e.ValueFrom); {
-			case len(sources) == 0 && e.ValueFrom != nil:
-				c.invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "+
-					"`secretKeyRef` or `fileKeyRef`")
-			case len(sources) > 0 && e.Value != "":
-				c.invalid(at, "", "may not be specified when `value` is not empty")
-			case len(sources) > 1:
-				c.invalid(at, "", "may not have more than one field specified at a time")
+	{"env[].name", "is required, and must be printable ASCII without =", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			for i := range v.Env {
+				c.needs(at.Child("env").Index(i).Child("name"), v.Env[i].Name, validation.IsRelaxedEnvVarName)
 			}
-		}
-	}},
-	{"env[].valueFrom.configMapKeyRef", "a valid name and a valid key; secretKeyRef as well", 0,
+		}},
+	{"env[].valueFrom", "must have exactly one source, and cannot be combined with value", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			for i := range v.Env {
+				e, at := &v.Env[i], at.Child("env").Index(i).Child("valueFrom")
+				switch sources := members(e.ValueFrom); {
+				case len(sources) == 0 && e.ValueFrom != nil:
+					c.invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "+
+						"`secretKeyRef` or `fileKeyRef`")
+				case len(sources) > 0 && e.Value != "":
+					c.invalid(at, "", "may not be specified when `value` is not empty")
+				case len(sources) > 1:
+					c.invalid(at, "", "may not have more than one field specified at a time")
+				}
+			}
+		}},
+	{"env[].valueFrom.configMapKeyRef", "name and key must be valid; also applies to secretKeyRef", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for i := range v.Env {
 				at := at.Child("env").Index(i).Child("valueFrom")
@@ -92,7 +95,7 @@ var containerRules = table[*corev1.Container]{
 				}
 			}
 		}},
-	{"env[].valueFrom.fieldRef", "a field that a variable can have", 0,
+	{"env[].valueFrom.fieldRef", "must be a field that environment variables support", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for i := range v.Env {
 				if from := v.Env[i].ValueFrom; from != nil && from.FieldRef != nil {
@@ -100,7 +103,7 @@ var containerRules = table[*corev1.Container]{
 				}
 			}
 		}},
-	{"env[].valueFrom.resourceFieldRef", "a resource that a variable can have", 0,
+	{"env[].valueFrom.resourceFieldRef", "must be a resource that environment variables support", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for i := range v.Env {
 				if from := v.Env[i].ValueFrom; from != nil && from.ResourceFieldRef != nil {
@@ -109,7 +112,7 @@ var containerRules = table[*corev1.Container]{
 				}
 			}
 		}},
-	{"envFrom[]", "one source with a valid name, and a valid prefix", 0,
+	{"envFrom[]", "must have exactly one source with a valid name; prefix must be valid", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for i := range v.EnvFrom {
 				e, at, list := &v.EnvFrom[i], at.Child("envFrom").Index(i), at.Child("envFrom")
@@ -128,16 +131,17 @@ var containerRules = table[*corev1.Container]{
 				}
 			}
 		}},
-	{"volumeMounts[].name", "a volume of the pod", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		for i, m := range v.VolumeMounts {
-			at := at.Child("volumeMounts").Index(i).Child("name")
-			c.needs(at, m.Name, nil)
-			if c.volumes[m.Name] == nil {
-				c.add(field.NotFound(at, m.Name))
+	{"volumeMounts[].name", "must be the name of a valid volume in the pod", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			for i, m := range v.VolumeMounts {
+				at := at.Child("volumeMounts").Index(i).Child("name")
+				c.needs(at, m.Name, nil)
+				if c.volumes[m.Name] == nil {
+					c.add(field.NotFound(at, m.Name))
+				}
 			}
-		}
-	}},
-	{"volumeMounts[].mountPath", "given, and not that of another mount", 0,
+		}},
+	{"volumeMounts[].mountPath", "is required, and must be unique in the container", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			seen := map[string]bool{}
 			for i, m := range v.VolumeMounts {
@@ -149,7 +153,8 @@ var containerRules = table[*corev1.Container]{
 				seen[m.MountPath] = true
 			}
 		}},
-	{"volumeMounts[].subPath", "a relative path without ..; not together with subPathExpr, which needs such a path", 0,
+	{"volumeMounts[].subPath",
+		"must be a relative path without ..; cannot be combined with subPathExpr; also applies to subPathExpr", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for i, m := range v.VolumeMounts {
 				at := at.Child("volumeMounts") // the API server omits the index of the mount
@@ -161,7 +166,8 @@ var containerRules = table[*corev1.Container]{
 				c.requireBelow(at.Child("subPathExpr"), m.SubPathExpr)
 			}
 		}},
-	{"volumeMounts[].mountPropagation", "None, HostToContainer or, of a privileged container, Bidirectional", 0,
+	{"volumeMounts[].mountPropagation",
+		"must be None, HostToContainer or Bidirectional; Bidirectional requires a privileged container", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			at = at.Child("volumeMounts", "mountPropagation")
 			for _, m := range v.VolumeMounts {
@@ -176,7 +182,9 @@ var containerRules = table[*corev1.Container]{
 				}
 			}
 		}},
-	{"volumeMounts[].recursiveReadOnly", "of a mount that is readOnly, without mountPropagation", 30,
+	{"volumeMounts[].recursiveReadOnly",
+		"must be Disabled, IfPossible or Enabled; the last two require readOnly, and mountPropagation must be " +
+			"None or not set", 30,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			at = at.Child("volumeMounts", "recursiveReadOnly")
 			for _, m := range v.VolumeMounts {
@@ -193,30 +201,34 @@ var containerRules = table[*corev1.Container]{
 				}
 			}
 		}},
-	{"volumeDevices[]", "a claim or an ephemeral volume of the pod, once, at a path of its own without .., and not " +
-		"mounted", 0,
+	{"volumeDevices[]",
+		"name must be a persistentVolumeClaim or ephemeral volume of the pod; devicePath must not contain " +
+			"..; both must be unique among volumeDevices and volumeMounts", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			c.devices(v, at.Child("volumeDevices"), at.Child("volumeMounts"))
 		}},
-	{"imagePullPolicy", "Always, IfNotPresent or Never", 0, func(c *check, v *corev1.Container, at *field.Path) {
-		orDefault(c, at.Child("imagePullPolicy"), v.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent,
-			corev1.PullNever)
-	}},
-	{"resources.claims[]", "a claim of the pod, once", 30, func(c *check, v *corev1.Container, at *field.Path) {
-		seen := map[string]bool{}
-		for i, claim := range v.Resources.Claims {
-			at := at.Child("resources", "claims").Index(i)
-			c.needs(at, claim.Name, nil)
-			c.unique(at, claim.Name+"/"+claim.Request, seen)
-			if claim.Name != "" && !slices.ContainsFunc(c.new.Spec.Template.Spec.ResourceClaims,
-				func(of corev1.PodResourceClaim) bool { return of.Name == claim.Name }) {
-				e := field.NotFound(at, claim.Name)
-				e.Detail = "must be one of the names in pod.spec.resourceClaims"
-				c.add(e)
+	{"imagePullPolicy", "must be Always, IfNotPresent or Never", 0,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			orDefault(c, at.Child("imagePullPolicy"), v.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent,
+				corev1.PullNever)
+		}},
+	{"resources.claims[]", "must be the name of a resource claim of the pod, and unique together with request", 30,
+		func(c *check, v *corev1.Container, at *field.Path) {
+			seen := map[string]bool{}
+			for i, claim := range v.Resources.Claims {
+				at := at.Child("resources", "claims").Index(i)
+				c.needs(at, claim.Name, nil)
+				c.unique(at, claim.Name+"/"+claim.Request, seen)
+				if claim.Name != "" && !slices.ContainsFunc(c.new.Spec.Template.Spec.ResourceClaims,
+					func(of corev1.PodResourceClaim) bool { return of.Name == claim.Name }) {
+					e := field.NotFound(at, claim.Name)
+					e.Detail = "must be one of the names in pod.spec.resourceClaims"
+					c.add(e)
+				}
 			}
-		}
-	}},
-	{"resizePolicy[]", "of cpu and of memory, each once: NotRequired or RestartContainer", 33,
+		}},
+	{"resizePolicy[]",
+		"resourceName must be cpu or memory, and unique; restartPolicy must be NotRequired or RestartContainer", 33,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			seen, at := map[corev1.ResourceName]bool{}, at.Child("resizePolicy")
 			for i, p := range v.ResizePolicy {
@@ -228,7 +240,7 @@ var containerRules = table[*corev1.Container]{
 				oneOf(c, at, p.RestartPolicy, corev1.NotRequired, corev1.RestartContainer)
 			}
 		}},
-	{"restartPolicy", "Always, Never or OnFailure, and given where there are restartPolicyRules", 35,
+	{"restartPolicy", "must be Always, Never or OnFailure; is required if restartPolicyRules are set", 35,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			switch at := at.Child("restartPolicy"); {
 			case v.RestartPolicy != nil:
@@ -240,10 +252,10 @@ var containerRules = table[*corev1.Container]{
 		}},
 }
 
-// initRules are the rules of an init container that ends before the others
-// start.
+// initRules apply to init containers that end before the other containers start.
 var initRules = table[*corev1.Container]{
-	{"livenessProbe", "not set in an init container without restartPolicy Always; nor other probes and lifecycle", 0,
+	{"livenessProbe",
+		"must not be set unless restartPolicy is Always; also applies to the other probes and to lifecycle", 0,
 		func(c *check, v *corev1.Container, at *field.Path) {
 			for _, f := range []struct {
 				set  bool
@@ -257,9 +269,9 @@ var initRules = table[*corev1.Container]{
 		}},
 }
 
-// handler is the handler of a probe or a lifecycle hook.
+// handler is the handler of a probe or of a lifecycle hook.
 type handler struct {
-	union  any // the API type that contains it
+	union  any // the API type that has the handler's fields
 	exec   *corev1.ExecAction
 	get    *corev1.HTTPGetAction
 	socket *corev1.TCPSocketAction
@@ -267,21 +279,22 @@ type handler struct {
 	sleep  *corev1.SleepAction
 }
 
-// handlerRules are the rules of the handlers of probes, postStart and preStop.
+// handlerRules apply to the handlers of probes, postStart and preStop.
 var handlerRules = table[handler]{
-	{"", "one handler; that of lifecycle.postStart and preStop as well", 0, func(c *check, v handler, at *field.Path) {
-		set := members(v.union)
-		if len(set) == 0 {
-			c.required(at, "must specify a handler type")
-		}
-		c.onlyOne(at, "handler", set)
-	}},
-	{"exec.command", "given", 0, func(c *check, v handler, at *field.Path) {
+	{"", "must have exactly one handler; also applies to lifecycle.postStart and lifecycle.preStop", 0,
+		func(c *check, v handler, at *field.Path) {
+			set := members(v.union)
+			if len(set) == 0 {
+				c.required(at, "must specify a handler type")
+			}
+			c.onlyOne(at, "handler", set)
+		}},
+	{"exec.command", "is required", 0, func(c *check, v handler, at *field.Path) {
 		if v.exec != nil && len(v.exec.Command) == 0 {
 			c.required(at.Child("exec", "command"), "")
 		}
 	}},
-	{"httpGet.port", "a port from 1 to 65535, or the name of one; that of tcpSocket and grpc as well", 0,
+	{"httpGet.port", "must be from 1 to 65535 or a valid port name; also applies to tcpSocket and grpc", 0,
 		func(c *check, v handler, at *field.Path) {
 			if v.get != nil && v.exec == nil {
 				c.port(at.Child("httpGet", "port"), v.get.Port)
@@ -293,12 +306,12 @@ var handlerRules = table[handler]{
 				c.port(at.Child("grpc", "port"), intstr.FromInt32(v.grpc.Port))
 			}
 		}},
-	{"httpGet.scheme", "HTTP or HTTPS", 0, func(c *check, v handler, at *field.Path) {
+	{"httpGet.scheme", "must be HTTP or HTTPS", 0, func(c *check, v handler, at *field.Path) {
 		if v.get != nil {
 			orDefault(c, at.Child("httpGet", "scheme"), v.get.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
 		}
 	}},
-	{"httpGet.httpHeaders[].name", "the name of an HTTP header", 0, func(c *check, v handler, at *field.Path) {
+	{"httpGet.httpHeaders[].name", "must be a valid HTTP header name", 0, func(c *check, v handler, at *field.Path) {
 		if v.get == nil {
 			return
 		}
@@ -306,18 +319,21 @@ var handlerRules = table[handler]{
 			c.invalid(at.Child("httpGet", "httpHeaders"), h.Name, validation.IsHTTPHeaderName(h.Name)...)
 		}
 	}},
-	{"sleep.seconds", "from 0 to terminationGracePeriodSeconds", 30, func(c *check, v handler, at *field.Path) {
-		grace := c.new.Spec.Template.Spec.TerminationGracePeriodSeconds
-		if v.sleep != nil && len(members(v.union)) == 1 && grace != nil &&
-			(v.sleep.Seconds < 0 || v.sleep.Seconds > *grace) {
-			c.invalid(at.Child("sleep"), v.sleep.Seconds,
-				fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", *grace))
-		}
-	}},
+	{"sleep.seconds", "must be from 0 to the pod's terminationGracePeriodSeconds", 30,
+		func(c *check, v handler, at *field.Path) {
+			grace := c.new.Spec.Template.Spec.TerminationGracePeriodSeconds
+			if v.sleep != nil && len(members(v.union)) == 1 && grace != nil &&
+				(v.sleep.Seconds < 0 || v.sleep.Seconds > *grace) {
+				c.invalid(at.Child("sleep"), v.sleep.Seconds,
+					fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", *grace))
+			}
+		}},
 }
 
 var probeRules = table[*corev1.Probe]{
-	{"periodSeconds", "0 or more, as are the other seconds and thresholds", 0,
+	{"periodSeconds",
+		"must be 0 or more; also applies to initialDelaySeconds, timeoutSeconds, successThreshold and " +
+			"failureThreshold", 0,
 		func(c *check, v *corev1.Probe, at *field.Path) {
 			c.notNegative(at.Child("initialDelaySeconds"), int64(v.InitialDelaySeconds))
 			c.notNegative(at.Child("timeoutSeconds"), int64(v.TimeoutSeconds))
@@ -325,16 +341,16 @@ var probeRules = table[*corev1.Probe]{
 			c.notNegative(at.Child("successThreshold"), int64(v.SuccessThreshold))
 			c.notNegative(at.Child("failureThreshold"), int64(v.FailureThreshold))
 		}},
-	{"terminationGracePeriodSeconds", "more than 0", 25, func(c *check, v *corev1.Probe, at *field.Path) {
+	{"terminationGracePeriodSeconds", "must be greater than 0", 25, func(c *check, v *corev1.Probe, at *field.Path) {
 		if s := v.TerminationGracePeriodSeconds; s != nil && *s <= 0 {
 			c.invalid(at.Child("terminationGracePeriodSeconds"), *s, "must be greater than 0")
 		}
 	}},
 }
 
-// restartRules are the rules of liveness and startup probes.
+// restartRules apply to liveness and startup probes.
 var restartRules = table[*corev1.Probe]{
-	{"successThreshold", "1; that of startupProbe as well", 0, func(c *check, v *corev1.Probe, at *field.Path) {
+	{"successThreshold", "must be 1; also applies to startupProbe", 0, func(c *check, v *corev1.Probe, at *field.Path) {
 		if v.SuccessThreshold != 1 && v.SuccessThreshold != 0 {
 			c.invalid(at.Child("successThreshold"), v.SuccessThreshold, "must be 1")
 		}
@@ -342,7 +358,7 @@ var restartRules = table[*corev1.Probe]{
 }
 
 var readinessRules = table[*corev1.Probe]{
-	{"terminationGracePeriodSeconds", "absent", 25, func(c *check, v *corev1.Probe, at *field.Path) {
+	{"terminationGracePeriodSeconds", "must not be set", 25, func(c *check, v *corev1.Probe, at *field.Path) {
 		if s := v.TerminationGracePeriodSeconds; s != nil {
 			c.invalid(at.Child("terminationGracePeriodSeconds"), *s, "must not be set for readinessProbes")
 		}
@@ -399,7 +415,7 @@ func (c *check) keyOf(at *field.Path, name, key string) {
 	c.needs(at.Child("key"), key, validation.IsConfigMapKey)
 }
 
-// requireBelow adds the errors of a path that must stay below another one.
+// requireBelow adds errors unless p is a relative path without "..".
 func (c *check) requireBelow(at *field.Path, p string) {
 	if path.IsAbs(p) {
 		c.invalid(at, p, "must be a relative path")
@@ -411,7 +427,7 @@ func (c *check) requireBelow(at *field.Path, p string) {
 
 func stepsBack(p string) bool { return slices.Contains(strings.Split(p, "/"), "..") }
 
-// The fields of a pod that variables and files can refer to.
+// Fields of a pod that environment variables and files can use.
 var (
 	ofVariables = []string{"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName",
 		"spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"}

@@ -12,19 +12,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// placeRules are the rules that concern where a pod may run.
+// placeRules apply to the fields that restrict the nodes of a pod.
 var placeRules = table[*corev1.PodSpec]{
-	{"nodeSelector", "labels", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
+	{"nodeSelector", "must contain valid labels", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		c.add(metavalidation.ValidateLabels(v.NodeSelector, at.Child("nodeSelector"))...)
 	}},
-	{"affinity.nodeAffinity", "at least one term, where it is required", 0,
+	{"affinity.nodeAffinity", "a required node affinity must have at least one term", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			if required, _ := nodeAffinity(v); required != nil && len(required.NodeSelectorTerms) == 0 {
 				c.required(at.Child("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
 					"nodeSelectorTerms"), "must have at least one node selector term")
 			}
 		}},
-	{"affinity.nodeAffinity", "expressions with a valid key, an operator that exists, and the values that it takes", 0,
+	{"affinity.nodeAffinity",
+		"expressions must have a valid key and operator, and the number of values that the operator requires", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			eachTerm(v, at, func(t *corev1.NodeSelectorTerm, at *field.Path, _ bool) {
 				for i := range t.MatchExpressions {
@@ -32,7 +33,7 @@ var placeRules = table[*corev1.PodSpec]{
 				}
 			})
 		}},
-	{"affinity.nodeAffinity", "values that a label can have, where it is required", 33,
+	{"affinity.nodeAffinity", "values of a required node affinity must be valid label values", 33,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			eachTerm(v, at, func(t *corev1.NodeSelectorTerm, at *field.Path, required bool) {
 				for i := range t.MatchExpressions {
@@ -45,7 +46,8 @@ var placeRules = table[*corev1.PodSpec]{
 				}
 			})
 		}},
-	{"affinity.nodeAffinity", "of matchFields metadata.name only, with In or NotIn and one name", 0,
+	{"affinity.nodeAffinity",
+		"matchFields supports only the key metadata.name, with the operator In or NotIn and exactly one name", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			eachTerm(v, at, func(t *corev1.NodeSelectorTerm, at *field.Path, _ bool) {
 				for i, r := range t.MatchFields {
@@ -67,7 +69,7 @@ var placeRules = table[*corev1.PodSpec]{
 				}
 			})
 		}},
-	{"affinity", "weights from 1 to 100", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
+	{"affinity", "weights must be from 1 to 100", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		const preferred = "preferredDuringSchedulingIgnoredDuringExecution"
 		weigh := func(weight int32, at *field.Path) {
 			if weight < 1 || weight > 100 {
@@ -84,7 +86,8 @@ var placeRules = table[*corev1.PodSpec]{
 			}
 		}
 	}},
-	{"affinity.podAffinity", "a topologyKey, valid selectors and namespaces; podAntiAffinity as well", 0,
+	{"affinity.podAffinity",
+		"must have a topologyKey, and valid selectors and namespaces; also applies to podAntiAffinity", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for _, a := range podAffinities(v, at) {
 				for i := range a.required {
@@ -96,8 +99,9 @@ var placeRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"topologySpreadConstraints[]", "a maxSkew of 1 or more, a topologyKey, a whenUnsatisfiable that exists, and no " +
-		"such pair twice", 0,
+	{"topologySpreadConstraints[]",
+		"maxSkew must be 1 or more; topologyKey is required; whenUnsatisfiable must be DoNotSchedule or " +
+			"ScheduleAnyway; the pair of topologyKey and whenUnsatisfiable must be unique", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, s := range v.TopologySpreadConstraints {
 				at := at.Child("topologySpreadConstraints").Index(i)
@@ -117,8 +121,9 @@ var placeRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"topologySpreadConstraints[]", "a minDomains of 1 or more with DoNotSchedule only, policies that are Honor or " +
-		"Ignore, a valid selector", 30,
+	{"topologySpreadConstraints[]",
+		"minDomains must be 1 or more, and requires DoNotSchedule; nodeAffinityPolicy and nodeTaintsPolicy " +
+			"must be Honor or Ignore; labelSelector must be valid", 30,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, s := range v.TopologySpreadConstraints {
 				at := at.Child("topologySpreadConstraints").Index(i)
@@ -143,7 +148,7 @@ var placeRules = table[*corev1.PodSpec]{
 					metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
 			}
 		}},
-	{"tolerations[].key", "a label key; absent with operator Exists only", 0,
+	{"tolerations[].key", "must be a valid label key; may be empty only if operator is Exists", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, t := range v.Tolerations {
 				at := at.Child("tolerations").Index(i)
@@ -155,7 +160,7 @@ var placeRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"tolerations[].tolerationSeconds", "with effect NoExecute only", 0,
+	{"tolerations[].tolerationSeconds", "can be set only if effect is NoExecute", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, t := range v.Tolerations {
 				if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
@@ -164,7 +169,7 @@ var placeRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"tolerations[].operator", "Equal with a value that a label can have, or Exists without a value", 0,
+	{"tolerations[].operator", "must be Equal with a valid label value, or Exists without a value", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, t := range v.Tolerations {
 				switch at := at.Child("tolerations").Index(i).Child("operator"); t.Operator {
@@ -182,7 +187,7 @@ var placeRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"tolerations[].effect", "absent, NoSchedule, PreferNoSchedule or NoExecute", 0,
+	{"tolerations[].effect", "must be empty, NoSchedule, PreferNoSchedule or NoExecute", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, t := range v.Tolerations {
 				if t.Effect != "" {
@@ -238,8 +243,8 @@ func (c *check) expression(r *corev1.NodeSelectorRequirement, at *field.Path) {
 	c.add(metavalidation.ValidateLabelName(r.Key, at.Child("key"))...)
 }
 
-// labelKeys adds the errors of matchLabelKeys or mismatchLabelKeys, which add
-// the pod's own labels to a selector.
+// labelKeys adds the errors of matchLabelKeys or mismatchLabelKeys. These fields add the pod's own labels to a
+// selector.
 func (c *check) labelKeys(at *field.Path, keys []string, name string, selector *metav1.LabelSelector) {
 	if at = at.Child(name); len(keys) > 0 && selector == nil && c.minor >= 31 {
 		c.forbidden(at, "must not be specified when labelSelector is not set")

@@ -16,13 +16,12 @@ import (
 )
 
 var templateRules = table[*corev1.PodTemplateSpec]{
-	{"metadata", "labels and annotations have the form that Kubernetes gives them", 0,
-		func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
-			// without metadata, as in the API server's error
-			c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...)
-			c.add(apivalidation.ValidateAnnotations(v.Annotations, at.Child("annotations"))...)
-		}},
-	{"metadata.annotations", "a whole number, of controller.kubernetes.io/pod-deletion-cost", 22,
+	{"metadata", "labels and annotations must be valid", 0, func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
+		// The API server's error has no metadata in the path either
+		c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...)
+		c.add(apivalidation.ValidateAnnotations(v.Annotations, at.Child("annotations"))...)
+	}},
+	{"metadata.annotations", "controller.kubernetes.io/pod-deletion-cost must be a 32-bit integer", 22,
 		func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
 			cost, has := v.Annotations[corev1.PodDeletionCost]
 			if _, err := strconv.ParseInt(cost, 10, 32); has && (err != nil || strings.HasPrefix(cost, "+") ||
@@ -30,7 +29,9 @@ var templateRules = table[*corev1.PodTemplateSpec]{
 				c.invalid(at.Child("annotations").Key(corev1.PodDeletionCost), cost, "must be a 32bit integer")
 			}
 		}},
-	{"metadata.annotations", "a profile and a container of the pod, of container.apparmor.security.beta.kubernetes.io/", 0,
+	{"metadata.annotations",
+		"container.apparmor.security.beta.kubernetes.io/NAME must name a container of the pod, and its " +
+			"value must be an AppArmor profile", 0,
 		func(c *check, v *corev1.PodTemplateSpec, at *field.Path) {
 			for _, key := range slices.Sorted(maps.Keys(v.Annotations)) {
 				name, is := strings.CutPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix)
@@ -52,9 +53,9 @@ var templateRules = table[*corev1.PodTemplateSpec]{
 		}},
 }
 
-// podRules are the rules of a pod as a whole, except placeRules.
+// podRules apply to a pod as a whole. See placeRules for the fields that restrict its nodes.
 var podRules = table[*corev1.PodSpec]{
-	{"containers[].name", "of one container only; those of initContainers as well", 0,
+	{"containers[].name", "must be unique in the pod, including initContainers", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			seen := map[string]bool{}
 			for i := range v.Containers {
@@ -64,17 +65,18 @@ var podRules = table[*corev1.PodSpec]{
 				c.unique(at.Child("initContainers").Index(i).Child("name"), v.InitContainers[i].Name, seen)
 			}
 		}},
-	{"containers[].ports[].hostPort", "of one port only, by address and protocol; of one init container as well", 0,
+	{"containers[].ports[].hostPort",
+		"must be unique for its hostIP and protocol, among all containers and within each init container", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			seen := map[string]bool{}
 			for i := range v.Containers {
 				c.hostPorts(&v.Containers[i], at.Child("containers").Index(i), seen)
 			}
-			for i := range v.InitContainers { // one at a time; the API server's index is 0 for each
+			for i := range v.InitContainers { // each init container alone; the API server's error has index 0 for each
 				c.hostPorts(&v.InitContainers[i], at.Child("initContainers").Index(0), map[string]bool{})
 			}
 		}},
-	{"containers[].ports[].hostPort", "absent or the containerPort, where hostNetwork is true", 0,
+	{"containers[].ports[].hostPort", "must be equal to containerPort if hostNetwork is true and hostPort is set", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i := range v.Containers {
 				for j, p := range v.Containers[i].Ports {
@@ -85,7 +87,9 @@ var podRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"resourceClaims[]", "a DNS label of its own, and either resourceClaimName or resourceClaimTemplateName", 32,
+	{"resourceClaims[]",
+		"name must be a DNS label and unique; exactly one of resourceClaimName and " +
+			"resourceClaimTemplateName must be set", 32,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			seen := map[string]bool{}
 			for i, claim := range v.ResourceClaims {
@@ -105,12 +109,12 @@ var podRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"ephemeralContainers", "absent", 22, func(c *check, v *corev1.PodSpec, at *field.Path) {
+	{"ephemeralContainers", "must not be set", 22, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		if len(v.EphemeralContainers) > 0 {
 			c.forbidden(at.Child("ephemeralContainers"), "ephemeral containers not allowed in pod template")
 		}
 	}},
-	{"resources", "of the pod as a whole: amounts of 0 or more, and requests of at most the limits", 34,
+	{"resources", "quantities of the pod must be 0 or more, and requests must not exceed limits", 34,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			r := v.Resources
 			if r == nil {
@@ -126,20 +130,20 @@ var podRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"restartPolicy", "Always", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
+	{"restartPolicy", "must be Always", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		orDefault(c, at.Child("restartPolicy"), v.RestartPolicy, corev1.RestartPolicyAlways)
 	}},
-	{"activeDeadlineSeconds", "absent", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
+	{"activeDeadlineSeconds", "must not be set", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		if v.ActiveDeadlineSeconds != nil {
 			c.forbidden(at.Child("activeDeadlineSeconds"), "activeDeadlineSeconds in DaemonSet is not Supported")
 		}
 	}},
-	{"dnsPolicy", "ClusterFirst, ClusterFirstWithHostNet, Default or None", 0,
+	{"dnsPolicy", "must be ClusterFirst, ClusterFirstWithHostNet, Default or None", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			orDefault(c, at.Child("dnsPolicy"), v.DNSPolicy, corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst,
 				corev1.DNSDefault, corev1.DNSNone)
 		}},
-	{"dnsConfig.nameservers", "at least one where dnsPolicy is None, at most three, and each an IP address", 0,
+	{"dnsConfig.nameservers", "must be IP addresses, at most 3; at least one is required if dnsPolicy is None", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			at = at.Child("dnsConfig")
 			switch {
@@ -157,9 +161,10 @@ var podRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"dnsConfig.searches[]", "a DNS subdomain, which may have underscores; each option has a name", 26,
+	{"dnsConfig.searches[]",
+		"must be a DNS subdomain, and may contain underscores; each item of dnsConfig.options must have a name", 26,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
-			// The API server checks no more than this.
+			// In this case the API server checks nothing else in dnsConfig.
 			if v.DNSConfig == nil || v.DNSPolicy == corev1.DNSNone && len(v.DNSConfig.Nameservers) == 0 {
 				return
 			}
@@ -176,7 +181,8 @@ var podRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"securityContext.runAsUser", "from 0 to 2147483647; runAsGroup, fsGroup and supplementalGroups as well", 0,
+	{"securityContext.runAsUser",
+		"must be from 0 to 2147483647; also applies to runAsGroup, fsGroup and supplementalGroups", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			s, at := v.SecurityContext, at.Child("securityContext")
 			if s == nil {
@@ -189,7 +195,7 @@ var podRules = table[*corev1.PodSpec]{
 				c.id(at.Child("supplementalGroups").Index(i), &id, validation.IsValidGroupID)
 			}
 		}},
-	{"securityContext.sysctls[].name", "the name of a sysctl, once", 0,
+	{"securityContext.sysctls[].name", "must be a valid sysctl name and unique", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			seen := map[string]bool{}
 			for i, s := range sysctls(v) {
@@ -205,7 +211,7 @@ var podRules = table[*corev1.PodSpec]{
 			}
 		}},
 	{"securityContext.sysctls[].name",
-		"no network sysctl if hostNetwork is true, no IPC sysctl if hostIPC is true", 30,
+		"must not be a network sysctl if hostNetwork is true, or an IPC sysctl if hostIPC is true", 30,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, s := range sysctls(v) {
 				at, name := at.Child("securityContext", "sysctls").Index(i).Child("name"),
@@ -219,14 +225,15 @@ var podRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"securityContext.fsGroupChangePolicy", "Always or OnRootMismatch", 23,
+	{"securityContext.fsGroupChangePolicy", "must be Always or OnRootMismatch", 23,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			if s := v.SecurityContext; s != nil && s.FSGroupChangePolicy != nil {
 				oneOf(c, at.Child("securityContext", "fsGroupChangePolicy"), *s.FSGroupChangePolicy,
 					corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)
 			}
 		}},
-	{"securityContext.supplementalGroupsPolicy", "Merge or Strict; seLinuxChangePolicy: MountOption or Recursive", 35,
+	{"securityContext.supplementalGroupsPolicy",
+		"must be Merge or Strict; seLinuxChangePolicy must be MountOption or Recursive", 35,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			s, at := v.SecurityContext, at.Child("securityContext")
 			if s != nil && s.SupplementalGroupsPolicy != nil {
@@ -239,19 +246,22 @@ var podRules = table[*corev1.PodSpec]{
 			}
 		}},
 	{"securityContext.seccompProfile",
-		"a type that exists, and localhostProfile with type Localhost only; appArmorProfile as well", 30,
+		"type must be Localhost, RuntimeDefault or Unconfined; only Localhost has a localhostProfile, and " +
+			"requires it; also applies to appArmorProfile", 30,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			if s := v.SecurityContext; s != nil {
 				c.profiles(at.Child("securityContext"), s.SeccompProfile, s.AppArmorProfile)
 			}
 		}},
-	{"shareProcessNamespace", "not true where hostPID is", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		if isTrue(v.ShareProcessNamespace) && v.HostPID {
-			c.invalid(at.Child("shareProcessNamespace"), true,
-				"ShareProcessNamespace and HostPID cannot both be enabled")
-		}
-	}},
-	{"hostUsers", "not false where hostNetwork, hostPID or hostIPC is true, or a container has volumeDevices", 33,
+	{"shareProcessNamespace", "must not be true if hostPID is true", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			if isTrue(v.ShareProcessNamespace) && v.HostPID {
+				c.invalid(at.Child("shareProcessNamespace"), true,
+					"ShareProcessNamespace and HostPID cannot both be enabled")
+			}
+		}},
+	{"hostUsers",
+		"must not be false if hostNetwork, hostPID or hostIPC is true, or if a container has volumeDevices", 33,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for _, f := range []struct {
 				set  bool
@@ -272,7 +282,8 @@ var podRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"serviceAccountName", "a DNS subdomain, as are nodeName, priorityClassName and runtimeClassName", 0,
+	{"serviceAccountName",
+		"must be a DNS subdomain; also applies to nodeName, priorityClassName and runtimeClassName", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			c.fits(at.Child("serviceAccountName"), v.ServiceAccountName, dnsSubdomain)
 			c.fits(at.Child("nodeName"), v.NodeName, dnsSubdomain)
@@ -281,11 +292,12 @@ var podRules = table[*corev1.PodSpec]{
 				c.invalid(at.Child("runtimeClassName"), *v.RuntimeClassName, dnsSubdomain(*v.RuntimeClassName)...)
 			}
 		}},
-	{"hostname", "a DNS label; subdomain as well", 0, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		c.fits(at.Child("hostname"), v.Hostname, validation.IsDNS1123Label)
-		c.fits(at.Child("subdomain"), v.Subdomain, validation.IsDNS1123Label)
-	}},
-	{"hostAliases[]", "an IP address, and hostnames that are DNS subdomains", 0,
+	{"hostname", "must be a DNS label; also applies to subdomain", 0,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			c.fits(at.Child("hostname"), v.Hostname, validation.IsDNS1123Label)
+			c.fits(at.Child("subdomain"), v.Subdomain, validation.IsDNS1123Label)
+		}},
+	{"hostAliases[]", "ip must be an IP address, and hostnames must be DNS subdomains", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, alias := range v.HostAliases {
 				at := at.Child("hostAliases").Index(i)
@@ -295,40 +307,44 @@ var podRules = table[*corev1.PodSpec]{
 				}
 			}
 		}},
-	{"preemptionPolicy", "Never or PreemptLowerPriority", 24, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		if v.PreemptionPolicy != nil {
-			oneOf(c, at.Child("preemptionPolicy"), *v.PreemptionPolicy, corev1.PreemptLowerPriority,
-				corev1.PreemptNever)
-		}
-	}},
-	{"overhead", "amounts of 0 or more", 24, func(c *check, v *corev1.PodSpec, at *field.Path) {
+	{"preemptionPolicy", "must be Never or PreemptLowerPriority", 24,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			if v.PreemptionPolicy != nil {
+				oneOf(c, at.Child("preemptionPolicy"), *v.PreemptionPolicy, corev1.PreemptLowerPriority,
+					corev1.PreemptNever)
+			}
+		}},
+	{"overhead", "quantities must be 0 or more", 24, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		for _, name := range slices.Sorted(maps.Keys(v.Overhead)) {
 			// The API server validates overhead as limits.
 			c.amount(at.Child("overhead", "limits").Key(string(name)), name, v.Overhead[name])
 		}
 	}},
-	{"readinessGates[].conditionType", "the name of a condition", 0,
+	{"readinessGates[].conditionType", "must be a valid condition type", 0,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			for i, g := range v.ReadinessGates {
 				c.invalid(at.Child("readinessGates").Index(i).Child("conditionType"), string(g.ConditionType),
 					validation.IsQualifiedName(string(g.ConditionType))...)
 			}
 		}},
-	{"schedulingGates[].name", "the name of a gate, once", 26, func(c *check, v *corev1.PodSpec, at *field.Path) {
-		seen := map[string]bool{}
-		for i, g := range v.SchedulingGates {
-			at := at.Child("schedulingGates").Index(i) // the API server's name for it
-			c.invalid(at, g.Name, validation.IsQualifiedName(g.Name)...)
-			c.unique(at, g.Name, seen)
-		}
-	}},
-	{"os", "linux without windowsOptions, windows without what only Linux has", 25,
+	{"schedulingGates[].name", "must be a valid name and unique", 26,
+		func(c *check, v *corev1.PodSpec, at *field.Path) {
+			seen := map[string]bool{}
+			for i, g := range v.SchedulingGates {
+				at := at.Child("schedulingGates").Index(i) // the path in the API server's error
+				c.invalid(at, g.Name, validation.IsQualifiedName(g.Name)...)
+				c.unique(at, g.Name, seen)
+			}
+		}},
+	{"os",
+		"a pod for linux cannot set windowsOptions; a pod for windows cannot set fields that only Linux " +
+			"supports", 25,
 		func(c *check, v *corev1.PodSpec, at *field.Path) {
 			if v.OS != nil {
 				c.otherSystem(v, at)
 			}
 		}},
-	{"os.name", "linux or windows", 25, func(c *check, v *corev1.PodSpec, at *field.Path) {
+	{"os.name", "must be linux or windows", 25, func(c *check, v *corev1.PodSpec, at *field.Path) {
 		switch {
 		case v.OS == nil:
 		case v.OS.Name == "":
@@ -339,8 +355,7 @@ var podRules = table[*corev1.PodSpec]{
 	}},
 }
 
-// otherSystem adds errors for fields that the pod's operating system does not
-// allow.
+// otherSystem adds errors for fields that the operating system of the pod does not support.
 func (c *check) otherSystem(v *corev1.PodSpec, at *field.Path) {
 	linux := v.OS.Name == corev1.Linux
 	if !linux && v.OS.Name != corev1.Windows {
@@ -373,7 +388,7 @@ func (c *check) otherSystem(v *corev1.PodSpec, at *field.Path) {
 	}
 }
 
-// hostPorts adds errors for ports of a container that share a host port.
+// hostPorts adds errors for ports of a container with the same host port.
 func (c *check) hostPorts(v *corev1.Container, at *field.Path, seen map[string]bool) {
 	for i, p := range v.Ports {
 		if p.HostPort != 0 {

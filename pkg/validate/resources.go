@@ -12,7 +12,7 @@ import (
 )
 
 var resourceRules = table[*corev1.ResourceRequirements]{
-	{"limits", "of resources that a container can have; requests as well", 0,
+	{"limits", "must contain only resources that containers support; also applies to requests", 0,
 		func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
 			for _, l := range amounts(v) {
 				for name := range l.each {
@@ -20,7 +20,7 @@ var resourceRules = table[*corev1.ResourceRequirements]{
 				}
 			}
 		}},
-	{"limits", "amounts of 0 or more, and whole numbers of extended resources; requests as well", 0,
+	{"limits", "quantities must be 0 or more, and integers for extended resources; also applies to requests", 0,
 		func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
 			for _, l := range amounts(v) {
 				for name, q := range l.each {
@@ -28,7 +28,7 @@ var resourceRules = table[*corev1.ResourceRequirements]{
 				}
 			}
 		}},
-	{"limits", "a multiple of the page size, of hugepages; requests as well", 22,
+	{"limits", "hugepages must be a multiple of the page size; also applies to requests", 22,
 		func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
 			for _, l := range amounts(v) {
 				for name, q := range l.each {
@@ -42,7 +42,7 @@ var resourceRules = table[*corev1.ResourceRequirements]{
 				}
 			}
 		}},
-	{"requests", "at most the limit; equal to it for extended resources and hugepages", 0,
+	{"requests", "must not exceed limits; for extended resources and hugepages, must be equal to limits", 0,
 		func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
 			for _, name := range slices.Sorted(maps.Keys(v.Requests)) {
 				request := v.Requests[name]
@@ -57,7 +57,7 @@ var resourceRules = table[*corev1.ResourceRequirements]{
 				}
 			}
 		}},
-	{"", "hugepages beside cpu or memory only", 0, func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
+	{"", "hugepages require cpu or memory", 0, func(c *check, v *corev1.ResourceRequirements, at *field.Path) {
 		huge, usual := false, false
 		for _, l := range amounts(v) {
 			for name := range l.each {
@@ -71,8 +71,7 @@ var resourceRules = table[*corev1.ResourceRequirements]{
 	}},
 }
 
-// amounts returns iterators over the limits and the requests, with the names of
-// their fields.
+// amounts returns iterators over the limits and the requests, with the names of these fields.
 func amounts(v *corev1.ResourceRequirements) []struct {
 	field string
 	each  func(func(corev1.ResourceName, resource.Quantity) bool)

@@ -1,28 +1,27 @@
-// Package validate returns what the API server rejects in a DaemonSet.
+// Package validate returns the errors with which the API server rejects a DaemonSet.
 //
-// Rules lists what it checks: the part of the API's validation that people tend
-// to violate. Each rule is a row of a table with its field, what the API server
-// requires of it, and the check. Errors have the API server's messages and
-// field names. The API server may reject a DaemonSet that satisfies all rules:
-// they do not cover every field, and webhooks and policies have rules of their
-// own.
+// Rules lists the checks, which are the validation rules that users break most often. Each rule is a row of a table
+// with its field, its requirement and its check. Errors have the messages and the field names of the API server. The
+// API server may reject a DaemonSet that satisfies all rules, because the rules do not cover every field, and
+// webhooks and policies add more rules.
 //
-// The rules are those of the newest Kubernetes; a row with a version applies
-// from that version on. Set defaults first: see template.DefaultDaemonSet.
+// The rules are those of the newest Kubernetes version. A row with a version applies from that version on. Set
+// defaults first; see template.DefaultDaemonSet.
 package validate
 
 import (
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Rule is a requirement of the API server.
+// Rule is a validation rule of the API server.
 type Rule struct {
-	Field string // of a DaemonSet; [] stands for any item of a list
-	Must  string // what the field must or must not be
+	Field string // path in a DaemonSet; [] means any item of a list
+	Must  string // the requirement, for documentation
 
 	row string
 }
@@ -36,13 +35,13 @@ func Rules() []Rule {
 	return all
 }
 
-// table holds the rules for values of one type.
+// table holds the rules for values of type T.
 type table[T any] []row[T]
 
 type row[T any] struct {
 	field string // relative to the value; empty for the value itself
 	must  string
-	since int // the minor version of Kubernetes that introduced it; 0 if all versions have it
+	since int // the minor version of Kubernetes that introduced the rule; 0 if all versions have it
 	check func(c *check, v T, at *field.Path)
 }
 
@@ -61,22 +60,18 @@ func (t table[T]) run(c *check, v T, at *field.Path) {
 func (t table[T]) list(at string) []Rule {
 	var out []Rule
 	for _, r := range t {
-		path := at
-		if r.field != "" {
-			path += "." + r.field
-		}
-		out = append(out, Rule{path, r.must, r.name()})
+		out = append(out, Rule{strings.Trim(at+"."+r.field, "."), r.must, r.name()})
 	}
 	return out
 }
 
-// check is the validation of one DaemonSet.
+// check is the state of one validation.
 type check struct {
 	old, new *appsv1.DaemonSet
 	minor    int
-	skipped  string // the name of a row that a test disables; empty for none
+	skipped  string // the name of a row that a test disables, or empty
 
-	volumes map[string]*corev1.VolumeSource // the valid ones
+	volumes map[string]*corev1.VolumeSource // valid volumes by name
 	errs    field.ErrorList
 }
 
@@ -85,14 +80,14 @@ func (c *check) add(errs ...*field.Error) { c.errs = append(c.errs, errs...) }
 func (c *check) required(at *field.Path, why string)  { c.add(field.Required(at, why)) }
 func (c *check) forbidden(at *field.Path, why string) { c.add(field.Forbidden(at, why)) }
 
-// invalid adds an error for each reason why a value is invalid.
+// invalid adds an error for each reason.
 func (c *check) invalid(at *field.Path, value any, why ...string) {
 	for _, w := range why {
 		c.add(field.Invalid(at, value, w))
 	}
 }
 
-// needs adds an error if text is empty, or else the errors of its form.
+// needs adds an error if text is empty, otherwise the errors that form returns for it.
 func (c *check) needs(at *field.Path, text string, form func(string) []string) {
 	switch {
 	case text == "":
@@ -102,7 +97,7 @@ func (c *check) needs(at *field.Path, text string, form func(string) []string) {
 	}
 }
 
-// fits adds the errors of a text's form if it is not empty.
+// fits adds the errors that form returns for text, unless text is empty.
 func (c *check) fits(at *field.Path, text string, form func(string) []string) {
 	if text != "" {
 		c.invalid(at, text, form(text)...)
@@ -115,21 +110,21 @@ func (c *check) notNegative(at *field.Path, n int64) {
 	}
 }
 
-// oneOf adds an error if the value is not one of the known ones.
+// oneOf adds an error if value is not in known.
 func oneOf[T ~string](c *check, at *field.Path, value T, known ...T) {
 	if !slices.Contains(known, value) {
 		c.add(field.NotSupported(at, value, known))
 	}
 }
 
-// orDefault is oneOf for a field with a default, which may be empty.
+// orDefault is like oneOf, but accepts an empty value, which means the default.
 func orDefault[T ~string](c *check, at *field.Path, value T, known ...T) {
 	if value != "" {
 		oneOf(c, at, value, known...)
 	}
 }
 
-// unique adds an error if the name was seen before, and records it.
+// unique adds an error if name is in seen, and adds name to seen.
 func (c *check) unique(at *field.Path, name string, seen map[string]bool) {
 	if name != "" && seen[name] {
 		c.add(field.Duplicate(at, name))

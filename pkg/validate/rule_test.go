@@ -119,9 +119,8 @@ const (
 	first   = theSpec + "containers 0 "
 )
 
-// broken are single changes of whole, with the field that the API server
-// rejects and its message, according to its documentation and its validation.
-// The test fails for a rule that no change violates.
+// broken lists single changes of whole. Each has the field that the API server rejects, and the message from its
+// documentation and its source. The test fails for a rule that no change breaks.
 var broken = []struct{ path, value, want string }{
 	{"metadata name", "A_b", "metadata.name: Invalid value"},
 	{"metadata labels app", "a b", "metadata.labels: Invalid value"},
@@ -255,8 +254,8 @@ var broken = []struct{ path, value, want string }{
 
 const required = theSpec + "affinity nodeAffinity requiredDuringSchedulingIgnoredDuringExecution"
 
-// TestRules checks that whole is valid, that each change causes its error, and
-// that it does not without the row that it violates.
+// TestRules checks that whole is valid, that each change causes its error, and that the error disappears without the
+// broken row.
 func TestRules(t *testing.T) {
 	if errs := DaemonSet(nil, changed(t, "metadata name", "agent"), ""); len(errs) > 0 {
 		t.Fatalf("nothing is broken: %v", errs)

@@ -9,12 +9,12 @@ import (
 )
 
 var securityRules = table[*corev1.SecurityContext]{
-	{"runAsUser", "from 0 to 2147483647; runAsGroup as well", 0,
+	{"runAsUser", "must be from 0 to 2147483647; also applies to runAsGroup", 0,
 		func(c *check, v *corev1.SecurityContext, at *field.Path) {
 			c.id(at.Child("runAsUser"), v.RunAsUser, validation.IsValidUserID)
 			c.id(at.Child("runAsGroup"), v.RunAsGroup, validation.IsValidGroupID)
 		}},
-	{"procMount", "Default or, with hostUsers: false, Unmasked", 30,
+	{"procMount", "must be Default or Unmasked; Unmasked requires hostUsers: false", 30,
 		func(c *check, v *corev1.SecurityContext, at *field.Path) {
 			if v.ProcMount == nil {
 				return
@@ -24,11 +24,14 @@ var securityRules = table[*corev1.SecurityContext]{
 				c.invalid(at.Child("procMount"), *v.ProcMount, "`hostUsers` must be false to use `Unmasked`")
 			}
 		}},
-	{"seccompProfile", "a type that exists, and localhostProfile with type Localhost only; appArmorProfile as well", 30,
+	{"seccompProfile",
+		"type must be Localhost, RuntimeDefault or Unconfined; only Localhost has a localhostProfile, and " +
+			"requires it; also applies to appArmorProfile", 30,
 		func(c *check, v *corev1.SecurityContext, at *field.Path) {
 			c.profiles(at, v.SeccompProfile, v.AppArmorProfile)
 		}},
-	{"allowPrivilegeEscalation", "not false of a privileged container, nor with the capability CAP_SYS_ADMIN", 0,
+	{"allowPrivilegeEscalation",
+		"must not be false if the container is privileged or adds the capability CAP_SYS_ADMIN", 0,
 		func(c *check, v *corev1.SecurityContext, at *field.Path) {
 			if !isFalse(v.AllowPrivilegeEscalation) {
 				return
@@ -54,7 +57,7 @@ func (c *check) id(at *field.Path, id *int64, form func(int64) []string) {
 	}
 }
 
-// profiles checks the profiles of a pod or a container; nil profiles are valid.
+// profiles checks the profiles of a pod or a container. nil is valid.
 func (c *check) profiles(at *field.Path, seccomp *corev1.SeccompProfile, appArmor *corev1.AppArmorProfile) {
 	if seccomp != nil {
 		at := at.Child("seccompProfile")
@@ -78,7 +81,7 @@ func (c *check) profiles(at *field.Path, seccomp *corev1.SeccompProfile, appArmo
 	}
 }
 
-// profile checks the fields that both kinds of profiles have.
+// profile checks the fields that seccomp and AppArmor profiles have in common.
 func (c *check) profile(at *field.Path, kind string, file *string, why, what string) {
 	if c.needs(at.Child("type"), kind, nil); kind == "" {
 		c.errs[len(c.errs)-1].Detail = why

@@ -20,18 +20,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Messages of the API server about the two limits of an update strategy.
+// Messages of the API server for maxUnavailable and maxSurge.
 const (
 	BothLimits = "may not be set when maxUnavailable is non-zero"
 	NoLimit    = "cannot be 0 when maxSurge is 0"
 )
 
-// DaemonSet returns the errors with which the API server of a version would
-// reject new as a replacement of old, or as a new DaemonSet if old is nil,
-// roughly in its order. A version that cannot be parsed counts as the newest.
+// DaemonSet returns the errors with which the API server rejects new as an update of old, or as a new DaemonSet if
+// old is nil. The order is roughly that of the API server. If kubernetesVersion cannot be parsed, DaemonSet uses the
+// rules of the newest version.
 //
-// DaemonSet omits errors that the pod template of old has too: the API server
-// stored it, perhaps because of a feature gate.
+// DaemonSet omits errors that the pod template of old also has, because the API server accepted them, perhaps with a
+// feature gate.
 func DaemonSet(old, new *appsv1.DaemonSet, kubernetesVersion string) field.ErrorList {
 	errs := errorsOf(old, new, kubernetesVersion, "")
 	if old == nil || len(errs) == 0 {
@@ -46,7 +46,7 @@ func DaemonSet(old, new *appsv1.DaemonSet, kubernetesVersion string) field.Error
 	})
 }
 
-// errorsOf applies all rules except one: see check.skipped.
+// errorsOf applies all rules except the row that without names. See check.skipped.
 func errorsOf(old, new *appsv1.DaemonSet, kubernetesVersion, without string) field.ErrorList {
 	c := &check{old: old, new: new, minor: math.MaxInt, skipped: without}
 	if v, err := version.ParseGeneric(kubernetesVersion); err == nil {
@@ -60,8 +60,7 @@ func errorsOf(old, new *appsv1.DaemonSet, kubernetesVersion, without string) fie
 	return c.errs
 }
 
-// pod applies the rules of a pod and everything in it, in the order of the API
-// server.
+// pod applies the rules for a pod and its parts, in the order of the API server.
 func (c *check) pod(spec *corev1.PodSpec, at *field.Path) {
 	c.eachVolume(spec, at.Child("volumes"))
 	for i := range spec.Containers {
@@ -81,8 +80,8 @@ func (c *check) pod(spec *corev1.PodSpec, at *field.Path) {
 	placeRules.run(c, spec, at)
 }
 
-// eachVolume applies the rules of volumes, and records the valid ones: for the
-// API server, a mount of an invalid volume refers to no volume.
+// eachVolume applies the rules for volumes, and records the valid volumes. For the API server, a mount of an invalid
+// volume does not refer to a volume.
 func (c *check) eachVolume(spec *corev1.PodSpec, at *field.Path) {
 	c.volumes = map[string]*corev1.VolumeSource{}
 	for i := range spec.Volumes {
@@ -102,8 +101,7 @@ func (c *check) container(v *corev1.Container, at *field.Path) {
 	}
 }
 
-// runningContainer applies the rules of a container that keeps running, which may have
-// handlers.
+// runningContainer applies the rules for handlers, which only containers that keep running can have.
 func (c *check) runningContainer(v *corev1.Container, at *field.Path) {
 	if l := v.Lifecycle; l != nil {
 		for _, h := range []struct {
@@ -136,7 +134,7 @@ func sidecar(v *corev1.Container) bool {
 	return v.RestartPolicy != nil && *v.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// tables are all tables, with the path of their values in a DaemonSet.
+// tables lists all tables with the path of their values in a DaemonSet.
 var tables = []struct {
 	at string
 	lister
@@ -160,33 +158,32 @@ var tables = []struct {
 type lister interface{ list(at string) []Rule }
 
 var objectRules = table[*appsv1.DaemonSet]{
-	{"metadata", "names, labels and annotations have the form that Kubernetes gives them", 0,
-		func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
-			at := field.NewPath("metadata")
-			if c.old == nil {
-				c.add(apivalidation.ValidateObjectMeta(&v.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, at)...)
-				return
-			}
-			c.add(apivalidation.ValidateAnnotations(v.Annotations, at.Child("annotations"))...)
-			c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...)
-		}},
-	{"spec.selector", "a valid selector, which never changes", 0, func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
-		at := field.NewPath("spec", "selector")
-		if c.old != nil && !apiequality.Semantic.DeepEqual(c.old.Spec.Selector, v.Spec.Selector) {
-			c.invalid(at, v.Spec.Selector, "field is immutable")
+	{"metadata", "names, labels and annotations must be valid", 0, func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
+		at := field.NewPath("metadata")
+		if c.old == nil {
+			c.add(apivalidation.ValidateObjectMeta(&v.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, at)...)
+			return
 		}
-		c.add(metavalidation.ValidateLabelSelector(v.Spec.Selector,
-			metavalidation.LabelSelectorValidationOptions{}, at)...)
+		c.add(apivalidation.ValidateAnnotations(v.Annotations, at.Child("annotations"))...)
+		c.add(metavalidation.ValidateLabels(v.Labels, at.Child("labels"))...)
 	}},
-	{"spec.template.metadata.labels", "matched by the selector", 0,
+	{"spec.selector", "must be a valid label selector, and cannot be changed", 0,
 		func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
-			selector, err := metav1.LabelSelectorAsSelector(v.Spec.Selector)
-			if err == nil && !selector.Matches(labels.Set(v.Spec.Template.Labels)) {
-				c.invalid(field.NewPath("spec", "template", "metadata", "labels"), v.Spec.Template.Labels,
-					"`selector` does not match template `labels`")
+			at := field.NewPath("spec", "selector")
+			if c.old != nil && !apiequality.Semantic.DeepEqual(c.old.Spec.Selector, v.Spec.Selector) {
+				c.invalid(at, v.Spec.Selector, "field is immutable")
 			}
+			c.add(metavalidation.ValidateLabelSelector(v.Spec.Selector,
+				metavalidation.LabelSelectorValidationOptions{}, at)...)
 		}},
-	{"spec.selector", "not empty", 0, func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
+	{"spec.template.metadata.labels", "must match the selector", 0, func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
+		selector, err := metav1.LabelSelectorAsSelector(v.Spec.Selector)
+		if err == nil && !selector.Matches(labels.Set(v.Spec.Template.Labels)) {
+			c.invalid(field.NewPath("spec", "template", "metadata", "labels"), v.Spec.Template.Labels,
+				"`selector` does not match template `labels`")
+		}
+	}},
+	{"spec.selector", "must not be empty", 0, func(c *check, v *appsv1.DaemonSet, _ *field.Path) {
 		if s := v.Spec.Selector; s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
 			c.invalid(field.NewPath("spec", "selector"), s, "empty selector is invalid for daemonset")
 		}
@@ -194,11 +191,10 @@ var objectRules = table[*appsv1.DaemonSet]{
 }
 
 var strategyRules = table[*appsv1.DaemonSetSpec]{
-	{"minReadySeconds", "a number of seconds of 0 or more", 0,
-		func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
-			c.notNegative(at.Child("minReadySeconds"), int64(v.MinReadySeconds))
-		}},
-	{"updateStrategy", "RollingUpdate or OnDelete; RollingUpdate has rollingUpdate", 0,
+	{"minReadySeconds", "must be 0 or more", 0, func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
+		c.notNegative(at.Child("minReadySeconds"), int64(v.MinReadySeconds))
+	}},
+	{"updateStrategy", "type must be RollingUpdate or OnDelete; RollingUpdate requires rollingUpdate", 0,
 		func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
 			switch u := &v.UpdateStrategy; {
 			case u.Type == appsv1.RollingUpdateDaemonSetStrategyType && u.RollingUpdate == nil:
@@ -207,7 +203,8 @@ var strategyRules = table[*appsv1.DaemonSetSpec]{
 				c.add(unknownStrategy(u, at.Child("updateStrategy")))
 			}
 		}},
-	{"updateStrategy.rollingUpdate", "maxUnavailable and maxSurge: whole numbers, or percentages up to 100%", 0,
+	{"updateStrategy.rollingUpdate",
+		"maxUnavailable and maxSurge must be integers of 0 or more, or percentages up to 100%", 0,
 		func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
 			unavailable, surge, is := limits(v)
 			if at = at.Child("updateStrategy", "rollingUpdate"); is {
@@ -215,7 +212,7 @@ var strategyRules = table[*appsv1.DaemonSetSpec]{
 				c.limit(at.Child("maxSurge"), surge)
 			}
 		}},
-	{"updateStrategy.rollingUpdate", "one of maxUnavailable and maxSurge, and not both", 0,
+	{"updateStrategy.rollingUpdate", "exactly one of maxUnavailable and maxSurge must be greater than 0", 0,
 		func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
 			unavailable, surge, is := limits(v)
 			switch hasUnavailable, hasSurge := Amount(unavailable) != 0, Amount(surge) != 0; {
@@ -225,16 +222,15 @@ var strategyRules = table[*appsv1.DaemonSetSpec]{
 				c.required(at.Child("updateStrategy", "rollingUpdate", "maxUnavailable"), NoLimit)
 			}
 		}},
-	{"revisionHistoryLimit", "a number of revisions of 0 or more", 0,
-		func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
-			if n := v.RevisionHistoryLimit; n != nil {
-				c.notNegative(at.Child("revisionHistoryLimit"), int64(*n))
-			}
-		}},
+	{"revisionHistoryLimit", "must be 0 or more", 0, func(c *check, v *appsv1.DaemonSetSpec, at *field.Path) {
+		if n := v.RevisionHistoryLimit; n != nil {
+			c.notNegative(at.Child("revisionHistoryLimit"), int64(*n))
+		}
+	}},
 }
 
-// unknownStrategy returns the error for an unknown type of strategy. The API
-// server prints its internal type, whose fields have these names.
+// unknownStrategy returns the error for an unknown strategy type. The API server prints its internal type, which has
+// these field names.
 func unknownStrategy(u *appsv1.DaemonSetUpdateStrategy, at *field.Path) *field.Error {
 	type rolling struct{ MaxUnavailable, MaxSurge intstr.IntOrString }
 	bad := struct {
@@ -248,7 +244,7 @@ func unknownStrategy(u *appsv1.DaemonSetUpdateStrategy, at *field.Path) *field.E
 		appsv1.OnDeleteDaemonSetStrategyType})
 }
 
-// limits returns the limits of a RollingUpdate; is reports whether v has one.
+// limits returns maxUnavailable and maxSurge. is is false if v has no rollingUpdate.
 func limits(v *appsv1.DaemonSetSpec) (unavailable, surge intstr.IntOrString, is bool) {
 	u := &v.UpdateStrategy
 	if u.Type != appsv1.RollingUpdateDaemonSetStrategyType || u.RollingUpdate == nil {
@@ -276,8 +272,8 @@ func (c *check) limit(at *field.Path, v intstr.IntOrString) {
 	c.invalid(at, v, why...)
 }
 
-// Amount returns the number of a limit, or the number before the percent sign.
-// It returns 0 if there is none.
+// Amount returns a limit as a number. For a percentage, it returns the number before the percent sign. It returns 0
+// if there is no number.
 func Amount(v intstr.IntOrString) int {
 	if v.Type == intstr.Int {
 		return int(v.IntVal)
@@ -289,10 +285,9 @@ func Amount(v intstr.IntOrString) int {
 	return n
 }
 
-// onlyOne adds an error for every member of a union except the first. A merge
-// can produce several members: if somebody changed the live object, as kubectl
-// rollout undo does, neither kubectl apply nor a server-side apply removes a
-// member that the previous manifest did not have.
+// onlyOne adds an error for each member of a union after the first. A merge can produce several members. For example,
+// kubectl rollout undo may change the member in the live object. Neither kubectl apply nor server-side apply then
+// removes a member that the previous manifest did not have.
 func (c *check) onlyOne(at *field.Path, what string, members []string) {
 	for i, name := range members {
 		if i > 0 {
@@ -301,8 +296,7 @@ func (c *check) onlyOne(at *field.Path, what string, members []string) {
 	}
 }
 
-// members returns the JSON names of the fields of a union that are set. All its
-// fields must be pointers or lists.
+// members returns the JSON names of the fields of a union that are set. All its fields must be pointers or lists.
 func members(union any) (set []string) {
 	v := reflect.ValueOf(union)
 	if v.IsNil() {

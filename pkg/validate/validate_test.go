@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 )
 
-// TestValidate tests the verdicts of the API server. test/e2e asks a real one.
+// TestValidate checks verdicts of the API server. test/e2e compares them with a real one.
 func TestValidate(t *testing.T) {
 	limits := func(unavailable, surge string) func(*appsv1.DaemonSet) {
 		return func(ds *appsv1.DaemonSet) {
@@ -117,8 +117,7 @@ func TestValidate(t *testing.T) {
 		{toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "NoSchedule", TolerationSeconds: new(int64(3))}), []string{
 			"spec.template.spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when `tolerationSeconds` is set",
 		}, "seconds of what does not evict"},
-		// A merge leaves this if somebody else changed the live object, as
-		// kubectl rollout undo does.
+		// A merge produces this if another client changed the live object, as kubectl rollout undo does.
 		{container(func(c *corev1.Container) {
 			c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"x"}}, HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromInt32(80), Scheme: "HTTP"}}}
 		}), []string{
@@ -192,8 +191,7 @@ func TestValidateNew(t *testing.T) {
 	}
 }
 
-// TestValidateStored checks that an error that the live object already has is
-// omitted.
+// TestValidateStored checks that DaemonSet omits an error that the live object also has.
 func TestValidateStored(t *testing.T) {
 	old := dstest.State("N").DaemonSet
 	old.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "lost", MountPath: "/lost"}}

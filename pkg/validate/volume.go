@@ -11,37 +11,39 @@ import (
 )
 
 var volumeRules = table[*corev1.Volume]{
-	{"", "one source", 0, func(c *check, v *corev1.Volume, at *field.Path) {
+	{"", "must not have more than one source", 0, func(c *check, v *corev1.Volume, at *field.Path) {
 		c.onlyOne(at, "volume", sources(v))
 	}},
-	{"name", "given, a DNS label, and of one volume only", 0, func(c *check, v *corev1.Volume, at *field.Path) {
+	{"name", "is required, and must be a DNS label and unique", 0, func(c *check, v *corev1.Volume, at *field.Path) {
 		c.needs(at.Child("name"), v.Name, validation.IsDNS1123Label)
 		if c.volumes[v.Name] != nil {
 			c.add(field.Duplicate(at.Child("name"), v.Name))
 		}
 	}},
-	{"emptyDir.sizeLimit", "an amount of 0 or more", 0, func(c *check, v *corev1.Volume, at *field.Path) {
+	{"emptyDir.sizeLimit", "must be 0 or more", 0, func(c *check, v *corev1.Volume, at *field.Path) {
 		if e := v.EmptyDir; e != nil && e.SizeLimit != nil && e.SizeLimit.Sign() < 0 {
 			c.forbidden(at.Child("emptyDir", "sizeLimit"), "SizeLimit field must be a valid resource quantity")
 		}
 	}},
-	{"hostPath", "a path without .., and a type that exists", 0, func(c *check, v *corev1.Volume, at *field.Path) {
-		h, at := v.HostPath, at.Child("hostPath")
-		if h == nil {
-			return
-		}
-		c.needs(at.Child("path"), h.Path, nil)
-		if stepsBack(h.Path) {
-			c.invalid(at.Child("path"), h.Path, "must not contain '..'")
-		}
-		if h.Type != nil {
-			oneOf(c, at.Child("type"), *h.Type, corev1.HostPathUnset, corev1.HostPathBlockDev, corev1.HostPathCharDev,
-				corev1.HostPathDirectory,
-				corev1.HostPathDirectoryOrCreate, corev1.HostPathFile, corev1.HostPathFileOrCreate,
-				corev1.HostPathSocket)
-		}
-	}},
-	{"secret.secretName", "required; also the names of ConfigMaps, claims, CSI drivers and other volume sources", 0,
+	{"hostPath", "path is required, and must not contain ..; type must be a supported type", 0,
+		func(c *check, v *corev1.Volume, at *field.Path) {
+			h, at := v.HostPath, at.Child("hostPath")
+			if h == nil {
+				return
+			}
+			c.needs(at.Child("path"), h.Path, nil)
+			if stepsBack(h.Path) {
+				c.invalid(at.Child("path"), h.Path, "must not contain '..'")
+			}
+			if h.Type != nil {
+				oneOf(c, at.Child("type"), *h.Type, corev1.HostPathUnset, corev1.HostPathBlockDev,
+					corev1.HostPathCharDev, corev1.HostPathDirectory, corev1.HostPathDirectoryOrCreate,
+					corev1.HostPathFile, corev1.HostPathFileOrCreate, corev1.HostPathSocket)
+			}
+		}},
+	{"secret.secretName",
+		"is required; also applies to configMap.name, persistentVolumeClaim.claimName, csi.driver and " +
+			"image.reference", 0,
 		func(c *check, v *corev1.Volume, at *field.Path) {
 			if v.Secret != nil {
 				c.needs(at.Child("secret", "secretName"), v.Secret.SecretName, nil)
@@ -60,7 +62,7 @@ var volumeRules = table[*corev1.Volume]{
 				c.needs(at.Child("image", "reference"), v.Image.Reference, nil)
 			}
 		}},
-	{"nfs", "a server, and an absolute path", 0, func(c *check, v *corev1.Volume, at *field.Path) {
+	{"nfs", "server is required; path must be an absolute path", 0, func(c *check, v *corev1.Volume, at *field.Path) {
 		n, at := v.NFS, at.Child("nfs")
 		if n == nil {
 			return
@@ -72,7 +74,8 @@ var volumeRules = table[*corev1.Volume]{
 		}
 	}},
 	{"configMap.defaultMode",
-		"a mode from 0 to 0777, as are those of secret, downwardAPI, projected and of their items", 0,
+		"must be from 0 to 0777 (octal); also applies to secret, downwardAPI and projected, and to the mode " +
+			"of their items", 0,
 		func(c *check, v *corev1.Volume, at *field.Path) {
 			for _, f := range files(v, at) {
 				c.mode(f.at.Child("defaultMode"), f.mode)
@@ -84,8 +87,9 @@ var volumeRules = table[*corev1.Volume]{
 				}
 			}
 		}},
-	{"configMap.items[]", "a key, and a relative path that does not begin with ..; those of secret and projected as " +
-		"well", 0,
+	{"configMap.items[]",
+		"key is required; path must be a relative path, and must not contain .. or begin with ..; also " +
+			"applies to secret and projected", 0,
 		func(c *check, v *corev1.Volume, at *field.Path) {
 			for _, f := range files(v, at) {
 				for i, item := range f.items {
@@ -95,7 +99,9 @@ var volumeRules = table[*corev1.Volume]{
 				}
 			}
 		}},
-	{"downwardAPI.items[]", "a path, and a field or a resource that a file can have; those of projected as well", 0,
+	{"downwardAPI.items[]",
+		"path must be a relative path; exactly one of fieldRef and resourceFieldRef is required, and must " +
+			"be supported in files; also applies to projected", 0,
 		func(c *check, v *corev1.Volume, at *field.Path) {
 			for _, f := range files(v, at) {
 				for i := range f.fields {
@@ -103,24 +109,26 @@ var volumeRules = table[*corev1.Volume]{
 				}
 			}
 		}},
-	{"projected.sources[]", "one source each, with its name", 0, func(c *check, v *corev1.Volume, at *field.Path) {
-		if v.Projected == nil {
-			return
-		}
-		for i := range v.Projected.Sources {
-			s, at := &v.Projected.Sources[i], at.Child("projected", "sources").Index(i)
-			if s.Secret != nil {
-				c.needs(at.Child("secret", "name"), s.Secret.Name, nil)
+	{"projected.sources[]", "must not have more than one source; a ConfigMap or Secret must have a name", 0,
+		func(c *check, v *corev1.Volume, at *field.Path) {
+			if v.Projected == nil {
+				return
 			}
-			if s.ConfigMap != nil {
-				c.needs(at.Child("configMap", "name"), s.ConfigMap.Name, nil)
+			for i := range v.Projected.Sources {
+				s, at := &v.Projected.Sources[i], at.Child("projected", "sources").Index(i)
+				if s.Secret != nil {
+					c.needs(at.Child("secret", "name"), s.Secret.Name, nil)
+				}
+				if s.ConfigMap != nil {
+					c.needs(at.Child("configMap", "name"), s.ConfigMap.Name, nil)
+				}
+				if len(members(s)) > 1 {
+					c.forbidden(at, "may not specify more than 1 volume type per source")
+				}
 			}
-			if len(members(s)) > 1 {
-				c.forbidden(at, "may not specify more than 1 volume type per source")
-			}
-		}
-	}},
-	{"projected.sources[].serviceAccountToken", "a relative path, and from 10 minutes to 2^32 seconds", 0,
+		}},
+	{"projected.sources[].serviceAccountToken",
+		"path must be a relative path; expirationSeconds must be from 600 (10 minutes) to 2^32", 0,
 		func(c *check, v *corev1.Volume, at *field.Path) {
 			if v.Projected == nil {
 				return
@@ -133,17 +141,17 @@ var volumeRules = table[*corev1.Volume]{
 				}
 				seconds := at.Child("sources").Index(i).Child("serviceAccountToken", "expirationSeconds")
 				switch s := t.ExpirationSeconds; {
-				case s == nil: // the default
+				case s == nil: // the default applies
 				case *s < 10*60:
 					c.invalid(seconds, *s, "may not specify a duration less than 10 minutes")
 				case *s > 1<<32:
 					c.invalid(seconds, *s, "may not specify a duration larger than 2^32 seconds")
 				}
-				c.needs(at.Child("path"), t.Path, nil) // the API server's name for it
+				c.needs(at.Child("path"), t.Path, nil) // the path in the API server's error
 				c.requireBelowVolume(at.Child("path"), t.Path)
 			}
 		}},
-	{"projected", "no path twice", 0, func(c *check, v *corev1.Volume, at *field.Path) {
+	{"projected", "paths must be unique", 0, func(c *check, v *corev1.Volume, at *field.Path) {
 		if v.Projected == nil {
 			return
 		}
@@ -157,7 +165,7 @@ var volumeRules = table[*corev1.Volume]{
 			}
 		}
 	}},
-	{"ephemeral.volumeClaimTemplate", "given, with access modes and a request of storage", 23,
+	{"ephemeral.volumeClaimTemplate", "is required, and must have accessModes and a storage request", 23,
 		func(c *check, v *corev1.Volume, at *field.Path) {
 			e, at := v.Ephemeral, at.Child("ephemeral", "volumeClaimTemplate")
 			switch {
@@ -191,8 +199,7 @@ var volumeRules = table[*corev1.Volume]{
 		}},
 }
 
-// sources returns the sources of a volume. The API server checks emptyDir
-// first.
+// sources returns the sources of a volume. The API server checks emptyDir first.
 func sources(v *corev1.Volume) []string {
 	types := members(&v.VolumeSource)
 	if i := slices.Index(types, "emptyDir"); i > 0 {
@@ -208,11 +215,10 @@ type fileSet struct {
 	items    []corev1.KeyToPath
 	itemsAt  *field.Path
 	fields   []corev1.DownwardAPIVolumeFile
-	fieldsAt *field.Path // of all fields; the API server omits their index
+	fieldsAt *field.Path // path of all fields; the API server's errors have no index
 }
 
-// files returns the file sets of a volume. For a projected volume, only the
-// first has the mode.
+// files returns the file sets of a volume. For a projected volume, only the first has a mode.
 func files(v *corev1.Volume, at *field.Path) (all []fileSet) {
 	if s := v.Secret; s != nil {
 		all = append(all, fileSet{at: at.Child("secret"), mode: s.DefaultMode, items: s.Items,
@@ -273,8 +279,7 @@ func (c *check) mode(at *field.Path, mode *int32) {
 	}
 }
 
-// requireBelowVolume adds the errors of a path that must stay below its volume. The kubelet
-// reserves names that begin with "..".
+// requireBelowVolume adds errors unless p stays below its volume. The kubelet reserves names that begin with "..".
 func (c *check) requireBelowVolume(at *field.Path, p string) {
 	c.requireBelow(at, p)
 	if strings.HasPrefix(p, "..") && !strings.HasPrefix(p, "../") && p != ".." {
