@@ -19,8 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// guarded is a cluster that has something of everything that is looked at when a pod is
-// created.
+// guarded is a cluster with an object of each kind that affects the creation of pods.
 const guarded = `
 	ds agent runtime=kata account=runner
 	ds plain
@@ -54,7 +53,7 @@ const guarded = `
 	mpolicy mp
 	mbinding b4 policy=mp`
 
-// admissionOf is an Admission by the names of what it holds.
+// admissionOf lists the names of the objects in an Admission.
 func admissionOf(a *snapshot.Admission) string {
 	if a == nil {
 		return "none"
@@ -104,7 +103,7 @@ func TestAddAdmission(t *testing.T) {
 		name     string
 		template *corev1.PodTemplateSpec
 		want     string
-		unread   string // where there is no request left for the policies
+		unread   string // hooks that the cluster cannot read because no requests are left for policies
 		why      string
 	}{
 		{"agent", nil, c + "runtime kata; accounts kube-system/runner" + own + "V/vw/hook M/mw/hook V/vp M/mp", " V/jobs", "of the live template"},
@@ -133,7 +132,7 @@ func TestAddAdmission(t *testing.T) {
 					t.Errorf("%s: gaps (-before +after):\n%s", from.name, diff)
 				}
 				words := admissionOf(got.Admission)
-				if from.name == "cluster" { // without a request for it, a binding names its policy
+				if from.name == "cluster" { // without a request for it, a hook has the name of the binding's policy
 					words = strings.Replace(words, tt.unread, "", 1)
 					got.Admission.Hooks = slices.DeleteFunc(got.Admission.Hooks, func(h snapshot.AdmissionHook) bool { return h.Name == "jobs" && tt.unread != "" })
 				}
@@ -232,8 +231,8 @@ func TestAddAdmissionAsksFor(t *testing.T) {
 	}
 }
 
-// TestAddAdmissionGaps: each part that cannot be read is a gap of its own, and the
-// others are there. What does not exist is none.
+// TestAddAdmissionGaps checks that each part that cannot be read is a gap, and that the other parts are read. An
+// object that does not exist is not a gap.
 func TestAddAdmissionGaps(t *testing.T) {
 	parts := map[string]snapshot.What{
 		"namespace": snapshot.Namespaces, "priorityclasses": snapshot.PriorityClasses, "runtimeclass": snapshot.RuntimeClasses, "serviceaccount": snapshot.ServiceAccounts,
@@ -315,7 +314,7 @@ func TestAddAdmissionGaps(t *testing.T) {
 	}
 }
 
-// TestEndingNamespace: that the namespace is being deleted comes from every source, and from what was recorded of it.
+// TestEndingNamespace checks that all sources, and recorded Snapshots, show that the namespace is being deleted.
 func TestEndingNamespace(t *testing.T) {
 	w := parseWorld(t, "ds agent\nnode n1\nrev r app=agent owner=agent\nevent e about=DaemonSet/agent\nnamespace kube-system ending")
 	check := func(name string, r reader) *snapshot.Snapshot {
@@ -335,7 +334,8 @@ func TestEndingNamespace(t *testing.T) {
 	}
 }
 
-// TestPoliciesForbidden: without the policies their bindings name them, and that is no gap.
+// TestPoliciesForbidden checks that the bindings name the policies if the policies are forbidden, and that this is
+// not a gap.
 func TestPoliciesForbidden(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "ds agent\nnode n\nbinding b policy=jobs\npolicy jobs of=jobs"))
 	c := newCluster(t, s)
@@ -354,8 +354,8 @@ func TestPoliciesForbidden(t *testing.T) {
 	}
 }
 
-// TestDumpLacksAdmission: a kind of which a dump has nothing is a gap, and so is one
-// that a namespace must have; objects that cannot be read are a gap of their kind alone.
+// TestDumpLacksAdmission checks that a kind is a gap if a dump has no objects of it, or lacks an object that each
+// namespace must have. An object that cannot be read is a gap only for its kind.
 func TestDumpLacksAdmission(t *testing.T) {
 	d := openText(t, "dump.yaml", asYAML(t, mixedList(parseWorld(t, "ds agent runtime=kata\nnode n1\nnamespace apps\nserviceaccount default ns=apps\nquota q ns=apps"))))
 	s, err := d.Read(background, agent)
@@ -413,8 +413,7 @@ func TestDumpLacksAdmission(t *testing.T) {
 	}
 }
 
-// TestRecordedAdmission: a recorded Snapshot gives back what was recorded, where it is
-// asked for, and has a gap for what was not.
+// TestRecordedAdmission checks that a recorded Snapshot returns what was recorded, and a gap for what was not.
 func TestRecordedAdmission(t *testing.T) {
 	c := newCluster(t, newAPIServer(t, parseWorld(t, guarded)))
 	plain, err := c.Read(background, agent)

@@ -21,14 +21,14 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestReadAhead: the next page is asked for while a page is read, its objects come after those of the page, and what was
-// asked for in vain ends.
+// TestReadAhead checks that the next page is requested while a page is read, that its objects come after those of the
+// page, and that a request for an unwanted page ends.
 func TestReadAhead(t *testing.T) {
 	failed := errors.New("no")
 	for _, tt := range []struct {
-		pages string // their objects; ! where the page cannot be read
-		stop  int    // after so many pages nobody asks for more; 0: all are read
-		want  string // what happens, as far as its order is certain
+		pages string // objects of each page; ! if the page cannot be read
+		stop  int    // number of pages after which the caller stops; 0 reads all pages
+		want  string // the events whose order is certain
 		err   error
 		why   string
 	}{
@@ -70,7 +70,7 @@ func TestReadAhead(t *testing.T) {
 				tells(page)
 			}
 			if at+1 < len(pages) {
-				<-began[at+1] // it is asked for before this one has been read
+				<-began[at+1] // the page is requested before this one has been read
 			}
 			for _, obj := range strings.Split(pages[at], "") {
 				if err := each(&obj); err != nil {
@@ -95,7 +95,7 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// TestReadAheadOnce: a server gets as many requests as without, and one more where a list is given up.
+// TestReadAheadOnce checks that reading ahead sends each request only once.
 func TestReadAheadOnce(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 1700\npod p app=agent"))
 	if _, err := newCluster(t, s).Read(background, agent); err != nil {
@@ -113,7 +113,7 @@ func TestReadAheadOnce(t *testing.T) {
 	}
 }
 
-// TestReadAheadInVain: of a page that nobody asks for no object is read, though all of it has come.
+// TestReadAheadInVain checks that no object is read from a page that was requested ahead and not wanted.
 func TestReadAheadInVain(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 900"))
 	c := newCluster(t, s)
@@ -129,8 +129,8 @@ func TestReadAheadInVain(t *testing.T) {
 	}
 }
 
-// TestReadAheadOnASlowLink: each page takes less than --request-timeout to come, so a list of several pages can be read,
-// though they come through one link.
+// TestReadAheadOnASlowLink checks that a list of several pages can be read over one slow link if each page alone
+// takes less than --request-timeout.
 func TestReadAheadOnASlowLink(t *testing.T) {
 	const limit, ofPage = 2 * time.Second, 1200 * time.Millisecond
 	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 1200\npod p app=agent"))
@@ -143,7 +143,7 @@ func TestReadAheadOnASlowLink(t *testing.T) {
 		link.Lock()
 		defer link.Unlock()
 		body := answer.Body.Bytes()
-		if head := 1000; len(body) > 10*head { // a page
+		if head := 1000; len(body) > 10*head { // a page of the list
 			_, _ = w.Write(body[:head])
 			w.(http.Flusher).Flush()
 			time.Sleep(ofPage)

@@ -19,17 +19,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// listKinds are what a Cluster lists, and as what.
+// listKinds maps the lists that a Cluster reads to their kinds.
 var listKinds = map[snapshot.What]metav1.TypeMeta{
 	snapshot.Nodes: {APIVersion: "v1", Kind: "NodeList"}, snapshot.Pods: {APIVersion: "v1", Kind: "PodList"}, snapshot.Events: {APIVersion: "v1", Kind: "EventList"},
 	snapshot.Revisions: {APIVersion: "apps/v1", Kind: "ControllerRevisionList"}, snapshot.PodDisruptionBudgets: {APIVersion: "policy/v1", Kind: "PodDisruptionBudgetList"},
 }
 
-// TestUnusableLists: a list that was answered with something else is a Gap, and
-// never a list of none.
+// TestUnusableLists checks that a wrong response for a list is a Gap, and not an empty list.
 func TestUnusableLists(t *testing.T) {
 	for _, tt := range []struct {
-		body string // K and V stand for the kind and the version that were asked for
+		body string // K and V are replaced by the requested kind and version
 		want string
 		why  string
 	}{
@@ -82,7 +81,7 @@ func TestUnusableLists(t *testing.T) {
 	}
 }
 
-// TestUnusableDaemonSets: without the DaemonSet itself there is no answer.
+// TestUnusableDaemonSets checks that Read returns an error if the DaemonSet cannot be read.
 func TestUnusableDaemonSets(t *testing.T) {
 	const obj = `{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"NAME","namespace":"NS"},"spec":SPEC}`
 	one := func(name, ns, spec string) string {
@@ -122,8 +121,8 @@ func TestUnusableDaemonSets(t *testing.T) {
 	}
 }
 
-// TestPagesThatOverlap: an object on two pages is one object, and the list is
-// not of one moment.
+// TestPagesThatOverlap checks that an object on two pages is read once, and that the list is reported as
+// inconsistent.
 func TestPagesThatOverlap(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 3\npod p1 app=agent owner=agent ready\npod p2 app=agent owner=agent ready"))
 	s.answer = func(s *apiServer, w http.ResponseWriter, asked string, n int) bool {
@@ -152,7 +151,7 @@ func TestPagesThatOverlap(t *testing.T) {
 	}
 }
 
-// TestPagesInACircle: tokens that lead back to where they were are no list.
+// TestPagesInACircle checks that a list whose continue tokens repeat is an error.
 func TestPagesInACircle(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 3"))
 	s.answer = func(s *apiServer, w http.ResponseWriter, asked string, n int) bool {
@@ -169,8 +168,8 @@ func TestPagesInACircle(t *testing.T) {
 	}
 }
 
-// TestUnusableChanges: a change that is none is heard of, and the list is read
-// again, so that nothing is missed.
+// TestUnusableChanges checks that an invalid change in a watch is reported, and that the list is read again so that
+// no change is lost.
 func TestUnusableChanges(t *testing.T) {
 	for _, tt := range []struct{ change, why, lost string }{
 		{`{"type":"ADDED","object":{}}`, "an object of nothing", "unable to decode an event from the watch stream"},
@@ -202,7 +201,8 @@ func TestUnusableChanges(t *testing.T) {
 	}
 }
 
-// TestCutLists: a list that ends early is no list, wherever it ends: in protobuf the beginning of one is itself a list.
+// TestCutLists checks that a truncated list is an error at every length. In protobuf, the start of a list is also a
+// valid list.
 func TestCutLists(t *testing.T) {
 	var page corev1.NodeList
 	for _, o := range parseWorld(t, "nodes 3") {
@@ -227,7 +227,7 @@ func TestCutLists(t *testing.T) {
 		}
 		for i := range whole {
 			names, err := read(whole[:i])
-			if err == nil && len(names) == len(page.Items) { // what is left says nothing of the list
+			if err == nil && len(names) == len(page.Items) { // the missing bytes do not belong to the list
 				continue
 			}
 			if err == nil || !strings.HasPrefix(err.Error(), "unusable answer: ") {

@@ -30,22 +30,21 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// apiServer speaks as much of the API as a Cluster asks for: get and list,
-// with selectors and pages, in protobuf or JSON as asked.
+// apiServer implements the parts of the API that a Cluster uses: get and list, with selectors and pages, in protobuf
+// or JSON.
 type apiServer struct {
 	*httptest.Server
 
 	mu       sync.Mutex
 	world    world
-	requests []string    // "GET /path?query", in the order in which they came
-	headers  http.Header // of the last request
+	requests []string    // "GET /path?query", in order of arrival
+	headers  http.Header // headers of the last request
 	count    map[string]int
 
-	// answer may answer a request instead of the server: what is its resource
-	// ("nodes", "daemonset" for one), n how often that was asked, from 1. It may
-	// change the world, and return false.
+	// answer may respond to a request instead of the server. what is the resource, such as "nodes", or "daemonset"
+	// for a single one. n is the number of the request for it, from 1. answer may change the world and return false.
 	answer func(s *apiServer, w http.ResponseWriter, what string, n int) bool
-	date   func() time.Time // the server's clock; nil: it does not tell
+	date   func() time.Time // clock of the server; nil omits the Date header
 }
 
 func newAPIServer(t testing.TB, w world) *apiServer {
@@ -55,8 +54,7 @@ func newAPIServer(t testing.TB, w world) *apiServer {
 	return s
 }
 
-// newCluster returns a Cluster that asks s, on a machine whose clock is a
-// year ahead.
+// newCluster returns a Cluster for s, with a local clock that is a year ahead.
 func newCluster(t testing.TB, s *apiServer) *cluster.Cluster {
 	t.Helper()
 	c, err := cluster.NewCluster(&rest.Config{Host: s.URL, QPS: -1, UserAgent: "kubectl-ds/test"}, func() time.Time { return noon.AddDate(1, 0, 0) })
@@ -143,7 +141,8 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found = slices.DeleteFunc(found, func(o runtime.Object) bool {
 		return !byLabel.Matches(labels.Set(o.(metav1.Object).GetLabels())) || !byField.Matches(fieldsOf(o))
 	})
-	slices.SortFunc(found, func(a, b runtime.Object) int { // backwards: the API promises no order
+	// in descending order, because the API does not promise an order
+	slices.SortFunc(found, func(a, b runtime.Object) int {
 		return strings.Compare(b.(metav1.Object).GetNamespace()+"/"+b.(metav1.Object).GetName(), a.(metav1.Object).GetNamespace()+"/"+a.(metav1.Object).GetName())
 	})
 	from, _ := strconv.Atoi(strings.TrimPrefix(q.Get("continue"), "from-"))
@@ -156,7 +155,8 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if to < len(found) {
 		list.(metav1.ListInterface).SetContinue(fmt.Sprintf("from-%d", to))
-		if q.Get("labelSelector")+q.Get("fieldSelector") == "" { // as the real one: else it would have to look at all of them
+		// as in the real API server, which would otherwise have to evaluate all objects
+		if q.Get("labelSelector")+q.Get("fieldSelector") == "" {
 			list.(metav1.ListInterface).SetRemainingItemCount(new(int64(len(found) - to)))
 		}
 	}
@@ -215,7 +215,7 @@ func resourceOf(o runtime.Object) string {
 	return ""
 }
 
-// fieldsOf returns the fields that the real server can select by.
+// fieldsOf returns the fields that the real server supports in field selectors.
 func fieldsOf(o runtime.Object) fields.Set {
 	f := fields.Set{"metadata.name": o.(metav1.Object).GetName(), "metadata.namespace": o.(metav1.Object).GetNamespace()}
 	if e, ok := o.(*corev1.Event); ok {
@@ -239,7 +239,7 @@ func (s *apiServer) send(w http.ResponseWriter, r *http.Request, o runtime.Objec
 	s.encode(w, http.StatusOK, want, o)
 }
 
-// metadataOf returns a list with nothing of its objects but their metadata.
+// metadataOf returns the list with only the metadata of its objects.
 func metadataOf(list runtime.Object) *metav1.PartialObjectMetadataList {
 	from := list.(metav1.ListInterface)
 	out := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{Continue: from.GetContinue(), ResourceVersion: from.GetResourceVersion()}}
@@ -267,12 +267,12 @@ func (s *apiServer) encode(w http.ResponseWriter, code int, contentType string, 
 	_, _ = w.Write(body)
 }
 
-// fail answers as the API server does when it refuses.
+// fail responds with an error as the API server does.
 func (s *apiServer) fail(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
 	s.expire(w, code, reason, message, "")
 }
 
-// expire fails, and offers a token with which to go on.
+// expire responds with an error that offers another continue token.
 func (s *apiServer) expire(w http.ResponseWriter, code int, reason metav1.StatusReason, message, token string) {
 	s.encode(w, code, runtime.ContentTypeJSON, &metav1.Status{ListMeta: metav1.ListMeta{Continue: token}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message})
 }
@@ -282,7 +282,7 @@ func (s *apiServer) forbid(w http.ResponseWriter, what string) bool {
 	return true
 }
 
-// asked returns how often each thing was asked for.
+// asked returns the number of requests for each resource.
 func (s *apiServer) asked() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -293,7 +293,7 @@ func (s *apiServer) asked() map[string]int {
 	return out
 }
 
-// daemonSetOf returns the world's only DaemonSet of this name, to be changed.
+// daemonSetOf returns the only DaemonSet with this name. The caller may change it.
 func (s *apiServer) daemonSetOf(name string) *appsv1.DaemonSet {
 	for _, o := range s.world {
 		if ds, ok := o.(*appsv1.DaemonSet); ok && ds.Name == name {

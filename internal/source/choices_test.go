@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TestChoices: what a command line can name is the same from a cluster and from files. Files
-// know the namespaces of their DaemonSets only.
+// TestChoices checks that a cluster and files offer the same names for a command line. Files have only the namespaces
+// of their DaemonSets.
 func TestChoices(t *testing.T) {
 	w := parseWorld(t, `
 		ds b
@@ -81,8 +81,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestMetadataOnly: of nodes and namespaces nothing but the metadata is asked for, page by
-// page, and an answer that is something else is none.
+// TestMetadataOnly checks that only the metadata of nodes and namespaces is requested, page by page, and that any
+// other response is ignored.
 func TestMetadataOnly(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "nodes 1200\nnamespace a"))
 	c := newCluster(t, s)

@@ -90,7 +90,7 @@ func TestReadAsksFor(t *testing.T) {
 	}
 }
 
-// TestWithout: what is left out is not asked for, and is a gap.
+// TestWithout checks that an omitted part is not requested, and is a gap.
 func TestWithout(t *testing.T) {
 	out := []snapshot.What{snapshot.Nodes, snapshot.Events, snapshot.PodDisruptionBudgets}
 	s := newAPIServer(t, parseWorld(t, small))
@@ -141,13 +141,13 @@ func TestReadAsksHow(t *testing.T) {
 	}
 }
 
-// TestManyStarts: where many pods of the namespace have started, the warnings about those that are not ready are there
-// all the same, and no more than some pages are read for nothing.
+// TestManyStarts checks that the warnings about pods that are not ready are read even if many pods of the namespace
+// have started, and that only a few pages are read in vain.
 func TestManyStarts(t *testing.T) {
 	for _, tt := range []struct {
 		normal int
-		want   string // events
-		lists  int    // of them, with that of the DaemonSet
+		want   string // names of the events
+		lists  int    // requests for lists of events, including the DaemonSet's
 	}{
 		{cluster.MaxNormal - 1, "p w", 1 + 5},
 		{cluster.MaxNormal + 2, "w", 1 + 5 + 1},
@@ -196,7 +196,8 @@ func TestReadAllReadsNodesOnce(t *testing.T) {
 	}
 }
 
-// TestReadOn: of one node as much is read as of a cluster that has no other, with a handful of requests.
+// TestReadOn checks that reading one node of a cluster gives the same as reading a cluster with only that node, with
+// few requests.
 func TestReadOn(t *testing.T) {
 	const world = "ds agent\nrev agent-1 app=agent\nds other\n"
 	text := world + "node n7\npod p7 app=agent node=n7\npod waits app=agent node=\n"
@@ -225,7 +226,7 @@ func TestReadOn(t *testing.T) {
 	}
 }
 
-// TestPodMetadata: of pods whose DaemonSet tells enough only the metadata are asked for.
+// TestPodMetadata checks that only the metadata of pods is requested if their DaemonSet shows enough.
 func TestPodMetadata(t *testing.T) {
 	world := parseWorld(t, "ds agent\nnode a\npod p app=agent owner=agent node=a ready\npod q app=agent node=a\npod r app=web")
 	read := func(t *testing.T, enough bool, change func(*apiServer)) (*snapshot.Snapshot, *snapshot.Snapshot, string) {
@@ -338,10 +339,11 @@ func TestPodMetadata(t *testing.T) {
 	})
 }
 
-// TestReadEach: how many DaemonSets are read before it is answered what they mean; those of a namespace always together.
+// TestReadEach checks the number of DaemonSets that are read at a time. Those of a namespace are always read
+// together.
 func TestReadEach(t *testing.T) {
 	for _, tt := range []struct {
-		pods string // of each DaemonSet by its status: namespaces with DaemonSets in them
+		pods string // pods of each DaemonSet by its status; "|" separates namespaces
 		want string
 		why  string
 	}{
@@ -382,7 +384,7 @@ func TestReadEach(t *testing.T) {
 	}
 }
 
-// TestParted: pods go to those that select them, in their order.
+// TestParted checks that each DaemonSet gets the pods that it selects, in order.
 func TestParted(t *testing.T) {
 	set := func(name, selector string) object.Relation {
 		s, err := labels.Parse(selector)
@@ -421,12 +423,12 @@ func TestParted(t *testing.T) {
 	}
 }
 
-// TestReadAllReadsPodsOnce: how often the pods of a namespace are asked for, which has so many DaemonSets with a pod
-// each, and so many pods of others. What is read is the same.
+// TestReadAllReadsPodsOnce checks the number of requests for the pods of a namespace. It has several DaemonSets with
+// one pod each, and pods of other owners. The result does not depend on the number of requests.
 func TestReadAllReadsPodsOnce(t *testing.T) {
 	for _, tt := range []struct {
 		daemonSets, others int
-		want               int // requests
+		want               int // requests for pods
 		why                string
 	}{
 		{1, 10, 1, "one DaemonSet: its own pods"},
@@ -469,7 +471,7 @@ func TestReadAllOfNothingAsksForNothing(t *testing.T) {
 	}
 }
 
-// cut ends the answer in the middle.
+// cut truncates the response.
 func cut(w http.ResponseWriter) bool {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", "1000")
@@ -608,7 +610,7 @@ func TestGaps(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(tt.why, "only at the end") {
-				return // ReadAll reads it alone only once
+				return // ReadAll reads the DaemonSet only once
 			}
 			if diff := cmp.Diff([]*snapshot.Snapshot{got}, all, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("ReadAll differs (-Read +ReadAll):\n%s", diff)
@@ -639,8 +641,8 @@ func TestClock(t *testing.T) {
 
 func TestGenerationMoves(t *testing.T) {
 	for _, tt := range []struct {
-		moves int // at how many of the readings of the DaemonSet
-		reads int // how often the pods are read
+		moves int // number of reads of the DaemonSet that return a new generation
+		reads int // number of reads of the pods
 		gaps  []snapshot.Gap
 		why   string
 	}{
@@ -749,17 +751,17 @@ func TestRecreatedMeanwhile(t *testing.T) {
 }
 
 func TestExpiredPages(t *testing.T) {
-	// nodes 1200 is three pages; n counts the requests for nodes.
+	// nodes 1200 makes three pages. n counts the requests for nodes.
 	type expire struct {
 		at    int
 		token string
 	}
 	for _, tt := range []struct {
 		expire []expire
-		insert int // the request before which a node is added at the very start
+		insert int // the request before which a node is inserted at the start of the list
 		nodes  int
 		asked  int
-		gap    string // of nodes
+		gap    string // message of the gap for nodes
 		why    snapshot.Why
 		name   string
 	}{
@@ -809,7 +811,7 @@ func TestExpiredPages(t *testing.T) {
 	}
 }
 
-// named are nodes of these names, and the page that they stand on.
+// named returns a page of nodes with these names. next is the continue token.
 func named(next string, names ...string) *corev1.NodeList {
 	l := &corev1.NodeList{ListMeta: metav1.ListMeta{Continue: next}}
 	for _, name := range names {
@@ -832,7 +834,7 @@ func TestLastOfEach(t *testing.T) {
 	}
 }
 
-// plenty is more than any test reads.
+// plenty allows more than any test reads.
 var plenty = &api.Allowance{Most: source.DefaultMaxInput, Page: cluster.DefaultPage}
 
 func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
@@ -863,8 +865,8 @@ func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
 	}
 }
 
-// TestPagesWithoutAWay: a server that has more, and gives no token for it, or the
-// same one again, has not answered in full.
+// TestPagesWithoutAWay checks that a list is incomplete if the server says that it has more objects, but returns no
+// continue token or the same token again.
 func TestPagesWithoutAWay(t *testing.T) {
 	left := int64(7)
 	short := named("", "a")
@@ -893,7 +895,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		answer func(*apiServer, http.ResponseWriter, string, int) bool
-		want   string // SERVER stands for its address
+		want   string // SERVER is replaced by the server's address
 		hint   string
 		why    string
 	}{
@@ -990,7 +992,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestUnreachableInWords: why nobody answered, without the words of Go's layers.
+// TestUnreachableInWords checks that an error without a response has a plain cause, without the messages of Go's
+// layers.
 func TestUnreachableInWords(t *testing.T) {
 	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 	for _, tt := range []struct {
@@ -1017,7 +1020,7 @@ func TestUnreachableInWords(t *testing.T) {
 	}
 }
 
-// TestNoTimeForARetry: that client-go has no time left for another try is no word of the server.
+// TestNoTimeForARetry checks that client-go's own message about a retry is not reported as the server's.
 func TestNoTimeForARetry(t *testing.T) {
 	c := newCluster(t, newAPIServer(t, nil))
 	err := c.Refused(background, "daemonset kube-system/agent", "", errors.New("client rate limiter Wait returned an error: rate: Wait(n=1) would exceed context deadline - error from a previous attempt: EOF"))
@@ -1026,7 +1029,7 @@ func TestNoTimeForARetry(t *testing.T) {
 	}
 }
 
-// warnings counts the warnings that client-go hands on.
+// warnings counts the warnings from client-go.
 type warnings int
 
 func (n *warnings) HandleWarningHeader(int, string, string) { *n++ }
@@ -1211,8 +1214,7 @@ func TestRelation(t *testing.T) {
 	}
 }
 
-// TestWarnings: what the server warns of while it is read is told once, and
-// nobody need listen.
+// TestWarnings checks that each warning of the server is reported once, and that no listener is needed.
 func TestWarnings(t *testing.T) {
 	for _, listens := range []bool{true, false} {
 		s := newAPIServer(t, parseWorld(t, small))

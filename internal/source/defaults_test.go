@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// TestStoredHasAllDefaults: what a real API server stored lacks none of them.
+// TestStoredHasAllDefaults checks that an object that a real API server stored has all defaults.
 func TestStoredHasAllDefaults(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("testdata", "overlays", "*.json"))
 	for _, file := range files {

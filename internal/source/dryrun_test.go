@@ -25,13 +25,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// dryServer answers what DryRun asks, and notes what it is sent.
+// dryServer responds to the requests of DryRun, and records them.
 type dryServer struct {
 	version  string
-	live     *appsv1.DaemonSet // nil: there is none
-	answer   *metav1.Status    // to the PATCH; nil: the live object
-	sent     []string          // what is no GET: method, query, type and body
-	warnings []string          // headers of the answer to a dry run
+	live     *appsv1.DaemonSet // nil if there is no live DaemonSet
+	answer   *metav1.Status    // response to the PATCH; nil returns the live object
+	sent     []string          // requests other than GET: method, query, content type and body
+	warnings []string          // Warning headers in the response to a dry run
 }
 
 func (s *dryServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -155,8 +155,8 @@ func TestDryRunRefused(t *testing.T) {
 	}
 }
 
-// TestDryRunWarnings: what the server warns of comes with its answer and with
-// its refusal, each once; what kubectl apply would not send has no warnings.
+// TestDryRunWarnings checks that each warning of the server is returned once, with a success and with an error. There
+// are no warnings if kubectl apply would not send a request.
 func TestDryRunWarnings(t *testing.T) {
 	const twice, other = `299 - "would violate PodSecurity \"restricted:latest\": host namespaces"`, `299 - "duplicate port, \u009b31m \"x\""`
 	want := []string{`would violate PodSecurity "restricted:latest": host namespaces`, `duplicate port, u009b31m "x"`}
@@ -185,7 +185,7 @@ func TestDryRunWarnings(t *testing.T) {
 	}
 }
 
-// TestDryRunConflict: a conflict is the server's, in its words.
+// TestDryRunConflict checks that a conflict has the message of the server.
 func TestDryRunConflict(t *testing.T) {
 	const field, undo = `.spec.template.spec.containers[name="agent"].image`, `"kubectl-rollout" using apps/v1`
 	conflict := &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: 409, Reason: metav1.StatusReasonConflict,
@@ -205,7 +205,7 @@ func TestDryRunConflict(t *testing.T) {
 	}
 }
 
-// TestDryRunPod: what the server answers to a pod, and whether that is about the pod.
+// TestDryRunPod checks the result for each response to a pod, and whether the response is about the pod.
 func TestDryRunPod(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	pod := &corev1.Pod{
@@ -246,7 +246,7 @@ func TestDryRunPod(t *testing.T) {
 			want := &snapshot.PodDryRun{Answer: tt.want}
 			if tt.answer != nil {
 				want.Message = tt.answer.Message
-			} else { // a sidecar was added on the way
+			} else { // the server has added a sidecar
 				want.Spec = &corev1.PodSpec{Containers: []corev1.Container{{Name: "agent"}}, InitContainers: []corev1.Container{{Name: "proxy", RestartPolicy: &always}}}
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -259,7 +259,7 @@ func TestDryRunPod(t *testing.T) {
 	}
 }
 
-// TestDryRunPodNotSent: an old server would create the pod.
+// TestDryRunPodNotSent checks that no pod is sent to an old server, because that server would create it.
 func TestDryRunPodNotSent(t *testing.T) {
 	s := &podServer{version: "v1.15.12"}
 	server := httptest.NewServer(s)
@@ -273,7 +273,7 @@ func TestDryRunPodNotSent(t *testing.T) {
 	}
 }
 
-// podServer admits a pod, and adds a sidecar, or answers with a Status.
+// podServer admits a pod and adds a sidecar, or responds with a Status.
 type podServer struct {
 	version string
 	answer  *metav1.Status
@@ -296,8 +296,7 @@ func (s *podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		`"initContainers":[{"name":"proxy","image":"acme/proxy:1","restartPolicy":"Always"}]}}`)
 }
 
-// TestOnlyDry: nothing leaves that would change anything, whatever a caller of
-// the client below may try.
+// TestOnlyDry checks that the transport sends no request that could change the cluster, whatever client uses it.
 func TestOnlyDry(t *testing.T) {
 	var sent []string
 	transport := cluster.OnlyDry{RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -335,7 +334,7 @@ func TestOnlyDry(t *testing.T) {
 	}
 }
 
-// TestClusterIsOnlyDry: a Cluster has that transport.
+// TestClusterIsOnlyDry checks that a Cluster uses that transport.
 func TestClusterIsOnlyDry(t *testing.T) {
 	s := &dryServer{}
 	server := httptest.NewServer(s)

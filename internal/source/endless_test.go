@@ -24,16 +24,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 )
 
-// mostMemory is what a process may take in MB, whatever a server answers.
+// mostMemory is the maximum memory of a process in MB, for any response of a server.
 const mostMemory = 512
 
-// TestEndlessAnswers: an answer without an end, or of gigabytes, is a gap or an error, and the
-// process that reads it stays small. Each case is this program again: see TestMain.
+// TestEndlessAnswers checks that a response without an end, or of gigabytes, is a gap or an error, and that the
+// reading process needs little memory. Each case runs this program again; see TestMain.
 func TestEndlessAnswers(t *testing.T) {
 	const json, protobuf = runtime.ContentTypeJSON, runtime.ContentTypeProtobuf
 	const nodes, pods = `{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[`, `{"kind":"PodList","apiVersion":"v1","metadata":{"continue":"N"},"items":[`
 	type writer = func(w io.Writer, page int) error
-	forever := func(head, again string) writer { // N is a number that grows
+	forever := func(head, again string) writer { // N is replaced by a counter
 		return func(w io.Writer, _ int) error {
 			_, err := io.WriteString(w, head)
 			var b bytes.Buffer
@@ -50,7 +50,7 @@ func TestEndlessAnswers(t *testing.T) {
 			return err
 		}
 	}
-	// A list of nodes in protobuf, each of which is 30 bytes: it says that it has a terabyte.
+	// A list of nodes in protobuf with 30 bytes per node. Its length says that it has a terabyte.
 	inProtobuf := func(item string) writer {
 		head := append([]byte("k8s\x00\x0a\x0e\x0a\x02v1\x12\x08NodeList\x12"), binary.AppendUvarint(nil, 1<<40)...)
 		return forever(string(head)+"\x0a\x00", item)
@@ -76,11 +76,11 @@ func TestEndlessAnswers(t *testing.T) {
 	ofNodes, ofPods := api.MostOf[corev1.Node](plenty), api.MostOf[corev1.Pod](plenty)
 	for _, tt := range []struct {
 		why    string
-		asked  string // of which requests; all if empty
+		asked  string // the requests that get this response; empty for all
 		status int
 		form   string
 		answer writer
-		want   string // that the process says
+		want   string // text that the process prints
 	}{
 		{"a text without an end", "nodes", 200, json, forever(`{"kind":"`, large), unusable("nodes", tooLarge)},
 		{"an object without an end", "nodes", 200, json, forever(nodes+`{"metadata":{"name":"a","annotations":{"a":"b"`, `,"N":"`+large+`"`), unusable("nodes", "items[0]: "+tooLarge)},
@@ -114,7 +114,7 @@ func TestEndlessAnswers(t *testing.T) {
 	} {
 		for _, zipped := range []bool{false, true} {
 			if zipped && !strings.Contains(tt.want, tooLarge) {
-				continue // it is no smaller
+				continue // compression does not make it smaller
 			}
 			t.Run(tt.why+map[bool]string{true: ", in gzip"}[zipped], func(t *testing.T) {
 				t.Parallel()
@@ -123,7 +123,7 @@ func TestEndlessAnswers(t *testing.T) {
 					if asked != tt.asked && tt.asked != "" && (tt.asked != "*" || asked == "daemonset") {
 						return false
 					}
-					s.mu.Unlock() // as long as it takes
+					s.mu.Unlock() // the response may take long
 					defer s.mu.Lock()
 					w.Header().Set("Content-Type", tt.form)
 					to := io.Writer(w)
@@ -150,13 +150,13 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 }
 
-// delimit returns a field of a message in protobuf that holds another message.
+// delimit returns a protobuf field that holds a nested message.
 func delimit(number protowire.Number, inner string) string {
 	return string(protowire.AppendString(protowire.AppendTag(nil, number, protowire.BytesType), inner))
 }
 
-// readEndless has another process read the DaemonSet of a server, and returns what that says,
-// and the memory that it took at most. It reads little, or as much as it does unless told.
+// readEndless runs another process that reads the DaemonSet of a server. It returns the output of the process and its
+// peak memory. little sets a low limit for the input instead of the default.
 func readEndless(t *testing.T, address string, little bool) (said string, megabytes int) {
 	t.Helper()
 	endless <- struct{}{}
@@ -167,7 +167,7 @@ func readEndless(t *testing.T, address string, little bool) (said string, megaby
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if kB := peakSize.FindSubmatch(out); kB != nil { // no other system tells
+	if kB := peakSize.FindSubmatch(out); kB != nil { // only Linux reports it
 		n, _ := strconv.Atoi(string(kB[1]))
 		megabytes = n / 1024
 	}
@@ -177,9 +177,9 @@ func readEndless(t *testing.T, address string, little bool) (said string, megaby
 // endless limits how many of these processes run at once, because each may take 512 MB.
 var endless = make(chan struct{}, 2)
 
-// sayEndless is that other process.
+// sayEndless is the main function of that process.
 func sayEndless(address string) {
-	debug.SetGCPercent(100) // as in the program; tests have another
+	debug.SetGCPercent(100) // as in the program; tests have another value
 	c, err := cluster.NewCluster(&rest.Config{Host: address, QPS: -1}, time.Now)
 	if err != nil {
 		fmt.Println(err)

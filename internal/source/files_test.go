@@ -26,7 +26,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// The objects of the tests below, as YAML documents.
+// Objects for the tests below, as YAML documents.
 const (
 	dsYAML = `apiVersion: apps/v1
 kind: DaemonSet
@@ -76,7 +76,7 @@ func readText(text string) (*dump.Dump, error) {
 	return dump.ReadFiles(background, []string{"-"}, strings.NewReader(text), func() time.Time { return noon }, dump.ReadOptions{})
 }
 
-// TestReadChangesNothing: a Snapshot that is read leaves the dump as it was, for the next question.
+// TestReadChangesNothing checks that reading a Snapshot does not change the dump.
 func TestReadChangesNothing(t *testing.T) {
 	budget := func(name, app string) string {
 		return `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"` + name + `","namespace":"kube-system"},"spec":{"selector":{"matchLabels":{"app":"` + app + `"}}},"status":{"disruptionsAllowed":3}}`
@@ -290,7 +290,7 @@ func TestFolders(t *testing.T) {
 	type files map[string]string
 	for _, tt := range []struct {
 		files files
-		paths string // separated by blanks; DIR stands for the folder
+		paths string // separated by blanks; DIR is replaced by the directory
 		notes string
 		err   string
 		why   string
@@ -383,7 +383,7 @@ func TestGapsOfADump(t *testing.T) {
 	noEvent := notGiven(snapshot.Events, "the input holds no Event")
 	for _, tt := range []struct {
 		world string
-		extra string // further documents
+		extra string // more documents
 		want  []snapshot.Gap
 		why   string
 	}{
@@ -434,7 +434,7 @@ func TestGapsOfADump(t *testing.T) {
 	}
 }
 
-// TestNotesOfRejectedPods: that a dump without a Pod is read as one without pods is said.
+// TestNotesOfRejectedPods checks for a note that a dump without pods is read as if there were none.
 func TestNotesOfRejectedPods(t *testing.T) {
 	const rejected = "no Pod in the input: daemonset kube-system/agent is taken to have none, because its status counts none and its events say that all are rejected"
 	for _, tt := range []struct {
@@ -675,8 +675,8 @@ func TestHostileInput(t *testing.T) {
 	}
 }
 
-// FuzzReadFiles reads any bytes: there must be an answer or an error, and
-// every error must be one line of this package's own.
+// FuzzReadFiles checks that ReadFiles returns an answer or an error for any bytes, and that the error is one line
+// from this package.
 func FuzzReadFiles(f *testing.F) {
 	for _, seed := range []string{
 		dsYAML + "---\n" + nodeYAML, listYAML, dsJSON + nodeJSON, "[" + dsJSON + "]",
@@ -712,8 +712,8 @@ func FuzzReadFiles(f *testing.F) {
 	})
 }
 
-// TestSnapshotOfSomebodyElse: a Snapshot that holds more than this program
-// records loses that, so that no secret of a pod goes on with it.
+// TestSnapshotOfSomebodyElse checks that fields that this program does not record are removed from a Snapshot, so
+// that it passes on no secret of a pod.
 func TestSnapshotOfSomebodyElse(t *testing.T) {
 	s := &snapshot.Snapshot{DaemonSet: &appsv1.DaemonSet{}, TakenAt: noon, VersionSource: snapshot.VersionDefault}
 	s.DaemonSet.Namespace, s.DaemonSet.Name, s.DaemonSet.Spec.Selector = "kube-system", "agent", &metav1.LabelSelector{}
@@ -739,7 +739,7 @@ func TestSnapshotOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// TestDuplicatesOfFiles: both files are named, and of many copies not each.
+// TestDuplicatesOfFiles checks that the note about duplicates names both files, and does not list every copy.
 func TestDuplicatesOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	node := func(i int, kubelet string) string {
@@ -771,8 +771,8 @@ func TestDuplicatesOfFiles(t *testing.T) {
 	}
 }
 
-// TestRepeatsInDumps: of a key that appears twice the later value counts, and its
-// place is told, in YAML as in JSON.
+// TestRepeatsInDumps checks that the later value of a repeated key is used, and that its position is reported, in
+// YAML and in JSON.
 func TestRepeatsInDumps(t *testing.T) {
 	const note = "standard input: document 2, line %d: the key %s appears twice in one object; the last value is used"
 	line := strings.Count(dsYAML, "\n") + 1
@@ -805,8 +805,8 @@ func TestRepeatsInDumps(t *testing.T) {
 	}
 }
 
-// TestUnknownFields: a field that a kind that counts does not have is no error,
-// for it may be of a newer version; it is told once for all objects of the kind.
+// TestUnknownFields checks that a field that a decisive kind does not have is not an error, because a newer version
+// may have it. It is reported once for all objects of the kind.
 func TestUnknownFields(t *testing.T) {
 	pod := func(name, spec string) string {
 		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"kube-system"},"spec":` + spec + `,"status":{"phase":"Running"}}`
@@ -841,8 +841,8 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// TestAliases: an alias of YAML reaches every anchor before it in its document,
-// also where the items of a List are read one by one.
+// TestAliases checks that a YAML alias can refer to every earlier anchor in its document, also if the items of a List
+// are read one by one.
 func TestAliases(t *testing.T) {
 	const head = "apiVersion: v1\nkind: List\n"
 	item := func(name, labels string) string {
@@ -881,7 +881,7 @@ func TestAliases(t *testing.T) {
 			}
 		})
 	}
-	// A line is that of the file.
+	// Line numbers are those of the file.
 	for text, want := range map[string]string{
 		head + "items:\n" + item("n1", "&l {os: linux}") + item("n2", "*l") + item("n3", "*m"): "standard input: document 1: items[2]: line 18: an alias without an anchor before it in the same document",
 	} {
@@ -891,7 +891,8 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestKindAfterManyItems: items that have no kind are read when their list has said it, at its end, however many come before.
+// TestKindAfterManyItems checks that items without a kind are read when the kind of their list follows at its end,
+// for any number of items.
 func TestKindAfterManyItems(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`{"apiVersion":"v1","items":[`)

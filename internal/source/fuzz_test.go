@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// dumpNames are names of files, each of which is read in a way of its own.
+// dumpNames has names of files that are each read in a different way.
 var dumpNames = []string{
 	"a.yaml", "a.json", "pods.json", "nodes/x.json", "a.log", "a", "yamls/cluster/v1/nodes.yaml", "k8s-version.txt", "serverversion.json", "a.tar", "a.yaml.gz", "._a.yaml",
 	"namespaces/n/pods/p/c/c/logs/current.log", "must-gather.local.1/x.yaml", "inspect.local.1/x.yaml",
 }
 
-// FuzzDump reads any bytes as a file of a folder, beside one that is whole, and as what is in an
-// archive: there is an answer that can be recorded, or one line of an error of this package, and
-// with KeepGoing the whole file is read whatever the other is.
+// FuzzDump reads any bytes as a file of a directory, next to an intact file, and as a file of an archive. The result
+// is an answer that can be recorded, or an error of one line from this package. With KeepGoing, the intact file is
+// always read.
 func FuzzDump(f *testing.F) {
 	for i, seed := range []string{
 		dsYAML + "---\n" + nodeYAML, listYAML, dsJSON + nodeJSON, `[{"metadata":{"name":"n1"}}]`, "not: an object\n", "\x00\x01", "v1.37.1\n", `{"gitVersion":"v1.30.1"}`,
@@ -48,7 +48,7 @@ func FuzzDump(f *testing.F) {
 		case 3:
 			path = filepath.Join(dir, "x.zip")
 			write(t, path, zipOf(t, entry{"whole.yaml", dsYAML, ""}, entry{at, string(data), ""}))
-		case 4: // it is the archive
+		case 4: // the bytes are the whole input
 			path = filepath.Join(dir, filepath.Base(at))
 			write(t, path, data)
 		}
@@ -62,7 +62,7 @@ func FuzzDump(f *testing.F) {
 	})
 }
 
-// FuzzArchive reads any bytes as an archive by itself.
+// FuzzArchive reads any bytes as an archive.
 func FuzzArchive(f *testing.F) {
 	inTar, inZip := tarOf(f, entry{"d.yaml", dsYAML, ""}, entry{"x", "", "/etc/passwd"}), zipOf(f, entry{"d.yaml", dsYAML, ""}, entry{"../y", "x", ""})
 	packed := gzipOf(f, inTar)
@@ -72,7 +72,7 @@ func FuzzArchive(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path, temporary := filepath.Join(t.TempDir(), "x"), t.TempDir()
 		write(t, path, data)
-		t.Setenv("TMPDIR", temporary) // which no other process uses
+		t.Setenv("TMPDIR", temporary) // no other process uses it
 		d, err := dump.ReadFiles(background, []string{path}, nil, func() time.Time { return noon }, dump.ReadOptions{Most: 1 << 22})
 		checkRead(t, d, err, true)
 		if left, _ := filepath.Glob(filepath.Join(temporary, "*")); len(left) > 0 {
@@ -81,11 +81,11 @@ func FuzzArchive(f *testing.F) {
 	})
 }
 
-// checkRead checks what was read, or the error. That there is no DaemonSet, as what is damaged was left out, is one
-// only of a file that is read alone.
+// checkRead checks the dump or the error. A missing DaemonSet is an error only for a file that is read alone, because
+// damaged objects are left out.
 func checkRead(t *testing.T, d *dump.Dump, err error, alone bool) {
 	for _, note := range d.Notes() {
-		if strings.ContainsAny(note, "\n\r") && !strings.Contains(note, "ignored") { // which name files
+		if strings.ContainsAny(note, "\n\r") && !strings.Contains(note, "ignored") { // such a note lists names of files
 			t.Errorf("a note of several lines: %q", note)
 		}
 	}
@@ -111,8 +111,8 @@ func checkRead(t *testing.T, d *dump.Dump, err error, alone bool) {
 	}
 }
 
-// FuzzManifests reads any bytes as kubectl apply -f does: what is read is one DaemonSet after the
-// other, each by a name of its own, and is read again as it was from its own JSON.
+// FuzzManifests reads any bytes as kubectl apply -f does. The result is a list of DaemonSets with different names.
+// The JSON of each of them gives the same DaemonSet again.
 func FuzzManifests(f *testing.F) {
 	const given = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata:\n  name: agent\nspec:\n  selector:\n    matchLabels: {app: agent}\n  template:\n    metadata:\n      labels: {app: agent}\n    spec:\n      containers:\n      - name: c\n        image: x\n"
 	for _, seed := range []string{

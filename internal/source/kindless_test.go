@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 )
 
-// TestKindByFields: what the typed clients of Go leave out when they write an object is found again.
+// TestKindByFields checks that the kind is found for objects that were written by Go's typed clients.
 func TestKindByFields(t *testing.T) {
 	const link = `"metadata":{"uid":"1","selfLink":"/apis/apps/v1/namespaces/a/daemonsets/b"}`
 	for _, tt := range []struct{ raw, want, why string }{
@@ -36,7 +36,7 @@ func TestKindByFields(t *testing.T) {
 	}
 }
 
-// TestKindless: an object that does not say its kind is read, or it is an error or a gap; it is never lost in silence.
+// TestKindless checks that an object without a kind is read, is an error, or is a gap, and is never lost silently.
 func TestKindless(t *testing.T) {
 	const (
 		node  = `{"metadata":{"name":"n7","uid":"7"},"status":{"nodeInfo":{"kubeletVersion":"v1.30.0"}}}`
@@ -45,7 +45,7 @@ func TestKindless(t *testing.T) {
 		left  = "ignored, because they are not Kubernetes objects in YAML or JSON: DIR/"
 	)
 	for _, tt := range []struct {
-		name, text  string // of the file beside a DaemonSet and a node
+		name, text  string // the file next to a DaemonSet and a node
 		keepGoing   bool
 		note, err   string
 		nodes, lost int

@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 )
 
-// TestKustomizeErrors: an error of kustomize says in which file it is, as far as
-// that is known, quotes nothing that may be a secret, and hints at the command that
-// says all. DIR is the folder that it is run in.
+// TestKustomizeErrors checks that an error of kustomize names the file, if it is known, quotes nothing that may be
+// secret, and hints at the command that shows the whole message. DIR is replaced by the directory.
 func TestKustomizeErrors(t *testing.T) {
 	const (
 		patched = "resources: [set.yaml]\npatches:\n"
@@ -23,7 +22,7 @@ func TestKustomizeErrors(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		kustomization string
-		other         string // other.yaml
+		other         string // content of other.yaml
 		want          string
 		why           string
 	}{

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestRealInput: what collectors and people really hand over.
+// TestRealInput checks the layouts of common collectors, and of files that users provide.
 func TestRealInput(t *testing.T) {
 	type files map[string]string
 	both := func(more files) files {
@@ -108,7 +108,7 @@ func TestRealInput(t *testing.T) {
 	}
 }
 
-// TestClusterInfoStream reads what "kubectl cluster-info dump" writes to standard output.
+// TestClusterInfoStream reads the standard output of "kubectl cluster-info dump".
 func TestClusterInfoStream(t *testing.T) {
 	block := func(container, text string) string {
 		return fmt.Sprintf("==== START logs for container %s of pod kube-system/agent-x ====\n%s==== END logs for container %[1]s of pod kube-system/agent-x ====\n", container, text)
@@ -143,7 +143,8 @@ func TestClusterInfoStream(t *testing.T) {
 	}
 }
 
-// TestWithoutNulls: "null" is nothing, and the template of a revision has nothing that is null.
+// TestWithoutNulls checks that the string "null" becomes null, and that the template of a revision has no null
+// fields.
 func TestWithoutNulls(t *testing.T) {
 	const revision, pruned = `{"data":{"spec":{"template":{"a":"null","creationTimestamp":"null","l":["null"]}}},"metadata":{"name":"null"},"revision":1}`, `{"data":{"spec":{"template":{"creationTimestamp":null,"l":[""]}}},"metadata":{"name":null},"revision":1}`
 	for _, tt := range []struct{ raw, want, why string }{
@@ -160,8 +161,8 @@ func TestWithoutNulls(t *testing.T) {
 	}
 }
 
-// TestNamedByItsPath: what a file does not say of its objects, its path says, also that of a
-// file or a folder that was given itself.
+// TestNamedByItsPath checks that the path of a file gives what its objects do not state, also if the file or its
+// directory is the input itself.
 func TestNamedByItsPath(t *testing.T) {
 	dir := t.TempDir()
 	set, node := strings.Replace(dsJSON, `"apiVersion":"apps/v1","kind":"DaemonSet",`, "", 1), strings.Replace(nodeJSON, `"apiVersion":"v1","kind":"Node",`, "", 1)
@@ -182,7 +183,7 @@ func TestNamedByItsPath(t *testing.T) {
 	}
 }
 
-// TestEmptyList: a list of no DaemonSets is an answer, as it is of a cluster.
+// TestEmptyList checks that an empty list of DaemonSets is an answer, as it is for a cluster.
 func TestEmptyList(t *testing.T) {
 	d, err := readText(`{"kind":"DaemonSetList","apiVersion":"apps/v1","items":[]}` + nodeJSON)
 	must(t, err)
@@ -193,7 +194,7 @@ func TestEmptyList(t *testing.T) {
 	}
 }
 
-// TestKeepGoing: what is damaged is left out, and what depends on it is not known.
+// TestKeepGoing checks that damaged objects are left out, and that everything that depends on them is unknown.
 func TestKeepGoing(t *testing.T) {
 	type files map[string]string
 	pods := func(more string) string {
@@ -268,7 +269,7 @@ func TestKeepGoing(t *testing.T) {
 	}
 }
 
-// TestVersionOfADump: who says which version the cluster is of.
+// TestVersionOfADump checks which part of a dump determines the version of the cluster.
 func TestVersionOfADump(t *testing.T) {
 	kubelets := func(versions ...string) string {
 		text := ""
@@ -319,7 +320,7 @@ func TestVersionOfADump(t *testing.T) {
 	}
 }
 
-// TestTwoClusters: what is of two clusters is not put together.
+// TestTwoClusters checks that objects of two clusters are not combined.
 func TestTwoClusters(t *testing.T) {
 	system := func(uid string) string {
 		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":%q}}`, uid)
@@ -349,7 +350,7 @@ func TestTwoClusters(t *testing.T) {
 	}
 }
 
-// TestSeveralGathers: one folder with several readings is a question of which.
+// TestSeveralGathers checks that a directory with several must-gathers is an error that asks for one of them.
 func TestSeveralGathers(t *testing.T) {
 	at := func(text, hour string) string { return strings.ReplaceAll(text, "T12:", "T"+hour+":") }
 	dir := t.TempDir()
@@ -397,7 +398,7 @@ func TestSeveralGathers(t *testing.T) {
 	}
 }
 
-// TestLogOf: where the input has the log of a container.
+// TestLogOf checks the command that shows the log of a container in the input.
 func TestLogOf(t *testing.T) {
 	const pod = "kube-system/agent-x"
 	for _, tt := range []struct{ file, want, why string }{
@@ -435,7 +436,7 @@ func TestLogOf(t *testing.T) {
 	}
 }
 
-// TestMentions: a kind is the same wherever a text is read on.
+// TestMentions checks that a kind is found at any offset in the buffer.
 func TestMentions(t *testing.T) {
 	for _, tt := range []struct {
 		text     string

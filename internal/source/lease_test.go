@@ -21,7 +21,7 @@ const led = `
 	rev r app=agent owner=agent
 	event e about=DaemonSet/agent`
 
-// leaseOfCluster are the words of a ControllerLease.
+// leaseOfCluster formats a ControllerLease.
 func leaseOfCluster(l *snapshot.ControllerLease) string {
 	switch {
 	case l == nil:
@@ -61,7 +61,8 @@ func TestAddController(t *testing.T) {
 	}
 }
 
-// TestAddControllerAsks: once for all, by name, and for none where there is no Snapshot; nothing else asks for it.
+// TestAddControllerAsks checks that the Lease is requested by name, once for all Snapshots, and not without a
+// Snapshot or by another call.
 func TestAddControllerAsks(t *testing.T) {
 	server := newAPIServer(t, parseWorld(t, led+"\nlease kube-controller-manager by=x"))
 	c := newCluster(t, server)
@@ -80,7 +81,7 @@ func TestAddControllerAsks(t *testing.T) {
 	}
 }
 
-// TestAddControllerGaps: what cannot be read is a Gap, and never an answer of none.
+// TestAddControllerGaps checks that a Lease that cannot be read is a Gap, and is not reported as missing.
 func TestAddControllerGaps(t *testing.T) {
 	answering := func(code int, body string) func(*testing.T) reader {
 		return func(t *testing.T) reader {
@@ -134,7 +135,7 @@ func TestAddControllerGaps(t *testing.T) {
 	}
 }
 
-// TestAddControllerRecorded: a recorded Snapshot gives back what was recorded, once it is asked.
+// TestAddControllerRecorded checks that a recorded Snapshot returns the recorded Lease on request.
 func TestAddControllerRecorded(t *testing.T) {
 	lease := &snapshot.ControllerLease{Exists: true, Holder: "cp-1_u", AcquiredAt: noon, RenewedAt: noon, DurationSeconds: 15}
 	whole, err := newCluster(t, newAPIServer(t, parseWorld(t, led))).Read(background, agent)
@@ -167,7 +168,7 @@ func TestAddControllerRecorded(t *testing.T) {
 	}
 }
 
-// TestLeaseTwice: of two copies the one that was renewed last counts.
+// TestLeaseTwice checks that of two copies the one with the later renewTime is used.
 func TestLeaseTwice(t *testing.T) {
 	of := func(before string) string {
 		return "\nlease kube-controller-manager by=x" + before + "_u before=" + before

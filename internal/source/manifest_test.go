@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 )
 
-// setYAML is a DaemonSet's manifest, of which a test changes a line.
+// setYAML is the manifest of a DaemonSet. Tests change single lines of it.
 const setYAML = `apiVersion: apps/v1
 kind: DaemonSet
 metadata:
@@ -35,10 +35,10 @@ func readManifests(text string) ([]manifest.Manifest, error) {
 	return manifest.ReadManifests(background, []string{"-"}, "", strings.NewReader(text))
 }
 
-// place is what a test compares of a Manifest.
+// place are the options to compare Manifests by position only.
 var place = cmp.Options{cmpopts.IgnoreUnexported(manifest.Manifest{}), cmpopts.IgnoreFields(manifest.Manifest{}, "Raw")}
 
-// at is a manifest at its place.
+// at returns a Manifest with this position.
 func at(ref source.Ref, file string, doc int, field string) manifest.Manifest {
 	return manifest.Manifest{Ref: ref, File: file, Document: doc, Field: field}
 }
@@ -83,7 +83,7 @@ func TestReadManifests(t *testing.T) {
 	}
 }
 
-// TestManifestOfALiveObject: what the API server wrote is no part of a manifest.
+// TestManifestOfALiveObject checks that fields that the API server wrote are not part of a manifest.
 func TestManifestOfALiveObject(t *testing.T) {
 	plain, err := readManifests(setYAML)
 	if err != nil {
@@ -182,7 +182,7 @@ func TestManifestFiles(t *testing.T) {
 		files     []string
 		kustomize string
 		want      []manifest.Manifest
-		err, hint string // err: its beginning
+		err, hint string // err is a prefix
 		why       string
 	}{
 		{files: []string{"all"}, want: []manifest.Manifest{at(source.Ref{Namespace: "", Name: "agent"}, filepath.Join("all", "b.yml"), 1, ""), at(source.Ref{Namespace: "", Name: "c"}, filepath.Join("all", "c.json"), 1, "")}, why: "a folder is its files of three endings, by name"},
@@ -229,7 +229,7 @@ func TestManifestFiles(t *testing.T) {
 	}
 }
 
-// TestCutOffManifest: a last line without its end is told, as of a dump.
+// TestCutOffManifest checks for a note about a last line without a newline, as for a dump.
 func TestCutOffManifest(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -277,9 +277,8 @@ func TestCutOffManifest(t *testing.T) {
 	}
 }
 
-// TestRepeats: of a key that appears twice the later value counts, as for
-// kubectl, and its place is told: in YAML and JSON, in whatever the DaemonSet is
-// part of.
+// TestRepeats checks that the later value of a repeated key is used, as in kubectl, and that its position is
+// reported: in YAML and in JSON, and in every object that can contain the DaemonSet.
 func TestRepeats(t *testing.T) {
 	const (
 		head = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata:\n  name: agent\n"
@@ -328,8 +327,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestRepeatsRefused: two lists in one are no key that appears twice, and what no
-// reader of YAML takes is no YAML.
+// TestRepeatsRefused checks that repeated items and invalid YAML are errors, and not repeated keys.
 func TestRepeatsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"kind: DaemonSet\nkind: [DaemonSet\n":        "standard input: document 1: yaml: line 2: did not find expected ',' or ']'",

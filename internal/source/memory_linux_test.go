@@ -5,5 +5,5 @@ import (
 	"syscall"
 )
 
-// memoryOf returns the most memory that a process had, in bytes.
+// memoryOf returns the peak memory of a process in bytes.
 func memoryOf(s *os.ProcessState) int64 { return s.SysUsage().(*syscall.Rusage).Maxrss * 1024 }

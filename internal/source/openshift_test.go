@@ -17,8 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// selectingOf is what a Snapshot says of OpenShift: what selects nodes, and by what, with
-// what could not be read.
+// selectingOf formats the node selectors in a Snapshot, their sources, and the gaps.
 func selectingOf(s *snapshot.Snapshot) string {
 	if s.OpenShift == nil {
 		return strings.TrimSpace("none " + gapWords(s))
@@ -46,16 +45,16 @@ func gapWords(s *snapshot.Snapshot) string {
 	return strings.Join(out, " ")
 }
 
-// onOpenShift is a cluster of OpenShift but for its namespace.
+// onOpenShift is an OpenShift cluster without its namespace.
 const onOpenShift = "ds agent\nnode n1 openshift\nnode n2\npod p app=agent owner=agent ready\nrev r app=agent owner=agent\nevent e about=DaemonSet/agent\n"
 
-// TestOpenShift: what OpenShift's controller looks at is read where the nodes are of it,
-// by every way the same, and is recorded.
+// TestOpenShift checks that all sources read the node selectors of OpenShift's controller in the same way if a node
+// belongs to OpenShift, and that they are recorded.
 func TestOpenShift(t *testing.T) {
 	for _, tt := range []struct {
 		world string
 		want  string
-		asks  string // of the cluster, beside what it is asked anyway
+		asks  string // requests in addition to the usual ones
 		why   string
 	}{
 		{"namespace kube-system selects=pool=infra\nmanager cluster", "openshift.io [pool=infra]", "namespace", "the annotation, and then no default"},
@@ -127,8 +126,7 @@ func TestOpenShift(t *testing.T) {
 	}
 }
 
-// askedBeside returns what a server was asked for that one of the same world, but plain, is
-// not.
+// askedBeside returns the requests to s that a plain cluster with the same world does not get.
 func askedBeside(t *testing.T, s *apiServer, text string) string {
 	t.Helper()
 	plain := newAPIServer(t, parseWorld(t, strings.ReplaceAll(text, " openshift", "")))
@@ -149,8 +147,8 @@ func askedBeside(t *testing.T, s *apiServer, text string) string {
 	return strings.Join(more, " ")
 }
 
-// TestPlainClusterIsLeftAlone: where no node is of OpenShift nothing more is asked for, and
-// nothing of it is in the Snapshot, whatever annotations its namespaces have.
+// TestPlainClusterIsLeftAlone checks that no more requests are sent if no node belongs to OpenShift. The Snapshot
+// then has no part for OpenShift, even if namespaces have its annotations.
 func TestPlainClusterIsLeftAlone(t *testing.T) {
 	text := strings.ReplaceAll(onOpenShift, " openshift", "") + "namespace kube-system kube=pool=infra selects=pool=web\nmanager cluster overridden=a=b"
 	for _, from := range sources {
@@ -182,7 +180,7 @@ func TestPlainClusterIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestOpenShiftUnread: what a cluster refuses, fails to give, or does not have.
+// TestOpenShiftUnread checks objects that a cluster forbids, fails to return, or does not have.
 func TestOpenShiftUnread(t *testing.T) {
 	const bare = "\nnamespace kube-system"
 	answer := func(words string) func(*apiServer, http.ResponseWriter) {
@@ -199,7 +197,7 @@ func TestOpenShiftUnread(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		world  string
-		of     string // is answered so
+		of     string // the resource that gets this response
 		answer func(*apiServer, http.ResponseWriter)
 		want   string
 		asks   string
@@ -264,8 +262,8 @@ func TestOpenShiftUnread(t *testing.T) {
 	}
 }
 
-// TestOpenShiftOfAll: each namespace is read once for all its DaemonSets, and the default
-// once for all namespaces.
+// TestOpenShiftOfAll checks that each namespace is read once for all its DaemonSets, and the default once for all
+// namespaces.
 func TestOpenShiftOfAll(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, `
 		ds a ns=one
@@ -304,7 +302,7 @@ func TestOpenShiftOfAll(t *testing.T) {
 	}
 }
 
-// TestAdmissionAsksForNoNamespaceTwice: a plan needs the namespace for its labels, too.
+// TestAdmissionAsksForNoNamespaceTwice checks that a namespace is read once, though admission also needs its labels.
 func TestAdmissionAsksForNoNamespaceTwice(t *testing.T) {
 	for _, tt := range []struct {
 		world string
@@ -340,7 +338,7 @@ func TestAdmissionAsksForNoNamespaceTwice(t *testing.T) {
 	}
 }
 
-// TestDumpOfOpenShift: what a dump lacks, or has in part, or damaged, is a gap.
+// TestDumpOfOpenShift checks that objects that are missing, incomplete or damaged in a dump are gaps.
 func TestDumpOfOpenShift(t *testing.T) {
 	const (
 		namespace = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system}\n"
@@ -388,8 +386,8 @@ func TestDumpOfOpenShift(t *testing.T) {
 	}
 }
 
-// TestRecordedOpenShift: what was recorded without the node selector of its namespace, as
-// by an older version, or for another namespace, says so.
+// TestRecordedOpenShift checks for a gap if a Snapshot was recorded without the node selector of its namespace, as by
+// an older version, or for another namespace.
 func TestRecordedOpenShift(t *testing.T) {
 	s, err := newCluster(t, newAPIServer(t, parseWorld(t, onOpenShift+"namespace kube-system selects=pool=infra"))).Read(background, agent)
 	if err != nil {
@@ -399,7 +397,7 @@ func TestRecordedOpenShift(t *testing.T) {
 	elsewhere.Namespace = "apps"
 	for _, tt := range []struct {
 		recorded *snapshot.Snapshot
-		of       *appsv1.DaemonSet // new; nil: the recorded one
+		of       *appsv1.DaemonSet // a new DaemonSet; nil for the recorded one
 		want     string
 		why      string
 	}{
@@ -432,7 +430,7 @@ func TestRecordedOpenShift(t *testing.T) {
 	}
 }
 
-// TestWatchOfOpenShift: what is followed begins with it.
+// TestWatchOfOpenShift checks that a watch starts with the node selectors.
 func TestWatchOfOpenShift(t *testing.T) {
 	s := newWatchServer(t, parseWorld(t, onOpenShift+"namespace kube-system selects=pool=infra"))
 	w, err := watchOf(t, s)

@@ -40,12 +40,11 @@ const (
 	largeNodes = 5000
 	largePods  = 50_000
 
-	mostTimesMemory = 2 // how many times as much a read with rows may take
+	mostTimesMemory = 2 // maximum factor for the memory of a read with rows
 )
 
-// BenchmarkMemory reports the peak memory of a process that reads a DaemonSet on 5,000
-// nodes, without and with the rows of 50,000 other pods, and their ratio, which must not
-// be above 2. Each process is this program again.
+// BenchmarkMemory reports the peak memory of a process that reads a DaemonSet on 5,000 nodes, without and with the
+// rows of 50,000 other pods. It fails if the ratio is above 2. Each process runs this program again.
 func BenchmarkMemory(b *testing.B) {
 	server := httptest.NewServer(largeCluster{})
 	defer server.Close()
@@ -53,7 +52,7 @@ func BenchmarkMemory(b *testing.B) {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "LARGE_CLUSTER="+server.URL, fmt.Sprintf("LARGE_ROWS=%t", rows))
 		out, err := cmd.CombinedOutput()
-		kB := peakSize.FindSubmatch(out) // not what the system says of the child, which begins with the size of its parent
+		kB := peakSize.FindSubmatch(out) // the kernel's value for a child starts with the size of its parent
 		if err != nil || kB == nil {
 			b.Fatalf("%v: %s", err, out)
 		}
@@ -63,8 +62,7 @@ func BenchmarkMemory(b *testing.B) {
 	compare(b, peak)
 }
 
-// BenchmarkMemoryOfPlan does the same with the whole command: plan-rollout of another
-// image, without and with --fit.
+// BenchmarkMemoryOfPlan does the same for the whole command: plan-rollout for another image, without and with --fit.
 func BenchmarkMemoryOfPlan(b *testing.B) {
 	server := httptest.NewServer(largeCluster{})
 	defer server.Close()
@@ -74,7 +72,8 @@ func BenchmarkMemoryOfPlan(b *testing.B) {
 	}
 	compare(b, func(fit bool) float64 {
 		args := []string{"plan-rollout", "agent", "-n", "kube-system", "--server", server.URL, "--kubeconfig", os.DevNull, "--image", "*=example/agent:2", "-o", "json", fmt.Sprintf("--fit=%t", fit)}
-		cmd := exec.Command(os.Args[0], append([]string{plugin}, args...)...) // between, as the system counts the size of the parent
+		// started through this program, because the kernel includes the size of the parent
+		cmd := exec.Command(os.Args[0], append([]string{plugin}, args...)...)
 		cmd.Env = append(os.Environ(), "LARGE_COMMAND=true")
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
@@ -91,8 +90,7 @@ func BenchmarkMemoryOfPlan(b *testing.B) {
 	})
 }
 
-// compare reports the median of what two processes take at most, and fails where the
-// second takes too much more.
+// compare reports the median of the peak memory of both processes. It fails if the ratio is too high.
 func compare(b *testing.B, peak func(with bool) float64) {
 	b.Helper()
 	var without, with []float64
@@ -111,8 +109,8 @@ func compare(b *testing.B, peak func(with bool) float64) {
 
 var peakSize = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
 
-// TestMain makes this program the other process of BenchmarkMemory or TestEndlessAnswers where
-// they ask for it.
+// TestMain runs this program as a child process of BenchmarkMemory, BenchmarkMemoryOfPlan or TestEndlessAnswers if
+// they request it.
 func TestMain(m *testing.M) {
 	if address := os.Getenv("LARGE_CLUSTER"); address != "" {
 		if err := readLarge(address, os.Getenv("LARGE_ROWS") == "true"); err != nil {
@@ -135,7 +133,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runLarge runs a command, and prints the peak size of its process below what it prints.
+// runLarge runs a command, and prints the peak memory of its process after its output.
 func runLarge(args []string) int {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "KUBE") })
@@ -144,12 +142,13 @@ func runLarge(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	used := reflect.ValueOf(cmd.ProcessState.SysUsage()).Elem().FieldByName("Maxrss") // which not every system has
+	// only some systems have this field
+	used := reflect.ValueOf(cmd.ProcessState.SysUsage()).Elem().FieldByName("Maxrss")
 	fmt.Fprintf(os.Stderr, "VmHWM: %d kB\n", used.Int())
 	return 0
 }
 
-// readLarge reads the cluster at an address, and prints the peak size of the process.
+// readLarge reads the cluster at an address, and prints the peak memory of the process.
 func readLarge(address string, rows bool) error {
 	debug.SetGCPercent(100)
 	c, err := cluster.NewCluster(&rest.Config{Host: address, QPS: -1}, func() time.Time { return noon })
@@ -181,8 +180,7 @@ func readLarge(address string, rows bool) error {
 	return nil
 }
 
-// largeCluster answers with objects of the size that they have in real clusters, and
-// makes each page when it is asked for.
+// largeCluster returns objects with the size of those in real clusters. It creates each page on request.
 type largeCluster struct{}
 
 func (largeCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -234,7 +232,7 @@ func (largeCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = list
 	case strings.HasSuffix(path, "/controllerrevisions"):
 		ds := largeDaemonSet()
-		content, _ := json.Marshal(ds.Spec.Template) // always has a form
+		content, _ := json.Marshal(ds.Spec.Template) // a template can always be encoded
 		answer = &appsv1.ControllerRevisionList{Items: []appsv1.ControllerRevision{{
 			ObjectMeta: largeMeta("kube-system", "agent-1", "agent"), Revision: 1, Data: kruntime.RawExtension{Raw: []byte(`{"spec":{"template":` + strings.Replace(string(content), "{", `{"$patch":"replace",`, 1) + `}}`)},
 		}}}

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// shared is a cluster with pods of others.
+// shared is a cluster with pods of other owners.
 const shared = `
 	ds agent
 	ds other
@@ -44,7 +44,7 @@ const shared = `
 	event e about=DaemonSet/agent
 	rev r app=agent owner=agent`
 
-// rowsOf is OtherPods in words.
+// rowsOf formats an OtherPods.
 func rowsOf(o *snapshot.OtherPods) string {
 	if o == nil {
 		return "none"
@@ -155,8 +155,8 @@ func TestAddOtherPods(t *testing.T) {
 	}
 }
 
-// TestReleasedPodCountsOnce: a pod that the DaemonSet owns but does not select is a pod
-// of a dump's Snapshot, and a row of a cluster's, which cannot see whose it is.
+// TestReleasedPodCountsOnce checks a pod that the DaemonSet owns but does not select. It is a pod in the Snapshot of
+// a dump. In the Snapshot of a cluster it is a row, because the cluster cannot see its owner.
 func TestReleasedPodCountsOnce(t *testing.T) {
 	w := parseWorld(t, "ds agent\nnode n1\npod released owner=agent\npod strange app=agent owner=other\npod web ns=apps node=n2\npdb b selects=x")
 	for _, from := range sources {
@@ -238,7 +238,7 @@ func TestAddOtherPodsAsksFor(t *testing.T) {
 	}
 }
 
-// TestAddOtherPodsGaps: what cannot be read is a gap, and is never taken for none.
+// TestAddOtherPodsGaps checks that pods that cannot be read are a gap, and are not treated as absent.
 func TestAddOtherPodsGaps(t *testing.T) {
 	forbid := func(what string) func(*apiServer, http.ResponseWriter, string, int) bool {
 		return func(s *apiServer, w http.ResponseWriter, asked string, _ int) bool {
@@ -309,7 +309,7 @@ func TestAddOtherPodsGaps(t *testing.T) {
 	}
 }
 
-// TestOtherPodsMoved: a list whose pages expire is there, and not of one moment.
+// TestOtherPodsMoved checks that a list is read although its pages expire, and is reported as inconsistent.
 func TestOtherPodsMoved(t *testing.T) {
 	w := parseWorld(t, "ds agent\nnode n1")
 	for i := range 600 {
@@ -338,7 +338,7 @@ func TestOtherPodsMoved(t *testing.T) {
 	}
 }
 
-// TestBoundMeanwhile: a pod that is bound between two requests is one row, on its node.
+// TestBoundMeanwhile checks that a pod that is bound between two requests becomes one row, on its node.
 func TestBoundMeanwhile(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, shared))
 	c := newCluster(t, s)
@@ -365,7 +365,7 @@ func TestBoundMeanwhile(t *testing.T) {
 	}
 }
 
-// TestDumpHasOtherPods: when a dump is taken to hold the pods of others.
+// TestDumpHasOtherPods checks the conditions under which a dump is assumed to contain the pods of other owners.
 func TestDumpHasOtherPods(t *testing.T) {
 	const own = "ds agent\nnode n1\npod own app=agent owner=agent\n"
 	gap := func(what snapshot.What, message string) snapshot.Gap {
@@ -405,7 +405,7 @@ func TestDumpHasOtherPods(t *testing.T) {
 	}
 }
 
-// gapsOf returns the gaps of some parts.
+// gapsOf returns the gaps of these parts.
 func gapsOf(s *snapshot.Snapshot, parts []snapshot.What) (out []snapshot.Gap) {
 	for _, g := range s.Gaps {
 		if slices.Contains(parts, g.What) {
@@ -429,8 +429,7 @@ func recorded(t *testing.T, s *snapshot.Snapshot) *dump.Dump {
 	return d
 }
 
-// TestRecordedRows: a recorded Snapshot gives back what was recorded, where it is asked
-// for, and has a gap for what was not.
+// TestRecordedRows checks that a recorded Snapshot returns what was recorded, and a gap for what was not.
 func TestRecordedRows(t *testing.T) {
 	c := newCluster(t, newAPIServer(t, parseWorld(t, shared)))
 	plain, err := c.Read(background, agent)
@@ -499,7 +498,7 @@ func TestRecordedRows(t *testing.T) {
 	}
 }
 
-// TestRecordedRowsOfSomeNodes: of those nodes alone the recorded DaemonSet's pods are rows.
+// TestRecordedRowsOfSomeNodes checks that the recorded DaemonSet's pods become rows only on the requested nodes.
 func TestRecordedRowsOfSomeNodes(t *testing.T) {
 	c := newCluster(t, newAPIServer(t, parseWorld(t, shared)))
 	read, err := c.Read(background, agent)
@@ -526,7 +525,7 @@ func TestRecordedRowsOfSomeNodes(t *testing.T) {
 	}
 }
 
-// TestNothingElseOfOtherPods: of a pod of others nothing is held, or written, but its row.
+// TestNothingElseOfOtherPods checks that only the row of another pod is kept and recorded.
 func TestNothingElseOfOtherPods(t *testing.T) {
 	w := parseWorld(t, shared)
 	for _, o := range w {
@@ -569,8 +568,8 @@ func TestNothingElseOfOtherPods(t *testing.T) {
 	}
 }
 
-// TestRowsAgree: of any pods a dump gives the rows that a cluster gives, for all nodes
-// and for some, and so does the Snapshot that is recorded of them.
+// TestRowsAgree checks that a dump and a cluster give the same rows for random pods, for all nodes and for some of
+// them, and that the recorded Snapshot gives them again.
 func TestRowsAgree(t *testing.T) {
 	rows := 0
 	for seed := range cases.Of(30) {

@@ -20,9 +20,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestRecordedOverlays compares with what a real API server stored when these
-// manifests were applied, by kubectl and by a client that does as Helm 3:
-// TestManifests in test/e2e records it, when RECORD_OVERLAYS is set.
+// TestRecordedOverlays compares the results with what a real API server stored after these manifests were applied by
+// kubectl and by a client that works like Helm 3. TestManifests in test/e2e records them if RECORD_OVERLAYS is set.
 func TestRecordedOverlays(t *testing.T) {
 	methods := map[string]manifest.Method{"kubectl apply": manifest.MethodLastApplied, "kubectl apply --server-side": manifest.MethodManagedFields, "helm": manifest.MethodManagedFields}
 	files, err := filepath.Glob(filepath.Join("testdata", "overlays", "*.json"))
@@ -86,8 +85,8 @@ func TestRecordedOverlays(t *testing.T) {
 	}
 }
 
-// liveSet is a live DaemonSet with all defaults. Its fields beyond them are those
-// of setYAML, an environment variable and a label.
+// liveSet is a live DaemonSet with all defaults. Its other fields are those of setYAML, an environment variable and a
+// label.
 func liveSet(t *testing.T, change ...func(*appsv1.DaemonSet)) *appsv1.DaemonSet {
 	t.Helper()
 	found, err := readManifests(strings.Replace(setYAML, "image: acme/agent:1", "image: acme/agent:1\n        env: [{name: A, value: a}]", 1))
@@ -108,7 +107,7 @@ func liveSet(t *testing.T, change ...func(*appsv1.DaemonSet)) *appsv1.DaemonSet 
 	return ds
 }
 
-// lastApplied sets kubectl's annotation to a manifest.
+// lastApplied sets kubectl's last-applied annotation to a manifest.
 func lastApplied(t *testing.T, text string) func(*appsv1.DaemonSet) {
 	raw, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
@@ -117,7 +116,7 @@ func lastApplied(t *testing.T, text string) func(*appsv1.DaemonSet) {
 	return func(ds *appsv1.DaemonSet) { ds.Annotations[corev1.LastAppliedConfigAnnotation] = string(raw) }
 }
 
-// managed adds a manager of fields.
+// managed adds a field manager.
 func managed(manager string, op metav1.ManagedFieldsOperationType, minute int, fields string) func(*appsv1.DaemonSet) {
 	return func(ds *appsv1.DaemonSet) {
 		at := metav1.NewTime(noon.Add(time.Duration(minute) * time.Minute))
@@ -148,7 +147,7 @@ func TestOverlay(t *testing.T) {
 		live   []func(*appsv1.DaemonSet)
 		text   string
 		method manifest.Method
-		want   []func(*appsv1.DaemonSet) // what becomes of live
+		want   []func(*appsv1.DaemonSet) // the expected changes of the live object
 		why    string
 	}{
 		{nil, setYAML, manifest.MethodOverlay, nil, "who wrote what is not known: nothing is removed"},
@@ -263,8 +262,8 @@ func TestOverlayErrors(t *testing.T) {
 	}
 }
 
-// TestConflicts: what of a server-side apply other field managers keep from
-// being applied. Each manager owns a field that the manifest sets.
+// TestConflicts checks the conflicts of a server-side apply with other field managers. Each manager owns a field that
+// the manifest sets.
 func TestConflicts(t *testing.T) {
 	const (
 		apply, update = metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate
@@ -285,7 +284,7 @@ func TestConflicts(t *testing.T) {
 		live  []func(*appsv1.DaemonSet)
 		text  string
 		apply manifest.Applying
-		by    string // in whose name it is applied; empty: client-side
+		by    string // field manager of the apply; empty for a client-side apply
 		want  []source.Conflict
 		why   string
 	}{
@@ -337,8 +336,8 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestMigration: kubectl apply --server-side of what was applied client-side
-// takes over what kubectl owned, so that the manifest removes it.
+// TestMigration checks that kubectl apply --server-side takes over the fields that kubectl owned from a client-side
+// apply, so that the manifest can remove them.
 func TestMigration(t *testing.T) {
 	const owned = `{"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}},"f:labels":{"f:was":{}}}}`
 	found, err := readManifests(setYAML)
@@ -359,7 +358,7 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// TestForceClientSide: to force means nothing where nothing can conflict.
+// TestForceClientSide checks that force has no effect on a client-side apply, which has no conflicts.
 func TestForceClientSide(t *testing.T) {
 	found, err := readManifests(setYAML)
 	if err != nil {

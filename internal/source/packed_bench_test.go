@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// BenchmarkMustGather explains a must-gather in a .tar.xz beside the system's xz, which unpacks it
-// in the same run: the ratio of their CPU time, and the plugin's memory. DUMP names one; without
-// it, one of 95 MB is made.
+// BenchmarkMustGather explains a DaemonSet from a must-gather in a .tar.xz file. It reports the plugin's memory, and
+// its CPU time relative to the system's xz, which unpacks the same file. DUMP names the file. Without it, the
+// benchmark creates one of 95 MB.
 func BenchmarkMustGather(b *testing.B) {
 	if _, err := exec.LookPath("xz"); err != nil {
 		b.Skip("needs the program xz to compare with: apt-get install xz-utils")
@@ -40,8 +40,7 @@ func BenchmarkMustGather(b *testing.B) {
 	b.ReportMetric(float64(most)/1e6, "peak-MB")
 }
 
-// run runs a command, and returns its CPU time in seconds and its most memory in bytes, where the
-// system says it.
+// run runs a command. It returns its CPU time in seconds and its peak memory in bytes, if the system reports it.
 func run(b *testing.B, c *exec.Cmd) (cpu float64, memory int64) {
 	b.Helper()
 	var errs strings.Builder
@@ -53,8 +52,8 @@ func run(b *testing.B, c *exec.Cmd) (cpu float64, memory int64) {
 	return (state.UserTime() + state.SystemTime()).Seconds(), memoryOf(state)
 }
 
-// gather writes what a must-gather of a small cluster has: of 95 MB half are logs, and of the rest
-// more than half ConfigMaps and Secrets.
+// gather writes the files of a must-gather from a small cluster. Half of its 95 MB are logs. Of the rest, more than
+// half are ConfigMaps and Secrets.
 func gather(b *testing.B, dir string) {
 	r := rand.New(rand.NewPCG(1, 1))
 	put := func(name, text string) {

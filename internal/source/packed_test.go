@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 )
 
-// entry is a file of an archive. link is what it points to, if it is a link.
+// entry is a file in an archive. link is the target if the file is a link.
 type entry struct{ name, text, link string }
 
 func tarOf(t testing.TB, entries ...entry) []byte {
@@ -76,8 +76,8 @@ func zstdOf(t *testing.T, raw []byte) []byte {
 	return w.EncodeAll(raw, nil)
 }
 
-// packedBy returns what a program of the system makes of its input; the test is skipped
-// without it, and .ci/run installs it.
+// packedBy runs a program of the system on raw and returns its output. It skips the test if the program is missing;
+// .ci/run installs it.
 func packedBy(t *testing.T, raw []byte, program string, args ...string) []byte {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
@@ -97,7 +97,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// TestArchives: an archive is read as the folder that it holds, in whatever form.
+// TestArchives checks that an archive in each format is read like the directory in it.
 func TestArchives(t *testing.T) {
 	both := []entry{{"dump/ds.yaml", dsYAML, ""}, {"dump/cluster/node.json", nodeJSON, ""}}
 	inTar := func(more ...entry) []byte { return tarOf(t, append(slices.Clone(both), more...)...) }
@@ -162,7 +162,7 @@ func TestArchives(t *testing.T) {
 			write(t, file, raw)
 			for _, path := range []string{file, dir, "-"} {
 				if path == dir && strings.Contains(tt.notes, "in archives, more") {
-					continue // the folder is no archive
+					continue // the directory is not an archive
 				}
 				d, err := dump.ReadFiles(background, []string{path}, bytes.NewReader(raw), func() time.Time { return noon }, dump.ReadOptions{})
 				if err != nil {
@@ -187,14 +187,14 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// harmedAt returns a text with another byte at a place, from the end.
+// harmedAt returns raw with one changed byte. place counts from the end.
 func harmedAt(raw []byte, place int) []byte {
 	raw = bytes.Clone(raw)
 	raw[len(raw)+place] ^= 1
 	return raw
 }
 
-// TestArchivesRefused: an archive that is damaged, too large, or in a form that is not read.
+// TestArchivesRefused checks that an archive is an error if it is damaged, too large, or in an unsupported format.
 func TestArchivesRefused(t *testing.T) {
 	whole := tarOf(t, entry{"ds.yaml", dsYAML, ""}, entry{"node.json", nodeJSON, ""})
 	zeros := make([]byte, 64<<20)
@@ -237,7 +237,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// TestNoise: what never ends is left at once.
+// TestNoise checks that reading an endless input stops.
 func TestNoise(t *testing.T) {
 	endless := func(unit string) io.Reader { return &repeated{unit: unit} }
 	for why, in := range map[string]io.Reader{
@@ -252,7 +252,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// repeated reads one text again and again.
+// repeated returns the same text without an end.
 type repeated struct {
 	unit string
 	at   int
@@ -266,7 +266,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestTimesItsSize: a file that unpacks to very much more than its size is no dump.
+// TestTimesItsSize checks that a file that unpacks to a high multiple of its size is an error.
 func TestTimesItsSize(t *testing.T) {
 	raw := gzipOf(t, bytes.Repeat([]byte("\n"), dump.FreeUnpacked+1<<20))
 	dir := t.TempDir()

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// panicking answers every request that is not calm with a panic.
+// panicking panics on each request except the calm ones.
 type panicking struct {
 	http.RoundTripper
 	calm func(*http.Request) bool
@@ -31,8 +31,7 @@ func (p panicking) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, none[0]
 }
 
-// TestPanics: a panic in a goroutine of ours is an error of the call that
-// started it.
+// TestPanics checks that a panic in a goroutine becomes an error of the call that started it.
 func TestPanics(t *testing.T) {
 	daemonSetOnly := func(r *http.Request) bool {
 		return strings.Contains(r.URL.Path, "daemonsets") || r.URL.Path == "/version"

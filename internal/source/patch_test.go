@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 )
 
-// TestSpecPatch: the patch makes of one spec the other, as the API server's own code
-// merges it, and says no more than what differs.
+// TestSpecPatch checks that the API server's merge of the patch turns one spec into the other, and that the patch has
+// only the differences.
 func TestSpecPatch(t *testing.T) {
 	from := dstest.State("N N").DaemonSet.Spec
 	from.Template.Spec.Containers = append(from.Template.Spec.Containers, corev1.Container{Name: "side", Image: "side:1", Env: []corev1.EnvVar{{Name: "TOKEN", Value: "sesame"}}})

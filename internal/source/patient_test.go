@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// askLater answers every request for what with 429 and so many seconds.
+// askLater responds to each request for what with status 429 and this Retry-After.
 func askLater(what, seconds string) func(*apiServer, http.ResponseWriter, string, int) bool {
 	return func(s *apiServer, w http.ResponseWriter, asked string, _ int) bool {
 		if asked != what {
@@ -42,8 +42,8 @@ func patientCluster(t *testing.T, s *apiServer, timeout time.Duration) *cluster.
 	return c
 }
 
-// TestRetryAfterWithinTheTimeout: what the server asks for is not waited for
-// when it is more than a request may take. A wait of hours would end the test.
+// TestRetryAfterWithinTheTimeout checks that the client does not wait longer than a request may take. A wait of hours
+// would end the test.
 func TestRetryAfterWithinTheTimeout(t *testing.T) {
 	const want = "the server asks to retry in 120m (429 Too Many Requests), but a request may take only 60m"
 	s := newAPIServer(t, parseWorld(t, small))
@@ -63,8 +63,8 @@ func TestRetryAfterWithinTheTimeout(t *testing.T) {
 	}
 }
 
-// TestRetryAfterIsToldOf: without a timeout the server is waited for, not in
-// silence, and until the context ends.
+// TestRetryAfterIsToldOf checks that without a timeout the client waits as long as the server asks, reports it, and
+// stops when the context ends.
 func TestRetryAfterIsToldOf(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, small))
 	s.answer = askLater("daemonset", "3600")
@@ -83,7 +83,7 @@ func TestRetryAfterIsToldOf(t *testing.T) {
 	}
 }
 
-// TestRetryAfterAMoment: a short wait is nothing to speak of.
+// TestRetryAfterAMoment checks that a short wait is not reported.
 func TestRetryAfterAMoment(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, small))
 	s.answer = func(s *apiServer, w http.ResponseWriter, asked string, n int) bool {
@@ -96,8 +96,8 @@ func TestRetryAfterAMoment(t *testing.T) {
 	}
 }
 
-// longest is the longest request to each server that client-go counted, with all its retries and
-// the reading of its answer.
+// longest records the longest request to each server, as measured by client-go. It includes retries and reading the
+// response.
 type longest struct {
 	mu sync.Mutex
 	by map[string]time.Duration
@@ -115,7 +115,7 @@ func (l *longest) of(s *apiServer) time.Duration {
 	return l.by[strings.TrimPrefix(s.URL, "http://")]
 }
 
-// hangUp closes the connection before any answer, or resets it.
+// hangUp closes or resets the connection before a response.
 func hangUp(w http.ResponseWriter, reset bool) {
 	c, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -127,8 +127,8 @@ func hangUp(w http.ResponseWriter, reset bool) {
 	c.Close()
 }
 
-// TestNoRequestTakesLonger: with a timeout no request takes longer, retries included, whatever
-// the server does, and what is said of it is not what Go says.
+// TestNoRequestTakesLonger checks that no request exceeds the timeout, including retries, whatever the server does,
+// and that the error does not have Go's message.
 func TestNoRequestTakesLonger(t *testing.T) {
 	const timeout, slack = 3 * time.Second, 2500 * time.Millisecond // a second try would take as long again
 	counted, before := &longest{by: map[string]time.Duration{}}, metrics.RequestLatency
@@ -175,7 +175,8 @@ func TestNoRequestTakesLonger(t *testing.T) {
 				t.Parallel()
 				s := newAPIServer(t, parseWorld(t, small))
 				handler := s.Config.Handler
-				s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // without the lock of apiServer
+				// without the lock of apiServer
+				s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if strings.Contains(r.URL.Path, of) {
 						tt.answer(s, w, r)
 						return

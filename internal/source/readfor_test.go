@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// newOne is a DaemonSet that no world has.
+// newOne returns a DaemonSet that is in no world.
 func newOne() *appsv1.DaemonSet {
 	ds := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "new"}}
 	ds.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "new"}}
@@ -20,8 +20,7 @@ func newOne() *appsv1.DaemonSet {
 	return ds
 }
 
-// TestReadFor: a cluster and files give the same of what there is for a
-// DaemonSet that is not there.
+// TestReadFor checks that a cluster and files return the same Snapshot for a DaemonSet that does not exist.
 func TestReadFor(t *testing.T) {
 	const text = "ds agent\nnode a\nnode b\npod p app=agent owner=agent ready\npod stray app=new\nrev r app=agent owner=agent\nevent e about=Pod/p\npdb x selects=new\npdb y selects=agent"
 	for _, from := range sources {
@@ -52,8 +51,7 @@ func TestReadFor(t *testing.T) {
 	}
 }
 
-// TestReadForTakesTheServersClock: the answer that there is no such DaemonSet
-// tells the time as well as any.
+// TestReadForTakesTheServersClock checks that the response "not found" for the DaemonSet also provides the time.
 func TestReadForTakesTheServersClock(t *testing.T) {
 	server := newAPIServer(t, parseWorld(t, "node a"))
 	s, err := newCluster(t, server).ReadFor(background, newOne())
@@ -72,7 +70,7 @@ func TestReadForTakesTheServersClock(t *testing.T) {
 	}
 }
 
-// TestReadForOfRecordedSnapshots: the nodes are those that were recorded last.
+// TestReadForOfRecordedSnapshots checks that the nodes of the latest recording are used.
 func TestReadForOfRecordedSnapshots(t *testing.T) {
 	text := ""
 	for i, nodes := range []string{"node a\nnode b", "node a\nnode b\nnode c"} {
@@ -102,8 +100,8 @@ func TestReadForOfRecordedSnapshots(t *testing.T) {
 	}
 }
 
-// TestReadForLacksNothingThatIsNew: a DaemonSet that is not there has no
-// revisions, pods and events that a dump could lack.
+// TestReadForLacksNothingThatIsNew checks that a DaemonSet that does not exist has no gaps for revisions, pods and
+// events.
 func TestReadForLacksNothingThatIsNew(t *testing.T) {
 	d, err := readText("apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {namespace: kube-system, name: agent}\nspec: {selector: {matchLabels: {app: agent}}}\n")
 	if err != nil {

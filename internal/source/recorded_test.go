@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// readDocuments returns the objects of a text, the lines that were read, and what is wrong.
+// readDocuments returns the objects of a text, the number of lines, and the error.
 func readDocuments(t *testing.T, from io.Reader, again io.ReaderAt, most int64) (all []object.Object, lines int, err error) {
 	t.Helper()
 	d := &document.Documents{Name: "x", From: from, Again: again, Decode: object.Decode, Tolerant: &document.DamagePolicy{Harm: func(x document.Damage) error { return x.InputError }}, Most: most, Emit: func(o object.Object) error {
@@ -36,20 +36,20 @@ func readDocuments(t *testing.T, from io.Reader, again io.ReaderAt, most int64) 
 	return all, d.Line, err
 }
 
-// asWhole returns the same as readDocuments where no Snapshot is read object by object: none begins as one.
+// asWhole is like readDocuments, but no Snapshot is read object by object, because another field comes first.
 func asWhole(t *testing.T, text string, most int64) ([]object.Object, int, error) {
 	t.Helper()
 	const begins = `"kind":"Snapshot"`
 	return readDocuments(t, strings.NewReader(strings.ReplaceAll(text, "{"+begins, `{"`+"names\":\"\","+begins)), nil, most)
 }
 
-// ways are a text that is read once, and one that can be read again.
+// ways returns a reader for a text that is read once, and one for a text that can be read again.
 func ways(text string) map[string]io.ReaderAt {
 	return map[string]io.ReaderAt{"read once": nil, "that can be read again": strings.NewReader(text)}
 }
 
-// recordings are the texts of Snapshots: of examples, of random states, and one with more of everything than is read in
-// one part.
+// recordings returns the texts of Snapshots: from examples, from random states, and one with more objects than one
+// part holds.
 func recordings(t *testing.T) (texts []string) {
 	t.Helper()
 	add := func(s *snapshot.Snapshot) {
@@ -85,7 +85,8 @@ func recordings(t *testing.T) (texts []string) {
 	return texts
 }
 
-// TestRecorded: a Snapshot that is read object by object is the one that is read whole, and what follows it is read as well.
+// TestRecorded checks that a Snapshot that is read object by object is equal to one that is read as a whole, and that
+// the documents after it are read.
 func TestRecorded(t *testing.T) {
 	texts := recordings(t)
 	for i, text := range texts {
@@ -116,7 +117,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestRecordedOdd: of a Snapshot with something odd, or that cannot be read, the same is said.
+// TestRecordedOdd checks that both ways return the same error for a Snapshot that is unusual or invalid.
 func TestRecordedOdd(t *testing.T) {
 	text := recordings(t)[0]
 	changed := func(old, new string) string {
@@ -164,8 +165,8 @@ func TestRecordedOdd(t *testing.T) {
 	}
 }
 
-// TestRecordedChanged: a file that became shorter before something odd has it read again is not taken for what is left
-// of it.
+// TestRecordedChanged checks that a file that became shorter before it is read again is an error, and not a shorter
+// Snapshot.
 func TestRecordedChanged(t *testing.T) {
 	text := recordings(t)[0]
 	odd := strings.TrimSuffix(strings.TrimSpace(text), "}") + `,"more":1}`

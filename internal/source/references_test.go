@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// objectsOf are those that pods of kube-system refer to. Their values are nobody's to see.
+// objectsOf lists the objects that pods of kube-system refer to. Their values must never be shown.
 const objectsOf = `
 {apiVersion: v1, kind: ConfigMap, metadata: {namespace: kube-system, name: settings}, data: {level: value-of-level}, binaryData: {blob: dmFsdWU=}}
 ---
@@ -35,14 +35,14 @@ var wanted = []snapshot.Wanted{
 	{Kind: snapshot.Secret, Name: "elsewhere", Keys: true}, {Kind: snapshot.Claim, Name: "data"}, {Kind: snapshot.Claim, Name: "gone"},
 }
 
-// anySnapshot is one of a DaemonSet of kube-system.
+// anySnapshot returns a Snapshot of a DaemonSet in kube-system.
 func anySnapshot() *snapshot.Snapshot {
 	return &snapshot.Snapshot{DaemonSet: &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "agent"}}}
 }
 
 func referredTo(o ...snapshot.Referred) *snapshot.References { return &snapshot.References{Objects: o} }
 
-// answerReferred has the objects of objectsOf, as an API server gives them.
+// answerReferred adds the objects of objectsOf to an API server.
 func answerReferred(s *apiServer) {
 	s.answer = func(_ *apiServer, w http.ResponseWriter, what string, _ int) bool {
 		_, path, _ := strings.Cut(s.requests[len(s.requests)-1], " ")
@@ -82,7 +82,7 @@ func dumpOf(t *testing.T, text string) *dump.Dump {
 	return d
 }
 
-// TestAddReferences: a cluster and a dump give the same of what both hold, and no value of it.
+// TestAddReferences checks that a cluster and a dump return the same references, and no values.
 func TestAddReferences(t *testing.T) {
 	server := newAPIServer(t, parseWorld(t, "node a"))
 	answerReferred(server)
@@ -115,8 +115,7 @@ func TestAddReferences(t *testing.T) {
 	}
 }
 
-// TestUnusableReferences: that an object exists is known only where the server answers with that
-// object.
+// TestUnusableReferences checks that an object exists only if the server returns that object.
 func TestUnusableReferences(t *testing.T) {
 	for _, tt := range []struct{ body, want, why string }{
 		{`{}`, "unusable answer: it has no kind, but a K was requested", "nothing"},
@@ -147,7 +146,7 @@ func TestUnusableReferences(t *testing.T) {
 	}
 }
 
-// TestReferencesByMetadata: where no key is wanted, the values do not leave the API server.
+// TestReferencesByMetadata checks that only metadata is requested if no key is needed.
 func TestReferencesByMetadata(t *testing.T) {
 	server := newAPIServer(t, parseWorld(t, "node a"))
 	answerReferred(server)
@@ -166,8 +165,8 @@ func TestReferencesByMetadata(t *testing.T) {
 	}
 }
 
-// TestReferencesUnread: what may not be read, what fails, and what is above the limit are
-// gaps, each of its kind, and are not among the objects.
+// TestReferencesUnread checks that objects that are forbidden, fail, or exceed the limit are gaps for their kind, and
+// are not among the references.
 func TestReferencesUnread(t *testing.T) {
 	server := newAPIServer(t, parseWorld(t, "node a"))
 	server.answer = func(_ *apiServer, w http.ResponseWriter, what string, _ int) bool {
@@ -213,11 +212,11 @@ func whatAndWhy(s *snapshot.Snapshot) (out []string) {
 	return out
 }
 
-// TestReferencesOfADump: what a dump does not hold is not taken for missing.
+// TestReferencesOfADump checks that an object that a dump does not contain is not reported as missing.
 func TestReferencesOfADump(t *testing.T) {
 	for _, tt := range []struct {
 		dump string
-		want []string // gaps
+		want []string // the gaps
 		why  string
 	}{
 		{"{apiVersion: v1, kind: Node, metadata: {name: a}}", []string{"configmaps NotGiven", "secrets NotGiven", "persistentvolumeclaims NotGiven"}, "nothing of the kind"},

@@ -14,17 +14,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 )
 
-// TestRemoteBases: nothing is fetched unless it is allowed, neither by HTTP nor
-// by running git, wherever an address stands. SERVER is one that counts, and
-// there is a git that leaves a mark.
+// TestRemoteBases checks that kustomize fetches nothing without permission, neither by HTTP nor with git, wherever
+// the address is. SERVER is replaced by the address of a server that counts requests. A fake git records its calls.
 func TestRemoteBases(t *testing.T) {
 	for _, tt := range []struct {
 		why      string
-		files    string // NAME: on a line of its own, and the file
-		folder   string // what -k is given; default the folder
+		files    string // NAME: on a line of its own, then the content of the file
+		folder   string // the argument of -k; by default the directory
 		at       string // FILE: FIELD
 		address  string
-		harmless bool // nothing is remote: the error, if any, is kustomize's
+		harmless bool // nothing is remote, so any error is kustomize's
 	}{
 		{why: "a file as a resource", files: "kustomization.yaml:\nresources: [set.yaml, 'SERVER/set.yaml']", at: "DIR/kustomization.yaml: resources[1]", address: "SERVER/set.yaml"},
 		{why: "a repository as a resource", files: "kustomization.yaml:\nresources: ['github.com/acme/base//deploy?ref=v1']", at: "DIR/kustomization.yaml: resources[0]", address: "github.com/acme/base//deploy"},
@@ -99,7 +98,7 @@ func TestRemoteBases(t *testing.T) {
 	}
 }
 
-// fakeGit puts a git before any other, and returns the file that it writes.
+// fakeGit puts a fake git at the start of PATH, and returns the file that it writes.
 func fakeGit(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -111,7 +110,7 @@ func fakeGit(t *testing.T) string {
 	return mark
 }
 
-// writeFiles writes set.yaml, and what stands below lines that are names of files.
+// writeFiles writes set.yaml and the files in text. A line with a name starts each of these files.
 func writeFiles(t *testing.T, dir, text string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "set.yaml"), []byte(setYAML))
@@ -137,7 +136,7 @@ func writeFiles(t *testing.T, dir, text string) {
 	flush()
 }
 
-// TestRemoteBasesAllowed: with the flag, kustomize fetches as kubectl does.
+// TestRemoteBasesAllowed checks that kustomize fetches as kubectl does if the flag is set.
 func TestRemoteBasesAllowed(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(setYAML)) }))
 	defer server.Close()

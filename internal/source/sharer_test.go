@@ -15,17 +15,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestSharer: an object that shares with others says what it said alone, to the letter, and so do those before it.
+// TestSharer checks that sharing changes neither an object nor the objects before it.
 func TestSharer(t *testing.T) {
 	h := object.NewSharer()
 	var alone, shared []any
 	for i := range cases.Of(100) {
 		n, p := &corev1.Node{}, &corev1.Pod{}
-		fill := filler(int64(i / 2)) // each comes twice
+		fill := filler(int64(i / 2)) // each value is used twice
 		fill.Fill(n)
 		fill.Fill(p)
 		mark(i/2, p)
-		if i%3 == 0 { // the same amount in other words, and nothing in another form
+		if i%3 == 0 { // equal quantities in different notation, and both forms of an empty list
 			n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse([]string{"1", "1000m"}[i%2])}
 			n.Spec.Taints = [][]corev1.Taint{nil, {}}[i%2]
 		}
@@ -42,12 +42,13 @@ func TestSharer(t *testing.T) {
 	}
 }
 
-// TestSharerShares: pods of one revision hold one list of containers, and nodes the words of their labels once.
+// TestSharerShares checks that pods of one revision share one list of containers, and that nodes share the strings of
+// their labels.
 func TestSharerShares(t *testing.T) {
 	h := object.NewSharer()
 	var pods []*corev1.Pod
 	var nodes []*corev1.Node
-	word := func(i int) string { return fmt.Sprintf("zone-%d", i%2) } // not the same memory
+	word := func(i int) string { return fmt.Sprintf("zone-%d", i%2) } // equal strings in different memory
 	for i := range 4 {
 		p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: word(i)}}}}
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"zone": word(i)}}}

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/dump"
 )
 
-// TestExpectPods: there is room for the pods of a file before they have come, so that none is copied at the end, but not
-// for any number. Whatever stands before and behind them, and where nobody knows how long the input is, the same pods
-// are held.
+// TestExpectPods checks that memory for the pods of a file is reserved before they are read, but only up to a limit,
+// so that none is copied at the end. The same pods are kept whatever comes before and after them, and if the size of
+// the input is unknown.
 func TestExpectPods(t *testing.T) {
 	items := func(kind string, n int, more string) string {
 		var all []string
@@ -31,7 +31,7 @@ func TestExpectPods(t *testing.T) {
 	for _, tt := range []struct {
 		why  string
 		list []string
-		room bool // for all of them, before they came
+		room bool // memory is reserved for all pods in advance
 	}{
 		{"pods come last", []string{dsJSON, items("Node", 500, "}}"), pods("pod-", many, 30)}, true},
 		{"nodes follow", []string{dsJSON, pods("pod-", many, 30), items("Node", 500, "}}")}, true},

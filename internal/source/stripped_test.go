@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestStrippedStatus: objects without their status, as backups and exports have
-// them, are a gap each, and never a controller that has done nothing.
+// TestStrippedStatus checks that an object without its status, as in backups and exports, is a gap. It must not look
+// like a controller that has done nothing.
 func TestStrippedStatus(t *testing.T) {
 	gap := func(what snapshot.What, message string) snapshot.Gap {
 		return snapshot.Gap{What: what, Why: snapshot.NotGiven, Message: message}
@@ -107,8 +107,8 @@ func TestStrippedStatus(t *testing.T) {
 	}
 }
 
-// TestStatusBesideNone: of one object with and without its status the one with
-// it counts, whichever comes first and whatever its resourceVersion.
+// TestStatusBesideNone checks that of two copies the one with a status is used, whatever their order and
+// resourceVersion.
 func TestStatusBesideNone(t *testing.T) {
 	w := parseWorld(t, "ds agent gen=1\nnode n1\npod p1 app=agent owner=agent ready\nrev r app=agent owner=agent\nevent e about=DaemonSet/agent")
 	whole := edited(t, w)
@@ -131,7 +131,7 @@ func TestStatusBesideNone(t *testing.T) {
 	}
 }
 
-// edited is the world as a list in JSON, each object changed before.
+// edited returns the world as a list in JSON, with edited objects.
 func edited(t *testing.T, w world, edits ...func(kind string, o map[string]any)) string {
 	t.Helper()
 	var list struct {

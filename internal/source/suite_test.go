@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// reader is what a Cluster and a Dump have in common.
+// reader is the interface that Cluster and Dump have in common.
 type reader interface {
 	Read(context.Context, source.Ref) (*snapshot.Snapshot, error)
 	ReadAll(context.Context, source.Filter) ([]*snapshot.Snapshot, error)
@@ -38,7 +38,7 @@ type reader interface {
 	AddController(context.Context, []*snapshot.Snapshot) ([]*snapshot.Snapshot, error)
 }
 
-// sources gives the same world by every way there is.
+// sources reads the same world from every kind of input.
 var sources = []struct {
 	name string
 	open func(*testing.T, world) reader
@@ -72,7 +72,7 @@ var sources = []struct {
 	}},
 }
 
-// mixedList is what "kubectl get ds,nodes,pods -o yaml" prints.
+// mixedList returns the output of "kubectl get ds,nodes,pods -o yaml".
 func mixedList(w world) map[string]any {
 	items := []any{}
 	for _, o := range w {
@@ -92,8 +92,8 @@ var kindsOf = map[string]string{
 	"kubecontrollermanagers": "KubeControllerManager", "leases": "Lease",
 }
 
-// typedList is what "kubectl get --raw" prints, of every second object: the
-// items have no kind. In YAML the kind comes after them.
+// typedList returns the output of "kubectl get --raw" for every second object. Its items have no kind. In YAML, the
+// kind of the list comes after them.
 func typedList(t *testing.T, w world, resource string, half int, extension string) []byte {
 	kind := kindsOf[resource]
 	items := []any{}
@@ -171,7 +171,7 @@ func open(t testing.TB, paths ...string) *dump.Dump {
 	return d
 }
 
-// outline is a Snapshot by the names of what it holds.
+// outline is a Snapshot that is reduced to the names of its objects.
 type outline struct {
 	DaemonSet, Nodes, Pods, Revisions, Events string
 }
@@ -194,13 +194,13 @@ func outlineOf(s *snapshot.Snapshot) outline {
 	return o
 }
 
-// clockAndVersion are the gaps that every dump has.
+// clockAndVersion has the gaps of every dump.
 var clockAndVersion = []snapshot.Gap{
 	{What: snapshot.Version, Why: snapshot.NotGiven, Message: "the input does not say which version of Kubernetes it is from"},
 	{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the input does not say when it was taken: the newest time in it is used"},
 }
 
-// asFromCluster returns a dump's Snapshot without what a dump cannot know.
+// asFromCluster returns a dump's Snapshot with the version of the server, and without the gaps of every dump.
 func asFromCluster(s *snapshot.Snapshot) *snapshot.Snapshot {
 	c := s.Under("v1.37.1", snapshot.VersionServer)
 	if diff := cmp.Diff(clockAndVersion, c.Gaps); diff == "" {
@@ -322,7 +322,7 @@ func TestSourcesAgree(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			w := parseWorld(t, tt.world)
-			var first []*snapshot.Snapshot // as the cluster gave them
+			var first []*snapshot.Snapshot // from the first source, the cluster
 			for _, from := range sources {
 				r := from.open(t, w)
 				all, err := r.ReadAll(background, source.Filter{})
@@ -528,7 +528,7 @@ func TestNotFound(t *testing.T) {
 				if !ok {
 					t.Fatalf("%s: %v", from.name, err)
 				}
-				if len(tt.want.Near)+len(tt.want.Elsewhere) == 0 && got.Held != nil { // by a Dump only
+				if len(tt.want.Near)+len(tt.want.Elsewhere) == 0 && got.Held != nil { // only a Dump sets Held
 					hint := "the input has apps/agent, default/agent, kube-system/a, kube-system/b, kube-system/kube-proxy +7 more"
 					if got.Hint() != hint {
 						t.Errorf("%s: hint %q, want %q", from.name, got.Hint(), hint)
@@ -550,7 +550,7 @@ func TestNotFound(t *testing.T) {
 }
 
 func TestOrderOfNamespaces(t *testing.T) {
-	// In the API server's order of keys a-b/x comes before a/x.
+	// In the API server's order of keys, a-b/x comes before a/x.
 	w := parseWorld(t, "ds x ns=a-b\nds x ns=a\nds x ns=b\nnode n1")
 	for _, from := range sources {
 		all, err := from.open(t, w).ReadAll(background, source.Filter{})

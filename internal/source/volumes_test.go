@@ -42,7 +42,7 @@ const stored = `
 	csinode n2 driver=ebs limit=2
 	csinode n3 driver=ebs`
 
-// volumesOf is Volumes in words.
+// volumesOf formats a Volumes.
 func volumesOf(v *snapshot.Volumes) string {
 	if v == nil {
 		return "none"
@@ -85,7 +85,7 @@ func volumesOf(v *snapshot.Volumes) string {
 	return strings.Join(out, "; ")
 }
 
-// modesOf are the access modes that claims have where no word says otherwise.
+// modesOf returns the access modes that parseWorld gives to a claim without modes=X.
 func modesOf(c *snapshot.ClaimRow) []corev1.PersistentVolumeAccessMode {
 	switch {
 	case !c.Exists:
@@ -101,7 +101,7 @@ func TestAddVolumes(t *testing.T) {
 		claims string
 		nodes  []string
 		want   string
-		asked  string // of a cluster
+		asked  string // requests to a cluster
 		why    string
 	}{
 		{"zonal", []string{"n1"}, "zonal=pv-zonal in a", "persistentvolume 1, persistentvolumeclaim 1", "a volume that no CSI driver attaches asks for no CSINode; that of another namespace is another"},
@@ -146,8 +146,8 @@ func TestAddVolumes(t *testing.T) {
 	}
 }
 
-// TestAddVolumesGaps: what may not be read, or is not there, is a Gap, and not taken for
-// a volume that is nowhere in the way.
+// TestAddVolumesGaps checks that a volume that cannot be read or does not exist is a Gap, and is not treated as a
+// volume without restrictions.
 func TestAddVolumesGaps(t *testing.T) {
 	const forbidden, failed, not = snapshot.Forbidden, snapshot.Failed, snapshot.NotGiven
 	without := func(kind string) string {
@@ -229,7 +229,7 @@ func TestAddVolumesGaps(t *testing.T) {
 	})
 }
 
-// TestRecordedVolumes: a Snapshot gives back what was recorded, and a Gap for the rest.
+// TestRecordedVolumes checks that a recorded Snapshot returns what was recorded, and a Gap for the rest.
 func TestRecordedVolumes(t *testing.T) {
 	c := newCluster(t, newAPIServer(t, parseWorld(t, stored)))
 	s, err := c.Read(background, source.Ref{Namespace: "kube-system", Name: "agent"})

@@ -15,8 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 )
 
-// TestPipesAreWaitedForInVain: what is read from a pipe into which nobody
-// writes ends with the context, whether the pipe is being opened or read.
+// TestPipesAreWaitedForInVain checks that opening or reading a pipe without a writer ends with the context.
 func TestPipesAreWaitedForInVain(t *testing.T) {
 	input := func(ctx context.Context, pipe string) error {
 		_, err := dump.ReadFiles(ctx, []string{pipe}, nil, nil, dump.ReadOptions{})
@@ -46,7 +45,7 @@ func TestPipesAreWaitedForInVain(t *testing.T) {
 				ended := make(chan error, 1)
 				go func() { ended <- tt.read(ctx, pipe) }()
 				if opened {
-					w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when somebody reads
+					w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when the pipe has a reader
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -56,7 +55,7 @@ func TestPipesAreWaitedForInVain(t *testing.T) {
 				if err := <-ended; !errors.Is(err, context.Canceled) {
 					t.Errorf("%v", err)
 				}
-				if !opened { // lets go whoever still opens it
+				if !opened { // unblocks a reader that still opens the pipe
 					if w, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
 						w.Close()
 					}
@@ -66,7 +65,7 @@ func TestPipesAreWaitedForInVain(t *testing.T) {
 	}
 }
 
-// TestPipesAreRead: a pipe into which somebody writes is a file.
+// TestPipesAreRead checks that a pipe with a writer is read like a file.
 func TestPipesAreRead(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

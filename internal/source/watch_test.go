@@ -25,17 +25,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// watchServer is an apiServer that also watches: every watch of a resource is
-// told what change tells.
+// watchServer is an apiServer that also serves watches. Every watch of a resource gets the events from change.
 type watchServer struct {
 	*apiServer
 	front *httptest.Server
 
 	mu      sync.Mutex
-	watches map[string][]chan string // by resource, those that are open
+	watches map[string][]chan string // open watches by resource
 	begun   map[string]int
 	asked   []string                            // "PATH?query" of each watch
-	refuse  func(what string, n int) (code int) // of watches; 0 lets it be
+	refuse  func(what string, n int) (code int) // status code for a watch; 0 accepts it
 	moved   *sync.Cond
 }
 
@@ -100,13 +99,13 @@ func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// torn is in the place of a change: the connection ends in the middle of one.
+// torn is sent instead of a change, and ends the connection within an event.
 const torn = "{"
 
-// unansweredWatch is the code of a watch that gets no answer.
+// unansweredWatch is the code for a watch that gets no response.
 const unansweredWatch = -1
 
-// await waits until a resource was watched so many times.
+// await waits until a resource has been watched n times.
 func (s *watchServer) await(what string, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +114,7 @@ func (s *watchServer) await(what string, n int) {
 	}
 }
 
-// change tells the watches of an object's resource: ADDED, MODIFIED, DELETED.
+// change sends an event to the watches of an object's resource: ADDED, MODIFIED or DELETED.
 func (s *watchServer) change(kind string, o runtime.Object) {
 	what := resourceOf(o)
 	raw, err := json.Marshal(map[string]any{"type": kind, "object": typed(o)})
@@ -125,7 +124,7 @@ func (s *watchServer) change(kind string, o runtime.Object) {
 	s.say(what, string(raw))
 }
 
-// say tells the watches of a resource a line.
+// say sends a line to the watches of a resource.
 func (s *watchServer) say(what, line string) {
 	s.await(what, 1)
 	s.mu.Lock()
@@ -145,20 +144,20 @@ func (s *watchServer) cut(what string) {
 	s.watches[what] = nil
 }
 
-// replace changes the world, so that the next list is another.
+// replace changes the world for the next list.
 func (s *watchServer) replace(t testing.TB, text string) {
 	s.apiServer.mu.Lock()
 	defer s.apiServer.mu.Unlock()
 	s.world = parseWorld(t, text)
 }
 
-// watchOf returns a Watching of the agent of s.
+// watchOf returns a Watching of the DaemonSet agent on s.
 func watchOf(t testing.TB, s *watchServer) (*cluster.Watching, error) {
 	t.Helper()
 	return watchWithin(t, s, 0)
 }
 
-// watchWithin does the same, with a time that a request may take.
+// watchWithin is like watchOf, with a request timeout.
 func watchWithin(t testing.TB, s *watchServer, timeout time.Duration) (*cluster.Watching, error) {
 	t.Helper()
 	began := noon.AddDate(1, 0, 0)
@@ -175,7 +174,7 @@ func watchWithin(t testing.TB, s *watchServer, timeout time.Duration) (*cluster.
 	return w, err
 }
 
-// next returns the next change in words: "pod p1", "pod p1 gone".
+// next returns the next change as text: "pod p1" or "pod p1 gone".
 func next(t testing.TB, w *cluster.Watching) string {
 	t.Helper()
 	s, open := <-w.Changes()
@@ -259,7 +258,7 @@ func TestWatchBegins(t *testing.T) {
 	s.apiServer.mu.Lock()
 	defer s.apiServer.mu.Unlock()
 	for _, r := range s.requests {
-		if strings.Contains(r, "resourceVersion") { // any would do then, however old
+		if strings.Contains(r, "resourceVersion") { // with a resourceVersion, the server may return an old list
 			t.Errorf("asked for %s", r)
 		}
 	}
@@ -341,7 +340,7 @@ func TestWatchTells(t *testing.T) {
 				}
 				return
 			}
-			// Silence shows by what comes next of the same kind.
+			// If nothing is reported, the next change is the one that follows.
 			sign := map[string]runtime.Object{
 				"nodes": last(), "controllerrevisions": oneObject(t, "rev last app=agent owner=agent rv=99"), "events": oneObject(t, "event last about=DaemonSet/agent rv=99"),
 			}[what]
@@ -353,7 +352,8 @@ func TestWatchTells(t *testing.T) {
 	}
 }
 
-// A pod that came under the name of one whose end was not seen is another.
+// TestWatchTellsOneFromAnother checks that a new pod is not taken for an earlier one of the same name, if the
+// deletion of the earlier one was missed.
 func TestWatchTellsOneFromAnother(t *testing.T) {
 	s := newWatchServer(t, parseWorld(t, followed))
 	w, err := watchOf(t, s)
@@ -381,7 +381,7 @@ func TestWatchGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.change("ADDED", oneObject(t, "pod p2 app=agent owner=agent rv=2"))
-		if got := next(t, w); got != "pod p2" { // one that ends at once, without a change, is a fault
+		if got := next(t, w); got != "pod p2" { // a watch that ends at once without a change is an error
 			t.Errorf("got %q", got)
 		}
 		s.cut("pods")
@@ -577,7 +577,7 @@ func TestWatchOfWhatMayNotBeRead(t *testing.T) {
 	})
 }
 
-// A Watching that is closed leaves nothing behind, whoever listens.
+// TestWatchCloses checks that the changes of a Watching end after Close, without an error.
 func TestWatchCloses(t *testing.T) {
 	s := newWatchServer(t, parseWorld(t, followed))
 	w, err := watchOf(t, s)
@@ -593,8 +593,8 @@ func TestWatchCloses(t *testing.T) {
 	}
 }
 
-// TestWatchWithoutAnAnswer: to begin a watch takes no longer than a request may, though client-go
-// would ask ten times.
+// TestWatchWithoutAnAnswer checks that starting a watch takes no longer than a request may, although client-go would
+// try ten times.
 func TestWatchWithoutAnAnswer(t *testing.T) {
 	const timeout, slack = time.Second, 700 * time.Millisecond
 	s := newWatchServer(t, parseWorld(t, followed))
@@ -615,14 +615,15 @@ func TestWatchWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// TestWatchThatIsTorn: a watch whose connection breaks goes on where it was, and nobody need hear of it.
+// TestWatchThatIsTorn checks that a watch continues without a report if its connection breaks.
 func TestWatchThatIsTorn(t *testing.T) {
 	s := newWatchServer(t, parseWorld(t, followed))
 	w, err := watchOf(t, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.change("ADDED", parseWorld(t, "pod p8 app=agent owner=agent")[0]) // of a watch that had nothing to say the list is read again
+	// after a watch without any events, the list would be read again
+	s.change("ADDED", parseWorld(t, "pod p8 app=agent owner=agent")[0])
 	got := []string{next(t, w)}
 	s.say("pods", torn)
 	s.mu.Lock()

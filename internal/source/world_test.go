@@ -23,53 +23,54 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// noon is when every test world was last written to.
+// noon is the time of the last change in every test world.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// world is the objects of a cluster.
+// world has the objects of a cluster.
 type world []runtime.Object
 
-// parseWorld reads the notation of these tests, one object a line:
+// parseWorld parses the notation of these tests, with one object per line:
 //
 //	ds NAME       a DaemonSet that selects app=NAME
 //	node NAME
 //	pod NAME      words: app=X its label; owner=X its DaemonSet; ready; ending; node=X (default: n1), node= for none;
-//	              nominated=X; cpu=100m what it requests; priority=N; port=N of the node; phase=X (default: Running)
+//	              nominated=X; cpu=100m its request; priority=N; port=N on the host; phase=X (default: Running)
 //	rev NAME      a ControllerRevision; words: app=X, owner=X
-//	event NAME    words: about=Kind/NAME, normal (a warning otherwise), reason=X, of=X the container, before=N seconds ago
+//	event NAME    words: about=Kind/NAME, normal (default: a warning), reason=X, of=X the container,
+//	              before=N seconds ago
 //	pdb NAME      a PodDisruptionBudget; words: selects=X the pods with app=X,
-//	              selects= all of the namespace, selects=? what cannot be parsed
+//	              selects= all pods of the namespace, selects=? an invalid selector
 //	other NAME    a ConfigMap
 //
 // and for admission, with label=X for a label team=X:
 //
 //	namespace NAME  words: ending
 //	priorityclass NAME, runtimeclass NAME, serviceaccount NAME, quota NAME, limits NAME
-//	validating NAME, mutating NAME  webhooks; words: of=pods, in=X the namespaces with team=X, for=X the pods with app=X
+//	validating NAME, mutating NAME  webhooks; words: of=pods, in=X the namespaces with team=X,
+//	                                for=X the pods with app=X
 //	policy NAME, mpolicy NAME       a validating or mutating policy; the same words
 //	binding NAME, mbinding NAME     words: policy=NAME, audits, and the same words
 //
 // and for OpenShift:
 //
 //	node NAME       words: openshift
-//	namespace NAME  words: selects=X, kube=X its annotations for nodes
-//	manager NAME    a KubeControllerManager; words: observed=X, overridden=X the default for nodes
+//	namespace NAME  words: selects=X, kube=X its annotations with node selectors
+//	manager NAME    a KubeControllerManager; words: observed=X, overridden=X the default node selector
 //
 // and for volumes:
 //
-//	pvc NAME      words: volume=X that it is bound to, bindable (not yet bound for good), onepod, modes=X,Y by its status
-//	pv NAME       words: zone=X from where it can be reached, label=X its zone by a label, driver=X, handle=X (default: its name)
+//	pvc NAME      words: volume=X its volume, bindable (no bind-completed annotation), onepod, modes=X,Y in its status
+//	pv NAME       words: zone=X in its node affinity, label=X its zone as a label, driver=X, handle=X (default: its name)
 //	csinode NAME  words: driver=X, limit=N
 //	node NAME     words: attached=DRIVER^HANDLE,... in its status
-//	pod NAME      words: claim=X, own=X a volume with a claim of its own
+//	pod NAME      words: claim=X, own=X a generic ephemeral volume
 //
 // and for the controller:
 //
-//	lease NAME    words: by=X who has it, before=N seconds ago it was renewed
+//	lease NAME    words: by=X the holder, before=N seconds since its renewal
 //
-// Words for all: ns=X (default kube-system, node: none), uid=X (default: made
-// of kind and name), rv=N, gen=N, current=N (the status of a ds), label=X.
-// A line "nodes 1200" makes n0001 and so on.
+// Words for all: ns=X (default kube-system, node: none), uid=X (default: built from kind and name), rv=N, gen=N,
+// current=N (in the status of a ds), label=X. The line "nodes 1200" creates the nodes n0000, n0001 and so on.
 func parseWorld(t testing.TB, text string) world {
 	t.Helper()
 	var w world
@@ -302,8 +303,7 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 	return nil
 }
 
-// forAdmission returns an object of a kind that the API server looks at when a pod is
-// created, with what no rule reads.
+// forAdmission returns an object of a kind that affects the creation of pods, with fields that no rule reads.
 func forAdmission(kind string, meta metav1.ObjectMeta, has map[string]string) runtime.Object {
 	meta.Annotations = map[string]string{"applied": "long"}
 	if l := has["label"]; l != "" {
@@ -373,7 +373,7 @@ func forAdmission(kind string, meta metav1.ObjectMeta, has map[string]string) ru
 	return &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: has["policy"]}}
 }
 
-// kubeControllerManager is of operator.openshift.io/v1, as far as it matters.
+// kubeControllerManager has the needed fields of the kind in operator.openshift.io/v1.
 type kubeControllerManager struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -385,10 +385,10 @@ func (k *kubeControllerManager) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// typed returns a copy of o that says what it is.
+// typed returns a copy of o with its kind and apiVersion.
 func typed(o runtime.Object) runtime.Object {
 	o = o.DeepCopyObject()
-	switch o.(type) { // of groups that are read as JSON
+	switch o.(type) { // kinds that are read as JSON
 	case *kubeControllerManager:
 		o.GetObjectKind().SetGroupVersionKind(object.OfManagers.GroupVersionKind())
 		return o

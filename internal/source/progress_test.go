@@ -13,14 +13,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestReadings: what is told while a list of 1,200 nodes and one of pods are read.
+// TestReadings checks the progress that is reported while a list of 1,200 nodes and a list of pods are read.
 func TestReadings(t *testing.T) {
 	for _, tt := range []struct {
 		why        string
 		page       int64
-		expire     string // the token that comes in the place of the second page of nodes
+		expire     string // continue token that the server offers instead of the second page of nodes
 		expired    bool
-		wantNodes  string // read of how many
+		wantNodes  string // nodes read, and their total
 		wantListed int    // requests for nodes
 	}{
 		{"pages, and the server says how many are left", 500, "", false, "0 500/1200 1000/1200 1200/1200!", 3},

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestFewer: an object is the same where only what is read of it is decoded, with its times, its volumes and whether it
-// has a status.
+// TestFewer checks that decoding only the needed fields gives the same object, with the same times, volumes and
+// presence of a status.
 func TestFewer(t *testing.T) {
 	t.Run("nodes", func(t *testing.T) { testFewer[corev1.Node](t, "Node") })
 	t.Run("pods", func(t *testing.T) { testFewer[corev1.Pod](t, "Pod") })
@@ -63,7 +63,7 @@ func testFewer[T any, P api.OneOf[T]](t *testing.T, kind string) {
 	}
 }
 
-// decodeWhole does what decode does, without leaving anything out.
+// decodeWhole is like object.Decode, but decodes all fields.
 func decodeWhole(raw []byte) (object.Object, error) {
 	kept := object.JSONMasks
 	defer func() { object.JSONMasks = kept }()
@@ -71,7 +71,7 @@ func decodeWhole(raw []byte) (object.Object, error) {
 	return object.Decode(raw, metav1.TypeMeta{})
 }
 
-// TestFewerLabels: a label that looks like many takes no room for them.
+// TestFewerLabels checks that a label that looks like many labels does not reserve memory for them.
 func TestFewerLabels(t *testing.T) {
 	raw := []byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","labels":{"a":"` + strings.Repeat(`\":`, 300_000) + `"}}}`)
 	var before, after runtime.MemStats
@@ -87,7 +87,7 @@ func TestFewerLabels(t *testing.T) {
 	}
 }
 
-// TestFewerAlike: pods whose containers are the same, word for word, share them; no other does.
+// TestFewerAlike checks that pods share their containers if these have the same text, and only then.
 func TestFewerAlike(t *testing.T) {
 	containers := func(image, cpu string) []corev1.Container {
 		o, err := object.Decode([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns"},"spec":{"containers":[{"name":"c","image":"`+image+`","resources":{"requests":{"cpu":"`+cpu+`"}}}]}}`), metav1.TypeMeta{})
@@ -95,7 +95,7 @@ func TestFewerAlike(t *testing.T) {
 		return o.Is.(*corev1.Pod).Spec.Containers
 	}
 	first := containers("a", "1")
-	for i := range 2 * object.MostRecent { // more than are remembered
+	for i := range 2 * object.MostRecent { // more than recent holds
 		is := containers(fmt.Sprint(i), "1")
 		if is[0].Image != fmt.Sprint(i) || &is[0] == &first[0] {
 			t.Fatalf("%d: %v", i, is)
@@ -109,7 +109,7 @@ func TestFewerAlike(t *testing.T) {
 	}
 }
 
-// TestFewerOfOdd: what is odd about an object is noticed where it is as where nothing is left out.
+// TestFewerOfOdd checks that damage in an object is found as if all fields were decoded.
 func TestFewerOfOdd(t *testing.T) {
 	const meta = `"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns"}`
 	annotated := func(annotations string) string {
@@ -117,7 +117,7 @@ func TestFewerOfOdd(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		raw  string
-		left bool // something is left out of it
+		left bool // the mask drops a field
 		why  string
 	}{
 		{`{` + meta + `,"spec":{"nodeName":"n1","hostNetwork":true},"status":{"phase":"Running","hostIP":"10.0.0.1"}}`, true, "nothing is odd"},
@@ -170,7 +170,8 @@ func TestFewerOfOdd(t *testing.T) {
 			t.Errorf("%s: %v, %v\nwant %v, %v", tt.why, got, gotErr, want, wantErr)
 		}
 	}
-	const within = `{` + meta + `,"spec":{"nodeName":"n1","hostAliases":[{"ip":7,"host":"a"}]}}` // damage that no answer depends on
+	// damage in a field that no answer needs
+	const within = `{` + meta + `,"spec":{"nodeName":"n1","hostAliases":[{"ip":7,"host":"a"}]}}`
 	if o, err := object.Decode([]byte(within), metav1.TypeMeta{}); err != nil || o.Is.(*corev1.Pod).Spec.NodeName != "n1" || len(o.Unknown) > 0 {
 		t.Errorf("inside a field that is not read: %v, %v", err, o.Unknown)
 	}

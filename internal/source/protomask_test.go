@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestWire: an object made of what is kept of its bytes is, once it is stripped, the object made of all of them; and
-// what is kept has nothing more than that.
+// TestWire checks that an object decoded from its kept fields is equal to the completely decoded object after Strip,
+// and that the kept fields have nothing more.
 func TestWire(t *testing.T) {
 	t.Run("nodes", func(t *testing.T) { testWire[corev1.Node](t, nil) })
 	t.Run("pods", func(t *testing.T) {
@@ -42,7 +42,7 @@ type onWire[T any] interface {
 	Unmarshal([]byte) error
 }
 
-// filler fills objects at random, as they may come.
+// filler fills objects with random values as a server may send them.
 func filler(seed int64) *randfill.Filler {
 	return randfill.NewWithSeed(seed).NilChance(.3).NumElements(0, 3).MaxDepth(12).Funcs(
 		func(q *resource.Quantity, c randfill.Continue) {
@@ -56,7 +56,7 @@ func filler(seed int64) *randfill.Filler {
 	)
 }
 
-// mark gives some pods annotations of which something is kept.
+// mark adds annotations to some pods. Some of them are kept.
 func mark(i int, o any) {
 	if p, is := o.(*corev1.Pod); is && i%3 > 0 {
 		long := strings.Repeat("é", 40+i%3) // one of them is cut
@@ -68,7 +68,7 @@ func mark(i int, o any) {
 	}
 }
 
-// TestWireMarks: pods of a revision share what is kept of their annotations, though the rest differs.
+// TestWireMarks checks that pods of a revision share the kept annotations, although the others differ.
 func TestWireMarks(t *testing.T) {
 	reader := api.NewWireReader[corev1.Pod](api.KeptWire[corev1.Pod]())
 	var first map[string]string
@@ -114,7 +114,7 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 			t.Fatal("it is no message")
 		}
 		few := slices.Concat(split.Own, split.Common, split.Texts)
-		for range 2 { // as the first one, and as one of those that have the same in common
+		for range 2 { // for the first object, and for one with the same common fields
 			piece := P(new(T))
 			must(t, reader.Read(raw, piece))
 			object.Strip(piece)
@@ -138,8 +138,8 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 	}
 }
 
-// TestChanged: what a watch tells of a node or a pod is the same where only what is kept of it is decoded, and anything
-// else is left to client-go.
+// TestChanged checks that a change of a node or a pod in a watch is the same if only its kept fields are decoded, and
+// that client-go decodes all other changes.
 func TestChanged(t *testing.T) {
 	for i := range cases.Of(100) {
 		testChanged(t, i, &corev1.Node{}, &corev1.Node{}, "Node")
@@ -173,7 +173,7 @@ func testChanged(t *testing.T, seed int, o, whole runtime.Object, kind string) {
 	}
 }
 
-// inProtobuf is an object as a server sends it.
+// inProtobuf encodes an object as a server sends it.
 func inProtobuf(t *testing.T, o interface{ Marshal() ([]byte, error) }, kind string) []byte {
 	t.Helper()
 	raw, err := o.Marshal()
@@ -183,8 +183,8 @@ func inProtobuf(t *testing.T, o interface{ Marshal() ([]byte, error) }, kind str
 	return append([]byte("k8s\x00"), around...)
 }
 
-// TestWireRepeats: what the status of a pod repeats of its spec is not decoded again once that was found of another
-// pod; of a pod of which it says more it is.
+// TestWireRepeats checks that the parts of a pod's status that repeat its spec are not decoded again for later pods,
+// unless the status has more.
 func TestWireRepeats(t *testing.T) {
 	amount := func(text string) corev1.ResourceList {
 		return corev1.ResourceList{"cpu": resource.MustParse(text), "memory": resource.MustParse("1Gi")}
@@ -205,7 +205,7 @@ func TestWireRepeats(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		change func(*corev1.Pod)
-		again  bool // it is decoded
+		again  bool // the fields put aside are decoded
 		why    string
 	}{
 		{func(p *corev1.Pod) { p.Name = "q" }, false, "another pod that is the same in this"},
@@ -249,8 +249,8 @@ func TestWireRepeats(t *testing.T) {
 	}
 }
 
-// FuzzWire: whatever a server sends in the place of a pod, it is an error or a pod, and what is kept is no longer than
-// what came.
+// FuzzWire checks that any bytes instead of a pod give an error or a pod, and that the kept fields are not longer
+// than the message.
 func FuzzWire(f *testing.F) {
 	for _, p := range []corev1.Pod{
 		{},

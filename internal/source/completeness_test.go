@@ -12,9 +12,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// listText writes a List in the notation of TestPages: "Pod 3 next=a left=2 rv=7"
-// is a PodList of three pods, after which the server would give two more for the
-// token a. "List" holds ConfigMaps, which count for nothing.
+// listText returns a List in the notation of TestPages. "Pod 3 next=a left=2 rv=7" is a PodList of three pods. The
+// server has two more pods for the token a. "List" holds ConfigMaps, which no answer needs.
 func listText(t *testing.T, line string) string {
 	t.Helper()
 	words := strings.Fields(line)
@@ -58,7 +57,7 @@ func listText(t *testing.T, line string) string {
 	return fmt.Sprintf("{\"apiVersion\":%q,\"items\":[%s],\"kind\":%q,\"metadata\":{%s}}\n", apiVersion, strings.Join(items, ","), kind, strings.Join(meta, ","))
 }
 
-// TestPages: the kinds of which a List is not whole are gaps, and no others.
+// TestPages checks that the kinds with an incomplete List are gaps, and no other kinds.
 func TestPages(t *testing.T) {
 	const all = "[daemonsets nodes pods controllerrevisions events poddisruptionbudgets]"
 	for _, tt := range []struct{ lists, want, why string }{
@@ -124,7 +123,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesAreSaid: how much is missing, and a recorded Snapshot still says so.
+// TestPagesAreSaid checks the message about missing objects, also from a recorded Snapshot.
 func TestPagesAreSaid(t *testing.T) {
 	for _, tt := range []struct{ lists, want, why string }{
 		{"Pod 3 rv=7 next=a left=2", "the input holds 3 of the 5 objects of the PodList: its other pages must be given, too", "as the server counts them"},
@@ -138,7 +137,7 @@ func TestPagesAreSaid(t *testing.T) {
 				text += listText(t, line)
 			}
 			want := append([]snapshot.Gap{{What: snapshot.Pods, Why: snapshot.Partial, Message: tt.want}}, clockAndVersion...)
-			for range 2 { // as it is, and recorded
+			for range 2 { // the text itself, then the recorded Snapshot
 				d, err := readText(text)
 				if err != nil {
 					t.Fatal(err)

@@ -27,8 +27,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// readSkimmed reads a path as ReadFiles does; without skimming it converts everything, and each
-// text however often it stands there.
+// readSkimmed is like ReadFiles. Without skimming, it converts every text, including copies of earlier texts.
 func readSkimmed(t testing.TB, path string, skimming bool) (*dump.Dump, error) {
 	d := dump.New(dump.ReadOptions{})
 	if !skimming {
@@ -40,13 +39,13 @@ func readSkimmed(t testing.TB, path string, skimming bool) (*dump.Dump, error) {
 	return d, d.Finish([]string{path}, func() time.Time { return noon })
 }
 
-// said is all that a Dump says.
+// said has everything that a Dump returns.
 type said struct {
 	Err       string
 	Snapshots []string // as JSON
 	Notes     []string
 	TakenAt   time.Time
-	Kinds     []string // how often does not matter: a text that stands there twice is read once
+	Kinds     []string // without counts, because a text that appears twice is read once
 	Referable part.Referable
 	Objects   map[string]dump.Gathered
 }
@@ -84,9 +83,8 @@ func saidBy(t testing.TB, d *dump.Dump, err error, wanted []snapshot.Wanted) sai
 	return s
 }
 
-// TestSkim: what is not converted changes nothing. The objects of random states stand among those
-// of kinds that dumps are full of, in the layouts of kubectl and of others, and are read with
-// skimming and without.
+// TestSkim checks that skipping the conversion of YAML changes nothing. It reads random states with and without the
+// scan, together with objects of kinds that are common in dumps, in the layouts of kubectl and of other programs.
 func TestSkim(t *testing.T) {
 	var skipped, decided, doubles int
 	for seed := range cases.Of(uint64(25)) {
@@ -117,7 +115,7 @@ func TestSkim(t *testing.T) {
 	t.Logf("%d objects were not converted, %d were, %d stood there twice", decided, skipped, doubles)
 }
 
-// dumped is a state as a collector leaves it, with all that a cluster has besides.
+// dumped is a state in the files of a collector, with the other objects of a cluster.
 type dumped struct {
 	*rand.Rand
 	objects []map[string]any
@@ -172,13 +170,13 @@ func (w *dumped) name(i int) string {
 	return w.text("config", "a.b", "true", "12", "x-y", fmt.Sprint("n", i), "null", "0x1", "1e3", "é", "on")
 }
 
-// when is a time about now, often the newest of all.
+// when returns a time close to now, which is often the newest.
 func (w *dumped) when() string {
 	at := dstest.Now.Add(time.Duration(w.IntN(20000)-10000) * time.Second)
 	return w.text(at.Format(time.RFC3339), at.In(time.FixedZone("", 7200)).Format(time.RFC3339))
 }
 
-// moment is a time of more digits.
+// moment returns a time with more digits.
 func (w *dumped) moment() string {
 	return strings.Replace(dstest.Now.Add(time.Duration(w.IntN(20000)-10000)*time.Second).Format(time.RFC3339), "Z", ".123456Z", 1)
 }
@@ -214,7 +212,7 @@ func (w *dumped) data() jsonObject {
 	return data
 }
 
-// other is an object of a kind that dumps are full of.
+// other returns an object of a kind that is common in dumps.
 func (w *dumped) other(i int, s *snapshot.Snapshot) jsonObject {
 	namespace := w.text(s.DaemonSet.Namespace, s.DaemonSet.Namespace, "other", "")
 	name := w.name(i)
@@ -261,7 +259,7 @@ func (w *dumped) other(i int, s *snapshot.Snapshot) jsonObject {
 	return jsonObject{"apiVersion": "v1", "kind": "Service", "metadata": w.meta(name, namespace), "spec": jsonObject{"ports": []any{jsonObject{"port": 80}}}}
 }
 
-// write writes the objects to a folder: in lists and in files of their own, and some in both.
+// write writes the objects to a directory: in lists, in single files, and some in both.
 func (w *dumped) write(t testing.TB, dir string) {
 	var mixed []jsonObject
 	typedLists := map[string][]jsonObject{}
@@ -297,10 +295,10 @@ func (w *dumped) write(t testing.TB, dir string) {
 	}
 }
 
-// odd lays YAML out as other programs do.
+// odd changes the layout of YAML to that of other programs.
 func (w *dumped) odd(text []byte) []byte {
 	switch w.IntN(8) {
-	case 0: // lists are indented
+	case 0: // indented lists
 		var v any
 		if raw, err := yaml.YAMLToJSON(text); err != nil || json.Unmarshal(raw, &v) != nil {
 			return text
@@ -308,7 +306,7 @@ func (w *dumped) odd(text []byte) []byte {
 		return append([]byte(nil), indentLists(v, 0)...)
 	case 1:
 		return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
-	case 2: // comments and empty lines, but in texts
+	case 2: // comments and empty lines, but not within texts
 		var b bytes.Buffer
 		for line := range bytes.Lines(text) {
 			if bytes.HasPrefix(line, []byte("kind:")) || bytes.HasPrefix(line, []byte("- apiVersion:")) {
@@ -317,13 +315,13 @@ func (w *dumped) odd(text []byte) []byte {
 			b.Write(line)
 		}
 		return b.Bytes()
-	case 3: // keys in quotes
+	case 3: // quoted keys
 		return bytes.ReplaceAll(text, []byte("\nkind:"), []byte("\n\"kind\":"))
 	}
 	return text
 }
 
-// indentLists writes YAML in which lists stand further right than their key, and texts in quotes.
+// indentLists writes YAML with lists that are indented more than their key, and with quoted strings.
 func indentLists(v any, depth int) []byte {
 	var b bytes.Buffer
 	lead := strings.Repeat("  ", depth)
@@ -374,7 +372,7 @@ func indentLists(v any, depth int) []byte {
 	return b.Bytes()
 }
 
-// FuzzSkim: what the lines of an object say, the object says that is made of them.
+// FuzzSkim checks that the Object from the lines of a text is equal to the Object from its conversion.
 func FuzzSkim(f *testing.F) {
 	for seed := range uint64(6) {
 		for _, o := range newDumped(seed).objects {
@@ -385,7 +383,8 @@ func FuzzSkim(f *testing.F) {
 	f.Add([]byte("- metadata:\n    name: a\n    namespace: b\n  involvedObject:\n    kind: Node\n  type: Normal\n"), "EventList")
 	f.Add([]byte("kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: x\ndata:\n  a: |\n    b: c\n  d: 'e\n\n    f'\n"), "")
 	f.Add([]byte("kind: 'X'\napiVersion: v1\nmetadata:\n  name: x\n  creationTimestamp: '2026-11-20T12:00:00Z'\n"), "")
-	f.Add([]byte("kind: Secret\napiVersion: example.com/v1\nmetadata:\n  name: x\n  namespace: ns\ndata:\n  a: b\n"), "") // somebody's own kind
+	// a kind of a custom API group
+	f.Add([]byte("kind: Secret\napiVersion: example.com/v1\nmetadata:\n  name: x\n  namespace: ns\ndata:\n  a: b\n"), "")
 	f.Fuzz(func(t *testing.T, text []byte, list string) {
 		if len(text) > 64<<10 {
 			return
@@ -409,7 +408,7 @@ func FuzzSkim(f *testing.F) {
 		}
 		all, err := d.Objects(document.Item{Text: text, Yaml: true, Path: path}, in)
 		if err != nil {
-			return // damage in a kind that decides nothing
+			return // the damage is in a kind that no answer needs
 		}
 		if len(all) != 1 {
 			t.Fatalf("%d objects\n%s", len(all), text)
@@ -426,7 +425,7 @@ func FuzzSkim(f *testing.F) {
 		}
 		raw, _, _ := (&document.Item{Text: text, Yaml: true, Path: path}).JSON()
 		if json.Unmarshal(raw, &timed) != nil {
-			return // of one that cannot be read no time counts
+			return // an object that cannot be decoded has no times
 		}
 		if !want.Newest.Equal(got.Newest) {
 			t.Errorf("newest %v, is %v\n%s", got.Newest, want.Newest, text)

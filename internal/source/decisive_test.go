@@ -18,11 +18,10 @@ metadata:
     app: agent
 `
 
-// TestNothingThatCountsIsLost: what looks like an object that counts is read,
-// or refused, or a note says that it was not. The document before it holds the
-// DaemonSet and a node, so that nothing but the pod can be missed.
+// TestNothingThatCountsIsLost checks that an object that looks like one of a decisive kind is read, is an error, or
+// is mentioned in a note. The document before it holds the DaemonSet and a node, so that only the pod can be missing.
 func TestNothingThatCountsIsLost(t *testing.T) {
-	const read = "" // no error: the pod is there
+	const read = "" // no error, because the pod is read
 	list := func(items ...string) string {
 		return `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + "]}"
 	}
@@ -34,7 +33,7 @@ func TestNothingThatCountsIsLost(t *testing.T) {
 		return by + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n"+by) + "\n"
 	}
 	for _, tt := range []struct{ text, err, note, why string }{
-		// nesting
+		// nested lists
 		{list(list(podJSON)), read, "", "a List inside a List"},
 		{list(list(list(), list(podJSON)), nodeJSON), read, "", "and deeper, beside others"},
 		{list(`{"apiVersion":"example.com/v1","kind":"Wrapper","items":[` + podJSON + `]}`), read, "", "what has items is a list, whatever it is called, as it is for kubectl"},
@@ -53,7 +52,7 @@ func TestNothingThatCountsIsLost(t *testing.T) {
 			"", "standard input: document 2: a Bundle contains 1 Pod: objects inside another object are not read", "a typed list inside one"},
 		{`{"apiVersion":"example.com/v1","kind":"Watcher","spec":{"for":{"apiVersion":"v1","kind":"Pod","name":"p"}}}`, "", "-", "a reference is no object"},
 
-		// apiVersion and kind
+		// wrong apiVersion or kind
 		{strings.Replace(podJSON, `"apiVersion":"v1",`, "", 1), "document 2: apiVersion: missing: a Pod has v1", "", "no apiVersion"},
 		{as("apps/v1", "Pod"), "document 2: apiVersion: there is no Pod of apps/v1: use v1", "", "that of a DaemonSet"},
 		{as("v2", "Pod"), "document 2: apiVersion: there is no Pod of v2: use v1", "", "a version that does not exist"},
@@ -84,12 +83,12 @@ func TestNothingThatCountsIsLost(t *testing.T) {
 		{`{"apiVersion":"v1","kind":"Status","status":"Failure","message":"pods is forbidden"}`, "", "standard input: document 2: an error of the API server instead of an object: pods is forbidden", "a request that failed"},
 		{`{"apiVersion":"kubectl-ds/v1alpha1","kind":"snapshot"}`, `document 2: kind: there is no "snapshot": did you mean Snapshot?`, "", "our own kind in the wrong case"},
 
-		// what every object of the kind has
+		// fields that every object of the kind has
 		{strings.Replace(podJSON, `,"namespace":"kube-system"`, "", 1), "document 2: metadata.namespace: missing", "", "a pod is in a namespace"},
 		{strings.Replace(dsJSON, `,"namespace":"kube-system"`, "", 1), "document 2: metadata.namespace: missing", "", "so is a DaemonSet"},
 		{strings.Replace(nodeJSON, `"n1"`, `"n1","namespace":"kube-system"`, 1), "document 2: metadata.namespace: a Node has no namespace", "", "a node is not"},
 
-		// layout
+		// layout of the text
 		{"---\n    " + strings.Replace(podYAML, "\nkind", "\n  kind", 1), "document 2: line 4: indented less than the first line of its document: nothing from here on would be read", "", "indentation that falls below that of the first line"},
 		{"---\n" + indent("  ", podYAML) + "spec: {nodeName: n1}\n", "document 2: line 10: indented less than the first line of its document: nothing from here on would be read", "", "or only at the end"},
 		{"---\n" + indent("  ", podYAML), read, "", "indented as a whole"},
@@ -125,8 +124,7 @@ func TestNothingThatCountsIsLost(t *testing.T) {
 	}
 }
 
-// TestOtherVersionsThatAreRead: kinds that a server has in two versions, which
-// mean the same.
+// TestOtherVersionsThatAreRead checks kinds that have the same meaning in two versions.
 func TestOtherVersionsThatAreRead(t *testing.T) {
 	const event = `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"e1","namespace":"kube-system"},"regarding":{"kind":"DaemonSet","namespace":"kube-system","name":"agent"},
 		"type":"Warning","reason":"FailedCreate","note":"quota","eventTime":"2026-11-20T12:00:00.000000Z","reportingController":"daemonset-controller",
