@@ -187,8 +187,8 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// harmedAt returns raw with one changed byte. place counts from the end.
-func harmedAt(raw []byte, place int) []byte {
+// damagedAt returns raw with one changed byte. place counts from the end.
+func damagedAt(raw []byte, place int) []byte {
 	raw = bytes.Clone(raw)
 	raw[len(raw)+place] ^= 1
 	return raw
@@ -206,8 +206,8 @@ func TestArchivesRefused(t *testing.T) {
 		why       string
 	}{
 		{"d.tar.gz", gzipOf(t, whole)[:200], 0, "d.tar.gz: the gzip file is cut off", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "half of a packed archive"},
-		{"d.tar.gz", harmedAt(gzipOf(t, whole), -8), 0, "d.tar.gz: the gzip file is damaged: gzip: invalid checksum", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "a checksum that is wrong, behind the last file"},
-		{"d.tar.xz", harmedAt(packedBy(t, whole, "xz", "-c"), -40), 0, "d.tar.xz: the xz file is damaged: xz: data is corrupt", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "and one of xz"},
+		{"d.tar.gz", damagedAt(gzipOf(t, whole), -8), 0, "d.tar.gz: the gzip file is damaged: gzip: invalid checksum", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "a checksum that is wrong, behind the last file"},
+		{"d.tar.xz", damagedAt(packedBy(t, whole, "xz", "-c"), -40), 0, "d.tar.xz: the xz file is damaged: xz: data is corrupt", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "and one of xz"},
 		{"d.tar", whole[:1300], 0, "d.tar: the tar archive is cut off", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "half of an archive"},
 		{"d.zip", zipOf(t, entry{"ds.yaml", dsYAML, ""})[:100], 0, "d.zip: the zip archive is damaged: zip: not a valid zip file", "--keep-going (leaves out what is damaged; what depends on it is then unknown)", "half of a zip"},
 		{"d.7z", []byte("7z\xbc\xaf\x27\x1c\x00"), 0, "d.7z: a 7z archive is not read: unpack it, and give the directory", "7z x d.7z", "another form"},

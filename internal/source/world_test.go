@@ -60,7 +60,7 @@ type world []runtime.Object
 // and for volumes:
 //
 //	pvc NAME      words: volume=X its volume, bindable (no bind-completed annotation), onepod, modes=X,Y in its status
-//	pv NAME       words: zone=X in its node affinity, label=X its zone as a label, driver=X, handle=X (default: its name)
+//	pv NAME       words: zone=X in its node affinity, label=X its zone as a label, driver=X, handle=X (default: NAME)
 //	csinode NAME  words: driver=X, limit=N
 //	node NAME     words: attached=DRIVER^HANDLE,... in its status
 //	pod NAME      words: claim=X, own=X a generic ephemeral volume

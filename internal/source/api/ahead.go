@@ -7,10 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TellsNext is a callback that receives the metadata of a page of a list before the objects of the page are read.
+// TellsNext is a callback that receives the metadata of a page of a list, before its objects are read.
 type TellsNext func(metav1.ListMeta)
 
-// Turn is closed when the page before has been read, so that the response of a request may be read.
+// Turn is closed when the page before has been read. Then the response of this request may be read.
 type Turn chan struct{}
 
 // Wait blocks until t is closed. It returns an error if ctx ends first. It returns immediately if t is nil.

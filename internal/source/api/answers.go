@@ -64,9 +64,8 @@ func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runti
 	return into, nil, nil
 }
 
-// Changed decodes a node or a pod in protobuf, and only its kept fields: in a large cluster 17 nodes per second
-// update their status, and each update has all of the node's images. Changed returns nil for other kinds and for
-// damaged objects.
+// Changed decodes the kept fields of a node or a pod in protobuf. In a large cluster 17 nodes per second update their
+// status, and each update lists all images of the node. Changed returns nil for other kinds and for damaged objects.
 func Changed(raw []byte) (runtime.Object, *schema.GroupVersionKind) {
 	if !bytes.HasPrefix(raw, protobufPrefix) {
 		return nil, nil
@@ -87,7 +86,7 @@ func Changed(raw []byte) (runtime.Object, *schema.GroupVersionKind) {
 	return nil, nil
 }
 
-// These readers decode the changes from watches. Each reader decodes the fields that many objects share only once.
+// The readers of changes from watches. A reader decodes fields with the same value in many objects only once.
 var (
 	nodeReader = make(chan *wireReader[corev1.Node, *corev1.Node], 1)
 	podReader  = make(chan *wireReader[corev1.Pod, *corev1.Pod], 1)
@@ -181,7 +180,7 @@ func Described(raw []byte) (kind metav1.TypeMeta, protobuf bool, obj []byte, err
 
 // unwrapped decodes the envelope of an object in protobuf into around. It returns the object as a subslice of body.
 func unwrapped(body []byte, around *runtime.Unknown) (obj []byte, err error) {
-	const raw = 2 // the number of the field
+	const raw = 2 // number of the field
 	var rest []byte
 	for left := body; len(left) > 0; {
 		number, kind, size := protowire.ConsumeField(left)

@@ -10,14 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// reading identifies the pages of one list: they have the same kind and resourceVersion. The pages may be in several
+// reading identifies the pages of one list, which have the same kind and resourceVersion. The pages may be in several
 // documents and files.
 type reading struct {
 	list    metav1.TypeMeta
 	version string
 }
 
-// Readings holds the pages of all Lists of an input, by the continue token in its metadata.
+// Readings holds the pages of all Lists of an input. The key of a page is the continue token in its metadata.
 type Readings map[reading]map[string]object.Page
 
 func (r Readings) Add(list metav1.TypeMeta, p object.Page) {

@@ -22,8 +22,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// UnreachableError says that the API server sent no usable response: there was no connection, no trust or no
-// credentials, a web page came instead, or the time was over.
+// UnreachableError says that the API server sent no usable response: no connection, an untrusted certificate, missing
+// credentials, a web page, or a timeout.
 type UnreachableError struct {
 	Server string // address of the server, without credentials
 	Proxy  string // address of the proxy, without credentials; empty if there is none
@@ -104,7 +104,7 @@ func (e *UnreachableError) describe() (words, hint string) {
 	return fmt.Sprintf("no answer from the cluster at %s%s: %s", e.Server, through, e.why()), e.noAnswerHint()
 }
 
-// why returns the cause without the messages of the layers between.
+// why returns the cause without the messages of the layers that wrapped it.
 func (e *UnreachableError) why() string { return WhyOf(e.Err) }
 
 // WhyOf returns why a request failed, without the messages of the layers that wrapped the error.
@@ -176,7 +176,7 @@ func (e *UnreachableError) plugin() (words string, missing bool) {
 }
 
 // untrusted returns why the server's certificate is not trusted, and a hint. The hint never disables the check of
-// certificates, because an attacker on the connection would get the credentials.
+// certificates, because an attacker could then read the credentials.
 func (e *UnreachableError) untrusted(trust *tls.CertificateVerificationError) (words, hint string) {
 	var (
 		unknown x509.UnknownAuthorityError
@@ -208,7 +208,7 @@ func (e *UnreachableError) untrusted(trust *tls.CertificateVerificationError) (w
 	return fmt.Sprintf("%s is not trusted: %s", of, source.InWords(trust.Err)), ShownConfig
 }
 
-// misnamed returns the message for a certificate that is valid for other names than the server's, and a hint.
+// misnamed returns the message and the hint for a certificate that is valid only for other names.
 func (e *UnreachableError) misnamed(of string, other x509.HostnameError) (words, hint string) {
 	hint = ShownConfig + " (is the address right?)"
 	names := other.Certificate.DNSNames

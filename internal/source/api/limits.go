@@ -23,23 +23,21 @@ const (
 	// requests of more than 3 MiB, and an object takes more space in JSON than in protobuf.
 	MaxObject = 8 << 20
 
-	// maxParts limits the fields and list members of an object: an empty container takes 2 bytes
-	// in protobuf and 400 in memory. Objects of less than fewParts bytes are not checked.
+	// maxParts limits the fields and list members of an object, because an empty container takes 2 bytes in protobuf
+	// and 400 in memory. Objects of less than fewParts bytes are not checked.
 	maxParts = 250_000
 	fewParts = 1 << 18
 
-	// maxRefusal limits the bytes that are read of an error response.
+	// maxRefusal limits the bytes to read from an error response.
 	maxRefusal = 1 << 20
 
-	// MaxPages limits the pages of a list. A page has at most 500 objects and no limit in bytes of
-	// its own: each object and all responses together have one.
+	// MaxPages limits the pages of a list. A page has at most 500 objects. It has no limit in bytes, because each
+	// object and all responses together have one.
 	MaxPages = 10_000
 
-	// objectsShare is the part of --max-input that the objects of one list may take in memory,
-	// without the values that they point to, and at least leastObject each. That allows 100,000
-	// pods.
+	// objectsShare divides --max-input to get the memory for the objects of one list, without the values that they
+	// point to. The default of --max-input allows 100,000 pods.
 	objectsShare = 16
-	leastObject  = 256
 )
 
 var errTooManyParts = fmt.Errorf("more than %d fields and members of lists", maxParts)
@@ -95,8 +93,8 @@ type Allowance struct {
 	Most int64
 	Page int64 // objects of a list per request; 0 requests the whole list
 
-	// Limited is true if --request-timeout limits a request. Then no page is requested while the page before is read:
-	// on a slow link the time limit would include the time of both pages.
+	// Limited is true if --request-timeout limits each request. Then no page is requested ahead: on a slow link, both
+	// pages would use up the time limit of the second one.
 	Limited bool
 	read    atomic.Int64
 }
@@ -203,14 +201,14 @@ func (b *AnswerBody) Read(p []byte) (int, error) {
 	return n, b.cutOff(err)
 }
 
-// cutOff returns an error that says why the rest of the body cannot be read. It returns the errors of a deadline and
-// of a canceled context without new words.
+// cutOff returns an error that says why the rest of the body cannot be read. It does not reword the errors of a
+// deadline or a canceled context.
 func (b *AnswerBody) cutOff(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case err == nil, err == io.EOF:
 		return err
-	case IsLate(err), overIn(b.Ctx, 0): // the connection may be closed for this reason with any error
+	case IsLate(err), overIn(b.Ctx, 0): // an expired deadline may close the connection with any error
 		return context.DeadlineExceeded
 	case b.Ctx.Err() != nil:
 		return b.Ctx.Err()

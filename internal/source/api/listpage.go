@@ -24,8 +24,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// ListPage is a page of a list that is read object by object. It holds one object at a time. Thus a server that
-// ignores the limit of a request does not use much memory, and neither do 500 revisions of 1 MB each.
+// ListPage is a page of a list that is read object by object. Only one object is in memory at a time. Therefore
+// neither a server that ignores the limit of a request nor 500 revisions of 1 MB each use much memory.
 type ListPage struct {
 	Of   schema.GroupVersionKind // the requested kind, such as v1 PodList
 	Each func(raw []byte, protobuf bool) error
@@ -77,11 +77,11 @@ func ReadList[T any, P OneOf[T]](ctx context.Context, r *rest.Request, kept func
 	p.follows, _ = ctx.Value(ContextKey[TellsNext]{}).(TellsNext)
 	p.turn, _ = ctx.Value(ContextKey[Turn]{}).(Turn)
 	err = r.Do(context.WithValue(ctx, ContextKey[ListPage]{}, p)).Error()
-	if late := p.turn.Wait(ctx); late != nil { // an error is also returned only in its turn
+	if late := p.turn.Wait(ctx); late != nil { // an error, too, waits for its turn
 		return metav1.ListMeta{}, late
 	}
 	switch {
-	case p.err != nil: // without the words that client-go adds
+	case p.err != nil: // this error lacks the words that client-go adds
 		return metav1.ListMeta{}, p.err
 	case err == nil && !p.begun:
 		return metav1.ListMeta{}, Unusable(errEmptyAnswer)

@@ -44,13 +44,13 @@ var sizedNames = map[string]sized{"conditions": conditions, "containerStatuses":
 
 // Masks for the messages that one response may contain thousands of times.
 var (
-	nodeWire  = wireOf[corev1.Node](object.OfNode)
-	boundWire = wireOf[corev1.Pod](object.OfPodMeta+`spec{`+object.OfPodSpec+`} `+object.OfFewStatus,
+	nodeWire  = maskOf[corev1.Node](object.OfNode)
+	boundWire = maskOf[corev1.Pod](object.OfPodMeta+`spec{`+object.OfPodSpec+`} `+object.OfFewStatus,
 		object.OfPodMeta+`spec{`+object.OfPodSpec+`} `+object.OfPodStatus)
-	unboundWire = wireOf[corev1.Pod](object.OfPodMeta+`spec{`+object.OfPodSpec+object.OfUnbound+`} `+object.OfFewStatus,
+	unboundWire = maskOf[corev1.Pod](object.OfPodMeta+`spec{`+object.OfPodSpec+object.OfUnbound+`} `+object.OfFewStatus,
 		object.OfPodMeta+`spec{`+object.OfPodSpec+object.OfUnbound+`} `+object.OfPodStatus)
-	LabeledMask = wireOf[metav1.PartialObjectMetadata](`metadata{name labels}`)
-	PodMetaMask = wireOf[metav1.PartialObjectMetadata](object.OfPodMeta)
+	LabeledMask = maskOf[metav1.PartialObjectMetadata](`metadata{name labels}`)
+	PodMetaMask = maskOf[metav1.PartialObjectMetadata](object.OfPodMeta)
 )
 
 // KeptWire returns a function that selects the ProtoMask for an object of type T. It returns nil if all fields are
@@ -183,7 +183,7 @@ type wireReader[T any, P OneOf[T]] struct {
 	kept    func(raw []byte) *ProtoMask
 	Parts   Parts
 	Known   map[string]P    // objects decoded from Common, by its bytes
-	Repeats map[string]bool // keys of Common and Aside for which Aside adds nothing to Common
+	Repeats map[string]bool // Common and Aside of objects in which Aside adds nothing
 	key     []byte          // buffer for a key of Repeats
 	words   object.Words
 }
@@ -192,9 +192,9 @@ func NewWireReader[T any, P OneOf[T]](kept func(raw []byte) *ProtoMask) *wireRea
 	return &wireReader[T, P]{kept: kept, Known: map[string]P{}, Repeats: map[string]bool{}, words: object.Words{}}
 }
 
-// mostCommon limits the values of Common that a reader remembers for one list: one for each revision of the pods, and
-// one for each shape of the nodes. An object with another value does not share it. The reader does not remember a
-// value of more than longestCommon bytes either, because the caller may not keep the object.
+// mostCommon limits the values of Common that a reader remembers for one list. There is one value for each revision
+// of the pods, and one for each shape of the nodes. Objects with a value beyond the limit do not share it. The reader
+// does not remember a value of more than longestCommon bytes either, because the caller may not keep the object.
 const (
 	mostCommon    = 1000
 	longestCommon = 32 << 10 // bytes
@@ -337,21 +337,21 @@ func appendEntry(in, key, value []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(in, ofValue, protowire.BytesType), value)
 }
 
-// wireOf returns a function that builds the ProtoMask of T on its first call. kept lists the names of the kept
+// maskOf returns a function that builds the ProtoMask of T on its first call. kept lists the names of the kept
 // fields. full, if given, lists the fields to keep if the fields put aside matter.
-func wireOf[T any](kept string, full ...string) func() *ProtoMask {
+func maskOf[T any](kept string, full ...string) func() *ProtoMask {
 	return sync.OnceValue(func() *ProtoMask {
-		w := wireIn(reflect.TypeFor[T](), &kept)
+		w := parseMask(reflect.TypeFor[T](), &kept)
 		for _, all := range full {
-			w.full = wireIn(reflect.TypeFor[T](), &all)
+			w.full = parseMask(reflect.TypeFor[T](), &all)
 		}
 		return w
 	})
 }
 
-// wireIn parses field names from kept up to a closing brace. A name may have prefixes: = sets common, # texts, @
-// marks, ~ aside, and & both aside and keeps. wireIn panics if t has no field with that name.
-func wireIn(t reflect.Type, kept *string) *ProtoMask {
+// parseMask parses field names from kept up to a closing brace. A name may have prefixes: = sets common, # texts, @
+// marks, ~ aside, and & both aside and keeps. parseMask panics if t has no field with that name.
+func parseMask(t reflect.Type, kept *string) *ProtoMask {
 	w := &ProtoMask{}
 	for {
 		*kept = strings.TrimLeft(*kept, " ")
@@ -370,7 +370,7 @@ func wireIn(t reflect.Type, kept *string) *ProtoMask {
 		part := &ProtoMask{whole: true}
 		if rest, has := strings.CutPrefix(*kept, "{"); has {
 			*kept = rest
-			part = wireIn(is, kept)
+			part = parseMask(is, kept)
 		}
 		part.common, part.texts, part.marks, part.list, part.aside, part.keeps = common, texts, marks, sizedNames[name],
 			aside || keeps, keeps

@@ -138,8 +138,8 @@ func beginsAsObject(head []byte) bool {
 
 var firstKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\{\s*(?:"([A-Za-z]*)"?\s*)?$`) })
 
-// flushBroken emits the items of a broken list that were read. It returns their kinds, and the possible kinds of the
-// items for which only the list knows the kind.
+// flushBroken emits the items of a broken list that were read, and returns their kinds. For items whose kind depends
+// on the list, it returns the possible kinds.
 func (d *Documents) flushBroken(ctx context.Context) ([]metav1.TypeMeta, error) {
 	err := d.flush(ctx)
 	kinds := slices.Collect(maps.Keys(d.kinds))
@@ -201,7 +201,7 @@ func kindsIn(it Item, list metav1.TypeMeta) []metav1.TypeMeta {
 	} else {
 		k = kindInJSON(it.Text)
 	}
-	if k.Kind == "null" { // Rancher's collector writes this for an empty kind
+	if k.Kind == "null" { // Rancher's collector writes "null" for an empty kind
 		k.Kind = ""
 	}
 	versioned := k.APIVersion != "" && !(it.Yaml && ofChart().Match(it.Text))

@@ -30,10 +30,10 @@ import (
 // Documents reads one file: JSON documents one after another, a YAML stream, or a mixture. It counts documents from
 // 1, and does not count empty ones. The parsers are encoding/json, jsontext and sigs.k8s.io/yaml.
 //
-// A list in the layout of kubectl is read item by item. Only a batch of its items is held as text, so that a list of
-// any length takes only the memory of its kept fields. Every other document is read as a whole.
+// A list in the layout of kubectl is read item by item. Only a batch of its items is in memory as text, so the memory
+// for a list depends only on the fields that are kept. Every other document is read as a whole.
 type Documents struct {
-	Name     string // name of the file in messages
+	Name     string // the file's name in messages
 	From     io.Reader
 	Again    io.ReaderAt // reads the file of From again from its start; nil if that is not possible
 	Decode   decoder

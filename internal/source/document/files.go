@@ -19,8 +19,8 @@ import (
 const StdinName = "standard input" // in messages
 
 const (
-	PartOfInput   = 16      // one object may have this part of ReadOptions.Most
-	TimesTheInput = 16      // an archive may unpack to this multiple of ReadOptions.Most
+	PartOfInput   = 16      // divides ReadOptions.Most to get the limit of one object
+	TimesTheInput = 16      // multiplies ReadOptions.Most to get the limit of an unpacked archive
 	MostFiles     = 1 << 20 // in one input
 	MostDeep      = 2       // archives within archives
 	MostLayers    = 4       // archives and packed files within each other

@@ -8,9 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// KindByFields returns the kind of an object from a server that does not state it. A Go program that writes the
-// objects of its typed client omits kind and apiVersion. KindByFields recognizes each kind by a field that the API
-// server always writes. It returns an empty TypeMeta if no kind matches, or if the object states another apiVersion.
+// KindByFields returns the kind of an object from a server, if the object does not state it. A Go program that writes
+// the objects of its typed client omits kind and apiVersion. KindByFields recognizes each kind by a field that the
+// API server always writes. It returns an empty TypeMeta if no kind matches, or if the object states another
+// apiVersion.
 func KindByFields(raw []byte) metav1.TypeMeta {
 	var o struct {
 		APIVersion string `json:"apiVersion"`

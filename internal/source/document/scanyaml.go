@@ -16,8 +16,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// scannedObject holds the keys of an object in YAML, found without converting it. Converting YAML takes nearly all of
-// the time to read a dump, and more than half of most dumps has kinds that no answer needs.
+// scannedObject holds the keys of an object in YAML, which are found without a conversion. Converting YAML takes
+// nearly all of the time to read a dump. In most dumps, more than half of the text belongs to kinds that no answer
+// needs.
 type scannedObject struct {
 	text   []byte
 	indent int // indentation of the object's own keys

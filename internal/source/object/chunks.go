@@ -12,7 +12,7 @@ type Chunks[T any] struct {
 	Expected int64 // number of objects to come; 0 if unknown
 }
 
-// mostExpected limits the memory that Add reserves for objects that a server announces.
+// mostExpected limits the number of objects for which Add reserves memory, whatever a server announces.
 const mostExpected = 50_000
 
 func (p *Chunks[T]) Add(o T) {

@@ -56,7 +56,7 @@ func NearField(kind, path string) string {
 }
 
 // Mistaken returns an error if k looks like a decisive kind, or like a list of one, but is not. It returns nil for
-// all other kinds. A kind of a custom API group may be called Node.
+// all other kinds, such as a Node of a custom API group.
 func Mistaken(k metav1.TypeMeta) error {
 	group, _, _ := strings.Cut(k.APIVersion, "/")
 	if Foreign(k) || HeldTypes[k] != nil || HeldTypes[ItemKind(k)] != nil {
@@ -84,7 +84,7 @@ func Mistaken(k metav1.TypeMeta) error {
 	return &FieldError{"apiVersion", fmt.Errorf("there is no %s of %s: use %s", k.Kind, k.APIVersion, want)}
 }
 
-// Errors for the formats that a server returns instead of objects on request.
+// Errors for output formats without the objects. A server returns them on request.
 var (
 	ErrTable         = errors.New("a Table has columns of objects, not the objects")
 	ErrPartialObject = errors.New("has only the metadata of objects")
@@ -229,15 +229,15 @@ func coreEvent(e *eventsv1.Event) *corev1.Event {
 	return out
 }
 
-// passedOver returns a note for the user about an object that the program ignores, or "" if there is nothing to say.
-func passedOver(raw []byte, kind metav1.TypeMeta) string {
+// ignoredNote returns a note for the user about an object that the program ignores, or "" if there is nothing to say.
+func ignoredNote(raw []byte, kind metav1.TypeMeta) string {
 	if kind == (metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}) {
 		var s metav1.Status
 		if json.Unmarshal(raw, &s) == nil && s.Message != "" {
 			return "an error of the API server instead of an object: " + OneLine(s.Message)
 		}
 	}
-	found := Each(inside(raw))
+	found := Each(nestedKinds(raw))
 	if len(found) == 0 {
 		return ""
 	}
@@ -248,8 +248,8 @@ func passedOver(raw []byte, kind metav1.TypeMeta) string {
 	return fmt.Sprintf("a %s contains %s: objects inside another object are not read", kind.Kind, said)
 }
 
-// inside counts, by kind, the decisive objects that are nested in an object of another kind. They are not read.
-func inside(raw []byte) map[string]int {
+// nestedKinds counts, by kind, the decisive objects that are nested in an object of another kind. They are not read.
+func nestedKinds(raw []byte) map[string]int {
 	if bytes.Count(raw, []byte(`"kind"`)) < 2 {
 		return nil
 	}
@@ -258,15 +258,15 @@ func inside(raw []byte) map[string]int {
 		return nil
 	}
 	found := map[string]int{}
-	countInside(all, found)
+	countNested(all, found)
 	return found
 }
 
-func countInside(value any, found map[string]int) {
+func countNested(value any, found map[string]int) {
 	switch v := value.(type) {
 	case []any:
 		for _, e := range v {
-			countInside(e, found)
+			countNested(e, found)
 		}
 	case map[string]any:
 		kind, _ := v["kind"].(string)
@@ -280,7 +280,7 @@ func countInside(value any, found map[string]int) {
 			found[one] += len(items)
 		default:
 			for _, e := range v {
-				countInside(e, found)
+				countNested(e, found)
 			}
 		}
 	}

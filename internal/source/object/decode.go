@@ -97,7 +97,7 @@ func Decode(raw []byte, list metav1.TypeMeta) (Object, error) {
 	}
 	t := HeldTypes[o.Kind]
 	if t == nil {
-		return other(raw, o)
+		return decodeOther(raw, o)
 	}
 	if o.Is == nil {
 		o.Is = reflect.New(t).Interface().(metav1.Object)
@@ -128,7 +128,7 @@ func Decode(raw []byte, list metav1.TypeMeta) (Object, error) {
 	if err := Validate(o.Is); err != nil {
 		return o, err
 	}
-	o.saw(reflect.ValueOf(o.Is))
+	o.noteTimes(reflect.ValueOf(o.Is))
 	if b, ok := o.Is.(*policyv1.PodDisruptionBudget); ok {
 		Whole(b)
 	} else {
@@ -200,9 +200,9 @@ var (
 	OfCSINodes = metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}
 )
 
-// other decodes a recorded Snapshot. For other kinds it keeps the newest time, the note for the user and the parts
-// that the program uses. For example, a kubelet renews its Lease every 10 seconds.
-func other(raw []byte, o Object) (Object, error) {
+// decodeOther decodes a recorded Snapshot. For other kinds it keeps the newest time, a note for the user, and the parts
+// that the program uses. A Lease matters for its time, because a kubelet renews it every 10 seconds.
+func decodeOther(raw []byte, o Object) (Object, error) {
 	if group, _, _ := strings.Cut(o.Kind.APIVersion, "/"); o.Kind.Kind == snapshot.Kind && group == snapshotGroup {
 		o.Twice = !jsontext.Value(raw).IsValid() // Repeats decides later
 		var err error
@@ -211,7 +211,7 @@ func other(raw []byte, o Object) (Object, error) {
 		}
 		return o, err
 	}
-	o.Note, o.Referred = passedOver(raw, o.Kind), referredOf(o.Kind, raw)
+	o.Note, o.Referred = ignoredNote(raw, o.Kind), referredOf(o.Kind, raw)
 	o.Manager, o.Lease = managerOf(o.Kind, raw), leaseOf(o.Kind, raw)
 	if o.Kind == OfOperators {
 		o.Operator = bytes.Clone(raw)
@@ -226,8 +226,8 @@ func other(raw []byte, o Object) (Object, error) {
 		if o.Kind != OfLeases {
 			timed.Spec.RenewTime = metav1.MicroTime{}
 		}
-		o.saw(reflect.ValueOf(timed))
-		if tellsCluster(o.Kind, timed.Metadata.Namespace, timed.Metadata.Name) {
+		o.noteTimes(reflect.ValueOf(timed))
+		if identifiesCluster(o.Kind, timed.Metadata.Namespace, timed.Metadata.Name) {
 			o.Cluster = string(timed.Metadata.UID)
 		}
 	}
@@ -280,10 +280,10 @@ func compact(raw []byte) []byte {
 	return b.Bytes()
 }
 
-// saw sets Newest to the newest time in v, if that is newer: the times of creation, of writes, of the deletion
-// request and of states. The deletionTimestamp is later than the deletion request by the grace period, so saw
-// subtracts that.
-func (o *Object) saw(v reflect.Value) {
+// noteTimes sets Newest to the newest time in v, if that is newer. It looks at the times of creation, of writes, of the
+// deletion request and of states. A deletionTimestamp is later than the deletion request by the grace period, which
+// saw subtracts.
+func (o *Object) noteTimes(v reflect.Value) {
 	note := func(t time.Time) {
 		if t.After(o.Newest) {
 			o.Newest = t.UTC()
@@ -307,16 +307,16 @@ func (o *Object) saw(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			o.saw(v.Elem())
+			o.noteTimes(v.Elem())
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			o.saw(v.Field(i))
+			o.noteTimes(v.Field(i))
 		}
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Struct {
 			for i := range v.Len() {
-				o.saw(v.Index(i))
+				o.noteTimes(v.Index(i))
 			}
 		}
 	}
@@ -332,8 +332,8 @@ func ItemKind(list metav1.TypeMeta) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: list.APIVersion, Kind: kind}
 }
 
-// DecodeInto decodes raw into into. It adds the fields that the type does not have to Unknown, and sets Twice if a
-// key may appear twice.
+// DecodeInto decodes raw into a value of an API type. It adds fields that the type does not have to Unknown, and sets
+// Twice if a key may appear twice.
 func (o *Object) DecodeInto(raw []byte, into any) error {
 	odd, err := sjson.UnmarshalStrict(raw, into)
 	if err != nil || len(odd) == 0 {

@@ -37,7 +37,7 @@ type maskMember struct {
 	key, value []byte
 }
 
-// The fields that Decode keeps for the kinds with thousands of objects in a dump, in the notation of OfNode.
+// The fields that Decode keeps for kinds with thousands of objects in a dump. OfNode has the notation.
 const (
 	ofDumpMeta    = `kind apiVersion metadata{` + ofDumpNames + `} `
 	ofDumpPodMeta = `kind apiVersion metadata{` + ofDumpNames + ` @annotations} `

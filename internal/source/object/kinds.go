@@ -43,8 +43,8 @@ var Resources = map[string]metav1.TypeMeta{
 var OneOfEach = map[metav1.TypeMeta]string{OfNamespaces: "namespace kube-system",
 	OfServices: "service default/kubernetes"}
 
-// tellsCluster reports whether the UID of the object identifies its cluster.
-func tellsCluster(kind metav1.TypeMeta, namespace, name string) bool {
+// identifiesCluster reports whether the UID of the object identifies its cluster.
+func identifiesCluster(kind metav1.TypeMeta, namespace, name string) bool {
 	switch kind {
 	case OfNamespaces:
 		return name == metav1.NamespaceSystem

@@ -85,6 +85,6 @@ func Passes(text []byte) bool {
 	return !HasField(text) && !structure().Match(text) && !complaint().Match(text)
 }
 
-// IsTemplate reports whether text has template actions, as in a Helm chart, in place of a YAML value or key. Actions
-// in quotes do not count, because another program may render them.
+// IsTemplate reports whether text has template actions, as in a Helm chart, instead of YAML values or keys. It
+// ignores quoted actions, because they may belong to another program.
 func IsTemplate(text []byte) bool { return action().Match(text) }
