@@ -168,7 +168,7 @@ func TestAddControllerRecorded(t *testing.T) {
 	}
 }
 
-// TestLeaseTwice checks that of two copies the one with the later renewTime is used.
+// TestLeaseTwice checks that the copy of a Lease with the later renewTime is used.
 func TestLeaseTwice(t *testing.T) {
 	of := func(before string) string {
 		return "\nlease kube-controller-manager by=x" + before + "_u before=" + before

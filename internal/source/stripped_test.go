@@ -107,8 +107,8 @@ func TestStrippedStatus(t *testing.T) {
 	}
 }
 
-// TestStatusBesideNone checks that of two copies the one with a status is used, whatever their order and
-// resourceVersion.
+// TestStatusBesideNone checks that the copy of an object with a status is used, whatever the order and the
+// resourceVersion of the copies.
 func TestStatusBesideNone(t *testing.T) {
 	w := parseWorld(t, "ds agent gen=1\nnode n1\npod p1 app=agent owner=agent ready\nrev r app=agent owner=agent\nevent e about=DaemonSet/agent")
 	whole := edited(t, w)

@@ -54,6 +54,7 @@ func newScheme() *runtime.Scheme {
 // Clients holds one client for each API group.
 type Clients map[schema.GroupVersion]*rest.RESTClient
 
+// OneOf is a pointer to an API object of type T.
 type OneOf[T any] interface {
 	*T
 	runtime.Object
@@ -86,6 +87,7 @@ func (c Client[T, P]) Kept(ctx context.Context, o metav1.ListOptions, each func(
 	return ReadList[T, P](ctx, c.Listing(o), KeptWire[T](), each)
 }
 
+// Listing returns the request for a page of the list.
 func (c Client[T, P]) Listing(o metav1.ListOptions) *rest.Request {
 	return c.GetClient().Get().NamespaceIfScoped(c.GetNamespace(),
 		c.GetNamespace() != "").Resource(c.name).VersionedParams(&o, APIParameters())

@@ -16,6 +16,7 @@ import (
 // ContextKey is the key of a context value of type T. A transport stores facts about a response in such a value.
 type ContextKey[T any] struct{}
 
+// WithSlot returns a context with an empty value of type T, and the pointer to that value.
 func WithSlot[T any](ctx context.Context) (context.Context, *T) {
 	into := new(T)
 	return context.WithValue(ctx, ContextKey[T]{}, into), into

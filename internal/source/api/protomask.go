@@ -188,6 +188,7 @@ type wireReader[T any, P OneOf[T]] struct {
 	words   object.Words
 }
 
+// NewWireReader returns a reader that decodes the fields that kept selects.
 func NewWireReader[T any, P OneOf[T]](kept func(raw []byte) *ProtoMask) *wireReader[T, P] {
 	return &wireReader[T, P]{kept: kept, Known: map[string]P{}, Repeats: map[string]bool{}, words: object.Words{}}
 }

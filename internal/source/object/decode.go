@@ -282,7 +282,7 @@ func compact(raw []byte) []byte {
 
 // noteTimes sets Newest to the newest time in v, if that is newer. It looks at the times of creation, of writes, of the
 // deletion request and of states. A deletionTimestamp is later than the deletion request by the grace period, which
-// saw subtracts.
+// noteTimes subtracts.
 func (o *Object) noteTimes(v reflect.Value) {
 	note := func(t time.Time) {
 		if t.After(o.Newest) {
@@ -464,6 +464,7 @@ func Join(outer, inner string) string {
 	return outer + "." + inner
 }
 
+// FirstByte returns the first byte of raw that is not whitespace, or 0 if there is none.
 func FirstByte(raw []byte) byte {
 	if raw = bytes.TrimLeft(raw, " \t\r\n"); len(raw) > 0 {
 		return raw[0]
@@ -484,6 +485,7 @@ var kindsOfJSON = map[byte]string{
 	'-': "a number",
 }
 
+// Encoded returns o as JSON. It panics if that fails.
 func Encoded(o any) []byte {
 	raw, err := json.Marshal(o)
 	if err != nil {

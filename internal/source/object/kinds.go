@@ -25,6 +25,7 @@ func KindName(k metav1.TypeMeta) string {
 	return k.Kind + " (" + k.APIVersion + ")"
 }
 
+// Resources maps the names of resources to their kinds. It includes the short names in files of collectors.
 var Resources = map[string]metav1.TypeMeta{
 	"daemonsets": {APIVersion: "apps/v1", Kind: "DaemonSet"}, "controllerrevisions": {APIVersion: "apps/v1",
 		Kind: "ControllerRevision"},

@@ -133,6 +133,7 @@ func Those[T any](all []T, keep func(metav1.Object) bool) []T {
 	return slices.Clip(all)
 }
 
+// Key returns the namespace and the name of an object.
 func Key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
 // KeyOf returns the Key of an object.
@@ -178,6 +179,7 @@ type Relation struct {
 	Selector labels.Selector
 }
 
+// Relate returns the Relation for a DaemonSet, or an error if its selector is invalid.
 func Relate(ds *appsv1.DaemonSet) (Relation, error) {
 	selector, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
 	if err != nil {
