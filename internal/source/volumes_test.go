@@ -146,8 +146,8 @@ func TestAddVolumes(t *testing.T) {
 	}
 }
 
-// TestAddVolumesGaps checks that a volume that cannot be read or does not exist is a Gap, and is not treated as a
-// volume without restrictions.
+// TestAddVolumesGaps checks that a volume that cannot be read or does not exist is a Gap. It must not look like a
+// volume that can be used on every node.
 func TestAddVolumesGaps(t *testing.T) {
 	const forbidden, failed, not = snapshot.Forbidden, snapshot.Failed, snapshot.NotGiven
 	without := func(kind string) string {

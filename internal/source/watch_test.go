@@ -99,7 +99,7 @@ func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// torn is sent instead of a change, and ends the connection within an event.
+// torn is sent instead of an event. It ends the connection within the event.
 const torn = "{"
 
 // unansweredWatch is the code for a watch that gets no response.
@@ -340,7 +340,7 @@ func TestWatchTells(t *testing.T) {
 				}
 				return
 			}
-			// If nothing is reported, the next change is the one that follows.
+			// If nothing is reported, the next change of the same kind comes first.
 			sign := map[string]runtime.Object{
 				"nodes": last(), "controllerrevisions": oneObject(t, "rev last app=agent owner=agent rv=99"), "events": oneObject(t, "event last about=DaemonSet/agent rv=99"),
 			}[what]

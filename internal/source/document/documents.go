@@ -56,7 +56,7 @@ type Documents struct {
 	before map[metav1.TypeMeta]bool // of the documents before it
 
 	Ragged bool   // the last line has no newline, and nothing else shows that it is complete
-	Within string // what the file is cut off in, if it is
+	Within string // the part in which the file is cut off, if it is
 	Counts bool   // the file has an object that an answer may need
 }
 

@@ -39,8 +39,8 @@ var Resources = map[string]metav1.TypeMeta{
 	"persistentvolumeclaims": OfClaims, "pvcs": OfClaims, "csinodes": OfCSINodes, "leases": OfLeases,
 }
 
-// OneOfEach names the object of each kind that identifies a cluster. Few dumps contain namespaces; "kubectl
-// cluster-info dump" contains Services.
+// OneOfEach names, for each kind, the object that identifies a cluster. Few dumps contain namespaces. The output of
+// "kubectl cluster-info dump" contains Services.
 var OneOfEach = map[metav1.TypeMeta]string{OfNamespaces: "namespace kube-system",
 	OfServices: "service default/kubernetes"}
 

@@ -63,9 +63,9 @@ func Strip(o any) {
 	}
 }
 
-// StripDaemonSet clears the field sets of the managedFields entries for subresources such as status. It keeps the
-// managers and their times, because they are small and show who changed the DaemonSet. It keeps the other field sets
-// and the annotations: manifest.Overlay needs them, and the controller reads one annotation.
+// StripDaemonSet clears the field sets in the managedFields entries for subresources such as status. It keeps the
+// managers and their times, because they are small and show who changed the DaemonSet. It also keeps all other field
+// sets and the annotations. manifest.Overlay needs them, and the controller reads one annotation.
 func StripDaemonSet(ds *appsv1.DaemonSet) {
 	for i := range ds.ManagedFields {
 		if m := &ds.ManagedFields[i]; m.Subresource != "" {
@@ -195,8 +195,8 @@ func (r Relation) Takes(o metav1.Object) bool {
 		(owner != nil && owner.UID == r.Ds.UID && r.Ds.UID != "" || r.Selector.Matches(labels.Set(o.GetLabels())))
 }
 
-// Owns reports whether Takes accepts the object and either the DaemonSet controls it or nobody does, so that the
-// controller would adopt it. If the DaemonSet has no UID, as in an edited dump, Owns compares the names.
+// Owns reports whether the DaemonSet controls the object, or may adopt it because nobody controls it. The object must
+// satisfy Takes. If the DaemonSet has no UID, as in an edited dump, Owns compares the names.
 func (r Relation) Owns(o metav1.Object) bool {
 	owner := metav1.GetControllerOfNoCopy(o)
 	switch {
@@ -228,7 +228,8 @@ func (r Relation) Concerns(event metav1.Object) bool {
 // Troubled is the set of pods whose events the program keeps.
 type Troubled map[types.UID]bool
 
-// TroubledOf returns the pods that are not ready or terminating. Events also show what keeps a pod from terminating.
+// TroubledOf returns the pods that are terminating or not ready. The events of a terminating pod can show what delays
+// it.
 func TroubledOf(pods []corev1.Pod) Troubled {
 	t := Troubled{}
 	for i := range pods {
@@ -250,8 +251,8 @@ func (t Troubled) Concerned(o metav1.Object) bool {
 // NormalReasons has the reasons of normal events about pods that the program keeps.
 var NormalReasons = []string{"Pulling", "Pulled", "Killing"}
 
-// NewestOfEach drops normal events about pods unless they are the newest for their pod, reason and container. If an
-// event does not name the container, NewestOfEach compares the message instead.
+// NewestOfEach drops a normal event about a pod if there is a newer one with the same pod, reason and container. If
+// an event does not name the container, NewestOfEach compares the messages instead.
 func NewestOfEach(all []corev1.Event) []corev1.Event {
 	type subject struct {
 		pod            types.UID

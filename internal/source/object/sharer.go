@@ -11,8 +11,8 @@ import (
 // Words holds strings that many objects have, so that each string is stored once.
 type Words map[string]string
 
-// The limits of Words. A list exceeds them only if each object has its own strings, and by then Words holds the
-// common ones.
+// Limits of Words. A list exceeds them only if each of its objects has its own strings. By then, Words holds the
+// common strings, because these come early.
 const (
 	mostWords   = 10_000
 	longestWord = 256 // bytes
@@ -69,8 +69,8 @@ func (w Words) Share(o any) {
 	}
 }
 
-// Sharer stores values that nodes or pods have in common once. It does this for decoded objects, as
-// api.NewWireReader's reader does for protobuf. It is not safe for concurrent use.
+// Sharer stores equal values of nodes or pods once. It works on decoded objects, as the reader of api.NewWireReader
+// does on protobuf. It is not safe for concurrent use.
 type Sharer struct {
 	words       Words
 	taints      recent[[]corev1.Taint]
