@@ -81,8 +81,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestMetadataOnly checks that only the metadata of nodes and namespaces is requested, page by page, and that any
-// other response is ignored.
+// TestMetadataOnly checks that only the metadata of nodes and namespaces is requested, page by page, and that a
+// response of another kind is an error.
 func TestMetadataOnly(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "nodes 1200\nnamespace a"))
 	c := newCluster(t, s)

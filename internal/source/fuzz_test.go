@@ -81,7 +81,7 @@ func FuzzArchive(f *testing.F) {
 	})
 }
 
-// checkRead checks the dump or the error. A missing DaemonSet is an error only for a file that is read alone, because
+// checkRead checks the dump or the error. It accepts a missing DaemonSet only for a file that is read alone, because
 // damaged objects are left out.
 func checkRead(t *testing.T, d *dump.Dump, err error, alone bool) {
 	for _, note := range d.Notes() {
