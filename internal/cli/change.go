@@ -41,7 +41,8 @@ func parseImages(texts []string) ([]whatif.Image, error) {
 	return out, nil
 }
 
-// imageHint offers the image that was meant, where that can be told.
+// imageHint returns an --image flag with a corrected image: without a URL scheme, trailing
+// separators and upper case letters. If the corrected image is invalid too, it returns an example.
 func imageHint(container, image string) string {
 	if _, rest, found := strings.Cut(image, "://"); found {
 		image = rest
@@ -62,8 +63,8 @@ func imageHint(container, image string) string {
 var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule,
 	corev1.TaintEffectNoExecute}
 
-// parseToleration parses KEY[=VALUE][:EFFECT]. Without =VALUE the toleration
-// matches every value, and the key * matches every key.
+// parseToleration parses KEY[=VALUE][:EFFECT]. Without =VALUE the toleration matches every value.
+// The key * matches every key.
 func parseToleration(text string) (corev1.Toleration, error) {
 	bad := func(why string) (corev1.Toleration, error) {
 		return corev1.Toleration{}, hinted{fmt.Errorf("--toleration %q: %s", text, why),
@@ -96,7 +97,7 @@ func parseToleration(text string) (corev1.Toleration, error) {
 	return t, nil
 }
 
-// firstFault returns the first fault that the API's validation found; nil if none.
+// firstFault returns the first fault in found as an error, or nil if found is empty.
 func firstFault(found ...[]string) error {
 	for _, fault := range slices.Concat(found...) {
 		return errors.New(fault)
@@ -108,8 +109,8 @@ func effectWords(effect string) string {
 	return fmt.Sprintf("%q is none of NoSchedule, PreferNoSchedule, NoExecute", effect)
 }
 
-// parseNodeSelector reads the labels that a nodeSelector gets, KEY=VALUE, and the keys
-// that it loses, KEY-.
+// parseNodeSelector parses the values of --node-selector. It returns the labels to add, from
+// KEY=VALUE, and the keys to remove, from KEY-.
 func parseNodeSelector(texts []string) (add map[string]string, drop []string, err error) {
 	for _, t := range texts {
 		key, value, adds := strings.Cut(t, "=")

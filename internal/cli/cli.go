@@ -1,5 +1,5 @@
-// Package cli holds the commands: flags to options, run, exit status. It is
-// the only package with streams, a clock and terminal facts.
+// Package cli implements the commands: it parses flags, runs the command and sets the exit status.
+// No other package uses the standard streams, the clock or the terminal.
 package cli
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Main runs one command line and returns its exit status. An error is one
-// line on errs, with its details below it, and a hint, where there are any.
+// Main runs one command line and returns its exit status. It prints an error as one line on errs.
+// Details and a hint may follow on the next lines.
 //
-// Ctrl-C ends it, whatever it is busy with; a second one ends the process.
+// Ctrl-C ends the command. A second Ctrl-C ends the process.
 func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -27,15 +27,15 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	return mainUntil(ctx, args, in, out, errs)
 }
 
-// grace is how long a command may go on after Ctrl-C, to say where it stopped.
+// gracePeriod limits how long a command may continue after Ctrl-C to print its last lines.
 const grace = 500 * time.Millisecond
 
-// mainUntil is Main until ctx ends. Reads and requests end with it. What does not
-// look at it, a computation or a pipe that nobody reads, is left alone after the
-// grace period: the process ends, and until then it writes nothing more.
+// mainUntil runs Main until ctx ends. When ctx ends, reads and requests stop. A computation, or a
+// write to a pipe that nobody reads, may not stop. After the grace period mainUntil returns without
+// waiting for it, and discards everything that it still writes.
 func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	if completes(args) {
-		errs = io.Discard // it would stand in the middle of what somebody types
+		errs = io.Discard // it would appear in the middle of the command line
 	}
 	answers, notes := newStream(out), newStream(errs)
 	done := make(chan int, 1)
@@ -44,7 +44,7 @@ func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Wr
 	case status := <-done:
 		return status
 	case <-ctx.Done():
-		go notes.showNoMore() // a terminal that takes nothing has it wait
+		go notes.showNoMore() // it blocks if the terminal accepts no output
 	}
 	select {
 	case status := <-done:
@@ -58,9 +58,9 @@ func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Wr
 
 // execute runs one command line to its end.
 //
-// All that is written goes through a stream: no control code of the cluster
-// or of a file reaches a terminal. A panic is an error like any other, with what
-// a report of it needs: Go's own exit status of one would say "moving".
+// All output goes through a stream, so that no control code from a cluster or a file reaches a
+// terminal. A panic becomes an error message with the stack for a bug report: Go's own exit status
+// of a panic is 2, which means "progressing" here.
 func execute(ctx context.Context, args []string, in io.Reader, answers, notes *stream) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -86,7 +86,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		args = withoutHelp(root, args)
 	}
 	root.SetArgs(args)
-	asked := root // or the command below it that ran
+	asked := root // or the subcommand that ran
 	command := func() (err error) { asked, err = root.ExecuteContextC(ctx); return err }
 	err := error(nil)
 	if completing {
@@ -103,19 +103,19 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	case ctx.Err() != nil:
 		return interrupted
 	case errors.Is(err, syscall.EPIPE):
-		return 0 // whoever read the answer has enough of it
+		return 0 // the reader closed the pipe early
 	}
 	return called.failed(errs, err, asked)
 }
 
-// completes reports whether a command line asks to complete another one.
+// completes reports whether args request the completion of another command line.
 func completes(args []string) bool {
 	return calledAs(args[0]).completes || len(args) > 1 &&
 		(args[1] == cobra.ShellCompRequestCmd || args[1] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// unheard runs f quietly, and lets nothing read the process's own standard input: a
-// program that gives credentials would ask somebody who types for a password.
+// withoutTerminal runs f without standard input and standard error. Otherwise a credential plugin
+// could ask for a password while the user types a command.
 func unheard(f func() error) error {
 	stdin := os.Stdin
 	if nothing, err := os.Open(os.DevNull); err == nil {
@@ -126,9 +126,9 @@ func unheard(f func() error) error {
 	return quietly(f)
 }
 
-// quietly runs f while nothing is written to the process's own standard error:
-// kustomize, cobra's completion and programs that give credentials write there, past
-// the streams and what keeps them clean.
+// withoutStderr runs f and discards everything that is written to the process's standard error.
+// Kustomize, cobra's completion and credential plugins write there directly, which bypasses the
+// streams and their escaping.
 func quietly(f func() error) error {
 	stderr, logs := os.Stderr, log.Writer()
 	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {

@@ -7,22 +7,23 @@ import (
 	"runtime/debug"
 )
 
-// When the garbage collector runs: docs/performance.md says what was measured.
+// Settings of the garbage collector. The measurements are in docs/performance.md.
 const (
-	firstCollection = 36 << 20 // bytes: most commands end sooner
-	growth          = 40       // percent of what is alive by which the heap grows until the next collection
+	firstCollection = 36 << 20 // bytes; most commands end before they allocate this much
+	growth          = 40       // how much the heap grows before the next collection, in percent of the live heap
 )
 
-// SetCollector postpones the first garbage collection until the program takes more memory than most commands need.
-// From then on, the collector runs more often than by Go's own setting, with which the program would take twice what it
-// holds. It changes nothing if GOGC or GOMEMLIMIT is set.
+// SetCollector configures the garbage collector. The first collection starts at a heap size that
+// most commands never reach. Then collections start more often than by default, because Go's
+// default would double the memory of the program. SetCollector changes nothing if GOGC or
+// GOMEMLIMIT is set.
 func SetCollector() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(firstCollection)
-	runtime.SetFinalizer(new([16]byte), func(*[16]byte) { // which the first collection calls
+	runtime.SetFinalizer(new([16]byte), func(*[16]byte) { // the first collection calls it
 		debug.SetGCPercent(growth)
 		debug.SetMemoryLimit(math.MaxInt64)
 	})

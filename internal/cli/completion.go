@@ -15,35 +15,34 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 )
 
-// typingWait is for how long a cluster or a file is asked while somebody waits for words to
-// complete a command line. Two processes start before, within the two seconds that a
-// person waits.
+// completionTimeout limits how long a completion waits for a cluster or a file. The shell starts
+// two processes first, and users wait about two seconds.
 const typingWait = 1500 * time.Millisecond
 
-// typing is a command line that is being completed.
+// completionRequest is a command line to complete.
 type typing struct {
 	*input
-	args  []string // before
-	begun string   // of the word to complete; empty at the beginning
+	args  []string // before the word to complete
+	begun string   // the start of the word to complete; may be empty
 }
 
-// choice is a word that completes a command line, and what a shell shows beside it.
+// choice is a word that completes a command line, with the description that a shell shows.
 type choice struct {
 	word, about string
-	safe        bool // it is offered whatever characters it has
+	safe        bool // offer the word even if it has special characters
 }
 
-// choices are the words that complete one.
+// choices are the words that can complete a command line.
 type choices struct {
 	words   []choice
-	open    bool // the word goes on: no blank behind it
-	ordered bool // as they stand; others are sorted
+	open    bool // the word can continue, so no space follows it
+	ordered bool // keep this order; other words are sorted
 }
 
-// finder finds choices. An error means that there are none: nobody reads it.
+// finder finds choices. The caller treats an error as no choices, and never shows it.
 type finder func(ctx context.Context, t *typing) (choices, error)
 
-// fixed are choices that need no input.
+// fixed returns a finder for words that need no input.
 func fixed(words ...string) finder {
 	return func(context.Context, *typing) (choices, error) {
 		return choices{words: plainChoices(words...), ordered: true}, nil
@@ -58,8 +57,8 @@ func plainChoices(words ...string) []choice {
 	return all
 }
 
-// offers returns what finds words for cobra: in time or not at all, and without a word
-// about errors.
+// completionFunc turns find into a completion function for cobra. The function offers nothing if
+// find fails, panics or exceeds the time limit, and never prints an error.
 func (c *common) offers(find finder) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), typingWait)
@@ -67,7 +66,7 @@ func (c *common) offers(find finder) cobra.CompletionFunc {
 		found := make(chan choices, 1)
 		go func() {
 			defer func() {
-				if recover() != nil { // a bug here is none of the command that is typed
+				if recover() != nil { // a bug in completion must not disturb the user
 					found <- choices{}
 				}
 			}()
@@ -80,13 +79,13 @@ func (c *common) offers(find finder) cobra.CompletionFunc {
 		select {
 		case all := <-found:
 			return all.completing(begun)
-		case <-ctx.Done(): // a program that gives credentials, or a file, may take any time
+		case <-ctx.Done(): // a credential plugin or a file may take any time
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 	}
 }
 
-// typing returns the command line up to the word that is to be completed.
+// newCompletionRequest returns the request to complete the word toComplete of cmd.
 func (c *common) typing(cmd *cobra.Command, args []string, begun string) *typing {
 	silent := *c
 	silent.ErrOut, silent.In = io.Discard, strings.NewReader("")
@@ -95,8 +94,8 @@ func (c *common) typing(cmd *cobra.Command, args []string, begun string) *typing
 	return t
 }
 
-// values returns the values of a flag so far, each once: cobra parses the flags twice to
-// complete.
+// values returns the current values of a flag without duplicates. Cobra parses the flags twice for
+// a completion.
 func (t *typing) values(flag string) []string {
 	f := t.flags.Lookup(flag)
 	if f == nil || !f.Changed {
@@ -115,7 +114,7 @@ func (t *typing) values(flag string) []string {
 	return once
 }
 
-// ask returns the cluster or the files of the command line, and the namespace.
+// openInput returns the reader of the cluster or files, and the namespace.
 func (t *typing) ask(ctx context.Context) (reader, string, error) {
 	if slices.Contains(t.from, source.StandardInput) {
 		return nil, "", errNotAsked
@@ -123,7 +122,7 @@ func (t *typing) ask(ctx context.Context) (reader, string, error) {
 	return t.open(ctx)
 }
 
-// completing returns those of the choices that complete a word, as cobra prints them.
+// matching returns the choices that complete a word, in cobra's format.
 func (all choices) completing(begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	directive := cobra.ShellCompDirectiveNoFileComp
 	if all.open {
@@ -147,19 +146,19 @@ func (all choices) completing(begun string) ([]cobra.Completion, cobra.ShellComp
 	return offered, directive
 }
 
-// typable is what every shell takes as it stands. Words of a cluster, of a file or of a
-// kubeconfig that go on with something else are no choice: a shell might run it.
+// shellSafe matches text that every shell takes literally. Words from a cluster, a file or a
+// kubeconfig that do not match are not offered, because a shell might run parts of them.
 var typable = regexp.MustCompile(`^[A-Za-z0-9._:/=@,%+-]*$`)
 
-// completeFlags sets what completes the values of flags of a command. To one that is listed
-// nowhere, the person alone knows the value, and nothing is offered.
+// completeFlags registers completion functions for the flags of a command. Flags without a finder
+// or file type get no completion.
 func (c *common) completeFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		kinds, isFile := fileFlags[f.Name]
 		var complete cobra.CompletionFunc = cobra.NoFileCompletions
 		switch find := flagChoices[f.Name]; {
 		case f.NoOptDefVal != "":
-			return // a flag without a value
+			return // this flag needs no value
 		case isFile && len(kinds) > 0:
 			complete = cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveFilterFileExt)
 		case isFile:
@@ -169,6 +168,6 @@ func (c *common) completeFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		case find != nil:
 			complete = c.offers(find)
 		}
-		_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // an error if it has one
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails only if the flag has a function already
 	})
 }

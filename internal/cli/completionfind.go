@@ -26,18 +26,18 @@ var (
 	errNotOne   = errors.New("the command line does not name one DaemonSet")
 )
 
-// fileFlags are the flags that take a file, with the ends of its name; without them any
-// file.
+// fileFlags maps each flag that takes a file to the extensions that it accepts. An empty list
+// accepts any file.
 var fileFlags = map[string][]string{
 	"filename": {"yaml", "yml", "json"}, "from": {"yaml", "yml", "json", "tar", "gz", "tgz", "xz", "txz", "zst",
 		"bz2", "zip"},
 	"redact-map": nil, "kubeconfig": nil, "certificate-authority": nil, "client-certificate": nil, "client-key": nil,
 }
 
-// directoryFlags are those that take a directory.
+// directoryFlags are the flags that take a directory.
 var directoryFlags = []string{"kustomize", "cache-dir"}
 
-// flagChoices find the values of flags, by name: the same in every command.
+// flagChoices maps each flag to the finder of its values. All commands share this map.
 var flagChoices = map[string]finder{
 	"context":   kubeconfigChoices((*kubeconfig.Flags).Contexts),
 	"cluster":   kubeconfigChoices((*kubeconfig.Flags).Clusters),
@@ -63,7 +63,7 @@ var flagChoices = map[string]finder{
 	"revision": revisionChoices, "diff": diffChoices,
 }
 
-// versions are the minors whose rules are known, the newest first.
+// versions returns the Kubernetes minor versions that have rules, newest first.
 func versions() []string {
 	var known []string
 	var minor int
@@ -93,7 +93,7 @@ func namespaceChoices(ctx context.Context, t *typing) (choices, error) {
 	return choices{words: plainChoices(names...)}, err
 }
 
-// outputChoices are what -o takes; behind a = goes a template or a file.
+// outputChoices offers the values of -o. A value that ends in = takes a template or a file.
 func outputChoices(_ context.Context, t *typing) (choices, error) {
 	all := choices{ordered: true}
 	for _, form := range strings.Split(formats, "|") {
@@ -104,7 +104,7 @@ func outputChoices(_ context.Context, t *typing) (choices, error) {
 	return all, nil
 }
 
-// conditionChoices are the conditions of --fail-on, which commas separate.
+// conditionChoices offers the conditions of --fail-on, a comma-separated list.
 func conditionChoices(_ context.Context, t *typing) (choices, error) {
 	before, _ := listed(t.begun)
 	all := choices{open: true, ordered: true} // a number or a comma follows
@@ -119,15 +119,14 @@ func conditionChoices(_ context.Context, t *typing) (choices, error) {
 	return all, nil
 }
 
-// listed splits a list with commas into what stands before its last element, with the
-// comma, and that element.
+// splitList splits a comma-separated list before its last element.
 func listed(begun string) (before, last string) {
 	i := strings.LastIndex(begun, ",") + 1
 	return begun[:i], begun[i:]
 }
 
-// nameChoices are the DaemonSets: by name, or as NAMESPACE/NAME or ds/NAME where that was
-// begun. Where the current namespace has none, they are those of all namespaces.
+// nameChoices offers the DaemonSets: by name, or as NAMESPACE/NAME or ds/NAME if the user typed a
+// slash. If the current namespace has no DaemonSets, it offers those of all namespaces.
 func nameChoices(ctx context.Context, t *typing) (choices, error) {
 	r, namespace, err := t.ask(ctx)
 	if err != nil {
@@ -163,7 +162,7 @@ func nameChoices(ctx context.Context, t *typing) (choices, error) {
 			add(before+ds.Name, wording.DaemonSetChoice(&ds.Status))
 			continue
 		}
-		add(before+ds.Name, wording.NamespacesChoice(of[ds.Name])) // no namespace was given
+		add(before+ds.Name, wording.NamespacesChoice(of[ds.Name])) // the input has several namespaces, and no flag chooses one
 		if before == "" {
 			add(ds.Namespace+"/"+ds.Name, wording.DaemonSetChoice(&ds.Status))
 		}
@@ -180,7 +179,7 @@ func nameChoices(ctx context.Context, t *typing) (choices, error) {
 	return all, nil
 }
 
-// selectorChoices are the labels of the DaemonSets, as KEY=VALUE, which commas separate.
+// selectorChoices offers the labels of the DaemonSets as KEY=VALUE, in a comma-separated list.
 func selectorChoices(ctx context.Context, t *typing) (choices, error) {
 	r, namespace, err := t.ask(ctx)
 	if err != nil {
@@ -200,7 +199,7 @@ func selectorChoices(ctx context.Context, t *typing) (choices, error) {
 	return all, err
 }
 
-// the returns the DaemonSet that the command line names, and who knows it.
+// namedDaemonSet returns a reader, and the only DaemonSet that the command line names.
 func (t *typing) the(ctx context.Context) (reader, source.Ref, error) {
 	refs, err := t.program.names(t.args, t.config.Namespace())
 	if err != nil || len(refs) != 1 {
@@ -210,7 +209,7 @@ func (t *typing) the(ctx context.Context) (reader, source.Ref, error) {
 	return r, within(namespace, refs)[0], err
 }
 
-// daemonSet returns the DaemonSet that the command line names.
+// daemonSet reads the DaemonSet that the command line names.
 func (t *typing) daemonSet(ctx context.Context) (*appsv1.DaemonSet, error) {
 	r, ref, err := t.the(ctx)
 	if err != nil {
@@ -228,8 +227,8 @@ func (t *typing) daemonSet(ctx context.Context) (*appsv1.DaemonSet, error) {
 	return nil, errNotOne
 }
 
-// imageChoices are the containers, as CONTAINER=, and behind that the image that it has,
-// once whole and once without its tag.
+// imageChoices offers each container as CONTAINER=. After the =, it offers the current image, with
+// and without its tag.
 func imageChoices(ctx context.Context, t *typing) (choices, error) {
 	ds, err := t.daemonSet(ctx)
 	if err != nil {
@@ -257,8 +256,8 @@ func untagged(image string) string {
 	return image
 }
 
-// revisionsOf are the revisions of the DaemonSet that the command line names, the latest
-// first, each behind what was typed before it.
+// revisionsOf offers the revisions of the DaemonSet that the command line names, latest first. It
+// adds prefix to each word, so that the shell keeps the text typed so far.
 func (t *typing) revisionsOf(ctx context.Context, before string, more ...choice) (choices, error) {
 	r, ref, err := t.the(ctx)
 	if err != nil {
@@ -286,7 +285,7 @@ func (t *typing) revisionsOf(ctx context.Context, before string, more ...choice)
 	return all, err
 }
 
-// imagesOf returns the images of the containers in a revision.
+// imagesOf returns the images of a revision's containers.
 func imagesOf(r *appsv1.ControllerRevision) []string {
 	stored, err := template.Stored(r.Data.Raw)
 	if err != nil {
@@ -312,7 +311,7 @@ func revisionChoices(ctx context.Context, t *typing) (choices, error) {
 	return t.revisionsOf(ctx, "", choice{word: "live", about: wording.LiveChoice})
 }
 
-// diffChoices are the first revision, behind which a comma may follow, or the second one.
+// diffChoices offers the first revision of --diff, or, after a comma, the second one.
 func diffChoices(ctx context.Context, t *typing) (choices, error) {
 	before, _ := listed(t.begun)
 	all, err := t.revisionsOf(ctx, before, choice{word: "live", about: wording.LiveChoice})
@@ -322,7 +321,7 @@ func diffChoices(ctx context.Context, t *typing) (choices, error) {
 	return all, err
 }
 
-// nodeLabels returns the values of each label of the nodes.
+// nodeLabels counts the nodes by label key and value.
 func nodeLabels(nodes []part.Labeled) map[string]map[string]int {
 	values := map[string]map[string]int{}
 	for _, n := range nodes {
@@ -344,7 +343,7 @@ func (t *typing) nodes(ctx context.Context) ([]part.Labeled, error) {
 	return r.Nodes(ctx)
 }
 
-// nodeChoices are the nodes.
+// nodeChoices offers the names of the nodes.
 func nodeChoices(ctx context.Context, t *typing) (choices, error) {
 	nodes, err := t.nodes(ctx)
 	var all choices
@@ -354,8 +353,8 @@ func nodeChoices(ctx context.Context, t *typing) (choices, error) {
 	return all, err
 }
 
-// nodesChoices are NODES: names, which commas separate, with patterns for many of one
-// prefix; or labels of nodes.
+// nodesChoices offers NODES: a comma-separated list of names, patterns for nodes with a common
+// prefix, or labels of nodes.
 func nodesChoices(ctx context.Context, t *typing) (choices, error) {
 	nodes, err := t.nodes(ctx)
 	if err != nil {
@@ -387,8 +386,8 @@ func nodesIn(nodes []part.Labeled, begun string) choices {
 	return all
 }
 
-// groups counts the words that begin alike up to their last dash: nothing where these are
-// many, or few words.
+// groups counts the words by their prefix up to the last dash. It omits prefixes of fewer than
+// three words, and returns nil if more than 20 prefixes are left.
 func groups(words []choice) map[string]int {
 	const most, least = 20, 3
 	count := map[string]int{}
@@ -404,8 +403,8 @@ func groups(words []choice) map[string]int {
 	return count
 }
 
-// valuesIn are the labels of nodes, as KEY=, and as KEY=VALUE behind the =; each behind what
-// was typed before it.
+// valuesIn offers the labels of nodes as KEY=, and after the = as KEY=VALUE. It adds prefix to each
+// word.
 func valuesIn(nodes []part.Labeled, before, begun string) choices {
 	key, _, behind := strings.Cut(begun, "=")
 	var all choices
@@ -423,7 +422,7 @@ func valuesIn(nodes []part.Labeled, before, begun string) choices {
 	return all
 }
 
-// labelKeyChoices are the labels of nodes, without a value.
+// labelKeyChoices offers the label keys of the nodes.
 func labelKeyChoices(ctx context.Context, t *typing) (choices, error) {
 	nodes, err := t.nodes(ctx)
 	var all choices
@@ -433,13 +432,13 @@ func labelKeyChoices(ctx context.Context, t *typing) (choices, error) {
 	return all, err
 }
 
-// nodeSelectorChoices are the labels of nodes, to be added.
+// nodeSelectorChoices offers labels of nodes to add to the node selector.
 func nodeSelectorChoices(ctx context.Context, t *typing) (choices, error) {
 	nodes, err := t.nodes(ctx)
 	return valuesIn(nodes, "", t.begun), err
 }
 
-// labelChoices are NODES:KEY=VALUE.
+// labelChoices offers NODES:KEY=VALUE.
 func labelChoices(ctx context.Context, t *typing) (choices, error) {
 	nodes, err := t.nodes(ctx)
 	if err != nil {
@@ -454,8 +453,8 @@ func labelChoices(ctx context.Context, t *typing) (choices, error) {
 	return valuesIn(nodes, which+":", what), nil
 }
 
-// taintChoices are NODES:KEY=VALUE:EFFECT. Taints of nodes are not in their metadata: the keys
-// are those that Kubernetes sets itself.
+// taintChoices offers NODES:KEY=VALUE:EFFECT. The metadata of nodes does not include their taints,
+// so it offers the keys that Kubernetes sets.
 func taintChoices(ctx context.Context, t *typing) (choices, error) {
 	which, what, found := strings.Cut(t.begun, ":")
 	if found {
@@ -467,7 +466,7 @@ func taintChoices(ctx context.Context, t *typing) (choices, error) {
 	return all, err
 }
 
-// tolerationChoices are KEY:EFFECT, and * for all taints.
+// tolerationChoices offers KEY:EFFECT, and * for all taints.
 func tolerationChoices(_ context.Context, t *typing) (choices, error) {
 	all := taintsIn("", t.begun)
 	if t.begun == "" {
@@ -476,7 +475,7 @@ func tolerationChoices(_ context.Context, t *typing) (choices, error) {
 	return all, nil
 }
 
-// taintsIn are the keys of taints, as KEY:, and the effects behind one.
+// taintsIn offers the keys of taints as KEY:, and after the colon their effects.
 func taintsIn(before, begun string) choices {
 	keyValue, _, behind := strings.Cut(begun, ":")
 	var all choices
@@ -493,8 +492,7 @@ func taintsIn(before, begun string) choices {
 	return all
 }
 
-// taintKeys are the taints that Kubernetes itself sets, or a cloud provider or kubeadm as it
-// says.
+// taintKeys are the keys of taints that Kubernetes, kubeadm or cloud providers set.
 var taintKeys = []string{
 	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable,
 	corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,

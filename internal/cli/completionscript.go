@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 )
 
-// scripts write the script of a shell that completes a program, by the shell.
+// scripts maps each shell to the function that writes its completion script.
 var scripts = map[string]func(*cobra.Command, io.Writer) error{
 	"bash":       func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
 	"zsh":        (*cobra.Command).GenZshCompletion,
@@ -23,7 +23,7 @@ var scripts = map[string]func(*cobra.Command, io.Writer) error{
 	"powershell": (*cobra.Command).GenPowerShellCompletionWithDesc,
 }
 
-// shells are those of scripts, in the order of the help.
+// shells lists the keys of scripts in the order of the help.
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func newCompletion(c *common) *cobra.Command {
@@ -52,7 +52,7 @@ func newCompletion(c *common) *cobra.Command {
 	}
 }
 
-// knownShell returns an error for what is not a shell.
+// knownShell returns an error unless args is empty or names a supported shell.
 func knownShell(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0 || len(args) == 1 && slices.Contains(shells, args[0]):
@@ -64,7 +64,7 @@ func knownShell(cmd *cobra.Command, args []string) error {
 		source.Meant(cmd.CommandPath()+" ", args[0], shells, cmd.CommandPath())}
 }
 
-// turnOn returns how to turn on completion on this system. look finds a program on the
+// turnOn returns the instructions to turn on completion on this system. look finds a program on the
 // PATH.
 func (p program) turnOn(system string, look func(string) (string, error)) string {
 	completes, of := "kubectl_complete-"+strings.TrimPrefix(p.file, "kubectl-"), "kubectl"
@@ -102,9 +102,9 @@ func (p program) turnOn(system string, look func(string) (string, error)) string
 	return b.String()
 }
 
-// link returns what makes the program that kubectl looks for, beside this one: a link to the
-// name by which it was called, so that it outlasts an upgrade; on Windows, where a link
-// takes rights of its own, a copy.
+// link returns the command that installs the completion program next to this one. It creates a link
+// to the name by which this program was called, so that the link survives upgrades. On Windows,
+// where links need extra permissions, it creates a copy.
 func (p program) link(system, completes string, look func(string) (string, error)) string {
 	at := p.path
 	if !strings.ContainsAny(at, `/\`) {

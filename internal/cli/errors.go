@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// exitStatus is an answer that was given, and a status that says more.
+// exitStatus is the error of a command that printed its answer, but exits with a special status.
 type exitStatus int
 
 const (
@@ -32,13 +32,13 @@ const (
 	stuck          exitStatus = 3
 	degraded       exitStatus = 4
 	inPart         exitStatus = 5
-	conditionHolds exitStatus = 6 // one of --fail-on
+	conditionHolds exitStatus = 6 // a condition of --fail-on holds
 	interrupted               = 130
 )
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// worst returns the exit status of several answers, or nil if none of them has one.
+// worst returns the most severe exit status in has, or nil if has is empty.
 func worst(has map[exitStatus]bool) error {
 	for _, s := range []exitStatus{stuck, degraded, inPart, moving} {
 		if has[s] {
@@ -48,7 +48,7 @@ func worst(has map[exitStatus]bool) error {
 	return nil
 }
 
-// hinted is an error with something to paste.
+// hinted is an error with a hint to paste.
 type hinted struct {
 	error
 	hint string
@@ -57,8 +57,8 @@ type hinted struct {
 func (h hinted) Hint() string  { return h.hint }
 func (h hinted) Unwrap() error { return h.error }
 
-// retyped is an error with the beginning of a command of this program; the names and the
-// flags that were typed follow it, but for some.
+// rerunError is an error whose hint is a command of this program. The names and flags that the user
+// typed are added to the command, except the flags in omit.
 type retyped struct {
 	error
 	command string
@@ -68,7 +68,7 @@ type retyped struct {
 func (r retyped) Hint() string  { return r.command }
 func (r retyped) Unwrap() error { return r.error }
 
-// with returns the command with what was typed.
+// with returns the command with the names and flags that the user typed.
 func (r retyped) with(typed *pflag.FlagSet) string {
 	var names []string
 	typed.Visit(func(f *pflag.Flag) {
@@ -84,17 +84,17 @@ func (r retyped) with(typed *pflag.FlagSet) string {
 	return sheet.WithFlags(c, flags...).String()
 }
 
-// refusal is what is wrong with flags, if it is, and what to paste in their place.
+// refusal is an invalid combination of flags: it has the condition, the error message and the hint.
 type refusal struct {
 	is          bool
 	words, hint string
 }
 
-// nameIt is the hint of a refusal for which one DaemonSet has to be named: question.check
-// puts the command with the name in its place.
+// nameHint is the hint of a refusal if the user has to name one DaemonSet. queryFlags.check
+// replaces it by the command with a name.
 const nameIt = "NAME"
 
-// refused returns the error of the first refusal that applies, or nil.
+// firstRefusal returns the error of the first refusal that applies, or nil.
 func refused(rows ...refusal) error {
 	for _, r := range rows {
 		switch {
@@ -107,10 +107,10 @@ func refused(rows ...refusal) error {
 	return nil
 }
 
-// unnamed is an error for a command line that does not name one DaemonSet.
+// nameNeededError is the error if a command line does not name exactly one DaemonSet.
 type unnamed struct{ error }
 
-// hintOf returns what an error offers to paste; empty where it offers nothing.
+// hintOf returns the hint of an error, or "" if it has none.
 func (p program) hintOf(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" || errors.As(p.said(err, "--to-revision"), &h) {
@@ -119,7 +119,7 @@ func (p program) hintOf(err error) string {
 	return ""
 }
 
-// reworded is an error in other words.
+// reworded is an error with a different message.
 type reworded struct {
 	error
 	words string
@@ -128,12 +128,12 @@ type reworded struct {
 func (r reworded) Error() string { return r.words }
 func (r reworded) Unwrap() error { return r.error }
 
-// aboutFlag is an error about a flag, not about the manifest that it was given with.
+// aboutFlag is an error about a flag rather than about the manifest.
 type aboutFlag struct{ error }
 
 func (a aboutFlag) Unwrap() error { return a.error }
 
-// unfilledError is an error about a manifest in which variables of the environment are to be filled in.
+// unfilledError is an error about a manifest that contains unexpanded environment variables.
 type unfilledError struct {
 	error
 	file string
@@ -144,20 +144,20 @@ func (u unfilledError) Unwrap() error { return u.error }
 // rejectedError is an error about a manifest that the API server would reject.
 type rejectedError struct {
 	error
-	details []string       // each error, where there are several
-	live    bool           // there is a cluster, whose API server can be asked
-	apply   screen.Command // what applies the manifest; empty where nothing a person can paste does
+	details []string       // each error, if there are several
+	live    bool           // a cluster is available, so its API server can be asked
+	apply   screen.Command // the command that applies the manifest; empty if the user cannot paste one
 }
 
 func (r rejectedError) Details() []string { return r.details }
 func (r rejectedError) Unwrap() error     { return r.error }
 
-// placeholder matches a value that is such a variable.
+// placeholder matches a value with an unexpanded environment variable.
 var placeholder = regexp.MustCompile(`Invalid value: "[^"]*\$\{\w+\}`)
 
-// said returns an error of pkg/, which holds facts, with its hint, and any other one as
-// it is. rollback is the flag that names the revision to go back to: a command in which it
-// is not --to-revision calls this itself, and failed does it for all others.
+// withHint adds a hint to an error of pkg/, which contains only facts. It returns other errors
+// unchanged. rollback is the flag that names the target revision. printError calls withHint with
+// --to-revision; commands with another flag call it first.
 func (p program) said(err error, rollback string) error {
 	var (
 		invalid *whatif.Invalid
@@ -204,7 +204,7 @@ func (p program) said(err error, rollback string) error {
 	return err
 }
 
-// askServer returns an error about a manifest with the command that asks the API server, which checks all of it.
+// askServer adds the command that lets the API server validate the whole manifest.
 func (p program) askServer(r rejectedError) error {
 	switch {
 	case r.live:
@@ -216,7 +216,8 @@ func (p program) askServer(r rejectedError) error {
 	return r
 }
 
-// rendering is the command that plans what Helm makes of a chart: file is its folder, or a template in it.
+// helmCommand returns the command that plans a rendered Helm chart. file is the folder of the
+// chart, or one of its templates.
 func (p program) rendering(file string) string {
 	release, chart := "RELEASE", "CHART"
 	for _, folder := range []string{file, filepath.Dir(filepath.Dir(file))} {
@@ -232,8 +233,8 @@ func (p program) rendering(file string) string {
 	return c.String() + " | " + p.own("plan-rollout -f -")
 }
 
-// failed writes an error, and returns its exit status. typed is the
-// command that was, with its flags, for one in the hint.
+// printError prints an error and returns its exit status. The hint may repeat the flags of cmd, the
+// command that ran.
 func (p program) failed(errs io.Writer, err error, typed *cobra.Command) int {
 	if panicked := (*source.PanicError)(nil); errors.As(err, &panicked) {
 		return p.crashed(errs, panicked.Value, panicked.Stack)
@@ -252,7 +253,7 @@ func (p program) failed(errs io.Writer, err error, typed *cobra.Command) int {
 	return 1
 }
 
-// hintFor returns the hint of an error with what was typed.
+// hintFor returns the hint of an error, completed with the flags that the user typed.
 func (p program) hintFor(err error, typed *cobra.Command) string {
 	if r := (retyped{}); errors.As(p.said(err, "--to-revision"), &r) {
 		return r.with(typed.Flags())
@@ -278,22 +279,21 @@ func (p program) hintFor(err error, typed *cobra.Command) string {
 	if errors.As(err, new(*daemonset.OldVersionError)) && pastable {
 		return retyped{err, typed.CommandPath(), []string{"kubernetes-version"}}.with(typed.Flags()) + " " + hint
 	}
-	// the nodes of the file, of the same DaemonSet
+	// list the nodes of the files, for the same DaemonSet
 	if hint == "kubectl get nodes" && len(files) > 0 && pastable && typed.Name() == "explain" {
 		return retyped{err, typed.CommandPath(), []string{"node"}}.with(typed.Flags()) + " --node '*'"
 	}
 	return p.reaching(hint, kubectlFlags(typed.Flags()), files)
 }
 
-// addFlag matches a hint to read the input in another way.
+// addFlag matches a hint to change how the input is read.
 var addFlag = regexp.MustCompile(`^--(keep-going|max-input|from) `)
 
 // leaveOut matches a hint to leave out one flag.
 var leaveOut = regexp.MustCompile(`^leave out (-\S+)(?: wide)?$`)
 
-// crashed writes what a report of a panic needs, and returns its exit status. Of
-// the panic itself it writes what Go says: words of a library may quote a secret.
-// A stack holds none.
+// printPanic prints a bug report for a panic and returns its exit status. It prints the message
+// only of runtime errors, because a library's message may contain a secret. A stack contains none.
 func (p program) crashed(errs io.Writer, panicked any, stack []byte) int {
 	what := "a panic"
 	if e, ok := panicked.(runtime.Error); ok {
@@ -305,7 +305,7 @@ func (p program) crashed(errs io.Writer, panicked any, stack []byte) int {
 	return 1
 }
 
-// flagsOf returns the flags that ask for a change that an error offers.
+// flagsOf returns the flags for the change that an error suggests.
 func flagsOf(c *whatif.Change, rollback string) string {
 	switch {
 	case c == nil:
@@ -357,7 +357,7 @@ func (p program) hintOfHistory(e *history.Error) string {
 	return ""
 }
 
-// flagTypes are the types of flags, with what a value of one is, and an example.
+// flagTypes maps each type of flag to the message for an invalid value, and an example.
 var flagTypes = map[string]struct{ what, example string }{
 	"bool":     {"neither true nor false", "true"},
 	"int":      {"not a whole number", "3"},
@@ -368,8 +368,8 @@ var flagTypes = map[string]struct{ what, example string }{
 	"duration": {"not a duration", "40s"},
 }
 
-// flagError returns an error of the library that parses the flags in plain words,
-// with the flag that may have been meant or how to write a value.
+// flagError rewords an error of pflag, and adds a hint: the flag that the user probably meant, or
+// an example of a value.
 func flagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
@@ -377,7 +377,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		invalid *pflag.InvalidValueError
 	)
 	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { // kubectl's own are merged by now
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { // cobra has merged the persistent flags by now
 		if !f.Hidden {
 			names = append(names, f.Name)
 		}
@@ -404,7 +404,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return hinted{fmt.Errorf("%s %q is %s", nameOf(f), invalid.GetValue(), is.what), nameOf(f) + " " + is.example}
 }
 
-// nameOf returns a flag as it is written on a command line.
+// nameOf returns the name of a flag with its dashes.
 func nameOf(f *pflag.Flag) string {
 	if len(f.Name) == 1 {
 		return "-" + f.Name

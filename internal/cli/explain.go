@@ -109,8 +109,8 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	return cmp.Or(o.print(items, x.from), o.foot(headers(items, headerOf)), o.status(items))
 }
 
-// answer makes the Explanations of what was chosen: of some DaemonSets after the other, unless
-// the answer is about all at once, as a page is, and one about nodes.
+// answer explains the chosen DaemonSets. It reads them in batches, unless the answer needs all
+// States at once, as a page and --node do.
 func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
 	if len(o.nodes) == 0 && o.format != inHTML {
 		x.brief = len(o.names) == 0 && o.text()
@@ -129,7 +129,7 @@ func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
 		case err == nil && alone != nil:
 			x.items, o.nodes = []*explain.Explanation{alone}, []string{alone.Nodes[0].Name}
 			return nil
-		case err != nil && !errors.As(err, &refused) && !errors.As(err, &gone): // nobody answers
+		case err != nil && !errors.As(err, &refused) && !errors.As(err, &gone): // the API server did not respond
 			return err
 		}
 	}
@@ -150,15 +150,15 @@ func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
 	return x.finish(ctx)
 }
 
-// ofOneNode reports whether the question is about one node of a cluster and one DaemonSet, and
-// the answer says nothing of any other node, nor does the exit status.
+// asksOneNode reports whether the question is about one DaemonSet on one node of a cluster, and
+// neither the answer nor the exit status depends on other nodes.
 func (o *explainOptions) ofOneNode() bool {
 	return len(o.nodes) == 1 && len(validation.IsDNS1123Subdomain(o.nodes[0])) == 0 && !o.many() && len(o.from) == 0 &&
 		o.text() && !o.exitCode
 }
 
-// alone returns the answer about one node from what was read of that node alone; nil where other
-// nodes decide what there is to say.
+// explainOneNode returns the Explanation for one node, and reads only that node. It returns nil if
+// the answer depends on other nodes.
 func (o *explainOptions) alone(ctx context.Context) (*explain.Explanation, error) {
 	r, namespace, err := o.open(ctx)
 	if err != nil {
@@ -188,20 +188,20 @@ func (o *explainOptions) alone(ctx context.Context) (*explain.Explanation, error
 	return nil, nil
 }
 
-// explaining makes the Explanations of States, in their order.
+// explainer builds Explanations from States, in their order.
 type explaining struct {
 	in    *input
-	nodes []string // that were asked for
-	brief bool     // nobody looks at single nodes: a State of which all is said is dropped
+	nodes []string // the nodes of --node
+	brief bool     // show no single nodes, and drop each State after it is explained
 
 	items []*explain.Explanation
-	from  map[*explain.Explanation]*daemonset.State // with what else the answer needed; not what was dropped
+	from  map[*explain.Explanation]*daemonset.State // the State of each item, with the additional input; empty if brief
 
-	waiting []int // which of the items are not made yet, as something more has to be read
+	waiting []int // indexes of the items that need more input
 	states  []*daemonset.State
 }
 
-// add takes a State. It makes its Explanation, unless that needs what was not read.
+// add explains a State, or queues it if its Explanation needs more input.
 func (x *explaining) add(st *daemonset.State) {
 	x.items = append(x.items, nil)
 	n := cause.NeedsOn(st, x.nodes).And(cause.NeedsOf(st))
@@ -212,7 +212,7 @@ func (x *explaining) add(st *daemonset.State) {
 	x.explain(len(x.items)-1, st)
 }
 
-// explain makes an Explanation.
+// explain sets the Explanation of the item with index at.
 func (x *explaining) explain(at int, st *daemonset.State) {
 	e := explain.Explain(st, explain.Options{Nodes: x.nodes, Brief: x.brief, Outlook: plan.Look(st)})
 	x.items[at] = e
@@ -224,8 +224,7 @@ func (x *explaining) explain(at int, st *daemonset.State) {
 	}
 }
 
-// finish completes the Explanations that need more input. It reads the input that several of them
-// need once.
+// finish explains the queued States. It reads input that several of them need only once.
 func (x *explaining) finish(ctx context.Context) error {
 	read, err := x.in.knowingAll(ctx, x.states, explainNeeds(x.states, x.nodes))
 	if err != nil {
@@ -237,7 +236,7 @@ func (x *explaining) finish(ctx context.Context) error {
 	if x.in.many() || len(x.items) == 0 || !x.items[0].StartsInVain() {
 		return nil
 	}
-	st := x.from[x.items[0]] // one look at what it refers to
+	st := x.from[x.items[0]] // read the referenced objects too
 	s, err := x.in.refers(ctx, st.Snapshot, &st.DaemonSet.Spec.Template)
 	if err != nil {
 		return err
@@ -246,8 +245,8 @@ func (x *explaining) finish(ctx context.Context) error {
 	return nil
 }
 
-// explainNeeds returns what else the answers need: of ten nodes in all the other pods, those
-// that were asked for first.
+// explainNeeds returns the additional input of each State. At most ten nodes need their other pods;
+// the nodes of --node come first.
 func explainNeeds(read []*daemonset.State, nodes []string) []cause.Needs {
 	var all []cause.Needs
 	for _, st := range read {
@@ -293,7 +292,7 @@ func (o *explainOptions) print(items []*explain.Explanation, from map[*explain.E
 	return each(o.Out, items, func(e *explain.Explanation) error { return view.Explanation(o.Out, e, asked, o.style) })
 }
 
-// explained is an Explanation with what a page draws of it.
+// explained returns an Explanation with the map and lines for a page.
 func (o *explainOptions) explained(e *explain.Explanation, st *daemonset.State) sheet.Explained {
 	v := sheet.Explained{Explanation: e, Map: o.mapOf(st)}
 	if e.Rollout.UnderWay && e.Rollout.Since != nil {
@@ -305,7 +304,7 @@ func (o *explainOptions) explained(e *explain.Explanation, st *daemonset.State) 
 	return v
 }
 
-// status is the exit status that the verdicts ask for.
+// status returns the exit status for the verdicts, or nil.
 func (o *explainOptions) status(items []*explain.Explanation) error {
 	has := map[exitStatus]bool{}
 	for _, e := range items {
@@ -315,7 +314,7 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 	return worst(has)
 }
 
-// verdictStatus are the exit statuses of verdicts, where they have one.
+// verdictStatus maps verdicts to their exit statuses.
 var verdictStatus = map[explain.VerdictCode]exitStatus{
 	explain.Stuck: stuck, explain.Degraded: degraded, explain.Progressing: moving, explain.NotObserved: moving,
 	explain.Unknown: inPart,

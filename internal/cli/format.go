@@ -26,11 +26,10 @@ const (
 	inHTML     format = "html"
 )
 
-// formats lists what -o takes, as it stands in the help.
+// formats lists the values of -o for the help.
 const formats = "wide|markdown|html|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=…|go-template-file=…"
 
-// formatOf checks a value of -o, templates included, without any document to apply it
-// to.
+// formatOf validates a value of -o. It also parses templates.
 func formatOf(o string) (format, error) {
 	f := format(o)
 	if slices.Contains([]format{inText, inWideText, inMarkdown, inHTML, inJSON, inYAML, asNames}, f) {
@@ -46,8 +45,8 @@ func formatOf(o string) (format, error) {
 	return f, fmt.Errorf("-o %s: %w", o, err)
 }
 
-// write writes a document in a format that is not for a person. refs are the
-// DaemonSets that it is about, for -o name.
+// write writes a document in a machine-readable format. refs are the names of its DaemonSets, for
+// -o name.
 func (f format) write(w io.Writer, document any, refs []string) error {
 	text, err := f.of(document, refs)
 	if err == nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpWidth is the widest line of a help.
+// helpWidth is the maximum width of a line in a help text.
 const helpWidth = 80
 
-// Annotations of a command: the table of its exit statuses, and more tables.
+// Annotations of a command: the table of its exit statuses, and other tables.
 const (
 	exitTable = "exit"
 	moreTable = "more"
 )
 
-// exits returns the table of exit statuses, each in one line, and a note below it.
+// exits returns a table of exit statuses, with a note below it.
 func exits(withExitCode, note string, rows ...row) string {
 	head := "Exit status"
 	if withExitCode != "" {
@@ -30,13 +30,13 @@ func exits(withExitCode, note string, rows ...row) string {
 	return strings.TrimRight(head+":\n"+table(rows...)+"\n"+paragraphs(note), "\n")
 }
 
-// row is one of a table in a help: a word and what it means.
+// row is a row of a table: a word and its meaning.
 type row [2]string
 
-// table returns the rows with their meanings in one column, wrapped.
+// table returns the rows as a table with a wrapped right column.
 func table(rows ...row) string { return tableOf(widestLeft(rows), rows) }
 
-// widestLeft returns how wide the left column of a table is.
+// widestLeft returns the width of the left column of a table.
 func widestLeft(rows []row) int {
 	widest := 0
 	for _, r := range rows {
@@ -47,7 +47,7 @@ func widestLeft(rows []row) int {
 	return widest
 }
 
-// tableOf is a table whose left column has this width.
+// tableOf returns a table with the given width of the left column.
 func tableOf(widest int, rows []row) string {
 	var b strings.Builder
 	for _, r := range rows {
@@ -64,12 +64,10 @@ func tableOf(widest int, rows []row) string {
 	return b.String()
 }
 
-// maxLeft is how wide the left column of a table gets; a longer word stands in a
-// line of its own.
+// maxLeft is the maximum width of the left column of a table. A longer word gets a line of its own.
 const maxLeft = 36
 
-// wrapped returns the words of a text in lines of at most so many bytes. A longer word
-// is not broken.
+// wrapped splits a text into lines of at most width bytes. It does not break words that are longer.
 func wrapped(text string, width int) []string {
 	var lines []string
 	line := ""
@@ -83,7 +81,7 @@ func wrapped(text string, width int) []string {
 	return append(lines, line)
 }
 
-// paragraphs returns a text without its indentation, each paragraph wrapped.
+// paragraphs removes the indentation of a text and wraps each paragraph.
 func paragraphs(text string) string {
 	var out []string
 	for _, p := range strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "\t", ""), "\n\n") {
@@ -92,8 +90,7 @@ func paragraphs(text string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// help returns the help of a command: what it is for, examples, usage, details, exit
-// statuses, flags.
+// help returns the help of a command: summary, examples, usage, details, exit statuses and flags.
 func help(cmd *cobra.Command) string {
 	parts := []string{cmd.Short + "."}
 	if cmd.HasExample() {
@@ -118,7 +115,7 @@ func help(cmd *cobra.Command) string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// usages are the ways to call a command.
+// usages returns the usage lines of a command.
 func usages(cmd *cobra.Command) []string {
 	if cmd.HasAvailableSubCommands() {
 		return []string{cmd.CommandPath() + " [flags]", cmd.CommandPath() + " COMMAND"}
@@ -126,7 +123,7 @@ func usages(cmd *cobra.Command) []string {
 	return []string{cmd.UseLine()}
 }
 
-// commands returns the tables of a command's subcommands, by group.
+// commands returns the tables of subcommands, one for each group.
 func commands(cmd *cobra.Command) []string {
 	var out []string
 	for _, group := range append(cmd.Groups(), &cobra.Group{Title: "Commands:"}) {
@@ -143,7 +140,7 @@ func commands(cmd *cobra.Command) []string {
 	return out
 }
 
-// flagGroups are the flags by what they are for, in the order of the help.
+// flagGroups groups the flags by purpose, in the order of the help.
 var flagGroups = []struct {
 	title string
 	flags []string
@@ -168,14 +165,13 @@ var flagGroups = []struct {
 	{"the requests", []string{"request-timeout", "disable-compression", "v"}},
 }
 
-// A flagGroup are the rows of flags that are for the same; of the only one, Title is empty.
+// flagGroup is a group of flags with its title. Title is empty if a command has only one group.
 type flagGroup struct {
 	Title string
 	rows  []row
 }
 
-// groupsOf returns the flags of a set by what they are for. Where all but one are for the
-// same they are one group.
+// groupsOf groups the flags of a set by purpose. A set with few flags is a single group.
 func groupsOf(set *pflag.FlagSet) []flagGroup {
 	var groups []flagGroup
 	seen := map[string]bool{}
@@ -211,7 +207,7 @@ func groupsOf(set *pflag.FlagSet) []flagGroup {
 	return groups
 }
 
-// flagTables returns a table of each group of flags, below its title.
+// flagTables returns a table with a title for each group of flags.
 func flagTables(set *pflag.FlagSet) []string {
 	groups := groupsOf(set)
 	widest := 0
@@ -225,7 +221,7 @@ func flagTables(set *pflag.FlagSet) []string {
 	return out
 }
 
-// flagRow is the row of a flag, with its placeholder.
+// flagRow returns the table row of a flag, with the placeholder of its value.
 func flagRow(f *pflag.Flag) row {
 	left := "    --" + f.Name
 	if f.Shorthand != "" {
@@ -241,8 +237,8 @@ func flagRow(f *pflag.Flag) row {
 	return row{strings.TrimRight(left+" "+placeholderOf(f), " "), text}
 }
 
-// placeholders are what stands for the value of a flag in the help, the same in
-// every command.
+// placeholders maps each flag to the placeholder of its value in the help. All commands share this
+// map.
 var placeholders = map[string]string{
 	"add-nodes": "N", "chunk-size": "N", "color": "WHEN", "cordon": "NODES", "diff": "A,B", "fail-on": "CONDITIONS",
 	"field-manager": "NAME", "filename": "FILE",
@@ -265,7 +261,7 @@ var placeholders = map[string]string{
 	"token":           "TOKEN", "user": "USER", "v": "LEVEL",
 }
 
-// placeholderOf returns what stands for the value of a flag, or "" if it has none.
+// placeholderOf returns the placeholder of a flag's value, or "" for a flag without a value.
 func placeholderOf(f *pflag.Flag) string {
 	if f.Value.Type() == "bool" {
 		return ""
@@ -273,8 +269,8 @@ func placeholderOf(f *pflag.Flag) string {
 	return cmp.Or(placeholders[f.Name], "VALUE")
 }
 
-// ownWords are the descriptions of the flags that every command takes from kubectl,
-// in the form of the others.
+// kubectlFlagUsages maps each flag of kubectl to its description, in the style of this program's
+// help.
 var ownWords = map[string]string{
 	"as": "user to impersonate", "as-group": "group to impersonate; repeatable", "as-uid": "UID to impersonate",
 	"as-user-extra": "extra field of the user to impersonate; repeatable", "cache-dir": "directory of the cache",

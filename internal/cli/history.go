@@ -30,10 +30,10 @@ type historyOptions struct {
 	undo       string
 	showValues bool
 
-	// What the flags mean, once they have been checked.
-	which   *history.Which   // of --revision
-	between *history.Between // of --diff
-	back    int64            // of --undo
+	// The parsed flags, set by checkQuestion.
+	which   *history.Which   // --revision
+	between *history.Between // --diff
+	back    int64            // --undo
 }
 
 func newHistory(c *common) *cobra.Command {
@@ -109,7 +109,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 		return o.undoPlan(ctx)
 	}
 	o.unasked = history.NotRead
-	if o.format == inHTML { // which shows them
+	if o.format == inHTML { // a page shows the nodes
 		o.unasked = slices.DeleteFunc(slices.Clone(o.unasked),
 			func(w snapshot.What) bool { return w == snapshot.Nodes })
 	}
@@ -131,7 +131,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	return cmp.Or(print(items), o.foot(headers(items, answered.header)), o.status(items))
 }
 
-// made returns the Histories of what was chosen.
+// histories returns the Histories of the chosen DaemonSets.
 func (o *historyOptions) made(ctx context.Context) ([]answered, error) {
 	options := history.Options{ShowValues: o.showValues, Diff: o.between}
 	if o.namesNoNode() {
@@ -158,15 +158,15 @@ func (o *historyOptions) made(ctx context.Context) ([]answered, error) {
 	return items, nil
 }
 
-// namesNoNode reports whether the question is about one DaemonSet of a cluster as it is now, and the
-// answer has no need to name nodes: it does so only where whole pods are read anyway.
+// namesNoNode reports whether the question is about one current DaemonSet of a cluster, and the
+// answer needs no node names. Text names nodes only if whole pods are read anyway.
 func (o *historyOptions) namesNoNode() bool {
 	return !o.many() && len(o.from) == 0 && o.clock.IsZero() && o.which == nil && o.text() && o.format != inHTML
 }
 
-// fromMetadata returns the History of a DaemonSet from the metadata of its pods if its status says that
-// they are all available, else from whole pods. It returns none where the two do not agree: then whole
-// pods have to be read.
+// fromMetadata builds a History from the metadata of the pods if the DaemonSet's status says that
+// all pods are available, and otherwise from whole pods. It returns nil if the metadata contradicts
+// the status; then the caller must read whole pods.
 func (o *historyOptions) fromMetadata(ctx context.Context, options history.Options) ([]answered, error) {
 	r, _, err := o.open(ctx)
 	if err != nil {
@@ -179,7 +179,7 @@ func (o *historyOptions) fromMetadata(ctx context.Context, options history.Optio
 		return nil, err
 	}
 	st, from := read[0], history.MakeFromMetadata
-	if !st.Snapshot.Lacks(snapshot.PodStatus) { // whole pods were asked for
+	if !st.Snapshot.Lacks(snapshot.PodStatus) { // the reader read whole pods
 		from = history.Make
 	}
 	h, err := from(st, options)
@@ -189,13 +189,13 @@ func (o *historyOptions) fromMetadata(ctx context.Context, options history.Optio
 	return []answered{{h, st, nil}}, nil
 }
 
-// judge gives the rollouts in progress the verdict of explain. Of a cluster it does not: what
-// that verdict looks at besides pods and revisions is not read.
+// judge sets the verdict of explain on rollouts in progress. It does so only for files: for a
+// cluster, the additional input of that verdict is not read.
 func (o *historyOptions) judge(ctx context.Context, items []answered) error {
 	if len(o.from) == 0 {
 		return nil
 	}
-	var rolling []int // which of them
+	var rolling []int // indexes of items
 	x := &explaining{in: &o.input}
 	for i, h := range items {
 		if h.Rollout.InProgress() {
@@ -215,13 +215,12 @@ func (o *historyOptions) judge(ctx context.Context, items []answered) error {
 	return nil
 }
 
-// past is what the screen of a history is made of.
+// forScreen returns the input for the history screen.
 func (h answered) past() sheet.Past {
 	return sheet.Past{History: h.History, Now: h.now, ManagedBy: managed.By(h.from.DaemonSet)}
 }
 
-// checkQuestion reads the flags that ask for something else than the revisions, of
-// which there may be one.
+// checkQuestion parses --revision, --diff and --undo. It accepts at most one of them.
 func (o *historyOptions) checkQuestion() (err error) {
 	var asked []string
 	for _, flag := range []string{"revision", "diff", "undo"} {
@@ -252,11 +251,11 @@ func (o *historyOptions) checkQuestion() (err error) {
 	return err
 }
 
-// answered is a History with what it was made from.
+// historyResult is a History with the State from which it was built.
 type answered struct {
 	*history.History
 	from *daemonset.State
-	now  *explain.Explanation // where the rollout is stuck; otherwise nil
+	now  *explain.Explanation // set only if the rollout is stuck
 }
 
 func (h answered) header() *daemonset.Header { return &h.Header }
@@ -285,7 +284,7 @@ func (o *historyOptions) print(items []answered) error {
 	return view.History(o.Out, all[0], o.askedBy(), o.style)
 }
 
-// printRevision writes one template: for a person, or as a DaemonSet to apply.
+// printRevision prints one template: as text, or as a DaemonSet to apply.
 func (o *historyOptions) printRevision(items []answered) error {
 	h := items[0]
 	r, err := history.Find(h.History, *o.which)
@@ -316,9 +315,8 @@ func (o *historyOptions) printRevision(items []answered) error {
 	return o.write(object, []*daemonset.Header{&h.Header})
 }
 
-// noteRemovals says that kubectl apply would leave fields behind, where the
-// template that was asked for lacks some that are live: it takes away only what
-// it applied before.
+// noteRemovals prints a note if the chosen template lacks fields that the live template has.
+// kubectl apply would keep them, because it removes only fields that it applied before.
 func (o *historyOptions) noteRemovals(h answered) error {
 	d, err := history.Make(h.from,
 		history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
@@ -327,7 +325,7 @@ func (o *historyOptions) noteRemovals(h answered) error {
 	}
 	lacks := 0
 	for _, c := range d.Diff.Change {
-		if c.New.Absent() && c.Kind != history.FieldDefault { // the API server puts a default back
+		if c.New.Absent() && c.Kind != history.FieldDefault { // the API server restores the default
 			lacks++
 		}
 	}
@@ -339,8 +337,7 @@ func (o *historyOptions) noteRemovals(h answered) error {
 	return nil
 }
 
-// printDiff writes the difference that was asked for, field by field or as a
-// unified diff.
+// printDiff prints the difference between two revisions, as a list of fields or as a unified diff.
 func (o *historyOptions) printDiff(items []answered) (err error) {
 	h := items[0]
 	if !o.unified {
@@ -363,7 +360,7 @@ func (o *historyOptions) printDiff(items []answered) (err error) {
 	return view.UnifiedDiff(o.Out, h.past(), objects[0], objects[1], o.showValues, o.style)
 }
 
-// status is 5 where what a history rests on could not be read.
+// status returns exit status 5 if essential input could not be read.
 func (o *historyOptions) status(items []answered) error {
 	if o.exitCode && slices.ContainsFunc(items, func(h answered) bool { return inPartOnly(&h.Header) }) {
 		return inPart
@@ -371,7 +368,7 @@ func (o *historyOptions) status(items []answered) error {
 	return nil
 }
 
-// undoPlan prints what plan-rollout says of a rollback.
+// undoPlan prints the plan of a rollback, as plan-rollout does.
 func (o *historyOptions) undoPlan(ctx context.Context) error {
 	read, err := o.read(ctx, "")
 	if err != nil {

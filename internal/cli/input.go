@@ -30,29 +30,29 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// input is where Snapshots come from, and with which clock and rules.
+// inputFlags holds the flags that select the input, the clock and the rules.
 type input struct {
 	*common
 	flagSet
-	command string // that asks, as "explain"
+	command string // name of the command, such as "explain"
 	from    []string
-	how     dump.ReadOptions // of files
+	how     dump.ReadOptions // for --from
 	now     string
 	version string
-	size    string // of all that is read
-	page    int64  // how many objects of a list a request asks for
+	size    string // limit for all input
+	page    int64  // objects of a list in one request
 
-	names         []source.Ref // without a namespace: that of the context, or in a dump any
+	names         []source.Ref // an empty namespace is the current one, or any in a dump
 	allNamespaces bool
 	withLabels    string
 
-	// What the flags mean, once they have been checked.
+	// The parsed flags, set by checkNames and check.
 	selector labels.Selector
 	clock    time.Time
 
-	unasked []snapshot.What // parts that a cluster is not asked for
-	opened  reader          // what open returned
-	within  string          // the namespace that open returned
+	unasked []snapshot.What // parts that are not read from a cluster
+	opened  reader          // set by open
+	within  string          // set by open
 }
 
 func (in *input) addFlags(f *pflag.FlagSet) {
@@ -66,13 +66,13 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 	f.Int64Var(&in.page, "chunk-size", cluster.DefaultPage, "objects of a list per request; 0 for all at once")
 }
 
-// defaultSize is how much is read where --max-input says nothing.
+// defaultSize is the default of --max-input.
 var defaultSize = resource.NewQuantity(source.DefaultMaxInput, resource.BinarySI).String()
 
 // flagSet is the flags of a command.
 type flagSet struct{ flags *pflag.FlagSet }
 
-// given returns the first of these flags that was given.
+// given returns the first of the named flags that the user set, or "".
 func (s flagSet) given(names ...string) string {
 	for _, n := range names {
 		if f := s.flags.Lookup(n); f != nil && f.Changed {
@@ -82,8 +82,7 @@ func (s flagSet) given(names ...string) string {
 	return ""
 }
 
-// checkNames reads the arguments and the selector, or returns an error for those that
-// are not valid.
+// checkNames parses the arguments and the selector.
 func (in *input) checkNames(args []string) (err error) {
 	if in.names, err = in.program.names(args, in.config.Namespace()); err != nil {
 		return err
@@ -101,7 +100,7 @@ func (in *input) checkNames(args []string) (err error) {
 // many reports whether the answer is a list.
 func (in *input) many() bool { return len(in.names) != 1 }
 
-// check returns an error for flags that are not valid, before anything is read.
+// check validates the flags before the program reads anything.
 func (in *input) check() error {
 	if slices.Contains(in.from, "") {
 		return hinted{errors.New("--from names no file"), "--from FILE"}
@@ -149,7 +148,7 @@ func (in *input) check() error {
 	return nil
 }
 
-// reader is a cluster or a dump.
+// reader reads from a cluster or a dump.
 type reader interface {
 	Read(context.Context, source.Ref) (*snapshot.Snapshot, error)
 	ReadAll(context.Context, source.Filter) ([]*snapshot.Snapshot, error)
@@ -166,9 +165,9 @@ type reader interface {
 	AddController(context.Context, []*snapshot.Snapshot) ([]*snapshot.Snapshot, error)
 }
 
-// open returns the reader, which it makes once, and the namespace that was asked for. In a
-// dump that is empty, for all, unless a flag names one: the current namespace of a
-// kubeconfig is none of a dump's.
+// open returns the reader and the chosen namespace. It creates the reader only once. For a dump,
+// the namespace is empty, which means all namespaces, unless a flag sets it: the current namespace
+// of the kubeconfig does not apply to dumps.
 func (in *input) open(ctx context.Context) (reader, string, error) {
 	if in.opened != nil {
 		return in.opened, in.within, nil
@@ -204,12 +203,12 @@ func (in *input) newReader(ctx context.Context) (reader, string, error) {
 	c.InPagesOf(in.page)
 	c.OnWarning(in.serverWarns)
 	in.progressOn(c)
-	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // somebody waits
+	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // the user waits
 	namespace, err := in.config.CurrentNamespace()
 	return c.Without(in.unasked...), namespace, err
 }
 
-// namespace returns the one that a command without -A is about.
+// namespace returns the namespace that a command without -A uses.
 func (in *input) namespace() string {
 	if len(in.from) > 0 {
 		return in.config.Namespace()
@@ -218,11 +217,11 @@ func (in *input) namespace() string {
 	return namespace
 }
 
-// asked returns the Snapshot with the clock and version that were asked for,
-// which then are no gaps any more.
+// override returns s with the clock and the version that the user set, and without the gaps that
+// they fill.
 func (in *input) asked(s *snapshot.Snapshot) *snapshot.Snapshot {
 	if !in.clock.IsZero() {
-		const slack = time.Minute // to ask the cluster twice for one moment is no mistake
+		const slack = time.Minute // reading the clock twice is no mistake
 		if s.TakenAt.Sub(in.clock) > slack && !s.Lacks(snapshot.Clock) {
 			in.note("--now precedes the snapshot; ages will be wrong")
 		}
@@ -240,9 +239,9 @@ func without(s *snapshot.Snapshot, what snapshot.What) *snapshot.Snapshot {
 	return &c
 }
 
-// ruled returns the Snapshot as asked does, with the newest version known
-// where nothing says which, and the rules of that version. A clock that is a
-// guess is moved to where the reported numbers hold.
+// withRules applies override, and returns the rules for the Kubernetes version. If the version is
+// unknown, it assumes the newest one with rules. If the clock is a guess, it moves the clock to a
+// time at which the reported numbers are correct.
 func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Profile, error) {
 	s = in.asked(s)
 	if s.KubernetesVersion == "" {
@@ -262,7 +261,7 @@ func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Prof
 	return s, profile, nil
 }
 
-// otherVersion is the hint for a version that has no rules.
+// versionHint returns the hint for a version that has no rules.
 func otherVersion(err error) string {
 	if old := (*daemonset.OldVersionError)(nil); errors.As(err, &old) {
 		return "--kubernetes-version " + daemonset.Oldest
@@ -270,7 +269,7 @@ func otherVersion(err error) string {
 	return "--kubernetes-version " + daemonset.Newest
 }
 
-// state returns the State of the Snapshot that ruled returns.
+// state returns the State of s, with the clock, version and rules of withRules.
 func (in *input) state(s *snapshot.Snapshot) (*daemonset.State, error) {
 	s, profile, err := in.ruled(s)
 	if err != nil {
@@ -279,7 +278,7 @@ func (in *input) state(s *snapshot.Snapshot) (*daemonset.State, error) {
 	return daemonset.New(s, profile)
 }
 
-// refers returns the Snapshot with what pods of these templates refer to.
+// addReferences adds the objects to which pods of these templates refer.
 func (in *input) refers(ctx context.Context, s *snapshot.Snapshot,
 	templates ...*corev1.PodTemplateSpec) (*snapshot.Snapshot, error) {
 	var specs []*corev1.PodSpec
@@ -293,7 +292,7 @@ func (in *input) refers(ctx context.Context, s *snapshot.Snapshot,
 	return in.opened.AddReferences(ctx, s, wanted)
 }
 
-// knowing returns a State with what else an answer about it needs.
+// readNeeds adds the input that an answer about st needs.
 func (in *input) knowing(ctx context.Context, st *daemonset.State, n cause.Needs) (*daemonset.State, error) {
 	all, err := in.knowingAll(ctx, []*daemonset.State{st}, []cause.Needs{n})
 	if err != nil {
@@ -302,13 +301,13 @@ func (in *input) knowing(ctx context.Context, st *daemonset.State, n cause.Needs
 	return all[0], nil
 }
 
-// knowingAll returns States with what else answers about them need: what creations share
-// is read once, and so are the other pods of a node, and the Lease of the controller.
+// readAllNeeds adds the input that answers about these States need. It reads shared input only
+// once: the input of pod creation, the other pods of a node, and the controller's Lease.
 func (in *input) knowingAll(ctx context.Context, all []*daemonset.State,
 	needs []cause.Needs) ([]*daemonset.State, error) {
 	read := make([]*snapshot.Snapshot, len(all))
 	var creations []part.Creation
-	var refused, waiting, led []int // which of them
+	var refused, waiting, led []int // indexes of all
 	var together cause.Needs
 	for i, st := range all {
 		read[i] = st.Snapshot
@@ -344,7 +343,7 @@ func (in *input) knowingAll(ctx context.Context, all []*daemonset.State,
 	out := make([]*daemonset.State, len(all))
 	for i, st := range all {
 		if len(needs[i].Claims) > 0 {
-			nodes := append([]string{}, needs[i].Nodes...) // without any, of none: nil is all of them
+			nodes := append([]string{}, needs[i].Nodes...) // an empty list means no node, nil means all nodes
 			if read[i], err = in.opened.AddVolumes(ctx, read[i], needs[i].Claims, nodes); err != nil {
 				return nil, err
 			}
@@ -354,14 +353,14 @@ func (in *input) knowingAll(ctx context.Context, all []*daemonset.State,
 	return out, nil
 }
 
-// adding returns what calls a method of a reader.
+// bindContext returns add as a function without a context.
 func adding(
 	ctx context.Context, add func(context.Context, []*snapshot.Snapshot) ([]*snapshot.Snapshot, error),
 ) func([]*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
 	return func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) { return add(ctx, of) }
 }
 
-// some replaces those of the Snapshots that are at these places by what more returns for them.
+// replaceAt replaces the Snapshots with these indexes by the results of more.
 func some(
 	all []*snapshot.Snapshot, at []int, more func([]*snapshot.Snapshot) ([]*snapshot.Snapshot, error),
 ) error {
@@ -382,8 +381,7 @@ func some(
 	return nil
 }
 
-// readEach calls each with the Snapshots that were chosen, with some after the other where
-// there are many.
+// readEach calls each with the chosen Snapshots, in batches if there are many.
 func (in *input) readEach(ctx context.Context, each func([]*snapshot.Snapshot) error) error {
 	r, namespace, err := in.open(ctx)
 	if err != nil {
@@ -392,7 +390,7 @@ func (in *input) readEach(ctx context.Context, each func([]*snapshot.Snapshot) e
 	return in.readEachFrom(ctx, r, namespace, each)
 }
 
-// readFrom returns the Snapshots that were chosen.
+// readFrom returns the chosen Snapshots.
 func (in *input) readFrom(ctx context.Context, r reader, namespace string) (all []*snapshot.Snapshot, err error) {
 	err = in.readEachFrom(ctx, r, namespace, func(read []*snapshot.Snapshot) error {
 		all = append(all, read...)
@@ -431,7 +429,7 @@ func (in *input) find(ctx context.Context, r reader, namespace string, each func
 	return each(found)
 }
 
-// within returns the refs with the namespace for those that have none.
+// withNamespace sets the namespace of refs without one, and removes duplicates.
 func within(namespace string, refs []source.Ref) []source.Ref {
 	var out []source.Ref
 	for _, ref := range refs {
@@ -442,9 +440,9 @@ func within(namespace string, refs []source.Ref) []source.Ref {
 	return out
 }
 
-// readNames returns the Snapshots of these DaemonSets, in their order. What several of
-// a namespace share is read once. missing says what the error of reading one comes to;
-// where that is nil, so is its Snapshot.
+// readNames returns the Snapshots of these DaemonSets, in their order. It reads the DaemonSets of
+// one namespace together. missing converts the error for a DaemonSet that could not be read. If it
+// returns nil, the Snapshot is nil.
 func readNames(ctx context.Context, r reader, refs []source.Ref,
 	missing func(source.Ref, error) error) ([]*snapshot.Snapshot, error) {
 	byNamespace := map[string][]string{}
@@ -472,7 +470,7 @@ func readNames(ctx context.Context, r reader, refs []source.Ref,
 			out[i] = found[0]
 			continue
 		}
-		s, err := r.Read(ctx, ref) // it knows why: there is none, or one in several namespaces
+		s, err := r.Read(ctx, ref) // this returns an error with the reason
 		if err != nil {
 			if err = missing(ref, err); err != nil {
 				return nil, err

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// makes returns the commands of kubectl that make the change which is planned, in their
-// order: those of the nodes, what applies the manifests, or what changes the DaemonSet, and last
-// taints that evict its old pods. It returns none where a part of the change has no command.
+// applyCommands returns the kubectl commands that make the planned change, in their order: changes
+// of nodes, manifests or changes of the DaemonSet, and last the taints that evict old pods. It
+// returns none if some part of the change has no command.
 func (o *planning) makes(p planned) []screen.Command {
 	c := o.change
 	switch {
@@ -22,7 +22,7 @@ func (o *planning) makes(p planned) []screen.Command {
 		return nil
 	case len(o.changed) == 0 && len(o.apply) > 0:
 		return []screen.Command{o.apply}
-	case c == nil || p.was == nil || o.ofManifests: // how both are made is up to whoever combines them
+	case c == nil || p.was == nil || o.ofManifests: // the user has to combine manifests and flags
 		return nil
 	}
 	nodes, ok := o.makesNodes(p, func(n whatif.NodeChange) bool { return !evicts(p, n) })
@@ -30,30 +30,30 @@ func (o *planning) makes(p planned) []screen.Command {
 	if !ok || !also {
 		return nil
 	}
-	if len(last) > 0 { // the pods that run now are replaced first
+	if len(last) > 0 { // the rollout must replace the current pods first
 		last = append([]screen.Command{o.on(p, "rollout status")}, last...)
 	}
 	return slices.Concat(nodes, o.makesDaemonSet(p), last)
 }
 
-// evicts reports whether a change of nodes evicts pods that run now, and that the rest of the change replaces.
+// evicts reports whether a taint evicts current pods that the rest of the change replaces.
 func evicts(p planned, n whatif.NodeChange) bool {
 	return n.Kind == whatif.NodeTaint && slices.ContainsFunc(p.Warnings, func(w plan.Warning) bool {
 		return w.Code == plan.EvictsOldPods && w.Facts.Text("taint") == n.Value
 	})
 }
 
-// on returns a command of kubectl about the DaemonSet of a plan.
+// daemonSetCommand returns a kubectl command for the DaemonSet of a plan.
 func (o *planning) on(p planned, verb string, words ...screen.Word) screen.Command {
 	c := screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" +
 		screen.Quote(p.DaemonSet.Name)}
 	return sheet.WithFlags(append(c, words...), o.asked.Kubectl...)
 }
 
-// makesNodes returns the commands for some changes of nodes, but for nodes that are only
-// taken for down; not ok where a change has none that could be pasted.
+// nodeChangeCommands returns the commands for the node changes that match. It skips nodes that are
+// only assumed to be down. ok is false if a change has no command to paste.
 func (o *planning) makesNodes(p planned, some func(whatif.NodeChange) bool) (out []screen.Command, ok bool) {
-	const most = 10 // names in a line that a person checks before it runs
+	const most = 10 // node names in one command, so that a person can check it
 	for _, n := range p.Change.Nodes {
 		edit, known := nodeCommands[n.Kind]
 		switch {
@@ -77,8 +77,8 @@ func (o *planning) makesNodes(p planned, some func(whatif.NodeChange) bool) (out
 	return out, true
 }
 
-// nodeCommands are the commands of kubectl that change nodes. None deletes one or adds one:
-// that is up to what runs the machines.
+// nodeCommands maps each change of nodes to its kubectl command. There is none to add or delete
+// nodes, because that depends on the infrastructure.
 var nodeCommands = map[whatif.NodeChangeKind]struct {
 	verb, end string
 	replaces  bool
@@ -88,8 +88,8 @@ var nodeCommands = map[whatif.NodeChangeKind]struct {
 	whatif.NodeCordon: {"cordon", "", false}, whatif.NodeUncordon: {"uncordon", "", false},
 }
 
-// makesDaemonSet returns the commands that change the DaemonSet: the one of kubectl that is
-// made for it, or a patch. A rollback stands last, so that the limit is set before it.
+// daemonSetChangeCommands returns the commands that change the DaemonSet: the dedicated kubectl
+// command, or a patch. A rollback comes last, so that the new limit applies to it.
 func (o *planning) makesDaemonSet(p planned) (out []screen.Command) {
 	c, asked := o.change, 0
 	for _, flag := range o.changed {
@@ -111,7 +111,7 @@ func (o *planning) makesDaemonSet(p planned) (out []screen.Command) {
 	}
 	from, to := p.was.DaemonSet.Spec, p.of.DaemonSet.Spec
 	if c.ToRevision != nil {
-		to.Template = from.Template // what may be secret in it is not shown
+		to.Template = from.Template // the template may contain secrets
 	}
 	if patch, err := manifest.SpecPatch(&from, &to); err == nil && len(patch) > 0 {
 		out = append(out, o.on(p, "patch", "-p "+screen.Quote(string(patch))))

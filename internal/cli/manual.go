@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Commands returns the commands of the program whose file has this name, for a program
-// that generates its manual and its scripts for shells.
+// Commands returns the root command of the program with this file name, for a program that
+// generates the manual and the completion scripts.
 func Commands(file string) *cobra.Command {
 	root := newRoot(calledAs(file), strings.NewReader(""), io.Discard, io.Discard)
 	root.InitDefaultHelpCmd()
@@ -19,21 +19,21 @@ func Commands(file string) *cobra.Command {
 	return root
 }
 
-// Help is what the help of a command says, part by part.
+// Help is the help of a command, in parts.
 type Help struct {
-	Command  string // kubectl ds explain
+	Command  string // such as "kubectl ds explain"
 	Short    string
 	Usage    []string
 	Long     []string    // paragraphs
-	Examples string      // lines, indented
-	Commands [][2]string // with what they do
-	Tables   []string    // lines: the first is a heading, and so is each behind an empty one
+	Examples string      // indented lines
+	Commands [][2]string // names and summaries
+	Tables   []string    // lines; a heading starts each table and follows each empty line
 	Flags    []Flags
-	Inherits []Flags // those of kubectl; of the command that has no other above it
+	Inherits []Flags // kubectl's flags; only of the root command
 }
 
-// Flags are a group of flags: "-o, --output FORMAT" with what it does. The Title of the
-// only group is empty.
+// Flags is a group of flags. A row has a flag, such as "-o, --output FORMAT", and its description.
+// Title is empty if a command has only one group.
 type Flags struct {
 	Title string
 	Rows  [][2]string

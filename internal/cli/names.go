@@ -12,26 +12,26 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 )
 
-// kinds are the ways to say "DaemonSet" before a name.
+// kinds are the words that can precede the name of a DaemonSet.
 var kinds = []string{"ds", "daemonset", "daemonsets", "ds.apps", "daemonset.apps", "daemonsets.apps",
 	"daemonset.v1.apps", "daemonsets.v1.apps"}
 
-// others are the kinds that somebody may take for a DaemonSet's, by whether
-// "kubectl rollout status" knows them.
+// otherKinds are kinds that users may confuse with DaemonSets. The value says whether "kubectl
+// rollout status" supports the kind.
 var others = map[string]bool{
 	"deploy": true, "deployment": true, "deployments": true, "sts": true, "statefulset": true, "statefulsets": true,
 	"rs": false, "replicaset": false, "replicasets": false, "job": false, "jobs": false, "cj": false, "cronjob": false,
 	"cronjobs": false,
 }
 
-// isOther reports whether a word is a kind that somebody may take for a DaemonSet's.
+// isOtherKind reports whether kind is in otherKinds.
 func isOther(kind string) bool {
 	_, other := others[kind]
 	return other
 }
 
-// wrongKind returns the error for what is not a DaemonSet, with the command to
-// ask instead where there is one.
+// wrongKind returns the error for an object of another kind. The hint is the kubectl command for
+// that kind, if there is one.
 func wrongKind(kind, name, namespace string) error {
 	err := fmt.Errorf("%q is not a DaemonSet: this plugin is for DaemonSets only", kind+"/"+name)
 	plain, _, _ := strings.Cut(strings.ToLower(kind), ".")
@@ -45,9 +45,9 @@ func wrongKind(kind, name, namespace string) error {
 	return hinted{err, hint}
 }
 
-// names returns the DaemonSets that the arguments name, each once: NAME,
-// NAMESPACE/NAME, ds/NAME and the like, or "ds NAME". The namespace is that of
-// -n, or empty; it is the namespace of a name without one.
+// names returns the DaemonSets that the arguments name, without duplicates. It accepts NAME,
+// NAMESPACE/NAME, ds/NAME and similar forms, and "ds NAME". namespace is the value of -n, or empty;
+// it applies to names without a namespace.
 func (p program) names(args []string, namespace string) ([]source.Ref, error) {
 	if len(args) > 1 {
 		plain, _, _ := strings.Cut(strings.ToLower(args[0]), ".")
@@ -87,7 +87,7 @@ func (p program) refOf(arg, namespace string) (source.Ref, error) {
 		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg),
 			p.own("explain -n kube-system node-agent")}
 	case isKind:
-	case len(validation.IsDNS1123Label(first)) > 0: // a namespace has no dot and no upper case
+	case len(validation.IsDNS1123Label(first)) > 0: // a namespace has no dots or upper case letters
 		return ref, wrongKind(first, name, namespace)
 	case namespace != "" && namespace != first:
 		return ref, hinted{fmt.Errorf("%q is in namespace %q, but -n is %q", arg, first, namespace), "leave out -n"}
@@ -108,15 +108,15 @@ func (p program) refOf(arg, namespace string) (source.Ref, error) {
 	return ref, nil
 }
 
-// orOfKind returns the error of reading a DaemonSet; if what was taken for its namespace is another kind, as in
-// deployment/web, that is the error.
+// wrongKindOr returns err, or a better error if the user wrote another kind in the place of the
+// namespace, as in deployment/web.
 func orOfKind(ref source.Ref, err error) error {
 	none := (*source.NotFoundError)(nil)
 	if !isOther(ref.Namespace) || !errors.As(err, &none) {
 		return err
 	}
 	wrong := wrongKind(ref.Namespace, ref.Name, "")
-	if len(none.Elsewhere) > 0 { // there is a DaemonSet of this name
+	if len(none.Elsewhere) > 0 { // a DaemonSet with this name exists
 		return hinted{fmt.Errorf("%w", wrong), none.Hint()}
 	}
 	return wrong

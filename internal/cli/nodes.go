@@ -15,15 +15,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// nodeFlag is one flag that changes nodes.
+// nodeFlag is an occurrence of a flag that changes nodes.
 type nodeFlag struct {
 	name string
 	kind whatif.NodeChangeKind
 	text string
 }
 
-// nodeValue collects the flags that change nodes in one list, since they are
-// applied in the order given.
+// nodeValue collects all flags that change nodes in one list, because their order matters.
 type nodeValue struct {
 	name string
 	kind whatif.NodeChangeKind
@@ -37,8 +36,7 @@ func (v nodeValue) Set(text string) error {
 	return nil
 }
 
-// edits returns what a flag that changes nodes asks for: several names with
-// commas between them are as many edits.
+// edits returns the node changes of a flag: one for each name in a comma-separated list.
 func (n nodeFlag) edits() ([]whatif.NodeEdit, error) {
 	which, what, found := n.text, "", true
 	if n.kind == whatif.NodeTaint || n.kind == whatif.NodeLabel {
@@ -81,7 +79,7 @@ func (n nodeFlag) example() string {
 	return "--" + n.name + " worker-1,worker-2"
 }
 
-// what reads the taint or label behind the nodes.
+// parseTarget parses the taint or label after the nodes.
 func (n nodeFlag) what(text string, into *whatif.NodeEdit) error {
 	rest, drop := strings.CutSuffix(text, "-")
 	if n.kind == whatif.NodeLabel {
@@ -127,9 +125,9 @@ func nodesOf(text string) []string {
 	return parts
 }
 
-// chosenNodes returns the names of the nodes that the flags --node mean, each once,
-// out of those that the States know. If the nodes could not be read, the States
-// know only those with a pod, and any other name may be a node's.
+// chosenNodes returns the names of the nodes that --node selects, without duplicates. If the nodes
+// could not be read, the States know only nodes with a pod, so any other valid name is accepted
+// too.
 func chosenNodes(flags []string, states []*daemonset.State) ([]string, error) {
 	if len(states) == 0 {
 		return nil, nil

@@ -17,14 +17,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// heldNotes are notes that stand below the answer: its first line is the verdict,
-// also where both streams are one.
+// heldNotes holds notes back until the answer is printed, so that the verdict is the first line on
+// a terminal.
 type heldNotes struct {
-	mu    sync.Mutex // the API server's warnings come from any goroutine
+	mu    sync.Mutex // API server warnings arrive on any goroutine
 	lines []string
 }
 
-// holdNotes keeps the notes of a command until the answer is written.
+// holdNotes holds back the notes of a command until release is called.
 func (c *common) holdNotes() (release func()) {
 	c.held = &heldNotes{}
 	return func() {
@@ -37,7 +37,8 @@ func (c *common) holdNotes() (release func()) {
 	}
 }
 
-// note writes a line beside the answer; below it, each line once.
+// note prints a note on standard error. Held notes are printed after the answer, without
+// duplicates.
 func (c *common) note(format string, args ...any) {
 	line := "note: " + screen.Clean(fmt.Sprintf(format, args...))
 	if c.held == nil {
@@ -51,27 +52,27 @@ func (c *common) note(format string, args ...any) {
 	}
 }
 
-// serverWarns writes a warning of the API server.
+// serverWarns prints a warning of the API server.
 func (c *common) serverWarns(words string) { c.note("the API server warns: %s", screen.Clean(words)) }
 
-// gaps writes what could not be read, each once for all DaemonSets, and in one note what
-// has the same consequence for the same reason.
+// gaps prints the parts that could not be read, each once for all answers. It combines gaps with
+// the same reason and consequence in one note.
 func (in *input) gaps(answers ...*daemonset.Header) {
 	for _, n := range notesOn(answers) {
 		in.note("%s%s", wording.Gap(n.gap, n.used, n.parts[1:]...), in.right(n))
 	}
 }
 
-// gapNote is one note on gaps of several parts, the first of which is that of gap.
+// gapNote is a note about one or more gaps. parts starts with the part of gap.
 type gapNote struct {
-	gap      daemonset.Gap // with the messages of all
+	gap      daemonset.Gap // with the messages of all gaps
 	parts    []snapshot.What
 	messages []string
-	used     wording.Used // in the place of the clock or the version
+	used     wording.Used // the clock or version used instead
 }
 
-// notesOn returns what notes there are on the gaps of answers. Why you may not read
-// something, the words of the server, is said of a part that stands alone.
+// notesOn returns the notes about the gaps of the answers. A note about a single part includes the
+// API server's message; a note about several forbidden parts does not.
 func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 	for _, h := range answers {
 		unchecked := slices.ContainsFunc(h.Snapshot.Gaps,
@@ -81,7 +82,7 @@ func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 				continue
 			}
 			if g.Consequence == snapshot.WebhooksUnknown && unchecked {
-				g.Consequence = snapshot.AdmissionUnchecked // which says it too
+				g.Consequence = snapshot.AdmissionUnchecked // that note covers the webhooks
 			}
 			i := slices.IndexFunc(notes, func(n *gapNote) bool {
 				return n.gap.Why == g.Why && n.gap.Consequence == g.Consequence && n.gap.Of == g.Of &&
@@ -115,18 +116,17 @@ func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 	return notes
 }
 
-// assumedBeside reports whether a gap stands among the assumptions of an answer: few
-// dumps hold what decides whether a pod is created, where it fits, and which nodes the
-// controller of OpenShift selects by default. Fewer hold the Lease, and an answer about the
-// controller says that it was not read.
+// isAssumption reports whether the answer lists a gap among its assumptions, so that it needs no
+// note. Few dumps have the input for admission and fit, OpenShift's default node selector, or the
+// Lease of the controller. An answer about the controller says itself that the Lease was not read.
 func assumedBeside(g daemonset.Gap) bool {
 	return g.Why == snapshot.NotGiven && (g.What == snapshot.DefaultNodeSelector || g.What == snapshot.Leases ||
 		slices.Contains(snapshot.AdmissionWhats, g.What) || slices.Contains(snapshot.FitWhats, g.What) ||
 		slices.Contains(snapshot.VolumeWhats, g.What))
 }
 
-// lackedBeside returns the parts for a question about fit of which assumptions say, and
-// no note, that the input does not have them.
+// missingForFit returns the parts that a check of fit needs, and that only the assumptions list as
+// missing.
 func lackedBeside(answers []*daemonset.Header) (parts []snapshot.What) {
 	for _, h := range answers {
 		for _, g := range h.Snapshot.Gaps {
@@ -139,8 +139,8 @@ func lackedBeside(answers []*daemonset.Header) (parts []snapshot.What) {
 	return parts
 }
 
-// right says which right is missing for a note, the command that checks it, and what
-// to do; empty where none is.
+// permissionHint returns the end of a note: the missing permission, the command that checks it, and
+// what to do. It returns "" if no permission is missing.
 func (in *input) right(n *gapNote) string {
 	g, dump := n.gap, source.DumpCommand(n.parts...)
 	if g.Why == snapshot.NotGiven && g.Of == "" && dump != source.DumpCommand() {
@@ -161,7 +161,7 @@ func (in *input) right(n *gapNote) string {
 		sheet.WithFlags(check, in.askedBy().Kubectl...), then)
 }
 
-// checked returns the right that is missing for these parts, and the command that checks it.
+// permissionCheck returns the missing permission for these parts, and the command that checks it.
 func (in *input) checked(parts []snapshot.What) (may string, check screen.Command) {
 	namespace := in.namespace()
 	if len(parts) > 1 {
@@ -198,12 +198,11 @@ func (in *input) checked(parts []snapshot.What) (may string, check screen.Comman
 	return verb + " " + what, check
 }
 
-// ofCluster are the parts that are in no namespace, or are one.
+// clusterScoped are the parts that belong to no namespace.
 var ofCluster = []snapshot.What{snapshot.Nodes, snapshot.DefaultNodeSelector, snapshot.PriorityClasses,
 	snapshot.RuntimeClasses, snapshot.Webhooks, snapshot.PersistentVolumes, snapshot.CSINodes}
 
-// nothing says that there is no DaemonSet, with the command that looks in all
-// namespaces.
+// printNone prints that no DaemonSets were found, and suggests to look in all namespaces.
 func (in *input) nothing() error {
 	words := "No DaemonSets found."
 	if !in.allNamespaces && (len(in.from) == 0 || in.config.Namespace() != "") {
@@ -216,8 +215,8 @@ func (in *input) nothing() error {
 	return nil
 }
 
-// where says among which DaemonSets none was found, with the command that looks in all
-// namespaces; both empty where these are all.
+// searchScope describes the namespace and labels of the search. try is a command that searches all
+// namespaces, or "" if this search did.
 func (in *input) where() (where, try string) {
 	if !in.allNamespaces && (len(in.from) == 0 || in.config.Namespace() != "") {
 		where, try = fmt.Sprintf(" in namespace %q", in.namespace()), in.everywhere()
@@ -228,15 +227,14 @@ func (in *input) where() (where, try string) {
 	return where, try
 }
 
-// none is the error that there is no DaemonSet to write.
+// noDaemonSet returns the error if there is no DaemonSet to write.
 func (in *input) none() error {
 	where, try := in.where()
 	return hinted{fmt.Errorf("no DaemonSet found%s", where), try}
 }
 
-// ungated is the error that a gate saw no DaemonSet: a typing error in a selector
-// or a namespace would let everything pass. gate is the flag that makes the answer
-// one.
+// gateError returns the error if a check found no DaemonSets. Otherwise a typo in a selector or
+// namespace would pass the check. gate is the flag that turns the answer into a check.
 func (in *input) ungated(gate string) error {
 	where, try := in.where()
 	return hinted{fmt.Errorf("no DaemonSet found%s, so --%s cannot be evaluated", where, gate), try}

@@ -18,20 +18,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// ofKubectl are the flags of kubectl that a command needs to ask the same server as the
-// same user. --token is none of them: it is a secret, and a screen is copied into tickets.
-// A command stands without it, as the reader knows to add it.
+// connectionFlagNames are kubectl's flags that select the server and the user. They do not include
+// --token, because users copy the output into tickets. A printed command omits the token, and the
+// user can add it.
 var ofKubectl = []string{
 	"kubeconfig", "context", "cluster", "user", "server", "proxy-url", "request-timeout",
 	"certificate-authority", "tls-server-name", "insecure-skip-tls-verify", "client-certificate", "client-key",
 	"as", "as-group", "as-uid", "as-user-extra",
 }
 
-// ofInput are the flags of every command that a question about the same input needs.
+// inputFlagNames are the flags that select the input in every command.
 var ofInput = append([]string{"from", "keep-going", "max-input", "chunk-size", "now", "kubernetes-version"},
 	ofKubectl...)
 
-// askedBy is the command line that asked, by the flags that every command has.
+// askedBy returns the flags of this command line that all commands accept, for commands to paste.
 func (in *input) askedBy() sheet.Asked {
 	asked := sheet.Asked{Program: screen.Word(in.program.shown)}
 	asked.Flags, asked.Again = in.givenAgain(ofInput...)
@@ -43,8 +43,8 @@ func (in *input) askedBy() sheet.Asked {
 	return asked
 }
 
-// kubectlFlags are those of the flags with which kubectl asks the same cluster; none where
-// files were read in its place.
+// kubectlFlags returns the flags with which kubectl reaches the same cluster, or nil if the input
+// is files.
 func kubectlFlags(f *pflag.FlagSet) []sheet.Flag {
 	s := flagSet{f}
 	if s.given("from") != "" {
@@ -54,10 +54,9 @@ func kubectlFlags(f *pflag.FlagSet) []sheet.Flag {
 	return flags
 }
 
-// givenAgain returns those of the named flags that were given, for a command that asks
-// for the same once more, and reports whether they can be pasted: not where standard
-// input was read, which is read only once. Flags that change nodes come last, in the order
-// given.
+// repeatFlags returns those of the named flags that the user set, for another command with the same
+// input. pastable is false if the input is standard input, which cannot be read again. Flags that
+// change nodes come last, in their order.
 func (s flagSet) givenAgain(names ...string) (flags []sheet.Flag, pastable bool) {
 	pastable = true
 	var nodes []nodeFlag
@@ -86,14 +85,14 @@ func (s flagSet) givenAgain(names ...string) (flags []sheet.Flag, pastable bool)
 	return flags, pastable
 }
 
-// withUser matches a URL with a user and perhaps a password, such as the URL of a proxy.
+// withUser matches a URL with a user name, and perhaps a password, such as the URL of a proxy.
 var withUser = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@`)
 
-// reaching adds the flags for the same cluster to a hint that begins with a kubectl command, at the
-// end of that command: before a comma, a semicolon, a bracket or a >. "kubectl config" gets only
-// --kubeconfig; "kubectl config view" also gets the context, the cluster and the user. If the input
-// is files, "kubectl get nodes" becomes an explain command with those files. Other hints are
-// returned unchanged.
+// withConnection adds the connection flags to a hint that begins with a kubectl command. It inserts
+// them at the end of that command, before a comma, a semicolon, a parenthesis or a >. "kubectl
+// config" gets only --kubeconfig; "kubectl config view" also gets the context, the cluster and the
+// user. If the input is files, "kubectl get nodes" becomes an explain command with those files.
+// Other hints do not change.
 func (p program) reaching(hint string, flags, files []sheet.Flag) string {
 	words := strings.Fields(hint)
 	if len(words) < 3 && hint != "kubectl cluster-info" || words[0] != "kubectl" || words[1] == "kustomize" ||
@@ -120,8 +119,7 @@ func (p program) reaching(hint string, flags, files []sheet.Flag) string {
 	return sheet.WithFlags(screen.Command{screen.Word(hint[:end])}, flags...).String() + hint[end:]
 }
 
-// everywhere is the command about the DaemonSets of all namespaces; empty where
-// it cannot be pasted.
+// allNamespacesCommand returns this command for all namespaces, or "" if it cannot be pasted.
 func (in *input) everywhere() string {
 	asked := in.askedBy()
 	if !asked.Again {
@@ -130,9 +128,8 @@ func (in *input) everywhere() string {
 	return sheet.WithFlags(screen.Command{in.ownWord(in.command), "-A"}, asked.Flags...).String()
 }
 
-// meant adds to an error about a DaemonSet that is not there, or that several namespaces
-// have, the whole command for the one that was most likely meant, or else for all that
-// there are.
+// suggestDaemonSet adds a command to the error for a DaemonSet that is missing or ambiguous: the
+// same command for the most likely DaemonSet, or else for all namespaces.
 func (in *input) meant(err error) error {
 	var (
 		none *source.NotFoundError
@@ -161,8 +158,8 @@ func (in *input) meant(err error) error {
 	return err
 }
 
-// likely returns the DaemonSet that was most likely meant: the same name in the namespace
-// that is spelled most alike, or a name like it. Its Name is empty if there is none.
+// likelyMeant returns the DaemonSet that the user probably meant: the same name in the namespace
+// with the most similar name, or a similar name. If there is none, its Name is empty.
 func likely(none *source.NotFoundError) source.Ref {
 	near := append(snapshot.Near(none.Namespace, none.Elsewhere), none.Elsewhere...)
 	switch {
@@ -176,8 +173,8 @@ func likely(none *source.NotFoundError) source.Ref {
 	return source.Ref{}
 }
 
-// again is the command that was typed, for one DaemonSet: with all flags but those that say
-// which ones. It is nil where it cannot be pasted. Words that stand for a name are not
+// rerunCommand returns this command line for one DaemonSet, with all flags except those that select
+// DaemonSets. It returns nil if the command cannot be pasted. Placeholders such as NAME are not
 // quoted.
 func (in *input) again(namespace string, name string) screen.Command {
 	var typed []string
@@ -197,9 +194,9 @@ func (in *input) again(namespace string, name string) screen.Command {
 	return sheet.WithFlags(append(c, screen.Quote(name)), flags...)
 }
 
-// toName adds to an error that one DaemonSet has to be named the command that does, with
-// the name if there is only one, and else with those that there are. It looks for them no
-// longer than one waits for a completion.
+// suggestName adds a command to the error if the user must name one DaemonSet. If only one
+// DaemonSet matches, the command contains its name; otherwise the hint lists the names. The lookup
+// has the time limit of a completion.
 func (in *input) toName(err error) error {
 	if slices.Contains(in.from, source.StandardInput) {
 		return hinted{err, "add the NAME of one"}
@@ -232,11 +229,10 @@ func (in *input) toName(err error) error {
 		upTo(most, names)}
 }
 
-// againFor is again for a DaemonSet; empty where that cannot be pasted.
+// rerunLine returns the text of rerunCommand, or "" if the command cannot be pasted.
 func (in *input) againFor(ref source.Ref) string { return in.again(ref.Namespace, ref.Name).String() }
 
-// candidates returns the DaemonSets among which one has to be named; none where they cannot
-// be read at once.
+// candidates returns the DaemonSets that the user can name, or nil if they cannot be read in time.
 func (in *input) candidates() (refs []source.Ref) {
 	_ = unheard(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), typingWait)
@@ -245,14 +241,14 @@ func (in *input) candidates() (refs []source.Ref) {
 		go func() { found <- in.listed(ctx) }()
 		select {
 		case refs = <-found:
-		case <-ctx.Done(): // a program that gives credentials may take any time
+		case <-ctx.Done(): // a credential plugin may take any time
 		}
 		return nil
 	})
 	return refs
 }
 
-// listed returns the DaemonSets that the flags choose, and says nothing.
+// findDaemonSets returns the DaemonSets that the flags select, and prints nothing.
 func (in *input) listed(ctx context.Context) []source.Ref {
 	silent, asking := *in.common, *in
 	silent.ErrOut, silent.In = io.Discard, strings.NewReader("")

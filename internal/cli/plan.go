@@ -20,7 +20,7 @@ type planOptions struct {
 	fit    bool
 }
 
-// conditions are those of --fail-on, in the order of the help.
+// conditions are the conditions of --fail-on, in the order of the help.
 var conditions = []row{
 	{"stalls", "the rollout does not complete by itself"},
 	{"removesAllPods", "no node is eligible, and none keeps its pod"},
@@ -143,8 +143,7 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 	return o.answer(plans, len(o.names) == 0)
 }
 
-// checkOwn returns an error for flags of this command that are not valid, and reads
-// what they mean.
+// checkOwn validates and parses the flags of this command.
 func (o *planOptions) checkOwn() (err error) {
 	if o.change, err = o.asksFor(); err != nil {
 		return err
@@ -160,7 +159,7 @@ func (o *planOptions) checkOwn() (err error) {
 	ofOne, stdin := o.given(ofDaemonSet...), source.StandardInput
 	o.remember()
 	return refused(append([]refusal{
-		// an unset variable of a script
+		// for example, an unset variable in a script
 		{o.given("fail-on") != "" && len(o.gates) == 0, "--fail-on names no condition",
 			"--fail-on 'stalls,lostNodes>0'"},
 		{o.manifests() && (o.allNamespaces || o.withLabels != ""), "-f and -k cannot be combined with -A or -l: the " +
@@ -180,7 +179,7 @@ func (o *planOptions) checkOwn() (err error) {
 	}, o.refusals(&o.question)...)...)
 }
 
-// remember keeps the command line for the commands on a screen.
+// recordCommandLine stores the flags for the commands that an answer prints.
 func (o *planOptions) remember() {
 	own := slices.Concat([]string{"filename", "kustomize", "allow-remote-bases", "like", "group-by", "start",
 		"termination", "request-rate", "request-burst", "show-values"}, ofApply, ofDaemonSet, ofNodes)
@@ -188,7 +187,7 @@ func (o *planOptions) remember() {
 	o.asked.Flags, o.asked.Again = o.givenAgain(append(own, ofInput...)...)
 	o.asked.Live = len(o.from) == 0 && o.asked.Again
 	for _, flag := range slices.Concat(ofDaemonSet, ofNodes) {
-		if o.given(flag) != "" && flag != "node-down" { // which nobody wants to come true
+		if o.given(flag) != "" && flag != "node-down" { // a command cannot make a node unreachable
 			o.changed = append(o.changed, flag)
 		}
 	}

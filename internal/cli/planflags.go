@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// changeFlags are the flags of plan-rollout that say what somebody would
-// change, and what is known better than the pods tell it.
+// changeFlags are the flags of plan-rollout that describe a change, or that replace measured values
+// of the forecast.
 type changeFlags struct {
 	files        []string
 	kustomize    string
@@ -37,7 +37,7 @@ type changeFlags struct {
 	tolerations     []string
 	nodeSelector    []string
 
-	nodes []nodeFlag // in the order given, whatever the flag
+	nodes []nodeFlag // in their order on the command line
 	add   int
 	like  string
 
@@ -103,23 +103,23 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.showValues, "show-values", false, "show literal values of environment variables, which may be secret")
 }
 
-// ofDaemonSet are the flags that change a DaemonSet, in the order of the help.
+// daemonSetFlagNames are the flags that change a DaemonSet, in the order of the help.
 var ofDaemonSet = []string{
 	"image", "max-unavailable", "max-surge", "min-ready-seconds", "strategy", "to-revision", "restart", "toleration",
 	"node-selector",
 }
 
-// ofApply are the flags that say how a manifest is applied; the first also how a pod is
-// created.
+// applyFlagNames are the flags that control how a manifest is applied. The first one also controls
+// how a pod is created.
 var ofApply = []string{"server-dry-run", "server-side", "force-conflicts", "field-manager"}
 
-// ofNodes are the flags that change the cluster.
+// nodeFlagNames are the flags that change the nodes of the cluster.
 var ofNodes = []string{"taint", "label", "cordon", "uncordon", "node-down", "remove-nodes", "add-nodes"}
 
-// manifests reports whether the DaemonSets come from files.
+// manifests reports whether the DaemonSets come from manifests.
 func (c *changeFlags) manifests() bool { return len(c.files) > 0 || c.kustomize != "" }
 
-// mostNodes is the largest number of nodes with which plans were tested.
+// mostNodes is the largest number of nodes for which plans were tested.
 const mostNodes = 100_000
 
 // contradictions returns an error for flags that contradict each other.
@@ -151,8 +151,7 @@ func (c *changeFlags) contradictions() error {
 	)
 }
 
-// asksFor returns the what-if that the flags ask for, without manifests; nil if
-// they ask for none.
+// asksFor returns the change that the flags describe, without manifests, or nil if there is none.
 func (c *changeFlags) asksFor() (*whatif.Change, error) {
 	if err := c.contradictions(); err != nil {
 		return nil, err
@@ -209,7 +208,7 @@ func (c *changeFlags) asksFor() (*whatif.Change, error) {
 	return out, nil
 }
 
-// limit reads a number or a percentage of nodes; nil where the flag was not given.
+// limit parses a number or a percentage of nodes. It returns nil if the flag is not set.
 func (c *changeFlags) limit(flag, text string) (*intstr.IntOrString, error) {
 	if c.given(flag) == "" {
 		return nil, nil
@@ -230,7 +229,7 @@ func (c *changeFlags) options() (plan.Options, error) {
 	o := plan.Options{RequestRate: c.requestRate, RequestBurst: c.requestBurst, GroupBy: c.groupBy,
 		ShowValues: c.showValues}
 	const (
-		longest = 365 * 24 * time.Hour // a plan adds them up, once a step
+		longest = 365 * 24 * time.Hour // a plan adds this up for every step
 		slowest = 0.01
 		most    = 100_000
 	)
@@ -248,7 +247,7 @@ func (c *changeFlags) options() (plan.Options, error) {
 		firstFault(validation.IsQualifiedName(c.groupBy))
 	return o, refused(
 		span("start", c.start), span("termination", c.termination),
-		refusal{rate && !(c.requestRate >= slowest && c.requestRate <= most), // NaN is neither
+		refusal{rate && !(c.requestRate >= slowest && c.requestRate <= most), // the comparison rejects NaN too
 			fmt.Sprintf("--request-rate %v: not between %v and %d requests a second", c.requestRate, slowest, most),
 			"--request-rate 20 (the controller's default)"},
 		refusal{burst && (c.requestBurst < 1 || c.requestBurst > most),

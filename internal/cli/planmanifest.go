@@ -93,13 +93,12 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 	return plans, nil
 }
 
-// ofManifest returns an error about a manifest with its file, document and field,
-// and with its hint.
+// manifestError adds the file, the document and the field to an error about a manifest.
 func (o *planOptions) ofManifest(m manifest.Manifest, err error) error {
 	var (
-		known       *source.InputError // it names the place already
+		known       *source.InputError // it contains the file already
 		unreachable *api.UnreachableError
-		edit        *whatif.EditError // which says its flag
+		edit        *whatif.EditError // it contains the flag already
 		flag        aboutFlag
 	)
 	if errors.As(err, &known) || errors.As(err, &unreachable) || errors.As(err, &edit) || errors.As(err, &flag) ||
@@ -136,10 +135,9 @@ func (o *planOptions) ofManifest(m manifest.Manifest, err error) error {
 	return rejected
 }
 
-const stdinName = "standard input" // as a manifest has it
+const stdinName = "standard input" // the File of a manifest from standard input
 
-// chosen returns the manifests whose names were given, or all, each with its
-// namespace.
+// chosen returns the manifests that the arguments name, or all of them, with their namespaces.
 func (o *planOptions) chosen(all []manifest.Manifest, namespace string) ([]manifest.Manifest, error) {
 	var out []manifest.Manifest
 	named := make([]bool, len(o.names))
@@ -178,9 +176,9 @@ func namesOf(manifests []manifest.Manifest) []string {
 	return names
 }
 
-// second refuses a new DaemonSet in a namespace that neither the manifest nor -n
-// names, where others have one of that name: it would be a second one. Of any
-// other new DaemonSet it says what is near.
+// checkMissing returns an error if a new DaemonSet would be a duplicate: neither the manifest nor
+// -n sets a namespace, and other namespaces have a DaemonSet with the same name. For any other new
+// DaemonSet, it prints a note with similar names.
 func (o *planOptions) second(m manifest.Manifest, none *source.NotFoundError) error {
 	others, in := none.Elsewhere, "namespace "
 	switch {
@@ -205,8 +203,8 @@ func (o *planOptions) second(m manifest.Manifest, none *source.NotFoundError) er
 	return nil
 }
 
-// taken notes which namespace is assumed for a manifest without one, if -n names
-// none either: that of the only DaemonSet of its name, or else default.
+// noteNamespace prints which namespace is assumed for a manifest if neither the manifest nor -n
+// sets one. This is the namespace of the only DaemonSet with that name, or default.
 func (o *planOptions) taken(m manifest.Manifest, live *snapshot.Snapshot) {
 	found := "is planned as a new one in namespace default"
 	if live != nil {
@@ -216,7 +214,7 @@ func (o *planOptions) taken(m manifest.Manifest, live *snapshot.Snapshot) {
 		"context, or of -n", m.File, m.Document, screen.Clean(m.Name), found)
 }
 
-// changeLive returns what a manifest makes of a live object, and what is known for the plan.
+// changeLive returns the State after a manifest is applied to a live object, and the plan options.
 func (o *planOptions) changeLive(ctx context.Context, r reader, m manifest.Manifest,
 	s *snapshot.Snapshot) (*whatif.Result, plan.Options, error) {
 	st, err := o.state(s)
@@ -238,20 +236,20 @@ func (o *planOptions) changeLive(ctx context.Context, r reader, m manifest.Manif
 	return result, known, err
 }
 
-// server is a cluster, which does more than a dump can.
+// manifestDryRunner is a reader that can apply a manifest in a dry run: a cluster.
 type server interface {
 	DryRun(context.Context, manifest.Manifest) (*manifest.Applied, error)
 }
 
-// laidOver returns what a manifest makes of a live object, which is nil where
-// there is none.
+// applyManifest returns the object that results from applying a manifest to a live object. live may
+// be nil.
 func (o *planOptions) laidOver(ctx context.Context, r reader, m manifest.Manifest, live *appsv1.DaemonSet,
 	version string) (*manifest.Applied, error) {
 	if !o.serverDryRun {
 		return manifest.Overlay(live, m, version)
 	}
 	applied, err := r.(server).DryRun(ctx, m)
-	if applied == nil { // nothing was sent
+	if applied == nil { // the request was not sent
 		applied = &manifest.Applied{}
 	}
 	if !o.showValues {
@@ -269,9 +267,8 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m manifest.Manifes
 	return applied, err
 }
 
-// manifest adds a manifest to a change: what it makes of the live object, and
-// how that was found out. It returns what is known for the plan, with the
-// manifest's warnings.
+// addManifest adds the applied manifest to a change. It returns the plan options, with the warnings
+// about the manifest.
 func (o *planOptions) manifest(c *whatif.Change, m manifest.Manifest, applied *manifest.Applied) plan.Options {
 	c.DaemonSet, c.Method, c.FieldManager = applied.DaemonSet, string(applied.Method), applied.Manager
 	if o.serverDryRun {
@@ -290,8 +287,8 @@ func (o *planOptions) manifest(c *whatif.Change, m manifest.Manifest, applied *m
 	return known
 }
 
-// literalValues returns those of the variables of a manifest and of the live
-// object, which is nil where there is none.
+// literalValues returns the literal values of environment variables in a manifest and in the live
+// object. live may be nil.
 func literalValues(live *appsv1.DaemonSet, m manifest.Manifest) *hide.Values {
 	templates := []template.Content{m.Template()}
 	if live != nil {
@@ -302,8 +299,7 @@ func literalValues(live *appsv1.DaemonSet, m manifest.Manifest) *hide.Values {
 	return hide.ValuesOf([]string{m.Namespace, m.Name}, templates...)
 }
 
-// withoutValues returns an error without the literal values that a server or a
-// webhook quotes in it.
+// withoutValues hides literal values that a server or a webhook quotes in an error.
 func withoutValues(err error, of *hide.Values) error {
 	if err == nil || of.Hide(err.Error()) == err.Error() {
 		return err
@@ -311,8 +307,7 @@ func withoutValues(err error, of *hide.Values) error {
 	return reworded{err, of.Hide(err.Error())}
 }
 
-// makeNew returns the State with a DaemonSet that is not in the cluster yet, and what is
-// known for its plan.
+// makeNew returns the State with a DaemonSet that does not exist yet, and the plan options.
 func (o *planOptions) makeNew(ctx context.Context, r reader, m manifest.Manifest) (*whatif.Result,
 	plan.Options, error) {
 	m.Namespace = cmp.Or(m.Namespace, "default")
@@ -326,7 +321,7 @@ func (o *planOptions) makeNew(ctx context.Context, r reader, m manifest.Manifest
 		return nil, plan.Options{}, err
 	}
 	if o.serverDryRun {
-		applied.DaemonSet.UID = "" // that of a dry run is nobody's
+		applied.DaemonSet.UID = "" // no pod has an owner with the UID of a dry run
 	}
 	s, err := r.ReadFor(ctx, applied.DaemonSet)
 	if err != nil {
@@ -335,7 +330,7 @@ func (o *planOptions) makeNew(ctx context.Context, r reader, m manifest.Manifest
 	if s, _, err = o.ruled(s); err != nil {
 		return nil, plan.Options{}, err
 	}
-	if !o.serverDryRun && s.KubernetesVersion != o.version { // the defaults of a version are known only now
+	if !o.serverDryRun && s.KubernetesVersion != o.version { // the defaults depend on the version, which is known only now
 		if applied, err = o.laidOver(ctx, r, m, nil, s.KubernetesVersion); err != nil {
 			return nil, plan.Options{}, err
 		}

@@ -26,40 +26,40 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// planning is what plan-rollout and history --undo have in common.
+// planning has the options that plan-rollout and history --undo share.
 type planning struct {
 	question
-	change   *whatif.Change // what is asked, without manifests; nil for nothing
+	change   *whatif.Change // without manifests; nil if the user asks for no change
 	known    plan.Options
 	gates    []plan.Gate
-	rollback string // the flag that names the revision to go back to
+	rollback string // name of the flag that selects the revision of a rollback
 
-	dryRun      bool // the API server is asked in a dry run whether it admits the next pod
-	showsValues bool // literal values of environment variables, which the API server may quote
+	dryRun      bool // try to create the next pod in a server-side dry run
+	showsValues bool // show literal values of environment variables that the API server may quote
 
-	// The command line, for the commands on a screen.
+	// The command line, for commands to paste.
 	asked   sheet.Asked
-	changed []string       // the flags that change the DaemonSet or its nodes, each once
-	apply   screen.Command // what applies the manifests; empty where nothing a person can paste does
+	changed []string       // flags that change the DaemonSet or nodes, without duplicates
+	apply   screen.Command // applies the manifests; empty if the user cannot paste such a command
 
-	ofManifests bool // the change is that of manifests
+	ofManifests bool // the change comes from manifests
 }
 
-// planned is a Plan with what else its screen needs of the live DaemonSet.
+// planned is a Plan with the data that its screen needs.
 type planned struct {
 	*plan.Plan
-	now  *explain.Explanation // nil with a manifest that changes anything
-	only string               // the container of a DaemonSet that has one
+	now  *explain.Explanation // nil with a manifest that changes something
+	only string               // name of the only container, or empty
 
-	of       *daemonset.State // that is planned
-	was      *daemonset.State // before the change; nil where there is none
+	of       *daemonset.State // the planned State
+	was      *daemonset.State // the State before the change; may be nil
 	expected []plan.Moment
 }
 
 func (p planned) header() *daemonset.Header { return &p.Header }
 
-// plans makes the plans of DaemonSets. For one of several nothing more is read than what
-// admits pods, where it creates some: the rest would take requests for each.
+// plans builds the plans of DaemonSets. For several DaemonSets it reads only the additional input
+// of pod admission, because other input needs requests for each DaemonSet.
 func (o *planning) plans(ctx context.Context, all []*daemonset.State) ([]planned, error) {
 	results := make([]*whatif.Result, len(all))
 	for i, st := range all {
@@ -88,7 +88,8 @@ func (o *planning) plans(ctx context.Context, all []*daemonset.State) ([]planned
 	return out, nil
 }
 
-// relative makes of a revision that is named by how far it is back the one that is meant.
+// resolveRevision replaces a negative revision number, which counts back, by the revision's own
+// number.
 func (o *planning) relative(st *daemonset.State) error {
 	c := o.change
 	if c == nil || c.ToRevision == nil || *c.ToRevision >= 0 {
@@ -107,7 +108,7 @@ func (o *planning) relative(st *daemonset.State) error {
 	return nil
 }
 
-// planned makes a plan with what else its screen needs.
+// planned returns the plan of r with the data that its screen needs.
 func (o *planning) planned(r *whatif.Result) planned {
 	st := cmp.Or(r.Before, r.State)
 	made := o.planOf(r, o.known)
@@ -118,7 +119,7 @@ func (o *planning) planned(r *whatif.Result) planned {
 	return made
 }
 
-// after returns what a change makes of a State, or the State as it is.
+// applyChange returns the State after a change. Without a change, it returns st.
 func (o *planning) after(st *daemonset.State, c *whatif.Change) (*whatif.Result, error) {
 	if c == nil {
 		return &whatif.Result{State: st}, nil
@@ -130,7 +131,7 @@ func (o *planning) after(st *daemonset.State, c *whatif.Change) (*whatif.Result,
 	return r, nil
 }
 
-// planOf returns the plan of what a change makes of a State, or of the State as it is.
+// planOf returns the plan of r, with or without a change.
 func (o *planning) planOf(r *whatif.Result, known plan.Options) planned {
 	if r.Before == nil {
 		p, line := plan.MakeLine(r.State, known)
@@ -139,7 +140,7 @@ func (o *planning) planOf(r *whatif.Result, known plan.Options) planned {
 	return changed(r, known)
 }
 
-// changed returns the plan of what a change makes of a State, or of a new DaemonSet.
+// planChange returns the plan of a change or of a new DaemonSet.
 func changed(r *whatif.Result, known plan.Options) planned {
 	p, line := plan.MakeChangedLine(r, known)
 	made := planned{Plan: p, of: r.State, was: r.Before, expected: line}
@@ -149,13 +150,13 @@ func changed(r *whatif.Result, known plan.Options) planned {
 	return made
 }
 
-// share adds to the States of changes what else their plans need, once what they share; of
-// those of a list only what admits the pods that they create, and who creates them.
+// readShared adds the input that the plans need to the States, and reads shared input once. For a
+// list of plans it reads only the input of pod admission and the controller's Lease.
 func (o *planning) share(ctx context.Context, results []*whatif.Result, listed bool) error {
 	states, needs := make([]*daemonset.State, len(results)), make([]cause.Needs, len(results))
 	for i, r := range results {
 		states[i], needs[i] = r.State, plan.NeedsOf(r.State, o.known.Fit)
-		if r.Before != nil || r.State.DaemonSet.UID == "" { // a status that no controller has written yet
+		if r.Before != nil || r.State.DaemonSet.UID == "" { // no controller has written this status yet
 			needs[i].Controller = false
 		}
 		if listed {
@@ -169,8 +170,8 @@ func (o *planning) share(ctx context.Context, results []*whatif.Result, listed b
 	return err
 }
 
-// lookUp adds to the States of a change, where its plan creates pods, what they refer to,
-// and those of the template before, to which a rollback goes back.
+// readReferences adds the objects to which new pods refer, if the plan creates pods. It includes
+// the references of the previous template, because a rollback returns to it.
 func (o *planning) lookUp(ctx context.Context, r *whatif.Result) error {
 	if !plan.Creates(r.State) {
 		return nil
@@ -192,14 +193,13 @@ func (o *planning) lookUp(ctx context.Context, r *whatif.Result) error {
 	return nil
 }
 
-// tryPod asks the API server in a dry run whether it admits the next pod, where that is
-// asked.
+// tryPod tries to create the next pod in a server-side dry run, if the user asked for it.
 func (o *planning) tryPod(ctx context.Context, r *whatif.Result) error {
 	pod := plan.NextPod(r.State)
 	if !o.dryRun || pod == nil || r.State.Snapshot.Admission == nil {
 		return nil
 	}
-	// the DaemonSet is not there yet, and no owner is without one
+	// a new DaemonSet has no UID, but the API server requires one for an owner
 	if owner := &pod.OwnerReferences[0]; owner.UID == "" {
 		owner.UID = nobody
 	}
@@ -215,7 +215,7 @@ func (o *planning) tryPod(ctx context.Context, r *whatif.Result) error {
 	return nil
 }
 
-// valuesOf returns the literal values of the templates before and after a change.
+// valuesOf returns the literal values in the templates before and after a change.
 func valuesOf(r *whatif.Result) *hide.Values {
 	ds := r.State.DaemonSet
 	var templates []template.Content
@@ -230,16 +230,16 @@ func valuesOf(r *whatif.Result) *hide.Values {
 	return hide.ValuesOf([]string{ds.Namespace, ds.Name}, templates...)
 }
 
-// podServer is a cluster, which can be asked for a pod.
+// podDryRunner is a reader that can create a pod in a dry run: a cluster.
 type podServer interface {
 	DryRunPod(context.Context, *corev1.Pod) (*snapshot.PodDryRun, error)
 }
 
-// nobody is the UID of no object.
+// dummyUID is a UID that no object has.
 const nobody types.UID = "00000000-0000-0000-0000-000000000000"
 
-// answer prints plans, and returns the exit status that they ask for. Where they are
-// listed, as nobody named them, those with nothing to do are left out.
+// answer prints plans and returns their exit status. A list of plans omits DaemonSets with nothing
+// to do.
 func (o *planning) answer(plans []planned, listed bool) error {
 	o.gaps(headers(plans, planned.header)...)
 	shown := plans
@@ -248,12 +248,12 @@ func (o *planning) answer(plans []planned, listed bool) error {
 		slices.SortStableFunc(shown, func(a, b planned) int { return plan.WorstFirst(a.Plan, b.Plan) })
 	}
 	if err := cmp.Or(o.print(shown, listed, len(plans)), o.foot(headers(plans, planned.header))); err != nil {
-		return err // before a gate says anything
+		return err // print errors take precedence over gates
 	}
 	return o.status(plans)
 }
 
-// print writes the plans that are shown, of so many that were made.
+// print writes the plans to show. made is the number of all plans.
 func (o *planning) print(plans []planned, listed bool, made int) error {
 	list := &plan.List{APIVersion: snapshot.APIVersion, Kind: plan.ListKind, Items: []*plan.Plan{}}
 	for _, p := range plans {
@@ -276,7 +276,7 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 	return each(o.Out, plans, func(p planned) error { return view.Plan(o.Out, p.Plan, p.now, o.asks(p), o.style) })
 }
 
-// page writes plans as a file for a browser.
+// page writes plans as an HTML page.
 func (o *planning) page(plans []planned, listed bool) error {
 	var all []sheet.Planned
 	for _, p := range plans {
@@ -291,10 +291,10 @@ func (o *planning) page(plans []planned, listed bool) error {
 	return view.PlanPage(o.Out, all, listed, o.asked, o.style)
 }
 
-// asks is the command line that asked for a plan.
+// asks returns the command line for the commands on the screen of a plan.
 func (o *planning) asks(p planned) sheet.Asked {
 	asked := o.asked
-	if o.format == inMarkdown { // is read by others, who have not the files
+	if o.format == inMarkdown { // other people read it, and they do not have the files
 		asked = sheet.Asked{Program: o.asked.Program}
 	}
 	if o.format != inMarkdown || !o.ofManifests {
@@ -303,7 +303,7 @@ func (o *planning) asks(p planned) sheet.Asked {
 	return asked
 }
 
-// upTo lists at most so many names, and how many more there are.
+// upTo joins at most most names, and adds the number of the others.
 func upTo(most int, names []string) string {
 	words := strings.Join(names[:min(most, len(names))], ", ")
 	if more := len(names) - most; more > 0 {
@@ -312,7 +312,7 @@ func upTo(most int, names []string) string {
 	return words
 }
 
-// parseGates reads the conditions of --fail-on.
+// parseGates parses the conditions of --fail-on.
 func parseGates(texts []string) ([]plan.Gate, error) {
 	var out []plan.Gate
 	for _, t := range texts {
@@ -332,7 +332,7 @@ func parseGates(texts []string) ([]plan.Gate, error) {
 	return out, nil
 }
 
-// status is the exit status that the gates and the outcomes ask for.
+// status returns the exit status for the gates and the outcomes, or nil.
 func (o *planning) status(plans []planned) error {
 	failed := false
 	var open []string
@@ -354,7 +354,7 @@ func (o *planning) status(plans []planned) error {
 	switch {
 	case failed:
 		return conditionHolds
-	case len(open) > 0: // a gate that lets pass what it did not see is none
+	case len(open) > 0: // an unknown condition must not pass the check
 		hint := "the notes above say what could not be read"
 		ofFit := slices.ContainsFunc(o.gates, func(g plan.Gate) bool { return g.On == plan.GateUnfit })
 		if lacked := lackedBeside(headers(plans, planned.header)); ofFit && len(lacked) > 0 {
@@ -376,7 +376,7 @@ func (o *planning) status(plans []planned) error {
 	return worst(has)
 }
 
-// statusOf is the exit status of one plan with --exit-code; 0 for none.
+// statusOf returns the exit status of one plan with --exit-code, or 0.
 func statusOf(p *plan.Plan) exitStatus {
 	underWay := p.Subject == plan.SubjectRollout && (p.Outcome.ReachesEnd() || p.Next.Kind != daemonset.StepNone)
 	switch {

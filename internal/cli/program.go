@@ -9,21 +9,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
-// program is the name by which this program was called. One file serves every name
+// program is the name by which this program was called. The same executable works under any name
 // that a plugin index or an alias gives it.
 type program struct {
-	path      string // as it was called: /usr/local/bin/kubectl-ds
-	file      string // the name of the file, without .exe: kubectl-ds
-	shown     string // what a person types: kubectl ds
-	plugin    bool   // kubectl finds it
-	completes bool   // kubectl called it to complete a command line
+	path      string // as called, such as /usr/local/bin/kubectl-ds
+	file      string // file name without .exe, such as kubectl-ds
+	shown     string // what users type, such as "kubectl ds"
+	plugin    bool   // kubectl runs it as a plugin
+	completes bool   // kubectl called it for a completion
 }
 
-// calledAs returns the name for the path by which the program was called. kubectl finds
-// a plugin by its file: a word of the command line for each part behind a dash, in which
-// an underscore stands for a dash, so kubectl-explain_daemonset is "kubectl
-// explain-daemonset". To complete it, kubectl calls kubectl_complete-explain_daemonset.
-// Any other name is typed as it is.
+// calledAs returns the name for the path by which the program was called. kubectl finds a plugin by
+// its file name. Each dash separates two words of the command line, and an underscore means a dash,
+// so kubectl-explain_daemonset is "kubectl explain-daemonset". For completions, kubectl calls
+// kubectl_complete-explain_daemonset. Users type any other file name as it is.
 func calledAs(path string) program {
 	file := filepath.Base(path)
 	if ext := filepath.Ext(file); strings.EqualFold(ext, ".exe") {
@@ -49,8 +48,8 @@ func calledAs(path string) program {
 // own returns a command line of this program.
 func (p program) own(words string) string { return p.shown + " " + words }
 
-// examples returns commands with their comments, indented as in kubectl's help. They are
-// written as commands of "kubectl ds".
+// examples indents commands and their comments, as kubectl's help does. It replaces "kubectl ds" by
+// the name of this program.
 func (p program) examples(text string) string {
 	lines := strings.Split(strings.ReplaceAll(templates.Examples(text), "kubectl ds ", p.own("")), "\n")
 	for i := range lines {

@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 )
 
-// soon is how long somebody waits for an answer without a word of what is done meanwhile.
+// progressDelay is the time after which a command shows its progress.
 const soon = time.Second
 
-// progress shows on a terminal how far nodes and pods have been read, once that takes longer than
-// soon: in one line, which the answer, a note or an error takes away.
+// progress shows on a terminal how many nodes and pods have been read. The line appears after
+// progressDelay, and disappears when an answer, a note or an error is printed.
 type progress struct {
 	show  func(line string)
 	width func() int
@@ -25,7 +25,7 @@ type progress struct {
 	lists []api.Reading // in the order in which they began
 }
 
-// progressOn shows the progress of reading a cluster on the terminal of the notes, if it is one.
+// progressOn shows the progress of c on standard error, if that is a terminal.
 func (in *input) progressOn(c *cluster.Cluster) {
 	notes, safe := in.ErrOut.(*stream)
 	tty := terminalOf(in.ErrOut)
@@ -40,7 +40,7 @@ func (in *input) progressOn(c *cluster.Cluster) {
 	c.OnReading(p.heard)
 }
 
-// heard is told how far a list was read.
+// update records the progress of a list.
 func (p *progress) heard(r api.Reading) {
 	p.mu.Lock()
 	if i := slices.IndexFunc(p.lists, func(known api.Reading) bool { return known.List == r.List }); i >= 0 {
@@ -52,16 +52,16 @@ func (p *progress) heard(r api.Reading) {
 	p.draw()
 }
 
-// draw puts the line in the place of the one before.
+// draw replaces the progress line.
 func (p *progress) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.now().Sub(p.began) >= soon {
-		p.show(view.ReadingLine(p.parts(), p.width()-1)) // a whole line would end in the next one
+		p.show(view.ReadingLine(p.parts(), p.width()-1)) // a line of full width would wrap
 	}
 }
 
-// parts sums up lists of one kind, and leaves out those that have been read.
+// parts returns the progress of each kind of object, without kinds that are complete.
 func (p *progress) parts() (out []view.Reading) {
 	for _, r := range p.lists {
 		if slices.ContainsFunc(out, func(known view.Reading) bool { return known.What == r.What }) {

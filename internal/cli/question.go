@@ -29,22 +29,22 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// question is what explain, plan-rollout and history have in common: where the input
-// is from, and in which form they answer.
+// queryFlags holds the flags that explain, plan-rollout and history share: the input and the output
+// format.
 type question struct {
 	input
 	output   string
 	color    string
 	all      bool
 	exitCode bool
-	groupBy  string // of explain and history
+	groupBy  string // only for explain and history
 
-	// What the flags mean, once they have been checked.
+	// The parsed flags, set by check.
 	format format
 	style  wording.Style
 }
 
-// addFlags adds the common flags, in the command's words for two of them.
+// addFlags adds the shared flags. all and exitCode are the descriptions of --all and --exit-code.
 func (q *question) addFlags(f *pflag.FlagSet, all, exitCode string) {
 	q.input.addFlags(f)
 	f.BoolVarP(&q.allNamespaces, "all-namespaces", "A", false, "show the DaemonSets of all namespaces")
@@ -55,12 +55,12 @@ func (q *question) addFlags(f *pflag.FlagSet, all, exitCode string) {
 	f.BoolVar(&q.exitCode, "exit-code", false, exitCode)
 }
 
-// addGroupBy adds the flag that groups the nodes of a page.
+// addGroupBy adds the flag that groups the nodes on a page.
 func (q *question) addGroupBy(f *pflag.FlagSet) {
 	f.StringVar(&q.groupBy, "group-by", "", "with -o html: group the nodes by this label (default: their zone)")
 }
 
-// checkGroupBy returns refusals of the flag that addGroupBy adds.
+// checkGroupBy returns the refusals for --group-by.
 func (q *question) checkGroupBy() []refusal {
 	fault, given := firstFault(validation.IsQualifiedName(q.groupBy)), q.given("group-by") != ""
 	return []refusal{
@@ -70,8 +70,8 @@ func (q *question) checkGroupBy() []refusal {
 	}
 }
 
-// groupable refuses a label of --group-by that no node has: it would make one group of
-// all. It does not where a change gives it to some.
+// checkGroupLabel returns an error if no node has the label of --group-by, because then all nodes
+// would be in one group. It accepts a label that the change adds to nodes.
 func (q *question) groupable(s *snapshot.Snapshot, key string, change *whatif.Change) error {
 	if key == "" {
 		return nil
@@ -102,8 +102,8 @@ func (q *question) groupable(s *snapshot.Snapshot, key string, change *whatif.Ch
 		source.Meant("", path.Base(key), have, otherwise)}}
 }
 
-// check returns an error for arguments and flags that are not valid, before anything
-// is read. own checks those that only this command has.
+// check validates the arguments and flags before the program reads anything. own validates the
+// flags of one command.
 func (q *question) check(args []string, own func() error) error {
 	err := q.checkNames(args)
 	if err != nil {
@@ -128,16 +128,16 @@ func (q *question) check(args []string, own func() error) error {
 	return q.input.check()
 }
 
-// forms are how an answer for a person is written, where that is no text.
+// forms maps output formats to the form of a screen. All other formats use text.
 var forms = map[format]wording.Form{inMarkdown: wording.InMarkdown, inHTML: wording.InHTML}
 
-// text reports whether the answer is for a person.
+// text reports whether the answer is for people rather than for programs.
 func (q *question) text() bool {
 	return q.format == inText || q.format == inWideText || q.style.Form != wording.InText
 }
 
-// askedBy is the command line that asked. Whoever reads a comment has neither its files nor
-// its kubeconfig.
+// askedBy returns the command line for commands to paste. It omits the flags in Markdown, because
+// readers of a comment have neither the files nor the kubeconfig.
 func (q *question) askedBy() sheet.Asked {
 	asked := q.input.askedBy()
 	if q.style.Form == wording.InMarkdown {
@@ -146,7 +146,7 @@ func (q *question) askedBy() sheet.Asked {
 	return asked
 }
 
-// read returns the States of what was chosen, as readEach gives them.
+// read returns the States of the chosen DaemonSets.
 func (q *question) read(ctx context.Context, gate string) (all []*daemonset.State, err error) {
 	err = q.readEach(ctx, gate, func(st *daemonset.State) error {
 		all = append(all, st)
@@ -155,9 +155,8 @@ func (q *question) read(ctx context.Context, gate string) (all []*daemonset.Stat
 	return all, err
 }
 
-// readEach calls each with the States of what was chosen, by the clock and the rules that
-// were asked for. gate is the flag that makes the answer a check, for which nothing is an
-// error; empty where it is no check.
+// readEach calls each with the States of the chosen DaemonSets. gate is the flag that turns the
+// answer into a check, or empty. A check without DaemonSets is an error.
 func (q *question) readEach(ctx context.Context, gate string, each func(*daemonset.State) error) error {
 	some := false
 	err := q.input.readEach(ctx, func(read []*snapshot.Snapshot) error {
@@ -179,10 +178,10 @@ func (q *question) readEach(ctx context.Context, gate string, each func(*daemons
 	return err
 }
 
-// exitGate is --exit-code where it was given.
+// exitGate returns "exit-code" if --exit-code is set, and otherwise "".
 func (q *question) exitGate() string { return map[bool]string{true: "exit-code"}[q.exitCode] }
 
-// write writes answers as a document: their list, or one alone.
+// write writes answers as a document: a list, or a single answer.
 func (q *question) write(document any, answers []*daemonset.Header) error {
 	refs := make([]string, len(answers))
 	for i, h := range answers {
@@ -191,7 +190,7 @@ func (q *question) write(document any, answers []*daemonset.Header) error {
 	return q.format.write(q.Out, document, refs)
 }
 
-// mapOf returns the nodes of a State for a page; nil where the answer is none.
+// mapOf returns the map of nodes for a page, or nil for other formats.
 func (q *question) mapOf(st *daemonset.State) *plan.Map {
 	if q.format != inHTML {
 		return nil
@@ -199,7 +198,7 @@ func (q *question) mapOf(st *daemonset.State) *plan.Map {
 	return plan.MapOf(st, q.groupBy)
 }
 
-// about has a page say what its answers were made from, and what they lack.
+// setPageHeader sets the input and the gaps that a page shows.
 func (q *question) about(answers []*daemonset.Header) {
 	if q.format != inHTML {
 		return
@@ -210,7 +209,7 @@ func (q *question) about(answers []*daemonset.Header) {
 	}
 }
 
-// foot ends a comment with what its answers were made from.
+// writeFooter writes the description of the input below a Markdown answer.
 func (q *question) foot(answers []*daemonset.Header) error {
 	if q.format != inMarkdown {
 		return nil
@@ -218,7 +217,7 @@ func (q *question) foot(answers []*daemonset.Header) error {
 	return view.Foot(q.Out, answers)
 }
 
-// each writes one screen after the other, with an empty line between.
+// each writes several screens, with an empty line between two of them.
 func each[T any](w io.Writer, answers []T, write func(T) error) error {
 	for i, a := range answers {
 		if i > 0 {
@@ -231,7 +230,7 @@ func each[T any](w io.Writer, answers []T, write func(T) error) error {
 	return nil
 }
 
-// headers are what answers begin with.
+// headers returns the headers of the answers.
 func headers[T any](answers []T, of func(T) *daemonset.Header) []*daemonset.Header {
 	out := make([]*daemonset.Header, len(answers))
 	for i, a := range answers {
@@ -240,20 +239,19 @@ func headers[T any](answers []T, of func(T) *daemonset.Header) []*daemonset.Head
 	return out
 }
 
-// answersRestOn are the parts without which an answer is not whole. Without the others
-// it is: a guess at the clock or the version, and words that are missing.
+// essentialParts are the parts without which an answer is incomplete. If other parts are missing,
+// the clock or the version may be a guess, or some text may be missing.
 var answersRestOn = []snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods,
 	snapshot.PodStatus, snapshot.Revisions}
 
-// inPartOnly reports whether a part is missing that the answer rests on. Lists of two
-// moments still answer in full.
+// isPartial reports whether an essential part is missing. An answer from lists of different times
+// is not partial.
 func inPartOnly(h *daemonset.Header) bool {
 	return slices.ContainsFunc(answersRestOn, h.Lacks)
 }
 
-// styleOf decides once what is known of the place where the answer goes. Where
-// that is no terminal, lines are as long as they are, unless COLUMNS says
-// otherwise.
+// styleOf returns the style for the output. If the output is not a terminal, lines have no maximum
+// width unless COLUMNS is set.
 func styleOf(out io.Writer, color string) (wording.Style, error) {
 	var s wording.Style
 	answers, safe := out.(*stream)

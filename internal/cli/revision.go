@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 )
 
-// parseWhich returns the revision that a flag names: a number, a negative one that
-// counts back from the newest, or live.
+// parseWhich parses the revision in a flag: a number, a negative number that counts back from the
+// latest revision, or "live".
 func parseWhich(flag, text string) (*history.Which, error) {
 	text = strings.TrimSpace(text)
 	if text == "live" {
@@ -24,7 +24,7 @@ func parseWhich(flag, text string) (*history.Which, error) {
 	return &history.Which{Number: n}, nil
 }
 
-// parseBetween returns the one or two revisions that --diff compares.
+// parseBetween parses the one or two revisions of --diff.
 func parseBetween(text string) (*history.Between, error) {
 	a, b, two := strings.Cut(text, ",")
 	if strings.Contains(b, ",") {
@@ -44,9 +44,8 @@ func parseBetween(text string) (*history.Between, error) {
 	return &history.Between{From: from, To: to}, nil
 }
 
-// parseRollback returns the revision to go back to, as --undo and --to-revision
-// name it: its number, 0 for the revision before the current one, or a negative
-// number that counts back from the newest.
+// parseRollback parses the target revision of --undo or --to-revision: a number, 0 for the revision
+// before the current one, or a negative number that counts back from the latest revision.
 func parseRollback(flag, text string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
@@ -56,9 +55,9 @@ func parseRollback(flag, text string) (int64, error) {
 	return n, nil
 }
 
-// target returns the number of the revision that is back revisions before the
-// newest, and an error if kubectl would go back to another one: it does not see a
-// revision without an owner, and of two with one number it takes the first by name.
+// revisionBack returns the number of the revision that is back revisions before the latest one. It
+// returns an error if kubectl would choose another revision: kubectl ignores revisions without an
+// owner, and of two revisions with the same number it takes the first by name.
 func target(st *daemonset.State, back int64) (int64, error) {
 	h, err := history.Make(st, history.Options{})
 	if err != nil {
@@ -78,8 +77,8 @@ func target(st *daemonset.State, back int64) (int64, error) {
 	return row.Revision, nil
 }
 
-// seenByKubectl returns the revision that kubectl takes for a number: the first
-// by name of those that the DaemonSet owns; nil where it owns none.
+// seenByKubectl returns the revision that kubectl chooses for a number: the first by name among the
+// revisions that the DaemonSet owns. It returns nil if there is none.
 func seenByKubectl(h *history.History, number int64) *history.Revision {
 	var seen *history.Revision
 	for i := range h.Revisions {

@@ -20,16 +20,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// common is what every command shares: streams and kubectl's own flags.
+// common has what all commands share: the streams and kubectl's own flags.
 type common struct {
 	genericiooptions.IOStreams
 	program program
 	config  *kubeconfig.Flags
-	held    *heldNotes // nil: notes are written at once
-	args    []string   // all that was typed
+	held    *heldNotes // nil if notes are printed immediately
+	args    []string   // all arguments of the command line
 }
 
-// ownWord is the first word of a command of this program on a screen.
+// ownWord returns the first word of a command of this program, for a command to paste.
 func (c *common) ownWord(command string) screen.Word { return screen.Word(c.program.own(command)) }
 
 func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) *cobra.Command {
@@ -74,7 +74,7 @@ func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) 
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.CompletionOptions.DisableDefaultCmd = true // it is newCompletion
+	root.CompletionOptions.DisableDefaultCmd = true // newCompletion replaces it
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !cmd.HasParent() {
 			return cmp.Or(c.misplaced(cmd, err), flagError(cmd, err))
@@ -108,19 +108,19 @@ func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) 
 	return root
 }
 
-// knownCommand returns an error for a word that is not a command.
+// knownCommand returns an error for an unknown command.
 func (c *common) knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	t := split(root, c.args)
-	if len(t.words) == 0 { // what looks like flags, behind "--"
+	if len(t.words) == 0 { // words after "--" that look like flags
 		t = typed{words: args}
 	}
 	return c.unknownCommand(root, t)
 }
 
-// knownTopic returns an error for words after "help" that are no command.
+// knownTopic returns an error for an unknown command after "help".
 func (c *common) knownTopic(help *cobra.Command, args []string) error {
 	root := help.Root()
 	if len(args) == 0 || slices.ContainsFunc(root.Commands(),
@@ -135,7 +135,7 @@ func (c *common) knownTopic(help *cobra.Command, args []string) error {
 		source.Meant(help.CommandPath()+" ", args[0], names, root.CommandPath()+" --help")}
 }
 
-// noArguments returns an error for what follows a command that takes nothing.
+// noArguments returns an error if a command without arguments gets one.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -143,7 +143,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return hinted{fmt.Errorf("%s takes no argument, but has %q", cmd.Name(), args[0]), cmd.CommandPath()}
 }
 
-// addLogFlag adds -v for client-go's own logs, which are silent without it.
+// addLogFlag adds -v, which enables the logs of client-go.
 func addLogFlag(root *cobra.Command) {
 	logs := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logs)
@@ -153,7 +153,7 @@ func addLogFlag(root *cobra.Command) {
 	v.NoOptDefVal = ""
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		if cmd.Flags().Changed("v") {
-			// once, and through the stream
+			// log once, and only through the stream
 			for name, value := range map[string]string{"one_output": "true", "stderrthreshold": "FATAL"} {
 				_ = logs.Set(name, value)
 			}
@@ -162,7 +162,7 @@ func addLogFlag(root *cobra.Command) {
 	}
 }
 
-// goFlag makes a flag of the standard library one of cobra's.
+// goFlag adapts a flag of the standard library to pflag.
 type goFlag struct{ flag.Value }
 
 func (goFlag) Type() string { return "level" }
@@ -180,14 +180,14 @@ func newOptions() *cobra.Command {
 	}
 }
 
-// Set by the release build; a build from source takes what Go knows of it.
+// The release build sets these variables. Other builds use Go's build information.
 var (
 	version = ""
 	commit  = ""
 	date    = ""
 )
 
-// programVersion is the version of this program, as "v0.1.0" or "devel".
+// programVersion returns the version of this program, such as "v0.1.0", or "devel".
 func programVersion() string {
 	if version != "" {
 		return version

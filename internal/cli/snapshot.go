@@ -107,7 +107,7 @@ func newSnapshot(c *common) *cobra.Command {
 type snapshotOptions struct {
 	*input
 	showValues, fit, redact bool
-	redactMap               string // empty: no table is written
+	redactMap               string // empty if no table is written
 }
 
 func (o *snapshotOptions) run(ctx context.Context, args []string) error {
@@ -136,8 +136,8 @@ func (o *snapshotOptions) run(ctx context.Context, args []string) error {
 		func(s *snapshot.Snapshot) bool { return s.EnvValues == snapshot.EnvDigest }) {
 		in.note("--show-values has no effect: the input has digests instead of the values of environment variables")
 	}
-	key := make([]byte, 32) // of the digests, which nobody keeps
-	rand.Read(key)          // never fails
+	key := make([]byte, 32) // the key of the digests, which is not stored
+	rand.Read(key)          // Read never fails
 	for i := range all {
 		if !o.showValues {
 			if all[i], err = snapshot.Redact(all[i], key); err != nil {
@@ -170,8 +170,7 @@ func (o *snapshotOptions) checkRedact() error {
 	return nil
 }
 
-// redacted returns Snapshots with stand-ins for names, and writes the table of them where
-// that was asked for.
+// redacted replaces names by stand-ins, and writes the table of names if --redact-map is set.
 func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
 	out, table := redact.Names(all)
 	if o.redactMap != "" {
@@ -184,7 +183,7 @@ func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapsh
 			lines.WriteString(line)
 		}
 		if err := api.WriteNew(o.redactMap, lines.String()); err != nil {
-			if errors.Is(err, fs.ErrExist) { // it may be all that tells what an earlier file is about
+			if errors.Is(err, fs.ErrExist) { // an old table may be the only key to an earlier file
 				return nil, hinted{err, "--redact-map NEWFILE"}
 			}
 			return nil, err
@@ -201,9 +200,9 @@ func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapsh
 	return out, nil
 }
 
-// readWhole returns the Snapshots with what the API server checks when a pod is created,
-// and with the other pods on the nodes of which explain or a plan of one of them asks for
-// them, which plan.NeedsOf lists; for fit, on all nodes.
+// readWhole returns the Snapshots with the input of pod admission, and with the other pods on the
+// nodes for which explain or a plan needs them (see plan.NeedsOf). With fit, it reads the other
+// pods on all nodes.
 func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, error) {
 	r, namespace, err := in.open(ctx)
 	if err != nil {
@@ -214,8 +213,8 @@ func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, 
 		return nil, err
 	}
 	needs := make([]cause.Needs, len(all))
-	var of, led []int   // which of them
-	nodes := []string{} // nil: all
+	var of, led []int   // indexes of all
+	nodes := []string{} // nil means all nodes
 	for i, s := range all {
 		st, err := in.state(s)
 		if err != nil {

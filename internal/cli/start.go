@@ -14,10 +14,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
-// start answers the program's name alone: with what the DaemonSets' statuses say, and what
-// to type next. Where one of them alone has pods that are not available or not updated, it is
-// explained. Where no cluster answers at once, or has none, that is the help. Whoever gives a
-// flag, as -n or --context, asks a cluster: then it is an error, or that there is none.
+// start answers the program's name without a command. It shows the status of the DaemonSets, and
+// what to type next. If exactly one DaemonSet has pods that are unavailable or outdated, it
+// explains that DaemonSet. If no cluster responds in time, or the cluster has no DaemonSets, it
+// shows the help. With a flag such as -n or --context, it reports these cases instead of showing
+// the help.
 func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 	in := &input{common: c, flagSet: flagSet{cmd.Flags()}, command: "explain", allNamespaces: everywhere}
 	if cmd.Flags().NFlag() > 0 {
@@ -50,12 +51,12 @@ func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 			in.common = c
 			return in.started(cmd, all)
 		}
-	case <-ctx.Done(): // a program that gives credentials may take any time
+	case <-ctx.Done(): // a credential plugin may take any time
 	}
 	return cmd.Help()
 }
 
-// started writes the first screen.
+// printStart writes the first screen.
 func (in *input) started(cmd *cobra.Command, all []appsv1.DaemonSet) error {
 	if one := explain.Unsettled(all); len(one) == 1 {
 		return in.explainOne(cmd, one[0].Namespace, one[0].Name, len(all))
@@ -71,7 +72,7 @@ func (in *input) started(cmd *cobra.Command, all []appsv1.DaemonSet) error {
 	return view.Start(in.Out, all, namespace, in.askedBy(), style)
 }
 
-// explainOne is explain of one of so many DaemonSets, with the flags that were typed.
+// explainOne runs explain for one of total DaemonSets, with the flags that the user typed.
 func (in *input) explainOne(cmd *cobra.Command, namespace, name string, of int) error {
 	args := []string{"explain", "--namespace=" + namespace, name}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -97,8 +98,8 @@ func (in *input) explainOne(cmd *cobra.Command, namespace, name string, of int) 
 	return nil
 }
 
-// daemonSets returns those of all namespaces, or of the current one where no more may be
-// read and none was asked for.
+// daemonSets returns the DaemonSets of all namespaces. If the user may not list them, and did not
+// ask for all namespaces, it returns those of the current namespace.
 func (in *input) daemonSets(ctx context.Context) ([]appsv1.DaemonSet, error) {
 	r, namespace, err := in.open(ctx)
 	if err != nil {

@@ -10,30 +10,29 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
-// stream is where answers, notes and errors go: a writer through which no
-// control code passes, and nothing that a terminal does not show, whatever was
-// forgotten before it. Such a character is written as JSON escapes it, so that a
-// JSON document stays the same one. Line ends and tabs pass.
+// stream is a writer for answers, notes and errors. It escapes control codes and characters that a
+// terminal does not show, even if an earlier stage missed them. It writes them as JSON escapes, so
+// a JSON document keeps its meaning. It does not escape line ends and tabs.
 //
-// Words of the cluster become text in screen.Clean, which keeps them in one line and
-// lets a column know its width. A stream is the net below that: it lets a line
-// end pass, and knows of no word where it came from.
+// screen.Clean escapes text from the cluster earlier. It also keeps the text on one line, so that
+// columns can be aligned. A stream is a second safeguard: it accepts line ends, and does not know
+// where a text comes from.
 type stream struct {
 	mu    sync.Mutex
 	under io.Writer
 	color bool
-	rest  []byte // the beginning of a character, or of a color
+	rest  []byte // an incomplete character or color code
 
-	passing bool   // the line of show stands on the terminal
-	shown   bool   // show does nothing any more
-	before  func() // is called before anything is written; nil: nothing is
+	passing bool   // the terminal shows the line of showLine
+	shown   bool   // showLine has no effect any more
+	before  func() // called before each write; may be nil
 
 	abandoned atomic.Bool
 }
 
-// show writes a line of text that is gone when anything else is written, and takes the place of the
-// one before; an empty one only takes that away. The writer below must be a terminal that goes
-// back to the beginning of a line.
+// showLine replaces the temporary line on a terminal. The next write of anything else removes it.
+// An empty line only removes the previous one. The underlying writer must be a terminal that can
+// return to the beginning of a line.
 func (s *stream) show(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +44,7 @@ func (s *stream) show(line string) {
 	s.passing = line != ""
 }
 
-// showNoMore takes away the line of show, and makes all later ones nothing.
+// disableLine removes the temporary line, and disables later ones.
 func (s *stream) showNoMore() {
 	s.show("")
 	s.mu.Lock()
@@ -53,11 +52,11 @@ func (s *stream) showNoMore() {
 	s.shown = true
 }
 
-// abandon makes every later Write fail. It does not wait for one that is under
-// way, and may never end.
+// abandon makes every later Write fail. It does not wait for a Write in progress, which may never
+// return.
 func (s *stream) abandon() { s.abandoned.Store(true) }
 
-// put writes text that may pass.
+// put writes text that is safe for the terminal.
 func (s *stream) put(text []byte) error {
 	if s.abandoned.Load() {
 		return io.ErrClosedPipe
@@ -74,12 +73,11 @@ func (s *stream) put(text []byte) error {
 	return err
 }
 
-// newStream returns a stream that writes to w. Of escape sequences it lets none
-// pass until allowColor.
+// newStream returns a stream that writes to w. It escapes all escape sequences until allowColor is
+// called.
 func newStream(w io.Writer) *stream { return &stream{under: w} }
 
-// under returns the writer below a stream. It returns any other writer, which
-// may be a terminal, unchanged.
+// under returns the writer below a stream. It returns other writers, such as a terminal, unchanged.
 func under(w io.Writer) io.Writer {
 	if s, ok := w.(*stream); ok {
 		return s.under
@@ -87,15 +85,14 @@ func under(w io.Writer) io.Writer {
 	return w
 }
 
-// allowColor lets the colors of a view.Style pass.
+// allowColor stops the escaping of the colors of a wording.Style.
 func (s *stream) allowColor() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.color = true
 }
 
-// Write writes p, and keeps a character that p does not end for the next Write,
-// or Close.
+// Write writes p. It keeps an incomplete character at the end of p for the next Write or Close.
 func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,15 +105,14 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// control writes codes that move the cursor of a terminal, which only this
-// program itself has.
+// control writes codes that move the cursor of a terminal. Only this program creates them.
 func (s *stream) control(codes string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.put([]byte(codes))
 }
 
-// Close writes what is left of the last Write. The writer below stays open.
+// Close writes the incomplete character of the last Write. It does not close the underlying writer.
 func (s *stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +124,8 @@ func (s *stream) Close() error {
 	return s.put(escaped)
 }
 
-// escape returns what may be written of text, and how much of it that is: all
-// but a beginning of which the end may still come.
+// escape returns the escaped text, and how many bytes of text it contains. Unless last is true, it
+// leaves out an incomplete character or color code at the end.
 func (s *stream) escape(text []byte, last bool) (out []byte, n int) {
 	if plain(text) {
 		return text, len(text)
@@ -154,7 +150,7 @@ func (s *stream) escape(text []byte, last bool) (out []byte, n int) {
 	return out, n
 }
 
-// plain reports whether all of a text is ASCII that passes, as most is.
+// plain reports whether a text is ASCII without control codes, as most text is.
 func plain(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
@@ -164,8 +160,8 @@ func plain(text []byte) bool {
 	return true
 }
 
-// colorCode returns the length of the color of a view.Style that a text begins with,
-// or 0, and reports whether the text may be the beginning of one.
+// colorCode returns the length of the color code at the beginning of a text, or 0. begun reports
+// whether the text may be the beginning of a color code.
 func colorCode(text string) (n int, begun bool) {
 	for _, code := range screen.Codes() {
 		if strings.HasPrefix(text, code) {

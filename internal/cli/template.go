@@ -9,12 +9,11 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 )
 
-// errNoTemplate says that a value of -o is no template.
+// errNoTemplate is the error if a value of -o is not a template.
 var errNoTemplate = errors.New("no template")
 
-// templatePrinter returns what prints a document by the template that -o names, in the
-// forms of kubectl: "jsonpath={.kind}", "go-template-file=FILE" and so on. The error is
-// errNoTemplate if o has none of them.
+// templatePrinter returns the printer for a template in -o, in kubectl's forms, such as
+// "jsonpath={.kind}" or "go-template-file=FILE". It returns errNoTemplate if o has another form.
 func templatePrinter(o string) (printers.ResourcePrinter, error) {
 	form, text, _ := strings.Cut(o, "=")
 	language, known := map[string]string{

@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 )
 
-// instead is a command that answers what a word asks for which is none.
+// replacement is the command to suggest for an unknown word.
 type instead struct {
 	command, flag string
-	one           bool // it needs the name of one DaemonSet
+	one           bool // the command needs the name of one DaemonSet
 }
 
-// insteadOf are the words of kubectl, and of everyday, that somebody may try who does not
-// know the commands yet.
+// replacements maps words that new users may try to commands of this program. They come from
+// kubectl and everyday language.
 var insteadOf = map[string]instead{
 	"status": {command: "explain"}, "get": {command: "explain"}, "describe": {command: "explain"},
 	"list": {command: "explain"}, "ls": {command: "explain"},
@@ -38,13 +38,14 @@ var insteadOf = map[string]instead{
 	"export": {command: "snapshot", one: true},
 }
 
-// typed is a command line that begins with no command, word by word.
+// commandLine is a command line that begins with an unknown command, split into words.
 type typed struct {
-	words []string // that are neither a flag nor a flag's value
-	flags []string // with their values, without those that are secret
+	words []string // neither flags nor values of flags
+	flags []string // flags and their values, without secrets
 }
 
-// split reads a command line. A flag that no command knows has no value.
+// splitArgs splits a command line into words and flags. It assumes that unknown flags have no
+// value.
 func split(root *cobra.Command, args []string) typed {
 	var t typed
 	for i := 0; i < len(args); i++ {
@@ -67,8 +68,8 @@ func split(root *cobra.Command, args []string) typed {
 	return t
 }
 
-// withoutHelp returns a command line that begins with a word which is no command without
-// the flag for help: that of the root is not the help which was asked for.
+// withoutHelp removes the help flag from a command line with an unknown command. Otherwise the user
+// would get the help of the root command instead of an error.
 func withoutHelp(root *cobra.Command, args []string) []string {
 	if cmd, _, _ := root.Find(args); cmd != root || len(split(root, args).words) == 0 {
 		return args
@@ -76,8 +77,8 @@ func withoutHelp(root *cobra.Command, args []string) []string {
 	return slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-h" || a == "--help" })
 }
 
-// flagNamed returns the flag that is written so, as "--watch", "-w" or "-ofoo", and the
-// command that takes it: the root for those that every command takes.
+// flagNamed returns the flag that is written as "--watch", "-w" or "-ofoo", and the command that
+// defines it. Flags of all commands belong to the root.
 func flagNamed(root *cobra.Command, written string) (*pflag.Flag, *cobra.Command) {
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
 		for _, set := range []*pflag.FlagSet{cmd.PersistentFlags(), cmd.Flags()} {
@@ -95,7 +96,8 @@ func flagNamed(root *cobra.Command, written string) (*pflag.Flag, *cobra.Command
 	return nil, nil
 }
 
-// line is a command of this program with what was typed, and NAME where it needs one.
+// line returns a command of this program with the words and flags of t. It adds NAME if the command
+// needs a name.
 func (t typed) line(p program, to instead) string {
 	c := screen.Command{screen.Word(p.own(to.command))}
 	if to.one && len(t.words) == 0 {
@@ -110,16 +112,16 @@ func (t typed) line(p program, to instead) string {
 	return c.String()
 }
 
-// unknownCommand returns the error for a word that is not a command, with the command that
-// answers it, and with what else was typed.
+// unknownCommand returns the error for an unknown command. The hint is the command to use instead,
+// with the other words and flags of t.
 func (c *common) unknownCommand(root *cobra.Command, t typed) error {
 	word := t.words[0]
 	rest := typed{t.words[1:], t.flags}
 	return hinted{fmt.Errorf("unknown command %q", word), c.meantBy(root, word, t, rest)}
 }
 
-// meantBy returns the hint for a word that is not a command: t is all that was typed, rest
-// what follows the word.
+// hintForWord returns the hint for an unknown command. t is the whole command line, rest is the
+// part after the word.
 func (c *common) meantBy(root *cobra.Command, word string, t, rest typed) string {
 	var names []string
 	for _, cmd := range root.Commands() {
@@ -169,7 +171,7 @@ func (c *common) meantBy(root *cobra.Command, word string, t, rest typed) string
 		" lists the commands)"
 }
 
-// logs returns the command of kubectl for logs, which no command of this program shows.
+// logs returns the kubectl command for logs, which this program does not show.
 func (c *common) logs(rest typed) string {
 	of := screen.Word("daemonset/NAME")
 	if len(rest.words) > 0 {
@@ -186,8 +188,8 @@ func (c *common) logs(rest typed) string {
 	return command.String()
 }
 
-// misplaced returns the error for a flag that stands without a command, with the command
-// that takes it; nil where none does.
+// misplaced returns the error for a flag that is used without a command. The hint is a command that
+// has the flag. It returns nil if no command has it.
 func (c *common) misplaced(root *cobra.Command, err error) error {
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) {
@@ -206,7 +208,7 @@ func (c *common) misplaced(root *cobra.Command, err error) error {
 		return nil
 	}
 	to := instead{command: "explain"}
-	for _, command := range []string{"snapshot", "history", "plan-rollout", "explain"} { // the last that takes it
+	for _, command := range []string{"snapshot", "history", "plan-rollout", "explain"} { // the last match is used
 		if cmd, _, err := root.Find([]string{command}); err == nil && cmd.Flags().Lookup(f.Name) != nil {
 			to.command = command
 		}

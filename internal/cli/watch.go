@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// watchFlags are those of the commands that can follow a DaemonSet.
+// watchFlags are the flags of commands that can follow a DaemonSet.
 type watchFlags struct {
 	watch   bool
 	timeout time.Duration
@@ -34,7 +34,7 @@ func (w *watchFlags) addFlags(f *pflag.FlagSet, watch string) {
 	f.DurationVar(&w.timeout, "timeout", 0, "with --watch: stop after this time")
 }
 
-// refusals are what cannot be combined with --watch; hint says how to find a name.
+// refusals returns the flags that cannot be combined with --watch.
 func (w *watchFlags) refusals(q *question) []refusal {
 	return []refusal{
 		{q.given("timeout") != "" && !w.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
@@ -49,7 +49,7 @@ func (w *watchFlags) refusals(q *question) []refusal {
 	}
 }
 
-// watching is a watch of one DaemonSet, as a *source.Watching is.
+// watching is the interface of *cluster.Watching.
 type watching interface {
 	Start() *snapshot.Snapshot
 	Changes() <-chan cluster.Seen
@@ -58,47 +58,46 @@ type watching interface {
 	Close()
 }
 
-// following is a DaemonSet that is followed: on a terminal, in lines, or in documents.
+// following follows a DaemonSet: on a terminal, as lines, or as documents.
 type following struct {
 	*question
 	w        watching
 	f        *follow.Follower
 	options  plan.Options
 	asked    sheet.Asked
-	terminal func() size // how large it is; nil for lines and documents
+	terminal func() size // returns the size of the terminal; nil for lines and documents
 
-	// A plan ends with the rollout, an explanation does not.
+	// A watch of a plan ends with the rollout. A watch of an explanation does not end.
 	endless  bool
-	document func() (any, error) // of now, for -o json
+	document func() (any, error) // the current document for -o json
 	status   func() error
 
 	now   *follow.Progress
-	e     *explain.Explanation // of now, once it was asked for
-	told  []follow.Happening   // what happened since it was last shown
-	shown time.Time            // by the server's clock
-	cost  time.Duration        // of looking and showing
-	news  bool                 // something was seen since then
+	e     *explain.Explanation // for now; nil until explained is called
+	told  []follow.Happening   // events since the last output
+	shown time.Time            // time of the last output, by the server's clock
+	cost  time.Duration        // time that the last look and output took
+	news  bool                 // something changed since the last output
 
-	needed *follow.Progress // the Progress that needs and asks belong to
+	needed *follow.Progress // the Progress to which needs and wantedKey belong
 	needs  cause.Needs
-	asks   string     // what needs asks for
-	known  string     // what was asked besides the objects that are followed, or is being asked
-	knows  chan known // the answer; nil where none is waited for
-	asking time.Time  // when that was asked
+	asks   string     // the lookup key of needs
+	known  string     // the key of the last or current lookup
+	knows  chan known // receives the result; nil if no lookup is in progress
+	asking time.Time  // when the lookup started
 
 	lost  []string  // kinds whose changes do not arrive
 	since time.Time // when the first of them was lost
-	seen  time.Time // when a change or a loss was seen last
+	seen  time.Time // when the last change or loss arrived
 
 	screenful
 	linesSaid
 }
 
-// tick is how often it is asked what there is to show.
+// tick is the interval at which following checks whether to print something.
 const tick = 250 * time.Millisecond
 
-// follow opens a watch of the DaemonSet that was named, and follows it until it ends,
-// or the time is over.
+// follow watches the DaemonSet until the rollout ends or the timeout expires.
 func (f *following) follow(ctx context.Context, timeout time.Duration) error {
 	r, namespace, err := f.open(ctx)
 	if err != nil {
@@ -144,7 +143,7 @@ func (f *following) begin(ctx context.Context) error {
 	f.shown = st.At
 	f.gaps(&f.now.Header)
 	f.happened(view.Event{Happening: follow.Happening{At: f.now.Header.Snapshot.TakenAt}, Words: "from here on"})
-	of := &f.now.Header // what the controller has not observed yet may roll where the nodes cannot be read
+	of := &f.now.Header // unless nodes are readable, an unobserved change may still start a rollout
 	if f.now.End == "" && f.now.Outcome.Code == plan.NothingToDo && !f.endless &&
 		(!of.Lacks(snapshot.Nodes) || of.DaemonSet.ObservedGeneration >= of.DaemonSet.Generation) {
 		f.now.End = follow.EndDone
@@ -180,7 +179,7 @@ func (f *following) look(at time.Time) error {
 	return nil
 }
 
-// explained is the Explanation of now, by what was seen so far.
+// explained returns the Explanation of the current state.
 func (f *following) explained() *explain.Explanation {
 	if f.e == nil {
 		f.e = explain.Explain(f.now.State, explain.Options{Outlook: f.now.Outlook})
@@ -188,8 +187,7 @@ func (f *following) explained() *explain.Explanation {
 	return f.e
 }
 
-// take takes changes until the rollout ends, or ctx does, which may be sooner than
-// whole.
+// take processes changes until the rollout or ctx ends. ctx has the timeout; whole does not.
 func (f *following) take(ctx, whole context.Context, timeout time.Duration) error {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -199,7 +197,7 @@ func (f *following) take(ctx, whole context.Context, timeout time.Duration) erro
 			switch {
 			case !open && ctx.Err() == nil:
 				return f.end(f.w.Err(), "")
-			case open: // else ended below
+			case open: // otherwise the code below returns
 				f.see(s)
 			}
 		case k := <-f.knows:
@@ -223,13 +221,13 @@ func (f *following) take(ctx, whole context.Context, timeout time.Duration) erro
 	}
 }
 
-// patience is how long it is until something more is read again: who looks does not
-// need it every second.
+// lookupInterval is the minimum time between two lookups. Users do not need new results every
+// second.
 const patience = 10 * time.Second
 
-// ask asks, beside the watch, what else explains the state of now, as soon as that is
-// something else than before: pods are refused, or the scheduler cannot place one. What no
-// longer explains anything goes without a question.
+// startLookup reads additional input in the background if the current state needs other input than
+// before: for example, if the API server rejects pods or the scheduler cannot place one. Input that
+// is no longer needed requires no request.
 func (f *following) ask(ctx context.Context) {
 	if f.opened == nil || f.knows != nil || f.w.Now().Sub(f.asking) < patience {
 		return
@@ -256,14 +254,14 @@ func (f *following) ask(ctx context.Context) {
 	}(f.knows)
 }
 
-// known is an answer to ask.
+// lookupResult is the result of a lookup.
 type known struct {
 	read *snapshot.Snapshot
 	err  error
 }
 
-// know takes an answer. Where there is none, as the server does not answer, the watch
-// tells it.
+// finishLookup stores the result of a lookup. It ignores errors, because the watch itself reports
+// an unreachable server.
 func (f *following) know(k known) error {
 	f.knows, f.news = nil, true
 	f.f.Know(k.read)
@@ -273,7 +271,7 @@ func (f *following) know(k known) error {
 	return nil
 }
 
-// asked tells one question about a DaemonSet from another.
+// lookupKey returns a text that is equal for lookups with equal results.
 func asked(st *daemonset.State, n cause.Needs) string {
 	if !n.Admission && !n.Controller && len(n.Nodes) == 0 {
 		return ""
@@ -281,7 +279,7 @@ func asked(st *daemonset.State, n cause.Needs) string {
 	return fmt.Sprint(n, st.DaemonSet.Generation)
 }
 
-// see takes what the watch tells.
+// see processes a change or a loss of the watch.
 func (f *following) see(s cluster.Seen) {
 	f.news = true
 	if f.seen = s.At; s.Kind != "" {
@@ -294,8 +292,8 @@ func (f *following) see(s cluster.Seen) {
 	}
 }
 
-// heard shows that changes of a kind do not arrive, or arrive again. Until they do,
-// nobody can tell what moves: see time. Events decide nothing.
+// reportLost prints that changes of a kind do not arrive, or arrive again. While they do not
+// arrive, nobody knows what changes (see time). Events have no influence on the state.
 func (f *following) heard(s cluster.Seen) {
 	words, at := s.Lost, slices.Index(f.lost, s.Kind)
 	switch {
@@ -318,8 +316,8 @@ func (f *following) heard(s cluster.Seen) {
 	f.happened(view.Event{Happening: follow.Happening{At: s.At.Local()}, Words: words})
 }
 
-// time is the time of which the answer is: the server's; while changes do not arrive,
-// that of the last one that did, so that nothing seems to stand still.
+// time returns the time of the current answer. This is the server's time. While changes do not
+// arrive, it is the time of the last change, so that the rollout does not seem to stop.
 func (f *following) time() time.Time {
 	if len(f.lost) > 0 {
 		return f.seen
@@ -327,10 +325,10 @@ func (f *following) time() time.Time {
 	return f.w.Now()
 }
 
-// show shows what happened: in lines as soon as it did, on a terminal with every
-// second of the clock, and at once in another size. On a large cluster a look costs so
-// much that it is not taken more often than its tenfold, and where nothing was seen and
-// nothing is due, which leaves only the clock, than its six hundredfold.
+// show prints what happened: as lines immediately, and on a terminal once a second or after a
+// change of its size. On a large cluster, computing a state is expensive, so show waits ten times
+// as long as the last computation took. If nothing changed and nothing is due, only the clock
+// differs, so it waits 600 times as long.
 func (f *following) show() error {
 	at := f.time()
 	f.told = append(f.told, f.f.Settle(at, false)...)
@@ -351,20 +349,20 @@ func (f *following) show() error {
 	began := time.Now()
 	f.news = false
 	err := f.look(at)
-	if err == nil && f.now.End == "" { // else end shows it
+	if err == nil && f.now.End == "" { // end prints the last state
 		err = f.write()
 	}
 	f.shown, f.cost = now, time.Since(began)
 	return err
 }
 
-// end shows how it ended, and returns its error or exit status. why is
-// what ended the watch rather than the rollout.
+// end prints the last state and returns its error or exit status. why is the reason if something
+// other than the rollout ended the watch.
 func (f *following) end(err error, why string) error {
 	if f.now == nil || err != nil && why == "" {
 		return err
 	}
-	interrupted := err != nil // then there is little time
+	interrupted := err != nil // then the program must end soon
 	if interrupted && f.format == inJSON {
 		return cmp.Or(f.repeatDocument(), err)
 	}
@@ -391,17 +389,17 @@ func (f *following) end(err error, why string) error {
 	return f.status()
 }
 
-// gone is the error that there is no DaemonSet any more.
+// gone returns the error for a deleted DaemonSet.
 func (f *following) gone() error {
 	return fmt.Errorf("daemonset %s/%s was deleted", f.now.Header.DaemonSet.Namespace, f.now.Header.DaemonSet.Name)
 }
 
-// endStatus are the exit statuses of ends with --exit-code.
+// endStatus maps the ends of a rollout to the exit statuses of --exit-code.
 var endStatus = map[follow.End]exitStatus{follow.EndStuck: stuck, follow.EndDegraded: degraded}
 
-// statusNow is the exit status with --exit-code of a rollout that was followed. An end has
-// to hold for half a minute; where the time was over first, the verdict that the screen
-// shows counts, as for explain, and any other rollout is in progress.
+// statusNow returns the exit status of a followed rollout with --exit-code. A rollout ends only
+// after its state lasted for half a minute. If the timeout expires first, statusNow uses the
+// verdict on the screen, as explain does. All other rollouts are in progress.
 func (f *following) statusNow() exitStatus {
 	if f.now.End != "" {
 		return endStatus[f.now.End]
@@ -412,7 +410,7 @@ func (f *following) statusNow() exitStatus {
 	return moving
 }
 
-// following is a rollout that is followed until it ends, is stuck, or takes too long.
+// following follows a rollout until it ends, is stuck, or the timeout expires.
 func (o *planOptions) following() *following {
 	f := &following{question: &o.question, options: o.known, asked: o.asked}
 	f.document = func() (any, error) { return plan.Make(f.now.State, o.known), nil }
@@ -420,7 +418,7 @@ func (o *planOptions) following() *following {
 	return f
 }
 
-// following is a DaemonSet that is followed until somebody ends it.
+// following follows a DaemonSet until the user ends it.
 func (o *explainOptions) following() *following {
 	f := &following{question: &o.question, asked: o.askedBy(), endless: true}
 	f.document = func() (any, error) { return f.explained(), nil }

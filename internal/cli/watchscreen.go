@@ -13,25 +13,25 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 )
 
-// size is how large a terminal is.
+// size is the size of a terminal in characters.
 type size struct{ width, height int }
 
-// screenful is what a terminal shows of a DaemonSet that is followed.
+// liveScreen is the terminal screen of a watch.
 type screenful struct {
-	last  []view.Event // the newest first
-	drawn size         // of the terminal when it was drawn; zero before
-	below []string     // the lines that come below the last screen; nil before that
+	last  []view.Event // newest first
+	drawn size         // size of the terminal at the last draw; zero before the first
+	below []string     // lines to print below the last screen; nil before the end
 }
 
 const mostEvents = 20
 
-// happened keeps what a terminal shows.
+// addEvent adds an event to the screen.
 func (s *screenful) happened(e view.Event) {
 	s.last = slices.Insert(s.last, 0, e)
 	s.last = s.last[:min(mostEvents, len(s.last))]
 }
 
-// draw puts the screen in the place of the one before.
+// draw replaces the screen.
 func (f *following) draw() error {
 	style, now := f.style, f.terminal()
 	style.Width = now.width
@@ -53,9 +53,9 @@ func (f *following) draw() error {
 	return err
 }
 
-// toTop makes room for a screen, which begins in the first line of the terminal: where
-// the cursor is may have changed since, by what was typed or by another size. What stood
-// there first is scrolled away, and can be scrolled back to.
+// toTop returns the codes that clear the terminal for a screen. A screen always starts in the first
+// line, because input or a new size may have moved the cursor. The first screen scrolls the old
+// contents away, so that the user can scroll back to them.
 func toTop(first bool, s size) string {
 	const home = "\x1b[H\x1b[J"
 	if first {
@@ -64,7 +64,7 @@ func toTop(first bool, s size) string {
 	return home
 }
 
-// rows is how many rows of a terminal some lines take.
+// rows returns how many rows of a terminal the lines need.
 func rows(lines []string, width int) (n int) {
 	for _, line := range lines {
 		n += max(1, (screen.Width(line)+width-1)/width)
@@ -72,7 +72,7 @@ func rows(lines []string, width int) (n int) {
 	return n
 }
 
-// sizeOf returns how large a terminal is. Of one that does not say it is assumed.
+// sizeOf returns the size of a terminal, or a default if it is unknown.
 func sizeOf(tty *os.File) size {
 	width, height, err := term.GetSize(int(tty.Fd()))
 	return knownSize(width, height, err)
@@ -85,8 +85,8 @@ func knownSize(width, height int, err error) size {
 	return size{width, height}
 }
 
-// terminalOf returns how large the terminal is that out is, or nil. One that cannot go
-// to its first line is none.
+// terminalOf returns a function for the size of the terminal, or nil if out is not a terminal. It
+// also returns nil for a terminal that cannot move the cursor.
 func terminalOf(out io.Writer) func() size {
 	f, ok := under(out).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {

@@ -17,17 +17,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 )
 
-// linesSaid is what was written of a DaemonSet that is followed.
+// lineState remembers what a watch has printed.
 type linesSaid struct {
 	written   string // the last document
 	standing  *standing
-	overdue   bool            // the note that the controller is late
-	waits     map[string]bool // what the rollout waits for, since something happened
-	available int             // pods, at the last of those lines
-	verdict   string          // what the last verdict was about
+	overdue   bool            // a note said that the controller is late
+	waits     map[string]bool // the delays reported since the last event
+	available int             // available pods at the last reported delay
+	verdict   string          // subject of the last verdict
 }
 
-// write shows what was looked at.
+// write prints the current state and the new events.
 func (f *following) write() error {
 	told := f.told
 	f.told = nil
@@ -48,7 +48,8 @@ func (f *following) write() error {
 	return nil
 }
 
-// standing is how a DaemonSet stands, without what only the clock changes.
+// documentState is the part of a state that a new document must report. It excludes values that
+// change with the clock.
 type standing struct {
 	explanation explain.Explanation
 	outcome     plan.OutcomeCode
@@ -59,7 +60,7 @@ type standing struct {
 	lost        []string
 }
 
-// stands returns how it stands now.
+// currentState returns the documentState of the current state.
 func (f *following) stands() *standing {
 	e := *f.explained()
 	e.Snapshot.TakenAt = f.w.Start().TakenAt
@@ -71,7 +72,7 @@ func (f *following) stands() *standing {
 	return &standing{e, o.Code, o.Reason, plan.Nodes(o.Late), f.now.Idle > 0, f.now.Overdue(), slices.Clone(f.lost)}
 }
 
-// writeDocument writes the answer on one line.
+// writeDocument writes the answer as one line.
 func (f *following) writeDocument() error {
 	document, err := f.document()
 	if err != nil {
@@ -84,14 +85,14 @@ func (f *following) writeDocument() error {
 	return f.repeatDocument()
 }
 
-// repeatDocument writes the last document once more.
+// repeatDocument writes the last document again.
 func (f *following) repeatDocument() error {
 	_, err := io.WriteString(f.Out, f.written)
 	return err
 }
 
-// writeLines writes a line for each thing that happened, one where it begins to take
-// longer than usual, and for an explanation one where its verdict is another.
+// writeLines writes a line for each event, a line if the rollout waits longer than usual, and, for
+// an explanation, a line if the verdict changes.
 func (f *following) writeLines(told []follow.Happening) error {
 	var lines []string
 	for i, h := range told {
@@ -101,7 +102,7 @@ func (f *following) writeLines(told []follow.Happening) error {
 		}
 		lines = append(lines, view.WatchLine(h, p, f.style))
 	}
-	if f.waitsLonger(len(told) > 0) && len(lines) == 0 { // else the line above says so
+	if f.waitsLonger(len(told) > 0) && len(lines) == 0 { // otherwise the last line contains it
 		lines = append(lines, view.WatchWaits(f.now, f.style))
 	}
 	if f.endless && f.now.End == "" {
@@ -140,10 +141,10 @@ func (f *following) waitsLonger(happened bool) bool {
 	return true
 }
 
-// writeEnd writes the last of what happened and how it ended.
+// writeEnd prints the last events and how the rollout ended.
 func (f *following) writeEnd(why string) error {
 	switch {
-	case f.format == inJSON && f.now.End == follow.EndGone: // there is nothing that it could be about
+	case f.format == inJSON && f.now.End == follow.EndGone: // a deleted DaemonSet has no document
 		return nil
 	case f.format == inJSON:
 		return f.writeDocument()
@@ -165,7 +166,7 @@ func (f *following) writeEnd(why string) error {
 	return nil
 }
 
-// hint is the command that says more about an end that is none; empty for others.
+// hint returns the command with more details if the rollout is stuck or degraded, and otherwise "".
 func (f *following) hint() string {
 	if !f.asked.Again || f.now.End != follow.EndStuck && f.now.End != follow.EndDegraded {
 		return ""
