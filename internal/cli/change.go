@@ -120,7 +120,7 @@ func parseNodeSelector(texts []string) (add map[string]string, drop []string, er
 		fault := firstFault(validation.IsQualifiedName(key), validation.IsValidLabelValue(value))
 		said, example := fmt.Sprintf("--node-selector %q", t), "--node-selector pool=gpu"
 		before, again := add[key]
-		if err := refused(
+		if err := firstRefusal(
 			refusal{strings.Contains(t, ","), said + " has more than one key", example + " --node-selector zone=eu-1a"},
 			refusal{!adds && key == t, said + " is neither KEY=VALUE nor KEY-", example},
 			refusal{fault != nil, fmt.Sprintf("%s: %v", said, fault), example},

@@ -28,7 +28,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 }
 
 // gracePeriod limits how long a command may continue after Ctrl-C to print its last lines.
-const grace = 500 * time.Millisecond
+const gracePeriod = 500 * time.Millisecond
 
 // mainUntil runs Main until ctx ends. When ctx ends, reads and requests stop. A computation, or a
 // write to a pipe that nobody reads, may not stop. After the grace period mainUntil returns without
@@ -44,15 +44,15 @@ func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Wr
 	case status := <-done:
 		return status
 	case <-ctx.Done():
-		go notes.showNoMore() // it blocks if the terminal accepts no output
+		go notes.disableLine() // it blocks if the terminal accepts no output
 	}
 	select {
 	case status := <-done:
 		return status
-	case <-time.After(grace):
+	case <-time.After(gracePeriod):
 		answers.abandon()
 		notes.abandon()
-		return interrupted
+		return statusInterrupted
 	}
 }
 
@@ -64,14 +64,14 @@ func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Wr
 func execute(ctx context.Context, args []string, in io.Reader, answers, notes *stream) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
-			status = calledAs(args[0]).crashed(notes, p, debug.Stack())
+			status = calledAs(args[0]).printPanic(notes, p, debug.Stack())
 		}
 		_ = notes.Close()
 	}()
 	status = run(ctx, args, in, answers, notes)
-	notes.showNoMore()
+	notes.disableLine()
 	if err := answers.Close(); err != nil && status == 0 && !errors.Is(err, syscall.EPIPE) {
-		status = calledAs(args[0]).failed(notes, err, new(cobra.Command))
+		status = calledAs(args[0]).printError(notes, err, new(cobra.Command))
 	}
 	return status
 }
@@ -90,7 +90,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	command := func() (err error) { asked, err = root.ExecuteContextC(ctx); return err }
 	err := error(nil)
 	if completing {
-		err = unheard(command)
+		err = withoutTerminal(command)
 	} else {
 		err = command()
 	}
@@ -101,11 +101,11 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	case errors.As(err, &status):
 		return int(status)
 	case ctx.Err() != nil:
-		return interrupted
+		return statusInterrupted
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // the reader closed the pipe early
 	}
-	return called.failed(errs, err, asked)
+	return called.printError(errs, err, asked)
 }
 
 // completes reports whether args request the completion of another command line.
@@ -116,20 +116,20 @@ func completes(args []string) bool {
 
 // withoutTerminal runs f without standard input and standard error. Otherwise a credential plugin
 // could ask for a password while the user types a command.
-func unheard(f func() error) error {
+func withoutTerminal(f func() error) error {
 	stdin := os.Stdin
 	if nothing, err := os.Open(os.DevNull); err == nil {
 		defer nothing.Close()
 		os.Stdin = nothing
 	}
 	defer func() { os.Stdin = stdin }()
-	return quietly(f)
+	return withoutStderr(f)
 }
 
 // withoutStderr runs f and discards everything that is written to the process's standard error.
 // Kustomize, cobra's completion and credential plugins write there directly, which bypasses the
 // streams and their escaping.
-func quietly(f func() error) error {
+func withoutStderr(f func() error) error {
 	stderr, logs := os.Stderr, log.Writer()
 	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
 		defer nowhere.Close()

@@ -17,35 +17,35 @@ import (
 
 // completionTimeout limits how long a completion waits for a cluster or a file. The shell starts
 // two processes first, and users wait about two seconds.
-const typingWait = 1500 * time.Millisecond
+const completionTimeout = 1500 * time.Millisecond
 
 // completionRequest is a command line to complete.
-type typing struct {
-	*input
-	args  []string // before the word to complete
-	begun string   // the start of the word to complete; may be empty
+type completionRequest struct {
+	*inputFlags
+	args       []string // before the word to complete
+	toComplete string   // the start of the word to complete; may be empty
 }
 
 // choice is a word that completes a command line, with the description that a shell shows.
 type choice struct {
-	word, about string
-	safe        bool // offer the word even if it has special characters
+	word, description string
+	safe              bool // offer the word even if it has special characters
 }
 
 // choices are the words that can complete a command line.
 type choices struct {
-	words   []choice
-	open    bool // the word can continue, so no space follows it
-	ordered bool // keep this order; other words are sorted
+	words     []choice
+	noSpace   bool // the word can continue, so no space follows it
+	keepOrder bool // keep this order; other words are sorted
 }
 
 // finder finds choices. The caller treats an error as no choices, and never shows it.
-type finder func(ctx context.Context, t *typing) (choices, error)
+type finder func(ctx context.Context, t *completionRequest) (choices, error)
 
 // fixed returns a finder for words that need no input.
 func fixed(words ...string) finder {
-	return func(context.Context, *typing) (choices, error) {
-		return choices{words: plainChoices(words...), ordered: true}, nil
+	return func(context.Context, *completionRequest) (choices, error) {
+		return choices{words: plainChoices(words...), keepOrder: true}, nil
 	}
 }
 
@@ -59,9 +59,9 @@ func plainChoices(words ...string) []choice {
 
 // completionFunc turns find into a completion function for cobra. The function offers nothing if
 // find fails, panics or exceeds the time limit, and never prints an error.
-func (c *common) offers(find finder) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), typingWait)
+func (c *common) completionFunc(find finder) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
 		found := make(chan choices, 1)
 		go func() {
@@ -70,7 +70,7 @@ func (c *common) offers(find finder) cobra.CompletionFunc {
 					found <- choices{}
 				}
 			}()
-			all, err := find(ctx, c.typing(cmd, args, begun))
+			all, err := find(ctx, c.newCompletionRequest(cmd, args, toComplete))
 			if err != nil {
 				all = choices{}
 			}
@@ -78,7 +78,7 @@ func (c *common) offers(find finder) cobra.CompletionFunc {
 		}()
 		select {
 		case all := <-found:
-			return all.completing(begun)
+			return all.matching(toComplete)
 		case <-ctx.Done(): // a credential plugin or a file may take any time
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -86,17 +86,18 @@ func (c *common) offers(find finder) cobra.CompletionFunc {
 }
 
 // newCompletionRequest returns the request to complete the word toComplete of cmd.
-func (c *common) typing(cmd *cobra.Command, args []string, begun string) *typing {
+func (c *common) newCompletionRequest(cmd *cobra.Command, args []string, toComplete string) *completionRequest {
 	silent := *c
 	silent.ErrOut, silent.In = io.Discard, strings.NewReader("")
-	t := &typing{input: &input{common: &silent, flagSet: flagSet{cmd.Flags()}}, args: args, begun: begun}
+	t := &completionRequest{inputFlags: &inputFlags{common: &silent, flagSet: flagSet{cmd.Flags()}}, args: args,
+		toComplete: toComplete}
 	t.from = t.values("from")
 	return t
 }
 
 // values returns the current values of a flag without duplicates. Cobra parses the flags twice for
 // a completion.
-func (t *typing) values(flag string) []string {
+func (t *completionRequest) values(flag string) []string {
 	f := t.flags.Lookup(flag)
 	if f == nil || !f.Changed {
 		return nil
@@ -115,20 +116,20 @@ func (t *typing) values(flag string) []string {
 }
 
 // openInput returns the reader of the cluster or files, and the namespace.
-func (t *typing) ask(ctx context.Context) (reader, string, error) {
+func (t *completionRequest) openInput(ctx context.Context) (reader, string, error) {
 	if slices.Contains(t.from, source.StandardInput) {
-		return nil, "", errNotAsked
+		return nil, "", errStandardInput
 	}
 	return t.open(ctx)
 }
 
 // matching returns the choices that complete a word, in cobra's format.
-func (all choices) completing(begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (all choices) matching(toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	directive := cobra.ShellCompDirectiveNoFileComp
-	if all.open {
+	if all.noSpace {
 		directive |= cobra.ShellCompDirectiveNoSpace
 	}
-	if all.ordered {
+	if all.keepOrder {
 		directive |= cobra.ShellCompDirectiveKeepOrder
 	} else {
 		slices.SortStableFunc(all.words, func(a, b choice) int { return strings.Compare(a.word, b.word) })
@@ -136,19 +137,20 @@ func (all choices) completing(begun string) ([]cobra.Completion, cobra.ShellComp
 	var offered []cobra.Completion
 	said := map[string]bool{}
 	for _, w := range all.words {
-		if said[w.word] || !strings.HasPrefix(w.word, begun) || !w.safe && !typable.MatchString(w.word[len(begun):]) {
+		if said[w.word] || !strings.HasPrefix(w.word, toComplete) || !w.safe &&
+			!shellSafe.MatchString(w.word[len(toComplete):]) {
 			continue
 		}
 		said[w.word] = true
 		offered = append(offered,
-			cobra.CompletionWithDesc(w.word, strings.ReplaceAll(screen.Clean(w.about), "\t", " ")))
+			cobra.CompletionWithDesc(w.word, strings.ReplaceAll(screen.Clean(w.description), "\t", " ")))
 	}
 	return offered, directive
 }
 
 // shellSafe matches text that every shell takes literally. Words from a cluster, a file or a
 // kubeconfig that do not match are not offered, because a shell might run parts of them.
-var typable = regexp.MustCompile(`^[A-Za-z0-9._:/=@,%+-]*$`)
+var shellSafe = regexp.MustCompile(`^[A-Za-z0-9._:/=@,%+-]*$`)
 
 // completeFlags registers completion functions for the flags of a command. Flags without a finder
 // or file type get no completion.
@@ -166,7 +168,7 @@ func (c *common) completeFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		case slices.Contains(directoryFlags, f.Name):
 			complete = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 		case find != nil:
-			complete = c.offers(find)
+			complete = c.completionFunc(find)
 		}
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails only if the flag has a function already
 	})

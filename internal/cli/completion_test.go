@@ -264,14 +264,14 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 	c := &common{}
 	cmd := &cobra.Command{}
 	cmd.SetContext(t.Context())
-	words, directive := c.offers(func(context.Context, *typing) (choices, error) { panic("x") })(cmd, nil, "")
+	words, directive := c.completionFunc(func(context.Context, *completionRequest) (choices, error) { panic("x") })(cmd, nil, "")
 	if len(words) > 0 || directive != cobra.ShellCompDirectiveNoFileComp {
 		t.Errorf("%q, %d", words, directive)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		cmd.SetContext(t.Context())
 		began := time.Now()
-		words, _ := c.offers(func(context.Context, *typing) (choices, error) {
+		words, _ := c.completionFunc(func(context.Context, *completionRequest) (choices, error) {
 			time.Sleep(time.Hour)
 			return choices{words: plainChoices("late")}, nil
 		})(cmd, nil, "")

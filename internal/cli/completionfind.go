@@ -22,8 +22,8 @@ import (
 )
 
 var (
-	errNotAsked = errors.New("standard input is not read while somebody types")
-	errNotOne   = errors.New("the command line does not name one DaemonSet")
+	errStandardInput = errors.New("standard input is not read while somebody types")
+	errNotOne        = errors.New("the command line does not name one DaemonSet")
 )
 
 // fileFlags maps each flag that takes a file to the extensions that it accepts. An empty list
@@ -79,13 +79,13 @@ func versions() []string {
 }
 
 func kubeconfigChoices(names func(*kubeconfig.Flags) []string) finder {
-	return func(_ context.Context, t *typing) (choices, error) {
+	return func(_ context.Context, t *completionRequest) (choices, error) {
 		return choices{words: plainChoices(names(t.config)...)}, nil
 	}
 }
 
-func namespaceChoices(ctx context.Context, t *typing) (choices, error) {
-	r, _, err := t.ask(ctx)
+func namespaceChoices(ctx context.Context, t *completionRequest) (choices, error) {
+	r, _, err := t.openInput(ctx)
 	if err != nil {
 		return choices{}, err
 	}
@@ -94,46 +94,46 @@ func namespaceChoices(ctx context.Context, t *typing) (choices, error) {
 }
 
 // outputChoices offers the values of -o. A value that ends in = takes a template or a file.
-func outputChoices(_ context.Context, t *typing) (choices, error) {
-	all := choices{ordered: true}
+func outputChoices(_ context.Context, t *completionRequest) (choices, error) {
+	all := choices{keepOrder: true}
 	for _, form := range strings.Split(formats, "|") {
 		form, _, more := strings.Cut(form, "…")
 		all.words = append(all.words, choice{word: form})
-		all.open = all.open || more && t.begun != "" && strings.HasPrefix(form, t.begun)
+		all.noSpace = all.noSpace || more && t.toComplete != "" && strings.HasPrefix(form, t.toComplete)
 	}
 	return all, nil
 }
 
 // conditionChoices offers the conditions of --fail-on, a comma-separated list.
-func conditionChoices(_ context.Context, t *typing) (choices, error) {
-	before, _ := listed(t.begun)
-	all := choices{open: true, ordered: true} // a number or a comma follows
+func conditionChoices(_ context.Context, t *completionRequest) (choices, error) {
+	before, _ := splitList(t.toComplete)
+	all := choices{noSpace: true, keepOrder: true} // a number or a comma follows
 	for _, c := range conditions {
 		word := strings.TrimSuffix(c[0], "N")
 		if slices.ContainsFunc(strings.Split(before, ","),
 			func(named string) bool { return strings.HasPrefix(named, word) }) {
 			continue
 		}
-		all.words = append(all.words, choice{word: before + word, about: c[1], safe: true})
+		all.words = append(all.words, choice{word: before + word, description: c[1], safe: true})
 	}
 	return all, nil
 }
 
 // splitList splits a comma-separated list before its last element.
-func listed(begun string) (before, last string) {
-	i := strings.LastIndex(begun, ",") + 1
-	return begun[:i], begun[i:]
+func splitList(list string) (before, last string) {
+	i := strings.LastIndex(list, ",") + 1
+	return list[:i], list[i:]
 }
 
 // nameChoices offers the DaemonSets: by name, or as NAMESPACE/NAME or ds/NAME if the user typed a
 // slash. If the current namespace has no DaemonSets, it offers those of all namespaces.
-func nameChoices(ctx context.Context, t *typing) (choices, error) {
-	r, namespace, err := t.ask(ctx)
+func nameChoices(ctx context.Context, t *completionRequest) (choices, error) {
+	r, namespace, err := t.openInput(ctx)
 	if err != nil {
 		return choices{}, err
 	}
 	asked, before := t.config.Namespace(), ""
-	if first, _, found := strings.Cut(t.begun, "/"); found {
+	if first, _, found := strings.Cut(t.toComplete, "/"); found {
 		before = first + "/"
 		if !slices.Contains(kinds, strings.ToLower(first)) {
 			if asked != "" && asked != first {
@@ -148,8 +148,8 @@ func nameChoices(ctx context.Context, t *typing) (choices, error) {
 	}
 	var all choices
 	add := func(word, about string) {
-		if strings.HasPrefix(word, t.begun) && !slices.Contains(t.args, word) {
-			all.words = append(all.words, choice{word: word, about: about})
+		if strings.HasPrefix(word, t.toComplete) && !slices.Contains(t.args, word) {
+			all.words = append(all.words, choice{word: word, description: about})
 		}
 	}
 	of := map[string]int{}
@@ -162,7 +162,8 @@ func nameChoices(ctx context.Context, t *typing) (choices, error) {
 			add(before+ds.Name, wording.DaemonSetChoice(&ds.Status))
 			continue
 		}
-		add(before+ds.Name, wording.NamespacesChoice(of[ds.Name])) // the input has several namespaces, and no flag chooses one
+		// the input has several namespaces, and no flag chooses one
+		add(before+ds.Name, wording.NamespacesChoice(of[ds.Name]))
 		if before == "" {
 			add(ds.Namespace+"/"+ds.Name, wording.DaemonSetChoice(&ds.Status))
 		}
@@ -180,8 +181,8 @@ func nameChoices(ctx context.Context, t *typing) (choices, error) {
 }
 
 // selectorChoices offers the labels of the DaemonSets as KEY=VALUE, in a comma-separated list.
-func selectorChoices(ctx context.Context, t *typing) (choices, error) {
-	r, namespace, err := t.ask(ctx)
+func selectorChoices(ctx context.Context, t *completionRequest) (choices, error) {
+	r, namespace, err := t.openInput(ctx)
 	if err != nil {
 		return choices{}, err
 	}
@@ -189,7 +190,7 @@ func selectorChoices(ctx context.Context, t *typing) (choices, error) {
 		namespace = ""
 	}
 	found, err := r.DaemonSets(ctx, namespace)
-	before, _ := listed(t.begun)
+	before, _ := splitList(t.toComplete)
 	var all choices
 	for i := range found {
 		for k, v := range found[i].Labels {
@@ -200,18 +201,18 @@ func selectorChoices(ctx context.Context, t *typing) (choices, error) {
 }
 
 // namedDaemonSet returns a reader, and the only DaemonSet that the command line names.
-func (t *typing) the(ctx context.Context) (reader, source.Ref, error) {
+func (t *completionRequest) namedDaemonSet(ctx context.Context) (reader, source.Ref, error) {
 	refs, err := t.program.names(t.args, t.config.Namespace())
 	if err != nil || len(refs) != 1 {
 		return nil, source.Ref{}, errNotOne
 	}
-	r, namespace, err := t.ask(ctx)
-	return r, within(namespace, refs)[0], err
+	r, namespace, err := t.openInput(ctx)
+	return r, withNamespace(namespace, refs)[0], err
 }
 
 // daemonSet reads the DaemonSet that the command line names.
-func (t *typing) daemonSet(ctx context.Context) (*appsv1.DaemonSet, error) {
-	r, ref, err := t.the(ctx)
+func (t *completionRequest) daemonSet(ctx context.Context) (*appsv1.DaemonSet, error) {
+	r, ref, err := t.namedDaemonSet(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -229,16 +230,16 @@ func (t *typing) daemonSet(ctx context.Context) (*appsv1.DaemonSet, error) {
 
 // imageChoices offers each container as CONTAINER=. After the =, it offers the current image, with
 // and without its tag.
-func imageChoices(ctx context.Context, t *typing) (choices, error) {
+func imageChoices(ctx context.Context, t *completionRequest) (choices, error) {
 	ds, err := t.daemonSet(ctx)
 	if err != nil {
 		return choices{}, err
 	}
-	all := choices{open: true}
+	all := choices{noSpace: true}
 	spec := &ds.Spec.Template.Spec
 	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
-		if !strings.Contains(t.begun, "=") {
-			all.words = append(all.words, choice{word: c.Name + "=", about: c.Image})
+		if !strings.Contains(t.toComplete, "=") {
+			all.words = append(all.words, choice{word: c.Name + "=", description: c.Image})
 			continue
 		}
 		all.words = append(all.words, choice{word: c.Name + "=" + untagged(c.Image) + ":"},
@@ -258,13 +259,13 @@ func untagged(image string) string {
 
 // revisionsOf offers the revisions of the DaemonSet that the command line names, latest first. It
 // adds prefix to each word, so that the shell keeps the text typed so far.
-func (t *typing) revisionsOf(ctx context.Context, before string, more ...choice) (choices, error) {
-	r, ref, err := t.the(ctx)
+func (t *completionRequest) revisionsOf(ctx context.Context, prefix string, more ...choice) (choices, error) {
+	r, ref, err := t.namedDaemonSet(ctx)
 	if err != nil {
 		return choices{}, err
 	}
 	found, at, err := r.Revisions(ctx, ref)
-	all := choices{ordered: true}
+	all := choices{keepOrder: true}
 	for i := range found {
 		o := &found[i]
 		old := at.Sub(o.CreationTimestamp.Time)
@@ -275,11 +276,11 @@ func (t *typing) revisionsOf(ctx context.Context, before string, more ...choice)
 		if hide.MayHoldValues("kubernetes.io/change-cause", cause) {
 			cause = ""
 		}
-		all.words = append(all.words, choice{word: before + strconv.FormatInt(o.Revision, 10),
-			about: wording.RevisionChoice(old, cause, imagesOf(o))})
+		all.words = append(all.words, choice{word: prefix + strconv.FormatInt(o.Revision, 10),
+			description: wording.RevisionChoice(old, cause, imagesOf(o))})
 	}
 	for _, w := range more {
-		w.word = before + w.word
+		w.word = prefix + w.word
 		all.words = append(all.words, w)
 	}
 	return all, err
@@ -303,19 +304,19 @@ func imagesOf(r *appsv1.ControllerRevision) []string {
 	return images
 }
 
-func rollbackChoices(ctx context.Context, t *typing) (choices, error) {
-	return t.revisionsOf(ctx, "", choice{word: "0", about: wording.PreviousChoice})
+func rollbackChoices(ctx context.Context, t *completionRequest) (choices, error) {
+	return t.revisionsOf(ctx, "", choice{word: "0", description: wording.PreviousChoice})
 }
 
-func revisionChoices(ctx context.Context, t *typing) (choices, error) {
-	return t.revisionsOf(ctx, "", choice{word: "live", about: wording.LiveChoice})
+func revisionChoices(ctx context.Context, t *completionRequest) (choices, error) {
+	return t.revisionsOf(ctx, "", choice{word: "live", description: wording.LiveChoice})
 }
 
 // diffChoices offers the first revision of --diff, or, after a comma, the second one.
-func diffChoices(ctx context.Context, t *typing) (choices, error) {
-	before, _ := listed(t.begun)
-	all, err := t.revisionsOf(ctx, before, choice{word: "live", about: wording.LiveChoice})
-	all.open = before == ""
+func diffChoices(ctx context.Context, t *completionRequest) (choices, error) {
+	before, _ := splitList(t.toComplete)
+	all, err := t.revisionsOf(ctx, before, choice{word: "live", description: wording.LiveChoice})
+	all.noSpace = before == ""
 	all.words = slices.DeleteFunc(all.words,
 		func(w choice) bool { return before != "" && w.word == before+strings.TrimSuffix(before, ",") })
 	return all, err
@@ -335,8 +336,8 @@ func nodeLabels(nodes []part.Labeled) map[string]map[string]int {
 	return values
 }
 
-func (t *typing) nodes(ctx context.Context) ([]part.Labeled, error) {
-	r, _, err := t.ask(ctx)
+func (t *completionRequest) nodes(ctx context.Context) ([]part.Labeled, error) {
+	r, _, err := t.openInput(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -344,7 +345,7 @@ func (t *typing) nodes(ctx context.Context) ([]part.Labeled, error) {
 }
 
 // nodeChoices offers the names of the nodes.
-func nodeChoices(ctx context.Context, t *typing) (choices, error) {
+func nodeChoices(ctx context.Context, t *completionRequest) (choices, error) {
 	nodes, err := t.nodes(ctx)
 	var all choices
 	for _, n := range nodes {
@@ -355,19 +356,19 @@ func nodeChoices(ctx context.Context, t *typing) (choices, error) {
 
 // nodesChoices offers NODES: a comma-separated list of names, patterns for nodes with a common
 // prefix, or labels of nodes.
-func nodesChoices(ctx context.Context, t *typing) (choices, error) {
+func nodesChoices(ctx context.Context, t *completionRequest) (choices, error) {
 	nodes, err := t.nodes(ctx)
 	if err != nil {
 		return choices{}, err
 	}
-	return nodesIn(nodes, t.begun), nil
+	return nodesIn(nodes, t.toComplete), nil
 }
 
-func nodesIn(nodes []part.Labeled, begun string) choices {
-	if strings.Contains(begun, "=") {
-		return valuesIn(nodes, "", begun)
+func nodesIn(nodes []part.Labeled, toComplete string) choices {
+	if strings.Contains(toComplete, "=") {
+		return valuesIn(nodes, "", toComplete)
 	}
-	before, last := listed(begun)
+	before, last := splitList(toComplete)
 	taken := strings.Split(before, ",")
 	var all choices
 	for _, n := range nodes {
@@ -376,11 +377,12 @@ func nodesIn(nodes []part.Labeled, begun string) choices {
 		}
 	}
 	if len(all.words) == 0 && before == "" {
-		return valuesIn(nodes, "", begun)
+		return valuesIn(nodes, "", toComplete)
 	}
 	for prefix, count := range groups(all.words) {
-		if len(prefix) > len(begun) && typable.MatchString(prefix) {
-			all.words = append(all.words, choice{word: prefix + "*", about: wording.NodesChoice(count), safe: true})
+		if len(prefix) > len(toComplete) && shellSafe.MatchString(prefix) {
+			all.words = append(all.words, choice{word: prefix + "*", description: wording.NodesChoice(count),
+				safe: true})
 		}
 	}
 	return all
@@ -405,17 +407,18 @@ func groups(words []choice) map[string]int {
 
 // valuesIn offers the labels of nodes as KEY=, and after the = as KEY=VALUE. It adds prefix to each
 // word.
-func valuesIn(nodes []part.Labeled, before, begun string) choices {
-	key, _, behind := strings.Cut(begun, "=")
+func valuesIn(nodes []part.Labeled, prefix, toComplete string) choices {
+	key, _, hasKey := strings.Cut(toComplete, "=")
 	var all choices
 	for k, values := range nodeLabels(nodes) {
 		switch {
-		case !behind:
-			all.open = true
-			all.words = append(all.words, choice{word: before + k + "=", about: wording.ValuesChoice(len(values))})
+		case !hasKey:
+			all.noSpace = true
+			all.words = append(all.words,
+				choice{word: prefix + k + "=", description: wording.ValuesChoice(len(values))})
 		case k == key:
 			for v, n := range values {
-				all.words = append(all.words, choice{word: before + k + "=" + v, about: wording.NodesChoice(n)})
+				all.words = append(all.words, choice{word: prefix + k + "=" + v, description: wording.NodesChoice(n)})
 			}
 		}
 	}
@@ -423,31 +426,31 @@ func valuesIn(nodes []part.Labeled, before, begun string) choices {
 }
 
 // labelKeyChoices offers the label keys of the nodes.
-func labelKeyChoices(ctx context.Context, t *typing) (choices, error) {
+func labelKeyChoices(ctx context.Context, t *completionRequest) (choices, error) {
 	nodes, err := t.nodes(ctx)
 	var all choices
 	for k, values := range nodeLabels(nodes) {
-		all.words = append(all.words, choice{word: k, about: wording.ValuesChoice(len(values))})
+		all.words = append(all.words, choice{word: k, description: wording.ValuesChoice(len(values))})
 	}
 	return all, err
 }
 
 // nodeSelectorChoices offers labels of nodes to add to the node selector.
-func nodeSelectorChoices(ctx context.Context, t *typing) (choices, error) {
+func nodeSelectorChoices(ctx context.Context, t *completionRequest) (choices, error) {
 	nodes, err := t.nodes(ctx)
-	return valuesIn(nodes, "", t.begun), err
+	return valuesIn(nodes, "", t.toComplete), err
 }
 
 // labelChoices offers NODES:KEY=VALUE.
-func labelChoices(ctx context.Context, t *typing) (choices, error) {
+func labelChoices(ctx context.Context, t *completionRequest) (choices, error) {
 	nodes, err := t.nodes(ctx)
 	if err != nil {
 		return choices{}, err
 	}
-	which, what, found := strings.Cut(t.begun, ":")
+	which, what, found := strings.Cut(t.toComplete, ":")
 	if !found {
-		all := nodesIn(nodes, t.begun)
-		all.open = true
+		all := nodesIn(nodes, t.toComplete)
+		all.noSpace = true
 		return all, nil
 	}
 	return valuesIn(nodes, which+":", what), nil
@@ -455,39 +458,39 @@ func labelChoices(ctx context.Context, t *typing) (choices, error) {
 
 // taintChoices offers NODES:KEY=VALUE:EFFECT. The metadata of nodes does not include their taints,
 // so it offers the keys that Kubernetes sets.
-func taintChoices(ctx context.Context, t *typing) (choices, error) {
-	which, what, found := strings.Cut(t.begun, ":")
+func taintChoices(ctx context.Context, t *completionRequest) (choices, error) {
+	which, what, found := strings.Cut(t.toComplete, ":")
 	if found {
 		return taintsIn(which+":", what), nil
 	}
 	nodes, err := t.nodes(ctx)
-	all := nodesIn(nodes, t.begun)
-	all.open = true
+	all := nodesIn(nodes, t.toComplete)
+	all.noSpace = true
 	return all, err
 }
 
 // tolerationChoices offers KEY:EFFECT, and * for all taints.
-func tolerationChoices(_ context.Context, t *typing) (choices, error) {
-	all := taintsIn("", t.begun)
-	if t.begun == "" {
-		all.words = append(all.words, choice{word: "*", about: wording.AllTaints, safe: true})
+func tolerationChoices(_ context.Context, t *completionRequest) (choices, error) {
+	all := taintsIn("", t.toComplete)
+	if t.toComplete == "" {
+		all.words = append(all.words, choice{word: "*", description: wording.AllTaints, safe: true})
 	}
 	return all, nil
 }
 
 // taintsIn offers the keys of taints as KEY:, and after the colon their effects.
-func taintsIn(before, begun string) choices {
-	keyValue, _, behind := strings.Cut(begun, ":")
+func taintsIn(prefix, toComplete string) choices {
+	keyValue, _, hasKey := strings.Cut(toComplete, ":")
 	var all choices
-	if behind {
+	if hasKey {
 		for _, e := range effects {
-			all.words = append(all.words, choice{word: before + keyValue + ":" + string(e)})
+			all.words = append(all.words, choice{word: prefix + keyValue + ":" + string(e)})
 		}
 		return all
 	}
-	all.open = true
+	all.noSpace = true
 	for _, k := range taintKeys {
-		all.words = append(all.words, choice{word: before + k + ":"})
+		all.words = append(all.words, choice{word: prefix + k + ":"})
 	}
 	return all
 }

@@ -28,19 +28,19 @@ import (
 type exitStatus int
 
 const (
-	moving         exitStatus = 2
-	stuck          exitStatus = 3
-	degraded       exitStatus = 4
-	inPart         exitStatus = 5
-	conditionHolds exitStatus = 6 // a condition of --fail-on holds
-	interrupted               = 130
+	statusProgressing exitStatus = 2
+	statusStuck       exitStatus = 3
+	statusDegraded    exitStatus = 4
+	statusPartial     exitStatus = 5
+	statusCondition   exitStatus = 6 // a condition of --fail-on holds
+	statusInterrupted            = 130
 )
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // worst returns the most severe exit status in has, or nil if has is empty.
 func worst(has map[exitStatus]bool) error {
-	for _, s := range []exitStatus{stuck, degraded, inPart, moving} {
+	for _, s := range []exitStatus{statusStuck, statusDegraded, statusPartial, statusProgressing} {
 		if has[s] {
 			return s
 		}
@@ -59,24 +59,24 @@ func (h hinted) Unwrap() error { return h.error }
 
 // rerunError is an error whose hint is a command of this program. The names and flags that the user
 // typed are added to the command, except the flags in omit.
-type retyped struct {
+type rerunError struct {
 	error
 	command string
-	but     []string
+	omit    []string
 }
 
-func (r retyped) Hint() string  { return r.command }
-func (r retyped) Unwrap() error { return r.error }
+func (r rerunError) Hint() string  { return r.command }
+func (r rerunError) Unwrap() error { return r.error }
 
 // with returns the command with the names and flags that the user typed.
-func (r retyped) with(typed *pflag.FlagSet) string {
+func (r rerunError) with(typed *pflag.FlagSet) string {
 	var names []string
 	typed.Visit(func(f *pflag.Flag) {
-		if f.Name != "token" && !slices.Contains(r.but, f.Name) {
+		if f.Name != "token" && !slices.Contains(r.omit, f.Name) {
 			names = append(names, f.Name)
 		}
 	})
-	flags, _ := flagSet{typed}.givenAgain(names...)
+	flags, _ := flagSet{typed}.repeatFlags(names...)
 	c := screen.Command{screen.Word(r.command)}
 	for _, name := range typed.Args() {
 		c = append(c, screen.Quote(name))
@@ -86,21 +86,21 @@ func (r retyped) with(typed *pflag.FlagSet) string {
 
 // refusal is an invalid combination of flags: it has the condition, the error message and the hint.
 type refusal struct {
-	is          bool
+	applies     bool
 	words, hint string
 }
 
 // nameHint is the hint of a refusal if the user has to name one DaemonSet. queryFlags.check
 // replaces it by the command with a name.
-const nameIt = "NAME"
+const nameHint = "NAME"
 
 // firstRefusal returns the error of the first refusal that applies, or nil.
-func refused(rows ...refusal) error {
+func firstRefusal(rows ...refusal) error {
 	for _, r := range rows {
 		switch {
-		case r.is && r.hint == nameIt:
-			return unnamed{errors.New(r.words)}
-		case r.is:
+		case r.applies && r.hint == nameHint:
+			return nameNeededError{errors.New(r.words)}
+		case r.applies:
 			return hinted{errors.New(r.words), r.hint}
 		}
 	}
@@ -108,12 +108,12 @@ func refused(rows ...refusal) error {
 }
 
 // nameNeededError is the error if a command line does not name exactly one DaemonSet.
-type unnamed struct{ error }
+type nameNeededError struct{ error }
 
 // hintOf returns the hint of an error, or "" if it has none.
 func (p program) hintOf(err error) string {
 	var h interface{ Hint() string }
-	if errors.As(err, &h) && h.Hint() != "" || errors.As(p.said(err, "--to-revision"), &h) {
+	if errors.As(err, &h) && h.Hint() != "" || errors.As(p.withHint(err, "--to-revision"), &h) {
 		return h.Hint()
 	}
 	return ""
@@ -158,7 +158,7 @@ var placeholder = regexp.MustCompile(`Invalid value: "[^"]*\$\{\w+\}`)
 // withHint adds a hint to an error of pkg/, which contains only facts. It returns other errors
 // unchanged. rollback is the flag that names the target revision. printError calls withHint with
 // --to-revision; commands with another flag call it first.
-func (p program) said(err error, rollback string) error {
+func (p program) withHint(err error, rollback string) error {
 	var (
 		invalid *whatif.Invalid
 		lacking *whatif.LackingError
@@ -171,7 +171,7 @@ func (p program) said(err error, rollback string) error {
 	)
 	switch {
 	case errors.As(err, &unfilled):
-		return retyped{err, "envsubst < " + string(screen.Quote(unfilled.file)) + " | " + p.own("plan-rollout -f -"),
+		return rerunError{err, "envsubst < " + string(screen.Quote(unfilled.file)) + " | " + p.own("plan-rollout -f -"),
 			[]string{"filename"}}
 	case errors.As(err, &rejected) && errors.As(err, &invalid) && invalid.Instead == nil:
 		return p.askServer(rejected)
@@ -184,21 +184,21 @@ func (p program) said(err error, rollback string) error {
 	case errors.As(err, &change):
 		return hinted{err, flagsOf(change.Instead, rollback)}
 	case errors.As(err, &past) && past.Code == history.NoneBefore:
-		return retyped{err, p.own("history"), append([]string{"undo", "diff", "revision", "unified"},
-			slices.Concat(ofDaemonSet, ofApply, ofNodes)...)}
+		return rerunError{err, p.own("history"), append([]string{"undo", "diff", "revision", "unified"},
+			slices.Concat(daemonSetFlagNames, applyFlagNames, nodeFlagNames)...)}
 	case errors.As(err, &past):
 		return hinted{err, p.hintOfHistory(past)}
 	case errors.As(err, &file) && file.Address:
-		return retyped{err, "curl -fsSL " + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"),
+		return rerunError{err, "curl -fsSL " + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"),
 			[]string{"filename"}}
 	case errors.As(err, &file) && file.Markdown:
 		blocks := "awk '/^ *```/ {on = 0; print \"---\"} /^ *apiVersion:/ {on = 1} on' "
-		return retyped{err, blocks + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"),
+		return rerunError{err, blocks + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"),
 			[]string{"filename"}}
 	case errors.As(err, &file) && file.Template:
-		return retyped{err, p.rendering(file.File), []string{"filename"}}
+		return rerunError{err, p.helmCommand(file.File), []string{"filename"}}
 	case errors.As(err, &file) && file.Kustomization:
-		return retyped{err, p.own("plan-rollout -k " + string(screen.Quote(filepath.Dir(file.File)))),
+		return rerunError{err, p.own("plan-rollout -k " + string(screen.Quote(filepath.Dir(file.File)))),
 			[]string{"filename", "kustomize"}}
 	}
 	return err
@@ -208,7 +208,7 @@ func (p program) said(err error, rollback string) error {
 func (p program) askServer(r rejectedError) error {
 	switch {
 	case r.live:
-		return retyped{r, p.own("plan-rollout --server-dry-run"), nil}
+		return rerunError{r, p.own("plan-rollout --server-dry-run"), nil}
 	case len(r.apply) > 0:
 		return hinted{r, sheet.WithFlags(slices.Concat(r.apply[:1], screen.Command{"--dry-run=server"},
 			r.apply[1:])).String()}
@@ -218,7 +218,7 @@ func (p program) askServer(r rejectedError) error {
 
 // helmCommand returns the command that plans a rendered Helm chart. file is the folder of the
 // chart, or one of its templates.
-func (p program) rendering(file string) string {
+func (p program) helmCommand(file string) string {
 	release, chart := "RELEASE", "CHART"
 	for _, folder := range []string{file, filepath.Dir(filepath.Dir(file))} {
 		if _, err := os.Stat(filepath.Join(folder, "Chart.yaml")); err != nil {
@@ -235,9 +235,9 @@ func (p program) rendering(file string) string {
 
 // printError prints an error and returns its exit status. The hint may repeat the flags of cmd, the
 // command that ran.
-func (p program) failed(errs io.Writer, err error, typed *cobra.Command) int {
+func (p program) printError(errs io.Writer, err error, cmd *cobra.Command) int {
 	if panicked := (*source.PanicError)(nil); errors.As(err, &panicked) {
-		return p.crashed(errs, panicked.Value, panicked.Stack)
+		return p.printPanic(errs, panicked.Value, panicked.Stack)
 	}
 	fmt.Fprintln(errs, "error: "+screen.Clean(err.Error()))
 	var d interface{ Details() []string }
@@ -247,43 +247,43 @@ func (p program) failed(errs io.Writer, err error, typed *cobra.Command) int {
 			fmt.Fprintln(errs, "  "+l[:len(l)-len(text)]+screen.Clean(text))
 		}
 	}
-	if hint := p.hintFor(err, typed); hint != "" {
+	if hint := p.hintFor(err, cmd); hint != "" {
 		fmt.Fprintln(errs, "hint: "+screen.Clean(hint))
 	}
 	return 1
 }
 
 // hintFor returns the hint of an error, completed with the flags that the user typed.
-func (p program) hintFor(err error, typed *cobra.Command) string {
-	if r := (retyped{}); errors.As(p.said(err, "--to-revision"), &r) {
-		return r.with(typed.Flags())
+func (p program) hintFor(err error, cmd *cobra.Command) string {
+	if r := (rerunError{}); errors.As(p.withHint(err, "--to-revision"), &r) {
+		return r.with(cmd.Flags())
 	}
 	hint := p.hintOf(err)
 	if of := leaveOut.FindStringSubmatch(hint); of != nil {
-		if f, _ := flagNamed(typed, of[1]); f != nil {
+		if f, _ := flagNamed(cmd, of[1]); f != nil {
 			but := []string{f.Name}
 			if f.Name == "watch" {
 				but = append(but, "timeout")
 			}
-			return hint + ": " + retyped{err, typed.CommandPath(), but}.with(typed.Flags())
+			return hint + ": " + rerunError{err, cmd.CommandPath(), but}.with(cmd.Flags())
 		}
 	}
 	if of := addFlag.FindStringSubmatch(hint); of != nil && errors.As(err, new(*source.InputError)) {
-		f, _ := flagNamed(typed, "--"+of[1])
-		if _, pastable := (flagSet{typed.Flags()}).givenAgain("from"); f != nil && pastable &&
-			typed.Flags().Changed("from") && !(of[1] == "from" && typed.Flags().Changed("filename")) {
-			return retyped{err, typed.CommandPath(), []string{f.Name}}.with(typed.Flags()) + " " + hint
+		f, _ := flagNamed(cmd, "--"+of[1])
+		if _, pastable := (flagSet{cmd.Flags()}).repeatFlags("from"); f != nil && pastable &&
+			cmd.Flags().Changed("from") && !(of[1] == "from" && cmd.Flags().Changed("filename")) {
+			return rerunError{err, cmd.CommandPath(), []string{f.Name}}.with(cmd.Flags()) + " " + hint
 		}
 	}
-	files, pastable := flagSet{typed.Flags()}.givenAgain("from")
+	files, pastable := flagSet{cmd.Flags()}.repeatFlags("from")
 	if errors.As(err, new(*daemonset.OldVersionError)) && pastable {
-		return retyped{err, typed.CommandPath(), []string{"kubernetes-version"}}.with(typed.Flags()) + " " + hint
+		return rerunError{err, cmd.CommandPath(), []string{"kubernetes-version"}}.with(cmd.Flags()) + " " + hint
 	}
 	// list the nodes of the files, for the same DaemonSet
-	if hint == "kubectl get nodes" && len(files) > 0 && pastable && typed.Name() == "explain" {
-		return retyped{err, typed.CommandPath(), []string{"node"}}.with(typed.Flags()) + " --node '*'"
+	if hint == "kubectl get nodes" && len(files) > 0 && pastable && cmd.Name() == "explain" {
+		return rerunError{err, cmd.CommandPath(), []string{"node"}}.with(cmd.Flags()) + " --node '*'"
 	}
-	return p.reaching(hint, kubectlFlags(typed.Flags()), files)
+	return p.withConnection(hint, kubectlFlags(cmd.Flags()), files)
 }
 
 // addFlag matches a hint to change how the input is read.
@@ -294,7 +294,7 @@ var leaveOut = regexp.MustCompile(`^leave out (-\S+)(?: wide)?$`)
 
 // printPanic prints a bug report for a panic and returns its exit status. It prints the message
 // only of runtime errors, because a library's message may contain a secret. A stack contains none.
-func (p program) crashed(errs io.Writer, panicked any, stack []byte) int {
+func (p program) printPanic(errs io.Writer, panicked any, stack []byte) int {
 	what := "a panic"
 	if e, ok := panicked.(runtime.Error); ok {
 		what = e.Error()

@@ -49,7 +49,7 @@ func TestHints(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = whatif.Make(st, tt.change)
-		if got := calledAs("kubectl-ds").hintOf(fmt.Errorf("agent.yaml: %w", calledAs("kubectl-ds").said(err, tt.rollback))); err == nil || got != tt.want {
+		if got := calledAs("kubectl-ds").hintOf(fmt.Errorf("agent.yaml: %w", calledAs("kubectl-ds").withHint(err, tt.rollback))); err == nil || got != tt.want {
 			t.Errorf("%s: %v; hint %q, want %q", tt.why, err, got, tt.want)
 		}
 	}

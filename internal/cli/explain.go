@@ -22,13 +22,13 @@ import (
 )
 
 type explainOptions struct {
-	question
+	queryFlags
 	watchFlags
 	nodes []string
 }
 
 func newExplain(c *common) *cobra.Command {
-	o := &explainOptions{question: question{input: input{common: c, command: "explain"}}}
+	o := &explainOptions{queryFlags: queryFlags{inputFlags: inputFlags{common: c, command: "explain"}}}
 	cmd := &cobra.Command{
 		Use:     "explain [NAME...]",
 		Short:   "Explain a DaemonSet's numbers, what is wrong and what to do",
@@ -75,10 +75,10 @@ func newExplain(c *common) *cobra.Command {
 
 			# A check for CI
 			kubectl ds explain -n kube-system node-agent --exit-code -o json`),
-		ValidArgsFunction: c.offers(nameChoices),
+		ValidArgsFunction: c.completionFunc(nameChoices),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
-	o.question.addFlags(cmd.Flags(), "show all nodes and full messages", "set the exit status from the verdict")
+	o.queryFlags.addFlags(cmd.Flags(), "show all nodes and full messages", "set the exit status from the verdict")
 	o.watchFlags.addFlags(cmd.Flags(), "keep the answer about one DaemonSet up to date until Ctrl-C")
 	o.addGroupBy(cmd.Flags())
 	cmd.Flags().StringArrayVar(&o.nodes, "node", nil, "show each placement rule for NODES; repeatable")
@@ -87,7 +87,7 @@ func newExplain(c *common) *cobra.Command {
 
 func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(args, func() error {
-		return refused(append(append(o.checkGroupBy(), o.refusals(&o.question)...),
+		return firstRefusal(append(append(o.checkGroupBy(), o.refusals(&o.queryFlags)...),
 			refusal{o.style.Wide && len(o.nodes) > 0, "--node cannot be combined with -o wide", "leave out -o wide"},
 			refusal{o.watch && len(o.nodes) > 0, "--node cannot be combined with --watch", "leave out --watch"})...)
 	}); err != nil {
@@ -97,7 +97,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		return o.following().follow(ctx, o.timeout)
 	}
 	defer o.holdNotes()()
-	x := &explaining{in: &o.input}
+	x := &explainer{in: &o.inputFlags}
 	if err := o.answer(ctx, x); err != nil {
 		return err
 	}
@@ -106,12 +106,12 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if len(o.names) == 0 {
 		slices.SortStableFunc(items, explain.WorstFirst)
 	}
-	return cmp.Or(o.print(items, x.from), o.foot(headers(items, headerOf)), o.status(items))
+	return cmp.Or(o.print(items, x.from), o.writeFooter(headers(items, headerOf)), o.status(items))
 }
 
 // answer explains the chosen DaemonSets. It reads them in batches, unless the answer needs all
 // States at once, as a page and --node do.
-func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
+func (o *explainOptions) answer(ctx context.Context, x *explainer) error {
 	if len(o.nodes) == 0 && o.format != inHTML {
 		x.brief = len(o.names) == 0 && o.text()
 		err := o.readEach(ctx, o.exitGate(), func(st *daemonset.State) error {
@@ -123,8 +123,8 @@ func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
 		}
 		return x.finish(ctx)
 	}
-	if o.ofOneNode() {
-		alone, err := o.alone(ctx)
+	if o.asksOneNode() {
+		alone, err := o.explainOneNode(ctx)
 		switch refused, gone := apierrors.APIStatus(nil), (*source.NotFoundError)(nil); {
 		case err == nil && alone != nil:
 			x.items, o.nodes = []*explain.Explanation{alone}, []string{alone.Nodes[0].Name}
@@ -142,7 +142,7 @@ func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
 	}
 	x.nodes = o.nodes
 	for _, st := range read {
-		if err := o.groupable(st.Snapshot, o.groupBy, nil); err != nil {
+		if err := o.checkGroupLabel(st.Snapshot, o.groupBy, nil); err != nil {
 			return err
 		}
 		x.add(st)
@@ -152,21 +152,21 @@ func (o *explainOptions) answer(ctx context.Context, x *explaining) error {
 
 // asksOneNode reports whether the question is about one DaemonSet on one node of a cluster, and
 // neither the answer nor the exit status depends on other nodes.
-func (o *explainOptions) ofOneNode() bool {
+func (o *explainOptions) asksOneNode() bool {
 	return len(o.nodes) == 1 && len(validation.IsDNS1123Subdomain(o.nodes[0])) == 0 && !o.many() && len(o.from) == 0 &&
 		o.text() && !o.exitCode
 }
 
 // explainOneNode returns the Explanation for one node, and reads only that node. It returns nil if
 // the answer depends on other nodes.
-func (o *explainOptions) alone(ctx context.Context) (*explain.Explanation, error) {
+func (o *explainOptions) explainOneNode(ctx context.Context) (*explain.Explanation, error) {
 	r, namespace, err := o.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	one := *o
 	one.opened = r.(*cluster.Cluster).On(o.nodes[0])
-	s, err := one.opened.Read(ctx, within(namespace, o.names)[0])
+	s, err := one.opened.Read(ctx, withNamespace(namespace, o.names)[0])
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (o *explainOptions) alone(ctx context.Context) (*explain.Explanation, error
 	if err != nil {
 		return nil, err
 	}
-	x := &explaining{in: &one.input, nodes: o.nodes}
+	x := &explainer{in: &one.inputFlags, nodes: o.nodes}
 	x.add(st)
 	if e := x.items[0]; e != nil && (len(e.Nodes) != 1 || !e.Alone(&e.Nodes[0])) {
 		return nil, nil
@@ -189,31 +189,31 @@ func (o *explainOptions) alone(ctx context.Context) (*explain.Explanation, error
 }
 
 // explainer builds Explanations from States, in their order.
-type explaining struct {
-	in    *input
+type explainer struct {
+	in    *inputFlags
 	nodes []string // the nodes of --node
 	brief bool     // show no single nodes, and drop each State after it is explained
 
 	items []*explain.Explanation
 	from  map[*explain.Explanation]*daemonset.State // the State of each item, with the additional input; empty if brief
 
-	waiting []int // indexes of the items that need more input
-	states  []*daemonset.State
+	queued []int // indexes of the items that need more input
+	states []*daemonset.State
 }
 
 // add explains a State, or queues it if its Explanation needs more input.
-func (x *explaining) add(st *daemonset.State) {
+func (x *explainer) add(st *daemonset.State) {
 	x.items = append(x.items, nil)
 	n := cause.NeedsOn(st, x.nodes).And(cause.NeedsOf(st))
 	if n.Admission || n.Controller || len(n.Nodes)+len(n.Claims) > 0 {
-		x.waiting, x.states = append(x.waiting, len(x.items)-1), append(x.states, st)
+		x.queued, x.states = append(x.queued, len(x.items)-1), append(x.states, st)
 		return
 	}
 	x.explain(len(x.items)-1, st)
 }
 
 // explain sets the Explanation of the item with index at.
-func (x *explaining) explain(at int, st *daemonset.State) {
+func (x *explainer) explain(at int, st *daemonset.State) {
 	e := explain.Explain(st, explain.Options{Nodes: x.nodes, Brief: x.brief, Outlook: plan.Look(st)})
 	x.items[at] = e
 	if x.from == nil {
@@ -225,19 +225,19 @@ func (x *explaining) explain(at int, st *daemonset.State) {
 }
 
 // finish explains the queued States. It reads input that several of them need only once.
-func (x *explaining) finish(ctx context.Context) error {
-	read, err := x.in.knowingAll(ctx, x.states, explainNeeds(x.states, x.nodes))
+func (x *explainer) finish(ctx context.Context) error {
+	read, err := x.in.readAllNeeds(ctx, x.states, explainNeeds(x.states, x.nodes))
 	if err != nil {
 		return err
 	}
 	for i, st := range read {
-		x.explain(x.waiting[i], st)
+		x.explain(x.queued[i], st)
 	}
 	if x.in.many() || len(x.items) == 0 || !x.items[0].StartsInVain() {
 		return nil
 	}
 	st := x.from[x.items[0]] // read the referenced objects too
-	s, err := x.in.refers(ctx, st.Snapshot, &st.DaemonSet.Spec.Template)
+	s, err := x.in.addReferences(ctx, st.Snapshot, &st.DaemonSet.Spec.Template)
 	if err != nil {
 		return err
 	}
@@ -268,14 +268,14 @@ func (o *explainOptions) print(items []*explain.Explanation, from map[*explain.E
 	list := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind,
 		Items: append([]*explain.Explanation{}, items...)}
 	asked := o.askedBy()
-	o.about(headers(items, headerOf))
+	o.setPageHeader(headers(items, headerOf))
 	switch {
 	case !o.text() && o.many():
 		return o.write(list, headers(items, headerOf))
 	case !o.text():
 		return o.write(items[0], headers(items, headerOf))
 	case len(items) == 0:
-		return o.nothing()
+		return o.printNone()
 	case len(o.nodes) > 0 && o.many():
 		return view.DaemonSetsOfNodes(o.Out, list, o.nodes, asked, o.style)
 	case len(o.nodes) > 0:
@@ -309,13 +309,14 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 	has := map[exitStatus]bool{}
 	for _, e := range items {
 		has[verdictStatus[e.Verdict.Code]] = o.exitCode
-		has[inPart] = o.exitCode && (has[inPart] || inPartOnly(&e.Header))
+		has[statusPartial] = o.exitCode && (has[statusPartial] || isPartial(&e.Header))
 	}
 	return worst(has)
 }
 
 // verdictStatus maps verdicts to their exit statuses.
 var verdictStatus = map[explain.VerdictCode]exitStatus{
-	explain.Stuck: stuck, explain.Degraded: degraded, explain.Progressing: moving, explain.NotObserved: moving,
-	explain.Unknown: inPart,
+	explain.Stuck: statusStuck, explain.Degraded: statusDegraded, explain.Progressing: statusProgressing,
+	explain.NotObserved: statusProgressing,
+	explain.Unknown:     statusPartial,
 }

@@ -28,8 +28,8 @@ func TestStatusOfGaps(t *testing.T) {
 	} {
 		e := &explain.Explanation{Verdict: explain.Verdict{Code: explain.Healthy}}
 		e.Snapshot.Gaps = []daemonset.Gap{{Gap: snapshot.Gap{What: tt.what, Why: tt.why}}}
-		err := (&explainOptions{question: question{exitCode: true}}).status([]*explain.Explanation{e})
-		if got := err == error(inPart); got != tt.part {
+		err := (&explainOptions{queryFlags: queryFlags{exitCode: true}}).status([]*explain.Explanation{e})
+		if got := err == error(statusPartial); got != tt.part {
 			t.Errorf("%s %s: status %v, an answer in part: want %v", tt.what, tt.why, err, tt.part)
 		}
 	}

@@ -48,14 +48,14 @@ func formatOf(o string) (format, error) {
 // write writes a document in a machine-readable format. refs are the names of its DaemonSets, for
 // -o name.
 func (f format) write(w io.Writer, document any, refs []string) error {
-	text, err := f.of(document, refs)
+	text, err := f.encode(document, refs)
 	if err == nil {
 		_, err = io.WriteString(w, text)
 	}
 	return err
 }
 
-func (f format) of(document any, refs []string) (string, error) {
+func (f format) encode(document any, refs []string) (string, error) {
 	switch f {
 	case asNames:
 		var names strings.Builder

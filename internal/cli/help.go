@@ -26,7 +26,7 @@ func exits(withExitCode, note string, rows ...row) string {
 	if withExitCode != "" {
 		head += " (" + withExitCode + " only with --exit-code)"
 	}
-	rows = append(rows, row{strconv.Itoa(interrupted), "interrupted, as by Ctrl-C"})
+	rows = append(rows, row{strconv.Itoa(statusInterrupted), "interrupted, as by Ctrl-C"})
 	return strings.TrimRight(head+":\n"+table(rows...)+"\n"+paragraphs(note), "\n")
 }
 
@@ -148,8 +148,8 @@ var flagGroups = []struct {
 	{"the DaemonSets to show", []string{"all-namespaces", "selector"}},
 	{"a manifest and how it is applied", []string{"filename", "kustomize", "allow-remote-bases", "server-side",
 		"force-conflicts", "field-manager", "server-dry-run"}},
-	{"a change of the DaemonSet", ofDaemonSet},
-	{"a change of the nodes", append(slices.Clone(ofNodes), "like")},
+	{"a change of the DaemonSet", daemonSetFlagNames},
+	{"a change of the nodes", append(slices.Clone(nodeFlagNames), "like")},
 	{"the forecast", []string{"fit", "start", "termination", "request-rate", "request-burst"}},
 	{"the revisions to show", []string{"revision", "diff", "unified", "undo"}},
 	{"the input", []string{"from", "keep-going", "max-input", "chunk-size", "now", "kubernetes-version"}},
@@ -271,7 +271,7 @@ func placeholderOf(f *pflag.Flag) string {
 
 // kubectlFlagUsages maps each flag of kubectl to its description, in the style of this program's
 // help.
-var ownWords = map[string]string{
+var kubectlFlagUsages = map[string]string{
 	"as": "user to impersonate", "as-group": "group to impersonate; repeatable", "as-uid": "UID to impersonate",
 	"as-user-extra": "extra field of the user to impersonate; repeatable", "cache-dir": "directory of the cache",
 	"certificate-authority": "certificate file of the certificate authority",

@@ -136,7 +136,7 @@ func TestPlaceholders(t *testing.T) {
 			t.Errorf("a placeholder for --%s, which no command takes", name)
 		}
 	}
-	for name := range ownWords {
+	for name := range kubectlFlagUsages {
 		if !flags[name] {
 			t.Errorf("a description of --%s, which no command takes", name)
 		}

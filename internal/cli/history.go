@@ -23,7 +23,7 @@ import (
 )
 
 type historyOptions struct {
-	question
+	queryFlags
 	revision   string
 	diff       string
 	unified    bool
@@ -37,7 +37,7 @@ type historyOptions struct {
 }
 
 func newHistory(c *common) *cobra.Command {
-	o := &historyOptions{question: question{input: input{common: c, command: "history"}}}
+	o := &historyOptions{queryFlags: queryFlags{inputFlags: inputFlags{common: c, command: "history"}}}
 	cmd := &cobra.Command{
 		Use:     "history [NAME...]",
 		Short:   "Show revisions, what changed, and what a rollback would do",
@@ -86,7 +86,7 @@ func newHistory(c *common) *cobra.Command {
 
 			# The DaemonSets of all namespaces, and how many nodes are on older revisions
 			kubectl ds history -A`),
-		ValidArgsFunction: c.offers(nameChoices),
+		ValidArgsFunction: c.completionFunc(nameChoices),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
@@ -108,31 +108,31 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	if o.given("undo") != "" {
 		return o.undoPlan(ctx)
 	}
-	o.unasked = history.NotRead
+	o.skipped = history.NotRead
 	if o.format == inHTML { // a page shows the nodes
-		o.unasked = slices.DeleteFunc(slices.Clone(o.unasked),
+		o.skipped = slices.DeleteFunc(slices.Clone(o.skipped),
 			func(w snapshot.What) bool { return w == snapshot.Nodes })
 	}
-	items, err := o.made(ctx)
+	items, err := o.histories(ctx)
 	if err != nil {
 		return err
 	}
 	if err := o.judge(ctx, items); err != nil {
 		return err
 	}
-	o.gaps(headers(items, answered.header)...)
-	o.about(headers(items, answered.header))
+	o.gaps(headers(items, historyResult.header)...)
+	o.setPageHeader(headers(items, historyResult.header))
 	print := o.print
 	if o.which != nil {
 		print = o.printRevision
 	} else if o.between != nil && o.text() {
 		print = o.printDiff
 	}
-	return cmp.Or(print(items), o.foot(headers(items, answered.header)), o.status(items))
+	return cmp.Or(print(items), o.writeFooter(headers(items, historyResult.header)), o.status(items))
 }
 
 // histories returns the Histories of the chosen DaemonSets.
-func (o *historyOptions) made(ctx context.Context) ([]answered, error) {
+func (o *historyOptions) histories(ctx context.Context) ([]historyResult, error) {
 	options := history.Options{ShowValues: o.showValues, Diff: o.between}
 	if o.namesNoNode() {
 		one, err := o.fromMetadata(ctx, options)
@@ -144,16 +144,16 @@ func (o *historyOptions) made(ctx context.Context) ([]answered, error) {
 	if err != nil {
 		return nil, err
 	}
-	var items []answered
+	var items []historyResult
 	for _, st := range read {
-		if err := o.groupable(st.Snapshot, o.groupBy, nil); err != nil {
+		if err := o.checkGroupLabel(st.Snapshot, o.groupBy, nil); err != nil {
 			return nil, err
 		}
 		h, err := history.Make(st, options)
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, answered{h, st, nil})
+		items = append(items, historyResult{h, st, nil})
 	}
 	return items, nil
 }
@@ -167,7 +167,7 @@ func (o *historyOptions) namesNoNode() bool {
 // fromMetadata builds a History from the metadata of the pods if the DaemonSet's status says that
 // all pods are available, and otherwise from whole pods. It returns nil if the metadata contradicts
 // the status; then the caller must read whole pods.
-func (o *historyOptions) fromMetadata(ctx context.Context, options history.Options) ([]answered, error) {
+func (o *historyOptions) fromMetadata(ctx context.Context, options history.Options) ([]historyResult, error) {
 	r, _, err := o.open(ctx)
 	if err != nil {
 		return nil, err
@@ -186,17 +186,17 @@ func (o *historyOptions) fromMetadata(ctx context.Context, options history.Optio
 	if h == nil || err != nil {
 		return nil, err
 	}
-	return []answered{{h, st, nil}}, nil
+	return []historyResult{{h, st, nil}}, nil
 }
 
 // judge sets the verdict of explain on rollouts in progress. It does so only for files: for a
 // cluster, the additional input of that verdict is not read.
-func (o *historyOptions) judge(ctx context.Context, items []answered) error {
+func (o *historyOptions) judge(ctx context.Context, items []historyResult) error {
 	if len(o.from) == 0 {
 		return nil
 	}
 	var rolling []int // indexes of items
-	x := &explaining{in: &o.input}
+	x := &explainer{in: &o.inputFlags}
 	for i, h := range items {
 		if h.Rollout.InProgress() {
 			rolling = append(rolling, i)
@@ -216,7 +216,7 @@ func (o *historyOptions) judge(ctx context.Context, items []answered) error {
 }
 
 // forScreen returns the input for the history screen.
-func (h answered) past() sheet.Past {
+func (h historyResult) forScreen() sheet.Past {
 	return sheet.Past{History: h.History, Now: h.now, ManagedBy: managed.By(h.from.DaemonSet)}
 }
 
@@ -229,9 +229,9 @@ func (o *historyOptions) checkQuestion() (err error) {
 		}
 	}
 	all := strings.Join(asked[:min(2, len(asked))], " and ")
-	if err := refused(append(o.checkGroupBy(),
+	if err := firstRefusal(append(o.checkGroupBy(),
 		refusal{len(asked) > 1, all + " cannot be combined", "leave out one of them"},
-		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", nameIt},
+		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", nameHint},
 		refusal{o.unified && o.given("diff") == "", "--unified needs --diff", "--diff -1,live --unified"},
 		refusal{o.unified && o.format != inText && o.style.Form == wording.InText,
 			"--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
@@ -252,27 +252,27 @@ func (o *historyOptions) checkQuestion() (err error) {
 }
 
 // historyResult is a History with the State from which it was built.
-type answered struct {
+type historyResult struct {
 	*history.History
 	from *daemonset.State
 	now  *explain.Explanation // set only if the rollout is stuck
 }
 
-func (h answered) header() *daemonset.Header { return &h.Header }
+func (h historyResult) header() *daemonset.Header { return &h.Header }
 
-func (o *historyOptions) print(items []answered) error {
+func (o *historyOptions) print(items []historyResult) error {
 	list := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind, Items: []*history.History{}}
 	var all []sheet.Past
 	for _, h := range items {
-		list.Items, all = append(list.Items, h.History), append(all, h.past())
+		list.Items, all = append(list.Items, h.History), append(all, h.forScreen())
 	}
 	switch {
 	case !o.text() && o.many():
-		return o.write(list, headers(items, answered.header))
+		return o.write(list, headers(items, historyResult.header))
 	case !o.text():
-		return o.write(items[0].History, headers(items, answered.header))
+		return o.write(items[0].History, headers(items, historyResult.header))
 	case len(items) == 0:
-		return o.nothing()
+		return o.printNone()
 	case o.format == inHTML:
 		for i, h := range items {
 			all[i].Map = o.mapOf(h.from)
@@ -285,7 +285,7 @@ func (o *historyOptions) print(items []answered) error {
 }
 
 // printRevision prints one template: as text, or as a DaemonSet to apply.
-func (o *historyOptions) printRevision(items []answered) error {
+func (o *historyOptions) printRevision(items []historyResult) error {
 	h := items[0]
 	r, err := history.Find(h.History, *o.which)
 	if err != nil {
@@ -296,7 +296,7 @@ func (o *historyOptions) printRevision(items []answered) error {
 		if err != nil {
 			return err
 		}
-		return view.Template(o.Out, h.past(), o.askedBy(), r, t, o.showValues, o.style)
+		return view.Template(o.Out, h.forScreen(), o.askedBy(), r, t, o.showValues, o.style)
 	}
 	if h.from.Snapshot.EnvValues != "" && !o.showValues && o.format != asNames {
 		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a " +
@@ -317,7 +317,7 @@ func (o *historyOptions) printRevision(items []answered) error {
 
 // noteRemovals prints a note if the chosen template lacks fields that the live template has.
 // kubectl apply would keep them, because it removes only fields that it applied before.
-func (o *historyOptions) noteRemovals(h answered) error {
+func (o *historyOptions) noteRemovals(h historyResult) error {
 	d, err := history.Make(h.from,
 		history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
 	if err != nil {
@@ -338,10 +338,10 @@ func (o *historyOptions) noteRemovals(h answered) error {
 }
 
 // printDiff prints the difference between two revisions, as a list of fields or as a unified diff.
-func (o *historyOptions) printDiff(items []answered) (err error) {
+func (o *historyOptions) printDiff(items []historyResult) (err error) {
 	h := items[0]
 	if !o.unified {
-		return view.Diff(o.Out, h.past(), o.askedBy(), o.style)
+		return view.Diff(o.Out, h.forScreen(), o.askedBy(), o.style)
 	}
 	var objects [2]map[string]any
 	var names [2]string
@@ -357,13 +357,13 @@ func (o *historyOptions) printDiff(items []answered) (err error) {
 	if len(h.Diff.Change) == 0 {
 		o.note("%s and %s have the same template", names[0], names[1])
 	}
-	return view.UnifiedDiff(o.Out, h.past(), objects[0], objects[1], o.showValues, o.style)
+	return view.UnifiedDiff(o.Out, h.forScreen(), objects[0], objects[1], o.showValues, o.style)
 }
 
 // status returns exit status 5 if essential input could not be read.
-func (o *historyOptions) status(items []answered) error {
-	if o.exitCode && slices.ContainsFunc(items, func(h answered) bool { return inPartOnly(&h.Header) }) {
-		return inPart
+func (o *historyOptions) status(items []historyResult) error {
+	if o.exitCode && slices.ContainsFunc(items, func(h historyResult) bool { return isPartial(&h.Header) }) {
+		return statusPartial
 	}
 	return nil
 }
@@ -374,7 +374,7 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := &planning{question: o.question, rollback: "--undo", changed: []string{"to-revision"}}
+	p := &planning{queryFlags: o.queryFlags, rollback: "--undo", changed: []string{"to-revision"}}
 	p.change, p.known.ShowValues, p.known.GroupBy = &whatif.Change{ToRevision: &o.back}, o.showValues, o.groupBy
 	p.asked = o.askedBy()
 	p.asked.Flags = append(p.asked.Flags, sheet.Flag{Name: "to-revision", Value: o.undo})

@@ -31,39 +31,40 @@ import (
 )
 
 // inputFlags holds the flags that select the input, the clock and the rules.
-type input struct {
+type inputFlags struct {
 	*common
 	flagSet
-	command string // name of the command, such as "explain"
-	from    []string
-	how     dump.ReadOptions // for --from
-	now     string
-	version string
-	size    string // limit for all input
-	page    int64  // objects of a list in one request
+	command     string // name of the command, such as "explain"
+	from        []string
+	readOptions dump.ReadOptions // for --from
+	now         string
+	version     string
+	maxInput    string // limit for all input
+	chunkSize   int64  // objects of a list in one request
 
 	names         []source.Ref // an empty namespace is the current one, or any in a dump
 	allNamespaces bool
-	withLabels    string
+	selectorText  string
 
 	// The parsed flags, set by checkNames and check.
 	selector labels.Selector
 	clock    time.Time
 
-	unasked []snapshot.What // parts that are not read from a cluster
-	opened  reader          // set by open
-	within  string          // set by open
+	skipped         []snapshot.What // parts that are not read from a cluster
+	opened          reader          // set by open
+	openedNamespace string          // set by open
 }
 
-func (in *input) addFlags(f *pflag.FlagSet) {
+func (in *inputFlags) addFlags(f *pflag.FlagSet) {
 	in.flags = f
 	f.StringArrayVar(&in.from, "from", nil, "read this file, directory, archive or - instead of a cluster; repeatable")
-	f.BoolVar(&in.how.KeepGoing, "keep-going", false, "leave out what is damaged; what depends on it is unknown")
+	f.BoolVar(&in.readOptions.KeepGoing, "keep-going", false,
+		"leave out what is damaged; what depends on it is unknown")
 	f.StringVar(&in.now, "now", "", "current time (default: time of the snapshot), such as 2026-01-31T15:04:05Z")
 	f.StringVar(&in.version, "kubernetes-version", "",
 		"controller version whose rules apply, such as v1.37.1 (default: the server's)")
-	f.StringVar(&in.size, "max-input", defaultSize, "read at most this much, once unpacked")
-	f.Int64Var(&in.page, "chunk-size", cluster.DefaultPage, "objects of a list per request; 0 for all at once")
+	f.StringVar(&in.maxInput, "max-input", defaultSize, "read at most this much, once unpacked")
+	f.Int64Var(&in.chunkSize, "chunk-size", cluster.DefaultPage, "objects of a list per request; 0 for all at once")
 }
 
 // defaultSize is the default of --max-input.
@@ -83,29 +84,29 @@ func (s flagSet) given(names ...string) string {
 }
 
 // checkNames parses the arguments and the selector.
-func (in *input) checkNames(args []string) (err error) {
+func (in *inputFlags) checkNames(args []string) (err error) {
 	if in.names, err = in.program.names(args, in.config.Namespace()); err != nil {
 		return err
 	}
-	if len(in.names) > 0 && (in.allNamespaces || in.withLabels != "") {
+	if len(in.names) > 0 && (in.allNamespaces || in.selectorText != "") {
 		return hinted{errors.New("a name cannot be combined with -A or -l"),
-			cmp.Or(in.againFor(in.names[0]), "leave out the name or the flag")}
+			cmp.Or(in.rerunLine(in.names[0]), "leave out the name or the flag")}
 	}
-	if in.selector, err = labels.Parse(in.withLabels); err != nil {
-		return hinted{fmt.Errorf("-l %q: %w", in.withLabels, err), "-l app=agent"}
+	if in.selector, err = labels.Parse(in.selectorText); err != nil {
+		return hinted{fmt.Errorf("-l %q: %w", in.selectorText, err), "-l app=agent"}
 	}
 	return nil
 }
 
 // many reports whether the answer is a list.
-func (in *input) many() bool { return len(in.names) != 1 }
+func (in *inputFlags) many() bool { return len(in.names) != 1 }
 
 // check validates the flags before the program reads anything.
-func (in *input) check() error {
+func (in *inputFlags) check() error {
 	if slices.Contains(in.from, "") {
 		return hinted{errors.New("--from names no file"), "--from FILE"}
 	}
-	if in.how.KeepGoing && len(in.from) == 0 {
+	if in.readOptions.KeepGoing && len(in.from) == 0 {
 		return hinted{errors.New("--keep-going is for the input of --from"), "leave out --keep-going"}
 	}
 	if n := in.config.Namespace(); n != "" && len(validation.IsDNS1123Label(n)) > 0 {
@@ -120,12 +121,12 @@ func (in *input) check() error {
 	if _, err := time.ParseDuration(timeout); err != nil && notSeconds != nil {
 		return hinted{fmt.Errorf("--request-timeout %q is not a duration", timeout), "--request-timeout 5s"}
 	}
-	size, err := resource.ParseQuantity(cmp.Or(in.size, defaultSize))
-	if in.how.Most = size.Value(); err != nil || in.how.Most < 1 {
-		return hinted{fmt.Errorf("--max-input %q is not a size", in.size), "--max-input 4Gi"}
+	size, err := resource.ParseQuantity(cmp.Or(in.maxInput, defaultSize))
+	if in.readOptions.Most = size.Value(); err != nil || in.readOptions.Most < 1 {
+		return hinted{fmt.Errorf("--max-input %q is not a size", in.maxInput), "--max-input 4Gi"}
 	}
-	if in.page < 0 {
-		return hinted{fmt.Errorf("--chunk-size %d is less than 0", in.page), "--chunk-size " +
+	if in.chunkSize < 0 {
+		return hinted{fmt.Errorf("--chunk-size %d is less than 0", in.chunkSize), "--chunk-size " +
 			strconv.Itoa(cluster.DefaultPage)}
 	}
 	if in.now != "" {
@@ -139,7 +140,7 @@ func (in *input) check() error {
 	if in.version != "" {
 		rules, err := daemonset.ForVersion(in.version)
 		if err != nil {
-			return hinted{fmt.Errorf("--kubernetes-version: %w", err), otherVersion(err)}
+			return hinted{fmt.Errorf("--kubernetes-version: %w", err), versionHint(err)}
 		}
 		if rules.Beyond {
 			in.note("the rules of %s are not known: those of %s are used", in.version, daemonset.Newest)
@@ -168,20 +169,20 @@ type reader interface {
 // open returns the reader and the chosen namespace. It creates the reader only once. For a dump,
 // the namespace is empty, which means all namespaces, unless a flag sets it: the current namespace
 // of the kubeconfig does not apply to dumps.
-func (in *input) open(ctx context.Context) (reader, string, error) {
+func (in *inputFlags) open(ctx context.Context) (reader, string, error) {
 	if in.opened != nil {
-		return in.opened, in.within, nil
+		return in.opened, in.openedNamespace, nil
 	}
 	r, namespace, err := in.newReader(ctx)
 	if err == nil {
-		in.opened, in.within = r, namespace
+		in.opened, in.openedNamespace = r, namespace
 	}
 	return r, namespace, err
 }
 
-func (in *input) newReader(ctx context.Context) (reader, string, error) {
+func (in *inputFlags) newReader(ctx context.Context) (reader, string, error) {
 	if len(in.from) > 0 {
-		d, err := dump.ReadFiles(ctx, in.from, in.In, time.Now, in.how)
+		d, err := dump.ReadFiles(ctx, in.from, in.In, time.Now, in.readOptions)
 		for _, n := range d.Notes() {
 			in.note("%s", n)
 		}
@@ -199,17 +200,17 @@ func (in *input) newReader(ctx context.Context) (reader, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	c.AtMost(cmp.Or(in.how.Most, source.DefaultMaxInput))
-	c.InPagesOf(in.page)
+	c.AtMost(cmp.Or(in.readOptions.Most, source.DefaultMaxInput))
+	c.InPagesOf(in.chunkSize)
 	c.OnWarning(in.serverWarns)
 	in.progressOn(c)
 	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // the user waits
 	namespace, err := in.config.CurrentNamespace()
-	return c.Without(in.unasked...), namespace, err
+	return c.Without(in.skipped...), namespace, err
 }
 
 // namespace returns the namespace that a command without -A uses.
-func (in *input) namespace() string {
+func (in *inputFlags) namespace() string {
 	if len(in.from) > 0 {
 		return in.config.Namespace()
 	}
@@ -219,7 +220,7 @@ func (in *input) namespace() string {
 
 // override returns s with the clock and the version that the user set, and without the gaps that
 // they fill.
-func (in *input) asked(s *snapshot.Snapshot) *snapshot.Snapshot {
+func (in *inputFlags) override(s *snapshot.Snapshot) *snapshot.Snapshot {
 	if !in.clock.IsZero() {
 		const slack = time.Minute // reading the clock twice is no mistake
 		if s.TakenAt.Sub(in.clock) > slack && !s.Lacks(snapshot.Clock) {
@@ -242,14 +243,14 @@ func without(s *snapshot.Snapshot, what snapshot.What) *snapshot.Snapshot {
 // withRules applies override, and returns the rules for the Kubernetes version. If the version is
 // unknown, it assumes the newest one with rules. If the clock is a guess, it moves the clock to a
 // time at which the reported numbers are correct.
-func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Profile, error) {
-	s = in.asked(s)
+func (in *inputFlags) withRules(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Profile, error) {
+	s = in.override(s)
 	if s.KubernetesVersion == "" {
 		s = s.Under(daemonset.Newest, snapshot.VersionDefault)
 	}
 	profile, err := daemonset.ForVersion(s.KubernetesVersion)
 	if err != nil {
-		return nil, profile, hinted{err, otherVersion(err)}
+		return nil, profile, hinted{err, versionHint(err)}
 	}
 	if s.Lacks(snapshot.Clock) {
 		at, err := daemonset.EarliestClock(s, profile)
@@ -262,7 +263,7 @@ func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Prof
 }
 
 // versionHint returns the hint for a version that has no rules.
-func otherVersion(err error) string {
+func versionHint(err error) string {
 	if old := (*daemonset.OldVersionError)(nil); errors.As(err, &old) {
 		return "--kubernetes-version " + daemonset.Oldest
 	}
@@ -270,8 +271,8 @@ func otherVersion(err error) string {
 }
 
 // state returns the State of s, with the clock, version and rules of withRules.
-func (in *input) state(s *snapshot.Snapshot) (*daemonset.State, error) {
-	s, profile, err := in.ruled(s)
+func (in *inputFlags) state(s *snapshot.Snapshot) (*daemonset.State, error) {
+	s, profile, err := in.withRules(s)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +280,7 @@ func (in *input) state(s *snapshot.Snapshot) (*daemonset.State, error) {
 }
 
 // addReferences adds the objects to which pods of these templates refer.
-func (in *input) refers(ctx context.Context, s *snapshot.Snapshot,
+func (in *inputFlags) addReferences(ctx context.Context, s *snapshot.Snapshot,
 	templates ...*corev1.PodTemplateSpec) (*snapshot.Snapshot, error) {
 	var specs []*corev1.PodSpec
 	for _, t := range templates {
@@ -293,8 +294,8 @@ func (in *input) refers(ctx context.Context, s *snapshot.Snapshot,
 }
 
 // readNeeds adds the input that an answer about st needs.
-func (in *input) knowing(ctx context.Context, st *daemonset.State, n cause.Needs) (*daemonset.State, error) {
-	all, err := in.knowingAll(ctx, []*daemonset.State{st}, []cause.Needs{n})
+func (in *inputFlags) readNeeds(ctx context.Context, st *daemonset.State, n cause.Needs) (*daemonset.State, error) {
+	all, err := in.readAllNeeds(ctx, []*daemonset.State{st}, []cause.Needs{n})
 	if err != nil {
 		return st, err
 	}
@@ -303,7 +304,7 @@ func (in *input) knowing(ctx context.Context, st *daemonset.State, n cause.Needs
 
 // readAllNeeds adds the input that answers about these States need. It reads shared input only
 // once: the input of pod creation, the other pods of a node, and the controller's Lease.
-func (in *input) knowingAll(ctx context.Context, all []*daemonset.State,
+func (in *inputFlags) readAllNeeds(ctx context.Context, all []*daemonset.State,
 	needs []cause.Needs) ([]*daemonset.State, error) {
 	read := make([]*snapshot.Snapshot, len(all))
 	var creations []part.Creation
@@ -331,13 +332,13 @@ func (in *input) knowingAll(ctx context.Context, all []*daemonset.State,
 			read[at] = found[i]
 		}
 	}
-	err := some(read, waiting, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
+	err := replaceAt(read, waiting, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
 		return in.opened.AddOtherPods(ctx, of, together.Nodes)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := some(read, led, adding(ctx, in.opened.AddController)); err != nil {
+	if err := replaceAt(read, led, bindContext(ctx, in.opened.AddController)); err != nil {
 		return nil, err
 	}
 	out := make([]*daemonset.State, len(all))
@@ -354,14 +355,14 @@ func (in *input) knowingAll(ctx context.Context, all []*daemonset.State,
 }
 
 // bindContext returns add as a function without a context.
-func adding(
+func bindContext(
 	ctx context.Context, add func(context.Context, []*snapshot.Snapshot) ([]*snapshot.Snapshot, error),
 ) func([]*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
 	return func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) { return add(ctx, of) }
 }
 
 // replaceAt replaces the Snapshots with these indexes by the results of more.
-func some(
+func replaceAt(
 	all []*snapshot.Snapshot, at []int, more func([]*snapshot.Snapshot) ([]*snapshot.Snapshot, error),
 ) error {
 	if len(at) == 0 {
@@ -382,7 +383,7 @@ func some(
 }
 
 // readEach calls each with the chosen Snapshots, in batches if there are many.
-func (in *input) readEach(ctx context.Context, each func([]*snapshot.Snapshot) error) error {
+func (in *inputFlags) readEach(ctx context.Context, each func([]*snapshot.Snapshot) error) error {
 	r, namespace, err := in.open(ctx)
 	if err != nil {
 		return err
@@ -391,7 +392,7 @@ func (in *input) readEach(ctx context.Context, each func([]*snapshot.Snapshot) e
 }
 
 // readFrom returns the chosen Snapshots.
-func (in *input) readFrom(ctx context.Context, r reader, namespace string) (all []*snapshot.Snapshot, err error) {
+func (in *inputFlags) readFrom(ctx context.Context, r reader, namespace string) (all []*snapshot.Snapshot, err error) {
 	err = in.readEachFrom(ctx, r, namespace, func(read []*snapshot.Snapshot) error {
 		all = append(all, read...)
 		return nil
@@ -399,10 +400,10 @@ func (in *input) readFrom(ctx context.Context, r reader, namespace string) (all 
 	return all, err
 }
 
-func (in *input) readEachFrom(ctx context.Context, r reader, namespace string,
+func (in *inputFlags) readEachFrom(ctx context.Context, r reader, namespace string,
 	each func([]*snapshot.Snapshot) error) error {
 	standIns := false
-	err := in.find(ctx, r, namespace, func(read []*snapshot.Snapshot) error {
+	err := in.readChosen(ctx, r, namespace, func(read []*snapshot.Snapshot) error {
 		standIns = standIns || slices.ContainsFunc(read, func(s *snapshot.Snapshot) bool {
 			return s != nil &&
 				s.Names == snapshot.StandIns
@@ -415,22 +416,23 @@ func (in *input) readEachFrom(ctx context.Context, r reader, namespace string,
 	return err
 }
 
-func (in *input) find(ctx context.Context, r reader, namespace string, each func([]*snapshot.Snapshot) error) error {
+func (in *inputFlags) readChosen(ctx context.Context, r reader, namespace string,
+	each func([]*snapshot.Snapshot) error) error {
 	if len(in.names) == 0 {
 		if in.allNamespaces {
 			namespace = ""
 		}
 		return r.ReadEach(ctx, source.Filter{Namespace: namespace, Selector: in.selector}, each)
 	}
-	found, err := readNames(ctx, r, within(namespace, in.names), orOfKind)
+	found, err := readNames(ctx, r, withNamespace(namespace, in.names), wrongKindOr)
 	if err != nil {
-		return in.meant(err)
+		return in.suggestDaemonSet(err)
 	}
 	return each(found)
 }
 
 // withNamespace sets the namespace of refs without one, and removes duplicates.
-func within(namespace string, refs []source.Ref) []source.Ref {
+func withNamespace(namespace string, refs []source.Ref) []source.Ref {
 	var out []source.Ref
 	for _, ref := range refs {
 		if ref.Namespace = cmp.Or(ref.Namespace, namespace); !slices.Contains(out, ref) {

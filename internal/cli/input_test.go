@@ -72,7 +72,7 @@ func TestReadNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := &counted{reader: d}
-			all, err := readNames(t.Context(), r, within(tt.namespace, list), orOfKind)
+			all, err := readNames(t.Context(), r, withNamespace(tt.namespace, list), wrongKindOr)
 			var got []string
 			for _, s := range all {
 				got = append(got, s.DaemonSet.Namespace+"/"+s.DaemonSet.Name)

@@ -41,7 +41,7 @@ func TestInterruptedWork(t *testing.T) {
 			}()
 			select {
 			case status := <-ended:
-				if status != interrupted || strings.Contains(errs.String(), "error") {
+				if status != statusInterrupted || strings.Contains(errs.String(), "error") {
 					t.Errorf("status %d, %s", status, &errs)
 				}
 			case <-time.After(20 * time.Second):
@@ -60,7 +60,7 @@ func TestInterruptedInTime(t *testing.T) {
 		why  string
 	}{
 		{"version", 0, "no wait in it"},
-		{"explain -A --from testdata/cluster.yaml", interrupted, "a file is not read any more"},
+		{"explain -A --from testdata/cluster.yaml", statusInterrupted, "a file is not read any more"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())

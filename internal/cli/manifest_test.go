@@ -135,8 +135,8 @@ spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app
 		{false, errors.New("denied"), "", "note: the API server warns: A is <hidden>\nnote: the API server warns: \\u001b[31mred\n"},
 	} {
 		var errs bytes.Buffer
-		o := &planOptions{planning: planning{question: question{input: input{common: &common{IOStreams: genericiooptions.IOStreams{ErrOut: &errs}}}}}, changeFlags: changeFlags{serverDryRun: true, showValues: tt.show}}
-		got, err := o.laidOver(t.Context(), warning{err: tt.err}, manifests[0], nil, "v1.37.1")
+		o := &planOptions{planning: planning{queryFlags: queryFlags{inputFlags: inputFlags{common: &common{IOStreams: genericiooptions.IOStreams{ErrOut: &errs}}}}}, changeFlags: changeFlags{serverDryRun: true, showValues: tt.show}}
+		got, err := o.applyManifest(t.Context(), warning{err: tt.err}, manifests[0], nil, "v1.37.1")
 		if (err == nil) != (tt.err == nil) || errs.String() != tt.errs || err == nil && got.Warnings[0] != tt.first {
 			t.Errorf("%v, error %v, %q; want %q, %q", got, err, &errs, tt.first, tt.errs)
 		}

@@ -18,15 +18,15 @@ var kinds = []string{"ds", "daemonset", "daemonsets", "ds.apps", "daemonset.apps
 
 // otherKinds are kinds that users may confuse with DaemonSets. The value says whether "kubectl
 // rollout status" supports the kind.
-var others = map[string]bool{
+var otherKinds = map[string]bool{
 	"deploy": true, "deployment": true, "deployments": true, "sts": true, "statefulset": true, "statefulsets": true,
 	"rs": false, "replicaset": false, "replicasets": false, "job": false, "jobs": false, "cj": false, "cronjob": false,
 	"cronjobs": false,
 }
 
 // isOtherKind reports whether kind is in otherKinds.
-func isOther(kind string) bool {
-	_, other := others[kind]
+func isOtherKind(kind string) bool {
+	_, other := otherKinds[kind]
 	return other
 }
 
@@ -35,7 +35,7 @@ func isOther(kind string) bool {
 func wrongKind(kind, name, namespace string) error {
 	err := fmt.Errorf("%q is not a DaemonSet: this plugin is for DaemonSets only", kind+"/"+name)
 	plain, _, _ := strings.Cut(strings.ToLower(kind), ".")
-	if !others[plain] || name == "" || strings.Contains(name, "/") {
+	if !otherKinds[plain] || name == "" || strings.Contains(name, "/") {
 		return err
 	}
 	hint := "kubectl rollout status " + string(screen.Quote(kind+"/"+name))
@@ -51,7 +51,7 @@ func wrongKind(kind, name, namespace string) error {
 func (p program) names(args []string, namespace string) ([]source.Ref, error) {
 	if len(args) > 1 {
 		plain, _, _ := strings.Cut(strings.ToLower(args[0]), ".")
-		if isOther(plain) {
+		if isOtherKind(plain) {
 			return nil, wrongKind(args[0], args[1], namespace)
 		}
 		if slices.Contains(kinds, strings.ToLower(args[0])) {
@@ -110,9 +110,9 @@ func (p program) refOf(arg, namespace string) (source.Ref, error) {
 
 // wrongKindOr returns err, or a better error if the user wrote another kind in the place of the
 // namespace, as in deployment/web.
-func orOfKind(ref source.Ref, err error) error {
+func wrongKindOr(ref source.Ref, err error) error {
 	none := (*source.NotFoundError)(nil)
-	if !isOther(ref.Namespace) || !errors.As(err, &none) {
+	if !isOtherKind(ref.Namespace) || !errors.As(err, &none) {
 		return err
 	}
 	wrong := wrongKind(ref.Namespace, ref.Name, "")

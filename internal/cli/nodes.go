@@ -53,7 +53,7 @@ func (n nodeFlag) edits() ([]whatif.NodeEdit, error) {
 	}
 	edit := whatif.NodeEdit{Kind: n.kind, Said: "--" + n.name + " " + n.text}
 	if what != "" || form != "" {
-		if err := n.what(what, &edit); err != nil {
+		if err := n.parseTarget(what, &edit); err != nil {
 			return nil, hinted{fmt.Errorf("--%s %q: %w", n.name, n.text, err), n.example()}
 		}
 	}
@@ -80,7 +80,7 @@ func (n nodeFlag) example() string {
 }
 
 // parseTarget parses the taint or label after the nodes.
-func (n nodeFlag) what(text string, into *whatif.NodeEdit) error {
+func (n nodeFlag) parseTarget(text string, into *whatif.NodeEdit) error {
 	rest, drop := strings.CutSuffix(text, "-")
 	if n.kind == whatif.NodeLabel {
 		var found bool

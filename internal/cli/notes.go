@@ -57,9 +57,9 @@ func (c *common) serverWarns(words string) { c.note("the API server warns: %s", 
 
 // gaps prints the parts that could not be read, each once for all answers. It combines gaps with
 // the same reason and consequence in one note.
-func (in *input) gaps(answers ...*daemonset.Header) {
+func (in *inputFlags) gaps(answers ...*daemonset.Header) {
 	for _, n := range notesOn(answers) {
-		in.note("%s%s", wording.Gap(n.gap, n.used, n.parts[1:]...), in.right(n))
+		in.note("%s%s", wording.Gap(n.gap, n.used, n.parts[1:]...), in.permissionHint(n))
 	}
 }
 
@@ -76,9 +76,9 @@ type gapNote struct {
 func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 	for _, h := range answers {
 		unchecked := slices.ContainsFunc(h.Snapshot.Gaps,
-			func(g daemonset.Gap) bool { return g.Consequence == snapshot.AdmissionUnchecked && !assumedBeside(g) })
+			func(g daemonset.Gap) bool { return g.Consequence == snapshot.AdmissionUnchecked && !isAssumption(g) })
 		for _, g := range h.Snapshot.Gaps {
-			if assumedBeside(g) {
+			if isAssumption(g) {
 				continue
 			}
 			if g.Consequence == snapshot.WebhooksUnknown && unchecked {
@@ -119,7 +119,7 @@ func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 // isAssumption reports whether the answer lists a gap among its assumptions, so that it needs no
 // note. Few dumps have the input for admission and fit, OpenShift's default node selector, or the
 // Lease of the controller. An answer about the controller says itself that the Lease was not read.
-func assumedBeside(g daemonset.Gap) bool {
+func isAssumption(g daemonset.Gap) bool {
 	return g.Why == snapshot.NotGiven && (g.What == snapshot.DefaultNodeSelector || g.What == snapshot.Leases ||
 		slices.Contains(snapshot.AdmissionWhats, g.What) || slices.Contains(snapshot.FitWhats, g.What) ||
 		slices.Contains(snapshot.VolumeWhats, g.What))
@@ -127,11 +127,11 @@ func assumedBeside(g daemonset.Gap) bool {
 
 // missingForFit returns the parts that a check of fit needs, and that only the assumptions list as
 // missing.
-func lackedBeside(answers []*daemonset.Header) (parts []snapshot.What) {
+func missingForFit(answers []*daemonset.Header) (parts []snapshot.What) {
 	for _, h := range answers {
 		for _, g := range h.Snapshot.Gaps {
 			ofFit := slices.Contains(snapshot.FitWhats, g.What) || slices.Contains(snapshot.VolumeWhats, g.What)
-			if assumedBeside(g) && ofFit && !slices.Contains(parts, g.What) {
+			if isAssumption(g) && ofFit && !slices.Contains(parts, g.What) {
 				parts = append(parts, g.What)
 			}
 		}
@@ -141,7 +141,7 @@ func lackedBeside(answers []*daemonset.Header) (parts []snapshot.What) {
 
 // permissionHint returns the end of a note: the missing permission, the command that checks it, and
 // what to do. It returns "" if no permission is missing.
-func (in *input) right(n *gapNote) string {
+func (in *inputFlags) permissionHint(n *gapNote) string {
 	g, dump := n.gap, source.DumpCommand(n.parts...)
 	if g.Why == snapshot.NotGiven && g.Of == "" && dump != source.DumpCommand() {
 		return "; a dump has them by " + dump
@@ -156,13 +156,13 @@ func (in *input) right(n *gapNote) string {
 	if len(in.from) > 0 {
 		then = "record the dump again"
 	}
-	may, check := in.checked(n.parts)
+	may, check := in.permissionCheck(n.parts)
 	return fmt.Sprintf("; ask somebody who may %s (%s) to %s", may,
 		sheet.WithFlags(check, in.askedBy().Kubectl...), then)
 }
 
 // permissionCheck returns the missing permission for these parts, and the command that checks it.
-func (in *input) checked(parts []snapshot.What) (may string, check screen.Command) {
+func (in *inputFlags) permissionCheck(parts []snapshot.What) (may string, check screen.Command) {
 	namespace := in.namespace()
 	if len(parts) > 1 {
 		check = screen.Command{"kubectl auth can-i --list"}
@@ -189,7 +189,7 @@ func (in *input) checked(parts []snapshot.What) (may string, check screen.Comman
 	switch {
 	case of == snapshot.Leases:
 		check = append(check, "-n "+metav1.NamespaceSystem)
-	case slices.Contains(ofCluster, of):
+	case slices.Contains(clusterScoped, of):
 	case in.allNamespaces, slices.Contains(snapshot.FitWhats, of):
 		check = append(check, "-A")
 	case namespace != "":
@@ -199,15 +199,15 @@ func (in *input) checked(parts []snapshot.What) (may string, check screen.Comman
 }
 
 // clusterScoped are the parts that belong to no namespace.
-var ofCluster = []snapshot.What{snapshot.Nodes, snapshot.DefaultNodeSelector, snapshot.PriorityClasses,
+var clusterScoped = []snapshot.What{snapshot.Nodes, snapshot.DefaultNodeSelector, snapshot.PriorityClasses,
 	snapshot.RuntimeClasses, snapshot.Webhooks, snapshot.PersistentVolumes, snapshot.CSINodes}
 
 // printNone prints that no DaemonSets were found, and suggests to look in all namespaces.
-func (in *input) nothing() error {
+func (in *inputFlags) printNone() error {
 	words := "No DaemonSets found."
 	if !in.allNamespaces && (len(in.from) == 0 || in.config.Namespace() != "") {
 		words = fmt.Sprintf("No DaemonSets found in namespace %s.", screen.Clean(in.namespace()))
-		if try := in.everywhere(); try != "" {
+		if try := in.allNamespacesCommand(); try != "" {
 			words += " Try: " + try
 		}
 	}
@@ -217,25 +217,25 @@ func (in *input) nothing() error {
 
 // searchScope describes the namespace and labels of the search. try is a command that searches all
 // namespaces, or "" if this search did.
-func (in *input) where() (where, try string) {
+func (in *inputFlags) searchScope() (where, try string) {
 	if !in.allNamespaces && (len(in.from) == 0 || in.config.Namespace() != "") {
-		where, try = fmt.Sprintf(" in namespace %q", in.namespace()), in.everywhere()
+		where, try = fmt.Sprintf(" in namespace %q", in.namespace()), in.allNamespacesCommand()
 	}
-	if in.withLabels != "" {
-		where += " with labels " + in.withLabels
+	if in.selectorText != "" {
+		where += " with labels " + in.selectorText
 	}
 	return where, try
 }
 
 // noDaemonSet returns the error if there is no DaemonSet to write.
-func (in *input) none() error {
-	where, try := in.where()
+func (in *inputFlags) noDaemonSet() error {
+	where, try := in.searchScope()
 	return hinted{fmt.Errorf("no DaemonSet found%s", where), try}
 }
 
 // gateError returns the error if a check found no DaemonSets. Otherwise a typo in a selector or
 // namespace would pass the check. gate is the flag that turns the answer into a check.
-func (in *input) ungated(gate string) error {
-	where, try := in.where()
+func (in *inputFlags) gateError(gate string) error {
+	where, try := in.searchScope()
 	return hinted{fmt.Errorf("no DaemonSet found%s, so --%s cannot be evaluated", where, gate), try}
 }

@@ -107,7 +107,7 @@ func TestNotesOfGaps(t *testing.T) {
 			var out bytes.Buffer
 			c := &common{IOStreams: genericiooptions.IOStreams{ErrOut: &out}, config: &kubeconfig.Flags{}}
 			c.config.SetNamespace("kube-system")
-			in := &input{common: c, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}}
+			in := &inputFlags{common: c, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}}
 			if tt.from {
 				in.from = []string{"dump"}
 			}

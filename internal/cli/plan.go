@@ -33,7 +33,8 @@ var conditions = []row{
 }
 
 func newPlan(c *common) *cobra.Command {
-	o := &planOptions{planning: planning{question: question{input: input{common: c, command: "plan-rollout"}},
+	o := &planOptions{planning: planning{queryFlags: queryFlags{inputFlags: inputFlags{common: c,
+		command: "plan-rollout"}},
 		rollback: "--to-revision"}}
 	cmd := &cobra.Command{
 		Use:     "plan-rollout [NAME...]",
@@ -101,11 +102,11 @@ func newPlan(c *common) *cobra.Command {
 			# A check for CI, and a comment for the pull request
 			kubectl ds plan-rollout -f agent.yaml -o markdown \
 			  --fail-on 'stalls,lostNodes>0'`),
-		ValidArgsFunction: c.offers(nameChoices),
+		ValidArgsFunction: c.completionFunc(nameChoices),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	o.question.addFlags(f, "show all nodes, all steps and full messages", "set the exit status from the outcome")
+	o.queryFlags.addFlags(f, "show all nodes, all steps and full messages", "set the exit status from the outcome")
 	o.changeFlags.addFlags(f)
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if a condition holds (see above)")
 	f.BoolVar(&o.fit, "fit", false, "check whether each new pod fits (reads pods of all namespaces)")
@@ -156,37 +157,39 @@ func (o *planOptions) checkOwn() (err error) {
 	}
 	o.known.Fit = o.fit || slices.ContainsFunc(o.gates, func(g plan.Gate) bool { return g.On == plan.GateUnfit })
 	o.dryRun, o.showsValues = o.serverDryRun, o.showValues
-	ofOne, stdin := o.given(ofDaemonSet...), source.StandardInput
-	o.remember()
-	return refused(append([]refusal{
+	ofOne, stdin := o.given(daemonSetFlagNames...), source.StandardInput
+	o.recordCommandLine()
+	return firstRefusal(append([]refusal{
 		// for example, an unset variable in a script
 		{o.given("fail-on") != "" && len(o.gates) == 0, "--fail-on names no condition",
 			"--fail-on 'stalls,lostNodes>0'"},
-		{o.manifests() && (o.allNamespaces || o.withLabels != ""), "-f and -k cannot be combined with -A or -l: the " +
-			"manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
-		{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", nameIt},
-		{o.fit && o.many() && !o.manifests(), "--fit needs the name of one DaemonSet", nameIt},
+		{o.manifests() && (o.allNamespaces || o.selectorText != ""),
+			"-f and -k cannot be combined with -A or -l: the " +
+				"manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
+		{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", nameHint},
+		{o.fit && o.many() && !o.manifests(), "--fit needs the name of one DaemonSet", nameHint},
 		{o.serverDryRun && o.many() && !o.manifests(),
-			"--server-dry-run needs a manifest, or the name of one DaemonSet", nameIt},
+			"--server-dry-run needs a manifest, or the name of one DaemonSet", nameHint},
 		{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server",
 			"leave out one of them"},
 		{slices.Contains(o.files, stdin) && slices.Contains(o.from, stdin),
 			"-f - and --from - both read standard input", "give one of them as a file"},
-		{o.watch && (o.manifests() || o.given(ofDaemonSet...)+o.given(ofNodes...) != ""),
+		{o.watch && (o.manifests() || o.given(daemonSetFlagNames...)+o.given(nodeFlagNames...) != ""),
 			"--watch follows a rollout in a cluster: it cannot be combined with a change", "leave out --watch"},
 		{o.watch && o.serverDryRun, "--server-dry-run cannot be combined with --watch", "leave out one of them"},
 		{o.watch && len(o.gates) > 0, "--fail-on cannot be combined with --watch", "--watch --exit-code"},
-	}, o.refusals(&o.question)...)...)
+	}, o.refusals(&o.queryFlags)...)...)
 }
 
 // recordCommandLine stores the flags for the commands that an answer prints.
-func (o *planOptions) remember() {
+func (o *planOptions) recordCommandLine() {
 	own := slices.Concat([]string{"filename", "kustomize", "allow-remote-bases", "like", "group-by", "start",
-		"termination", "request-rate", "request-burst", "show-values"}, ofApply, ofDaemonSet, ofNodes)
+		"termination", "request-rate", "request-burst", "show-values"}, applyFlagNames, daemonSetFlagNames,
+		nodeFlagNames)
 	o.asked = o.askedBy()
-	o.asked.Flags, o.asked.Again = o.givenAgain(append(own, ofInput...)...)
+	o.asked.Flags, o.asked.Again = o.repeatFlags(append(own, inputFlagNames...)...)
 	o.asked.Live = len(o.from) == 0 && o.asked.Again
-	for _, flag := range slices.Concat(ofDaemonSet, ofNodes) {
+	for _, flag := range slices.Concat(daemonSetFlagNames, nodeFlagNames) {
 		if o.given(flag) != "" && flag != "node-down" { // a command cannot make a node unreachable
 			o.changed = append(o.changed, flag)
 		}
@@ -205,6 +208,6 @@ func (o *planOptions) remember() {
 	if n := o.config.Namespace(); n != "" {
 		o.apply = append(o.apply, "-n "+screen.Quote(n))
 	}
-	flags, _ := o.givenAgain("server-side", "force-conflicts", "field-manager")
+	flags, _ := o.repeatFlags("server-side", "force-conflicts", "field-manager")
 	o.apply = sheet.WithFlags(o.apply, append(flags, o.asked.Kubectl...)...)
 }

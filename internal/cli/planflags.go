@@ -104,17 +104,17 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 }
 
 // daemonSetFlagNames are the flags that change a DaemonSet, in the order of the help.
-var ofDaemonSet = []string{
+var daemonSetFlagNames = []string{
 	"image", "max-unavailable", "max-surge", "min-ready-seconds", "strategy", "to-revision", "restart", "toleration",
 	"node-selector",
 }
 
 // applyFlagNames are the flags that control how a manifest is applied. The first one also controls
 // how a pod is created.
-var ofApply = []string{"server-dry-run", "server-side", "force-conflicts", "field-manager"}
+var applyFlagNames = []string{"server-dry-run", "server-side", "force-conflicts", "field-manager"}
 
 // nodeFlagNames are the flags that change the nodes of the cluster.
-var ofNodes = []string{"taint", "label", "cordon", "uncordon", "node-down", "remove-nodes", "add-nodes"}
+var nodeFlagNames = []string{"taint", "label", "cordon", "uncordon", "node-down", "remove-nodes", "add-nodes"}
 
 // manifests reports whether the DaemonSets come from manifests.
 func (c *changeFlags) manifests() bool { return len(c.files) > 0 || c.kustomize != "" }
@@ -130,8 +130,9 @@ func (c *changeFlags) contradictions() error {
 	}
 	const asItIs, other = "a rollback takes the revision's template as it is",
 		"the template comes from the manifest or from a revision"
-	limit, add, apply := c.given("max-unavailable", "max-surge"), c.given("add-nodes") != "", c.given(ofApply[1:]...)
-	return refused(
+	limit, add, apply := c.given("max-unavailable", "max-surge"), c.given("add-nodes") != "",
+		c.given(applyFlagNames[1:]...)
+	return firstRefusal(
 		both("filename", "kustomize", "a kustomization names its own files"),
 		both("filename", "to-revision", other), both("kustomize", "to-revision", other),
 		both("image", "to-revision", asItIs), both("restart", "to-revision", asItIs),
@@ -202,7 +203,7 @@ func (c *changeFlags) asksFor() (*whatif.Change, error) {
 		out.Nodes = append(out.Nodes, whatif.NodeEdit{Kind: whatif.NodeAdd, Which: c.like, Count: c.add,
 			Said: fmt.Sprintf("--add-nodes %d --like %s", c.add, c.like)})
 	}
-	if c.given(ofDaemonSet...) == "" && c.given(ofNodes...) == "" {
+	if c.given(daemonSetFlagNames...) == "" && c.given(nodeFlagNames...) == "" {
 		return nil, nil
 	}
 	return out, nil
@@ -245,7 +246,7 @@ func (c *changeFlags) options() (plan.Options, error) {
 	}
 	rate, burst, label := c.given("request-rate") != "", c.given("request-burst") != "",
 		firstFault(validation.IsQualifiedName(c.groupBy))
-	return o, refused(
+	return o, firstRefusal(
 		span("start", c.start), span("termination", c.termination),
 		refusal{rate && !(c.requestRate >= slowest && c.requestRate <= most), // the comparison rejects NaN too
 			fmt.Sprintf("--request-rate %v: not between %v and %d requests a second", c.requestRate, slowest, most),

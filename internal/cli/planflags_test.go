@@ -234,17 +234,17 @@ func TestStatusOf(t *testing.T) {
 		want exitStatus
 	}{
 		{"nothing to do", plan.Plan{Subject: plan.SubjectNothing, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.NothingToDo}}}, 0},
-		{"a rollout under way", plan.Plan{Subject: plan.SubjectRollout, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes}}}, moving},
+		{"a rollout under way", plan.Plan{Subject: plan.SubjectRollout, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes}}}, statusProgressing},
 		{"a change that would complete", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes}}}, 0},
 		{"a new DaemonSet", plan.Plan{Subject: plan.SubjectNew, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes}}}, 0},
 		{"OnDelete waits for a person", plan.Plan{Subject: plan.SubjectNothing, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.NotRolling}}}, 0},
-		{"OnDelete that still fills nodes", plan.Plan{Subject: plan.SubjectRollout, Next: daemonset.Step{Kind: daemonset.StepManage}, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.NotRolling}}}, moving},
-		{"a stall", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Stalls, Holders: holder}}}, stuck},
-		{"completes, but a node stays without an available pod", plan.Plan{Subject: plan.SubjectRollout, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes, Holders: holder}}}, degraded},
-		{"so does one of any", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes, FurtherHolders: 1}}}, degraded},
-		{"a change that removes all pods", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.RemovesAllPods}}}, degraded},
-		{"one that is under way does so too", plan.Plan{Subject: plan.SubjectRollout, Next: daemonset.Step{Kind: daemonset.StepManage}, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.RemovesAllPods}}}, degraded},
-		{"not known", plan.Plan{Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Unknown}}}, inPart},
+		{"OnDelete that still fills nodes", plan.Plan{Subject: plan.SubjectRollout, Next: daemonset.Step{Kind: daemonset.StepManage}, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.NotRolling}}}, statusProgressing},
+		{"a stall", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Stalls, Holders: holder}}}, statusStuck},
+		{"completes, but a node stays without an available pod", plan.Plan{Subject: plan.SubjectRollout, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes, Holders: holder}}}, statusDegraded},
+		{"so does one of any", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes, FurtherHolders: 1}}}, statusDegraded},
+		{"a change that removes all pods", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.RemovesAllPods}}}, statusDegraded},
+		{"one that is under way does so too", plan.Plan{Subject: plan.SubjectRollout, Next: daemonset.Step{Kind: daemonset.StepManage}, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.RemovesAllPods}}}, statusDegraded},
+		{"not known", plan.Plan{Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Unknown}}}, statusPartial},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			if tt.p.Next.Kind == "" {
@@ -264,7 +264,7 @@ func TestEveryFlagCounts(t *testing.T) {
 	(&changeFlags{}).addFlags(f)
 	changesNothing := []string{"filename", "kustomize", "allow-remote-bases", "like", "group-by", "start", "termination", "request-rate", "request-burst", "show-values"}
 	f.VisitAll(func(flag *pflag.Flag) {
-		if !slices.Contains(slices.Concat(ofDaemonSet, ofNodes, ofApply, changesNothing), flag.Name) {
+		if !slices.Contains(slices.Concat(daemonSetFlagNames, nodeFlagNames, applyFlagNames, changesNothing), flag.Name) {
 			t.Errorf("--%s is in none of ofDaemonSet, ofNodes, ofApply and changesNothing", flag.Name)
 		}
 	})

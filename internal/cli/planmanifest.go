@@ -31,7 +31,7 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 	if o.remoteBases {
 		allowed = append(allowed, manifest.RemoteBases)
 	}
-	err := quietly(func() (err error) {
+	err := withoutStderr(func() (err error) {
 		manifests, err = manifest.ReadManifests(ctx, o.files, o.kustomize, o.In, allowed...)
 		return err
 	})
@@ -48,7 +48,7 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 	if manifests, err = o.chosen(manifests, namespace); err != nil {
 		return nil, err
 	}
-	if flag := o.given(ofDaemonSet...); flag != "" && len(manifests) > 1 {
+	if flag := o.given(daemonSetFlagNames...); flag != "" && len(manifests) > 1 {
 		return nil, hinted{fmt.Errorf("--%s needs one DaemonSet, but the manifests have %d", flag, len(manifests)),
 			"name one: " + strings.Join(namesOf(manifests), ", ")}
 	}
@@ -69,32 +69,32 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 	results, known := make([]*whatif.Result, len(manifests)), make([]plan.Options, len(manifests))
 	for i, m := range manifests {
 		if m.Namespace == "" {
-			o.taken(m, live[i])
+			o.noteNamespace(m, live[i])
 		}
 		if live[i] != nil {
 			results[i], known[i], err = o.changeLive(ctx, r, m, live[i])
-		} else if err = o.second(m, none[m.Ref]); err == nil {
+		} else if err = o.checkMissing(m, none[m.Ref]); err == nil {
 			results[i], known[i], err = o.makeNew(ctx, r, m)
 		}
 		if err != nil {
-			return nil, o.ofManifest(m, err)
+			return nil, o.manifestError(m, err)
 		}
 	}
-	if err := o.share(ctx, results, false); err != nil {
+	if err := o.readShared(ctx, results, false); err != nil {
 		return nil, err
 	}
 	plans := []planned{}
 	for i, m := range manifests {
-		if err := o.lookUp(ctx, results[i]); err != nil {
-			return nil, o.ofManifest(m, err)
+		if err := o.readReferences(ctx, results[i]); err != nil {
+			return nil, o.manifestError(m, err)
 		}
-		plans = append(plans, changed(results[i], known[i]))
+		plans = append(plans, planChange(results[i], known[i]))
 	}
 	return plans, nil
 }
 
 // manifestError adds the file, the document and the field to an error about a manifest.
-func (o *planOptions) ofManifest(m manifest.Manifest, err error) error {
+func (o *planOptions) manifestError(m manifest.Manifest, err error) error {
 	var (
 		known       *source.InputError // it contains the file already
 		unreachable *api.UnreachableError
@@ -179,7 +179,7 @@ func namesOf(manifests []manifest.Manifest) []string {
 // checkMissing returns an error if a new DaemonSet would be a duplicate: neither the manifest nor
 // -n sets a namespace, and other namespaces have a DaemonSet with the same name. For any other new
 // DaemonSet, it prints a note with similar names.
-func (o *planOptions) second(m manifest.Manifest, none *source.NotFoundError) error {
+func (o *planOptions) checkMissing(m manifest.Manifest, none *source.NotFoundError) error {
 	others, in := none.Elsewhere, "namespace "
 	switch {
 	case len(others) == 0 && len(none.Near) == 0:
@@ -205,7 +205,7 @@ func (o *planOptions) second(m manifest.Manifest, none *source.NotFoundError) er
 
 // noteNamespace prints which namespace is assumed for a manifest if neither the manifest nor -n
 // sets one. This is the namespace of the only DaemonSet with that name, or default.
-func (o *planOptions) taken(m manifest.Manifest, live *snapshot.Snapshot) {
+func (o *planOptions) noteNamespace(m manifest.Manifest, live *snapshot.Snapshot) {
 	found := "is planned as a new one in namespace default"
 	if live != nil {
 		found = "is compared with the one in namespace " + screen.Clean(live.DaemonSet.Namespace)
@@ -222,33 +222,33 @@ func (o *planOptions) changeLive(ctx context.Context, r reader, m manifest.Manif
 		return nil, plan.Options{}, err
 	}
 	s = st.Snapshot
-	if err := o.groupable(s, o.known.GroupBy, o.change); err != nil {
+	if err := o.checkGroupLabel(s, o.known.GroupBy, o.change); err != nil {
 		return nil, plan.Options{}, err
 	}
 	m.Namespace = s.DaemonSet.Namespace
-	applied, err := o.laidOver(ctx, r, m, s.DaemonSet, s.KubernetesVersion)
+	applied, err := o.applyManifest(ctx, r, m, s.DaemonSet, s.KubernetesVersion)
 	if err != nil {
 		return nil, plan.Options{}, err
 	}
 	c := *cmp.Or(o.change, &whatif.Change{})
-	known := o.manifest(&c, m, applied)
-	result, err := o.after(st, &c)
+	known := o.addManifest(&c, m, applied)
+	result, err := o.applyChange(st, &c)
 	return result, known, err
 }
 
 // manifestDryRunner is a reader that can apply a manifest in a dry run: a cluster.
-type server interface {
+type manifestDryRunner interface {
 	DryRun(context.Context, manifest.Manifest) (*manifest.Applied, error)
 }
 
 // applyManifest returns the object that results from applying a manifest to a live object. live may
 // be nil.
-func (o *planOptions) laidOver(ctx context.Context, r reader, m manifest.Manifest, live *appsv1.DaemonSet,
+func (o *planOptions) applyManifest(ctx context.Context, r reader, m manifest.Manifest, live *appsv1.DaemonSet,
 	version string) (*manifest.Applied, error) {
 	if !o.serverDryRun {
 		return manifest.Overlay(live, m, version)
 	}
-	applied, err := r.(server).DryRun(ctx, m)
+	applied, err := r.(manifestDryRunner).DryRun(ctx, m)
 	if applied == nil { // the request was not sent
 		applied = &manifest.Applied{}
 	}
@@ -269,7 +269,7 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m manifest.Manifes
 
 // addManifest adds the applied manifest to a change. It returns the plan options, with the warnings
 // about the manifest.
-func (o *planOptions) manifest(c *whatif.Change, m manifest.Manifest, applied *manifest.Applied) plan.Options {
+func (o *planOptions) addManifest(c *whatif.Change, m manifest.Manifest, applied *manifest.Applied) plan.Options {
 	c.DaemonSet, c.Method, c.FieldManager = applied.DaemonSet, string(applied.Method), applied.Manager
 	if o.serverDryRun {
 		c.Method = whatif.MethodServerDryRun
@@ -311,12 +311,12 @@ func withoutValues(err error, of *hide.Values) error {
 func (o *planOptions) makeNew(ctx context.Context, r reader, m manifest.Manifest) (*whatif.Result,
 	plan.Options, error) {
 	m.Namespace = cmp.Or(m.Namespace, "default")
-	if flag := o.given(ofDaemonSet...); flag != "" {
+	if flag := o.given(daemonSetFlagNames...); flag != "" {
 		return nil, plan.Options{},
 			hinted{fmt.Errorf("daemonset %s does not exist yet, so --%s has nothing to change", m.Ref, flag),
 				"leave out --" + flag + ", or write it into the manifest"}
 	}
-	applied, err := o.laidOver(ctx, r, m, nil, o.version)
+	applied, err := o.applyManifest(ctx, r, m, nil, o.version)
 	if err != nil {
 		return nil, plan.Options{}, err
 	}
@@ -327,23 +327,24 @@ func (o *planOptions) makeNew(ctx context.Context, r reader, m manifest.Manifest
 	if err != nil {
 		return nil, plan.Options{}, err
 	}
-	if s, _, err = o.ruled(s); err != nil {
+	if s, _, err = o.withRules(s); err != nil {
 		return nil, plan.Options{}, err
 	}
-	if !o.serverDryRun && s.KubernetesVersion != o.version { // the defaults depend on the version, which is known only now
-		if applied, err = o.laidOver(ctx, r, m, nil, s.KubernetesVersion); err != nil {
+	// the defaults depend on the version, which is known only now
+	if !o.serverDryRun && s.KubernetesVersion != o.version {
+		if applied, err = o.applyManifest(ctx, r, m, nil, s.KubernetesVersion); err != nil {
 			return nil, plan.Options{}, err
 		}
 		s.DaemonSet = applied.DaemonSet
 	}
-	if err := o.groupable(s, o.known.GroupBy, o.change); err != nil {
+	if err := o.checkGroupLabel(s, o.known.GroupBy, o.change); err != nil {
 		return nil, plan.Options{}, err
 	}
 	c := whatif.Change{Nodes: cmp.Or(o.change, &whatif.Change{}).Nodes}
-	known := o.manifest(&c, m, applied)
+	known := o.addManifest(&c, m, applied)
 	created, err := whatif.MakeNew(s, &c)
 	if err != nil {
-		return nil, plan.Options{}, o.program.said(err, o.rollback)
+		return nil, plan.Options{}, o.program.withHint(err, o.rollback)
 	}
 	return created, known, nil
 }

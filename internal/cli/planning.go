@@ -28,7 +28,7 @@ import (
 
 // planning has the options that plan-rollout and history --undo share.
 type planning struct {
-	question
+	queryFlags
 	change   *whatif.Change // without manifests; nil if the user asks for no change
 	known    plan.Options
 	gates    []plan.Gate
@@ -51,8 +51,8 @@ type planned struct {
 	now  *explain.Explanation // nil with a manifest that changes something
 	only string               // name of the only container, or empty
 
-	of       *daemonset.State // the planned State
-	was      *daemonset.State // the State before the change; may be nil
+	state    *daemonset.State // the planned State
+	before   *daemonset.State // the State before the change; may be nil
 	expected []plan.Moment
 }
 
@@ -63,20 +63,20 @@ func (p planned) header() *daemonset.Header { return &p.Header }
 func (o *planning) plans(ctx context.Context, all []*daemonset.State) ([]planned, error) {
 	results := make([]*whatif.Result, len(all))
 	for i, st := range all {
-		err := o.groupable(st.Snapshot, o.known.GroupBy, o.change)
+		err := o.checkGroupLabel(st.Snapshot, o.known.GroupBy, o.change)
 		if err == nil {
-			err = o.relative(st)
+			err = o.resolveRevision(st)
 		}
 		if err == nil {
-			results[i], err = o.after(st, o.change)
+			results[i], err = o.applyChange(st, o.change)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	err := o.share(ctx, results, o.many())
+	err := o.readShared(ctx, results, o.many())
 	if err == nil && !o.many() {
-		err = o.lookUp(ctx, results[0])
+		err = o.readReferences(ctx, results[0])
 	}
 	if err != nil {
 		return nil, err
@@ -90,12 +90,12 @@ func (o *planning) plans(ctx context.Context, all []*daemonset.State) ([]planned
 
 // resolveRevision replaces a negative revision number, which counts back, by the revision's own
 // number.
-func (o *planning) relative(st *daemonset.State) error {
+func (o *planning) resolveRevision(st *daemonset.State) error {
 	c := o.change
 	if c == nil || c.ToRevision == nil || *c.ToRevision >= 0 {
 		return nil
 	}
-	to, err := target(st, -*c.ToRevision)
+	to, err := revisionBack(st, -*c.ToRevision)
 	if err != nil {
 		return err
 	}
@@ -120,13 +120,13 @@ func (o *planning) planned(r *whatif.Result) planned {
 }
 
 // applyChange returns the State after a change. Without a change, it returns st.
-func (o *planning) after(st *daemonset.State, c *whatif.Change) (*whatif.Result, error) {
+func (o *planning) applyChange(st *daemonset.State, c *whatif.Change) (*whatif.Result, error) {
 	if c == nil {
 		return &whatif.Result{State: st}, nil
 	}
 	r, err := whatif.Make(st, c)
 	if err != nil {
-		return nil, o.program.said(err, o.rollback)
+		return nil, o.program.withHint(err, o.rollback)
 	}
 	return r, nil
 }
@@ -135,15 +135,15 @@ func (o *planning) after(st *daemonset.State, c *whatif.Change) (*whatif.Result,
 func (o *planning) planOf(r *whatif.Result, known plan.Options) planned {
 	if r.Before == nil {
 		p, line := plan.MakeLine(r.State, known)
-		return planned{Plan: p, of: r.State, expected: line}
+		return planned{Plan: p, state: r.State, expected: line}
 	}
-	return changed(r, known)
+	return planChange(r, known)
 }
 
 // planChange returns the plan of a change or of a new DaemonSet.
-func changed(r *whatif.Result, known plan.Options) planned {
+func planChange(r *whatif.Result, known plan.Options) planned {
 	p, line := plan.MakeChangedLine(r, known)
-	made := planned{Plan: p, of: r.State, was: r.Before, expected: line}
+	made := planned{Plan: p, state: r.State, before: r.Before, expected: line}
 	if !p.OfChange() {
 		made.now = explain.Explain(r.Before, explain.Options{Outlook: plan.Look(r.Before)})
 	}
@@ -152,7 +152,7 @@ func changed(r *whatif.Result, known plan.Options) planned {
 
 // readShared adds the input that the plans need to the States, and reads shared input once. For a
 // list of plans it reads only the input of pod admission and the controller's Lease.
-func (o *planning) share(ctx context.Context, results []*whatif.Result, listed bool) error {
+func (o *planning) readShared(ctx context.Context, results []*whatif.Result, listed bool) error {
 	states, needs := make([]*daemonset.State, len(results)), make([]cause.Needs, len(results))
 	for i, r := range results {
 		states[i], needs[i] = r.State, plan.NeedsOf(r.State, o.known.Fit)
@@ -163,7 +163,7 @@ func (o *planning) share(ctx context.Context, results []*whatif.Result, listed b
 			needs[i] = cause.Needs{Admission: needs[i].Admission, Controller: needs[i].Controller}
 		}
 	}
-	states, err := o.knowingAll(ctx, states, needs)
+	states, err := o.readAllNeeds(ctx, states, needs)
 	for i := range states {
 		results[i].State = states[i]
 	}
@@ -172,7 +172,7 @@ func (o *planning) share(ctx context.Context, results []*whatif.Result, listed b
 
 // readReferences adds the objects to which new pods refer, if the plan creates pods. It includes
 // the references of the previous template, because a rollback returns to it.
-func (o *planning) lookUp(ctx context.Context, r *whatif.Result) error {
+func (o *planning) readReferences(ctx context.Context, r *whatif.Result) error {
 	if !plan.Creates(r.State) {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (o *planning) lookUp(ctx context.Context, r *whatif.Result) error {
 	if r.Before != nil {
 		templates = append(templates, &r.Before.DaemonSet.Spec.Template)
 	}
-	s, err := o.refers(ctx, r.State.Snapshot, templates...)
+	s, err := o.addReferences(ctx, r.State.Snapshot, templates...)
 	if err != nil {
 		return err
 	}
@@ -201,9 +201,9 @@ func (o *planning) tryPod(ctx context.Context, r *whatif.Result) error {
 	}
 	// a new DaemonSet has no UID, but the API server requires one for an owner
 	if owner := &pod.OwnerReferences[0]; owner.UID == "" {
-		owner.UID = nobody
+		owner.UID = dummyUID
 	}
-	d, err := o.opened.(podServer).DryRunPod(ctx, pod)
+	d, err := o.opened.(podDryRunner).DryRunPod(ctx, pod)
 	if err != nil {
 		return err
 	}
@@ -231,12 +231,12 @@ func valuesOf(r *whatif.Result) *hide.Values {
 }
 
 // podDryRunner is a reader that can create a pod in a dry run: a cluster.
-type podServer interface {
+type podDryRunner interface {
 	DryRunPod(context.Context, *corev1.Pod) (*snapshot.PodDryRun, error)
 }
 
 // dummyUID is a UID that no object has.
-const nobody types.UID = "00000000-0000-0000-0000-000000000000"
+const dummyUID types.UID = "00000000-0000-0000-0000-000000000000"
 
 // answer prints plans and returns their exit status. A list of plans omits DaemonSets with nothing
 // to do.
@@ -247,7 +247,7 @@ func (o *planning) answer(plans []planned, listed bool) error {
 		shown = slices.DeleteFunc(slices.Clone(plans), func(p planned) bool { return !p.HasToDo() })
 		slices.SortStableFunc(shown, func(a, b planned) int { return plan.WorstFirst(a.Plan, b.Plan) })
 	}
-	if err := cmp.Or(o.print(shown, listed, len(plans)), o.foot(headers(plans, planned.header))); err != nil {
+	if err := cmp.Or(o.print(shown, listed, len(plans)), o.writeFooter(headers(plans, planned.header))); err != nil {
 		return err // print errors take precedence over gates
 	}
 	return o.status(plans)
@@ -267,7 +267,7 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 	case !o.text():
 		return o.write(plans[0].Plan, headers(plans, planned.header))
 	case listed && made == 0:
-		return o.nothing()
+		return o.printNone()
 	case listed && len(plans) == 0:
 		return view.NothingToDo(o.Out, made, o.style)
 	case listed && o.format != inMarkdown:
@@ -280,14 +280,14 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 func (o *planning) page(plans []planned, listed bool) error {
 	var all []sheet.Planned
 	for _, p := range plans {
-		v := sheet.Planned{Plan: p.Plan, Now: p.now, Asked: o.asks(p), Map: p.Plan.Map(p.of, o.known.GroupBy),
+		v := sheet.Planned{Plan: p.Plan, Now: p.now, Asked: o.asks(p), Map: p.Plan.Map(p.state, o.known.GroupBy),
 			Expected: p.expected}
 		if p.now != nil && p.Subject == plan.SubjectRollout && p.now.Rollout.UnderWay && p.now.Rollout.Since != nil {
-			v.Passed = plan.PastLine(p.of, *p.now.Rollout.Since)
+			v.Passed = plan.PastLine(p.state, *p.now.Rollout.Since)
 		}
 		all = append(all, v)
 	}
-	o.about(headers(plans, planned.header))
+	o.setPageHeader(headers(plans, planned.header))
 	return view.PlanPage(o.Out, all, listed, o.asked, o.style)
 }
 
@@ -298,7 +298,7 @@ func (o *planning) asks(p planned) sheet.Asked {
 		asked = sheet.Asked{Program: o.asked.Program}
 	}
 	if o.format != inMarkdown || !o.ofManifests {
-		asked.Makes = o.makes(p)
+		asked.Makes = o.applyCommands(p)
 	}
 	return asked
 }
@@ -353,11 +353,11 @@ func (o *planning) status(plans []planned) error {
 	}
 	switch {
 	case failed:
-		return conditionHolds
+		return statusCondition
 	case len(open) > 0: // an unknown condition must not pass the check
 		hint := "the notes above say what could not be read"
 		ofFit := slices.ContainsFunc(o.gates, func(g plan.Gate) bool { return g.On == plan.GateUnfit })
-		if lacked := lackedBeside(headers(plans, planned.header)); ofFit && len(lacked) > 0 {
+		if lacked := missingForFit(headers(plans, planned.header)); ofFit && len(lacked) > 0 {
 			hint = source.DumpCommand(lacked...) + " > dump.yaml"
 		}
 		if slices.ContainsFunc(plans, func(p planned) bool { return !p.TemplateKnown() }) {
@@ -371,7 +371,7 @@ func (o *planning) status(plans []planned) error {
 	has := map[exitStatus]bool{}
 	for _, p := range plans {
 		has[statusOf(p.Plan)] = o.exitCode
-		has[inPart] = o.exitCode && (has[inPart] || inPartOnly(&p.Header) || !p.TemplateKnown())
+		has[statusPartial] = o.exitCode && (has[statusPartial] || isPartial(&p.Header) || !p.TemplateKnown())
 	}
 	return worst(has)
 }
@@ -381,15 +381,15 @@ func statusOf(p *plan.Plan) exitStatus {
 	underWay := p.Subject == plan.SubjectRollout && (p.Outcome.ReachesEnd() || p.Next.Kind != daemonset.StepNone)
 	switch {
 	case p.Outcome.Code == plan.Stalls:
-		return stuck
+		return statusStuck
 	case p.Outcome.Code == plan.RemovesAllPods:
-		return degraded
+		return statusDegraded
 	case p.Outcome.Unserved() > 0 && (p.Outcome.ReachesEnd() || p.Outcome.Code == plan.NothingToDo):
-		return degraded
+		return statusDegraded
 	case p.Outcome.Code == plan.Unknown:
-		return inPart
+		return statusPartial
 	case underWay:
-		return moving
+		return statusProgressing
 	}
 	return 0
 }

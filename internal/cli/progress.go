@@ -11,7 +11,7 @@ import (
 )
 
 // progressDelay is the time after which a command shows its progress.
-const soon = time.Second
+const progressDelay = time.Second
 
 // progress shows on a terminal how many nodes and pods have been read. The line appears after
 // progressDelay, and disappears when an answer, a note or an error is printed.
@@ -26,22 +26,22 @@ type progress struct {
 }
 
 // progressOn shows the progress of c on standard error, if that is a terminal.
-func (in *input) progressOn(c *cluster.Cluster) {
+func (in *inputFlags) progressOn(c *cluster.Cluster) {
 	notes, safe := in.ErrOut.(*stream)
 	tty := terminalOf(in.ErrOut)
 	if !safe || tty == nil {
 		return
 	}
-	p := &progress{show: notes.show, width: func() int { return tty().width }, now: time.Now, began: time.Now()}
+	p := &progress{show: notes.showLine, width: func() int { return tty().width }, now: time.Now, began: time.Now()}
 	if answers, safe := in.Out.(*stream); safe {
-		answers.before = notes.showNoMore
+		answers.beforeWrite = notes.disableLine
 	}
-	time.AfterFunc(soon, p.draw)
-	c.OnReading(p.heard)
+	time.AfterFunc(progressDelay, p.draw)
+	c.OnReading(p.update)
 }
 
 // update records the progress of a list.
-func (p *progress) heard(r api.Reading) {
+func (p *progress) update(r api.Reading) {
 	p.mu.Lock()
 	if i := slices.IndexFunc(p.lists, func(known api.Reading) bool { return known.List == r.List }); i >= 0 {
 		p.lists[i] = r
@@ -56,7 +56,7 @@ func (p *progress) heard(r api.Reading) {
 func (p *progress) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.now().Sub(p.began) >= soon {
+	if p.now().Sub(p.began) >= progressDelay {
 		p.show(view.ReadingLine(p.parts(), p.width()-1)) // a line of full width would wrap
 	}
 }

@@ -37,7 +37,7 @@ func TestProgress(t *testing.T) {
 			p := &progress{show: func(line string) { shown = append(shown, line) }, width: func() int { return tt.width }, now: func() time.Time { return now }, began: began}
 			for _, told := range tt.told {
 				now = began.Add(time.Duration(told[0]-'0') * time.Second)
-				p.heard(reading(t, told))
+				p.update(reading(t, told))
 			}
 			if diff := cmp.Diff(tt.want, shown); diff != "" {
 				t.Errorf("shown (-want +got):\n%s", diff)
@@ -74,24 +74,29 @@ func TestShow(t *testing.T) {
 		do   func(answers, notes *stream)
 		want string
 	}{
-		{"one after the other", func(_, n *stream) { n.show("a"); n.show("b"); n.show("") }, "a" + gone + "b" + gone},
-		{"none", func(_, n *stream) { n.show(""); n.showNoMore() }, ""},
-		{"a note", func(_, n *stream) { n.show("a"); _, _ = n.Write([]byte("note\n")); n.show("b"); n.showNoMore() }, "a" + gone + "note\nb" + gone},
-		{"an answer, and none after it", func(a, n *stream) { n.show("a"); _, _ = a.Write([]byte("HEALTHY\n")); n.show("b") }, "a" + gone + "HEALTHY\n"},
-		{"a screen", func(a, n *stream) { n.show("a"); _ = a.control("\x1b[H"); n.show("b") }, "a" + gone + "\x1b[H"},
+		{"one after the other", func(_, n *stream) { n.showLine("a"); n.showLine("b"); n.showLine("") }, "a" + gone + "b" + gone},
+		{"none", func(_, n *stream) { n.showLine(""); n.disableLine() }, ""},
+		{"a note", func(_, n *stream) {
+			n.showLine("a")
+			_, _ = n.Write([]byte("note\n"))
+			n.showLine("b")
+			n.disableLine()
+		}, "a" + gone + "note\nb" + gone},
+		{"an answer, and none after it", func(a, n *stream) { n.showLine("a"); _, _ = a.Write([]byte("HEALTHY\n")); n.showLine("b") }, "a" + gone + "HEALTHY\n"},
+		{"a screen", func(a, n *stream) { n.showLine("a"); _ = a.control("\x1b[H"); n.showLine("b") }, "a" + gone + "\x1b[H"},
 		{"an error at the end", func(_, n *stream) {
-			n.show("a")
+			n.showLine("a")
 			_, _ = n.Write([]byte("error"))
 			_ = n.Close()
-			n.showNoMore()
-			n.show("b")
+			n.disableLine()
+			n.showLine("b")
 		}, "a" + gone + "error"},
-		{"words of the cluster are words", func(_, n *stream) { n.show("\x1b[2J"); n.show("") }, `\u001b[2J` + gone},
+		{"words of the cluster are words", func(_, n *stream) { n.showLine("\x1b[2J"); n.showLine("") }, `\u001b[2J` + gone},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var tty bytes.Buffer
 			answers, notes := newStream(&tty), newStream(&tty)
-			answers.before = notes.showNoMore
+			answers.beforeWrite = notes.disableLine
 			tt.do(answers, notes)
 			if got := tty.String(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)

@@ -89,7 +89,7 @@ func unmounted(pod string) dstest.Option {
 // TestExplainWaits: an answer that needs something more is made once that is read, and not before.
 func TestExplainWaits(t *testing.T) {
 	r := &noting{}
-	x := &explaining{in: &input{opened: r, names: []source.Ref{{Name: "a"}, {Name: "b"}}}}
+	x := &explainer{in: &inputFlags{opened: r, names: []source.Ref{{Name: "a"}, {Name: "b"}}}}
 	x.add(named(t, "a", "N N"))
 	x.add(named(t, "b", "N n", unmounted("p1")))
 	if x.items[0] == nil || x.items[1] != nil || len(r.asked) > 0 {
@@ -132,8 +132,8 @@ func named(t *testing.T, name, grid string, options ...dstest.Option) *daemonset
 func TestKnowingAll(t *testing.T) {
 	all := []*daemonset.State{named(t, "a", "N"), named(t, "b", "N"), named(t, "c", "N"), named(t, "d", "N")}
 	r := &noting{}
-	in := &input{opened: r}
-	read, err := in.knowingAll(t.Context(), all, []cause.Needs{{Controller: true}, {Claims: []string{"data"}}, {}, {Controller: true, Admission: true, Nodes: []string{"n0"}}})
+	in := &inputFlags{opened: r}
+	read, err := in.readAllNeeds(t.Context(), all, []cause.Needs{{Controller: true}, {Claims: []string{"data"}}, {}, {Controller: true, Admission: true, Nodes: []string{"n0"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +181,8 @@ func TestListsRead(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			r := &noting{}
-			in := &input{opened: r}
-			read, err := in.knowingAll(t.Context(), tt.all, explainNeeds(tt.all, tt.nodes))
+			in := &inputFlags{opened: r}
+			read, err := in.readAllNeeds(t.Context(), tt.all, explainNeeds(tt.all, tt.nodes))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +202,7 @@ func TestListsRead(t *testing.T) {
 				}
 			}
 			r.asked = nil
-			p := &planning{question: question{input: input{opened: r, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}}}}
+			p := &planning{queryFlags: queryFlags{inputFlags: inputFlags{opened: r, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}}}}
 			if _, err := p.plans(t.Context(), tt.all); err != nil {
 				t.Fatal(err)
 			}
@@ -220,9 +220,9 @@ func TestManifestsRead(t *testing.T) {
 		ds.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 	})
 	r := &noting{}
-	p := &planning{question: question{input: input{opened: r}}}
+	p := &planning{queryFlags: queryFlags{inputFlags: inputFlags{opened: r}}}
 	results := []*whatif.Result{{State: named(t, "a", "- N", more)}, {State: named(t, "b", "N N")}, {State: named(t, "c", "- -")}}
-	if err := p.share(t.Context(), results, false); err != nil {
+	if err := p.readShared(t.Context(), results, false); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"admission a c", "pods a c of n0 n1", "volumes a of data of n0"}, r.asked); diff != "" {
@@ -245,9 +245,9 @@ func TestWatchReads(t *testing.T) {
 		t.Helper()
 		w.after(d)
 		r.asked = nil
-		w.ask(t.Context())
-		if w.knows != nil {
-			if err := w.know(<-w.knows); err != nil {
+		w.startLookup(t.Context())
+		if w.lookup != nil {
+			if err := w.finishLookup(<-w.lookup); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -58,7 +58,7 @@ func parseRollback(flag, text string) (int64, error) {
 // revisionBack returns the number of the revision that is back revisions before the latest one. It
 // returns an error if kubectl would choose another revision: kubectl ignores revisions without an
 // owner, and of two revisions with the same number it takes the first by name.
-func target(st *daemonset.State, back int64) (int64, error) {
+func revisionBack(st *daemonset.State, back int64) (int64, error) {
 	h, err := history.Make(st, history.Options{})
 	if err != nil {
 		return 0, err

@@ -91,7 +91,7 @@ func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) 
 	for _, cmd := range root.Commands() {
 		c.completeFlags(cmd, cmd.Flags())
 	}
-	for name, words := range ownWords {
+	for name, words := range kubectlFlagUsages {
 		root.PersistentFlags().Lookup(name).Usage = words
 	}
 	root.InitDefaultHelpCmd()
@@ -113,9 +113,9 @@ func (c *common) knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	t := split(root, c.args)
+	t := splitArgs(root, c.args)
 	if len(t.words) == 0 { // words after "--" that look like flags
-		t = typed{words: args}
+		t = commandLine{words: args}
 	}
 	return c.unknownCommand(root, t)
 }

@@ -21,7 +21,7 @@ import (
 )
 
 func newSnapshot(c *common) *cobra.Command {
-	o := &snapshotOptions{input: &input{common: c, command: "snapshot"}}
+	o := &snapshotOptions{inputFlags: &inputFlags{common: c, command: "snapshot"}}
 	cmd := &cobra.Command{
 		Use:     "snapshot NAME...",
 		Short:   "Write a DaemonSet's state as JSON, to be read with --from",
@@ -87,14 +87,14 @@ func newSnapshot(c *common) *cobra.Command {
 			# For somebody who is not to learn any name; names.jsonl stays with you
 			kubectl ds snapshot node-agent --redact --redact-map names.jsonl > send.json
 			grep node-07 names.jsonl`),
-		ValidArgsFunction: c.offers(nameChoices),
+		ValidArgsFunction: c.completionFunc(nameChoices),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args)
 		},
 	}
 	o.addFlags(cmd.Flags())
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "write the DaemonSets of all namespaces")
-	cmd.Flags().StringVarP(&o.withLabels, "selector", "l", "",
+	cmd.Flags().StringVarP(&o.selectorText, "selector", "l", "",
 		"write only DaemonSets with these labels, such as app=agent")
 	cmd.Flags().BoolVar(&o.showValues, "show-values", false,
 		"write literal values of environment variables, which may be secret")
@@ -105,20 +105,20 @@ func newSnapshot(c *common) *cobra.Command {
 }
 
 type snapshotOptions struct {
-	*input
+	*inputFlags
 	showValues, fit, redact bool
 	redactMap               string // empty if no table is written
 }
 
 func (o *snapshotOptions) run(ctx context.Context, args []string) error {
-	in := o.input
+	in := o.inputFlags
 	if err := in.checkNames(args); err != nil {
 		return err
 	}
 	if err := o.checkRedact(); err != nil {
 		return err
 	}
-	if len(in.names) == 0 && !in.allNamespaces && in.withLabels == "" {
+	if len(in.names) == 0 && !in.allNamespaces && in.selectorText == "" {
 		return hinted{errors.New("snapshot needs the name of a DaemonSet, or -A for all"),
 			in.program.own("snapshot -A")}
 	}
@@ -130,7 +130,7 @@ func (o *snapshotOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(all) == 0 {
-		return in.none()
+		return in.noDaemonSet()
 	}
 	if o.showValues && slices.ContainsFunc(all,
 		func(s *snapshot.Snapshot) bool { return s.EnvValues == snapshot.EnvDigest }) {
@@ -203,7 +203,7 @@ func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapsh
 // readWhole returns the Snapshots with the input of pod admission, and with the other pods on the
 // nodes for which explain or a plan needs them (see plan.NeedsOf). With fit, it reads the other
 // pods on all nodes.
-func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, error) {
+func readWhole(ctx context.Context, in *inputFlags, fit bool) ([]*snapshot.Snapshot, error) {
 	r, namespace, err := in.open(ctx)
 	if err != nil {
 		return nil, err
@@ -233,13 +233,13 @@ func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, 
 	if nodes = slices.Compact(nodes); fit {
 		nodes = nil
 	}
-	err = some(all, of, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
+	err = replaceAt(all, of, func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
 		return r.AddOtherPods(ctx, of, nodes)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := some(all, led, adding(ctx, r.AddController)); err != nil {
+	if err := replaceAt(all, led, bindContext(ctx, r.AddController)); err != nil {
 		return nil, err
 	}
 	creations := make([]part.Creation, len(all))
@@ -259,10 +259,10 @@ func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, 
 		return nil, err
 	}
 	for i, s := range all {
-		if s, err = in.refers(ctx, s, &s.DaemonSet.Spec.Template); err != nil {
+		if s, err = in.addReferences(ctx, s, &s.DaemonSet.Spec.Template); err != nil {
 			return nil, err
 		}
-		all[i] = in.asked(s)
+		all[i] = in.override(s)
 	}
 	return all, nil
 }

@@ -20,7 +20,7 @@ import (
 // shows the help. With a flag such as -n or --context, it reports these cases instead of showing
 // the help.
 func (c *common) start(cmd *cobra.Command, everywhere bool) error {
-	in := &input{common: c, flagSet: flagSet{cmd.Flags()}, command: "explain", allNamespaces: everywhere}
+	in := &inputFlags{common: c, flagSet: flagSet{cmd.Flags()}, command: "explain", allNamespaces: everywhere}
 	if cmd.Flags().NFlag() > 0 {
 		if err := in.check(); err != nil {
 			return err
@@ -31,11 +31,11 @@ func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 			return err
 		case len(all) == 0:
 			in.allNamespaces = in.config.Namespace() == "" || everywhere
-			return in.nothing()
+			return in.printNone()
 		}
-		return in.started(cmd, all)
+		return in.printStart(cmd, all)
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), typingWait)
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer cancel()
 	silent := *c
 	silent.ErrOut, silent.In = io.Discard, strings.NewReader("")
@@ -49,7 +49,7 @@ func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 	case all := <-found:
 		if len(all) > 0 {
 			in.common = c
-			return in.started(cmd, all)
+			return in.printStart(cmd, all)
 		}
 	case <-ctx.Done(): // a credential plugin may take any time
 	}
@@ -57,7 +57,7 @@ func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 }
 
 // printStart writes the first screen.
-func (in *input) started(cmd *cobra.Command, all []appsv1.DaemonSet) error {
+func (in *inputFlags) printStart(cmd *cobra.Command, all []appsv1.DaemonSet) error {
 	if one := explain.Unsettled(all); len(one) == 1 {
 		return in.explainOne(cmd, one[0].Namespace, one[0].Name, len(all))
 	}
@@ -73,7 +73,7 @@ func (in *input) started(cmd *cobra.Command, all []appsv1.DaemonSet) error {
 }
 
 // explainOne runs explain for one of total DaemonSets, with the flags that the user typed.
-func (in *input) explainOne(cmd *cobra.Command, namespace, name string, of int) error {
+func (in *inputFlags) explainOne(cmd *cobra.Command, namespace, name string, total int) error {
 	args := []string{"explain", "--namespace=" + namespace, name}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
@@ -91,16 +91,16 @@ func (in *input) explainOne(cmd *cobra.Command, namespace, name string, of int) 
 	if err := root.ExecuteContext(cmd.Context()); err != nil {
 		return err
 	}
-	if of > 1 {
+	if total > 1 {
 		in.note("%s: all pods are available and updated, by the status; %s lists the commands",
-			wording.Plural(of-1, "other DaemonSet"), in.program.own("--help"))
+			wording.Plural(total-1, "other DaemonSet"), in.program.own("--help"))
 	}
 	return nil
 }
 
 // daemonSets returns the DaemonSets of all namespaces. If the user may not list them, and did not
 // ask for all namespaces, it returns those of the current namespace.
-func (in *input) daemonSets(ctx context.Context) ([]appsv1.DaemonSet, error) {
+func (in *inputFlags) daemonSets(ctx context.Context) ([]appsv1.DaemonSet, error) {
 	r, namespace, err := in.open(ctx)
 	if err != nil {
 		return nil, err

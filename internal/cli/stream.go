@@ -23,9 +23,9 @@ type stream struct {
 	color bool
 	rest  []byte // an incomplete character or color code
 
-	passing bool   // the terminal shows the line of showLine
-	shown   bool   // showLine has no effect any more
-	before  func() // called before each write; may be nil
+	lineShown    bool   // the terminal shows the line of showLine
+	lineDisabled bool   // showLine has no effect any more
+	beforeWrite  func() // called before each write; may be nil
 
 	abandoned atomic.Bool
 }
@@ -33,23 +33,23 @@ type stream struct {
 // showLine replaces the temporary line on a terminal. The next write of anything else removes it.
 // An empty line only removes the previous one. The underlying writer must be a terminal that can
 // return to the beginning of a line.
-func (s *stream) show(line string) {
+func (s *stream) showLine(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shown || line == "" && !s.passing {
+	if s.lineDisabled || line == "" && !s.lineShown {
 		return
 	}
 	escaped, _ := s.escape([]byte(line), true)
 	_ = s.put(escaped)
-	s.passing = line != ""
+	s.lineShown = line != ""
 }
 
 // disableLine removes the temporary line, and disables later ones.
-func (s *stream) showNoMore() {
-	s.show("")
+func (s *stream) disableLine() {
+	s.showLine("")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.shown = true
+	s.lineDisabled = true
 }
 
 // abandon makes every later Write fail. It does not wait for a Write in progress, which may never
@@ -61,12 +61,12 @@ func (s *stream) put(text []byte) error {
 	if s.abandoned.Load() {
 		return io.ErrClosedPipe
 	}
-	if s.before != nil {
-		s.before()
+	if s.beforeWrite != nil {
+		s.beforeWrite()
 	}
-	if s.passing {
+	if s.lineShown {
 		const clear = "\r\x1b[K"
-		s.passing = false
+		s.lineShown = false
 		text = append([]byte(clear), text...)
 	}
 	_, err := s.under.Write(text)

@@ -38,7 +38,7 @@ func TestTryPod(t *testing.T) {
 	}{
 		{"- N", uid, true, false, "TOKEN is <hidden>", uid, "a literal value is not repeated"},
 		{"- N", uid, true, true, "TOKEN is s3cret-new", uid, "unless that is asked"},
-		{"- N", "", true, false, "TOKEN is <hidden>", string(nobody), "a DaemonSet that is not there yet owns the pod by the UID of nobody"},
+		{"- N", "", true, false, "TOKEN is <hidden>", string(dummyUID), "a DaemonSet that is not there yet owns the pod by the UID of nobody"},
 		{"N N", uid, true, false, "", "", "no pod is created"},
 		{"- N", uid, false, false, "", "", "nobody asks for it"},
 	} {

@@ -85,7 +85,7 @@ spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app
 	server := refusing{err: errors.New("denied: A goes from s3cret-old to s3cret-new")}
 	for show, want := range map[bool]string{true: server.err.Error(), false: "denied: A goes from <hidden> to <hidden>"} {
 		o := &planOptions{changeFlags: changeFlags{serverDryRun: true, showValues: show}}
-		if _, err := o.laidOver(t.Context(), server, manifests[0], live, "v1.37.1"); err == nil || err.Error() != want {
+		if _, err := o.applyManifest(t.Context(), server, manifests[0], live, "v1.37.1"); err == nil || err.Error() != want {
 			t.Errorf("--show-values %t: %v", show, err)
 		}
 	}

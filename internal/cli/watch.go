@@ -35,12 +35,12 @@ func (w *watchFlags) addFlags(f *pflag.FlagSet, watch string) {
 }
 
 // refusals returns the flags that cannot be combined with --watch.
-func (w *watchFlags) refusals(q *question) []refusal {
+func (w *watchFlags) refusals(q *queryFlags) []refusal {
 	return []refusal{
 		{q.given("timeout") != "" && !w.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
 		{w.watch && len(q.from) > 0, "--watch follows a DaemonSet in a cluster: it cannot be combined with --from",
 			"leave out --watch"},
-		{w.watch && q.many(), "--watch needs the name of one DaemonSet", nameIt},
+		{w.watch && q.many(), "--watch needs the name of one DaemonSet", nameHint},
 		{w.watch && q.format != inText && q.format != inJSON, "--watch cannot be combined with -o " + q.output,
 			"leave out -o, or use -o json: one document a line"},
 		{w.watch && q.now != "", "--watch cannot be combined with --now", "leave out --now"},
@@ -60,7 +60,7 @@ type watching interface {
 
 // following follows a DaemonSet: on a terminal, as lines, or as documents.
 type following struct {
-	*question
+	*queryFlags
 	w        watching
 	f        *follow.Follower
 	options  plan.Options
@@ -72,26 +72,26 @@ type following struct {
 	document func() (any, error) // the current document for -o json
 	status   func() error
 
-	now   *follow.Progress
-	e     *explain.Explanation // for now; nil until explained is called
-	told  []follow.Happening   // events since the last output
-	shown time.Time            // time of the last output, by the server's clock
-	cost  time.Duration        // time that the last look and output took
-	news  bool                 // something changed since the last output
+	now         *follow.Progress
+	explanation *explain.Explanation // for now; nil until explained is called
+	events      []follow.Happening   // events since the last output
+	shownAt     time.Time            // time of the last output, by the server's clock
+	cost        time.Duration        // time that the last look and output took
+	changed     bool                 // something changed since the last output
 
-	needed *follow.Progress // the Progress to which needs and wantedKey belong
-	needs  cause.Needs
-	asks   string     // the lookup key of needs
-	known  string     // the key of the last or current lookup
-	knows  chan known // receives the result; nil if no lookup is in progress
-	asking time.Time  // when the lookup started
+	neededFor     *follow.Progress // the Progress to which needs and wantedKey belong
+	needs         cause.Needs
+	wantedKey     string            // the lookup key of needs
+	lookupKey     string            // the key of the last or current lookup
+	lookup        chan lookupResult // receives the result; nil if no lookup is in progress
+	lookupStarted time.Time         // when the lookup started
 
 	lost  []string  // kinds whose changes do not arrive
 	since time.Time // when the first of them was lost
 	seen  time.Time // when the last change or loss arrived
 
-	screenful
-	linesSaid
+	liveScreen
+	lineState
 }
 
 // tick is the interval at which following checks whether to print something.
@@ -108,7 +108,7 @@ func (f *following) follow(ctx context.Context, timeout time.Duration) error {
 		limited, cancel = context.WithTimeout(ctx, timeout)
 	}
 	defer cancel()
-	f.w, err = r.(*cluster.Cluster).Watch(limited, within(namespace, f.names)[0])
+	f.w, err = r.(*cluster.Cluster).Watch(limited, withNamespace(namespace, f.names)[0])
 	switch {
 	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && limited.Err() != nil:
 		return hinted{fmt.Errorf("--timeout %s was over before the DaemonSet was read", timeout), "--timeout 5m"}
@@ -122,7 +122,7 @@ func (f *following) follow(ctx context.Context, timeout time.Duration) error {
 	if err := f.begin(limited); err != nil || f.now.End != "" {
 		return f.end(err, "")
 	}
-	return f.take(limited, ctx, timeout)
+	return f.run(limited, ctx, timeout)
 }
 
 func (f *following) begin(ctx context.Context) error {
@@ -131,8 +131,8 @@ func (f *following) begin(ctx context.Context) error {
 		return err
 	}
 	if needs := cause.Watched(st); f.opened != nil {
-		f.known, f.asking = asked(st, needs), f.w.Now()
-		if st, err = f.knowing(ctx, st, needs); err != nil {
+		f.lookupKey, f.lookupStarted = lookupKey(st, needs), f.w.Now()
+		if st, err = f.readNeeds(ctx, st, needs); err != nil {
 			return err
 		}
 	}
@@ -140,9 +140,9 @@ func (f *following) begin(ctx context.Context) error {
 	if err := f.look(st.At); err != nil {
 		return err
 	}
-	f.shown = st.At
+	f.shownAt = st.At
 	f.gaps(&f.now.Header)
-	f.happened(view.Event{Happening: follow.Happening{At: f.now.Header.Snapshot.TakenAt}, Words: "from here on"})
+	f.addEvent(view.Event{Happening: follow.Happening{At: f.now.Header.Snapshot.TakenAt}, Words: "from here on"})
 	of := &f.now.Header // unless nodes are readable, an unobserved change may still start a rollout
 	if f.now.End == "" && f.now.Outcome.Code == plan.NothingToDo && !f.endless &&
 		(!of.Lacks(snapshot.Nodes) || of.DaemonSet.ObservedGeneration >= of.DaemonSet.Generation) {
@@ -175,20 +175,20 @@ func (f *following) look(at time.Time) error {
 	if (f.endless || len(f.lost) > 0) && p.End != follow.EndGone {
 		p.End = ""
 	}
-	f.now, f.e = p, nil
+	f.now, f.explanation = p, nil
 	return nil
 }
 
 // explained returns the Explanation of the current state.
 func (f *following) explained() *explain.Explanation {
-	if f.e == nil {
-		f.e = explain.Explain(f.now.State, explain.Options{Outlook: f.now.Outlook})
+	if f.explanation == nil {
+		f.explanation = explain.Explain(f.now.State, explain.Options{Outlook: f.now.Outlook})
 	}
-	return f.e
+	return f.explanation
 }
 
 // take processes changes until the rollout or ctx ends. ctx has the timeout; whole does not.
-func (f *following) take(ctx, whole context.Context, timeout time.Duration) error {
+func (f *following) run(ctx, whole context.Context, timeout time.Duration) error {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for {
@@ -200,12 +200,12 @@ func (f *following) take(ctx, whole context.Context, timeout time.Duration) erro
 			case open: // otherwise the code below returns
 				f.see(s)
 			}
-		case k := <-f.knows:
-			if err := f.know(k); err != nil {
+		case k := <-f.lookup:
+			if err := f.finishLookup(k); err != nil {
 				return f.end(err, "")
 			}
 		case <-ticker.C:
-			f.ask(ctx)
+			f.startLookup(ctx)
 			if err := f.show(); err != nil || f.now.End != "" {
 				return f.end(err, "")
 			}
@@ -223,47 +223,47 @@ func (f *following) take(ctx, whole context.Context, timeout time.Duration) erro
 
 // lookupInterval is the minimum time between two lookups. Users do not need new results every
 // second.
-const patience = 10 * time.Second
+const lookupInterval = 10 * time.Second
 
 // startLookup reads additional input in the background if the current state needs other input than
 // before: for example, if the API server rejects pods or the scheduler cannot place one. Input that
 // is no longer needed requires no request.
-func (f *following) ask(ctx context.Context) {
-	if f.opened == nil || f.knows != nil || f.w.Now().Sub(f.asking) < patience {
+func (f *following) startLookup(ctx context.Context) {
+	if f.opened == nil || f.lookup != nil || f.w.Now().Sub(f.lookupStarted) < lookupInterval {
 		return
 	}
 	st := f.now.State
-	if f.needed != f.now {
-		f.needed, f.needs = f.now, cause.Watched(st)
-		f.asks = asked(st, f.needs)
+	if f.neededFor != f.now {
+		f.neededFor, f.needs = f.now, cause.Watched(st)
+		f.wantedKey = lookupKey(st, f.needs)
 	}
-	if f.asks == f.known {
+	if f.wantedKey == f.lookupKey {
 		return
 	}
 	needs := f.needs
-	f.known, f.asking, f.knows = f.asks, f.w.Now(), make(chan known, 1)
+	f.lookupKey, f.lookupStarted, f.lookup = f.wantedKey, f.w.Now(), make(chan lookupResult, 1)
 	bare := st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil).ControlledBy(nil, nil))
-	go func(answer chan<- known) {
-		k := known{bare.Snapshot, nil}
+	go func(answer chan<- lookupResult) {
+		k := lookupResult{bare.Snapshot, nil}
 		k.err = source.Contain(func() error {
-			read, err := f.knowing(ctx, bare, needs)
+			read, err := f.readNeeds(ctx, bare, needs)
 			k.read = read.Snapshot
 			return err
 		})()
 		answer <- k
-	}(f.knows)
+	}(f.lookup)
 }
 
 // lookupResult is the result of a lookup.
-type known struct {
+type lookupResult struct {
 	read *snapshot.Snapshot
 	err  error
 }
 
 // finishLookup stores the result of a lookup. It ignores errors, because the watch itself reports
 // an unreachable server.
-func (f *following) know(k known) error {
-	f.knows, f.news = nil, true
+func (f *following) finishLookup(k lookupResult) error {
+	f.lookup, f.changed = nil, true
 	f.f.Know(k.read)
 	if p := (*source.PanicError)(nil); errors.As(k.err, &p) {
 		return k.err
@@ -272,7 +272,7 @@ func (f *following) know(k known) error {
 }
 
 // lookupKey returns a text that is equal for lookups with equal results.
-func asked(st *daemonset.State, n cause.Needs) string {
+func lookupKey(st *daemonset.State, n cause.Needs) string {
 	if !n.Admission && !n.Controller && len(n.Nodes) == 0 {
 		return ""
 	}
@@ -281,12 +281,12 @@ func asked(st *daemonset.State, n cause.Needs) string {
 
 // see processes a change or a loss of the watch.
 func (f *following) see(s cluster.Seen) {
-	f.news = true
+	f.changed = true
 	if f.seen = s.At; s.Kind != "" {
-		f.heard(s)
+		f.reportLost(s)
 		return
 	}
-	f.told = append(f.told, f.f.See(s.At, s.Object, s.Gone)...)
+	f.events = append(f.events, f.f.See(s.At, s.Object, s.Gone)...)
 	if len(f.lost) > 0 {
 		f.f.Resume(s.At)
 	}
@@ -294,7 +294,7 @@ func (f *following) see(s cluster.Seen) {
 
 // reportLost prints that changes of a kind do not arrive, or arrive again. While they do not
 // arrive, nobody knows what changes (see time). Events have no influence on the state.
-func (f *following) heard(s cluster.Seen) {
+func (f *following) reportLost(s cluster.Seen) {
 	words, at := s.Lost, slices.Index(f.lost, s.Kind)
 	switch {
 	case s.Lost == "":
@@ -313,7 +313,7 @@ func (f *following) heard(s cluster.Seen) {
 		f.note("%s", screen.Clean(words))
 		return
 	}
-	f.happened(view.Event{Happening: follow.Happening{At: s.At.Local()}, Words: words})
+	f.addEvent(view.Event{Happening: follow.Happening{At: s.At.Local()}, Words: words})
 }
 
 // time returns the time of the current answer. This is the server's time. While changes do not
@@ -331,28 +331,28 @@ func (f *following) time() time.Time {
 // differs, so it waits 600 times as long.
 func (f *following) show() error {
 	at := f.time()
-	f.told = append(f.told, f.f.Settle(at, false)...)
+	f.events = append(f.events, f.f.Settle(at, false)...)
 	wait := max(time.Second, 10*f.cost)
-	if !f.news && len(f.told) == 0 && (f.now.Due.IsZero() || at.Before(f.now.Due)) {
+	if !f.changed && len(f.events) == 0 && (f.now.Due.IsZero() || at.Before(f.now.Due)) {
 		wait = max(time.Second, 600*f.cost)
 	}
-	if f.terminal == nil && f.format == inText && len(f.told) > 0 {
+	if f.terminal == nil && f.format == inText && len(f.events) > 0 {
 		wait = 10 * f.cost
 	}
 	now := f.w.Now()
-	switch due := now.Sub(f.shown.Truncate(time.Second)) >= wait; {
-	case !due && f.terminal != nil && f.terminal() != f.drawn:
+	switch due := now.Sub(f.shownAt.Truncate(time.Second)) >= wait; {
+	case !due && f.terminal != nil && f.terminal() != f.drawnSize:
 		return f.draw()
 	case !due:
 		return nil
 	}
 	began := time.Now()
-	f.news = false
+	f.changed = false
 	err := f.look(at)
 	if err == nil && f.now.End == "" { // end prints the last state
 		err = f.write()
 	}
-	f.shown, f.cost = now, time.Since(began)
+	f.shownAt, f.cost = now, time.Since(began)
 	return err
 }
 
@@ -367,7 +367,7 @@ func (f *following) end(err error, why string) error {
 		return cmp.Or(f.repeatDocument(), err)
 	}
 	at := f.time()
-	f.told = append(f.told, f.f.Settle(at, true)...)
+	f.events = append(f.events, f.f.Settle(at, true)...)
 	ended := f.now.End
 	if !interrupted || f.cost < tick {
 		if lookErr := f.look(at); lookErr != nil {
@@ -395,7 +395,7 @@ func (f *following) gone() error {
 }
 
 // endStatus maps the ends of a rollout to the exit statuses of --exit-code.
-var endStatus = map[follow.End]exitStatus{follow.EndStuck: stuck, follow.EndDegraded: degraded}
+var endStatus = map[follow.End]exitStatus{follow.EndStuck: statusStuck, follow.EndDegraded: statusDegraded}
 
 // statusNow returns the exit status of a followed rollout with --exit-code. A rollout ends only
 // after its state lasted for half a minute. If the timeout expires first, statusNow uses the
@@ -404,15 +404,15 @@ func (f *following) statusNow() exitStatus {
 	if f.now.End != "" {
 		return endStatus[f.now.End]
 	}
-	if s := verdictStatus[f.explained().Verdict.Code]; s == stuck || s == degraded {
+	if s := verdictStatus[f.explained().Verdict.Code]; s == statusStuck || s == statusDegraded {
 		return s
 	}
-	return moving
+	return statusProgressing
 }
 
 // following follows a rollout until it ends, is stuck, or the timeout expires.
 func (o *planOptions) following() *following {
-	f := &following{question: &o.question, options: o.known, asked: o.asked}
+	f := &following{queryFlags: &o.queryFlags, options: o.known, asked: o.asked}
 	f.document = func() (any, error) { return plan.Make(f.now.State, o.known), nil }
 	f.status = func() error { return worst(map[exitStatus]bool{f.statusNow(): true}) }
 	return f
@@ -420,7 +420,7 @@ func (o *planOptions) following() *following {
 
 // following follows a DaemonSet until the user ends it.
 func (o *explainOptions) following() *following {
-	f := &following{question: &o.question, asked: o.askedBy(), endless: true}
+	f := &following{queryFlags: &o.queryFlags, asked: o.askedBy(), endless: true}
 	f.document = func() (any, error) { return f.explained(), nil }
 	f.status = func() error { return o.status([]*explain.Explanation{f.explained()}) }
 	return f

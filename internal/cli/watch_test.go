@@ -42,15 +42,15 @@ func (w *watched) Close()                       {}
 func watch(t testing.TB, command string, form format, terminal *size, s *snapshot.Snapshot) *watched {
 	t.Helper()
 	w := &watched{t: t, start: s, now: s.TakenAt}
-	q := question{format: form, input: input{command: command, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}, common: &common{
+	q := queryFlags{format: form, inputFlags: inputFlags{command: command, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}, common: &common{
 		program:   calledAs("kubectl-ds"),
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: newStream(&w.out), ErrOut: &w.errs},
 		config:    &kubeconfig.Flags{},
 	}}}
 	if command == "explain" {
-		w.following = (&explainOptions{question: q}).following()
+		w.following = (&explainOptions{queryFlags: q}).following()
 	} else {
-		w.following = (&planOptions{planning: planning{question: q}}).following()
+		w.following = (&planOptions{planning: planning{queryFlags: q}}).following()
 	}
 	w.w = w
 	if terminal != nil {
@@ -225,10 +225,10 @@ func TestWatchStatus(t *testing.T) {
 		plan  exitStatus
 		now   exitStatus // of explain
 	}{
-		{"stuck when the time is over before that has held for half a minute", dstest.State("n O O O", crash), 2 * time.Second, stuck, stuck},
-		{"stuck for longer", dstest.State("n O O O", crash), time.Minute, stuck, stuck},
-		{"still in progress", starting(), 2 * time.Second, moving, moving},
-		{"nothing is left to replace, and a node stays without an available pod", dstest.State("n N N N", crash), 2 * time.Second, degraded, degraded},
+		{"stuck when the time is over before that has held for half a minute", dstest.State("n O O O", crash), 2 * time.Second, statusStuck, statusStuck},
+		{"stuck for longer", dstest.State("n O O O", crash), time.Minute, statusStuck, statusStuck},
+		{"still in progress", starting(), 2 * time.Second, statusProgressing, statusProgressing},
+		{"nothing is left to replace, and a node stays without an available pod", dstest.State("n N N N", crash), 2 * time.Second, statusDegraded, statusDegraded},
 		{"nothing is in progress", dstest.State("N N N N"), 0, 0, 0},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -389,7 +389,7 @@ func TestWatchRests(t *testing.T) {
 		{"a pod changed", "O O N", func(w *watched) { w.pod("p0", crashes) }, time.Second, true},
 		{"but a moment ago", "O O N", func(w *watched) { w.pod("p0", crashes) }, 900 * time.Millisecond, false},
 		{"changes of nodes do not arrive", "O O N", func(w *watched) { w.lose("nodes") }, time.Second, true},
-		{"more was read", "O O N", func(w *watched) { _ = w.know(known{read: w.start}) }, time.Second, true},
+		{"more was read", "O O N", func(w *watched) { _ = w.finishLookup(lookupResult{read: w.start}) }, time.Second, true},
 		{"a pod is available in five seconds", "O O N", func(w *watched) { w.following.now.Due = w.now.Add(5 * time.Second) }, 5 * time.Second, true},
 		{"and not sooner", "O O N", func(w *watched) { w.following.now.Due = w.now.Add(5 * time.Second) }, 4 * time.Second, false},
 	} {

@@ -17,25 +17,25 @@ import (
 type size struct{ width, height int }
 
 // liveScreen is the terminal screen of a watch.
-type screenful struct {
-	last  []view.Event // newest first
-	drawn size         // size of the terminal at the last draw; zero before the first
-	below []string     // lines to print below the last screen; nil before the end
+type liveScreen struct {
+	lastEvents []view.Event // newest first
+	drawnSize  size         // size of the terminal at the last draw; zero before the first
+	below      []string     // lines to print below the last screen; nil before the end
 }
 
 const mostEvents = 20
 
 // addEvent adds an event to the screen.
-func (s *screenful) happened(e view.Event) {
-	s.last = slices.Insert(s.last, 0, e)
-	s.last = s.last[:min(mostEvents, len(s.last))]
+func (s *liveScreen) addEvent(e view.Event) {
+	s.lastEvents = slices.Insert(s.lastEvents, 0, e)
+	s.lastEvents = s.lastEvents[:min(mostEvents, len(s.lastEvents))]
 }
 
 // draw replaces the screen.
 func (f *following) draw() error {
 	style, now := f.style, f.terminal()
 	style.Width = now.width
-	live := &view.Live{Progress: f.now, Now: f.explained(), Last: f.last, Ended: f.below != nil}
+	live := &view.Live{Progress: f.now, Now: f.explained(), Last: f.lastEvents, Ended: f.below != nil}
 	if len(f.lost) > 0 {
 		live.Lost, live.Clock = f.since, f.w.Now().Local()
 	}
@@ -44,11 +44,11 @@ func (f *following) draw() error {
 		return err
 	}
 	if answers, ok := f.Out.(*stream); ok {
-		if err := answers.control(toTop(f.drawn == size{}, now)); err != nil {
+		if err := answers.control(toTop(f.drawnSize == size{}, now)); err != nil {
 			return err
 		}
 	}
-	f.drawn = now
+	f.drawnSize = now
 	_, err := f.Out.Write(b.Bytes())
 	return err
 }

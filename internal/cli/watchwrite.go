@@ -18,9 +18,9 @@ import (
 )
 
 // lineState remembers what a watch has printed.
-type linesSaid struct {
+type lineState struct {
 	written   string // the last document
-	standing  *standing
+	lastState *documentState
 	overdue   bool            // a note said that the controller is late
 	waits     map[string]bool // the delays reported since the last event
 	available int             // available pods at the last reported delay
@@ -29,20 +29,20 @@ type linesSaid struct {
 
 // write prints the current state and the new events.
 func (f *following) write() error {
-	told := f.told
-	f.told = nil
+	told := f.events
+	f.events = nil
 	for i := range told {
 		told[i].At = told[i].At.Local()
 	}
 	switch {
 	case f.terminal != nil:
 		for _, h := range told {
-			f.happened(view.Event{Happening: h})
+			f.addEvent(view.Event{Happening: h})
 		}
 		return f.draw()
 	case f.format != inJSON:
 		return f.writeLines(told)
-	case len(told) > 0 || !reflect.DeepEqual(f.stands(), f.standing):
+	case len(told) > 0 || !reflect.DeepEqual(f.currentState(), f.lastState):
 		return f.writeDocument()
 	}
 	return nil
@@ -50,7 +50,7 @@ func (f *following) write() error {
 
 // documentState is the part of a state that a new document must report. It excludes values that
 // change with the clock.
-type standing struct {
+type documentState struct {
 	explanation explain.Explanation
 	outcome     plan.OutcomeCode
 	reason      daemonset.Reason
@@ -61,7 +61,7 @@ type standing struct {
 }
 
 // currentState returns the documentState of the current state.
-func (f *following) stands() *standing {
+func (f *following) currentState() *documentState {
 	e := *f.explained()
 	e.Snapshot.TakenAt = f.w.Start().TakenAt
 	if e.Outlook != nil {
@@ -69,7 +69,8 @@ func (f *following) stands() *standing {
 		o.Duration, e.Outlook = nil, &o
 	}
 	o := &f.now.Outcome
-	return &standing{e, o.Code, o.Reason, plan.Nodes(o.Late), f.now.Idle > 0, f.now.Overdue(), slices.Clone(f.lost)}
+	return &documentState{e, o.Code, o.Reason, plan.Nodes(o.Late), f.now.Idle > 0, f.now.Overdue(),
+		slices.Clone(f.lost)}
 }
 
 // writeDocument writes the answer as one line.
@@ -81,7 +82,7 @@ func (f *following) writeDocument() error {
 	if f.written, err = encode.Line(document); err != nil {
 		return err
 	}
-	f.standing = f.stands()
+	f.lastState = f.currentState()
 	return f.repeatDocument()
 }
 

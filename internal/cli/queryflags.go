@@ -31,8 +31,8 @@ import (
 
 // queryFlags holds the flags that explain, plan-rollout and history share: the input and the output
 // format.
-type question struct {
-	input
+type queryFlags struct {
+	inputFlags
 	output   string
 	color    string
 	all      bool
@@ -45,10 +45,10 @@ type question struct {
 }
 
 // addFlags adds the shared flags. all and exitCode are the descriptions of --all and --exit-code.
-func (q *question) addFlags(f *pflag.FlagSet, all, exitCode string) {
-	q.input.addFlags(f)
+func (q *queryFlags) addFlags(f *pflag.FlagSet, all, exitCode string) {
+	q.inputFlags.addFlags(f)
 	f.BoolVarP(&q.allNamespaces, "all-namespaces", "A", false, "show the DaemonSets of all namespaces")
-	f.StringVarP(&q.withLabels, "selector", "l", "", "show only DaemonSets with these labels, such as app=agent")
+	f.StringVarP(&q.selectorText, "selector", "l", "", "show only DaemonSets with these labels, such as app=agent")
 	f.StringVarP(&q.output, "output", "o", "", "output format: "+strings.ReplaceAll(formats, "|", ", "))
 	f.StringVar(&q.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&q.all, "all", false, all)
@@ -56,12 +56,12 @@ func (q *question) addFlags(f *pflag.FlagSet, all, exitCode string) {
 }
 
 // addGroupBy adds the flag that groups the nodes on a page.
-func (q *question) addGroupBy(f *pflag.FlagSet) {
+func (q *queryFlags) addGroupBy(f *pflag.FlagSet) {
 	f.StringVar(&q.groupBy, "group-by", "", "with -o html: group the nodes by this label (default: their zone)")
 }
 
 // checkGroupBy returns the refusals for --group-by.
-func (q *question) checkGroupBy() []refusal {
+func (q *queryFlags) checkGroupBy() []refusal {
 	fault, given := firstFault(validation.IsQualifiedName(q.groupBy)), q.given("group-by") != ""
 	return []refusal{
 		{given && fault != nil, fmt.Sprintf("--group-by %q is not a label: %v", q.groupBy, fault), "--group-by " +
@@ -72,7 +72,7 @@ func (q *question) checkGroupBy() []refusal {
 
 // checkGroupLabel returns an error if no node has the label of --group-by, because then all nodes
 // would be in one group. It accepts a label that the change adds to nodes.
-func (q *question) groupable(s *snapshot.Snapshot, key string, change *whatif.Change) error {
+func (q *queryFlags) checkGroupLabel(s *snapshot.Snapshot, key string, change *whatif.Change) error {
 	if key == "" {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (q *question) groupable(s *snapshot.Snapshot, key string, change *whatif.Ch
 
 // check validates the arguments and flags before the program reads anything. own validates the
 // flags of one command.
-func (q *question) check(args []string, own func() error) error {
+func (q *queryFlags) check(args []string, own func() error) error {
 	err := q.checkNames(args)
 	if err != nil {
 		return err
@@ -120,26 +120,26 @@ func (q *question) check(args []string, own func() error) error {
 		q.style.Width, q.style.Color = 0, false
 	}
 	q.style.Page = wording.Page{Title: q.program.own(q.command), Program: q.program.own(programVersion())}
-	if err := own(); errors.As(err, new(unnamed)) {
-		return cmp.Or(q.input.check(), q.toName(err))
+	if err := own(); errors.As(err, new(nameNeededError)) {
+		return cmp.Or(q.inputFlags.check(), q.suggestName(err))
 	} else if err != nil {
 		return err
 	}
-	return q.input.check()
+	return q.inputFlags.check()
 }
 
 // forms maps output formats to the form of a screen. All other formats use text.
 var forms = map[format]wording.Form{inMarkdown: wording.InMarkdown, inHTML: wording.InHTML}
 
 // text reports whether the answer is for people rather than for programs.
-func (q *question) text() bool {
+func (q *queryFlags) text() bool {
 	return q.format == inText || q.format == inWideText || q.style.Form != wording.InText
 }
 
 // askedBy returns the command line for commands to paste. It omits the flags in Markdown, because
 // readers of a comment have neither the files nor the kubeconfig.
-func (q *question) askedBy() sheet.Asked {
-	asked := q.input.askedBy()
+func (q *queryFlags) askedBy() sheet.Asked {
+	asked := q.inputFlags.askedBy()
 	if q.style.Form == wording.InMarkdown {
 		asked.Flags, asked.Input, asked.Kubectl, asked.Again = nil, nil, nil, true
 	}
@@ -147,7 +147,7 @@ func (q *question) askedBy() sheet.Asked {
 }
 
 // read returns the States of the chosen DaemonSets.
-func (q *question) read(ctx context.Context, gate string) (all []*daemonset.State, err error) {
+func (q *queryFlags) read(ctx context.Context, gate string) (all []*daemonset.State, err error) {
 	err = q.readEach(ctx, gate, func(st *daemonset.State) error {
 		all = append(all, st)
 		return nil
@@ -157,9 +157,9 @@ func (q *question) read(ctx context.Context, gate string) (all []*daemonset.Stat
 
 // readEach calls each with the States of the chosen DaemonSets. gate is the flag that turns the
 // answer into a check, or empty. A check without DaemonSets is an error.
-func (q *question) readEach(ctx context.Context, gate string, each func(*daemonset.State) error) error {
+func (q *queryFlags) readEach(ctx context.Context, gate string, each func(*daemonset.State) error) error {
 	some := false
-	err := q.input.readEach(ctx, func(read []*snapshot.Snapshot) error {
+	err := q.inputFlags.readEach(ctx, func(read []*snapshot.Snapshot) error {
 		for _, s := range read {
 			some = true
 			st, err := q.state(s)
@@ -173,16 +173,16 @@ func (q *question) readEach(ctx context.Context, gate string, each func(*daemons
 		return nil
 	})
 	if err == nil && !some && gate != "" {
-		err = q.ungated(gate)
+		err = q.gateError(gate)
 	}
 	return err
 }
 
 // exitGate returns "exit-code" if --exit-code is set, and otherwise "".
-func (q *question) exitGate() string { return map[bool]string{true: "exit-code"}[q.exitCode] }
+func (q *queryFlags) exitGate() string { return map[bool]string{true: "exit-code"}[q.exitCode] }
 
 // write writes answers as a document: a list, or a single answer.
-func (q *question) write(document any, answers []*daemonset.Header) error {
+func (q *queryFlags) write(document any, answers []*daemonset.Header) error {
 	refs := make([]string, len(answers))
 	for i, h := range answers {
 		refs[i] = h.DaemonSet.Name
@@ -191,7 +191,7 @@ func (q *question) write(document any, answers []*daemonset.Header) error {
 }
 
 // mapOf returns the map of nodes for a page, or nil for other formats.
-func (q *question) mapOf(st *daemonset.State) *plan.Map {
+func (q *queryFlags) mapOf(st *daemonset.State) *plan.Map {
 	if q.format != inHTML {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (q *question) mapOf(st *daemonset.State) *plan.Map {
 }
 
 // setPageHeader sets the input and the gaps that a page shows.
-func (q *question) about(answers []*daemonset.Header) {
+func (q *queryFlags) setPageHeader(answers []*daemonset.Header) {
 	if q.format != inHTML {
 		return
 	}
@@ -210,7 +210,7 @@ func (q *question) about(answers []*daemonset.Header) {
 }
 
 // writeFooter writes the description of the input below a Markdown answer.
-func (q *question) foot(answers []*daemonset.Header) error {
+func (q *queryFlags) writeFooter(answers []*daemonset.Header) error {
 	if q.format != inMarkdown {
 		return nil
 	}
@@ -241,13 +241,13 @@ func headers[T any](answers []T, of func(T) *daemonset.Header) []*daemonset.Head
 
 // essentialParts are the parts without which an answer is incomplete. If other parts are missing,
 // the clock or the version may be a guess, or some text may be missing.
-var answersRestOn = []snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods,
+var essentialParts = []snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods,
 	snapshot.PodStatus, snapshot.Revisions}
 
 // isPartial reports whether an essential part is missing. An answer from lists of different times
 // is not partial.
-func inPartOnly(h *daemonset.Header) bool {
-	return slices.ContainsFunc(answersRestOn, h.Lacks)
+func isPartial(h *daemonset.Header) bool {
+	return slices.ContainsFunc(essentialParts, h.Lacks)
 }
 
 // styleOf returns the style for the output. If the output is not a terminal, lines have no maximum

@@ -21,20 +21,20 @@ import (
 // connectionFlagNames are kubectl's flags that select the server and the user. They do not include
 // --token, because users copy the output into tickets. A printed command omits the token, and the
 // user can add it.
-var ofKubectl = []string{
+var connectionFlagNames = []string{
 	"kubeconfig", "context", "cluster", "user", "server", "proxy-url", "request-timeout",
 	"certificate-authority", "tls-server-name", "insecure-skip-tls-verify", "client-certificate", "client-key",
 	"as", "as-group", "as-uid", "as-user-extra",
 }
 
 // inputFlagNames are the flags that select the input in every command.
-var ofInput = append([]string{"from", "keep-going", "max-input", "chunk-size", "now", "kubernetes-version"},
-	ofKubectl...)
+var inputFlagNames = append([]string{"from", "keep-going", "max-input", "chunk-size", "now", "kubernetes-version"},
+	connectionFlagNames...)
 
 // askedBy returns the flags of this command line that all commands accept, for commands to paste.
-func (in *input) askedBy() sheet.Asked {
+func (in *inputFlags) askedBy() sheet.Asked {
 	asked := sheet.Asked{Program: screen.Word(in.program.shown)}
-	asked.Flags, asked.Again = in.givenAgain(ofInput...)
+	asked.Flags, asked.Again = in.repeatFlags(inputFlagNames...)
 	asked.Input = asked.Flags
 	asked.Kubectl = kubectlFlags(in.flags)
 	if d, ok := in.opened.(*dump.Dump); ok {
@@ -50,14 +50,14 @@ func kubectlFlags(f *pflag.FlagSet) []sheet.Flag {
 	if s.given("from") != "" {
 		return nil
 	}
-	flags, _ := s.givenAgain(ofKubectl...)
+	flags, _ := s.repeatFlags(connectionFlagNames...)
 	return flags
 }
 
 // repeatFlags returns those of the named flags that the user set, for another command with the same
 // input. pastable is false if the input is standard input, which cannot be read again. Flags that
 // change nodes come last, in their order.
-func (s flagSet) givenAgain(names ...string) (flags []sheet.Flag, pastable bool) {
+func (s flagSet) repeatFlags(names ...string) (flags []sheet.Flag, pastable bool) {
 	pastable = true
 	var nodes []nodeFlag
 	s.flags.Visit(func(f *pflag.Flag) {
@@ -93,7 +93,7 @@ var withUser = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@`)
 // config" gets only --kubeconfig; "kubectl config view" also gets the context, the cluster and the
 // user. If the input is files, "kubectl get nodes" becomes an explain command with those files.
 // Other hints do not change.
-func (p program) reaching(hint string, flags, files []sheet.Flag) string {
+func (p program) withConnection(hint string, flags, files []sheet.Flag) string {
 	words := strings.Fields(hint)
 	if len(words) < 3 && hint != "kubectl cluster-info" || words[0] != "kubectl" || words[1] == "kustomize" ||
 		strings.HasPrefix(hint, p.own("")) {
@@ -120,7 +120,7 @@ func (p program) reaching(hint string, flags, files []sheet.Flag) string {
 }
 
 // allNamespacesCommand returns this command for all namespaces, or "" if it cannot be pasted.
-func (in *input) everywhere() string {
+func (in *inputFlags) allNamespacesCommand() string {
 	asked := in.askedBy()
 	if !asked.Again {
 		return ""
@@ -130,28 +130,28 @@ func (in *input) everywhere() string {
 
 // suggestDaemonSet adds a command to the error for a DaemonSet that is missing or ambiguous: the
 // same command for the most likely DaemonSet, or else for all namespaces.
-func (in *input) meant(err error) error {
+func (in *inputFlags) suggestDaemonSet(err error) error {
 	var (
 		none *source.NotFoundError
 		some *source.AmbiguousError
 	)
 	isNone := errors.As(err, &none)
 	switch {
-	case isNone && likely(none).Name == "" && len(none.Held) > 0:
-		if all := in.everywhere(); all != "" {
+	case isNone && likelyMeant(none).Name == "" && len(none.Held) > 0:
+		if all := in.allNamespacesCommand(); all != "" {
 			return hinted{err, none.Hint() + ": " + all}
 		}
 	case in.many():
 	case errors.As(err, &some):
-		if c := in.again(some.Refs[0].Namespace, some.Name); c != nil {
+		if c := in.rerunCommand(some.Refs[0].Namespace, some.Name); c != nil {
 			return hinted{err, c.String()}
 		}
 	case isNone:
-		ref := likely(none)
-		if c := in.again(ref.Namespace, ref.Name); ref.Name != "" && c != nil {
+		ref := likelyMeant(none)
+		if c := in.rerunCommand(ref.Namespace, ref.Name); ref.Name != "" && c != nil {
 			return hinted{err, none.Hint() + " " + c.String()}
 		}
-		if all := in.everywhere(); none.Hint() == "" && all != "" {
+		if all := in.allNamespacesCommand(); none.Hint() == "" && all != "" {
 			return hinted{err, all}
 		}
 	}
@@ -160,7 +160,7 @@ func (in *input) meant(err error) error {
 
 // likelyMeant returns the DaemonSet that the user probably meant: the same name in the namespace
 // with the most similar name, or a similar name. If there is none, its Name is empty.
-func likely(none *source.NotFoundError) source.Ref {
+func likelyMeant(none *source.NotFoundError) source.Ref {
 	near := append(snapshot.Near(none.Namespace, none.Elsewhere), none.Elsewhere...)
 	switch {
 	case len(near) > 0:
@@ -176,14 +176,14 @@ func likely(none *source.NotFoundError) source.Ref {
 // rerunCommand returns this command line for one DaemonSet, with all flags except those that select
 // DaemonSets. It returns nil if the command cannot be pasted. Placeholders such as NAME are not
 // quoted.
-func (in *input) again(namespace string, name string) screen.Command {
+func (in *inputFlags) rerunCommand(namespace string, name string) screen.Command {
 	var typed []string
 	in.flags.Visit(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"namespace", "all-namespaces", "selector", "token"}, f.Name) {
 			typed = append(typed, f.Name)
 		}
 	})
-	flags, pastable := in.givenAgain(typed...)
+	flags, pastable := in.repeatFlags(typed...)
 	if !pastable {
 		return nil
 	}
@@ -197,16 +197,16 @@ func (in *input) again(namespace string, name string) screen.Command {
 // suggestName adds a command to the error if the user must name one DaemonSet. If only one
 // DaemonSet matches, the command contains its name; otherwise the hint lists the names. The lookup
 // has the time limit of a completion.
-func (in *input) toName(err error) error {
+func (in *inputFlags) suggestName(err error) error {
 	if slices.Contains(in.from, source.StandardInput) {
 		return hinted{err, "add the NAME of one"}
 	}
 	if len(in.names) > 0 {
-		return hinted{err, in.againFor(in.names[0])}
+		return hinted{err, in.rerunLine(in.names[0])}
 	}
 	refs := in.candidates()
 	if len(refs) == 1 {
-		return hinted{err, in.againFor(refs[0])}
+		return hinted{err, in.rerunLine(refs[0])}
 	}
 	names := make([]string, len(refs))
 	one := !slices.ContainsFunc(refs, func(r source.Ref) bool { return r.Namespace != refs[0].Namespace })
@@ -218,27 +218,29 @@ func (in *input) toName(err error) error {
 	const most = 5
 	switch {
 	case len(refs) == 0:
-		return hinted{err, in.againFor(source.Ref{Namespace: in.config.Namespace(), Name: "NAME"})}
+		return hinted{err, in.rerunLine(source.Ref{Namespace: in.config.Namespace(), Name: "NAME"})}
 	case one && len(in.config.Namespace())+len(in.from) == 0 && !in.allNamespaces:
-		return hinted{err, in.againFor(source.Ref{Name: "NAME"}) + ", where NAME is one of " + upTo(most, names)}
+		return hinted{err, in.rerunLine(source.Ref{Name: "NAME"}) + ", where NAME is one of " + upTo(most, names)}
 	case one:
-		return hinted{err, in.againFor(source.Ref{Namespace: refs[0].Namespace, Name: "NAME"}) +
+		return hinted{err, in.rerunLine(source.Ref{Namespace: refs[0].Namespace, Name: "NAME"}) +
 			", where NAME is one of " + upTo(most, names)}
 	}
-	return hinted{err, in.againFor(source.Ref{Name: "NAMESPACE/NAME"}) + ", where NAMESPACE/NAME is one of " +
+	return hinted{err, in.rerunLine(source.Ref{Name: "NAMESPACE/NAME"}) + ", where NAMESPACE/NAME is one of " +
 		upTo(most, names)}
 }
 
 // rerunLine returns the text of rerunCommand, or "" if the command cannot be pasted.
-func (in *input) againFor(ref source.Ref) string { return in.again(ref.Namespace, ref.Name).String() }
+func (in *inputFlags) rerunLine(ref source.Ref) string {
+	return in.rerunCommand(ref.Namespace, ref.Name).String()
+}
 
 // candidates returns the DaemonSets that the user can name, or nil if they cannot be read in time.
-func (in *input) candidates() (refs []source.Ref) {
-	_ = unheard(func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), typingWait)
+func (in *inputFlags) candidates() (refs []source.Ref) {
+	_ = withoutTerminal(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
 		defer cancel()
 		found := make(chan []source.Ref, 1)
-		go func() { found <- in.listed(ctx) }()
+		go func() { found <- in.findDaemonSets(ctx) }()
 		select {
 		case refs = <-found:
 		case <-ctx.Done(): // a credential plugin may take any time
@@ -249,7 +251,7 @@ func (in *input) candidates() (refs []source.Ref) {
 }
 
 // findDaemonSets returns the DaemonSets that the flags select, and prints nothing.
-func (in *input) listed(ctx context.Context) []source.Ref {
+func (in *inputFlags) findDaemonSets(ctx context.Context) []source.Ref {
 	silent, asking := *in.common, *in
 	silent.ErrOut, silent.In = io.Discard, strings.NewReader("")
 	asking.common = &silent

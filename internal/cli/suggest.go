@@ -15,14 +15,14 @@ import (
 )
 
 // replacement is the command to suggest for an unknown word.
-type instead struct {
+type replacement struct {
 	command, flag string
 	one           bool // the command needs the name of one DaemonSet
 }
 
 // replacements maps words that new users may try to commands of this program. They come from
 // kubectl and everyday language.
-var insteadOf = map[string]instead{
+var replacements = map[string]replacement{
 	"status": {command: "explain"}, "get": {command: "explain"}, "describe": {command: "explain"},
 	"list": {command: "explain"}, "ls": {command: "explain"},
 	"show": {command: "explain"}, "why": {command: "explain"}, "check": {command: "explain"},
@@ -39,15 +39,15 @@ var insteadOf = map[string]instead{
 }
 
 // commandLine is a command line that begins with an unknown command, split into words.
-type typed struct {
+type commandLine struct {
 	words []string // neither flags nor values of flags
 	flags []string // flags and their values, without secrets
 }
 
 // splitArgs splits a command line into words and flags. It assumes that unknown flags have no
 // value.
-func split(root *cobra.Command, args []string) typed {
-	var t typed
+func splitArgs(root *cobra.Command, args []string) commandLine {
+	var t commandLine
 	for i := 0; i < len(args); i++ {
 		if !strings.HasPrefix(args[i], "-") || args[i] == source.StandardInput {
 			t.words = append(t.words, args[i])
@@ -71,7 +71,7 @@ func split(root *cobra.Command, args []string) typed {
 // withoutHelp removes the help flag from a command line with an unknown command. Otherwise the user
 // would get the help of the root command instead of an error.
 func withoutHelp(root *cobra.Command, args []string) []string {
-	if cmd, _, _ := root.Find(args); cmd != root || len(split(root, args).words) == 0 {
+	if cmd, _, _ := root.Find(args); cmd != root || len(splitArgs(root, args).words) == 0 {
 		return args
 	}
 	return slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-h" || a == "--help" })
@@ -98,7 +98,7 @@ func flagNamed(root *cobra.Command, written string) (*pflag.Flag, *cobra.Command
 
 // line returns a command of this program with the words and flags of t. It adds NAME if the command
 // needs a name.
-func (t typed) line(p program, to instead) string {
+func (t commandLine) line(p program, to replacement) string {
 	c := screen.Command{screen.Word(p.own(to.command))}
 	if to.one && len(t.words) == 0 {
 		c = append(c, "NAME")
@@ -114,15 +114,15 @@ func (t typed) line(p program, to instead) string {
 
 // unknownCommand returns the error for an unknown command. The hint is the command to use instead,
 // with the other words and flags of t.
-func (c *common) unknownCommand(root *cobra.Command, t typed) error {
+func (c *common) unknownCommand(root *cobra.Command, t commandLine) error {
 	word := t.words[0]
-	rest := typed{t.words[1:], t.flags}
-	return hinted{fmt.Errorf("unknown command %q", word), c.meantBy(root, word, t, rest)}
+	rest := commandLine{t.words[1:], t.flags}
+	return hinted{fmt.Errorf("unknown command %q", word), c.hintForWord(root, word, t, rest)}
 }
 
 // hintForWord returns the hint for an unknown command. t is the whole command line, rest is the
 // part after the word.
-func (c *common) meantBy(root *cobra.Command, word string, t, rest typed) string {
+func (c *common) hintForWord(root *cobra.Command, word string, t, rest commandLine) string {
 	var names []string
 	for _, cmd := range root.Commands() {
 		if cmd.IsAvailableCommand() {
@@ -133,25 +133,25 @@ func (c *common) meantBy(root *cobra.Command, word string, t, rest typed) string
 	if len(rest.words) > 0 {
 		second = rest.words[0]
 	}
-	to, known := insteadOf[word]
-	of, more := insteadOf[second]
+	to, known := replacements[word]
+	of, more := replacements[second]
 	switch {
 	case word == "logs":
 		return c.logs(rest)
 	case word == "rollout" && second == "history":
-		return typed{rest.words[1:], rest.flags}.line(c.program, instead{command: second})
+		return commandLine{rest.words[1:], rest.flags}.line(c.program, replacement{command: second})
 	case word == "rollout" && more:
-		return typed{rest.words[1:], rest.flags}.line(c.program, of)
+		return commandLine{rest.words[1:], rest.flags}.line(c.program, of)
 	case word == "set" && second == "image" && len(rest.words) > 1:
 		for _, image := range rest.words[2:] {
 			rest.flags = append(rest.flags, "--image="+image)
 		}
-		return typed{rest.words[1:2], rest.flags}.line(c.program, to)
+		return commandLine{rest.words[1:2], rest.flags}.line(c.program, to)
 	case word == "diff" && slices.ContainsFunc(rest.flags, func(f string) bool {
 		return strings.HasPrefix(f, "-f") ||
 			strings.HasPrefix(f, "-k")
 	}):
-		return rest.line(c.program, instead{command: "plan-rollout"})
+		return rest.line(c.program, replacement{command: "plan-rollout"})
 	case known:
 		return rest.line(c.program, to)
 	}
@@ -159,7 +159,7 @@ func (c *common) meantBy(root *cobra.Command, word string, t, rest typed) string
 	if near := source.Meant("", word, names, ""); near != "" {
 		if nearest, single := strings.CutPrefix(strings.TrimSuffix(near, "?"), "did you mean "); single &&
 			!strings.Contains(nearest, ",") {
-			return "did you mean " + rest.line(c.program, instead{command: nearest}) + "?"
+			return "did you mean " + rest.line(c.program, replacement{command: nearest}) + "?"
 		}
 		return source.Meant(root.CommandPath()+" ", word, names, help)
 	}
@@ -167,12 +167,12 @@ func (c *common) meantBy(root *cobra.Command, word string, t, rest typed) string
 		len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return help
 	}
-	return t.line(c.program, instead{command: "explain"}) + " (if that is the name of a DaemonSet; " + help +
+	return t.line(c.program, replacement{command: "explain"}) + " (if that is the name of a DaemonSet; " + help +
 		" lists the commands)"
 }
 
 // logs returns the kubectl command for logs, which this program does not show.
-func (c *common) logs(rest typed) string {
+func (c *common) logs(rest commandLine) string {
 	of := screen.Word("daemonset/NAME")
 	if len(rest.words) > 0 {
 		_, name, found := strings.Cut(rest.words[len(rest.words)-1], "/")
@@ -195,7 +195,7 @@ func (c *common) misplaced(root *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return nil
 	}
-	t := split(root, c.args)
+	t := splitArgs(root, c.args)
 	if len(t.words) > 0 {
 		return c.unknownCommand(root, t)
 	}
@@ -207,12 +207,13 @@ func (c *common) misplaced(root *cobra.Command, err error) error {
 	if f == nil {
 		return nil
 	}
-	to := instead{command: "explain"}
+	to := replacement{command: "explain"}
 	for _, command := range []string{"snapshot", "history", "plan-rollout", "explain"} { // the last match is used
 		if cmd, _, err := root.Find([]string{command}); err == nil && cmd.Flags().Lookup(f.Name) != nil {
 			to.command = command
 		}
 	}
-	to.one = slices.Contains(append([]string{"watch", "fit", "undo", "revision", "diff"}, ofDaemonSet...), f.Name)
+	to.one = slices.Contains(append([]string{"watch", "fit", "undo", "revision", "diff"},
+		daemonSetFlagNames...), f.Name)
 	return hinted{fmt.Errorf("%s needs a command", written), t.line(c.program, to)}
 }

@@ -15,25 +15,25 @@ import (
 // applyCommands returns the kubectl commands that make the planned change, in their order: changes
 // of nodes, manifests or changes of the DaemonSet, and last the taints that evict old pods. It
 // returns none if some part of the change has no command.
-func (o *planning) makes(p planned) []screen.Command {
+func (o *planning) applyCommands(p planned) []screen.Command {
 	c := o.change
 	switch {
 	case p.Change == nil:
 		return nil
 	case len(o.changed) == 0 && len(o.apply) > 0:
 		return []screen.Command{o.apply}
-	case c == nil || p.was == nil || o.ofManifests: // the user has to combine manifests and flags
+	case c == nil || p.before == nil || o.ofManifests: // the user has to combine manifests and flags
 		return nil
 	}
-	nodes, ok := o.makesNodes(p, func(n whatif.NodeChange) bool { return !evicts(p, n) })
-	last, also := o.makesNodes(p, func(n whatif.NodeChange) bool { return evicts(p, n) })
+	nodes, ok := o.nodeChangeCommands(p, func(n whatif.NodeChange) bool { return !evicts(p, n) })
+	last, also := o.nodeChangeCommands(p, func(n whatif.NodeChange) bool { return evicts(p, n) })
 	if !ok || !also {
 		return nil
 	}
 	if len(last) > 0 { // the rollout must replace the current pods first
-		last = append([]screen.Command{o.on(p, "rollout status")}, last...)
+		last = append([]screen.Command{o.daemonSetCommand(p, "rollout status")}, last...)
 	}
-	return slices.Concat(nodes, o.makesDaemonSet(p), last)
+	return slices.Concat(nodes, o.daemonSetChangeCommands(p), last)
 }
 
 // evicts reports whether a taint evicts current pods that the rest of the change replaces.
@@ -44,7 +44,7 @@ func evicts(p planned, n whatif.NodeChange) bool {
 }
 
 // daemonSetCommand returns a kubectl command for the DaemonSet of a plan.
-func (o *planning) on(p planned, verb string, words ...screen.Word) screen.Command {
+func (o *planning) daemonSetCommand(p planned, verb string, words ...screen.Word) screen.Command {
 	c := screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" +
 		screen.Quote(p.DaemonSet.Name)}
 	return sheet.WithFlags(append(c, words...), o.asked.Kubectl...)
@@ -52,7 +52,7 @@ func (o *planning) on(p planned, verb string, words ...screen.Word) screen.Comma
 
 // nodeChangeCommands returns the commands for the node changes that match. It skips nodes that are
 // only assumed to be down. ok is false if a change has no command to paste.
-func (o *planning) makesNodes(p planned, some func(whatif.NodeChange) bool) (out []screen.Command, ok bool) {
+func (o *planning) nodeChangeCommands(p planned, some func(whatif.NodeChange) bool) (out []screen.Command, ok bool) {
 	const most = 10 // node names in one command, so that a person can check it
 	for _, n := range p.Change.Nodes {
 		edit, known := nodeCommands[n.Kind]
@@ -90,10 +90,10 @@ var nodeCommands = map[whatif.NodeChangeKind]struct {
 
 // daemonSetChangeCommands returns the commands that change the DaemonSet: the dedicated kubectl
 // command, or a patch. A rollback comes last, so that the new limit applies to it.
-func (o *planning) makesDaemonSet(p planned) (out []screen.Command) {
+func (o *planning) daemonSetChangeCommands(p planned) (out []screen.Command) {
 	c, asked := o.change, 0
 	for _, flag := range o.changed {
-		if slices.Contains(ofDaemonSet, flag) {
+		if slices.Contains(daemonSetFlagNames, flag) {
 			asked++
 		}
 	}
@@ -101,23 +101,23 @@ func (o *planning) makesDaemonSet(p planned) (out []screen.Command) {
 	case len(p.Change.Fields) == 0 && c.ToRevision == nil:
 		return nil
 	case asked == 1 && c.Restart:
-		return []screen.Command{o.on(p, "rollout restart")}
+		return []screen.Command{o.daemonSetCommand(p, "rollout restart")}
 	case asked == 1 && len(c.Images) > 0:
 		var words []screen.Word
 		for _, i := range c.Images {
 			words = append(words, screen.Quote(cmp.Or(i.Container, p.only, "*")+"="+i.Image))
 		}
-		return []screen.Command{o.on(p, "set image", words...)}
+		return []screen.Command{o.daemonSetCommand(p, "set image", words...)}
 	}
-	from, to := p.was.DaemonSet.Spec, p.of.DaemonSet.Spec
+	from, to := p.before.DaemonSet.Spec, p.state.DaemonSet.Spec
 	if c.ToRevision != nil {
 		to.Template = from.Template // the template may contain secrets
 	}
 	if patch, err := manifest.SpecPatch(&from, &to); err == nil && len(patch) > 0 {
-		out = append(out, o.on(p, "patch", "-p "+screen.Quote(string(patch))))
+		out = append(out, o.daemonSetCommand(p, "patch", "-p "+screen.Quote(string(patch))))
 	}
 	if c.ToRevision != nil {
-		out = append(out, o.on(p, "rollout undo",
+		out = append(out, o.daemonSetCommand(p, "rollout undo",
 			screen.Word(fmt.Sprintf("--to-revision=%d", cmp.Or(*c.ToRevision, p.Change.Revision.Was)))))
 	}
 	return out

@@ -58,14 +58,14 @@ func TestReaching(t *testing.T) {
 		{"", "", "none"},
 	} {
 		want := strings.ReplaceAll(tt.want, "FLAGS", "--context=prod --kubeconfig='my file'")
-		if got := calledAs("kubectl-ds").reaching(tt.hint, flags, nil); got != want {
+		if got := calledAs("kubectl-ds").withConnection(tt.hint, flags, nil); got != want {
 			t.Errorf("%s: %s, want %s (%s)", tt.hint, got, want, tt.why)
 		}
-		if got := calledAs("kubectl-ds").reaching(tt.hint, nil, nil); got != tt.hint {
+		if got := calledAs("kubectl-ds").withConnection(tt.hint, nil, nil); got != tt.hint {
 			t.Errorf("%s: %s without flags (%s)", tt.hint, got, tt.why)
 		}
 	}
-	if got, want := calledAs("kubectl-ds").reaching("kubectl get nodes", nil, []sheet.Flag{{Name: "from", Value: "a.yaml"}}), "kubectl ds explain --node '*' --from=a.yaml"; got != want {
+	if got, want := calledAs("kubectl-ds").withConnection("kubectl get nodes", nil, []sheet.Flag{{Name: "from", Value: "a.yaml"}}), "kubectl ds explain --node '*' --from=a.yaml"; got != want {
 		t.Errorf("the nodes of a file: %s, want %s", got, want)
 	}
 }
