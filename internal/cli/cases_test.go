@@ -18,13 +18,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// casesDir holds the inputs, and expect.txt, which says what is right about
-// them and has the notation.
+// casesDir contains the inputs and expect.txt, which lists the expected answers and explains their
+// notation.
 const casesDir = "testdata/cases"
 
-// TestCases holds the answers about inputs that once got a wrong one to what is
-// right. An expectation that is not met yet is marked in expect.txt, and fails
-// when it is.
+// TestCases checks the answers for inputs that once got a wrong answer. expect.txt marks
+// expectations that do not hold yet with todo. A todo that holds is a failure.
 func TestCases(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(casesDir, "expect.txt"))
 	if err != nil {
@@ -62,11 +61,11 @@ func TestCases(t *testing.T) {
 	t.Logf("%d cases, %d expectations, %d of them todo", len(trials), all, todo)
 }
 
-// A trial is an input and what is asked of it.
+// trial is an input with the commands that read it.
 type trial struct {
-	input    string   // a path below casesDir
-	from     string   // where it is read from, if not there
-	args     []string // of each command
+	input    string   // path below casesDir
+	from     string   // name of the input if it is elsewhere
+	args     []string // arguments of each command
 	commands []command
 }
 
@@ -76,19 +75,19 @@ type command struct {
 }
 
 type expectation struct {
-	at   string // its file and line
+	at   string // file and line
 	text string
 	todo bool
 	check
 }
 
-// ofStates are the arguments for an input in states/ and fit/.
+// ofStates are the arguments for inputs in states/ and fit/.
 const ofStates = "-n kube-system agent --now 2026-11-20T12:00:00Z --kubernetes-version v1.35.2"
 
-// readTrials reads expect.txt.
+// readTrials parses expect.txt.
 func readTrials(text string) ([]trial, error) {
 	var trials []trial
-	expects := func() error { // of the last command
+	expects := func() error { // returns an error if the last command has no expectation
 		if len(trials) == 0 {
 			return nil
 		}
@@ -126,7 +125,7 @@ func readTrials(text string) ([]trial, error) {
 	return trials, expects()
 }
 
-// take reads a line that is a command, or what is expected of the last one.
+// take parses a line with a command, or with an expectation of the last command.
 func (tr *trial) take(at, line string) (err error) {
 	if asked, isCommand := strings.CutPrefix(line, "$ "); isCommand {
 		if len(tr.commands) > 0 {
@@ -146,7 +145,7 @@ func (tr *trial) take(at, line string) (err error) {
 	return err
 }
 
-// complete returns what the last command lacks.
+// complete returns an error if the last command has no expectation.
 func (tr *trial) complete() error {
 	if len(tr.commands) == 0 {
 		return fmt.Errorf("%s: no command", tr.input)
@@ -157,7 +156,7 @@ func (tr *trial) complete() error {
 	return nil
 }
 
-// unread returns those of the files that no trial reads.
+// unread returns the files that no trial reads.
 func unread(trials []trial, files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(file string) bool {
 		return slices.ContainsFunc(trials, func(tr trial) bool {
@@ -181,7 +180,7 @@ func (tr trial) test(t *testing.T) {
 	}
 }
 
-// judge returns what is wrong with a reply, or with expect.txt.
+// judge returns the faults of a reply and of its expectations.
 func (c command) judge(r reply) []error {
 	asked := strings.Join(c.words, " ")
 	isExit := func(e expectation) bool { return strings.HasPrefix(e.text, "exit: ") }
@@ -200,10 +199,10 @@ func (c command) judge(r reply) []error {
 	return wrong
 }
 
-// line returns the command line that asks of the input what words do.
+// line returns the arguments of a command about the input.
 func (tr trial) line(words []string) []string {
 	args := tr.args
-	if slices.Contains(words, "-A") { // all DaemonSets of all namespaces
+	if slices.Contains(words, "-A") { // the DaemonSets of all namespaces
 		args = nil
 		for i := 0; i < len(tr.args); i++ {
 			switch arg := tr.args[i]; {
@@ -225,7 +224,7 @@ func (tr trial) line(words []string) []string {
 	return line
 }
 
-// ask runs a command and returns what it answers.
+// ask runs a command and returns its reply.
 func (tr trial) ask(words []string) (reply, error) {
 	line := tr.line(words)
 	out, errs, status := printed(append(slices.Clone(line), "-o", "json")...)
@@ -237,13 +236,13 @@ func (tr trial) ask(words []string) (reply, error) {
 	}
 	r.screen = sync.OnceValue(func() string {
 		out, _, _ := printed(line...)
-		return strings.ReplaceAll(out, cmp.Or(tr.from, filepath.Join(casesDir, tr.input)), "INPUT") // whose name may be what is looked for
+		return strings.ReplaceAll(out, cmp.Or(tr.from, filepath.Join(casesDir, tr.input)), "INPUT") // a file name may contain the expected text
 	})
 	r.again = func(words []string) (reply, error) { return tr.ask(words) }
 	return r, nil
 }
 
-// facts are what an answer may depend on. Each has a pair of states in facts.txt.
+// facts are the facts that answers depend on. Each one has a pair of states in facts.txt.
 var facts = []string{
 	"DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable",
 	"Ready: age", "Ready: reason", "Ready: no CNI, and this is the CNI", "cordoned",
@@ -257,20 +256,20 @@ var facts = []string{
 	"several messages", "all stopped at one time", "namespace terminating", "being deleted", "foreground deletion", "Lease", "missed wake-up",
 }
 
-// A pair is two states that differ in one fact alone.
+// pair is two states that differ in only one fact.
 type pair struct {
 	fact   string
-	todo   bool // nothing that is shown differs yet
+	todo   bool // the two screens do not differ yet
 	states []factState
 }
 
 type factState struct {
 	trial
-	worlds []string // in the notation of the stories, each laid over the one before
+	worlds []string // in the notation of the stories; each world overrides the one before
 }
 
-// TestFacts holds both states of each pair to what is right about them. What is shown as
-// Fault, Do now or Then differs between the two.
+// TestFacts checks the expectations of both states of each pair. It also checks that the two
+// screens differ in Fault, Do now or Then.
 func TestFacts(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(casesDir, "facts.txt"))
 	if err != nil {
@@ -307,17 +306,17 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// unpaired returns the facts that have no pair.
+// unpaired returns the facts without a pair.
 func unpaired(pairs []pair) []string {
 	return slices.DeleteFunc(slices.Clone(facts), func(fact string) bool {
 		return slices.ContainsFunc(pairs, func(p pair) bool { return p.fact == fact })
 	})
 }
 
-// readPairs reads facts.txt.
+// readPairs parses facts.txt.
 func readPairs(text string) ([]pair, error) {
 	var pairs []pair
-	var world *string // that indented lines are of
+	var world *string // the world to which indented lines belong
 	bases := map[string]*string{}
 	read := func(at, line string) error {
 		word, rest, _ := strings.Cut(line, " ")
@@ -382,7 +381,7 @@ func readPairs(text string) ([]pair, error) {
 	return pairs, nil
 }
 
-// write puts the Snapshot of a state into a file.
+// write writes the Snapshot of a state to a file.
 func (s *factState) write(t *testing.T) {
 	var all any
 	for _, text := range s.worlds {
@@ -406,7 +405,7 @@ func (s *factState) write(t *testing.T) {
 	}
 }
 
-// laid returns a value with another one over it: the keys of both, where both are maps.
+// laid merges over into under. It merges maps key by key, and replaces other values.
 func laid(under, over any) any {
 	u, isMap := under.(map[string]any)
 	o, both := over.(map[string]any)
@@ -427,7 +426,7 @@ func laid(under, over any) any {
 	return all
 }
 
-// advised returns what a screen shows as Fault, Do now, Then, Or and Do not.
+// advised returns the entries Fault, Do now, Then, Or and Do not of a screen.
 func advised(screen string) string {
 	var out []string
 	in := false
@@ -443,7 +442,7 @@ func advised(screen string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestPairs: a fact without a pair, and what nobody reads in facts.txt, is an error.
+// TestPairs checks that facts without a pair, and unused lines of facts.txt, are errors.
 func TestPairs(t *testing.T) {
 	const whole = "base a\n    x: {y: 1, z: 1}\nfact Lease on a\nstate one\n$ explain\nno fix\nstate two\n    x: {y: 2}\n$ explain\nno fix\n"
 	for _, tt := range []struct{ text, want string }{

@@ -12,17 +12,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestMain lets a story call the program as a process of its own, by the names
-// that kubectl calls it by.
+// TestMain lets a story run the program as a separate process, under the names that kubectl uses.
 func TestMain(m *testing.M) {
 	run := func() { os.Exit(Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) }
 	testscript.Main(m, map[string]func(){"kubectl-ds": run, "kubectl_complete-ds": run})
 }
 
-// TestStories runs the stories in testdata. Each finds cluster.yaml, no
-// kubeconfig, $CLOSED, an address at which nobody answers, and $SILENT, one at
-// which somebody accepts connections and says nothing: "await" waits for the
-// first. cluster.yaml holds JSON there, which is YAML, too, and read sooner.
+// TestStories runs the stories in testdata. Each story has a cluster.yaml and no kubeconfig.
+// $CLOSED is an address that refuses connections. $SILENT is an address that accepts connections
+// and never answers; "await" waits for the first connection. cluster.yaml contains JSON, which is
+// valid YAML and faster to parse.
 func TestStories(t *testing.T) {
 	cluster, err := os.ReadFile(filepath.Join("testdata", "cluster.yaml"))
 	if err != nil {
@@ -41,7 +40,7 @@ func TestStories(t *testing.T) {
 				return err
 			}
 			e.Setenv("KUBECONFIG", filepath.Join(e.WorkDir, "none"))
-			e.Setenv("GOGC", "off") // for what is over in a moment
+			e.Setenv("GOGC", "off") // the processes end quickly
 			e.Setenv("NOW", "--now=2026-11-20T12:00:00Z")
 			e.Setenv("RULES", "--kubernetes-version=v1.37.1")
 			return addresses(e)
@@ -79,8 +78,8 @@ func addresses(e *testscript.Env) error {
 	return nil
 }
 
-// nobodyListens returns an address that refuses connections until free is called. Its port is that of a
-// connection that stays open: that of a listener that was closed may be given to the next one.
+// nobodyListens returns an address that refuses connections until free is called. It uses the port
+// of an open connection, because the system may reuse the port of a closed listener.
 func nobodyListens() (address string, free func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ofServer is a cluster for completion: two DaemonSets in kube-system, one of them with
-// three revisions, one in logging, and four nodes.
+// ofServer is a cluster for completions. It has four nodes, two DaemonSets in kube-system, one of
+// them with three revisions, and one DaemonSet in logging.
 const ofServer = `{
 "/apis/apps/v1/namespaces/kube-system/daemonsets": {"kind":"DaemonSetList","apiVersion":"apps/v1","items":[AGENT,{
   "metadata":{"name":"proxy","namespace":"kube-system","labels":{"app":"proxy"}},"spec":{"selector":{"matchLabels":{"app":"proxy"}}}}]},
@@ -48,7 +48,7 @@ var shortened = strings.NewReplacer("SHIPPER", `{"kind":"DaemonSet","apiVersion"
   "template":{"spec":{"containers":[{"name":"agent","image":"registry:5000/acme/agent:3"},{"name":"side","image":"acme/side@sha256:0"}],"initContainers":[{"name":"setup","image":"acme/setup"}]}}},
   "status":{"observedGeneration":2,"desiredNumberScheduled":12,"numberReady":9}}`)
 
-// completing is an API server for completion, and what it was asked for.
+// completing is an API server for completions that records its requests.
 type completing struct {
 	URL   string
 	mu    sync.Mutex
@@ -83,8 +83,8 @@ func newCompleting(t *testing.T) *completing {
 	return s
 }
 
-// offered returns what completes a command line, each word with what is said of it, and
-// ":", "nospace" or "order" as cobra's directive says.
+// offered returns the completions of a command line with their descriptions, and the directive of
+// cobra in brackets.
 func offered(t *testing.T, line ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -96,8 +96,8 @@ func offered(t *testing.T, line ...string) string {
 	return strings.ReplaceAll(strings.Join(append(lines[:len(lines)-1], directive), "|"), "\t", " ")
 }
 
-// TestCompletion: what completes a command line. ~ stands for what is asked of the server,
-// and words stand as they are printed, with | between, and what is said of each behind it.
+// TestCompletion checks the completions of command lines, separated by |. A description follows its
+// word. asks is the expected requests to the server.
 func TestCompletion(t *testing.T) {
 	s := newCompleting(t)
 	config := filepath.Join(t.TempDir(), "config")
@@ -111,7 +111,7 @@ users: [{name: jane}, {name: root}], contexts: [{name: dev, context: {cluster: d
 	const system, daemonSets, revisions = "-n kube-system ", "GET /apis/apps/v1/namespaces/kube-system/daemonsets", "GET /apis/apps/v1/namespaces/kube-system/controllerrevisions?labelSelector=app%3Dagent"
 	const three = "3 1h old, acme/agent:3 acme/side:1|2|1 4d old, new agent|"
 	for _, tt := range []struct {
-		line string // the last word is begun; a line that ends in a blank begins one
+		line string // the last word is incomplete; after a space, it is empty
 		want string
 		asks string
 		why  string
@@ -193,7 +193,7 @@ users: [{name: jane}, {name: root}], contexts: [{name: dev, context: {cluster: d
 	}
 }
 
-// TestCompletionOfFiles: with --from, the same comes from files, and no server is asked.
+// TestCompletionOfFiles checks that --from offers the same words without any request.
 func TestCompletionOfFiles(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	const two = "--from testdata/cluster.yaml "
@@ -216,8 +216,8 @@ func TestCompletionOfFiles(t *testing.T) {
 	}
 }
 
-// TestEveryFlagCompletes: each flag with a value has its own completion, and each entry is
-// one of a flag. Otherwise a shell offers files where no file is meant.
+// TestEveryFlagCompletes checks that each flag with a value has a completion, and that each
+// completion belongs to a flag. Without a completion, a shell offers file names.
 func TestEveryFlagCompletes(t *testing.T) {
 	root := newRoot(calledAs("kubectl-ds"), strings.NewReader(""), new(strings.Builder), new(strings.Builder))
 	flags := map[string]bool{}
@@ -245,8 +245,8 @@ func TestEveryFlagCompletes(t *testing.T) {
 	}
 }
 
-// TestCompletionHangs: a program that gives credentials and never ends, and one that panics:
-// nothing is offered, and nobody waits for it.
+// TestCompletionHangs checks that a completion offers nothing, and does not block, if a credential
+// plugin hangs or panics.
 func TestCompletionHangs(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is a shell script")
@@ -278,16 +278,17 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 		if took := time.Since(began); len(words) > 0 || took > 2*time.Second {
 			t.Errorf("%q after %s", words, took)
 		}
-		time.Sleep(time.Hour) // until the finder has ended, as the bubble demands
+		time.Sleep(time.Hour) // synctest waits until the finder ends
 	})
 }
 
-// TestTurnOn: the link stands beside the program, by the name that it was called by.
+// TestTurnOn checks that the link is created next to the program, and points to the name by which
+// the program was called.
 func TestTurnOn(t *testing.T) {
 	for _, tt := range []struct {
 		path, system string
-		found        map[string]string // on the PATH
-		want         string            // the first command, or what is said in its place
+		found        map[string]string // programs on the PATH
+		want         string            // the first command, or the text instead of it
 		why          string
 	}{
 		{"/home/jane/.krew/bin/kubectl-ds", "linux", nil, "ln -sf kubectl-ds /home/jane/.krew/bin/kubectl_complete-ds", "called by kubectl"},

@@ -24,8 +24,8 @@ import (
 	"time"
 )
 
-// certified returns a certificate that signed itself, for these names or for 127.0.0.1, and
-// a file of it for --certificate-authority.
+// certified returns a self-signed certificate for these names, or for 127.0.0.1, and its file for
+// --certificate-authority.
 func certified(t *testing.T, from, until time.Time, names ...string) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -50,8 +50,8 @@ func certified(t *testing.T, from, until time.Time, names ...string) (tls.Certif
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// answering starts a server that gives one answer; without a certificate, in HTTP.
-// A page in capitals asks to be asked again at once.
+// answering starts a server that always gives the same answer. Without a certificate, it uses HTTP.
+// If the answer starts with <HTML>, the server asks the client to retry immediately.
 func answering(t *testing.T, c *tls.Config, status int, contentType, body string) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -78,9 +78,9 @@ func answering(t *testing.T, c *tls.Config, status int, contentType, body string
 	return s.URL
 }
 
-// TestConnection: each way in which a cluster gives no answer is one error in plain words,
-// with a hint that fits. S stands for the server's address, C for one at which nobody
-// listens, D for the directory of the files, FLAGS for the flags that are typed.
+// TestConnection checks that each connection failure gives one clear error with a suitable hint. In
+// the table, S is the address of the server, C an address that refuses connections, D the directory
+// of the files, and FLAGS the flags on the command line.
 func TestConnection(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the credential plugins here are shell scripts, and the system's words are those of Unix")
@@ -112,7 +112,7 @@ func TestConnection(t *testing.T) {
 	}
 	defer free()
 	closed = "http://" + closed
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // it never accepts a connection
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestConnection(t *testing.T) {
 		clock     = "check this machine's clock with date; kubeadm certs check-expiration on the control plane shows what to renew"
 	)
 	for _, tt := range []struct {
-		server, flags string // without --server where server is empty or a kubeconfig is given
+		server, flags string // an empty server, or a kubeconfig, means that --server is not set
 		want, hint    string
 		why           string
 	}{

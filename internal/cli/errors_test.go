@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// TestHints: what is offered in place of a change that cannot be made, as flags and
-// commands.
+// TestHints checks the hints for changes that are impossible: flags and commands.
 func TestHints(t *testing.T) {
 	cordon := func(which string) *whatif.Change {
 		return &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeCordon, Which: which, Said: "--cordon " + which}}}

@@ -17,20 +17,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// A reply is what one command line prints.
+// reply is the output of one command line.
 type reply struct {
-	document any           // of -o json; nil without an answer
-	screen   func() string // what it prints without -o
+	document any           // the output with -o json; nil without an answer
+	screen   func() string // the output without -o
 	errors   string
 	status   int
-	again    func(words []string) (reply, error) // asks the same input something else
+	again    func(words []string) (reply, error) // runs another command on the same input
 }
 
-// A check returns nil if a reply is as expected, and otherwise what it has instead.
+// check returns nil if a reply is as expected, and otherwise the actual value.
 type check func(reply) error
 
-// The words of the notation. Another one in expect.txt is a mistake there, which would
-// otherwise be an expectation that no answer meets.
+// The words of the notation. Any other word in expect.txt is an error, because no answer could
+// match it.
 var (
 	reasonWords    = append(toStrings(explain.Reasons), toStrings(daemonset.Reasons)...)
 	verdictWords   = toStrings(explain.VerdictCodes)
@@ -49,7 +49,7 @@ func toStrings[T ~string](words []T) []string {
 	return all
 }
 
-// parseExpectation reads a line of expect.txt without its "todo".
+// parseExpectation parses a line of expect.txt without its "todo".
 func parseExpectation(text string) (check, error) {
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
@@ -89,7 +89,7 @@ func unless(ok bool, got string, args ...any) error {
 	return fmt.Errorf(got, args...)
 }
 
-// oneOf splits A|B, words that have to be known.
+// oneOf splits A|B. All words must be known.
 func oneOf(words string, known []string) ([]string, error) {
 	split := strings.Split(words, "|")
 	for _, w := range split {
@@ -100,8 +100,8 @@ func oneOf(words string, known []string) ([]string, error) {
 	return split, nil
 }
 
-// at returns what is at a path of a document: items.0.code is the code of the first
-// member, items.# how many there are.
+// at returns the value at a path of a document. items.0.code is the code of the first item, and
+// items.# is the number of items.
 func at(document any, path string) (any, error) {
 	here := document
 	for _, step := range strings.Split(path, ".") {
@@ -134,7 +134,7 @@ func parseCode(path, codes string, known []string) (check, error) {
 	}, err
 }
 
-// text writes a value as expect.txt does.
+// text formats a value in the notation of expect.txt.
 func text(value any) string {
 	if s, ok := value.(string); ok {
 		return s
@@ -201,8 +201,8 @@ func parseSame(rest string) (check, error) {
 	}, nil
 }
 
-// parseText reads what a screen or standard error has, "A | B" for either, "A … B" for
-// both in this order.
+// parseText parses the expected text of a screen or of standard error. "A | B" accepts either text;
+// "A … B" requires both in this order.
 func parseText(word, rest string) (check, error) {
 	if rest == "" {
 		return nil, errors.New("no text")
@@ -236,7 +236,7 @@ func parseText(word, rest string) (check, error) {
 	}, nil
 }
 
-// oneLine returns words with one space between them.
+// oneLine replaces all white space by single spaces.
 func oneLine(words string) string {
 	return strings.Join(strings.Fields(words), " ")
 }
@@ -251,8 +251,8 @@ func oneDenominator(r reply) error {
 	return unless(len(of) == 1, "of %v", of)
 }
 
-// listOf returns a list of what was asked about: of an explanation or of all of a list of
-// them, of the outcome of a plan.
+// listOf returns a list in the document: from one or several explanations, or from the outcome of a
+// plan.
 func listOf(document any, name string) ([]any, error) {
 	kind, _ := at(document, "kind")
 	paths := []string{name}
@@ -284,7 +284,7 @@ func listOf(document any, name string) ([]any, error) {
 	return all, nil
 }
 
-// partAt returns a field of a member of a list as text; empty if it lacks it.
+// partAt returns a field of a list item as text, or "" if it is missing.
 func partAt(member any, path string) string {
 	value, err := at(member, path)
 	if err != nil || value == nil {
@@ -293,7 +293,7 @@ func partAt(member any, path string) string {
 	return text(value)
 }
 
-// nodeList returns the nodes of a problem or of a remedy, sorted.
+// nodeList returns the sorted nodes of a problem or a remedy.
 func nodeList(member any) []string {
 	var names []string
 	if nodes, err := at(member, "nodes"); err == nil {
@@ -305,7 +305,7 @@ func nodeList(member any) []string {
 	return slices.Sorted(slices.Values(names))
 }
 
-// parseNodes reads A,B, and returns nil if there is nothing to read.
+// parseNodes parses A,B. It returns nil for an empty text.
 func parseNodes(names string) []string {
 	if names == "" {
 		return nil
@@ -313,7 +313,7 @@ func parseNodes(names string) []string {
 	return slices.Sorted(slices.Values(strings.Split(names, ",")))
 }
 
-// butHas tells what a document has in place of what was expected.
+// butHas describes the actual value for the message of a failure.
 func butHas(of string, members []any, as func(any) string) error {
 	if len(members) == 0 {
 		return fmt.Errorf("the document has no %s", of)
@@ -327,7 +327,7 @@ func butHas(of string, members []any, as func(any) string) error {
 
 var problemForm = regexp.MustCompile(`^([A-Z][A-Za-z|]*|\*)(?: on (\S+))?: (!?)(\S+)(?: (.+))?$`)
 
-// parseProblem reads CODE [on NODES]: WHO [CERTAINTY] [KIND] [NAME].
+// parseProblem parses CODE [on NODES]: WHO [CERTAINTY] [KIND] [NAME].
 func parseProblem(line string) (check, error) {
 	m := problemForm.FindStringSubmatch(line)
 	if m == nil {
@@ -389,7 +389,7 @@ func parseProblem(line string) (check, error) {
 
 var remedyForm = regexp.MustCompile(`^([A-Za-z|]+)(?: (\S+))??(?: on (\S+))?$`)
 
-// parseRemedy reads CODE [VALUE] [on NODES], of which the word says what is expected.
+// parseRemedy parses CODE [VALUE] [on NODES]. word is the word that starts the expectation.
 func parseRemedy(word, rest string) (check, error) {
 	m := remedyForm.FindStringSubmatch(rest)
 	if m == nil {
@@ -444,7 +444,7 @@ func describeRemedy(remedy any) string {
 	return oneLine(fmt.Sprintf("%s: %s %s", cmp.Or(partAt(remedy, "worth"), "?"), partAt(remedy, "code"), partAt(remedy, "value")))
 }
 
-// TestExpectations: each form of an expectation can hold and can fail.
+// TestExpectations checks that each form of an expectation can succeed and fail.
 func TestExpectations(t *testing.T) {
 	const explanation = `{"kind": "Explanation", "verdict": {"code": "Stuck"}, "outlook": {"duration": {"optimistic": 60}},
 		"problems": [
@@ -596,7 +596,8 @@ func TestExpectations(t *testing.T) {
 	}
 }
 
-// TestTrials: what nobody reads in expect.txt, and an input that it does not name, is an error.
+// TestTrials checks that unused lines of expect.txt, and inputs that it does not mention, are
+// errors.
 func TestTrials(t *testing.T) {
 	const whole = "# a\nstates/a.json\n$ explain\nverdict: Stuck\ntodo no fix\n\nincidents/b.yaml -n x y\n$ plan-rollout -f c.yaml\nno fix\n$ explain -A\nno fix\n"
 	for _, tt := range []struct{ text, want string }{
@@ -658,7 +659,8 @@ func TestTrials(t *testing.T) {
 		t.Errorf("expects %+v", e)
 	}
 
-	// A todo that holds, what does not hold, and an error that nobody expects are failures.
+	// These are failures: a todo that holds, an expectation that does not hold, and an unexpected
+	// error.
 	for _, tt := range []struct {
 		expects, document string
 		status            int

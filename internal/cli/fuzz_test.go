@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// FuzzFlags reads any text as what flags take: a label selector, nodes with a taint or a label, a
-// toleration, a node selector. What is accepted is accepted again as it is written, and means the
-// same; an error is one line, unless the text has several.
+// FuzzFlags parses any text as the value of several flags: label selectors, taints and labels of
+// nodes, tolerations and node selectors. If a value is accepted, its normal form must be accepted
+// with the same meaning. An error must have one line, unless the text has several.
 func FuzzFlags(f *testing.F) {
 	for _, seed := range []string{
 		"app=agent", "app in (a,b),!x", "a!=b", "", "worker-*:dedicated=gpu:NoSchedule", "pool=gpu:dedicated-", "n1:a=b", "n1:a:NoExecute-", "dedicated=gpu:NoSchedule", "*", "*:NoExecute", "pool=gpu", "pool-", ":", "a=b=c", "x>1", "n1,n2:a=b:NoSchedule", "a:b:c:d",

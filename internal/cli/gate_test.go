@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestGates: what a gate of CI sees, of the examples. Each row says in one line
-// on standard error which condition holds, or that none does.
+// TestGates checks the conditions of --fail-on for the examples. The expected line on standard
+// error names the condition that holds.
 func TestGates(t *testing.T) {
 	settled := []string{"node-agent", "-n", "kube-system", "--from", "../../examples/settled.json"}
 	surge := []string{"vector", "-n", "logging", "--from", "../../examples/surge.json"}
@@ -19,7 +19,7 @@ func TestGates(t *testing.T) {
 		plan   []string
 		change string
 		failOn string
-		want   string // on standard error; empty: the gate lets it pass
+		want   string // line on standard error; empty if no condition holds
 	}{
 		{"the rollout deletes the pods of two tainted nodes and of one that is NotReady, and no pod follows", settled, "--taint worker-01,worker-02:d=x:NoSchedule --restart", "lostNodes>0", "3 nodes lose their pod"},
 		{"the same where no node is left", settled, "--taint *:d=x:NoSchedule --restart", "lostNodes>9", "10 nodes lose their pod"},
@@ -54,8 +54,8 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestListNamesNowhere: a list of plans has a row for a DaemonSet that no node
-// is eligible for, though nothing is deleted for it yet.
+// TestListNamesNowhere checks that a list of plans has a row for a DaemonSet without eligible
+// nodes, even if no pod has been deleted yet.
 func TestListNamesNowhere(t *testing.T) {
 	for _, tt := range []struct{ why, from, change, want string }{
 		{"a taint with which the pods may stay", "settled", "--taint *:d=x:NoSchedule", "NOTHING TO DO kube-system/node-agent 0 0 0 0 - all pods are updated; no node is eligible, and 10 pods stay"},

@@ -10,12 +10,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// mostWords is how long the description of a flag or a command may be.
+// mostWords limits the description of a flag or a command.
 const mostWords = 12
 
-// TestHelp: the help of every command has its parts in one order, fits into 80
-// columns and describes every flag and command in a few words. The flags of kubectl
-// are among them.
+// TestHelp checks every command: its help has all parts in the same order, fits into 80 columns,
+// and describes each flag and command in few words. This includes kubectl's flags.
 func TestHelp(t *testing.T) {
 	root := newRoot(calledAs("kubectl-ds"), strings.NewReader(""), new(strings.Builder), new(strings.Builder))
 	root.InitDefaultHelpCmd()
@@ -92,8 +91,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestFlagGroups: every flag of a command is in one group, whose names are all those of
-// flags.
+// TestFlagGroups checks that each flag belongs to exactly one group, and that the groups contain
+// only existing flags.
 func TestFlagGroups(t *testing.T) {
 	in, flags := map[string]int{}, map[string]bool{}
 	for _, g := range flagGroups {
@@ -117,8 +116,8 @@ func TestFlagGroups(t *testing.T) {
 	}
 }
 
-// TestPlaceholders: every placeholder and every description of a flag of kubectl is
-// that of a flag.
+// TestPlaceholders checks that every placeholder, and every description of a kubectl flag, belongs
+// to an existing flag.
 func TestPlaceholders(t *testing.T) {
 	flags := map[string]bool{}
 	var look func(*cobra.Command)
@@ -143,7 +142,7 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
-// TestWrapped: a text in lines of 10 bytes.
+// TestWrapped wraps a text into lines of 10 bytes.
 func TestWrapped(t *testing.T) {
 	for _, tt := range []struct{ text, want, why string }{
 		{"", "", "nothing is one empty line"},

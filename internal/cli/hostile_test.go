@@ -1,36 +1,29 @@
-// The tests of this package run every command on input that nobody writes on
-// purpose: damaged, mistyped, cut off, full of control codes.
+// The tests of this package run every command on damaged input: mistyped, cut off, or full of
+// control codes.
 //
-// A case is a base (a recorded cluster, or a random state of internal/dstest),
-// a form (a List, a YAML stream, typed lists, a folder, what jq -s writes, an
-// archive, what a collector writes, …),
-// mutations, and a command line, which cli.Main runs in this process. All of it
-// follows from a seed and the case's number.
+// Each case has a base (a recorded cluster, or a random state of internal/dstest), a form (such as
+// a List, a YAML stream, a folder, an archive or a collector's files), mutations, and a command
+// line for cli.Main. A seed and the number of the case determine all of these.
 //
-// Of every case it is asked that
+// The tests check for every case that
 //
-//   - nothing panics, and the exit status is one that is documented
-//   - no raw control code, no invisible mark and no invalid UTF-8 reaches
-//     standard output or standard error
-//   - no literal value of an environment variable does, without --show-values;
-//     each is a word of 16 characters that stands nowhere else
-//   - a structural mutation (of a kind, an apiVersion, the nesting, a type, by a
-//     cut or a copy), which changes no meaning, changes no number either, or
-//     there is an error, a note or a gap about it; where there is an error,
-//     --keep-going gives an answer in which a note or a gap covers each number
-//     that is another one
-//   - a snapshot that was written of the input gives the same explanation
+//   - nothing panics, and the exit status is documented
+//   - no raw control code, invisible mark or invalid UTF-8 reaches standard output or error
+//   - no literal value of an environment variable is printed without --show-values; each value is
+//     a unique word of 16 characters
+//   - a structural mutation (of a kind, an apiVersion, the nesting or a type, or by a cut or a
+//     copy) keeps all numbers, or an error, a note or a gap reports it; after an error,
+//     --keep-going gives an answer with a note or a gap for each changed number
+//   - a snapshot of the input gives the same explanation as the input
 //
-// "go test ./..." runs thirty cases of one seed; "make test ONLY=hostile"
-// runs 10,000:
+// "go test ./..." runs thirty cases of one seed; "make test ONLY=hostile" runs 10,000:
 //
 //	HOSTILE_CASES=10000 HOSTILE_SEED=7 go test -count=1 -timeout 1h -run Hostile ./internal/cli
 //	HOSTILE_STRUCTURAL=1 HOSTILE_CASES=100000 HOSTILE_SEED=7 go test -count=1 -timeout 3h -run Hostile ./internal/cli
 //	HOSTILE_SEED=7 HOSTILE_ONLY=1234 go test -count=1 -v -run Hostile ./internal/cli
 //
-// A failure says the seed and the number, the mutations and the command line,
-// and leaves the input in a folder. The case that is running stands in
-// running.txt of that folder, should the whole process crash.
+// A failure prints the seed, the number, the mutations and the command line, and keeps the input in
+// a folder. If the process crashes, running.txt in that folder describes the current case.
 package cli_test
 
 import (
@@ -46,12 +39,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// settings is what is run.
+// settings are the parameters of a run.
 type settings struct {
 	seed       uint64
 	cases      int
-	only       int  // the number of one case; -1: all of them
-	structural bool // only mutations that change no meaning
+	only       int  // the number of a single case, or -1 for all cases
+	structural bool // only mutations that keep the meaning
 }
 
 func settingsOf(t *testing.T) settings {
@@ -75,8 +68,7 @@ func settingsOf(t *testing.T) settings {
 	return s
 }
 
-// alone makes the process one that no other cluster, kubeconfig or terminal is
-// near to.
+// alone isolates the process from other clusters, kubeconfigs and terminals.
 func alone(t *testing.T, folder string) {
 	t.Setenv("KUBECONFIG", filepath.Join(folder, "none"))
 	t.Setenv("HOME", folder)
@@ -84,7 +76,7 @@ func alone(t *testing.T, folder string) {
 	t.Setenv("COLUMNS", "")
 }
 
-// TestHostile runs cases, the same for the same seed.
+// TestHostile runs the cases of one seed.
 func TestHostile(t *testing.T) {
 	s := settingsOf(t)
 	folder, err := os.MkdirTemp("", "hostile-")
@@ -131,7 +123,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// try makes the case of this number and runs it.
+// try builds and runs the case with this number.
 func try(t *testing.T, s settings, number int, folder string) (tried string, compared bool, faults []string) {
 	r := rand.New(rand.NewPCG(s.seed, uint64(number)))
 	b := bases()[r.IntN(len(bases()))]
@@ -169,7 +161,7 @@ func try(t *testing.T, s settings, number int, folder string) (tried string, com
 			}
 		}
 	}
-	if r.IntN(4) == 0 && !f.stdin { // a suggestion names no standard input
+	if r.IntN(4) == 0 && !f.stdin { // printed commands do not repeat standard input
 		wrote, fault := roundTrip(folder, flags, stdin, f)
 		faults = append(faults, judge(wrote, in.secrets)...)
 		if fault != "" {

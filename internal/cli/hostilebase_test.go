@@ -19,19 +19,19 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// object is an object of the API, as JSON has it.
+// object is an API object, decoded from JSON.
 type object = map[string]any
 
-// base is the objects of one cluster, with the DaemonSet that is asked about.
+// base is the objects of one cluster and the DaemonSet that the commands are about.
 type base struct {
 	title           string
 	namespace, name string
 	objects         []object
-	manifest        object   // what somebody would apply to the DaemonSet
-	secrets         []string // the literal values of environment variables
+	manifest        object   // a manifest to apply to the DaemonSet
+	secrets         []string // literal values of environment variables
 }
 
-// randomBases is how many random states there are.
+// randomBases is the number of random states.
 const randomBases = 60
 
 var bases = sync.OnceValue(func() []*base {
@@ -69,7 +69,7 @@ var bases = sync.OnceValue(func() []*base {
 	return out
 })
 
-// read decodes YAML or JSON, numbers as they are.
+// read decodes YAML or JSON without converting numbers.
 func read(raw []byte, into any) {
 	raw, err := yaml.YAMLToJSON(raw)
 	if err != nil {
@@ -133,8 +133,7 @@ func ofSnapshot(title string, s *snapshot.Snapshot) *base {
 	return newBase(title, s.DaemonSet.Namespace, s.DaemonSet.Name, all)
 }
 
-// newBase gives each environment variable a value of its own, and each container
-// such a variable.
+// newBase gives each container an environment variable, and each variable a unique value.
 func newBase(title, namespace, name string, all []object) *base {
 	b := &base{title: title, namespace: namespace, name: name, objects: all}
 	words := rand.New(rand.NewPCG(17, uint64(len(title))*1000+uint64(len(all))))
@@ -164,7 +163,7 @@ func newBase(title, namespace, name string, all []object) *base {
 		}
 	})
 	fillEnv(b.manifest, word)
-	if len(all)%2 == 0 { // a copy of the values, as kubectl apply keeps it
+	if len(all)%2 == 0 { // add a copy of the values, as kubectl apply does
 		annotations, _ := ds["metadata"].(object)["annotations"].(object)
 		if annotations == nil {
 			annotations = object{}
@@ -184,7 +183,7 @@ func newWord(r *rand.Rand) string {
 	return string(w)
 }
 
-// find returns the object of this kind and name in the base's namespace.
+// find returns the object with this kind and name in the base's namespace.
 func (b *base) find(kind, name string) object {
 	for _, o := range b.objects {
 		meta, _ := o["metadata"].(object)
@@ -206,8 +205,8 @@ func (b *base) names(kind string) []string {
 	return out
 }
 
-// fillEnv sets the values of a pod template's environment variables, wherever it
-// stands in the object. Equal templates get equal values.
+// fillEnv sets the values of environment variables in all pod templates of an object. Equal
+// templates get equal values.
 func fillEnv(o object, word func(key string) string) {
 	walk(o, func(path []string, at object) {
 		if len(path) == 0 || !slices.Contains([]string{"containers", "initContainers"}, strings.TrimRight(path[len(path)-1], "[0123456789]")) {
@@ -223,13 +222,13 @@ func fillEnv(o object, word func(key string) string) {
 				v["value"] = word(fmt.Sprint(of, " ", i))
 			}
 		}
-		if path[0] != "spec" || o["kind"] == "DaemonSet" { // a pod need not have it
+		if path[0] != "spec" || o["kind"] == "DaemonSet" { // pods may lack it
 			at["env"] = append(env, object{"name": "API_TOKEN", "value": word(of)})
 		}
 	})
 }
 
-// walk calls f for every object in an object, itself first, with its path.
+// walk calls f for an object and all objects inside it, with their paths.
 func walk(o any, f func(path []string, o object)) { walkAt(o, nil, f) }
 
 func walkAt(v any, path []string, f func([]string, object)) {
@@ -250,7 +249,7 @@ func walkAt(v any, path []string, f func([]string, object)) {
 	}
 }
 
-// TestBases: what the cases stand on is what it is meant to be.
+// TestBases checks the properties of the bases on which the cases rely.
 func TestBases(t *testing.T) {
 	verdicts := map[string]int{}
 	for _, b := range bases() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// hostileWords are values that a flag may be given.
+// hostileWords are values for flags.
 var hostileWords = []string{
 	"", " ", "-", "--", "-1", "0", "1", "NaN", "Inf", "-Inf", "+Inf", "1e308", "1e-308", "99999999999999999999", "2147483647", "2147483648", "9223372036854775807", "-9223372036854775808", "0x10", "1_000", "1.5",
 	"100%", "101%", "99999999999%", "-5%", "%", "<nil>", "null", "nil", "1h", "-1h", "9999999h", "1ns", "x", "a=b", "a=b:NoSchedule", "=", ":", "::", "=:", "a:b:c:d", ",", ",,", "*", "**", "[", "[a", "a/b", "/", "a/b/c", "../x",
@@ -17,8 +17,8 @@ var hostileWords = []string{
 	"http://127.0.0.1:1/", "https://127.0.0.1:1/x?ref=y", "git@127.0.0.1:x/y.git", "file:///etc/passwd", "/dev/null", "/nonexistent", ".", "..",
 }
 
-// command returns a command line about the input that flags read. files is where
-// more may be written.
+// command returns a command line for the input in flags. It may write more files to the folder
+// files.
 func command(in *input, r *rand.Rand, folder string, flags []string, stdin bool) []string {
 	d := dice{r, in}
 	about := slices.Concat([]string{"-n", in.namespace, in.name}, flags)
@@ -70,7 +70,7 @@ func command(in *input, r *rand.Rand, folder string, flags []string, stdin bool)
 			{"history", "--help"}, {"explain", word()}, {"explain", "--kubeconfig", word(), "x"}, {"explain", "--from", word()}, {"explain", "--context", word()}, {"version", word()}, {"explain", "-v", word(), "x"}, {"explain", "-v9", "x"},
 		})
 	}
-	if r.IntN(12) == 0 { // any flag, any value
+	if r.IntN(12) == 0 { // any flag with any value
 		args = append(args, "--"+pick(r, allFlags), word())
 	}
 	if r.IntN(12) == 0 {
@@ -85,7 +85,7 @@ var allFlags = []string{
 	"group-by", "start", "termination", "request-rate", "request-burst", "fail-on", "filename", "kustomize", "server-dry-run", "timeout", "as", "user", "tls-server-name", "v",
 }
 
-// planChange returns flags that say what is changed.
+// planChange returns flags that describe a change.
 func planChange(d dice, node func() string, folder string, in *input, stdin bool) []string {
 	r := d.Rand
 	word := func() string { return pick(r, hostileWords) }
@@ -106,8 +106,8 @@ func planChange(d dice, node func() string, folder string, in *input, stdin bool
 	return args
 }
 
-// manifest writes a manifest, or a kustomization around it with patches, and
-// returns the flags that read it.
+// manifest writes a manifest, or a kustomization with patches for it, and returns the flags that
+// read it.
 func manifest(d dice, folder string, in *input, stdin bool) []string {
 	r := d.Rand
 	var text []byte

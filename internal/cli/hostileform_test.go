@@ -15,32 +15,32 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// forms are the ways in which objects come.
+// forms are the formats of the input.
 var forms = []string{
 	"List in JSON", "List in JSON", "List in JSON", "compact List in JSON", "List in YAML", "List in YAML", "YAML documents", "JSON documents", "array", "array of Lists", "typed lists", "typed lists in an array",
 	"folder", "folder", "standard input", "kind first", "one of several files",
 	"List in tar.gz", "List in zip", "List in gzip", "folder in tar", "folder in tar.gz", "folder in zip", "tar.gz in zip", "must-gather", "must-gather in tar.gz", "cluster-info dump", "cluster-info dump", "arrays by their names", "Rancher in zip",
 }
 
-// files are what is written to disk, and how it is given.
+// files are the files to write, and the arguments to read them.
 type files struct {
 	*input
 	form    string
 	parts   []*part
-	from    []string // names to give; all parts if empty
+	from    []string // arguments of --from; all parts if empty
 	stdin   bool
-	inLog   bool     // a file was cut inside a log
-	holding []string // the names of the files that hold objects
-	pack    []string // the archives that the parts are put into once they are damaged, the innermost first
+	inLog   bool     // a file ends inside a log
+	holding []string // names of the files that contain objects
+	pack    []string // archives around the damaged parts, innermost first
 }
 
 type part struct {
 	name  string
 	text  []byte
-	noise bool // it holds none of the objects
+	noise bool // it contains none of the objects
 }
 
-// items returns the objects as the items of a list.
+// items returns the objects as list items.
 func items(objects []object) []any {
 	var out []any
 	for _, o := range objects {
@@ -67,7 +67,7 @@ func indented(v any) []byte {
 	return append(b.Bytes(), '\n')
 }
 
-// inYAML returns YAML of any depth; what the YAML library cannot write stays JSON.
+// inYAML returns YAML. It returns JSON if the YAML library fails, for example at deep nesting.
 func inYAML(v any) []byte {
 	raw, err := yaml.JSONToYAML(write(v))
 	if err != nil {
@@ -76,8 +76,7 @@ func inYAML(v any) []byte {
 	return raw
 }
 
-// byKind returns typed lists, whose items have no kind, as the API server
-// answers.
+// byKind returns typed lists without the kind of their items, as the API server does.
 func byKind(objects []object) []any {
 	var kinds []string
 	lists := map[string][]any{}
@@ -109,7 +108,7 @@ func byKind(objects []object) []any {
 	return append(out, items(rest)...)
 }
 
-// serialize writes the objects in a form.
+// serialize writes the objects in a format.
 func (in *input) serialize(form string, r *rand.Rand) *files {
 	f := &files{input: in, form: form}
 	all := items(in.objects)
@@ -184,13 +183,13 @@ func (in *input) serialize(form string, r *rand.Rand) *files {
 			case 0:
 				name, text = fmt.Sprintf("folder/%d.json", i), indented(o)
 			case 1:
-				name = fmt.Sprintf("folder/%d", i) // no ending
+				name = fmt.Sprintf("folder/%d", i) // without an extension
 			case 2:
 				name = "folder/" + strings.NewReplacer("/", "", "\x00", "", "\n", "").Replace(rawBytes.Replace(pick(r, payloads))) + fmt.Sprintf("%d.yaml", i)
 			}
 			f.parts = append(f.parts, &part{name: name, text: text})
 		}
-		for range r.IntN(3) { // what is no document
+		for range r.IntN(3) { // files that are not documents
 			name := "folder/" + strings.NewReplacer("/", "", "\x00", "").Replace(rawBytes.Replace(pick(r, payloads))) + pick(r, []string{"readme.txt", "note.yaml", "x.json", "log"})
 			f.noise(name, []byte(pick(r, []string{"", "hello\n", "a: 1\n", "\x7fELF\x00\x00", "kind of thing\n", "null\n", "[]\n", "- a\n- b\n"})))
 		}
@@ -209,7 +208,7 @@ type damage struct {
 	name       string
 	structural bool
 	weight     int
-	do         func(f *files, p *part, r *rand.Rand) bool // false: nothing was done
+	do         func(f *files, p *part, r *rand.Rand) bool // false if it did nothing
 }
 
 var damages = []damage{
@@ -255,14 +254,14 @@ var damages = []damage{
 		}
 		i := pick(r, at)
 		again := bytes.Clone(lines[i])
-		if r.IntN(2) == 0 { // with another value
+		if r.IntN(2) == 0 { // with a different value
 			colon := bytes.IndexByte(again, ':')
 			end := "\n"
 			if bytes.HasSuffix(again, []byte(",\n")) {
 				end = ",\n"
 			}
 			again = append(again[:colon+1], (pick(r, []string{" null", ` "other"`, " 77", " {}", " []"}) + end)...)
-			f.value = true // the later one counts, as for kubectl
+			f.value = true // the later value wins, as in kubectl
 		}
 		f.note("line %d twice", i+1)
 		p.text = bytes.Join(slices.Insert(lines, i+1, again), nil)
@@ -337,8 +336,9 @@ var damages = []damage{
 	}},
 }
 
-// cuts returns places at which a file may end: bytes inside logs, and before and after what separates
-// documents. A writer that dies stops anywhere, and these places are rare in a long file.
+// cuts returns positions at which a file may end: inside logs, and around the separators of
+// documents. A crashed writer can stop anywhere, and random positions in a long file rarely hit
+// these.
 func cuts(text []byte) (at []int) {
 	for _, m := range separators.FindAllIndex(text, -1) {
 		for _, i := range []int{m[0], (m[0] + m[1]) / 2, m[1], m[1] + (m[1]-m[0])/2} {
@@ -350,24 +350,24 @@ func cuts(text []byte) (at []int) {
 	return at
 }
 
-// separators match what stands between two documents, and the lines around a log.
+// separators matches the separators of documents and the lines around a log.
 var separators = regexp.MustCompile(`(?m)^(?:---|\}|==== (?:START|END) logs .*|Cluster info dumped .*)\n`)
 
-// betweenDocuments reports whether a text ends behind a whole document, so that nothing shows that more
-// came. Inside a log, and inside a document, it shows.
+// betweenDocuments reports whether a text ends after a complete document, so that a reader cannot
+// notice the cut. Inside a log or a document, a reader can notice it.
 func betweenDocuments(text []byte) bool {
 	if insideLog(text) {
 		return false
 	}
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' && !bytes.Contains(text, []byte("====")) {
-		return bytes.HasSuffix(trimmed, []byte("\n}")) // of documents that are indented
+		return bytes.HasSuffix(trimmed, []byte("\n}")) // documents with indentation
 	}
 	return true
 }
 
-// insideLog reports whether a text ends behind the first line of a log and before the last one.
+// insideLog reports whether a text ends between the first and the last line of a log.
 func insideLog(text []byte) bool {
-	var log []byte // the line that ends it
+	var log []byte // the line that ends the log
 	for line := range bytes.Lines(text) {
 		words := bytes.TrimSpace(line)
 		switch {
@@ -380,7 +380,7 @@ func insideLog(text []byte) bool {
 	return log != nil
 }
 
-// damaged damages the text of one file, or does not.
+// damaged damages the text of one file, or leaves all files intact.
 func (f *files) damaged(r *rand.Rand, structural bool) {
 	for _, p := range f.parts {
 		if !p.noise {

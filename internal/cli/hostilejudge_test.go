@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestJudge: a judge that finds nothing wrong with anything is none.
+// TestJudge checks that judge finds each kind of fault.
 func TestJudge(t *testing.T) {
 	const secret = "qwrtzpsdfghjklmn"
 	for _, tt := range []struct {
@@ -44,7 +44,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestDifferent: an object less is noticed, of every kind that counts.
+// TestDifferent checks that different notices a missing object of each essential kind.
 func TestDifferent(t *testing.T) {
 	alone(t, t.TempDir())
 	for _, kind := range []string{"Node", "Pod", "ControllerRevision"} {
@@ -61,7 +61,7 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-// TestCutInLog: a file that ends inside a log gets a word about it, wherever it ends there.
+// TestCutInLog checks that the program warns about a file that ends inside a log, at any position.
 func TestCutInLog(t *testing.T) {
 	alone(t, t.TempDir())
 	b := bases()[0]

@@ -12,13 +12,15 @@ import (
 	"strings"
 )
 
-// layout is how a collector names what it writes. The kinds that it does not name go into files of their own.
+// resourceNames maps the kinds to the resource names in a collector's layout. Other kinds get files
+// of their own.
 var resourceNames = map[string]string{
 	"apps/v1 DaemonSet": "daemonsets", "apps/v1 ControllerRevision": "controllerrevisions", "v1 Node": "nodes", "v1 Pod": "pods", "v1 Event": "events",
 	"policy/v1 PodDisruptionBudget": "poddisruptionbudgets",
 }
 
-// of returns how an object is named in a layout: what it is, where it is, and who it is; false where it does not say so.
+// named returns the resource, the namespace and the name of an object. ok is false if one of them
+// cannot be part of a file name.
 func named(o object) (resource, namespace, name string, ok bool) {
 	resource = resourceNames[fmt.Sprint(o["apiVersion"], " ", o["kind"])]
 	meta, _ := o["metadata"].(object)
@@ -27,12 +29,12 @@ func named(o object) (resource, namespace, name string, ok bool) {
 	return resource, namespace, name, ok && resource != "" && plainWord(name) && plainWord(namespace)
 }
 
-// plainWord reports whether a name can be that of a file.
+// plainWord reports whether a name is a valid file name.
 func plainWord(s string) bool {
 	return len(s) < 200 && s != "." && s != ".." && !strings.ContainsFunc(s, func(r rune) bool { return r < '-' || r == '/' || r > 'z' })
 }
 
-// grouped returns the objects by namespace and resource, in order, and the rest.
+// grouped groups the objects by namespace and resource. It also returns the other objects.
 func (in *input) grouped() (keys [][2]string, groups map[[2]string][]object, rest []any) {
 	groups = map[[2]string][]object{}
 	for i, o := range in.objects {
@@ -50,7 +52,7 @@ func (in *input) grouped() (keys [][2]string, groups map[[2]string][]object, res
 	return keys, groups, rest
 }
 
-// withoutKind returns objects that do not say what they are.
+// withoutKind returns the objects without kind and apiVersion.
 func withoutKind(objects []object) []any {
 	var out []any
 	for _, o := range objects {
@@ -69,13 +71,13 @@ func (f *files) part(name string, text []byte) {
 	f.parts = append(f.parts, &part{name: name, text: text})
 }
 
-// noise adds a file that holds none of the objects.
+// noise adds a file that contains none of the objects.
 func (f *files) noise(name string, text []byte) {
 	f.parts = append(f.parts, &part{name, text, true})
 }
 
-// mustGather writes what OpenShift's collector does: nodes and pods in files of their own, the rest in lists,
-// logs beside them, and files that are no objects.
+// mustGather uses the layout of OpenShift's collector: one file for each node and pod, lists of the
+// other objects, logs, and files without objects.
 func (in *input) mustGather(f *files) *files {
 	in.sequence = true
 	const root = "must-gather.local.5/quay-io-example-sha256-abc/"
@@ -114,7 +116,7 @@ func (in *input) mustGather(f *files) *files {
 	return f
 }
 
-// clusterInfo writes what "kubectl cluster-info dump" writes to standard output: lists, and logs between them.
+// clusterInfo writes the output of "kubectl cluster-info dump": lists, with logs between them.
 func (in *input) clusterInfo(f *files, r *rand.Rand) *files {
 	in.sequence = true
 	var b bytes.Buffer
@@ -132,7 +134,8 @@ func (in *input) clusterInfo(f *files, r *rand.Rand) *files {
 	return f
 }
 
-// arrays writes what old support bundles hold: arrays of objects that do not say what they are, in files that do.
+// arrays uses the layout of old support bundles: arrays of objects without a kind, in files named
+// after their kind.
 func (in *input) arrays(f *files) *files {
 	in.sequence = true
 	f.from = []string{"bundle"}
@@ -151,7 +154,7 @@ func (in *input) arrays(f *files) *files {
 	return f
 }
 
-// rancher writes what Rancher's collector does: lists with the text "null" for all that is empty.
+// rancher uses the format of Rancher's collector: lists with the text "null" for each empty value.
 func (in *input) rancher(f *files) *files {
 	in.sequence = true
 	f.from = []string{"supportbundle_5"}
@@ -170,7 +173,7 @@ func (in *input) rancher(f *files) *files {
 	return f
 }
 
-// nulls returns a value with the text "null" for empty texts and for null.
+// nulls replaces null and empty texts by the text "null".
 func nulls(v any) any {
 	switch v := v.(type) {
 	case object:
@@ -201,7 +204,7 @@ func each[T any](all []T, do func(T) any) []any {
 	return out
 }
 
-// packers make an archive of files.
+// packers create archives of files.
 var packers = map[string]func(io.Writer, []*part){
 	"tar": toTar,
 	"tar.gz": func(w io.Writer, parts []*part) {
@@ -240,7 +243,7 @@ func toTar(w io.Writer, parts []*part) {
 	_ = t.Close()
 }
 
-// packed puts the files into their archives, of which it cuts the last one off now and then, or splices it.
+// packed puts the files into archives. Sometimes it cuts or splices the last archive.
 func (f *files) packed(r *rand.Rand) {
 	if len(f.pack) == 0 {
 		return
@@ -267,6 +270,6 @@ func (f *files) packed(r *rand.Rand) {
 		i := r.IntN(len(p.text))
 		p.text[i] ^= 1 << r.IntN(8)
 		f.note("%s: a bit of byte %d", p.name, i)
-		f.value = f.value || f.pack[len(f.pack)-1] == "tar" // which has no sum of what is in it
+		f.value = f.value || f.pack[len(f.pack)-1] == "tar" // a tar archive has no checksum of its contents
 	}
 }

@@ -9,22 +9,21 @@ import (
 	"strings"
 )
 
-// input is the objects of a base, mutated.
+// input is the mutated objects of a base.
 type input struct {
 	*base
 	objects  []object
 	manifest object
 	did      []string
-	value    bool // a mutation may have changed what the objects mean
-	sequence bool // a cut between two documents, or a file less, would leave a smaller cluster that is whole
+	value    bool // a mutation may have changed the meaning of the objects
+	sequence bool // a smaller valid cluster would remain without a file, or after a cut between two documents
 }
 
 func (in *input) note(format string, args ...any) {
 	in.did = append(in.did, fmt.Sprintf(format, args...))
 }
 
-// mutation changes the objects. One that is structural changes nothing of what
-// they mean to a reader who takes them for what they are.
+// mutation changes objects. A structural mutation does not change their meaning.
 type mutation struct {
 	name       string
 	structural bool
@@ -34,8 +33,8 @@ type mutation struct {
 
 func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 
-// payloads are what a terminal would obey, or not show. Those of the private
-// area become bytes that JSON cannot write: see rawBytes.
+// payloads are characters that a terminal interprets or hides. Private-use characters become bytes
+// that JSON cannot encode (see rawBytes).
 var payloads = []string{
 	"\x1b[2J", "\x1b]0;owned\x07", "\x1b[31;1m", "\x1b[8m", "\u009b31m", "\x07", "\r", "\x00", "\u202e", "\u200b", "\u2066", "\ufeff",
 	"\u2028", "\u00ad", "\U000e0041", "\x7f", "\v", "\b\b\b", "\n", "\t", "\x1b", "\x1bM", "\u0085",
@@ -47,7 +46,7 @@ func levels(n int) string { return strings.Repeat(`{"a":[`, n) + "1" + strings.R
 var rawBytes = strings.NewReplacer("\"\ue010\"", levels(50), "\ue010", levels(50), "\"\ue011\"", levels(12000), "\ue011", levels(12000),
 	"\ue000", "\x9b31m", "\ue001", "\xff\xfe", "\ue002", "\xc0\x9b", "\ue003", "\xed\xa0\x80", "\ue004", "\x1b[31m")
 
-// numbers that are none that the API has.
+// hugeNumbers are numbers that the API never returns.
 var hugeNumbers = []any{
 	number("1e999"), number("-1"), number("2147483648"), number("99999999999999999999999"), number("0.5"), number("-0"), number("9223372036854775807"),
 	number("-9223372036854775808"), number("2147483647"), number("0"),
@@ -55,15 +54,15 @@ var hugeNumbers = []any{
 
 func number(s string) any { return numberText(s) }
 
-// numberText is a number as it is written.
+// numberText is a number as JSON text.
 type numberText string
 
 func (n numberText) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
-// counting are the kinds that a number rests on.
+// counting are the kinds from which the program computes numbers.
 var counting = []string{"DaemonSet", "Node", "Pod", "ControllerRevision"}
 
-// one returns an object, more often one that counts.
+// one returns a random object, preferably of a kind in counting.
 func (in *input) one(r *rand.Rand) (int, object) {
 	for range 4 {
 		i := r.IntN(len(in.objects))
@@ -80,7 +79,7 @@ func title(o object) string {
 	return fmt.Sprint(o["kind"], " ", meta["name"])
 }
 
-// place is a member of an object, or an element of a list.
+// place is a field of an object, or an element of a list.
 type place struct {
 	path string
 	get  func() any
@@ -88,8 +87,7 @@ type place struct {
 	drop func()
 }
 
-// places returns every member and element below an object, but kind and
-// apiVersion of the object itself.
+// places returns all fields and elements of an object, except its own kind and apiVersion.
 func places(o object) []place {
 	var out []place
 	var visit func(v any, path string)
@@ -118,12 +116,11 @@ func places(o object) []place {
 
 var (
 	timeForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT`)
-	// told are the fields whose values are words of the API, which tell what an object is.
+	// told matches the fields with values that the API defines.
 	told = regexp.MustCompile(`(^|\.)(type|status|phase|operator|effect|restartPolicy|kind|apiVersion|fieldsType|operation|cpu|memory|maxUnavailable|maxSurge|key|uid)$|ownerReferences|fieldsV1|generation$`)
 )
 
-// plant puts a payload into strings: into those that match, or into every one
-// that can hold anything.
+// plant inserts a payload into strings: those that match, or all strings that may contain any text.
 func plant(in *input, r *rand.Rand, match func(path, value string) bool) {
 	payload := pick(r, payloads)
 	at := r.IntN(3)
@@ -139,7 +136,7 @@ func plant(in *input, r *rand.Rand, match func(path, value string) bool) {
 			half--
 		}
 		if slices.Contains(in.secrets, s) {
-			half = len(s) // the word stays one
+			half = len(s) // keep the secret in one piece
 		}
 		return s[:half] + payload + s[half:]
 	}
@@ -333,7 +330,7 @@ var mutations = []mutation{
 	{"a type", true, 14, func(in *input, r *rand.Rand) {
 		_, o := in.one(r)
 		if !slices.Contains(counting, fmt.Sprint(o["kind"])) {
-			in.value = true // what does not count may be left out with what it says
+			in.value = true // the program may ignore such an object and its contents
 		}
 		all := slices.DeleteFunc(places(o), func(p place) bool { return p.get() == nil || legitimate(o, p.path) })
 		if len(all) == 0 {
@@ -408,7 +405,7 @@ var mutations = []mutation{
 		var o object
 		switch kind {
 		case "array":
-			o = object{"array": inner} // serialize takes it out
+			o = object{"array": inner} // serialize unwraps it
 		case "none":
 			o = object{"items": inner}
 		case "PodList", "NodeList":
@@ -417,7 +414,7 @@ var mutations = []mutation{
 			o = object{"kind": "Wrapper", "apiVersion": "v1", "items": inner}
 		case "Template":
 			o = object{"kind": "Template", "apiVersion": "template.openshift.io/v1", "objects": inner}
-			in.value = true // that is not how its objects are
+			in.value = true // readers do not expect objects in this field
 		case "Bundle":
 			o = object{"kind": "Bundle", "apiVersion": "example.com/v1", "spec": object{"objects": inner}}
 			in.value = true
@@ -436,7 +433,7 @@ var mutations = []mutation{
 	}},
 }
 
-// dig returns what stands at a path.
+// dig returns the value at a path.
 func dig(v any, path ...string) any {
 	for _, p := range path {
 		o, _ := v.(object)
@@ -445,9 +442,8 @@ func dig(v any, path ...string) any {
 	return v
 }
 
-// legitimate tells of a place whether another type there means something else,
-// or nothing: the templates of revisions, which are of any form; a number or a
-// percentage; what no rule and no screen reads.
+// legitimate reports whether a field may change its type without an effect: templates of revisions
+// may contain anything, some fields accept numbers and percentages, and some fields are not used.
 func legitimate(o object, path string) bool {
 	switch {
 	case o["kind"] == "ControllerRevision" && strings.HasPrefix(path, "data."),
@@ -458,7 +454,7 @@ func legitimate(o object, path string) bool {
 	return false
 }
 
-// mutate returns the base with one or two mutations.
+// mutate returns a copy of the base with up to two mutations.
 func mutate(b *base, r *rand.Rand, structural bool) *input {
 	in := &input{base: b, objects: clone(b.objects), manifest: clone(b.manifest)}
 	total, from := 0, mutations
@@ -482,7 +478,7 @@ func mutate(b *base, r *rand.Rand, structural bool) *input {
 			break
 		}
 		if slices.ContainsFunc(in.objects, func(o object) bool { return o["metadata"] == nil }) {
-			break // lists in lists are not mutated further
+			break // do not mutate nested lists any further
 		}
 		if slices.ContainsFunc(in.objects, func(o object) bool { _, k := o["kind"].(string); _, a := o["apiVersion"].(string); return !k || !a }) {
 			break

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// result is what one command line gave.
+// result is the result of one command line.
 type result struct {
 	args      []string
 	status    int
@@ -31,7 +31,7 @@ type result struct {
 
 func (r *result) line() string { return strings.Join(r.args, " ") }
 
-// run runs a command line, in this process.
+// run runs a command line in this process.
 func run(args []string, stdin []byte) *result {
 	r := &result{args: args}
 	var out, errs lockedBuffer
@@ -54,7 +54,7 @@ func run(args []string, stdin []byte) *result {
 	return r
 }
 
-// lockedBuffer is a stream that may be written to from anywhere.
+// lockedBuffer is a buffer for concurrent writes.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -72,19 +72,19 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// clock is the time of every case, so that a damaged one is as old as the whole.
+// clock is the time of every case, so that damage cannot change the ages.
 const clock = "2026-12-24T12:00:00Z"
 
-// explain runs explain -o json about the DaemonSet.
+// explain runs explain -o json for the DaemonSet.
 func (f *files) explain(folder string) *result {
 	flags, stdin := f.put(folder)
 	return run(slices.Concat([]string{"explain", "-n", f.namespace, f.name, "-o", "json", "--now", clock}, flags), stdin)
 }
 
-// numbers are what an explanation says, without words.
+// numbers are the facts of an explanation, without its texts.
 type numbers struct {
 	verdict string
-	parts   map[string]string // JSON, by the name of a part
+	parts   map[string]string // JSON by part name
 	gaps    map[gap]bool
 }
 
@@ -119,13 +119,13 @@ func (r *result) numbers() numbers {
 	return n
 }
 
-// panicWords begin what the program says of a panic of its own.
+// panicWords is the start of the message after a panic.
 const panicWords = "this is a bug in kubectl ds"
 
-// palette are our own colors.
+// palette removes the colors of this program.
 var palette = strings.NewReplacer("\x1b[31;1m", "", "\x1b[31m", "", "\x1b[32m", "", "\x1b[33;1m", "", "\x1b[32;1m", "", "\x1b[1m", "", "\x1b[0;22;22m", "", "\x1b[0;22m", "", "\x1b[22m", "", "\x1b[0m", "")
 
-// judge returns what no command line may give, whatever it was given.
+// judge returns the faults that no command may have, for any input.
 func judge(r *result, secrets []string) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if r.panicked != "" {
@@ -149,7 +149,7 @@ func judge(r *result, secrets []string) (faults []string) {
 			fault("%s has %q", s.name, around(text, at))
 		}
 		if s.name == "standard error" {
-			if slices.Contains(r.args, "--v") { // who asks for the log of Kubernetes' own packages gets their words
+			if slices.Contains(r.args, "--v") { // --v prints logs of Kubernetes packages
 				text = logged.ReplaceAllString(text, "")
 			}
 			for _, word := range []string{"into Go ", "strconv.", "%!", "goroutine ", "Go struct"} {
@@ -171,7 +171,7 @@ func judge(r *result, secrets []string) (faults []string) {
 	return faults
 }
 
-// showsValues reports whether a command line asks for values.
+// showsValues reports whether a command line shows literal values.
 func showsValues(args []string) bool {
 	if slices.Contains(args, "--show-values") || slices.Contains(args, "--show-values=true") {
 		return true
@@ -180,7 +180,7 @@ func showsValues(args []string) bool {
 	return args[0] == "history" && revision > 0 && format > 0 && !slices.Contains([]string{"name", "wide"}, args[format+1])
 }
 
-// obeyed returns where a text has what a terminal obeys or hides, or -1.
+// obeyed returns the position of the first control or invisible character, or -1.
 func obeyed(text string) int {
 	for i, r := range text {
 		switch {
@@ -194,8 +194,8 @@ func obeyed(text string) int {
 
 func around(text string, at int) string { return text[max(0, at-60):min(len(text), at+40)] }
 
-// different says how the numbers of a structurally mutated input differ, if
-// nothing was said about it.
+// different describes how the numbers of a structurally mutated input differ without a message
+// about the cause.
 func different(whole, damaged *result, f *files) string {
 	if damaged.status != 0 {
 		return ""
@@ -209,14 +209,14 @@ func different(whole, damaged *result, f *files) string {
 	return ""
 }
 
-// covers reports whether there is a gap which the whole does not have, of what a part of an explanation rests on.
+// covers reports whether an additional gap explains a difference in this part.
 func (n numbers) covers(part string, whole numbers) bool {
 	for g := range n.gaps {
 		switch {
-		case slices.Contains([]string{"clock", "version", "poddisruptionbudgets", "leases"}, g.What): // on which no number rests
+		case slices.Contains([]string{"clock", "version", "poddisruptionbudgets", "leases"}, g.What): // no number depends on these
 		case slices.Contains(snapshot.AdmissionWhats, snapshot.What(g.What)): // nor on these
 		case g.What == "events":
-			if !whole.gaps[g] && (part == "nodes" || part == "verdict" || part == "holders") { // which tell why a pod is not there
+			if !whole.gaps[g] && (part == "nodes" || part == "verdict" || part == "holders") { // events explain missing pods
 				return true
 			}
 		default:
@@ -228,12 +228,12 @@ func (n numbers) covers(part string, whole numbers) bool {
 	return false
 }
 
-// telling are notes about what counts: of an object that is not read, or of which only a part is, or which of two is.
-// That a log was not read, who says the version, and what is said to matter to no answer explains no other number.
+// telling matches notes about missing or ambiguous objects. Other notes, for example about logs or
+// the version, do not explain different numbers.
 var telling = regexp.MustCompile(`may be cut off$|appears? twice|: a second (?:snapshot|DaemonSet|Node|Pod|ControllerRevision|Event|PodDisruptionBudget) |` +
 	`this version of the plugin does not know the field|fields are ignored$|a kind that Kubernetes does not have$|of versions that no server since|objects inside another object are not read$`)
 
-// says reports whether a note tells of the damage, which the whole does not have.
+// says reports whether a note describes the damage. Notes on the whole input do not count.
 func says(damaged, whole *result, f *files) bool {
 	for line := range strings.Lines(damaged.errs) {
 		line = strings.TrimSuffix(line, "\n")
@@ -248,9 +248,9 @@ func says(damaged, whole *result, f *files) bool {
 				return true
 			}
 			for _, name := range f.holding {
-				plain := strings.FieldsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) // the rest is written in another way
+				plain := strings.FieldsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) // other characters are escaped
 				end := plain[len(plain)-1]
-				if parts := strings.Split(end, "/"); len(parts) > 2 { // of a long path only the end is written
+				if parts := strings.Split(end, "/"); len(parts) > 2 { // long paths are shortened to their end
 					end = strings.Join(parts[len(parts)-2:], "/")
 				}
 				if strings.Contains(names, end) {
@@ -262,7 +262,7 @@ func says(damaged, whole *result, f *files) bool {
 	return false
 }
 
-// keepsGoing says what is wrong with the answer that --keep-going gives where there is an error without it.
+// keepsGoing returns the fault of an answer with --keep-going, if the command fails without it.
 func keepsGoing(whole, kept *result, f *files) string {
 	if kept.status == 0 {
 		return different(whole, kept, f)
@@ -273,11 +273,11 @@ func keepsGoing(whole, kept *result, f *files) string {
 	return ""
 }
 
-// logged are lines of klog.
+// logged matches log lines of klog.
 var logged = regexp.MustCompile(`(?m)^[IWE]\d{4} .*\n?`)
 
-// lostAll are the errors that remain with --keep-going: nothing is left of the DaemonSet, or of the input; or the
-// input has become two dumps (a bit in the name of a folder), and which one is meant is for the person to say.
+// lostAll matches the errors that remain with --keep-going: the DaemonSet or the whole input is
+// lost, or a damaged folder name has turned the input into two dumps, so the user has to choose.
 var lostAll = regexp.MustCompile(`(?m)^error: (?:daemonset "[^"]*" not found in namespace "[^"]*": left out, because it is damaged|.*: no DaemonSet|.*: has no object$|.*: no server since v1.16 has a DaemonSet|.*: not a Kubernetes object: (?:no kind|it is text)$|.*: holds \d+ dumps, of which one can be read at a time: )`)
 
 func firstDifference(a, b string) string {
@@ -288,7 +288,7 @@ func firstDifference(a, b string) string {
 	return fmt.Sprintf("…%s…  became  …%s…", a[max(0, i-80):min(len(a), i+80)], b[max(0, i-80):min(len(b), i+80)])
 }
 
-// whole returns the explanation of a base as it is.
+// whole returns the explanation of an unmodified base.
 func whole(b *base) *result {
 	explained.Lock()
 	defer explained.Unlock()
@@ -308,10 +308,9 @@ var explained = struct {
 	of map[*base]*result
 }{of: map[*base]*result{}}
 
-// roundTrip tells what differs between the explanation of an input and that of
-// the snapshot written of it.
+// roundTrip compares the answers for an input and for a snapshot of it.
 func roundTrip(folder string, flags []string, stdin []byte, f *files) (wrote *result, fault string) {
-	if err := os.Setenv("COLUMNS", ""); err != nil { // the path of a snapshot is longer than another
+	if err := os.Setenv("COLUMNS", ""); err != nil { // avoid line breaks that depend on the length of a path
 		panic(err)
 	}
 	about := []string{"-n", f.namespace, f.name, "--now", clock}
@@ -326,7 +325,7 @@ func roundTrip(folder string, flags []string, stdin []byte, f *files) (wrote *re
 	for _, command := range [][]string{{"explain", "--all"}, {"plan-rollout", "--all"}, {"history"}} {
 		before := run(slices.Concat(command, about, flags), stdin)
 		after := run(slices.Concat(command, about, []string{"--from", path}), nil)
-		out, again := ourCommand.ReplaceAllString(before.out, ""), ourCommand.ReplaceAllString(after.out, "") // which name the source
+		out, again := ourCommand.ReplaceAllString(before.out, ""), ourCommand.ReplaceAllString(after.out, "") // these lines contain the input flags
 		out, again = noTemplate.ReplaceAllString(out, ""), noTemplate.ReplaceAllString(again, "")
 		if before.status == after.status && out == again {
 			continue
@@ -339,13 +338,13 @@ func roundTrip(folder string, flags []string, stdin []byte, f *files) (wrote *re
 	return wrote, ""
 }
 
-// ourCommand is a line of a screen with a command of this program.
+// ourCommand matches a line with a command of this program.
 var ourCommand = regexp.MustCompile(`(?m)^.*kubectl ds .*\n`)
 
-// noTemplate is why a revision is none, of which a snapshot holds a digest.
+// noTemplate matches why a revision is invalid, because a snapshot contains a digest instead.
 var noTemplate = regexp.MustCompile(`(is|holds) no pod template: .*`)
 
-// dice are what a command line is made of.
+// dice chooses the parts of a command line at random.
 type dice struct {
 	*rand.Rand
 	in *input

@@ -16,19 +16,19 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// server is an API server that has the objects of a base, in lists of two pages,
-// and answers one of the requests in its own way.
+// server is an API server with the objects of a base, in lists of two pages. It changes the answer
+// to one request.
 type server struct {
 	*httptest.Server
 	base    *base
-	twisted string // a resource, with its page from 0: "pods 1"
+	twisted string // a resource and its page from 0, such as "pods 1"
 	twist   func(answer object) []byte
-	once    bool // only the first answer of those
-	plain   bool // it gives whole objects where the metadata alone are asked for
+	once    bool // change only the first of these answers
+	plain   bool // return whole objects if only metadata is requested
 
 	mu    sync.Mutex
-	n     int      // answers that were twisted
-	asked []string // paths
+	n     int      // number of changed answers
+	asked []string // requested paths
 }
 
 var resources = map[string]string{
@@ -137,7 +137,7 @@ func (s *server) answer(w http.ResponseWriter, what string, answer object) {
 
 const controlCodes = "with control codes"
 
-// twists are what may be in the place of an answer. A list is one of two pages.
+// twists are the changes of an answer. An answer may be one page of a list.
 var twists = []struct {
 	name string
 	do   func(answer object, r *rand.Rand) []byte
@@ -219,7 +219,7 @@ var twists = []struct {
 	}},
 }
 
-// TestServer: what a server answers must pass what a file must pass.
+// TestServer checks answers of a server in the same way as files.
 func TestServer(t *testing.T) {
 	s := settingsOf(t)
 	cases := max(40, s.cases/10)
@@ -254,7 +254,7 @@ func TestServer(t *testing.T) {
 		api.mu.Unlock()
 		damaged := run(args("explain", "-o", "json"), nil)
 		faults := judge(damaged, b.secrets)
-		if d := different(whole, damaged, nil); d != "" && twist.name != controlCodes { // which may stand in a template
+		if d := different(whole, damaged, nil); d != "" && twist.name != controlCodes { // a template may contain these characters
 			faults = append(faults, d)
 		}
 		for _, command := range [][]string{pick(r, [][]string{{"explain"}, {"plan-rollout"}, {"history"}, {"snapshot"}, {"plan-rollout", "-o", "markdown"}, {"history", "-o", "yaml"}})} {
@@ -276,8 +276,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// others are what a server has of the kinds that only a question about fit or
-// admission asks for.
+// others are the objects that only checks of fit or admission read.
 func others(namespace string) (all []object) {
 	add := func(apiVersion, kind, namespace, name, rest string) {
 		meta := object{"name": name, "labels": object{"app": "other"}, "annotations": object{"message": "a message"}}
@@ -310,8 +309,8 @@ func others(namespace string) (all []object) {
 	return all
 }
 
-// TestServerOfOthers: so must what a server answers to a question about fit or admission:
-// a part that is damaged is a gap, and the others are as they were.
+// TestServerOfOthers checks answers of a server to the requests for fit and admission. A damaged
+// part becomes a gap, and the other parts do not change.
 func TestServerOfOthers(t *testing.T) {
 	s := settingsOf(t)
 	folder := t.TempDir()
@@ -366,7 +365,7 @@ func TestServerOfOthers(t *testing.T) {
 		got := run(args, nil)
 		api.Close()
 		faults := judge(got, b.secrets)
-		if got.status == 0 && what != "pods" && what != "poddisruptionbudgets" { // which the Snapshot itself needs, too
+		if got.status == 0 && what != "pods" && what != "poddisruptionbudgets" { // the Snapshot itself needs these
 			d := snapshotOf(got)
 			for _, g := range d.Gaps {
 				if g.What != gapOf[what] {

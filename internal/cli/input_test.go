@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// counted counts what a reader is asked for.
+// counted counts the calls of a reader.
 type counted struct {
 	reader
 	one, all int
@@ -51,7 +51,7 @@ func TestReadNames(t *testing.T) {
 		args      string
 		namespace string
 		want      string
-		hint      string // of the error
+		hint      string // hint of the error
 		one, all  int    // calls
 		why       string
 	}{
@@ -92,9 +92,8 @@ func TestReadNames(t *testing.T) {
 	}
 }
 
-// TestNotesStandBelow: where both streams are one, as on a terminal, the verdict is
-// the first line, and what could not be read is below the answer, with the right
-// that is missing and what to do.
+// TestNotesStandBelow checks the output if both streams are the same terminal: the verdict is the
+// first line, and the gaps come below the answer, with the missing permission and what to do.
 func TestNotesStandBelow(t *testing.T) {
 	text, err := os.ReadFile("../../examples/stuck-rollout.json")
 	if err != nil {
@@ -120,7 +119,7 @@ func TestNotesStandBelow(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		args  string
-		first string // how the first line begins
+		first string // start of the first line
 		notes []string
 	}{
 		{"explain node-agent", "STUCK  ", []string{nodes, revisions}},

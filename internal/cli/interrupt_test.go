@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// stuckWriter is what a command is busy with that looks at no context: as a
-// computation is, or a pipe from which nobody reads. It says when it is reached.
+// stuckWriter simulates work that ignores the context, such as a computation or a pipe that nobody
+// reads. It signals the start of the work.
 type stuckWriter struct {
 	reached func()
 	release chan struct{}
@@ -21,8 +21,8 @@ func (w stuckWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestInterruptedWork: Ctrl-C ends a command that does not look at it, after a
-// while in which a command may end by itself.
+// TestInterruptedWork checks that Ctrl-C ends a command that ignores the context, after the grace
+// period.
 func TestInterruptedWork(t *testing.T) {
 	for _, tt := range []struct{ args, why string }{
 		{"plan-rollout agent -n moving --from testdata/cluster.yaml -o json", "a plan"},
@@ -51,8 +51,8 @@ func TestInterruptedWork(t *testing.T) {
 	}
 }
 
-// TestInterruptedInTime: what is done soon after Ctrl-C is an answer, and its
-// status stands.
+// TestInterruptedInTime checks that a command that ends within the grace period sets the exit
+// status.
 func TestInterruptedInTime(t *testing.T) {
 	for _, tt := range []struct {
 		args string

@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 )
 
-// elsewhere is an API server that has DaemonSets called agent in two
-// namespaces, one called shipper in default, and nothing else.
+// elsewhere is an API server with three DaemonSets: agent in two namespaces, and shipper in
+// default.
 func elsewhere(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,8 +48,8 @@ func elsewhere(t *testing.T) string {
 	return s.URL
 }
 
-// TestNewElsewhere: a manifest that would make a second DaemonSet of a name
-// that there is elsewhere, and one whose name is nearly that of another.
+// TestNewElsewhere plans manifests of new DaemonSets: with the name of one in another namespace, or
+// with a similar name.
 func TestNewElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	manifest := func(name string, metadata ...string) string {
@@ -78,7 +78,7 @@ spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}
 	const note = "note: daemonset default/agent does not exist, so this plans a new one; did you mean kube-system/agent, tenant/agent?\n"
 	for _, tt := range []struct {
 		args []string
-		want string // the beginning of standard error, or its hint
+		want string // start of standard error, or the hint
 		why  string
 	}{
 		{[]string{"-f", bare}, "error: " + bare + ": document 1: " + second + "\n" + hint(bare), "nobody named a namespace"},
@@ -97,14 +97,14 @@ spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}
 			if strings.HasPrefix(tt.want, "hint: ") {
 				said = said[strings.LastIndex(said, "\nhint: ")+1:]
 			}
-			if status != 1 || !strings.HasPrefix(said, tt.want) || out.Len() > 0 { // without nodes none has a plan
+			if status != 1 || !strings.HasPrefix(said, tt.want) || out.Len() > 0 { // the server has no nodes, so no plan is possible
 				t.Errorf("status %d\n%s%s\nwant %s", status, &out, &errs, tt.want)
 			}
 		})
 	}
 }
 
-// warning is a cluster that warns of a manifest, and may refuse it.
+// warning is a cluster that warns about a manifest, and may reject it.
 type warning struct {
 	reader
 	err error
@@ -114,8 +114,8 @@ func (w warning) DryRun(context.Context, manifest.Manifest) (*manifest.Applied, 
 	return &manifest.Applied{DaemonSet: &appsv1.DaemonSet{}, Warnings: []string{"A is s3cret-new", "\x1b[31mred"}}, w.err
 }
 
-// TestWarningsOfManifests: those of the API server are kept for the plan, or
-// where there is none written as notes; without values that may be secret.
+// TestWarningsOfManifests checks that API server warnings become part of the plan, or notes if
+// there is no plan. They do not contain secret values.
 func TestWarningsOfManifests(t *testing.T) {
 	manifests, err := manifest.ReadManifests(t.Context(), []string{source.StandardInput}, "", strings.NewReader(`
 apiVersion: apps/v1

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// TestNames: how the arguments of a command name DaemonSets. A ref is
-// NAMESPACE/NAME, or NAME where the namespace is that of the context.
+// TestNames checks how arguments name DaemonSets. A ref is NAMESPACE/NAME, or NAME for the current
+// namespace.
 func TestNames(t *testing.T) {
 	for _, tt := range []struct {
 		args, namespace string
@@ -58,7 +58,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// withHint returns an error as a command writes it, in one line.
+// withHint returns an error and its hint in one line.
 func withHint(err error) string {
 	words := err.Error()
 	if hint := calledAs("kubectl-ds").hintOf(err); hint != "" {
@@ -67,15 +67,15 @@ func withHint(err error) string {
 	return words
 }
 
-// printed returns what a command line prints.
+// printed runs a command line and returns its output.
 func printed(args ...string) (out, errs string, status int) {
 	var o, e bytes.Buffer
 	status = Main(append([]string{"kubectl-ds"}, args...), strings.NewReader(""), &o, &e)
 	return o.String(), e.String(), status
 }
 
-// TestNamesOfCommands: every command that takes a name takes NAMESPACE/NAME, and
-// answers as it does with -n.
+// TestNamesOfCommands checks that every command with a name accepts NAMESPACE/NAME, and gives the
+// same answer as with -n.
 func TestNamesOfCommands(t *testing.T) {
 	world := []string{"--from", "testdata/cluster.yaml", "--now", "2026-11-20T12:00:00Z", "--kubernetes-version", "v1.37.1"}
 	for _, command := range []string{"explain", "plan-rollout", "history", "plan-rollout --restart", "history --undo 1", "history --revision 1", "snapshot --show-values"} {
@@ -95,7 +95,7 @@ func TestNamesOfCommands(t *testing.T) {
 			t.Errorf("%s moving/agent -n stuck: status %d, %s", command, status, errs)
 		}
 		if command == "snapshot --show-values" {
-			continue // it has no -A
+			continue // this command has no -A
 		}
 		if _, errs, status := ask("moving/agent", "-A"); status != 1 || !strings.HasPrefix(errs, "error: a name cannot be combined with -A or -l\n") {
 			t.Errorf("%s moving/agent -A: status %d, %s", command, status, errs)
@@ -103,11 +103,11 @@ func TestNamesOfCommands(t *testing.T) {
 	}
 }
 
-// TestRollbackValues: --undo and --to-revision take the same values and refuse the
-// same ones in the same words. DaemonSet moving/agent has the revisions 1 and 2.
+// TestRollbackValues checks that --undo and --to-revision accept the same values and give the same
+// errors. DaemonSet moving/agent has revisions 1 and 2.
 func TestRollbackValues(t *testing.T) {
 	for _, tt := range []struct {
-		value, want string // the revision that it goes back to, or the error
+		value, want string // the target revision, or the error
 		why         string
 	}{
 		{"1", "1", "a number"},
@@ -132,9 +132,9 @@ func TestRollbackValues(t *testing.T) {
 	}
 }
 
-// TestNodesOfExplain: --node takes what the flags of plan-rollout take as NODES.
-// The cluster has the nodes w-1 (zone=a) and w-2 (zone=b); where the nodes are not
-// read, a pod is known on w-1 and on gone.
+// TestNodesOfExplain checks that --node accepts the same NODES as the flags of plan-rollout. The
+// cluster has the nodes w-1 (zone=a) and w-2 (zone=b). If the nodes were not read, only w-1 and
+// gone are known, because they have pods.
 func TestNodesOfExplain(t *testing.T) {
 	for _, tt := range []struct {
 		flags, want string // the nodes, or the error
@@ -177,8 +177,7 @@ func TestNodesOfExplain(t *testing.T) {
 	}
 }
 
-// TestMeant: a flag or a command that does not exist comes with the one that was
-// meant.
+// TestMeant checks the suggestions for misspelled flags and commands.
 func TestMeant(t *testing.T) {
 	for _, tt := range []struct{ args, want, why string }{
 		{"plan-rollout x --to-revison 3", "unknown flag: --to-revison; did you mean --to-revision?", "a letter is missing"},
@@ -237,13 +236,13 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// TestKubeconfig: without a usable kubeconfig the error says what is missing, and
-// where there is no cluster it names --from.
+// TestKubeconfig checks the errors without a usable kubeconfig. If no cluster is configured, the
+// error suggests --from.
 func TestKubeconfig(t *testing.T) {
 	const one = `{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}], users: [{name: u}], contexts: [{name: prod, context: {cluster: c, user: u}}]`
 	const orFile = "--kubeconfig FILE names one; --from FILE reads a file instead of a cluster"
 	for _, tt := range []struct {
-		file, flags, want string // FILE stands for its path
+		file, flags, want string // FILE is the path of the kubeconfig
 		why               string
 	}{
 		{"", "", "no cluster to ask: no kubeconfig found at FILE; " + orFile, "there is none"},

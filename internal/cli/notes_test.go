@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestNotesOfGaps: what has one consequence for one reason is one note, with one right to
-// ask for. A gap reads WHAT, WHAT=message or WHAT!message where the request failed, or
-// WHAT? where a dump does not have it; with @OF of what.
+// TestNotesOfGaps checks that gaps with the same consequence and reason are one note with one
+// permission. The notation of a gap is WHAT, WHAT=message, WHAT!message for a failed request, or
+// WHAT? for a part that a dump lacks. @OF adds the value of Of.
 func TestNotesOfGaps(t *testing.T) {
 	const (
 		part  = "not allowed to read, so whether the API server would admit a new pod is checked only in part"
@@ -27,8 +27,8 @@ func TestNotesOfGaps(t *testing.T) {
 		them  = "; ask somebody who may read them (kubectl auth can-i --list -n kube-system) to run this, or use --from and a dump of them: " + kinds
 	)
 	for _, tt := range []struct {
-		answers []string // the gaps of each
-		from    bool     // of a dump
+		answers []string // gaps of each answer
+		from    bool     // the input is a dump
 		want    []string
 		why     string
 	}{

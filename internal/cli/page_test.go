@@ -15,9 +15,9 @@ import (
 
 var updatePage = flag.Bool("update-page", false, "rewrite the screens in README.md and docs/")
 
-// TestPages: every screen in README.md and docs/ is what the command above it
-// prints, in 80 columns or as many as stand before the command. A block of
-// anything else says what it is, as ```text or ```yaml.
+// TestPages checks that every screen in README.md and docs/ is the output of the command above it.
+// The width is 80 columns, or the value of COLUMNS before the command. Other blocks have a type,
+// such as ```text or ```yaml.
 func TestPages(t *testing.T) {
 	t.Chdir("../..")
 	for _, page := range pages(t) {
@@ -41,7 +41,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// pages are those for people.
+// pages are the pages for users.
 func pages(t *testing.T) []string {
 	t.Helper()
 	all := []string{"README.md"}
@@ -57,8 +57,8 @@ func pages(t *testing.T) []string {
 
 var shown = regexp.MustCompile(`^    (?:COLUMNS=(\d+) )?(?:kubectl ds|go run \./cmd/kubectl-ds) (.+)$`)
 
-// retold returns a page with what its commands print. It is an error if a screen
-// has no command above it.
+// retold returns a page with the current output of its commands. A screen without a command above
+// it is an error.
 func retold(page string, run func(columns string, args []string) (string, error)) (string, error) {
 	var out []string
 	lines := strings.Split(page, "\n")
@@ -74,7 +74,7 @@ func retold(page string, run func(columns string, args []string) (string, error)
 		if end == len(lines) {
 			return "", fmt.Errorf("line %d: a block without an end", i+1)
 		}
-		if lines[i] != "```" { // it says what it is
+		if lines[i] != "```" { // the block has a type
 			out = append(out, lines[i+1:end+1]...)
 			i = end
 			continue
@@ -97,7 +97,7 @@ func retold(page string, run func(columns string, args []string) (string, error)
 	return strings.Join(out, "\n"), nil
 }
 
-// screenOf returns what a command prints: its answer, or its error.
+// screenOf returns the output of a command: its answer or its error.
 func screenOf(t *testing.T, columns string, args []string) (string, error) {
 	if columns == "" {
 		columns = "80"
@@ -111,7 +111,7 @@ func screenOf(t *testing.T, columns string, args []string) (string, error) {
 	return out.String() + errs.String(), nil
 }
 
-// TestRetold: what becomes of a page. Each row says why.
+// TestRetold checks retold. Each row states the reason.
 func TestRetold(t *testing.T) {
 	const run = "    kubectl ds explain x\n\n"
 	for _, tt := range []struct{ why, page, want, err string }{
@@ -132,8 +132,8 @@ func TestRetold(t *testing.T) {
 	}
 }
 
-// TestWidth: the pages wrap at 100 columns, but for tables, code, and what
-// cannot be broken.
+// TestWidth checks that pages wrap at 100 columns, except tables, code, and text that cannot be
+// broken.
 func TestWidth(t *testing.T) {
 	t.Chdir("../..")
 	for _, page := range pages(t) {
@@ -164,7 +164,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// wide returns the lines of prose that could be broken and are not.
+// wide returns the lines of prose that are too wide and can be broken.
 func wide(page string) []string {
 	var out []string
 	code := false

@@ -22,8 +22,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// manifestFile writes a manifest with the second template of a pair, as a person may
-// have written it.
+// manifestFile writes a manifest with the second template of a pair, as a person may write it.
 func manifestFile(t *testing.T, p dstest.Pair) string {
 	t.Helper()
 	raw, err := yaml.Marshal(map[string]any{
@@ -40,8 +39,8 @@ func manifestFile(t *testing.T, p dstest.Pair) string {
 	return file
 }
 
-// TestPairsLeakNothing: no literal value of a variable, and nothing that the API
-// types do not list, is on any stream of any command that compares two templates.
+// TestPairsLeakNothing checks that no command that compares two templates prints literal values of
+// variables, or fields that the API types do not list.
 func TestPairsLeakNothing(t *testing.T) {
 	shown := 0
 	for seed := range cases.Of(int64(6)) {
@@ -76,21 +75,21 @@ func TestPairsLeakNothing(t *testing.T) {
 	}
 }
 
-// TestUndoSaysWhatDiffSays: a rollback changes what a diff of the live template and
-// the revision shows, each field with the same values; what it leaves out is assumed
-// to be dropped.
+// TestUndoSaysWhatDiffSays checks that the plan of a rollback changes the fields that a diff of the
+// live template and the revision shows, with the same values. If the API types do not list some
+// field, the plan must assume that the API server drops it.
 func TestUndoSaysWhatDiffSays(t *testing.T) {
 	compared, dropped := 0, 0
 	for seed := range cases.Of(int64(75)) {
 		p := dstest.Templates(seed)
 		if slices.Contains(p.Edits, "a limit") {
-			continue // a quantity in another form, which the API server writes in its own
+			continue // the same quantity in another form; the API server normalizes it
 		}
 		file := pairFile(t, p)
 		h, undo := new(history.History), new(plan.Plan)
 		var out, errs bytes.Buffer
 		if Main([]string{"kubectl-ds", "history", "agent", "--from", file, "--undo", "8", "-o", "json"}, strings.NewReader(""), &out, &errs) != 0 {
-			continue // the API server would refuse it
+			continue // the API server would reject it
 		}
 		if err := json.Unmarshal(out.Bytes(), undo); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// broken is a stream that nobody reckons with.
+// broken is a stream that panics.
 type broken struct{}
 
 func (broken) Read([]byte) (int, error)  { return 0, broken{}.fail() }
@@ -17,13 +17,13 @@ func (broken) fail() error {
 	return none[0]
 }
 
-// odd is a stream that panics with words which may hold a secret.
+// odd is a stream that panics with a message that may contain a secret.
 type odd struct{}
 
 func (odd) Write([]byte) (int, error) { panic("token=sesame") }
 
-// TestPanic: a panic is an error, with status 1 and without the program's own
-// words for one that is moving.
+// TestPanic checks that a panic gives exit status 1 and a bug report. The report omits the message
+// of a panic that is not a runtime error.
 func TestPanic(t *testing.T) {
 	for _, tt := range []struct {
 		why, want string

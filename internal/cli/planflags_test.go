@@ -96,7 +96,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestRefusedFlags: each has an error that says what is wrong, and a hint.
+// TestRefusedFlags checks that each invalid combination of flags has an error and a hint.
 func TestRefusedFlags(t *testing.T) {
 	for _, tt := range []struct {
 		line string
@@ -167,7 +167,7 @@ func TestRefusedFlags(t *testing.T) {
 	}
 }
 
-// TestImageHints: the hint is the image that was meant, where that can be told.
+// TestImageHints checks that the hint corrects the image if possible.
 func TestImageHints(t *testing.T) {
 	for _, tt := range []struct{ image, want, why string }{
 		{"https://x:2", "--image x:2", "without the scheme"},
@@ -257,8 +257,8 @@ func TestStatusOf(t *testing.T) {
 	}
 }
 
-// TestEveryFlagCounts: a flag of a change is in one of the lists by which a command
-// knows that it was given; without, it would be read and ignored.
+// TestEveryFlagCounts checks that each flag of a change is in one of the lists of flag names. A
+// command would ignore a flag that is in none of them.
 func TestEveryFlagCounts(t *testing.T) {
 	f := pflag.NewFlagSet("plan-rollout", pflag.ContinueOnError)
 	(&changeFlags{}).addFlags(f)

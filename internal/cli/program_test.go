@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestCalledAs: what a person types for the file that is called. kubectl finds a plugin
-// by that rule: kubernetes/kubectl, pkg/cmd/cmd.go.
+// TestCalledAs checks the command that users type for each file name. kubectl's rule is in
+// kubernetes/kubectl, pkg/cmd/cmd.go.
 func TestCalledAs(t *testing.T) {
 	for _, tt := range []struct {
 		path, shown string
@@ -39,8 +39,8 @@ func TestCalledAs(t *testing.T) {
 	}
 }
 
-// TestShownName: called by another name, every command prints the same, with that name in
-// each command that it shows.
+// TestShownName checks that a program with another name prints the same output, with that name in
+// all commands.
 func TestShownName(t *testing.T) {
 	examples, err := filepath.Glob("../../examples/*.json")
 	if err != nil || len(examples) == 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestProgress: what stands on the terminal after each that is told, "3s nodes#1 500/1200" after three seconds of list 1.
+// TestProgress checks the line on the terminal after each update. "3s nodes#1 500/1200" is an
+// update of list 1 after three seconds.
 func TestProgress(t *testing.T) {
 	for _, tt := range []struct {
 		why   string
@@ -66,7 +67,7 @@ func number(t *testing.T, text string) (n int) {
 	return n
 }
 
-// TestShow: a line of show is gone when anything else is written, on either stream of a terminal.
+// TestShow checks that any other write, on either stream of a terminal, removes the temporary line.
 func TestShow(t *testing.T) {
 	const gone = "\r\x1b[K"
 	for _, tt := range []struct {

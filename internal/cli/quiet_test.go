@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestNothingBeside: what libraries log to the process's own standard error,
-// past the streams of Main, stays off it.
+// TestNothingBeside checks that libraries cannot log to the process's own standard error, past the
+// streams of Main.
 func TestNothingBeside(t *testing.T) {
 	old := os.Stderr
 	t.Cleanup(func() { os.Stderr = old })

@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// suggested finds the commands of a screen: behind a label, or in a line of their own.
+// suggested matches the commands on a screen: after a label, or on a line of their own.
 var suggested = regexp.MustCompile(`(?m)^(?:[A-Z][A-Za-z ]{0,8} {2,}| {4,})(kubectl .*)$`)
 
-// TestCommandsReachTheCluster: every command that a screen of a cluster suggests, of kubectl
-// or of this program, has the flags with which that cluster was asked, and no secret.
+// TestCommandsReachTheCluster checks that every command on a screen, of kubectl or of this program,
+// contains the connection flags of the original command, and no secret.
 func TestCommandsReachTheCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
 	found := 0
@@ -52,8 +52,8 @@ func TestCommandsReachTheCluster(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfAll: what snapshot -A writes of a cluster is what it writes of each
-// DaemonSet, one after the other.
+// TestSnapshotOfAll checks that snapshot -A writes the same as a snapshot of each DaemonSet in
+// turn.
 func TestSnapshotOfAll(t *testing.T) {
 	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
 	most := 0
@@ -91,8 +91,8 @@ func TestSnapshotOfAll(t *testing.T) {
 	}
 }
 
-// TestNodeOfCluster: what is said of one node is the same where only that node is read of a cluster as where all is, which
-// --exit-code asks for; and of a node on which nothing is wrong only that node is read.
+// TestNodeOfCluster checks that the answer for one node is the same if only that node is read.
+// --exit-code forces a read of all nodes. For a healthy node, only that node is read.
 func TestNodeOfCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
 	alone, all := 0, 0
@@ -129,8 +129,8 @@ func TestNodeOfCluster(t *testing.T) {
 	}
 }
 
-// TestHistoryFromMetadata: a history says the same where a server gives the metadata of pods alone, which tell enough of
-// some DaemonSets, as where it gives none, so that whole pods are read.
+// TestHistoryFromMetadata checks that a history from the metadata of pods is the same as one from
+// whole pods. It uses a server that returns metadata, and one that does not support it.
 func TestHistoryFromMetadata(t *testing.T) {
 	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
 	few, all := 0, 0

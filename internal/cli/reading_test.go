@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// noting notes what a reader is asked to add, and adds little.
+// noting records the additional input that a reader is asked for, and returns almost nothing.
 type noting struct {
 	reader
 	asked []string
@@ -66,7 +66,8 @@ func (n *noting) AddController(_ context.Context, all []*snapshot.Snapshot) (out
 	return out, nil
 }
 
-// unroomy has the scheduler find no room for the pod of a node, which has a claim.
+// unroomy changes the pod of a node, which has a claim, so that the scheduler finds no place for
+// it.
 func unroomy(pod string) dstest.Option {
 	return dstest.Pod(pod, func(p *corev1.Pod) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
@@ -74,7 +75,7 @@ func unroomy(pod string) dstest.Option {
 	})
 }
 
-// unmounted has the kubelet not mount the volume of a pod, which has a claim.
+// unmounted changes a pod with a claim so that the kubelet cannot mount its volume.
 func unmounted(pod string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
@@ -86,7 +87,8 @@ func unmounted(pod string) dstest.Option {
 	})
 }
 
-// TestExplainWaits: an answer that needs something more is made once that is read, and not before.
+// TestExplainWaits checks that an Explanation that needs additional input is built after that input
+// is read.
 func TestExplainWaits(t *testing.T) {
 	r := &noting{}
 	x := &explainer{in: &inputFlags{opened: r, names: []source.Ref{{Name: "a"}, {Name: "b"}}}}
@@ -128,8 +130,8 @@ func named(t *testing.T, name, grid string, options ...dstest.Option) *daemonset
 	return st
 }
 
-// TestKnowingAll: each State gets what it needs, of one reading, and the others nothing.
-func TestKnowingAll(t *testing.T) {
+// TestReadAllNeeds checks that each State gets only the input that it needs, from a single read.
+func TestReadAllNeeds(t *testing.T) {
 	all := []*daemonset.State{named(t, "a", "N"), named(t, "b", "N"), named(t, "c", "N"), named(t, "d", "N")}
 	r := &noting{}
 	in := &inputFlags{opened: r}
@@ -153,17 +155,17 @@ func TestKnowingAll(t *testing.T) {
 	}
 }
 
-// TestListsRead: an answer about several DaemonSets reads once what they share, only for
-// those that need it, and of ten nodes in all.
+// TestListsRead checks that an answer about several DaemonSets reads shared input once, only for
+// the DaemonSets that need it, and for at most ten nodes.
 func TestListsRead(t *testing.T) {
 	refused := dstest.Edit(func(s *snapshot.Snapshot) { s.Events = append(s.Events, *refusalAt(dstest.Now)) })
 	many := strings.Repeat("np ", 12)
 	for _, tt := range []struct {
 		why   string
 		all   []*daemonset.State
-		nodes []string // of --node
-		want  []string // of explain
-		plans []string // of plan-rollout
+		nodes []string // values of --node
+		want  []string // for explain
+		plans []string // for plan-rollout
 	}{
 		{"nothing is wrong, and nothing is read", []*daemonset.State{named(t, "a", "N N"), named(t, "b", "N N")}, nil, nil, nil},
 		{
@@ -213,8 +215,8 @@ func TestListsRead(t *testing.T) {
 	}
 }
 
-// TestManifestsRead: the plans of several manifests read once what they share, and all
-// that a plan needs.
+// TestManifestsRead checks that the plans of several manifests read shared input once, and read
+// everything that they need.
 func TestManifestsRead(t *testing.T) {
 	more := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 		ds.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
@@ -235,8 +237,8 @@ func TestManifestsRead(t *testing.T) {
 	}
 }
 
-// TestWatchReads: who looks on gets what explains the state of now, read when that
-// begins and not again every second.
+// TestWatchReads checks that a watch reads the input that explains the current state when that
+// state begins, and not every second.
 func TestWatchReads(t *testing.T) {
 	w := watch(t, "explain", inText, nil, dstest.State("N np"))
 	r := &noting{}
@@ -289,8 +291,8 @@ func TestWatchReads(t *testing.T) {
 
 func (w *watched) present() *snapshot.Snapshot { return w.following.now.State.Snapshot }
 
-// TestWatchReadsFirst: what explains the state at the start is read before anything is
-// shown.
+// TestWatchReadsFirst checks that a watch reads the input that explains the initial state before
+// its first output.
 func TestWatchReadsFirst(t *testing.T) {
 	for _, command := range []string{"explain", "plan-rollout"} {
 		w := watch(t, command, inText, nil, dstest.State("N np", unroomy("p1")))

@@ -19,9 +19,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestRedactedStories: from a Snapshot with stand-ins come the answers of the original, with
-// the names replaced, messages aside: of the states that the screens are tested with, and of
-// the recorded examples. Of random states see pkg/redact.
+// TestRedactedStories checks that Snapshots with stand-ins give the same answers with replaced
+// names, apart from messages. It uses the states of the screen tests and the recorded examples.
+// pkg/redact tests random states.
 func TestRedactedStories(t *testing.T) {
 	folder := t.TempDir()
 	alone(t, folder)
@@ -71,7 +71,7 @@ func toldStates(t *testing.T) map[string]*snapshot.Snapshot {
 	return out
 }
 
-// redactedAnswers returns where answers differ.
+// redactedAnswers returns the differences between the answers.
 func redactedAnswers(t *testing.T, folder string, s *snapshot.Snapshot) (diff []string) {
 	t.Helper()
 	s, err := snapshot.Redact(s, []byte("of this test"))
@@ -138,7 +138,7 @@ func redactedAnswers(t *testing.T, folder string, s *snapshot.Snapshot) (diff []
 type question struct {
 	command string
 	flags   []string
-	node    bool // one of the flags names a node
+	node    bool // a flag contains the name of a node
 }
 
 var questions = []question{

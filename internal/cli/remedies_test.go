@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// TestRemediesHelp: whatever change explain says helps, its plan completes, or leaves fewer nodes
-// without an available pod, and takes the pod of no other node. So it is with the smallest of
-// the limits that it names.
+// TestRemediesHelp checks every change that explain suggests. The plan of the change completes, or
+// leaves fewer nodes without an available pod, and no other node loses its pod. The smallest
+// suggested limits pass the same check.
 func TestRemediesHelp(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.json")
 	if err != nil || len(files) == 0 {
@@ -41,7 +41,7 @@ func TestRemediesHelp(t *testing.T) {
 	}
 }
 
-// flagsFor returns the flags of plan-rollout that ask for a remedy; nil for one that is no change.
+// flagsFor returns the plan-rollout flags for a remedy, or nil if it is not a change.
 func flagsFor(code remedy.Code, value string) []string {
 	switch code {
 	case remedy.RollBack:
@@ -60,7 +60,7 @@ func flagsFor(code remedy.Code, value string) []string {
 	return nil
 }
 
-// holds fails unless the plan of a remedy is what explain promises.
+// holds checks that the plan of a remedy matches the promise of explain.
 func holds(t *testing.T, file string, e *explain.Explanation, r remedy.Remedy, flags []string) {
 	t.Helper()
 	p := new(plan.Plan)
@@ -79,7 +79,7 @@ func holds(t *testing.T, file string, e *explain.Explanation, r remedy.Remedy, f
 	}
 }
 
-// answer runs a command line and reads the document that it prints.
+// answer runs a command line and decodes the document that it prints.
 func answer(t *testing.T, into any, args ...string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -91,7 +91,7 @@ func answer(t *testing.T, into any, args ...string) {
 	}
 }
 
-// nameIn is the name of the one DaemonSet of a dump.
+// nameIn returns the name of the only DaemonSet in a dump.
 func nameIn(t *testing.T, file string) string {
 	t.Helper()
 	l := new(explain.List)
@@ -108,7 +108,7 @@ func served(e *explain.Explanation, node string) bool {
 	})
 }
 
-// TestOrderOfTheFix: a limit is raised before a change by hand, and after a manifest,
+// TestOrderOfTheFix checks that a new limit comes before a manual change, and after a manifest,
 // which may set the limit itself.
 func TestOrderOfTheFix(t *testing.T) {
 	const example = "../../examples/settled.json"

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/view/sheet"
 )
 
-// TestKubectlFlags: a command that a screen suggests reaches the cluster that was asked,
-// as the same user, and shows no secret.
+// TestKubectlFlags checks that suggested commands reach the same cluster as the same user, and
+// contain no secret.
 func TestKubectlFlags(t *testing.T) {
 	for _, tt := range []struct{ typed, want, why string }{
 		{"explain x", "", "the kubeconfig says all"},
@@ -42,8 +42,8 @@ func TestKubectlFlags(t *testing.T) {
 	}
 }
 
-// TestReaching: a hint's command of kubectl gets the flags behind its last word.
-func TestReaching(t *testing.T) {
+// TestWithConnection checks that a kubectl command in a hint gets the connection flags at its end.
+func TestWithConnection(t *testing.T) {
 	flags := []sheet.Flag{{Name: "context", Value: "prod"}, {Name: "kubeconfig", Value: "my file"}}
 	for _, tt := range []struct{ hint, want, why string }{
 		{"kubectl cluster-info", "kubectl cluster-info FLAGS", "nothing follows"},

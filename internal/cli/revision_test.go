@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestHintsOfHistory: what to ask instead of a revision that cannot be shown.
+// TestHintsOfHistory checks the hints for revisions that cannot be shown.
 func TestHintsOfHistory(t *testing.T) {
 	for _, tt := range []struct {
 		err       error
@@ -29,8 +29,8 @@ func TestHintsOfHistory(t *testing.T) {
 	}
 }
 
-// TestRevisionWithValues: the help of history names every format in which a
-// revision has the literal values of environment variables, and no other has them.
+// TestRevisionWithValues checks that the help of history names exactly the formats that print the
+// literal values of environment variables.
 func TestRevisionWithValues(t *testing.T) {
 	var help bytes.Buffer
 	if status := Main([]string{"kubectl-ds", "history", "--help"}, strings.NewReader(""), &help, new(bytes.Buffer)); status != 0 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// asking has kubectl's configuration name one server.
+// asking sets a kubeconfig with one server.
 func asking(t *testing.T, server string) {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "config")
@@ -20,8 +20,8 @@ func asking(t *testing.T, server string) {
 	t.Setenv("KUBERNETES_MASTER", "")
 }
 
-// TestStartOfOne: where one DaemonSet alone has pods that are not available or not updated, the name
-// of the program alone explains it.
+// TestStartOfOne checks that the program without a command explains the only DaemonSet with
+// unavailable or outdated pods.
 func TestStartOfOne(t *testing.T) {
 	s := newCompleting(t)
 	asking(t, s.URL)
@@ -40,8 +40,8 @@ func TestStartOfOne(t *testing.T) {
 	}
 }
 
-// TestStart: the name of the program alone says how the DaemonSets are, or is the help
-// where no cluster tells.
+// TestStart checks that the program without a command shows the status of the DaemonSets, or its
+// help if no cluster responds.
 func TestStart(t *testing.T) {
 	s := newCompleting(t)
 	for _, tt := range []struct {

@@ -57,8 +57,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamLaws: whatever is written in whatever pieces, nothing that a
-// terminal obeys comes out, and a JSON document means what it meant.
+// TestStreamLaws checks that a stream writes no control codes, and keeps the meaning of JSON
+// documents, however the text is divided into writes.
 func TestStreamLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	alphabet := []string{"a", "é", "\x1b[31;1m", "\x1b[2J", "\x1b", "\u009b", "\x9b", "\u202e", "\U000e0041", "\r", "\n", "\t", `"`, `\`, "\xc3", "\x00", "東", "\ufeff", "\u2029"}
@@ -119,7 +119,7 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-// TestAbandoned: what was given up writes nothing more.
+// TestAbandoned checks that an abandoned stream writes nothing.
 func TestAbandoned(t *testing.T) {
 	var b bytes.Buffer
 	s := newStream(&b)

@@ -18,9 +18,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestSuggestedCommands runs every command of this plugin that the screens of
-// the examples and of all stories print, after every change. A way out of a
-// stall must lead out.
+// TestSuggestedCommands runs every command of this plugin that the screens of the examples and of
+// all stories print, after every change. A suggested way out of a stall must work.
 func TestSuggestedCommands(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.json")
 	if err != nil || len(files) == 0 {
@@ -48,12 +47,12 @@ func TestSuggestedCommands(t *testing.T) {
 			{"plan-rollout", name, "--toleration", "*", "--max-unavailable", "2"},
 		} {
 			if stories[file] && (len(asked) == 1 || len(asked) > 3 && asked[2] != "--restart" || slices.Contains(asked, "10%")) {
-				continue // the examples have enough of these
+				continue // the examples contain enough of these
 			}
 			asked = append(asked, "--from", file)
 			var out bytes.Buffer
 			if status := Main(append([]string{"kubectl-ds"}, asked...), strings.NewReader(""), &out, new(bytes.Buffer)); status != 0 {
-				continue // a node that this example does not have
+				continue // this example does not have the node
 			}
 			for _, line := range strings.Split(out.String(), "\n") {
 				label, words, isOurs := strings.Cut(line, "kubectl ds ")
@@ -66,7 +65,7 @@ func TestSuggestedCommands(t *testing.T) {
 				if !wayOut {
 					var errs bytes.Buffer
 					status := Main(append([]string{"kubectl-ds"}, args...), strings.NewReader(""), new(bytes.Buffer), &errs)
-					if status != 0 && !strings.Contains(errs.String(), "is invalid: ") { // that is the answer: the API server accepts no change of this one
+					if status != 0 && !strings.Contains(errs.String(), "is invalid: ") { // the API server accepts no change of this DaemonSet
 						t.Errorf("%q suggests %q: status %d: %s", asked, line, status, errs.String())
 					}
 					continue
@@ -92,8 +91,8 @@ func TestSuggestedCommands(t *testing.T) {
 	}
 }
 
-// worldsOfStories writes the worlds of n of the screens' stories as snapshots, and
-// returns the name of the DaemonSet in each.
+// worldsOfStories writes the worlds of n stories as snapshots, and returns the name of the
+// DaemonSet in each.
 func worldsOfStories(t *testing.T, n int) map[string]string {
 	t.Helper()
 	names := map[string]string{}
@@ -116,7 +115,7 @@ func worldsOfStories(t *testing.T, n int) map[string]string {
 				continue
 			}
 			s := world.Parse(t, string(part.Data))
-			if len(s.Nodes) > 50 { // it takes long, and suggests what the others do
+			if len(s.Nodes) > 50 { // slow, without new suggestions
 				continue
 			}
 			file := filepath.Join(dir, fmt.Sprintf("%d.json", len(names)))
@@ -133,8 +132,8 @@ func worldsOfStories(t *testing.T, n int) map[string]string {
 	return names
 }
 
-// pastedWords splits a command line as a shell would: none of these has more
-// than single quotes, and words of a backslash and a quote.
+// pastedWords splits a command line like a shell. It supports only single quotes and backslashes
+// before quotes.
 func pastedWords(line string) []string {
 	var words []string
 	word, inWord, quoted := "", false, false
@@ -160,8 +159,8 @@ func pastedWords(line string) []string {
 	return words
 }
 
-// slips are what a newcomer types in the first hour, each with one mistake. WORLD is a file with
-// DaemonSets, and a name in capitals a paste of pastes.
+// slips are command lines of new users, each with one mistake. WORLD is a file with DaemonSets.
+// Other names in upper case are keys of pastes.
 var slips = []string{
 	// the kind
 	"explain ds -n healthy agent --from WORLD", "explain deploy/agent -n healthy --from WORLD", "explain daemonsets/agnt -n healthy --from WORLD", "explain pod agent -n healthy --from WORLD",
@@ -182,7 +181,7 @@ var slips = []string{
 	"plan-rollout -f TEMPLATE --from WORLD", "plan-rollout -f UNFILLED --from WORLD", "plan-rollout -f PODS --from WORLD", "explain -A --from TEMPLATE",
 }
 
-// pastes are files that hold what stood in a terminal or on a page.
+// pastes are files with text copied from a terminal or a web page.
 var pastes = map[string]string{
 	"TABLE":    "NAMESPACE     NAME    DESIRED   CURRENT   READY   UP-TO-DATE   AVAILABLE   NODE SELECTOR   AGE\nkube-system   agent   3         3         3       3            3           <none>          4d\n",
 	"DESCRIBE": "Name:           agent\nSelector:       app=agent\nNode-Selector:  <none>\nAnnotations:    deprecated.daemonset.template.generation: 1\nDesired Number of Nodes Scheduled: 3\nPods Status:  3 Running / 0 Waiting / 0 Succeeded / 0 Failed\n",
@@ -196,8 +195,8 @@ var pastes = map[string]string{
 	"UNFILLED": "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: \"${NAME}\", namespace: a}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: b}]}}}\n",
 }
 
-// TestFirstHour follows the hint of each slip, as it is printed, until there is an answer. A way
-// that ends says what to get of the cluster, or what to put right in a file.
+// TestFirstHour follows the hints for each slip until a command succeeds. A hint may also end with
+// something to get from a cluster or to correct in a file.
 func TestFirstHour(t *testing.T) {
 	dir := t.TempDir()
 	raw, err := os.ReadFile("testdata/cluster.yaml")
@@ -229,7 +228,7 @@ func TestFirstHour(t *testing.T) {
 	}
 }
 
-// follow runs a command line and what the hints say, and returns an error where they lead nowhere.
+// followAdvice runs a command line and follows its hints. It returns an error if they lead nowhere.
 func followAdvice(args []string) error {
 	var way []string
 	for range 4 {
@@ -253,10 +252,10 @@ func followAdvice(args []string) error {
 	return fmt.Errorf("the hints lead nowhere:\n%s", strings.Join(way, "\n"))
 }
 
-// ends are hints to get something from elsewhere: of a cluster, by Helm or from the environment.
+// ends matches hints to get something elsewhere: from a cluster, from Helm or from the environment.
 var ends = regexp.MustCompile(`^(?:kubectl get \S+(?: .*)? > \S+|(?:helm template|envsubst <) .* \| kubectl ds plan-rollout -f - .*)$`)
 
-// hintIn returns the last hint that was printed.
+// hintIn returns the last printed hint.
 func hintIn(errs string) (hint string) {
 	for line := range strings.Lines(errs) {
 		line = strings.TrimSpace(line)
@@ -269,8 +268,8 @@ func hintIn(errs string) (hint string) {
 	return hint
 }
 
-// followed returns the command line that a hint leads to: the command in it, or the flag or the
-// name in the place of what was typed.
+// followed returns the command line to which a hint leads: the command in the hint, or args with
+// the suggested flag or name.
 func followed(args []string, hint string) []string {
 	if _, command, is := strings.Cut(hint, "kubectl ds "); is {
 		for _, mark := range []string{" (", ", ", "? "} {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// rejecting is an API server that rejects a pod, and quotes a value of it.
+// rejecting is an API server that rejects a pod with a message that contains a value.
 type rejecting struct {
 	reader
 	sent []*corev1.Pod
@@ -25,7 +25,7 @@ func (r *rejecting) DryRunPod(_ context.Context, pod *corev1.Pod) (*snapshot.Pod
 	return &snapshot.PodDryRun{Answer: snapshot.DryRunRejected, Message: "TOKEN is s3cret-new"}, nil
 }
 
-// TestTryPod: when a pod is sent, who owns it, and what of the answer is kept.
+// TestTryPod checks when the program sends a pod, the owner of that pod, and the stored answer.
 func TestTryPod(t *testing.T) {
 	const uid = "5f0c1b8e-0000-0000-0000-000000000001"
 	for _, tt := range []struct {

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestUnifiedApplies: with --show-values, what --diff A,B --unified prints makes
-// what --revision B -o yaml prints of what --revision A -o yaml prints: over all
-// revisions of the examples and of all stories, and over random pairs.
+// TestUnifiedApplies checks that the patch of --diff A,B --unified --show-values turns the output
+// of --revision A -o yaml into that of --revision B -o yaml. It uses all revisions of the examples
+// and stories, and random pairs.
 func TestUnifiedApplies(t *testing.T) {
 	patch, err := exec.LookPath("patch")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestUnifiedApplies(t *testing.T) {
 		from, ok := ask(file, name, "--revision="+a, "-o", "yaml", "--show-values")
 		to, okToo := ask(file, name, "--revision="+b, "-o", "yaml", "--show-values")
 		if !ok || !okToo {
-			return // the revision cannot be read, or kubectl has nothing to apply
+			return // the revision is unreadable, or has nothing to apply
 		}
 		for _, asked := range [][4]string{{a, b, from, to}, {b, a, to, from}} {
 			diff, ok := ask(file, name, "--diff="+asked[0]+","+asked[1], "--unified", "--show-values")
@@ -78,8 +78,8 @@ func TestUnifiedApplies(t *testing.T) {
 	}
 }
 
-// pairFile writes a snapshot in which revision 7 and the DaemonSet have the first
-// template of a pair, and revision 8 has the second.
+// pairFile writes a snapshot. The DaemonSet and revision 7 have the first template of a pair, and
+// revision 8 has the second.
 func pairFile(t *testing.T, p dstest.Pair) string {
 	t.Helper()
 	text, err := snapshot.Encode(world.OfPair(t, p))

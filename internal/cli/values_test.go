@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// TestWithoutValues: what of a server's words about a dry run is left.
+// TestWithoutValues checks which part of a server's message about a dry run remains.
 func TestWithoutValues(t *testing.T) {
 	set := func(values ...string) template.Content {
 		var env []any
@@ -59,7 +59,7 @@ func TestWithoutValues(t *testing.T) {
 	}
 }
 
-// refusing is a cluster whose dry run is refused.
+// refusing is a cluster that rejects the dry run.
 type refusing struct {
 	reader
 	err error
@@ -69,8 +69,8 @@ func (r refusing) DryRun(context.Context, manifest.Manifest) (*manifest.Applied,
 	return nil, r.err
 }
 
-// TestDryRunHidesValues: a dry run that is refused quotes neither the values of
-// the manifest nor those in the cluster, unless they are asked for.
+// TestDryRunHidesValues checks that the error of a rejected dry run contains no values of the
+// manifest or the cluster without --show-values.
 func TestDryRunHidesValues(t *testing.T) {
 	manifests, err := manifest.ReadManifests(t.Context(), []string{source.StandardInput}, "", strings.NewReader(`
 apiVersion: apps/v1

@@ -22,8 +22,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// watched is a DaemonSet that is followed, with a clock that stands until it is moved,
-// and what was written of it.
+// watched is a followed DaemonSet with a manual clock and its output.
 type watched struct {
 	*following
 	t         testing.TB
@@ -38,7 +37,7 @@ func (w *watched) Err() error                   { return nil }
 func (w *watched) Now() time.Time               { return w.now }
 func (w *watched) Close()                       {}
 
-// watch follows the DaemonSet of a grid with a command, and has begun.
+// watch starts to follow the DaemonSet of a grid.
 func watch(t testing.TB, command string, form format, terminal *size, s *snapshot.Snapshot) *watched {
 	t.Helper()
 	w := &watched{t: t, start: s, now: s.TakenAt}
@@ -62,8 +61,7 @@ func watch(t testing.TB, command string, form format, terminal *size, s *snapsho
 	return w
 }
 
-// after moves the clock, and shows what there is to show then. It returns what was
-// written since the last time.
+// after advances the clock, and returns the new output.
 func (w *watched) after(d time.Duration) string {
 	w.t.Helper()
 	w.now, w.cost = w.now.Add(d), 0
@@ -99,8 +97,8 @@ func crashes(p *corev1.Pod) {
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, RestartCount: 6, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
 }
 
-// starting is a rollout whose newest pod was just created. The others were Ready after
-// a hundred seconds.
+// starting is a rollout whose newest pod was just created. The other pods became Ready after a
+// hundred seconds.
 func starting() *snapshot.Snapshot {
 	return dstest.State("N n O O", dstest.Edit(func(s *snapshot.Snapshot) {
 		for i := range s.Pods {
@@ -110,7 +108,8 @@ func starting() *snapshot.Snapshot {
 	}))
 }
 
-// TestWatchDocuments: a document is written whenever anything but the clock has changed.
+// TestWatchDocuments checks that a watch writes a document whenever anything except the clock
+// changes.
 func TestWatchDocuments(t *testing.T) {
 	for _, command := range []string{"explain", "plan-rollout"} {
 		for _, tt := range []struct {
@@ -143,7 +142,8 @@ func TestWatchDocuments(t *testing.T) {
 	}
 }
 
-// TestWatchDocumentsNoProgress: that nothing moves for longer than usual is news, once.
+// TestWatchDocumentsNoProgress checks that a watch reports once that nothing moves for longer than
+// usual.
 func TestWatchDocumentsNoProgress(t *testing.T) {
 	w := watch(t, "explain", inJSON, nil, starting())
 	n := 0
@@ -158,8 +158,8 @@ func TestWatchDocumentsNoProgress(t *testing.T) {
 	}
 }
 
-// TestWatchLost: while changes do not arrive, nothing that only stands still is told of,
-// however long it takes; after that it is measured anew.
+// TestWatchLost checks that a watch reports no delays while changes do not arrive, and starts a new
+// measurement afterwards.
 func TestWatchLost(t *testing.T) {
 	w := watch(t, "plan-rollout", inText, &size{100, 30}, starting())
 	w.after(time.Second)
@@ -195,7 +195,8 @@ func TestWatchLost(t *testing.T) {
 	}
 }
 
-// TestWatchLostEnd: what does not arrive may speak against an end.
+// TestWatchLostEnd checks that a watch does not end while changes do not arrive, because a missing
+// change may contradict the end.
 func TestWatchLostEnd(t *testing.T) {
 	w := watch(t, "plan-rollout", inText, nil, dstest.State("N N O O"))
 	w.lose("pods")
@@ -211,8 +212,8 @@ func TestWatchLostEnd(t *testing.T) {
 	}
 }
 
-// TestWatchStatus: where the time is over, plan-rollout ends with the status of explain for
-// what is stuck and for what is degraded, and with 2 only for a rollout in progress.
+// TestWatchStatus checks the exit status after a timeout. plan-rollout uses the status of explain
+// for stuck and degraded rollouts, and 2 for rollouts in progress.
 func TestWatchStatus(t *testing.T) {
 	crash := dstest.Pod("p0", func(p *corev1.Pod) {
 		p.CreationTimestamp.Time = dstest.Now.Add(-time.Hour)
@@ -221,9 +222,9 @@ func TestWatchStatus(t *testing.T) {
 	for _, tt := range []struct {
 		why   string
 		of    *snapshot.Snapshot
-		after time.Duration // until --timeout
+		after time.Duration // time until --timeout
 		plan  exitStatus
-		now   exitStatus // of explain
+		now   exitStatus // exit status of explain
 	}{
 		{"stuck when the time is over before that has held for half a minute", dstest.State("n O O O", crash), 2 * time.Second, statusStuck, statusStuck},
 		{"stuck for longer", dstest.State("n O O O", crash), time.Minute, statusStuck, statusStuck},
@@ -250,7 +251,7 @@ func TestWatchStatus(t *testing.T) {
 	}
 }
 
-// TestWatchInterruptedDocument: Ctrl-C leaves no time to compute another document.
+// TestWatchInterruptedDocument checks that a watch computes no new document after Ctrl-C.
 func TestWatchInterruptedDocument(t *testing.T) {
 	w := watch(t, "plan-rollout", inJSON, nil, dstest.State("N N O O"))
 	first := w.out.String()
@@ -264,8 +265,7 @@ func TestWatchInterruptedDocument(t *testing.T) {
 	}
 }
 
-// TestWatchDeletedDocument: of a DaemonSet that does not exist any more there is no
-// document.
+// TestWatchDeletedDocument checks that a watch writes no document for a deleted DaemonSet.
 func TestWatchDeletedDocument(t *testing.T) {
 	for _, command := range []string{"explain", "plan-rollout"} {
 		w := watch(t, command, inJSON, nil, dstest.State("N N O O"))
@@ -278,8 +278,8 @@ func TestWatchDeletedDocument(t *testing.T) {
 	}
 }
 
-// TestWatchLines: explain prints its verdict whenever it is another than numbers and
-// times tell.
+// TestWatchLines checks that explain prints its verdict whenever more than numbers and times
+// change.
 func TestWatchLines(t *testing.T) {
 	w := watch(t, "explain", inText, nil, dstest.State("N N N N"))
 	for _, step := range []struct{ pod, want string }{{"", ""}, {"p0", "DEGRADED"}, {"", ""}, {"p1", "DEGRADED"}, {"", ""}} {
@@ -293,7 +293,7 @@ func TestWatchLines(t *testing.T) {
 	}
 }
 
-// TestWatchWaitsLonger: it is said once what the rollout waits for, until something
+// TestWatchWaitsLonger checks that a watch reports once why the rollout waits, until something
 // happens.
 func TestWatchWaitsLonger(t *testing.T) {
 	w := watch(t, "plan-rollout", inText, nil, dstest.State("N N O O"))
@@ -312,8 +312,8 @@ func TestWatchWaitsLonger(t *testing.T) {
 	}
 }
 
-// TestWatchRedraws: a screen begins in the first line of the terminal, wherever the
-// cursor is by then, and what was there is scrolled away once.
+// TestWatchRedraws checks that a screen starts in the first line of the terminal at any cursor
+// position, and that only the first screen scrolls the old contents away.
 func TestWatchRedraws(t *testing.T) {
 	w := watch(t, "explain", inText, &size{80, 24}, dstest.State("N N O O"))
 	if first := w.out.String(); !strings.HasPrefix(first, strings.Repeat("\n", 23)+"\x1b[H\x1b[J") {
@@ -324,8 +324,8 @@ func TestWatchRedraws(t *testing.T) {
 	}
 }
 
-// TestWatchSmallTerminal: no screen has more lines than the terminal, and neither has
-// the last one with what comes below it.
+// TestWatchSmallTerminal checks that no screen has more lines than the terminal. The last screen
+// includes the lines below it.
 func TestWatchSmallTerminal(t *testing.T) {
 	for _, terminal := range []size{{80, 24}, {80, 1}, {80, 2}, {80, 4}, {30, 12}, {20, 8}} {
 		w := watch(t, "plan-rollout", inText, &terminal, dstest.State("N N O O"))
@@ -352,8 +352,8 @@ func TestWatchSmallTerminal(t *testing.T) {
 	}
 }
 
-// TestWatchClock: a screen is drawn in every second of the clock, however the times at
-// which it is asked fall into it.
+// TestWatchClock checks that a screen is drawn in every second of the clock, for any times of the
+// ticks.
 func TestWatchClock(t *testing.T) {
 	s := dstest.State("N N O O")
 	s.TakenAt = s.TakenAt.Add(950 * time.Millisecond)
@@ -374,9 +374,9 @@ func TestWatchClock(t *testing.T) {
 	}
 }
 
-// TestWatchRests: a look that costs much is not taken where nothing was seen, unless something is due.
+// TestWatchRests checks that a watch avoids expensive looks if nothing changed and nothing is due.
 func TestWatchRests(t *testing.T) {
-	const cost = 40 * time.Millisecond // ten times it is less than a second, and six hundred times are 24
+	const cost = 40 * time.Millisecond // ten times cost is less than a second; 600 times is 24 s
 	for _, tt := range []struct {
 		why   string
 		grid  string
@@ -394,7 +394,7 @@ func TestWatchRests(t *testing.T) {
 		{"and not sooner", "O O N", func(w *watched) { w.following.now.Due = w.now.Add(5 * time.Second) }, 4 * time.Second, false},
 	} {
 		w := watch(t, "explain", inText, &size{80, 24}, dstest.State(tt.grid))
-		w.pod("p0", func(*corev1.Pod) {}) // what was seen before a look is no news after it
+		w.pod("p0", func(*corev1.Pod) {}) // changes before a look do not count after it
 		w.now = w.now.Add(time.Minute)
 		if err := w.show(); err != nil {
 			t.Fatal(err)
