@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// applyCommands returns the kubectl commands that make the planned change, in their order: changes
-// of nodes, manifests or changes of the DaemonSet, and last the taints that evict old pods. It
-// returns none if some part of the change has no command.
+// applyCommands returns the kubectl commands that make the planned change, in their order: first
+// the changes of nodes, then the manifests or the changes of the DaemonSet, then the taints that
+// evict old pods. If no command exists for some part of the change, it returns nil.
 func (o *planning) applyCommands(p planned) []screen.Command {
 	c := o.change
 	switch {
@@ -50,14 +50,15 @@ func (o *planning) daemonSetCommand(p planned, verb string, words ...screen.Word
 	return sheet.WithFlags(append(c, words...), o.asked.Kubectl...)
 }
 
-// nodeChangeCommands returns the commands for the node changes that match. It skips nodes that are
-// only assumed to be down. ok is false if a change has no command to paste.
-func (o *planning) nodeChangeCommands(p planned, some func(whatif.NodeChange) bool) (out []screen.Command, ok bool) {
-	const most = 10 // node names in one command, so that a person can check it
+// nodeChangeCommands returns the commands for the changes of nodes that match accepts. It skips
+// nodes that are only assumed to be down. ok is false if some change has no command that can be
+// pasted.
+func (o *planning) nodeChangeCommands(p planned, match func(whatif.NodeChange) bool) (out []screen.Command, ok bool) {
+	const most = 10 // the largest number of nodes in one command, so that a person can check it
 	for _, n := range p.Change.Nodes {
 		edit, known := nodeCommands[n.Kind]
 		switch {
-		case n.Kind == whatif.NodeDown || len(n.Nodes) == 0 || !some(n):
+		case n.Kind == whatif.NodeDown || len(n.Nodes) == 0 || !match(n):
 			continue
 		case !known || len(n.Nodes) > most:
 			return nil, false
@@ -77,8 +78,8 @@ func (o *planning) nodeChangeCommands(p planned, some func(whatif.NodeChange) bo
 	return out, true
 }
 
-// nodeCommands maps each change of nodes to its kubectl command. There is none to add or delete
-// nodes, because that depends on the infrastructure.
+// nodeCommands maps each change of nodes to its kubectl command. kubectl has no command that adds
+// or removes machines, so these changes are missing.
 var nodeCommands = map[whatif.NodeChangeKind]struct {
 	verb, end string
 	replaces  bool
@@ -111,7 +112,7 @@ func (o *planning) daemonSetChangeCommands(p planned) (out []screen.Command) {
 	}
 	from, to := p.before.DaemonSet.Spec, p.state.DaemonSet.Spec
 	if c.ToRevision != nil {
-		to.Template = from.Template // the template may contain secrets
+		to.Template = from.Template // keep the template out of the patch: it may contain secrets
 	}
 	if patch, err := manifest.SpecPatch(&from, &to); err == nil && len(patch) > 0 {
 		out = append(out, o.daemonSetCommand(p, "patch", "-p "+screen.Quote(string(patch))))

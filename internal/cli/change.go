@@ -42,7 +42,7 @@ func parseImages(texts []string) ([]whatif.Image, error) {
 }
 
 // imageHint returns an --image flag with a corrected image: without a URL scheme, trailing
-// separators and upper case letters. If the corrected image is invalid too, it returns an example.
+// separators and upper case letters. If the result is invalid too, it returns an example.
 func imageHint(container, image string) string {
 	if _, rest, found := strings.Cut(image, "://"); found {
 		image = rest

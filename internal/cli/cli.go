@@ -30,12 +30,12 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 // gracePeriod limits how long a command may continue after Ctrl-C to print its last lines.
 const gracePeriod = 500 * time.Millisecond
 
-// mainUntil runs Main until ctx ends. When ctx ends, reads and requests stop. A computation, or a
-// write to a pipe that nobody reads, may not stop. After the grace period mainUntil returns without
-// waiting for it, and discards everything that it still writes.
+// mainUntil runs Main until ctx ends. When ctx ends, reads and requests stop. Some work ignores
+// ctx, such as a computation or a write to a pipe that nobody reads. After the grace period,
+// mainUntil returns without waiting for such work, and discards its output.
 func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	if completes(args) {
-		errs = io.Discard // it would appear in the middle of the command line
+		errs = io.Discard // an error message would disturb the line that the user types
 	}
 	answers, notes := newStream(out), newStream(errs)
 	done := make(chan int, 1)
@@ -44,7 +44,7 @@ func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Wr
 	case status := <-done:
 		return status
 	case <-ctx.Done():
-		go notes.disableLine() // it blocks if the terminal accepts no output
+		go notes.disableLine() // this call blocks while the terminal accepts no output
 	}
 	select {
 	case status := <-done:
@@ -59,8 +59,8 @@ func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Wr
 // execute runs one command line to its end.
 //
 // All output goes through a stream, so that no control code from a cluster or a file reaches a
-// terminal. A panic becomes an error message with the stack for a bug report: Go's own exit status
-// of a panic is 2, which means "progressing" here.
+// terminal. A panic becomes an error message with a stack for a bug report. Go would exit with
+// status 2 after a panic, but status 2 means "progressing" in this program.
 func execute(ctx context.Context, args []string, in io.Reader, answers, notes *stream) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -114,7 +114,7 @@ func completes(args []string) bool {
 		(args[1] == cobra.ShellCompRequestCmd || args[1] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// withoutTerminal runs f without standard input and standard error. Otherwise a credential plugin
+// withoutTerminal runs f without standard input and standard error. Otherwise, a credential plugin
 // could ask for a password while the user types a command.
 func withoutTerminal(f func() error) error {
 	stdin := os.Stdin

@@ -66,7 +66,7 @@ func (c *common) completionFunc(find finder) cobra.CompletionFunc {
 		found := make(chan choices, 1)
 		go func() {
 			defer func() {
-				if recover() != nil { // a bug in completion must not disturb the user
+				if recover() != nil { // a bug in a completion must not disturb the user
 					found <- choices{}
 				}
 			}()
@@ -79,13 +79,14 @@ func (c *common) completionFunc(find finder) cobra.CompletionFunc {
 		select {
 		case all := <-found:
 			return all.matching(toComplete)
-		case <-ctx.Done(): // a credential plugin or a file may take any time
+		case <-ctx.Done(): // a credential plugin or a file may block
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 	}
 }
 
-// newCompletionRequest returns the request to complete the word toComplete of cmd.
+// newCompletionRequest returns the request to complete toComplete, the last word of the command
+// line.
 func (c *common) newCompletionRequest(cmd *cobra.Command, args []string, toComplete string) *completionRequest {
 	silent := *c
 	silent.ErrOut, silent.In = io.Discard, strings.NewReader("")
@@ -152,8 +153,8 @@ func (all choices) matching(toComplete string) ([]cobra.Completion, cobra.ShellC
 // kubeconfig that do not match are not offered, because a shell might run parts of them.
 var shellSafe = regexp.MustCompile(`^[A-Za-z0-9._:/=@,%+-]*$`)
 
-// completeFlags registers completion functions for the flags of a command. Flags without a finder
-// or file type get no completion.
+// completeFlags registers a completion function for each flag of a command that takes a value. The
+// function offers nothing for a flag that has neither a finder nor a file type.
 func (c *common) completeFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		kinds, isFile := fileFlags[f.Name]
@@ -170,6 +171,6 @@ func (c *common) completeFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		case find != nil:
 			complete = c.completionFunc(find)
 		}
-		_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails only if the flag has a function already
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // an error means that the flag already has a function
 	})
 }

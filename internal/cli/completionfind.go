@@ -107,7 +107,7 @@ func outputChoices(_ context.Context, t *completionRequest) (choices, error) {
 // conditionChoices offers the conditions of --fail-on, a comma-separated list.
 func conditionChoices(_ context.Context, t *completionRequest) (choices, error) {
 	before, _ := splitList(t.toComplete)
-	all := choices{noSpace: true, keepOrder: true} // a number or a comma follows
+	all := choices{noSpace: true, keepOrder: true} // a number or a comma can follow
 	for _, c := range conditions {
 		word := strings.TrimSuffix(c[0], "N")
 		if slices.ContainsFunc(strings.Split(before, ","),
@@ -162,7 +162,7 @@ func nameChoices(ctx context.Context, t *completionRequest) (choices, error) {
 			add(before+ds.Name, wording.DaemonSetChoice(&ds.Status))
 			continue
 		}
-		// the input has several namespaces, and no flag chooses one
+		// the input has several namespaces, and no flag selects one
 		add(before+ds.Name, wording.NamespacesChoice(of[ds.Name]))
 		if before == "" {
 			add(ds.Namespace+"/"+ds.Name, wording.DaemonSetChoice(&ds.Status))

@@ -23,7 +23,7 @@ var scripts = map[string]func(*cobra.Command, io.Writer) error{
 	"powershell": (*cobra.Command).GenPowerShellCompletionWithDesc,
 }
 
-// shells lists the keys of scripts in the order of the help.
+// shells lists the supported shells in the order of the help.
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func newCompletion(c *common) *cobra.Command {
@@ -64,8 +64,7 @@ func knownShell(cmd *cobra.Command, args []string) error {
 		source.Meant(cmd.CommandPath()+" ", args[0], shells, cmd.CommandPath())}
 }
 
-// turnOn returns the instructions to turn on completion on this system. look finds a program on the
-// PATH.
+// turnOn returns the instructions for turning on completion. look finds a program on the PATH.
 func (p program) turnOn(system string, look func(string) (string, error)) string {
 	completes, of := "kubectl_complete-"+strings.TrimPrefix(p.file, "kubectl-"), "kubectl"
 	if !p.plugin {
@@ -102,9 +101,9 @@ func (p program) turnOn(system string, look func(string) (string, error)) string
 	return b.String()
 }
 
-// link returns the command that installs the completion program next to this one. It creates a link
-// to the name by which this program was called, so that the link survives upgrades. On Windows,
-// where links need extra permissions, it creates a copy.
+// link returns the command that installs the completion program next to this program. The command
+// creates a link to the name by which this program was called, so that the link survives upgrades.
+// On Windows, a link needs extra permissions, so the command creates a copy.
 func (p program) link(system, completes string, look func(string) (string, error)) string {
 	at := p.path
 	if !strings.ContainsAny(at, `/\`) {

@@ -84,14 +84,14 @@ func (r rerunError) with(typed *pflag.FlagSet) string {
 	return sheet.WithFlags(c, flags...).String()
 }
 
-// refusal is an invalid combination of flags: it has the condition, the error message and the hint.
+// refusal rejects an invalid combination of flags. It has a condition, an error message and a hint.
 type refusal struct {
 	applies     bool
 	words, hint string
 }
 
-// nameHint is the hint of a refusal if the user has to name one DaemonSet. queryFlags.check
-// replaces it by the command with a name.
+// nameHint is the hint of a refusal that needs the name of one DaemonSet. queryFlags.check replaces
+// this hint by a command with a name.
 const nameHint = "NAME"
 
 // firstRefusal returns the error of the first refusal that applies, or nil.
@@ -107,7 +107,7 @@ func firstRefusal(rows ...refusal) error {
 	return nil
 }
 
-// nameNeededError is the error if a command line does not name exactly one DaemonSet.
+// nameNeededError is the error for a command line that does not name exactly one DaemonSet.
 type nameNeededError struct{ error }
 
 // hintOf returns the hint of an error, or "" if it has none.
@@ -144,9 +144,9 @@ func (u unfilledError) Unwrap() error { return u.error }
 // rejectedError is an error about a manifest that the API server would reject.
 type rejectedError struct {
 	error
-	details []string       // each error, if there are several
-	live    bool           // a cluster is available, so its API server can be asked
-	apply   screen.Command // the command that applies the manifest; empty if the user cannot paste one
+	details []string       // each error, if the manifest has several
+	live    bool           // the input is a cluster, so its API server can validate the manifest
+	apply   screen.Command // the command that applies the manifest; empty if the user cannot paste it
 }
 
 func (r rejectedError) Details() []string { return r.details }
@@ -292,8 +292,9 @@ var addFlag = regexp.MustCompile(`^--(keep-going|max-input|from) `)
 // leaveOut matches a hint to leave out one flag.
 var leaveOut = regexp.MustCompile(`^leave out (-\S+)(?: wide)?$`)
 
-// printPanic prints a bug report for a panic and returns its exit status. It prints the message
-// only of runtime errors, because a library's message may contain a secret. A stack contains none.
+// printPanic prints a bug report for a panic and returns its exit status. It prints the message of
+// a runtime error only, because the message of a library may contain a secret. A stack contains no
+// secrets.
 func (p program) printPanic(errs io.Writer, panicked any, stack []byte) int {
 	what := "a panic"
 	if e, ok := panicked.(runtime.Error); ok {
@@ -368,8 +369,8 @@ var flagTypes = map[string]struct{ what, example string }{
 	"duration": {"not a duration", "40s"},
 }
 
-// flagError rewords an error of pflag, and adds a hint: the flag that the user probably meant, or
-// an example of a value.
+// flagError rewords an error of pflag and adds a hint: the flag that the user probably meant, or an
+// example of a value.
 func flagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError

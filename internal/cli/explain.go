@@ -110,7 +110,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 }
 
 // answer explains the chosen DaemonSets. It reads them in batches, unless the answer needs all
-// States at once, as a page and --node do.
+// States at the same time, as pages and --node do.
 func (o *explainOptions) answer(ctx context.Context, x *explainer) error {
 	if len(o.nodes) == 0 && o.format != inHTML {
 		x.brief = len(o.names) == 0 && o.text()
@@ -192,7 +192,7 @@ func (o *explainOptions) explainOneNode(ctx context.Context) (*explain.Explanati
 type explainer struct {
 	in    *inputFlags
 	nodes []string // the nodes of --node
-	brief bool     // show no single nodes, and drop each State after it is explained
+	brief bool     // show no single nodes, and drop each State after its explanation
 
 	items []*explain.Explanation
 	from  map[*explain.Explanation]*daemonset.State // the State of each item, with the additional input; empty if brief
@@ -236,7 +236,7 @@ func (x *explainer) finish(ctx context.Context) error {
 	if x.in.many() || len(x.items) == 0 || !x.items[0].StartsInVain() {
 		return nil
 	}
-	st := x.from[x.items[0]] // read the referenced objects too
+	st := x.from[x.items[0]] // read the objects to which its pods refer
 	s, err := x.in.addReferences(ctx, st.Snapshot, &st.DaemonSet.Spec.Template)
 	if err != nil {
 		return err
@@ -245,8 +245,8 @@ func (x *explainer) finish(ctx context.Context) error {
 	return nil
 }
 
-// explainNeeds returns the additional input of each State. At most ten nodes need their other pods;
-// the nodes of --node come first.
+// explainNeeds returns the additional input that each State needs. At most ten nodes get their
+// other pods; the nodes of --node come first.
 func explainNeeds(read []*daemonset.State, nodes []string) []cause.Needs {
 	var all []cause.Needs
 	for _, st := range read {
@@ -292,7 +292,7 @@ func (o *explainOptions) print(items []*explain.Explanation, from map[*explain.E
 	return each(o.Out, items, func(e *explain.Explanation) error { return view.Explanation(o.Out, e, asked, o.style) })
 }
 
-// explained returns an Explanation with the map and lines for a page.
+// explained returns an Explanation with the map and the lines that a page draws.
 func (o *explainOptions) explained(e *explain.Explanation, st *daemonset.State) sheet.Explained {
 	v := sheet.Explained{Explanation: e, Map: o.mapOf(st)}
 	if e.Rollout.UnderWay && e.Rollout.Since != nil {

@@ -36,7 +36,7 @@ type row [2]string
 // table returns the rows as a table with a wrapped right column.
 func table(rows ...row) string { return tableOf(widestLeft(rows), rows) }
 
-// widestLeft returns the width of the left column of a table.
+// widestLeft returns the width that the left column of a table needs.
 func widestLeft(rows []row) int {
 	widest := 0
 	for _, r := range rows {
@@ -47,7 +47,7 @@ func widestLeft(rows []row) int {
 	return widest
 }
 
-// tableOf returns a table with the given width of the left column.
+// tableOf returns a table whose left column has the given width.
 func tableOf(widest int, rows []row) string {
 	var b strings.Builder
 	for _, r := range rows {

@@ -158,8 +158,9 @@ func (o *historyOptions) histories(ctx context.Context) ([]historyResult, error)
 	return items, nil
 }
 
-// namesNoNode reports whether the question is about one current DaemonSet of a cluster, and the
-// answer needs no node names. Text names nodes only if whole pods are read anyway.
+// namesNoNode reports whether the question is about one DaemonSet of a cluster at the current time,
+// and the answer needs no names of nodes. A text answer names nodes only if the whole pods are read
+// anyway.
 func (o *historyOptions) namesNoNode() bool {
 	return !o.many() && len(o.from) == 0 && o.clock.IsZero() && o.which == nil && o.text() && o.format != inHTML
 }

@@ -40,9 +40,9 @@ type inputFlags struct {
 	now         string
 	version     string
 	maxInput    string // limit for all input
-	chunkSize   int64  // objects of a list in one request
+	chunkSize   int64  // number of objects that one request for a list asks for
 
-	names         []source.Ref // an empty namespace is the current one, or any in a dump
+	names         []source.Ref // a ref without a namespace is in the current namespace, or in any namespace of a dump
 	allNamespaces bool
 	selectorText  string
 
@@ -204,7 +204,7 @@ func (in *inputFlags) newReader(ctx context.Context) (reader, string, error) {
 	c.InPagesOf(in.chunkSize)
 	c.OnWarning(in.serverWarns)
 	in.progressOn(c)
-	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // the user waits
+	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // print it immediately, because the user waits
 	namespace, err := in.config.CurrentNamespace()
 	return c.Without(in.skipped...), namespace, err
 }
@@ -222,7 +222,7 @@ func (in *inputFlags) namespace() string {
 // they fill.
 func (in *inputFlags) override(s *snapshot.Snapshot) *snapshot.Snapshot {
 	if !in.clock.IsZero() {
-		const slack = time.Minute // reading the clock twice is no mistake
+		const slack = time.Minute // several commands may share one --now
 		if s.TakenAt.Sub(in.clock) > slack && !s.Lacks(snapshot.Clock) {
 			in.note("--now precedes the snapshot; ages will be wrong")
 		}
@@ -262,7 +262,7 @@ func (in *inputFlags) withRules(s *snapshot.Snapshot) (*snapshot.Snapshot, daemo
 	return s, profile, nil
 }
 
-// versionHint returns the hint for a version that has no rules.
+// versionHint returns the hint for a version without rules.
 func versionHint(err error) string {
 	if old := (*daemonset.OldVersionError)(nil); errors.As(err, &old) {
 		return "--kubernetes-version " + daemonset.Oldest
@@ -279,7 +279,7 @@ func (in *inputFlags) state(s *snapshot.Snapshot) (*daemonset.State, error) {
 	return daemonset.New(s, profile)
 }
 
-// addReferences adds the objects to which pods of these templates refer.
+// addReferences adds to s the objects to which pods of these templates refer.
 func (in *inputFlags) addReferences(ctx context.Context, s *snapshot.Snapshot,
 	templates ...*corev1.PodTemplateSpec) (*snapshot.Snapshot, error) {
 	var specs []*corev1.PodSpec
@@ -293,7 +293,7 @@ func (in *inputFlags) addReferences(ctx context.Context, s *snapshot.Snapshot,
 	return in.opened.AddReferences(ctx, s, wanted)
 }
 
-// readNeeds adds the input that an answer about st needs.
+// readNeeds adds to st the input that an answer about it needs.
 func (in *inputFlags) readNeeds(ctx context.Context, st *daemonset.State, n cause.Needs) (*daemonset.State, error) {
 	all, err := in.readAllNeeds(ctx, []*daemonset.State{st}, []cause.Needs{n})
 	if err != nil {
@@ -302,8 +302,8 @@ func (in *inputFlags) readNeeds(ctx context.Context, st *daemonset.State, n caus
 	return all[0], nil
 }
 
-// readAllNeeds adds the input that answers about these States need. It reads shared input only
-// once: the input of pod creation, the other pods of a node, and the controller's Lease.
+// readAllNeeds adds to these States the input that answers about them need. It reads shared input
+// only once: the input of pod creation, the other pods of a node, and the controller's Lease.
 func (in *inputFlags) readAllNeeds(ctx context.Context, all []*daemonset.State,
 	needs []cause.Needs) ([]*daemonset.State, error) {
 	read := make([]*snapshot.Snapshot, len(all))
@@ -354,14 +354,14 @@ func (in *inputFlags) readAllNeeds(ctx context.Context, all []*daemonset.State,
 	return out, nil
 }
 
-// bindContext returns add as a function without a context.
+// bindContext binds ctx to add.
 func bindContext(
 	ctx context.Context, add func(context.Context, []*snapshot.Snapshot) ([]*snapshot.Snapshot, error),
 ) func([]*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
 	return func(of []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) { return add(ctx, of) }
 }
 
-// replaceAt replaces the Snapshots with these indexes by the results of more.
+// replaceAt replaces the Snapshots at these indexes by the results of more.
 func replaceAt(
 	all []*snapshot.Snapshot, at []int, more func([]*snapshot.Snapshot) ([]*snapshot.Snapshot, error),
 ) error {
@@ -443,8 +443,8 @@ func withNamespace(namespace string, refs []source.Ref) []source.Ref {
 }
 
 // readNames returns the Snapshots of these DaemonSets, in their order. It reads the DaemonSets of
-// one namespace together. missing converts the error for a DaemonSet that could not be read. If it
-// returns nil, the Snapshot is nil.
+// one namespace together. missing converts the error for a DaemonSet that could not be read. If
+// missing returns nil, the Snapshot is nil.
 func readNames(ctx context.Context, r reader, refs []source.Ref,
 	missing func(source.Ref, error) error) ([]*snapshot.Snapshot, error) {
 	byNamespace := map[string][]string{}
@@ -472,7 +472,7 @@ func readNames(ctx context.Context, r reader, refs []source.Ref,
 			out[i] = found[0]
 			continue
 		}
-		s, err := r.Read(ctx, ref) // this returns an error with the reason
+		s, err := r.Read(ctx, ref) // the error states the reason
 		if err != nil {
 			if err = missing(ref, err); err != nil {
 				return nil, err

@@ -16,7 +16,7 @@ import (
 var kinds = []string{"ds", "daemonset", "daemonsets", "ds.apps", "daemonset.apps", "daemonsets.apps",
 	"daemonset.v1.apps", "daemonsets.v1.apps"}
 
-// otherKinds are kinds that users may confuse with DaemonSets. The value says whether "kubectl
+// otherKinds are kinds that users may confuse with DaemonSets. The value is true if "kubectl
 // rollout status" supports the kind.
 var otherKinds = map[string]bool{
 	"deploy": true, "deployment": true, "deployments": true, "sts": true, "statefulset": true, "statefulsets": true,

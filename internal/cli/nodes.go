@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// nodeFlag is an occurrence of a flag that changes nodes.
+// nodeFlag is one use of a flag that changes nodes.
 type nodeFlag struct {
 	name string
 	kind whatif.NodeChangeKind
@@ -53,7 +53,7 @@ func (n nodeFlag) edits() ([]whatif.NodeEdit, error) {
 	}
 	edit := whatif.NodeEdit{Kind: n.kind, Said: "--" + n.name + " " + n.text}
 	if what != "" || form != "" {
-		if err := n.parseTarget(what, &edit); err != nil {
+		if err := n.parseValue(what, &edit); err != nil {
 			return nil, hinted{fmt.Errorf("--%s %q: %w", n.name, n.text, err), n.example()}
 		}
 	}
@@ -79,8 +79,8 @@ func (n nodeFlag) example() string {
 	return "--" + n.name + " worker-1,worker-2"
 }
 
-// parseTarget parses the taint or label after the nodes.
-func (n nodeFlag) parseTarget(text string, into *whatif.NodeEdit) error {
+// parseValue parses the taint or label that follows NODES.
+func (n nodeFlag) parseValue(text string, into *whatif.NodeEdit) error {
 	rest, drop := strings.CutSuffix(text, "-")
 	if n.kind == whatif.NodeLabel {
 		var found bool

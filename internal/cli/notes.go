@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// heldNotes holds notes back until the answer is printed, so that the verdict is the first line on
-// a terminal.
+// heldNotes holds notes back until the answer is printed. On a terminal, the verdict is therefore
+// the first line.
 type heldNotes struct {
 	mu    sync.Mutex // API server warnings arrive on any goroutine
 	lines []string
@@ -139,7 +139,7 @@ func missingForFit(answers []*daemonset.Header) (parts []snapshot.What) {
 	return parts
 }
 
-// permissionHint returns the end of a note: the missing permission, the command that checks it, and
+// permissionHint returns the end of a note: the missing permission, a command that checks it, and
 // what to do. It returns "" if no permission is missing.
 func (in *inputFlags) permissionHint(n *gapNote) string {
 	g, dump := n.gap, source.DumpCommand(n.parts...)
@@ -161,7 +161,8 @@ func (in *inputFlags) permissionHint(n *gapNote) string {
 		sheet.WithFlags(check, in.askedBy().Kubectl...), then)
 }
 
-// permissionCheck returns the missing permission for these parts, and the command that checks it.
+// permissionCheck returns the permission that is missing for these parts, and a command that checks
+// it.
 func (in *inputFlags) permissionCheck(parts []snapshot.What) (may string, check screen.Command) {
 	namespace := in.namespace()
 	if len(parts) > 1 {
@@ -202,7 +203,7 @@ func (in *inputFlags) permissionCheck(parts []snapshot.What) (may string, check 
 var clusterScoped = []snapshot.What{snapshot.Nodes, snapshot.DefaultNodeSelector, snapshot.PriorityClasses,
 	snapshot.RuntimeClasses, snapshot.Webhooks, snapshot.PersistentVolumes, snapshot.CSINodes}
 
-// printNone prints that no DaemonSets were found, and suggests to look in all namespaces.
+// printNone prints that no DaemonSets were found, and suggests a search in all namespaces.
 func (in *inputFlags) printNone() error {
 	words := "No DaemonSets found."
 	if !in.allNamespaces && (len(in.from) == 0 || in.config.Namespace() != "") {
@@ -227,7 +228,7 @@ func (in *inputFlags) searchScope() (where, try string) {
 	return where, try
 }
 
-// noDaemonSet returns the error if there is no DaemonSet to write.
+// noDaemonSet returns the error of a snapshot command that finds no DaemonSet.
 func (in *inputFlags) noDaemonSet() error {
 	where, try := in.searchScope()
 	return hinted{fmt.Errorf("no DaemonSet found%s", where), try}

@@ -160,7 +160,7 @@ func (o *planOptions) checkOwn() (err error) {
 	ofOne, stdin := o.given(daemonSetFlagNames...), source.StandardInput
 	o.recordCommandLine()
 	return firstRefusal(append([]refusal{
-		// for example, an unset variable in a script
+		// for example, from an unset variable of a script
 		{o.given("fail-on") != "" && len(o.gates) == 0, "--fail-on names no condition",
 			"--fail-on 'stalls,lostNodes>0'"},
 		{o.manifests() && (o.allNamespaces || o.selectorText != ""),
@@ -190,7 +190,7 @@ func (o *planOptions) recordCommandLine() {
 	o.asked.Flags, o.asked.Again = o.repeatFlags(append(own, inputFlagNames...)...)
 	o.asked.Live = len(o.from) == 0 && o.asked.Again
 	for _, flag := range slices.Concat(daemonSetFlagNames, nodeFlagNames) {
-		if o.given(flag) != "" && flag != "node-down" { // a command cannot make a node unreachable
+		if o.given(flag) != "" && flag != "node-down" { // no command makes a node unreachable
 			o.changed = append(o.changed, flag)
 		}
 	}

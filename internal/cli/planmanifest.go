@@ -203,8 +203,8 @@ func (o *planOptions) checkMissing(m manifest.Manifest, none *source.NotFoundErr
 	return nil
 }
 
-// noteNamespace prints which namespace is assumed for a manifest if neither the manifest nor -n
-// sets one. This is the namespace of the only DaemonSet with that name, or default.
+// noteNamespace prints the namespace that is assumed for a manifest if neither the manifest nor -n
+// sets one. It is the namespace of the only DaemonSet with that name, or default.
 func (o *planOptions) noteNamespace(m manifest.Manifest, live *snapshot.Snapshot) {
 	found := "is planned as a new one in namespace default"
 	if live != nil {
@@ -214,7 +214,7 @@ func (o *planOptions) noteNamespace(m manifest.Manifest, live *snapshot.Snapshot
 		"context, or of -n", m.File, m.Document, screen.Clean(m.Name), found)
 }
 
-// changeLive returns the State after a manifest is applied to a live object, and the plan options.
+// changeLive returns the result of applying a manifest to a live object, and the plan options.
 func (o *planOptions) changeLive(ctx context.Context, r reader, m manifest.Manifest,
 	s *snapshot.Snapshot) (*whatif.Result, plan.Options, error) {
 	st, err := o.state(s)
@@ -241,8 +241,7 @@ type manifestDryRunner interface {
 	DryRun(context.Context, manifest.Manifest) (*manifest.Applied, error)
 }
 
-// applyManifest returns the object that results from applying a manifest to a live object. live may
-// be nil.
+// applyManifest returns the object after a manifest is applied to live, which may be nil.
 func (o *planOptions) applyManifest(ctx context.Context, r reader, m manifest.Manifest, live *appsv1.DaemonSet,
 	version string) (*manifest.Applied, error) {
 	if !o.serverDryRun {
@@ -287,8 +286,8 @@ func (o *planOptions) addManifest(c *whatif.Change, m manifest.Manifest, applied
 	return known
 }
 
-// literalValues returns the literal values of environment variables in a manifest and in the live
-// object. live may be nil.
+// literalValues returns the literal values of environment variables in m and in live, which may be
+// nil.
 func literalValues(live *appsv1.DaemonSet, m manifest.Manifest) *hide.Values {
 	templates := []template.Content{m.Template()}
 	if live != nil {
@@ -307,7 +306,7 @@ func withoutValues(err error, of *hide.Values) error {
 	return reworded{err, of.Hide(err.Error())}
 }
 
-// makeNew returns the State with a DaemonSet that does not exist yet, and the plan options.
+// makeNew returns the result of creating a DaemonSet, and the plan options.
 func (o *planOptions) makeNew(ctx context.Context, r reader, m manifest.Manifest) (*whatif.Result,
 	plan.Options, error) {
 	m.Namespace = cmp.Or(m.Namespace, "default")
@@ -321,7 +320,7 @@ func (o *planOptions) makeNew(ctx context.Context, r reader, m manifest.Manifest
 		return nil, plan.Options{}, err
 	}
 	if o.serverDryRun {
-		applied.DaemonSet.UID = "" // no pod has an owner with the UID of a dry run
+		applied.DaemonSet.UID = "" // the UID of a dry run belongs to no object
 	}
 	s, err := r.ReadFor(ctx, applied.DaemonSet)
 	if err != nil {
@@ -330,7 +329,7 @@ func (o *planOptions) makeNew(ctx context.Context, r reader, m manifest.Manifest
 	if s, _, err = o.withRules(s); err != nil {
 		return nil, plan.Options{}, err
 	}
-	// the defaults depend on the version, which is known only now
+	// the defaults depend on the version, which is unknown before this line
 	if !o.serverDryRun && s.KubernetesVersion != o.version {
 		if applied, err = o.applyManifest(ctx, r, m, nil, s.KubernetesVersion); err != nil {
 			return nil, plan.Options{}, err

@@ -35,7 +35,7 @@ type planning struct {
 	rollback string // name of the flag that selects the revision of a rollback
 
 	dryRun      bool // try to create the next pod in a server-side dry run
-	showsValues bool // show literal values of environment variables that the API server may quote
+	showsValues bool // show literal values that the API server may quote
 
 	// The command line, for commands to paste.
 	asked   sheet.Asked
@@ -88,8 +88,8 @@ func (o *planning) plans(ctx context.Context, all []*daemonset.State) ([]planned
 	return out, nil
 }
 
-// resolveRevision replaces a negative revision number, which counts back, by the revision's own
-// number.
+// resolveRevision replaces a negative revision number, which counts back, by the number of that
+// revision.
 func (o *planning) resolveRevision(st *daemonset.State) error {
 	c := o.change
 	if c == nil || c.ToRevision == nil || *c.ToRevision >= 0 {
@@ -119,7 +119,7 @@ func (o *planning) planned(r *whatif.Result) planned {
 	return made
 }
 
-// applyChange returns the State after a change. Without a change, it returns st.
+// applyChange returns the State after a change, or st if there is no change.
 func (o *planning) applyChange(st *daemonset.State, c *whatif.Change) (*whatif.Result, error) {
 	if c == nil {
 		return &whatif.Result{State: st}, nil
@@ -150,8 +150,8 @@ func planChange(r *whatif.Result, known plan.Options) planned {
 	return made
 }
 
-// readShared adds the input that the plans need to the States, and reads shared input once. For a
-// list of plans it reads only the input of pod admission and the controller's Lease.
+// readShared adds to the States the input that their plans need. It reads shared input once. For a
+// list of plans, it reads only the input of pod admission and the controller's Lease.
 func (o *planning) readShared(ctx context.Context, results []*whatif.Result, listed bool) error {
 	states, needs := make([]*daemonset.State, len(results)), make([]cause.Needs, len(results))
 	for i, r := range results {
@@ -248,12 +248,12 @@ func (o *planning) answer(plans []planned, listed bool) error {
 		slices.SortStableFunc(shown, func(a, b planned) int { return plan.WorstFirst(a.Plan, b.Plan) })
 	}
 	if err := cmp.Or(o.print(shown, listed, len(plans)), o.writeFooter(headers(plans, planned.header))); err != nil {
-		return err // print errors take precedence over gates
+		return err // an output error takes precedence over the gates
 	}
 	return o.status(plans)
 }
 
-// print writes the plans to show. made is the number of all plans.
+// print writes the plans. made is the number of all plans, including those that are not shown.
 func (o *planning) print(plans []planned, listed bool, made int) error {
 	list := &plan.List{APIVersion: snapshot.APIVersion, Kind: plan.ListKind, Items: []*plan.Plan{}}
 	for _, p := range plans {
@@ -291,7 +291,7 @@ func (o *planning) page(plans []planned, listed bool) error {
 	return view.PlanPage(o.Out, all, listed, o.asked, o.style)
 }
 
-// asks returns the command line for the commands on the screen of a plan.
+// asks returns the command line for the commands below a plan.
 func (o *planning) asks(p planned) sheet.Asked {
 	asked := o.asked
 	if o.format == inMarkdown { // other people read it, and they do not have the files
@@ -303,7 +303,7 @@ func (o *planning) asks(p planned) sheet.Asked {
 	return asked
 }
 
-// upTo joins at most most names, and adds the number of the others.
+// upTo joins the first most names, and adds the number of the others.
 func upTo(most int, names []string) string {
 	words := strings.Join(names[:min(most, len(names))], ", ")
 	if more := len(names) - most; more > 0 {

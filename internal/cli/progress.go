@@ -22,7 +22,7 @@ type progress struct {
 
 	mu    sync.Mutex
 	began time.Time
-	lists []api.Reading // in the order in which they began
+	lists []api.Reading // in the order in which they started
 }
 
 // progressOn shows the progress of c on standard error, if that is a terminal.

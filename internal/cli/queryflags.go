@@ -217,7 +217,7 @@ func (q *queryFlags) writeFooter(answers []*daemonset.Header) error {
 	return view.Foot(q.Out, answers)
 }
 
-// each writes several screens, with an empty line between two of them.
+// each writes several screens, separated by empty lines.
 func each[T any](w io.Writer, answers []T, write func(T) error) error {
 	for i, a := range answers {
 		if i > 0 {
@@ -239,8 +239,9 @@ func headers[T any](answers []T, of func(T) *daemonset.Header) []*daemonset.Head
 	return out
 }
 
-// essentialParts are the parts without which an answer is incomplete. If other parts are missing,
-// the clock or the version may be a guess, or some text may be missing.
+// essentialParts are the parts without which an answer is incomplete. If another part is missing,
+// the answer is still complete, but the clock or the version may be a guess, or some text may be
+// missing.
 var essentialParts = []snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods,
 	snapshot.PodStatus, snapshot.Revisions}
 

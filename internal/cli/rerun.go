@@ -55,8 +55,8 @@ func kubectlFlags(f *pflag.FlagSet) []sheet.Flag {
 }
 
 // repeatFlags returns those of the named flags that the user set, for another command with the same
-// input. pastable is false if the input is standard input, which cannot be read again. Flags that
-// change nodes come last, in their order.
+// input. pastable is false if that input is standard input, because a command can read it only
+// once. Flags that change nodes come last, in their original order.
 func (s flagSet) repeatFlags(names ...string) (flags []sheet.Flag, pastable bool) {
 	pastable = true
 	var nodes []nodeFlag
@@ -128,8 +128,8 @@ func (in *inputFlags) allNamespacesCommand() string {
 	return sheet.WithFlags(screen.Command{in.ownWord(in.command), "-A"}, asked.Flags...).String()
 }
 
-// suggestDaemonSet adds a command to the error for a DaemonSet that is missing or ambiguous: the
-// same command for the most likely DaemonSet, or else for all namespaces.
+// suggestDaemonSet adds a command to the error for a missing or ambiguous DaemonSet. It is the same
+// command for the most likely DaemonSet, or else for all namespaces.
 func (in *inputFlags) suggestDaemonSet(err error) error {
 	var (
 		none *source.NotFoundError
@@ -243,7 +243,7 @@ func (in *inputFlags) candidates() (refs []source.Ref) {
 		go func() { found <- in.findDaemonSets(ctx) }()
 		select {
 		case refs = <-found:
-		case <-ctx.Done(): // a credential plugin may take any time
+		case <-ctx.Done(): // a credential plugin may block
 		}
 		return nil
 	})

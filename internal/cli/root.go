@@ -135,7 +135,7 @@ func (c *common) knownTopic(help *cobra.Command, args []string) error {
 		source.Meant(help.CommandPath()+" ", args[0], names, root.CommandPath()+" --help")}
 }
 
-// noArguments returns an error if a command without arguments gets one.
+// noArguments returns an error if the command gets an argument.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -183,7 +183,7 @@ func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapsh
 			lines.WriteString(line)
 		}
 		if err := api.WriteNew(o.redactMap, lines.String()); err != nil {
-			if errors.Is(err, fs.ErrExist) { // an old table may be the only key to an earlier file
+			if errors.Is(err, fs.ErrExist) { // the old table may be the only key to an earlier snapshot
 				return nil, hinted{err, "--redact-map NEWFILE"}
 			}
 			return nil, err
@@ -200,9 +200,9 @@ func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapsh
 	return out, nil
 }
 
-// readWhole returns the Snapshots with the input of pod admission, and with the other pods on the
-// nodes for which explain or a plan needs them (see plan.NeedsOf). With fit, it reads the other
-// pods on all nodes.
+// readWhole returns the Snapshots with the input of pod admission. They also have the other pods of
+// the nodes for which explain or a plan needs them (see plan.NeedsOf). With fit, they have the
+// other pods of all nodes.
 func readWhole(ctx context.Context, in *inputFlags, fit bool) ([]*snapshot.Snapshot, error) {
 	r, namespace, err := in.open(ctx)
 	if err != nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
-// start answers the program's name without a command. It shows the status of the DaemonSets, and
-// what to type next. If exactly one DaemonSet has pods that are unavailable or outdated, it
-// explains that DaemonSet. If no cluster responds in time, or the cluster has no DaemonSets, it
-// shows the help. With a flag such as -n or --context, it reports these cases instead of showing
-// the help.
+// start runs the program without a command. It shows the status of the DaemonSets, and suggests the
+// next commands. If exactly one DaemonSet has unavailable or outdated pods, it explains that
+// DaemonSet. If no cluster responds in time, or the cluster has no DaemonSets, it shows the help.
+// With a flag such as -n or --context, it reports these two cases instead.
 func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 	in := &inputFlags{common: c, flagSet: flagSet{cmd.Flags()}, command: "explain", allNamespaces: everywhere}
 	if cmd.Flags().NFlag() > 0 {
@@ -51,7 +50,7 @@ func (c *common) start(cmd *cobra.Command, everywhere bool) error {
 			in.common = c
 			return in.printStart(cmd, all)
 		}
-	case <-ctx.Done(): // a credential plugin may take any time
+	case <-ctx.Done(): // a credential plugin may block
 	}
 	return cmd.Help()
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
-// stream is a writer for answers, notes and errors. It escapes control codes and characters that a
-// terminal does not show, even if an earlier stage missed them. It writes them as JSON escapes, so
-// a JSON document keeps its meaning. It does not escape line ends and tabs.
+// stream is a writer for answers, notes and errors. It escapes control codes and invisible
+// characters, even if an earlier stage missed them. It writes them as JSON escapes, so a JSON
+// document keeps its meaning. It does not escape line ends and tabs.
 //
-// screen.Clean escapes text from the cluster earlier. It also keeps the text on one line, so that
-// columns can be aligned. A stream is a second safeguard: it accepts line ends, and does not know
-// where a text comes from.
+// screen.Clean escapes the text of a cluster earlier. It also keeps the text on one line, so that
+// the width of a column is known. A stream is a second safeguard: it accepts line ends, and does
+// not know the origin of a text.
 type stream struct {
 	mu    sync.Mutex
 	under io.Writer
@@ -24,7 +24,7 @@ type stream struct {
 	rest  []byte // an incomplete character or color code
 
 	lineShown    bool   // the terminal shows the line of showLine
-	lineDisabled bool   // showLine has no effect any more
+	lineDisabled bool   // showLine does nothing
 	beforeWrite  func() // called before each write; may be nil
 
 	abandoned atomic.Bool
@@ -77,7 +77,8 @@ func (s *stream) put(text []byte) error {
 // called.
 func newStream(w io.Writer) *stream { return &stream{under: w} }
 
-// under returns the writer below a stream. It returns other writers, such as a terminal, unchanged.
+// under returns the writer below a stream. It returns any other writer unchanged, because that may
+// be a terminal.
 func under(w io.Writer) io.Writer {
 	if s, ok := w.(*stream); ok {
 		return s.under
@@ -124,8 +125,8 @@ func (s *stream) Close() error {
 	return s.put(escaped)
 }
 
-// escape returns the escaped text, and how many bytes of text it contains. Unless last is true, it
-// leaves out an incomplete character or color code at the end.
+// escape returns the escaped text, and the number of bytes of text that it covers. Unless last is
+// true, it leaves out an incomplete character or color code at the end.
 func (s *stream) escape(text []byte, last bool) (out []byte, n int) {
 	if plain(text) {
 		return text, len(text)

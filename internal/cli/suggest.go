@@ -20,8 +20,8 @@ type replacement struct {
 	one           bool // the command needs the name of one DaemonSet
 }
 
-// replacements maps words that new users may try to commands of this program. They come from
-// kubectl and everyday language.
+// replacements maps words that new users may try to commands of this program. The words come from
+// kubectl and from everyday language.
 var replacements = map[string]replacement{
 	"status": {command: "explain"}, "get": {command: "explain"}, "describe": {command: "explain"},
 	"list": {command: "explain"}, "ls": {command: "explain"},
@@ -120,7 +120,7 @@ func (c *common) unknownCommand(root *cobra.Command, t commandLine) error {
 	return hinted{fmt.Errorf("unknown command %q", word), c.hintForWord(root, word, t, rest)}
 }
 
-// hintForWord returns the hint for an unknown command. t is the whole command line, rest is the
+// hintForWord returns the hint for an unknown command. t is the whole command line, and rest is the
 // part after the word.
 func (c *common) hintForWord(root *cobra.Command, word string, t, rest commandLine) string {
 	var names []string

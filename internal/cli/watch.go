@@ -34,7 +34,7 @@ func (w *watchFlags) addFlags(f *pflag.FlagSet, watch string) {
 	f.DurationVar(&w.timeout, "timeout", 0, "with --watch: stop after this time")
 }
 
-// refusals returns the flags that cannot be combined with --watch.
+// refusals returns the refusals for --watch and --timeout.
 func (w *watchFlags) refusals(q *queryFlags) []refusal {
 	return []refusal{
 		{q.given("timeout") != "" && !w.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
@@ -58,7 +58,7 @@ type watching interface {
 	Close()
 }
 
-// following follows a DaemonSet: on a terminal, as lines, or as documents.
+// following is a watch of a DaemonSet. It prints to a terminal, as lines, or as documents.
 type following struct {
 	*queryFlags
 	w        watching
@@ -73,13 +73,13 @@ type following struct {
 	status   func() error
 
 	now         *follow.Progress
-	explanation *explain.Explanation // for now; nil until explained is called
+	explanation *explain.Explanation // nil until explained is called
 	events      []follow.Happening   // events since the last output
 	shownAt     time.Time            // time of the last output, by the server's clock
 	cost        time.Duration        // time that the last look and output took
 	changed     bool                 // something changed since the last output
 
-	neededFor     *follow.Progress // the Progress to which needs and wantedKey belong
+	neededFor     *follow.Progress // the Progress for which needs and wantedKey were computed
 	needs         cause.Needs
 	wantedKey     string            // the lookup key of needs
 	lookupKey     string            // the key of the last or current lookup
@@ -143,7 +143,7 @@ func (f *following) begin(ctx context.Context) error {
 	f.shownAt = st.At
 	f.gaps(&f.now.Header)
 	f.addEvent(view.Event{Happening: follow.Happening{At: f.now.Header.Snapshot.TakenAt}, Words: "from here on"})
-	of := &f.now.Header // unless nodes are readable, an unobserved change may still start a rollout
+	of := &f.now.Header // if the nodes are unreadable, an unobserved change may still start a rollout
 	if f.now.End == "" && f.now.Outcome.Code == plan.NothingToDo && !f.endless &&
 		(!of.Lacks(snapshot.Nodes) || of.DaemonSet.ObservedGeneration >= of.DaemonSet.Generation) {
 		f.now.End = follow.EndDone
@@ -187,7 +187,7 @@ func (f *following) explained() *explain.Explanation {
 	return f.explanation
 }
 
-// take processes changes until the rollout or ctx ends. ctx has the timeout; whole does not.
+// run processes changes until the rollout or ctx ends. ctx has the timeout; whole does not.
 func (f *following) run(ctx, whole context.Context, timeout time.Duration) error {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -225,9 +225,9 @@ func (f *following) run(ctx, whole context.Context, timeout time.Duration) error
 // second.
 const lookupInterval = 10 * time.Second
 
-// startLookup reads additional input in the background if the current state needs other input than
-// before: for example, if the API server rejects pods or the scheduler cannot place one. Input that
-// is no longer needed requires no request.
+// startLookup reads additional input in the background if the current state needs different input
+// than before: for example, because the API server rejects pods, or the scheduler cannot place one.
+// It sends no request for input that is no longer needed.
 func (f *following) startLookup(ctx context.Context) {
 	if f.opened == nil || f.lookup != nil || f.w.Now().Sub(f.lookupStarted) < lookupInterval {
 		return
@@ -271,7 +271,8 @@ func (f *following) finishLookup(k lookupResult) error {
 	return nil
 }
 
-// lookupKey returns a text that is equal for lookups with equal results.
+// lookupKey returns a key for the input of a lookup. A watch repeats a lookup only if the key
+// changes.
 func lookupKey(st *daemonset.State, n cause.Needs) string {
 	if !n.Admission && !n.Controller && len(n.Nodes) == 0 {
 		return ""
@@ -293,7 +294,8 @@ func (f *following) see(s cluster.Seen) {
 }
 
 // reportLost prints that changes of a kind do not arrive, or arrive again. While they do not
-// arrive, nobody knows what changes (see time). Events have no influence on the state.
+// arrive, the watch cannot know what changes (see time). Lost events are only reported, because
+// events do not affect the state.
 func (f *following) reportLost(s cluster.Seen) {
 	words, at := s.Lost, slices.Index(f.lost, s.Kind)
 	switch {
@@ -325,10 +327,10 @@ func (f *following) time() time.Time {
 	return f.w.Now()
 }
 
-// show prints what happened: as lines immediately, and on a terminal once a second or after a
-// change of its size. On a large cluster, computing a state is expensive, so show waits ten times
-// as long as the last computation took. If nothing changed and nothing is due, only the clock
-// differs, so it waits 600 times as long.
+// show prints new events: immediately as lines, or once a second on a terminal. It also redraws a
+// terminal after a change of its size. On a large cluster, computing a state is expensive, so show
+// waits at least ten times as long as the last computation took. If nothing changed and nothing is
+// due, a new state differs only in its clock, so show waits 600 times as long.
 func (f *following) show() error {
 	at := f.time()
 	f.events = append(f.events, f.f.Settle(at, false)...)
@@ -362,7 +364,7 @@ func (f *following) end(err error, why string) error {
 	if f.now == nil || err != nil && why == "" {
 		return err
 	}
-	interrupted := err != nil // then the program must end soon
+	interrupted := err != nil // the program must end soon
 	if interrupted && f.format == inJSON {
 		return cmp.Or(f.repeatDocument(), err)
 	}
@@ -410,7 +412,8 @@ func (f *following) statusNow() exitStatus {
 	return statusProgressing
 }
 
-// following follows a rollout until it ends, is stuck, or the timeout expires.
+// following returns a watch that ends when the rollout ends or is stuck, or when the timeout
+// expires.
 func (o *planOptions) following() *following {
 	f := &following{queryFlags: &o.queryFlags, options: o.known, asked: o.asked}
 	f.document = func() (any, error) { return plan.Make(f.now.State, o.known), nil }
@@ -418,7 +421,7 @@ func (o *planOptions) following() *following {
 	return f
 }
 
-// following follows a DaemonSet until the user ends it.
+// following returns a watch that ends when the user stops it, or when the timeout expires.
 func (o *explainOptions) following() *following {
 	f := &following{queryFlags: &o.queryFlags, asked: o.askedBy(), endless: true}
 	f.document = func() (any, error) { return f.explained(), nil }

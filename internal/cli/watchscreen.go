@@ -85,8 +85,8 @@ func knownSize(width, height int, err error) size {
 	return size{width, height}
 }
 
-// terminalOf returns a function for the size of the terminal, or nil if out is not a terminal. It
-// also returns nil for a terminal that cannot move the cursor.
+// terminalOf returns a function that reads the size of the terminal. It returns nil if out is not a
+// terminal, or is one that cannot move the cursor.
 func terminalOf(out io.Writer) func() size {
 	f, ok := under(out).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {

@@ -48,8 +48,8 @@ func (f *following) write() error {
 	return nil
 }
 
-// documentState is the part of a state that a new document must report. It excludes values that
-// change with the clock.
+// documentState is the part of a state that requires a new document when it changes. It excludes
+// values that change with the clock.
 type documentState struct {
 	explanation explain.Explanation
 	outcome     plan.OutcomeCode
@@ -142,7 +142,7 @@ func (f *following) waitsLonger(happened bool) bool {
 	return true
 }
 
-// writeEnd prints the last events and how the rollout ended.
+// writeEnd prints the last events and the outcome of the rollout.
 func (f *following) writeEnd(why string) error {
 	switch {
 	case f.format == inJSON && f.now.End == follow.EndGone: // a deleted DaemonSet has no document
