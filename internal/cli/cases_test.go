@@ -40,7 +40,7 @@ func TestCases(t *testing.T) {
 	for i, file := range files {
 		files[i] = strings.TrimPrefix(filepath.ToSlash(file), casesDir+"/")
 	}
-	for _, file := range unread(trials, files) {
+	for _, file := range unusedFiles(trials, files) {
 		t.Errorf("no case reads %s", file)
 	}
 	all, todo := 0, 0
@@ -81,8 +81,8 @@ type expectation struct {
 	check
 }
 
-// ofStates are the arguments for inputs in states/ and fit/.
-const ofStates = "-n kube-system agent --now 2026-11-20T12:00:00Z --kubernetes-version v1.35.2"
+// stateArgs are the arguments for inputs in states/ and fit/.
+const stateArgs = "-n kube-system agent --now 2026-11-20T12:00:00Z --kubernetes-version v1.35.2"
 
 // readTrials parses expect.txt.
 func readTrials(text string) ([]trial, error) {
@@ -110,7 +110,7 @@ func readTrials(text string) ([]trial, error) {
 			}
 			tr := trial{input: words[0], args: words[1:]}
 			if len(tr.args) == 0 && (folder == "states" || folder == "fit") {
-				tr.args = strings.Fields(ofStates)
+				tr.args = strings.Fields(stateArgs)
 			}
 			trials = append(trials, tr)
 		case len(trials) == 0:
@@ -156,8 +156,8 @@ func (tr *trial) complete() error {
 	return nil
 }
 
-// unread returns the files that no trial reads.
-func unread(trials []trial, files []string) []string {
+// unusedFiles returns the files that no trial reads.
+func unusedFiles(trials []trial, files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(file string) bool {
 		return slices.ContainsFunc(trials, func(tr trial) bool {
 			return tr.input == file || slices.ContainsFunc(tr.commands, func(c command) bool {
@@ -242,7 +242,7 @@ func (tr trial) ask(words []string) (reply, error) {
 	return r, nil
 }
 
-// facts are the facts that answers depend on. Each one has a pair of states in facts.txt.
+// facts lists the facts that can change an answer. Each fact has a pair of states in facts.txt.
 var facts = []string{
 	"DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable",
 	"Ready: age", "Ready: reason", "Ready: no CNI, and this is the CNI", "cordoned",
@@ -279,7 +279,7 @@ func TestFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, fact := range unpaired(pairs) {
+	for _, fact := range factsWithoutPair(pairs) {
 		t.Errorf("facts.txt has no pair for %q", fact)
 	}
 	for _, p := range pairs {
@@ -294,7 +294,7 @@ func TestFacts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				shown = append(shown, advised(r.screen()))
+				shown = append(shown, adviceOn(r.screen()))
 			}
 			switch differs := shown[0] != shown[1]; {
 			case !differs && !p.todo:
@@ -306,8 +306,8 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// unpaired returns the facts without a pair.
-func unpaired(pairs []pair) []string {
+// factsWithoutPair returns the facts without a pair.
+func factsWithoutPair(pairs []pair) []string {
 	return slices.DeleteFunc(slices.Clone(facts), func(fact string) bool {
 		return slices.ContainsFunc(pairs, func(p pair) bool { return p.fact == fact })
 	})
@@ -389,7 +389,7 @@ func (s *factState) write(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(text), &w); err != nil {
 			t.Fatalf("%s: %v", s.input, err)
 		}
-		all = laid(all, w)
+		all = merge(all, w)
 	}
 	text, err := yaml.Marshal(all)
 	if err != nil {
@@ -405,8 +405,8 @@ func (s *factState) write(t *testing.T) {
 	}
 }
 
-// laid merges over into under. It merges maps key by key, and replaces other values.
-func laid(under, over any) any {
+// merge merges over into under. It merges maps key by key, and replaces other values.
+func merge(under, over any) any {
 	u, isMap := under.(map[string]any)
 	o, both := over.(map[string]any)
 	switch {
@@ -421,13 +421,13 @@ func laid(under, over any) any {
 			all[key] = nil
 			continue
 		}
-		all[key] = laid(u[key], value)
+		all[key] = merge(u[key], value)
 	}
 	return all
 }
 
-// advised returns the entries Fault, Do now, Then, Or and Do not of a screen.
-func advised(screen string) string {
+// adviceOn returns the entries Fault, Do now, Then, Or and Do not of a screen.
+func adviceOn(screen string) string {
 	var out []string
 	in := false
 	for _, line := range strings.Split(screen, "\n") {
@@ -468,15 +468,15 @@ func TestPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := unpaired(pairs), slices.DeleteFunc(slices.Clone(facts), func(f string) bool { return f == "Lease" }); !slices.Equal(got, want) {
+	if got, want := factsWithoutPair(pairs), slices.DeleteFunc(slices.Clone(facts), func(f string) bool { return f == "Lease" }); !slices.Equal(got, want) {
 		t.Errorf("unpaired: %q", got)
 	}
 	under, over := map[string]any{"x": map[string]any{"y": 1, "z": 1}, "l": []any{1}}, map[string]any{"x": map[string]any{"y": nil}, "l": []any{2}, "n": nil}
-	if got, want := fmt.Sprint(laid(under, over)), "map[l:[2] n:<nil> x:map[y:<nil> z:1]]"; got != want {
+	if got, want := fmt.Sprint(merge(under, over)), "map[l:[2] n:<nil> x:map[y:<nil> z:1]]"; got != want {
 		t.Errorf("laid: %s, want %s", got, want)
 	}
 	const screen = "STUCK  it\n\nFault     a node\n          is down\nImpact    none\n          at all\nDo now    wait\nThen      repair\n  it\n"
-	if got, want := advised(screen), "Fault     a node\n          is down\nDo now    wait\nThen      repair"; got != want {
+	if got, want := adviceOn(screen), "Fault     a node\n          is down\nDo now    wait\nThen      repair"; got != want {
 		t.Errorf("advised: %q, want %q", got, want)
 	}
 }

@@ -21,9 +21,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ofServer is a cluster for completions. It has four nodes, two DaemonSets in kube-system, one of
+// completionObjects is a cluster for completions. It has four nodes, two DaemonSets in kube-system, one of
 // them with three revisions, and one DaemonSet in logging.
-const ofServer = `{
+const completionObjects = `{
 "/apis/apps/v1/namespaces/kube-system/daemonsets": {"kind":"DaemonSetList","apiVersion":"apps/v1","items":[AGENT,{
   "metadata":{"name":"proxy","namespace":"kube-system","labels":{"app":"proxy"}},"spec":{"selector":{"matchLabels":{"app":"proxy"}}}}]},
 "/apis/apps/v1/namespaces/logging/daemonsets": {"kind":"DaemonSetList","apiVersion":"apps/v1","items":[SHIPPER]},
@@ -48,20 +48,20 @@ var shortened = strings.NewReplacer("SHIPPER", `{"kind":"DaemonSet","apiVersion"
   "template":{"spec":{"containers":[{"name":"agent","image":"registry:5000/acme/agent:3"},{"name":"side","image":"acme/side@sha256:0"}],"initContainers":[{"name":"setup","image":"acme/setup"}]}}},
   "status":{"observedGeneration":2,"desiredNumberScheduled":12,"numberReady":9}}`)
 
-// completing is an API server for completions that records its requests.
-type completing struct {
+// completionServer is an API server for completions that records its requests.
+type completionServer struct {
 	URL   string
 	mu    sync.Mutex
 	asked []string
 }
 
-func newCompleting(t *testing.T) *completing {
+func newCompletionServer(t *testing.T) *completionServer {
 	t.Helper()
 	var answers map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(shortened.Replace(ofServer)), &answers); err != nil {
+	if err := json.Unmarshal([]byte(shortened.Replace(completionObjects)), &answers); err != nil {
 		t.Fatal(err)
 	}
-	s := &completing{}
+	s := &completionServer{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := strings.ReplaceAll(r.URL.RequestURI(), "limit=500", "")
 		asked = strings.TrimRight(asked, "?&")
@@ -83,9 +83,9 @@ func newCompleting(t *testing.T) *completing {
 	return s
 }
 
-// offered returns the completions of a command line with their descriptions, and the directive of
+// completionsOf returns the completions of a command line with their descriptions, and the directive of
 // cobra in brackets.
-func offered(t *testing.T, line ...string) string {
+func completionsOf(t *testing.T, line ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	if status := Main(append([]string{"kubectl_complete-ds"}, line...), nil, &out, &errs); status != 0 || errs.Len() > 0 {
@@ -97,9 +97,9 @@ func offered(t *testing.T, line ...string) string {
 }
 
 // TestCompletion checks the completions of command lines, separated by |. A description follows its
-// word. asks is the expected requests to the server.
+// word. asks lists the expected requests to the server.
 func TestCompletion(t *testing.T) {
-	s := newCompleting(t)
+	s := newCompletionServer(t)
 	config := filepath.Join(t.TempDir(), "config")
 	text := `{apiVersion: v1, kind: Config, current-context: dev, clusters: [{name: dev-eu, cluster: {server: "` + s.URL + `"}}, {name: prod-eu, cluster: {server: "http://127.0.0.1:1"}}],
 users: [{name: jane}, {name: root}], contexts: [{name: dev, context: {cluster: dev-eu, user: jane}}, {name: "arn:aws:eks:eu-1:1:cluster/prod", context: {cluster: prod-eu, user: root}}, {name: "a b", context: {cluster: dev-eu}}]}`
@@ -182,7 +182,7 @@ users: [{name: jane}, {name: root}], contexts: [{name: dev, context: {cluster: d
 		{"explain --kubeconfig ", "[files]", "", "any file"},
 	} {
 		s.asked = nil
-		got, asked := offered(t, strings.Split(tt.line, " ")...), strings.Join(s.asked, "|")
+		got, asked := completionsOf(t, strings.Split(tt.line, " ")...), strings.Join(s.asked, "|")
 		if tt.why == "" {
 			tt.want, tt.why = "", "labels: the current namespace has none"
 			tt.asks = "GET /apis/apps/v1/namespaces/default/daemonsets"
@@ -210,7 +210,7 @@ func TestCompletionOfFiles(t *testing.T) {
 		{"history --from - moving/agent --undo ", "", "standard input"},
 		{"history " + two + "agent --undo ", "", "of a name in several namespaces"},
 	} {
-		if got := offered(t, strings.Split(tt.line, " ")...); got != tt.want {
+		if got := completionsOf(t, strings.Split(tt.line, " ")...); got != tt.want {
 			t.Errorf("%q (%s):\n%s\nwant\n%s", tt.line, tt.why, got, tt.want)
 		}
 	}
@@ -258,7 +258,7 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 		t.Fatal(err)
 	}
 	t.Setenv("KUBECONFIG", config)
-	if got := offered(t, "explain", ""); got != "" {
+	if got := completionsOf(t, "explain", ""); got != "" {
 		t.Errorf("offered %s", got)
 	}
 	c := &common{}

@@ -24,9 +24,9 @@ import (
 	"time"
 )
 
-// certified returns a self-signed certificate for these names, or for 127.0.0.1, and its file for
+// selfSigned returns a self-signed certificate for these names, or for 127.0.0.1, and its file for
 // --certificate-authority.
-func certified(t *testing.T, from, until time.Time, names ...string) (tls.Certificate, string) {
+func selfSigned(t *testing.T, from, until time.Time, names ...string) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -50,9 +50,9 @@ func certified(t *testing.T, from, until time.Time, names ...string) (tls.Certif
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// answering starts a server that always gives the same answer. Without a certificate, it uses HTTP.
+// startServer starts a server that always gives the same answer. Without a certificate, it uses HTTP.
 // If the answer starts with <HTML>, the server asks the client to retry immediately.
-func answering(t *testing.T, c *tls.Config, status int, contentType, body string) string {
+func startServer(t *testing.T, c *tls.Config, status int, contentType, body string) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if status == http.StatusFound && r.URL.Path != "/login" {
@@ -87,10 +87,10 @@ func TestConnection(t *testing.T) {
 	}
 	dir, day := t.TempDir(), 24*time.Hour
 	now := time.Now()
-	good, goodCA := certified(t, now.Add(-2*day), now.Add(day))
-	old, oldCA := certified(t, now.Add(-2*day), now.Add(-day))
-	early, earlyCA := certified(t, now.Add(day), now.Add(2*day))
-	other, otherCA := certified(t, now.Add(-2*day), now.Add(day), "other.example", "api.example")
+	good, goodCA := selfSigned(t, now.Add(-2*day), now.Add(day))
+	old, oldCA := selfSigned(t, now.Add(-2*day), now.Add(-day))
+	early, earlyCA := selfSigned(t, now.Add(day), now.Add(2*day))
+	other, otherCA := selfSigned(t, now.Add(-2*day), now.Add(day), "other.example", "api.example")
 	with := func(c tls.Certificate) *tls.Config { return &tls.Config{Certificates: []tls.Certificate{c}} }
 	stamp := func(at time.Time) string { return at.UTC().Truncate(time.Second).Format(time.RFC3339) }
 
@@ -125,7 +125,7 @@ func TestConnection(t *testing.T) {
 	}
 	write("fails", "#!/bin/sh\nexit 3\n", 0o700)
 	write("prints", "#!/bin/sh\necho hello\n", 0o700)
-	trusted := answering(t, with(good), 200, json, "{}")
+	trusted := startServer(t, with(good), 200, json, "{}")
 	part := func(name, text string) string {
 		return write(name, strings.ReplaceAll(`{apiVersion: v1, kind: Config, clusters: [{name: k, cluster: {server: S}}], contexts: [{name: c, context: {cluster: k, user: u}}, {name: lost, context: {cluster: gone, user: u}}]`, "S", trusted)+text+"}", 0o600)
 	}
@@ -145,36 +145,36 @@ func TestConnection(t *testing.T) {
 		want, hint    string
 		why           string
 	}{
-		{answering(t, with(good), 200, json, "{}"), "", "the certificate of the server at S is not trusted: neither the kubeconfig nor this machine knows the authority that signed it",
+		{startServer(t, with(good), 200, json, "{}"), "", "the certificate of the server at S is not trusted: neither the kubeconfig nor this machine knows the authority that signed it",
 			"kubectl config view --minify (is this the cluster that is meant?), or --certificate-authority FILE with the certificate of its authority", "an authority that nobody knows"},
-		{answering(t, with(old), 200, json, "{}"), "--certificate-authority " + oldCA, "the certificate of the server at S has expired: it was valid until " + stamp(now.Add(-day)), clock, "an old certificate"},
-		{answering(t, with(early), 200, json, "{}"), "--certificate-authority " + earlyCA, "the certificate of the server at S is not valid before " + stamp(now.Add(day)), clock, "a clock that is late"},
-		{answering(t, with(other), 200, json, "{}"), "--certificate-authority " + otherCA, "the certificate of the server at S is for other.example, api.example, not for 127.0.0.1",
+		{startServer(t, with(old), 200, json, "{}"), "--certificate-authority " + oldCA, "the certificate of the server at S has expired: it was valid until " + stamp(now.Add(-day)), clock, "an old certificate"},
+		{startServer(t, with(early), 200, json, "{}"), "--certificate-authority " + earlyCA, "the certificate of the server at S is not valid before " + stamp(now.Add(day)), clock, "a clock that is late"},
+		{startServer(t, with(other), 200, json, "{}"), "--certificate-authority " + otherCA, "the certificate of the server at S is for other.example, api.example, not for 127.0.0.1",
 			"--tls-server-name other.example, if this is the cluster that is meant", "another name"},
-		{answering(t, &tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: x509.NewCertPool()}, 200, json, "{}"), "--certificate-authority " + goodCA,
+		{startServer(t, &tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: x509.NewCertPool()}, 200, json, "{}"), "--certificate-authority " + goodCA,
 			"the server at S requires a client certificate", "kubectl config view --minify (shows what the user has); --client-certificate FILE --client-key FILE", "who asks must show one"},
 		{"https://127.0.0.1:1", "--certificate-authority D/nope", "--certificate-authority D/nope: no such file or directory", "--certificate-authority FILE", "a file that is not there"},
 		{"https://127.0.0.1:1", "--client-certificate D/nope --client-key D/nope", "--client-certificate D/nope: no such file or directory", "--client-certificate FILE", "another one"},
-		{strings.Replace(answering(t, nil, 200, json, "{}"), "http:", "https:", 1), "", "the server at S answers in HTTP, not in HTTPS", "--server PLAIN", "the wrong protocol"},
+		{strings.Replace(startServer(t, nil, 200, json, "{}"), "http:", "https:", 1), "", "the server at S answers in HTTP, not in HTTPS", "--server PLAIN", "the wrong protocol"},
 		{strings.Replace(trusted, "https:", "http:", 1), "", "daemonset default/agent: the server at S wants HTTPS", "--server SAFE", "the other way round"},
 
-		{answering(t, nil, 401, json, no), "", "the cluster at S requires credentials, and none were sent: Unauthorized", "kubectl config get-users, then --user USER or --token TOKEN", "nobody asks"},
-		{answering(t, with(good), 401, json, no), "--token sesame --certificate-authority " + goodCA, "the cluster at S rejects your credentials, a bearer token: Unauthorized", logIn, "a wrong token"},
-		{answering(t, with(good), 401, json, no), "--token e30.eyJleHAiOjE3MDAwMDAwMDB9.x --certificate-authority " + goodCA, "the cluster at S rejects your credentials, a bearer token that expired at 2023-11-14T22:13:20Z: Unauthorized", logIn, "one that has expired"},
-		{answering(t, nil, 403, json, refusal(403, "Forbidden", `User "jane" cannot get resource "daemonsets"`)), "--as jane", `daemonset default/agent: User "jane" cannot get resource "daemonsets"`,
+		{startServer(t, nil, 401, json, no), "", "the cluster at S requires credentials, and none were sent: Unauthorized", "kubectl config get-users, then --user USER or --token TOKEN", "nobody asks"},
+		{startServer(t, with(good), 401, json, no), "--token sesame --certificate-authority " + goodCA, "the cluster at S rejects your credentials, a bearer token: Unauthorized", logIn, "a wrong token"},
+		{startServer(t, with(good), 401, json, no), "--token e30.eyJleHAiOjE3MDAwMDAwMDB9.x --certificate-authority " + goodCA, "the cluster at S rejects your credentials, a bearer token that expired at 2023-11-14T22:13:20Z: Unauthorized", logIn, "one that has expired"},
+		{startServer(t, nil, 403, json, refusal(403, "Forbidden", `User "jane" cannot get resource "daemonsets"`)), "--as jane", `daemonset default/agent: User "jane" cannot get resource "daemonsets"`,
 			"kubectl auth can-i get daemonsets.apps -n default --as=jane --server=S", "a right is missing"},
-		{answering(t, nil, 403, json, refusal(403, "Forbidden", `User "me" cannot impersonate resource "users"`)), "--as jane", `daemonset default/agent: User "me" cannot impersonate resource "users"`,
+		{startServer(t, nil, 403, json, refusal(403, "Forbidden", `User "me" cannot impersonate resource "users"`)), "--as jane", `daemonset default/agent: User "me" cannot impersonate resource "users"`,
 			"leave out --as, or ask for the right to impersonate", "the right to be somebody else"},
-		{answering(t, nil, 429, json, refusal(429, "TooManyRequests", "try again later")), "", "daemonset default/agent: try again later", "run the command again in a minute: the API server limits requests", "too much at once"},
-		{answering(t, nil, 500, json, refusal(500, "InternalError", "no leader")), "", "daemonset default/agent: no leader", "kubectl get --raw '/readyz?verbose' --server=S", "the server is ill"},
-		{answering(t, nil, 404, "text/plain", "404 page not found"), "", "daemonset default/agent: the server at S has no such API: the server could not find the requested resource (get daemonsets.apps agent)",
+		{startServer(t, nil, 429, json, refusal(429, "TooManyRequests", "try again later")), "", "daemonset default/agent: try again later", "run the command again in a minute: the API server limits requests", "too much at once"},
+		{startServer(t, nil, 500, json, refusal(500, "InternalError", "no leader")), "", "daemonset default/agent: no leader", "kubectl get --raw '/readyz?verbose' --server=S", "the server is ill"},
+		{startServer(t, nil, 404, "text/plain", "404 page not found"), "", "daemonset default/agent: the server at S has no such API: the server could not find the requested resource (get daemonsets.apps agent)",
 			"kubectl cluster-info --server=S (is this an API server? its address may lack a path)", "another server"},
 
-		{answering(t, nil, 200, "text/html; charset=utf-8", page), "", web + `"Sign in", 200 OK`, stands, "a login page"},
-		{answering(t, nil, 302, "text/html", page), "", web + `"Sign in", 200 OK from S/login`, stands, "behind a redirect"},
-		{answering(t, nil, 403, "text/html", "no"), "", web + "403 Forbidden", stands, "a proxy that refuses"},
-		{answering(t, nil, 502, "text/html", "no"), "", web + "502 Bad Gateway", "kubectl get --raw '/readyz?verbose' --server=S (a load balancer or a proxy may stand before the server)", "a gateway"},
-		{answering(t, nil, 502, "text/html", "<HTML>busy</HTML>"), "", web + "502 Bad Gateway", "kubectl get --raw '/readyz?verbose' --server=S (a load balancer or a proxy may stand before the server)", "one that asks to be waited for"},
+		{startServer(t, nil, 200, "text/html; charset=utf-8", page), "", web + `"Sign in", 200 OK`, stands, "a login page"},
+		{startServer(t, nil, 302, "text/html", page), "", web + `"Sign in", 200 OK from S/login`, stands, "behind a redirect"},
+		{startServer(t, nil, 403, "text/html", "no"), "", web + "403 Forbidden", stands, "a proxy that refuses"},
+		{startServer(t, nil, 502, "text/html", "no"), "", web + "502 Bad Gateway", "kubectl get --raw '/readyz?verbose' --server=S (a load balancer or a proxy may stand before the server)", "a gateway"},
+		{startServer(t, nil, 502, "text/html", "<HTML>busy</HTML>"), "", web + "502 Bad Gateway", "kubectl get --raw '/readyz?verbose' --server=S (a load balancer or a proxy may stand before the server)", "one that asks to be waited for"},
 
 		{closed, "", "no answer from the cluster at S: connection refused", "kubectl cluster-info --server=S", "nobody listens"},
 		{"http://" + silent.Addr().String(), "--request-timeout 200ms", "no answer from the cluster at S: the time for the request is over",

@@ -284,8 +284,8 @@ func listOf(document any, name string) ([]any, error) {
 	return all, nil
 }
 
-// partAt returns a field of a list item as text, or "" if it is missing.
-func partAt(member any, path string) string {
+// fieldText returns a field of a list item as text, or "" if it is missing.
+func fieldText(member any, path string) string {
 	value, err := at(member, path)
 	if err != nil || value == nil {
 		return ""
@@ -313,8 +313,8 @@ func parseNodes(names string) []string {
 	return slices.Sorted(slices.Values(strings.Split(names, ",")))
 }
 
-// butHas describes the actual value for the message of a failure.
-func butHas(of string, members []any, as func(any) string) error {
+// actualValue describes the actual value for the message of a failure.
+func actualValue(of string, members []any, as func(any) string) error {
 	if len(members) == 0 {
 		return fmt.Errorf("the document has no %s", of)
 	}
@@ -360,13 +360,13 @@ func parseProblem(line string) (check, error) {
 
 	isOne := func(want []string, got string) bool { return want == nil || slices.Contains(want, got) }
 	meets := func(problem any) bool {
-		by := partAt(problem, "blame.who")
-		return isOne(codes, partAt(problem, "code")) &&
+		by := fieldText(problem, "blame.who")
+		return isOne(codes, fieldText(problem, "code")) &&
 			(nodes == nil || slices.Equal(nodes, nodeList(problem))) &&
 			(who == nil || by != "" && slices.Contains(who, by) != butNot) &&
-			isOne(certainty, partAt(problem, "blame.certainty")) &&
-			isOne(kind, partAt(problem, "subject.kind")) &&
-			(name == "" || slices.Contains([]string{partAt(problem, "subject.name"), partAt(problem, "subject.key")}, name))
+			isOne(certainty, fieldText(problem, "blame.certainty")) &&
+			isOne(kind, fieldText(problem, "subject.kind")) &&
+			(name == "" || slices.Contains([]string{fieldText(problem, "subject.name"), fieldText(problem, "subject.key")}, name))
 	}
 	return func(r reply) error {
 		problems, err := listOf(r.document, "problems")
@@ -376,13 +376,13 @@ func parseProblem(line string) (check, error) {
 		if slices.ContainsFunc(problems, meets) {
 			return nil
 		}
-		return butHas("problems", problems, func(problem any) string {
+		return actualValue("problems", problems, func(problem any) string {
 			nodes := ""
 			if of := nodeList(problem); of != nil {
 				nodes = " on " + strings.Join(of, ",")
 			}
-			return oneLine(fmt.Sprintf("%s%s: %s %s %s %s", partAt(problem, "code"), nodes, cmp.Or(partAt(problem, "blame.who"), "?"),
-				partAt(problem, "blame.certainty"), partAt(problem, "subject.kind"), cmp.Or(partAt(problem, "subject.name"), partAt(problem, "subject.key"))))
+			return oneLine(fmt.Sprintf("%s%s: %s %s %s %s", fieldText(problem, "code"), nodes, cmp.Or(fieldText(problem, "blame.who"), "?"),
+				fieldText(problem, "blame.certainty"), fieldText(problem, "subject.kind"), cmp.Or(fieldText(problem, "subject.name"), fieldText(problem, "subject.key"))))
 		})
 	}, nil
 }
@@ -401,12 +401,12 @@ func parseRemedy(word, rest string) (check, error) {
 	}
 	value, nodes := m[2], parseNodes(m[3])
 	meets := func(remedy any) bool {
-		return slices.Contains(codes, partAt(remedy, "code")) &&
-			(value == "" || value == partAt(remedy, "value")) &&
+		return slices.Contains(codes, fieldText(remedy, "code")) &&
+			(value == "" || value == fieldText(remedy, "value")) &&
 			(nodes == nil || slices.Equal(nodes, nodeList(remedy)))
 	}
-	helps := func(remedy any) bool { return partAt(remedy, "worth") == "Helps" }
-	mayHelp := func(remedy any) bool { return helps(remedy) || partAt(remedy, "worth") == "MayHelp" }
+	helps := func(remedy any) bool { return fieldText(remedy, "worth") == "Helps" }
+	mayHelp := func(remedy any) bool { return helps(remedy) || fieldText(remedy, "worth") == "MayHelp" }
 	return func(r reply) error {
 		remedies, err := listOf(r.document, "remedies")
 		if err != nil {
@@ -425,7 +425,7 @@ func parseRemedy(word, rest string) (check, error) {
 		if met {
 			return nil
 		}
-		return butHas("remedies", remedies, describeRemedy)
+		return actualValue("remedies", remedies, describeRemedy)
 	}, nil
 }
 
@@ -434,14 +434,14 @@ func noFix(r reply) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(remedies, func(remedy any) bool { return partAt(remedy, "worth") == "Helps" }) {
+	if !slices.ContainsFunc(remedies, func(remedy any) bool { return fieldText(remedy, "worth") == "Helps" }) {
 		return nil
 	}
-	return butHas("remedies", remedies, describeRemedy)
+	return actualValue("remedies", remedies, describeRemedy)
 }
 
 func describeRemedy(remedy any) string {
-	return oneLine(fmt.Sprintf("%s: %s %s", cmp.Or(partAt(remedy, "worth"), "?"), partAt(remedy, "code"), partAt(remedy, "value")))
+	return oneLine(fmt.Sprintf("%s: %s %s", cmp.Or(fieldText(remedy, "worth"), "?"), fieldText(remedy, "code"), fieldText(remedy, "value")))
 }
 
 // TestExpectations checks that each form of an expectation can succeed and fail.
@@ -643,11 +643,11 @@ func TestTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := unread(trials, []string{"states/a.json", "states/c.yaml", "incidents/b.yaml", "incidents/c.yaml"}); !slices.Equal(got, []string{"states/c.yaml"}) {
+	if got := unusedFiles(trials, []string{"states/a.json", "states/c.yaml", "incidents/b.yaml", "incidents/c.yaml"}); !slices.Equal(got, []string{"states/c.yaml"}) {
 		t.Errorf("unread: %q", got)
 	}
 	for _, tt := range []struct{ got, want string }{
-		{strings.Join(trials[0].line([]string{"explain", "--max", "1"}), " "), "explain --from testdata/cases/states/a.json " + ofStates + " --max 1"},
+		{strings.Join(trials[0].line([]string{"explain", "--max", "1"}), " "), "explain --from testdata/cases/states/a.json " + stateArgs + " --max 1"},
 		{strings.Join(trials[1].line(trials[1].commands[0].words), " "), "plan-rollout --from testdata/cases/incidents/b.yaml -n x y -f testdata/cases/incidents/c.yaml"},
 		{strings.Join(trials[0].line(trials[1].commands[1].words), " "), "explain --from testdata/cases/states/a.json --now 2026-11-20T12:00:00Z --kubernetes-version v1.35.2 -A"},
 	} {

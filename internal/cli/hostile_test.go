@@ -68,8 +68,8 @@ func settingsOf(t *testing.T) settings {
 	return s
 }
 
-// alone isolates the process from other clusters, kubeconfigs and terminals.
-func alone(t *testing.T, folder string) {
+// isolate isolates the process from other clusters, kubeconfigs and terminals.
+func isolate(t *testing.T, folder string) {
 	t.Setenv("KUBECONFIG", filepath.Join(folder, "none"))
 	t.Setenv("HOME", folder)
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
@@ -83,7 +83,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone(t, folder)
+	isolate(t, folder)
 	t.Log("inputs are in", folder)
 	seen := map[string]int{}
 	failed, structural := 0, 0

@@ -46,7 +46,7 @@ func TestJudge(t *testing.T) {
 
 // TestDifferent checks that different notices a missing object of each essential kind.
 func TestDifferent(t *testing.T) {
-	alone(t, t.TempDir())
+	isolate(t, t.TempDir())
 	for _, kind := range []string{"Node", "Pod", "ControllerRevision"} {
 		b := bases()[slices.IndexFunc(bases(), func(b *base) bool { return b.title == "stuck-rollout.json" })]
 		i := slices.IndexFunc(b.objects, func(o object) bool { return o["kind"] == kind })
@@ -63,7 +63,7 @@ func TestDifferent(t *testing.T) {
 
 // TestCutInLog checks that the program warns about a file that ends inside a log, at any position.
 func TestCutInLog(t *testing.T) {
-	alone(t, t.TempDir())
+	isolate(t, t.TempDir())
 	b := bases()[0]
 	r := rand.New(rand.NewPCG(1, 1))
 	f := (&input{base: b, objects: b.objects}).serialize("cluster-info dump", r)

@@ -59,14 +59,14 @@ type numberText string
 
 func (n numberText) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
-// counting are the kinds from which the program computes numbers.
-var counting = []string{"DaemonSet", "Node", "Pod", "ControllerRevision"}
+// countedKinds are the kinds from which the program computes numbers.
+var countedKinds = []string{"DaemonSet", "Node", "Pod", "ControllerRevision"}
 
-// one returns a random object, preferably of a kind in counting.
-func (in *input) one(r *rand.Rand) (int, object) {
+// pickObject returns a random object, preferably of a kind in countedKinds.
+func (in *input) pickObject(r *rand.Rand) (int, object) {
 	for range 4 {
 		i := r.IntN(len(in.objects))
-		if slices.Contains(counting, fmt.Sprint(in.objects[i]["kind"])) {
+		if slices.Contains(countedKinds, fmt.Sprint(in.objects[i]["kind"])) {
 			return i, in.objects[i]
 		}
 	}
@@ -116,8 +116,8 @@ func places(o object) []place {
 
 var (
 	timeForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT`)
-	// told matches the fields with values that the API defines.
-	told = regexp.MustCompile(`(^|\.)(type|status|phase|operator|effect|restartPolicy|kind|apiVersion|fieldsType|operation|cpu|memory|maxUnavailable|maxSurge|key|uid)$|ownerReferences|fieldsV1|generation$`)
+	// apiWords matches the fields with values that the API defines.
+	apiWords = regexp.MustCompile(`(^|\.)(type|status|phase|operator|effect|restartPolicy|kind|apiVersion|fieldsType|operation|cpu|memory|maxUnavailable|maxSurge|key|uid)$|ownerReferences|fieldsV1|generation$`)
 )
 
 // plant inserts a payload into strings: those that match, or all strings that may contain any text.
@@ -165,12 +165,12 @@ var mutations = []mutation{
 	{"plant everywhere", false, 6, func(in *input, r *rand.Rand) {
 		names := r.IntN(3) == 0
 		plant(in, r, func(path, value string) bool {
-			return !timeForm.MatchString(value) && !told.MatchString(path) && (names || !strings.HasSuffix(path, "metadata.name") && !strings.HasSuffix(path, "metadata.namespace") &&
+			return !timeForm.MatchString(value) && !apiWords.MatchString(path) && (names || !strings.HasSuffix(path, "metadata.name") && !strings.HasSuffix(path, "metadata.namespace") &&
 				!strings.HasSuffix(path, "odeName") && !strings.Contains(path, "abels"))
 		})
 	}},
 	{"plant in one field of all", false, 5, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		var fields []string
 		for _, p := range places(o) {
 			if _, ok := p.get().(string); ok {
@@ -185,7 +185,7 @@ var mutations = []mutation{
 		plant(in, r, func(path, value string) bool { return strings.HasSuffix(path, field) })
 	}},
 	{"plant in one place", false, 5, func(in *input, r *rand.Rand) {
-		i, o := in.one(r)
+		i, o := in.pickObject(r)
 		all := slices.DeleteFunc(places(o), func(p place) bool { _, ok := p.get().(string); return !ok })
 		if len(all) == 0 {
 			return
@@ -198,7 +198,7 @@ var mutations = []mutation{
 		p.set(p.get().(string) + payload)
 	}},
 	{"plant in a key", false, 4, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		all := slices.DeleteFunc(places(o), func(p place) bool { m, ok := p.get().(object); return !ok || len(m) == 0 })
 		if len(all) == 0 {
 			return
@@ -213,7 +213,7 @@ var mutations = []mutation{
 		}
 	}},
 	{"a number", false, 5, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		all := slices.DeleteFunc(places(o), func(p place) bool {
 			switch p.get().(type) {
 			case object, []any, string, bool:
@@ -229,7 +229,7 @@ var mutations = []mutation{
 		p.set(n)
 	}},
 	{"a text", false, 4, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		all := slices.DeleteFunc(places(o), func(p place) bool { _, ok := p.get().(string); return !ok })
 		if len(all) == 0 {
 			return
@@ -243,13 +243,13 @@ var mutations = []mutation{
 		p.set(text)
 	}},
 	{"a field less", false, 8, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		p := pick(r, places(o))
 		in.note("%s %s away", title(o), p.path)
 		p.drop()
 	}},
 	{"a field that is null or empty", false, 5, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		p := pick(r, places(o))
 		in.note("%s %s null or empty", title(o), p.path)
 		switch p.get().(type) {
@@ -262,7 +262,7 @@ var mutations = []mutation{
 		}
 	}},
 	{"an element twice", false, 4, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		all := slices.DeleteFunc(places(o), func(p place) bool { l, ok := p.get().([]any); return !ok || len(l) == 0 })
 		if len(all) == 0 {
 			return
@@ -273,7 +273,7 @@ var mutations = []mutation{
 		p.set(append(slices.Clone(l), clone(pick(r, l))))
 	}},
 	{"deep", false, 1, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		p := pick(r, places(o))
 		text := pick(r, []string{"\ue010", "\ue011"})
 		in.note("%s %s: %q, which is many levels", title(o), p.path, text)
@@ -282,7 +282,7 @@ var mutations = []mutation{
 	{"no containers", false, 3, func(in *input, r *rand.Rand) {
 		for _, o := range append(slices.Clone(in.objects), in.manifest) {
 			if o["kind"] == "DaemonSet" {
-				if spec, ok := dig(o, "spec", "template", "spec").(object); ok {
+				if spec, ok := valueAt(o, "spec", "template", "spec").(object); ok {
 					spec["containers"] = []any{}
 				}
 			}
@@ -328,11 +328,11 @@ var mutations = []mutation{
 	}},
 
 	{"a type", true, 14, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
-		if !slices.Contains(counting, fmt.Sprint(o["kind"])) {
+		_, o := in.pickObject(r)
+		if !slices.Contains(countedKinds, fmt.Sprint(o["kind"])) {
 			in.value = true // the program may ignore such an object and its contents
 		}
-		all := slices.DeleteFunc(places(o), func(p place) bool { return p.get() == nil || legitimate(o, p.path) })
+		all := slices.DeleteFunc(places(o), func(p place) bool { return p.get() == nil || mayChangeType(o, p.path) })
 		if len(all) == 0 {
 			return
 		}
@@ -358,7 +358,7 @@ var mutations = []mutation{
 		p.set(n)
 	}},
 	{"a kind that is nearly right", true, 8, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		k := o["kind"].(string)
 		to := pick(r, []any{strings.ToLower(k), strings.ToUpper(k), k + "s", " " + k, k + " ", k + "\u200b", strings.ToLower(k[:1]) + k[1:], k + "\n", "", nil, number("1"), []any{k}, k[:len(k)-1]})
 		in.note("kind of %s: %q", title(o), fmt.Sprint(to))
@@ -368,7 +368,7 @@ var mutations = []mutation{
 		}
 	}},
 	{"an apiVersion that is nearly right", true, 8, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		v := o["apiVersion"].(string)
 		to := pick(r, []any{
 			"", nil, strings.ToUpper(v), " " + v, v + " ", "/" + v, v + "/", v + "\u200b", "v1", "apps/v1", "apps/v1beta2", "apps/v1beta1", "extensions/v1beta1", "core/v1", "v2", "v1beta1", "app/v1",
@@ -384,7 +384,7 @@ var mutations = []mutation{
 		}
 	}},
 	{"an object twice", true, 4, func(in *input, r *rand.Rand) {
-		_, o := in.one(r)
+		_, o := in.pickObject(r)
 		in.note("%s twice", title(o))
 		in.objects = slices.Insert(in.objects, r.IntN(len(in.objects)+1), clone(o))
 	}},
@@ -433,8 +433,8 @@ var mutations = []mutation{
 	}},
 }
 
-// dig returns the value at a path.
-func dig(v any, path ...string) any {
+// valueAt returns the value at a path.
+func valueAt(v any, path ...string) any {
 	for _, p := range path {
 		o, _ := v.(object)
 		v = o[p]
@@ -442,9 +442,9 @@ func dig(v any, path ...string) any {
 	return v
 }
 
-// legitimate reports whether a field may change its type without an effect: templates of revisions
+// mayChangeType reports whether a field may change its type without an effect: templates of revisions
 // may contain anything, some fields accept numbers and percentages, and some fields are not used.
-func legitimate(o object, path string) bool {
+func mayChangeType(o object, path string) bool {
 	switch {
 	case o["kind"] == "ControllerRevision" && strings.HasPrefix(path, "data."),
 		strings.HasSuffix(path, "maxUnavailable"), strings.HasSuffix(path, "maxSurge"), strings.HasSuffix(path, "port"), strings.HasSuffix(path, "Port"),

@@ -122,8 +122,8 @@ func (r *result) numbers() numbers {
 // panicWords is the start of the message after a panic.
 const panicWords = "this is a bug in kubectl ds"
 
-// palette removes the colors of this program.
-var palette = strings.NewReplacer("\x1b[31;1m", "", "\x1b[31m", "", "\x1b[32m", "", "\x1b[33;1m", "", "\x1b[32;1m", "", "\x1b[1m", "", "\x1b[0;22;22m", "", "\x1b[0;22m", "", "\x1b[22m", "", "\x1b[0m", "")
+// ownColors removes the colors of this program.
+var ownColors = strings.NewReplacer("\x1b[31;1m", "", "\x1b[31m", "", "\x1b[32m", "", "\x1b[33;1m", "", "\x1b[32;1m", "", "\x1b[1m", "", "\x1b[0;22;22m", "", "\x1b[0;22m", "", "\x1b[22m", "", "\x1b[0m", "")
 
 // judge returns the faults that no command may have, for any input.
 func judge(r *result, secrets []string) (faults []string) {
@@ -143,9 +143,9 @@ func judge(r *result, secrets []string) (faults []string) {
 	for _, s := range []struct{ name, text string }{{"standard output", r.out}, {"standard error", r.errs}} {
 		text := s.text
 		if slices.Contains(r.args, "always") {
-			text = palette.Replace(text)
+			text = ownColors.Replace(text)
 		}
-		if at := obeyed(text); at >= 0 {
+		if at := unsafeAt(text); at >= 0 {
 			fault("%s has %q", s.name, around(text, at))
 		}
 		if s.name == "standard error" {
@@ -180,8 +180,8 @@ func showsValues(args []string) bool {
 	return args[0] == "history" && revision > 0 && format > 0 && !slices.Contains([]string{"name", "wide"}, args[format+1])
 }
 
-// obeyed returns the position of the first control or invisible character, or -1.
-func obeyed(text string) int {
+// unsafeAt returns the position of the first control or invisible character, or -1.
+func unsafeAt(text string) int {
 	for i, r := range text {
 		switch {
 		case r == '\n', r == '\t':
@@ -194,15 +194,15 @@ func obeyed(text string) int {
 
 func around(text string, at int) string { return text[max(0, at-60):min(len(text), at+40)] }
 
-// different describes how the numbers of a structurally mutated input differ without a message
-// about the cause.
+// different compares the numbers of a structurally mutated input with those of the whole input. It
+// returns the first difference that no message explains, or "".
 func different(whole, damaged *result, f *files) string {
 	if damaged.status != 0 {
 		return ""
 	}
 	a, b := whole.numbers(), damaged.numbers()
 	for _, part := range slices.Sorted(maps.Keys(a.parts)) {
-		if a.parts[part] != b.parts[part] && !b.covers(part, a) && !says(damaged, whole, f) {
+		if a.parts[part] != b.parts[part] && !b.covers(part, a) && !reportsDamage(damaged, whole, f) {
 			return fmt.Sprintf("another %s without a word about it: %s\n%s", part, firstDifference(a.parts[part], b.parts[part]), damaged.errs)
 		}
 	}
@@ -228,19 +228,19 @@ func (n numbers) covers(part string, whole numbers) bool {
 	return false
 }
 
-// telling matches notes about missing or ambiguous objects. Other notes, for example about logs or
+// relevantNotes matches notes about missing, incomplete or ambiguous objects. Other notes, for example about logs or
 // the version, do not explain different numbers.
-var telling = regexp.MustCompile(`may be cut off$|appears? twice|: a second (?:snapshot|DaemonSet|Node|Pod|ControllerRevision|Event|PodDisruptionBudget) |` +
+var relevantNotes = regexp.MustCompile(`may be cut off$|appears? twice|: a second (?:snapshot|DaemonSet|Node|Pod|ControllerRevision|Event|PodDisruptionBudget) |` +
 	`this version of the plugin does not know the field|fields are ignored$|a kind that Kubernetes does not have$|of versions that no server since|objects inside another object are not read$`)
 
-// says reports whether a note describes the damage. Notes on the whole input do not count.
-func says(damaged, whole *result, f *files) bool {
+// reportsDamage reports whether a note describes the damage. Notes about the undamaged input do not count.
+func reportsDamage(damaged, whole *result, f *files) bool {
 	for line := range strings.Lines(damaged.errs) {
 		line = strings.TrimSuffix(line, "\n")
 		if strings.Contains(whole.errs, line) {
 			continue
 		}
-		if telling.MatchString(line) {
+		if relevantNotes.MatchString(line) {
 			return true
 		}
 		if names, ok := strings.CutPrefix(line, "note: ignored, because they are not Kubernetes objects in YAML or JSON: "); ok {
@@ -267,7 +267,7 @@ func keepsGoing(whole, kept *result, f *files) string {
 	if kept.status == 0 {
 		return different(whole, kept, f)
 	}
-	if !lostAll.MatchString(kept.errs) && !(strings.Contains(kept.errs, "not found") && says(kept, whole, f)) {
+	if !lostAll.MatchString(kept.errs) && !(strings.Contains(kept.errs, "not found") && reportsDamage(kept, whole, f)) {
 		return "no answer with --keep-going: " + kept.errs
 	}
 	return ""
@@ -341,7 +341,8 @@ func roundTrip(folder string, flags []string, stdin []byte, f *files) (wrote *re
 // ourCommand matches a line with a command of this program.
 var ourCommand = regexp.MustCompile(`(?m)^.*kubectl ds .*\n`)
 
-// noTemplate matches why a revision is invalid, because a snapshot contains a digest instead.
+// noTemplate matches the reason why a revision has no pod template. The reason changes in a snapshot,
+// because the snapshot has a digest of the revision.
 var noTemplate = regexp.MustCompile(`(is|holds) no pod template: .*`)
 
 // dice chooses the parts of a command line at random.

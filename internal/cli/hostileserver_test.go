@@ -201,7 +201,7 @@ var twists = []struct {
 	{"with another type", func(a object, r *rand.Rand) []byte {
 		all := slices.DeleteFunc(places(a), func(p place) bool {
 			_, simple := p.get().(string)
-			return !simple || legitimate(object{"kind": "ControllerRevision"}, p.path[max(0, strings.Index(p.path, "].")+2):]) || legitimate(object{}, p.path)
+			return !simple || mayChangeType(object{"kind": "ControllerRevision"}, p.path[max(0, strings.Index(p.path, "].")+2):]) || mayChangeType(object{}, p.path)
 		})
 		if len(all) > 0 {
 			pick(r, all).set([]any{"text"})
@@ -211,7 +211,7 @@ var twists = []struct {
 	{controlCodes, func(a object, r *rand.Rand) []byte {
 		payload := pick(r, payloads)
 		for _, p := range places(a) {
-			if s, ok := p.get().(string); ok && !timeForm.MatchString(s) && !told.MatchString(p.path) && strings.Contains(strings.ToLower(p.path), "message") {
+			if s, ok := p.get().(string); ok && !timeForm.MatchString(s) && !apiWords.MatchString(p.path) && strings.Contains(strings.ToLower(p.path), "message") {
 				p.set(s + payload)
 			}
 		}
@@ -219,12 +219,12 @@ var twists = []struct {
 	}},
 }
 
-// TestServer checks answers of a server in the same way as files.
+// TestServer checks that the program treats a damaged answer of a server like a damaged file.
 func TestServer(t *testing.T) {
 	s := settingsOf(t)
 	cases := max(40, s.cases/10)
 	folder := t.TempDir()
-	alone(t, folder)
+	isolate(t, folder)
 	t.Setenv("COLUMNS", "")
 	seen := map[string]int{}
 	for i := range cases {
@@ -276,8 +276,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// others are the objects that only checks of fit or admission read.
-func others(namespace string) (all []object) {
+// fitObjects are the objects that only checks of fit or admission read.
+func fitObjects(namespace string) (all []object) {
 	add := func(apiVersion, kind, namespace, name, rest string) {
 		meta := object{"name": name, "labels": object{"app": "other"}, "annotations": object{"message": "a message"}}
 		if namespace != "" {
@@ -314,7 +314,7 @@ func others(namespace string) (all []object) {
 func TestServerOfOthers(t *testing.T) {
 	s := settingsOf(t)
 	folder := t.TempDir()
-	alone(t, folder)
+	isolate(t, folder)
 	t.Setenv("COLUMNS", "")
 	type part struct {
 		What, Why string
@@ -343,7 +343,7 @@ func TestServerOfOthers(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(s.seed, uint64(i)^0xf17))
 		b := *bases()[r.IntN(len(bases()))]
-		b.objects = slices.Concat(b.objects, others(b.namespace))
+		b.objects = slices.Concat(b.objects, fitObjects(b.namespace))
 		api := newServer(&b)
 		args := []string{"snapshot", "--fit", "-n", b.namespace, b.name, "--server", api.URL}
 		sound := snapshotOf(run(args, nil))

@@ -17,18 +17,18 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// counted counts the calls of a reader.
-type counted struct {
+// countingReader counts the calls of a reader.
+type countingReader struct {
 	reader
 	one, all int
 }
 
-func (c *counted) Read(ctx context.Context, ref source.Ref) (*snapshot.Snapshot, error) {
+func (c *countingReader) Read(ctx context.Context, ref source.Ref) (*snapshot.Snapshot, error) {
 	c.one++
 	return c.reader.Read(ctx, ref)
 }
 
-func (c *counted) ReadAll(ctx context.Context, f source.Filter) ([]*snapshot.Snapshot, error) {
+func (c *countingReader) ReadAll(ctx context.Context, f source.Filter) ([]*snapshot.Snapshot, error) {
 	c.all++
 	return c.reader.ReadAll(ctx, f)
 }
@@ -52,7 +52,7 @@ func TestReadNames(t *testing.T) {
 		namespace string
 		want      string
 		hint      string // hint of the error
-		one, all  int    // calls
+		one, all  int    // numbers of calls
 		why       string
 	}{
 		{"b", "kube-system", "kube-system/b", "", 1, 0, "one name is read by itself"},
@@ -71,7 +71,7 @@ func TestReadNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &counted{reader: d}
+			r := &countingReader{reader: d}
 			all, err := readNames(t.Context(), r, withNamespace(tt.namespace, list), wrongKindOr)
 			var got []string
 			for _, s := range all {

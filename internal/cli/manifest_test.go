@@ -20,9 +20,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 )
 
-// elsewhere is an API server with three DaemonSets: agent in two namespaces, and shipper in
+// duplicateServer is an API server with three DaemonSets: agent in two namespaces, and shipper in
 // default.
-func elsewhere(t *testing.T) string {
+func duplicateServer(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -71,7 +71,7 @@ spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}
 	bare := manifest("bare.yaml", "{name: agent}")
 	several := manifest("several.yaml", "{name: agent}", "{name: other}")
 	const second = `daemonset "agent" is in namespaces kube-system, tenant, but neither the manifest nor -n names a namespace: kubectl apply would create a second one in namespace "default"`
-	server, invalid := elsewhere(t), manifest("invalid.yaml", "{name: unheard-of, namespace: default, labels: {a: a b}}")
+	server, invalid := duplicateServer(t), manifest("invalid.yaml", "{name: unheard-of, namespace: default, labels: {a: a b}}")
 	hint := func(file string) string {
 		return "hint: -n kube-system plans a change of that one, -n default a new one: kubectl ds plan-rollout -n kube-system --filename=" + file + " --server=" + server + " --start=40s\n"
 	}
@@ -104,13 +104,13 @@ spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}
 	}
 }
 
-// warning is a cluster that warns about a manifest, and may reject it.
-type warning struct {
+// warningCluster is a cluster that warns about a manifest, and may reject it.
+type warningCluster struct {
 	reader
 	err error
 }
 
-func (w warning) DryRun(context.Context, manifest.Manifest) (*manifest.Applied, error) {
+func (w warningCluster) DryRun(context.Context, manifest.Manifest) (*manifest.Applied, error) {
 	return &manifest.Applied{DaemonSet: &appsv1.DaemonSet{}, Warnings: []string{"A is s3cret-new", "\x1b[31mred"}}, w.err
 }
 
@@ -136,7 +136,7 @@ spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app
 	} {
 		var errs bytes.Buffer
 		o := &planOptions{planning: planning{queryFlags: queryFlags{inputFlags: inputFlags{common: &common{IOStreams: genericiooptions.IOStreams{ErrOut: &errs}}}}}, changeFlags: changeFlags{serverDryRun: true, showValues: tt.show}}
-		got, err := o.applyManifest(t.Context(), warning{err: tt.err}, manifests[0], nil, "v1.37.1")
+		got, err := o.applyManifest(t.Context(), warningCluster{err: tt.err}, manifests[0], nil, "v1.37.1")
 		if (err == nil) != (tt.err == nil) || errs.String() != tt.errs || err == nil && got.Warnings[0] != tt.first {
 			t.Errorf("%v, error %v, %q; want %q, %q", got, err, &errs, tt.first, tt.errs)
 		}

@@ -74,8 +74,8 @@ func printed(args ...string) (out, errs string, status int) {
 	return o.String(), e.String(), status
 }
 
-// TestNamesOfCommands checks that every command with a name accepts NAMESPACE/NAME, and gives the
-// same answer as with -n.
+// TestNamesOfCommands checks that every command that takes a NAME also accepts NAMESPACE/NAME, and
+// gives the same answer as with -n.
 func TestNamesOfCommands(t *testing.T) {
 	world := []string{"--from", "testdata/cluster.yaml", "--now", "2026-11-20T12:00:00Z", "--kubernetes-version", "v1.37.1"}
 	for _, command := range []string{"explain", "plan-rollout", "history", "plan-rollout --restart", "history --undo 1", "history --revision 1", "snapshot --show-values"} {

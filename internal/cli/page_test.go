@@ -26,7 +26,7 @@ func TestPages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rewritten, err := retold(string(raw), func(columns string, args []string) (string, error) { return screenOf(t, columns, args) })
+			rewritten, err := regenerated(string(raw), func(columns string, args []string) (string, error) { return screenOf(t, columns, args) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,9 +57,9 @@ func pages(t *testing.T) []string {
 
 var shown = regexp.MustCompile(`^    (?:COLUMNS=(\d+) )?(?:kubectl ds|go run \./cmd/kubectl-ds) (.+)$`)
 
-// retold returns a page with the current output of its commands. A screen without a command above
+// regenerated returns a page with the current output of its commands. A screen without a command above
 // it is an error.
-func retold(page string, run func(columns string, args []string) (string, error)) (string, error) {
+func regenerated(page string, run func(columns string, args []string) (string, error)) (string, error) {
 	var out []string
 	lines := strings.Split(page, "\n")
 	for i := 0; i < len(lines); i++ {
@@ -111,7 +111,7 @@ func screenOf(t *testing.T, columns string, args []string) (string, error) {
 	return out.String() + errs.String(), nil
 }
 
-// TestRetold checks retold. Each row states the reason.
+// TestRetold checks regenerated. Each row states the reason.
 func TestRetold(t *testing.T) {
 	const run = "    kubectl ds explain x\n\n"
 	for _, tt := range []struct{ why, page, want, err string }{
@@ -123,7 +123,7 @@ func TestRetold(t *testing.T) {
 		{"another command is none", "    kubectl get ds\n\n```\nNAME\n```\n", "", "a screen without its command"},
 		{"a block without an end would swallow the page", run + "```\nold\n", "", "without an end"},
 	} {
-		got, err := retold(tt.page, func(columns string, args []string) (string, error) {
+		got, err := regenerated(tt.page, func(columns string, args []string) (string, error) {
 			return fmt.Sprintf("%s %v\n", map[bool]string{true: "80", false: columns}[columns == ""], args), nil
 		})
 		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
@@ -141,7 +141,7 @@ func TestWidth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range wide(string(raw)) {
+		for _, line := range tooWide(string(raw)) {
 			t.Errorf("%s:%s", page, line)
 		}
 	}
@@ -158,14 +158,14 @@ func TestWidth(t *testing.T) {
 		{"a list is prose", "- " + long, 1},
 		{"what has no space cannot be broken", "[" + strings.Repeat("x", 99) + "](y)", 0},
 	} {
-		if got := wide(tt.page); len(got) != tt.want {
+		if got := tooWide(tt.page); len(got) != tt.want {
 			t.Errorf("%s: %v", tt.why, got)
 		}
 	}
 }
 
-// wide returns the lines of prose that are too wide and can be broken.
-func wide(page string) []string {
+// tooWide returns the lines of prose that are too wide and can be broken.
+func tooWide(page string) []string {
 	var out []string
 	code := false
 	for i, line := range strings.Split(page, "\n") {

@@ -7,20 +7,20 @@ import (
 	"testing"
 )
 
-// broken is a stream that panics.
-type broken struct{}
+// brokenStream is a stream that panics.
+type brokenStream struct{}
 
-func (broken) Read([]byte) (int, error)  { return 0, broken{}.fail() }
-func (broken) Write([]byte) (int, error) { return 0, broken{}.fail() }
-func (broken) fail() error {
+func (brokenStream) Read([]byte) (int, error)  { return 0, brokenStream{}.fail() }
+func (brokenStream) Write([]byte) (int, error) { return 0, brokenStream{}.fail() }
+func (brokenStream) fail() error {
 	var none []error
 	return none[0]
 }
 
-// odd is a stream that panics with a message that may contain a secret.
-type odd struct{}
+// secretStream is a stream that panics with a message that may contain a secret.
+type secretStream struct{}
 
-func (odd) Write([]byte) (int, error) { panic("token=sesame") }
+func (secretStream) Write([]byte) (int, error) { panic("token=sesame") }
 
 // TestPanic checks that a panic gives exit status 1 and a bug report. The report omits the message
 // of a panic that is not a runtime error.
@@ -31,9 +31,9 @@ func TestPanic(t *testing.T) {
 		in        io.Reader
 		out       io.Writer
 	}{
-		{"on the way out", "error: this is a bug in kubectl ds", "version", nil, broken{}},
-		{"in another goroutine, which reads", "error: this is a bug in kubectl ds", "explain --from -", broken{}, &bytes.Buffer{}},
-		{"what is said of it may be a secret", "error: this is a bug in kubectl ds: a panic", "version", nil, odd{}},
+		{"on the way out", "error: this is a bug in kubectl ds", "version", nil, brokenStream{}},
+		{"in another goroutine, which reads", "error: this is a bug in kubectl ds", "explain --from -", brokenStream{}, &bytes.Buffer{}},
+		{"what is said of it may be a secret", "error: this is a bug in kubectl ds: a panic", "version", nil, secretStream{}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var errs bytes.Buffer

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// parsed returns the flags of a command line.
-func parsed(t *testing.T, line ...string) *changeFlags {
+// parseFlags returns the flags of a command line.
+func parseFlags(t *testing.T, line ...string) *changeFlags {
 	t.Helper()
 	c := &changeFlags{}
 	f := pflag.NewFlagSet("plan-rollout", pflag.ContinueOnError)
@@ -85,7 +85,7 @@ func TestChange(t *testing.T) {
 		{"new nodes", []string{"--add-nodes", "3", "--like", "a"}, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeAdd, Which: "a", Count: 3, Said: "--add-nodes 3 --like a"}}}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			got, err := parsed(t, tt.line...).asksFor()
+			got, err := parseFlags(t, tt.line...).asksFor()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestRefusedFlags(t *testing.T) {
 		{"--group-by a/b/c", `--group-by "a/b/c" is not a label`},
 	} {
 		t.Run(tt.line, func(t *testing.T) {
-			c := parsed(t, strings.Fields(tt.line)...)
+			c := parseFlags(t, strings.Fields(tt.line)...)
 			_, err := c.asksFor()
 			if err == nil {
 				_, err = c.options()
@@ -199,7 +199,7 @@ func TestOptions(t *testing.T) {
 			plan.Options{RequestRate: 50, RequestBurst: 100, GroupBy: "topology.kubernetes.io/zone"}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			got, err := parsed(t, tt.line...).options()
+			got, err := parseFlags(t, tt.line...).options()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,7 @@ func TestShownName(t *testing.T) {
 		"explain nothing --from ../../examples/crash-loop.json -n other", "history agent --from testdata/env.yaml --undo 0",
 	}
 	for _, file := range cases.Some(examples, len(examples)) {
-		name := nameIn(t, file)
+		name := nameOfOnly(t, file)
 		for _, asked := range []string{
 			"explain", "explain NAME", "explain -A", "plan-rollout", "plan-rollout NAME", "plan-rollout NAME --restart", "plan-rollout NAME --strategy OnDelete",
 			"plan-rollout NAME --restart --max-surge 1 --max-unavailable 0", "history", "history NAME", "history NAME --undo 0", "plan-rollout NAME --restart -o markdown",

@@ -24,20 +24,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// noting records the additional input that a reader is asked for, and returns almost nothing.
-type noting struct {
+// recordingReader records the additional input that a reader is asked for, and returns almost nothing.
+type recordingReader struct {
 	reader
 	asked []string
 }
 
-func (n *noting) note(what string, all []*snapshot.Snapshot, more ...string) {
+func (n *recordingReader) note(what string, all []*snapshot.Snapshot, more ...string) {
 	for _, s := range all {
 		what += " " + s.DaemonSet.Name
 	}
 	n.asked = append(n.asked, strings.Join(append([]string{what}, more...), " of "))
 }
 
-func (n *noting) AddAdmission(_ context.Context, of ...part.Creation) (out []*snapshot.Snapshot, _ error) {
+func (n *recordingReader) AddAdmission(_ context.Context, of ...part.Creation) (out []*snapshot.Snapshot, _ error) {
 	for _, c := range of {
 		out = append(out, c.Of.Admitting(&snapshot.Admission{}, nil))
 	}
@@ -45,7 +45,7 @@ func (n *noting) AddAdmission(_ context.Context, of ...part.Creation) (out []*sn
 	return out, nil
 }
 
-func (n *noting) AddOtherPods(_ context.Context, all []*snapshot.Snapshot, nodes []string) (out []*snapshot.Snapshot, _ error) {
+func (n *recordingReader) AddOtherPods(_ context.Context, all []*snapshot.Snapshot, nodes []string) (out []*snapshot.Snapshot, _ error) {
 	for _, s := range all {
 		out = append(out, s.Holding(&snapshot.OtherPods{Nodes: nodes}, nil))
 	}
@@ -53,12 +53,12 @@ func (n *noting) AddOtherPods(_ context.Context, all []*snapshot.Snapshot, nodes
 	return out, nil
 }
 
-func (n *noting) AddVolumes(_ context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error) {
+func (n *recordingReader) AddVolumes(_ context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error) {
 	n.note("volumes", []*snapshot.Snapshot{s}, strings.Join(claims, " "), strings.Join(nodes, " "))
 	return s.Reaching(&snapshot.Volumes{Nodes: nodes}, nil), nil
 }
 
-func (n *noting) AddController(_ context.Context, all []*snapshot.Snapshot) (out []*snapshot.Snapshot, _ error) {
+func (n *recordingReader) AddController(_ context.Context, all []*snapshot.Snapshot) (out []*snapshot.Snapshot, _ error) {
 	for _, s := range all {
 		out = append(out, s.ControlledBy(&snapshot.ControllerLease{}, nil))
 	}
@@ -66,17 +66,16 @@ func (n *noting) AddController(_ context.Context, all []*snapshot.Snapshot) (out
 	return out, nil
 }
 
-// unroomy changes the pod of a node, which has a claim, so that the scheduler finds no place for
-// it.
-func unroomy(pod string) dstest.Option {
+// withoutRoom changes the pod of a node, which has a claim, so that it does not fit on the node.
+func withoutRoom(pod string) dstest.Option {
 	return dstest.Pod(pod, func(p *corev1.Pod) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/2 nodes are available: 2 Insufficient cpu."}}
 	})
 }
 
-// unmounted changes a pod with a claim so that the kubelet cannot mount its volume.
-func unmounted(pod string) dstest.Option {
+// withoutMount changes a pod with a claim so that the kubelet cannot mount its volume.
+func withoutMount(pod string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 		for i := range s.Pods {
@@ -90,10 +89,10 @@ func unmounted(pod string) dstest.Option {
 // TestExplainWaits checks that an Explanation that needs additional input is built after that input
 // is read.
 func TestExplainWaits(t *testing.T) {
-	r := &noting{}
+	r := &recordingReader{}
 	x := &explainer{in: &inputFlags{opened: r, names: []source.Ref{{Name: "a"}, {Name: "b"}}}}
 	x.add(named(t, "a", "N N"))
-	x.add(named(t, "b", "N n", unmounted("p1")))
+	x.add(named(t, "b", "N n", withoutMount("p1")))
 	if x.items[0] == nil || x.items[1] != nil || len(r.asked) > 0 {
 		t.Errorf("%v, asked for %v", x.items, r.asked)
 	}
@@ -133,7 +132,7 @@ func named(t *testing.T, name, grid string, options ...dstest.Option) *daemonset
 // TestReadAllNeeds checks that each State gets only the input that it needs, from a single read.
 func TestReadAllNeeds(t *testing.T) {
 	all := []*daemonset.State{named(t, "a", "N"), named(t, "b", "N"), named(t, "c", "N"), named(t, "d", "N")}
-	r := &noting{}
+	r := &recordingReader{}
 	in := &inputFlags{opened: r}
 	read, err := in.readAllNeeds(t.Context(), all, []cause.Needs{{Controller: true}, {Claims: []string{"data"}}, {}, {Controller: true, Admission: true, Nodes: []string{"n0"}}})
 	if err != nil {
@@ -173,16 +172,16 @@ func TestListsRead(t *testing.T) {
 			[]string{"admission a c"}, []string{"admission a c"},
 		},
 		{
-			"pods that wait on two nodes", []*daemonset.State{named(t, "a", "N np", unroomy("p1")), named(t, "b", "np N"), named(t, "c", "N N")}, nil,
+			"pods that wait on two nodes", []*daemonset.State{named(t, "a", "N np", withoutRoom("p1")), named(t, "b", "np N"), named(t, "c", "N N")}, nil,
 			[]string{"pods a b of n0 n1", "volumes a of data of n1"}, nil,
 		},
-		{"a volume that cannot be mounted", []*daemonset.State{named(t, "a", "N n", unmounted("p1")), named(t, "b", "N N")}, nil, []string{"volumes a of data of "}, nil},
+		{"a volume that cannot be mounted", []*daemonset.State{named(t, "a", "N n", withoutMount("p1")), named(t, "b", "N N")}, nil, []string{"volumes a of data of "}, nil},
 		{"ten nodes in all", []*daemonset.State{named(t, "a", many), named(t, "b", many)}, nil, []string{"pods a b of n0 n1 n10 n11 n2 n3 n4 n5 n6 n7"}, nil},
 		{"those that were asked for first", []*daemonset.State{named(t, "a", many+"-")}, []string{"n12"}, []string{"admission a", "pods a of n0 n1 n10 n11 n12 n2 n3 n4 n5 n6"}, []string{"admission a"}},
 		{"a rollout that creates pods admits them, and a list asks where a pod has been missing for long", []*daemonset.State{named(t, "a", "O O"), named(t, "b", "N -")}, nil, []string{"admission b"}, []string{"admission a b"}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			r := &noting{}
+			r := &recordingReader{}
 			in := &inputFlags{opened: r}
 			read, err := in.readAllNeeds(t.Context(), tt.all, explainNeeds(tt.all, tt.nodes))
 			if err != nil {
@@ -221,7 +220,7 @@ func TestManifestsRead(t *testing.T) {
 	more := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 		ds.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 	})
-	r := &noting{}
+	r := &recordingReader{}
 	p := &planning{queryFlags: queryFlags{inputFlags: inputFlags{opened: r}}}
 	results := []*whatif.Result{{State: named(t, "a", "- N", more)}, {State: named(t, "b", "N N")}, {State: named(t, "c", "- -")}}
 	if err := p.readShared(t.Context(), results, false); err != nil {
@@ -241,7 +240,7 @@ func TestManifestsRead(t *testing.T) {
 // state begins, and not every second.
 func TestWatchReads(t *testing.T) {
 	w := watch(t, "explain", inText, nil, dstest.State("N np"))
-	r := &noting{}
+	r := &recordingReader{}
 	w.opened = r
 	after := func(d time.Duration) []string {
 		t.Helper()
@@ -289,14 +288,14 @@ func TestWatchReads(t *testing.T) {
 	expect("which waits until ten seconds are over", after(10*time.Second), "pods agent of n1")
 }
 
-func (w *watched) present() *snapshot.Snapshot { return w.following.now.State.Snapshot }
+func (w *testWatch) present() *snapshot.Snapshot { return w.following.now.State.Snapshot }
 
 // TestWatchReadsFirst checks that a watch reads the input that explains the initial state before
 // its first output.
 func TestWatchReadsFirst(t *testing.T) {
 	for _, command := range []string{"explain", "plan-rollout"} {
-		w := watch(t, command, inText, nil, dstest.State("N np", unroomy("p1")))
-		r := &noting{}
+		w := watch(t, command, inText, nil, dstest.State("N np", withoutRoom("p1")))
+		r := &recordingReader{}
 		w.opened = r
 		w.f = nil
 		if err := w.begin(t.Context()); err != nil {

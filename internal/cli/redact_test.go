@@ -24,8 +24,8 @@ import (
 // pkg/redact tests random states.
 func TestRedactedStories(t *testing.T) {
 	folder := t.TempDir()
-	alone(t, folder)
-	all := toldStates(t)
+	isolate(t, folder)
+	all := storyStates(t)
 	for _, name := range cases.Some(slices.Sorted(maps.Keys(all)), 40) {
 		s := all[name]
 		if diff := redactedAnswers(t, folder, s); len(diff) > 0 {
@@ -34,8 +34,8 @@ func TestRedactedStories(t *testing.T) {
 	}
 }
 
-// toldStates returns the Snapshots of the stories of internal/view and of the examples.
-func toldStates(t *testing.T) map[string]*snapshot.Snapshot {
+// storyStates returns the Snapshots of the stories of internal/view and of the examples.
+func storyStates(t *testing.T) map[string]*snapshot.Snapshot {
 	t.Helper()
 	out := map[string]*snapshot.Snapshot{}
 	for _, pattern := range []string{"*.txtar", "plan/*.txtar", "history/*.txtar"} {

@@ -26,12 +26,12 @@ func TestRemediesHelp(t *testing.T) {
 	offered := map[remedy.Code]int{}
 	for _, file := range files {
 		e := new(explain.Explanation)
-		answer(t, e, "explain", nameIn(t, file), "--from", file, "-o", "json")
+		answer(t, e, "explain", nameOfOnly(t, file), "--from", file, "-o", "json")
 		for _, r := range e.Fixes() {
 			offered[r.Code]++
 			for _, value := range []string{r.Value, r.Smallest} {
 				if flags := flagsFor(r.Code, value); value != "" && flags != nil {
-					holds(t, file, e, r, flags)
+					checkPromise(t, file, e, r, flags)
 				}
 			}
 		}
@@ -60,12 +60,12 @@ func flagsFor(code remedy.Code, value string) []string {
 	return nil
 }
 
-// holds checks that the plan of a remedy matches the promise of explain.
-func holds(t *testing.T, file string, e *explain.Explanation, r remedy.Remedy, flags []string) {
+// checkPromise checks that the plan of a remedy matches the promise of explain.
+func checkPromise(t *testing.T, file string, e *explain.Explanation, r remedy.Remedy, flags []string) {
 	t.Helper()
 	p := new(plan.Plan)
 	limit, _ := e.Verdict.Facts["limit"].(float64)
-	answer(t, p, append([]string{"plan-rollout", nameIn(t, file), "--from", file, "-o", "json"}, flags...)...)
+	answer(t, p, append([]string{"plan-rollout", nameOfOnly(t, file), "--from", file, "-o", "json"}, flags...)...)
 	if fewer := len(p.Outcome.Holders) < len(e.Impact.Without); !fewer && p.Outcome.Code != plan.Completes && p.Outcome.Code != plan.NothingToDo {
 		t.Errorf("%s: explain offers %v, with which the rollout %s", file, flags, p.Outcome.Code)
 	}
@@ -91,8 +91,8 @@ func answer(t *testing.T, into any, args ...string) {
 	}
 }
 
-// nameIn returns the name of the only DaemonSet in a dump.
-func nameIn(t *testing.T, file string) string {
+// nameOfOnly returns the name of the only DaemonSet in a dump.
+func nameOfOnly(t *testing.T, file string) string {
 	t.Helper()
 	l := new(explain.List)
 	answer(t, l, "explain", "-A", "--from", file, "-o", "json")

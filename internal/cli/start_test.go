@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// asking sets a kubeconfig with one server.
-func asking(t *testing.T, server string) {
+// useServer sets a kubeconfig with one server.
+func useServer(t *testing.T, server string) {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "config")
 	text := `{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: "` + server + `"}}], users: [{name: u}], contexts: [{name: c, context: {cluster: c, user: u}}]}`
@@ -23,8 +23,8 @@ func asking(t *testing.T, server string) {
 // TestStartOfOne checks that the program without a command explains the only DaemonSet with
 // unavailable or outdated pods.
 func TestStartOfOne(t *testing.T) {
-	s := newCompleting(t)
-	asking(t, s.URL)
+	s := newCompletionServer(t)
+	useServer(t, s.URL)
 	ask := func(typed string) (out, errs string) {
 		var o, e bytes.Buffer
 		if status := Main(append([]string{"kubectl-ds"}, strings.Fields(typed)...), nil, &o, &e); status != 0 {
@@ -43,7 +43,7 @@ func TestStartOfOne(t *testing.T) {
 // TestStart checks that the program without a command shows the status of the DaemonSets, or its
 // help if no cluster responds.
 func TestStart(t *testing.T) {
-	s := newCompleting(t)
+	s := newCompletionServer(t)
 	for _, tt := range []struct {
 		why, server, typed string
 		status             int
@@ -58,7 +58,7 @@ func TestStart(t *testing.T) {
 		{"and so does who asks for all", "http://127.0.0.1:1", "-A", 1, "error: no answer from the cluster at http://127.0.0.1:1: connection refused", ""},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			asking(t, tt.server)
+			useServer(t, tt.server)
 			var out, errs bytes.Buffer
 			s.asked = nil
 			status := Main(append([]string{"kubectl-ds"}, strings.Fields(tt.typed)...), nil, &out, &errs)

@@ -27,7 +27,7 @@ func TestSuggestedCommands(t *testing.T) {
 	}
 	names := map[string]string{}
 	for _, file := range cases.Some(files, len(files)) {
-		names[file] = nameIn(t, file)
+		names[file] = nameOfOnly(t, file)
 	}
 	stories := map[string]bool{}
 	for file, name := range worldsOfStories(t, 30) {
@@ -159,9 +159,9 @@ func pastedWords(line string) []string {
 	return words
 }
 
-// slips are command lines of new users, each with one mistake. WORLD is a file with DaemonSets.
+// mistakes are command lines of new users, each with one mistake. WORLD is a file with DaemonSets.
 // Other names in upper case are keys of pastes.
-var slips = []string{
+var mistakes = []string{
 	// the kind
 	"explain ds -n healthy agent --from WORLD", "explain deploy/agent -n healthy --from WORLD", "explain daemonsets/agnt -n healthy --from WORLD", "explain pod agent -n healthy --from WORLD",
 	// the namespace
@@ -213,7 +213,7 @@ func TestFirstHour(t *testing.T) {
 	if err := os.WriteFile(files[1], raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, slip := range slips {
+	for _, slip := range mistakes {
 		t.Run(slip, func(t *testing.T) {
 			args := strings.Fields(slip)
 			for i, word := range args {
@@ -234,16 +234,16 @@ func followAdvice(args []string) error {
 	for range 4 {
 		out, errs, status := printed(args...)
 		way = append(way, "kubectl ds "+strings.Join(args, " "), strings.TrimSpace(errs))
-		hint := hintIn(errs)
+		hint := lastHint(errs)
 		switch {
 		case strings.Contains(errs, "No DaemonSets found") && hint == "":
 			return fmt.Errorf("none found, without a way on:\n%s", strings.Join(way, "\n"))
 		case status != 1 && !strings.Contains(errs, "No DaemonSets found") && out != "":
 			return nil
-		case ends.MatchString(hint):
+		case finalHints.MatchString(hint):
 			return nil
 		}
-		next := followed(args, hint)
+		next := nextArgs(args, hint)
 		if next == nil || slices.Equal(next, args) {
 			return fmt.Errorf("the hint leads nowhere:\n%s", strings.Join(way, "\n"))
 		}
@@ -252,11 +252,11 @@ func followAdvice(args []string) error {
 	return fmt.Errorf("the hints lead nowhere:\n%s", strings.Join(way, "\n"))
 }
 
-// ends matches hints to get something elsewhere: from a cluster, from Helm or from the environment.
-var ends = regexp.MustCompile(`^(?:kubectl get \S+(?: .*)? > \S+|(?:helm template|envsubst <) .* \| kubectl ds plan-rollout -f - .*)$`)
+// finalHints matches hints to get something elsewhere: from a cluster, from Helm or from the environment.
+var finalHints = regexp.MustCompile(`^(?:kubectl get \S+(?: .*)? > \S+|(?:helm template|envsubst <) .* \| kubectl ds plan-rollout -f - .*)$`)
 
-// hintIn returns the last printed hint.
-func hintIn(errs string) (hint string) {
+// lastHint returns the last printed hint.
+func lastHint(errs string) (hint string) {
 	for line := range strings.Lines(errs) {
 		line = strings.TrimSpace(line)
 		if text, is := strings.CutPrefix(line, "hint: "); is {
@@ -268,9 +268,9 @@ func hintIn(errs string) (hint string) {
 	return hint
 }
 
-// followed returns the command line to which a hint leads: the command in the hint, or args with
+// nextArgs returns the command line to which a hint leads: the command in the hint, or args with
 // the suggested flag or name.
-func followed(args []string, hint string) []string {
+func nextArgs(args []string, hint string) []string {
 	if _, command, is := strings.Cut(hint, "kubectl ds "); is {
 		for _, mark := range []string{" (", ", ", "? "} {
 			command, _, _ = strings.Cut(command, mark)

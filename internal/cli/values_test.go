@@ -59,13 +59,13 @@ func TestWithoutValues(t *testing.T) {
 	}
 }
 
-// refusing is a cluster that rejects the dry run.
-type refusing struct {
+// rejectingCluster is a cluster that rejects the dry run.
+type rejectingCluster struct {
 	reader
 	err error
 }
 
-func (r refusing) DryRun(context.Context, manifest.Manifest) (*manifest.Applied, error) {
+func (r rejectingCluster) DryRun(context.Context, manifest.Manifest) (*manifest.Applied, error) {
 	return nil, r.err
 }
 
@@ -82,7 +82,7 @@ spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app
 	}
 	live := &appsv1.DaemonSet{}
 	live.Spec.Template.Spec.Containers = []corev1.Container{{Name: "agent", Env: []corev1.EnvVar{{Name: "A", Value: "s3cret-old"}}}}
-	server := refusing{err: errors.New("denied: A goes from s3cret-old to s3cret-new")}
+	server := rejectingCluster{err: errors.New("denied: A goes from s3cret-old to s3cret-new")}
 	for show, want := range map[bool]string{true: server.err.Error(), false: "denied: A goes from <hidden> to <hidden>"} {
 		o := &planOptions{changeFlags: changeFlags{serverDryRun: true, showValues: show}}
 		if _, err := o.applyManifest(t.Context(), server, manifests[0], live, "v1.37.1"); err == nil || err.Error() != want {

@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// watched is a followed DaemonSet with a manual clock and its output.
-type watched struct {
+// testWatch is a followed DaemonSet with a manual clock and its output.
+type testWatch struct {
 	*following
 	t         testing.TB
 	start     *snapshot.Snapshot
@@ -31,16 +31,16 @@ type watched struct {
 	out, errs bytes.Buffer
 }
 
-func (w *watched) Start() *snapshot.Snapshot    { return w.start }
-func (w *watched) Changes() <-chan cluster.Seen { return nil }
-func (w *watched) Err() error                   { return nil }
-func (w *watched) Now() time.Time               { return w.now }
-func (w *watched) Close()                       {}
+func (w *testWatch) Start() *snapshot.Snapshot    { return w.start }
+func (w *testWatch) Changes() <-chan cluster.Seen { return nil }
+func (w *testWatch) Err() error                   { return nil }
+func (w *testWatch) Now() time.Time               { return w.now }
+func (w *testWatch) Close()                       {}
 
 // watch starts to follow the DaemonSet of a grid.
-func watch(t testing.TB, command string, form format, terminal *size, s *snapshot.Snapshot) *watched {
+func watch(t testing.TB, command string, form format, terminal *size, s *snapshot.Snapshot) *testWatch {
 	t.Helper()
-	w := &watched{t: t, start: s, now: s.TakenAt}
+	w := &testWatch{t: t, start: s, now: s.TakenAt}
 	q := queryFlags{format: form, inputFlags: inputFlags{command: command, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}, common: &common{
 		program:   calledAs("kubectl-ds"),
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: newStream(&w.out), ErrOut: &w.errs},
@@ -62,7 +62,7 @@ func watch(t testing.TB, command string, form format, terminal *size, s *snapsho
 }
 
 // after advances the clock, and returns the new output.
-func (w *watched) after(d time.Duration) string {
+func (w *testWatch) after(d time.Duration) string {
 	w.t.Helper()
 	w.now, w.cost = w.now.Add(d), 0
 	w.out.Reset()
@@ -73,7 +73,7 @@ func (w *watched) after(d time.Duration) string {
 }
 
 // pod changes a pod.
-func (w *watched) pod(name string, change func(*corev1.Pod)) {
+func (w *testWatch) pod(name string, change func(*corev1.Pod)) {
 	w.t.Helper()
 	for i := range w.start.Pods {
 		if p := w.start.Pods[i].DeepCopy(); p.Name == name {
@@ -85,14 +85,14 @@ func (w *watched) pod(name string, change func(*corev1.Pod)) {
 	w.t.Fatalf("no pod %s", name)
 }
 
-func (w *watched) lose(kind string) {
+func (w *testWatch) lose(kind string) {
 	w.see(cluster.Seen{At: w.now, Kind: kind, Lost: "changes of " + kind + " do not arrive: refused"})
 }
 
-func (w *watched) regain(kind string) { w.see(cluster.Seen{At: w.now, Kind: kind}) }
+func (w *testWatch) regain(kind string) { w.see(cluster.Seen{At: w.now, Kind: kind}) }
 
-// crashes makes a pod fail.
-func crashes(p *corev1.Pod) {
+// makeFail makes a pod fail.
+func makeFail(p *corev1.Pod) {
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: dstest.Now}}}
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, RestartCount: 6, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
 }
@@ -114,18 +114,18 @@ func TestWatchDocuments(t *testing.T) {
 	for _, command := range []string{"explain", "plan-rollout"} {
 		for _, tt := range []struct {
 			why    string
-			change func(w *watched)
+			change func(w *testWatch)
 			want   int
 		}{
-			{"nothing happened", func(*watched) {}, 0},
-			{"a pod crashes", func(w *watched) { w.pod("p0", crashes) }, 1},
-			{"a node is NotReady", func(w *watched) {
+			{"nothing happened", func(*testWatch) {}, 0},
+			{"a pod crashes", func(w *testWatch) { w.pod("p0", makeFail) }, 1},
+			{"a node is NotReady", func(w *testWatch) {
 				n := w.start.Nodes[0].DeepCopy()
 				n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: w.now}}}
 				w.see(cluster.Seen{At: w.now, Object: n})
 			}, 1},
-			{"changes do not arrive", func(w *watched) { w.lose("pods") }, 1},
-			{"no events arrive, which decide nothing", func(w *watched) { w.lose("events") }, 0},
+			{"changes do not arrive", func(w *testWatch) { w.lose("pods") }, 1},
+			{"no events arrive, which decide nothing", func(w *testWatch) { w.lose("events") }, 0},
 		} {
 			t.Run(command+", "+tt.why, func(t *testing.T) {
 				w := watch(t, command, inJSON, nil, dstest.State("N N O O"))
@@ -217,7 +217,7 @@ func TestWatchLostEnd(t *testing.T) {
 func TestWatchStatus(t *testing.T) {
 	crash := dstest.Pod("p0", func(p *corev1.Pod) {
 		p.CreationTimestamp.Time = dstest.Now.Add(-time.Hour)
-		crashes(p)
+		makeFail(p)
 	})
 	for _, tt := range []struct {
 		why   string
@@ -284,7 +284,7 @@ func TestWatchLines(t *testing.T) {
 	w := watch(t, "explain", inText, nil, dstest.State("N N N N"))
 	for _, step := range []struct{ pod, want string }{{"", ""}, {"p0", "DEGRADED"}, {"", ""}, {"p1", "DEGRADED"}, {"", ""}} {
 		if step.pod != "" {
-			w.pod(step.pod, crashes)
+			w.pod(step.pod, makeFail)
 		}
 		got := w.after(time.Second)
 		if !strings.Contains(got, step.want) || strings.Count(got, "\n") != len(step.want)/len("DEGRADED") {
@@ -352,8 +352,8 @@ func TestWatchSmallTerminal(t *testing.T) {
 	}
 }
 
-// TestWatchClock checks that a screen is drawn in every second of the clock, for any times of the
-// ticks.
+// TestWatchClock checks that a watch draws a screen in every second of the clock, regardless of the
+// times of its ticks.
 func TestWatchClock(t *testing.T) {
 	s := dstest.State("N N O O")
 	s.TakenAt = s.TakenAt.Add(950 * time.Millisecond)
@@ -380,18 +380,18 @@ func TestWatchRests(t *testing.T) {
 	for _, tt := range []struct {
 		why   string
 		grid  string
-		then  func(w *watched)
+		then  func(w *testWatch)
 		after time.Duration
 		looks bool
 	}{
 		{"nothing was seen", "O O N", nil, 23 * time.Second, false},
 		{"for long", "O O N", nil, 24 * time.Second, true},
-		{"a pod changed", "O O N", func(w *watched) { w.pod("p0", crashes) }, time.Second, true},
-		{"but a moment ago", "O O N", func(w *watched) { w.pod("p0", crashes) }, 900 * time.Millisecond, false},
-		{"changes of nodes do not arrive", "O O N", func(w *watched) { w.lose("nodes") }, time.Second, true},
-		{"more was read", "O O N", func(w *watched) { _ = w.finishLookup(lookupResult{read: w.start}) }, time.Second, true},
-		{"a pod is available in five seconds", "O O N", func(w *watched) { w.following.now.Due = w.now.Add(5 * time.Second) }, 5 * time.Second, true},
-		{"and not sooner", "O O N", func(w *watched) { w.following.now.Due = w.now.Add(5 * time.Second) }, 4 * time.Second, false},
+		{"a pod changed", "O O N", func(w *testWatch) { w.pod("p0", makeFail) }, time.Second, true},
+		{"but a moment ago", "O O N", func(w *testWatch) { w.pod("p0", makeFail) }, 900 * time.Millisecond, false},
+		{"changes of nodes do not arrive", "O O N", func(w *testWatch) { w.lose("nodes") }, time.Second, true},
+		{"more was read", "O O N", func(w *testWatch) { _ = w.finishLookup(lookupResult{read: w.start}) }, time.Second, true},
+		{"a pod is available in five seconds", "O O N", func(w *testWatch) { w.following.now.Due = w.now.Add(5 * time.Second) }, 5 * time.Second, true},
+		{"and not sooner", "O O N", func(w *testWatch) { w.following.now.Due = w.now.Add(5 * time.Second) }, 4 * time.Second, false},
 	} {
 		w := watch(t, "explain", inText, &size{80, 24}, dstest.State(tt.grid))
 		w.pod("p0", func(*corev1.Pod) {}) // changes before a look do not count after it
