@@ -25,8 +25,8 @@ func (o *planning) applyCommands(p planned) []screen.Command {
 	case c == nil || p.before == nil || o.ofManifests: // the user has to combine manifests and flags
 		return nil
 	}
-	nodes, ok := o.nodeChangeCommands(p, func(n whatif.NodeChange) bool { return !evicts(p, n) })
-	last, also := o.nodeChangeCommands(p, func(n whatif.NodeChange) bool { return evicts(p, n) })
+	nodes, ok := o.nodeChangeCommands(p, func(n whatif.NodeChange) bool { return !evictsOldPods(p, n) })
+	last, also := o.nodeChangeCommands(p, func(n whatif.NodeChange) bool { return evictsOldPods(p, n) })
 	if !ok || !also {
 		return nil
 	}
@@ -36,8 +36,8 @@ func (o *planning) applyCommands(p planned) []screen.Command {
 	return slices.Concat(nodes, o.daemonSetChangeCommands(p), last)
 }
 
-// evicts reports whether a taint evicts current pods that the rest of the change replaces.
-func evicts(p planned, n whatif.NodeChange) bool {
+// evictsOldPods reports whether a taint evicts current pods that the rest of the change replaces.
+func evictsOldPods(p planned, n whatif.NodeChange) bool {
 	return n.Kind == whatif.NodeTaint && slices.ContainsFunc(p.Warnings, func(w plan.Warning) bool {
 		return w.Code == plan.EvictsOldPods && w.Facts.Text("taint") == n.Value
 	})

@@ -42,8 +42,8 @@ type choices struct {
 // finder finds choices. The caller treats an error as no choices, and never shows it.
 type finder func(ctx context.Context, t *completionRequest) (choices, error)
 
-// fixed returns a finder for words that need no input.
-func fixed(words ...string) finder {
+// fixedChoices returns a finder for words that need no input.
+func fixedChoices(words ...string) finder {
 	return func(context.Context, *completionRequest) (choices, error) {
 		return choices{words: plainChoices(words...), keepOrder: true}, nil
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// completionObjects is a cluster for completions. It has four nodes, two DaemonSets in kube-system, one of
-// them with three revisions, and one DaemonSet in logging.
+// completionObjects is a cluster for completions. It has four nodes, two DaemonSets in kube-system,
+// one of them with three revisions, and one DaemonSet in logging.
 const completionObjects = `{
 "/apis/apps/v1/namespaces/kube-system/daemonsets": {"kind":"DaemonSetList","apiVersion":"apps/v1","items":[AGENT,{
   "metadata":{"name":"proxy","namespace":"kube-system","labels":{"app":"proxy"}},"spec":{"selector":{"matchLabels":{"app":"proxy"}}}}]},
@@ -83,8 +83,8 @@ func newCompletionServer(t *testing.T) *completionServer {
 	return s
 }
 
-// completionsOf returns the completions of a command line with their descriptions, and the directive of
-// cobra in brackets.
+// completionsOf returns the completions of a command line with their descriptions, and the
+// directive of cobra in brackets.
 func completionsOf(t *testing.T, line ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -45,9 +45,9 @@ var flagChoices = map[string]finder{
 	"namespace": namespaceChoices,
 
 	"output":             outputChoices,
-	"color":              fixed("auto", "always", "never"),
-	"kubernetes-version": fixed(versions()...),
-	"strategy": fixed(string(appsv1.RollingUpdateDaemonSetStrategyType),
+	"color":              fixedChoices("auto", "always", "never"),
+	"kubernetes-version": fixedChoices(versions()...),
+	"strategy": fixedChoices(string(appsv1.RollingUpdateDaemonSetStrategyType),
 		string(appsv1.OnDeleteDaemonSetStrategyType)),
 	"fail-on":  conditionChoices,
 	"selector": selectorChoices,

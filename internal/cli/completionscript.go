@@ -40,7 +40,7 @@ func newCompletion(c *common) *cobra.Command {
 		Example: c.program.examples(`
 			# What to do in this shell
 			kubectl ds completion`),
-		Args: knownShell, ValidArgsFunction: cobra.FixedCompletions(shells,
+		Args: checkShell, ValidArgsFunction: cobra.FixedCompletions(shells,
 			cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveKeepOrder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -52,8 +52,8 @@ func newCompletion(c *common) *cobra.Command {
 	}
 }
 
-// knownShell returns an error unless args is empty or names a supported shell.
-func knownShell(cmd *cobra.Command, args []string) error {
+// checkShell returns an error unless args is empty or names a supported shell.
+func checkShell(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0 || len(args) == 1 && slices.Contains(shells, args[0]):
 		return nil
@@ -73,8 +73,8 @@ func (p program) turnOn(system string, look func(string) (string, error)) string
 	var b strings.Builder
 	step := "To complete " + p.shown + ", run the commands for your shell, and start a new one:"
 	if p.plugin {
-		b.WriteString(paragraphs(fmt.Sprintf(`kubectl 1.26 and later completes %q by a program named %s on the PATH. It is this
-			program under another name.`, p.shown, completes)) + "\n\n1. ")
+		b.WriteString(paragraphs(fmt.Sprintf(`kubectl 1.26 and later completes %q by a program named %s on the
+			PATH. It is this program under another name.`, p.shown, completes)) + "\n\n1. ")
 		if at, err := look(completes); err == nil {
 			fmt.Fprintf(&b, "Done already: %s\n\n", at)
 		} else {

@@ -50,8 +50,8 @@ func selfSigned(t *testing.T, from, until time.Time, names ...string) (tls.Certi
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// startServer starts a server that always gives the same answer. Without a certificate, it uses HTTP.
-// If the answer starts with <HTML>, the server asks the client to retry immediately.
+// startServer starts a server that always gives the same answer. Without a certificate, it uses
+// HTTP. If the answer starts with <HTML>, the server asks the client to retry immediately.
 func startServer(t *testing.T, c *tls.Config, status int, contentType, body string) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

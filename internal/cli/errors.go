@@ -38,8 +38,8 @@ const (
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// worst returns the most severe exit status in has, or nil if has is empty.
-func worst(has map[exitStatus]bool) error {
+// worstStatus returns the most severe exit status in has, or nil if has is empty.
+func worstStatus(has map[exitStatus]bool) error {
 	for _, s := range []exitStatus{statusStuck, statusDegraded, statusPartial, statusProgressing} {
 		if has[s] {
 			return s
@@ -176,18 +176,18 @@ func (p program) withHint(err error, rollback string) error {
 	case errors.As(err, &rejected) && errors.As(err, &invalid) && invalid.Instead == nil:
 		return p.askServer(rejected)
 	case errors.As(err, &invalid):
-		return hinted{err, flagsOf(invalid.Instead, rollback)}
+		return hinted{err, changeAsFlags(invalid.Instead, rollback)}
 	case errors.As(err, &lacking):
-		return hinted{err, hintOfLacking(lacking)}
+		return hinted{err, missingInputHint(lacking)}
 	case errors.As(err, &change) && change.Nodes != nil:
-		return hinted{err, hintOfNodes(change.Nodes)}
+		return hinted{err, noNodesHint(change.Nodes)}
 	case errors.As(err, &change):
-		return hinted{err, flagsOf(change.Instead, rollback)}
+		return hinted{err, changeAsFlags(change.Instead, rollback)}
 	case errors.As(err, &past) && past.Code == history.NoneBefore:
 		return rerunError{err, p.own("history"), append([]string{"undo", "diff", "revision", "unified"},
 			slices.Concat(daemonSetFlagNames, applyFlagNames, nodeFlagNames)...)}
 	case errors.As(err, &past):
-		return hinted{err, p.hintOfHistory(past)}
+		return hinted{err, p.historyHint(past)}
 	case errors.As(err, &file) && file.Address:
 		return rerunError{err, "curl -fsSL " + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"),
 			[]string{"filename"}}
@@ -306,8 +306,8 @@ func (p program) printPanic(errs io.Writer, panicked any, stack []byte) int {
 	return 1
 }
 
-// flagsOf returns the flags for the change that an error suggests.
-func flagsOf(c *whatif.Change, rollback string) string {
+// changeAsFlags returns the flags for the change that an error suggests.
+func changeAsFlags(c *whatif.Change, rollback string) string {
 	switch {
 	case c == nil:
 	case c.MaxUnavailable != nil:
@@ -322,7 +322,7 @@ func flagsOf(c *whatif.Change, rollback string) string {
 	return ""
 }
 
-func hintOfNodes(e *whatif.NoNodesError) string {
+func noNodesHint(e *whatif.NoNodesError) string {
 	switch {
 	case e.Selector:
 		return fmt.Sprintf("kubectl get nodes -l '%s'", e.Which)
@@ -332,7 +332,7 @@ func hintOfNodes(e *whatif.NoNodesError) string {
 	return "kubectl get nodes"
 }
 
-func hintOfLacking(e *whatif.LackingError) string {
+func missingInputHint(e *whatif.LackingError) string {
 	namespace := ""
 	if e.Of != "" {
 		namespace = " -n " + e.Of
@@ -347,7 +347,7 @@ func hintOfLacking(e *whatif.LackingError) string {
 	return ""
 }
 
-func (p program) hintOfHistory(e *history.Error) string {
+func (p program) historyHint(e *history.Error) string {
 	switch {
 	case e.Why == snapshot.Forbidden:
 		return "kubectl auth can-i list controllerrevisions.apps -n " + e.Namespace

@@ -47,7 +47,7 @@ func newExplain(c *common) *cobra.Command {
 
 			--watch keeps the answer up to date until Ctrl-C or --timeout: as a screen on a
 			terminal, in lines elsewhere, and with -o json as a document a line.`),
-		Annotations: map[string]string{exitTable: exits("2 to 5", `
+		Annotations: map[string]string{exitTable: exitStatusTable("2 to 5", `
 			If several statuses apply, or there are several DaemonSets, the first that
 			applies of 3, 4, 5, 2 is used.`,
 			row{"0", "answered: healthy, or waiting for you"},
@@ -102,7 +102,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	items := x.items
-	o.gaps(headers(items, headerOf)...)
+	o.noteGaps(headers(items, headerOf)...)
 	if len(o.names) == 0 {
 		slices.SortStableFunc(items, explain.WorstFirst)
 	}
@@ -153,7 +153,8 @@ func (o *explainOptions) answer(ctx context.Context, x *explainer) error {
 // asksOneNode reports whether the question is about one DaemonSet on one node of a cluster, and
 // neither the answer nor the exit status depends on other nodes.
 func (o *explainOptions) asksOneNode() bool {
-	return len(o.nodes) == 1 && len(validation.IsDNS1123Subdomain(o.nodes[0])) == 0 && !o.many() && len(o.from) == 0 &&
+	return len(o.nodes) == 1 && len(validation.IsDNS1123Subdomain(o.nodes[0])) == 0 && !o.isList() &&
+		len(o.from) == 0 &&
 		o.text() && !o.exitCode
 }
 
@@ -233,7 +234,7 @@ func (x *explainer) finish(ctx context.Context) error {
 	for i, st := range read {
 		x.explain(x.queued[i], st)
 	}
-	if x.in.many() || len(x.items) == 0 || !x.items[0].StartsInVain() {
+	if x.in.isList() || len(x.items) == 0 || !x.items[0].StartsInVain() {
 		return nil
 	}
 	st := x.from[x.items[0]] // read the objects to which its pods refer
@@ -270,13 +271,13 @@ func (o *explainOptions) print(items []*explain.Explanation, from map[*explain.E
 	asked := o.askedBy()
 	o.setPageHeader(headers(items, headerOf))
 	switch {
-	case !o.text() && o.many():
+	case !o.text() && o.isList():
 		return o.write(list, headers(items, headerOf))
 	case !o.text():
 		return o.write(items[0], headers(items, headerOf))
 	case len(items) == 0:
 		return o.printNone()
-	case len(o.nodes) > 0 && o.many():
+	case len(o.nodes) > 0 && o.isList():
 		return view.DaemonSetsOfNodes(o.Out, list, o.nodes, asked, o.style)
 	case len(o.nodes) > 0:
 		return view.Nodes(o.Out, items[0], o.nodes, asked, o.style)
@@ -289,7 +290,8 @@ func (o *explainOptions) print(items []*explain.Explanation, from map[*explain.E
 	case len(o.names) == 0:
 		return view.Explanations(o.Out, list, asked, o.style)
 	}
-	return each(o.Out, items, func(e *explain.Explanation) error { return view.Explanation(o.Out, e, asked, o.style) })
+	return writeEach(o.Out, items,
+		func(e *explain.Explanation) error { return view.Explanation(o.Out, e, asked, o.style) })
 }
 
 // explained returns an Explanation with the map and the lines that a page draws.
@@ -311,7 +313,7 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 		has[verdictStatus[e.Verdict.Code]] = o.exitCode
 		has[statusPartial] = o.exitCode && (has[statusPartial] || isPartial(&e.Header))
 	}
-	return worst(has)
+	return worstStatus(has)
 }
 
 // verdictStatus maps verdicts to their exit statuses.

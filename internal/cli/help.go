@@ -20,8 +20,8 @@ const (
 	moreTable = "more"
 )
 
-// exits returns a table of exit statuses, with a note below it.
-func exits(withExitCode, note string, rows ...row) string {
+// exitStatusTable returns a table of exit statuses, with a note below it.
+func exitStatusTable(withExitCode, note string, rows ...row) string {
 	head := "Exit status"
 	if withExitCode != "" {
 		head += " (" + withExitCode + " only with --exit-code)"
@@ -34,7 +34,7 @@ func exits(withExitCode, note string, rows ...row) string {
 type row [2]string
 
 // table returns the rows as a table with a wrapped right column.
-func table(rows ...row) string { return tableOf(widestLeft(rows), rows) }
+func table(rows ...row) string { return tableWithWidth(widestLeft(rows), rows) }
 
 // widestLeft returns the width that the left column of a table needs.
 func widestLeft(rows []row) int {
@@ -47,8 +47,8 @@ func widestLeft(rows []row) int {
 	return widest
 }
 
-// tableOf returns a table whose left column has the given width.
-func tableOf(widest int, rows []row) string {
+// tableWithWidth returns a table whose left column has the given width.
+func tableWithWidth(widest int, rows []row) string {
 	var b strings.Builder
 	for _, r := range rows {
 		left := r[0]
@@ -56,7 +56,7 @@ func tableOf(widest int, rows []row) string {
 			fmt.Fprintln(&b, "  "+left)
 			left = ""
 		}
-		for _, line := range wrapped(r[1], helpWidth-widest-4) {
+		for _, line := range wrapText(r[1], helpWidth-widest-4) {
 			fmt.Fprintf(&b, "  %-*s  %s\n", widest, left, line)
 			left = ""
 		}
@@ -67,8 +67,9 @@ func tableOf(widest int, rows []row) string {
 // maxLeft is the maximum width of the left column of a table. A longer word gets a line of its own.
 const maxLeft = 36
 
-// wrapped splits a text into lines of at most width bytes. It does not break words that are longer.
-func wrapped(text string, width int) []string {
+// wrapText splits a text into lines of at most width bytes. It does not break words that are
+// longer.
+func wrapText(text string, width int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -85,7 +86,7 @@ func wrapped(text string, width int) []string {
 func paragraphs(text string) string {
 	var out []string
 	for _, p := range strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "\t", ""), "\n\n") {
-		out = append(out, strings.Join(wrapped(p, helpWidth), "\n"))
+		out = append(out, strings.Join(wrapText(p, helpWidth), "\n"))
 	}
 	return strings.Join(out, "\n\n")
 }
@@ -108,7 +109,8 @@ func help(cmd *cobra.Command) string {
 		parts = append(parts, rows)
 	}
 	parts = append(parts, flagTables(cmd.LocalNonPersistentFlags())...)
-	parts = append(parts, "Every command takes kubectl's own flags, such as -n and --context; see\n"+strconv.Quote(cmd.Root().CommandPath()+" options")+".")
+	parts = append(parts, "Every command takes kubectl's own flags, such as -n and --context; see\n"+
+		strconv.Quote(cmd.Root().CommandPath()+" options")+".")
 	for i := range parts {
 		parts[i] = strings.TrimRight(parts[i], "\n")
 	}
@@ -216,7 +218,7 @@ func flagTables(set *pflag.FlagSet) []string {
 	}
 	var out []string
 	for _, g := range groups {
-		out = append(out, strings.TrimRight(cmp.Or(g.Title, "Flags")+":\n"+tableOf(widest, g.rows), "\n"))
+		out = append(out, strings.TrimRight(cmp.Or(g.Title, "Flags")+":\n"+tableWithWidth(widest, g.rows), "\n"))
 	}
 	return out
 }

@@ -152,7 +152,7 @@ func TestWrapped(t *testing.T) {
 		{"a-very-long-word b", "a-very-long-word|b", "a word is not broken"},
 		{" one  two ", "one two", "spaces count once"},
 	} {
-		if got := strings.Join(wrapped(tt.text, 10), "|"); got != tt.want {
+		if got := strings.Join(wrapText(tt.text, 10), "|"); got != tt.want {
 			t.Errorf("%q: %q, want %q (%s)", tt.text, got, tt.want, tt.why)
 		}
 	}

@@ -65,7 +65,8 @@ func newHistory(c *common) *cobra.Command {
 
 			--diff A,B --unified compares what --revision A -o yaml and --revision B -o yaml
 			print. With --show-values, patch turns the first into the second.`),
-		Annotations: map[string]string{exitTable: exits("5", "With --undo: the exit statuses of plan-rollout.",
+		Annotations: map[string]string{exitTable: exitStatusTable("5",
+			"With --undo: the exit statuses of plan-rollout.",
 			row{"0", "answered"},
 			row{"1", "error"},
 			row{"5", "the revisions or the pods could not be read"})},
@@ -120,7 +121,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	if err := o.judge(ctx, items); err != nil {
 		return err
 	}
-	o.gaps(headers(items, historyResult.header)...)
+	o.noteGaps(headers(items, historyResult.header)...)
 	o.setPageHeader(headers(items, historyResult.header))
 	print := o.print
 	if o.which != nil {
@@ -162,7 +163,7 @@ func (o *historyOptions) histories(ctx context.Context) ([]historyResult, error)
 // and the answer needs no names of nodes. A text answer names nodes only if the whole pods are read
 // anyway.
 func (o *historyOptions) namesNoNode() bool {
-	return !o.many() && len(o.from) == 0 && o.clock.IsZero() && o.which == nil && o.text() && o.format != inHTML
+	return !o.isList() && len(o.from) == 0 && o.clock.IsZero() && o.which == nil && o.text() && o.format != inHTML
 }
 
 // fromMetadata builds a History from the metadata of the pods if the DaemonSet's status says that
@@ -232,7 +233,7 @@ func (o *historyOptions) checkQuestion() (err error) {
 	all := strings.Join(asked[:min(2, len(asked))], " and ")
 	if err := firstRefusal(append(o.checkGroupBy(),
 		refusal{len(asked) > 1, all + " cannot be combined", "leave out one of them"},
-		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", nameHint},
+		refusal{len(asked) == 1 && o.isList(), all + " needs the name of one DaemonSet", nameHint},
 		refusal{o.unified && o.given("diff") == "", "--unified needs --diff", "--diff -1,live --unified"},
 		refusal{o.unified && o.format != inText && o.style.Form == wording.InText,
 			"--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
@@ -268,7 +269,7 @@ func (o *historyOptions) print(items []historyResult) error {
 		list.Items, all = append(list.Items, h.History), append(all, h.forScreen())
 	}
 	switch {
-	case !o.text() && o.many():
+	case !o.text() && o.isList():
 		return o.write(list, headers(items, historyResult.header))
 	case !o.text():
 		return o.write(items[0].History, headers(items, historyResult.header))
@@ -278,8 +279,8 @@ func (o *historyOptions) print(items []historyResult) error {
 		for i, h := range items {
 			all[i].Map = o.mapOf(h.from)
 		}
-		return view.HistoryPage(o.Out, all, o.many(), o.askedBy(), o.style)
-	case o.many():
+		return view.HistoryPage(o.Out, all, o.isList(), o.askedBy(), o.style)
+	case o.isList():
 		return view.Histories(o.Out, all, o.askedBy(), o.style)
 	}
 	return view.History(o.Out, all[0], o.askedBy(), o.style)

@@ -442,8 +442,9 @@ func valueAt(v any, path ...string) any {
 	return v
 }
 
-// mayChangeType reports whether a field may change its type without an effect: templates of revisions
-// may contain anything, some fields accept numbers and percentages, and some fields are not used.
+// mayChangeType reports whether a field may change its type without an effect: templates of
+// revisions may contain anything, some fields accept numbers and percentages, and some fields are
+// not used.
 func mayChangeType(o object, path string) bool {
 	switch {
 	case o["kind"] == "ControllerRevision" && strings.HasPrefix(path, "data."),

@@ -228,12 +228,13 @@ func (n numbers) covers(part string, whole numbers) bool {
 	return false
 }
 
-// relevantNotes matches notes about missing, incomplete or ambiguous objects. Other notes, for example about logs or
-// the version, do not explain different numbers.
+// relevantNotes matches notes about missing, incomplete or ambiguous objects. Other notes, for
+// example about logs or the version, do not explain different numbers.
 var relevantNotes = regexp.MustCompile(`may be cut off$|appears? twice|: a second (?:snapshot|DaemonSet|Node|Pod|ControllerRevision|Event|PodDisruptionBudget) |` +
 	`this version of the plugin does not know the field|fields are ignored$|a kind that Kubernetes does not have$|of versions that no server since|objects inside another object are not read$`)
 
-// reportsDamage reports whether a note describes the damage. Notes about the undamaged input do not count.
+// reportsDamage reports whether a note describes the damage. Notes about the undamaged input do not
+// count.
 func reportsDamage(damaged, whole *result, f *files) bool {
 	for line := range strings.Lines(damaged.errs) {
 		line = strings.TrimSuffix(line, "\n")
@@ -341,8 +342,8 @@ func roundTrip(folder string, flags []string, stdin []byte, f *files) (wrote *re
 // ourCommand matches a line with a command of this program.
 var ourCommand = regexp.MustCompile(`(?m)^.*kubectl ds .*\n`)
 
-// noTemplate matches the reason why a revision has no pod template. The reason changes in a snapshot,
-// because the snapshot has a digest of the revision.
+// noTemplate matches the reason why a revision has no pod template. The reason changes in a
+// snapshot, because the snapshot has a digest of the revision.
 var noTemplate = regexp.MustCompile(`(is|holds) no pod template: .*`)
 
 // dice chooses the parts of a command line at random.

@@ -98,8 +98,8 @@ func (in *inputFlags) checkNames(args []string) (err error) {
 	return nil
 }
 
-// many reports whether the answer is a list.
-func (in *inputFlags) many() bool { return len(in.names) != 1 }
+// isList reports whether the answer is a list.
+func (in *inputFlags) isList() bool { return len(in.names) != 1 }
 
 // check validates the flags before the program reads anything.
 func (in *inputFlags) check() error {
@@ -204,7 +204,8 @@ func (in *inputFlags) newReader(ctx context.Context) (reader, string, error) {
 	c.InPagesOf(in.chunkSize)
 	c.OnWarning(in.serverWarns)
 	in.progressOn(c)
-	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // print it immediately, because the user waits
+	// print it immediately, because the user waits
+	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) })
 	namespace, err := in.config.CurrentNamespace()
 	return c.Without(in.skipped...), namespace, err
 }
@@ -226,15 +227,15 @@ func (in *inputFlags) override(s *snapshot.Snapshot) *snapshot.Snapshot {
 		if s.TakenAt.Sub(in.clock) > slack && !s.Lacks(snapshot.Clock) {
 			in.note("--now precedes the snapshot; ages will be wrong")
 		}
-		s = without(s.At(in.clock), snapshot.Clock)
+		s = withoutGap(s.At(in.clock), snapshot.Clock)
 	}
 	if in.version != "" {
-		s = without(s.Under(in.version, snapshot.VersionFlag), snapshot.Version)
+		s = withoutGap(s.Under(in.version, snapshot.VersionFlag), snapshot.Version)
 	}
 	return s
 }
 
-func without(s *snapshot.Snapshot, what snapshot.What) *snapshot.Snapshot {
+func withoutGap(s *snapshot.Snapshot, what snapshot.What) *snapshot.Snapshot {
 	c := *s
 	c.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps), func(g snapshot.Gap) bool { return g.What == what })
 	return &c

@@ -55,9 +55,9 @@ func (c *common) note(format string, args ...any) {
 // serverWarns prints a warning of the API server.
 func (c *common) serverWarns(words string) { c.note("the API server warns: %s", screen.Clean(words)) }
 
-// gaps prints the parts that could not be read, each once for all answers. It combines gaps with
-// the same reason and consequence in one note.
-func (in *inputFlags) gaps(answers ...*daemonset.Header) {
+// noteGaps prints the parts that could not be read, each once for all answers. It combines gaps
+// with the same reason and consequence in one note.
+func (in *inputFlags) noteGaps(answers ...*daemonset.Header) {
 	for _, n := range notesOn(answers) {
 		in.note("%s%s", wording.Gap(n.gap, n.used, n.parts[1:]...), in.permissionHint(n))
 	}

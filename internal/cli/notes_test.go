@@ -115,7 +115,7 @@ func TestNotesOfGaps(t *testing.T) {
 			for _, gaps := range tt.answers {
 				answers = append(answers, headerWith(gaps))
 			}
-			in.gaps(answers...)
+			in.noteGaps(answers...)
 			if diff := cmp.Diff(tt.want, strings.Split(strings.TrimPrefix(strings.TrimSpace(out.String()), "note: "), "\nnote: ")); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}

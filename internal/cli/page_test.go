@@ -57,8 +57,8 @@ func pages(t *testing.T) []string {
 
 var shown = regexp.MustCompile(`^    (?:COLUMNS=(\d+) )?(?:kubectl ds|go run \./cmd/kubectl-ds) (.+)$`)
 
-// regenerated returns a page with the current output of its commands. A screen without a command above
-// it is an error.
+// regenerated returns a page with the current output of its commands. A screen without a command
+// above it is an error.
 func regenerated(page string, run func(columns string, args []string) (string, error)) (string, error) {
 	var out []string
 	lines := strings.Split(page, "\n")

@@ -68,7 +68,7 @@ func newPlan(c *common) *cobra.Command {
 			elsewhere, and with -o json as a document a line.`),
 		Annotations: map[string]string{
 			moreTable: "Conditions of --fail-on, separated by commas:\n" + table(conditions...),
-			exitTable: exits("2 to 5", `
+			exitTable: exitStatusTable("2 to 5", `
 				If several statuses apply, or there are several DaemonSets, the first that
 				applies of 6, 3, 4, 5, 2 is used.`,
 				row{"0", "answered: nothing to do, would complete, or waiting for you"},
@@ -166,9 +166,9 @@ func (o *planOptions) checkOwn() (err error) {
 		{o.manifests() && (o.allNamespaces || o.selectorText != ""),
 			"-f and -k cannot be combined with -A or -l: the " +
 				"manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
-		{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", nameHint},
-		{o.fit && o.many() && !o.manifests(), "--fit needs the name of one DaemonSet", nameHint},
-		{o.serverDryRun && o.many() && !o.manifests(),
+		{ofOne != "" && o.isList() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", nameHint},
+		{o.fit && o.isList() && !o.manifests(), "--fit needs the name of one DaemonSet", nameHint},
+		{o.serverDryRun && o.isList() && !o.manifests(),
 			"--server-dry-run needs a manifest, or the name of one DaemonSet", nameHint},
 		{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server",
 			"leave out one of them"},

@@ -45,7 +45,7 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if manifests, err = o.chosen(manifests, namespace); err != nil {
+	if manifests, err = o.chooseManifests(manifests, namespace); err != nil {
 		return nil, err
 	}
 	if flag := o.given(daemonSetFlagNames...); flag != "" && len(manifests) > 1 {
@@ -137,8 +137,9 @@ func (o *planOptions) manifestError(m manifest.Manifest, err error) error {
 
 const stdinName = "standard input" // the File of a manifest from standard input
 
-// chosen returns the manifests that the arguments name, or all of them, with their namespaces.
-func (o *planOptions) chosen(all []manifest.Manifest, namespace string) ([]manifest.Manifest, error) {
+// chooseManifests returns the manifests that the arguments name, or all of them, with their
+// namespaces.
+func (o *planOptions) chooseManifests(all []manifest.Manifest, namespace string) ([]manifest.Manifest, error) {
 	var out []manifest.Manifest
 	named := make([]bool, len(o.names))
 	for _, m := range all {
@@ -196,7 +197,7 @@ func (o *planOptions) checkMissing(m manifest.Manifest, none *source.NotFoundErr
 		}
 		return hinted{fmt.Errorf("daemonset %q is in %s, but neither the manifest nor -n names a namespace: kubectl "+
 			"apply would create a second one in namespace %q",
-			m.Name, in+upTo(5, others), m.Namespace), hint}
+			m.Name, in+joinFirst(5, others), m.Namespace), hint}
 	}
 	o.note("daemonset %s does not exist, so this plans a new one; %s", screen.Clean(m.Ref.String()),
 		screen.Clean(none.Hint()))

@@ -74,8 +74,8 @@ func (o *planning) plans(ctx context.Context, all []*daemonset.State) ([]planned
 			return nil, err
 		}
 	}
-	err := o.readShared(ctx, results, o.many())
-	if err == nil && !o.many() {
+	err := o.readShared(ctx, results, o.isList())
+	if err == nil && !o.isList() {
 		err = o.readReferences(ctx, results[0])
 	}
 	if err != nil {
@@ -241,7 +241,7 @@ const dummyUID types.UID = "00000000-0000-0000-0000-000000000000"
 // answer prints plans and returns their exit status. A list of plans omits DaemonSets with nothing
 // to do.
 func (o *planning) answer(plans []planned, listed bool) error {
-	o.gaps(headers(plans, planned.header)...)
+	o.noteGaps(headers(plans, planned.header)...)
 	shown := plans
 	if listed {
 		shown = slices.DeleteFunc(slices.Clone(plans), func(p planned) bool { return !p.HasToDo() })
@@ -271,16 +271,17 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 	case listed && len(plans) == 0:
 		return view.NothingToDo(o.Out, made, o.style)
 	case listed && o.format != inMarkdown:
-		return view.Plans(o.Out, list, o.asks(plans[0]), o.style)
+		return view.Plans(o.Out, list, o.askedFor(plans[0]), o.style)
 	}
-	return each(o.Out, plans, func(p planned) error { return view.Plan(o.Out, p.Plan, p.now, o.asks(p), o.style) })
+	return writeEach(o.Out, plans,
+		func(p planned) error { return view.Plan(o.Out, p.Plan, p.now, o.askedFor(p), o.style) })
 }
 
 // page writes plans as an HTML page.
 func (o *planning) page(plans []planned, listed bool) error {
 	var all []sheet.Planned
 	for _, p := range plans {
-		v := sheet.Planned{Plan: p.Plan, Now: p.now, Asked: o.asks(p), Map: p.Plan.Map(p.state, o.known.GroupBy),
+		v := sheet.Planned{Plan: p.Plan, Now: p.now, Asked: o.askedFor(p), Map: p.Plan.Map(p.state, o.known.GroupBy),
 			Expected: p.expected}
 		if p.now != nil && p.Subject == plan.SubjectRollout && p.now.Rollout.UnderWay && p.now.Rollout.Since != nil {
 			v.Passed = plan.PastLine(p.state, *p.now.Rollout.Since)
@@ -291,8 +292,8 @@ func (o *planning) page(plans []planned, listed bool) error {
 	return view.PlanPage(o.Out, all, listed, o.asked, o.style)
 }
 
-// asks returns the command line for the commands below a plan.
-func (o *planning) asks(p planned) sheet.Asked {
+// askedFor returns the command line for the commands below a plan.
+func (o *planning) askedFor(p planned) sheet.Asked {
 	asked := o.asked
 	if o.format == inMarkdown { // other people read it, and they do not have the files
 		asked = sheet.Asked{Program: o.asked.Program}
@@ -303,8 +304,8 @@ func (o *planning) asks(p planned) sheet.Asked {
 	return asked
 }
 
-// upTo joins the first most names, and adds the number of the others.
-func upTo(most int, names []string) string {
+// joinFirst joins the first most names, and adds the number of the others.
+func joinFirst(most int, names []string) string {
 	words := strings.Join(names[:min(most, len(names))], ", ")
 	if more := len(names) - most; more > 0 {
 		words += fmt.Sprintf(" +%d more", more)
@@ -373,7 +374,7 @@ func (o *planning) status(plans []planned) error {
 		has[statusOf(p.Plan)] = o.exitCode
 		has[statusPartial] = o.exitCode && (has[statusPartial] || isPartial(&p.Header) || !p.TemplateKnown())
 	}
-	return worst(has)
+	return worstStatus(has)
 }
 
 // statusOf returns the exit status of one plan with --exit-code, or 0.

@@ -96,7 +96,7 @@ func (q *queryFlags) checkGroupLabel(s *snapshot.Snapshot, key string, change *w
 	}
 	have, otherwise := slices.Sorted(maps.Keys(labels)), "the nodes have no labels"
 	if len(have) > 0 {
-		otherwise = "the nodes have " + upTo(5, have)
+		otherwise = "the nodes have " + joinFirst(5, have)
 	}
 	return aboutFlag{hinted{fmt.Errorf("--group-by %s: no node has this label", key),
 		source.Meant("", path.Base(key), have, otherwise)}}
@@ -217,8 +217,8 @@ func (q *queryFlags) writeFooter(answers []*daemonset.Header) error {
 	return view.Foot(q.Out, answers)
 }
 
-// each writes several screens, separated by empty lines.
-func each[T any](w io.Writer, answers []T, write func(T) error) error {
+// writeEach writes several screens, separated by empty lines.
+func writeEach[T any](w io.Writer, answers []T, write func(T) error) error {
 	for i, a := range answers {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -256,7 +256,7 @@ func isPartial(h *daemonset.Header) bool {
 func styleOf(out io.Writer, color string) (wording.Style, error) {
 	var s wording.Style
 	answers, safe := out.(*stream)
-	out = under(out)
+	out = underlying(out)
 	switch color {
 	case "auto":
 		s.Color = printers.AllowsColorOutput(out)

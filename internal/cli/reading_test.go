@@ -24,7 +24,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// recordingReader records the additional input that a reader is asked for, and returns almost nothing.
+// recordingReader records the additional input that a reader is asked for, and returns almost
+// nothing.
 type recordingReader struct {
 	reader
 	asked []string
@@ -66,7 +67,7 @@ func (n *recordingReader) AddController(_ context.Context, all []*snapshot.Snaps
 	return out, nil
 }
 
-// withoutRoom changes the pod of a node, which has a claim, so that it does not fit on the node.
+// withoutRoom gives a pod a claim, and marks it as unschedulable for lack of CPU.
 func withoutRoom(pod string) dstest.Option {
 	return dstest.Pod(pod, func(p *corev1.Pod) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
@@ -74,7 +75,7 @@ func withoutRoom(pod string) dstest.Option {
 	})
 }
 
-// withoutMount changes a pod with a claim so that the kubelet cannot mount its volume.
+// withoutMount gives a pod a claim, and adds an event that its volume cannot be mounted.
 func withoutMount(pod string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
@@ -272,10 +273,10 @@ func TestWatchReads(t *testing.T) {
 	for range 20 {
 		expect("nothing new", after(time.Second))
 	}
-	w.see(cluster.Seen{At: w.now, Object: refusalAt(w.now)})
+	w.handleChange(cluster.Seen{At: w.now, Object: refusalAt(w.now)})
 	expect("and another pod is refused", after(time.Minute), "admission agent", "pods agent of n1")
 	w.pod("p1", func(p *corev1.Pod) { p.Spec.NodeName = "n1" })
-	w.see(cluster.Seen{At: w.now, Object: refusalAt(w.now), Gone: true})
+	w.handleChange(cluster.Seen{At: w.now, Object: refusalAt(w.now), Gone: true})
 	expect("all is well: nothing is asked", after(time.Minute))
 	if s := w.present(); s.OtherPods != nil || s.Admission != nil {
 		t.Errorf("what was read before is still believed: %v %v", s.OtherPods, s.Admission)

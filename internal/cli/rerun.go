@@ -141,7 +141,7 @@ func (in *inputFlags) suggestDaemonSet(err error) error {
 		if all := in.allNamespacesCommand(); all != "" {
 			return hinted{err, none.Hint() + ": " + all}
 		}
-	case in.many():
+	case in.isList():
 	case errors.As(err, &some):
 		if c := in.rerunCommand(some.Refs[0].Namespace, some.Name); c != nil {
 			return hinted{err, c.String()}
@@ -220,13 +220,13 @@ func (in *inputFlags) suggestName(err error) error {
 	case len(refs) == 0:
 		return hinted{err, in.rerunLine(source.Ref{Namespace: in.config.Namespace(), Name: "NAME"})}
 	case one && len(in.config.Namespace())+len(in.from) == 0 && !in.allNamespaces:
-		return hinted{err, in.rerunLine(source.Ref{Name: "NAME"}) + ", where NAME is one of " + upTo(most, names)}
+		return hinted{err, in.rerunLine(source.Ref{Name: "NAME"}) + ", where NAME is one of " + joinFirst(most, names)}
 	case one:
 		return hinted{err, in.rerunLine(source.Ref{Namespace: refs[0].Namespace, Name: "NAME"}) +
-			", where NAME is one of " + upTo(most, names)}
+			", where NAME is one of " + joinFirst(most, names)}
 	}
 	return hinted{err, in.rerunLine(source.Ref{Name: "NAMESPACE/NAME"}) + ", where NAMESPACE/NAME is one of " +
-		upTo(most, names)}
+		joinFirst(most, names)}
 }
 
 // rerunLine returns the text of rerunCommand, or "" if the command cannot be pasted.

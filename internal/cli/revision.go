@@ -72,7 +72,8 @@ func revisionBack(st *daemonset.State, back int64) (int64, error) {
 		return 0, fmt.Errorf("kubectl cannot roll back to controllerrevision %s: its number is %d", row.Name,
 			row.Revision)
 	case seen != nil && seen.Name != row.Name:
-		return 0, fmt.Errorf("two revisions have number %d: kubectl would roll back to controllerrevision %s, not to %s", row.Revision, seen.Name, row.Name)
+		return 0, fmt.Errorf("two revisions have number %d: kubectl would roll back to controllerrevision %s, "+
+			"not to %s", row.Revision, seen.Name, row.Name)
 	}
 	return row.Revision, nil
 }

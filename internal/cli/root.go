@@ -60,7 +60,7 @@ func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) 
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
-		Args:              c.knownCommand,
+		Args:              c.checkCommand,
 	}
 	showVersion, everywhere := false, false
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
@@ -77,7 +77,7 @@ func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) 
 	root.CompletionOptions.DisableDefaultCmd = true // newCompletion replaces it
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !cmd.HasParent() {
-			return cmp.Or(c.misplaced(cmd, err), flagError(cmd, err))
+			return cmp.Or(c.flagWithoutCommand(cmd, err), flagError(cmd, err))
 		}
 		return flagError(cmd, err)
 	})
@@ -97,7 +97,7 @@ func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) 
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "help" {
-			cmd.Args = c.knownTopic
+			cmd.Args = c.checkTopic
 		}
 	}
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = io.WriteString(cmd.OutOrStdout(), help(cmd)) })
@@ -108,8 +108,8 @@ func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) 
 	return root
 }
 
-// knownCommand returns an error for an unknown command.
-func (c *common) knownCommand(root *cobra.Command, args []string) error {
+// checkCommand returns an error for an unknown command.
+func (c *common) checkCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -120,8 +120,8 @@ func (c *common) knownCommand(root *cobra.Command, args []string) error {
 	return c.unknownCommand(root, t)
 }
 
-// knownTopic returns an error for an unknown command after "help".
-func (c *common) knownTopic(help *cobra.Command, args []string) error {
+// checkTopic returns an error for an unknown command after "help".
+func (c *common) checkTopic(help *cobra.Command, args []string) error {
 	root := help.Root()
 	if len(args) == 0 || slices.ContainsFunc(root.Commands(),
 		func(cmd *cobra.Command) bool { return cmd.Name() == args[0] && len(args) == 1 }) {

@@ -69,13 +69,13 @@ func newSnapshot(c *common) *cobra.Command {
 
 			What stays is in lists, and nothing else does: numbers, times, amounts and versions,
 			also where they are the tag of an image; words of Kubernetes such as phases and
-			reasons; keys with a meaning of their own, and names of tools such as Helm. So the file still tells how many nodes there
-			are, what pods request, which ports they use and when they were created. Somebody who
-			knows that of your cluster may recognize it.
+			reasons; keys with a meaning of their own, and names of tools such as Helm. So the
+			file still tells how many nodes there are, what pods request, which ports they use and
+			when they were created. Somebody who knows that of your cluster may recognize it.
 
 			--redact-map writes which name each stand-in stands for. Keep that file: it undoes
 			the redaction. Without it nothing in the snapshot leads back to a name.`),
-		Annotations: map[string]string{exitTable: exits("", "", row{"0", "written"}, row{"1", "error"})},
+		Annotations: map[string]string{exitTable: exitStatusTable("", "", row{"0", "written"}, row{"1", "error"})},
 		Example: c.program.examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
 			kubectl ds explain node-agent --from node-agent.json

@@ -77,9 +77,9 @@ func (s *stream) put(text []byte) error {
 // called.
 func newStream(w io.Writer) *stream { return &stream{under: w} }
 
-// under returns the writer below a stream. It returns any other writer unchanged, because that may
-// be a terminal.
-func under(w io.Writer) io.Writer {
+// underlying returns the writer below a stream. It returns any other writer unchanged, because that
+// may be a terminal.
+func underlying(w io.Writer) io.Writer {
 	if s, ok := w.(*stream); ok {
 		return s.under
 	}

@@ -188,9 +188,9 @@ func (c *common) logs(rest commandLine) string {
 	return command.String()
 }
 
-// misplaced returns the error for a flag that is used without a command. The hint is a command that
-// has the flag. It returns nil if no command has it.
-func (c *common) misplaced(root *cobra.Command, err error) error {
+// flagWithoutCommand returns the error for a flag that is used without a command. The hint is a
+// command that has the flag. It returns nil if no command has it.
+func (c *common) flagWithoutCommand(root *cobra.Command, err error) error {
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) {
 		return nil

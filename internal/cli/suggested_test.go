@@ -252,7 +252,8 @@ func followAdvice(args []string) error {
 	return fmt.Errorf("the hints lead nowhere:\n%s", strings.Join(way, "\n"))
 }
 
-// finalHints matches hints to get something elsewhere: from a cluster, from Helm or from the environment.
+// finalHints matches hints to get something elsewhere: from a cluster, from Helm or from the
+// environment.
 var finalHints = regexp.MustCompile(`^(?:kubectl get \S+(?: .*)? > \S+|(?:helm template|envsubst <) .* \| kubectl ds plan-rollout -f - .*)$`)
 
 // lastHint returns the last printed hint.

@@ -40,7 +40,7 @@ func (w *watchFlags) refusals(q *queryFlags) []refusal {
 		{q.given("timeout") != "" && !w.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
 		{w.watch && len(q.from) > 0, "--watch follows a DaemonSet in a cluster: it cannot be combined with --from",
 			"leave out --watch"},
-		{w.watch && q.many(), "--watch needs the name of one DaemonSet", nameHint},
+		{w.watch && q.isList(), "--watch needs the name of one DaemonSet", nameHint},
 		{w.watch && q.format != inText && q.format != inJSON, "--watch cannot be combined with -o " + q.output,
 			"leave out -o, or use -o json: one document a line"},
 		{w.watch && q.now != "", "--watch cannot be combined with --now", "leave out --now"},
@@ -94,8 +94,8 @@ type following struct {
 	lineState
 }
 
-// tick is the interval at which following checks whether to print something.
-const tick = 250 * time.Millisecond
+// checkInterval is the interval at which following checks whether to print something.
+const checkInterval = 250 * time.Millisecond
 
 // follow watches the DaemonSet until the rollout ends or the timeout expires.
 func (f *following) follow(ctx context.Context, timeout time.Duration) error {
@@ -141,7 +141,7 @@ func (f *following) begin(ctx context.Context) error {
 		return err
 	}
 	f.shownAt = st.At
-	f.gaps(&f.now.Header)
+	f.noteGaps(&f.now.Header)
 	f.addEvent(view.Event{Happening: follow.Happening{At: f.now.Header.Snapshot.TakenAt}, Words: "from here on"})
 	of := &f.now.Header // if the nodes are unreadable, an unobserved change may still start a rollout
 	if f.now.End == "" && f.now.Outcome.Code == plan.NothingToDo && !f.endless &&
@@ -189,7 +189,7 @@ func (f *following) explained() *explain.Explanation {
 
 // run processes changes until the rollout or ctx ends. ctx has the timeout; whole does not.
 func (f *following) run(ctx, whole context.Context, timeout time.Duration) error {
-	ticker := time.NewTicker(tick)
+	ticker := time.NewTicker(checkInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -198,7 +198,7 @@ func (f *following) run(ctx, whole context.Context, timeout time.Duration) error
 			case !open && ctx.Err() == nil:
 				return f.end(f.w.Err(), "")
 			case open: // otherwise the code below returns
-				f.see(s)
+				f.handleChange(s)
 			}
 		case k := <-f.lookup:
 			if err := f.finishLookup(k); err != nil {
@@ -280,8 +280,8 @@ func lookupKey(st *daemonset.State, n cause.Needs) string {
 	return fmt.Sprint(n, st.DaemonSet.Generation)
 }
 
-// see processes a change or a loss of the watch.
-func (f *following) see(s cluster.Seen) {
+// handleChange processes a change or a loss of the watch.
+func (f *following) handleChange(s cluster.Seen) {
 	f.changed = true
 	if f.seen = s.At; s.Kind != "" {
 		f.reportLost(s)
@@ -294,8 +294,8 @@ func (f *following) see(s cluster.Seen) {
 }
 
 // reportLost prints that changes of a kind do not arrive, or arrive again. While they do not
-// arrive, the watch cannot know what changes (see time). Lost events are only reported, because
-// events do not affect the state.
+// arrive, the watch cannot know what changes (see answerTime). Lost events are only reported,
+// because events do not affect the state.
 func (f *following) reportLost(s cluster.Seen) {
 	words, at := s.Lost, slices.Index(f.lost, s.Kind)
 	switch {
@@ -318,9 +318,9 @@ func (f *following) reportLost(s cluster.Seen) {
 	f.addEvent(view.Event{Happening: follow.Happening{At: s.At.Local()}, Words: words})
 }
 
-// time returns the time of the current answer. This is the server's time. While changes do not
-// arrive, it is the time of the last change, so that the rollout does not seem to stop.
-func (f *following) time() time.Time {
+// answerTime returns the time of the current answer. This is the server's time. While changes do
+// not arrive, it is the time of the last change, so that the rollout does not seem to stop.
+func (f *following) answerTime() time.Time {
 	if len(f.lost) > 0 {
 		return f.seen
 	}
@@ -332,7 +332,7 @@ func (f *following) time() time.Time {
 // waits at least ten times as long as the last computation took. If nothing changed and nothing is
 // due, a new state differs only in its clock, so show waits 600 times as long.
 func (f *following) show() error {
-	at := f.time()
+	at := f.answerTime()
 	f.events = append(f.events, f.f.Settle(at, false)...)
 	wait := max(time.Second, 10*f.cost)
 	if !f.changed && len(f.events) == 0 && (f.now.Due.IsZero() || at.Before(f.now.Due)) {
@@ -368,10 +368,10 @@ func (f *following) end(err error, why string) error {
 	if interrupted && f.format == inJSON {
 		return cmp.Or(f.repeatDocument(), err)
 	}
-	at := f.time()
+	at := f.answerTime()
 	f.events = append(f.events, f.f.Settle(at, true)...)
 	ended := f.now.End
-	if !interrupted || f.cost < tick {
+	if !interrupted || f.cost < checkInterval {
 		if lookErr := f.look(at); lookErr != nil {
 			return lookErr
 		}
@@ -384,15 +384,15 @@ func (f *following) end(err error, why string) error {
 	case err != nil:
 		return err
 	case f.now.End == follow.EndGone:
-		return f.gone()
+		return f.deletedError()
 	case !f.exitCode:
 		return nil
 	}
 	return f.status()
 }
 
-// gone returns the error for a deleted DaemonSet.
-func (f *following) gone() error {
+// deletedError returns the error for a deleted DaemonSet.
+func (f *following) deletedError() error {
 	return fmt.Errorf("daemonset %s/%s was deleted", f.now.Header.DaemonSet.Namespace, f.now.Header.DaemonSet.Name)
 }
 
@@ -417,7 +417,7 @@ func (f *following) statusNow() exitStatus {
 func (o *planOptions) following() *following {
 	f := &following{queryFlags: &o.queryFlags, options: o.known, asked: o.asked}
 	f.document = func() (any, error) { return plan.Make(f.now.State, o.known), nil }
-	f.status = func() error { return worst(map[exitStatus]bool{f.statusNow(): true}) }
+	f.status = func() error { return worstStatus(map[exitStatus]bool{f.statusNow(): true}) }
 	return f
 }
 

@@ -78,7 +78,7 @@ func (w *testWatch) pod(name string, change func(*corev1.Pod)) {
 	for i := range w.start.Pods {
 		if p := w.start.Pods[i].DeepCopy(); p.Name == name {
 			change(p)
-			w.see(cluster.Seen{At: w.now, Object: p})
+			w.handleChange(cluster.Seen{At: w.now, Object: p})
 			return
 		}
 	}
@@ -86,10 +86,10 @@ func (w *testWatch) pod(name string, change func(*corev1.Pod)) {
 }
 
 func (w *testWatch) lose(kind string) {
-	w.see(cluster.Seen{At: w.now, Kind: kind, Lost: "changes of " + kind + " do not arrive: refused"})
+	w.handleChange(cluster.Seen{At: w.now, Kind: kind, Lost: "changes of " + kind + " do not arrive: refused"})
 }
 
-func (w *testWatch) regain(kind string) { w.see(cluster.Seen{At: w.now, Kind: kind}) }
+func (w *testWatch) regain(kind string) { w.handleChange(cluster.Seen{At: w.now, Kind: kind}) }
 
 // makeFail makes a pod fail.
 func makeFail(p *corev1.Pod) {
@@ -122,7 +122,7 @@ func TestWatchDocuments(t *testing.T) {
 			{"a node is NotReady", func(w *testWatch) {
 				n := w.start.Nodes[0].DeepCopy()
 				n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: w.now}}}
-				w.see(cluster.Seen{At: w.now, Object: n})
+				w.handleChange(cluster.Seen{At: w.now, Object: n})
 			}, 1},
 			{"changes do not arrive", func(w *testWatch) { w.lose("pods") }, 1},
 			{"no events arrive, which decide nothing", func(w *testWatch) { w.lose("events") }, 0},
@@ -202,7 +202,7 @@ func TestWatchLostEnd(t *testing.T) {
 	w.lose("pods")
 	ds := w.start.DaemonSet.DeepCopy()
 	ds.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
-	w.see(cluster.Seen{At: w.now, Object: ds})
+	w.handleChange(cluster.Seen{At: w.now, Object: ds})
 	if w.after(time.Second); w.following.now.End != "" {
 		t.Errorf("while pods are lost: %s", w.following.now.End)
 	}
@@ -269,7 +269,7 @@ func TestWatchInterruptedDocument(t *testing.T) {
 func TestWatchDeletedDocument(t *testing.T) {
 	for _, command := range []string{"explain", "plan-rollout"} {
 		w := watch(t, command, inJSON, nil, dstest.State("N N O O"))
-		w.see(cluster.Seen{At: w.now, Object: w.start.DaemonSet, Gone: true})
+		w.handleChange(cluster.Seen{At: w.now, Object: w.start.DaemonSet, Gone: true})
 		got := w.after(time.Second)
 		err := w.end(nil, "")
 		if err == nil || !strings.HasSuffix(err.Error(), "was deleted") || got+w.out.String() != "" {

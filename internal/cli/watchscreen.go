@@ -44,7 +44,7 @@ func (f *following) draw() error {
 		return err
 	}
 	if answers, ok := f.Out.(*stream); ok {
-		if err := answers.control(toTop(f.drawnSize == size{}, now)); err != nil {
+		if err := answers.control(clearScreen(f.drawnSize == size{}, now)); err != nil {
 			return err
 		}
 	}
@@ -53,10 +53,10 @@ func (f *following) draw() error {
 	return err
 }
 
-// toTop returns the codes that clear the terminal for a screen. A screen always starts in the first
-// line, because input or a new size may have moved the cursor. The first screen scrolls the old
-// contents away, so that the user can scroll back to them.
-func toTop(first bool, s size) string {
+// clearScreen returns the codes that clear the terminal for a screen. A screen always starts in the
+// first line, because input or a new size may have moved the cursor. The first screen scrolls the
+// old contents away, so that the user can scroll back to them.
+func clearScreen(first bool, s size) string {
 	const home = "\x1b[H\x1b[J"
 	if first {
 		return strings.Repeat("\n", s.height-1) + home
@@ -88,7 +88,7 @@ func knownSize(width, height int, err error) size {
 // terminalOf returns a function that reads the size of the terminal. It returns nil if out is not a
 // terminal, or is one that cannot move the cursor.
 func terminalOf(out io.Writer) func() size {
-	f, ok := under(out).(*os.File)
+	f, ok := underlying(out).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}

@@ -153,7 +153,7 @@ func (f *following) writeEnd(why string) error {
 	ends, hint := view.WatchEnds(f.now, why, f.style), f.hint()
 	f.below = slices.DeleteFunc([]string{ends, hint}, func(line string) bool { return line == "" })
 	if f.now.End == follow.EndGone {
-		f.below = append(f.below, "error: "+f.gone().Error())
+		f.below = append(f.below, "error: "+f.deletedError().Error())
 	}
 	if err := f.write(); err != nil {
 		return err
