@@ -93,7 +93,7 @@ func TestReadNames(t *testing.T) {
 }
 
 // TestNotesStandBelow checks the output if both streams are the same terminal: the verdict is the
-// first line, and the gaps come below the answer, with the missing permission and what to do.
+// first line, and the gaps come below the answer, with the missing permission and the next step.
 func TestNotesStandBelow(t *testing.T) {
 	text, err := os.ReadFile("../../examples/stuck-rollout.json")
 	if err != nil {

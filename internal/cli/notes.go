@@ -140,7 +140,7 @@ func missingForFit(answers []*daemonset.Header) (parts []snapshot.What) {
 }
 
 // permissionHint returns the end of a note: the missing permission, a command that checks it, and
-// what to do. It returns "" if no permission is missing.
+// the next step. It returns "" if no permission is missing.
 func (in *inputFlags) permissionHint(n *gapNote) string {
 	g, dump := n.gap, source.DumpCommand(n.parts...)
 	if g.Why == snapshot.NotGiven && g.Of == "" && dump != source.DumpCommand() {

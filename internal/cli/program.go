@@ -14,7 +14,7 @@ import (
 type program struct {
 	path      string // as called, such as /usr/local/bin/kubectl-ds
 	file      string // file name without .exe, such as kubectl-ds
-	shown     string // what users type, such as "kubectl ds"
+	shown     string // the command that users type, such as "kubectl ds"
 	plugin    bool   // kubectl runs it as a plugin
 	completes bool   // kubectl called it for a completion
 }

@@ -237,8 +237,8 @@ func TestManifestsRead(t *testing.T) {
 	}
 }
 
-// TestWatchReads checks that a watch reads the input that explains the current state when that
-// state begins, and not every second.
+// TestWatchReads checks that a watch reads the input that explains the current state only once, when
+// that state begins.
 func TestWatchReads(t *testing.T) {
 	w := watch(t, "explain", inText, nil, dstest.State("N np"))
 	r := &recordingReader{}

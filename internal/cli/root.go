@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// common has what all commands share: the streams and kubectl's own flags.
+// common has the streams and kubectl's own flags, which all commands share.
 type common struct {
 	genericiooptions.IOStreams
 	program program

@@ -136,7 +136,7 @@ func (o *snapshotOptions) run(ctx context.Context, args []string) error {
 		func(s *snapshot.Snapshot) bool { return s.EnvValues == snapshot.EnvDigest }) {
 		in.note("--show-values has no effect: the input has digests instead of the values of environment variables")
 	}
-	key := make([]byte, 32) // the key of the digests, which is not stored
+	key := make([]byte, 32) // the key of the digests; it is not stored
 	rand.Read(key)          // Read never fails
 	for i := range all {
 		if !o.showValues {

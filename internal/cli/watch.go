@@ -293,9 +293,9 @@ func (f *following) handleChange(s cluster.Seen) {
 	}
 }
 
-// reportLost prints that changes of a kind do not arrive, or arrive again. While they do not
-// arrive, the watch cannot know what changes (see answerTime). Lost events are only reported,
-// because events do not affect the state.
+// reportLost prints that changes of a kind do not arrive, or arrive again. While they do not arrive,
+// the clock of the answer stops (see answerTime). Lost events do not stop the clock, because events
+// do not affect the state.
 func (f *following) reportLost(s cluster.Seen) {
 	words, at := s.Lost, slices.Index(f.lost, s.Kind)
 	switch {
