@@ -265,7 +265,7 @@ func TestEveryFlagCounts(t *testing.T) {
 	changesNothing := []string{"filename", "kustomize", "allow-remote-bases", "like", "group-by", "start", "termination", "request-rate", "request-burst", "show-values"}
 	f.VisitAll(func(flag *pflag.Flag) {
 		if !slices.Contains(slices.Concat(daemonSetFlagNames, nodeFlagNames, applyFlagNames, changesNothing), flag.Name) {
-			t.Errorf("--%s is in none of ofDaemonSet, ofNodes, ofApply and changesNothing", flag.Name)
+			t.Errorf("--%s is in none of daemonSetFlagNames, nodeFlagNames, applyFlagNames and changesNothing", flag.Name)
 		}
 	})
 }
