@@ -1,4 +1,4 @@
-// Package view writes the answers of the commands: as text, Markdown, HTML, JSON or YAML. It takes an answer of pkg,
-// the command line that asked and the style of the terminal. With the packages below it, it is the only one that holds
-// prose; it decides nothing.
+// Package view renders the results of the commands as text, Markdown, HTML, JSON or YAML. Its functions take a result
+// of a package in pkg, the command line and the style of the terminal. All prose for these results is in this package
+// and the packages below it. They decide nothing.
 package view

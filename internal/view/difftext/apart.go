@@ -12,19 +12,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Two values of a field are shown whole where that is short, or all is asked for.
-// Else both are cut into the members of a list, or the words of a text, and what
-// both have is left out: "…" stands for it.
+// If the two values of a field are short, or Style.All is set, both are shown completely. Otherwise, each is split into
+// the members of a list or the words of a text, and "…" replaces the common parts.
 
 const (
 	elided = "…"
-	Room   = 70 // how long a value, or a part of one, may be to be shown whole
-	Head   = 45 // how much of its beginning is shown of a longer one,
-	tail   = 24 // and of its end, or of what differs
+	Room   = 70 // the maximum length of a complete value, or of a complete part of one
+	Head   = 45 // the length of the beginning of a longer value that is shown,
+	tail   = 24 // and of its end or its different part
 )
 
-// apart returns two different values as short as they tell what differs. They
-// never look the same.
+// apart returns two different values, shortened to their differences. The two results never look the same.
 func (s Style) apart(old, new template.Value) (before, after string) {
 	before, after = both(old, new)
 	if old.List() != nil && new.List() != nil && !s.fits(before, after) {
@@ -47,7 +45,7 @@ func (s Style) twoLists(old, new template.Value) (before, after string) {
 	return "[" + before + "]", "[" + after + "]"
 }
 
-// twoTexts is apart for texts, as they are written.
+// twoTexts is apart for texts that are already formatted.
 func (s Style) twoTexts(old, new string) (before, after string) {
 	if s.fits(old, new) {
 		return old, new
@@ -58,14 +56,14 @@ func (s Style) twoTexts(old, new string) (before, after string) {
 	return cutWords(old, new)
 }
 
-// two returns two lists of parts by those that differ.
+// two returns the different parts of two lists.
 func (s Style) two(old, new []string, joiner string) (before, after string) {
 	before, after = strings.Join(old, joiner), strings.Join(new, joiner)
 	if s.fits(before, after) {
 		return before, after
 	}
 	from, to := s.changed(old, new, joiner, false)
-	if alike(from, to) { // a part has another place
+	if alike(from, to) { // a part has moved
 		from, to = s.changed(old, new, joiner, true)
 	}
 	switch {
@@ -77,15 +75,15 @@ func (s Style) two(old, new []string, joiner string) (before, after string) {
 	return from, to
 }
 
-// isFlag reports whether an argument, as JSON has it, names what the next may be the value of.
+// isFlag reports whether an argument in JSON is a flag, which the next argument may be the value of.
 func isFlag(argument string) bool { return len(argument) > 2 && argument[:2] == `"-` }
 
-// changed joins the parts that differ: words behind the one before, arguments
-// behind the flag that they are the value of, and whatever is asked to be near.
+// changed joins the parts that differ. A word follows the word before it, and an argument follows its flag. If near is
+// set, every part follows its predecessor.
 func (s Style) changed(old, new []string, joiner string, near bool) (before, after string) {
-	const most = 6 // parts that differ
+	const most = 6 // maximum number of different parts
 	from, to := map[int]string{}, map[int]string{}
-	n, ahead := 0, 0 // by how many parts the new list is
+	n, ahead := 0, 0 // number of parts that the new list has more at this point
 	for _, h := range Hunks(old, new, 0) {
 		var was, is []string
 		for _, l := range h.Lines {
@@ -114,7 +112,7 @@ func (s Style) changed(old, new []string, joiner string, near bool) (before, aft
 		}
 		ahead += len(is) - len(was)
 	}
-	shown := func(all []string, some map[int]string) string { // "…" stands for the others
+	shown := func(all []string, some map[int]string) string { // replaces all other parts with "…"
 		var out []string
 		for i := range all {
 			if part, isShown := some[i]; isShown {
@@ -132,8 +130,7 @@ func (s Style) changed(old, new []string, joiner string, near bool) (before, aft
 	return before, after
 }
 
-// cutWords shortens two long words to how they begin and to where they begin to
-// differ.
+// cutWords shortens two long words to their beginnings and the text around their first difference.
 func cutWords(old, new string) (before, after string) {
 	const around = 8
 	a, b := []rune(old), []rune(new)
@@ -157,7 +154,7 @@ func cutWords(old, new string) (before, after string) {
 	return cut(a), cut(b)
 }
 
-// shorten cuts the middle out of a value that stands alone.
+// shorten removes the middle of a single value.
 func (s Style) shorten(text string) string {
 	if r := []rune(text); !s.fits(text) && len(r) > Head+tail {
 		return string(r[:Head]) + elided + string(r[len(r)-tail:])
@@ -165,7 +162,7 @@ func (s Style) shorten(text string) string {
 	return text
 }
 
-// membersIn writes the members of a list.
+// membersIn formats the members of a list.
 func membersIn(list []template.Value, how writing) (out []string) {
 	for _, m := range list {
 		out = append(out, Written(m, how))
@@ -173,13 +170,13 @@ func membersIn(list []template.Value, how writing) (out []string) {
 	return out
 }
 
-// how a value is written
+// writing is a way to format a value.
 type writing int
 
 const (
-	asRead     writing = iota // a text without quotes, if a reader sees all of it
-	AsJSONText                // with quotes, and escapes for what is invisible
-	AsASCII                   // and for what may look like something else
+	asRead     writing = iota // without quotes, if all of the text is visible
+	AsJSONText                // with quotes, and with escapes for invisible characters
+	AsASCII                   // with escapes also for characters that may look like others
 )
 
 func Written(v template.Value, how writing) string {
@@ -189,7 +186,7 @@ func Written(v template.Value, how writing) string {
 	return exact(v.String(), how == AsASCII)
 }
 
-// both writes two values whole, so that they look different if they are.
+// both formats two complete values. Different values look different.
 func both(old, new template.Value) (before, after string) {
 	one, isText := old.Text()
 	other, areTexts := new.Text()
@@ -203,23 +200,21 @@ func both(old, new template.Value) (before, after string) {
 	return before, after
 }
 
-// isSeen reports whether a reader sees all of a text, and takes it for no JSON.
+// isSeen reports whether all of a text is visible, and whether it does not look like JSON.
 func isSeen(text string) bool {
 	return text != "" && text == screen.Clean(text) && text[0] != '"' && !strings.Contains(text, `\u`) &&
 		!strings.ContainsFunc(text, invisible)
 }
 
-// invisible reports whether a character leaves no mark of its own, or looks like a
-// blank.
+// invisible reports whether a character has no glyph of its own, or looks like a space.
 func invisible(r rune) bool {
 	const brailleBlank = '\u2800'
 	return screen.Obeyed(r) || r != ' ' && unicode.IsSpace(r) ||
 		unicode.In(r, unicode.M, unicode.Other_Default_Ignorable_Code_Point) || r == brailleBlank
 }
 
-// exact writes a JSON value with all that is in it: an escape stands for what is
-// invisible, for a blank that could be overlooked, and, if only ASCII is asked for,
-// for what may look like something else.
+// exact formats a JSON value without loss. It escapes invisible characters and spaces that a reader could miss. If
+// ascii is set, it also escapes all characters outside ASCII.
 func exact(raw string, ascii bool) string {
 	var b []byte
 	r := []rune(raw)
@@ -234,24 +229,22 @@ func exact(raw string, ascii bool) string {
 	return string(b)
 }
 
-// alike reports whether two texts look the same: they are, or differ only in letters
-// of which one may be drawn as the other.
+// alike reports whether two texts look the same. It assumes that any two visible characters outside ASCII do.
 func alike(a, b string) bool {
 	return slices.EqualFunc([]rune(a), []rune(b), func(x, y rune) bool {
 		return x == y || max(x, y) > unicode.MaxASCII && !invisible(x) && !invisible(y)
 	})
 }
 
-// Hunks returns how the new lines differ from the old ones, with so many equal
-// lines around. What they hold and where they begin in the old text is right; where
-// they begin in the new one, the library miscounts. Any parts without a line end are
-// lines.
+// Hunks returns the differences between old and new lines, with the given number of equal lines around them. Rely on
+// their content and their positions in the old text. Their positions in the new text are wrong because the library
+// miscounts. A line is any text without a newline.
 func Hunks(old, new []string, around int) []*udiff.Hunk {
 	text := func(lines []string) string { return strings.Join(append(slices.Clip(lines), ""), "\n") }
 	before := text(old)
 	diff, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, text(new)), around)
 	if err != nil {
-		panic(err) // its own edits fit
+		panic(err) // cannot happen: the edits are computed from the same text
 	}
 	return diff.Hunks
 }

@@ -1,4 +1,4 @@
-// Package nodenames draws the nodes of a rollout as a map with one mark for each node, and shortens lists of their
+// Package nodenames draws the nodes of a rollout as a map with one mark for each node, and shortens lists of node
 // names. It takes nodes with their states and a width, and returns the rows of a screen.
 package nodenames
 
@@ -14,15 +14,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// mark is how a map of nodes shows how far a rollout is on one.
+// mark shows the progress of a rollout on a node of the map.
 type mark struct {
 	Sign, Words string
-	Served      string // added where every such node has an available pod all the same
+	Served      string // appended if every such node still has an available pod
 	tone        screen.Tone
 }
 
-// Marks are in the order of the legend. A node that is Old is on a revision that the
-// legend names.
+// Marks lists the marks in the order of the legend. The legend adds the revision to NodeOld.
 var Marks = []struct {
 	plan.NodeState
 	mark
@@ -37,12 +36,12 @@ var Marks = []struct {
 	{plan.NodeOld, mark{".", "on", "", screen.Plain}},
 }
 
-// Map is the nodes of a rollout as a map of one mark for each.
+// Map draws the nodes of a rollout, with one mark for each node.
 type Map struct {
-	nodes []plan.OnNode // node-9 before node-10
-	old   string        // the revision of the nodes that are Old
+	nodes []plan.OnNode // node-9 comes before node-10
+	old   string        // the revision of the nodes in state NodeOld
 	width int           // columns
-	all   string        // what the names have in common, with a * for the rest; empty where they are whole
+	all   string        // the common parts of all names, with * for the rest; "" if the names are complete
 }
 
 func New(nodes []plan.OnNode, old string, width int) *Map {
@@ -54,7 +53,7 @@ func New(nodes []plan.OnNode, old string, width int) *Map {
 	return m
 }
 
-// CompareNames orders names, with the numbers in them as numbers.
+// CompareNames compares two names. It compares the numbers in them by value.
 func CompareNames(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
@@ -75,23 +74,23 @@ func CompareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
 }
 
-// digits is how many digits a text begins with.
+// digits returns the number of digits at the beginning of text.
 func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
 
-// numbered splits a name before the digits at its end.
+// numbered splits a name before its trailing digits.
 func numbered(name string) (prefix, number string) {
 	prefix = strings.TrimRight(name, "0123456789")
 	return prefix, name[len(prefix):]
 }
 
-// legendRow is how many nodes have one mark.
+// legendRow is a row of the legend: a mark and its number of nodes.
 type legendRow struct {
 	mark
 	Count string
-	nodes []string // those where something moves
+	nodes []string // the nodes that are changing
 }
 
-// Legend counts the nodes: every node is in one row.
+// Legend returns the rows of the legend and their width. It counts each node in one row.
 func (m *Map) Legend() (rows []legendRow, width int) {
 	of := map[plan.NodeState][]plan.OnNode{}
 	for _, n := range m.nodes {
@@ -124,17 +123,16 @@ func (m *Map) Legend() (rows []legendRow, width int) {
 	return rows, width
 }
 
-// line is a row of the legend: the mark, its words, and how many nodes have it.
+// line returns a row of the legend: the mark, its words and its number of nodes.
 func (r *legendRow) line(width int) screen.Lines {
 	words := r.Words + strings.Repeat(" ", max(1, width-len("# ")-screen.Width(r.Words)-len(r.Count)))
 	return screen.Lines{{Text: r.Sign, Tone: r.tone}, {Text: " " + words + r.Count}}
 }
 
-// Draw draws the map in at most so many lines: with each node's number above its mark
-// where the names have numbers, else in rows of marks, of which each stands for
-// several nodes where there is no room for all, or more than a thousand. It is nil
-// where there is no room for a row and the legend. What long names have in common
-// stands in a line above.
+// Draw draws the map and its legend in at most the given number of lines. It returns nil if there is not enough space.
+// If the names end in numbers, the map shows the number of each node above its mark. Otherwise, it shows rows of marks.
+// With more than a thousand nodes, or if space is short, each mark represents several nodes. If the names are long, a
+// line above the map shows their common parts.
 func (m *Map) Draw(most int) screen.Rows {
 	legend, width := m.Legend()
 	short := m.shortened()
@@ -159,7 +157,7 @@ func (m *Map) Draw(most int) screen.Rows {
 	return slices.Concat(of.title(), rows, below)
 }
 
-// shortened is a map with what tells its names apart in place of them.
+// shortened returns a copy of the map whose names lack their common parts.
 func (m *Map) shortened() *Map {
 	short := *m
 	if len(m.nodes) < 2 {
@@ -183,7 +181,7 @@ func (m *Map) shortened() *Map {
 	return &short
 }
 
-// common is how many bytes two texts have in common at their beginnings.
+// common returns the length of the common prefix of two texts, in bytes.
 func common(a, b string) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
@@ -191,7 +189,7 @@ func common(a, b string) (n int) {
 	return n
 }
 
-// commonEnd is how many bytes two texts have in common at their ends.
+// commonEnd returns the length of the common suffix of two texts, in bytes.
 func commonEnd(a, b string) (n int) {
 	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
 		n++
@@ -199,7 +197,7 @@ func commonEnd(a, b string) (n int) {
 	return n
 }
 
-// title is a line that says what the names have in common.
+// title returns a line with the common parts of the names, or no line if the names are complete.
 func (m *Map) title() (rows screen.Rows) {
 	if m.all != "" {
 		rows = screen.Rows{{{Text: m.all}}}
@@ -207,10 +205,10 @@ func (m *Map) title() (rows screen.Rows) {
 	return rows
 }
 
-// margin is how many columns are between a map and its legend.
+// margin is the number of columns between a map and its legend.
 const margin = 4
 
-// beside puts a legend at the right of a map.
+// beside appends the legend to the rows of a map, on their right.
 func beside(rows screen.Rows, legend []legendRow, width int) screen.Rows {
 	taken := func(line screen.Lines) (columns int) {
 		for _, part := range line {
@@ -232,7 +230,7 @@ func beside(rows screen.Rows, legend []legendRow, width int) screen.Rows {
 	return rows
 }
 
-// described is a legend with the names of the nodes where something moves.
+// described returns the legend below a map, with the names of the nodes that are changing.
 func (m *Map) described(legend []legendRow, width int) (rows screen.Rows) {
 	for _, l := range legend {
 		line := l.line(width)
@@ -244,7 +242,7 @@ func (m *Map) described(legend []legendRow, width int) (rows screen.Rows) {
 	return rows
 }
 
-// joined is a legend in as few lines as it takes.
+// joined returns the legend in as few lines as possible.
 func (m *Map) joined(legend []legendRow) (rows screen.Rows) {
 	const between = "   "
 	at := m.width
@@ -264,8 +262,7 @@ func (m *Map) joined(legend []legendRow) (rows screen.Rows) {
 	return rows
 }
 
-// fitted lists as many names as a line of some columns holds, and how many more there
-// are; empty where it holds none.
+// fitted lists the names that fit into the given columns, and the number of the others. It returns "" if no name fits.
 func fitted(names []string, columns int) string {
 	for n := min(len(names), columns/2); n > 0; n-- {
 		text := strings.Join(names[:n], ", ")
@@ -279,12 +276,12 @@ func fitted(names []string, columns int) string {
 	return ""
 }
 
-// mostTail is how long the number, or the end of a name, above a mark may be.
+// mostTail is the maximum length of the number or suffix above a mark.
 const mostTail = 4
 
-// tails returns how names are split into what stands before a row and what stands
-// above its marks: before the digits at their ends, or behind the last hyphen or dot,
-// whichever makes fewer rows; nil where neither leaves a short end.
+// tails returns a function that splits a name into a prefix, shown before the row, and a short tail, shown above the
+// mark. It splits before the trailing digits or after the last hyphen or dot, whichever leads to fewer rows. It returns
+// nil if neither leaves a short tail.
 func (m *Map) tails() (split func(name string) (prefix, tail string)) {
 	fewest := 0
 	for _, by := range []func(string) (string, string){numbered, lastPart} {
@@ -301,14 +298,14 @@ func (m *Map) tails() (split func(name string) (prefix, tail string)) {
 	return split
 }
 
-// lastPart splits a name behind its last hyphen or dot.
+// lastPart splits a name after its last hyphen or dot.
 func lastPart(name string) (prefix, tail string) {
 	at := strings.LastIndexAny(name, "-.") + 1
 	return name[:at], name[at:]
 }
 
-// named draws two lines for each prefix of names: the numbers that follow it, and the marks. It
-// returns nil if the names do not end in numbers, or if too few of them fit into the columns.
+// named draws two lines for each prefix of the names: the tails, and the marks below them. It returns nil if tails
+// cannot split the names, or if fewer than five marks fit into the columns.
 func (m *Map) named(columns int) (rows screen.Rows) {
 	const fewest = 5
 	if len(m.nodes) == 0 || len(m.nodes) > 1000 {
@@ -329,7 +326,7 @@ func (m *Map) named(columns int) (rows screen.Rows) {
 		return nil
 	}
 	if slices.Max(slices.Collect(maps.Values(inRow))) > perLine {
-		perLine -= perLine % 5 // people count in fives
+		perLine -= perLine % 5 // groups of five are easy to count
 	}
 	for at := 0; at < len(m.nodes); {
 		prefix, _ := split(m.nodes[at].Node)
@@ -359,7 +356,7 @@ func markOf(s plan.NodeState) mark {
 	return mark{Sign: "?"}
 }
 
-// label is how wide the names before rows of marks are; 0 where there is no room.
+// label returns the width of the names before rows of marks, or 0 if the names do not fit.
 func (m *Map) label() (label int) {
 	for _, n := range m.nodes {
 		label = max(label, screen.Width(n.Node))
@@ -370,8 +367,8 @@ func (m *Map) label() (label int) {
 	return label
 }
 
-// packed draws rows of marks in tens, at most so many, each behind the name of its
-// first node. A mark that stands for several nodes shows the worst of them.
+// packed draws at most the given number of rows, with marks in groups of ten. Each row begins with the name of its
+// first node. If a mark represents several nodes, it shows the worst state.
 func (m *Map) packed(most int) (rows screen.Rows) {
 	label := m.label()
 	const ten = " ##########"
@@ -381,7 +378,7 @@ func (m *Map) packed(most int) (rows screen.Rows) {
 		each = 2
 	}
 	if each > 1 || len(m.nodes) > perLine*most {
-		most-- // which a line says
+		most-- // for the line that explains the marks
 	}
 	if perLine < 1 || most < 1 {
 		return nil
@@ -412,7 +409,7 @@ func (m *Map) packed(most int) (rows screen.Rows) {
 	return rows
 }
 
-// worstOf returns the worst state of some nodes.
+// worstOf returns the worst state of the nodes.
 func worstOf(nodes []plan.OnNode) plan.NodeState {
 	return slices.MinFunc(nodes, func(a, b plan.OnNode) int {
 		return slices.Index(plan.NodeStates, a.State) - slices.Index(plan.NodeStates, b.State)

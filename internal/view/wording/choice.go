@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
-// What a shell shows beside a word that completes a command line: a few words in one
-// line, for one who chooses.
+// The functions in this file return the descriptions that shell completion shows next to its suggestions. Each
+// description is a few words on one line.
 
-// DaemonSetChoice is the reported status of a DaemonSet, as "12 desired, 9 ready"; empty if
-// its controller has reported none.
+// DaemonSetChoice returns the reported status of a DaemonSet, such as "12 desired, 9 ready". It returns "" if the
+// controller has not reported a status.
 func DaemonSetChoice(s *appsv1.DaemonSetStatus) string {
 	if s.ObservedGeneration == 0 {
 		return ""
@@ -22,8 +22,8 @@ func DaemonSetChoice(s *appsv1.DaemonSetStatus) string {
 	return fmt.Sprintf("%d desired, %d ready", s.DesiredNumberScheduled, s.NumberReady)
 }
 
-// RevisionChoice is what a revision is known by: how long ago it was created, negative if
-// that is unknown, and its change-cause, or without one its images.
+// RevisionChoice describes a revision: its age, and its change-cause or, without one, its images. A negative old means
+// that the age is unknown.
 func RevisionChoice(old time.Duration, changeCause string, images []string) string {
 	age := ""
 	if old >= 0 {
@@ -36,17 +36,16 @@ func RevisionChoice(old time.Duration, changeCause string, images []string) stri
 	return Joined(", ", age, screen.Clean(what))
 }
 
-// NamespacesChoice is how many namespaces have a DaemonSet of one name, as "in 3
-// namespaces".
+// NamespacesChoice returns the number of namespaces that have a DaemonSet of one name, such as "in 3 namespaces".
 func NamespacesChoice(n int) string { return "in " + Plural(n, "namespace") }
 
-// ValuesChoice is how many values a label has, as "3 values".
+// ValuesChoice returns the number of values of a label, such as "3 values".
 func ValuesChoice(n int) string { return Plural(n, "value") }
 
-// NodesChoice is how many nodes a pattern matches, as "12 nodes".
+// NodesChoice returns the number of nodes that match a pattern, such as "12 nodes".
 func NodesChoice(n int) string { return Plural(n, "node") }
 
-// Words beside words that complete a command line, where these do not say it themselves.
+// Descriptions of suggestions that are not self-explanatory.
 const (
 	LiveChoice     = "the template that the DaemonSet has now"
 	PreviousChoice = "the revision before the current one"

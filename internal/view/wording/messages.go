@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
-// Brief shortens a message of the cluster, which can be 4 KB: the beginning
-// says what was tried and the end what failed, so the middle goes.
+// Brief shortens a message from the cluster, which can be 4 KB long, to about the given number of columns. It removes
+// the middle: the beginning names the action, and the end names the error.
 func (s Style) Brief(message string, columns int) string {
 	if s.All {
 		return message
@@ -16,7 +16,7 @@ func (s Style) Brief(message string, columns int) string {
 	return s.shorten(wrappers.ReplaceAllString(message, ""), columns)
 }
 
-// shorten cuts the middle out of a text that is too long.
+// shorten removes the middle of a text that has more than the given number of columns.
 func (s Style) shorten(text string, columns int) string {
 	r := []rune(text)
 	if s.All || len(r) <= columns {
@@ -32,13 +32,11 @@ func (s Style) shorten(text string, columns int) string {
 	return head + " … " + tail
 }
 
-// wrappers are the words that kubelet and container runtimes put around what
-// happened.
+// wrappers matches the phrases that kubelet and container runtimes wrap around an error.
 var wrappers = regexp.MustCompile(`rpc error: code = \w+ desc = |Back-off pulling image "[^"]*": |failed to pull and unpack image "[^"]*": |failed to resolve reference "[^"]*": |^Failed to create pod sandbox: `)
 
-// Refusal shortens the API server's words about a pod that it refuses. What
-// decides stays: the rules of a policy that are violated, the numbers of a quota
-// or of a limit, who calls a webhook and what it says.
+// Refusal shortens the API server's message about a rejected pod. It keeps the decisive parts: the violated rules of a
+// policy, the numbers of a quota or limit, and the name and answer of a webhook.
 func (s Style) Refusal(message string, columns int) string {
 	message = podInQuestion.ReplaceAllString(message, "")
 	message = strings.TrimPrefix(message, "Internal error occurred: ")
@@ -57,12 +55,11 @@ func (s Style) Refusal(message string, columns int) string {
 	if strings.Contains(message, " quota: ") {
 		return message
 	}
-	return s.Brief(message, 3*columns) // words of policies and webhooks: rather long than without what they say
+	return s.Brief(message, 3*columns) // keep more of the answers of policies and webhooks
 }
 
-// What can be left out of a refusal: the pod's name, which was made up for this
-// one request; the address of a webhook but for its host; and of what violates a
-// level of PodSecurity, first what to set instead, and then where.
+// Parts of a rejection that can be left out: the pod name, which is made up for one request; everything but the host of
+// a webhook's URL; and, for a violation of PodSecurity, first the required settings and then the place.
 var (
 	podInQuestion = regexp.MustCompile(`^(?:pods|Pod) "[^"]*" is (?:forbidden: )?`)
 	webhookURL    = regexp.MustCompile(`(?:failed to call webhook: )?Post "?https?://([^/"? ]+)[^": ]*"?`)

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
-// Predicate is what the pods or nodes of a problem do, in the singular and in the plural. A pod that runs is on its
-// node; one that does not is for it.
+// Predicate is the predicate of a sentence about pods or nodes, in the singular and in the plural. A running pod is
+// "on" its node, and any other pod is "for" its node.
 type Predicate struct{ Noun, at, One, Many string }
 
-// Predicates has every reason that concerns pods or nodes.
+// Predicates has an entry for every reason that concerns pods or nodes.
 var Predicates = map[daemonset.Reason]Predicate{
 	cause.CrashLoopBackOff:       {"pod", "on", "crashes", "crash"},
 	cause.OOMKilled:              {"pod", "on", "runs out of memory", "run out of memory"},
@@ -55,13 +55,13 @@ var Predicates = map[daemonset.Reason]Predicate{
 	daemonset.NoTargetNode: {"pod", "on", "is not assigned to any node", "are not assigned to any node"},
 }
 
-// probing says what a pod does whose startup or liveness probe fails.
+// probing has the predicates for a failing startup or liveness probe, by the name of the probe.
 var probing = map[string]Predicate{
 	"startup":  {"pod", "on", "fails its startup probe", "fail their startup probe"},
 	"liveness": {"pod", "on", "fails its liveness probe", "fail their liveness probe"},
 }
 
-// ByProbe returns the predicate with the probe that fails, where an event says which.
+// ByProbe returns the predicate for the failing probe if the facts name that probe, or p otherwise.
 func (p Predicate) ByProbe(f daemonset.Facts) Predicate {
 	if by, known := probing[Fact(f, "probe")]; known {
 		return by
@@ -69,8 +69,8 @@ func (p Predicate) ByProbe(f daemonset.Facts) Predicate {
 	return p
 }
 
-// Of is the predicate of so many pods or nodes: one is named by its node, where
-// that is known. It is empty for a reason that has none.
+// Of returns a clause about n pods or nodes. It names the node if nodes has exactly one. It returns "" if p is the zero
+// Predicate.
 func (p Predicate) Of(nodes []string, n int) string {
 	n = max(n, len(nodes))
 	switch {
@@ -84,7 +84,7 @@ func (p Predicate) Of(nodes []string, n int) string {
 	return PluralVerb(n, p.Noun+" "+p.One, p.Noun+"s "+p.Many)
 }
 
-// ResourceWord is the first of some resources, as a sentence names it.
+// ResourceWord returns the first resource in list, spelled as in a sentence.
 func ResourceWord(list any) string {
 	if name := FirstOf(list); name != "cpu" {
 		return name
@@ -92,12 +92,12 @@ func ResourceWord(list any) string {
 	return "CPU"
 }
 
-// FirstOf is the first of a list of words; empty where there is none.
+// FirstOf returns the first word of list, or "" if list is empty or not a list.
 func FirstOf(list any) string {
 	switch l := list.(type) {
 	case []string:
 		return strings.Join(l[:min(1, len(l))], "")
-	case []any: // of a document that was read
+	case []any: // decoded from JSON
 		if len(l) > 0 {
 			return fmt.Sprint(l[0])
 		}

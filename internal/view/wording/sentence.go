@@ -9,22 +9,23 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// Known reads facts for a sentence. TestFactKeys checks each key that the sentences of this package read.
+// Known reads facts for a sentence. TestFactKeys checks every key that this package reads.
 type Known struct {
 	daemonset.Facts
 	Now time.Time
 }
 
-// Text is a fact, safe to print; empty where it is absent.
+// Text returns a fact that is safe to print, or "" if it is absent.
 func (f Known) Text(key string) string { return Fact(f.Facts, key) }
 
-// Count is a number, or the length of a list; 0 where it is absent.
+// Count returns a number, or the length of a list. It returns 0 if the fact is absent.
 func (f Known) Count(key string) int { return Number(f.Facts, key) }
 
-// Is reports whether a fact is there and has this value.
+// Is reports whether the fact is present and has this value.
 func (f Known) Is(key, value string) bool { return f.Text(key) == value }
 
-// Age is how long it is from a time to now, or a duration in seconds: 14m. It is empty where the fact is absent.
+// Age returns the time between a timestamp and now, such as 14m. It also accepts a duration or a number of seconds. It
+// returns "" if the fact is absent.
 func (f Known) Age(key string) string {
 	at, err := time.Parse(time.RFC3339, f.Text(key))
 	switch lasts, notDuration := time.ParseDuration(f.Text(key)); {
@@ -38,7 +39,7 @@ func (f Known) Age(key string) string {
 	return Ago(time.Duration(f.Count(key)) * time.Second)
 }
 
-// Clock is the time of day of a time; empty where the fact is none.
+// Clock returns the time of day of a timestamp, or "" if the fact is not a timestamp.
 func (f Known) Clock(key string) string {
 	at, err := time.Parse(time.RFC3339, f.Text(key))
 	if err != nil {
@@ -47,12 +48,12 @@ func (f Known) Clock(key string) string {
 	return ClockAt(at, f.Now)
 }
 
-// ClockAt is a time of day, in the zone of now, which is named for UTC.
+// ClockAt returns the time of day of at in the time zone of now. It appends Z for UTC.
 func ClockAt(at, now time.Time) string {
 	return at.In(now.Location()).Format(ClockTime + Either(now.Location() == time.UTC, "Z", ""))
 }
 
-// Phrase joins the parts of a phrase. It is empty where one of them is: a sentence leaves out what is not known.
+// Phrase joins the parts of a phrase. It returns "" if any part is empty, so that a sentence leaves out unknown values.
 func Phrase(parts ...string) string {
 	text := ""
 	for _, part := range parts {
@@ -64,7 +65,8 @@ func Phrase(parts ...string) string {
 	return text
 }
 
-// Counted is a number with its words, "1 pod is", "3 pods are"; empty for 0, which a phrase then leaves out.
+// Counted returns a number with its words, such as "1 pod is" or "3 pods are". It returns "" for 0, which Phrase then
+// leaves out.
 func Counted(n int, one, many string) string {
 	if n <= 0 {
 		return ""
@@ -72,10 +74,10 @@ func Counted(n int, one, many string) string {
 	return PluralVerb(n, one, many)
 }
 
-// PodsOf is "3 of 5 pods".
+// PodsOf returns a phrase such as "3 of 5 pods".
 func PodsOf(n, of int) string { return strconv.Itoa(n) + " of " + Plural(of, "pod") }
 
-// Either is the first of two words for yes, and the second for no.
+// Either returns one if yes is true, and other otherwise.
 func Either(yes bool, one, other string) string {
 	if yes {
 		return one
@@ -83,10 +85,10 @@ func Either(yes bool, one, other string) string {
 	return other
 }
 
-// ClockTime is how a line of what happened begins.
+// ClockTime is the format of the time at the beginning of a log line.
 const ClockTime = "15:04:05"
 
-// RangeWords is "19m to 44m"; empty where it is not known.
+// RangeWords returns a range such as "19m to 44m", or "" if d is nil.
 func RangeWords(d *plan.Duration) string {
 	if d == nil {
 		return ""
@@ -98,7 +100,7 @@ func RangeWords(d *plan.Duration) string {
 	return low + " to " + high
 }
 
-// Seconds writes a span of time with no more digits than a forecast has.
+// Seconds formats a number of seconds, rounded to the precision of a forecast.
 func Seconds(n float64) string {
 	d := time.Duration(n * float64(time.Second))
 	switch {

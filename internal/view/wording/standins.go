@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/redact"
 )
 
-// HiddenMessages says how many messages say less than they did; empty if none does.
+// HiddenMessages returns the number of messages that were removed or shortened, or "" if there are none.
 func HiddenMessages(m redact.Messages) string {
 	var parts []string
 	if m.Hidden > 0 {

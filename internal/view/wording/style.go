@@ -7,26 +7,26 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
-// Style is what is known of the place where text goes.
+// Style describes the output: its format, its width and the options that affect it.
 type Style struct {
-	Width int  // columns of the terminal; 0: not a terminal, lines are not cut
-	Color bool // colour is allowed
-	All   bool // show every node and whole messages
+	Width int  // columns of the terminal; 0 if it is not a terminal, and lines are not cut
+	Color bool // colors are allowed
+	All   bool // show all nodes and complete messages
 	Wide  bool // -o wide
 	Form  Form
-	Page  Page // with InHTML
+	Page  Page // set with InHTML
 }
 
-// Form is how an answer for a person is written.
+// Form is the format of output for a person.
 type Form int
 
 const (
 	InText     Form = iota // for a terminal
-	InMarkdown             // for a comment
+	InMarkdown             // for a comment on a pull request
 	InHTML                 // for a browser
 )
 
-// Plural is "1 node", "2 nodes".
+// Plural returns "1 node" or "2 nodes".
 func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -34,12 +34,12 @@ func Plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// PluralVerb is "1 node has", "2 nodes have".
+// PluralVerb returns "1 node has" or "2 nodes have".
 func PluralVerb(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, PluralOf(n, one, many))
 }
 
-// PluralOf is the word that goes with a number.
+// PluralOf returns one if n is 1, and many otherwise.
 func PluralOf(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -47,12 +47,12 @@ func PluralOf(n int, one, many string) string {
 	return many
 }
 
-// Terminal is a Style as renderers take it.
+// Terminal returns the parts of s that renderers need.
 func (s Style) Terminal() screen.Terminal {
 	return screen.Terminal{Width: s.Width, Color: s.Color, All: s.All}
 }
 
-// Ago is how long something took or takes, as 45s, 1m40s, 14m, 1h30m, 5h or 2d.
+// Ago formats a duration as 45s, 1m40s, 14m, 1h30m, 5h or 2d.
 func Ago(d time.Duration) string {
 	s := int(max(0, d) / time.Second)
 	two := func(n int, unit string, rest int, of string) string {
@@ -77,10 +77,10 @@ func Ago(d time.Duration) string {
 	}
 }
 
-// Page is what the screens of a page have in common.
+// Page holds the text that surrounds the screens of an HTML page.
 type Page struct {
 	Title   string // the command
 	About   []string
 	Missing []string
-	Program string // with its version
+	Program string // name and version
 }

@@ -1,5 +1,5 @@
-// Package wording turns values into words: counts, durations, facts of a cause, names of objects. It takes a value and
-// returns a phrase in plain text. It knows no screen.
+// Package wording turns values into words: counts, durations, facts of a cause, names of objects. Its functions take a
+// value and return a phrase in plain text. They know no screen.
 package wording
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Fact returns a fact as text that is safe to print, or "".
+// Fact returns a fact as text that is safe to print, or "" if it is absent.
 func Fact(f daemonset.Facts, key string) string {
 	switch v := f[key].(type) {
 	case nil:
@@ -30,8 +30,7 @@ func Fact(f daemonset.Facts, key string) string {
 	}
 }
 
-// Number returns a fact that is a whole number, also one that is written as text,
-// or how long a list is.
+// Number returns a fact that is an integer or the text of one, or the length of a list.
 func Number(f daemonset.Facts, key string) int {
 	if list, ok := f[key].([]string); ok {
 		return len(list)
@@ -40,7 +39,7 @@ func Number(f daemonset.Facts, key string) int {
 	return n
 }
 
-// Placement says why a node should not run the pod.
+// Placement returns the words for the rule that makes a node ineligible, or "" for any other reason.
 func Placement(reason daemonset.Reason, f daemonset.Facts) string {
 	if say := Placements[reason]; say != nil {
 		return say(Known{Facts: f})
@@ -48,7 +47,7 @@ func Placement(reason daemonset.Reason, f daemonset.Facts) string {
 	return ""
 }
 
-// Placements say which rule a node fails.
+// Placements has a function for each rule that a node can fail.
 var Placements = map[daemonset.Reason]func(Known) string{
 	daemonset.NodeName:              func(f Known) string { return Phrase("the template names node ", f.Text("want")) },
 	daemonset.NodeSelector:          lacksLabel,
@@ -70,7 +69,8 @@ func lacksLabel(f Known) string {
 	}
 }
 
-// labelValue is the value of a node's label, which may be empty; "" where it is not known.
+// labelValue returns the value of a node's label. An empty value becomes a pair of quotation marks. It returns "" if
+// the value is unknown.
 func labelValue(f Known) string {
 	if f.Facts["got"] == nil {
 		return ""
@@ -78,7 +78,7 @@ func labelValue(f Known) string {
 	return cmp.Or(f.Text("got"), `""`)
 }
 
-// Requirement says which requirement of a node affinity fails.
+// Requirement describes the failing requirement of a node affinity.
 func Requirement(f Known) string {
 	needs := "needs " + f.Text("key") + " " + f.Text("operator") + Phrase(" [", f.Text("values"), "]")
 	switch {
@@ -107,7 +107,7 @@ func notSelected(f Known) string {
 	return "the controller selects " + f.Text("selector") + " by default"
 }
 
-// With is facts and some more, which come first.
+// With returns a copy of f that also has the facts in more, which take precedence.
 func With(f, more daemonset.Facts) daemonset.Facts {
 	all := daemonset.Facts{}
 	maps.Copy(all, f)
@@ -115,7 +115,7 @@ func With(f, more daemonset.Facts) daemonset.Facts {
 	return all
 }
 
-// TaintMeanings are well-known taints in words, by key.
+// TaintMeanings explains well-known taints, by key.
 var TaintMeanings = map[string]string{
 	"node.kubernetes.io/not-ready":           "the node is NotReady",
 	"node.kubernetes.io/unreachable":         "the node is unreachable",
@@ -143,7 +143,7 @@ var TaintMeanings = map[string]string{
 	"virtual-kubelet.io/provider":                    "a virtual node, which has no kubelet",
 }
 
-// InBrackets writes what is known of several words, behind a blank.
+// InBrackets joins the words that are not empty in brackets, with a space before them. It returns "" if all are empty.
 func InBrackets(words ...string) string { return Behind(" ", Bracketed(words...)) }
 
 func Bracketed(words ...string) string {
@@ -153,13 +153,13 @@ func Bracketed(words ...string) string {
 	return ""
 }
 
-// SourceWords are where the version of the controller is from.
+// SourceWords names the sources of the controller's version.
 var SourceWords = map[snapshot.VersionSource]string{
 	snapshot.VersionServer: "the API server's", snapshot.VersionFlag: "by flag", snapshot.VersionDump: "by the dump",
 	snapshot.VersionKubelet: "the highest kubelet's", snapshot.VersionDefault: "the newest known",
 }
 
-// whyMissing and lostBy say why a part of the input is missing, and what the answer lacks for it.
+// whyMissing has the reason that a part of the input is missing, and lostBy the consequence for the result.
 var (
 	whyMissing = map[snapshot.Why]string{
 		snapshot.Forbidden: "not allowed to read", snapshot.NotGiven: "not in the input",
@@ -190,7 +190,7 @@ var (
 	}
 )
 
-// PartWords names a part of the input.
+// PartWords returns the name of a part of the input.
 func PartWords(what snapshot.What) string {
 	named := map[snapshot.What]string{
 		snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes",
@@ -205,14 +205,14 @@ func PartWords(what snapshot.What) string {
 	return cmp.Or(named[what], string(what))
 }
 
-// Used is what an answer used in the place of what could not be read.
+// Used holds the values that replaced parts of the input that could not be read.
 type Used struct {
 	Clock time.Time
 	Rules daemonset.Controller
 }
 
-// Gap says what could not be read, and what the answer lacks as a result. also lists more parts with
-// the same reason and the same consequence.
+// Gap names a missing part of the input, the reason and the consequence for the result. Parts in also have the same
+// reason and consequence.
 func Gap(g daemonset.Gap, used Used, also ...snapshot.What) string {
 	part := PartWords(g.What)
 	for _, what := range also {
@@ -225,7 +225,7 @@ func Gap(g daemonset.Gap, used Used, also ...snapshot.What) string {
 	return part + ": " + whyMissing[g.Why] + ", so " + lost(g.Consequence, used) + InBrackets(message)
 }
 
-// lost says what the answer lacks, or what it used in place of what could not be read.
+// lost returns the consequence for the result, or the value that replaced the missing part.
 func lost(c snapshot.Consequence, used Used) string {
 	switch c {
 	case snapshot.RulesAssumed:
@@ -238,8 +238,8 @@ func lost(c snapshot.Consequence, used Used) string {
 	return lostBy[c]
 }
 
-// CountedUpdated says how many nodes, of those on another revision than the
-// current one, have a pod that counts as updated.
+// CountedUpdated returns the words for n nodes whose pod counts as updated. The number of nodes on a revision other
+// than the current one is of.
 func CountedUpdated(n, of int) string {
 	if n == of {
 		return PluralOf(n, "counted as updated", "all counted as updated")
@@ -247,7 +247,7 @@ func CountedUpdated(n, of int) string {
 	return fmt.Sprintf("%d counted as updated", n)
 }
 
-// RevisionOf is the number of a pod's revision, else its name.
+// RevisionOf returns the number of the pod's revision. If the number is unknown, it returns the name or "-".
 func RevisionOf(e *explain.Explanation, p explain.Pod) string {
 	if r := e.RevisionOf(p); r != nil {
 		return strconv.FormatInt(r.Number, 10)
@@ -257,7 +257,7 @@ func RevisionOf(e *explain.Explanation, p explain.Pod) string {
 
 func YesNo(b bool) string { return map[bool]string{true: "yes", false: "no"}[b] }
 
-// Count writes a number that may not be known.
+// Count formats a number, or returns "?" if n is nil.
 func Count(n *int) string {
 	if n == nil {
 		return "?"
@@ -265,7 +265,7 @@ func Count(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// SomeNames names up to three nodes whole.
+// SomeNames lists up to four names completely. If there are more, it lists three and the number of the others.
 func SomeNames(nodes []string) string {
 	const most = 3
 	if len(nodes) <= most+1 {
@@ -278,15 +278,14 @@ func SomeNames(nodes []string) string {
 	return text
 }
 
-// NamesIn is the same for a fact that is a list; empty where it is absent.
+// NamesIn applies SomeNames to a fact that is a list. It returns "" if the fact is absent.
 func NamesIn(f daemonset.Facts, key string) string {
 	names, _ := f[key].([]string)
 	return SomeNames(names)
 }
 
-// Otherwise says what comes if pods that are not ready do otherwise than expected: a
-// sentence if they become ready, else the end of one. How long it takes from then on is
-// said where the rollout waits for them.
+// Otherwise describes the rollout if pods that are not Ready behave differently than expected. It returns a sentence if
+// they become Ready, and otherwise a clause to append. It adds the duration only if the rollout waits for these pods.
 func Otherwise(o *remedy.Otherwise, desired int, waits bool) string {
 	n := len(o.Nodes)
 	switch {
@@ -300,7 +299,7 @@ func Otherwise(o *remedy.Otherwise, desired int, waits bool) string {
 	return ", else " + PluralVerb(o.Unserved, "node stays", "nodes stay") + " without an available pod"
 }
 
-// Behind is a text with what joins it to the words before; empty where it is.
+// Behind returns text with joiner before it, or "" if text is empty.
 func Behind(joiner, text string) string {
 	if text == "" {
 		return ""
@@ -318,7 +317,7 @@ func RevisionName(r *explain.Revision) string {
 	return "hash " + r.Hash
 }
 
-// Joined joins those of some words that say something.
+// Joined joins the words that are not empty.
 func Joined(by string, words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), by)
 }
