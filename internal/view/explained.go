@@ -15,7 +15,7 @@ func Explanation(w io.Writer, e *explain.Explanation, asked sheet.Asked, style w
 	return sheet.WriteOne(w, &diagnosis.Explain(e, asked, style).Screen, style)
 }
 
-// Nodes writes the answer about each node of an Explanation that was narrowed to some nodes.
+// Nodes writes the answer about each node of an Explanation. The Explanation contains only these nodes.
 func Nodes(w io.Writer, e *explain.Explanation, nodes []string, asked sheet.Asked, style wording.Style) error {
 	var screens []*screen.Screen
 	var known []string

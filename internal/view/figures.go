@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// gridOfRevisions is the nodes as a figure, colored by the revision of their oldest pod.
+// gridOfRevisions returns a figure of the nodes, colored by the revision of their oldest pod.
 func (p *past) gridOfRevisions(m *plan.Map) *screen.Grid {
 	g, of := sheet.NewGrid(m), map[string]int{}
 	for i := range p.h.Revisions {
@@ -44,7 +44,7 @@ func (p *past) gridOfRevisions(m *plan.Map) *screen.Grid {
 	return g
 }
 
-// figures of a plan.
+// figures adds the figures of a plan: a timeline of the rollout and a grid of the nodes.
 func (s *planned) figures(m *plan.Map, passed, expected []plan.Moment) {
 	b := &s.p.Budget
 	limit := sheet.LimitOf{Kind: b.Kind, Spec: b.Spec, Limit: b.Limit, Of: s.p.AtEnd().Desired}

@@ -23,8 +23,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// History writes one DaemonSet's revisions: how many pods are on which, what each
-// changed, whether a rollout is in progress, and what the table alone would hide.
+// History writes the revisions of one DaemonSet: the number of pods on each, what each changed, whether a rollout is in
+// progress, and notes on what the table does not show.
 func History(w io.Writer, h sheet.Past, asked sheet.Asked, style wording.Style) error {
 	return sheet.WriteOne(w, &revisionsOf(h, asked, style).Screen, style)
 }
@@ -40,14 +40,14 @@ func revisionsOf(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
 	return p
 }
 
-// past makes the screens of one History.
+// past builds the screens of one History.
 type past struct {
 	*sheet.Sheet
 	h       *history.History
-	verdict *diagnosis.Answer // where the rollout is stuck; otherwise nil
+	verdict *diagnosis.Answer // nil unless the rollout is stuck
 	current *history.Revision // nil unless there is exactly one
-	several bool              // containers, so a field needs the name of its own
-	by      []managed.Manager // who writes the DaemonSet besides a person
+	several bool              // there are several containers, so a field needs the name of its container
+	by      []managed.Manager // the tools that write the DaemonSet
 }
 
 func newPast(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
@@ -57,7 +57,7 @@ func newPast(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
 	return p
 }
 
-// judged is a screen that also has the verdict of explain, where the rollout is stuck.
+// judged returns a screen that has the verdict of explain if the rollout is stuck.
 func judged(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
 	p := newPast(h, asked, style)
 	if h.Now != nil && h.Rollout.Code == history.Stuck {
@@ -73,10 +73,10 @@ func (p *past) ago(t *time.Time) string {
 	return p.lasted(t) + " ago"
 }
 
-// lasted is how long ago something was.
+// lasted returns the time since t.
 func (p *past) lasted(t *time.Time) string { return wording.Ago(p.Now.Sub(*t)) }
 
-// stage says where a rollout stands: in the headline, and how many of a list are so.
+// stage has the words for the state of a rollout, in a headline and in a count of DaemonSets.
 type stage struct {
 	code      history.RolloutCode
 	verdict   string
@@ -84,7 +84,7 @@ type stage struct {
 	one, many string
 }
 
-// stages are the worst first.
+// stages lists the states, the worst first.
 var stages = []stage{
 	{history.Stuck, "STUCK", screen.Bad, "is stuck", "are stuck"},
 	{history.Unavailable, "PODS UNAVAILABLE", screen.Warn, "has unavailable pods", "have unavailable pods"},
@@ -103,7 +103,7 @@ var stages = []stage{
 
 const pendingRevision = "NEW REVISION PENDING"
 
-// headline says where the rollout stands, and how many pods are on which revision.
+// headline adds the state of the rollout and the number of pods on each revision.
 func (p *past) headline() {
 	is := stages[len(stages)-1]
 	if i := slices.IndexFunc(stages, func(s stage) bool { return s.code == p.h.Rollout.Code }); i >= 0 {
@@ -125,7 +125,7 @@ func (p *past) headline() {
 	}
 }
 
-// stands says what the next sync does with revisions, and how many pods are on which.
+// stands returns what the next sync does with revisions, and the number of pods on each.
 func (p *past) stands() string {
 	n := &p.h.Next
 	switch p.h.Rollout.Code {
@@ -149,12 +149,12 @@ func (p *past) stands() string {
 	return p.counts()
 }
 
-// noted is the first note of a code; empty if there is none.
+// noted returns the first note with this code, or an empty note.
 func (p *past) noted(code history.NoteCode) *history.Note {
 	return cmp.Or(p.h.Note(code), &history.Note{})
 }
 
-// idle says for how long a rollout in progress has created no pod; empty where it has.
+// idle returns for how long a rollout in progress has created no pod, or "" if it has created one recently.
 func (p *past) idle() string {
 	if since := p.h.IdleSince(); since != nil {
 		return "no new pod for " + p.lasted(since)
@@ -162,7 +162,7 @@ func (p *past) idle() string {
 	return ""
 }
 
-// counts says how many pods are on which revision, the current one first.
+// counts returns the number of pods on each revision, the current one first.
 func (p *past) counts() string {
 	r, latest := &p.h.Rollout, ""
 	if p.current != nil {
@@ -204,7 +204,7 @@ func (p *past) counts() string {
 	return strings.Join(parts, ", ")
 }
 
-// where names the nodes of the pods on an old revision of a rollout in progress; empty where there are more than three.
+// where names up to three nodes with pods on an old revision during a rollout. It returns "" if there are more.
 func (p *past) where(r *history.Revision) string {
 	if n := len(r.OnNodes); n > 3 || n != *r.Pods || !p.h.Rollout.InProgress() || p.h.Shared(r) {
 		return ""
@@ -212,7 +212,7 @@ func (p *past) where(r *history.Revision) string {
 	return wording.SomeNames(r.OnNodes)
 }
 
-// latest says in which way the current revision is that.
+// latest returns why the revision is the current one.
 func (p *past) latest() string {
 	switch {
 	case p.h.Inferred():
@@ -225,7 +225,7 @@ func (p *past) latest() string {
 	return ""
 }
 
-// unavailable says how many of the current pods are not available, and why not.
+// unavailable returns how many current pods are not available, and why.
 func (p *past) unavailable() string {
 	r := &p.h.Rollout
 	if r.Available == nil {
@@ -244,7 +244,7 @@ func (p *past) unavailable() string {
 	return wording.Joined(", ", waiting, notReady, ending)
 }
 
-// name is what a row is called: a revision, or a hash that none has.
+// name returns the name of a row: a revision, or a hash without a revision.
 func (p *past) name(r *history.Revision) string {
 	if r.Name == "" {
 		return "hash " + cmp.Or(r.Hash, "-")
@@ -252,8 +252,7 @@ func (p *past) name(r *history.Revision) string {
 	return "revision " + p.number(r.Name)
 }
 
-// number is the number of a revision by its name; the name too where several
-// share the number.
+// number returns the number of the named revision. If several revisions share the number, it adds the name.
 func (p *past) number(name string) string {
 	r := p.h.Named(name)
 	switch {
@@ -265,7 +264,7 @@ func (p *past) number(name string) string {
 	return strconv.FormatInt(r.Revision, 10)
 }
 
-// rollout says whether one is in progress and since when; with --all, also who wrote the DaemonSet.
+// rollout adds whether a rollout is in progress and since when. With --all, it adds who wrote the DaemonSet.
 func (p *past) rollout() {
 	if c := p.h.Course(); c != nil {
 		p.Add(screen.Rollout, "%s", p.course(c))
@@ -275,7 +274,7 @@ func (p *past) rollout() {
 	}
 }
 
-// course says how far a rollout is; empty where Do now does.
+// course describes the progress of a rollout, or returns "" if Do now describes it.
 func (p *past) course(c *history.Course) string {
 	switch {
 	case c.Code == history.AwaitingDelete:
@@ -294,7 +293,7 @@ func (p *past) course(c *history.Course) string {
 	return "started " + p.ago(c.Since) + "; the last pod was created " + p.ago(c.Newest)
 }
 
-// writers are all who wrote the DaemonSet, by its managed fields.
+// writers adds all field managers of the DaemonSet.
 func (p *past) writers() {
 	var names []string
 	for _, m := range p.h.Managers {
@@ -315,7 +314,7 @@ func (p *past) writers() {
 	}
 }
 
-// writtenBy names the field managers that wrote what is new; empty where they are not known.
+// writtenBy names the field managers that wrote the latest change, or returns "" if they are unknown.
 func (p *past) writtenBy() string {
 	if !p.h.Rollout.Acts() {
 		return ""
@@ -331,8 +330,8 @@ func (p *past) writtenBy() string {
 	return wording.Behind("written by ", strings.Join(names, ", "))
 }
 
-// revisions is the table: a row for each revision, the newest first, and for each
-// number that one had before. Without --all, rows without pods are folded.
+// revisions adds the table: a row for each revision, newest first, and one for each previous number of a revision.
+// Without --all, it folds rows without pods.
 func (p *past) revisions() {
 	surges := func(r history.Revision) bool { return r.Pods != nil && *r.Pods != *r.Nodes }
 	nodes := p.Style.Wide || slices.ContainsFunc(p.h.Revisions, surges)
@@ -361,7 +360,8 @@ func (p *past) revisions() {
 	p.Screen.Add(screen.Body, t)
 }
 
-// rows are those of the table. With -o wide, which shows what each is called, none stands for others that are alike.
+// rows returns the rows of the table. It folds rows with equal changes, except with -o wide, which shows the name of
+// each revision.
 func (p *past) rows() []history.Row {
 	rows := p.h.Rows()
 	if p.Style.All {
@@ -377,7 +377,7 @@ func (p *past) rows() []history.Row {
 	return history.Fold(rows, 8)
 }
 
-// revisionColumns are those of the table, with or without one for the nodes.
+// revisionColumns returns the columns of the table. nodes adds one for the number of nodes.
 func (p *past) revisionColumns(nodes bool) []screen.Column {
 	all := []screen.Column{{Head: "REVISION"}, {Head: "SINCE", Drop: 1}, {Head: "PODS", Right: true}}
 	if p.h.Inferred() {
@@ -394,7 +394,7 @@ func (p *past) revisionColumns(nodes bool) []screen.Column {
 	return append(all, screen.Column{Head: "CHANGE FROM THE PREVIOUS REVISION", Wrap: true, Least: 24})
 }
 
-// revisionCells are the cells of a row but for its change.
+// revisionCells returns the cells of a row without its changes.
 func (p *past) revisionCells(r *history.Row, nodes bool) []string {
 	pods, on, available := wording.Count(r.Pods), wording.Count(r.Nodes), wording.Count(r.Available)
 	if r.Is == history.RowRenumbered || r.Is == history.RowPending {
@@ -410,8 +410,8 @@ func (p *past) revisionCells(r *history.Row, nodes bool) []string {
 	return words
 }
 
-// called is what the first cell of a row says. A number that a revision has no longer does not stand alone: no flag
-// accepts it.
+// called returns the first cell of a row. If a revision has a new number, the cell also shows that one, because no flag
+// accepts the old one.
 func (p *past) called(r *history.Row) string {
 	switch r.Is {
 	case history.RowHash:
@@ -424,7 +424,7 @@ func (p *past) called(r *history.Row) string {
 	return strconv.FormatInt(r.Number, 10)
 }
 
-// stamp is a time in UTC, as fill takes it; empty where it is unknown.
+// stamp formats a time in UTC. It returns "" if the time is unknown.
 func stamp(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -432,7 +432,8 @@ func stamp(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// since is how long ago the revision of a row got its number; of pods without one, how long ago they were created.
+// since returns the time since the revision of a row got its number, or since the creation of its pods if it has no
+// revision.
 func (p *past) since(r *history.Row) string {
 	b := p.h.Began(r)
 	if r.Is == history.RowsAlike {
@@ -456,7 +457,7 @@ func (p *past) since(r *history.Row) string {
 	return p.lasted(b.At)
 }
 
-// made is when a revision was created, or a rollback restored it; empty if unknown.
+// made returns when a revision was created, or when a rollback restored it. It returns "" if that is unknown.
 func (p *past) made(r *history.Revision) string {
 	row, at := p.h.RowOf(r), ""
 	b := p.h.Began(&row)
@@ -472,7 +473,7 @@ func (p *past) made(r *history.Revision) string {
 	return ""
 }
 
-// restored says that a rollback gave the revision of a row its number; empty if none did.
+// restored says that a rollback gave the revision its number, or returns "" if none did.
 func (p *past) restored(r *history.Row, b history.Began) string {
 	switch {
 	case b.How != history.BeganRestored:
@@ -485,7 +486,7 @@ func (p *past) restored(r *history.Row, b history.Began) string {
 	return "rolled back to an earlier revision: "
 }
 
-// changes says how a revision came about, what it changed, and its change-cause.
+// changes returns the origin of a revision, its changes and its change-cause.
 func (p *past) changes(r *history.Row, most int) []string {
 	b := p.h.Began(r)
 	lines := slices.Clone(difftext.Few(p.changed(r), most, "more change", p.Style))
@@ -506,7 +507,7 @@ func (p *past) changes(r *history.Row, most int) []string {
 	return lines
 }
 
-// changed says what a revision changed; one line at least.
+// changed returns the changes of a revision, in at least one line.
 func (p *past) changed(r *history.Row) []string {
 	of, again := p.h.SameAs(r), strconv.FormatInt(r.From, 10)
 	if of != nil {
@@ -522,8 +523,8 @@ func (p *past) changed(r *history.Row) []string {
 	return lines
 }
 
-// unchanged says what is known of the change of a row whose content is that of another, or where that is no list of
-// fields; empty where it is one.
+// unchanged describes a row that has no list of changed fields, or whose content equals another row's. It returns ""
+// for any other row.
 func (p *past) unchanged(r *history.Row, same string) string {
 	ran := ""
 	if len(r.Images) <= 3 {
@@ -554,7 +555,7 @@ func (p *past) unchanged(r *history.Row, same string) string {
 	return ""
 }
 
-// images are what a revision runs, each once; empty where it is unknown.
+// images lists the images of a revision without duplicates. It returns "" if they are unknown.
 func images(all []history.Image) string {
 	var each []string
 	for _, i := range all {
@@ -565,7 +566,7 @@ func images(all []history.Image) string {
 	var words []string
 	for _, i := range each {
 		image := template.ParseImage(i)
-		if len(each) > 1 { // their registries are left out
+		if len(each) > 1 { // leave out the registries
 			image.Repository = image.Name()
 		}
 		words = append(words, difftext.ImageWords(image))
@@ -573,7 +574,7 @@ func images(all []history.Image) string {
 	return wording.Behind(wording.PluralOf(len(each), "image ", "images "), strings.Join(words, ", "))
 }
 
-// commands are what to do about the rollout, and what else to look at.
+// commands adds what to do about the rollout, and other useful commands.
 func (p *past) commands() {
 	if !p.h.Rollout.Acts() {
 		return
@@ -590,13 +591,13 @@ func (p *past) commands() {
 	p.rollback(label, p.h.RollsBackTo())
 }
 
-// failing reports whether a rollback may be what is needed next.
+// failing reports whether a rollback may be the next action.
 func (p *past) failing() bool {
 	r := &p.h.Rollout
 	return r.InProgress() && !r.Ripens() || r.Code == history.Unavailable
 }
 
-// doNow says what to do about the rollout, and how to get at what could not be read.
+// doNow adds what to do about the rollout, and how to get the parts that could not be read.
 func (p *past) doNow() {
 	words, command := p.act()
 	p.look(screen.DoNow, words, command)
@@ -608,7 +609,7 @@ func (p *past) doNow() {
 	}
 }
 
-// free is the label of what to do next: DoNow, or Then if something stands there.
+// free returns the label for the next action: DoNow, or Then if DoNow is in use.
 func (p *past) free() screen.Label {
 	if p.Screen.Has(screen.DoNow) {
 		return screen.Then
@@ -616,8 +617,8 @@ func (p *past) free() screen.Label {
 	return screen.DoNow
 }
 
-// act is what to do first about the rollout, and the command for it; the words are empty where there is nothing to do,
-// and the command where there is none.
+// act returns the first action and its command. The words are empty if there is nothing to do, and the command is empty
+// if there is none.
 func (p *past) act() (words string, command screen.Command) {
 	r, explain := &p.h.Rollout, p.Again("explain")
 	switch r.Code {
@@ -644,12 +645,12 @@ func (p *past) act() (words string, command screen.Command) {
 	return "", nil
 }
 
-// minReady is how long a pod has to be Ready before it is available.
+// minReady returns how long a pod must be Ready before it is available.
 func (p *past) minReady() string {
 	return wording.Ago(time.Duration(p.h.Rollout.MinReadySeconds) * time.Second)
 }
 
-// ripens says when the new pods, which have to be Ready for a while, become available.
+// ripens returns when the new pods, which are Ready, become available.
 func (p *past) ripens() string {
 	r := &p.h.Rollout
 	pods := wording.PluralVerb(*r.NotYetAvailable, "new pod becomes", "new pods become") + " available "
@@ -659,7 +660,7 @@ func (p *past) ripens() string {
 	return "wait: " + pods + "after being Ready for " + p.minReady()
 }
 
-// look says to look at something, and how: by a command that only reads, where there is one.
+// look adds an instruction to look at something, with the read-only command if there is one.
 func (p *past) look(l screen.Label, words string, command screen.Command) {
 	if len(command) > 0 {
 		words += " (read-only):"
@@ -668,8 +669,8 @@ func (p *past) look(l screen.Label, words string, command screen.Command) {
 	p.Screen.Add(l, command)
 }
 
-// rollback says to look at the plan of a rollback to a revision, or not to roll back where that would not help; nil for
-// no revision.
+// rollback adds a command that plans a rollback to the revision, or a warning if a rollback does not help. It does
+// nothing if r is nil.
 func (p *past) rollback(l screen.Label, r *history.Revision) {
 	switch {
 	case r == nil:
@@ -682,7 +683,7 @@ func (p *past) rollback(l screen.Label, r *history.Revision) {
 	}
 }
 
-// missing says how to get at the revisions, or the pods, that could not be read; empty where they were.
+// missing returns how to get the revisions or pods that could not be read. It returns "" if all were read.
 func (p *past) missing() (words string, get screen.Command) {
 	for _, of := range []struct {
 		what        snapshot.What

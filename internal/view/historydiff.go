@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Histories writes a row per DaemonSet, in the order given: where its rollout
-// stands, how many pods are on which revision, since when, and what that changed.
+// Histories writes a row for each DaemonSet in the given order: the state of its rollout, its newest revision, the
+// number of pods on it, and what that revision changed.
 func Histories(w io.Writer, all []sheet.Past, asked sheet.Asked, style wording.Style) error {
 	return sheet.WriteOne(w, histories(all, asked, style), style)
 }
@@ -66,7 +66,7 @@ func histories(all []sheet.Past, asked sheet.Asked, style wording.Style) *screen
 	return &s
 }
 
-// newest is the revision that is current, or will be: its number, since when it is, its hash, and what it changed.
+// newest describes the current or pending revision: its number, its age, its hash and its changes.
 func (p *past) newest() (revision, since, hash string, lines []string) {
 	r := p.h.Newest()
 	switch {
@@ -84,7 +84,7 @@ func (p *past) newest() (revision, since, hash string, lines []string) {
 	return revision, p.since(r), cmp.Or(r.Hash, "-"), p.changes(r, 2)
 }
 
-// onNewest is how many pods are on a current revision.
+// onNewest returns how many pods are on the current revision.
 func (p *past) onNewest() string {
 	if r := &p.h.Rollout; r.Pods != nil {
 		return fmt.Sprintf("%d of %d", *r.Current, *r.Pods)
@@ -92,7 +92,7 @@ func (p *past) onNewest() string {
 	return "?"
 }
 
-// besides says how many pods on other revisions count as updated, and why the rollout is stuck.
+// besides returns how many pods on other revisions count as updated, and why the rollout is stuck.
 func (p *past) besides() (lines []string) {
 	if updated, others := p.h.UpdatedElsewhere(); updated > 0 {
 		lines = append(lines, "(on other revisions: "+wording.CountedUpdated(updated, others)+")")
@@ -103,7 +103,7 @@ func (p *past) besides() (lines []string) {
 	return lines
 }
 
-// lookFirst adds to a list what to look at first, unless that is a worse DaemonSet than this one.
+// lookFirst adds the first command of a list. It does nothing if a worse DaemonSet has already added one.
 func (p *past) lookFirst(s *screen.Screen, others bool) {
 	words, command := p.act()
 	if len(command) == 0 || s.Has(screen.DoNow) {
@@ -115,9 +115,8 @@ func (p *past) lookFirst(s *screen.Screen, others bool) {
 	s.Add(screen.DoNow, screen.Text(words+" (read-only):"), command)
 }
 
-// Template writes one revision, or the live template where that is nil: what it
-// is, the nodes that are on it, what it changed, and the template whole. Literal
-// values of environment variables are hidden unless showValues is given.
+// Template writes one revision, or the live template if r is nil: its age, its nodes, its changes and the complete
+// template. It hides literal values of environment variables unless showValues is set.
 func Template(
 	w io.Writer, h sheet.Past, asked sheet.Asked, r *history.Revision, t template.Content, showValues bool,
 	style wording.Style,
@@ -148,7 +147,7 @@ func Template(
 	return sheet.WriteOne(w, &p.Screen, style)
 }
 
-// onNodes says which nodes are on a revision: those whose oldest pod is.
+// onNodes names the nodes whose oldest pod is on the revision.
 func onNodes(r *history.Revision) screen.Block {
 	switch {
 	case r.Nodes == nil:
@@ -160,7 +159,7 @@ func onNodes(r *history.Revision) screen.Block {
 	return screen.Names{Before: before, Names: r.OnNodes}
 }
 
-// compared is a screen of the difference of two templates that has its headline so far.
+// compared returns a screen with the headline for the difference of two templates.
 func compared(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
 	p, d := judged(h, asked, style), h.Diff
 	from, to := p.side(h.Named(d.From.Name)), p.side(h.Named(d.To.Name))
@@ -195,7 +194,7 @@ func Diff(w io.Writer, h sheet.Past, asked sheet.Asked, style wording.Style) err
 	return sheet.WriteOne(w, &p.Screen, style)
 }
 
-// side names a revision, with its age; nil is the live template.
+// side names a revision with its age, or the live template if r is nil.
 func (p *past) side(r *history.Revision) string {
 	switch {
 	case r == nil:
@@ -206,7 +205,7 @@ func (p *past) side(r *history.Revision) string {
 	return p.name(r) + wording.InBrackets(p.made(r))
 }
 
-// about says what kind of field differs, and whose it is.
+// about returns the kind of a changed field, and the field managers that own it.
 func about(c *history.FieldChange) []string {
 	kind := map[history.FieldKind]string{
 		history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart",
@@ -214,11 +213,10 @@ func about(c *history.FieldChange) []string {
 	return []string{kind, wording.Behind("by field manager ", screen.Clean(strings.Join(c.Managers, ", ")))}
 }
 
-// UnifiedDiff writes the difference of two DaemonSets as diff -u would of their
-// YAML, as history.Object returns them and encode.YAML writes them: with the values it
-// can be applied to that. Without, what is hidden has numbers, the same for equal
-// values, so that one that changed is still seen to. Of two that are the same it
-// writes nothing but, where it is no text, the headline.
+// UnifiedDiff writes the difference of two DaemonSets in the format of diff -u. It compares the YAML that encode.YAML
+// writes for history.Object. With showValues, the output is a patch for that YAML. Otherwise, numbers replace hidden
+// values. Equal values get the same number, so that changes stay visible. If the two are equal, it writes the headline
+// in Markdown or HTML, and nothing in text.
 func UnifiedDiff(w io.Writer, h sheet.Past, old, new map[string]any, showValues bool, style wording.Style) error {
 	p := compared(h, sheet.Asked{}, style)
 	sides := []map[string]any{old, new}
@@ -250,7 +248,7 @@ func UnifiedDiff(w io.Writer, h sheet.Past, old, new map[string]any, showValues 
 	return sheet.WriteOne(w, &p.Screen, style)
 }
 
-// linesIn are the lines of a YAML document.
+// linesIn splits a YAML document into lines.
 func linesIn(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
 // file names one side of a unified diff.
@@ -261,10 +259,10 @@ func (p *past) file(d history.Side) string {
 	return screen.Clean(p.Subject() + " live")
 }
 
-// unified returns the lines of what diff -u writes below the names of its files.
+// unified returns the output of diff -u without the file names.
 func unified(old, new []string) (lines []string) {
 	signs := map[udiff.OpKind]string{udiff.Insert: "+", udiff.Equal: " "}
-	ahead := 0 // by how many lines the new text is
+	ahead := 0 // number of lines that the new text has more at this point
 	for _, h := range difftext.Hunks(old, new, 3) {
 		n, body := map[udiff.OpKind]int{}, []string{}
 		for _, l := range h.Lines {
@@ -280,8 +278,8 @@ func unified(old, new []string) (lines []string) {
 	return lines
 }
 
-// lineRange is so many lines from a number on, as the header of a hunk has it: one
-// goes without its number, and none are behind the line that is named.
+// lineRange formats a range of n lines for the header of a hunk. It omits the number if n is 1. For an empty range, it
+// names the line before it.
 func lineRange(from, n int) string {
 	if n == 1 {
 		return fmt.Sprint(from)

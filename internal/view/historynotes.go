@@ -6,7 +6,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 )
 
-// notes says what the table alone would hide: in the short answer, what decides something. A page shows all.
+// notes adds what the table does not show. Without --all, it shows only the notes that decide something, except on a
+// page.
 func (p *past) notes() {
 	for _, n := range p.h.Grouped() {
 		label := screen.Notes
@@ -17,7 +18,7 @@ func (p *past) notes() {
 	}
 }
 
-// sentence says one note; nil where the headline or a row of the table says it.
+// sentence returns the sentence of a note. It returns nil if the headline or a row of the table covers the note.
 func (p *past) sentence(n *history.Note) screen.Block {
 	say := sentences[n.Code]
 	if say == nil {
@@ -30,8 +31,8 @@ func (p *past) sentence(n *history.Note) screen.Block {
 	return say(&t)
 }
 
-// sentences say the notes, each a sentence. SelectsAll, BeingDeleted, NotCut and NumberRaised stand in the headline,
-// TakenUpAgain in a row.
+// sentences has the sentence of each note. The headline covers SelectsAll, BeingDeleted, NotCut and NumberRaised, and a
+// row covers TakenUpAgain.
 var sentences = map[history.NoteCode]func(*remark) screen.Block{
 	history.CutThoughUnchanged: (*remark).otherForm,
 	history.Duplicates:         (*remark).duplicates,
@@ -59,7 +60,7 @@ var sentences = map[history.NoteCode]func(*remark) screen.Block{
 	history.Unreadable:    (*remark).unreadable,
 }
 
-// remark is a note with the numbers of the revisions that it is about.
+// remark is a note with the numbers of its revisions.
 type remark struct {
 	*past
 	*history.Note
@@ -70,13 +71,13 @@ func (t *remark) count(key string) int { return wording.Number(t.Facts, key) }
 
 func (t *remark) text(key string) string { return wording.Fact(t.Facts, key) }
 
-// revisions is "revision 7 …" or "revisions 7, 6 …", between words.
+// revisions lists the revisions of the note, such as "revisions 7, 6 …", between other words.
 func (t *remark) revisions(before, one, many string) screen.Block {
 	n := len(t.about)
 	return listed(before+wording.PluralOf(n, "revision", "revisions"), t.about, wording.PluralOf(n, one, many))
 }
 
-// listed are names between words, as many as two lines hold.
+// listed lists the names that fit into two lines, between other words.
 func listed(before string, names []string, after string) screen.Block {
 	return screen.Names{Before: before, Names: names, After: after, Short: true}
 }
@@ -104,7 +105,7 @@ func (t *remark) duplicates() screen.Block {
 	return t.revisions("", after, after)
 }
 
-// relabelled says which pods get the hash of the revision that is kept; empty if none does.
+// relabelled describes the pods that get the hash of the kept revision. It returns "" if there are none.
 func (t *remark) relabelled(certain bool) string {
 	if !certain || t.Facts["pods"] == nil {
 		return "every pod with another hash gets its hash and then counts as updated, even if it runs an old template"
@@ -128,7 +129,8 @@ func (t *remark) sameContent() screen.Block {
 	return t.revisions("", after, after)
 }
 
-// missingNumbers says which numbers no revision has, with --all: otherwise the rows say what each is compared with.
+// missingNumbers lists the numbers that no revision has, with --all. Otherwise, the rows show what they are compared
+// with.
 func (t *remark) missingNumbers() screen.Block {
 	if t.text("why") != "Unknown" || !t.Style.All {
 		return nil
@@ -168,7 +170,7 @@ func (t *remark) adopted() screen.Block {
 		" have no owner: the next sync adopts them; kubectl does not list them until then")
 }
 
-// foreign is about ControllerRevisions that are not the DaemonSet's, by their names.
+// foreign names ControllerRevisions that do not belong to the DaemonSet.
 func (t *remark) foreign(one, many string) screen.Block {
 	names := t.Facts.List("names")
 	n := len(names)

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// Explanations writes a row per DaemonSet in the order given, worst first.
+// Explanations writes a row for each DaemonSet in the given order, which is worst first.
 func Explanations(w io.Writer, l *explain.List, asked sheet.Asked, style wording.Style) error {
 	return sheet.WriteOne(w, explanations(l, asked, style), style)
 }
@@ -31,15 +31,15 @@ func explanations(l *explain.List, asked sheet.Asked, style wording.Style) *scre
 	return list.screen()
 }
 
-// answers makes one screen of several Explanations.
+// answers builds one screen of several Explanations.
 type answers struct {
 	*explain.List
 	style   wording.Style
 	t       screen.Table
 	count   map[explain.VerdictCode]int
 	said    sets.Set[string]  // the verdicts of the rows
-	healthy int               // without a warning
-	first   *diagnosis.Answer // the worst
+	healthy int               // number of DaemonSets that are healthy and have no warning
+	first   *diagnosis.Answer // the worst DaemonSet
 	s       screen.Screen
 }
 
@@ -118,7 +118,7 @@ func (l *answers) screen() *screen.Screen {
 	return &l.s
 }
 
-// verdictNotes say what the verdicts of a list mean.
+// verdictNotes explains the verdicts of a list.
 var verdictNotes = []struct{ verdict, words string }{
 	{"DOWN", "no node has an available pod"},
 	{diagnosis.Verdicts[explain.Stuck].Words, "a rollout cannot continue"},
@@ -126,8 +126,7 @@ var verdictNotes = []struct{ verdict, words string }{
 	{diagnosis.Verdicts[explain.AwaitingDelete].Words, "with OnDelete, a person deletes the old pods"},
 }
 
-// shared names the nodes that several DaemonSets have trouble with, above their
-// table.
+// shared names the nodes that cause problems in several DaemonSets, above their table.
 func (l *answers) shared() {
 	var nodes []string
 	for i, n := range l.Shared() {
@@ -142,9 +141,8 @@ func (l *answers) shared() {
 	}
 }
 
-// DaemonSetsOfNodes writes which DaemonSets should and do run on the nodes
-// that the Explanations were narrowed to. A DaemonSet that does not know a node
-// has no row for it.
+// DaemonSetsOfNodes writes which DaemonSets should run and do run on the given nodes. The Explanations contain only
+// these nodes. A DaemonSet that does not know a node has no row for it.
 func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked sheet.Asked, style wording.Style) error {
 	t := &screen.Table{Flush: true, Columns: append(sheet.Columns("NODE", "DAEMONSET", "ELIGIBLE", "POD"),
 		screen.Column{Head: "WHY", Wrap: true})}
@@ -184,8 +182,8 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked sheet
 	return sheet.Write(w, screens, style)
 }
 
-// Plans writes a row per DaemonSet, in the order given, and how to see more of the
-// first if that ends badly.
+// Plans writes a row for each DaemonSet in the given order. If the first plan ends badly, it adds a command that shows
+// more of it.
 func Plans(w io.Writer, l *plan.List, asked sheet.Asked, style wording.Style) error {
 	return sheet.WriteOne(w, plans(l, asked, style), style)
 }
@@ -200,7 +198,7 @@ func plans(l *plan.List, asked sheet.Asked, style wording.Style) *screen.Screen 
 	}}
 	for _, p := range l.Items {
 		replaces := strconv.Itoa(p.Replaces)
-		if p.Outcome.Code == plan.Stalls && p.Replaces > 0 { // which does not reach all of them
+		if p.Outcome.Code == plan.Stalls && p.Replaces > 0 { // the rollout stalls before it replaces all of them
 			replaces = fmt.Sprintf("%d of %d", p.Outcome.Replaced, p.Replaces)
 		}
 		t.Row(planVerdict(p), p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, replaces, strconv.Itoa(len(p.Lost)),
@@ -224,16 +222,15 @@ func plans(l *plan.List, asked sheet.Asked, style wording.Style) *screen.Screen 
 	return &s
 }
 
-// NothingToDo writes that none of so many DaemonSets has anything to do.
+// NothingToDo writes that none of the DaemonSets has anything to do. of is their number.
 func NothingToDo(w io.Writer, of int, style wording.Style) error {
 	s := screen.Screen{Headline: screen.Headline{Verdict: "NOTHING TO DO", Counts: true,
 		Subject: wording.Plural(of, "DaemonSet"), Text: "none has a rollout in progress, or a pod to create or delete"}}
 	return sheet.WriteOne(w, &s, style)
 }
 
-// inShort is who keeps a rollout from completing, or else what the next sync does;
-// which pods take longer than any other did; and that no node is eligible, where
-// the outcome does not say it.
+// inShort returns what stalls the rollout, or what the next sync does. It adds the pods that take longer than all
+// others did, and that no node is eligible if the outcome does not show it.
 func (s *planned) inShort() string {
 	staying, none := s.p.NoneEligible()
 	does := "waits for pods"

@@ -21,27 +21,26 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 )
 
-// Live is what a live screen shows: where a DaemonSet stands at one time, and what
-// happened before.
+// Live is the content of a live screen: the state of a DaemonSet at one time, and the events before it.
 type Live struct {
 	Progress *follow.Progress
-	Now      *explain.Explanation // of the Progress's State and Outlook
-	Last     []Event              // the newest first
-	Ended    bool                 // nothing more comes
+	Now      *explain.Explanation // explains the State and Outlook of Progress
+	Last     []Event              // newest first
+	Ended    bool                 // the watch has ended
 
-	// Lost is since when no changes arrive, zero while they do; the clock then shows
-	// Clock, and all else is of the Progress.
+	// Lost is the time since which no changes arrive, or zero while they do. If it is set, the screen shows Clock as
+	// the current time. Everything else is from Progress.
 	Lost, Clock time.Time
 }
 
-// Event is something that happened at one time, or words about what is watched.
+// Event is something that happened at one time, or a message about the watch.
 type Event struct {
 	follow.Happening
 	Words string
 }
 
-// LiveScreen writes a Live in as many lines as there is room for; 0 is for any number.
-// What is left out where there is little room, and in which order, docs/watch.md says.
+// LiveScreen writes a Live in at most room lines. If room is 0, the number of lines is unlimited. docs/watch.md lists
+// what the screen leaves out if space is short, and in which order.
 func LiveScreen(w io.Writer, l *Live, asked sheet.Asked, style wording.Style, room int) error {
 	p := l.Progress
 	if p.End == follow.EndGone {
@@ -63,8 +62,7 @@ func LiveScreen(w io.Writer, l *Live, asked sheet.Asked, style wording.Style, ro
 	}).Write(w, room)
 }
 
-// fitting returns the screen that fits and has lost the least of its details; if none
-// fits, the one that has lost all that it can.
+// fitting returns the screen that fits and loses the fewest details. If none fits, it returns the shortest one.
 func fitting(full details, draw func(details) (s *live, fits bool)) *live {
 	lost := make([]bool, len(shortenings))
 	left := func() (*live, bool) {
@@ -82,7 +80,7 @@ func fitting(full details, draw func(details) (s *live, fits bool)) *live {
 		lost[n] = true
 		s, fits = left()
 	}
-	for n -= 2; fits && n >= 0; n-- { // what the last loss left room for comes back
+	for n -= 2; fits && n >= 0; n-- { // restore the details that still fit
 		lost[n] = false
 		if more, still := left(); still {
 			s = more
@@ -93,10 +91,10 @@ func fitting(full details, draw func(details) (s *live, fits bool)) *live {
 	return s
 }
 
-// details are how much a live screen shows of what can be shortened.
+// details selects what a live screen shows.
 type details struct {
-	lines, pods, last, parts int // of the map, of the table, of what happened
-	does, acts, outlook      int // of Do now, of each label with commands, of Outlook
+	lines, pods, last, parts int // lines of the map, rows of the table, events and parts
+	does, acts, outlook      int // lines of Do now, of each label with commands, and of Outlook
 	words                    int // paragraphs about each problem
 	brief, terse             bool
 	dense, states            bool
@@ -107,12 +105,12 @@ func without(labels ...screen.Label) func(*details) {
 	return func(d *details) { d.without = append(d.without, labels...) }
 }
 
-// shortenings are what a screen that is too long loses, one after the other.
+// shortenings are the steps that shorten a screen that is too long, in order.
 var shortenings = []func(*details){
 	without(screen.Note, screen.Preview),
 	func(d *details) { d.last = 1 },
 	without(screen.Limit, screen.Rollout),
-	func(d *details) { d.brief = true }, // Impact and acts without what follows from them
+	func(d *details) { d.brief = true }, // Impact and actions without consequences
 	without(screen.Change),
 	without(screen.Impact), // the map and the table name the nodes
 	func(d *details) { d.acts, d.pods = 1, 3 },
@@ -128,13 +126,13 @@ var shortenings = []func(*details){
 	without(screen.Outlook),
 	without(screen.Last),
 	func(d *details) { d.does = 2 },
-	func(d *details) { d.words = 1 }, // problems without the cluster's words
-	func(d *details) { d.lines = 0 }, // how many nodes, in words
+	func(d *details) { d.words = 1 }, // problems without the messages of the cluster
+	func(d *details) { d.lines = 0 }, // numbers of nodes in words, without a map
 	without(screen.Then),
 	without(screen.Fault),
 }
 
-// live makes the screen of a Live.
+// live builds the screen of a Live.
 type live struct {
 	*diagnosis.Answer
 	l *Live
@@ -144,7 +142,7 @@ type live struct {
 func newLive(l *Live, nodes *nodenames.Map, d details, asked sheet.Asked, style wording.Style) *live {
 	a := &live{diagnosis.New(l.Now, asked, style), l, d}
 	a.Brief, a.Terse = d.brief, d.terse
-	a.Now = l.Progress.Header.Snapshot.TakenAt // in the zone of the clock
+	a.Now = l.Progress.Header.Snapshot.TakenAt // use the time zone of the clock
 	a.InTable = true
 	a.headline()
 	a.Impact()
@@ -176,8 +174,8 @@ func newLive(l *Live, nodes *nodenames.Map, d details, asked sheet.Asked, style 
 	return a
 }
 
-// headline is explain's, with the time; where nothing moves, it says for how long and
-// which nodes it waits for.
+// headline adds the headline of explain with the time. If the rollout is idle, it adds for how long and which nodes it
+// waits for.
 func (a *live) headline() {
 	a.Answer.Headline()
 	a.Screen.Headline.Clock = a.l.Progress.Header.Snapshot.TakenAt.Format(wording.ClockTime)
@@ -189,7 +187,7 @@ func (a *live) headline() {
 	}
 }
 
-// far says how many pods are updated, or available if no rollout is under way; empty where that is not known.
+// far returns how many pods are updated, or available if no rollout is in progress. It returns "" if that is unknown.
 func (a *live) far() string {
 	f := wording.Known{Facts: a.E.Verdict.Facts, Now: a.Now}
 	of := " of " + wording.Plural(f.Count("desired"), "pod")
@@ -199,8 +197,8 @@ func (a *live) far() string {
 	return wording.Phrase(f.Text("available"), of, " available")
 }
 
-// idleFor says for how long nothing has moved, and for which nodes it waits; empty
-// where that is no longer than usual.
+// idleFor returns for how long a rollout has made no progress, and which nodes it waits for. It returns "" if that is
+// not longer than usual.
 func idleFor(p *follow.Progress) string {
 	if p.Idle == 0 {
 		return ""
@@ -215,7 +213,7 @@ func idleFor(p *follow.Progress) string {
 	return "no progress for " + wording.Ago(p.Idle) + wording.Behind(": ", wording.SomeNames(nodes))
 }
 
-// nodes is the map of the nodes.
+// nodes adds the map of the nodes.
 func (a *live) nodes(m *nodenames.Map) {
 	if rows := m.Draw(a.d.lines); len(rows) > 0 {
 		a.Screen.Add(screen.Nodes, rows)
@@ -231,7 +229,8 @@ func (a *live) nodes(m *nodenames.Map) {
 	}
 }
 
-// problems is the table of what is wrong, or else of what moves, a line for each pod.
+// problems adds a table with a row for each failing pod. If nothing fails, it lists the pods that are starting or
+// terminating.
 func (a *live) problems() {
 	restarted, problems := false, a.E.Matters()
 	if len(problems) == 0 && a.d.states {
@@ -279,7 +278,7 @@ func (a *live) problems() {
 	a.Screen.Add(screen.Body, t)
 }
 
-// toned gives the name of a problem its colour.
+// toned colors the name of a problem.
 func (a *live) toned(p *cause.Problem, cells []screen.Cell) []screen.Cell {
 	if cells[0].Tone = screen.Warn; p.Severity == cause.SeverityError {
 		cells[0].Tone = screen.Bad
@@ -287,7 +286,7 @@ func (a *live) toned(p *cause.Problem, cells []screen.Cell) []screen.Cell {
 	return cells
 }
 
-// late is what takes longer than usual, beside the problems.
+// late adds a table of what takes longer than usual and is not among the problems.
 func (a *live) late() {
 	const most = 3
 	p := a.l.Progress
@@ -319,8 +318,7 @@ func (a *live) late() {
 	a.Screen.Add(screen.Body, t)
 }
 
-// spanWords is the shortest and the longest of some times in seconds, which are
-// sorted; empty for none.
+// spanWords returns the range of a sorted list of seconds, or "" if the list is empty.
 func spanWords(of []float64) string {
 	if len(of) == 0 {
 		return ""
@@ -328,7 +326,7 @@ func spanWords(of []float64) string {
 	return wording.RangeWords(&plan.Duration{Optimistic: of[0], Pessimistic: of[len(of)-1]})
 }
 
-// outlook says when it is complete, by the clock.
+// outlook adds when the rollout will be complete, as a time of day.
 func (a *live) outlook() {
 	p, o := a.l.Progress, cmp.Or(a.E.Outlook, &explain.Outlook{})
 	switch {
@@ -348,7 +346,7 @@ func (a *live) outlook() {
 	a.Then()
 }
 
-// restsOn says on what it rests that a rollout completes in time.
+// restsOn returns the condition under which a rollout completes in time.
 func restsOn(o *explain.Outlook, usual *follow.Usual) string {
 	starts := spanWords(usual.Starts)
 	switch other := o.Otherwise; {
@@ -365,7 +363,7 @@ func restsOn(o *explain.Outlook, usual *follow.Usual) string {
 		wording.Phrase(", ", spanWords(usual.Ends), " to end")
 }
 
-// clockRange is when something ends that takes so long from a time on.
+// clockRange returns the time of day at which something of this duration ends.
 func clockRange(at time.Time, d *plan.Duration) string {
 	end := func(seconds float64) time.Time { return at.Add(time.Duration(seconds * float64(time.Second))) }
 	from, to, layout := end(d.Optimistic), end(d.Pessimistic), "15:04"
@@ -381,8 +379,8 @@ func clockRange(at time.Time, d *plan.Duration) string {
 	return "between " + from.Format(layout) + " and " + to.Format(layout)
 }
 
-// lastEvents are the last so many things that happened, the newest first, each beside
-// what was predicted.
+// lastEvents returns a table of the latest events, newest first, up to most. Each row compares the event with the
+// prediction.
 func lastEvents(events []Event, most int) *screen.Table {
 	t := &screen.Table{Columns: []screen.Column{{}, {}, {Wrap: true, Short: true, Under: true}, {Drop: 1}}}
 	for _, e := range events[:min(most, len(events))] {
@@ -415,7 +413,7 @@ func lastEvents(events []Event, most int) *screen.Table {
 	return t
 }
 
-// prediction says whether something was predicted: for how many pods, of those that it could be.
+// prediction says whether an event was predicted. n is the number of predicted pods, and of the number of candidates.
 func prediction(kind follow.HappeningKind, n, of int) string {
 	words := strconv.Itoa(n)
 	if of > n {
@@ -432,7 +430,7 @@ func prediction(kind follow.HappeningKind, n, of int) string {
 	return "predicted: " + words
 }
 
-// itemNodes are the nodes of some pods, each once, in the order of the map.
+// itemNodes returns the nodes of the pods without duplicates, in the order of the map.
 func itemNodes(items []daemonset.Item) (nodes []string) {
 	for _, i := range items {
 		if name := cmp.Or(i.Node, i.Pod); !slices.Contains(nodes, name) {

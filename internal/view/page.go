@@ -17,8 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// AboutPage says what answers were made from: when it was read, and whose rules were
-// used.
+// AboutPage describes the input of the results: the times at which it was read, and the versions of the rules.
 func AboutPage(headers []*daemonset.Header) (lines []string) {
 	var first, last time.Time
 	for i, h := range headers {
@@ -43,7 +42,7 @@ func AboutPage(headers []*daemonset.Header) (lines []string) {
 	return slices.Insert(lines, 0, "states of "+stamp(&first)+" to "+stamp(&last))
 }
 
-// Foot writes the last line of a comment: what its answers were made from.
+// Foot writes the last line of a Markdown comment, which describes the input of the results.
 func Foot(w io.Writer, answers []*daemonset.Header) error {
 	if len(answers) == 0 {
 		return nil
@@ -52,11 +51,11 @@ func Foot(w io.Writer, answers []*daemonset.Header) error {
 	return err
 }
 
-// mostCells is how many nodes the figures of a page show. More than that of several DaemonSets are
-// left out.
+// mostCells is the maximum number of nodes in the figures of a page. A page about several DaemonSets that have more
+// nodes has no figures.
 const mostCells = 10000
 
-// drawable reports whether the figures of so many DaemonSets have room on a page.
+// drawable reports whether a page has enough space for the figures.
 func drawable(maps []*plan.Map) bool {
 	cells := 0
 	for _, m := range maps {
@@ -67,8 +66,8 @@ func drawable(maps []*plan.Map) bool {
 	return len(maps) == 1 || cells <= mostCells
 }
 
-// ExplanationPage writes a page of Explanations: below each other, after a row for each where
-// nobody named them, of which then the healthy ones have no more than that row.
+// ExplanationPage writes a page with one Explanation below the other. If the user named no DaemonSet, a table with a
+// row for each of them comes first, and the page shows only the row of a healthy one.
 func ExplanationPage(w io.Writer, all []sheet.Explained, listed bool, asked sheet.Asked, style wording.Style) error {
 	var screens []*screen.Screen
 	var maps []*plan.Map
@@ -114,8 +113,8 @@ func PlanPage(w io.Writer, all []sheet.Planned, listed bool, asked sheet.Asked, 
 	return sheet.WritePage(w, screens, style.Page)
 }
 
-// HistoryPage writes a page of Histories below each other, after a row for each where nobody
-// named them.
+// HistoryPage writes a page with one History below the other. If the user named no DaemonSet, a table with a row for
+// each of them comes first.
 func HistoryPage(w io.Writer, all []sheet.Past, listed bool, asked sheet.Asked, style wording.Style) error {
 	var screens []*screen.Screen
 	var maps []*plan.Map

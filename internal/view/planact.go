@@ -18,9 +18,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// What to do with a change that is planned.
+// The methods in this file describe what to do with a planned change.
 
-// doNow says whether to make the change, or what comes first. The corrections that it needs are there already, as Then.
+// doNow adds whether to make the change, or what to do first. The label Then already has the corrections that the
+// change needs.
 func (s *planned) doNow() {
 	do, only := s.does(), len(s.p.Hypothetical()) > 0
 	switch v := s.p.Verdict(); {
@@ -54,10 +55,10 @@ func (s *planned) doNow() {
 	}
 }
 
-// advise adds what to do now, if it says something.
+// advise adds an instruction to Do now.
 func (s *planned) advise(words string) { s.Add(screen.DoNow, "%s", words) }
 
-// makes says when to make the change, and with which commands.
+// makes adds when to make the change, and the commands for it.
 func (s *planned) makes(l screen.Label, words string) {
 	who := s.undoer()
 	switch {
@@ -76,11 +77,11 @@ func (s *planned) makes(l screen.Label, words string) {
 	s.Add(l, "%s", wording.Bracketed(s.undoneBy(s.p.ByHand())))
 }
 
-// riskAll is what to do where no node may keep an available pod.
+// riskAll is the instruction for a change after which no node may keep an available pod.
 const riskAll = "before you %s, set updateStrategy OnDelete and try the change on one node by deleting its pod:" +
 	" if the new pods fail, too, no node keeps an available pod"
 
-// doComplete says what to do with a change that completes.
+// doComplete adds what to do with a change that completes.
 func (s *planned) doComplete(do string) {
 	loses := len(s.p.Losses())
 	switch repair, waits := s.p.KeptByRepair(), s.awaits(); {
@@ -111,13 +112,14 @@ func (s *planned) doComplete(do string) {
 	}
 }
 
-// onlyIfLost is what to do with a change for which some nodes lose their pod.
+// onlyIfLost returns the instruction for a change that removes pods from nodes.
 func onlyIfLost(do string, nodes int) string {
 	return do + " only if you want " +
 		wording.PluralOf(nodes, "1 node to lose its pod", fmt.Sprintf("%d nodes to lose their pods", nodes))
 }
 
-// awaits is the current revision, if pods of it are about to become available and a change would replace them; else 0.
+// awaits returns the current revision if its pods are about to become available and the change would replace them. It
+// returns 0 otherwise.
 func (s *planned) awaits() int64 {
 	if s.before == nil || s.p.Change == nil || !s.p.Change.TemplateChanged {
 		return 0
@@ -128,7 +130,7 @@ func (s *planned) awaits() int64 {
 	return s.before.Current()
 }
 
-// removesAll says what to do with a change that leaves no node eligible.
+// removesAll adds what to do with a change that leaves no node eligible.
 func (s *planned) removesAll(do string) {
 	if tolerations := s.p.KeptBeforeTaint(); len(tolerations) > 0 {
 		s.advise("do not " + do)
@@ -143,7 +145,7 @@ func (s *planned) removesAll(do string) {
 	s.Screen.Move(screen.Check, screen.DoNow, 1)
 }
 
-// tolerateFirst is the change of the template with which the pods stay on nodes that get a taint.
+// tolerateFirst adds the tolerations that keep the pods on nodes that get a taint.
 func (s *planned) tolerateFirst(tolerations []corev1.Toleration, do string) {
 	var words []string
 	for i := range tolerations {
@@ -154,7 +156,7 @@ func (s *planned) tolerateFirst(tolerations []corev1.Toleration, do string) {
 		wording.PluralOf(len(words), "toleration", "tolerations"), strings.Join(words, ", "), do)
 }
 
-// mend is what is done about nodes that are down.
+// mend returns the verb for nodes that are down.
 func (s *planned) mend() string {
 	for _, p := range s.problems {
 		if p.OnPurpose() {
@@ -164,7 +166,7 @@ func (s *planned) mend() string {
 	return "repair"
 }
 
-// doLate says what to do with a change where pods that are not Ready yet decide how it ends.
+// doLate adds what to do with a change whose end depends on pods that are not Ready yet.
 func (s *planned) doLate(do string) {
 	switch doubt := plan.Nodes(s.o.Unknown); {
 	case s.risksAll():
@@ -179,7 +181,7 @@ func (s *planned) doLate(do string) {
 	}
 }
 
-// doIfDown says what to do about a rollout that stalls if nodes go down.
+// doIfDown adds what to do about a rollout that stalls if nodes go down.
 func (s *planned) doIfDown() {
 	down, _ := s.p.SplitDown(plan.Down(s.problems))
 	supposed := s.p.Hypothetical()
@@ -198,7 +200,7 @@ func (s *planned) doIfDown() {
 	}
 }
 
-// doStall says what comes before a change that stalls.
+// doStall adds what to do before a change that stalls.
 func (s *planned) doStall(do string) {
 	down, supposed := s.p.SplitDown(plan.Down(s.problems))
 	stuck := s.before != nil && s.before.E.Verdict.Code == explain.Stuck && s.p.Change != nil &&
@@ -237,7 +239,7 @@ func (s *planned) doStall(do string) {
 	}
 }
 
-// alsoFirst leads to explain for the problems that stop the rollout, too, and that it has a part about.
+// alsoFirst adds a command that explains other problems that stop the rollout.
 func (s *planned) alsoFirst() {
 	if s.before == nil || !s.Asked.Again {
 		return
@@ -253,7 +255,7 @@ func (s *planned) alsoFirst() {
 	}
 }
 
-// untilThen says that nothing may remove pods, where the API server rejects pods that ran before.
+// untilThen adds draining to the actions to avoid if the API server now rejects pods that it admitted before.
 func (s *planned) untilThen() string {
 	v := s.p.Admission
 	if s.ran() == 0 || s.o.Reason != cause.FailedCreate || v == nil || len(v.Refusals) == 0 {
@@ -262,16 +264,16 @@ func (s *planned) untilThen() string {
 	return " or drain a node"
 }
 
-// dryRun reports whether only a dry run says why the API server rejects the pods.
+// dryRun reports whether only a dry run shows why the API server rejects the pods.
 func (s *planned) dryRun() bool {
 	v := s.p.Admission
 	return v != nil && len(v.Refusals) > 0 && v.Refusals[0].Reason == admission.DryRunRejected
 }
 
-// price says which nodes lose their pod with the way out; empty if none does.
+// price names the nodes that lose their pod because of the way out. It returns "" if there are none.
 func (s *planned) price() string { return sheet.Costs(s.p.Price()) }
 
-// risksAll reports whether no node keeps an available pod if the new pods fail, which is unknown.
+// risksAll reports whether it is unknown if the new pods work, and no node keeps an available pod if they fail.
 func (s *planned) risksAll() bool {
 	for _, a := range s.o.Alternatives {
 		if s.p.Now.Available > 0 && a.Condition == plan.NextPodsFail && a.Unserved > 0 &&
@@ -282,10 +284,10 @@ func (s *planned) risksAll() bool {
 	return false
 }
 
-// restartIt is what a person does who makes the change of kubectl rollout restart.
+// restartIt is the instruction for the change that kubectl rollout restart makes.
 const restartIt = "restart the DaemonSet"
 
-// does is what a person does who makes the change.
+// does returns the instruction that makes the change.
 func (s *planned) does() string {
 	c := s.p.Change
 	switch {
@@ -301,7 +303,7 @@ func (s *planned) does() string {
 		if n.Kind == whatif.NodeAdd && len(n.Nodes) > 0 {
 			acts = append(acts, wording.PluralOf(len(n.Nodes), "add the node", "add the nodes"))
 		} else if act := nodeActs[n.Kind]; act != "" && len(n.Nodes) > 0 {
-			// which Change names
+			// Change names these nodes
 			acts = append(acts, act+" "+wording.PluralOf(len(n.Nodes), wording.SomeNames(n.Nodes), "these nodes"))
 		}
 	}
@@ -311,7 +313,7 @@ func (s *planned) does() string {
 	return acts[0]
 }
 
-// nodeActs say what a person does who changes nodes, before their names; nobody makes them fail.
+// nodeActs has the verbs for changes of nodes. It has none for a failure, which nobody makes on purpose.
 var nodeActs = map[whatif.NodeChangeKind]string{
 	whatif.NodeTaint: "taint", whatif.NodeUntaint: "remove the taint from",
 	whatif.NodeLabel: "label", whatif.NodeUnlabel: "remove the label from",

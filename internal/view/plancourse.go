@@ -16,10 +16,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// course is the table of steps, where there are several. Which pods each takes is the
-// controller's random choice.
+// course adds the table of steps if there are several. The controller chooses the pods of each step at random.
 func (s *planned) course() {
-	if len(s.p.Waves) == 1 && s.o.Code == plan.Stalls { // which Outlook says
+	if len(s.p.Waves) == 1 && s.o.Code == plan.Stalls { // Outlook says this
 		return
 	}
 	timed := len(s.p.Waves) > 0 && s.p.Waves[0].At != nil
@@ -57,7 +56,7 @@ func (s *planned) course() {
 	s.Screen.Add(screen.Steps, t)
 }
 
-// groups are the bounds for nodes that share a label's value.
+// groups adds the bounds for nodes that share the value of a label.
 func (s *planned) groups() {
 	groups := s.p.Groups
 	if len(groups) == 0 {
@@ -76,11 +75,11 @@ func (s *planned) groups() {
 	s.Screen.Add(screen.Body, t)
 }
 
-// waysOut are single changes that let a rollout which stalls complete.
+// waysOut adds the single changes that let a stalled rollout complete.
 func (s *planned) waysOut() {
 	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "UPDATED", Right: true},
 		{Head: "WITHIN", Drop: 1}, {Head: "PREVIEW FLAG", Wrap: true}}}
-	previewed := s.live != nil // with the fix
+	previewed := s.live != nil // the fix has the preview
 	for _, u := range s.p.Ways(s.Style.All) {
 		words, flags := wayOut(u)
 		if u.Code == remedy.RemoveNode && len(s.o.Holders) > 1 && slices.Contains(plan.Down(s.problems), u.Value) {
@@ -92,7 +91,7 @@ func (s *planned) waysOut() {
 			within = wording.Seconds(u.Effect.Duration.Pessimistic)
 		case u.Code == remedy.RepairNodes:
 			within = "after repair"
-		case u.Code == remedy.RollBack: // which replaces no pod
+		case u.Code == remedy.RollBack: // this rollback replaces no pod
 			within = "immediately"
 		}
 		var given screen.Command
@@ -118,7 +117,7 @@ func (s *planned) waysOut() {
 			s.Screen.Add(screen.Preview, s.Again("plan-rollout", flags...))
 		}
 	}
-	// which Fix and Preview say
+	// Fix and Preview say this
 	if ways := s.p.Ways(s.Style.All); len(ways) != 1 || ways[0].Code != remedy.ExcludeNodes &&
 		(ways[0].Code != remedy.RollBack || s.live == nil) {
 		s.Screen.Add(screen.Ways, t)
@@ -137,7 +136,7 @@ func (s *planned) waysOut() {
 	}
 }
 
-// without says what excluding nodes is: nodes that get no pod anyway are to be excluded by
+// without returns the instruction to exclude nodes. If a node gets no pod anyway, the instruction is to exclude it in
 // the template too.
 func (s *planned) without(u remedy.Remedy) string {
 	counted := func(p *cause.Problem) bool {
@@ -149,14 +148,13 @@ func (s *planned) without(u remedy.Remedy) string {
 	return "keep the pod off " + wording.SomeNames(u.Nodes)
 }
 
-// raises reports whether a higher limit around the change is a Fix: nobody raises it for a change
-// of nodes.
+// raises reports whether a temporarily higher limit is a fix. It is not for a change of nodes.
 func (s *planned) raises() bool {
 	return s.live == nil && s.p.Change != nil && len(s.p.Change.Fields) > 0
 }
 
-// raise is a higher limit around the change, in the order that it takes: applying a
-// manifest may set the limit, too.
+// raise adds the commands that raise the limit, make the change, and restore the limit. This order matters because a
+// manifest may also set the limit.
 func (s *planned) raise(u *remedy.Remedy) {
 	before := cmp.Or(s.p.Budget.Spec, "1")
 	type step struct {
@@ -181,7 +179,7 @@ func (s *planned) raise(u *remedy.Remedy) {
 	}
 }
 
-// whenRaised says when a raised limit has done its work: nodes that stay down keep the rollout from being complete.
+// whenRaised returns when to restore the limit. If nodes stay down, the rollout never completes.
 func whenRaised(u *remedy.Remedy) string {
 	if len(u.Effect.Left) == 0 {
 		return "the rollout is complete"
@@ -189,7 +187,7 @@ func whenRaised(u *remedy.Remedy) string {
 	return fmt.Sprintf("%d of %s are updated", u.Effect.Updated, wording.Plural(u.Effect.Desired, "pod"))
 }
 
-// effectOf says how a stall ends with a way out of it.
+// effectOf describes the end of the rollout with a way out.
 func effectOf(u *remedy.Remedy) string {
 	e := u.Effect
 	words := fmt.Sprintf("%d of %s are then updated", e.Updated, wording.Plural(e.Desired, "pod"))
@@ -203,7 +201,7 @@ func effectOf(u *remedy.Remedy) string {
 	return words
 }
 
-// whereIs leads to the command of argo.
+// whereIs introduces the command of argo.
 func (s *planned) whereIs() string {
 	if by := s.p.UndoneBy(); by.Tool == managed.ArgoCD && by.By != "" {
 		return "; this shows where (read-only):"
@@ -211,7 +209,7 @@ func (s *planned) whereIs() string {
 	return ""
 }
 
-// argo shows where an application of Argo CD comes from, and whether it syncs by itself.
+// argo adds a command that shows the source of an Argo CD application, and whether it syncs automatically.
 func (s *planned) argo(by *managed.Manager) {
 	if by.Tool == managed.ArgoCD && by.By != "" {
 		s.Screen.Add(screen.DoNow, s.Kubectl("kubectl get applications.argoproj.io", "-A",
@@ -221,7 +219,7 @@ func (s *planned) argo(by *managed.Manager) {
 	}
 }
 
-// undoneBy says who undoes a change by hand, where no warning does.
+// undoneBy names the tool that undoes a manual change. It returns "" if a warning already names it.
 func (s *planned) undoneBy(byHand bool) string {
 	if !byHand || s.before == nil ||
 		slices.ContainsFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.ManagedByTool }) {
@@ -230,7 +228,7 @@ func (s *planned) undoneBy(byHand bool) string {
 	return s.before.UndoneBy()
 }
 
-// wayOut says a change, and the flags that ask for it; there may be none.
+// wayOut returns the words for a change and the flags that preview it, if any.
 func wayOut(u remedy.Remedy) (words string, flags []sheet.Flag) {
 	value := func(name string) []sheet.Flag { return []sheet.Flag{{Name: name, Value: u.Value}} }
 	way := map[remedy.Code]struct {
@@ -249,14 +247,14 @@ func wayOut(u remedy.Remedy) (words string, flags []sheet.Flag) {
 		remedy.ExcludeNodes: {"nodeSelector " + u.Value, value("node-selector")},
 		remedy.RollBack:     {"roll back to revision " + u.Value, value("to-revision")},
 	}[u.Code]
-	if u.Without() != nil { // which no flag asks for
+	if u.Without() != nil { // no flag previews this
 		return "node affinity " + u.Value, nil
 	}
 	return cmp.Or(way.words, string(u.Code)+" "+u.Value), way.flags
 }
 
-// whatIf is the course with other limits, and what a change of the template would
-// do where nothing was asked.
+// whatIf adds the rollout with other limits. If the user requested no change, it also adds what a change of the
+// template would do.
 func (s *planned) whatIf() {
 	p := s.p
 	if then := p.IfChanged(); then != nil {
@@ -266,7 +264,7 @@ func (s *planned) whatIf() {
 			plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
 		}[p.Outcome.Code], readPlan(p, nil, s.Asked, s.Style).summary())
 	}
-	// the ways out have it; or it is not to be applied yet
+	// the ways out show this, or the change must wait
 	if s.o.Code == plan.Stalls && len(s.p.Ways(true)) > 0 || s.o.LimitHelps() || s.p.OfChange() &&
 		len(s.p.KeptByRepair()) > 0 {
 		return

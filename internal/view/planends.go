@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// How a plan ends, in the words of the headline.
+// The functions in this file return the text of the headline: how a plan ends.
 
-// ending says how a plan ends.
+// ending describes how a plan ends.
 func (s *planned) ending() string {
 	switch courseOf(s.o.Code) {
 	case plan.Completes:
@@ -30,7 +30,7 @@ func (s *planned) ending() string {
 	return "how it ends is unknown: " + cmp.Or(sheet.Unread(s.Header), s.blame())
 }
 
-// completes says how a rollout ends that may complete, on which pods that rests, and who has no pod in the end.
+// completes describes a rollout that may complete: its end, the pods that decide that, and the nodes without a pod.
 func (s *planned) completes() string {
 	p, end, lost := s.p, s.p.AtEnd(), s.lost()
 	in, words := wording.Phrase(" in ", wording.RangeWords(s.o.Duration)), ""
@@ -46,7 +46,7 @@ func (s *planned) completes() string {
 			"; the other " +
 			wording.PluralOf(p.Kept(), "one is", strconv.Itoa(p.Kept())+" are") + " on revision " +
 			s.goesBackTo() + " already"
-	case lost != "": // which is the news then
+	case lost != "": // the lost pods are more important in this case
 		words, lost = lost+wording.Phrase("; ", wording.Counted(end.Updated, "other is", "others are"),
 			" updated")+in, ""
 	default:
@@ -55,7 +55,7 @@ func (s *planned) completes() string {
 	return words + s.conditions() + wording.Behind("; ", lost) + stayWithout(s.o)
 }
 
-// moved says how many pods a rollout creates and deletes that replaces none.
+// moved returns how many pods a rollout that replaces none creates and deletes.
 func (s *planned) moved(in string) string {
 	creates, deletes := s.p.Moved()
 	one, many := "pod is", "pods are"
@@ -69,7 +69,7 @@ func (s *planned) moved(in string) string {
 		wording.Phrase(wording.Counted(deletes, one, many), " deleted")) + in
 }
 
-// goesOn says how far the rollout under way is, and what follows.
+// goesOn describes the progress of the rollout, and the remaining pods.
 func (s *planned) goesOn(in string) string {
 	n := s.p.Replaces
 	far := wording.PodsOf(s.p.Now.Updated, s.p.Now.Desired) + " updated"
@@ -83,7 +83,7 @@ func (s *planned) goesOn(in string) string {
 	return far + "; " + wording.Plural(n, "more pod") + follow
 }
 
-// conditions say on which pods it rests that a rollout completes, and what comes otherwise.
+// conditions names the pods that must work for the rollout to complete, and describes the end if they do not.
 func (s *planned) conditions() string {
 	doubts, late := plan.Nodes(s.o.Unknown), plan.Nodes(s.o.Late)
 	works, ready := wording.PluralOf(len(doubts), " works", " work"), wording.PluralOf(len(late), " becomes Ready",
@@ -96,7 +96,7 @@ func (s *planned) conditions() string {
 		s.otherwise(plan.PodsStayUnready)
 }
 
-// lost says which pods have no new one in the end; empty if each has one.
+// lost names the pods that no new pod replaces, or returns "" if there are none.
 func (s *planned) lost() string {
 	n, later := s.p.Drops, plan.Nodes(s.p.LostLater())
 	if len(later) == n && n > 0 && n <= 3 {
@@ -106,7 +106,7 @@ func (s *planned) lost() string {
 	return wording.Phrase(wording.Counted(n, "pod is", "pods are"), " deleted and not replaced")
 }
 
-// stops says how far a rollout comes that stalls.
+// stops describes the progress at which a rollout stalls.
 func (s *planned) stops() string {
 	p, end := s.p, s.p.AtEnd()
 	n, what := end.Available, " available"
@@ -125,7 +125,7 @@ func (s *planned) stops() string {
 	return wording.Either(len(p.Waves) > 0, "stops with ", "") + wording.PodsOf(n, end.Desired) + what
 }
 
-// doesNotRoll says why the controller replaces no pod, and what does.
+// doesNotRoll describes why the controller replaces no pods, and what would replace them.
 func (s *planned) doesNotRoll() string {
 	switch left := s.o.Left; {
 	case s.o.Reason == daemonset.StepBeingDeleted:
@@ -141,10 +141,10 @@ func (s *planned) doesNotRoll() string {
 	return "all pods are updated (" + sheet.Strategy(s.Header) + ")"
 }
 
-// nothingMoves is what a plan does that only waits.
+// nothingMoves describes a plan that only waits.
 const nothingMoves = "no pod is created, deleted or replaced"
 
-// doesNothing says why nothing happens, and which nodes stay without an available pod.
+// doesNothing describes why nothing happens, and which nodes stay without an available pod.
 func (s *planned) doesNothing() string {
 	p, kept := s.p, s.p.Kept()
 	stay, by := s.o.Unserved(), wording.InBrackets(codes(s.o.Holders))
@@ -174,10 +174,10 @@ func (s *planned) doesNothing() string {
 	return words + wording.Either(p.TemplateKnown(), "", ", if "+valuesEqual)
 }
 
-// goesBackTo is the revision to which a change goes back.
+// goesBackTo returns the number of the revision that a rollback restores.
 func (s *planned) goesBackTo() string { return strconv.FormatInt(s.p.Change.Revision.Was, 10) }
 
-// stayWithout names the nodes that stay without an available pod in the end.
+// stayWithout names the nodes that stay without an available pod, in a clause.
 func stayWithout(o *plan.Outcome) string {
 	stay := wording.PluralOf(o.Unserved(), " stays", " stay") + " without an available pod"
 	return wording.Phrase("; ", staying(o), stay) + wording.InBrackets(codes(o.Holders))

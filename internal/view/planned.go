@@ -27,23 +27,22 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// Plan writes one DaemonSet's plan: how it ends, whom it leaves without a pod,
-// what changes, the course to the end or to the stall with the ways out, and what
-// that rests on. now is the Explanation of the same Snapshot; nil where there is
-// none, as of a DaemonSet that is new.
+// Plan writes the plan of one DaemonSet: its end, the nodes without a pod, the changes, the steps, the ways out of a
+// stall, and the assumptions. now is the Explanation of the same Snapshot. It is nil if there is none, for example for
+// a new DaemonSet.
 func Plan(w io.Writer, p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wording.Style) error {
 	return sheet.WriteOne(w, newPlanned(p, now, asked, style), style)
 }
 
-// planned makes the screen of one Plan.
+// planned builds the screen of one Plan.
 type planned struct {
 	*sheet.Sheet
 	p *plan.Plan
 	o *plan.Outcome
-	// of the nodes that stay without an available pod or use up the limit, and of pods that are late
+	// the problems of late pods and of the nodes that stay without an available pod or count against the limit
 	problems []*cause.Problem
-	before   *diagnosis.Answer // what is the case before a change; nil if nothing is known of it
-	live     *diagnosis.Answer // the same, where the plan is of what is under way
+	before   *diagnosis.Answer // the state before the change; nil if it is unknown or the plan has no change
+	live     *diagnosis.Answer // the current state, if the plan is about a rollout in progress
 }
 
 func readPlan(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wording.Style) *planned {
@@ -105,13 +104,14 @@ func newPlan(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wo
 	return s
 }
 
-// stays reports whether what is under way stands still, so that the plan is what explain says.
+// stays reports whether the current rollout is stuck, so that the plan equals the result of explain.
 func (s *planned) stays() bool {
 	v := s.p.Verdict()
 	return s.live != nil && (v == plan.VerdictStaysStuck || v == plan.VerdictStaysDegraded)
 }
 
-// further leaves to --all what neither says how it ends, whose fault that is, who is affected nor what to do.
+// further hides the details that describe neither the end, its cause, its effects nor the actions to take. The flag
+// --all shows them.
 func (s *planned) further() {
 	if s.Style.Wide {
 		return
@@ -133,14 +133,14 @@ func (s *planned) further() {
 	s.Fits(1)
 }
 
-// underWay says what is under way when a change is made.
+// underWay adds the rollout that is in progress when the change is made.
 func (s *planned) underWay() {
 	if s.before == nil || !s.before.E.Rollout.UnderWay {
 		return
 	}
 	s.before.Rollout()
 	rows := s.before.E.Beside(s.problems, s.p.Change.Removed())
-	for i, p := range rows { // which the change may end
+	for i, p := range rows { // the change may solve these problems
 		now := *p
 		now.Facts, rows[i] = wording.With(p.Facts, daemonset.Facts{"now": true}), &now
 	}
@@ -156,7 +156,7 @@ func (s *planned) underWay() {
 var tones = map[plan.Quality]screen.Tone{plan.EndsWell: screen.Good, plan.EndsInDoubt: screen.Warn,
 	plan.EndsBadly: screen.Bad}
 
-// planVerdict says how a plan ends: in the conditional for a change, in the future for what is under way.
+// planVerdict describes the end of a plan: with "would" for a change, and with "will" for a rollout in progress.
 func planVerdict(p *plan.Plan) string {
 	will := wording.Either(p.OfChange(), "WOULD ", "WILL ")
 	down := p.Now.Desired > 0 && p.Now.Available == 0
@@ -180,11 +180,10 @@ func planVerdict(p *plan.Plan) string {
 	}[p.Verdict()]
 }
 
-// headline has, beside the verdict, how many nodes lose their pod in the end, and
-// how many warnings are below that it does not say itself.
+// headline adds the verdict, the number of nodes that lose their pod in the end, and the number of warnings below.
 func (s *planned) headline() {
 	verdict, loses := planVerdict(s.p), wording.Counted(len(s.p.Losses()), "POD", "PODS")
-	if loses != "" && s.p.Verdict() == plan.VerdictCompletes { // that it completes is not the news then
+	if loses != "" && s.p.Verdict() == plan.VerdictCompletes { // the loss is more important than the completion
 		verdict = wording.Either(s.p.OfChange(), "WOULD", "WILL") + " LOSE " + loses
 	} else {
 		verdict += wording.Phrase(", LOSES ", loses)
@@ -201,7 +200,7 @@ func (s *planned) headline() {
 	}
 }
 
-// changesNothing says of a plan of what is under way that it changes nothing.
+// changesNothing says that a plan of the current rollout changes nothing.
 func changesNothing(asked *whatif.Summary) string {
 	switch {
 	case asked == nil:
@@ -212,15 +211,13 @@ func changesNothing(asked *whatif.Summary) string {
 	return "The cluster has what was asked for already: this is the plan of what is under way."
 }
 
-// undoer names the tool that undoes the change by itself; empty where none is
-// known to.
+// undoer names the tool that undoes the change, or returns "" if no such tool is known.
 func (s *planned) undoer() string {
 	who, _ := sheet.ManagerWords(*cmp.Or(s.p.UndoneBy(), &managed.Manager{}))
 	return who
 }
 
-// summary is the headline's sentence. It names the nodes that lose their pod
-// whatever the end is.
+// summary returns the sentence of the headline. It always names the nodes that lose their pod.
 func (s *planned) summary() string {
 	if s.stays() {
 		return s.live.Summary()
@@ -238,8 +235,8 @@ func (s *planned) summary() string {
 	return words
 }
 
-// otherwise says what comes if pods that are not ready do otherwise than expected; empty
-// where it is the same.
+// otherwise describes the end if pods that are not Ready behave differently than expected. It returns "" if the end is
+// the same.
 func (s *planned) otherwise(on plan.Condition) string {
 	for _, a := range s.o.Alternatives {
 		if a.Condition == on {
@@ -251,7 +248,7 @@ func (s *planned) otherwise(on plan.Condition) string {
 	return ""
 }
 
-// blame names who stays without an available pod, by cause.
+// blame names the nodes that stay without an available pod, by cause.
 func (s *planned) blame() string {
 	reason := s.o.Reason
 	if v := s.p.Admission; reason == cause.FailedCreate && v != nil && s.live == nil {
@@ -312,12 +309,11 @@ func (s *planned) blame() string {
 
 func holdsPorts(a daemonset.Assumption) bool { return a.Code == plan.AssumeHostPorts }
 
-// unmetCause says whose fault it is that no new pod starts, and what helps, where the
-// template refers to what does not exist.
+// unmetCause adds who is at fault if the template refers to a missing object, and what helps.
 func (s *planned) unmetCause() {
 	missing := slices.DeleteFunc(slices.Clone(s.p.Warnings),
 		func(w plan.Warning) bool { return w.Code != plan.MissingReference })
-	if len(missing) == 0 || s.live != nil && s.live.E.Has(cause.ContainerConfig) != nil { // which says so
+	if len(missing) == 0 || s.live != nil && s.live.E.Has(cause.ContainerConfig) != nil { // Problem says this
 		return
 	}
 	if n := s.ran(); n > 0 {
@@ -325,7 +321,7 @@ func (s *planned) unmetCause() {
 		s.Add(screen.Fault, "likely not the change: %s with the same references, so something was deleted since",
 			wording.PluralVerb(n, "pod runs", "pods run"))
 	}
-	if s.live == nil && s.ran() == 0 { // Problem says what
+	if s.live == nil && s.ran() == 0 { // Problem names the object
 		s.Add(screen.Fault, "the template: it refers to what does not exist")
 	}
 	for i, w := range missing {
@@ -356,19 +352,17 @@ func (s *planned) unmetCause() {
 	}
 }
 
-// kindWords are the resources of kinds that a template refers to.
+// kindWords has the resource names of the kinds that a template refers to.
 var kindWords = map[string]string{"ConfigMap": "configmaps", "Secret": "secrets",
 	"PersistentVolumeClaim": "persistentvolumeclaims"}
 
-// neverRuns reports whether the new pods of a change never run, so that it would mislead to
-// count them as updated.
+// neverRuns reports whether the new pods of a change never run. The screen does not count such pods as updated.
 func (s *planned) neverRuns() bool {
 	return s.p.OfChange() && s.o.Code == plan.Stalls && (s.unmet() != "" || len(s.otherSystem()) > 0 ||
 		s.o.Reason == cause.FailedCreate && s.p.Admission != nil)
 }
 
-// unmet says what the template refers to and does not exist, in few words; empty where
-// nothing is missing.
+// unmet names the missing object that the template refers to, or returns "" if none is missing.
 func (s *planned) unmet() string {
 	for _, w := range s.p.Warnings {
 		if w.Code == plan.MissingReference {
@@ -378,10 +372,10 @@ func (s *planned) unmet() string {
 	return ""
 }
 
-// valuesEqual is what is assumed of values that could not be compared.
+// valuesEqual is the assumption about values that could not be compared.
 const valuesEqual = "the manifest's literal values, which could not be compared, are what is in the cluster"
 
-// change says what was asked for, and what it means for the revision.
+// change adds the requested change and its effect on the revision.
 func (s *planned) change() {
 	c := s.p.Change
 	if c == nil {
@@ -405,7 +399,7 @@ func (s *planned) change() {
 	s.changedNodes(screen.Change)
 }
 
-// unfinished says what else the new pods get: the change of the rollout in progress, which the asked one continues.
+// unfinished returns the other changes that the new pods get, from the rollout in progress.
 func (s *planned) unfinished() []string {
 	c := s.p.Change
 	if s.before == nil || !s.before.E.Rollout.UnderWay || s.before.E.Change == nil || !c.TemplateChanged ||
@@ -421,7 +415,7 @@ func (s *planned) unfinished() []string {
 	return difftext.Few(difftext.Style{All: s.Style.All, Brief: true}.ChangeLines(rest), 2, "more change", s.Style)
 }
 
-// changedNodes says which nodes a change is of, and how its manifest was applied.
+// changedNodes adds the changed nodes, and how the manifest was applied.
 func (s *planned) changedNodes(as screen.Label) {
 	c := s.p.Change
 	if c == nil {
@@ -436,11 +430,11 @@ func (s *planned) changedNodes(as screen.Label) {
 	s.Add(as, "%s", wording.Bracketed(methodWords(c.Method, screen.Clean(c.FieldManager))))
 }
 
-// noneKeeps is what a rollout does that deletes every available pod before a new one is available.
+// noneKeeps describes a rollout that deletes all available pods before a new pod is available.
 const noneKeeps = "no node keeps an available pod"
 
-// impact is who is without an available pod on the way, and which nodes lose or
-// get their pod whatever the limit is.
+// impact adds the nodes without an available pod during the rollout, and those that lose or get a pod regardless of the
+// limit.
 func (s *planned) impact() {
 	s.placed(s.p.Placement.Lose, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"},
 		" immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy"))
@@ -448,7 +442,7 @@ func (s *planned) impact() {
 		s.placed(s.p.Placement.Keep, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"},
 			" in the next rollout")
 	}
-	if s.o.Code != plan.Stalls { // which does not reach all of them
+	if s.o.Code != plan.Stalls { // a stalled rollout does not reach all of them
 		s.stranded()
 		s.placed(s.p.LostOtherwise(), []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"},
 			" in the course of the rollout")
@@ -471,7 +465,7 @@ func (s *planned) impact() {
 	s.onTheWay()
 }
 
-// onTheWay is who is without an available pod while a rollout goes on.
+// onTheWay adds the number of nodes without an available pod during the rollout.
 func (s *planned) onTheWay() {
 	without := 0
 	if s.live != nil && s.live.E.Impact != nil {
@@ -487,16 +481,17 @@ func (s *planned) onTheWay() {
 	}
 }
 
-// atMost says how many nodes are without an available pod on the way, at most.
+// atMost returns the maximum number of nodes without an available pod at any time.
 func (s *planned) atMost() string {
 	const without = " without an available pod at any time"
-	aside, of, worst := s.p.SetAside(), s.p.Desired.After, s.o.Worst // of 0 where the nodes could not be read
+	aside, of, worst := s.p.SetAside(), s.p.Desired.After, s.o.Worst // of is 0 if the nodes could not be read
 	if len(aside) > 0 || s.o.Code == plan.Stalls && worst == 0 {
 		of = s.p.AtEnd().Desired
 	}
 	setAside := wording.Phrase(wording.SomeNames(aside), wording.PluralOf(len(aside), " is", " are"),
 		" assumed to be down: ", s.desiredGoes())
-	lost := len(s.p.Placement.Lose) > 0 || len(s.p.Lost) > 0 && s.o.Code != plan.Stalls // which are named above
+	// the lines above name these nodes
+	lost := len(s.p.Placement.Lose) > 0 || len(s.p.Lost) > 0 && s.o.Code != plan.Stalls
 	switch {
 	case of == 0 && setAside != "":
 		return setAside
@@ -515,12 +510,11 @@ func (s *planned) atMost() string {
 	return "at most " + strconv.Itoa(worst) + " of " + wording.Plural(of, "node") + without
 }
 
-// stranded are the nodes whose pod the rollout deletes for a taint, and what would keep
-// it there.
+// stranded adds the nodes from which the rollout removes the pod because of a taint, and what would keep the pod there.
 func (s *planned) stranded() {
-	said := sets.New(s.p.KeptByRepair()...) // by impact
+	said := sets.New(s.p.KeptByRepair()...) // named by impact
 	if s.live != nil {
-		said.Insert(s.live.StrandedBeside(nil)...) // by its Problem
+		said.Insert(s.live.StrandedBeside(nil)...) // named by Problem
 	}
 	for _, g := range s.p.StrandedGroups() {
 		if !said.HasAll(g.Nodes...) {
@@ -539,7 +533,7 @@ func (s *planned) stranded() {
 			Short: true,
 		})
 	}
-	if s.live != nil { // which says what to do
+	if s.live != nil { // the live answer says what to do
 		return
 	}
 	nodes, tolerations := s.p.KeptByTolerations()
@@ -547,15 +541,15 @@ func (s *planned) stranded() {
 		return
 	}
 	s.Add(screen.Then, "%s", diagnosis.Tolerate(nodes, tolerations, true))
-	// which takes the template as it is
+	// a rollback uses the template of the revision unchanged
 	if rollback := func(f sheet.Flag) bool { return f.Name == "to-revision" }; !s.Asked.Undo &&
 		!slices.ContainsFunc(s.Asked.Flags, rollback) {
 		s.Screen.Add(screen.Preview, s.Again("plan-rollout", diagnosis.TolerationFlags(tolerations)...))
 	}
 }
 
-// removes is whether the scheduler removes pods of others: a rollout that stops may not come
-// to their nodes.
+// removes returns the verb for the scheduler's removal of other pods. It returns "may remove" for a stalled rollout,
+// which may not reach their nodes.
 func (s *planned) removes(it string) string {
 	if s.o.Code == plan.Stalls && s.p.Subject != plan.SubjectNew {
 		return "may remove"
@@ -563,13 +557,12 @@ func (s *planned) removes(it string) string {
 	return it
 }
 
-// or joins what helps beside a rollback.
+// or introduces what helps in addition to a rollback.
 func (s *planned) or() string {
 	return map[bool]string{true: "or "}[s.live != nil && s.live.GoesBack]
 }
 
-// rollBack is the way back from a rollout under way that will stall, where explain sees
-// nothing to fix yet.
+// rollBack adds the rollback of a rollout in progress that will stall, if explain does not show a fix yet.
 func (s *planned) rollBack() {
 	if s.or() == "" {
 		return
@@ -584,10 +577,10 @@ func (s *planned) rollBack() {
 		screen.Word("--to-revision="+to)), effect, s.live.UndoneBy())
 }
 
-// ran is how many pods with the same template the API server has admitted: the change
-// leaves all of it as it is but its metadata and its images, which nothing here looks at.
+// ran returns the number of running pods whose template differs from the new one only in metadata and images. The API
+// server has admitted these pods.
 func (s *planned) ran() int {
-	// by rules that may look at them
+	// rules that may check metadata and images
 	dry := func(r admission.Refusal) bool { return r.Reason == admission.DryRunRejected }
 	if v := s.p.Admission; v != nil && slices.ContainsFunc(v.Refusals, dry) {
 		return 0
@@ -602,7 +595,7 @@ func (s *planned) ran() int {
 	return 0
 }
 
-// rejectedImpact says who gets no pod where the API server rejects new ones.
+// rejectedImpact adds the nodes without a pod if the API server rejects new pods.
 func (s *planned) rejectedImpact() {
 	room := 0
 	if v := s.p.Admission; len(v.Refusals) == 0 {
@@ -626,7 +619,7 @@ func (s *planned) rejectedImpact() {
 	}
 }
 
-// gains says which nodes get a pod at once, and on which of them it never runs.
+// gains adds the nodes that get a pod immediately, and those on which it never runs.
 func (s *planned) gains() {
 	pending, rejected := sets.New(plan.Nodes(s.p.Unfit)...), sets.New(s.otherSystem()...)
 	var run, hang, none []string
@@ -659,7 +652,7 @@ func (s *planned) gains() {
 	}
 }
 
-// otherSystem are the nodes whose kubelet rejects the pods of the template.
+// otherSystem returns the nodes whose kubelet rejects the pods of the template.
 func (s *planned) otherSystem() (nodes []string) {
 	for _, p := range s.problems {
 		if p.Code == cause.PodOSNotSupported {
@@ -669,7 +662,8 @@ func (s *planned) otherSystem() (nodes []string) {
 	return nodes
 }
 
-// placed says what becomes of pods on nodes, by the rule that decides it; verbs are those of would.
+// placed adds the consequence for pods on nodes, grouped by the rule that decides it. verbs are the last four arguments
+// of would.
 func (s *planned) placed(nodes []plan.PlacementNode, verbs []string, when string) {
 	const most = 3
 	groups := plan.ByVerdict(nodes)
@@ -680,7 +674,7 @@ func (s *planned) placed(nodes []plan.PlacementNode, verbs []string, when string
 		}
 		why := wording.InBrackets(wording.Placement(g.Reason, g.Facts))
 		lose := s.would(len(g.Nodes), verbs[0], verbs[1], verbs[2], verbs[3]) + when
-		if s.o.Code == plan.RemovesAllPods && len(groups) == 1 && s.changes(g.Nodes) { // which Fault and Change say
+		if s.o.Code == plan.RemovesAllPods && len(groups) == 1 && s.changes(g.Nodes) { // Fault and Change say this
 			s.Add(screen.Impact, "these nodes %s", lose)
 			return
 		}
@@ -690,7 +684,7 @@ func (s *planned) placed(nodes []plan.PlacementNode, verbs []string, when string
 	}
 }
 
-// changes reports whether these are the nodes that the change is of.
+// changes reports whether the change affects exactly these nodes.
 func (s *planned) changes(nodes []string) bool {
 	if s.p.Change == nil {
 		return false
@@ -703,8 +697,8 @@ func (s *planned) changes(nodes []string) bool {
 	return slices.Equal(slices.Compact(changed), slices.Sorted(slices.Values(nodes)))
 }
 
-// would puts what nodes do in the conditional, for a change that is not made yet: one and many are said of what is so,
-// oneWould and manyWould of what would be.
+// would returns the verb for n nodes: one or many for the current rollout, or "would" with oneWould or manyWould for a
+// change.
 func (s *planned) would(n int, one, many, oneWould, manyWould string) string {
 	if s.p.OfChange() {
 		return "would " + wording.PluralOf(n, oneWould, manyWould)
@@ -712,7 +706,7 @@ func (s *planned) would(n int, one, many, oneWould, manyWould string) string {
 	return wording.PluralOf(n, one, many)
 }
 
-// limit is the rule that bounds the rollout of a change.
+// limit adds the limit of the rollout.
 func (s *planned) limit() {
 	b := &s.p.Budget
 	if s.p.Old() == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling ||
@@ -722,7 +716,7 @@ func (s *planned) limit() {
 	s.Add(screen.Limit, "%s", sheet.LimitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+s.pace())
 }
 
-// pace says how many pods the limit lets the controller replace at a time.
+// pace returns how many pods the controller replaces at a time.
 func (s *planned) pace() string {
 	old, stay, stalls := s.p.Old(), s.o.Unserved(), s.o.Code == plan.Stalls
 	n, once := s.p.AtATime(s.o.AtATime), min(s.o.AtOnce, old)
@@ -744,7 +738,7 @@ func (s *planned) pace() string {
 		return ": immediately " + wording.PluralVerb(once, "pod that is", "pods that are") +
 			" not available, the others at most " +
 			strconv.Itoa(n) + " at a time"
-	case stalls: // before all are replaced
+	case stalls: // before all pods are replaced
 		return ": at most " + wording.Plural(n, "pod") + " at a time"
 	}
 	return ": at most " + wording.Plural(n, "pod") + " at a time" +
@@ -752,12 +746,12 @@ func (s *planned) pace() string {
 			" replaced, ", wording.Counted(s.p.Drops, "is", "are"), " only deleted")
 }
 
-// causes are who keeps a change from completing, and what shows more of it.
+// causes adds what keeps a change from completing, and the commands that show more about it.
 func (s *planned) causes() {
 	known := slices.DeleteFunc(slices.Clone(s.problems),
 		func(p *cause.Problem) bool { return s.p.Supposed(p.Nodes...) })
 	rejected := s.o.Code == plan.Stalls && s.o.Reason == cause.FailedCreate && s.p.Admission != nil
-	if rejected { // said as Cause
+	if rejected { // Fault says this
 		known = slices.DeleteFunc(known, func(p *cause.Problem) bool { return p.Facts.Yes("predicted") })
 	}
 	s.ProblemLines("", known)
@@ -802,8 +796,8 @@ func (s *planned) causes() {
 	}
 }
 
-// hangs says how nodes that are down use up the limit: which ones says Problem, but for those that the plan was asked
-// to take for down.
+// hangs describes how NotReady nodes use the limit. It names only the nodes that the user asked to treat as down.
+// Problem names the others.
 func (s *planned) hangs(down []string) string {
 	_, supposed := s.p.SplitDown(down)
 	who := wording.PluralOf(len(down), "the node", "the nodes") + ", not this change"
@@ -822,7 +816,7 @@ func (s *planned) hangs(down []string) string {
 	return words
 }
 
-// warnings are what the API accepts and will not go well.
+// warnings adds the problems that the API server accepts.
 func (s *planned) warnings() {
 	for i, w := range s.p.Warnings {
 		words := s.warning(w)
@@ -833,7 +827,7 @@ func (s *planned) warnings() {
 	}
 }
 
-// warning says one in a sentence: those of a plan are among the meanings.
+// warning explains a warning of the plan. The package sheet has the sentences.
 func (s *planned) warning(w plan.Warning) string {
 	who, undone := sheet.ManagerWords(managed.Manager{Tool: managed.Tool(wording.Fact(w.Facts, "tool")),
 		By: wording.Fact(w.Facts, "by")})
@@ -845,7 +839,7 @@ func (s *planned) warning(w plan.Warning) string {
 				wording.Number(w.Facts, "count") == s.p.Now.Current})})
 }
 
-// outlook is what the controller does first, and where it stops.
+// outlook adds the first step of the controller, and where the rollout stops.
 func (s *planned) outlook() {
 	n, then, when := s.p.Next, "without a fix", "next"
 	if s.p.OfChange() {
@@ -863,7 +857,7 @@ func (s *planned) outlook() {
 	case s.o.Code == plan.RemovesAllPods && s.p.OfChange():
 		s.Add(screen.Outlook, "%s: %s", then, s.deletesAll())
 		return
-	case stalls: // which the headline says
+	case stalls: // the headline says this
 		s.Add(screen.Limit, "%s: %s", then, s.halts())
 	case waits && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
 		s.Add(screen.Outlook, "%s; it continues in about %s", sheet.Idle(n.Reason, s.Header),
@@ -880,7 +874,7 @@ func (s *planned) outlook() {
 		s.Named = plan.Nodes(s.p.Placement.Gain)
 		s.Sync(&n, when)
 	}
-	// said as the rollout's, or the change's
+	// Rollout or Change says this
 	if changes := s.p.Change != nil && s.p.Change.TemplateChanged; changes || s.live != nil {
 		if n.Revisions.Cut = false; changes {
 			n.Revisions.RaisedFrom = 0
@@ -889,14 +883,14 @@ func (s *planned) outlook() {
 	s.Bookkeeping(n)
 }
 
-// desiredGoes says how DESIRED changes.
+// desiredGoes describes how DESIRED changes.
 func (s *planned) desiredGoes() string {
 	return "DESIRED " + wording.Either(s.p.OfChange(), "would go", "goes") + " from " +
 		strconv.Itoa(s.p.Desired.Before) +
 		" to " + strconv.Itoa(s.p.Desired.After)
 }
 
-// deletesAll says what becomes of the pods where no node is eligible.
+// deletesAll describes the consequence for the pods if no node is eligible.
 func (s *planned) deletesAll() string {
 	words := s.desiredGoes() + ", and the controller " + wording.Either(s.p.OfChange(), "would delete", "deletes") +
 		" every pod"
@@ -906,7 +900,7 @@ func (s *planned) deletesAll() string {
 	return words
 }
 
-// halts says where a rollout stands that stalls.
+// halts describes where a rollout stalls.
 func (s *planned) halts() string {
 	end := s.p.AtEnd()
 	updated, of := strconv.Itoa(end.Updated), " of "+strconv.Itoa(end.Desired)
@@ -926,8 +920,8 @@ func (s *planned) halts() string {
 	return "stops with " + updated + of + " updated, " + available + " available"
 }
 
-// applies reports whether the screen has what makes the change: nobody is told to do what
-// ends badly, but for a rollback.
+// applies reports whether the screen shows the commands that make the change. It does not show them for a change that
+// ends badly, except for a rollback.
 func (s *planned) applies() bool {
 	if s.Asked.Undo {
 		return s.o.Reason != daemonset.StepBeingDeleted
@@ -937,7 +931,7 @@ func (s *planned) applies() bool {
 	return s.p.OfChange() && slices.Contains(ends, s.o.Code) && s.p.Quality() != plan.EndsBadly
 }
 
-// commands are what makes the change, and what follows it.
+// commands adds the commands that preview or follow the rollout.
 func (s *planned) commands() {
 	asked := s.p.OfChange()
 	if asked && s.o.Code == plan.NotRolling && s.o.Reason == daemonset.StepOnDelete {

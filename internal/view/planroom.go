@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Where a new pod does not fit, and what makes room for it.
+// The methods in this file describe where a new pod does not fit, and what makes room for it.
 
-// room says on which nodes the new pod does not fit, where that is not the problem
-// that the screen is about, and which pods make room for it.
+// room adds the nodes on which the new pod does not fit, and the pods that make room for it. It adds nothing if the
+// rest of the screen is about that problem.
 func (s *planned) room() {
 	if s.live != nil {
 		for _, p := range s.p.Unfits() {
 			why := s.Meaning(p)
-			if s.live.E.Has(cause.InsufficientResources) != nil { // whose Problem has the numbers
+			if s.live.E.Has(cause.InsufficientResources) != nil { // Problem has the numbers
 				why = ""
 			}
 			s.Screen.Add(screen.Impact, screen.Names{Before: "the new pod will not fit on", Names: p.Nodes,
@@ -55,7 +55,7 @@ func (s *planned) evicts() {
 	s.Screen.Add(screen.Impact, screen.Names{Before: before, Names: nodes, After: sheet.Against(budgets), Short: true})
 }
 
-// makeRoom says why the new pod does not fit, and what helps.
+// makeRoom adds why the new pod does not fit, and what helps.
 func (s *planned) makeRoom() {
 	var groups [unfitOtherwise + 1]misfit
 	for _, p := range s.p.Unfits() {
@@ -65,23 +65,23 @@ func (s *planned) makeRoom() {
 	found := slices.DeleteFunc(groups[:], func(m misfit) bool { return len(m.nodes) == 0 })
 	for i, m := range found {
 		number := ""
-		if len(found) > 1 { // each has to be solved
+		if len(found) > 1 { // each of them must be solved
 			number = strconv.Itoa(i+1) + ". "
 		}
-		if m.is == unfitResource && s.ofStrategy() { // which explain says, with its fix
+		if m.is == unfitResource && s.ofStrategy() { // explain says this, with its fix
 			continue
 		}
 		slices.Sort(m.nodes)
 		fault, fix := m.words()
 		s.Add(screen.Fault, "%s", number+fault)
-		if s.live != nil { // else with the table
+		if s.live != nil { // otherwise the table has this command
 			s.Screen.Add(screen.Check, s.Kubectl("kubectl describe node", screen.Quote(m.nodes[0])))
 		}
 		s.Add(s.To, "%s", s.or()+number+fix)
 	}
 }
 
-// ofStrategy reports whether the new pods have no room because the old ones run beside them.
+// ofStrategy reports whether the new pods do not fit because the old ones run next to them.
 func (s *planned) ofStrategy() bool {
 	if s.live == nil {
 		return false
@@ -90,7 +90,7 @@ func (s *planned) ofStrategy() bool {
 	return p != nil && p.Blame != nil && p.Blame.Who == cause.WhoStrategy
 }
 
-// unfit is a kind of misfit, in the order of a screen.
+// unfit is a kind of misfit. The screen shows the kinds in this order.
 type unfit int
 
 const (
@@ -103,7 +103,7 @@ const (
 	unfitOtherwise
 )
 
-// unfitOf returns the kind of a misfit by its facts.
+// unfitOf returns the kind of a misfit with these facts.
 func unfitOf(f daemonset.Facts) unfit {
 	switch plugin := wording.Fact(f, "plugin"); {
 	case f.Yes("beyond"):
@@ -122,14 +122,14 @@ func unfitOf(f daemonset.Facts) unfit {
 	return unfitOtherwise
 }
 
-// misfit are the nodes on which a pod does not fit for one reason.
+// misfit contains the nodes on which a pod does not fit for one reason.
 type misfit struct {
 	is    unfit
 	facts daemonset.Facts
 	nodes []string
 }
 
-// words say whose fault it is, and what helps.
+// words returns who is at fault, and what helps.
 func (m *misfit) words() (fault, fix string) {
 	const selected = " (nodeSelector or nodeAffinity)"
 	n, where, resource := len(m.nodes), wording.SomeNames(m.nodes),

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// codes lists the causes of holders, the most frequent first.
+// codes joins the causes of the holders, the most frequent first.
 func codes(holders []plan.Holder) string {
 	var out []string
 	for _, p := range plan.ProblemsOf(holders) {
@@ -27,7 +27,7 @@ func codes(holders []plan.Holder) string {
 	return strings.Join(out, ", ")
 }
 
-// ImageFault says what is wrong with the name of an image.
+// ImageFault describes what is wrong with the name of an image.
 func ImageFault(fault template.ImageFault) string { return imageFaults[fault] }
 
 var imageFaults = map[template.ImageFault]string{
@@ -39,7 +39,8 @@ var imageFaults = map[template.ImageFault]string{
 	template.ImageForm:      "it is not of the form REGISTRY/NAME:TAG",
 }
 
-// methodWords say how a manifest was laid over the live object, and as whom; empty where it was not.
+// methodWords describes how a manifest was merged with the live object, and for which field manager. It returns "" if
+// the DaemonSet is new.
 func methodWords(method, manager string) string {
 	as := "as kubectl apply --server-side as field manager " + manager
 	switch {
@@ -69,7 +70,7 @@ var nodeChangeWords = map[whatif.NodeChangeKind]string{
 	whatif.NodeRemove: "removed", whatif.NodeAdd: "added like",
 }
 
-// templateWords says what the change means for the revision.
+// templateWords describes the effect of the change on the revision.
 func templateWords(p *plan.Plan) string {
 	const assuming = ", assuming " + valuesEqual + "; otherwise every pod is replaced"
 	c, r := p.Change, &p.Change.Revision
@@ -104,12 +105,12 @@ func templateWords(p *plan.Plan) string {
 	return creates
 }
 
-// listOf are up to five names, and how many more there are; empty if there are none.
+// listOf lists up to five names and the number of the others. It returns "" if there are none.
 func listOf(one, many string, names []string) string {
 	return wording.Phrase(wording.PluralOf(len(names), one, many), screen.Clean(strings.Join(upTo(5, names), ", ")))
 }
 
-// upTo are at most so many names, and how many more there are.
+// upTo returns the first names, up to most, and the number of the others.
 func upTo(most int, names []string) []string {
 	if more := len(names) - most; more > 0 {
 		return append(slices.Clone(names[:most]), fmt.Sprintf("%d more", more))
@@ -124,7 +125,7 @@ func each(n, count int) string {
 	return strconv.Itoa(n)
 }
 
-// Gate says that a condition holds for a plan, by what it found there.
+// Gate says that a condition of --fail-on holds for a plan, with the number that the plan has for it.
 func Gate(g plan.Gate, p *plan.Plan) string {
 	of, n := screen.Clean(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name), g.Of(p).Number
 	switch o := &p.Outcome; g.On {
@@ -155,8 +156,8 @@ func Gate(g plan.Gate, p *plan.Plan) string {
 	return ""
 }
 
-// assumed adds the assumptions of the plan, the decisive ones first. With -o wide
-// it adds a row for each of them, with its code and source.
+// assumed adds the assumptions of the plan, the decisive ones first. With -o wide, it adds a row for each of them, with
+// its code and source.
 func (s *planned) assumed() {
 	if s.Style.Wide {
 		t := &screen.Table{Columns: sheet.Columns("ASSUMPTION", "VALUE", "SOURCE")}
@@ -202,7 +203,7 @@ func (s *planned) assumed() {
 	}
 }
 
-// unchecked are the assumptions that are always shown: what could not be compared or computed.
+// unchecked has the assumptions that the screen always shows: those that replace a comparison or a computation.
 var unchecked = []daemonset.AssumptionCode{
 	plan.AssumeNotModelled, plan.AssumeOtherPods, plan.AssumeAsUser, plan.AssumeNotTried,
 	whatif.AssumeNoConflicts, whatif.AssumeEnvValues, whatif.AssumeUnknownFields, whatif.AssumeTemplateNotChecked,

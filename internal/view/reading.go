@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Reading is how much has been read of a part of the input.
+// Reading is the progress of reading one part of the input.
 type Reading struct {
 	What snapshot.What
 	Read int
-	Of   int // how many there are; 0 where that is not known
+	Of   int // total number of objects; 0 if unknown
 }
 
-// ReadingLine says how far reading has come, in one line of a terminal of this width. It is empty
-// where nothing is read.
+// ReadingLine returns the progress of reading in one line of a terminal with this width. It returns "" if nothing is
+// being read.
 func ReadingLine(parts []Reading, width int) string {
 	var said []string
 	for _, p := range parts {
@@ -32,7 +32,7 @@ func ReadingLine(parts []Reading, width int) string {
 	return screen.Cut("reading: "+strings.Join(said, ", "), width)
 }
 
-// readingWords are as short as can be: they share a line.
+// readingWords returns a short name for a part, because several parts share a line.
 func readingWords(what snapshot.What) string {
 	if what == snapshot.PodsOfOthers {
 		return "other pods"

@@ -12,13 +12,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
-// mostUnsettled is how many DaemonSets the first screen names.
+// mostUnsettled is the maximum number of DaemonSets that the first screen names.
 const mostUnsettled = 8
 
-// Start writes the first screen of somebody who has typed nothing but the program's name:
-// the DaemonSets whose status has pods that are not available or not updated, worst
-// first, and what to type next. It is made from their statuses alone. They are all of a
-// namespace, or of all if that is empty.
+// Start writes the first screen, for a user who ran the program without arguments. It names the DaemonSets whose status
+// has unavailable or outdated pods, worst first, and the next command. It uses only their statuses. All of them are
+// from namespace, or from all namespaces if that is "".
 func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked sheet.Asked, style wording.Style) error {
 	unsettled := explain.Unsettled(all)
 	s := &screen.Screen{Headline: screen.Headline{Counts: true, Subject: wording.Plural(len(all), "DaemonSet"),

@@ -16,14 +16,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan/follow"
 )
 
-// WatchBegins says in a line what is about to happen.
+// WatchBegins returns the first line of a watch: the current state and the next step.
 func WatchBegins(p *follow.Progress, style wording.Style) string {
 	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(wording.ClockTime),
 		screen.Clean(sheet.New(&p.Header, sheet.Asked{}, style).Subject()), standing(p), stepCounts(&p.Next, &p.Header))
 }
 
-// WatchLine says in a line what happened, and how the rollout stands; p is nil
-// where further lines of the same moment follow, whose last one says it.
+// WatchLine returns a line about an event and the state of the rollout. p is nil if more events of the same moment
+// follow. The line of the last one has the state.
 func WatchLine(h follow.Happening, p *follow.Progress, style wording.Style) string {
 	line := h.At.Format(wording.ClockTime) + " " + happening(h)
 	if p != nil {
@@ -32,7 +32,7 @@ func WatchLine(h follow.Happening, p *follow.Progress, style wording.Style) stri
 	return screen.Clean(line)
 }
 
-// ended says how a rollout ended that is followed.
+// ended describes the end of a rollout that is being watched.
 func ended(p *follow.Progress) string {
 	switch p.End {
 	case follow.EndDone:
@@ -49,7 +49,7 @@ func ended(p *follow.Progress) string {
 	return far(p)
 }
 
-// WatchVerdict says in a line what explain's first line says.
+// WatchVerdict returns the headline of explain as a line.
 func WatchVerdict(p *follow.Progress, e *explain.Explanation, style wording.Style) string {
 	a := diagnosis.New(e, sheet.Asked{}, style)
 	a.Headline()
@@ -58,8 +58,8 @@ func WatchVerdict(p *follow.Progress, e *explain.Explanation, style wording.Styl
 		a.Screen.Headline.Text))
 }
 
-// VerdictAbout is the same for two Explanations whose first lines differ in numbers and
-// times alone, and are about the same problems on the same nodes.
+// VerdictAbout returns a key for comparing two Explanations. The keys are equal if the verdicts and the problems on
+// each node are the same, and only numbers and times differ.
 func VerdictAbout(e *explain.Explanation) string {
 	a := diagnosis.New(e, sheet.Asked{}, wording.Style{})
 	a.Headline()
@@ -70,8 +70,7 @@ func VerdictAbout(e *explain.Explanation) string {
 	return about
 }
 
-// disconnected makes the headline say since when no changes arrive, and reports whether
-// that is so.
+// disconnected reports whether no changes arrive. If so, it changes the headline to show since when.
 func (a *live) disconnected() bool {
 	if a.l.Lost.IsZero() {
 		return false
@@ -82,8 +81,7 @@ func (a *live) disconnected() bool {
 	return true
 }
 
-// WatchEnds says in a line how it ended. why is empty for an end of the
-// rollout, else what ended the watch.
+// WatchEnds returns the last line of a watch. why is the reason that ended the watch, or "" if the rollout ended.
 func WatchEnds(p *follow.Progress, why string, style wording.Style) string {
 	words := ended(p)
 	if why != "" {
@@ -93,19 +91,19 @@ func WatchEnds(p *follow.Progress, why string, style wording.Style) string {
 		batchWords(p)))
 }
 
-// WatchOwed says what the controller has not done.
+// WatchOwed returns the step that the controller should have made.
 func WatchOwed(p *follow.Progress, style wording.Style) string {
 	return "predicted: " + stepCounts(&p.Next, &p.Header) + "; the controller has not done it for " +
 		wording.Ago(p.Owed) +
 		wording.Either(len(p.Next.Waits) > 0, ", and may be waiting", "")
 }
 
-// far says how far a rollout is.
+// far returns the progress of a rollout.
 func far(p *follow.Progress) string {
 	return fmt.Sprintf("%d of %d updated, %d available", p.Counts.Updated, p.Counts.Desired, p.Counts.Available)
 }
 
-// standing says how far a rollout is, and what is left of it.
+// standing returns the progress of a rollout and what remains.
 func standing(p *follow.Progress) string {
 	if words := idleFor(p); words != "" && p.Outcome.ReachesEnd() {
 		return far(p) + ", " + words
@@ -113,7 +111,7 @@ func standing(p *follow.Progress) string {
 	return far(p) + remaining(p)
 }
 
-// remaining says what is left of a rollout, or where it stalls.
+// remaining returns what remains of a rollout, or where it stalls.
 func remaining(p *follow.Progress) string {
 	switch o := &p.Outcome; courseOf(o.Code) {
 	case plan.Stalls:
@@ -131,7 +129,7 @@ func remaining(p *follow.Progress) string {
 	return ""
 }
 
-// timeLeft says how long it takes until a rollout is complete, and which pods it waits for.
+// timeLeft returns the time until a rollout is complete, and the pods that it waits for.
 func timeLeft(p *follow.Progress) string {
 	o, about := &p.Outcome, ""
 	if d := o.Duration; d != nil {
@@ -150,8 +148,8 @@ func timeLeft(p *follow.Progress) string {
 	return cmp.Or(about, wording.Phrase(", ", wording.Counted(o.Steps, "step", "steps"), " left"))
 }
 
-// courseOf returns the code by which the course of a rollout is told: one that may complete is on
-// its way to the end.
+// courseOf returns the code that selects the words for a rollout. It treats one that may complete as one that
+// completes.
 func courseOf(code plan.OutcomeCode) plan.OutcomeCode {
 	if code == plan.MayComplete {
 		return plan.Completes
@@ -159,12 +157,12 @@ func courseOf(code plan.OutcomeCode) plan.OutcomeCode {
 	return code
 }
 
-// WatchWaits says in a line for which nodes the rollout waits longer than usual.
+// WatchWaits returns a line with the nodes that the rollout waits for longer than usual.
 func WatchWaits(p *follow.Progress, style wording.Style) string {
 	return screen.Clean(p.Header.Snapshot.TakenAt.Format(wording.ClockTime) + " " + standing(p))
 }
 
-// stalledBy says who keeps a rollout from going on.
+// stalledBy names the nodes that stall a rollout.
 func stalledBy(o *plan.Outcome) string {
 	n := o.FurtherHolders
 	who := wording.SomeNames(plan.Nodes(o.Holders))
@@ -183,7 +181,7 @@ func stalledBy(o *plan.Outcome) string {
 	return who
 }
 
-// batchWords says how many batches came, and how many as predicted.
+// batchWords returns the number of batches, and how many of them were as predicted.
 func batchWords(p *follow.Progress) string {
 	came := wording.PluralVerb(p.Batches, "batch", "batches") + ", "
 	switch p.Batches {
@@ -195,8 +193,7 @@ func batchWords(p *follow.Progress) string {
 	return came + strconv.Itoa(p.AsPredicted) + " of them as predicted"
 }
 
-// happening says what happened; where that was not predicted, also what was, and
-// who may have been at work.
+// happening describes an event. If it was not predicted, it adds the prediction and who may have caused it.
 func happening(h follow.Happening) string {
 	switch h.Kind {
 	case follow.Changed:
@@ -231,8 +228,7 @@ func happening(h follow.Happening) string {
 	return "not as predicted: " + words + " (predicted: " + expected + ")"
 }
 
-// itemNames names a few nodes, where whole is asked for each with the pod that was
-// deleted there.
+// itemNames names a few nodes. If whole is set, it adds the pod that was deleted on each.
 func itemNames(items []daemonset.Item, whole bool) string {
 	var names []string
 	for _, i := range items {
@@ -244,7 +240,7 @@ func itemNames(items []daemonset.Item, whole bool) string {
 	return wording.SomeNames(names)
 }
 
-// stepCounts says in a few words what a step does.
+// stepCounts describes a step in a few words.
 func stepCounts(n *daemonset.Step, h *daemonset.Header) string {
 	count := func(verb string, b daemonset.Batch) string {
 		switch n := b.Len(); {

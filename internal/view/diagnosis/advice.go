@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// saidByFix are the pieces of advice that say nothing beside their remedy.
+// saidByFix has the advice whose remedy says everything.
 var saidByFix = map[explain.AdviceCode]remedy.Code{
 	explain.AdviseMakeRoom: remedy.MakeRoom, explain.AdviseExcludeNodes: remedy.ExcludeNodes,
 	explain.AdvisePublishImage: remedy.PublishImage,
@@ -22,11 +22,11 @@ var saidByFix = map[explain.AdviceCode]remedy.Code{
 	explain.AdviseCorrectTemplate: remedy.LowerRequest,
 }
 
-// doPart says what to do about one of some problems: to look first, and then to act.
+// doPart adds what to do about some problems: first the read-only checks, then the actions.
 func (a *Answer) doPart(d explain.Advice, advice []explain.Advice, problems []*explain.Problem, fixes []remedy.Remedy) {
 	of, words := a.Advised(d, advice), Advices[d.Code]
 	look, act, looks := of.Said(words.Look), of.Said(words.Act), a.LooksInto(problems)
-	if a.To = screen.DoNow; d.Code == "" && len(advice) > 1 { // ways around a problem
+	if a.To = screen.DoNow; d.Code == "" && len(advice) > 1 { // these fixes are alternatives
 		a.To = screen.Other
 	}
 	if d.ReadOnly && look != "" && len(looks) > 0 {
@@ -47,7 +47,7 @@ func (a *Answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 	}
 	then := a.To
 	for n, f := range AdvisedFirst(d.Code, fixes) {
-		if (a.GoesBack || a.atEnd) && f.Code == remedy.RollBack { // which the plan says, or the end of the screen
+		if (a.GoesBack || a.atEnd) && f.Code == remedy.RollBack { // the plan or the end of the screen has the command
 			continue
 		}
 		if n > 0 {
@@ -58,7 +58,7 @@ func (a *Answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 		a.fix(&f)
 	}
 	a.To = then
-	if !a.GoesBack || len(advice) > 1 { // else the plan gives the command
+	if !a.GoesBack || len(advice) > 1 { // otherwise the plan gives the command
 		a.leads()
 	}
 	if of.Yes("noNetwork") && of.Text("service") != "" {
@@ -69,7 +69,7 @@ func (a *Answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 	a.notBack(problems)
 }
 
-// AdvisedFirst returns the remedies with the rollback first, if that is what is advised.
+// AdvisedFirst returns the remedies. If the advice is to roll back, the rollback comes first.
 func AdvisedFirst(code explain.AdviceCode, fixes []remedy.Remedy) []remedy.Remedy {
 	i := slices.IndexFunc(fixes, func(f remedy.Remedy) bool { return f.Code == remedy.RollBack })
 	if i <= 0 || code != explain.AdviseRollBack {
@@ -78,7 +78,7 @@ func AdvisedFirst(code explain.AdviceCode, fixes []remedy.Remedy) []remedy.Remed
 	return slices.Concat(fixes[i:i+1], fixes[:i], fixes[i+1:])
 }
 
-// leads says what leads to a command, if nothing has said it.
+// leads adds the text that introduces a command, unless it is already on the screen.
 func (a *Answer) leads() {
 	if a.Lead != "" {
 		a.Add(a.To, "%s", a.After+a.Lead)
@@ -86,8 +86,7 @@ func (a *Answer) leads() {
 	}
 }
 
-// before says which problems come first, where the act starts a rollout that they would stop; empty where none does.
-// A problem that has no number here is named.
+// before returns a condition if other problems would stop the rollout that the action starts, or "" otherwise.
 func (a *Answer) before(d explain.Advice, advice []explain.Advice) string {
 	if len(d.After) == 0 || d.Code == explain.AdviseRepairNodes {
 		return ""
@@ -95,7 +94,8 @@ func (a *Answer) before(d explain.Advice, advice []explain.Advice) string {
 	return "once " + a.solvesFirst(d, advice) + " solved, "
 }
 
-// solvesFirst names the problems that come before a piece of advice, with their verb: "problem 1 is".
+// solvesFirst returns the problems to solve before d, with a verb: "problem 1 is". It names a problem that has no
+// number on this screen.
 func (a *Answer) solvesFirst(d explain.Advice, advice []explain.Advice) string {
 	for n, other := range advice {
 		if len(d.After) == 1 && other.Code != d.Code && slices.Contains(other.Problems, d.After[0]) {
@@ -109,8 +109,7 @@ func (a *Answer) solvesFirst(d explain.Advice, advice []explain.Advice) string {
 	return first + wording.PluralOf(len(d.After), " is", " are")
 }
 
-// firstOfAll names what has to be solved before the next rollout, with its verb: one that solves a problem by itself
-// only waits for the others.
+// firstOfAll returns the problems to solve before the next rollout, with a verb.
 func (a *Answer) firstOfAll() string {
 	for _, d := range a.E.Advice {
 		if len(d.After) > 0 && d.Code != explain.AdviseRepairNodes {
@@ -120,7 +119,7 @@ func (a *Answer) firstOfAll() string {
 	return "this is"
 }
 
-// canWait says that nothing is down; empty where something is.
+// canWait says that the action is not urgent because all these nodes have a Ready pod. It returns "" if it is urgent.
 func (a *Answer) canWait(d explain.Advice) string {
 	all := a.E.Impact
 	if !d.CanWait || a.counted() || all == nil || all.Served+len(all.Ready) == 0 || len(d.Problems) == 0 ||
@@ -130,8 +129,8 @@ func (a *Answer) canWait(d explain.Advice) string {
 	return "; it can wait: " + AllHave(all.Served+len(all.Ready)) + " a Ready pod"
 }
 
-// oneAct returns the rollback that solves several of the numbered problems, where it is not certain that the revision
-// is at fault, and what to say of it; nil if there is none.
+// oneAct returns a rollback that may solve several of the numbered problems, and the text that introduces it. It
+// returns nil if there is none, or if the revision is certainly at fault.
 func (a *Answer) oneAct() (*remedy.Remedy, string) {
 	var solves []int
 	var act *remedy.Remedy
@@ -164,7 +163,8 @@ func (a *Answer) oneAct() (*remedy.Remedy, string) {
 		" is at fault, roll back, which may solve " + which
 }
 
-// firstly says what has to be done before a pod is admitted, where some run or none; empty where that is not known.
+// firstly returns what to do so that the API server admits a pod, or "" if that is unknown. runs is set if pods of the
+// template run.
 func firstly(r *admission.Refusal, namespace string, runs bool) string {
 	name, again := wording.Phrase(`"`, screen.Clean(r.Name), `"`),
 		wording.Either(runs, " again", ", or correct its name")

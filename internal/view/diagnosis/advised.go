@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// Advices say what to look at first, where that has a command which only reads; what to do; and what looks right and
-// does harm, or does not help.
+// Advices has the sentences for each piece of advice: what to look at first, if a read-only command shows it; what to
+// do; and what not to do because it does harm or does not help.
 var Advices = map[explain.AdviceCode]struct{ Look, Act, dont func(*advised) string }{
 	explain.AdviseWait:       {Act: (*advised).wait},
 	explain.AdviseDeletePods: {Act: (*advised).deletePods},
@@ -61,14 +61,14 @@ var Advices = map[explain.AdviceCode]struct{ Look, Act, dont func(*advised) stri
 	explain.AdviseCompareLabels: {Look: (*advised).compareLabels, Act: (*advised).correctSelection},
 }
 
-// advised is a piece of advice, one of several, with what its sentences need.
+// advised is a piece of advice with the context of its sentences.
 type advised struct {
-	wording.Known // the facts of the first of its problems
+	wording.Known // the facts of its first problem
 	a             *Answer
 	explain.Advice
 	all     []explain.Advice
-	problem daemonset.Reason // the first of them
-	p       *explain.Problem // nil where the problem is gone
+	problem daemonset.Reason // its first problem
+	p       *explain.Problem // nil if the problem no longer exists
 }
 
 func (a *Answer) Advised(d explain.Advice, all []explain.Advice) *advised {
@@ -83,7 +83,7 @@ func (a *Answer) Advised(d explain.Advice, all []explain.Advice) *advised {
 	return of
 }
 
-// Said is what a sentence says; empty where there is none.
+// Said returns the sentence, or "" if sentence is nil.
 func (d *advised) Said(sentence func(*advised) string) string {
 	if sentence == nil {
 		return ""
@@ -91,13 +91,13 @@ func (d *advised) Said(sentence func(*advised) string) string {
 	return sentence(d)
 }
 
-// advise is a sentence without facts.
+// advise returns a sentence that needs no facts.
 func advise(words string) func(*advised) string { return func(*advised) string { return words } }
 
-// on is the word for one of the nodes, or the one for several.
+// on returns one if the advice is about one node, and many otherwise.
 func (d *advised) on(one, many string) string { return wording.PluralOf(len(d.Nodes), one, many) }
 
-// where names the node, if nothing above does; several are named where the problem is.
+// where names the node, or refers to the nodes if the screen already names them.
 func (d *advised) where() string {
 	switch {
 	case len(d.Nodes) > 1:
@@ -108,10 +108,10 @@ func (d *advised) where() string {
 	return wording.SomeNames(d.Nodes)
 }
 
-// current names the current revision.
+// current returns the name of the current revision.
 func (d *advised) current() string { return "revision " + strconv.FormatInt(d.a.Current(), 10) }
 
-// source says where the template is to be changed, where a tool writes it; empty where nobody does.
+// source names the tool whose source has the template, or returns "" if no tool reverts changes.
 func (d *advised) source() string {
 	if by := d.a.E.ManagedBy; len(by) > 0 && by[0].Tool.Reverts() {
 		who, _ := sheet.ManagerWords(by[0])
@@ -120,10 +120,10 @@ func (d *advised) source() string {
 	return ""
 }
 
-// back is what rolls back.
+// back returns the instruction to roll back.
 func (d *advised) back() string { return "roll back" + d.source() }
 
-// undoes is what the rollback does that is among the fixes: how many pods it replaces, and how many of them work.
+// undoes returns how many pods the rollback among the fixes replaces, and how many of them work.
 func (d *advised) undoes() (replaced, works int) {
 	undo := d.a.E.Fix(remedy.RollBack)
 	if undo == nil {
@@ -133,7 +133,7 @@ func (d *advised) undoes() (replaced, works int) {
 	return replaced, works
 }
 
-// subject is the kind and the name of what the pods fail on, where somebody is at fault.
+// subject returns the kind and the name of the object that the pods fail on, if the fault is known.
 func (d *advised) subject() (kind cause.SubjectKind, name string) {
 	if d.p == nil || d.p.Blame == nil {
 		return "", ""
@@ -141,7 +141,7 @@ func (d *advised) subject() (kind cause.SubjectKind, name string) {
 	return d.p.Subject.Kind, screen.Clean(d.p.Subject.Name)
 }
 
-// platform is the one that an image is not built for; empty where it is not about that.
+// platform returns the platform that lacks a build of the image. It returns "" for other problems.
 func (d *advised) platform() string {
 	switch {
 	case d.p == nil:
@@ -157,7 +157,7 @@ func (d *advised) platform() string {
 // notBuilt reports whether a message says that the image is not built for the nodes.
 func (d *advised) notBuilt() bool { return d.p != nil && d.p.NotBuilt() }
 
-// told reports whether a message says what the nodes have in common.
+// told reports whether a message names the common property of the nodes.
 func (d *advised) told() bool { return d.p != nil && d.p.Common != nil && d.p.Common.Told }
 
 func (d *advised) wait() string {
@@ -263,7 +263,7 @@ func (d *advised) correctTemplate() string {
 	return "correct the template (Fault)"
 }
 
-// byNamespace reports whether the namespace adds a nodeSelector to pods, or did.
+// byNamespace reports whether the namespace adds a nodeSelector to pods, or did so before.
 func (d *advised) byNamespace() bool { return d.Text("again") != "" || d.Text("annotation") != "" }
 
 func (d *advised) findInjector() string {
@@ -277,7 +277,7 @@ func (d *advised) findInjector() string {
 	return wording.Phrase("read the logs of container ", d.injected())
 }
 
-// injected is a container that the template does not have.
+// injected returns the name of a container that the template does not have.
 func (d *advised) injected() (name string) {
 	for i := range d.a.E.Problems {
 		if s := d.a.E.Problems[i].Subject; s.Kind == cause.SubjectInjected {
@@ -336,7 +336,7 @@ func (d *advised) whatNodesReport() string {
 	return d.whatTheyReport()
 }
 
-// whatTheyReport says to look at what the nodes report.
+// whatTheyReport returns the instruction to look at what the nodes report.
 func (d *advised) whatTheyReport() string {
 	return wording.Phrase("see what ", d.where(), d.on(" reports", " report"))
 }
@@ -356,7 +356,7 @@ func (d *advised) repairNodes() string {
 	return "repair " + d.where() + ", or contact the team that manages " + it
 }
 
-// spreads says that a revision at fault spreads to nodes that come back; empty where none does.
+// spreads warns that nodes that come back get a pod of the failing revision. It returns "" if that does not apply.
 func (d *advised) spreads() string {
 	var after []int // the numbers of the problems that come first
 	for n, other := range d.all {
@@ -382,7 +382,7 @@ func (d *advised) noRollback() string {
 	return d.a.NoRollback()
 }
 
-// NoRollback says why a rollback does not let a rollout continue; empty where it may.
+// NoRollback returns why a rollback does not help, or "" if it may help.
 func (a *Answer) NoRollback() string {
 	switch {
 	case !a.E.RollbackInVain():
@@ -394,7 +394,7 @@ func (a *Answer) NoRollback() string {
 		wording.PluralOf(len(a.E.Advice[0].Nodes), "node", "nodes")
 }
 
-// unused reports whether no pod is of the current revision, also not on nodes that are NotReady.
+// unused reports whether the current revision has no pods, including those on NotReady nodes.
 func (a *Answer) unused() bool {
 	current := a.E.Current()
 	return current != nil && current.Pods+current.Terminating == 0
@@ -412,7 +412,7 @@ func (d *advised) lookAhead() string {
 
 func (d *advised) makeRoom() string { return wording.Phrase("make room for the pod on ", d.where()) }
 
-// portOwner is the pod that uses a host port, where all of these nodes have the same; empty where they have not.
+// portOwner returns the pod that uses a host port, or "" if it differs between the nodes.
 func (d *advised) portOwner() string {
 	if d.p == nil || d.Text("ports") == "" || len(d.Nodes) != len(d.p.Nodes) {
 		return ""
@@ -476,7 +476,7 @@ func (d *advised) askOwner() string {
 	return "read the message: it says what the pod violates"
 }
 
-// first says what has to be done before a pod is admitted; empty where that is not known.
+// first returns what to do so that the API server admits a pod, or "" if that is unknown.
 func (d *advised) first() string {
 	r := d.a.refusal(d.p)
 	if r == nil {
@@ -492,7 +492,7 @@ func (d *advised) first() string {
 
 func (d *advised) raiseQuota(name string) string {
 	switch {
-	case d.a.E.Fix(remedy.RaiseQuota) != nil: // which says it
+	case d.a.E.Fix(remedy.RaiseQuota) != nil: // the fix says this
 		return ""
 	case name == "":
 		return "create a ResourceQuota that admits this PriorityClass, or use another PriorityClass"
@@ -541,7 +541,7 @@ func (d *advised) tolerate() string {
 	return "if " + where + " must keep " + pods + ", add a toleration now"
 }
 
-// selector is the field of the template that selects nodes.
+// selector returns the field of the template that selects nodes.
 func (d *advised) selector() string {
 	return wording.Either(d.Is("excludedBy", eligible.ExcludedByAffinity), "affinity", "nodeSelector")
 }

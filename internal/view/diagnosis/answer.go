@@ -1,5 +1,5 @@
-// Package diagnosis words what is wrong with a DaemonSet, whose fault it is, who is affected and what to do. It takes
-// an Explanation and returns an Answer, which explain, plan-rollout and history show.
+// Package diagnosis describes a problem of a DaemonSet: its cause, its effects and the actions to take. It turns an
+// Explanation into an Answer, which explain, plan-rollout and history show.
 package diagnosis
 
 import (
@@ -36,7 +36,8 @@ func Explain(e *explain.Explanation, asked sheet.Asked, style wording.Style) *An
 	return a
 }
 
-// further leaves to --all what answers neither what is wrong, whose fault it is, who is affected nor what to do.
+// further hides the details that explain neither the problem, its cause, its effects nor the actions to take. The flag
+// --all shows them.
 func (a *Answer) further() {
 	if a.Style.Wide {
 		return
@@ -48,26 +49,27 @@ func (a *Answer) further() {
 	a.Fits(len(a.E.Advice))
 }
 
-// Answer makes the screen of one Explanation.
+// Answer builds the screen of one Explanation.
 type Answer struct {
 	*sheet.Sheet
 	E      *explain.Explanation
-	InPlan bool // it is shown in a plan of what is under way
-	// it is of a plan that will stall, and its Fix is to roll back
+	InPlan bool // the screen is a plan of a rollout in progress
+	// the plan will stall, and its fix is a rollback
 	GoesBack bool
-	Unfit    bool     // in the plan, the new pod does not fit on nodes
-	Losing   bool     // in the plan, nodes lose their available pod
-	atEnd    bool     // a rollback that several problems ask for stands at the end
-	InTable  bool     // a table has the problems
-	Counts   bool     // the headline has the age of the problems, and how many nodes have no available pod
-	told     []string // the nodes that the problems name, sorted
+	Unfit    bool // in the plan, the new pod does not fit on some nodes
+	Losing   bool // in the plan, some nodes lose their available pod
+	atEnd    bool // one rollback for several problems follows at the end of the screen
+	InTable  bool // a table shows the problems
+	// the headline shows the duration of the problems and the number of nodes without an available pod
+	Counts bool
+	told   []string // the nodes that the problems name, sorted
 }
 
 func New(e *explain.Explanation, asked sheet.Asked, style wording.Style) *Answer {
 	return &Answer{Sheet: sheet.New(&e.Header, asked, style), E: e}
 }
 
-// Present says what is the case now, why, and what to do.
+// Present adds the current state, its cause and the actions to take.
 func (a *Answer) Present() {
 	a.told = a.inProblems()
 	a.Impact()
@@ -79,7 +81,7 @@ func (a *Answer) Present() {
 	a.Solutions()
 }
 
-// count is a number that the verdict was decided on.
+// count returns a number that determines the verdict.
 func (a *Answer) count(key string) int { return wording.Number(a.E.Verdict.Facts, key) }
 
 var Verdicts = map[explain.VerdictCode]struct {
@@ -101,7 +103,7 @@ func (a *Answer) Headline() {
 	a.Screen.Headline = screen.Headline{Verdict: words, Tone: tone, Subject: a.Subject(), Text: a.Summary()}
 }
 
-// Words returns the verdict as a headline says it, and its tone.
+// Words returns the verdict and its tone for a headline.
 func (a *Answer) Words() (string, screen.Tone) {
 	v, n := Verdicts[a.E.Verdict.Code], len(a.E.Matters())
 	switch code := a.E.Verdict.Code; {
@@ -122,7 +124,7 @@ func (a *Answer) Words() (string, screen.Tone) {
 	return v.Words, v.tone
 }
 
-// begins is how the headline's sentence begins: how far it is.
+// begins returns the first clause of the headline: the progress so far.
 func (a *Answer) begins() string {
 	desired := a.count("desired")
 	older := desired - a.count("updated") // the status counts a node by its oldest pod
@@ -152,8 +154,7 @@ func (a *Answer) begins() string {
 	return available
 }
 
-// Summary is the headline's sentence: how far it is, what is wrong, and how it
-// goes on automatically.
+// Summary returns the sentence of the headline: the progress, the problems, and the automatic next steps.
 func (a *Answer) Summary() string {
 	code, why := a.E.Verdict.Code, a.Why(2)
 	words := a.begins()
@@ -168,7 +169,7 @@ func (a *Answer) Summary() string {
 		updated := strconv.Itoa(a.count("updated")) + " of " + wording.Plural(a.count("desired"), "pod") + " updated"
 		return wording.Joined("; ", updated, a.left(), why)
 	case a.E.Has(cause.ControllerSilent) != nil, code == explain.Healthy && a.count("desired") > 0:
-		// what is wrong first
+		// begin with the problem
 		return wording.Joined("; ", why, words)
 	case a.count("desired") > 0:
 		return wording.Joined("; ", words, why)
@@ -178,14 +179,15 @@ func (a *Answer) Summary() string {
 	return wording.Joined("; ", "DESIRED is 0", why)
 }
 
-// counted reports whether the headline has the age of the problems and the number of nodes without an available pod.
+// counted reports whether the headline shows the duration of the problems and the number of nodes without an available
+// pod.
 func (a *Answer) counted() bool {
 	code := a.E.Verdict.Code
 	return a.Counts && a.count("desired") > 0 && (code == explain.Stuck || code == explain.Degraded) &&
 		a.Why(2) != "" && a.unserved() != ""
 }
 
-// age is for how long the problems of the headline have been there; empty where that is not known of each.
+// age returns the duration of the problems in the headline. It returns "" if the duration of any of them is unknown.
 func (a *Answer) age() string {
 	first, last := explain.Lasting(a.E.Matters())
 	if first == nil {
@@ -194,7 +196,7 @@ func (a *Answer) age() string {
 	return a.Lasting(&cause.Problem{Since: first, Latest: last})
 }
 
-// unserved is how many nodes have no available pod; empty where that is not known.
+// unserved returns the number of nodes without an available pod, in words. It returns "" if the number is unknown.
 func (a *Answer) unserved() string {
 	i := a.E.Impact
 	if i == nil || a.Header.Lacks(snapshot.Pods) || a.Header.Lacks(snapshot.Nodes) ||
@@ -216,7 +218,7 @@ func (a *Answer) down() bool {
 	return i != nil && i.Served == 0 && len(i.Without) > 0 && a.unserved() != ""
 }
 
-// noneAvailable is "2 of 12 nodes have no available pod", or "no node has an available pod".
+// noneAvailable returns a clause such as "2 of 12 nodes have no available pod" or "no node has an available pod".
 func noneAvailable(n, of int) string {
 	if n == of {
 		return "no node has an available pod"
@@ -225,8 +227,8 @@ func noneAvailable(n, of int) string {
 		" no available pod"
 }
 
-// left is how long a rollout takes that goes on automatically, or where it stops;
-// empty where that is not known.
+// left returns the time until a rollout completes automatically, or the point where it stops. It returns "" if both are
+// unknown.
 func (a *Answer) left() string {
 	o := cmp.Or(a.E.Outlook, &explain.Outlook{})
 	switch {
@@ -242,14 +244,12 @@ func (a *Answer) left() string {
 	return wording.Phrase(wording.RangeWords(o.Duration), " left") + wording.Either(o.Duration != nil, unless, "")
 }
 
-// Why names what is wrong, the worst first, so many of several; empty where
-// nothing is.
+// Why names the worst problems, up to most. It returns "" if there is no problem.
 func (a *Answer) Why(most int) string {
 	return wording.Joined(", ", sheet.Why(a.E.Matters(), a.Clause, most), a.nowhere())
 }
 
-// nowhere says why no node is eligible, where one rule says it, and what becomes
-// of the pods; empty where one is eligible.
+// nowhere returns why no node is eligible and the consequence for the pods. It returns "" if a node is eligible.
 func (a *Answer) nowhere() string {
 	p := a.E.Has(cause.NoEligibleNode)
 	if p == nil {
@@ -259,7 +259,8 @@ func (a *Answer) nowhere() string {
 		sheet.NoneThen(wording.Known{Facts: p.Facts, Now: a.Now})
 }
 
-// noneBy is the one rule that leaves no node eligible; empty where there are several, or a node is.
+// noneBy returns the rule that excludes all nodes. It returns the zero value if several rules do, or if a node is
+// eligible.
 func (a *Answer) noneBy() (rule explain.ColumnGroup) {
 	if g := a.E.Groups("DESIRED", false); len(g) == 1 && a.E.Has(cause.NoEligibleNode) != nil {
 		rule = g[0]
@@ -267,7 +268,7 @@ func (a *Answer) noneBy() (rule explain.ColumnGroup) {
 	return rule
 }
 
-// noneOf says which rule leaves no node eligible; empty where no single one does.
+// noneOf describes a single rule that excludes all nodes. It returns "" for other rules.
 func noneOf(g explain.ColumnGroup) string {
 	switch g.Reason {
 	case daemonset.NodeSelector:
@@ -278,7 +279,7 @@ func noneOf(g explain.ColumnGroup) string {
 	return ""
 }
 
-// noneNear says what excludes the nodes that are nearest to being eligible.
+// noneNear describes what excludes the nodes that come closest to being eligible.
 func noneNear(f wording.Known) string {
 	by, picks := f.Text("excludedBy"), sheet.Selects(f)
 	nearest, taints := f.Count("nearest"), f.Count("taints")
@@ -294,18 +295,18 @@ func noneNear(f wording.Known) string {
 	return "no node is eligible"
 }
 
-// rejecters are what rejects a pod, where that is not the API server itself.
+// rejecters names the subjects that reject a pod in place of the API server itself.
 var rejecters = map[cause.SubjectKind]string{cause.SubjectQuota: "a ResourceQuota", cause.SubjectPolicy: "Pod Security",
 	cause.SubjectSCC: "SCC admission", cause.SubjectWebhook: "an admission webhook"}
 
-// Clause is a problem on some nodes in few words.
+// Clause describes a problem on some nodes in a few words.
 func (a *Answer) Clause(p *explain.Problem, nodes []string) string {
 	n, some := len(p.Nodes), cmp.Or(screen.Clean(strings.Join(p.Nodes, " and ")), "the cluster")
 	if n > 2 {
 		some = wording.Plural(n, "node")
 	}
 	switch p.Code {
-	case cause.NoEligibleNode: // said behind all others
+	case cause.NoEligibleNode: // Summary and Why add this last
 		return ""
 	case cause.FailedCreate:
 		if p.Facts["uncalled"] != nil {
@@ -329,7 +330,7 @@ func (a *Answer) Clause(p *explain.Problem, nodes []string) string {
 	return a.does(p, nodes)
 }
 
-// misscheduled says what becomes of the pods on some nodes that are not eligible.
+// misscheduled describes the consequence for the pods on nodes that are not eligible.
 func (a *Answer) misscheduled(p *explain.Problem, some string) string {
 	switch others := len(a.StrandedBeside(p.Nodes)); {
 	case p.Blame != nil:
@@ -342,7 +343,7 @@ func (a *Answer) misscheduled(p *explain.Problem, some string) string {
 	}
 }
 
-// does says what the pods or nodes of a problem do.
+// does describes a problem of pods or nodes with its predicate.
 func (a *Answer) does(p *explain.Problem, nodes []string) string {
 	words, o := wording.Predicates[p.Code].ByProbe(p.Facts), cmp.Or(p.Blame, &cause.Blame{})
 	if o.Who == cause.WhoChange && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.Noun != "" {
@@ -355,7 +356,7 @@ func (a *Answer) does(p *explain.Problem, nodes []string) string {
 	return words.Of(nodes, len(p.Pods))
 }
 
-// StrandedBeside are the other nodes from which a rollout removes the pod for a taint.
+// StrandedBeside returns the nodes, other than the given ones, from which a rollout removes the pod because of a taint.
 func (a *Answer) StrandedBeside(nodes []string) (others []string) {
 	these := sets.New(nodes...)
 	for i := range a.E.Problems {
@@ -367,22 +368,22 @@ func (a *Answer) StrandedBeside(nodes []string) (others []string) {
 	return others
 }
 
-// AllHave is "all 12 nodes have".
+// AllHave returns a phrase such as "all 12 nodes have".
 func AllHave(n int) string { return wording.PluralOf(n, "the only node has", AllOf(n)+"nodes have") }
 
-// AllOf is "both " or "all 3 ".
+// AllOf returns "both " or a phrase such as "all 3 ".
 func AllOf(n int) string { return wording.PluralOf(n-1, "both ", fmt.Sprintf("all %d ", n)) }
 
-// impacted is what Impact says of nodes: before their names and behind them, or in place of all this, where the
-// problems name the nodes and the headline counts them.
+// impacted holds the text of Impact: the text before and after the names of nodes, and shorter texts for a screen that
+// already names the nodes.
 type impacted struct {
 	before, after string
-	instead       string // where the headline has the count, too
-	count         string // in place of before, without the names
+	instead       string // replaces everything if the headline also shows the number of nodes
+	count         string // replaces before if the names are left out
 	short         bool
 }
 
-// impacts say who is without a working pod.
+// impacts describes which nodes have no available pod.
 func (a *Answer) impacts(affected explain.Affected, named bool) (words impacted) {
 	i, unread := cmp.Or(a.E.Impact, &explain.Impact{}), sheet.Unread(a.Header)
 	have := AllHave(len(i.Without) + i.Served)
@@ -410,7 +411,7 @@ func (a *Answer) impacts(affected explain.Affected, named bool) (words impacted)
 			words.before = "none yet: " + have + " an available pod"
 		}
 	case explain.AffectedNobody:
-		if a.counted() { // the headline says it
+		if a.counted() { // the headline says this
 			return words
 		}
 		words.before = wording.Either(a.Losing, "none yet: ", "none: ") + have + " an available pod"
@@ -418,7 +419,7 @@ func (a *Answer) impacts(affected explain.Affected, named bool) (words impacted)
 	return words
 }
 
-// someAffected says how many nodes have no available pod, and how many have one.
+// someAffected returns how many nodes have no available pod, and how many have one.
 func (a *Answer) someAffected(i *explain.Impact) impacted {
 	n, all := len(i.Without), len(i.Without)+i.Served
 	words := impacted{count: noneAvailable(n, all), short: true}
@@ -475,7 +476,7 @@ func (a *Answer) Impact() {
 	}
 }
 
-// uncounted says that pods on some nodes are in no number of the status.
+// uncounted names the nodes whose pods the status does not count.
 func (a *Answer) uncounted(nodes []string) {
 	n := len(nodes)
 	if n == 0 {
@@ -491,7 +492,7 @@ func (a *Answer) uncounted(nodes []string) {
 	a.Screen.Add(screen.Impact, screen.Names{Before: pods, Names: nodes, After: exist, Short: true})
 }
 
-// Rollout says since when, and how many pods are on which revision.
+// Rollout adds the start of the rollout and the number of pods on each revision.
 func (a *Answer) Rollout() {
 	var parts []string
 	for i, r := range a.E.Running() {
@@ -534,8 +535,8 @@ func (a *Answer) Rollout() {
 	}
 }
 
-// rolling says since when a rollout has been under way, in front of where its pods are; empty where none is, and that
-// needs no line of its own.
+// rolling returns the start of the rollout, followed by pods. It returns "" if no rollout is in progress and no line is
+// needed to say that.
 func (a *Answer) rolling(pods string) string {
 	switch since := a.E.Rollout.Since; {
 	case a.E.Verdict.Code == explain.Unknown && pods != "":
@@ -551,8 +552,8 @@ func (a *Answer) rolling(pods string) string {
 	}
 }
 
-// Change is what differs between the revision of most old pods and the current
-// one, and who writes the template besides a person.
+// Change adds the differences between the revision of most old pods and the current one, and the tool that writes the
+// template.
 func (a *Answer) Change() {
 	if a.E.Change == nil || a.E.Verdict.Code == explain.BeingDeleted {
 		return
@@ -571,10 +572,10 @@ func (a *Answer) Change() {
 	}
 }
 
-// Current is the number of the current revision; 0 if none is known.
+// Current returns the number of the current revision, or 0 if it is unknown.
 func (a *Answer) Current() int64 { return cmp.Or(a.E.Current(), &explain.Revision{}).Number }
 
-// Limit says the rule that bounds a rollout, and what follows from it.
+// Limit adds the limit of a rollout and its consequence.
 func (a *Answer) Limit() {
 	b := &a.E.Budget
 	if !a.E.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil ||
@@ -592,14 +593,14 @@ func (a *Answer) Limit() {
 	a.Add(screen.Limit, "%s, and %s", words, a.used(*b.Used, limit))
 }
 
-// used says how much of the limit is used up, and what follows.
+// used describes how much of the limit is used, and the consequence.
 func (a *Answer) used(n, limit int) string {
 	surge := a.E.Budget.Kind == daemonset.BudgetSurge
 	words := strconv.Itoa(n) + wording.PluralOf(n, " is unavailable", " are unavailable")
 	switch {
 	case surge:
 		words = wording.PluralVerb(n, "extra pod exists", "extra pods exist")
-	case a.E.Has(cause.ExcludedButCounted) != nil: // some of them should not run the pod
+	case a.E.Has(cause.ExcludedButCounted) != nil: // some of these nodes should not run the pod
 		words = strconv.Itoa(n) + wording.PluralOf(n, " counts as unavailable", " count as unavailable")
 	}
 	if a.Brief {
@@ -616,7 +617,7 @@ func (a *Answer) used(n, limit int) string {
 	return words
 }
 
-// stands says why a rollout stands still, where its limit is used up.
+// stands adds that a rollout is stalled because its limit is reached.
 func (a *Answer) stands() {
 	b := &a.E.Budget
 	if a.E.Verdict.Code != explain.Stuck || !a.E.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Used == nil ||
@@ -629,17 +630,17 @@ func (a *Answer) stands() {
 	}
 }
 
-// Heads are those of the table of problems.
+// Heads has the heading of the table of problems.
 var Heads = map[explain.Gravity]string{explain.GravityNone: "STATE", explain.GravityWarning: "WARNING",
 	explain.GravityProblem: "PROBLEM"}
 
-// problems says what is wrong, of these problems, and what the cluster says of it. What is only worth knowing is a
-// note. With a title above them that names it, a problem has no name of its own.
+// problems adds the given problems and the messages of the cluster about them. Problems that need no action become
+// notes. If titled is set, the title of the part has the name of the problem, so the name is left out.
 func (a *Answer) problems(of []*explain.Problem, titled bool) {
 	rows, notes := a.E.Listed()
 	these := func(p *explain.Problem) bool { return !slices.Contains(of, p) }
 	rows, notes = slices.DeleteFunc(rows, these), slices.DeleteFunc(notes, these)
-	// which waits for its pods
+	// this DaemonSet is healthy, or its deletion waits for its pods
 	short := a.E.Gravity() == explain.GravityNone || a.E.Verdict.Code == explain.BeingDeleted
 	for _, p := range notes {
 		if p.Code == cause.NextRolloutStalls && len(a.E.Advice) > 0 {
@@ -672,7 +673,7 @@ func (a *Answer) problems(of []*explain.Problem, titled bool) {
 			what = screen.Names{Before: string(p.Code) + " on", Names: p.Nodes, After: says, Short: true}
 		}
 		switch {
-		case titled && p.Blame != nil && saysAll(p): // which is Fault
+		case titled && p.Blame != nil && saysAll(p): // Fault says this
 			what = screen.Names{}
 		case titled:
 			what = screen.Names{Before: a.Meaning(p)}
@@ -681,7 +682,8 @@ func (a *Answer) problems(of []*explain.Problem, titled bool) {
 			a.Screen.Add(screen.Problem, what)
 			continue
 		}
-		if message := a.Reported(p); len(rows) > 1 && p.Facts["furtherMessages"] == nil { // which of them says it
+		// put each message next to its problem
+		if message := a.Reported(p); len(rows) > 1 && p.Facts["furtherMessages"] == nil {
 			what.After += wording.Behind(": ", message)
 			a.Screen.Add(screen.Problem, what, screen.Text(a.Started(p)))
 			continue
@@ -691,13 +693,13 @@ func (a *Answer) problems(of []*explain.Problem, titled bool) {
 	}
 }
 
-// namedAbove reports whether the headline names the only node with the only problem.
+// namedAbove reports whether the headline names the only problem and its only node.
 func (a *Answer) namedAbove(p *explain.Problem, rows []*explain.Problem) bool {
 	return a.counted() && len(rows) == 1 && len(a.E.Matters()) == 1 && len(p.Nodes) == 1 &&
 		wording.Predicates[p.Code].Noun != "" && p.Code != cause.FailedCreate
 }
 
-// aside returns the rows that matter; the others it leaves to --all.
+// aside returns the rows that matter. It hides the others without --all.
 func (a *Answer) aside(rows []*explain.Problem) []*explain.Problem {
 	matters := a.E.Matters()
 	is := func(p *explain.Problem) bool { return slices.Contains(matters, p) }
@@ -707,13 +709,13 @@ func (a *Answer) aside(rows []*explain.Problem) []*explain.Problem {
 	return slices.DeleteFunc(slices.Clone(rows), func(p *explain.Problem) bool { return !is(p) })
 }
 
-// saysAll reports whether the words of a problem's blame say all that its own words say.
+// saysAll reports whether Fault contains everything that the problem's own text contains.
 func saysAll(p *explain.Problem) bool {
 	return p.Blame.Who == cause.WhoMissingObject && p.Facts["kind"] != nil ||
 		p.Blame.Who == cause.WhoOtherWorkload && p.Code == cause.HostPortConflict
 }
 
-// inProblems are the nodes that the problems name, sorted, where Problem names them all.
+// inProblems returns the sorted nodes of the problems, or nil if Problem does not name all of them.
 func (a *Answer) inProblems() []string {
 	rows, _ := a.E.Listed()
 	if a.E.Gravity() == explain.GravityNone || len(rows) > sheet.MostProblems && len(a.E.Advice) < 2 {
@@ -727,7 +729,7 @@ func (a *Answer) inProblems() []string {
 	return slices.Compact(nodes)
 }
 
-// onDelete is the table of pods that wait for a person.
+// onDelete adds a table of the pods that a user must delete.
 func (a *Answer) onDelete() {
 	if a.E.Verdict.Code != explain.AwaitingDelete {
 		return
@@ -741,7 +743,7 @@ func (a *Answer) onDelete() {
 	a.Screen.Add(screen.Body, a.AtMost(3, t, "pod"))
 }
 
-// Outlook says what happens without a fix and after it, or how long it takes.
+// Outlook adds what happens without a fix, what happens after one, and how long it takes.
 func (a *Answer) Outlook() {
 	if a.E.Outlook != nil {
 		l := screen.Outlook
@@ -753,7 +755,7 @@ func (a *Answer) Outlook() {
 	a.Then()
 }
 
-// unfixed says what happens without a fix, or how long it takes; empty where that is not known.
+// unfixed returns what happens without a fix, or how long it takes. It returns "" if both are unknown.
 func (a *Answer) unfixed(o *explain.Outlook) string {
 	updated := fmt.Sprintf("%d of %d updated", o.Updated, o.Desired)
 	left, other, why := wording.RangeWords(o.Duration), o.Otherwise, ""
@@ -784,7 +786,7 @@ func (a *Answer) unfixed(o *explain.Outlook) string {
 	return "complete in " + left + ", if every new pod becomes available"
 }
 
-// Then says how it goes on after a fix, or what the controller does next.
+// Then adds what happens after a fix, or the next step of the controller.
 func (a *Answer) Then() {
 	e, o := a.E, cmp.Or(a.E.Outlook, &explain.Outlook{})
 	if o.Otherwise != nil && o.Otherwise.Ready {
@@ -810,17 +812,17 @@ func (a *Answer) Then() {
 				next = fmt.Sprintf("deletes %d of %d pods, chosen at random", o.Next.Deletes, a.count("oldNodes"))
 			}
 			a.Add(screen.Outlook, "in %s the controller %s", wording.Ago(a.Now.Sub(o.Next.At).Abs()), next)
-		case e.Next.Kind == daemonset.StepNone && e.Next.Reason != daemonset.StepBudgetSpent: // which Limit says
+		case e.Next.Kind == daemonset.StepNone && e.Next.Reason != daemonset.StepBudgetSpent: // Limit says this
 			a.Add(screen.Outlook, "%s", sheet.Idle(e.Next.Reason, a.Header))
 		}
 		a.Sync(&e.Next, "next")
 	}
 	step := e.Next
-	step.Revisions.Cut = false // said as the rollout's
+	step.Revisions.Cut = false // Rollout says this
 	a.Bookkeeping(step)
 }
 
-// mayFail says how a rollout continues whose new pods already fail, or may.
+// mayFail adds how a rollout continues if its new pods fail.
 func (a *Answer) mayFail(matters []*explain.Problem) {
 	b := &a.E.Budget
 	free := *cmp.Or(b.Free, new(int))
@@ -845,7 +847,7 @@ func (a *Answer) mayFail(matters []*explain.Problem) {
 	}
 }
 
-// Because is the cause in few words.
+// Because returns the cause in a few words.
 func (a *Answer) Because() string {
 	switch a.E.Verdict.Code {
 	case explain.AwaitingDelete:

@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/split"
 )
 
-// inCommon says what the nodes of a problem have in common with others that fail, and
-// not with healthy ones; empty where nothing is known.
+// inCommon describes the property that the failing nodes share and healthy nodes lack. It returns "" if none is known.
 func (a *Answer) inCommon(p *cause.Problem) string {
 	if p.Common == nil {
 		return ""
@@ -38,12 +37,12 @@ func (a *Answer) inCommon(p *cause.Problem) string {
 	return "likely the nodes: " + have
 }
 
-// sharedBy says which nodes have something, and what: "both failing nodes and none of the 4 healthy ones run linux".
+// sharedBy returns a clause such as "both failing nodes and none of the 4 healthy ones run linux".
 func sharedBy(c *cause.Common, now time.Time) string {
 	return shares(&c.Split) + " " + haveWords(c.Properties, now)
 }
 
-// shares is "all 8 failing nodes and none of the 40 healthy ones".
+// shares returns a phrase such as "all 8 failing nodes and none of the 40 healthy ones".
 func shares(s *split.Split) string {
 	failing, healthy := fmt.Sprintf("%d of the %d failing nodes", s.Failing.With, s.Failing.Of),
 		fmt.Sprintf("%d of the %d healthy ones", s.Healthy.With, s.Healthy.Of)
@@ -57,7 +56,7 @@ func shares(s *split.Split) string {
 	return failing + " and " + healthy
 }
 
-// haveWords says what nodes have, of several properties joined by "and".
+// haveWords returns a predicate for each property, joined by "and".
 func haveWords(all []split.Property, now time.Time) string {
 	var words []string
 	for _, p := range all {
@@ -66,13 +65,13 @@ func haveWords(all []split.Property, now time.Time) string {
 	return strings.Join(slices.Compact(words), " and ")
 }
 
-// propertyWords says what nodes with a property do.
+// propertyWords returns the predicate for nodes with a property.
 func propertyWords(p *split.Property, now time.Time) string {
 	value := screen.Clean(p.Value)
 	run := map[split.Kind]string{
 		split.KernelVersion: "kernel", split.ContainerRuntime: "container runtime", split.KubeletVersion: "kubelet",
 	}[p.Kind]
-	program := value // a container runtime has its name in its version
+	program := value // the version of a container runtime contains its name
 	if p.Kind != split.ContainerRuntime {
 		program = run + " " + value
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// Figures of an Explanation.
+// Figures adds the figures of an Explanation: a timeline of the rollout and a grid of the nodes.
 func (a *Answer) Figures(m *plan.Map, passed, expected []plan.Moment) {
 	b := &a.E.Budget
 	limit := sheet.LimitOf{Kind: b.Kind, Spec: b.Spec, Limit: b.MaxUnavailable, Of: a.count("desired")}

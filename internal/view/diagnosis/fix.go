@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// Solutions say who, what shows more of it and what solves it: of several things
-// to do each in a part of its own.
+// Solutions adds the fault, the read-only checks and the fix. If there are several things to do, each has a part of its
+// own.
 func (a *Answer) Solutions() {
 	matters := a.E.Matters()
 	var one *remedy.Remedy
@@ -52,7 +52,7 @@ func (a *Answer) Solutions() {
 		a.doPart(*cmp.Or(d, &explain.Advice{}), a.E.Advice, problems, part.Fixes)
 		if len(part.Problems) > 0 && len(a.E.Advice) > 0 && (part.As > 0 || len(part.Fixes) == 0) {
 			as := part.As
-			if one != nil { // which stands at the end
+			if one != nil { // the fix is at the end of the screen
 				as = 0
 			}
 			a.Add(a.To, "%s", a.otherFix(part.Problems[0], as))
@@ -69,7 +69,7 @@ func (a *Answer) Solutions() {
 		func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
 		a.Screen.Add(screen.Preview, a.Again("plan-rollout"))
 	}
-	// which has a fix already
+	// the rejection already has a fix
 	if r := a.refusal(a.E.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded {
 		a.Remedies(r, a.Works() > 0)
 	}
@@ -79,10 +79,10 @@ func (a *Answer) Solutions() {
 	}
 }
 
-// MostParts is how many problems have a part each; of more, each has a line.
+// MostParts is the maximum number of problems with a part each. Each further problem has one line.
 const MostParts = 5
 
-// inOneLine is a part that only names its problem and whose fault that is; the rest of it is behind --all.
+// inOneLine adds a part that only names its problem and its fault. The flag --all shows the rest.
 func (a *Answer) inOneLine(i int, of *explain.Part) {
 	fault := ""
 	if len(of.Problems) > 0 {
@@ -91,11 +91,10 @@ func (a *Answer) inOneLine(i int, of *explain.Part) {
 	a.Screen.Part(a.titleOf(i, of) + wording.Behind(": ", fault))
 }
 
-// part begins the part about one of several things to do: its title names the problem, its nodes and since when it
-// has been there.
+// part begins a part about one thing to do. Its title names the problem, its nodes and its duration.
 func (a *Answer) part(i int, of *explain.Part) { a.Screen.Part(a.titleOf(i, of)) }
 
-// titleOf is the title of a part; empty where it has none.
+// titleOf returns the title of a part, or "" if it has none.
 func (a *Answer) titleOf(i int, of *explain.Part) (title string) {
 	if d := of.Advice; d != nil {
 		title = fmt.Sprintf("%d. %s", i+1, sheet.ReasonNames(d.Problems))
@@ -110,8 +109,7 @@ func (a *Answer) titleOf(i int, of *explain.Part) (title string) {
 	return title
 }
 
-// mayRollBack returns the rollback of a rollout that is complete, where nothing shows whether it helps;
-// nil if there is none.
+// mayRollBack returns the rollback of a complete rollout if it is uncertain whether it helps, or nil otherwise.
 func (a *Answer) mayRollBack() *remedy.Remedy {
 	may := remedy.Find(a.E.Remedies, remedy.RollBack)
 	if may == nil || may.Worth != remedy.MayHelp || a.E.Rollout.UnderWay {
@@ -120,8 +118,8 @@ func (a *Answer) mayRollBack() *remedy.Remedy {
 	return may
 }
 
-// otherFix says what solves a problem that the rollback of another part solves too: the part of this number.
-// It is 0 where the rollback stands at the end of the screen.
+// otherFix returns a fix for a problem that the rollback in another part also solves. part is the number of that part,
+// or 0 if the rollback is at the end of the screen.
 func (a *Answer) otherFix(p *explain.Problem, part int) string {
 	rollBack := wording.Either(part > 0, "roll back, as in "+strconv.Itoa(part), "")
 	switch {
@@ -140,14 +138,14 @@ func (a *Answer) otherFix(p *explain.Problem, part int) string {
 	return wording.Phrase("if revision "+strconv.FormatInt(a.Current(), 10)+" is at fault: ", rollBack)
 }
 
-// fix is a command or an act that changes the cluster, and a plan of it.
+// fix adds a command or an action that changes the cluster, and a preview of it.
 func (a *Answer) fix(f *remedy.Remedy) {
 	if do := fixes[f.Code]; do != nil {
 		do(a, f)
 	}
 }
 
-// fixes have the act of each remedy.
+// fixes has the function for each remedy.
 var fixes = map[remedy.Code]func(*Answer, *remedy.Remedy){
 	remedy.RollBack:            (*Answer).rollBack,
 	remedy.RepairNodes:         (*Answer).repairNodes,
@@ -171,10 +169,10 @@ var fixes = map[remedy.Code]func(*Answer, *remedy.Remedy){
 	remedy.DeletePods:          (*Answer).deletePods,
 }
 
-// rollsOut is behind an act that changes the template.
+// rollsOut follows an action that changes the template.
 const rollsOut = " (this starts a rollout of all pods)"
 
-// quoted are words of a command, and names behind them.
+// quoted appends quoted names to the words of a command.
 func quoted(words []screen.Word, names []string) []screen.Word {
 	for _, name := range names {
 		words = append(words, screen.Quote(name))
@@ -191,7 +189,7 @@ func (a *Answer) rollBack(f *remedy.Remedy) {
 		}
 	}
 	effects := a.undoes(f)
-	if _, works, extra := a.E.Undoes(f); words == "" && a.Lead != "" && works+extra == 0 { // which the lead says
+	if _, works, extra := a.E.Undoes(f); words == "" && a.Lead != "" && works+extra == 0 { // the lead says this
 		effects = nil
 	}
 	a.Preview("", "to-revision", f.Value)
@@ -264,7 +262,7 @@ func (a *Answer) noSurge(*remedy.Remedy) {
 
 func (a *Answer) tolerate(f *remedy.Remedy) {
 	effect := "this starts a rollout of all pods"
-	if others := a.StrandedBeside(f.Nodes); len(others) > 0 { // which that rollout strands
+	if others := a.StrandedBeside(f.Nodes); len(others) > 0 { // the rollout of this change removes these pods
 		effect += ", which removes the " + wording.PluralOf(len(others), "pod", "pods") + " on " +
 			wording.SomeNames(others)
 	}
@@ -279,7 +277,7 @@ func (a *Answer) tolerate(f *remedy.Remedy) {
 }
 
 func (a *Answer) lowerRequest(f *remedy.Remedy) {
-	if a.Unfit { // the plan says it for each node
+	if a.Unfit { // the plan says this for each node
 		return
 	}
 	words := "lower the request in the template"
@@ -298,7 +296,7 @@ func (a *Answer) correctTemplate(*remedy.Remedy) {
 	}
 }
 
-// askOwner has the commands of what Do now says.
+// askOwner adds the commands for the advice in Do now.
 func (a *Answer) askOwner(f *remedy.Remedy) {
 	a.selectEvery()
 	a.allow(f)
@@ -314,7 +312,7 @@ func (a *Answer) outOfService(f *remedy.Remedy) {
 }
 
 func (a *Answer) removeNode(f *remedy.Remedy) {
-	if a.E.Verdict.Code != explain.BeingDeleted { // RepairNodes says it
+	if a.E.Verdict.Code != explain.BeingDeleted { // RepairNodes says this
 		return
 	}
 	n := len(f.Nodes)
@@ -349,7 +347,7 @@ func (a *Answer) deletePods(f *remedy.Remedy) {
 		words = wording.PluralOf(len(f.Pods),
 			"delete the pod; the node has no available pod until the new one is available:",
 			"delete the "+n+" pods one at a time; a node has no available pod until the new one is available:")
-	case len(others) > 0: // they fail, so all of them may go
+	case len(others) > 0: // these pods fail, so all of them may be deleted
 		words = "delete the " + n + " failing pods; the controller then creates pods of revision " +
 			strconv.FormatInt(a.Current(), 10) + ":"
 	}
@@ -357,13 +355,13 @@ func (a *Answer) deletePods(f *remedy.Remedy) {
 	a.Act(a.To, words, a.Kubectl(quoted(pods, first)...))
 }
 
-// freeing says what ends a pressure.
+// freeing has the action that relieves each kind of pressure.
 var freeing = map[corev1.NodeConditionType]string{
 	corev1.NodeDiskPressure: "free disk space", corev1.NodeMemoryPressure: "free memory",
 	corev1.NodePIDPressure: "end processes",
 }
 
-// selectEvery is what keeps a node selector off the pods of the namespace, and off those that have it.
+// selectEvery adds the commands that remove a namespace's node selector, and the pods that have it.
 func (a *Answer) selectEvery() {
 	for i := range a.E.Problems {
 		p := &a.E.Problems[i]
@@ -383,8 +381,7 @@ func (a *Answer) selectEvery() {
 	}
 }
 
-// allow is what lets the pods pass a policy that rejects them, where the remedies of a refusal do
-// not say it.
+// allow adds the commands that make a policy accept the pods. It adds nothing if Remedies covers the rejection.
 func (a *Answer) allow(f *remedy.Remedy) {
 	if a.refusal(a.E.Has(cause.FailedCreate)) != nil {
 		return
@@ -408,7 +405,7 @@ func (a *Answer) allow(f *remedy.Remedy) {
 	}
 }
 
-// freePort says who has the port.
+// freePort names the pod that uses the port.
 func (a *Answer) freePort(f *remedy.Remedy) {
 	for i := range a.E.Problems {
 		if p := &a.E.Problems[i]; p.Subject.Kind == cause.SubjectHostPort {
@@ -417,11 +414,11 @@ func (a *Answer) freePort(f *remedy.Remedy) {
 	}
 }
 
-// create says which objects have to exist, or which keys they need.
+// create adds the objects or keys to create.
 func (a *Answer) create(f *remedy.Remedy) {
 	for _, s := range f.Ends {
 		met := func(p explain.Problem) bool { return p.Subject == s }
-		if a.InPlan && !slices.ContainsFunc(a.E.Problems, met) { // then the plan says it
+		if a.InPlan && !slices.ContainsFunc(a.E.Problems, met) { // otherwise the plan says this
 			continue
 		}
 		words, command := "create it", screen.Command{}
@@ -447,8 +444,8 @@ func (a *Answer) create(f *remedy.Remedy) {
 	}
 }
 
-// creation is the command that creates what the API server says does not exist; empty where there is none, and where
-// the change that names the object is at fault.
+// creation returns the command that creates the object missing in a message of the API server. It returns nil if there
+// is no such command, or if the change that names the object is at fault.
 func (a *Answer) creation(p *explain.Problem) screen.Command {
 	if p.Blame != nil && p.Blame.Who == cause.WhoChange {
 		return nil
@@ -462,14 +459,14 @@ func (a *Answer) creation(p *explain.Problem) screen.Command {
 	return nil
 }
 
-// blames reports whether a rollback is for the fault of the revision, as far as is known.
+// blames reports whether the rollback is for a problem that the current revision caused, as far as that is known.
 func (a *Answer) blames(f *remedy.Remedy) bool {
 	return slices.ContainsFunc(a.E.Problems, func(p explain.Problem) bool {
 		return slices.Contains(f.Problems, p.Code) && p.Blame != nil && p.Blame.Who == cause.WhoChange
 	})
 }
 
-// makeRoom says what helps pods that do not fit on these nodes.
+// makeRoom adds what helps the pods that do not fit on the nodes of f.
 func (a *Answer) makeRoom(f *remedy.Remedy) {
 	var said []string
 	nodes, these := map[string][]string{}, sets.New(f.Nodes...)
@@ -491,7 +488,7 @@ func (a *Answer) makeRoom(f *remedy.Remedy) {
 	}
 }
 
-// roomFix says what helps a pod that does not fit; empty for other problems.
+// roomFix returns what helps a pod that does not fit, or "" for any other problem.
 func roomFix(p *explain.Problem) string {
 	switch p.Code {
 	case cause.HostPortConflict:
@@ -502,7 +499,7 @@ func roomFix(p *explain.Problem) string {
 	return ""
 }
 
-// otherPort says what helps a pod whose host port is in use.
+// otherPort returns what helps a pod whose host port is in use.
 func otherPort(p *explain.Problem) string {
 	owner, holder := wording.Fact(p.Facts, "owner"), wording.Fact(p.Facts, "holder")
 	switch known := wording.Fact(p.Facts, "plugin") == "NodePorts"; {
@@ -514,7 +511,7 @@ func otherPort(p *explain.Problem) string {
 	return "change the host port of one of the two pods, or keep one of them off this node"
 }
 
-// otherRequest says what helps a pod that requests too much.
+// otherRequest returns what helps a pod that requests too much.
 func otherRequest(p *explain.Problem) string {
 	resource, short := wording.ResourceWord(p.Facts["resources"]), lacking(p.Facts)
 	remove := "delete pods that can run elsewhere and request " + short + " of " + resource + " in all"
@@ -535,8 +532,8 @@ func otherRequest(p *explain.Problem) string {
 	return remove
 }
 
-// lacking is how much more of the first resource a pod requests than is free; empty if that is
-// not known.
+// lacking returns the difference between the request for the first resource and the free amount. It returns "" if one
+// of them is unknown.
 func lacking(f daemonset.Facts) string {
 	requested, err := resource.ParseQuantity(wording.Fact(f, "requested"))
 	free, other := resource.ParseQuantity(wording.Fact(f, "free"))
@@ -547,7 +544,7 @@ func lacking(f daemonset.Facts) string {
 	return requested.String()
 }
 
-// Tolerate says which tolerations the pods on some nodes need, where they are to stay or else to come.
+// Tolerate returns an instruction to add the tolerations. keep is set if they keep the pods on the nodes.
 func Tolerate(nodes []string, tolerations []corev1.Toleration, keep bool) string {
 	few := wording.SomeNames(nodes)
 	if len(nodes) > 3 {
@@ -562,7 +559,7 @@ func Tolerate(nodes []string, tolerations []corev1.Toleration, keep bool) string
 		screen.Clean(strings.Join(each, ", "))
 }
 
-// TolerationText is a toleration as a manifest has it, on one line.
+// TolerationText formats a toleration as in a manifest, on one line.
 func TolerationText(t *corev1.Toleration) string {
 	value := ""
 	if t.Value != "" {
@@ -571,7 +568,7 @@ func TolerationText(t *corev1.Toleration) string {
 	return fmt.Sprintf("{key: %s, operator: %s, %seffect: %s}", t.Key, t.Operator, value, t.Effect)
 }
 
-// TolerationFlags ask for a plan with tolerations added to the template.
+// TolerationFlags returns the flags that add tolerations to the template in a plan.
 func TolerationFlags(tolerations []corev1.Toleration) (flags []sheet.Flag) {
 	for _, t := range tolerations {
 		flags = append(flags, sheet.Flag{Name: "toleration",
@@ -580,10 +577,10 @@ func TolerationFlags(tolerations []corev1.Toleration) (flags []sheet.Flag) {
 	return flags
 }
 
-// UndoneBy says who undoes a change by hand; it is empty if nobody is known to.
+// UndoneBy names the tool that undoes a manual change, or returns "" if no such tool is known.
 func (a *Answer) UndoneBy() string { return UndoneBy(a.E.ManagedBy) }
 
-// UndoneBy says who, of those that write a DaemonSet besides a person, undoes a change by hand first.
+// UndoneBy names the tool that undoes a manual change first, or returns "" if there is none.
 func UndoneBy(by []managed.Manager) string {
 	if len(by) == 0 {
 		return ""
@@ -592,7 +589,7 @@ func UndoneBy(by []managed.Manager) string {
 	return who + " writes the DaemonSet: " + undone
 }
 
-// undoes says what a rollback does with pods.
+// undoes describes the effects of a rollback on pods.
 func (a *Answer) undoes(f *remedy.Remedy) []string {
 	replaced, works, extra := a.E.Undoes(f)
 	var effects []string
@@ -621,7 +618,7 @@ func (a *Answer) undoes(f *remedy.Remedy) []string {
 	return effects
 }
 
-// raise is a higher limit for as long as nodes are broken.
+// raise adds a command for a higher limit, and one that restores the old limit once the nodes are repaired.
 func (a *Answer) raise(f *remedy.Remedy) {
 	limit, _ := strconv.Atoi(f.Value)
 	field, flag, before := a.E.Budget.Kind.Field(), sheet.LimitFlags[a.E.Budget.Kind], cmp.Or(a.E.Budget.Spec, "1")
@@ -629,7 +626,7 @@ func (a *Answer) raise(f *remedy.Remedy) {
 	if n > 0 && limit > n {
 		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", limit, n, limit-n)
 	}
-	if !a.InPlan { // where the ways out name the flag
+	if !a.InPlan { // in a plan, the ways out name the flag
 		a.Preview(fmt.Sprintf("of %s %d:", field, limit), flag, f.Value)
 	}
 	loses := ""

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// usedBefore is how many pods that refer to the object which a problem misses started before; 0 where the change may
-// have added the reference.
+// usedBefore returns the number of pods that refer to the missing object and that started before. It returns 0 if the
+// change may have added the reference.
 func usedBefore(p *cause.Problem) int {
 	b := p.Blame
 	if b == nil || b.Who != cause.WhoMissingObject || b.Certainty != cause.Certain || !b.NotChange ||
@@ -19,7 +19,7 @@ func usedBefore(p *cause.Problem) int {
 	return b.Same.Before + b.Same.Since
 }
 
-// deleted says that the missing object was there before; empty where nothing shows it.
+// deleted says that the missing object existed before, or returns "" if nothing shows that.
 func deleted(p *cause.Problem) string {
 	n := usedBefore(p)
 	if n == 0 {
@@ -29,7 +29,7 @@ func deleted(p *cause.Problem) string {
 		", so it was probably deleted since"
 }
 
-// missed is the object, or the key of an object, that a problem misses.
+// missed names the missing object, or the missing key of an object.
 func (a *Answer) missed(p *cause.Problem) string {
 	object := wording.Fact(p.Facts, "kind") + " " + a.Header.DaemonSet.Namespace + "/" + wording.Fact(p.Facts, "name")
 	if key := wording.Fact(p.Facts, "key"); key != "" {
@@ -38,7 +38,7 @@ func (a *Answer) missed(p *cause.Problem) string {
 	return object
 }
 
-// notBack says why a rollback does not help pods that miss an object: the revision before refers to it, too.
+// notBack adds that a rollback does not help because the previous revision refers to the same missing object.
 func (a *Answer) notBack(problems []*explain.Problem) {
 	back := remedy.Find(a.E.Remedies, remedy.RollBack)
 	if !a.E.Rollout.UnderWay || back == nil || back.Worth != remedy.Useless || len(a.E.Advice) > 1 {

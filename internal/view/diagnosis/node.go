@@ -15,16 +15,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 )
 
-// OfNode returns the answer about one node of an Explanation: whether it is eligible and by which rule, what runs
-// there, and the smallest change that would make it eligible.
+// OfNode returns the answer about one node of an Explanation: whether it is eligible and by which rule, its pods, and
+// the smallest change that would make it eligible.
 func OfNode(e *explain.Explanation, n *explain.Node, asked sheet.Asked, style wording.Style) *Answer {
 	a := New(e, asked, style)
 	a.node(n)
 	return a
 }
 
-// UnknownNodes says of the nodes that were asked for and that no answer names
-// why: one that is not there would have been refused.
+// UnknownNodes returns a screen for each requested node that is not in known. The command rejects nodes that do not
+// exist, so the nodes could not be read.
 func UnknownNodes(nodes, known []string) (out []*screen.Screen) {
 	named := sets.New(known...)
 	for _, name := range nodes {
@@ -36,7 +36,7 @@ func UnknownNodes(nodes, known []string) (out []*screen.Screen) {
 	return out
 }
 
-// node says whether a node is eligible, what runs there and what is wrong.
+// node adds whether the node is eligible, its pods and its problem.
 func (a *Answer) node(n *explain.Node) {
 	verdict, tone, words := nodeState(n)
 	a.Screen.Headline = screen.Headline{Verdict: verdict, Tone: tone, Subject: a.Subject() + " on " + n.Name,
@@ -48,7 +48,7 @@ func (a *Answer) node(n *explain.Node) {
 	for i := range n.Pods {
 		a.Add(screen.Pod, "%s", a.podOn(n, &n.Pods[i]))
 	}
-	if len(n.Pods) == 0 && n.Problem != nil && n.ProblemCode() != cause.NoPod { // else the headline says it
+	if len(n.Pods) == 0 && n.Problem != nil && n.ProblemCode() != cause.NoPod { // otherwise the headline says this
 		a.Add(screen.Pod, "none")
 	}
 	if p := a.E.OnNode(n); p != nil {
@@ -58,11 +58,11 @@ func (a *Answer) node(n *explain.Node) {
 		a.Add(screen.Fault, "%s", a.Origin(p))
 	}
 	fixes := a.E.FixesOn(n)
-	// they make it eligible, and that ends the problem
+	// these changes make the node eligible, which solves the problem
 	if len(n.Changes) > 0 && n.ProblemCode() != cause.ExcludedButCounted {
 		fixes = nil
 	}
-	deleting := a.E.Verdict.Code == explain.BeingDeleted // and no node gets a pod
+	deleting := a.E.Verdict.Code == explain.BeingDeleted // no node gets a pod
 	if deleting {
 		fixes = a.E.FixesOn(n)
 	}
@@ -87,10 +87,10 @@ func (a *Answer) node(n *explain.Node) {
 	a.nodeFix(n)
 }
 
-// reports says what is wrong on the one node that the headline names, and what the cluster says of it.
+// reports adds the problem of the node and the messages of the cluster about it.
 func (a *Answer) reports(p *explain.Problem) {
 	what := wording.Joined("; ", a.Meaning(p), a.Started(p))
-	if what != "" || p.Code != cause.NoPod { // which the headline says
+	if what != "" || p.Code != cause.NoPod { // the headline says this
 		a.Add(screen.Problem, "%s", string(p.Code)+wording.Behind(": ", what))
 	}
 	if p.Code != cause.Misscheduled {
@@ -98,15 +98,14 @@ func (a *Answer) reports(p *explain.Problem) {
 	}
 }
 
-// nodeFix is what makes a node eligible, and what becomes of its pod then and
-// until then.
+// nodeFix adds the changes that make a node eligible, and the consequence for its pod.
 func (a *Answer) nodeFix(n *explain.Node) {
 	template, sensible := false, len(n.Changes) > 0
 	for _, c := range n.Changes {
 		a.Screen.Add(a.To, a.nodeChange(n, c)...)
 		template = template || c.OfTemplate()
 		if sensible = c.Kind != daemonset.NoSensibleChange; !sensible {
-			break // one such is enough
+			break // one such line is enough
 		}
 	}
 	if n.Stays() && !template && len(a.E.AdviceOn(n)) == 0 {
@@ -125,7 +124,7 @@ func (a *Answer) nodeFix(n *explain.Node) {
 	}
 }
 
-// nodeState is a node's headline: what runs there, or why nothing should.
+// nodeState returns the headline for a node: the state of its pod, or why it should not have one.
 func nodeState(n *explain.Node) (verdict string, tone screen.Tone, words string) {
 	problem := string(n.ProblemCode())
 	if n.Problem != nil && wording.Predicates[n.Problem.Code].Noun != "" {
@@ -151,7 +150,7 @@ func nodeState(n *explain.Node) (verdict string, tone screen.Tone, words string)
 	return "ELIGIBLE", screen.Good, "its pod is available"
 }
 
-// NotEligible says which rule excludes a node.
+// NotEligible names the rule that excludes a node.
 func NotEligible(v *daemonset.Verdict) string {
 	switch v.Reason {
 	case daemonset.NodeName:
@@ -171,9 +170,8 @@ func NotEligible(v *daemonset.Verdict) string {
 	return ""
 }
 
-// rules is a table of the rules of placement in the controller's order, those
-// that the template does not set in one line. Where one fails, the others are left to --all, and so are all
-// where a problem is named below.
+// rules adds a table of the placement rules in the controller's order. One row lists the rules that the template does
+// not set. The table hides the passing rules without --all if a rule fails or the node has a problem.
 func (a *Answer) rules(n *explain.Node) {
 	if n.ShouldRun == nil || !n.Exists {
 		return
@@ -232,13 +230,13 @@ func (a *Answer) rules(n *explain.Node) {
 	}
 }
 
-// saysFit reports whether the problem on a node says the same as the row about the fit.
+// saysFit reports whether the problem of a node and the row about the fit say the same.
 func (a *Answer) saysFit(n *explain.Node) bool {
 	p := a.E.OnNode(n)
 	return n.Problem != nil && p != nil && a.Meaning(p) == a.fit(n)
 }
 
-// fit says whether a pod would fit on a node now, with its arithmetic.
+// fit describes whether a pod would fit on the node now, with the arithmetic.
 func (a *Answer) fit(n *explain.Node) string {
 	var asks []string
 	pods := ""
@@ -273,7 +271,7 @@ func (a *Answer) fit(n *explain.Node) string {
 	return words
 }
 
-// preempts says which pods the scheduler removes for one on their node.
+// preempts names the pods that the scheduler would remove from the node.
 func preempts(pods []string, v *cause.Victims) string {
 	words := wording.Plural(len(pods), "pod") + " of lower priority for it: " + wording.SomeNames(pods)
 	if count, among := sheet.ChoiceOf(pods, v); among != "" {
@@ -282,7 +280,7 @@ func preempts(pods []string, v *cause.Victims) string {
 	return "the scheduler removes " + words + sheet.Against(v.Budgets)
 }
 
-// rejections are the words of everything that keeps a pod off a node, and of what preemption does at the end.
+// rejections returns everything that keeps a pod off a node. The last one includes the result of preemption.
 func (a *Answer) rejections(r *cause.Room) (words []string) {
 	all := r.Rejections
 	if len(all) < 2 {
@@ -298,7 +296,7 @@ func (a *Answer) rejections(r *cause.Room) (words []string) {
 	return words
 }
 
-// podOn says how a pod is on the node that was asked for; empty if its status could not be read.
+// podOn describes the pod on the node, or returns "" if its status could not be read.
 func (a *Answer) podOn(n *explain.Node, p *explain.Pod) string {
 	if p.Status() == "" {
 		return ""
@@ -334,7 +332,7 @@ func (a *Answer) podOn(n *explain.Node, p *explain.Pod) string {
 	return words
 }
 
-// RuleWords say how a rule of placement came out.
+// RuleWords describes the result of a placement rule.
 func RuleWords(c *daemonset.Check, f wording.Known) string {
 	meaning, annotation := wording.InBrackets(wording.TaintMeanings[f.Text("key")]),
 		wording.InBrackets(f.Text("annotation"))
@@ -362,8 +360,8 @@ func RuleWords(c *daemonset.Check, f wording.Known) string {
 		wording.Either(c.Stays, "; not asked, because another rule fails", "")
 }
 
-// nodeChange is one change that makes a node eligible: a command, or words that
-// name the side it is made on.
+// nodeChange returns one change that makes a node eligible: a command, or an instruction to change the node, the
+// namespace or the template.
 func (a *Answer) nodeChange(n *explain.Node, c daemonset.Remedy) []screen.Block {
 	node, words := n.Name, ""
 	switch p := a.E.OnNode(n); c.Kind {

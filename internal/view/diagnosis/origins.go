@@ -18,8 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Origin says what a problem comes from; empty where nothing shows it, or it passes
-// by itself.
+// Origin returns the cause of a problem. It returns "" if the cause is unknown or the problem resolves itself.
 func (a *Answer) Origin(p *explain.Problem) string {
 	o := p.Blame
 	switch stranded := p.Code == cause.Misscheduled && wording.Fact(p.Facts, "strandedBy") != ""; {
@@ -50,7 +49,7 @@ func (a *Answer) Origin(p *explain.Problem) string {
 	return words
 }
 
-// origins say what a problem comes from, by who is at fault.
+// origins has the function that describes a cause, by who is at fault.
 var origins = map[cause.Who]func(*blamed) string{
 	cause.WhoChange:        (*blamed).change,
 	cause.WhoNodeProperty:  (*blamed).nodeProperty,
@@ -67,7 +66,7 @@ var origins = map[cause.Who]func(*blamed) string{
 	cause.WhoStrategy:      (*blamed).strategy,
 }
 
-// blamed is a problem for which somebody is at fault, with what the sentence about that needs.
+// blamed is a problem whose cause is known, with the context of its sentence.
 type blamed struct {
 	wording.Known
 	a *Answer
@@ -75,7 +74,7 @@ type blamed struct {
 	t cause.Tally
 }
 
-// nodes are the nodes that it is about: where none is eligible, those that are nearest to being it.
+// nodes returns the nodes of the problem. If no node is eligible, it returns those that come closest to being eligible.
 func (b *blamed) nodes() []string {
 	if b.p.Code == cause.NoEligibleNode {
 		return b.List("nearest")
@@ -83,32 +82,32 @@ func (b *blamed) nodes() []string {
 	return b.p.Nodes
 }
 
-// some names these nodes, at most three.
+// some names the nodes: up to four, or three and the number of the others.
 func (b *blamed) some() string { return wording.SomeNames(b.nodes()) }
 
-// on is the word for one of these nodes, or the one for several.
+// on returns one if the problem has one node, and many otherwise.
 func (b *blamed) on(one, many string) string { return wording.PluralOf(len(b.nodes()), one, many) }
 
-// current names the current revision.
+// current returns the name of the current revision.
 func (b *blamed) current() string { return "revision " + strconv.FormatInt(b.a.Current(), 10) }
 
-// elsewhere is how many other nodes the current revision works on.
+// elsewhere returns the number of other nodes on which the current revision works.
 func (b *blamed) elsewhere() string { return wording.Plural(b.a.Works(), "other node") }
 
-// certain reports whether the input says who is at fault.
+// certain reports whether the input proves who is at fault.
 func (b *blamed) certain() bool { return b.p.Blame.Certainty == cause.Certain }
 
-// namespace is the one of the DaemonSet.
+// namespace names the namespace of the DaemonSet.
 func (b *blamed) namespace() string {
 	return "namespace " + screen.Clean(b.a.Header.DaemonSet.Namespace)
 }
 
-// taints are the taints that the template does not tolerate, behind their noun.
+// taints returns the taints that the template does not tolerate, with their noun.
 func (b *blamed) taints() string {
 	return wording.Phrase(wording.PluralOf(b.Count("taints"), "taint ", "taints "), b.Text("taints"))
 }
 
-// platformOf is the platform of the nodes, for a sentence about an image that has no build for it.
+// platformOf returns the platform of the nodes, for a sentence about an image without a build for it.
 func (b *blamed) platformOf() string { return b.Text("platform") + ", the platform of " + b.some() }
 
 func (b *blamed) change() string {
@@ -136,12 +135,12 @@ func (b *blamed) change() string {
 	return "likely " + this + touched
 }
 
-// allNew reports whether all pods of the current revision fail, and none of the others.
+// allNew reports whether all pods of the current revision fail, and no other pods.
 func (b *blamed) allNew() bool {
 	return b.t.NewFailing > 0 && b.t.NewFailing == b.t.NewPods && b.t.OldPods > 0 && b.t.OldFailing == 0
 }
 
-// allNewFail compares the pods of the current revision with the others. All pods of the current revision fail.
+// allNewFail compares the pods of the current revision, which all fail, with the other pods.
 func (b *blamed) allNewFail() string {
 	do := wording.Predicate{Noun: "pod", One: "fails", Many: "fail"}
 	if b.t.NewFailing == b.p.Count {
@@ -201,7 +200,7 @@ func (b *blamed) template() string {
 	return "the template"
 }
 
-// older names the revision that a failing pod still runs; empty where that is the current one.
+// older names the revision that a failing pod still runs, or returns "" if that is the current one.
 func (b *blamed) older() string {
 	if !cause.OfContainer(b.p.Code) || len(b.p.Nodes) == 0 {
 		return ""
@@ -215,7 +214,8 @@ func (b *blamed) older() string {
 	return name
 }
 
-// newPods is how many pods of the current revision there are, those of this problem where all nodes are down.
+// newPods returns the number of pods of the current revision. If the tally is empty because all nodes are down, it
+// returns the number of pods with this problem.
 func (b *blamed) newPods() int {
 	if b.t.NewPods+b.t.OldPods == 0 {
 		return b.p.Count
@@ -223,10 +223,10 @@ func (b *blamed) newPods() int {
 	return b.t.NewPods
 }
 
-// object is the name of what the pods fail on.
+// object returns the name of the object that the pods fail on.
 func (b *blamed) object() string { return screen.Clean(b.p.Subject.Name) }
 
-// noHostPath says what the nodes do not have that the template mounts.
+// noHostPath describes the host path that the template mounts and the nodes lack.
 func (b *blamed) noHostPath() string {
 	path, system := b.Text("hostPath"), wording.Phrase(": the operating system is ", b.Text("osImage"))
 	switch as := b.Text("hostPathType"); {
@@ -285,7 +285,7 @@ func (b *blamed) injection() string {
 	return container + "ask whoever adds it to pods, such as a service mesh"
 }
 
-// injectors are who adds containers to pods, by the annotation that they give to a pod.
+// injectors has the tools that add containers to pods, by the annotation that they add.
 var injectors = map[string]string{
 	"sidecar.istio.io/status":                    "Istio",
 	"linkerd.io/proxy-version":                   "Linkerd",
@@ -328,7 +328,7 @@ func (b *blamed) policy() string {
 	return "the API server: see its message"
 }
 
-// quota says which ResourceQuota has no room, or that none admits the pods.
+// quota names the ResourceQuota that is exhausted, or says that none admits the pods.
 func (b *blamed) quota() string {
 	n := len(b.nodes())
 	room := wording.PluralOf(n, "1 more pod", strconv.Itoa(n)+" more pods")
@@ -357,7 +357,7 @@ func (b *blamed) unknown() string {
 	return b.compared()
 }
 
-// compared says which pods fail, where nothing shows who is at fault.
+// compared describes which pods fail if it is unclear who is at fault.
 func (b *blamed) compared() string {
 	oldFailing, newPods := strconv.Itoa(b.t.OldFailing), b.newPods()
 	switch b.a.E.Evidence(b.p) {
@@ -373,7 +373,7 @@ func (b *blamed) compared() string {
 			since = b.current() + " replaced revision " + screen.Clean(may.Value)
 		}
 		fail := wording.PluralOf(newPods, "the only pod fails", "all "+strconv.Itoa(newPods)+" pods fail")
-		if b.a.Header.Lacks(snapshot.Nodes) { // without which nothing says which pods count
+		if b.a.Header.Lacks(snapshot.Nodes) { // without nodes, it is unknown which pods count
 			return "unclear: " + wording.PluralOf(newPods, "the only pod",
 				"all "+strconv.Itoa(newPods)+" pods") + " of " +
 				b.current() +
@@ -388,7 +388,7 @@ func (b *blamed) compared() string {
 	return ""
 }
 
-// noneEligible says what the nodes lack that are nearest to being eligible, where nothing shows who is at fault.
+// noneEligible describes what the nodes that come closest to being eligible lack, if it is unclear who is at fault.
 func (b *blamed) noneEligible() string {
 	labels, n := b.Text("labels"), b.Count("labels")
 	const unclear = "unclear, the nodes or the template: no node "
@@ -413,7 +413,7 @@ func (b *blamed) noneEligible() string {
 	return ""
 }
 
-// someFail says what is known where the current revision fails on some nodes and works on others.
+// someFail describes a revision that fails on some nodes and works on others.
 func (b *blamed) someFail() string {
 	works, some, joinedAt := b.a.Works(), b.some(), b.Age("joined")
 	here := "unclear: " + b.current() + " works on " + b.elsewhere()
@@ -491,7 +491,7 @@ func (b *blamed) node() string {
 	return b.nodeDown()
 }
 
-// lacksPath says what these nodes do not have, and other nodes have.
+// lacksPath says that the failing nodes lack a path.
 func (b *blamed) lacksPath() string {
 	path := wording.Phrase(b.Text("hostPathType"), " ", b.Text("hostPath"))
 	if path == "" {
@@ -500,7 +500,7 @@ func (b *blamed) lacksPath() string {
 	return b.on("it has", "they have") + " no " + path + ", which the template mounts"
 }
 
-// nodeDown says since when nodes are NotReady, beside when the rollout started.
+// nodeDown returns since when the nodes are NotReady, and compares that with the start of the rollout.
 func (b *blamed) nodeDown() string {
 	o, began, lasting := b.p.Blame, b.a.E.Rollout.Since, b.a.Lasting(b.p)
 	nodes := b.on("the node", "the nodes")
@@ -517,11 +517,11 @@ func (b *blamed) nodeDown() string {
 	reported := wording.Either(b.p.Code == cause.Misscheduled, wording.InBrackets(b.a.Reported(b.p)), "")
 	switch earlier := o.BeforeRollout; {
 	case started != "" && earlier != nil && *earlier && started == wording.Ago(b.Now.Sub(*b.p.Since)):
-		// which says nothing
+		// the durations would look the same
 		return nodes + ", not the rollout: NotReady since " + wording.ClockAt(*b.p.Since, b.Now) +
 			", the rollout started at " + wording.ClockAt(*began, b.Now)
 	case started != "" && earlier != nil && *earlier && b.a.counted() && len(b.a.E.Matters()) == 1:
-		// it says for how long
+		// the headline has the duration
 		return nodes + ", not the rollout: NotReady before it started, " + started + " ago" + reported
 	case started != "" && earlier != nil && *earlier:
 		return nodes + ", not the rollout" + notReady + reported + ", the rollout started " + started + " ago"
@@ -585,7 +585,7 @@ func (b *blamed) strategy() string {
 	return ""
 }
 
-// besides is what else is known of pods that fail.
+// besides returns more facts about pods that fail.
 func (b *blamed) besides() []string {
 	unknown := b.p.Blame.Who == cause.WhoUnknown
 	var said []string
@@ -609,7 +609,7 @@ func (b *blamed) besides() []string {
 	return said
 }
 
-// probeFails says what the kubelet does while a probe fails.
+// probeFails describes what the kubelet does while a probe fails.
 func (b *blamed) probeFails() string {
 	sidecar := "sidecar " + b.Text("container")
 	switch probe := b.Text("probe"); {
@@ -623,7 +623,7 @@ func (b *blamed) probeFails() string {
 	return ""
 }
 
-// Tainted says whose fault it is that a rollout removes the pods of nodes for a taint.
+// Tainted says that a rollout removes the pods of nodes because of a taint, and who is at fault.
 func Tainted(f daemonset.Facts, nodes []string) string {
 	return "the taint on " + wording.SomeNames(nodes) +
 		wording.InBrackets(wording.TaintMeanings[wording.Fact(f, "key")]) + ": it was added after " +

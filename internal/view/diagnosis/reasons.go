@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
-// causes says who, for each problem that does not pass by itself.
+// causes adds the fault of each problem that does not resolve itself.
 func (a *Answer) causes(problems []*explain.Problem) {
 	var said []string
 	of := map[string][]daemonset.Reason{}
@@ -29,14 +29,14 @@ func (a *Answer) causes(problems []*explain.Problem) {
 		switch most := 6; {
 		case i >= most && !a.Style.All:
 			return
-		case len(said) > 1 && several: // of what
+		case len(said) > 1 && several: // name the problems that have this fault
 			words = sheet.ReasonNames(slices.Compact(of[words])) + ": " + words
 		}
 		a.Add(screen.Fault, "%s", words)
 	}
 }
 
-// alike returns the problems, those of Misscheduled together whose origin has the same words for the same nodes.
+// alike returns the problems. It merges those of Misscheduled that have the same origin.
 func (a *Answer) alike(problems []*explain.Problem) (out []*explain.Problem) {
 	of := map[string]*explain.Problem{}
 	for _, p := range problems {
@@ -56,8 +56,8 @@ func (a *Answer) alike(problems []*explain.Problem) (out []*explain.Problem) {
 	return out
 }
 
-// absent names the object that does not exist, so the API server rejects pods; it is empty if the
-// message of the API server names none.
+// absent names the missing object for which the API server rejects pods. It returns "" if the message of the API server
+// names none.
 func (a *Answer) absent(p *explain.Problem) string {
 	kind, name := cause.NamedObject(p.Facts)
 	switch {
@@ -69,7 +69,7 @@ func (a *Answer) absent(p *explain.Problem) string {
 	return screen.Clean(kind + " " + name)
 }
 
-// Works is how many pods of the current revision are available, without those that keep failing.
+// Works returns the number of available pods of the current revision, without those that keep failing.
 func (a *Answer) Works() int {
 	n := cmp.Or(a.E.Current(), &explain.Revision{}).Available
 	for i := range a.E.Problems {
@@ -80,8 +80,8 @@ func (a *Answer) Works() int {
 	return max(0, n)
 }
 
-// refusal returns why the API server rejects pods, if it is what the events of a problem
-// tell of; else nil.
+// refusal returns the computed reason for which the API server rejects pods. It returns nil if the events of p show
+// another reason.
 func (a *Answer) refusal(p *explain.Problem) *admission.Refusal {
 	if v := a.E.Admission; p != nil && p.Code == cause.FailedCreate && v != nil && len(v.Refusals) > 0 &&
 		wording.Fact(p.Facts, "rejects") == string(v.Refusals[0].Reason) {
@@ -90,7 +90,7 @@ func (a *Answer) refusal(p *explain.Problem) *admission.Refusal {
 	return nil
 }
 
-// olderOnes names the revision that the pods which are not updated run.
+// olderOnes names the revision of pods that are not updated.
 func (a *Answer) olderOnes() string {
 	if len(a.E.Revisions) == 2 {
 		return wording.RevisionName(&a.E.Revisions[1])

@@ -16,10 +16,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
-// StatusHeads are the columns of a status.
+// StatusHeads has the columns of a status.
 var StatusHeads = []string{"DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "MISSCHEDULED"}
 
-// Numbers are those of a status in the order of its columns, each as ? where there is none.
+// Numbers returns the numbers of a status in the order of StatusHeads, or "?" for each if c is nil.
 func Numbers(c *daemonset.Counts) []string {
 	if c == nil {
 		return slices.Repeat([]string{"?"}, len(StatusHeads))
@@ -31,7 +31,7 @@ func Numbers(c *daemonset.Counts) []string {
 	return out
 }
 
-// status is the numbers, as kubectl names them, and what each of them leaves out.
+// status adds the numbers that kubectl shows, and the nodes that each of them leaves out.
 func (a *Answer) status() {
 	status := &a.E.Status
 	var line screen.Words
@@ -46,7 +46,7 @@ func (a *Answer) status() {
 	a.sums()
 }
 
-// reportedNumbers says which reported numbers differ from the computed ones, and why.
+// reportedNumbers adds the reported numbers that differ from the computed ones, and the reason.
 func (a *Answer) reportedNumbers() {
 	status := &a.E.Status
 	switch {
@@ -75,10 +75,10 @@ func (a *Answer) reportedNumbers() {
 	a.Add(screen.Status, "the controller last reported %s%s", strings.Join(others, ", "), why)
 }
 
-// leftOut says why a number leaves a node out, where the reason's name does not.
+// leftOut explains why a number leaves out a node, for reasons whose name does not.
 var leftOut = map[daemonset.Reason]string{explain.OutOfDate: "on another revision", cause.NoPod: "no pod"}
 
-// sums says for each number that is not simply all nodes what it leaves out.
+// sums adds, for each number that does not count all nodes, the nodes that it leaves out.
 func (a *Answer) sums() {
 	c := a.E.Status.Computed
 	if c == nil {
@@ -109,14 +109,14 @@ func (a *Answer) sums() {
 			wording.PluralVerb(n, "node whose pod is terminating",
 				"nodes whose pods are terminating"))
 	}
-	if i := a.E.Impact; i != nil && len(i.Uncounted) > 0 && len(i.Uncounted) <= 3 { // Impact has them
+	if i := a.E.Impact; i != nil && len(i.Uncounted) > 0 && len(i.Uncounted) <= 3 { // Impact names these nodes
 		a.Screen.Add(screen.Rollout, screen.Names{Before: fmt.Sprintf("MISSCHEDULED %d =", len(i.Uncounted)),
 			Names: i.Uncounted, Short: true})
 	}
 }
 
-// numbered returns how many nodes a number leaves out for the numbered problems, and what else it leaves out. Where one
-// problem alone has them, its name is better.
+// numbered returns the number of nodes that are left out because of the numbered problems, and the other reasons. If
+// there is only one such problem, it counts as another reason, because its name is more useful than its number.
 func (a *Answer) numbered(all []explain.Less) (n int, others []explain.Less) {
 	of := map[daemonset.Reason]bool{}
 	for _, d := range a.E.Advice[:len(a.E.Advice)*min(1, len(a.E.Advice)/2)] {
@@ -139,7 +139,7 @@ func (a *Answer) numbered(all []explain.Less) (n int, others []explain.Less) {
 	return n, others
 }
 
-// desired is the arithmetic of DESIRED, with the rule that excludes a node.
+// desired adds the arithmetic of DESIRED and the rules that exclude nodes.
 func (a *Answer) desired() {
 	all, excluded, notReady := a.E.Eligible()
 	t := &screen.Table{Columns: []screen.Column{{Wrap: true, Short: true}, {Wrap: true}}}
@@ -171,8 +171,7 @@ func (a *Answer) desired() {
 	}
 }
 
-// exclusion says why nodes are not eligible: of a taint that Kubernetes itself sets what it means, of others which it
-// is.
+// exclusion returns why nodes are not eligible. For a well-known taint, it returns the meaning of the taint.
 func exclusion(g *explain.ColumnGroup) string {
 	meaning := wording.TaintMeanings[wording.Fact(g.Facts, "key")]
 	if g.Reason == daemonset.TaintNotTolerated && meaning != "" && g.Facts["taints"] == nil {
@@ -181,7 +180,7 @@ func exclusion(g *explain.ColumnGroup) string {
 	return wording.Placement(g.Reason, g.Facts)
 }
 
-// wide is what -o wide adds: the rules used, what is assumed, and every node.
+// wide adds the content of -o wide: the rules used, the assumptions and all nodes.
 func (a *Answer) wide() {
 	if !a.Style.Wide {
 		return

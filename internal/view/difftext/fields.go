@@ -1,5 +1,5 @@
-// Package difftext describes differences of two pod templates or texts. It takes fields that differ, and returns a line
-// for each of them.
+// Package difftext describes the differences of two pod templates or texts. Its functions take the fields that differ,
+// and return a line for each of them.
 package difftext
 
 import (
@@ -16,23 +16,23 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Style is how fields that differ are told.
+// Style selects how differences are described.
 type Style struct {
-	All   bool // whole values
-	Brief bool // in few words: what is in a list comes, goes or has changed, and only short values are shown
-	Cell  bool // in a table: a container is told by its name alone
-	Alone bool // there is one container, of which only its image is said to be
+	All   bool // show complete values
+	Brief bool // describe a list by its added, removed and changed members, and show only short values
+	Cell  bool // in a table: name a container without the word "container"
+	Alone bool // there is only one container, so only its image needs a name
 }
 
-// fieldLine says how one field differs, or one of several containers that differs
-// alike in all of them.
+// fieldLine describes how a field differs. If the field differs in the same way in several containers, it names them
+// all.
 type fieldLine struct {
 	name, how, note string
 	containers      []string
 	what            template.What
 }
 
-// Lines says what differs, a line each. about adds what else is known of one.
+// Lines returns a line for each difference. The optional about returns more facts about the field with that index.
 func (s Style) Lines(fields []template.Difference, about func(i int) []string) []string {
 	var all []fieldLine
 	for i := range fields {
@@ -88,7 +88,7 @@ func (s Style) line(d *template.Difference) fieldLine {
 	if !within && !(s.Brief && l.what == template.WhatOrder) {
 		l.how, l.note = s.how(d)
 	}
-	if key, value := d.Selects(); key != "" && !s.Brief { // as kubectl and the flags write it
+	if key, value := d.Selects(); key != "" && !s.Brief { // as kubectl and the flags show it
 		l.name, l.how = "nodeSelector",
 			map[bool]string{true: " added: ",
 				false: " removed: "}[d.Old.Absent()]+screen.Clean(key)+"="+s.shown(d, value)
@@ -96,7 +96,7 @@ func (s Style) line(d *template.Difference) fieldLine {
 	return l
 }
 
-// how says in which way a field differs. Of a value that is hidden there is only that.
+// how describes the difference. For a hidden value, the note says that it is hidden.
 func (s Style) how(d *template.Difference) (how, note string) {
 	old, new := s.shown(d, d.Old), s.shown(d, d.New)
 	if d.Hidden && !s.Brief {
@@ -120,7 +120,7 @@ func (s Style) how(d *template.Difference) (how, note string) {
 	return ": " + before + " -> " + after, note
 }
 
-// shown writes one value; empty where it is hidden, or too long for few words.
+// shown formats one value. It returns "" if the value is hidden, or too long for the brief style.
 func (s Style) shown(d *template.Difference, v template.Value) string {
 	const few = 30
 	text, _ := v.Text()
@@ -150,7 +150,7 @@ func (s Style) shown(d *template.Difference, v template.Value) string {
 	return s.shorten(Written(v, asRead))
 }
 
-// Sides writes two values so that they are told apart.
+// Sides formats both values so that a reader can distinguish them.
 func (s Style) Sides(d *template.Difference) (before, after string) {
 	switch what := d.Path.What(); {
 	case what == template.WhatOrder:
@@ -169,16 +169,15 @@ func (s Style) Sides(d *template.Difference) (before, after string) {
 	return s.apart(d.Old, d.New)
 }
 
-// ImageWords writes a reference, or what follows its repository.
+// ImageWords formats a reference to an image or a part of one. It returns "(no tag)" if nothing is left of it.
 func ImageWords(i template.Image) string { return cmp.Or(i.Short(), "(no tag)") }
 
-// imageText is a reference that stands alone.
+// imageText formats an image without comparing it to another one.
 func imageText(reference string) string {
 	return Written(template.ValueOf(ImageWords(template.ParseImage(reference))), asRead)
 }
 
-// nouns are what the members of lists and the keys of maps are called, where that
-// is not the field's name.
+// nouns has the singular for members of lists and keys of maps whose name differs from the field's name.
 var nouns = map[string]string{
 	"volumes": "volume", "volumeMounts": "volumeMount", "volumeDevices": "volumeDevice", "ports": "port",
 	"containers":     "container",
@@ -186,15 +185,14 @@ var nouns = map[string]string{
 	"topologySpreadConstraints": "topologySpreadConstraint", "labels": "label", "annotations": "annotation",
 }
 
-// placeWords are the parts of a place: of the singular of a list, what it has there,
-// and the list.
+// placeWords formats a part of a path from three values: the singular of the list, the name in it, and the list.
 var placeWords = map[template.PartKind]string{
 	template.PartField: "%[2]s", template.PartMember: "%[1]s %[2]s", template.PartKey: "%[1]s %[2]s",
 	template.PartLimit: "%[2]s limit", template.PartRequest: "%[2]s request", template.PartOrder: "order of %[3]s",
 }
 
-// fieldName names a field as people do, and the container that it is of: memory
-// limit, readOnly of volumeMount /data.
+// fieldName returns a readable name for a field, such as "memory limit" or "readOnly of volumeMount /data", and the
+// container that has the field.
 func fieldName(path template.Path) (name, container string) {
 	place := path.Place()
 	var parts []string
@@ -208,7 +206,7 @@ func fieldName(path template.Path) (name, container string) {
 	return cmp.Or(strings.Join(parts, " of "), "the template"), place.Container
 }
 
-// tolerationWords writes tolerations as --toleration takes them; nil of what are none.
+// tolerationWords formats tolerations in the format of --toleration. It returns nil for a value that has none.
 func tolerationWords(v template.Value) (all []string) {
 	for _, t := range v.Tolerations() {
 		words, value := cmp.Or(screen.Clean(t.Key), "*"), screen.Clean(t.Value)
@@ -228,7 +226,7 @@ func tolerationWords(v template.Value) (all []string) {
 	return all
 }
 
-// Few are the first of several lines, and how many more there are.
+// Few returns the first lines, up to most, and a line with the number of the others.
 func Few(lines []string, most int, what string, style wording.Style) []string {
 	if more := len(lines) - most; more > 1 && !style.All {
 		return append(lines[:most:most], wording.Plural(more, what)+" with --all")
@@ -236,8 +234,8 @@ func Few(lines []string, most int, what string, style wording.Style) []string {
 	return lines
 }
 
-// ChangeLines says what differs between two revisions: what somebody set, then
-// what is no change of theirs.
+// ChangeLines describes what differs between two revisions: first the fields that a user set, then defaults and
+// restarts.
 func (s Style) ChangeLines(changes []history.FieldChange) []string {
 	lines := s.Lines(history.Differences(changes, history.FieldSet), nil)
 	if history.OnlyMetadata(changes) {
@@ -265,7 +263,8 @@ func (s Style) ChangeLines(changes []history.FieldChange) []string {
 	return lines
 }
 
-// TouchedWords name the fields that a revision changed, at most two.
+// TouchedWords names the fields that a revision changed, or one of them and the number of the others if there are more
+// than two.
 func TouchedWords(paths []template.Path) string {
 	var names []string
 	for _, p := range paths {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 )
 
-// Rejection says why the API server rejects a pod; terse is in a few words. before is how
-// many pods of the same template it has admitted.
+// Rejection returns why the API server rejects a pod, and a terse version. before is the number of admitted pods with
+// the same template.
 func (a *Sheet) Rejection(r *admission.Refusal, before int) (words, terse string) {
 	words, terse = a.rejects(r, before > 0)
 	if before > 0 {
@@ -25,7 +25,7 @@ func (a *Sheet) Rejection(r *admission.Refusal, before int) (words, terse string
 	return words, terse
 }
 
-// rejects is rejection, where now is whether pods of the same template were admitted before.
+// rejects returns the reason for a rejection. now is set if the API server admitted pods of the same template before.
 func (a *Sheet) rejects(r *admission.Refusal, now bool) (words, terse string) {
 	namespace, details := "namespace "+a.Header.DaemonSet.Namespace, strings.Join(detailsOf(r), ", and ")
 	name := screen.Clean(r.Name)
@@ -82,7 +82,7 @@ func (a *Sheet) rejects(r *admission.Refusal, now bool) (words, terse string) {
 	return terse, terse
 }
 
-// notFound says that the template names an object that does not exist, or now no longer does.
+// notFound says that an object in the template does not exist. now is set if it existed before.
 func notFound(object, where string, now bool) (words, terse string) {
 	words = "the template names " + object + ", which does not exist" + where
 	if now {
@@ -91,7 +91,7 @@ func notFound(object, where string, now bool) (words, terse string) {
 	return words, object + " does not exist"
 }
 
-// detailsOf returns what a rule finds wrong, each in a few words.
+// detailsOf returns a phrase for each violation of a rule.
 func detailsOf(r *admission.Refusal) (out []string) {
 	for _, v := range r.Violations {
 		out = append(out, v.What+wording.InBrackets(v.Detail))
@@ -111,10 +111,10 @@ func detailsOf(r *admission.Refusal) (out []string) {
 	return out
 }
 
-// containerOr names a container, or the pod where there is none.
+// containerOr names a container, or the pod if name is empty.
 func containerOr(name string) string { return cmp.Or(wording.Phrase("container ", name), "the pod") }
 
-// BoundWords say how a LimitRange is violated.
+// BoundWords describes the violation of a LimitRange.
 func BoundWords(b *admission.Bound) string {
 	who, what, bound := containerOr(b.Container), string(b.Resource), b.Bound.String()
 	requests, limits := who+" requests "+what+" "+b.Request.String(), who+" limits "+what+" to "+b.Limit.String()
@@ -142,7 +142,7 @@ func BoundWords(b *admission.Bound) string {
 	return ""
 }
 
-// amountWords are what a quota says of one resource.
+// amountWords describes the state of a quota for one resource.
 func amountWords(x *admission.Amount) string {
 	if x.Resource == corev1.ResourcePods || x.Resource == "count/pods" {
 		return fmt.Sprintf("%s of %s %s are used", x.Used.String(), x.Hard.String(), x.Resource)
@@ -151,8 +151,8 @@ func amountWords(x *admission.Amount) string {
 		x.Hard.String())
 }
 
-// Admitted says why the API server rejects new pods of a template, or all but some, what
-// shows it, and what to change.
+// Admitted adds why the API server rejects all or some of the new pods, what shows the reason, and what to change.
+// lacking is the number of nodes without a pod. before is the number of admitted pods with the same template.
 func (a *Sheet) Admitted(v *admission.Verdict, lacking, before int) {
 	if v == nil {
 		return
@@ -182,8 +182,7 @@ func (a *Sheet) Admitted(v *admission.Verdict, lacking, before int) {
 	a.Remedies(r, before > 0)
 }
 
-// raiseQuota says to how much a quota has to be raised so that so many pods are
-// created.
+// raiseQuota adds the values that a quota needs for the given number of new pods.
 func (a *Sheet) raiseQuota(name string, amounts []admission.Amount, pods int) {
 	var to []string
 	for i := range amounts {
@@ -197,7 +196,7 @@ func (a *Sheet) raiseQuota(name string, amounts []admission.Amount, pods int) {
 	a.Add(a.To, `ask the team that manages ResourceQuota "%s" to raise %s%s`, name, strings.Join(to, " and "), sum)
 }
 
-// looksAt is a command that shows what rejects a pod.
+// looksAt returns a command that shows the object that rejects a pod.
 func (a *Sheet) looksAt(r *admission.Refusal) screen.Command {
 	switch r.Rule {
 	case admission.NamespaceLifecycle, admission.PodSecurity:
@@ -216,7 +215,7 @@ func (a *Sheet) looksAt(r *admission.Refusal) screen.Command {
 	return nil
 }
 
-// remedyWords say what to change so that a pod is admitted; runs is whether pods of the template run.
+// remedyWords describes a change after which a pod is admitted. runs is set if pods with the same template run.
 func remedyWords(m *admission.Remedy, runs bool) string {
 	whose, amount := containerOr(m.Container), ""
 	if m.Amount != nil {
@@ -247,7 +246,7 @@ func remedyWords(m *admission.Remedy, runs bool) string {
 	return ""
 }
 
-// Remedies add what to change so that a pod is admitted.
+// Remedies adds the changes after which a pod is admitted.
 func (a *Sheet) Remedies(r *admission.Refusal, runs bool) {
 	var said []string
 	defer func() {

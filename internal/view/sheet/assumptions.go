@@ -13,26 +13,28 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// Circumstances are what else a plan knows, where that decides how an assumption is said.
+// Circumstances are facts of a plan that affect the words for an assumption.
 type Circumstances struct {
-	NoProblem   bool   // nothing that is wrong is known
-	Down        bool   // nodes that stay without an available pod are down
-	Supposed    bool   // of these, each was asked to be taken for down
-	OtherSystem bool   // all that is wrong is that nodes run another system, which is said
-	Answering   string // nodes that are NotReady and whose kubelet still answers
+	NoProblem bool // no problem is known
+	Down      bool // the nodes that stay without an available pod are down
+	Supposed  bool // the user asked to treat each of these nodes as down
+	// nodes that run another operating system are the only problem, and the screen already names them
+	OtherSystem bool
+	Answering   string // NotReady nodes whose kubelet still responds
 	Unfit       bool   // some new pods do not fit
-	SomeWork    bool   // pods of this revision work
-	Stalls      bool   // the plan is of a change that stalls
+	SomeWork    bool   // some pods of this revision work
+	Stalls      bool   // the plan is about a change that stalls
 }
 
-// ground is an assumption among all of an answer, with what else is known.
+// ground is an assumption with the other assumptions and the circumstances.
 type ground struct {
 	daemonset.Assumption
 	Circumstances
 	all []daemonset.Assumption
 }
 
-// Assumption says in a sentence what was assumed, among all that was; empty for the controller's own pace.
+// Assumption returns a sentence for an assumption, or "" for the controller's own pace. all contains all assumptions of
+// the result.
 func Assumption(a daemonset.Assumption, all []daemonset.Assumption, known Circumstances) string {
 	a.Value = screen.Clean(a.Value)
 	g := &ground{a, known, all}
@@ -44,13 +46,13 @@ func Assumption(a daemonset.Assumption, all []daemonset.Assumption, known Circum
 	return ""
 }
 
-// plural is the value, which is a number, with its words.
+// plural returns the value, which is a number, with its words.
 func (g *ground) plural(one, many string) string {
 	n, _ := strconv.Atoi(g.Value)
 	return wording.PluralVerb(n, one, many)
 }
 
-// also is the value of another assumption, "yes" if it has none; empty if it was not assumed.
+// also returns the value of another assumption, or "yes" if it has no value. It returns "" if it was not assumed.
 func (g *ground) also(code daemonset.AssumptionCode) string {
 	for _, a := range g.all {
 		if a.Code == code {
@@ -60,31 +62,31 @@ func (g *ground) also(code daemonset.AssumptionCode) string {
 	return ""
 }
 
-// alsoSome is the number of another assumption with its words; empty if it was not assumed.
+// alsoSome returns the number in another assumption with its words, or "" if it was not assumed.
 func (g *ground) alsoSome(code daemonset.AssumptionCode, one, many string) string {
 	n, _ := strconv.Atoi(g.also(code))
 	return wording.Counted(n, one, many)
 }
 
-// lasting writes a duration, or a number of seconds: 14m.
+// lasting formats a duration or a number of seconds, such as 14m.
 func lasting(value string) string {
 	return wording.Known{Facts: daemonset.Facts{"value": value}, Now: time.Time{}}.Age("value")
 }
 
-// always is what is said of an assumption without a value.
+// always returns the words for an assumption without a value.
 func always(words string) func(*ground) string { return func(*ground) string { return words } }
 
-// saysCount says an assumption with a number.
+// saysCount returns the words for an assumption with a number.
 func saysCount(before, one, many, after string) func(*ground) string {
 	return func(g *ground) string { return before + g.plural(one, many) + after }
 }
 
-// saysValue says an assumption with its value.
+// saysValue returns the words for an assumption with a value.
 func saysValue(before, after string) func(*ground) string {
 	return func(g *ground) string { return before + g.Value + after }
 }
 
-// Assumptions are the words of what an answer rests on, what decides it first.
+// Assumptions has the words for each assumption, the decisive ones first.
 var Assumptions = []struct {
 	Code daemonset.AssumptionCode
 	say  func(*ground) string
@@ -177,7 +179,7 @@ func (g *ground) nodesStay() string {
 }
 
 func (g *ground) notModelled() string {
-	if g.Value == string(fit.AntiAffinityOfOthers) { // which AssumeOtherPods says
+	if g.Value == string(fit.AntiAffinityOfOthers) { // AssumeOtherPods says this
 		return ""
 	}
 	return "no pod is kept from its node by what is not computed: " + g.Value
@@ -215,7 +217,7 @@ func (g *ground) newPods() string {
 	return "every new pod becomes available"
 }
 
-// start is how long a new pod takes, and what may add to that.
+// start describes how long a new pod takes to become Ready, and what may add to that.
 func (g *ground) start() string {
 	ready := lasting(g.Value)
 	fast, slow := lasting(g.also(plan.AssumeStartFast)), lasting(g.also(plan.AssumeStartSlow))
@@ -265,7 +267,7 @@ func (g *ground) templateNotChecked() string {
 }
 
 func (g *ground) noServerWarnings() string {
-	if g.also(whatif.AssumeTemplateNotChecked) != "" { // which says it
+	if g.also(whatif.AssumeTemplateNotChecked) != "" { // templateNotChecked says this
 		return ""
 	}
 	return "the API server does not warn (--server-dry-run asks it)"

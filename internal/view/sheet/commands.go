@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// placementCheck shows the labels that no node has, or the node that is not ready.
+// placementCheck returns a command that shows the labels that no node has, or the node that is not ready.
 func (a *Sheet) placementCheck(f daemonset.Facts) screen.Command {
 	switch by, keys := f["excludedBy"], eligible.LabelKeys(f); {
 	case len(keys) > 0:
@@ -24,14 +24,14 @@ func (a *Sheet) placementCheck(f daemonset.Facts) screen.Command {
 	return nil
 }
 
-// Preview is a plan of a fix, which changes nothing.
+// Preview adds a command that plans a fix without changing anything.
 func (a *Sheet) Preview(of, flag, value string) {
 	if c := a.Again("plan-rollout", Flag{Name: flag, Value: value}); len(c) > 0 {
 		a.Act(screen.Preview, of, c)
 	}
 }
 
-// Exclude is a node affinity that keeps the pod off nodes with some labels.
+// Exclude adds a node affinity that keeps the pod off nodes with some labels.
 func (a *Sheet) Exclude(f *remedy.Remedy, effect string) {
 	labels := f.Without()
 	words := "keep the pod off " + wording.PluralOf(len(f.Nodes), "this node", "these nodes") + ": add " +
@@ -43,19 +43,19 @@ func (a *Sheet) Exclude(f *remedy.Remedy, effect string) {
 	}
 }
 
-// reference is what a template refers to and does not exist: a key of an object, or all of the object.
+// reference is an object that the template refers to and that does not exist, or an object without the required key.
 type reference struct{ Kind, namespace, Name, Key string }
 
-// Reference reads one from its facts.
+// Reference returns the reference that the facts describe.
 func (a *Sheet) Reference(f daemonset.Facts) reference {
 	return reference{wording.Fact(f, "kind"), a.Header.DaemonSet.Namespace, wording.Fact(f, "name"),
 		wording.Fact(f, "key")}
 }
 
-// Object names the object as kubectl does, with its namespace.
+// Object returns the kind, the namespace and the name of the object.
 func (r reference) Object() string { return r.Kind + " " + r.namespace + "/" + r.Name }
 
-// CreateWords says what makes it exist.
+// CreateWords returns an instruction that creates the object or the key.
 func (r reference) CreateWords() string {
 	if r.Key != "" {
 		return "add key " + r.Key + " to " + r.Object()

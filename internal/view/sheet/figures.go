@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// cellKinds say how a cell of a grid shows a node, beside those of the marks.
+// cellKinds has the cells of a grid for the states of a node that have no mark.
 var cellKinds = map[plan.NodeState]screen.Kind{
 	plan.NodeStays:        {Sign: "=", Words: "stays as it is", Shade: screen.Broken},
 	plan.NodeUnfit:        {Sign: "%", Words: "the new pod does not fit", Shade: screen.Broken},
@@ -32,15 +32,15 @@ var cellKinds = map[plan.NodeState]screen.Kind{
 	"":                    {Sign: "?", Words: "unknown: the pods could not be read", Shade: screen.Aside},
 }
 
-// markShades are the colors of the marks.
+// markShades has the colors of the marks.
 var markShades = map[plan.NodeState]screen.Shade{
 	plan.NodeUpdated: screen.Done, plan.NodeReady: screen.Nearly, plan.NodeStarting: screen.Coming,
 	plan.NodeDeleting: screen.Going, plan.NodeEmpty: screen.Lacking,
 	plan.NodeUnavailable: screen.Doubtful, plan.NodeFails: screen.Broken, plan.NodeOld: screen.Waiting,
 }
 
-// Grid is the nodes as a figure, colored by how far a rollout is on them. old is what a
-// node is on whose pod is available and not updated.
+// Grid returns a figure of the nodes, colored by the progress of the rollout. old names the revision of nodes whose pod
+// is available and not updated.
 func Grid(m *plan.Map, old string) *screen.Grid {
 	g, place := NewGrid(m), map[plan.NodeState]int{}
 	for _, state := range append(slices.Clone(plan.MapStates), "") {
@@ -75,7 +75,7 @@ func NewGrid(m *plan.Map) *screen.Grid {
 	return g
 }
 
-// FillGrid adds the cells in their groups, and the table of all nodes.
+// FillGrid adds the cells, by group, and the table of all nodes. kind returns the index of a node's kind in g.Kinds.
 func FillGrid(g *screen.Grid, m *plan.Map, kind func(*plan.OnMap) int) {
 	heads := []string{"NODE", strings.ToUpper(path.Base(m.Label)), "STATE", "PROBLEM", "POD", "REVISION"}
 	if m.Label == "" {
@@ -120,7 +120,7 @@ func FillGrid(g *screen.Grid, m *plan.Map, kind func(*plan.OnMap) int) {
 	}
 }
 
-// groupWords say how many nodes of a group are how.
+// groupWords returns the number of nodes of each kind in a group.
 func groupWords(g *screen.Grid, of int, counts map[int]int) string {
 	var parts []string
 	for i, k := range g.Kinds {
@@ -131,7 +131,7 @@ func groupWords(g *screen.Grid, of int, counts map[int]int) string {
 	return wording.Plural(of, "node") + ": " + strings.Join(parts, ", ")
 }
 
-// podsWords name the pods of a node with their revisions.
+// podsWords names the pods of a node with their revisions.
 func podsWords(pods []plan.MapPod) (words string) {
 	for i, p := range pods {
 		words += map[bool]string{true: "; pod ", false: ", "}[i == 0] + p.Name + " on " + podOn(&p)
@@ -153,12 +153,12 @@ func podRevision(p *plan.MapPod) string {
 	return cmp.Or(p.Hash, "-")
 }
 
-// LimitOf is the limit of a rolling update, as a timeline shows it.
+// LimitOf is the limit of a rolling update for a timeline.
 type LimitOf struct {
 	Kind  daemonset.BudgetKind
 	Spec  string
 	Limit int
-	Of    int // nodes
+	Of    int // number of nodes
 }
 
 func (l LimitOf) words() string {
@@ -169,17 +169,17 @@ func (l LimitOf) words() string {
 	return "limit " + limit + " (" + field + ")"
 }
 
-// used says what the nodes that use up a limit are.
+// used describes the nodes that count against a limit.
 var used = map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "without an available pod",
 	daemonset.BudgetSurge: "with an extra pod"}
 
 const (
-	mostSteps = 300 // of a lane
-	mostTimes = 40  // of the table of a timeline
+	mostSteps = 300 // maximum number of steps of a lane
+	mostTimes = 40  // maximum number of rows of the table of a timeline
 )
 
-// Timeline is a rollout over time: what has passed, and what is expected; nil where
-// neither is known. Without what is expected, it stays as it is.
+// Timeline returns a figure of a rollout over time, or nil if neither its past nor its future is known. If expected is
+// empty, the figure ends now.
 func Timeline(passed, expected []plan.Moment, l LimitOf, note string) *screen.Timeline {
 	line := append(slices.Clone(passed), expected...)
 	if len(line) == 0 || used[l.Kind] == "" {
@@ -197,7 +197,7 @@ func Timeline(passed, expected []plan.Moment, l LimitOf, note string) *screen.Ti
 	for _, m := range line {
 		top = max(top, m.Used)
 	}
-	top += max(1, top/4) // above the line of the limit
+	top += max(1, top/4) // leave space above the line of the limit
 	updated := screen.Lane{Title: "updated nodes", Shade: screen.Done, Until: t.To, Top: l.Of}
 	without := screen.Lane{Title: used[l.Kind], Shade: screen.Lacking, Until: t.To, Top: top, Limit: l.Limit,
 		Words: l.words()}
@@ -212,7 +212,8 @@ func Timeline(passed, expected []plan.Moment, l LimitOf, note string) *screen.Ti
 		{Head: strings.ToUpper(used[l.Kind]), Right: true}, {Head: "LIMIT", Right: true}}}
 	said, most := "", 0
 	for _, m := range plan.Fewer(line, mostTimes) {
-		if most = max(most, m.Used); when(m.At) == said { // of one time the last, and the most at it
+		// one row for each time: the latest state and the maximum number of used nodes
+		if most = max(most, m.Used); when(m.At) == said {
 			t.Table.Rows = t.Table.Rows[:len(t.Table.Rows)-1]
 		} else {
 			said, most = when(m.At), m.Used
@@ -222,7 +223,7 @@ func Timeline(passed, expected []plan.Moment, l LimitOf, note string) *screen.Ti
 	return t
 }
 
-// when is a time by how far it is from the present.
+// when formats a time relative to now.
 func when(at float64) string {
 	switch {
 	case at < 0:
@@ -233,7 +234,7 @@ func when(at float64) string {
 	return "now"
 }
 
-// ticks are a few round times.
+// ticks returns a few round times.
 func ticks(from, to float64) (out []screen.Tick) {
 	steps := []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 2 * 3600, 4 * 3600,
 		6 * 3600, 12 * 3600}
@@ -247,7 +248,7 @@ func ticks(from, to float64) (out []screen.Tick) {
 	return out
 }
 
-// PastNote and expectedNote say what a timeline rests on.
+// PastNote describes the data for the past of a timeline, and ExpectedNote the data for its future.
 func PastNote(passed []plan.Moment) string {
 	return wording.Either(len(passed) > 0,
 		"Until now: as today's pods and nodes tell; what has passed since is left out. ", "")
@@ -257,31 +258,31 @@ func ExpectedNote(expected []plan.Moment) string {
 	return map[bool]string{true: "From now: expected, under the assumptions."}[len(expected) > 0]
 }
 
-// Explained is an Explanation with what a page draws of it.
+// Explained is an Explanation with the data for the figures of a page.
 type Explained struct {
 	*explain.Explanation
 	Map              *plan.Map
-	Passed, Expected []plan.Moment // of a rollout under way
+	Passed, Expected []plan.Moment // for a rollout in progress
 }
 
-// Planned is a Plan with what else its screen needs, and what a page draws of it.
+// Planned is a Plan with the data that its screen and the figures of a page need.
 type Planned struct {
 	*plan.Plan
-	Now              *explain.Explanation // as Plan takes it
+	Now              *explain.Explanation // see Plan
 	Asked            Asked
 	Map              *plan.Map
 	Passed, Expected []plan.Moment
 }
 
-// Past is a History with what its screen shows beside it.
+// Past is a History with the data that its screen and the figures of a page need.
 type Past struct {
 	*history.History
-	Now       *explain.Explanation // of the same Snapshot, for a rollout that is stuck; may be nil
-	Map       *plan.Map            // which a page draws; may be nil
-	ManagedBy []managed.Manager    // who writes the DaemonSet besides a person
+	Now       *explain.Explanation // from the same Snapshot, if the rollout is stuck; may be nil
+	Map       *plan.Map            // for the figures of a page; may be nil
+	ManagedBy []managed.Manager    // the tools that write the DaemonSet
 }
 
-// OldRevision names the revision that nodes which are not updated run.
+// OldRevision names the revision of nodes that are not updated.
 func OldRevision(e *explain.Explanation) string {
 	var old []string
 	for _, r := range e.Running() {

@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// Meaning says in a sentence what a reason means, with its facts; empty where
-// its name says all.
+// Meaning explains a problem in a sentence, or returns "" if its name is sufficient.
 func (a *Sheet) Meaning(p *explain.Problem) string {
 	if say := Meanings[p.Code]; say != nil {
 		return say(&finding{wording.Known{Facts: p.Facts, Now: a.Now}, a, p})
@@ -23,7 +22,8 @@ func (a *Sheet) Meaning(p *explain.Problem) string {
 	return ""
 }
 
-// Meanings say what a reason means where its name does not say all. Those of a plan have further facts: see warning.
+// Meanings has the explanations of reasons that need one. The warnings of a plan have more facts, which are listed at
+// planScreen.warning.
 var Meanings = map[daemonset.Reason]func(*finding) string{
 	cause.CrashLoopBackOff:          (*finding).crash,
 	cause.OOMKilled:                 (*finding).outOfMemory,
@@ -87,33 +87,33 @@ var Meanings = map[daemonset.Reason]func(*finding) string{
 	plan.NeverUpdated:          (*finding).neverUpdated,
 }
 
-// finding is a problem, or a warning of a plan, with what its sentence needs.
+// finding is a problem, or a warning of a plan, with the context of its explanation.
 type finding struct {
 	wording.Known
 	sheet *Sheet
 	p     *explain.Problem
 }
 
-// says is a sentence without facts.
+// says returns a sentence that needs no facts.
 func says(words string) func(*finding) string { return func(*finding) string { return words } }
 
-// nodes is the word for one node, or the one for several.
+// nodes returns one if the problem has one node, and many otherwise.
 func (f *finding) nodes(one, many string) string { return wording.PluralOf(len(f.p.Nodes), one, many) }
 
-// plural is a fact that is a number, with its noun.
+// plural returns a numeric fact with its noun.
 func (f *finding) plural(key, one, many string) string {
 	return wording.PluralVerb(f.Count(key), one, many)
 }
 
-// container names the container.
+// container returns the name of the container.
 func (f *finding) container() string {
 	return wording.Either(f.Yes("init"), "init ", "") + "container " + f.Text("container")
 }
 
-// reason is the reason in the words of Kubernetes, in brackets.
+// reason returns the reason that Kubernetes gives, in brackets.
 func (f *finding) reason() string { return wording.InBrackets(f.Text("reason")) }
 
-// restarted is how often the container was, in brackets; empty for never.
+// restarted returns the number of restarts in brackets, or "" if there were none.
 func (f *finding) restarted() string {
 	n := f.Count("restarts")
 	return wording.Either(n > 0, " ("+wording.Plural(n, "restart")+f.nodes("", " per pod")+")", "")
@@ -281,7 +281,7 @@ func (f *finding) evicted() string {
 		"; the controller creates the next one within 15m"
 }
 
-// finalized says which finalizers keep the object; empty where none does.
+// finalized names the finalizers that block the deletion of the object. It returns "" if there are none.
 func (f *finding) finalized() string {
 	waits := "its deletion waits for " + wording.PluralOf(f.Count("finalizers"), "finalizer ", "finalizers ")
 	return wording.Phrase(waits, f.Text("finalizers"))
@@ -350,7 +350,7 @@ func (f *finding) misscheduled() string {
 		"; "+rollout+" removes the "+f.nodes("pod", "pods")+", and creates none until "+gone)
 }
 
-// held says why the controller writes no status; empty where nothing keeps it from that.
+// held returns why the controller does not write a status, or "" if nothing prevents it.
 func (f *finding) held() string {
 	return wording.Behind("; ", heldUp[daemonset.Reason(f.Text("heldUpBy"))])
 }
@@ -380,10 +380,10 @@ func (f *finding) noneEligible() string {
 	return wording.Either(f.Count("nodes") == 1, "the only node is not eligible", none) + since + NoneThen(f.Known)
 }
 
-// Selects names the fields by which the template picks nodes.
+// Selects names the fields of the template that select nodes.
 func Selects(f wording.Known) string { return screen.Clean(strings.Join(f.List("selects"), " and ")) }
 
-// NoneThen is what becomes of the pods where no node is eligible.
+// NoneThen returns the consequence for the pods if no node is eligible.
 func NoneThen(f wording.Known) string {
 	losing, staying := f.Count("losing"), f.Count("staying")
 	lose := ", " + wording.PluralVerb(losing, "pod is deleted", "pods are deleted") + " and not recreated"
@@ -524,7 +524,7 @@ func (f *finding) otherSystems() string {
 
 func (f *finding) otherArchitecture() string { return f.otherBuild("is ", "are ") }
 
-// otherBuild says that nodes are of a platform on which no pod is available.
+// otherBuild says that no pod is available on the nodes of a platform.
 func (f *finding) otherBuild(one, many string) string {
 	platform := f.Text("platform")
 	return f.places() + " " + wording.PluralOf(f.Count("onNodes"), one, many) + platform +
@@ -543,8 +543,7 @@ func (f *finding) neverUpdated() string {
 		" has an empty hash: the controller treats its own new pods as outdated and loops forever"
 }
 
-// missing says which object, or which key of one, does not exist, and what refers to it; empty
-// where that is not known.
+// missing names the missing object or key, and what refers to it. It returns "" if the object is unknown.
 func (f *finding) missing() string {
 	if f.Text("kind") == "" {
 		return ""
@@ -562,7 +561,7 @@ func (f *finding) missing() string {
 	}
 }
 
-// NoSuch says which object, or which key of one, does not exist.
+// NoSuch says that an object, or a key of it, does not exist.
 func NoSuch(f wording.Known, namespace string) string {
 	object := f.Text("kind") + " " + screen.Clean(namespace) + "/" + f.Text("name")
 	if key := f.Text("key"); key != "" {
@@ -571,7 +570,7 @@ func NoSuch(f wording.Known, namespace string) string {
 	return object + " does not exist"
 }
 
-// DoesNotFit says why a pod does not fit on n nodes: a resource with its arithmetic, or another reason.
+// DoesNotFit returns why a pod does not fit on n nodes: a resource with its arithmetic, or another reason.
 func DoesNotFit(f wording.Known, n int) string {
 	resource, requested, allocatable := wording.ResourceWord(f.Facts["resources"]), f.Text("requested"),
 		f.Text("allocatable")
@@ -598,19 +597,19 @@ func DoesNotFit(f wording.Known, n int) string {
 	}
 }
 
-// portsUsed says who uses host ports.
+// portsUsed says that user uses the host ports.
 func portsUsed(f wording.Known, user string) string {
 	n := f.Count("ports")
 	return "host " + wording.PluralOf(n, "port ", "ports ") + f.Text("ports") + wording.PluralOf(n, " is", " are") +
 		" used by " + user
 }
 
-// portUser is the pod that uses a host port, or whose pods do; empty where that is not known.
+// portUser returns the pod that uses a host port, or the workload of that pod. It returns "" if both are unknown.
 func portUser(f wording.Known) string {
 	return cmp.Or(wording.Phrase("pod ", f.Text("owner")), wording.Phrase("the pods of ", f.Text("holder")))
 }
 
-// noVolume says which volume of a pod n nodes cannot have; empty where that is not known.
+// noVolume names the volume that n nodes cannot provide. It returns "" if the volume is unknown.
 func noVolume(f wording.Known, n int) string {
 	volume := "volume " + f.Text("claim") + ": "
 	if f.Is("plugin", "NodeVolumeLimits") {
@@ -625,7 +624,7 @@ func noVolume(f wording.Known, n int) string {
 	return wording.Phrase(volume, "PersistentVolume ", f.Text("persistentVolume"), " ", only)
 }
 
-// nobodyLower says why no pod makes room for another; empty where one does.
+// nobodyLower returns why preemption does not help, or "" if it does.
 func nobodyLower(f wording.Known) string {
 	switch fit.Outcome(f.Text("preemption")) {
 	case fit.NothingLower:
@@ -639,7 +638,7 @@ func nobodyLower(f wording.Known) string {
 	return ""
 }
 
-// heldUp has what prevents the controller from writing a status.
+// heldUp has the reasons for which the controller does not write a status.
 var heldUp = map[daemonset.Reason]string{
 	cause.FailedCreate:            "this version of the controller writes none while the API server rejects its pods",
 	daemonset.InvalidBudget:       "this version of the controller writes none while its step fails",
@@ -648,7 +647,7 @@ var heldUp = map[daemonset.Reason]string{
 	daemonset.StepSelectsAll:      "the controller writes none for an empty selector",
 }
 
-// StallReason says why a rollout does not complete.
+// StallReason returns why a rollout does not complete.
 func StallReason(r daemonset.Reason) string { return cmp.Or(stallWords[r], string(r)) }
 
 var stallWords = map[daemonset.Reason]string{

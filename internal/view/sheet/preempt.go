@@ -9,13 +9,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 )
 
-// Against says which PodDisruptionBudgets protect pods that go; empty if none does.
+// Against names the PodDisruptionBudgets that protect the removed pods. It returns "" if there are none.
 func Against(budgets []string) string {
 	are := wording.PluralOf(len(budgets), "PodDisruptionBudget ", "PodDisruptionBudgets ")
 	return wording.Phrase(" (against "+are, wording.SomeNames(budgets), ")")
 }
 
-// ChoiceOf says how many pods the scheduler removes, and among which it chooses them; empty if it has no choice.
+// ChoiceOf returns how many pods the scheduler removes, and the pods that it chooses from. It returns "" for both if
+// the scheduler has no choice.
 func ChoiceOf(pods []string, v *cause.Victims) (count, among string) {
 	if len(v.Others) == 0 {
 		return "", ""

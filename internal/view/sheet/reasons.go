@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
-// ReasonNames lists reasons by their names.
+// ReasonNames joins the names of reasons.
 func ReasonNames(reasons []daemonset.Reason) string {
 	names := make([]string, len(reasons))
 	for i, r := range reasons {
@@ -19,17 +19,16 @@ func ReasonNames(reasons []daemonset.Reason) string {
 	return strings.Join(names, ", ")
 }
 
-// Look adds a command that only reads, with what it is for; nothing where there is no command.
+// Look adds a read-only command and its purpose. It adds nothing if c is empty.
 func Look(s *screen.Screen, l screen.Label, words string, c screen.Command) {
 	if len(c) > 0 {
 		s.Add(l, screen.Text(words+" (read-only):"), c)
 	}
 }
 
-// Detail says what is known of a problem beside its name, its nodes and how
-// long it lasts: a sentence of ours, then the words of whoever reported it, and how
-// fast other pods were. What a kubelet reports of a node that is not eligible stands
-// beside the cause.
+// Detail returns everything known about a problem except its name, its nodes and its duration: its meaning, the
+// messages about it, and the start times of other pods. It omits the messages about a node that is not eligible,
+// because the cause quotes them.
 func (a *Sheet) Detail(p *explain.Problem) []screen.Block {
 	if p.Code == cause.Misscheduled {
 		return []screen.Block{screen.Text(a.Meaning(p))}
@@ -38,7 +37,7 @@ func (a *Sheet) Detail(p *explain.Problem) []screen.Block {
 	return append(said, screen.Text(a.Started(p)))
 }
 
-// Messages are what the cluster says of a problem.
+// Messages returns the messages of the cluster about a problem.
 func (a *Sheet) Messages(p *explain.Problem) []screen.Block {
 	said := []screen.Block{screen.Text(a.Reported(p))}
 	further, _ := p.Facts["furtherMessages"].([]string)
@@ -48,7 +47,7 @@ func (a *Sheet) Messages(p *explain.Problem) []screen.Block {
 	return said
 }
 
-// Started is how fast other pods were; empty where it is not known.
+// Started returns how fast other pods became ready, or "" if that is unknown.
 func (a *Sheet) Started(p *explain.Problem) string {
 	f := wording.Known{Facts: p.Facts, Now: a.Now}
 	slowest := f.Age("slowestStart")
@@ -59,8 +58,8 @@ func (a *Sheet) Started(p *explain.Problem) string {
 	return pods + " ready within " + slowest + " of creation"
 }
 
-// Reported is the message of a problem in quotes, without the words that kubelet and
-// container runtimes put around what happened; empty where there is none.
+// Reported returns the quoted message of a problem, without the phrases that kubelet and container runtimes wrap around
+// an error. It returns "" if there is no message.
 func (a *Sheet) Reported(p *explain.Problem) string {
 	if message := wording.Fact(p.Facts, "message"); message != "" {
 		return a.quoted(p, message)
@@ -68,7 +67,7 @@ func (a *Sheet) Reported(p *explain.Problem) string {
 	return ""
 }
 
-// quoted is a message about a problem in quotes, as long as the screen has room for.
+// quoted returns a message about a problem in quotes, shortened to fit the screen.
 func (a *Sheet) quoted(p *explain.Problem, message string) string {
 	const columns = 240
 	if p.Code == cause.FailedCreate {
@@ -77,7 +76,7 @@ func (a *Sheet) quoted(p *explain.Problem, message string) string {
 	return `"` + a.Style.Brief(message, columns) + `"`
 }
 
-// Costs says which nodes lose their pod with a way out; empty if none does.
+// Costs names the nodes that lose their pod because of a remedy. It returns "" if there are none.
 func Costs(nodes []string) string {
 	lose := wording.PluralOf(len(nodes), ", which is not eligible, loses its pod",
 		", which are not eligible, lose their pod")

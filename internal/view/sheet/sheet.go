@@ -1,5 +1,5 @@
-// Package sheet has what the answers about a DaemonSet share: the command line that asked, commands to paste, tables of
-// problems, notes, assumptions and figures. A Sheet takes these and collects them in one screen.
+// Package sheet has the common parts of all screens about a DaemonSet: the command line, commands to paste, tables of
+// problems, notes, assumptions and figures. A Sheet collects them in one screen.
 package sheet
 
 import (
@@ -22,34 +22,34 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Asked is the command line that asked for an answer.
+// Asked is the command line of the user.
 type Asked struct {
-	Program screen.Word      // what a person types to call this program; empty: kubectl ds
-	Flags   []Flag           // of this program, that ask for the same once more
-	Input   []Flag           // those of Flags that say what is read
-	Kubectl []Flag           // of kubectl, that reach the same cluster
-	Again   bool             // it can be asked once more: standard input cannot
-	Live    bool             // of a cluster, not of a dump
-	Undo    bool             // it is a rollback that was asked for as one
-	Makes   []screen.Command // what makes the change that is planned, in its order; empty where none is known
+	Program screen.Word      // the name of this program as the user types it; "" for kubectl ds
+	Flags   []Flag           // the flags of this program that repeat the query
+	Input   []Flag           // the subset of Flags that selects the input
+	Kubectl []Flag           // the flags of kubectl that select the same cluster
+	Again   bool             // the query can be repeated, which is impossible for standard input
+	Live    bool             // the input is a cluster, not a dump
+	Undo    bool             // the query is a rollback
+	Makes   []screen.Command // commands that make the planned change, in order; empty if unknown
 
-	// Log returns the command, in words, that shows a log which the input has; none where it has
-	// not. Nil: of a cluster.
+	// Log returns the words of a command that shows a log from the input, or none if the input does not have that log.
+	// Log is nil if the input is a cluster.
 	Log func(namespace, pod, container string, previous bool) []string
 }
 
-// Own is a command of this program.
+// Own returns a command of this program.
 func (a Asked) Own(command screen.Word) screen.Word {
 	return cmp.Or(a.Program, "kubectl ds") + " " + command
 }
 
-// Flag is one that was given. One without a value is Bare.
+// Flag is a flag of the command line. Bare is set if it has no value.
 type Flag struct {
 	Name, Value string
 	Bare        bool
 }
 
-// Word is a Flag as it is given.
+// Word returns the flag as the user types it.
 func (f Flag) Word() screen.Word {
 	if f.Bare {
 		return screen.Word("--" + f.Name)
@@ -57,21 +57,21 @@ func (f Flag) Word() screen.Word {
 	return "--" + screen.Word(f.Name) + "=" + screen.Quote(f.Value)
 }
 
-// Sheet makes the screen of an answer about one DaemonSet.
+// Sheet builds the screen about one DaemonSet.
 type Sheet struct {
 	Header *daemonset.Header
 	Asked  Asked
 	Style  wording.Style
 	Now    time.Time
-	notes  int          // so far
-	Brief  bool         // acts, Impact and Limit stand without what follows from them
-	Terse  bool         // Cause stands without what to look for
-	Named  []string     // the nodes that Impact names already
-	To     screen.Label // where acts that change the cluster stand
-	Lead   string       // what leads to the first of them, and has not been said yet
-	After  string       // what comes before them, and has not been said yet
+	notes  int          // number of notes so far
+	Brief  bool         // Acts, Impact and Limit omit the consequences
+	Terse  bool         // Fault omits what to look for
+	Named  []string     // the nodes that Impact already names
+	To     screen.Label // the label for actions that change the cluster
+	Lead   string       // text before the first of these actions; "" once it is shown
+	After  string       // text before Lead, such as a condition; "" once it is shown
 
-	ToSolve string // what has to be solved before the next rollout, with its verb
+	ToSolve string // the problems to solve before the next rollout, with a verb
 	Screen  screen.Screen
 }
 
@@ -83,7 +83,7 @@ func (a *Sheet) Add(l screen.Label, format string, args ...any) {
 	a.Screen.Add(l, screen.Text(fmt.Sprintf(format, args...)))
 }
 
-// PlainLines are lines in no color.
+// PlainLines returns uncolored lines.
 func PlainLines(texts []string) (lines screen.Lines) {
 	for _, t := range texts {
 		lines = append(lines, screen.Line{Text: t})
@@ -91,7 +91,7 @@ func PlainLines(texts []string) (lines screen.Lines) {
 	return lines
 }
 
-// Columns are plain columns of a table.
+// Columns returns plain columns of a table.
 func Columns(heads ...string) []screen.Column {
 	out := make([]screen.Column, len(heads))
 	for i, h := range heads {
@@ -100,8 +100,8 @@ func Columns(heads ...string) []screen.Column {
 	return out
 }
 
-// AtMost shortens a table to n rows and adds a row with the number of the omitted ones. With --all it returns the
-// whole table.
+// AtMost shortens a table to n rows and adds a row with the number of the omitted ones. With --all, it returns the
+// complete table.
 func (a *Sheet) AtMost(n int, t *screen.Table, noun string) *screen.Table {
 	if more := len(t.Rows) - n; more > 1 && !a.Style.All {
 		t.Rows = t.Rows[:n]
@@ -110,7 +110,7 @@ func (a *Sheet) AtMost(n int, t *screen.Table, noun string) *screen.Table {
 	return t
 }
 
-// Note adds what is worth knowing; without --all, of three things at most.
+// Note adds a note. Without --all, it drops all notes after the third.
 func (a *Sheet) Note(blocks ...screen.Block) {
 	const most = 3
 	if a.notes++; a.notes <= most || a.Style.All {
@@ -126,7 +126,7 @@ func (a *Sheet) Namespace() screen.Word {
 
 func (a *Sheet) Name() screen.Word { return screen.Quote(a.Header.DaemonSet.Name) }
 
-// WithFlags is a command with flags.
+// WithFlags appends flags to a command.
 func WithFlags(c screen.Command, flags ...Flag) screen.Command {
 	for _, f := range flags {
 		c = append(c, f.Word())
@@ -134,28 +134,27 @@ func WithFlags(c screen.Command, flags ...Flag) screen.Command {
 	return c
 }
 
-// Kubectl is a command of kubectl to the same cluster.
+// Kubectl returns a kubectl command for the same cluster.
 func (a *Sheet) Kubectl(words ...screen.Word) screen.Command {
 	return WithFlags(words, a.Asked.Kubectl...)
 }
 
-// Again is a command of this plugin about the same DaemonSet and input, with
-// further flags in place of those that they override; empty where there is none
-// to paste.
+// Again returns a command of this program for the same DaemonSet and input. The flags in more replace the given flags
+// that they override. It returns nil if no such command can be pasted.
 func (a *Sheet) Again(command screen.Word, more ...Flag) screen.Command {
 	if !a.Asked.Again {
 		return nil
 	}
 	drop := map[string]bool{}
 	for _, f := range more {
-		// it takes the revision's template as it is
+		// a rollback uses the template of the revision unchanged
 		if drop[f.Name] = f.Name != "remove-nodes" && f.Name != "toleration"; f.Name == "to-revision" {
 			drop["image"], drop["restart"], drop["toleration"], drop["node-selector"] = true, true, true, true
 			if slices.ContainsFunc(a.Asked.Flags, func(f Flag) bool {
 				return f.Name == "filename" ||
 					f.Name == "kustomize"
 			}) {
-				return nil // the manifest's template
+				return nil // the template is from the manifest
 			}
 		}
 	}
@@ -163,9 +162,8 @@ func (a *Sheet) Again(command screen.Word, more ...Flag) screen.Command {
 	return WithFlags(screen.Command{a.Asked.Own(command), a.Namespace(), a.Name()}, append(kept, more...)...)
 }
 
-// Why names what is wrong in few words, so many of the problems, of which those
-// with the same predicate are added up: the first, and those of the most nodes. A
-// problem of which clause knows nothing is left out.
+// Why names the problems in a few words. It merges problems that have the same predicate. It keeps the first one and
+// those with the most nodes, up to most. It leaves out a problem for which clause returns "".
 func Why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string) string, most int) string {
 	var parts []string
 	size, said := map[string]int{}, map[wording.Predicate]bool{}
@@ -195,7 +193,7 @@ func Why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string
 	return strings.Join(parts, ", ")
 }
 
-// ProblemLines says what is wrong and what the cluster says of it; of many problems in a table.
+// ProblemLines adds the problems and the messages about them. If there are many, it adds a table.
 func (a *Sheet) ProblemLines(before string, problems []*cause.Problem) {
 	if len(problems) > MostProblems {
 		a.Screen.Add(screen.Body, a.ProblemTable("PROBLEM", problems))
@@ -214,7 +212,7 @@ func (a *Sheet) ProblemLines(before string, problems []*cause.Problem) {
 	}
 }
 
-// ProblemTable is a table of problems, each with what is known of it.
+// ProblemTable returns a table with the details of each problem.
 func (a *Sheet) ProblemTable(head string, problems []*cause.Problem) *screen.Table {
 	t := &screen.Table{Columns: []screen.Column{{Head: head}, {Head: "NODES", Wrap: true, Short: true},
 		{Head: "FOR", Drop: 1}}}
@@ -238,7 +236,7 @@ func (a *Sheet) ProblemTable(head string, problems []*cause.Problem) *screen.Tab
 	return a.AtMost(6, t, "problem")
 }
 
-// Lasting is how long a problem has been there, on one node or on several.
+// Lasting returns the duration of a problem, as a range if it differs between nodes.
 func (a *Sheet) Lasting(p *cause.Problem) string {
 	if p.Since == nil {
 		return "-"
@@ -250,7 +248,7 @@ func (a *Sheet) Lasting(p *cause.Problem) string {
 	return to + " to " + from
 }
 
-// CodesFor is "ProbeFailing for 90s", by cause.
+// CodesFor returns the problems and their durations, such as "ProbeFailing for 90s".
 func (a *Sheet) CodesFor(holders []plan.Holder) string {
 	var parts []string
 	for _, p := range plan.ProblemsOf(holders) {
@@ -260,8 +258,7 @@ func (a *Sheet) CodesFor(holders []plan.Holder) string {
 	return strings.Join(parts, ", ")
 }
 
-// check is a command that shows more of a problem and changes nothing; empty
-// where there is none.
+// check returns a read-only command that shows more about a problem, or nil if there is none.
 func (a *Sheet) check(p *cause.Problem) screen.Command {
 	if p.Code == cause.NoEligibleNode {
 		return a.placementCheck(p.Facts)
@@ -316,7 +313,8 @@ func (a *Sheet) check(p *cause.Problem) screen.Command {
 	return a.Kubectl(words...)
 }
 
-// usage is a command that shows what uses the disk or the memory of a node; empty where it is not about that.
+// usage returns a command that shows what uses a node's disk or memory. It returns nil if the problem is not about
+// these.
 func (a *Sheet) usage(p *cause.Problem) screen.Command {
 	memory := p.Code == cause.OOMKilled && p.Blame != nil && p.Blame.Who == cause.WhoNode
 	if p.Subject.Kind != cause.SubjectNodeCondition && !memory || len(p.Nodes) != 1 {
@@ -332,8 +330,7 @@ func (a *Sheet) usage(p *cause.Problem) screen.Command {
 	return nil
 }
 
-// describeOwner is a command that shows the pod that uses a host port; empty where it is
-// not known.
+// describeOwner returns a command that shows the pod that uses a host port, or nil if that pod is unknown.
 func (a *Sheet) describeOwner(f daemonset.Facts) screen.Command {
 	if wording.Fact(f, "ownerName") == "" {
 		return nil
@@ -342,7 +339,7 @@ func (a *Sheet) describeOwner(f daemonset.Facts) screen.Command {
 		screen.Quote(wording.Fact(f, "ownerName")))
 }
 
-// Act is what to do: words, or a command under them, with its side effects.
+// Act adds an action: words, a command, and the side effects of the command.
 func (a *Sheet) Act(l screen.Label, words string, c screen.Command, effects ...string) {
 	if l == a.To && words == "" && len(c) > 0 && a.Lead != "" {
 		words, a.Lead = a.Lead+":", ""
@@ -350,7 +347,7 @@ func (a *Sheet) Act(l screen.Label, words string, c screen.Command, effects ...s
 	a.Acts(l, words, []screen.Command{c}, effects...)
 }
 
-// Acts is what to do with several commands, one after the other.
+// Acts adds an action with several commands, to be run in order.
 func (a *Sheet) Acts(l screen.Label, words string, all []screen.Command, effects ...string) {
 	if a.Brief {
 		effects = nil
@@ -371,13 +368,13 @@ func (a *Sheet) Acts(l screen.Label, words string, all []screen.Command, effects
 	a.Screen.Add(l, blocks)
 }
 
-// PatchCommand changes fields of spec.updateStrategy.rollingUpdate.
+// PatchCommand returns a command that changes fields of spec.updateStrategy.rollingUpdate.
 func (a *Sheet) PatchCommand(rollingUpdate string) screen.Command {
 	return a.Kubectl("kubectl patch daemonset", a.Namespace(), a.Name(), "--type=merge", "-p",
 		screen.Quote(`{"spec":{"updateStrategy":{"rollingUpdate":`+rollingUpdate+`}}}`))
 }
 
-// LimitTo sets maxUnavailable or maxSurge to a number or a percentage.
+// LimitTo returns a command that sets maxUnavailable or maxSurge to a number or a percentage.
 func (a *Sheet) LimitTo(field, value string) screen.Command {
 	if _, err := strconv.Atoi(value); err != nil {
 		value = strconv.Quote(value)
@@ -385,13 +382,13 @@ func (a *Sheet) LimitTo(field, value string) screen.Command {
 	return a.PatchCommand(`{"` + field + `":` + value + `}`)
 }
 
-// Checks adds the commands that look into problems.
+// Checks adds the commands that show more about the problems.
 func (a *Sheet) Checks(problems []*cause.Problem) {
 	a.Screen.Add(screen.Check, a.LooksInto(problems)...)
 }
 
-// LooksInto are commands that only read, one for each code of problems, under its name
-// where there are several.
+// LooksInto returns one read-only command for each problem code. If there are several codes, it puts their names above
+// the command.
 func (a *Sheet) LooksInto(problems []*cause.Problem) (looks []screen.Block) {
 	add := func(b screen.Block) { looks = append(looks, b) }
 	of, said := map[string][]daemonset.Reason{}, map[daemonset.Reason]bool{}
@@ -427,11 +424,11 @@ func (a *Sheet) LooksInto(problems []*cause.Problem) (looks []screen.Block) {
 	return looks
 }
 
-// LimitFlags ask for another limit.
+// LimitFlags has the flag that changes each kind of limit.
 var LimitFlags = map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "max-unavailable",
 	daemonset.BudgetSurge: "max-surge"}
 
-// LimitWords is the limit of a rolling update with its arithmetic.
+// LimitWords describes the limit of a rolling update with its arithmetic.
 func LimitWords(kind daemonset.BudgetKind, spec, scaled string, of, limit int) string {
 	words := wording.Phrase(kind.Field(), " ") + cmp.Or(screen.Clean(spec), "1 (the default)")
 	number := strconv.Itoa(limit)
@@ -445,7 +442,7 @@ func LimitWords(kind daemonset.BudgetKind, spec, scaled string, of, limit int) s
 	return words
 }
 
-// Sync says which pods a sync of the controller deletes and creates.
+// Sync adds the pods that a sync of the controller deletes and creates.
 func (a *Sheet) Sync(n *daemonset.Step, when string) {
 	var lines []screen.Block
 	for _, batch := range []struct {
@@ -485,7 +482,7 @@ func (a *Sheet) Sync(n *daemonset.Step, when string) {
 	a.Screen.Add(screen.Rollout, lines[min(most, len(lines)):]...)
 }
 
-// Bookkeeping is what a sync does to owners, labels and revisions.
+// Bookkeeping adds the changes of a sync to owners, labels and revisions.
 func (a *Sheet) Bookkeeping(n daemonset.Step) {
 	say := func(verb, word string, names []string) {
 		if len(names) > 0 {
@@ -513,10 +510,10 @@ func (a *Sheet) Bookkeeping(n daemonset.Step) {
 	say("removes, beyond revisionHistoryLimit,", "revision", r.Removes(daemonset.CleanUp))
 }
 
-// Strategy names the update strategy, which the dump of a client may lack.
+// Strategy returns the update strategy, which may be missing in a dump from a client.
 func Strategy(h *daemonset.Header) string { return cmp.Or(h.DaemonSet.Strategy, "no strategy") }
 
-// Idle says why the controller does nothing with pods.
+// Idle returns why the controller does nothing with pods.
 func Idle(why daemonset.Reason, h *daemonset.Header) string {
 	if why == daemonset.StepOnDelete {
 		return "every node has its pod, and with " + screen.Clean(Strategy(h)) + " the controller replaces none"
@@ -533,8 +530,7 @@ var idleWords = map[daemonset.Reason]string{
 	daemonset.StepFails: "the controller's step fails before it replaces a pod",
 }
 
-// stepWords say why the controller deletes or creates a pod, where that is not
-// what a rollout does anyway.
+// stepWords has the reason for deletions and creations that are not a normal part of a rollout.
 var stepWords = map[daemonset.Reason]string{
 	daemonset.Forced:           "not available, so deleted immediately",
 	daemonset.NoLongerEligible: "the node is no longer eligible",
@@ -547,7 +543,8 @@ var stepWords = map[daemonset.Reason]string{
 	daemonset.Surge:            "alongside the old pod",
 }
 
-// Unread names what could not be read, and says so: or that it was read only in part.
+// Unread names the parts of the input that could not be read, or that were read only in part. It returns "" if there
+// are none.
 func Unread(h *daemonset.Header) string {
 	var parts []string
 	inPart := true
@@ -565,8 +562,7 @@ func Unread(h *daemonset.Header) string {
 		false: " could not be read"}[inPart]
 }
 
-// ManagerWords say who writes a DaemonSet besides a person, and what undoes a
-// change by hand.
+// ManagerWords returns the name of the tool that writes a DaemonSet, and when that tool undoes a manual change.
 func ManagerWords(m managed.Manager) (who, undone string) {
 	by := screen.Clean(m.By)
 	of := func(kind string) string { return wording.Phrase(" ("+kind+` "`, by, `")`) }
@@ -593,19 +589,19 @@ func ManagerWords(m managed.Manager) (who, undone string) {
 	return "", ""
 }
 
-// Fits leaves Outlook to --all where an answer about some problems needs more lines than one terminal has.
+// Fits hides Outlook without --all if the screen needs more lines than one terminal has.
 func (a *Sheet) Fits(problems int) {
 	t := a.Style.Terminal()
-	t.All = false // what only --all shows does not count
+	t.All = false // do not count lines that only --all shows
 	if most := 22 + 8*max(0, problems-1); a.Screen.Height(t) > most {
 		a.Screen.Further(screen.Outlook)
 	}
 }
 
-// MostProblems is how many problems have a paragraph each; more are a table.
+// MostProblems is the maximum number of problems with a paragraph each. More problems become a table.
 const MostProblems = 3
 
-// Since is for how long a problem has been there.
+// Since returns the duration of a problem with a leading " for ", or "" if it is unknown.
 func (a *Sheet) Since(p *explain.Problem) string {
 	if p.Since == nil {
 		return ""

@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 )
 
-// Write writes a screen in as many lines as there is room for.
+// Write writes the screen in at most room lines.
 func (a *Sheet) Write(w io.Writer, room int) error {
 	t := a.Style.Terminal()
 	t.Height = room
 	return a.Screen.Text(w, t)
 }
 
-// WritePage writes screens as one file for a browser.
+// WritePage writes screens as one HTML page.
 func WritePage(w io.Writer, screens []*screen.Screen, of wording.Page) error {
 	p := &screen.Page{Title: of.Title, About: of.About, Missing: of.Missing, Screens: screens, Footer: "Written by " +
 		of.Program + ". Nothing was changed in the cluster."}
@@ -25,7 +25,7 @@ func WritePage(w io.Writer, screens []*screen.Screen, of wording.Page) error {
 	return p.HTML(w)
 }
 
-// Write writes one Screen after the other.
+// Write writes the screens one after the other.
 func Write(w io.Writer, screens []*screen.Screen, style wording.Style) error {
 	if style.Form == wording.InHTML {
 		return WritePage(w, screens, style.Page)
@@ -43,7 +43,7 @@ func Write(w io.Writer, screens []*screen.Screen, style wording.Style) error {
 	return nil
 }
 
-// WriteOne writes a Screen.
+// WriteOne writes one screen in the format of the style.
 func WriteOne(w io.Writer, s *screen.Screen, style wording.Style) error {
 	switch style.Form {
 	case wording.InMarkdown:
